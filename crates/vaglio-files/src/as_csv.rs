@@ -1,15 +1,15 @@
-//! Predictions as CSV, in which no cell of text is run by a spreadsheet.
+//! Predictions as CSV, with text escaped so that no spreadsheet runs it as a formula.
 
 use super::predictions::Predictions;
 use vaglio_core::{Cells, Error, Result};
 use vaglio_pipeline::pipeline::IntervalEnds;
 
 impl Predictions {
-    /// The predictions as CSV: `prediction` (one per output, named where there are several) and `label` for classes, then
-    /// probabilities and the ends of intervals where these were asked for.
+    /// The predictions as CSV: `prediction` (one per output, named if there are several) and `label` for classes, then
+    /// probabilities and interval ends if asked for.
     ///
-    /// The columns of series and time stand before them, then those that were kept; where there are none and rows were
-    /// dropped, `row`, from 1. Unless `raw`, an apostrophe stands before text that a spreadsheet would take for a formula.
+    /// Columns of series and time come first, then those that were kept. If there are none and rows were dropped, `row`
+    /// comes first, counted from 1. Unless `raw`, text that a spreadsheet would take for a formula gets an apostrophe.
     ///
     /// # Errors
     /// [`Error::Shape`] when a name cannot be written.
@@ -17,10 +17,10 @@ impl Predictions {
         self.csv(true)
     }
 
-    /// The same rows without the header, where they follow others.
+    /// Like [`Predictions::to_csv`], but without the header, to append to other rows.
     ///
     /// # Errors
-    /// Those of [`Predictions::to_csv`].
+    /// Returns the errors of [`Predictions::to_csv`].
     pub fn more_csv(&self) -> Result<String> {
         self.csv(false)
     }
@@ -55,10 +55,10 @@ impl Predictions {
     }
 }
 
-/// The text with an apostrophe before it where a spreadsheet would run it. Numbers, with a percent sign or a decimal comma
-/// too, and a sign alone are none.
+/// Prefixes text with an apostrophe if a spreadsheet would run it. Numbers, also with a percent sign or a decimal
+/// comma, and a lone sign stay as they are.
 pub(super) fn unless_formula(text: String) -> String {
-    // Those of full width as well, which some spreadsheets take for the others.
+    // Some spreadsheets read full-width characters like the ASCII ones.
     let begins = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
     if !begins || text.chars().nth(1).is_none() {
         return text;

@@ -1,4 +1,5 @@
-//! How certain the loss of a chosen subset is: beside none, beside its neighbors in size and beside all columns.
+//! Intervals of the chosen subset's loss, and of its difference to the baseline, to neighboring sizes and to all
+//! columns.
 
 use vaglio_core::Task;
 use vaglio_pipeline::resample::judged::{OfSize, difference};
@@ -6,7 +7,7 @@ use vaglio_pipeline::resample::{Chosen, LEVEL};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{Against, LossDifference};
 
-/// What is known of a chosen loss.
+/// Intervals of a chosen loss and of its differences to others.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Certainty {
     pub interval: Option<[f64; 2]>,
@@ -14,7 +15,7 @@ pub(super) struct Certainty {
     pub differences: Vec<LossDifference>,
 }
 
-/// The intervals of the chosen loss and of its differences to others; `None` where the search was not cross-validated.
+/// Computes [`Certainty`]; `None` if the search was not cross-validated.
 pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &Chosen) -> Option<Certainty> {
     let (how, losses) = (chosen.folds.as_ref()?, chosen.losses()?);
     let loss = &*selector.loss(task);
@@ -33,7 +34,7 @@ pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &Chosen) 
     };
     let differences = losses.sizes.iter().filter_map(|of| {
         let against = against(&of)?;
-        // Neighbors were chosen among as well.
+        // The selection compared neighboring sizes too, so they get no correction.
         let gained = if against == Against::Empty { gained } else { 0.0 };
         let other = of.judged(losses.repeats);
         Some(difference(against, of.size, own.bounded(loss, Some(&other), (gained, level))?))

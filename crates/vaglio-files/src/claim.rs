@@ -9,53 +9,53 @@ use std::time::Duration;
 use vaglio_core::{Error, Result};
 use vaglio_tables::disk::{PREVIOUS, check_apart, fresh, named, regular, temporary};
 
-/// The files of a result, in the order in which they come into place: the last says that all are there.
+/// Files of a result, in the order of their renames: the last marks the result as complete.
 const FILES: [&str; 4] = ["model.json", "resolved.yaml", "report.html", "selection.json"];
 /// The settings of the run.
 const SETTINGS: &str = "resolved.yaml";
-/// What is written to find out whether anything can be.
+/// Probe file, written to test whether the folder is writable.
 const PROBE: &str = "probe";
-/// A larger file is not looked at.
+/// Size limit, in bytes, of files that are read for comparison.
 const MOST_COMPARED: u64 = 1 << 30;
-/// The last of them.
+/// File that is renamed last.
 const LAST: &str = "selection.json";
-/// Of a result before the one that another took the place of, where a run has failed in between.
+/// Suffix of the result before the previous one, kept if a run failed in between.
 const OLDER: &str = "older";
 
-/// What is said of a folder that another run has.
+/// Message for a folder that another run holds.
 const TAKEN: &str = "another run is in this folder; wait until it has ended, or give `--out` another folder";
 
-/// A folder that no other run writes as long as this lives.
+/// Lock on a run's folder: no other run writes it while this lives.
 #[derive(Debug)]
 pub(super) struct Claim {
     out: PathBuf,
-    /// Locked, where the system can.
+    /// `None` if the system cannot lock.
     lock: Option<File>,
 }
 
 impl Claim {
-    /// Claims a folder, which is made where it is not there.
+    /// Creates the folder if it is missing, and locks it.
     ///
     /// # Errors
-    /// [`Error::Unwritable`] when another run is in it, and where it cannot be made.
+    /// [`Error::Unwritable`] if another run is in it, or if it cannot be created.
     pub fn new(out: &Path) -> Result<Self> {
         Claim::unless_taken(out, TAKEN)
     }
 
-    /// The same; `taken` is said of a folder that another process has.
+    /// Like [`Claim::new`], with `taken` as the message for a folder that another process holds.
     ///
     /// # Errors
-    /// Those of [`Claim::new`].
+    /// Returns the errors of [`Claim::new`].
     pub fn unless_taken(out: &Path, taken: &str) -> Result<Self> {
         let failed = |e: IoError| Error::Unwritable { path: out.to_owned(), message: e.to_string() };
         std::fs::create_dir_all(out).map_err(failed)?;
         Ok(Claim { out: out.to_owned(), lock: lock(out, taken)? })
     }
 
-    /// Claims a folder that is there.
+    /// Locks a folder; `None` if there is none.
     ///
     /// # Errors
-    /// [`Error::Unwritable`] when another run is in it.
+    /// [`Error::Unwritable`] if another run is in it.
     pub fn existing(out: &Path) -> Result<Option<Self>> {
         match out.is_dir() {
             true => Ok(Some(Claim { out: out.to_owned(), lock: lock(out, TAKEN)? })),
@@ -63,11 +63,13 @@ impl Claim {
         }
     }
 
-    /// Finds out whether files can be written, removes those that runs which were killed left half written, and sets files
-    /// aside that are of no result and have the name of one of its files.
+    /// Prepares the folder for writing:
+    /// * tests whether files can be written;
+    /// * removes half-written files of killed runs;
+    /// * renames files that belong to no result but have the name of one of its files.
     ///
     /// # Errors
-    /// [`Error::Unwritable`].
+    /// [`Error::Unwritable`] if a file cannot be written or renamed.
     pub fn make_ready(&self) -> Result<()> {
         let probe = fresh(&self.out.join(PROBE), None).and_then(|(probe, _)| std::fs::remove_file(probe));
         probe.map_err(|e| Error::Unwritable { path: self.out.clone(), message: e.to_string() })?;
@@ -75,7 +77,7 @@ impl Claim {
         self.set_strays_aside(None)
     }
 
-    /// Removes what has no other owner than a run that was killed: none other is in the folder.
+    /// Removes the leftovers of killed runs; the lock rules out a running owner.
     fn sweep(&self) {
         let mut was_placing = false;
         for entry in std::fs::read_dir(&self.out).into_iter().flatten().flatten() {
@@ -89,24 +91,24 @@ impl Claim {
                 let _ = std::fs::remove_file(entry.path());
             }
         }
-        // Those that came into place before the last are of the run that was killed.
+        // Files renamed before the last belong to the killed run.
         if was_placing && !self.is_there(LAST) {
             self.remove_others();
         }
     }
 
-    /// Whether anything has this name, be it a link to nothing.
+    /// Whether anything has this name, even a dangling link.
     fn is_there(&self, file: &str) -> bool {
         self.out.join(file).symlink_metadata().is_ok()
     }
 
-    /// Removes all files of a result but the last.
+    /// Removes all files of a result except the last.
     fn remove_others(&self) {
         FILES.iter().filter(|file| **file != LAST).for_each(|file| drop(std::fs::remove_file(self.out.join(file))));
     }
 
-    /// Gives files that stand where those of a result will, and are of none, names that are free: `report.previous.html`,
-    /// `report.previous-2.html`, … What is kept under the first already goes.
+    /// Renames files that have the name of a result's file but belong to none: `report.previous.html`,
+    /// `report.previous-2.html`, … Removes a file that is a copy of the first.
     fn set_strays_aside(&self, stays: Option<&str>) -> Result<()> {
         if self.is_there(LAST) {
             return Ok(());
@@ -128,18 +130,18 @@ impl Claim {
         Ok(())
     }
 
-    /// Puts the files of a result in place, the last when all others are there. What was in their place is kept as
-    /// `….previous.…`, unless `replaces` says that it is of this run.
+    /// Renames the files of a result into place, the last one after all others. Former files are kept as
+    /// `….previous.…`, unless `replaces` says that they are of this run.
     ///
     /// # Errors
-    /// [`Error::Unwritable`]; before the new files are all on the disk nothing is changed.
+    /// [`Error::Unwritable`]; nothing is changed before all new files are on the disk.
     pub fn put(&self, texts: &[(&str, &str)], replaces: bool) -> Result<()> {
         let written = texts.iter().try_for_each(|(name, text)| self.write_part(name, text));
         let mut is_kept = false;
         let placed = written.and_then(|()| {
             if replaces && (self.is_partial() || self.is_of(texts)) {
                 match std::fs::remove_file(self.out.join(LAST)) {
-                    // A refused run has set it aside.
+                    // The file may be missing: a refused run renames it.
                     Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(self.failed(LAST, error)),
                     _ => Ok(()),
                 }?;
@@ -166,11 +168,11 @@ impl Claim {
         placed
     }
 
-    /// Sets the result aside after a run that has failed, so that none of its files looks like that of the run. The one that
-    /// was set aside before is kept as well, and the pipeline of the run stays, if it is one of them.
+    /// Renames an existing result after a failed run, so that none of its files looks like a result of that run. The
+    /// previous result is kept as well; the run's pipeline stays if it is one of the files.
     ///
     /// # Errors
-    /// [`Error::Unwritable`].
+    /// [`Error::Unwritable`] if a file cannot be written or renamed.
     pub fn set_aside(&self, pipeline: Option<&Path>) -> Result<()> {
         self.sweep();
         let settings = self.out.join(SETTINGS);
@@ -190,7 +192,7 @@ impl Claim {
         done
     }
 
-    /// Keeps the result that is there as the previous one.
+    /// Keeps the present result as the previous one.
     fn keep_result(&self) -> Result<()> {
         if !self.is_there(LAST) {
             return Ok(());
@@ -199,14 +201,14 @@ impl Claim {
         std::fs::remove_file(self.out.join(LAST)).map_err(|e| self.failed(LAST, e))
     }
 
-    /// Gives the files of one age a second name; at every moment a whole set of them is there.
+    /// Links the files with one suffix under another; at every moment a complete set exists.
     fn copy(&self, from: &str, to: &str) -> Result<()> {
         let there: Vec<&str> = FILES.into_iter().filter(|file| self.is_there(&named(file, from))).collect();
         let part = |file: &str| temporary(&self.out.join(named(file, to)));
         let linked = there.iter().try_for_each(|file| {
             let (from, part) = (self.out.join(named(file, from)), part(file));
             let _ = std::fs::remove_file(&part);
-            // Of a link, a device or a pipe there is one.
+            // Links, devices and pipes are moved, not copied.
             if !from.symlink_metadata().is_ok_and(|known| known.is_file()) {
                 return std::fs::rename(&from, &part).map_err(|e| self.failed(file, e));
             }
@@ -217,7 +219,7 @@ impl Claim {
             there.iter().for_each(|file| drop(std::fs::remove_file(part(file))));
             return linked;
         }
-        // Without its last file a set is none.
+        // The last file goes first: a set without it does not count as a result.
         for file in FILES.iter().rev() {
             let _ = std::fs::remove_file(self.out.join(named(file, to)));
         }
@@ -228,7 +230,7 @@ impl Claim {
         Ok(())
     }
 
-    /// Gives the files of one age another name, where the disk has no room for a second.
+    /// Renames the files with one suffix to another, for disks without space for a copy.
     fn shift(&self, from: &str, to: &str) -> Result<()> {
         for file in FILES {
             let [from, to] = [from, to].map(|age| named(file, age));
@@ -240,7 +242,7 @@ impl Claim {
         Ok(())
     }
 
-    /// Writes a file beside its place, with the permissions of the one that stands there or was set aside.
+    /// Writes a temporary file next to the target, with the permissions of the present or previous file.
     fn write_part(&self, name: &str, text: impl AsRef<[u8]>) -> Result<()> {
         let there = |age: &str| self.out.join(named(name, age)).symlink_metadata().ok().filter(Metadata::is_file);
         let write = || -> std::io::Result<()> {
@@ -251,18 +253,18 @@ impl Claim {
         write().map_err(|e| self.failed(name, e))
     }
 
-    /// The text of a file that a run wrote.
+    /// Reads a file that a run wrote.
     fn text(&self, name: &str) -> Option<String> {
         String::from_utf8(regular(&self.out.join(name), MOST_COMPARED).ok()??).ok()
     }
 
-    /// Whether the result that is there was cut short.
+    /// Whether the present result is that of an interrupted run.
     fn is_partial(&self) -> bool {
         let text = self.text(LAST).unwrap_or_default();
         serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|record| record["status"] == "partial")
     }
 
-    /// Whether the result that is there has the settings of the new one: that of a run which was killed when all was written.
+    /// Whether the present result has the settings of the new one, as if a run was killed after writing everything.
     fn is_of(&self, texts: &[(&str, &str)]) -> bool {
         let there = self.text(SETTINGS);
         texts.iter().any(|(name, text)| *name == SETTINGS && there.as_deref() == Some(*text))
@@ -273,14 +275,14 @@ impl Claim {
     }
 }
 
-/// Unlocks: a process that another thread is about to start may hold the folder open for a moment longer.
+/// Unlocks explicitly, since a child process that another thread is starting may briefly hold the folder open.
 impl Drop for Claim {
     fn drop(&mut self) {
         let _ = self.lock.as_ref().map(File::unlock);
     }
 }
 
-/// Whether a file is one that runs write into their folder.
+/// Whether runs write a file of this name into their folder.
 fn is_own(file: &str) -> bool {
     let ages = ["", PREVIOUS, OLDER];
     file == "journal.jsonl"
@@ -289,7 +291,7 @@ fn is_own(file: &str) -> bool {
         || FILES.iter().any(|own| ages.iter().any(|age| named(own, age) == file))
 }
 
-/// Whether a process has a folder, as far as the system knows.
+/// Whether a process holds the folder, as far as the system knows.
 pub(super) fn is_claimed(out: &Path) -> bool {
     let Ok(file) = opened(out) else { return false };
     let is_claimed = file.try_lock_shared().is_err_and(|error| is_taken(&error));
@@ -304,11 +306,11 @@ fn opened(out: &Path) -> std::io::Result<File> {
     }
 }
 
-/// How often a folder is tried that another process may only have looked at, and how long that takes.
+/// Attempts at locking a folder that another process may only be probing, and the pause between them.
 const TRIES: usize = 3;
 const MOMENT: Duration = Duration::from_millis(5);
 
-/// Locks a folder; nothing where the system cannot.
+/// Locks a folder; `None` if the system cannot.
 fn lock(out: &Path, taken: &str) -> Result<Option<File>> {
     let Ok(file) = opened(out) else { return Ok(None) };
     for left in (0..TRIES).rev() {

@@ -1,4 +1,4 @@
-//! What the columns of the training file are taken for, and which are not taken as they look.
+//! Inferred types of the training file's columns, and checks of columns that look wrong.
 
 use super::roles::Roles;
 use std::collections::{HashMap, HashSet};
@@ -10,14 +10,14 @@ use vaglio_report::record::TakenColumns;
 use vaglio_tables::quoted;
 use vaglio_tables::read::{BEYOND_DOUBLES, ColumnSurvey, Hint, InferredType, LEADING_ZEROS, Survey, date_span};
 
-/// What is known of columns before they are read: what the settings say, and what labels and targets are.
+/// Type hints before reading, from the settings and from the roles of labels and targets.
 pub(super) fn hints(roles: &Roles<'_>) -> HashMap<String, Hint> {
     let spec = roles.spec;
     let test_rows = spec.test_rows.as_ref().map(|test| test.column.as_str());
     let labels = [spec.groups.as_deref(), spec.series.as_deref(), roles.assigned_by(), test_rows];
     let labels = labels.into_iter().flatten().map(|name| (name.to_owned(), Hint::Label));
     let weights = spec.weights.iter().map(|name| (name.clone(), Hint::Auto));
-    // Times such as `01`, `02` are numbers.
+    // Time labels such as `01`, `02` are numbers.
     let time = spec.time.iter().map(|name| (name.clone(), Hint::Target));
     let targets = spec.target.names().iter().map(|name| (name.clone(), Hint::Target));
     let typed = spec.types.iter().map(|(name, kind)| (name.clone(), hint(*kind)));
@@ -25,7 +25,7 @@ pub(super) fn hints(roles: &Roles<'_>) -> HashMap<String, Hint> {
     filters.chain(weights).chain(time).chain(labels).chain(targets).chain(typed).collect()
 }
 
-/// The same for other rows with the columns of a table that was read: they hold what it holds.
+/// Like [`hints`], for further rows with the columns of a table that was read: inferred types are fixed.
 pub(super) fn hints_like(roles: &Roles<'_>, survey: &Survey) -> HashMap<String, Hint> {
     let mut hints = hints(roles);
     for column in &survey.columns {
@@ -37,7 +37,7 @@ pub(super) fn hints_like(roles: &Roles<'_>, survey: &Survey) -> HashMap<String, 
     hints
 }
 
-/// What the cells of a column were read as.
+/// The hint that matches the inferred type of a column.
 fn known_as(column: &ColumnSurvey) -> Hint {
     match column.taken {
         InferredType::Number => Hint::Number,
@@ -49,11 +49,11 @@ fn known_as(column: &ColumnSurvey) -> Hint {
     }
 }
 
-/// Takes columns without any value out of the table, and refuses features that are no classes and targets that look like
-/// numbers.
+/// Removes columns without any value, and rejects text features that are not declared as classes and numeric-looking
+/// targets.
 ///
 /// # Errors
-/// [`Error::Setting`] with the column, what it looks like, and what would mend it.
+/// [`Error::Setting`] with the column, its inferred type and a remedy.
 pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Result<()> {
     let spec = roles.spec;
     let is_judged = |taken| matches!(taken, InferredType::Empty | InferredType::Text | InferredType::Identifier);
@@ -95,7 +95,7 @@ pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Re
                     Some(LEADING_ZEROS) => ", or number, which drops the zeros it begins with",
                     _ => "",
                 };
-                // Text of a file that has types of its own is not looked at.
+                // Text of a file with declared types was not inspected.
                 let is_date = |cells: &Cells| {
                     let first = (0..cells.len()).find(|&row| !cells.is_missing(row));
                     first.is_some_and(|row| date_span(&cells.label(row), spec.read.dates).is_some())
@@ -116,7 +116,7 @@ pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Re
     Ok(())
 }
 
-/// Refuses a column of numbers some of which no double holds.
+/// Error for a numeric column with a value that no double represents.
 pub(super) fn beyond<'s>(
     name: &str,
     cells: &Cells,
@@ -144,7 +144,7 @@ pub(super) fn beyond<'s>(
     }
 }
 
-/// What every column is taken for, neighbors that are alike in one entry.
+/// Inferred use of every column; neighbors with the same use share an entry.
 pub(super) fn taken(
     roles: &Roles<'_>,
     survey: &Survey,
@@ -202,7 +202,7 @@ fn is_alike(a: &TakenColumns, b: &TakenColumns) -> bool {
         && (a.missing == 0) == (b.missing == 0)
 }
 
-/// What is known of a column of that type before it is read.
+/// The hint for a declared type.
 pub(super) fn hint(kind: ColumnType) -> Hint {
     match kind {
         ColumnType::Number => Hint::Number,

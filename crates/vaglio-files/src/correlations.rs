@@ -1,27 +1,27 @@
-//! How the selected columns correlate over the training rows.
+//! Correlations of the selected columns over the training rows.
 
 use ndarray::{Array2, Axis, ShapeBuilder};
 use vaglio_core::{Design, Feature};
 use vaglio_pipeline::all_rows::{FitFrom, Products};
 use vaglio_report::record::MOST_CORRELATED;
 
-/// Multiply-adds that the correlations of a result may take.
+/// Budget of the correlations of a result, in multiply-adds.
 const MOST_WORK: f64 = 3e10;
 
-/// Columns whose correlations with all are made at once, where all of them would be more numbers than the columns.
+/// Number of columns that are correlated with all others at once if the full matrix would be larger than the columns.
 const PANEL: usize = 256;
 
-/// Correlations of the selected columns, with row weights; none where there are too many to compute in passing.
+/// Row-weighted correlations of the selected columns; empty if there are too many to compute within the budget.
 #[derive(Default)]
 pub(super) struct Correlations {
-    /// Of each with each, where these are no more numbers than the rows have, or few.
+    /// Full matrix, if it is no larger than the columns themselves, or small.
     matrix: Option<Array2<f64>>,
     redundancy: Option<f64>,
 }
 
 impl Correlations {
-    /// From the products that the final fit used, those of the search or its own, where there are some. Cost
-    /// O(columns²), else O(rows · columns²); of more columns than rows in memory O(rows · columns).
+    /// Computes the correlations from the products of the final fit or of the search, if any, in O(columns²); else in
+    /// O(rows · columns²). More columns than rows take O(rows · columns) memory.
     pub fn new(design: &Design, subset: &[Feature]) -> Self {
         let rows = design.rows();
         if rows as f64 * (subset.len() as f64).powi(2) > MOST_WORK {
@@ -39,7 +39,7 @@ impl Correlations {
             let mean = values.iter().enumerate().map(|(j, x)| weight(j) * x).sum::<f64>() / total;
             to.iter_mut().zip(values.iter()).enumerate().for_each(|(j, (to, x))| *to = weight(j).sqrt() * (x - mean));
             let norm = to.iter().map(|x| x * x).sum::<f64>().sqrt();
-            // A bias has no spread, and is 0.
+            // A bias column has norm 0 and stays 0.
             to /= if norm > 0.0 { norm } else { 1.0 };
         }
         if subset.len() > rows.max(MOST_CORRELATED) {
@@ -64,7 +64,7 @@ impl Correlations {
         self.redundancy
     }
 
-    /// Of each column with those before it, for a report; empty for many columns.
+    /// Lower triangle for a report: each column with those before it; empty for many columns.
     pub fn shown(&self) -> Vec<Vec<Option<f64>>> {
         let finite = |r: &f64| Some(*r).filter(|r| r.is_finite());
         let matrix = self.matrix.as_ref().filter(|matrix| matrix.nrows() <= MOST_CORRELATED);
@@ -73,7 +73,7 @@ impl Correlations {
     }
 }
 
-/// [`Correlations::redundancy`] of columns of length 1, of which there are at least two, by products of some with all.
+/// [`Correlations::redundancy`] of at least two unit-length columns, by products of one panel with all at a time.
 fn redundancy_by_panels(scaled: &Array2<f64>) -> f64 {
     let size = scaled.ncols() as f64;
     let mut sum = 0.0;

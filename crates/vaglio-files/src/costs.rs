@@ -1,13 +1,13 @@
-//! What columns cost, beside what they lose.
+//! Costs of columns, and the frontier of loss over cost.
 
 use vaglio_core::{Design, Result};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{EntryRecord, FrontierPoint};
 
-/// Gives every entry what its columns cost; the frontier of a race with these costs, or of one search what each cost buys.
+/// Fills in every entry's cost and returns the frontier: that of a race with costs, or the losses that each cost buys.
 ///
 /// # Errors
-/// Those of the search's constraints.
+/// Returns the errors of the search's constraints.
 pub(super) fn frontier(
     (selector, design): (&ValidSelector, &Design),
     selection: &Selection,
@@ -33,8 +33,8 @@ pub(super) fn frontier(
     Ok(frontier)
 }
 
-/// The entries, the empty subset among them, that lose less than all that cost as much or less, by the cross-validated loss
-/// where there is one; in increasing cost.
+/// The entries, including the empty subset, with a lower loss than all that cost as much or less; in increasing cost.
+/// The loss is cross-validated if available.
 fn bought(selection: &Selection, entries: &[EntryRecord], search: &str) -> Vec<FrontierPoint> {
     let is_validated = entries.iter().any(|entry| entry.cross_validated.is_some());
     let empty = match is_validated {

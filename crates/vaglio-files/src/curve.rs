@@ -9,14 +9,13 @@ use vaglio_pipeline::resample::along::Held;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{EntryRecord, SizePoint, variance};
 
-/// Multiply-adds that predicting training rows by every model may take.
+/// Budget of predicting training rows by every model, in multiply-adds.
 const MOST_WORK: f64 = 1e11;
 
-/// Fills in the losses of the model of each entry; gives error rates where targets are
-/// classes and the loss is another.
+/// Fills in the losses of each entry's model; returns error rates if targets are classes and the loss is another.
 ///
 /// # Errors
-/// Those of the fits.
+/// Returns the errors of the fits.
 pub(super) fn curve(
     selector: &ValidSelector,
     (prepared, design): (&Prepared, &Design),
@@ -37,7 +36,7 @@ pub(super) fn curve(
     for (problem, is_test) in problems {
         let Some(problem) = problem.filter(|p| p.rows() as f64 * sizes as f64 <= MOST_WORK) else { continue };
         let units = prepared.target_units.as_deref();
-        // The rows that the design was made of: all of them, unless its learner leaves some out.
+        // A learner may leave rows out of its design.
         let has_all = !is_test && design.readout().is_some() && design.rows() == problem.rows();
         let held = Held { made: has_all.then(|| design.columns()), ..Held::new(problem, units, &prepared.train) };
         let mut each = |index: Option<usize>, model: &Model, predictions: Array2<f64>| {
@@ -81,16 +80,15 @@ pub(super) fn curve(
     Ok(points)
 }
 
-/// Predictions of the model of an entry, outputs × rows, in the user's units: from the features that were made already, where
-/// they were.
+/// Predictions of an entry's model, outputs × rows, in the user's units; reuses features that exist.
 fn predicted(held: &Held<'_>, model: &Model, entry: &PathEntry) -> Result<Array2<f64>> {
     let (Some(readout), Some(made)) = (model.coefficients(), held.made) else { return held.predicted(model) };
     let features = made.select(&entry.subset);
     held.predicted_with(model, readout, &features, held.smearing().map(|_| &features))
 }
 
-/// R² by means over degrees of freedom, of the share of the variance that so many columns and an intercept leave; `None` where
-/// they leave no degree.
+/// Adjusted R² from the unexplained share of the variance, for a model with an intercept; `None` without residual
+/// degrees of freedom.
 pub(super) fn adjusted_r2(unexplained: f64, rows: f64, columns: usize) -> Option<f64> {
     let free = rows - columns as f64 - 1.0;
     Some(1.0 - unexplained * (rows - 1.0) / free).filter(|value| value.is_finite() && free > 0.0)

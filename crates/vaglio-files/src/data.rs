@@ -1,4 +1,4 @@
-//! From files to a problem: columns by name, targets coded, maps fitted on training rows only.
+//! Builds a problem from files: columns by name, coded targets, maps fitted on training rows only.
 
 use super::column_types;
 use super::findings::{self, findings, steps};
@@ -25,7 +25,7 @@ use vaglio_report::record::{LeftOut, LeftOutReason, TakenColumns, Warning, Warni
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::{ColumnFilter, ColumnSurvey, Digest, InferredType, Source, Survey, Wanted};
 
-/// Everything that a run needs of its data.
+/// The data of a run.
 #[derive(Debug)]
 pub struct Prepared {
     /// Training rows.
@@ -34,45 +34,45 @@ pub struct Prepared {
     pub test: Option<Problem>,
     /// The maps, fitted on the training rows.
     pub maps: Vec<Box<dyn FittedMap>>,
-    /// How each target was mapped and scaled, if it was.
+    /// Map and scale of each target, if any.
     pub target_units: Option<Vec<TargetUnits>>,
     /// Training rows of positive weight.
     pub rows: usize,
-    /// The hash of the training files, which may be made while the search is under way.
+    /// Hash of the training files, possibly still being computed while the search runs.
     pub digest: Digest,
     /// Names of the target columns.
     pub targets: Vec<String>,
-    /// How many steps ahead they are predicted; none for those of the row itself.
+    /// Prediction horizons of the targets, in steps; empty if they are of the row itself.
     pub horizons: Vec<usize>,
-    /// Rows of the training file that were set aside as test rows, from 1 and increasing.
+    /// Rows of the training file that were split off as test rows, from 1 and increasing.
     pub test_rows: Option<Vec<usize>>,
-    /// Rows that take no part, by why.
+    /// Rows left out, by reason.
     pub left_out: Vec<LeftOut>,
-    /// What the columns of the training file are taken for.
+    /// Inferred use of the training file's columns.
     pub columns: Vec<TakenColumns>,
-    /// What the table shows that a result may be wrong for.
+    /// Warnings from checks of the table.
     pub findings: Vec<Warning>,
-    /// How other files with these columns are read.
+    /// Settings for reading other files with these columns.
     pub(crate) reading: Reading,
-    /// How many training and test rows there are for each that was read, by and by, where these are a sample.
+    /// Estimated training and test rows per row that was read, if these are a sample.
     pub(crate) times: Option<[f64; 2]>,
-    /// The last training rows of each series, where maps look at the past of a target.
+    /// The last training rows of each series, if maps use lags of a target.
     pub(crate) history: Option<Table>,
-    /// The cluster of each test row.
+    /// Cluster of each test row.
     pub(crate) test_clusters: Vec<u32>,
     /// The training rows before the maps.
     pub(crate) sample: Sample,
-    /// Where training rows that no map changes stood in the data, from 0, where some were left out or put in another order.
+    /// Original positions of the training rows, from 0, if rows were left out or reordered and no map changed them.
     pub(crate) origins: Option<Vec<usize>>,
-    /// Where test rows stood in their data, from 0, where maps leave none out.
+    /// Original positions of the test rows, from 0, unless maps leave rows out.
     pub(crate) test_numbers: Option<Vec<usize>>,
-    /// The test rows before the maps, where intervals are to be tried on them.
+    /// The test rows before the maps, kept if intervals are to be tested on them.
     pub(crate) test_source: Option<(Rows, Arc<Recipe>)>,
-    /// How the training rows are searched, where they stand for those of a table that was read in batches.
+    /// Settings of the search if the training rows represent a table that was read in batches.
     pub(crate) streamed: Option<Streamed>,
 }
 
-/// The data of a pipeline whose tables are read whole, or those of the beginning of large files.
+/// Prepares the data of a pipeline from whole tables, or from the beginning of large files.
 pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<Prepared> {
     let settings = pipeline.settings();
     let own = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
@@ -148,7 +148,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
         None => Ok(Side::plain(own)),
     };
     let sides = match test {
-        // Test rows of the same table follow the training rows, which are their past where maps look back.
+        // Test rows of the same table follow the training rows, which maps use as lags.
         Some(test) => {
             let all = if spec.test.is_some() { all_of_test.as_ref() } else { all.as_ref() };
             Some((side(test.clone(), all, None)?, test))
@@ -219,7 +219,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     })
 }
 
-/// What test rows are made with.
+/// Inputs for preparing the test rows.
 pub(super) struct ProblemParts<'p> {
     pub roles: &'p Roles<'p>,
     pub recipe: &'p Arc<Recipe>,
@@ -238,21 +238,21 @@ pub(super) struct TestRowsMade {
     pub clusters: Vec<u32>,
     pub numbers: Option<Vec<usize>>,
     pub source: Option<(Rows, Arc<Recipe>)>,
-    /// What is said of levels that no training row has.
+    /// Warning about levels that no training row has.
     pub unseen: Option<Warning>,
 }
 
-/// Where rows stand in their file, from 1, in increasing order.
+/// Row numbers in the file, from 1, in increasing order.
 pub(super) fn numbers_in_file(table: &Table) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..table.rows()).map(|row| table.origin(row) + 1).collect();
     rows.sort_unstable();
     rows
 }
 
-/// The test rows as training rows are made; with their source, where it is kept.
+/// Prepares the test rows like the training rows; keeps their source if asked.
 ///
 /// # Errors
-/// Those of the rows, with their file in the folder and their place by the survey.
+/// Returns the errors of the rows, with the file and the position.
 pub(super) fn of_test(
     parts: &ProblemParts<'_>,
     side: Side,
@@ -266,7 +266,7 @@ pub(super) fn of_test(
 
 fn test_rows_made(parts: &ProblemParts<'_>, side: Side, is_kept: bool) -> Result<TestRowsMade> {
     let ProblemParts { roles, recipe, maps, names, ordered, outputs, lagged } = *parts;
-    // What gives rows their fold says nothing of test rows.
+    // Columns that assign rows to folds are not used for test rows.
     let roles = Roles { words: &[], ..*roles };
     let rows =
         RoleColumns::take(&roles, side, outputs, lagged).and_then(|parts| parts.rows(&recipe.task, "data.test"))?;
@@ -284,10 +284,10 @@ fn test_rows_made(parts: &ProblemParts<'_>, side: Side, is_kept: bool) -> Result
     Ok(TestRowsMade { problem, clusters, numbers, source, unseen })
 }
 
-/// The targets of which a map makes columns of the past.
+/// Names of targets of which a map takes lags.
 ///
 /// # Errors
-/// [`Error::Setting`] where maps before it would see the present.
+/// [`Error::Setting`] if an earlier map would see the present value.
 fn lagged(pipeline: &ValidPipeline) -> Result<Vec<String>> {
     let targets = pipeline.settings().data.iter().flat_map(|data| data.target.names());
     let mut all = Vec::new();
@@ -322,8 +322,8 @@ pub(super) fn open(
     }
 }
 
-/// Reads test rows: the columns of the training rows, which hold what they hold there. What says something of the rows may
-/// be missing, but for what puts them in order.
+/// Reads test rows with the columns and types of the training rows. Role columns may be missing, except those that
+/// order the rows.
 pub(super) fn read_test(
     roles: &Roles<'_>,
     source: &Source,
@@ -357,7 +357,7 @@ pub(super) fn read_test(
     Ok((arranged.map_err(|error| error.in_file(&path))?, survey, left_out))
 }
 
-/// The problem with targets in the units that they had before they were scaled.
+/// The problem with its targets in the user's units.
 pub(super) fn in_users_units(problem: &Problem, units: Option<&[TargetUnits]>) -> Result<Problem> {
     let mut targets = problem.targets().as_ref().clone();
     for (mut target, units) in targets.rows_mut().into_iter().zip(units.unwrap_or_default()) {

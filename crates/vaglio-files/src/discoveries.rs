@@ -1,4 +1,4 @@
-//! Which columns are no false discoveries, for `evaluate` and where they chose.
+//! False-discovery control of columns, for `evaluate` and for sizes that it chose.
 
 use std::collections::HashMap;
 use vaglio_core::{Choose, Design, Feature, Result};
@@ -8,11 +8,11 @@ use vaglio_pipeline::resample::{Sample, Watcher};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{ColumnVerdict, FalseDiscoveries, Verdict};
 
-/// What is known of the columns of a selection at the rate that `evaluate` asks for, else at the one that chose; `None` where
-/// neither is, and where it was stopped.
+/// Verdicts on the columns of a selection, at the rate that `evaluate` asks for, else at the rate that chose. `None` if
+/// neither asks, or if the run was stopped.
 ///
 /// # Errors
-/// Those of [`discoveries`] under `evaluate`.
+/// Returns the errors of [`discoveries`], under `evaluate`.
 pub(super) fn false_discoveries(
     pipeline: &ValidPipeline,
     selector: &ValidSelector,
@@ -37,10 +37,10 @@ pub(super) fn false_discoveries(
     Ok(found.map(|found| written(&found, &selection.names)))
 }
 
-/// What a run would do to say which columns are no false discoveries, for people; `None` where nothing asks.
+/// Describes the planned experiments for people; `None` if nothing asks for them.
 ///
 /// # Errors
-/// Those of [`check_design`], with the field that asks.
+/// Returns the errors of [`check_design`], with the field that asks.
 pub(super) fn planned(
     selector: &ValidSelector,
     (sample, design): (&Sample, &Design),
@@ -57,10 +57,10 @@ pub(super) fn planned(
     Ok(Some(format!("{EXPERIMENTS} experiments of {columns} columns beside at most {} dummies", DUMMIES * columns)))
 }
 
-/// Steps that paths are expected to take.
+/// Expected number of steps of a path.
 const STEPS: f64 = 40.0;
 
-/// Floating-point operations of the experiments, where something asks for them.
+/// Flops of the experiments; 0 if nothing asks for them.
 pub(super) fn flops(selector: &ValidSelector, design: &Design, evaluate: Option<&Evaluate>) -> f64 {
     let is_asked = matches!(selector.search().choose(), Choose::FalseDiscoveries(_))
         || evaluate.is_some_and(|evaluate| evaluate.fdr.is_some());
@@ -81,7 +81,7 @@ fn written(found: &Discoveries, names: &[String]) -> FalseDiscoveries {
         let of = known.get(&index);
         let (q, rival) = (of.and_then(|of| of.q), of.and_then(|of| of.rival));
         let first = same.get(&index).copied();
-        // The first of equal columns stands for all.
+        // The verdict on the first of equal columns limits that on the others.
         let verdict = match first.map(verdict) {
             None => verdict(index),
             Some(Verdict::Rejected) => Verdict::Rejected,

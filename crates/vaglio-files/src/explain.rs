@@ -1,4 +1,4 @@
-//! What columns of a run are worth, chosen or not: computed again from its folder and its table.
+//! Explains columns of a run, chosen or not, by recomputing scores from its folder and table.
 
 mod said;
 
@@ -20,103 +20,103 @@ use vaglio_pipeline::resample::parting::Part;
 use vaglio_report::record::{ConstantIn, OutsideRecord, PerOutput, Record, WeightSpread};
 use vaglio_search::of_other_sign;
 
-/// What some columns of a run are worth. Its text says so to people.
+/// Scores of some columns of a run. Displays as text for people.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
     /// The score of the run's result.
     pub score: f64,
-    /// The score without columns.
+    /// The score without features.
     pub empty_score: f64,
-    /// How many columns the result has.
+    /// Number of columns in the result.
     pub size: usize,
-    /// In the order in which they were asked for.
+    /// In the order asked for.
     pub columns: Vec<ColumnExplanation>,
-    /// All columns that were not chosen, those of the best score alone first, where none was named.
+    /// All columns that were not chosen, best score alone first; filled in if none was named.
     pub outside: Vec<OutsideRecord>,
-    /// The chosen columns in order of entry, by their places among the candidates.
+    /// The chosen columns in order of entry, as indices into the candidates.
     pub chosen: Vec<Feature>,
-    /// The names of the candidate columns.
+    /// Names of the candidate columns.
     pub candidates: Vec<String>,
 }
 
-/// What one column is worth.
+/// Explanation of one column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnExplanation {
-    /// Its name.
+    /// Column name.
     pub name: String,
-    /// What is known of it.
+    /// Scores and weights of the column.
     pub found: ColumnWorth,
-    /// Whether it is confirmed to be no false discovery, where the run asked for that: `confirmed (q 0.04)`.
+    /// The verdict of false-discovery control, if the run asked for it: `confirmed (q 0.04)`.
     pub discovery: Option<String>,
 }
 
-/// What is known of a column.
+/// Scores and weights of a column, by whether it was chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnWorth {
-    /// It was chosen.
+    /// The column was chosen.
     Chosen {
-        /// Its place in the order of entry, from 1.
+        /// Position in the order of entry, from 1.
         order: usize,
-        /// Its weight in the model, and for one unit of the column as it was read, where there are such.
+        /// Weight in the model, and per unit of the original column if available.
         weights: [Option<PerOutput>; 2],
-        /// The score of the result without it.
+        /// Score of the result without the column.
         without: f64,
-        /// The columns that cost least in its place, with the score that each gives.
+        /// The best replacements, each with its score.
         substitutes: Vec<(String, f64)>,
-        /// What is known of it beside these scores.
+        /// Further figures.
         beside: Box<Beside>,
     },
-    /// It was not chosen.
+    /// The column was not chosen.
     Outside {
-        /// The score of the result with it added.
+        /// Score of the result with the column added.
         with: f64,
-        /// The chosen column in the place of which it gives the lowest score, with that.
+        /// The chosen column that it would replace best, with the score.
         in_place_of: Option<(String, f64)>,
-        /// The constraint of the search that it would break, if it were added.
+        /// The constraint of the search that adding the column would break.
         barred: Option<String>,
-        /// How near it came, and what the chosen columns say of it.
+        /// How near it came, and how far the chosen columns explain it.
         line: Box<OutsideRecord>,
-        /// The chosen columns that explain most of it, taken one after another, each with the share of its variance that it and
-        /// those before it explain.
+        /// The chosen columns that explain most of it, in greedy order, each with the cumulative share of its variance.
         explained_by: Vec<(String, f64)>,
     },
-    /// It cannot be chosen, since all its entries are equal.
+    /// The column cannot be chosen, since all its entries are equal.
     Constant,
 }
 
-/// What is known of a chosen column beside its scores in the result.
+/// Further figures of a chosen column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Beside {
-    /// Its score alone, if that is finite.
+    /// Score of the column alone, if finite.
     pub alone: Option<f64>,
-    /// Its variance inflation factor among the chosen columns.
+    /// Variance inflation factor among the chosen columns.
     pub inflation: Option<f64>,
-    /// The share of training rows in which it is missing.
+    /// Share of training rows with a missing value.
     pub missing: f64,
-    /// The folds in whose training rows it is constant.
+    /// Folds in whose training rows the column is constant.
     pub constant_in: ConstantIn,
-    /// Its weights over outer folds, where the run had such, and how many these were.
+    /// Spread of its weights over outer folds, and the number of these folds, if the run had any.
     pub over_folds: Option<(WeightSpread, usize)>,
 }
 
-/// Chosen columns that are named of those that explain another.
+/// Number of chosen columns that are named as explaining another.
 const EXPLAINING: usize = 3;
 
-/// Explains columns of the run whose files are in `folder`: all chosen ones where none are named, with a line for each of the others.
+/// Explains columns of the run in `folder`. With no names, explains all chosen columns and lists each of the others.
 ///
-/// Reads `selection.json`, `resolved.yaml` and the training table; every score is a trial of the run's criterion. Cost: two walks
-/// to the size of the result, and for each column a trial of every column outside, or for one that was not chosen of each place.
+/// Reads `selection.json`, `resolved.yaml` and the training table; every score is a trial of the run's criterion. Cost:
+/// two searches to the size of the result. For each chosen column, a trial of every column outside; for each other, a
+/// trial in every position.
 ///
 /// # Errors
-/// [`Error::Unreadable`] for files that are missing, or are not of the same run, and for another table than that of the run;
-/// [`Error::UnknownName`] for a column that was no candidate; those of the data and of the criterion's scores.
+/// Returns [`Error::Unreadable`] if: a file is missing; the files are not of one run; the table is not that of the run.
+/// Returns [`Error::UnknownName`] for a column that was no candidate, and the errors of the data and of the criterion.
 pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
     let path = folder.join("selection.json");
     let record = Record::read(&path)?;
     let resolved = folder.join("resolved.yaml");
     let text = read_resolved(&resolved, &record.pipeline)?;
     let asked = asked(&record, names)?;
-    // The table is digested as it was then.
+    // The digest must be computed as it was then.
     let kind = record.data.digest.split_once(':').map(|(kind, _)| format!("data.digest={kind}"));
     let assignments: Vec<String> = tuned(&record).into_iter().chain(kind).collect();
     let (pipeline, document) = load(&text, &resolved.display().to_string(), &assignments)?;
@@ -150,7 +150,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
     Ok(Explanation { score, empty_score, size, columns, outside, chosen, candidates })
 }
 
-/// The columns that are asked for, by their index.
+/// Indices of the requested columns.
 fn asked(record: &Record, names: &[String]) -> Result<Vec<Feature>> {
     if names.is_empty() {
         return Ok(record.selected.iter().map(|column| column.index).collect());
@@ -163,19 +163,19 @@ fn asked(record: &Record, names: &[String]) -> Result<Vec<Feature>> {
     names.iter().map(index).collect()
 }
 
-/// The settings that tuning found, in its place.
+/// Assignments that replace `tune` by the settings it found.
 fn tuned(record: &Record) -> Vec<String> {
     let found = record.tuned.iter().flat_map(|tuned| &tuned.parameters);
     let assigned = found.map(|(path, value)| format!("{path}={value}"));
     assigned.chain(record.tuned.iter().map(|_| "tune=null".to_owned())).collect()
 }
 
-/// Whether one λ was taken for the whole walk.
+/// Whether one λ was used for the whole path.
 fn is_of_path(record: &Record) -> bool {
     matches!(record.pipeline.settings.pointer("/learner/lambda/per").and_then(Value::as_str), Some("path" | "all"))
 }
 
-/// A run that is explained.
+/// A run to explain.
 struct ExplainedRun<'r> {
     record: &'r Record,
     selector: &'r vaglio_pipeline::selector::ValidSelector,
@@ -184,7 +184,7 @@ struct ExplainedRun<'r> {
     chosen: Vec<Feature>,
     walked: StepTrials,
     span: Span,
-    /// Of the folds that choose, and of the outer ones.
+    /// Folds that choose, and outer folds.
     parts: [Vec<Part>; 2],
 }
 
@@ -217,7 +217,7 @@ impl ExplainedRun<'_> {
         self.record.candidates.get(feature).cloned().unwrap_or_default()
     }
 
-    /// Those of the chosen columns that are asked for.
+    /// Explains the requested chosen columns.
     fn chosen_columns(&self, asked: &[Feature]) -> Result<Vec<(Feature, ColumnWorth)>> {
         let places: Vec<usize> = (0..self.chosen.len()).filter(|&k| asked.contains(&self.chosen[k])).collect();
         if places.is_empty() {
@@ -254,7 +254,7 @@ impl ExplainedRun<'_> {
         Ok(places.iter().map(worth).collect())
     }
 
-    /// Those of candidates that were not chosen.
+    /// Explains candidates that were not chosen.
     fn outside_columns(&self, outside: &[Feature]) -> Result<Vec<ColumnWorth>> {
         if outside.is_empty() {
             return Ok(Vec::new());
@@ -291,7 +291,7 @@ impl ExplainedRun<'_> {
         (0..outside.len()).map(worth).collect()
     }
 
-    /// What is known of a column that was not chosen.
+    /// Figures of a column that was not chosen.
     fn line(&self, index: Feature, spanned: &Spanned) -> OutsideRecord {
         let name = self.name(index);
         let alone = self.walked.alone[index];
@@ -308,7 +308,7 @@ impl ExplainedRun<'_> {
         }
     }
 
-    /// The same of all of them, those of the best score alone first.
+    /// Figures of all columns that were not chosen, best score alone first.
     fn all_outside(&self) -> Vec<OutsideRecord> {
         let candidates = self.design.candidates().into_iter();
         let outside: Vec<Feature> = candidates.filter(|feature| !self.chosen.contains(feature)).collect();
@@ -319,7 +319,7 @@ impl ExplainedRun<'_> {
         lines
     }
 
-    /// The constraint that the result with a column added would break, as a sentence.
+    /// The constraint that adding a column would break, as a sentence.
     fn barred(&self, rules: &Rules, feature: Feature, score: Score) -> Result<Option<String>> {
         let with = [&self.chosen[..], &[feature]].concat();
         if let Some((field, why)) = rules.broken(&with, self.design.names()) {

@@ -1,4 +1,4 @@
-//! A model in other languages, and the tables and methods of its run.
+//! Exports a model to other languages, and the tables and methods of its run.
 
 mod assembly;
 mod tables;
@@ -16,19 +16,20 @@ use vaglio_pipeline::pipeline::SavedModel;
 use vaglio_report::record::Record;
 use vaglio_tables::disk::{Destination, check_apart, check_regular, write_file};
 
-/// What a run is written as.
+/// Target of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportTo {
     /// The model, in a language.
     Model(Language),
-    /// How the run was made, as text.
+    /// A description of the method, as text.
     Methods,
 }
 
-/// The model of the run in `folder` in another language, or its methods.
+/// Exports the model of the run in `folder` to another language, or describes its method.
 ///
 /// # Errors
-/// Those of reading `model.json` or `selection.json`; [`Error::Setting`] for a part of the model that the language cannot hold.
+/// Fails if `model.json` or `selection.json` cannot be read. Returns [`Error::Setting`] for a part of the model that
+/// the language cannot express.
 pub fn export(folder: &Path, to: ExportTo) -> Result<Vec<u8>> {
     match to {
         ExportTo::Model(language) => {
@@ -41,10 +42,10 @@ pub fn export(folder: &Path, to: ExportTo) -> Result<Vec<u8>> {
     }
 }
 
-/// The same into a file, which appears whole or not at all.
+/// Like [`export`], into a file that appears complete or not at all.
 ///
 /// # Errors
-/// Those of [`export`]; [`Error::Unwritable`]; [`Error::Setting`] where `out` is a file of the run.
+/// Returns the errors of [`export`]; [`Error::Unwritable`]; [`Error::Setting`] if `out` is a file of the run.
 pub fn export_to_file(folder: &Path, to: ExportTo, out: &Path) -> Result<()> {
     check_apart(out, ["model.json", "selection.json"].map(|file| ("of the run,", folder.join(file))))?;
     let bytes = export(folder, to)?;
@@ -53,10 +54,10 @@ pub fn export_to_file(folder: &Path, to: ExportTo, out: &Path) -> Result<()> {
     file.finish()
 }
 
-/// Writes every table of `selection.json` of the run in `folder` as a CSV file into another folder; the names of the files.
+/// Writes every table of a run's `selection.json` as a CSV file into another folder; returns the file names.
 ///
 /// # Errors
-/// Those of reading `selection.json`; [`Error::Unwritable`].
+/// Fails if `selection.json` cannot be read. Returns [`Error::Unwritable`] if a file cannot be written.
 pub fn export_tables(folder: &Path, out: &Path) -> Result<Vec<String>> {
     let record = Record::read(&folder.join("selection.json"))?;
     let failed = |e: std::io::Error| Error::Unwritable { path: out.to_owned(), message: e.to_string() };
@@ -66,10 +67,10 @@ pub fn export_tables(folder: &Path, out: &Path) -> Result<Vec<String>> {
 }
 
 impl FileModel<'_> {
-    /// `ModelFiles::formulas`.
+    /// Implements [`ModelFiles::formulas`].
     ///
     /// # Errors
-    /// Those that it names.
+    /// Returns the errors of [`ModelFiles::formulas`].
     pub(super) fn formulas(&self, language: Language) -> Result<Formulas> {
         self.formulas_or(&|what| language.refusal(what))
     }
@@ -95,7 +96,7 @@ impl FileModel<'_> {
         Ok(Formulas { about: format!("A model of vaglio {version}."), inputs, steps, outputs, label: labels })
     }
 
-    /// The equation of each output in the units of the data, for people; none of a model that is no expression.
+    /// The equation of each output in the data's units, for people; empty if a part of the model is no expression.
     pub(super) fn equations(&self) -> Vec<String> {
         let refusal = |what: &str| Error::Shape(what.to_owned());
         let names = match (&self.task, &self.observed) {

@@ -1,7 +1,7 @@
-//! What is known of every column beside its scores in the result: alone, beside the others, over folds, and in drawings.
+//! Diagnostics of every column besides its scores in the result: alone, with others, over folds, and in plots.
 //!
-//! All of it is exact and costs little beside the search: what would take more than a sixteenth of it by estimated work, and
-//! more than some 5 ms, is left out. `vaglio explain` computes it then.
+//! All figures are exact. Groups of figures are left out if their estimated work exceeds a sixteenth of the search and
+//! some 5 ms; `vaglio explain` computes them then.
 
 pub(super) mod cells;
 pub(super) mod near;
@@ -24,27 +24,27 @@ use vaglio_pipeline::resample::whole::outer_parts;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{Alike, ConstantIn, OutsideRecord, Record};
 
-/// Columns outside that a record holds, at most.
+/// Limit on the columns outside the result that a record lists.
 const MOST_OUTSIDE: usize = 1000;
 
 /// A run whose columns are described.
 pub(super) struct Described<'r> {
     pub prepared: &'r Prepared,
     pub selector: &'r ValidSelector,
-    /// At the λ of the result's walk.
+    /// The design at the λ of the result's path.
     pub design: &'r Design,
     pub selection: &'r Selection,
     pub evaluated: &'r Evaluated,
     pub evaluate: Option<&'r Evaluate>,
-    /// Flops that columns without which the score is known may take.
+    /// Budget of removal scores and replacements, in flops.
     pub budget: f64,
 }
 
 impl Described<'_> {
-    /// Fills in what is known of the columns of a record. A search that was cut short has none of it.
+    /// Fills in the column diagnostics of a record; an interrupted search gets none.
     ///
     /// # Errors
-    /// Those of the criterion's scores and of predictions.
+    /// Returns the errors of the criterion's scores and of predictions.
     pub fn put(&self, record: &mut Record) -> Result<()> {
         if self.selection.path.stop_reason.is_partial() {
             return Ok(());
@@ -61,7 +61,8 @@ impl Described<'_> {
         self.put_residuals(record, &chosen)
     }
 
-    /// Trials of single columns and of those outside at every step, and what the chosen ones explain.
+    /// Fills in scores of single columns, of columns outside at every step, and the variance that the chosen ones
+    /// explain.
     fn put_scores(&self, record: &mut Record, chosen: &[Feature]) -> Result<()> {
         let Described { selector, design, .. } = *self;
         let mut budget = PART * self.budget;
@@ -85,7 +86,7 @@ impl Described<'_> {
             column.vif = inflation.get(k).copied().flatten();
         }
         if walked.is_none() && spanned.is_none() {
-            // Nothing was computed of them.
+            // No figure was affordable.
             return Ok(());
         }
         let read = ReadCells::new(self.prepared);
@@ -109,7 +110,7 @@ impl Described<'_> {
         Ok(())
     }
 
-    /// Missing cells, histograms and weights over folds.
+    /// Fills in missing shares, histograms and weights over folds.
     fn put_cells(&self, record: &mut Record) {
         let read = ReadCells::new(self.prepared).behind(self.evaluated.behind.as_ref());
         for column in &mut record.selected {
@@ -137,10 +138,10 @@ impl Described<'_> {
     }
 }
 
-/// The parts of the first repeat of the folds that choose, and of the outer ones; none where maps leave rows out.
+/// Splits of the first repeat: of the folds that choose, and of the outer ones. Empty if maps leave rows out.
 ///
 /// # Errors
-/// [`Error::Setting`] for parts that cannot be made.
+/// [`Error::Setting`] for impossible splits.
 pub(super) fn parts_of(
     selector: &ValidSelector,
     prepared: &Prepared,
@@ -161,12 +162,12 @@ pub(super) fn parts_of(
     Ok([of_search.unwrap_or_default(), outer.unwrap_or_default()])
 }
 
-/// In which of the parts a column is constant.
+/// Folds in which a column is constant.
 pub(super) fn of_parts(design: &Design, [choose, nested]: &[Vec<Part>; 2], feature: Feature) -> ConstantIn {
     ConstantIn { choose: constant_in(design, choose, feature), nested: constant_in(design, nested, feature) }
 }
 
-/// The chosen column of the largest correlation, the first of equals.
+/// The chosen column with the largest correlation, the first if tied.
 pub(super) fn most_alike(chosen: &[Feature], correlations: &[f64]) -> Option<Alike> {
     let known = chosen.iter().zip(correlations).map(|(&index, &correlation)| Alike { index, correlation });
     known.reduce(|best, other| if other.correlation.abs() > best.correlation.abs() { other } else { best })

@@ -1,4 +1,4 @@
-//! The figures that a pipeline's `evaluate` asks for, and what is made of predictions of rows held out.
+//! Computes the figures that a pipeline's `evaluate` asks for, and those of held-out predictions.
 
 use super::Prepared;
 use super::behind::RowFigures;
@@ -30,7 +30,7 @@ use vaglio_report::record::{
     SharesRecord, ShownPredictions, Stability, Verified, Warning, WarningKind, class_of,
 };
 
-/// What was computed beside the selection.
+/// Results computed in addition to the selection.
 #[derive(Default)]
 pub(super) struct Evaluated {
     pub nested: Option<Nested>,
@@ -40,29 +40,29 @@ pub(super) struct Evaluated {
     pub alternatives: Option<AlternativesRecord>,
     pub shares: Option<SharesRecord>,
     pub learning_curve: Option<LearningCurve>,
-    /// Predictions of all training rows by models that had not seen them.
+    /// Held-out predictions of all training rows.
     held_out: Option<(PredictedOn, Pooled)>,
-    /// What single rows of a table say that is not in memory.
+    /// Figures of single rows of a table that is not in memory.
     pub behind: Option<RowFigures>,
     pub calibration: Option<Calibration>,
-    /// What is known of the chosen loss.
+    /// Intervals of the chosen loss.
     pub certainty: Option<Certainty>,
     pub reliability: Option<ReliabilityRecord>,
     pub intervals: Option<SavedIntervals>,
     pub verified: Option<Verified>,
-    /// The weights of the models of outer folds.
+    /// Weights of the models of outer folds.
     pub outer_weights: OuterWeights,
     pub seconds: f64,
 }
 
-/// Rows whose predictions a record holds, at most.
+/// Limit on the rows whose predictions a record holds.
 const SHOWN: usize = 2000;
 
 impl Evaluated {
-    /// Repeats the selection as often as the settings ask; what a stop leaves undone is absent, with a warning.
+    /// Repeats the selection as the settings ask; figures that a stop leaves undone are absent, with a warning.
     ///
     /// # Errors
-    /// Those of the selection on parts of the rows.
+    /// Returns the errors of the selection on subsets of the rows.
     pub fn new(
         pipeline: &ValidPipeline,
         selector: &ValidSelector,
@@ -115,10 +115,10 @@ impl Evaluated {
         Ok(evaluated)
     }
 
-    /// Which subsets are as good as the chosen one, if that is asked.
+    /// Finds subsets as good as the chosen one, if asked for.
     ///
     /// # Errors
-    /// Those of [`near_best`].
+    /// Returns the errors of [`near_best`].
     pub fn near_best(
         &mut self,
         settings: Option<&Evaluate>,
@@ -146,10 +146,10 @@ impl Evaluated {
         Ok(())
     }
 
-    /// Recomputes the scores of so many steps by plain retraining.
+    /// Recomputes the scores of `count` steps by plain retraining.
     ///
     /// # Errors
-    /// Those of [`verified`].
+    /// Returns the errors of [`verified`].
     pub fn verify(
         &mut self,
         count: Option<usize>,
@@ -171,7 +171,7 @@ impl Evaluated {
         Ok(())
     }
 
-    /// Figures of the whole selection; gives the outer folds.
+    /// Repeats the whole selection for the figures asked for; returns the outer folds.
     fn repeat(
         &mut self,
         settings: &Evaluate,
@@ -204,8 +204,8 @@ impl Evaluated {
         Ok(outer)
     }
 
-    /// Predictions of rows held out: by the outer folds, else by the folds of the cross-validated search. From these, else
-    /// from what the criterion holds out of the final subset, come the probabilities of classes.
+    /// Pools held-out predictions: of the outer folds, else of the folds of the cross-validated search. Calibrates
+    /// class probabilities with them, or with the criterion's own held-out predictions of the final subset.
     fn hold_out(
         &mut self,
         selector: &ValidSelector,
@@ -259,11 +259,11 @@ impl Evaluated {
         Ok(())
     }
 
-    /// Observed and predicted targets of rows that the models had not seen: of outer folds, else of test rows, else of the
-    /// folds of the cross-validated search.
+    /// Observed and predicted targets of held-out rows: of outer folds, else of test rows, else of the folds of the
+    /// cross-validated search.
     ///
     /// # Errors
-    /// Those of [`Model::predict`].
+    /// Returns the errors of [`Model::predict`].
     pub fn shown(&self, prepared: &Prepared, model: &Model) -> Result<Option<ShownPredictions>> {
         let held_out = self.held_out.as_ref();
         if let (Some(test), true) = (&prepared.test, held_out.is_none_or(|(from, _)| *from != PredictedOn::Nested)) {
@@ -277,13 +277,13 @@ impl Evaluated {
         Ok(held_out.map(of))
     }
 
-    /// Predictions of rows held out whose places in the sample are known: not where maps left some out.
+    /// Held-out predictions whose positions in the sample are known; `None` if maps left rows out.
     pub fn held_out_rows(&self) -> Option<(PredictedOn, &Pooled)> {
         let known = self.held_out.as_ref().filter(|(_, pooled)| !pooled.places.is_empty());
         known.map(|(from, pooled)| (*from, pooled))
     }
 
-    /// The figures of the rows held out in the folds of the cross-validated search, where there are predictions of these.
+    /// Figures of the predictions held out in the folds of the cross-validated search, if any.
     pub fn figures(&self, prepared: &Prepared, loss: &dyn Loss) -> Option<Figures> {
         let (_, pooled) = self.held_out.as_ref().filter(|(from, _)| *from == PredictedOn::CrossValidation)?;
         let figures =
@@ -292,7 +292,7 @@ impl Evaluated {
     }
 }
 
-/// Every row, or as many as are shown at even distances.
+/// Predictions of all rows, or of a limited number of evenly spaced ones.
 fn shown(
     from: PredictedOn,
     prepared: &Prepared,

@@ -1,7 +1,7 @@
-//! What a table shows that a result may be wrong for: columns that give the target away, copies, codes among numbers.
+//! Data checks: warnings of target leaks, duplicated rows, codes for missing values.
 //!
-//! Columns are screened on a sample of the rows and judged on all of them, so the cost is that of a few passes over the table.
-//! Nothing here is an error.
+//! Columns are screened on a sample of the rows and judged on all of them; the cost is that of a few passes over the
+//! table. No check fails the run.
 
 mod copies;
 mod leaks;
@@ -19,27 +19,27 @@ use vaglio_report::record::Warning;
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::Survey;
 
-/// A table as it was read, with what its columns mean.
+/// A table as read, with the roles of its columns.
 #[derive(Clone, Copy)]
 pub(super) struct Read<'a> {
     pub roles: &'a Roles<'a>,
     pub survey: &'a Survey,
-    /// Columns of the file that are not read, with why.
+    /// Columns of the file that are not read, with the reason.
     pub aside: &'a [(String, &'static str)],
-    /// Whether the format of its file says what columns hold.
+    /// Whether the file format declares column types.
     pub is_typed: bool,
     pub train: &'a Table,
     pub test: Option<&'a Table>,
 }
 
-/// Rows by which columns are screened.
+/// Number of rows in the screening sample.
 const SAMPLE: usize = 1000;
-/// Tables of fewer rows show by chance what others do not, but for columns that give the target away, whose chance is known.
+/// Minimum number of rows for checks, except for leaks, which have a significance level.
 const FEWEST: usize = 10;
-/// Names that a sentence lists.
+/// Limit on the names in a message.
 const NAMED: usize = 5;
 
-/// All that is found, in a fixed order. Cost O(rows · columns).
+/// All warnings, in a fixed order. Cost O(rows · columns).
 pub(super) fn findings(read: Read<'_>, budget: Budget) -> Vec<Warning> {
     let (mut found, given) = leaks::given_away(read);
     found.extend(written::left_out(read));
@@ -56,7 +56,7 @@ pub(super) fn findings(read: Read<'_>, budget: Budget) -> Vec<Warning> {
 }
 
 impl<'a> Read<'a> {
-    /// The columns that may be selected.
+    /// Columns that may be selected.
     fn features(&self) -> impl Iterator<Item = (&'a str, &'a Cells)> {
         let targets = self.roles.spec.target.names().iter().map(String::as_str);
         let others: HashSet<&str> = targets.chain(self.roles.of_rows().into_iter().map(|(_, name)| name)).collect();
@@ -70,13 +70,13 @@ impl<'a> Read<'a> {
         names.filter_map(|name| Some((name.as_str(), self.train.get(name)?)))
     }
 
-    /// The class of each row, where the target is of classes.
+    /// Class of each row, if the target is categorical.
     fn classes(&self) -> Option<Vec<u32>> {
         classes_of_rows(self.roles.spec, self.train)
     }
 }
 
-/// The numbers of a column, or its dates as numbers.
+/// Numbers or dates of a column, as doubles.
 fn numbers(cells: &Cells) -> Option<Cow<'_, [f64]>> {
     match cells {
         Cells::Numbers(_) => cells.numbers().map(|column| column.values()),
@@ -85,7 +85,7 @@ fn numbers(cells: &Cells) -> Option<Cow<'_, [f64]>> {
     }
 }
 
-/// The numbers of a column in these rows, or its dates as numbers.
+/// Like [`numbers`], for some rows.
 fn numbers_at(cells: &Cells, rows: &[usize]) -> Option<Vec<f64>> {
     match cells {
         Cells::Numbers(numbers) => Some(numbers.select_rows(rows).view().values().into_owned()),
@@ -94,13 +94,13 @@ fn numbers_at(cells: &Cells, rows: &[usize]) -> Option<Vec<f64>> {
     }
 }
 
-/// Rows at equal distances, at most [`SAMPLE`].
+/// Evenly spaced rows, at most [`SAMPLE`].
 fn sample(rows: usize) -> Vec<usize> {
     let count = rows.min(SAMPLE);
     (0..count).map(|k| k * rows / count).collect()
 }
 
-/// Some things in a row: `a, b and c`, and how many more there are.
+/// Joins a list as `a, b and c`, with the number of those left out.
 fn listed<T: Display>(things: &[T], more: &str) -> String {
     let mut parts: Vec<String> = things.iter().take(NAMED).map(T::to_string).collect();
     if things.len() > NAMED {
@@ -113,7 +113,7 @@ fn listed<T: Display>(things: &[T], more: &str) -> String {
     }
 }
 
-/// A name between its marks.
+/// A name in backticks.
 fn named(name: &str) -> String {
     format!("`{name}`")
 }

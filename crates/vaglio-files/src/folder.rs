@@ -1,4 +1,4 @@
-//! The folder of a run: files that appear whole, and the report made anew from the others.
+//! The folder of a run: renders the report again and sets earlier results aside.
 
 use super::claim::Claim;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use vaglio_report::record::{PartNames, Record};
 use vaglio_report::report::{heading, render};
 use vaglio_tables::disk::{check_apart, regular, write_file};
 
-/// Writes `report.html` in the folder of a run anew, from `selection.json` and `resolved.yaml` there: the page that the
-/// run itself wrote.
+/// Rewrites the `report.html` of a run from its `selection.json` and `resolved.yaml`: the page that the run itself
+/// wrote.
 ///
 /// # Errors
-/// [`Error::Unreadable`] when one of the two is missing, damaged, or not of the same run; [`Error::Unwritable`], also
-/// while a run is in the folder.
+/// [`Error::Unreadable`] if one of the two is missing, damaged or of another run; [`Error::Unwritable`], also while a
+/// run is in the folder.
 pub fn report(folder: &Path) -> Result<()> {
     let _claim = Claim::existing(folder)?;
     let (selection, resolved) = (folder.join("selection.json"), folder.join("resolved.yaml"));
@@ -29,7 +29,7 @@ pub fn report(folder: &Path) -> Result<()> {
     write_file(&page, &render(&record, &heading(folder), &configuration)?)
 }
 
-/// The text of a resolved configuration, after a look whether it is one of these parts.
+/// Reads a resolved configuration, after checking that it is of a run with these parts.
 pub(super) fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
     let unreadable = |message: String| Error::Unreadable { path: path.to_owned(), message };
     let bytes =
@@ -45,12 +45,12 @@ pub(super) fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
     Ok(text)
 }
 
-/// Sets the result of an earlier run in `out` aside as `selection.previous.json`, with the files that belong to it, so that
-/// a run that failed leaves no result that looks like its own. `pipeline`, the file of the run that failed, stays also where
-/// it is one of them. Where another run is in the folder, nothing is done.
+/// Renames the result of an earlier run in `out` to `selection.previous.json`, with its other files, so that a failed
+/// run leaves no result that looks like its own. `pipeline`, the file of the failed run, stays even if it is one of
+/// them. Does nothing if another run is in the folder.
 ///
 /// # Errors
-/// [`Error::Unwritable`].
+/// [`Error::Unwritable`] if a file cannot be renamed.
 pub fn set_previous_aside(out: &Path, pipeline: Option<&Path>) -> Result<()> {
     match Claim::existing(out) {
         Ok(Some(claim)) => claim.set_aside(pipeline),
@@ -58,9 +58,9 @@ pub fn set_previous_aside(out: &Path, pipeline: Option<&Path>) -> Result<()> {
     }
 }
 
-/// `file` as seen from `folder`; absolute where they share no root.
+/// `file` relative to `folder`; absolute if they share no root.
 pub(super) fn relative(file: &Path, folder: &Path) -> String {
-    // A pattern names no file; its folder is one.
+    // A pattern names no file, but its folder exists.
     let absolute = |path: &Path| {
         let known = path.ancestors().find_map(|known| Some((known, std::fs::canonicalize(known).ok()?)));
         let Some((known, absolute)) = known else { return path.to_owned() };

@@ -1,4 +1,4 @@
-//! Targets of the past that are not known: earlier predictions stand in for them.
+//! Recursive forecasts: predictions replace unknown lagged targets.
 
 use super::history::Follows;
 use super::history::{after, history};
@@ -6,7 +6,7 @@ use super::model_files::FileModel;
 use vaglio_core::{Cells, Error, Numbers, Result, Table, Task};
 use vaglio_pipeline::pipeline::SavedModel;
 
-/// The model with the last training rows, where the past of a target is read.
+/// Adds the last training rows to the model if it uses lagged targets.
 pub(super) fn with_history(model: SavedModel, training: Option<&Table>) -> SavedModel {
     let targets = FileModel(&model).lagged_targets();
     let Some(table) = training.filter(|_| !targets.is_empty()) else { return model };
@@ -18,13 +18,13 @@ pub(super) fn with_history(model: SavedModel, training: Option<&Table>) -> Saved
 }
 
 impl FileModel<'_> {
-    /// The targets whose past the model reads.
+    /// The targets whose lags the model uses.
     pub(super) fn lagged_targets(&self) -> Vec<String> {
         let targets = self.observed.iter().flat_map(|observed| &observed.targets);
         targets.filter(|name| self.sources.contains(name)).cloned().collect()
     }
 
-    /// The table with a column of each target whose past is read, where there is none, and with the training rows before it.
+    /// Adds missing columns of lagged targets to the table, and the training rows before it.
     pub(super) fn with_past(&self, mut table: Table, targets: &[String]) -> Result<Table> {
         if targets.is_empty() || table.series().is_some() || table.origins().is_some() {
             return Ok(table);
@@ -33,7 +33,7 @@ impl FileModel<'_> {
         let mut columns = table.take_columns();
         for name in targets {
             match columns.iter_mut().find(|(other, _)| other == name) {
-                // A column without any value is text to a reader.
+                // Readers take an empty column for text.
                 Some((_, cells)) if (0..rows).all(|row| cells.is_missing(row)) => *cells = nothing(rows),
                 Some(_) => {}
                 None => columns.push((name.clone(), nothing(rows))),
@@ -47,12 +47,12 @@ impl FileModel<'_> {
         }
     }
 
-    /// The table, in the order of its series, with predictions for the targets that are missing, each made of what stands
-    /// before it. Cost O(missing targets · columns · lags).
+    /// Fills in missing targets by predictions from the rows before each, in series order. Cost O(missing targets ·
+    /// columns · lags).
     ///
     /// # Errors
-    /// [`Error::Shape`] for a missing target without as many rows before it as the maps look back; [`Error::Setting`] for
-    /// intervals of rows whose past is forecast; those of predicting.
+    /// [`Error::Shape`] for a missing target without enough rows before it for the lags; [`Error::Setting`] for
+    /// intervals of rows with forecast lags; errors of prediction.
     pub(super) fn forecast(&self, mut table: Table, targets: &[String], with_intervals: bool) -> Result<Table> {
         let is_missing = |name: &String| table.get(name).is_some_and(|cells| cells.missing().is_some());
         if !targets.iter().any(is_missing) {
@@ -101,7 +101,7 @@ impl FileModel<'_> {
                 let from = if self.model.takes_rows_alone() { row - past } else { run.start };
                 let part = table.select_rows(&(from..=row).collect::<Vec<_>>());
                 let predicted = self.chain().predict(with(part, &values, from..row + 1)?)?.0;
-                // Rows come back in the order in which they were read.
+                // Rows are returned in reading order.
                 let origin = table.origin(row);
                 let place = predicted.rows.iter().position(|&other| other == origin);
                 let place = place.ok_or_else(|| Error::Shape(format!("row {}: no forecast was made", origin + 1)))?;

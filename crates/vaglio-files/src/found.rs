@@ -1,4 +1,4 @@
-//! What the parts of a run found beside scores and models.
+//! Outputs that parts of a run report besides scores and models.
 
 use super::Prepared;
 use vaglio_core::engine::EngineDesign;
@@ -6,10 +6,10 @@ use vaglio_core::{Design, Error, FittedMap, Monitor, Result, Role};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{FoundByMap, FoundRecord};
 
-/// Asks every part, once for a journal.
+/// Collects the outputs of every part.
 ///
 /// # Errors
-/// Those of the criterion; [`vaglio_core::Error::Setting`] for a value that cannot be written.
+/// Returns the errors of the criterion; [`vaglio_core::Error::Setting`] for a value that cannot be written.
 pub(super) fn found(
     selector: &ValidSelector,
     prepared: &Prepared,

@@ -1,4 +1,4 @@
-//! Complementary halves of the rows.
+//! Complementary half-samples of the rows.
 
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::Pairs;
@@ -7,19 +7,19 @@ use vaglio_pipeline::resample::{FoldAssignment, Sample};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::shuffle::shuffled;
 
-/// What halves are made of.
+/// Elements that half-samples are drawn from.
 pub(super) enum Halves {
-    /// Units, as evenly as they can be.
+    /// Rows, groups or blocks, divided as evenly as possible.
     Units(FoldAssignment),
-    /// The piece of each row: halves are unions of pieces.
+    /// Piece of each row; halves are unions of pieces.
     Pieces(Vec<u32>),
 }
 
-/// Splits that are given or that hold around a search part the rows into pieces; rows in an order of time are in blocks of
-/// a tenth, others in units.
+/// Given splits, and splits that hold around a search, divide the rows into pieces; time-ordered rows form blocks of a
+/// tenth; other rows are units.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Setting`] for splits that cannot be made.
+/// [`vaglio_core::Error::Setting`] for impossible splits.
 pub(super) fn halves(how: &Pairs, selector: &ValidSelector, sample: &Sample) -> Result<Halves> {
     let under = |error: vaglio_core::Error| error.under("evaluate.stability");
     match sample.parting(selector, how.splits.as_ref(), PIECES - 1, 0)? {
@@ -34,10 +34,10 @@ pub(super) fn halves(how: &Pairs, selector: &ValidSelector, sample: &Sample) -> 
 }
 
 impl Halves {
-    /// The first half, by the seed: whether each row is in it.
+    /// Draws the first half by the seed: whether each row is in it.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Setting`] where there are fewer than two units.
+    /// [`vaglio_core::Error::Setting`] for fewer than two units.
     pub fn first(&self, seed: u64) -> Result<Vec<bool>> {
         match self {
             Halves::Pieces(of_row) => {
@@ -48,7 +48,7 @@ impl Halves {
         }
     }
 
-    /// How they are made, for people.
+    /// Describes the half-samples for people.
     pub fn sentence(&self) -> String {
         match self {
             Halves::Pieces(of_row) => {
@@ -60,7 +60,7 @@ impl Halves {
     }
 }
 
-/// The piece of each row: rows that the same parts hold out are of one.
+/// Piece of each row: rows held out by the same splits share one.
 fn pieces(parts: &[Part], rows: usize) -> Vec<u32> {
     let mut held: Vec<Vec<usize>> = vec![Vec::new(); rows];
     for (number, part) in parts.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! Warnings of how the criterion holds rows out.
+//! Warnings about how the criterion holds rows out.
 
 use vaglio_core::{Design, HeldOut};
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_report::record::{Warning, WarningKind};
 
-/// Where all lags of the targets are of h steps and more, forward chaining trains on targets of the h − 1 steps before a
-/// block, which are not known when it is predicted.
+/// Warns of forward chaining without a gap: with all target lags at h steps or more, it trains on targets of the h − 1
+/// steps before a block, which are unknown at prediction time.
 pub(super) fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
     let targets = pipeline.settings().data.as_ref()?.target.names();
     if let Some(warning) = overlapping(pipeline) {
@@ -25,7 +25,8 @@ pub(super) fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
     })
 }
 
-/// Without a row the mean of the others leans away from its target, which losses of orders and classes take for an error.
+/// Warns of held-out single rows: the mean of the others leans away from the target, which ranking and classification
+/// losses count as error.
 pub(super) fn single_rows(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
     let criterion = &pipeline.settings().criterion;
     let loss = criterion.loss().filter(|loss| loss.degree() == Some(0))?;
@@ -46,7 +47,7 @@ pub(super) fn single_rows(pipeline: &ValidPipeline, design: &Design) -> Option<W
     })
 }
 
-/// Targets several steps ahead are shared by neighboring rows, which leaving out rows or blocks of them does not see.
+/// Warns of targets several steps ahead: neighboring rows share them, so held-out rows or blocks are not independent.
 fn overlapping(pipeline: &ValidPipeline) -> Option<Warning> {
     let steps = pipeline
         .settings()

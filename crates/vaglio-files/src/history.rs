@@ -1,4 +1,4 @@
-//! The last training rows of a model, taken and put before others.
+//! History of a model: its last training rows, stored and prepended to new rows.
 
 use super::periods::periods;
 use super::series::moments;
@@ -7,21 +7,21 @@ use std::ops::Range;
 use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_pipeline::pipeline::History;
 
-/// How rows of a table follow each other.
+/// Columns by which table rows follow each other.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Follows<'a> {
     pub series: Option<&'a str>,
     pub time: Option<&'a str>,
-    /// The targets whose past is looked at.
+    /// Targets with lags.
     pub targets: &'a [String],
 }
 
-/// The last `past` rows of each series of a table in the order of its series, and as many before targets that are missing.
+/// The last `past` rows of each series, and as many before missing targets, from a table in series order.
 pub(super) fn history(table: &Table, names: &[String], targets: &[String], past: usize) -> History {
     let targets: Vec<&Cells> = targets.iter().filter_map(|name| table.get(name)).collect();
     let is_unknown = |row: &usize| targets.iter().any(|cells| cells.is_missing(*row));
     let of_run = |run: Range<usize>| {
-        // Targets that are missing are forecast from the rows before them.
+        // Missing targets are forecast from the rows before them.
         let mut start = run.start.max(run.end.saturating_sub(past));
         while let Some(first) = (start..run.end).find(is_unknown).filter(|first| first - start < past) {
             if start == run.start {
@@ -36,19 +36,18 @@ pub(super) fn history(table: &Table, names: &[String], targets: &[String], past:
     History::of(table.columns().iter().filter(|(name, _)| names.contains(name)).map(kept))
 }
 
-/// The table with the rows before it in front: those of a series that all rows of the table follow in time; without
-/// times, those of a series of whose targets the table knows none. The rows of the table keep their numbers, and the
-/// others have those behind them.
+/// Adds history rows to a table: those of a series that the table's rows all follow in time; without times, those of a
+/// series without known targets in the table. Table rows keep their numbers; history rows are numbered after them.
 ///
 /// # Errors
-/// [`Error::Shape`] for a column that holds something else than in the training rows.
+/// [`Error::Shape`] for a column whose type differs from that in the training rows.
 pub(super) fn after(history: &History, table: Table, follows: Follows<'_>) -> Result<Table> {
     let own = history.table()?;
     let label = |table: &Table, row: usize| {
         follows.series.and_then(|name| table.get(name)).map(|cells| cells.label(row)).unwrap_or_default()
     };
     let times = follows.time.map(|name| times_of(table.get(name), own.get(name)));
-    // The first time of each series, or whether one of its targets is known.
+    // First time of each series, or −∞ if one of its targets is known.
     let mut begin: HashMap<String, f64> = HashMap::new();
     for row in 0..table.rows() {
         let time = match &times {
@@ -86,7 +85,7 @@ pub(super) fn after(history: &History, table: Table, follows: Follows<'_>) -> Re
     Ok(Table::new(columns)?.select_rows(&order))
 }
 
-/// The times of two tables as numbers in one order; none for a column that is not there.
+/// Times of two tables as comparable numbers; empty for a missing column.
 fn times_of(table: Option<&Cells>, own: Option<&Cells>) -> (Vec<f64>, Vec<f64>) {
     if let (Some(Cells::Text(table)), Some(Cells::Text(own))) = (table, own) {
         let mut all = periods(&[&table[..], own].concat()).unwrap_or_default();
@@ -97,7 +96,7 @@ fn times_of(table: Option<&Cells>, own: Option<&Cells>) -> (Vec<f64>, Vec<f64>) 
     (of(table), of(own))
 }
 
-/// Cells with those of the rows before behind them; cells that are missing where there are none.
+/// Appends history cells to a column, or missing cells if there are none.
 fn joined(name: &str, cells: Cells, before: Option<Cells>, more: usize) -> Result<Cells> {
     let nothing = || vec![f64::NAN; more];
     match (cells, before) {

@@ -1,4 +1,4 @@
-//! Training rows that are set aside as test rows.
+//! Splits test rows off the training rows.
 
 use super::rows::having;
 use super::series::{numbers_of, places_of};
@@ -9,10 +9,10 @@ use vaglio_core::{Error, Result, Table, Task};
 use vaglio_pipeline::pipeline::{DataSpec, TestRows};
 use vaglio_search::shuffle::shuffled;
 
-/// Training rows, and those set aside as test rows where a setting says so.
+/// Training rows, and test rows if a setting asks for them.
 ///
 /// # Errors
-/// [`Error::Setting`] where a side would be empty, or groups would be on both.
+/// [`Error::Setting`] if a side would be empty, or groups would be on both.
 pub(super) fn set_aside(spec: &DataSpec, table: Table, seed: u64) -> Result<(Table, Option<Table>)> {
     let (train, test) = match (spec.test_fraction, spec.test_last, &spec.test_rows) {
         (Some(fraction), ..) => at_random(spec, &table, fraction, seed)?,
@@ -23,7 +23,7 @@ pub(super) fn set_aside(spec: &DataSpec, table: Table, seed: u64) -> Result<(Tab
     Ok((train, Some(test)))
 }
 
-/// The class of each row, where the target is of classes.
+/// Class of each row, if the target is categorical.
 pub(super) fn classes_of_rows(spec: &DataSpec, table: &Table) -> Option<Vec<u32>> {
     let target = spec.target.names().first()?;
     let cells = vec![(target.clone(), table.get(target)?.clone())];
@@ -37,8 +37,8 @@ pub(super) fn classes_of_rows(spec: &DataSpec, table: &Table) -> Option<Vec<u32>
     }
 }
 
-/// As many rows as `aside`, the first of each class in `order`: classes have their share, to the nearest row, and each
-/// keeps a row.
+/// Selects `aside` rows, stratified: the first of each class in `order`, in proportion to the nearest row, leaving at
+/// least one of each.
 fn evenly<'a>(order: &'a [usize], classes: &'a [u32], aside: usize) -> impl Iterator<Item = usize> + 'a {
     let mut sizes = vec![0usize; classes.iter().max().map_or(0, |most| *most as usize + 1)];
     classes.iter().for_each(|&class| sizes[class as usize] += 1);
@@ -56,8 +56,7 @@ fn evenly<'a>(order: &'a [usize], classes: &'a [u32], aside: usize) -> impl Iter
     })
 }
 
-/// Sets a share of the rows aside by the seed; rows of one group, or of one series, stay together, and classes have their
-/// share of both sides.
+/// Splits off a random share by the seed; rows of one group or series stay together, and classes are stratified.
 fn at_random(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<(Table, Table)> {
     let rows = table.rows();
     let (groups, what) = match (spec.groups.as_ref().and_then(|name| table.get(name)), table.series()) {
@@ -93,8 +92,8 @@ fn at_random(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result
     Ok(sides(table, |row| is_test[groups[row] as usize]))
 }
 
-/// Sets the last rows aside: by their time, so that all rows of one time are on one side; without times the last of each
-/// series, or of the file.
+/// Splits off the last rows by time, keeping equal times together; without times the last of each series, or of the
+/// file.
 fn last(spec: &DataSpec, table: &Table, share: f64) -> Result<(Table, Table)> {
     let rows = table.rows();
     let aside = |rows: usize| (share * rows as f64).round() as usize;
@@ -129,7 +128,7 @@ fn last(spec: &DataSpec, table: &Table, share: f64) -> Result<(Table, Table)> {
     Ok(sides(table, |row| is_test[row]))
 }
 
-/// Sets the rows aside of which a column says so.
+/// Splits off the rows that a column marks.
 fn by_column(spec: &DataSpec, table: &Table, named: &TestRows) -> Result<(Table, Table)> {
     let missing = || Error::Shape(format!("the column `{}` is missing", named.column));
     let cells = table.get(&named.column).ok_or_else(missing)?;

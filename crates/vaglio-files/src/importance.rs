@@ -1,7 +1,7 @@
-//! What each selected column is worth: the score without it, and the columns that cost least in its place.
+//! Drop-column importance: the score without each selected column, and its best replacements.
 //!
-//! Both are trials of the criterion, so that what is told is exact. Whether they are made is decided by estimated work, never by
-//! the clock: where trying all columns in every place would take more than a share of the search, none is tried.
+//! Both are exact trials of the criterion. Estimated work, never the clock, decides whether they are made: if trying
+//! all columns in every position exceeds a share of the search, none is tried.
 
 pub(super) mod exchanges;
 
@@ -15,43 +15,43 @@ use vaglio_pipeline::resample::Watcher;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{Warning, WarningKind, WorthRecord};
 
-/// What one selected column is worth.
+/// Drop-column importance of one selected column.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Worth {
-    /// The score without it.
+    /// Score without the column.
     pub without: Option<f64>,
-    /// Columns in its place with the score that they give, the best first.
+    /// Replacements with their scores, best first.
     pub substitutes: Option<Vec<(Feature, f64)>>,
 }
 
-/// What the selected columns are worth.
+/// Drop-column importance of the selected columns.
 #[derive(Debug, Default)]
 pub(super) struct Importance {
     /// In the order of the selection.
     pub of_columns: Vec<Worth>,
-    /// Whether it was asked for, and whether columns outside were.
+    /// Whether it was asked for, and whether there are columns outside.
     is_asked: bool,
     has_outside: bool,
 }
 
-/// Substitutes that are kept of each column.
+/// Number of replacements kept per column.
 pub(super) const SUBSTITUTES: usize = 3;
 
-/// Flops that what columns are worth may take whatever the search took: some 20 ms.
+/// Minimum budget, in flops, whatever the search took: some 20 ms.
 pub(super) const LEAST_WORK: f64 = 1e8;
-/// The same where trials are of rows held out: they are few at a time there, and open a walk each.
+/// Minimum budget if trials are of held-out rows, which are few at a time and open an evaluator each.
 const LEAST_OF_ROWS: f64 = 4e7;
-/// The share of the search's flops that it may take where that is more.
+/// Budget as a share of the search's flops, if larger.
 pub(super) const SHARE: f64 = 0.25;
-/// The part of all that, which each further kind of figures of columns and sizes may take.
+/// Share of that budget for each further kind of column and size figures.
 pub(super) const PART: f64 = 0.25;
-/// How many times the flops of an exchange an estimated flop of a search is worth in time: trials by leave-one-out states are
-/// mostly left out by bounds there; products of columns, of which moments are made, are faster than trials; and estimates of
-/// rows held out count the passes over memory that states of all columns take.
+/// Time of an exchange flop relative to an estimated flop of the search. With leave-one-out states, bounds skip most
+/// trials of the search. With moments, products of columns are faster than trials. With held-out rows, estimates count
+/// memory passes over the states of all columns.
 const BOUNDED: f64 = 8.0;
 const FASTER: f64 = 4.0;
 
-/// Flops that [`Importance`] may take beside a search of this outline, repeated in so many walks that share `design`.
+/// Budget of [`Importance`] in flops, for a search of this extent over several walks that share `design`.
 pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &Outline, walks: Walks) -> f64 {
     let all = design.lambdas();
     let design = design.shared_by(&all[..walks.lambdas.min(all.len())]);
@@ -60,7 +60,7 @@ pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &Outlin
     (SHARE * walks.rounds() * work(selector, &design, outline) / slower(engine)).max(least)
 }
 
-/// How many times as long a flop of an exchange by an engine takes as an estimated one of its search.
+/// Time of an exchange flop relative to an estimated flop of the engine's search.
 pub(super) fn slower(engine: &str) -> f64 {
     match engine {
         "states" => BOUNDED,
@@ -69,8 +69,8 @@ pub(super) fn slower(engine: &str) -> f64 {
     }
 }
 
-/// Flops and bytes that [`Importance`] of a subset of `size` columns takes beside such a search, at most; bytes where all
-/// columns are tried, which else are few.
+/// Upper bounds on the flops and bytes of [`Importance`] for a subset of `size` columns. Bytes are counted if all
+/// columns are tried, and are small otherwise.
 pub(super) fn estimate(
     evaluate: Option<&Evaluate>,
     selector: &ValidSelector,
@@ -99,7 +99,7 @@ fn worths(evaluate: Option<&Evaluate>) -> Worths {
     evaluate.map_or(Worths::Auto, |evaluate| evaluate.worth)
 }
 
-/// The part of an outlined search that was walked; of a tree of subsets, the walk to the same size.
+/// Extent of the search that was performed; for best subsets, that of a forward search to the same size.
 fn taken(outline: &Outline, path: &Path, design: &Design) -> Outline {
     let sizes = path.entries.iter().map(|entry| entry.subset.len());
     let columns = design.candidates().len();
@@ -113,10 +113,10 @@ fn taken(outline: &Outline, path: &Path, design: &Design) -> Outline {
     }
 }
 
-/// Flops that figures of the columns of a result may take beside the search that found it; infinite where all are asked for.
+/// Budget in flops for column figures of a result; infinite if all are asked for.
 ///
 /// # Errors
-/// Those of the search's settings.
+/// Returns the errors of the search's settings.
 pub(super) fn of_search(
     evaluate: Option<&Evaluate>,
     selector: &ValidSelector,
@@ -135,11 +135,11 @@ pub(super) fn of_search(
 }
 
 impl Importance {
-    /// That of a selection at the λ of its walk in so many flops, as far as the settings ask for it; what a stop leaves undone is
-    /// absent, with a warning.
+    /// Computes the importance that the settings ask for within a budget of flops, at the λ of the selection's path.
+    /// Figures that a stop leaves undone are absent, with a warning.
     ///
     /// # Errors
-    /// Those of the criterion's scores.
+    /// Returns the errors of the criterion's scores.
     pub fn of_selection(
         evaluate: Option<&Evaluate>,
         selector: &ValidSelector,
@@ -162,11 +162,11 @@ impl Importance {
         Ok(found)
     }
 
-    /// Trials without each column of a subset, and with others in its place, in at most so many flops, all of them for +∞;
-    /// what would take more is left out, and so is what a stop leaves undone.
+    /// Tries removing and replacing each column of a subset within a budget of flops, everything for +∞. Trials beyond
+    /// the budget or a stop are left out.
     ///
     /// # Errors
-    /// Those of the criterion's scores.
+    /// Returns the errors of the criterion's scores.
     pub fn within(
         budget: f64,
         selector: &ValidSelector,
@@ -180,12 +180,12 @@ impl Importance {
         Ok(all)
     }
 
-    /// Nothing of so many columns.
+    /// Empty importance of `size` columns.
     pub fn none(size: usize) -> Self {
         Importance { of_columns: vec![Worth::default(); size], ..Importance::default() }
     }
 
-    /// What is left out of these columns, if anything is.
+    /// Records which figures of these columns were left out, if any.
     pub fn left_out(&self, selected: &[Feature]) -> Option<WorthRecord> {
         let without = |is_known: fn(&Worth) -> bool| {
             let of_columns = selected.iter().zip(&self.of_columns);
@@ -229,7 +229,7 @@ impl Importance {
     }
 }
 
-/// The columns with the lowest scores, and these.
+/// The columns with the lowest finite scores, and the scores.
 pub(super) fn best(mut found: Vec<(Feature, f64)>) -> Vec<(Feature, f64)> {
     found.retain(|(_, score)| score.is_finite());
     found.sort_by(|(a, x), (b, y)| x.total_cmp(y).then(a.cmp(b)));

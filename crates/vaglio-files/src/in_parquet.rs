@@ -11,7 +11,7 @@ use std::sync::Arc;
 use vaglio_core::{Cells, Error, Result};
 use vaglio_tables::disk::Destination;
 
-/// A Parquet file of predictions, to which rows are added.
+/// A Parquet file of predictions, written in batches.
 pub(super) struct ParquetRows {
     path: PathBuf,
     writer: ArrowWriter<Destination>,
@@ -22,7 +22,7 @@ fn failed(path: &Path, error: &dyn std::fmt::Display) -> Error {
 }
 
 impl ParquetRows {
-    /// A file with the columns of these predictions.
+    /// Creates a file with the columns of these predictions.
     pub fn open(path: &Path, predictions: &Predictions) -> Result<Self> {
         let schema = batch(path, predictions)?.schema();
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
@@ -30,21 +30,21 @@ impl ParquetRows {
         Ok(ParquetRows { path: path.to_owned(), writer: writer.map_err(|error| failed(path, &error))? })
     }
 
-    /// Adds rows, as a group of their own.
+    /// Adds rows as a row group.
     pub fn put(&mut self, predictions: &Predictions) -> Result<ControlFlow<()>> {
         let batch = batch(&self.path, predictions)?;
         let done = self.writer.write(&batch).and_then(|()| self.writer.flush());
         done.map(|()| ControlFlow::Continue(())).map_err(|error| failed(&self.path, &error))
     }
 
-    /// Makes the file appear.
+    /// Completes the file and renames it into place.
     pub fn finish(self) -> Result<()> {
         let path = self.path;
         self.writer.into_inner().map_err(|error| failed(&path, &error))?.finish()
     }
 }
 
-/// The columns of predictions, those of the data typed as they are and with nulls where cells are missing.
+/// Converts predictions to a record batch; data columns keep their types, with nulls for missing cells.
 fn batch(path: &Path, predictions: &Predictions) -> Result<RecordBatch> {
     let text = |labels: &Vec<String>| -> ArrayRef { Arc::new(StringArray::from_iter_values(labels)) };
     let number = |values: Vec<f64>| -> ArrayRef { Arc::new(Float64Array::from(values)) };

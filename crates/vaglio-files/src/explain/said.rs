@@ -1,11 +1,11 @@
-//! An explanation in words.
+//! Text of an explanation.
 
 use super::{Beside, ColumnExplanation, ColumnWorth, Explanation};
 use std::fmt;
 use vaglio_core::{Feature, counted, short, shown, significant};
 use vaglio_report::record::{OutsideRecord, PerOutput};
 
-/// Columns left out that have a line each, at most.
+/// Limit on the columns that are listed as left out.
 const LINES: usize = 40;
 
 impl fmt::Display for Explanation {
@@ -53,7 +53,7 @@ impl fmt::Display for Explanation {
 }
 
 impl Explanation {
-    /// A score beside that of the result.
+    /// A score, compared with that of the result.
     fn against(&self, score: f64) -> String {
         let apart = score - self.score;
         let word = if apart < 0.0 { "lower" } else { "higher" };
@@ -63,7 +63,7 @@ impl Explanation {
         }
     }
 
-    /// A score beside that of no column.
+    /// A score, compared with that of the empty model.
     fn alone(&self, score: f64) -> String {
         let apart = self.empty_score - score;
         let word = if apart < 0.0 { "higher" } else { "lower" };
@@ -117,7 +117,7 @@ impl Explanation {
         cells(f, line.missing, line.constant_in.sentence())
     }
 
-    /// The column that was chosen at a step of the order of entry, from 1.
+    /// The column chosen at a step, from 1.
     fn chosen_at(&self, step: usize) -> Option<&String> {
         self.candidates.get(*self.chosen.get(step - 1)?)
     }

@@ -1,4 +1,4 @@
-//! A saved model as formulas: what each map says of its columns, put into each other.
+//! Assembles a saved model's formulas: substitutes the expression of each map into the next.
 
 use crate::Beside;
 use crate::model_files::FileModel;
@@ -7,20 +7,20 @@ use vaglio_core::{Condition, Error, Expression, LevelValues, Result, TargetUnits
 use vaglio_export::{CellKind, InputColumn, NamedFormula};
 use vaglio_pipeline::pipeline::{ColumnType, SavedModel};
 
-/// Formulas that grow from the predictions back to the columns of the data.
+/// Formulas, built from the predictions back to the columns of the data.
 pub(super) struct Assembly<'m> {
     model: &'m SavedModel,
-    /// The error of a part that is no expression.
+    /// Builds the error for a part that is no expression.
     refusal: &'m dyn Fn(&str) -> Error,
     inputs: Vec<InputColumn>,
     steps: Vec<NamedFormula>,
-    /// What columns are after so many maps.
+    /// Expressions of columns after a number of maps.
     known: HashMap<(usize, String), Expression>,
     /// Names of inputs, steps and outputs.
     taken: HashSet<String>,
 }
 
-/// Parts and points of a prediction that is smeared, at most.
+/// Size limit of a smeared prediction, in parts and points.
 const MOST_SMEARED: usize = 100_000;
 
 impl<'m> Assembly<'m> {
@@ -30,10 +30,10 @@ impl<'m> Assembly<'m> {
         Assembly { model, refusal, inputs: Vec::new(), steps: Vec::new(), known: HashMap::new(), taken }
     }
 
-    /// The columns that are read, those that several formulas share, and the predictions.
+    /// Returns the columns that are read, the formulas that several others share, and the predictions.
     ///
     /// # Errors
-    /// That of a part that is no expression.
+    /// Fails if a part of the model is no expression.
     pub fn formulas(mut self) -> Result<(Vec<InputColumn>, Vec<NamedFormula>, Vec<NamedFormula>)> {
         let model = self.model;
         let is_shared = model.outputs.len() > 1 || !model.model.takes_rows_alone();
@@ -60,7 +60,7 @@ impl<'m> Assembly<'m> {
         Ok((self.inputs, self.steps, outputs))
     }
 
-    /// A prediction in the units of the data.
+    /// Converts a prediction to the units of the data.
     fn in_units(&mut self, learned: Expression, units: &TargetUnits, name: &str) -> Result<Expression> {
         let TargetUnits { scale, map, residuals, .. } = units;
         let scaled = if scale.scale == 1.0 { learned } else { learned.times(scale.scale) };
@@ -90,7 +90,7 @@ impl<'m> Assembly<'m> {
         Ok(Expression::Sum(smeared.collect::<Result<_>>()?))
     }
 
-    /// The column of this name after so many maps.
+    /// Expression of a column after a number of maps.
     fn column(&mut self, name: &str, maps: usize) -> Result<Expression> {
         let Some(before) = maps.checked_sub(1) else { return Ok(self.input(name)) };
         let key = (maps, name.to_owned());
@@ -132,7 +132,7 @@ impl<'m> Assembly<'m> {
         Expression::column(name)
     }
 
-    /// A value under a name of its own, unless it is a column or a number already.
+    /// Gives a value a name of its own, unless it is a column or a number.
     fn shared(&mut self, name: &str, value: Expression) -> Expression {
         if matches!(value, Expression::Column(_) | Expression::Number(_)) {
             return value;
@@ -148,7 +148,7 @@ impl<'m> Assembly<'m> {
         Expression::Column(own)
     }
 
-    /// An expression with values in the place of its columns.
+    /// Substitutes values for the columns of an expression.
     fn placed(&self, expression: Expression, values: &HashMap<String, Expression>) -> Result<Expression> {
         match expression {
             Expression::Column(name) => Ok(values.get(&name).cloned().unwrap_or(Expression::Column(name))),
@@ -158,7 +158,7 @@ impl<'m> Assembly<'m> {
             }
             Expression::If(Condition::Missing(of), either) => {
                 let of = self.placed(*of, values)?;
-                // What is filled is not missing.
+                // Filled values are never missing.
                 match of {
                     Expression::Filled(_) => self.placed(either[1].clone(), values),
                     of => {
@@ -179,8 +179,8 @@ impl<'m> Assembly<'m> {
         }
     }
 
-    /// Levels of a value: of text that is filled those of the text before, with the level of the filling where it is missing; of
-    /// numbers those that are numbers.
+    /// Maps levels of a value. Filled text keeps the levels of the original text, with the filling's level for missing
+    /// values; numbers keep the numeric levels.
     fn levels(&self, levels: LevelValues) -> Result<Expression> {
         let LevelValues { of, levels, missing, other } = levels;
         if let Expression::Filled(parts) = &of
@@ -208,7 +208,7 @@ impl<'m> Assembly<'m> {
     }
 }
 
-/// How many parts and points an expression has.
+/// Number of parts and points of an expression.
 fn size(expression: &Expression) -> usize {
     let own = match expression {
         Expression::Between(points, _) => points.len(),
@@ -217,7 +217,7 @@ fn size(expression: &Expression) -> usize {
     own + expression.parts().into_iter().map(size).sum::<usize>()
 }
 
-/// Whether a text is where a number is wanted.
+/// Whether text occurs in a place for numbers.
 fn holds_text(expression: &Expression) -> bool {
     matches!(expression, Expression::Text(_)) || expression.parts().into_iter().any(holds_text)
 }

@@ -1,11 +1,11 @@
-//! The tables of a record as CSV: every list of objects in `selection.json`.
+//! Tables of a record as CSV: every list of objects in `selection.json`.
 
 use crate::as_csv::unless_formula;
 use serde_json::Value;
 use vaglio_core::{Error, Result};
 use vaglio_report::record::Record;
 
-/// The files, by the place of each list: `path.csv`, `nested.per_fold.csv`.
+/// File names and texts, named by the path of each list: `path.csv`, `nested.per_fold.csv`.
 pub(super) fn tables(record: &Record) -> Result<Vec<(String, String)>> {
     let unwritten = |e: serde_json::Error| Error::Numerical(format!("the result cannot be written: {e}"));
     let value: Value = serde_json::from_str(&record.to_text()?).map_err(unwritten)?;
@@ -14,7 +14,7 @@ pub(super) fn tables(record: &Record) -> Result<Vec<(String, String)>> {
     found.into_iter().map(|(name, rows)| Ok((format!("{name}.csv"), csv(rows)?))).collect()
 }
 
-/// Lists of objects below a place; settings are none.
+/// Collects the lists of objects below a path, except settings.
 fn collect<'v>(place: &str, value: &'v Value, found: &mut Vec<(String, &'v [Value])>) {
     match value {
         Value::Array(rows) if rows.first().is_some_and(Value::is_object) => found.push((place.to_owned(), rows)),
@@ -27,7 +27,7 @@ fn collect<'v>(place: &str, value: &'v Value, found: &mut Vec<(String, &'v [Valu
     }
 }
 
-/// Rows under the names of all their fields, those of objects within after a point.
+/// Rows as CSV; fields of nested objects are named `outer.inner`.
 fn csv(rows: &[Value]) -> Result<String> {
     let mut header: Vec<String> = Vec::new();
     let mut flat: Vec<Vec<(String, String)>> = Vec::new();
@@ -59,7 +59,7 @@ fn flatten(name: &str, value: &Value, cells: &mut Vec<(String, String)>) {
         }
         Value::Null => cells.push((name.to_owned(), String::new())),
         Value::String(text) => cells.push((name.to_owned(), unless_formula(text.clone()))),
-        // A list stays as it is there.
+        // Lists stay JSON.
         other => cells.push((name.to_owned(), other.to_string())),
     }
 }

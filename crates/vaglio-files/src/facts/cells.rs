@@ -1,4 +1,4 @@
-//! The cells that columns are made of: which are missing, and how values lie.
+//! Missing shares and histograms of columns.
 
 use super::super::Prepared;
 use super::super::behind::RowFigures;
@@ -12,25 +12,25 @@ use vaglio_pipeline::inside::scaled;
 use vaglio_pipeline::resample::sample::SampleSource;
 use vaglio_report::record::Histogram;
 
-/// Parts of the range of a histogram.
+/// Number of histogram bins.
 const PARTS: usize = 16;
 
 /// The training rows before the maps.
 pub(crate) struct ReadCells<'p> {
     prepared: &'p Prepared,
     table: Option<&'p Table>,
-    /// The values of columns, where the rows are not in memory.
+    /// Column values from a pass over the table, if the rows are not in memory.
     behind: Option<&'p HashMap<String, Values>>,
 }
 
-/// The values of a column over the training rows.
+/// Values of a column over the training rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Values {
-    /// NaN where they are missing.
+    /// NaN if missing.
     pub values: Vec<f64>,
-    /// Whether they are those of the column as it was read.
+    /// Whether the values are those of the original column.
     pub as_read: bool,
-    /// What one unit of these is of those that the learner sees.
+    /// Factor between one unit of these values and the learner's.
     pub divisor: f64,
 }
 
@@ -43,18 +43,18 @@ impl<'p> ReadCells<'p> {
         ReadCells { prepared, table, behind: None }
     }
 
-    /// With what a pass has found.
+    /// Adds the column values that a pass over the table found.
     pub fn behind(self, found: Option<&'p RowFigures>) -> Self {
         ReadCells { behind: found.map(|found| &found.columns), ..self }
     }
 
-    /// The share of rows in which a column that this one is made of is missing. Cost O(rows).
+    /// Largest share of rows with a missing value in a source of the column. Cost O(rows).
     pub fn missing(&self, name: &str) -> f64 {
         if let Some(streamed) = &self.prepared.streamed {
             let sources = sources(&self.prepared.maps, name);
             return sources.iter().filter_map(|source| streamed.missing.get(source)).copied().fold(0.0, f64::max);
         }
-        // Rows that no map changes have no missing cells.
+        // Rows without maps have no missing cells.
         let Some(table) = self.table.filter(|table| table.rows() > 0) else { return 0.0 };
         let cells: Vec<&Cells> =
             sources(&self.prepared.maps, name).iter().filter_map(|source| table.get(source)).collect();
@@ -66,8 +66,8 @@ impl<'p> ReadCells<'p> {
         count as f64 / table.rows() as f64
     }
 
-    /// Those of a column of the design: as read, where maps only shift and divide and keep all rows; `None` where they are not in
-    /// memory.
+    /// Values of a design column: original ones if maps only shift and divide and keep all rows; `None` if they are not
+    /// in memory.
     pub fn values(&self, design: &Design, feature: Feature) -> Option<Cow<'p, Values>> {
         if self.prepared.streamed.is_some() {
             return self.behind?.get(design.names().get(feature)?).map(Cow::Borrowed);
@@ -90,13 +90,13 @@ impl<'p> ReadCells<'p> {
     }
 }
 
-/// How many rows lie in each part of the range; `None` without values.
+/// Number of rows per bin of the range; `None` without values.
 pub(crate) fn histogram(of: &Values) -> Option<Histogram> {
     let known = || of.values.iter().copied().filter(|value| value.is_finite());
     let (from, to) = (known().reduce(f64::min)?, known().reduce(f64::max)?);
     let mut counts = vec![0; if to > from { PARTS } else { 1 }];
     let last = counts.len() - 1;
-    // Halves, since the range of the largest doubles is not one.
+    // Halved, since the range of the largest doubles overflows.
     let width = 0.5 * to - 0.5 * from;
     for value in known() {
         let share = if width > 0.0 { (0.5 * value - 0.5 * from) / width } else { 0.0 };

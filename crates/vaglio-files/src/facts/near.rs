@@ -1,19 +1,19 @@
-//! How near columns came to being chosen: the score of each alone, and its rank at every step of the result.
+//! How near columns came to being chosen: each column's score alone, and its rank at every step of the result.
 
 use super::super::importance::exchanges::work;
 use vaglio_core::{Design, Feature, Outline, Result, Score, Subset};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::NearestStep;
 
-/// The trials of all candidates beside the first columns of a result, in order of entry.
+/// Trials of all candidates added to the first columns of a result, in order of entry.
 pub(crate) struct StepTrials {
-    /// The score of each column alone, and its rank among all candidates, by index; none for what is no candidate.
+    /// Score of each column alone and its rank, by index; `None` for a column that is no candidate.
     pub alone: Vec<Option<(f64, usize)>>,
-    /// Where each column came nearest, by index; none where only single columns were tried.
+    /// Step at which each column came nearest, by index; `None` if only single columns were tried.
     pub nearest: Vec<Option<NearestStep>>,
 }
 
-/// The trials: of every candidate beside the first k columns of the result, for so many k from 0 on.
+/// Search extent of the trials: every candidate added to the first k columns, for k from 0.
 fn outline(design: &Design, steps: usize) -> Outline {
     Outline::forward(design.candidates().len(), steps)
 }
@@ -24,10 +24,11 @@ pub(crate) fn flops(selector: &ValidSelector, design: &Design, steps: usize) -> 
 }
 
 impl StepTrials {
-    /// Trials beside the first 0, 1, … columns of the result, in so many steps: one more than it has columns, or fewer.
+    /// Tries all candidates added to the first 0, 1, … columns of the result. `steps` is one more than the result has
+    /// columns, or fewer.
     ///
     /// # Errors
-    /// Those of the criterion's scores.
+    /// Returns the errors of the criterion's scores.
     pub fn new(selector: &ValidSelector, design: &Design, chosen: &[Feature], steps: usize) -> Result<Self> {
         let candidates = design.candidates();
         let mut walked = StepTrials { alone: vec![None; design.features()], nearest: vec![None; design.features()] };

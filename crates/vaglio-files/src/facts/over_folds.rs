@@ -1,4 +1,4 @@
-//! What outer folds, and the folds of the search, say of columns: weights, and whether they vary there.
+//! Column diagnostics over outer folds and the folds of the search: weights, and constant columns.
 
 use std::collections::HashMap;
 use vaglio_core::{Design, Feature};
@@ -7,11 +7,11 @@ use vaglio_pipeline::resample::Outer;
 use vaglio_pipeline::resample::parting::Part;
 use vaglio_report::record::{PerOutput, WeightSpread};
 
-/// The weights of the columns of one outer model by name, of each output: as its learner sees them, and for one unit of the
-/// column as it was read, where there are such.
+/// Weights of one outer model by column name, per output: on the learner's scale, and per unit of the original column
+/// if available.
 type OfModel = HashMap<String, (Vec<f64>, Option<Vec<f64>>)>;
 
-/// The weights of the models of all outer folds; empty where the models are not linear in the columns.
+/// Weights of the models of all outer folds; empty if they are not linear in the columns.
 #[derive(Default)]
 pub(crate) struct OuterWeights(Vec<OfModel>);
 
@@ -20,7 +20,7 @@ impl OuterWeights {
         OuterWeights(outer.iter().filter_map(of_model).collect())
     }
 
-    /// Those of a column whose weights in the result are these; `None` where no fold chose it.
+    /// Range of a column's weights over folds, compared with its own in the result; `None` if no fold chose it.
     pub fn spread(&self, name: &str, own: &PerOutput) -> Option<WeightSpread> {
         let known: Vec<&(Vec<f64>, Option<Vec<f64>>)> = self.0.iter().filter_map(|model| model.get(name)).collect();
         let outputs = own.values().len();
@@ -56,7 +56,7 @@ fn of_model(fold: &Outer) -> Option<OfModel> {
             Ok(scaled) => Some(scaled.divisor),
             Err((_, divisor)) => divisor,
         };
-        // A feature that the learner made is no column of the maps.
+        // A feature that the learner made is not an output of the maps.
         let divisor = divisor.filter(|_| fold.columns.contains(name));
         let scale = |o: usize| fold.target_units.as_ref().map_or(1.0, |units| units[o].scale.scale);
         let original =
@@ -66,8 +66,8 @@ fn of_model(fold: &Outer) -> Option<OfModel> {
     Some(fold.taken.selected.iter().enumerate().map(of_column).collect())
 }
 
-/// The parts, from 1, in whose training rows a column of the design is constant. Cost O(rows · parts) at most; a column that
-/// varies is known to by its first rows.
+/// Folds, from 1, in whose training rows a column is constant. Cost at most O(rows · folds); the first rows of a
+/// varying column decide.
 pub(crate) fn constant_in(design: &Design, parts: &[Part], feature: Feature) -> Vec<usize> {
     let column = design.column(feature);
     let is_constant = |part: &Part| {

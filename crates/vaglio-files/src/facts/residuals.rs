@@ -1,4 +1,4 @@
-//! Residuals against the chosen columns and time, and the rows that are predicted worst.
+//! Residuals against the chosen columns and time, and the rows with the largest errors.
 
 use super::super::Prepared;
 use super::super::figures::Evaluated;
@@ -15,22 +15,22 @@ use vaglio_pipeline::resample::sample::SampleSource;
 use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{DrawnColumn, PredictedOn, ResidualsRecord, WorstRow, class_of};
 
-/// Columns that are drawn.
+/// Number of columns with a residual plot.
 pub(crate) const DRAWN: usize = 12;
-/// Rows that are drawn.
+/// Number of rows per plot.
 const ROWS: usize = 300;
-/// Rows whose residuals are computed, at most, at even distances.
+/// Limit on evenly spaced rows whose residuals are computed.
 const COMPUTED: usize = 1 << 20;
-/// Rows that a trend is made of, at most, at even distances.
+/// Limit on evenly spaced rows that a trend is computed from.
 const TREND_ROWS: usize = 5000;
-/// Parts of the rows whose means draw a trend.
+/// Number of groups of rows whose means form a trend.
 const TREND_PARTS: usize = 10;
-/// Rows that are named.
+/// Number of worst rows that are listed.
 const WORST: usize = 10;
-/// Outputs whose predictions are given of each of these.
+/// Limit on outputs listed for each worst row.
 const OUTPUTS: usize = 12;
 
-/// Distance between the rows whose residuals are computed.
+/// Stride of the rows whose residuals are computed.
 pub(crate) fn residual_stride(rows: usize) -> usize {
     stride(rows, COMPUTED)
 }
@@ -40,10 +40,10 @@ pub(crate) fn flops(design: &Design, size: usize) -> f64 {
     design.rows() as f64 * (2 * size + 40 * size.min(DRAWN)) as f64
 }
 
-/// Residuals with what they are drawn against; `None` for classes, and where the columns are not those of the training rows.
+/// Residual plots; `None` for classes, and if the design's columns are not those of the training rows.
 ///
 /// # Errors
-/// Those of [`vaglio_core::Model::predict`].
+/// Returns the errors of [`vaglio_core::Model::predict`].
 pub(crate) fn drawn(
     (prepared, design): (&Prepared, &Design),
     selection: &Selection,
@@ -94,16 +94,16 @@ pub(crate) fn drawn(
     Ok(Some(record))
 }
 
-/// Residuals of the training rows with what belongs to them.
+/// Residuals of the training rows, with their weights and times.
 struct OfTraining<'p> {
     rows: usize,
-    /// Those of one row in so many.
+    /// Stride of the rows.
     every: usize,
     residuals: Vec<f64>,
     weights: Option<&'p [f64]>,
     time: Option<&'p [u32]>,
     is_ordered: bool,
-    /// Whether maps left no row out.
+    /// Whether maps kept all rows.
     is_whole: bool,
 }
 
@@ -143,7 +143,7 @@ impl<'p> OfTraining<'p> {
         })
     }
 
-    /// Of a row that is among these.
+    /// Residual of a row on the stride.
     fn residual(&self, row: usize) -> f64 {
         self.residuals[row / self.every]
     }
@@ -181,7 +181,8 @@ fn drawn_column(
     column
 }
 
-/// Weighted means of value and partial residual over tenths of the rows in order of the value; rows of one value stay together.
+/// Weighted means of value and partial residual over tenths of the rows in order of the value; rows of one value stay
+/// together.
 ///
 /// # Reference
 /// W. A. Larsen, S. J. McCleary, *The use of partial residual plots in regression analysis*, Technometrics 14(3), 1972.
@@ -208,11 +209,11 @@ fn trend(x: &[f64], residuals: &[f64], weights: &[f64]) -> Vec<[f64; 2]> {
     points
 }
 
-/// The rows whose residuals are largest of those held out in outer folds, else of test rows, else of those held out in the folds
-/// of the search; `None` where no row is known by its number.
+/// Rows with the largest errors when held out: in outer folds, else in the test set, else in the folds of the search.
+/// `None` if row numbers are unknown.
 ///
 /// # Errors
-/// Those of [`vaglio_core::Model::predict`].
+/// Returns the errors of [`vaglio_core::Model::predict`].
 pub(crate) fn largest(
     prepared: &Prepared,
     selection: &Selection,
@@ -245,7 +246,7 @@ fn worst(
     };
     let mut squares: Vec<(f64, usize)> = Vec::new();
     for (square, row) in (0..targets.ncols()).map(|row| (square(row), row)).filter(|(square, _)| square.is_finite()) {
-        // Of equal ones the first row comes first.
+        // The first of equal rows comes first.
         let place = squares.partition_point(|larger| larger.0 >= square);
         squares.insert(place, (square, row));
         squares.truncate(WORST);
@@ -265,23 +266,23 @@ fn worst(
     squares.iter().map(told).collect()
 }
 
-/// Six digits, which are enough for a drawing.
+/// Rounds to six digits, enough for a plot.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
 impl Prepared {
-    /// What one unit of a target is in the search.
+    /// Units of a target per unit in the search.
     pub(crate) fn target_scale(&self, output: usize) -> f64 {
         self.target_units.as_ref().map_or(1.0, |units| units[output].scale.scale)
     }
 
-    /// The rows of a table that is not in memory.
+    /// Access to the rows of a table that is not in memory.
     pub(crate) fn rows_behind(&self) -> Option<&Arc<dyn RowsBehind>> {
         self.streamed.as_ref()?.rows.as_ref()
     }
 
-    /// The row of the training data, from 1, at a place of the sample.
+    /// Row number in the training data, from 1, of a position in the sample.
     pub(crate) fn row_number(&self, place: usize) -> usize {
         if let Some(rows) = self.rows_behind() {
             return rows.number(place);

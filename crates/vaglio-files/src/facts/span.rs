@@ -1,35 +1,36 @@
-//! What the chosen columns explain of others, and of each other, by least squares.
+//! Least-squares regression on the chosen columns: R² of other columns, and variance inflation factors.
 
 use rayon::prelude::*;
 use vaglio_core::{Design, Feature};
 use vaglio_kernels::tolerance::DEPENDENT_COLUMN;
 use vaglio_kernels::{Level, sums};
 
-/// Variance inflation beyond which a column depends on the others to rounding.
+/// Variance inflation above which a column counts as dependent on the others.
 const DEPENDENT: f64 = 1e8;
-/// What a further column adds to the variance that is explained, at least, to be named.
+/// Minimum gain in explained variance for a further column to be named.
 const LEAST_GAIN: f64 = 0.01;
-/// Numbers of the chosen columns that may be in memory.
+/// Memory limit of the chosen columns, in numbers.
 const MOST_NUMBERS: f64 = 3e7;
 
-/// Chosen columns over the training rows, centered and of length 1, with the factor of their correlations R = LLᵀ.
+/// Chosen columns over the training rows, centered and of length 1, with the Cholesky factor of their correlations R =
+/// LLᵀ.
 pub(crate) struct Span {
-    /// Roots of the rows' weights.
+    /// Square roots of the row weights.
     roots: Option<Vec<f64>>,
     columns: Vec<Vec<f64>>,
     lower: Vec<Vec<f64>>,
 }
 
-/// How a column stands to the chosen ones.
+/// Regression of a column on the chosen ones.
 pub(crate) struct Spanned {
-    /// The share of its variance that all of them explain.
+    /// R² of the regression on all of them.
     pub explained: f64,
-    /// Its correlation with each.
+    /// Correlation with each chosen column.
     pub correlations: Vec<f64>,
 }
 
 impl Span {
-    /// Flops of a span of `size` columns, and of so many others beside it; infinite where they would take much memory.
+    /// Flops for a span of `size` columns and the R² of `others`; infinite if the columns take too much memory.
     pub fn flops(design: &Design, size: usize, others: usize) -> f64 {
         let (rows, size, others) = (design.rows() as f64, size as f64, others as f64);
         if rows * size > MOST_NUMBERS {
@@ -38,7 +39,7 @@ impl Span {
         2.0 * rows * size * (0.5 * size + others) + size * size * (size + others)
     }
 
-    /// Cost O(rows · columns² + columns³).
+    /// Factors the correlations. Cost O(rows · columns² + columns³).
     pub fn new(design: &Design, chosen: &[Feature]) -> Self {
         let roots = design.weights().map(|weights| weights.iter().map(|weight| weight.sqrt()).collect::<Vec<f64>>());
         let unit = |&feature: &Feature| unit_column(design, roots.as_deref(), feature);
@@ -52,8 +53,8 @@ impl Span {
         Span { roots, columns, lower }
     }
 
-    /// The variance inflation factor of each column, (R⁻¹)_kk = 1/(1 − R²) of its regression on the others with an intercept;
-    /// none for a column without variance, +∞ for one that depends on the others.
+    /// Variance inflation factor of each column, (R⁻¹)_kk = 1/(1 − R²) of its regression on the others with an
+    /// intercept. `None` for a column without variance, +∞ for a dependent one.
     ///
     /// # Reference
     /// D. W. Marquardt, *Generalized inverses, ridge regression, biased linear estimation*, Technometrics 12(3), 1970.
@@ -61,7 +62,7 @@ impl Span {
         let size = self.columns.len();
         let level = Level::best();
         let mut squares = vec![0.0; size];
-        // Column k of L⁻¹ is 0 above its place; (L⁻ᵀL⁻¹)_kk is its squared length.
+        // Column k of L⁻¹ is 0 above row k; (L⁻ᵀL⁻¹)_kk is its squared length.
         for (k, square) in squares.iter_mut().enumerate() {
             let mut unit = vec![0.0; size];
             unit[k] = 1.0;
@@ -75,7 +76,7 @@ impl Span {
         self.columns.iter().zip(squares).map(told).collect()
     }
 
-    /// How columns of the design stand to the chosen ones. Cost O(rows · chosen columns) each.
+    /// Regressions of design columns on the chosen ones. Cost O(rows · chosen columns) each.
     pub fn of(&self, design: &Design, others: &[Feature]) -> Vec<Spanned> {
         let level = Level::best();
         let of_one = |&feature: &Feature| {
@@ -89,8 +90,8 @@ impl Span {
 }
 
 impl Span {
-    /// The chosen columns that explain most of a column, taken one after another, by their places, each with the share of its
-    /// variance that it and those before it explain; `most` at most, and none that adds less than a hundredth.
+    /// Up to `most` chosen columns that explain most of a column, in greedy order, each with the cumulative R². Stops
+    /// when the gain falls below a hundredth.
     pub fn explaining(&self, correlations: &[f64], most: usize) -> Vec<(usize, f64)> {
         let mut found: Vec<(usize, f64)> = Vec::new();
         while found.len() < most.min(self.columns.len()) {
@@ -109,7 +110,7 @@ impl Span {
         found
     }
 
-    /// The share of a column's variance that some of the chosen columns explain.
+    /// R² of a column's regression on some of the chosen columns.
     fn share(&self, places: &[usize], correlations: &[f64]) -> f64 {
         let level = Level::best();
         let mut lower: Vec<Vec<f64>> = Vec::new();
@@ -126,7 +127,7 @@ impl Span {
     }
 }
 
-/// A column without its mean, times the roots of weights, of length 1 where it varies.
+/// Centers a column, multiplies it by the root weights and scales it to length 1 if it varies.
 fn unit_column(design: &Design, roots: Option<&[f64]>, feature: Feature) -> Vec<f64> {
     let mut out = design.column(feature).values().into_owned();
     let weight = |j: usize| roots.map_or(1.0, |roots| roots[j] * roots[j]);
@@ -143,7 +144,7 @@ fn unit_column(design: &Design, roots: Option<&[f64]>, feature: Feature) -> Vec<
     out
 }
 
-/// The next row of a factor, from the products of its column with those before it and with itself.
+/// The next row of a Cholesky factor, from its column's products with the previous ones and itself.
 fn factored(lower: &[Vec<f64>], products: &[f64]) -> Vec<f64> {
     let mut row = solved(lower, &products[..lower.len()]);
     let left = products[lower.len()] - row.iter().map(|l| l * l).sum::<f64>();
@@ -151,7 +152,7 @@ fn factored(lower: &[Vec<f64>], products: &[f64]) -> Vec<f64> {
     row
 }
 
-/// z of Lz = p, for the rows of L that p has.
+/// Solves Lz = p with the first rows of L.
 fn solved(lower: &[Vec<f64>], p: &[f64]) -> Vec<f64> {
     let mut z: Vec<f64> = Vec::with_capacity(p.len() + 1);
     for (row, p) in lower.iter().zip(p) {

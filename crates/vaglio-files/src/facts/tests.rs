@@ -1,4 +1,4 @@
-//! What is said of columns, against plain refits.
+//! Tests column diagnostics against plain refits.
 
 use super::over_folds::OuterWeights;
 use super::*;
@@ -23,7 +23,7 @@ fn near(a: f64, b: f64) {
     assert!((a - b).abs() < 1e-9 * b.abs().max(1.0), "{a} is not {b}");
 }
 
-/// Weights of ridge with an intercept, by its normal equations; columns and rows are those that are given.
+/// Ridge weights with an intercept, by the normal equations of exactly these columns and rows.
 fn ridge(columns: &[Vec<f64>], y: &[f64], counts: &[f64], lambda: f64) -> Vec<f64> {
     let total: f64 = counts.iter().sum();
     let centered = |v: &[f64]| -> Array1<f64> {
@@ -36,7 +36,7 @@ fn ridge(columns: &[Vec<f64>], y: &[f64], counts: &[f64], lambda: f64) -> Vec<f6
     linalg::solve(gram.view(), x.t().dot(&y).view()).unwrap().column(0).to_vec()
 }
 
-/// The share of the variance of a column that least squares on others explain, from its residuals.
+/// R² of least squares, from its residuals.
 fn r2(columns: &[Vec<f64>], y: &[f64], counts: &[f64]) -> f64 {
     let weights = ridge(columns, y, counts, 0.0);
     let total: f64 = counts.iter().sum();

@@ -1,4 +1,4 @@
-//! Rows that stand twice, and groups on both sides.
+//! Duplicated rows, and groups in both training and test rows.
 
 use super::{Read, listed, named, numbers_at, sample};
 use std::collections::{HashMap, HashSet};
@@ -7,14 +7,14 @@ use vaglio_report::record::{Warning, WarningKind};
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::InferredType;
 
-/// Bits by which rows must differ beyond those that tell all pairs apart, so that copies are none by chance.
+/// Extra bits by which random rows must differ, so that copies are unlikely by chance.
 const BEYOND_CHANCE: f64 = 10.0;
-/// Columns after which rows that differ from all others are left aside for the first time.
+/// Number of columns in the first round, after which unique rows are dropped.
 const FIRST: usize = 16;
-/// Bytes that a row takes while copies are looked for.
+/// Memory per row while searching for copies, in bytes.
 const BYTES: f64 = 64.0;
 
-/// Training rows that are copies of others, and test rows that are copies of training rows.
+/// Warns of duplicated training rows, and of test rows that are copies of training rows.
 pub(super) fn copies(read: Read<'_>, budget: Budget) -> Vec<Warning> {
     let Read { train, test, .. } = read;
     let rows = train.rows() + test.map_or(0, Table::rows);
@@ -26,7 +26,7 @@ pub(super) fn copies(read: Read<'_>, budget: Budget) -> Vec<Warning> {
     let identifiers: HashSet<&str> = identifiers.map(|column| column.name.as_str()).collect();
     let in_test: Option<HashSet<&str>> = test.map(|test| test.names().collect());
     let is_counted = |name: &str| {
-        // What puts rows on one side or in one fold says nothing of them.
+        // Columns that assign rows to folds or to the test set are not compared.
         let parts = [read.roles.assigned_by(), read.roles.spec.test_rows.as_ref().map(|test| test.column.as_str())];
         !parts.contains(&Some(name))
             && !identifiers.contains(name)
@@ -67,8 +67,7 @@ pub(super) fn copies(read: Read<'_>, budget: Budget) -> Vec<Warning> {
     warnings
 }
 
-/// Whether two rows that were drawn by themselves would differ, as far as the columns are independent: few rows of few
-/// values agree anyway.
+/// Whether independent rows would differ, taking columns as independent: few rows with few values coincide anyway.
 fn differ_by_chance(table: &Table, names: &[&str]) -> bool {
     let rows = sample(table.rows());
     let needed = 2.0 * (table.rows() as f64).log2() + BEYOND_CHANCE;
@@ -95,8 +94,8 @@ fn cells_of<'t>(table: &'t Table, names: &[&str]) -> Vec<&'t Cells> {
     names.iter().filter_map(|name| of_name.get(name).copied()).collect()
 }
 
-/// Of each table a number for every row that agrees with another row of any of them, which only equal rows share. Rows that differ
-/// from all others in some columns are not looked at in those that follow. Cost O(rows · columns), or O(entries) for sparse columns.
+/// Hash of every row that has a copy in any of the tables, by table; equal hashes mean equal rows. Rows that are unique
+/// in the first columns are dropped. Cost O(rows · columns), or O(entries) for sparse columns.
 fn alike(tables: &[&Table], names: &[&str]) -> Vec<Vec<u64>> {
     let cells: Vec<Vec<&Cells>> = tables.iter().map(|table| cells_of(table, names)).collect();
     let mut rows: Vec<Vec<usize>> = tables.iter().map(|table| (0..table.rows()).collect()).collect();
@@ -122,7 +121,7 @@ fn alike(tables: &[&Table], names: &[&str]) -> Vec<Vec<u64>> {
     hashes
 }
 
-/// Adds to the numbers of some rows those of their cells in the column at `place`, but for those that are 0.
+/// Adds the cells of the column at `place` to the hashes of some rows; zeros add nothing.
 fn add_hashes(hashes: &mut [u64], rows: &[usize], cells: &Cells, place: u64) {
     let of_place = mixed(0, place);
     let add = |hash: &mut u64, value: u64| {
@@ -148,7 +147,7 @@ fn add_hashes(hashes: &mut [u64], rows: &[usize], cells: &Cells, place: u64) {
     }
 }
 
-/// A number for a cell that only equal cells share.
+/// Hash of a cell; equal cells have equal hashes.
 fn cell_hash(cells: &Cells, row: usize) -> u64 {
     match cells {
         Cells::Numbers(numbers) => of_number(numbers.view().get(row)),
@@ -157,19 +156,19 @@ fn cell_hash(cells: &Cells, row: usize) -> u64 {
     }
 }
 
-/// The bits of a number; 0 has no sign, and missing cells are alike.
+/// Bits of a number; −0 equals 0, and all missing values are equal.
 fn of_number(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
 }
 
-/// Two numbers mixed into one, as the 128 bits of a product are folded.
+/// Mixes two numbers by folding their 128-bit product.
 #[inline]
 fn mixed(hash: u64, value: u64) -> u64 {
     let product = u128::from(hash ^ 0x9e37_79b9_7f4a_7c15) * u128::from(value ^ 0xd1b5_4a32_d192_ed03);
     (product as u64 ^ (product >> 64) as u64).rotate_left(29).wrapping_add(value)
 }
 
-/// Groups of which rows are trained on and tested.
+/// Warns of groups with rows in both the training and the test set.
 pub(super) fn groups_on_both_sides(read: Read<'_>) -> Option<Warning> {
     let name = read.roles.spec.groups.as_deref()?;
     let (train, test) = (read.train.get(name)?, read.test?.get(name)?);

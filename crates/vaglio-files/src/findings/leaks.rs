@@ -1,4 +1,4 @@
-//! Columns that give the target away.
+//! Target leaks: columns that determine the target.
 
 use super::{Read, listed, named, numbers, numbers_at, sample};
 use std::collections::HashMap;
@@ -6,22 +6,23 @@ use vaglio_core::Cells;
 use vaglio_kernels::{Level, sums};
 use vaglio_report::record::{Warning, WarningKind};
 
-/// One column, or two, that explain more of the target give it away: rounding to whole units hides 1/12 of a squared unit, which is less than
-/// 0.005 of a target that varies by 4 units or more. Many columns together may honestly explain as much, and are not looked at.
+/// R² above which one or two columns count as a leak. Rounding to whole units hides 1/12 of a squared unit: less than
+/// 0.005 of the variance of a target that varies by 4 units or more. More columns may honestly reach it, and are not
+/// checked.
 const R2: f64 = 0.995;
-/// What a sample, and the rows of middling targets, must show: nine tenths of the rows have about half the variance, so that what is left of it
-/// doubles, and a sample of 1000 rows errs by a few tenths of that.
+/// R² required on a sample and on the rows of middling targets. Nine tenths of the rows have about half the variance,
+/// which doubles 1 − R²; a sample of 1000 rows errs by a few tenths of that.
 const NEARLY: f64 = 0.98;
-/// A second column that leaves more than this share of what the first leaves is no part of a formula: noise takes off next to nothing.
+/// Limit on the ratio of 1 − R² with and without the second column; noise leaves nearly 1.
 const SECOND: f64 = 0.5;
-/// Products of cells that all pairs may take.
+/// Budget of the pair search, in products of cells.
 const PAIRS: usize = 20_000_000;
-/// Logarithm of the chance that a column of noise is reported.
+/// Log probability that a column of noise is reported.
 const CHANCE: f64 = -20.0;
-/// Likewise where numbers are explained by few rows, in which an exact copy of three cells is told.
+/// Log probability for numeric targets; lets an exact copy in few rows be reported.
 const CHANCE_OF_NUMBERS: f64 = -9.0;
 
-/// A sentence for columns that give a target away, each or two together, and the names of those that do so alone.
+/// Warnings of columns that determine a target, alone or in pairs, and the names of those that do so alone.
 pub(super) fn given_away<'a>(read: Read<'a>) -> (Vec<Warning>, Vec<&'a str>) {
     let columns: Vec<(&str, &Cells)> = read.features().collect();
     let mut warnings = Vec::new();
@@ -69,13 +70,13 @@ fn warning(found: &Leaks<'_>, target: &str) -> Option<Warning> {
     Some(Warning::new(WarningKind::TargetGivenAway, message))
 }
 
-/// Columns each of whose levels has one class, or of which thresholds part the classes.
+/// Columns whose levels have one class each, or that thresholds separate by class.
 fn of_classes<'a>(columns: &[(&'a str, &Cells)], classes: &[u32]) -> Leaks<'a> {
     let kinds = classes.iter().max().map_or(0, |most| *most as usize + 1);
     let mut sizes = vec![0usize; kinds];
     classes.iter().for_each(|&class| sizes[class as usize] += 1);
     let factorial = |n: usize| (2..=n).map(|k| (k as f64).ln()).sum::<f64>();
-    // The classes of that many rows can be dealt in so many ways.
+    // Logarithm of the number of arrangements of the classes over the rows.
     let ways = factorial(classes.len()) - sizes.iter().map(|&size| factorial(size)).sum::<f64>();
     let is_rare = |of_levels: f64| of_levels + (columns.len() as f64).ln() - ways < CHANCE;
     let screened = sample(classes.len());
@@ -105,7 +106,7 @@ fn of_classes<'a>(columns: &[(&'a str, &Cells)], classes: &[u32]) -> Leaks<'a> {
     found
 }
 
-/// How many levels there are, where each has one class and the mean of them more than one row; a missing cell is a level.
+/// Number of levels, if each has one class and they average two rows or more; a missing cell is a level.
 fn of_levels(text: &[String], classes: &[u32]) -> Option<usize> {
     let mut levels: HashMap<&str, u32> = HashMap::new();
     for (cell, class) in text.iter().zip(classes) {
@@ -116,8 +117,8 @@ fn of_levels(text: &[String], classes: &[u32]) -> Option<usize> {
     (2 * levels.len() <= text.len()).then_some(levels.len())
 }
 
-/// How many values there are and how often the class changes from one to the next, where each value has one class, and
-/// the classes change as rarely as they can or values stand for two rows in the mean. Few cells may be missing.
+/// Number of values and of class changes in their order, if each value has one class. Requires the fewest possible
+/// changes or two rows per value on average, and at most a tenth of missing cells.
 fn parted(values: &[f64], classes: &[u32]) -> Option<(usize, usize)> {
     let mut rows: Vec<(f64, u32)> = values
         .iter()
@@ -145,7 +146,7 @@ fn parted(values: &[f64], classes: &[u32]) -> Option<(usize, usize)> {
     is_pure.then_some((levels, changes))
 }
 
-/// Columns of which the target is a linear function, or a mean of levels; and two of which it is one together.
+/// Columns of which the target is a linear function or a mean of levels, and the pair of which it is a linear function.
 fn of_numbers<'a>(columns: &[(&'a str, &'a Cells)], target: &[f64]) -> (Leaks<'a>, Option<(&'a str, &'a str, f64)>) {
     let screened = sample(target.len());
     let Some(y) = standardized(screened.iter().map(|&row| target[row])) else { return (Vec::new(), None) };
@@ -172,7 +173,8 @@ fn of_numbers<'a>(columns: &[(&'a str, &'a Cells)], target: &[f64]) -> (Leaks<'a
     (found, pair(columns, target, others))
 }
 
-/// The two columns of which the target is a linear function, looked for among those that say most of it with all others.
+/// The pair of columns of which the target is a linear function; the first is among those with the largest
+/// correlations.
 fn pair<'a>(
     columns: &[(&'a str, &'a Cells)],
     target: &[f64],
@@ -188,7 +190,7 @@ fn pair<'a>(
             let own = 1.0 - between * between;
             let both = (ra * ra + rb * rb - 2.0 * ra * rb * between) / own;
             let one = (ra * ra).max(rb * rb);
-            // Columns that are nearly equal lose the digits of this; one that says nearly all needs no other.
+            // Nearly equal columns lose the digits of this; a column that suffices alone needs no other.
             if own > 1e-6 && both > most && 1.0 - both < SECOND * (1.0 - one) {
                 (best, most) = (Some((*a.min(b), *a.max(b))), both);
             }
@@ -204,7 +206,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     sums::dot(Level::best(), a, b)
 }
 
-/// Values of mean 0 and length 1, missing ones at the mean; `None` for a constant, and where most are missing.
+/// Scales values to mean 0 and length 1, with missing ones at the mean; `None` for a constant, or if most are missing.
 fn standardized(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
     let mut values: Vec<f64> = values.collect();
     let present = || values.iter().filter(|value| !value.is_nan());
@@ -222,16 +224,15 @@ fn standardized(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
     })
 }
 
-/// Whether so many columns, or levels beyond the first, that explain this share of the target of so many rows give it away, and are not the best
-/// of `tried` by chance: of noise, what k columns leave of n rows is below t with a chance of about t^((n − 1 − k)/2).
+/// Whether an R² with `columns` degrees of freedom indicates a leak, and not the best of `tried` columns by chance. For
+/// noise, 1 − R² of k columns and n rows is below t with probability about t^((n − 1 − k)/2).
 fn is_told(r2: f64, columns: usize, (rows, tried): (usize, usize)) -> bool {
     let left = (1.0 - r2).max(f64::EPSILON).ln();
     let free = rows.saturating_sub(1 + columns) as f64;
     r2 > R2 && 0.5 * free * left + (tried as f64).ln() < CHANCE_OF_NUMBERS
 }
 
-/// The share of the target that one column or two of those that were `tried` explain, where they give it away on all rows and not for a few that
-/// lie far out.
+/// R² of one or two columns out of `tried`, if it indicates a leak on all rows and does not rest on a few outliers.
 fn r2(columns: &[&[f64]], target: &[f64], tried: usize) -> Option<f64> {
     let is_whole = |row: &usize| !target[*row].is_nan() && columns.iter().all(|column| !column[*row].is_nan());
     let rows: Vec<usize> = (0..target.len()).filter(is_whole).collect();
@@ -248,7 +249,7 @@ fn r2(columns: &[&[f64]], target: &[f64], tried: usize) -> Option<f64> {
     (is_told(whole, columns.len(), (rows.len(), tried)) && among_middling > NEARLY).then_some(whole)
 }
 
-/// The share of the target that least squares explain on these rows.
+/// R² of least squares on these rows.
 fn explained(columns: &[&[f64]], target: &[f64], rows: &[usize]) -> Option<f64> {
     let of = |column: &[f64]| standardized(rows.iter().map(|&row| column[row]));
     let y = of(target)?;
@@ -266,8 +267,7 @@ fn explained(columns: &[&[f64]], target: &[f64], rows: &[usize]) -> Option<f64> 
     Some(1.0 - (0..rows.len()).map(|row| left(row).powi(2)).sum::<f64>())
 }
 
-/// How many levels a column has, and the share of the target that their means explain, where these are of two rows in
-/// the mean.
+/// Number of levels of a column and the R² of their means, if levels average two rows or more.
 fn by_levels(text: &[String], target: &[f64]) -> Option<(usize, f64)> {
     let mean = target.iter().sum::<f64>() / target.len() as f64;
     let mut levels: HashMap<&str, (f64, f64)> = HashMap::new();

@@ -1,18 +1,18 @@
-//! Identifiers whose order is that of the target.
+//! Identifiers that number the rows in the order of the target.
 
 use super::{Read, listed, named, numbers, numbers_at, sample};
 use vaglio_core::Cells;
 use vaglio_report::record::{Warning, WarningKind};
 
-/// Ranks that correlate more are in one order.
+/// Rank correlation above which two orders count as one.
 const ONE_ORDER: f64 = 0.95;
-/// Fewer rows are in one order by chance.
+/// Minimum number of rows; fewer agree by chance.
 const FEWEST: usize = 20;
 
-/// Features that number the rows, and so the target; what gives it away was told already.
+/// Warns of features that number the rows in the target's order, except `given` leaks.
 pub(super) fn ordering(read: Read<'_>, given: &[&str]) -> Option<Warning> {
     let spec = read.roles.spec;
-    // Rows that are known to be in an order of time may well be numbered by it.
+    // Rows in time order may well be numbered by it.
     if read.train.rows() < FEWEST || spec.time.is_some() || spec.series.is_some() {
         return None;
     }
@@ -53,7 +53,7 @@ fn is_whole(value: f64) -> bool {
     value.fract() == 0.0
 }
 
-/// Whether whole numbers differ in every row and leave out fewer than they take.
+/// Whether whole numbers are distinct and cover more than half of their range.
 fn counts_rows(values: &[f64]) -> bool {
     let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
     if high - low >= 2.0 * values.len() as f64 {
@@ -65,7 +65,7 @@ fn counts_rows(values: &[f64]) -> bool {
     })
 }
 
-/// The rank of each value, equal ones their mean. Cost O(rows · log rows).
+/// Ranks of values, averaged over ties. Cost O(rows · log rows).
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
@@ -79,7 +79,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// The correlation of ranks; 0 where all are equal.
+/// Rank correlation; 0 if all ranks are equal.
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let mean = (a.len() as f64 - 1.0) / 2.0;
     let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum::<f64>();

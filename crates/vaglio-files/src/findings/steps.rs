@@ -1,11 +1,11 @@
-//! What maps that look back in time make of a table: steps over gaps, series that are too short, columns of the present.
+//! Checks for maps with lags: steps over gaps, series that are too short, columns of the present.
 
 use super::{Read, listed, named};
 use vaglio_core::{Cells, Table};
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_report::record::{Warning, WarningKind};
 
-/// Sentences for rows that are looked back at; `has_gaps` if rows without a target are left out, `all` are the rows before test rows are set aside.
+/// Warnings for lags. `has_gaps`: rows without a target are left out. `all`: the rows before the test split.
 pub(in super::super) fn steps(
     read: Read<'_>,
     (pipeline, has_gaps): (&ValidPipeline, bool),
@@ -20,7 +20,7 @@ pub(in super::super) fn steps(
     gaps.into_iter().chain(dropped).chain(present(read, pipeline)).collect()
 }
 
-/// Series that are not longer than the longest lag.
+/// Warns of series that are not longer than the longest lag.
 fn dropped(table: &Table, past: usize) -> Option<Warning> {
     let short: Vec<usize> =
         table.runs().filter(|run| run.len() <= past).map(|run| table.origin(run.start) + 1).collect();
@@ -34,7 +34,7 @@ fn dropped(table: &Table, past: usize) -> Option<Warning> {
     Some(Warning::new(WarningKind::SeriesDropped, message))
 }
 
-/// Features of the row that is predicted, where the past of other columns is taken: a forecast may not know them.
+/// Warns of features from the predicted row if other columns are lagged: a forecast may not know them.
 fn present(read: Read<'_>, pipeline: &ValidPipeline) -> Option<Warning> {
     let maps = &pipeline.settings().preprocess;
     let past = |name: &str| maps.iter().find_map(|map| map.past_of(name));

@@ -5,7 +5,7 @@ use vaglio_report::record::WarningKind;
 use vaglio_tables::read::{ReadSpec, Source, Wanted};
 use vaglio_testkit::Random;
 
-/// A text table of these columns, by row.
+/// CSV text of these columns.
 fn csv(rows: usize, columns: &[(&str, &dyn Fn(usize) -> String)]) -> String {
     let mut text = columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(",") + "\n";
     for row in 0..rows {
@@ -14,7 +14,7 @@ fn csv(rows: usize, columns: &[(&str, &dyn Fn(usize) -> String)]) -> String {
     text
 }
 
-/// What is found in tables of training and test rows by these settings of `data`.
+/// Warnings for training and test tables with some `data` settings.
 fn found_with(name: &str, settings: serde_json::Value, train: &str, test: Option<&str>) -> Vec<Warning> {
     let folder = std::env::temp_dir().join(format!("vaglio-findings-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

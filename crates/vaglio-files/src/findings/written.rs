@@ -1,4 +1,4 @@
-//! Cells that are not what they look like: codes among numbers, one level written in two ways, zeros that begin a code.
+//! Cell checks: codes for missing values among numbers, levels in two spellings, codes with leading zeros.
 
 use super::{Read, listed, named, numbers};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,14 +7,14 @@ use vaglio_report::record::{Warning, WarningKind};
 use vaglio_tables::quoted;
 use vaglio_tables::read::{InferredType, LEADING_ZEROS};
 
-/// Numbers that often stand for a missing cell.
+/// Numbers that often encode a missing value.
 const CODES: [f64; 6] = [-9.0, -99.0, -999.0, -9999.0, 999.0, 9999.0];
 
-/// Numbers that stand for missing cells, as it seems.
+/// Warns of numbers that seem to encode missing values.
 pub(super) fn codes(read: Read<'_>) -> Option<Warning> {
     let mut found = Vec::new();
     for (name, cells) in read.features().chain(read.targets()) {
-        // Bytes hold none of them.
+        // Byte columns cannot hold them.
         if cells.numbers().is_none_or(|column| matches!(column, Column::Byte(_) | Column::Sparse(_))) {
             continue;
         }
@@ -34,7 +34,7 @@ pub(super) fn codes(read: Read<'_>) -> Option<Warning> {
     Some(Warning::new(WarningKind::MissingCodes, message))
 }
 
-/// The codes that stand more than once, farther from the other values than these from each other.
+/// Codes that occur more than once and lie farther from the other values than these from each other.
 fn codes_among(values: &[f64]) -> Vec<(f64, usize)> {
     let (low, high) = range(values);
     if !CODES.contains(&low) && !CODES.contains(&high) {
@@ -47,13 +47,13 @@ fn codes_among(values: &[f64]) -> Vec<(f64, usize)> {
     CODES.iter().filter(|code| far(**code)).map(|code| (*code, count(*code))).filter(|(_, count)| *count > 1).collect()
 }
 
-/// The least and the largest of numbers some of which may be missing, eight side by side.
+/// Minimum and maximum of numbers, ignoring NaN; eight lanes.
 fn range(values: &[f64]) -> (f64, f64) {
     let (mut low, mut high) = ([f64::INFINITY; 8], [f64::NEG_INFINITY; 8]);
     let (eights, rest) = values.as_chunks::<8>();
     for eight in eights.iter().chain(std::iter::once(&std::array::from_fn(|k| *rest.get(k).unwrap_or(&f64::NAN)))) {
         for lane in 0..8 {
-            // A comparison with a number that is missing holds for none.
+            // Comparisons with NaN are false.
             low[lane] = if eight[lane] < low[lane] { eight[lane] } else { low[lane] };
             high[lane] = if eight[lane] > high[lane] { eight[lane] } else { high[lane] };
         }
@@ -61,7 +61,7 @@ fn range(values: &[f64]) -> (f64, f64) {
     (low.into_iter().fold(f64::INFINITY, f64::min), high.into_iter().fold(f64::NEG_INFINITY, f64::max))
 }
 
-/// Levels that differ only by case or blanks.
+/// Warns of levels that differ only by case or spaces.
 pub(super) fn levels(read: Read<'_>) -> Option<Warning> {
     let mut found = Vec::new();
     for (name, cells) in read.features().chain(read.targets()) {
@@ -88,7 +88,7 @@ pub(super) fn levels(read: Read<'_>) -> Option<Warning> {
     Some(Warning::new(WarningKind::LevelsAlike, message))
 }
 
-/// Columns that are left out since they have no value, or only number or name the rows.
+/// Warns of columns that are left out because they are empty, or only number or name the rows.
 pub(super) fn left_out(read: Read<'_>) -> Option<Warning> {
     let is_role = |name: &String| read.roles.of_rows().iter().any(|(_, of_rows)| of_rows == name);
     let is_kept = |name: &String| {
@@ -105,7 +105,7 @@ pub(super) fn left_out(read: Read<'_>) -> Option<Warning> {
     (!found.is_empty()).then(|| Warning::new(WarningKind::ColumnsLeftOut, message))
 }
 
-/// Columns that stayed text since zeros begin them.
+/// Warns of columns that stayed text because of leading zeros.
 pub(super) fn leading_zeros(read: Read<'_>) -> Option<Warning> {
     let with_zeros = read.survey.columns.iter().filter(|column| column.note.as_deref() == Some(LEADING_ZEROS));
     let with_zeros: BTreeSet<&str> = with_zeros.map(|column| column.name.as_str()).collect();

@@ -1,4 +1,4 @@
-//! Trials without each column of a subset, and with others in its place.
+//! Trials that remove each column of a subset, or replace it by others.
 
 use std::borrow::Cow;
 use vaglio_core::engine::EngineDesign;
@@ -6,15 +6,15 @@ use vaglio_core::{Design, Feature, Outline, Result, Rules, Score, Subset};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::of_other_sign;
 
-/// A design on which the columns of some exchanges are scored: the whole one, or one of these columns alone.
+/// Design for scoring exchanges: the full one, or one restricted to the columns involved.
 pub(crate) struct ExchangePlace<'d> {
     pub design: Cow<'d, Design>,
-    /// The columns of the whole that it has, in increasing order, where it has not all.
+    /// Columns of the full design that it has, in increasing order; `None` for all.
     members: Option<Vec<Feature>>,
 }
 
 impl<'d> ExchangePlace<'d> {
-    /// The cheaper one for a search that is outlined, with its flops.
+    /// The cheaper design for a search, with its flops.
     pub fn cheapest(
         selector: &ValidSelector,
         design: &'d Design,
@@ -29,7 +29,7 @@ impl<'d> ExchangePlace<'d> {
         }
     }
 
-    /// Of these columns alone, where scores can be told by them.
+    /// Restricts the design to these columns, if scores depend on no others.
     fn alone(selector: &ValidSelector, design: &Design, columns: impl Iterator<Item = Feature>) -> Option<Self> {
         let mut members: Vec<Feature> = columns.collect();
         members.sort_unstable();
@@ -38,14 +38,14 @@ impl<'d> ExchangePlace<'d> {
         Some(ExchangePlace { design: Cow::Owned(alone), members: Some(members) })
     }
 
-    /// The columns as this design numbers them.
+    /// Indices of the columns in this design.
     pub fn places(&self, columns: &[Feature]) -> Vec<Feature> {
         let Some(members) = &self.members else { return columns.to_vec() };
         columns.iter().filter_map(|column| members.binary_search(column).ok()).collect()
     }
 }
 
-/// Each column of a subset out, one by one.
+/// Removal of each column of a subset in turn.
 pub(crate) struct Removals<'d, 's> {
     place: ExchangePlace<'d>,
     selected: &'s [Feature],
@@ -59,10 +59,10 @@ impl<'d, 's> Removals<'d, 's> {
         Removals { place, selected, flops }
     }
 
-    /// The score without each.
+    /// The score without each column.
     ///
     /// # Errors
-    /// Those of the criterion's scores.
+    /// Returns the errors of the criterion's scores.
     pub fn scores(&self, selector: &ValidSelector) -> Result<Vec<f64>> {
         let own = self.place.places(self.selected);
         let mut subset = Subset::open(&**selector.criterion(), &self.place.design, &removals(own.len()))?;
@@ -73,18 +73,17 @@ impl<'d, 's> Removals<'d, 's> {
     }
 }
 
-/// Each of some columns in the place of each selected one.
+/// Replacement of each selected column by each of some others.
 pub(crate) struct Exchanges<'d, 's> {
     design: &'d Design,
     selected: &'s [Feature],
     tried: Vec<Feature>,
-    /// The design of all of them: the whole, or that of the selected columns and all that are tried; `None` where each place has one
-    /// of its columns alone.
+    /// Common design of all exchanges, full or restricted; `None` if each position has a restricted design.
     pub(super) together: Option<ExchangePlace<'d>>,
 }
 
 impl<'d, 's> Exchanges<'d, 's> {
-    /// Chooses the designs on which the trials cost least.
+    /// Chooses the designs with the cheapest trials.
     pub fn new(selector: &ValidSelector, design: &'d Design, selected: &'s [Feature], tried: Vec<Feature>) -> Self {
         let columns = selected.iter().chain(&tried).copied();
         let flops = |design: &Design| of_exchanges(selector, design, selected.len(), tried.len());
@@ -94,11 +93,11 @@ impl<'d, 's> Exchanges<'d, 's> {
         Exchanges { design, selected, tried, together }
     }
 
-    /// Gives the scores of the columns in these places, until it is told to end; under constraints those of columns that keep
-    /// them there, and where they ask for signs the `most` of lowest score.
+    /// Passes the scores of the columns in each position to `give` until it returns false. Under constraints only
+    /// columns that satisfy them; under sign constraints only the `most` of lowest score.
     ///
     /// # Errors
-    /// Those of the criterion's scores.
+    /// Returns the errors of the criterion's scores.
     pub fn each(
         &self,
         selector: &ValidSelector,
@@ -140,7 +139,7 @@ impl<'d, 's> Exchanges<'d, 's> {
         Ok(())
     }
 
-    /// Those of the columns in one place that keep the constraints.
+    /// Filters the columns in one position by the constraints.
     fn kept(
         &self,
         rules: &Rules,
@@ -165,7 +164,7 @@ impl<'d, 's> Exchanges<'d, 's> {
         Ok(kept)
     }
 
-    /// The scores of the columns in one place, on a design of these and of the others that are selected.
+    /// Scores the columns in one position on a design restricted to them and the other selected columns.
     fn score_alone(&self, selector: &ValidSelector, k: usize, scores: &mut [Score]) -> Result<()> {
         let tried = &self.tried[..];
         let others: Vec<Feature> = self.selected.iter().copied().filter(|f| *f != self.selected[k]).collect();
@@ -177,15 +176,15 @@ impl<'d, 's> Exchanges<'d, 's> {
     }
 }
 
-/// Others added to a subset of `size` columns.
+/// Search extent of adding each of `tried` columns to a subset of `size`.
 fn additions(size: usize, tried: usize) -> Outline {
     Outline { start: 0, largest: size + 1, trials: tried as f64, steps: size + 1 }
 }
 
-/// Flops of the trials of some columns in each place, on a design of each place; `None` where there are no such designs.
+/// Flops of replacing each column on a restricted design per position; `None` if designs cannot be restricted.
 ///
-/// That of a walk to the subset among these columns, of which the trials are not made; where each subset is fitted by itself,
-/// that of these alone.
+/// Cost of a search up to the subset among these columns without its trials; for engines that fit each subset on its
+/// own, only the cost of the trials.
 fn of_alone(selector: &ValidSelector, design: &Design, selected: &[Feature], tried: &[Feature]) -> Option<f64> {
     let place = ExchangePlace::alone(selector, design, selected.iter().chain(tried).copied())?;
     let size = selected.len();
@@ -197,25 +196,26 @@ fn of_alone(selector: &ValidSelector, design: &Design, selected: &[Feature], tri
     Some(size as f64 * one)
 }
 
-/// All columns of a subset out, one by one.
+/// Search extent of removing each column of a subset in turn.
 pub(super) fn removals(size: usize) -> Outline {
     Outline { start: size, largest: size, trials: size as f64, steps: 1 }
 }
 
-/// Up to a subset of `size` columns, then each of them out and in again, and `tried` others follow both.
+/// Search extent of building a subset of `size` columns, then removing and restoring each, with `tried` others tried
+/// each time.
 pub(super) fn exchanges(size: usize, tried: usize) -> Outline {
     Outline { start: 0, largest: size, trials: (2 * size * tried) as f64, steps: 3 * size }
 }
 
-/// Flops of a search; of unknown work all subsets are refitted, as if each took one pass for each of its columns.
+/// Flops of a search; if unknown, estimated as refits with one pass per column of each subset.
 pub(crate) fn work(selector: &ValidSelector, design: &Design, outline: &Outline) -> f64 {
     let known = selector.criterion().estimate(design, outline).flops;
     let guessed = outline.trials * design.rows() as f64 * (outline.largest * outline.largest) as f64;
     if known.is_nan() { guessed } else { known }
 }
 
-/// Flops of the trials of [`removals`], with what tells these apart: size² entries, which every change rewrites. Those of moments are
-/// decompositions, which are faster than trials.
+/// Flops of [`removals`], including size² entries of conditioning state that every change rewrites. Decompositions of
+/// moments are faster than trials.
 pub(super) fn of_removals(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
     let outline = removals(size);
     let is_of_moments = selector.criterion().estimate(design, &outline).engine == "moments";
@@ -223,10 +223,10 @@ pub(super) fn of_removals(selector: &ValidSelector, design: &Design, size: usize
     work(selector, design, &outline) / faster + 4.0 * (size as f64).powi(3)
 }
 
-/// Flops of the trials of [`exchanges`].
+/// Flops of [`exchanges`].
 ///
-/// Estimates are of searches, of which the states that others follow after a removal are not: those of leave-one-out begin again
-/// where columns are nearly dependent, for every candidate, and those of moments always do.
+/// Search estimates omit the state updates after a removal. Leave-one-out states restart near dependent columns, for
+/// every candidate; moments always do.
 pub(super) fn of_exchanges(selector: &ValidSelector, design: &Design, size: usize, tried: usize) -> f64 {
     let outline = exchanges(size, tried);
     let columns = design.candidates().len();

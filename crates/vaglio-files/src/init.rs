@@ -1,4 +1,4 @@
-//! A commented pipeline for a table that nobody described.
+//! Drafts a commented pipeline for an undescribed table.
 
 mod decided;
 mod look;
@@ -17,35 +17,35 @@ use vaglio_core::{Error, Result};
 use vaglio_pipeline::pipeline::{ReadSpec, load};
 use vaglio_tables::read::Source;
 
-/// What a new pipeline is to be for.
+/// Options of a new pipeline.
 #[derive(Debug, Clone, Default)]
 pub struct InitOptions {
-    /// The columns to predict; guessed when there is none.
+    /// Columns to predict; guessed if empty.
     pub targets: Vec<String>,
-    /// The columns that are no features; those that look so when absent.
+    /// Columns that are no features; detected if `None`.
     pub exclude: Option<Vec<String>>,
-    /// Test rows; a share is set aside, or those that a column names, when absent.
+    /// Test rows; if `None`, a share is split off, or the rows that a column marks.
     pub test: Option<TestOption>,
-    /// What the target holds; as it looks when absent.
+    /// Type of the target; detected if `None`.
     pub task: Option<TaskOption>,
-    /// The column of groups; one that looks so when absent.
+    /// Column of groups; detected if `None`.
     pub groups: Option<String>,
-    /// The column of time; one that looks so when absent.
+    /// Column of time; detected if `None`.
     pub time: Option<String>,
-    /// What messages call the pipeline file.
+    /// Name of the pipeline file in messages.
     pub name: Option<String>,
 }
 
-/// Where test rows are from.
+/// Source of test rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TestOption {
-    /// This share of the rows is set aside; none with 0.
+    /// A share of the rows is split off; none for 0.
     Fraction(f64),
     /// Another table.
     File(PathBuf),
 }
 
-/// What a target holds.
+/// Type of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskOption {
     /// Numbers.
@@ -54,28 +54,28 @@ pub enum TaskOption {
     Classification,
 }
 
-/// A pipeline that was written for a table.
+/// A drafted pipeline.
 #[derive(Debug)]
 pub struct Draft {
     /// The text of the pipeline file.
     pub text: String,
-    /// What was decided, a line each.
+    /// Decisions, one per line.
     pub notes: Vec<String>,
     /// The columns to predict.
     pub targets: Vec<String>,
     /// The columns that are no features.
     pub excluded: Vec<String>,
-    /// Why the pipeline does not run as it stands, where it does not.
+    /// The error if the pipeline does not run as it is.
     pub fault: Option<Error>,
 }
 
-/// Writes a pipeline for a table, or for the files that a pattern fits, to stand in `folder`.
+/// Drafts a pipeline in `folder` for a table, or for the files that match a pattern.
 ///
-/// Types, identifiers, groups and missing cells are looked at, the target is guessed where none is given, and the pipeline
-/// is tried up to where the search begins.
+/// Detects types, identifiers, groups and missing cells, guesses the target if none is given, and tries the pipeline up
+/// to the start of the search.
 ///
 /// # Errors
-/// A file that cannot be read at all; [`Error::UnknownName`] for a column that it does not have.
+/// Fails if a file cannot be read. Returns [`Error::UnknownName`] for a column that it does not have.
 pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft> {
     let source = Source::open(&[table.to_owned()], &ReadSpec::default())?;
     let known = |option: &str, names: &[String]| match names.iter().find(|name| !source.names().contains(name)) {
@@ -103,7 +103,7 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
     };
     let mut draft = decided.written(&path, &look);
     let mut found = tried(&draft);
-    // A fold of the choice may leave too few groups for the folds of the criterion.
+    // A fold of the choice may have too few groups for the criterion's folds.
     while let Ok(Some(warning)) = &found {
         if decided.folds > 2 {
             decided.folds -= 1;
@@ -117,7 +117,7 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
     }
     draft.notes.extend(found.iter().flatten().map(|warning| warning.message.clone()));
     draft.fault = found.err();
-    // What is found by looks alone is given up where it does not run.
+    // A guess that does not run is dropped.
     for simpler in [Decided::without_test, Decided::without_order] {
         let Some(fault) = draft.fault.as_ref().map(ToString::to_string) else { break };
         if !simpler(&mut decided, &look, options, &fault) {

@@ -1,4 +1,4 @@
-//! Prediction intervals made of outer folds.
+//! Prediction intervals from outer folds.
 
 use super::Prepared;
 use super::rows::stride;
@@ -13,10 +13,10 @@ use vaglio_pipeline::resample::Outer;
 use vaglio_pipeline::resample::along::Held;
 use vaglio_report::record::Intervals;
 
-/// Rows of which widths are computed, at most.
+/// Limit on rows whose interval widths are computed.
 const MOST_WIDTHS: usize = 2000;
 
-/// Refuses intervals that cannot be had of a problem.
+/// Rejects intervals that a problem does not support.
 ///
 /// # Errors
 /// [`Error::Setting`] for classes, and for too few rows.
@@ -33,10 +33,10 @@ pub(super) fn check(evaluate: Option<&Evaluate>, problem: &Problem) -> Result<()
     SavedIntervals::check_rows(level, problem.weights().map_or(problem.rows(), |weights| counts(weights)))
 }
 
-/// By the outer folds of the first repeat, with what the record says of them.
+/// Computes intervals from the outer folds of the first repeat, and their record.
 ///
 /// # Errors
-/// [`Error::Setting`] for too few rows that count; those of predicting rows.
+/// [`Error::Setting`] for too few rows of positive weight; errors of prediction.
 pub(super) fn intervals(level: f64, outer: Vec<Outer>, prepared: &Prepared) -> Result<(SavedIntervals, Intervals)> {
     let first: Vec<Outer> = outer.into_iter().filter(|fold| fold.repeat == 0).collect();
     let residuals: Vec<Vec<Vec<f64>>> = first.iter().map(residuals).collect();
@@ -50,7 +50,7 @@ pub(super) fn intervals(level: f64, outer: Vec<Outer>, prepared: &Prepared) -> R
     Ok((SavedIntervals { level, folds: folds.collect() }, figures))
 }
 
-/// For each output the absolute residuals of the rows of a fold that count, increasing.
+/// Sorted absolute residuals of a fold's rows of positive weight, by output.
 fn residuals(fold: &Outer) -> Vec<Vec<f64>> {
     let counts = |row: &usize| fold.held.weights.as_ref().is_none_or(|weights| weights[*row] > 0.0);
     let of_output = |output: usize| {
@@ -62,7 +62,7 @@ fn residuals(fold: &Outer) -> Vec<Vec<f64>> {
     (0..fold.held.targets.nrows()).map(of_output).collect()
 }
 
-/// Widths and coverage on test rows, or widths on training rows where there are none.
+/// Widths and coverage on test rows, else widths on training rows.
 fn figures(level: f64, outer: &[Outer], residuals: &[Vec<Vec<f64>>], prepared: &Prepared) -> Result<Intervals> {
     let problem = |fold: &Outer| match &prepared.test_source {
         Some((rows, recipe)) => recipe.apply(rows.clone(), &fold.maps, &fold.columns).map(|(problem, _)| problem),

@@ -1,4 +1,4 @@
-//! `journal.jsonl`: finished work of a run, one checksummed line a piece, from which another run of the same goes on.
+//! `journal.jsonl`: completed work of a run, one checksummed line per piece, from which a later run can resume.
 
 mod lines;
 
@@ -18,15 +18,15 @@ use vaglio_core::{Error, Keeper, Result};
 use vaglio_tables::disk::{fresh, write_file};
 use vaglio_tables::read::Digest;
 
-/// Its name in the folder of a run, and that of the journal of the run before.
+/// File names of a run's journal and of the previous one.
 pub(super) const NAME: &str = "journal.jsonl";
 const PREVIOUS: &str = "journal.previous.jsonl";
-/// How long a line waits for others that are written with it.
+/// Time that a line waits to be written together with others.
 const WAIT: Duration = Duration::from_millis(20);
-/// How often what was written is forced to the disk, at most.
+/// Minimum interval between syncs to disk.
 const SYNC: Duration = Duration::from_secs(1);
 
-/// Writes the first line of a journal; one that is there is set aside once that is on the disk.
+/// Writes the first line of a journal; an existing one is renamed once that is on disk.
 fn begin(path: &Path, header: &Header) -> Result<Begun> {
     let failed = |error: std::io::Error| Error::Unwritable { path: path.to_owned(), message: error.to_string() };
     let body = serde_json::to_string(header).map_err(|error| failed(error.into()))?;
@@ -54,10 +54,10 @@ fn begin(path: &Path, header: &Header) -> Result<Begun> {
     Ok(Begun { file, length: line.len() as u64, sum })
 }
 
-/// Sets the journal of the run before aside.
+/// Renames the journal of the previous run.
 ///
 /// # Errors
-/// [`Error::Unwritable`].
+/// [`Error::Unwritable`] if it cannot be renamed.
 pub(super) fn set_aside(out: &Path) -> Result<()> {
     let path = out.join(NAME);
     match std::fs::rename(&path, out.join(PREVIOUS)) {
@@ -68,20 +68,20 @@ pub(super) fn set_aside(out: &Path) -> Result<()> {
     }
 }
 
-/// The journal of a run under way.
+/// Journal of a running run.
 pub(super) struct Book {
     path: PathBuf,
     known: HashMap<String, String>,
     is_resumed: bool,
     shared: Arc<BookState>,
     writer: Mutex<Option<JoinHandle<()>>>,
-    /// What the writer waits for at first.
+    /// Hash that the writer waits for first.
     data: Option<Digest>,
     keeps: Keeps,
     remedy: &'static str,
 }
 
-/// What is kept, by the environment: for tests, and to measure what a journal costs.
+/// Which pieces are kept, set by an environment variable for tests and benchmarks.
 #[derive(PartialEq)]
 pub(super) enum Keeps {
     Worthwhile,
@@ -108,18 +108,18 @@ struct BookState {
 
 struct State {
     begun: Option<Begun>,
-    /// What waits for its first line.
+    /// Pieces waiting for the first line.
     held: Vec<String>,
-    /// Lines that are not in it yet.
+    /// Lines not yet written.
     waiting: String,
     failure: Option<Error>,
     is_over: bool,
 }
 
-/// A journal whose first line is on the disk.
+/// A journal whose first line is on disk.
 struct Begun {
     file: File,
-    /// Bytes of whole lines in the file.
+    /// Length of the complete lines, in bytes.
     length: u64,
     sum: String,
 }
@@ -148,7 +148,7 @@ impl BookState {
         state.failure.get_or_insert(failure);
     }
 
-    /// Writes the lines that wait; where they do not fit, the file ends with the last whole line before.
+    /// Writes the waiting lines; on failure truncates the file to its last complete line.
     fn write(&self, state: &mut State, path: &Path) {
         let lines = std::mem::take(&mut state.waiting);
         let Some(begun) = &mut state.begun else { return };
@@ -166,19 +166,19 @@ impl BookState {
 }
 
 impl Book {
-    /// Begins a journal; one that is there is set aside once the first line of the new one is on the disk.
+    /// Begins a journal; an existing one is renamed once the first line of the new one is on disk.
     ///
     /// # Errors
-    /// [`Error::Unwritable`].
+    /// [`Error::Unwritable`] if the file cannot be written.
     pub fn begin(out: &Path, header: &Header) -> Result<Self> {
         let begun = begin(&out.join(NAME), header)?;
         Ok(Book::of(out, HashMap::new(), false, move || Ok(begun)))
     }
 
-    /// Puts a journal of these pieces in place; one that is there is set aside.
+    /// Writes a complete journal of these pieces; an existing one is renamed.
     ///
     /// # Errors
-    /// [`Error::Unwritable`].
+    /// [`Error::Unwritable`] if the file cannot be written.
     pub fn put<'p>(
         out: &Path,
         header: &Header,
@@ -193,7 +193,7 @@ impl Book {
         write_file(&path, &text)
     }
 
-    /// The same once the hash of the data is known; what is kept before waits in memory.
+    /// Like [`Book::begin`], but waits for the hash of the data; earlier pieces are held in memory.
     pub fn begin_behind(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
         let path = out.join(NAME);
         let of_header = data.clone();
@@ -203,7 +203,7 @@ impl Book {
         book
     }
 
-    /// Goes on with the journal that is there, or begins one.
+    /// Resumes an existing journal, or begins one.
     ///
     /// # Errors
     /// [`Error::JournalRefused`] for a journal that was altered or is of another run; [`Error::Unwritable`].
@@ -213,7 +213,7 @@ impl Book {
         let Known { pieces, length, sum } = known;
         let open = || -> std::io::Result<File> {
             let mut file = OpenOptions::new().write(true).open(&path)?;
-            // A torn last line goes.
+            // Drops an incomplete last line.
             file.set_len(length)?;
             file.seek(SeekFrom::End(0))?;
             Ok(file)
@@ -252,32 +252,32 @@ impl Book {
         Book { path, known, is_resumed, shared, writer, data: None, keeps, remedy: "" }
     }
 
-    /// Whether an earlier run began it.
+    /// Whether an earlier run began the journal.
     pub fn is_resumed(&self) -> bool {
         self.is_resumed
     }
 
-    /// What was there when it was opened.
+    /// Pieces present on opening.
     pub fn known(&self) -> &HashMap<String, String> {
         &self.known
     }
 
-    /// Whether anything is kept.
+    /// Whether pieces are kept at all.
     pub fn is_kept(&self) -> bool {
         self.keeps != Keeps::Nothing
     }
 
-    /// Whether it cannot go on.
+    /// Whether writing has failed.
     pub fn has_failed(&self) -> bool {
         self.shared.has_failed.load(Ordering::SeqCst)
     }
 
-    /// Writes what is left.
+    /// Writes the waiting lines and ends the writer.
     ///
     /// # Errors
-    /// What has kept it from going on.
+    /// Returns the error of a failed write.
     pub fn finish(&self) -> Result<()> {
-        // A thread of a pool may not wait for a writer that waits for the pool.
+        // Waiting here keeps a pool thread from waiting for a writer that waits for the pool.
         let _ = self.data.as_ref().map(Digest::written);
         self.shared.state().is_over = true;
         self.shared.changed.notify_all();
@@ -322,7 +322,7 @@ impl Keeper for Book {
     }
 }
 
-/// Writes lines as they come, those of a moment together, and now and then forces them to the disk.
+/// Writer thread: writes lines in batches and syncs them to disk at intervals.
 fn writing(shared: &BookState, path: &Path) {
     let (mut synced, mut is_dirty) = (Instant::now(), false);
     loop {
@@ -340,7 +340,7 @@ fn writing(shared: &BookState, path: &Path) {
         let (is_over, file) = (state.is_over, state.begun.as_ref().and_then(|begun| begun.file.try_clone().ok()));
         drop(state);
         if is_dirty && (is_over || synced.elapsed() >= SYNC) {
-            // Where the disk cannot say that it has it, the lines are there as far as they are.
+            // Without sync support the lines are written as far as possible.
             let _ = file.map(|file| file.sync_data());
             (synced, is_dirty) = (Instant::now(), false);
         }

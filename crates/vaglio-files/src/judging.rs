@@ -1,4 +1,4 @@
-//! Predictions beside the targets of a file.
+//! Compares predictions with the targets of a file.
 
 use super::model_files::FileModel;
 use super::past::{ahead_of, later};
@@ -20,26 +20,25 @@ use vaglio_core::{Cells, Error, Result, Table, Task};
 use vaglio_report::record::{Figures, LossName};
 use vaglio_tables::read::{ColumnFilter, Hint, Source, Survey, Wanted};
 
-/// How predictions compare with targets.
+/// Comparison of predictions with targets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
     /// The figures.
     pub figures: Figures,
-    /// The loss among them.
+    /// The model's loss, one of the figures.
     pub loss: LossName,
-    /// The labels of classes, in the order of the confusion matrix.
+    /// Class labels, in the order of the confusion matrix.
     pub classes: Vec<String>,
-    /// The share of rows whose target lies in its interval, for each output.
+    /// Share of rows whose target lies in its interval, per output.
     pub coverage: Option<Vec<f64>>,
 }
 
-/// What to do about targets that are missing where predictions are judged.
+/// Remedy for missing targets in an error message.
 const NO_TARGET: &str =
     "fill it in, or leave such rows out of the file; data.read.na of the pipeline lists the words for missing cells";
 
 impl FileModel<'_> {
-    /// The columns of which figures are made, as far as a file has them: targets, weights, and what says which rows depend on
-    /// each other.
+    /// Columns that figures need if a file has them: targets, weights, and columns of dependent rows.
     pub(super) fn judged_by(&self) -> Result<HashMap<String, Hint>> {
         let observed = self.observed()?;
         let labels = [observed.groups, self.series.clone()].into_iter().flatten().map(|name| (name, Hint::Label));
@@ -49,7 +48,7 @@ impl FileModel<'_> {
         Ok(labels.chain(times).chain(weights).chain(targets).collect())
     }
 
-    /// The targets of a file, with what else figures are made of.
+    /// Reads the targets of a file and the other columns that figures need.
     pub(super) fn observed_in(&self, source: &Source) -> Result<(Table, Survey)> {
         let mut hints = self.judged_by()?;
         hints.retain(|name, _| source.names().contains(name));
@@ -57,7 +56,7 @@ impl FileModel<'_> {
         source.read(&Wanted { filter: ColumnFilter::only(hints.keys().cloned()), hints, notations })
     }
 
-    /// The figures of predictions beside the targets of a file; rows whose targets lie behind its end have none.
+    /// Figures of predictions against the targets of a file; rows whose targets lie beyond its end have none.
     pub(super) fn judged(
         &self,
         table: Table,
@@ -75,11 +74,11 @@ impl FileModel<'_> {
         let cells = self.targets_of(&table)?;
         let mut places = vec![0; table.rows()];
         (0..table.rows()).for_each(|place| places[table.origin(place)] = place);
-        // Weights are optional, as in test rows.
+        // As in test rows, weights are optional.
         let weights = observed.weights.as_ref().and_then(|name| table.get(name)?.numbers());
         let weighs = |place: usize| weights.is_none_or(|weights| weights.get(place) != 0.0);
         let is_known = |place: usize| weighs(place) && cells.iter().all(|(_, cells)| !cells.is_missing(place));
-        // Of the rows that are predicted those that are judged, and where they stand in the order of time.
+        // Predicted rows with known targets, and their positions in time order.
         let judged: Vec<usize> = (0..predicted.rows.len()).filter(|&j| is_known(places[predicted.rows[j]])).collect();
         let rows: Vec<usize> = judged.iter().map(|&j| places[predicted.rows[j]]).collect();
         if rows.is_empty() {
@@ -118,7 +117,7 @@ impl FileModel<'_> {
         })
     }
 
-    /// The targets of each row of a table in the order of its series.
+    /// Targets of each row of a table in series order.
     fn targets_of(&self, table: &Table) -> Result<Vec<(String, Cells)>> {
         let observed = self.observed()?;
         let mut all = Vec::new();
@@ -133,7 +132,7 @@ impl FileModel<'_> {
         Ok(all)
     }
 
-    /// The cluster of each of these rows, where a column of the table says which depend on each other.
+    /// Cluster of each row, if the table says which rows depend on each other.
     fn clusters_of(&self, table: &Table, rows: &[usize]) -> Option<Vec<u32>> {
         let groups = self.observed.as_ref().and_then(|observed| table.get(observed.groups.as_ref()?)).map(numbers_of);
         let is_ordered = self.time.is_some() || !self.model.takes_rows_alone();
@@ -141,7 +140,7 @@ impl FileModel<'_> {
         if groups.is_none() && series.is_none() && !is_ordered {
             return None;
         }
-        // Stretches of time are of the rows that are judged, in its order.
+        // Stretches of time consist of the compared rows, in time order.
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|&j| rows[j]);
         let in_order = |of: &[u32]| order.iter().map(|&j| of[rows[j]]).collect::<Vec<u32>>();

@@ -1,8 +1,8 @@
-//! The loss on rows held out by how many rows the whole procedure is trained on.
+//! Learning curve: held-out loss of the whole procedure against the number of training rows.
 //!
-//! Of the training rows of every outer fold a quarter, a half, three quarters and all are taken, each part within the next:
-//! whole groups or series, of classes as many of each, in an order that the seed draws; of rows in an order of time those
-//! nearest to the rows held out. All parts are judged on the same rows.
+//! A quarter, a half, three quarters and all of each outer fold's training rows are used, each subset within the next.
+//! They consist of whole groups or series, stratified by class, in random order; time-ordered rows are taken nearest to
+//! the held-out rows first. All subsets are tested on the same rows.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -22,18 +22,18 @@ pub(super) const SHARES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 
 const PARTS: u64 = 23;
 
-/// Points of the curve that are computed for each fold, beside outer folds or without them.
+/// Number of curve points computed per fold, with or without existing outer folds.
 pub(super) fn points(has_outer: bool) -> usize {
     SHARES.len() - usize::from(has_outer)
 }
 
-/// The mean of their shares.
+/// Mean share of the computed points.
 pub(super) fn mean_share(has_outer: bool) -> f64 {
     let own = &SHARES[..points(has_outer)];
     own.iter().sum::<f64>() / own.len() as f64
 }
 
-/// What the procedure on a part of a fold's training rows loses on the rows held out.
+/// Held-out loss of the procedure on a subset of a fold's training rows.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Learned {
     Judged {
@@ -41,18 +41,18 @@ pub(super) enum Learned {
         size: usize,
         rows: usize,
     },
-    /// The procedure cannot be made on so few rows, and why.
+    /// The procedure fails on so few rows, with the reason.
     Refused {
         message: String,
         rows: usize,
     },
 }
 
-/// What the procedure loses on the first shares of the training rows of every fold, of one fold after the other; `None` when it was
-/// stopped, or where some are another process's.
+/// Held-out losses for the first shares of every fold's training rows, fold by fold. `None` if stopped, or if some
+/// belong to another process.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Setting`] for folds that cannot be made; those of the procedure on all training rows of a fold.
+/// [`vaglio_core::Error::Setting`] for impossible folds; errors of the procedure on all training rows of a fold.
 pub(super) fn learned(
     whole: Whole<'_>,
     sample: &Sample,
@@ -96,16 +96,16 @@ pub(super) fn learned(
 /// The outer folds of the first repeat.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Setting`] for folds that cannot be made.
+/// [`vaglio_core::Error::Setting`] for impossible folds.
 pub(super) fn learning_parts(selector: &ValidSelector, sample: &Sample, parting: &Parting) -> Result<Vec<Part>> {
     outer_parts(selector, sample, parting, 0).map_err(|error| error.under("evaluate.learning_curve"))
 }
 
-/// The learning curve by outer folds, those at hand taken for all rows; `None` when it was stopped. Cost: 1.5 times the
-/// procedure for each fold, and once more where there are no outer folds at hand.
+/// Learning curve over outer folds; existing folds serve for the full share. `None` if stopped. Cost: 1.5 procedures
+/// per fold, 2.5 without existing outer folds.
 ///
 /// # Errors
-/// Those of [`learned`].
+/// Returns the errors of [`learned`].
 pub(super) fn learning_curve(
     whole: Whole<'_>,
     sample: &Sample,
@@ -129,7 +129,7 @@ pub(super) fn learning_curve(
     Ok(Some(LearningCurve { folds: parts.len(), splits, points: judged(loss, &of_share)? }))
 }
 
-/// The points of shares, each with what the loss falls by from the last before that has one.
+/// Curve points, each with the decrease in loss from the previous point.
 fn judged(loss: &dyn Loss, of_share: &[Vec<Learned>]) -> Result<Vec<LearningPoint>> {
     let mut before: Option<(f64, Vec<&Tally>)> = None;
     let mut points = Vec::new();
@@ -172,7 +172,7 @@ fn judged(loss: &dyn Loss, of_share: &[Vec<Learned>]) -> Result<Vec<LearningPoin
     Ok(points)
 }
 
-/// Training rows in the order in which parts take them, in units that stay together.
+/// Training rows in the order of use, in units that stay together.
 fn order(sample: &Sample, parting: &Parting, part: &Part, seed: u64) -> Vec<Vec<usize>> {
     let training = &part.training;
     let is_forward = parting.splits().is_some_and(|splits| splits.around_search(1).is_some());
@@ -194,7 +194,7 @@ fn order(sample: &Sample, parting: &Parting, part: &Part, seed: u64) -> Vec<Vec<
     }
     let drawn: Vec<usize> = shuffled(training.len(), seed).into_iter().map(|place| training[place]).collect();
     let Some(classes) = sample.classes() else { return drawn.into_iter().map(|row| vec![row]).collect() };
-    // The rows of each class at even distances.
+    // The rows of each class are evenly spaced.
     let mut counts: HashMap<usize, usize> = HashMap::new();
     drawn.iter().for_each(|&row| *counts.entry(classes[row]).or_default() += 1);
     let mut seen: HashMap<usize, usize> = HashMap::new();
@@ -209,7 +209,7 @@ fn order(sample: &Sample, parting: &Parting, part: &Part, seed: u64) -> Vec<Vec<
     order.into_iter().map(|at| vec![drawn[at]]).collect()
 }
 
-/// Rows in an order of time, those nearest to the rows held out first; of several series as many of each at a time.
+/// Time-ordered rows, nearest to the held-out rows first; series take turns.
 fn nearest(sample: &Sample, part: &Part) -> Vec<Vec<usize>> {
     let label = |row: usize| sample.labels().map_or(0, |labels| labels[row]);
     let mut held: HashMap<u32, (usize, usize)> = HashMap::new();
@@ -234,7 +234,7 @@ fn nearest(sample: &Sample, part: &Part) -> Vec<Vec<usize>> {
     all.into_iter().map(|(_, row)| vec![row]).collect()
 }
 
-/// Units up to a share of the rows, at least one, as rows in increasing order.
+/// Rows of the first units up to a share of all rows, at least one unit, sorted.
 fn first_of(sample: &Sample, units: Vec<Vec<usize>>, share: f64) -> Vec<usize> {
     let rows: usize = units.iter().map(Vec::len).sum();
     let wanted = (share * rows as f64).ceil().max(1.0) as usize;

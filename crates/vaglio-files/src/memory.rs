@@ -1,4 +1,4 @@
-//! The memory that a run takes, as far as that is known before its search.
+//! Estimates the memory of a run before its search.
 
 use super::Prepared;
 use super::plan::walks::Walks;
@@ -9,28 +9,28 @@ use vaglio_pipeline::selector::ValidSelector;
 use vaglio_pipeline::selector::needs::{data_bytes, fit_bytes};
 use vaglio_tables::budget::{Budget, shown};
 
-/// Bytes at the peak of a run.
+/// Peak memory of a run, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Memory {
-    /// The program, and what reading leaves behind, as far as this is known; it is no part of what a limit is compared with.
+    /// The program and leftovers of reading, if known; not compared with the limit.
     pub program: f64,
-    /// Columns, those that a learner's map makes included, and test rows.
+    /// Columns, including those of a learner's map, and test rows.
     pub data: f64,
-    /// What the criterion's engine keeps, if that is known. What the search gives back, the system may not.
+    /// Memory of the criterion's engine, if known. The system may not reclaim it after the search.
     pub search: Option<f64>,
-    /// What the engine keeps beyond that, when it tries every column in the place of each selected one.
+    /// Additional memory of the engine while replacing each selected column by every other.
     pub exchanges: f64,
-    /// Rows and engine of one repetition of the search, such as that of a fold.
+    /// Rows and engine of one repetition of the search, such as a fold.
     pub repetition: f64,
-    /// How many of these are held at once where there is room.
+    /// Number of repetitions in parallel if memory allows.
     pub repetitions: usize,
-    /// The chosen columns and the targets, while the final fit reduces them to a triangle, or to one of the rows where these are
-    /// few.
+    /// Chosen columns and targets during the final fit, which reduces them to a triangle of columns or of rows,
+    /// whichever are fewer.
     pub fit: f64,
 }
 
 impl Memory {
-    /// That of a run whose search is outlined, and whose engine says what it takes.
+    /// Estimates the memory of a search with a known extent and engine estimate.
     pub fn of(prepared: &Prepared, design: &Design, outline: &Outline, estimate: &Estimate) -> Self {
         let (train, outputs) = (&prepared.train, prepared.train.targets().nrows());
         let test = prepared.test.as_ref().map_or(0, |test| test.columns().bytes());
@@ -49,10 +49,10 @@ impl Memory {
         }
     }
 
-    /// That of a run on this design.
+    /// Estimates the memory of a run on this design.
     ///
     /// # Errors
-    /// Those of the search's outline.
+    /// Returns the errors of the search's extent.
     pub fn before(
         selector: &ValidSelector,
         prepared: &Prepared,
@@ -64,24 +64,24 @@ impl Memory {
         Ok(Memory::of(prepared, design, &outline, &estimate).repeated(&walks))
     }
 
-    /// The same of a process that holds the data, and so many bytes with them.
+    /// A copy for a process that uses `held` bytes, including the data.
     pub fn in_process(self, held: f64) -> Self {
         Memory { program: (held - self.data).max(0.0), ..self }
     }
 
-    /// The same with so many walks.
+    /// A copy with the repetitions of these walks.
     pub fn repeated(self, walks: &Walks) -> Self {
-        // Folds go on together, each repetition around them by itself.
+        // Folds run in parallel, as do repetitions of all folds.
         let around = walks.around().min(rayon::current_num_threads());
         Memory { repetitions: walks.folds.max(around * (1 + walks.folds)), ..self }
     }
 
-    /// What there is beside the walk on all rows.
+    /// Memory left for repetitions besides the search on all rows.
     pub fn room(&self, budget: Budget) -> Room {
         Room::of(budget.limit() as f64 - self.program - self.whole(), self.repetition)
     }
 
-    /// Bytes of the repetitions that are held at once.
+    /// Bytes of the repetitions that run in parallel.
     pub fn held(&self, budget: Budget) -> f64 {
         match self.repetitions {
             0 => 0.0,
@@ -89,13 +89,13 @@ impl Memory {
         }
     }
 
-    /// The same beside a program of so many bytes, where exchanging the columns of a result takes `exchanges`.
+    /// A copy with the memory of the program and of exchanging the columns of a result.
     pub fn with(self, program: f64, exchanges: f64) -> Self {
         let beyond = |search: f64| (exchanges - search).max(0.0);
         Memory { program, exchanges: self.search.map_or(0.0, beyond), ..self }
     }
 
-    /// Bytes that data, search and final fit on all rows are known to ask for.
+    /// Known bytes of data, search and final fit on all rows.
     fn whole(&self) -> f64 {
         self.data + self.search.unwrap_or(0.0) + self.fit
     }
@@ -113,7 +113,7 @@ impl Memory {
         }
     }
 
-    /// In words, beside what may be taken.
+    /// Describes the estimate and the limit.
     pub fn sentence(&self, budget: Budget) -> String {
         let (at, held) = (if self.search.is_some() { "at its peak" } else { "at least" }, self.held(budget));
         let peak = self.program + self.whole() + held + self.exchanges;
@@ -127,12 +127,12 @@ impl Memory {
         out
     }
 
-    /// Refuses a run that would take more than it may.
+    /// Rejects a run that would exceed the limit.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Setting`] of `limits.memory`.
+    /// [`vaglio_core::Error::Setting`] for `limits.memory`.
     pub fn check(&self, budget: Budget) -> Result<()> {
-        // One repetition goes on in any case.
+        // One repetition always runs.
         let held = if self.repetitions > 0 { self.repetition } else { 0.0 };
         let what = format!("this run ({})", self.parts(held));
         let remedy = "take fewer columns or rows, set search.max_features, or raise the limit";

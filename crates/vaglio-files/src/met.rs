@@ -1,4 +1,4 @@
-//! The subsets that the walks of folds reached, by the names of their columns.
+//! Column names of the subsets that the searches in folds reached.
 
 use vaglio_core::{PathEntry, Result};
 use vaglio_pipeline::resample::parting::Part;
@@ -6,16 +6,16 @@ use vaglio_pipeline::resample::validated::{dealt, parting};
 use vaglio_pipeline::resample::{Chosen, Sample};
 use vaglio_pipeline::selector::ValidSelector;
 
-/// The columns that the walk of each of the first repeat's folds has at the size that was chosen; none where the search was
-/// not cross-validated. Cost: the maps of each fold.
+/// Columns chosen in each fold of the first repeat at the selected size; empty if the search was not cross-validated.
+/// Cost: the maps of each fold.
 ///
 /// # Errors
-/// Those of the maps and of the designs.
+/// Returns the errors of the maps and of the designs.
 pub(super) fn of_folds(selector: &ValidSelector, sample: &Sample, chosen: &Chosen) -> Result<Vec<Vec<String>>> {
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.of_folds().is_empty()) else { return Ok(Vec::new()) };
     let parts = dealt(selector, sample, &parting(selector, sample, how, true)?, 0)?;
     let of_fold = |(part, entry): (&Part, &PathEntry)| {
-        // What maps warn of was said when they were fitted on all rows.
+        // Warnings of maps were already given on all rows.
         tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
             let fitted = sample.select(&part.training)?.fitted()?;
             let design = selector.design(&fitted.problem)?;

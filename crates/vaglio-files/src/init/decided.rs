@@ -1,4 +1,4 @@
-//! What a pipeline does with each column of a table that nobody described.
+//! Decides how a drafted pipeline uses each column.
 
 use super::look::{Look, Seen};
 use super::order::{FEWEST_TIMES, PanelColumns, RowOrder};
@@ -7,7 +7,7 @@ use super::{InitOptions, TaskOption, TestOption};
 use vaglio_core::{Error, Result};
 use vaglio_tables::read::{BEYOND_DOUBLES, FaultKind, InferredType};
 
-/// Names that a target often has.
+/// Common names of targets.
 const TARGETS: [&str; 12] = [
     "target",
     "y",
@@ -22,45 +22,45 @@ const TARGETS: [&str; 12] = [
     "result",
     "species",
 ];
-/// What rows belong to that are not independent of each other.
+/// Words for groups of dependent rows.
 const GROUPS: [&str; 10] =
     ["subject", "patient", "participant", "person", "household", "family", "animal", "user", "customer", "id"];
-/// Words that a treatment bears as often as what rows belong to; of fewer levels it is a candidate.
+/// Words that name a treatment as often as a group; columns with fewer levels are candidates.
 const PERHAPS_GROUPS: [&str; 3] = ["group", "groups", "site"];
 const FEWEST_GROUPS: usize = 10;
-/// Fewer units are not held out as wholes: what comes next is asked.
+/// Minimum number of units to hold units out; with fewer, later times are predicted.
 const FEWEST_UNITS: usize = 5;
-/// Tables of fewer rows keep all of them for training.
+/// Minimum number of rows to split off test rows.
 const ROWS_FOR_TEST: usize = 50;
-/// Text of more levels is encoded by the target where each has so many rows in the mean.
+/// Average rows per level above which text with many levels is target-encoded.
 const ROWS_OF_LEVEL: usize = 10;
-/// A class is rare below this share of an even one.
+/// A class is rare below this share of an even distribution.
 const RARE: f64 = 0.2;
-/// Folds are stratified, and rare classes balanced, where every class has so many rows.
+/// Minimum number of rows of every class to stratify folds and balance rare classes.
 const FEWEST_OF_CLASS: usize = 10;
 
-/// The most folds of a criterion.
+/// Maximum number of folds of a criterion.
 pub const FOLDS: usize = 5;
 
-/// How rows stand to each other.
+/// Dependence of the rows on each other.
 pub enum Layout {
-    /// Each by itself.
+    /// Independent rows.
     Rows,
-    /// In groups, so many.
+    /// Groups: the column and their number.
     Groups(String, usize),
-    /// Units over time, of which new ones are predicted.
+    /// Units over time; predictions are for new units.
     NewUnits(PanelColumns),
-    /// Units over time, whose next times are predicted.
+    /// Units over time; predictions are for later times.
     NextTimes(PanelColumns),
-    /// One series, by this column.
+    /// One time series, ordered by this column.
     Series(String),
-    /// Events, of which several may have one time of this column, and at how many times.
+    /// Events, possibly several at a time: the column and the number of times.
     Events(String, usize),
-    /// One series in the order of the file, by these columns.
+    /// One time series in file order, which is that of these columns.
     File(Vec<String>),
 }
 
-/// Where test rows are from.
+/// Source of test rows.
 pub enum Test {
     None,
     Share(f64),
@@ -68,7 +68,7 @@ pub enum Test {
     File,
 }
 
-/// What the pipeline does with each column.
+/// Decisions on every column.
 pub struct Decided {
     pub targets: Vec<String>,
     pub guessed: bool,
@@ -76,28 +76,28 @@ pub struct Decided {
     pub task: Option<TaskOption>,
     pub layout: Layout,
     pub test: Test,
-    /// The most folds of the criterion.
+    /// Maximum number of folds of the criterion.
     pub folds: usize,
     pub test_file: Option<String>,
     /// Rows without a target.
     pub without_target: usize,
-    /// Columns that are no features, with why.
+    /// Columns that are no features, with the reason.
     pub exclude: Vec<(String, String)>,
-    /// Columns of text whose levels become means of the target.
+    /// Text columns that are target-encoded.
     pub encoded: Vec<String>,
-    /// Columns of text that become the places of their levels in this order.
+    /// Text columns that are encoded by the position of their levels in this order.
     pub ordinal: Vec<(String, Vec<String>)>,
     pub numbers_missing: bool,
     pub text_missing: bool,
     pub text: bool,
     pub dates: bool,
-    /// Whether every class has rows enough for each of stratified folds.
+    /// Whether every class has enough rows for stratified folds.
     pub is_stratified: bool,
     pub is_rare: bool,
-    /// Features with missing cells, and all of them.
+    /// Numbers of features with missing cells, and of all features.
     pub incomplete: usize,
     pub features: usize,
-    /// What was given up since it did not run.
+    /// Guesses that were dropped since they did not run.
     pub given_up: Vec<String>,
 }
 
@@ -115,7 +115,7 @@ fn is_id(name: &str) -> bool {
         || lower.ends_with("_id")
 }
 
-/// The columns to predict where none is named: one that is called so, else the last that may be.
+/// Guesses the target: a column with a common name, else the last suitable one.
 fn guessed(table: &Look, options: &InitOptions) -> Result<Vec<String>> {
     let taken: Vec<&str> = table.order.iter().flat_map(RowOrder::columns).collect();
     let usable = |seen: &&Seen| {
@@ -128,7 +128,7 @@ fn guessed(table: &Look, options: &InitOptions) -> Result<Vec<String>> {
                 | InferredType::Date
                 | InferredType::Text
         );
-        // What rows are of is seldom what is asked.
+        // Group identifiers are rarely the target.
         let is_unit = GROUPS.contains(&base(&survey.name).as_str()) && !seen.differs;
         let has_role = is_unit
             || taken.contains(&survey.name.as_str())
@@ -195,7 +195,7 @@ impl Decided {
         Ok(decided)
     }
 
-    /// How the rows stand to each other.
+    /// Decides the dependence of the rows.
     fn lay_out(&mut self, table: &Look, options: &InitOptions) -> Result<()> {
         let order = table.order.clone().filter(|order| !order.columns().iter().any(|name| self.is_target(name)));
         let events = match &order {
@@ -246,7 +246,7 @@ impl Decided {
         self.targets.iter().any(|target| target == name)
     }
 
-    /// What becomes of each column; where none is left but the time, the time is a feature.
+    /// Decides the use of each column; if only the time is left, it becomes a feature.
     fn columns(&mut self, table: &Look, options: &InitOptions) {
         self.exclude.clear();
         self.encoded.clear();
@@ -261,7 +261,7 @@ impl Decided {
         }
         let is_text = |time: &str| table.column(time).is_some_and(|seen| seen.survey.levels > 0);
         let time = match &self.layout {
-            // Months and quarters are written as text, and are no feature.
+            // Text such as months and quarters is no feature.
             Layout::Series(time) if is_text(time) => return,
             Layout::NextTimes(panel) if is_text(&panel.time) => return,
             Layout::Series(time) | Layout::Events(time, _) => {
@@ -281,7 +281,7 @@ impl Decided {
         }
     }
 
-    /// Whether the column has a meaning that is not that of a feature.
+    /// Whether the column has a role other than feature.
     fn has_role(&self, name: &str) -> bool {
         let of_layout = match &self.layout {
             Layout::Groups(column, _) | Layout::Series(column) | Layout::Events(column, _) => column == name,
@@ -292,7 +292,7 @@ impl Decided {
         of_layout || self.is_target(name) || matches!(&self.test, Test::Column(found) if found.column == name)
     }
 
-    /// Whether the column is a time that is a feature as well.
+    /// Whether the column is a time that is also a feature.
     fn is_time(&self, name: &str) -> bool {
         match &self.layout {
             Layout::File(by) => by.iter().any(|time| time == name),
@@ -356,7 +356,7 @@ impl Decided {
         self.features += usize::from(survey.taken != InferredType::Constant);
     }
 
-    /// Keeps all rows for training, unless people asked for test rows; whether that is a change.
+    /// Drops the test rows unless the user asked for them; returns whether that is a change.
     pub fn without_test(&mut self, table: &Look, options: &InitOptions, fault: &str) -> bool {
         let is_change = options.test.is_none() && !matches!(self.test, Test::None);
         if is_change {
@@ -367,7 +367,7 @@ impl Decided {
         is_change
     }
 
-    /// Takes rows one by one, unless people asked for an order; whether that is a change.
+    /// Treats rows as independent unless the user asked for an order; returns whether that is a change.
     pub fn without_order(&mut self, table: &Look, options: &InitOptions, fault: &str) -> bool {
         let is_asked = options.time.is_some() || options.groups.is_some();
         let is_change = !is_asked && !matches!(self.layout, Layout::Rows);

@@ -1,4 +1,4 @@
-//! What is seen of a table that nobody described.
+//! Profiles an undescribed table.
 
 use super::InitOptions;
 use super::order::{self, Candidate, Nesting, RowOrder};
@@ -9,42 +9,42 @@ use std::path::Path;
 use vaglio_core::{Cells, Result};
 use vaglio_tables::read::{ColumnSurvey, Fault, FaultKind, InferredType, ReadColumn, Source};
 
-/// A column as it was found.
+/// Profile of a column.
 pub struct Seen {
     pub survey: ColumnSurvey,
-    /// The cell that it cannot have, and how many there are.
+    /// An unreadable cell, and the number of such cells.
     pub fault: Option<Fault>,
-    /// Whether every value that is there differs from the others.
+    /// Whether all values are distinct.
     pub differs: bool,
-    /// Values that are there, at most as many as there are rows.
+    /// Number of distinct values, at most the number of rows.
     pub distinct: usize,
-    /// How many rows have the value that is rarest.
+    /// Number of rows with the rarest value.
     pub rarest: usize,
-    /// Whether they are whole numbers.
+    /// Whether the values are whole numbers.
     pub whole: bool,
 }
 
-/// What is seen of a table.
+/// Profile of a table.
 pub struct Look {
     pub rows: usize,
     pub columns: Vec<Seen>,
     pub aside: Vec<(String, &'static str)>,
-    /// How the rows follow each other.
+    /// Detected order of the rows.
     pub order: Option<RowOrder>,
-    /// A column that rows seem to belong by.
+    /// Column that seems to group the rows.
     pub nesting: Option<Nesting>,
-    /// The column that says which rows are test rows.
+    /// Column that marks test rows.
     pub test_rows: Option<TestColumn>,
-    /// The words for missing cells of the columns that have some.
+    /// Words for missing cells, of columns that have some.
     pub words: Vec<ColumnWords>,
-    /// Columns that have to be read as classes, with their levels in order where they have one.
+    /// Columns to be read as classes, with their levels in order if ordered.
     pub classes: BTreeMap<String, Option<Vec<String>>>,
-    /// Whether the names of the columns are what other rows hold, so that the file seems to have no header.
+    /// Whether column names look like cells, so that the file seems to have no header.
     pub header_is_row: bool,
 }
 
 impl Look {
-    /// A look at the table of a source that was opened at `path`.
+    /// Profiles the table of a source that was opened at `path`.
     pub fn at(source: Source, path: &Path, options: &InitOptions) -> Result<Self> {
         let Words { columns, rows, aside, words, classes } = Words::read(source, path)?;
         let ((order, nesting), test_rows) = (order(&columns, options), test_rows(&columns, options));
@@ -59,8 +59,8 @@ impl Look {
     }
 }
 
-/// Whether each column is called as its cells are written: columns of numbers by a number, but not by numbers that count them, and columns of
-/// text by one of their levels.
+/// Whether every column name looks like one of its cells: numeric names for numbers, except running numbers, and levels
+/// for text.
 fn header_is_row(columns: &[ReadColumn]) -> bool {
     let is_cell = |(name, read): &ReadColumn| match read {
         Ok((Cells::Numbers(_), _)) => name.parse::<f64>().is_ok(),
@@ -91,7 +91,7 @@ fn seen((name, read): ReadColumn) -> Seen {
     }
 }
 
-/// How many values a column has, and how many rows have the rarest.
+/// Number of distinct values, and of rows with the rarest.
 fn counts(cells: &Cells) -> (usize, usize) {
     let mut text: HashMap<&str, usize> = HashMap::new();
     let mut bits: HashMap<u64, usize> = HashMap::new();
@@ -111,7 +111,7 @@ fn counts(cells: &Cells) -> (usize, usize) {
     (text.len() + bits.len(), rarest)
 }
 
-/// How the rows follow each other, those that people name taken at their word; and what they seem to belong to.
+/// Detects the order and grouping of the rows; columns that the user named are trusted.
 fn order(columns: &[ReadColumn], options: &InitOptions) -> (Option<RowOrder>, Option<Nesting>) {
     let asked = |name: &String| Some(name) == options.time.as_ref() || Some(name) == options.groups.as_ref();
     let left_out = |name: &String| options.exclude.as_ref().is_some_and(|exclude| exclude.contains(name));

@@ -1,4 +1,4 @@
-//! What was decided, in words.
+//! Describes the decisions in words.
 
 use super::decided::{Decided, Layout, Test};
 use super::look::Look;
@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use vaglio_core::counted;
 use vaglio_tables::read::InferredType;
 
-/// Columns whose missing cells have a line each, at most.
+/// Limit on columns with a line on missing cells.
 const MOST_LINES: usize = 20;
 
 impl Decided {
-    /// What was decided, for people.
+    /// The decisions, for people.
     pub fn notes(&self, table: &Look) -> Vec<String> {
         let mut notes = vec![format!("{}, {}", counted(table.rows, "row"), counted(table.columns.len(), "column"))];
         let is_date = |name: &String| table.column(name).is_some_and(|seen| seen.survey.taken == InferredType::Date);
@@ -109,12 +109,12 @@ impl Decided {
         self.exclude.iter().any(|(excluded, _)| excluded == name)
     }
 
-    /// The words for missing cells of the columns that are not left out.
+    /// Words for missing cells of the columns in use.
     pub fn words<'t>(&'t self, table: &'t Look) -> impl Iterator<Item = &'t ColumnWords> + 't {
         table.words.iter().filter(|found| !self.is_excluded(&found.column))
     }
 
-    /// A line for each column with words of a kind, of the first columns.
+    /// Lines on words of one kind for the first columns.
     pub fn word_lines(
         &self,
         table: &Look,
@@ -128,14 +128,14 @@ impl Decided {
         lines
     }
 
-    /// The column that rows seem to belong by, where nothing else says how they stand to each other.
+    /// Column that seems to group the rows, unless a layout is known.
     pub fn nesting<'t>(&self, table: &'t Look) -> Option<&'t Nesting> {
         let is_free = |found: &&Nesting| !self.is_excluded(&found.column) && !self.targets.contains(&found.column);
         table.nesting.as_ref().filter(|found| matches!(self.layout, Layout::Rows) && is_free(found))
     }
 }
 
-/// Whether a cell says that its row is a sum of others.
+/// Whether a cell marks its row as a sum of others.
 fn is_total(word: &str) -> bool {
     ["total", "sum", "totals", "all", "average", "mean"].iter().any(|total| word.eq_ignore_ascii_case(total))
 }

@@ -1,4 +1,4 @@
-//! How the rows of a table that nobody described follow each other, and what they belong to.
+//! Detects the order and grouping of an undescribed table's rows.
 
 mod nested;
 
@@ -9,34 +9,34 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::Cells;
 
-/// What rows are beside being rows.
+/// Detected order of the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowOrder {
-    /// One time series, in the order of this column.
+    /// One time series, ordered by this column.
     Series(String),
-    /// One time series, in the order of the file, which is that of these columns.
+    /// One time series in file order, which is that of these columns.
     File(Vec<String>),
     /// Units, each at several times.
     PanelColumns(PanelColumns),
-    /// Events, several at some times of this column, and how many times there are.
+    /// Events, some at the same time: the column and the number of times.
     Events(String, usize),
 }
 
-/// Units, each at several times.
+/// Panel data: units, each at several times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PanelColumns {
-    /// The column of the units.
+    /// Column of the units.
     pub unit: String,
-    /// The column of the times, none of which stands twice in a unit.
+    /// Column of the times; each occurs once per unit.
     pub time: String,
-    /// How many units there are.
+    /// Number of units.
     pub units: usize,
-    /// How many times there are.
+    /// Number of times.
     pub times: usize,
 }
 
 impl RowOrder {
-    /// The columns that say so.
+    /// The columns that define the order.
     pub fn columns(&self) -> Vec<&str> {
         match self {
             RowOrder::Series(time) | RowOrder::Events(time, _) => vec![time],
@@ -46,13 +46,13 @@ impl RowOrder {
     }
 }
 
-/// A column without missing cells that may say how rows follow each other.
+/// A column without missing cells that may define the order.
 pub struct Candidate<'a> {
     pub name: &'a str,
     pub cells: &'a Cells,
-    /// Its values as numbers, where they are numbers, dates, months or quarters.
+    /// Values as numbers, if they are numbers, dates, months or quarters.
     values: Option<Cow<'a, [f64]>>,
-    /// The number of each row's value, in the order in which they first appear.
+    /// Index of each row's value, in order of first appearance.
     numbers: Vec<u32>,
     distinct: usize,
 }
@@ -68,12 +68,12 @@ impl<'a> Candidate<'a> {
         self.values.as_ref().map_or(f64::NAN, |values| values[row])
     }
 
-    /// Whether it can be nothing else than time: dates, and text of months or quarters.
+    /// Whether it can only be time: dates, and text of months or quarters.
     fn is_dated(&self) -> bool {
         !matches!(self.cells, Cells::Numbers(_)) && self.values.is_some()
     }
 
-    /// Whether its name or its type says that it is time; how fine that is.
+    /// Whether its name or type suggests time, and at which resolution.
     fn says_time(&self) -> Option<usize> {
         match self.cells {
             _ if self.is_dated() => Some(0),
@@ -84,7 +84,7 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// Whether it says time alone: `year`, and not `birth_year`.
+    /// Whether its name suggests nothing but time: `year`, not `birth_year`.
     fn says_time_alone(&self) -> bool {
         self.is_dated()
             || words(self.name)
@@ -102,7 +102,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Words of times, from the coarsest to the finest.
+/// Words for times, from the coarsest to the finest.
 const TIMES: [&[&str]; 8] = [
     &["year", "yr", "decade", "date", "datetime", "timestamp", "time", "t", "period", "step", "tick", "years", "epoch"],
     &["quarter", "qtr", "season"],
@@ -113,9 +113,9 @@ const TIMES: [&[&str]; 8] = [
     &["minute", "minutes", "min"],
     &["second", "seconds", "sec"],
 ];
-/// Words that may stand beside one of time.
+/// Words that may accompany one of time.
 const BESIDE: [&str; 9] = ["id", "of", "no", "num", "number", "index", "obs", "observation", "calendar"];
-/// Words of what is observed again and again.
+/// Words for units with repeated observations.
 const UNITS: [&str; 34] = [
     "id",
     "subject",
@@ -152,12 +152,12 @@ const UNITS: [&str; 34] = [
     "tree",
     "station",
 ];
-/// Tables of fewer rows have no order that is worth a name.
+/// Minimum number of rows to detect an order.
 const FEWEST: usize = 12;
-/// Events at fewer times have no folds forward in time.
+/// Minimum number of event times for forward chaining.
 pub const FEWEST_TIMES: usize = 8;
 
-/// The words of a name: `yearID` has two.
+/// Splits a name into words: `yearID` has two.
 pub fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
@@ -174,7 +174,7 @@ pub fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// The order of the rows, where the columns say one; `time` and `unit` are those that are known.
+/// Detects the order of the rows; `time` and `unit` are columns that the user named.
 pub fn find(columns: &[Candidate<'_>], time: Option<&str>, unit: Option<&str>) -> Option<RowOrder> {
     let rows = columns.first().map_or(0, |first| first.cells.len());
     if rows < FEWEST && time.is_none() {
@@ -197,8 +197,8 @@ pub fn find(columns: &[Candidate<'_>], time: Option<&str>, unit: Option<&str>) -
     panel.map(RowOrder::PanelColumns).or_else(in_file).or_else(events)
 }
 
-/// Dates that stand in several rows, where the file is in their order or the column is called nothing else than a time; a column that is known
-/// to be the time may hold numbers.
+/// Event times that occur in several rows: dates in file order or with a time word as name. A column that the user
+/// named as time may be numeric.
 fn events(times: &[&Candidate<'_>], rows: usize, is_known: bool) -> Option<RowOrder> {
     let in_order = |c: &Candidate<'_>| {
         let mut pairs = (1..rows).map(|row| (c.value(row - 1), c.value(row)));
@@ -213,7 +213,7 @@ fn events(times: &[&Candidate<'_>], rows: usize, is_known: bool) -> Option<RowOr
     times.iter().find(is_event).map(|c| RowOrder::Events(c.name.to_owned(), c.distinct))
 }
 
-/// That a column which says that it is a lag is another one row earlier, so that the file is in order of time.
+/// Whether a column named as a lag equals another one row earlier, so that the file is in time order.
 fn by_lags(columns: &[Candidate<'_>], rows: usize) -> Option<RowOrder> {
     let says_lag = |c: &&Candidate<'_>| words(c.name).iter().any(|word| word == "lag" || word == "lagged");
     let is_earlier = |lag: &Candidate<'_>, of: &Candidate<'_>| {
@@ -223,7 +223,7 @@ fn by_lags(columns: &[Candidate<'_>], rows: usize) -> Option<RowOrder> {
     lags.any(|lag| columns.iter().any(|of| is_earlier(lag, of))).then(|| RowOrder::File(Vec::new()))
 }
 
-/// Several columns of time by which the file is in order, such as year and month.
+/// Several time columns that order the file, such as year and month.
 fn in_file(times: &[&Candidate<'_>], rows: usize) -> Option<RowOrder> {
     let mut by: Vec<&&Candidate<'_>> = times.iter().filter(|c| c.says_time_alone() && c.distinct > 1).collect();
     by.sort_by_key(|c| c.says_time());
@@ -237,7 +237,7 @@ fn in_file(times: &[&Candidate<'_>], rows: usize) -> Option<RowOrder> {
     (1..rows).all(follows).then(|| RowOrder::File(by.iter().map(|c| c.name.to_owned()).collect()))
 }
 
-/// Units and times whose pairs differ, each unit at several times.
+/// Units and times with distinct pairs, each unit at several times.
 fn panel(
     columns: &[Candidate<'_>],
     times: &[&Candidate<'_>],
@@ -259,7 +259,7 @@ fn panel(
         };
         found.extend(times.iter().find(by_time).map(|time| (is_named, unit, *time)));
     }
-    // Units that are named so before others, text before numbers, and the fewest.
+    // Prefers units with a known word, then text to numbers, then the fewest units.
     found.sort_by_key(|(is_named, unit, _)| (!is_named, !matches!(unit.cells, Cells::Text(_)), unit.distinct));
     found.first().map(|(_, unit, time)| PanelColumns {
         unit: unit.name.to_owned(),
@@ -281,7 +281,7 @@ fn is_panel(unit: &Candidate<'_>, time: &Candidate<'_>, rows: usize, is_named: b
     unit.numbers.iter().for_each(|&unit| *sizes.entry(unit).or_default() += 1);
     let several = sizes.values().filter(|size| **size > 1).count();
     let share = rows as f64 / (unit.distinct * time.distinct) as f64;
-    // In the order of units, each from its first time on, or of times, each with its units.
+    // Sorted by unit, with increasing times in each, or by time.
     let changes = unit.numbers.windows(2).filter(|pair| pair[0] != pair[1]).count() + 1;
     let in_blocks = changes == unit.distinct
         && (1..rows).all(|row| unit.numbers[row] != unit.numbers[row - 1] || time.value(row) > time.value(row - 1));

@@ -1,26 +1,25 @@
-//! Which column of a table that nobody described says which rows are test rows.
+//! Detects a column that marks test rows.
 
 use super::order::words;
 use std::collections::BTreeMap;
 use vaglio_core::Cells;
 
-/// A column that says which rows are test rows.
+/// A column that marks test rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestColumn {
     pub column: String,
-    /// What it reads in test rows.
+    /// Value in test rows.
     pub is: String,
     pub rows: usize,
 }
 
 const TRAIN: [&str; 6] = ["train", "training", "tr", "calibration", "learn", "learning"];
 const TEST: [&str; 8] = ["test", "testing", "te", "holdout", "validation", "valid", "val", "ts"];
-// Words alone: 0 and 1 may be who was trained, or what a test found.
+// No 0 and 1: they may mean who was trained, or the result of a test.
 const NO: [&str; 2] = ["f", "false"];
 const YES: [&str; 2] = ["t", "true"];
 
-/// What the column reads in test rows, where its cells, or its name and its cells, say so. Of words for truth the numbers
-/// 0 and 1 were made.
+/// Detects the test value from the cells, or from the name and the cells. `is_truth`: 0 and 1 were words for truth.
 pub fn find(name: &str, cells: &Cells, is_truth: bool) -> Option<TestColumn> {
     let mut levels: BTreeMap<String, usize> = BTreeMap::new();
     for row in 0..cells.len() {

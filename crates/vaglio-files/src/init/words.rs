@@ -1,7 +1,8 @@
-//! The columns of a table that nobody described, and the words in them that stand for missing cells.
+//! Detects words for missing cells in an undescribed table.
 //!
-//! A word is missing in one column and may be a value in another: `other` among numbers is, and as a region it is not. Among numbers and dates a
-//! word can only be missing. In a column of text, one of `data.read.na` is a value, unless it is also written among numbers of the table.
+//! A word may be missing in one column and a value in another: `other` among numbers, and as a region. Among numbers
+//! and dates a word is always missing. In text, a word of `data.read.na` is a value unless it also occurs among numbers
+//! of the table.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -11,37 +12,37 @@ use vaglio_tables::read::{
     ColumnFilter, Fault, FaultKind, Hint, InferredType, ReadColumn, Source, Wanted, Word, ordered,
 };
 
-/// Words among the numbers of a column, at most.
+/// Limit on words among the numbers of a column.
 const MOST_WORDS: usize = 6;
 
-/// How cells are written that are missing, or that might be.
+/// A word for missing cells, or possibly missing ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordCount {
-    /// Nothing for empty cells.
+    /// Empty for empty cells.
     pub word: String,
     pub cells: usize,
-    /// The first of them, from 0.
+    /// First row with the word, from 0.
     pub row: usize,
 }
 
-/// The words of one column.
+/// Words of one column.
 #[derive(Debug)]
 pub struct ColumnWords {
     pub column: String,
     pub missing: Vec<WordCount>,
-    /// Those of `data.read.na` that are values here.
+    /// Words of `data.read.na` that are values here.
     pub values: Vec<WordCount>,
-    /// The list of the column, where it is not `data.read.na`.
+    /// The column's own list, if it differs from `data.read.na`.
     pub own: Option<Vec<String>>,
 }
 
 impl ColumnWords {
-    /// The column, and how its missing cells are written.
+    /// Describes how the column's missing cells are written.
     pub fn missing_in_words(&self) -> String {
         format!("{}: {}", self.column, in_words(&self.missing))
     }
 
-    /// Which words of `data.read.na` are values.
+    /// Describes which words of `data.read.na` are values.
     pub fn values_in_words(&self) -> String {
         format!("taken as a value: {}", in_words(&self.values))
     }
@@ -57,17 +58,17 @@ fn in_words(words: &[WordCount]) -> String {
     words.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// A table as it was read, each column with the words for missing cells that fit it.
+/// A table, each column read with its own words for missing cells.
 pub struct Words {
     pub columns: Vec<ReadColumn>,
     pub rows: usize,
     pub aside: Vec<(String, &'static str)>,
     pub words: Vec<ColumnWords>,
-    /// Columns that have to be read as classes, with their levels in order where they have one.
+    /// Columns to be read as classes, with their levels in order if ordered.
     pub classes: BTreeMap<String, Option<Vec<String>>>,
 }
 
-/// A table while columns of it are read again.
+/// A table whose columns may be read again.
 struct Reader<'a> {
     path: &'a Path,
     spec: ReadSpec,
@@ -79,7 +80,7 @@ impl Words {
     /// Reads the table of a source that was opened at `path`.
     ///
     /// # Errors
-    /// A file that cannot be read.
+    /// Fails if the file cannot be read.
     pub fn read(source: Source, path: &Path) -> Result<Self> {
         let (columns, files) = source.read_each(&Wanted::default())?;
         let (rows, aside, is_typed) =
@@ -103,7 +104,7 @@ impl Reader<'_> {
         Ok(source.read_each(&Wanted { filter: ColumnFilter::Only(names.clone()), hints, ..Wanted::default() })?.0)
     }
 
-    /// Reads these columns anew, by the words and hints that are known now.
+    /// Reads these columns again with the words and hints known now.
     fn replace(&mut self, names: &BTreeSet<String>) -> Result<()> {
         for (name, read) in self.again(names, self.hints.clone())? {
             if let Some(own) = self.columns.iter_mut().find(|(own, _)| *own == name) {
@@ -113,7 +114,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The columns of ordered answers such as `<5`, `5` and `10+`, which are read as classes from here on.
+    /// Finds columns of ordered answers such as `<5`, `5` and `10+`, and reads them as classes from now on.
     fn take_ordered(&mut self) -> Result<BTreeMap<String, Vec<String>>> {
         let is_bound = |fault: &Fault| ordered(&[&fault.value, "0", "1"]).is_some();
         let faulty = self.columns.iter().filter(|(_, read)| read.as_ref().is_err_and(is_bound));
@@ -133,7 +134,7 @@ impl Reader<'_> {
         Ok(orders)
     }
 
-    /// The words of each column that has missing cells or might have them.
+    /// Words of each column with missing or possibly missing cells.
     fn take_words(&mut self, ordered: &BTreeMap<String, Vec<String>>) -> Result<Vec<ColumnWords>> {
         self.words_among_numbers()?;
         let has_missing = |(_, read): &&ReadColumn| read.as_ref().is_ok_and(|(_, survey)| survey.missing > 0);
@@ -180,7 +181,7 @@ impl Reader<'_> {
             all.push(ColumnWords { column, missing, values, own });
         }
         self.replace(&changed)?;
-        // Numbers beside words that are values are classes.
+        // Numbers mixed with words that are values are classes.
         let is_faulty = |(name, read): &&ReadColumn| changed.contains(name) && read.is_err();
         let faulty: BTreeSet<String> = self.columns.iter().filter(is_faulty).map(|(name, _)| name.clone()).collect();
         self.hints.extend(faulty.iter().map(|name| (name.clone(), Hint::Class)));
@@ -188,7 +189,7 @@ impl Reader<'_> {
         Ok(all)
     }
 
-    /// Takes words among numbers as missing, each in its own column.
+    /// Treats words among numbers as missing, each in its own column.
     fn words_among_numbers(&mut self) -> Result<()> {
         for _ in 0..MOST_WORDS {
             let mut found = BTreeSet::new();
@@ -208,7 +209,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The words for missing cells that stand in a column, as they are written.
+    /// Words for missing cells in a column, as written.
     fn words_of(&self, name: &str, cells: &Cells) -> Vec<WordCount> {
         let known = self.spec.na_by_column.get(name).unwrap_or(&self.spec.na);
         let mut words: Vec<WordCount> = Vec::new();
@@ -224,14 +225,14 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a cell among numbers is a word, which stands for a missing one.
+/// Whether a cell among numbers is a word, which means missing.
 fn is_word(fault: &Fault) -> bool {
     matches!(fault.what, FaultKind::Text { among_numbers: true, .. })
         && fault.value.chars().count() <= 20
         && !fault.value.chars().any(|c| c.is_ascii_digit())
 }
 
-/// The distinct texts of a column.
+/// Distinct texts of a column.
 fn levels(cells: &Cells) -> HashSet<&str> {
     match cells {
         Cells::Text(text) => text.iter().map(String::as_str).filter(|level| !level.is_empty()).collect(),
@@ -239,12 +240,12 @@ fn levels(cells: &Cells) -> HashSet<&str> {
     }
 }
 
-/// Whether a word that is missing among the numbers of a table is a level of a column all the same: no two others are left, it is a sign as
-/// another level is, or it is written as all others are, as `NA` is among codes of two letters.
+/// Whether a word that is missing among numbers is still a level of a text column. True if: at most one other level is
+/// left; it and another level are signs; it is written like all others, as `NA` among codes of two letters.
 fn is_level(word: &str, levels: &HashSet<&str>) -> bool {
     let is_sign = |text: &str| !text.chars().any(char::is_alphanumeric);
     let form = |text: &str| text.chars().map(|c| (c.is_uppercase(), c.is_lowercase())).collect::<Vec<_>>();
     let is_alike = || !is_sign(word) && levels.iter().all(|level| form(level) == form(word));
-    // Of numbers that are all equal, no level is known.
+    // Without levels nothing is known.
     levels.len() == 1 || is_sign(word) && levels.iter().any(|level| is_sign(level)) || levels.len() > 1 && is_alike()
 }

@@ -1,4 +1,4 @@
-//! The text of a pipeline.
+//! Writes the text of a drafted pipeline.
 
 use super::Draft;
 use super::TaskOption;
@@ -11,10 +11,10 @@ use vaglio_core::counted;
 use vaglio_tables::quoted;
 use vaglio_tables::read::InferredType;
 
-/// A target of more whole numbers is one of numbers.
+/// Maximum number of distinct whole numbers in a categorical target.
 const MOST_CLASSES: usize = 30;
 
-/// The lines of a file, each with what it is for.
+/// Lines of a file, each with a comment.
 #[derive(Default)]
 struct PipelineText(String);
 
@@ -22,7 +22,7 @@ impl PipelineText {
     fn put(&mut self, content: impl AsRef<str>, comment: impl AsRef<str>) {
         let (content, comment) = (content.as_ref(), comment.as_ref());
         let content = if content.trim_start().starts_with('#') { on_one_line(content) } else { content.to_owned() };
-        // A line in a string cannot fail to be written.
+        // Writing to a string cannot fail.
         let _written = match comment.is_empty() {
             true => writeln!(self.0, "{content}"),
             false => writeln!(self.0, "{content:<46}  # {}", on_one_line(comment)),
@@ -266,13 +266,13 @@ impl Decided {
     }
 }
 
-/// A comment whose line breaks and other control characters are escaped; quotes are not.
+/// Escapes line breaks and other control characters of a comment, but not quotes.
 fn on_one_line(comment: &str) -> String {
     let shown = |c: char| if c.is_ascii_punctuation() { c.to_string() } else { c.escape_debug().to_string() };
     comment.chars().map(shown).collect()
 }
 
-/// A path as it stands in YAML.
+/// Quotes a path for YAML if necessary.
 fn quoted_path(path: &str) -> String {
     let is_plain = path.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'));
     if is_plain { path.to_owned() } else { serde_json::Value::from(path).to_string() }

@@ -1,4 +1,4 @@
-//! The lines of a journal: what they hold, their checksums, and what is read of them.
+//! Lines of a journal: format, checksums and reading.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -9,28 +9,28 @@ use vaglio_core::{Error, Result};
 use vaglio_tables::budget::Budget;
 use vaglio_tables::disk::{bounded_of, if_there};
 
-/// The version of the format.
+/// Version of the format.
 const FORMAT: &str = "vaglio.journal/1";
-/// A journal of ours has a line for a moment of work at most: this is one of months.
+/// Size limit of a journal, in bytes: months of work at one line per moment.
 const LARGEST: u64 = 1 << 33;
-/// Digits of the checksum of a line.
+/// Hexadecimal digits of a line's checksum.
 const DIGITS: usize = 16;
 
-/// What a journal is of, its first line.
+/// First line of a journal: identifies the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in super::super) struct Header {
     format: String,
     version: String,
-    /// The hash of the data; digits alone are those of SHA-256.
+    /// Hash of the data; SHA-256 if it has no prefix.
     data: String,
     configuration: serde_json::Value,
-    /// What helps where a journal is refused.
+    /// Advice for a rejected journal.
     #[serde(skip)]
     pub remedy: &'static str,
 }
 
-/// What helps where a journal of a run is refused.
+/// Advice for a rejected journal of a run.
 const BEGIN: &str = "to begin anew, leave `--resume` out, which sets this journal aside";
 
 impl Header {
@@ -39,17 +39,17 @@ impl Header {
         Header { format: FORMAT.into(), version, data: data.into(), configuration, remedy: BEGIN }
     }
 
-    /// The same with what helps where a journal is refused.
+    /// A copy with other advice for a rejected journal.
     pub fn remedied(self, remedy: &'static str) -> Self {
         Header { remedy, ..self }
     }
 
-    /// By which function the data were hashed, and the digits.
+    /// Hash function of the data, and the digits.
     fn digest(&self) -> (&str, &str) {
         self.data.split_once(':').unwrap_or(("sha256", &self.data))
     }
 
-    /// What is not alike in the header of another run.
+    /// Describes the first difference to another run's header.
     fn differs(&self, other: &Header) -> Option<String> {
         if self.format != other.format || self.version != other.version {
             let (theirs, ours) = (&other.version, &self.version);
@@ -69,7 +69,7 @@ impl Header {
     }
 }
 
-/// The path of the first value that is not alike.
+/// Path of the first different value.
 fn different(a: &serde_json::Value, b: &serde_json::Value, path: String) -> Option<String> {
     let (serde_json::Value::Object(of_a), serde_json::Value::Object(of_b)) = (a, b) else {
         return (a != b).then_some(path);
@@ -80,7 +80,7 @@ fn different(a: &serde_json::Value, b: &serde_json::Value, path: String) -> Opti
     of_a.iter().find_map(|(key, value)| different(value, of_b.get(key).unwrap_or(&null), below(key))).or(missing)
 }
 
-/// The object of a piece, whose value is JSON as it is.
+/// JSON object of a piece, with its value verbatim.
 pub(super) fn piece(key: &str, value: &str) -> String {
     format!("{{\"key\":{},\"value\":{value}}}", serde_json::Value::from(key))
 }
@@ -93,7 +93,7 @@ struct ReadPiece<'p> {
     value: &'p RawValue,
 }
 
-/// A line of a JSON object, with a checksum of it and of all before.
+/// Line of a JSON object with a checksum of it and all previous lines.
 pub(super) fn sealed(body: &str, sum: &mut String) -> String {
     let open = &body[..body.len() - 1];
     *sum = checksum(sum, open);
@@ -109,7 +109,7 @@ fn checksum(before: &str, open: &str) -> String {
     sum
 }
 
-/// The object of a line whose checksum is right.
+/// Object of a line, if its checksum is right.
 fn unsealed(line: &str, sum: &mut String) -> Option<String> {
     let at = line.len().checked_sub(DIGITS + ",\"sum\":\"\"}".len())?;
     let (open, seal) = (line.get(..at)?, line.get(at..)?);
@@ -117,23 +117,23 @@ fn unsealed(line: &str, sum: &mut String) -> Option<String> {
     (seal == format!(",\"sum\":\"{sum}\"}}")).then(|| format!("{open}}}"))
 }
 
-/// What was read of a journal.
+/// Content of a journal that was read.
 pub(in super::super) struct Known {
     pub pieces: HashMap<String, String>,
-    /// Bytes of its whole lines.
+    /// Length of its complete lines, in bytes.
     pub(super) length: u64,
     pub(super) sum: String,
 }
 
 impl Known {
-    /// Whether it has a whole first line.
+    /// Whether the first line is complete.
     pub fn is_begun(&self) -> bool {
         self.length > 0
     }
 }
 
-/// Reads a journal of the run of a header, up to its last whole line; `None` where there is no file. Others
-/// may put it in place, or remove it, meanwhile.
+/// Reads the journal of a header's run up to its last complete line; `None` without a file. Other processes may rename
+/// or remove it meanwhile.
 pub(in super::super) fn read(path: &Path, header: &Header) -> Result<Option<Known>> {
     let begin = header.remedy;
     let refused = |what: String| Error::JournalRefused { path: path.to_owned(), message: format!("{what}; {begin}") };
@@ -143,7 +143,7 @@ pub(in super::super) fn read(path: &Path, header: &Header) -> Result<Option<Know
     } else if known.len() > LARGEST {
         return Err(refused(format!("it has more than {LARGEST} bytes")));
     }
-    // Its lines are read twice, and what they hold is kept beside them.
+    // The bytes, the lines and the pieces are in memory together.
     Budget::of_machine().need(3.0 * known.len() as f64, path.display(), begin)?;
     let Some(file) = if_there(path, std::fs::File::open(path))? else { return Ok(None) };
     let bytes = bounded_of(file, path, LARGEST)?.ok_or_else(|| refused("it grows while it is read".into()))?;
@@ -173,7 +173,7 @@ pub(in super::super) fn read(path: &Path, header: &Header) -> Result<Option<Know
     Ok(Some(Known { pieces, length: whole as u64, sum }))
 }
 
-/// The text of a journal that holds these pieces alone.
+/// Text of a journal with exactly these pieces.
 pub(in super::super) fn written<'p>(
     header: &Header,
     pieces: impl IntoIterator<Item = (&'p String, &'p String)>,

@@ -1,27 +1,27 @@
-//! Columns that number what rows belong to, told by others that are constant within each of their values.
+//! Detects grouping columns: others are constant within each of their values.
 
 use super::Candidate;
 use vaglio_core::Cells;
 
-/// Fewer columns may be constant within values by what they mean: an age and its square.
+/// Minimum number of constant columns; fewer may follow from their meaning, such as an age and its square.
 const FEWEST_CONSTANT: usize = 3;
-/// Fewer values are few units.
+/// Minimum number of groups.
 const FEWEST_UNITS: usize = 5;
-/// Columns that are looked at as units, at most.
+/// Limit on columns tried as groups.
 const MOST: usize = 100;
 
-/// A column of whole numbers within whose values other columns are constant.
+/// A whole-number column within whose values other columns are constant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nesting {
     pub column: String,
-    /// How many values it has.
+    /// Number of values.
     pub units: usize,
-    /// How many columns are constant within them.
+    /// Number of columns that are constant within them.
     pub constant: usize,
 }
 
-/// The column within which most others are constant, of equals that of the fewest values. Cost O(rows · log rows) for each column of whole
-/// numbers, and a few rows for each pair.
+/// The column with the most constant columns within its values, of ties the one with the fewest values. Cost O(rows ·
+/// log rows) per whole-number column, and a few rows per pair.
 pub fn nesting(columns: &[Candidate<'_>]) -> Option<Nesting> {
     let rows = columns.first()?.cells.len();
     let is_unit = |c: &&Candidate<'_>| {

@@ -1,4 +1,4 @@
-//! The monitor of a run from files to files: its journal, and the time and memory that it may take.
+//! Monitor of a run from files to files: its journal, and its time and memory limits.
 
 use super::journal::Book;
 use std::sync::Arc;
@@ -8,23 +8,23 @@ use vaglio_core::{Journal, Monitor, StopReason, StopSign};
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_tables::budget::{Budget, resident_within};
 
-/// What a run may take.
+/// Limits of a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Most {
     pub time: Option<Duration>,
     pub memory: Budget,
 }
 
-/// The time and the memory that a run of a pipeline may take.
+/// The time and memory limits of a pipeline.
 pub(super) fn most(pipeline: &ValidPipeline) -> Most {
     Most { time: pipeline.most_time(), memory: pipeline.budget() }
 }
 
-/// How often the system is asked what the process holds, in milliseconds.
+/// Minimum interval between memory queries, in milliseconds.
 const ASKED: u64 = 10;
 
-/// The given monitor with the journal of the run, from `start` on for as long as time and memory allow. Memory counts as the
-/// system gave it, whatever was estimated.
+/// Adds the run's journal and limits to a monitor; time counts from `start`. Memory is what the system reports, not an
+/// estimate.
 pub(super) fn limited<'o>(given: Monitor<'o>, book: &Arc<Book>, start: Instant, most: Most) -> Monitor<'o> {
     let journal = if book.is_kept() { Journal::new(Arc::<Book>::clone(book)) } else { Journal::default() };
     let book = Arc::clone(book);
@@ -37,13 +37,13 @@ pub(super) fn limited<'o>(given: Monitor<'o>, book: &Arc<Book>, start: Instant, 
         }
         held.load(Ordering::Relaxed) > most.memory.limit()
     };
-    // A journal that cannot go on ends the run, which fails then.
+    // A failed journal ends the run with its error.
     let stop = given.stop.or(move || book.has_failed().then_some(StopReason::Interrupted));
     let stop = stop.or(move || is_full().then_some(StopReason::Limit));
     Monitor { observer: given.observer, journal, stop: timed(stop, start, most.time) }
 }
 
-/// The sign that also ends a run when its time is over, where there is a limit.
+/// Adds a time limit to a stop sign, if there is one.
 pub(super) fn timed(stop: StopSign, start: Instant, most: Option<Duration>) -> StopSign {
     match most {
         Some(time) => stop.or_after(start, time),

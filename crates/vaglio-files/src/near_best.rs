@@ -1,9 +1,9 @@
-//! Which subsets are as good as the chosen one.
+//! Near-best subsets: those as good as the chosen one.
 //!
-//! An `exhaustive` search counts all of them by its bounds. Of any other search the subsets that it met are scored again on all
-//! rows: after every step, on the way of every fold at the chosen size, of every outer fold, and the chosen one without each
-//! column and with substitutes in its place. A subset is as good where its score is above that of the chosen one by at most
-//! one standard error of the difference of both on the same rows held out, or by a given part of it.
+//! An `exhaustive` search counts all of them by its bounds. For any other search, the subsets that it visited are
+//! scored again on all rows: after every step, in every fold at the chosen size, in every outer fold, and the chosen
+//! one with each column removed or replaced. A subset is as good if its score exceeds that of the chosen one by at most
+//! one standard error of their difference on the same held-out rows, or by a given share.
 
 use super::importance::Importance;
 use super::importance::exchanges::ExchangePlace;
@@ -21,25 +21,25 @@ use vaglio_report::record::{AlternativeRecord, AlternativesRecord, Nested};
 use vaglio_search::{Alternatives, Within};
 use vaglio_validate::predicted_held_out;
 
-/// Subsets that are scored, at most: those whose sizes are nearest to the chosen one.
+/// Maximum number of subsets that are scored, those with sizes nearest to the chosen one.
 const MOST: usize = 400;
-/// Subsets of more than so many columns beside twice the chosen ones are left out.
+/// Subsets of more than twice the chosen columns plus this number are left out.
 const BEYOND: usize = 20;
-/// Subsets that one job scores.
+/// Number of subsets that one job scores.
 const OF_JOB: usize = 16;
 
-/// What was selected, with what tells of other subsets.
+/// The selection and the sources of other subsets.
 pub(super) struct SubsetSources<'a> {
     pub selection: &'a Selection,
     pub importance: &'a Importance,
     pub nested: Option<&'a Nested>,
 }
 
-/// Those subsets; `None` when the work was stopped.
+/// Finds the near-best subsets; `None` if stopped.
 ///
 /// # Errors
-/// Those of the criterion's scores and of the maps; [`Error::Setting`] on `evaluate.alternatives.within` where one standard
-/// error is asked for and there is none.
+/// Returns the errors of the criterion's scores and of the maps. Returns [`Error::Setting`] for
+/// `evaluate.alternatives.within` if a standard error is asked for and not available.
 pub(super) fn near_best(
     selector: &ValidSelector,
     sample: &Sample,
@@ -63,7 +63,7 @@ pub(super) fn near_best(
     })
 }
 
-/// What is counted, for people.
+/// Describes the subsets that are counted, for people.
 pub(super) fn sentence(search: &dyn SearchStrategy) -> String {
     match search.typetag_name() {
         "exhaustive" => "all subsets near the best, counted by one more walk on all rows".into(),
@@ -71,7 +71,7 @@ pub(super) fn sentence(search: &dyn SearchStrategy) -> String {
     }
 }
 
-/// The same search of all subsets, counting those that are near the best.
+/// The exhaustive search with counting of near-best subsets, or `None` for another search.
 fn listing(selector: &ValidSelector, asked: &Alternatives) -> Option<Arc<dyn SearchStrategy>> {
     let search = selector.search();
     if search.typetag_name() != "exhaustive" {
@@ -82,7 +82,7 @@ fn listing(selector: &ValidSelector, asked: &Alternatives) -> Option<Arc<dyn Sea
     serde_json::from_value::<Box<dyn SearchStrategy>>(settings).ok().map(Arc::from)
 }
 
-/// Of all subsets.
+/// Counts near-best subsets by an exhaustive search.
 fn of_all(selector: &ValidSelector, design: &Design, watcher: &Watcher<'_>) -> Result<Option<AlternativesRecord>> {
     watcher.stage("alternatives", 1);
     let mut member = watcher.member(watcher.journal().within("alternatives"));
@@ -96,7 +96,7 @@ fn of_all(selector: &ValidSelector, design: &Design, watcher: &Watcher<'_>) -> R
     Ok(path.alternatives.as_ref().map(record))
 }
 
-/// The subsets that the search met, each in increasing order, the chosen one first.
+/// Subsets that the search visited, sorted, the chosen one first.
 fn met(
     selector: &ValidSelector,
     sample: &Sample,
@@ -140,15 +140,15 @@ fn met(
     Ok([vec![own], others].concat())
 }
 
-/// A subset that was scored.
+/// A scored subset.
 struct ScoredSubset {
     loss: f64,
     standard_error: Option<f64>,
-    /// What rows held out lose, where they are predicted one by one.
+    /// Losses of held-out rows, if they are predicted one by one.
     tally: Option<Tally>,
 }
 
-/// Of subsets, of which the chosen one is the first.
+/// Finds near-best subsets among those visited; the chosen one comes first.
 fn of_met(
     selector: &ValidSelector,
     sample: &Sample,
@@ -205,13 +205,13 @@ fn no_error() -> Error {
     )
 }
 
-/// The cluster of each row of the design; each is its own where the learner leaves rows out.
+/// Cluster of each row of the design; each row is its own if the learner leaves rows out.
 fn clusters(sample: &Sample, design: &Design) -> Vec<u32> {
     let known = sample.clusters();
     if known.len() == design.rows() { known } else { (0..design.rows() as u32).collect() }
 }
 
-/// How subsets are scored.
+/// Context for scoring subsets.
 struct Scoring<'a> {
     selector: &'a ValidSelector,
     clusters: &'a [u32],
@@ -219,7 +219,7 @@ struct Scoring<'a> {
 }
 
 impl Scoring<'_> {
-    /// Each of some subsets, on a design of their columns where that tells their scores.
+    /// Scores subsets, on a design of their columns if that suffices.
     fn scored(&self, design: &Design, subsets: &[Vec<Feature>]) -> Result<Vec<ScoredSubset>> {
         let largest = subsets.iter().map(Vec::len).max().unwrap_or(0);
         let outline = Outline { start: 0, largest, trials: subsets.len() as f64, steps: largest };
@@ -236,7 +236,7 @@ impl Scoring<'_> {
         subsets.iter().map(&mut of).collect()
     }
 
-    /// What the rows lose that the criterion holds out, of several rounds in the first.
+    /// Losses of the rows that the criterion holds out in its first round.
     fn tally(&self, design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Option<Tally>> {
         let Some(found) = predicted_held_out(design, self.held_out, subset, lambda)? else { return Ok(None) };
         let targets = select_rows(design.targets(), &found.rows);

@@ -1,4 +1,4 @@
-//! Of which columns of the data candidates are made.
+//! Source columns of candidates that maps made.
 
 use super::Prepared;
 use super::repetition::frequency;
@@ -7,11 +7,11 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, FittedMap};
 use vaglio_report::record::{Frequency, MadeColumns};
 
-/// The maps that made candidates of columns under other names; none where they made none, and where the learner makes its own.
+/// The maps that made candidates under new names; empty if none did, or if the learner makes its own features.
 pub(super) struct Origins<'p>(&'p [Box<dyn FittedMap>]);
 
 impl<'p> Origins<'p> {
-    /// Cost O(candidates · what maps made).
+    /// Cost O(candidates · columns made by maps).
     pub fn new(prepared: &'p Prepared, design: &Design) -> Self {
         let is_made = |name: &String| sources(&prepared.maps, name) != [&**name];
         let may_be_made = !prepared.maps.is_empty() && design.is_of(&prepared.train);
@@ -21,9 +21,9 @@ impl<'p> Origins<'p> {
         }
     }
 
-    /// The candidates that share their sources, where these are not one column alone, in the order of the first.
+    /// Groups of candidates with the same sources, except single unchanged columns, in the order of the first.
     pub fn made(&self, names: &[String]) -> Vec<MadeColumns> {
-        // Sources by number: there may be as many lists of them as candidates.
+        // Sources are numbered, since there may be as many lists of them as candidates.
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut places: HashMap<Vec<usize>, usize> = HashMap::new();
         let mut made: Vec<MadeColumns> = Vec::new();
@@ -44,7 +44,7 @@ impl<'p> Origins<'p> {
         made
     }
 
-    /// How often each column of the data has a part in the sets; empty where candidates are the columns of the data.
+    /// Selection frequency of each data column over the sets; empty if candidates are data columns.
     pub fn frequency(&self, sets: &[HashSet<String>], names: &[String]) -> Vec<Frequency> {
         if self.0.is_empty() {
             return Vec::new();
@@ -62,7 +62,7 @@ impl<'p> Origins<'p> {
     }
 }
 
-/// The columns of the data that a column is made of.
+/// Data columns that a column is made from.
 pub(super) fn sources(maps: &[Box<dyn FittedMap>], name: &str) -> Vec<String> {
     let mut names = vec![name.to_owned()];
     for map in maps.iter().rev() {

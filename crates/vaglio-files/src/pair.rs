@@ -1,4 +1,4 @@
-//! What pairs the outer figures of two runs.
+//! Digests and row losses that pair the outer figures of two runs.
 
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashSet};
@@ -6,10 +6,10 @@ use vaglio_core::Loss;
 use vaglio_pipeline::resample::Outer;
 use vaglio_report::record::Paired;
 
-/// Rows whose losses a record holds, at most.
+/// Maximum number of rows whose losses a record holds.
 const MOST: usize = 2000;
 
-/// The digest of rows and folds, and the losses of rows where they are few.
+/// Digest of rows and folds, and the row losses if there are few.
 pub(super) fn paired(outer: &[Outer], loss: &dyn Loss) -> Paired {
     let mut digest = Sha256::new();
     for fold in outer {
@@ -35,12 +35,12 @@ pub(super) fn paired(outer: &[Outer], loss: &dyn Loss) -> Paired {
     }
 }
 
-/// The loss of each row, or unit of rows, that counts, as a mean over the times it was held out, with its weight and its
-/// cluster; `None` where maps dropped rows.
+/// Loss of each row or unit of positive weight, averaged over repeats, with its weight and cluster; `None` if maps
+/// dropped rows.
 fn by_row(outer: &[Outer], loss: &dyn Loss) -> Option<Vec<(f64, f64, u32)>> {
     let mut rows: BTreeMap<usize, (f64, f64, f64, u32)> = BTreeMap::new();
     for fold in outer {
-        // Where maps dropped rows, places are not known.
+        // Positions are unknown if maps dropped rows.
         if fold.rows.len() != fold.held.targets.ncols() {
             return None;
         }

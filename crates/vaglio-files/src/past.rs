@@ -1,23 +1,23 @@
-//! Rows among those before and after them: what maps look back at, and targets that lie ahead.
+//! Lags and horizons: rows with those before them, and targets of later rows.
 
 use super::series::places_of;
 use std::collections::HashSet;
 use vaglio_core::{Cells, Error, Numbers, Result, Table};
 use vaglio_pipeline::inside::Settings;
 
-/// How far a pipeline looks back, and how many steps ahead it predicts.
+/// Lags and horizons of a pipeline.
 pub(super) struct Looks {
-    /// How many rows before a row its maps look at.
+    /// Number of previous rows that the maps use.
     pub past: usize,
-    /// How many steps ahead targets are; none for those of the row itself.
+    /// Prediction horizons of the targets, in steps; empty for targets of the row itself.
     pub horizons: Vec<usize>,
 }
 
 impl Looks {
-    /// Of the maps of a pipeline; `None` where none takes rows to be in an order of time.
+    /// Reads them from the maps of a pipeline; `None` if no map needs time order.
     ///
     /// # Errors
-    /// [`Error::Setting`] where two maps have horizons.
+    /// [`Error::Setting`] if two maps have horizons.
     pub fn of(settings: &Settings) -> Result<Option<Self>> {
         let maps = &settings.preprocess;
         let ahead: Vec<usize> = (0..maps.len()).filter(|&place| !maps[place].horizons().is_empty()).collect();
@@ -30,7 +30,7 @@ impl Looks {
         Ok(maps.iter().any(|map| map.needs_order()).then_some(Looks { past, horizons }))
     }
 
-    /// The names of the outputs that are made of targets.
+    /// Names of the outputs made from targets.
     pub fn outputs(&self, targets: &[String]) -> Vec<String> {
         match self.horizons.is_empty() {
             true => targets.to_vec(),
@@ -39,12 +39,12 @@ impl Looks {
     }
 }
 
-/// The name of the target `name` so many steps later.
+/// Name of the target `name`, `steps` ahead.
 pub(super) fn ahead_of(name: &str, steps: usize) -> String {
     format!("{name}+{steps}")
 }
 
-/// The cells `steps` rows later in each run, missing where there are none or where `is_there` says no.
+/// The cells `steps` rows later in each run, missing beyond its end or if `is_there` is false.
 pub(super) fn later(cells: &Cells, table: &Table, steps: usize, is_there: impl Fn(usize) -> bool) -> Cells {
     let mut from: Vec<Option<usize>> = vec![None; table.rows()];
     for run in table.runs() {
@@ -61,12 +61,12 @@ pub(super) fn later(cells: &Cells, table: &Table, steps: usize, is_there: impl F
     }
 }
 
-/// Rows with those that they look back at.
+/// Rows of the training or test set, with the rows of their lags.
 pub(super) struct Side {
     pub table: Table,
-    /// Whether each row counts, where some are the past of others alone.
+    /// Whether each row belongs to the set, if some only serve as lags.
     pub counting: Option<Vec<bool>>,
-    /// Where targets lie ahead, the place of the time of each row, and of that at which its targets are known.
+    /// With horizons, the rank of each row's time, and of the time at which its targets are known.
     pub times: Option<(Vec<u32>, Vec<u32>)>,
 }
 
@@ -76,7 +76,7 @@ impl Side {
     }
 }
 
-/// All rows of a table, in the order of its series.
+/// All rows of a table in series order.
 pub(super) struct Whole<'a> {
     pub table: Table,
     pub looks: &'a Looks,
@@ -85,10 +85,10 @@ pub(super) struct Whole<'a> {
 }
 
 impl Whole<'_> {
-    /// Some of the rows, with those that they look back at. Targets of the rows `hidden` are not known there.
+    /// Selects some rows with those of their lags. Targets of the rows `hidden` are set to missing.
     ///
     /// # Errors
-    /// [`Error::Setting`] where no row has all its targets ahead.
+    /// [`Error::Setting`] if no row has all its future targets.
     pub fn side(&self, own: &Table, hidden: Option<&Table>) -> Result<Side> {
         if own.rows() == self.table.rows() && self.looks.horizons.is_empty() {
             return Ok(Side::plain(own.clone()));
@@ -126,7 +126,7 @@ impl Whole<'_> {
         Ok(Side { table, counting: counting.contains(&false).then_some(counting), times })
     }
 
-    /// The rows up to the last that takes part in each series: what comes before new rows.
+    /// The rows up to the last one in use of each series: the history of new rows.
     pub fn until_last(&self, own: &Table) -> Table {
         let origins: HashSet<usize> = (0..own.rows()).map(|row| own.origin(row)).collect();
         let is_own = |row: &usize| origins.contains(&self.table.origin(*row));
@@ -135,7 +135,7 @@ impl Whole<'_> {
         self.table.select_rows(&kept.collect::<Vec<usize>>())
     }
 
-    /// The rows of a run that count or are looked back at by those that do.
+    /// Rows of a run that count or serve as lags of those that do.
     fn looked_at(&self, run: std::ops::Range<usize>, counts: &[bool]) -> Vec<usize> {
         let mut wanted = 0;
         let is_kept = |row: &usize| {
@@ -148,7 +148,7 @@ impl Whole<'_> {
         kept
     }
 
-    /// The targets ahead, as columns.
+    /// Future targets, as columns.
     fn ahead(&self, is_own: &[bool]) -> Vec<(String, Cells)> {
         let of = |name: &String| {
             let cells = self.table.get(name)?;
@@ -158,7 +158,7 @@ impl Whole<'_> {
         self.targets.iter().filter_map(of).flatten().collect()
     }
 
-    /// The place of the time of each row, and of that of the furthest targets: among all times, or among the rows of a series.
+    /// Rank of each row's time, and of the time of its furthest target: among all times, or within the series.
     fn times(&self) -> Option<(Vec<u32>, Vec<u32>)> {
         let steps = *self.looks.horizons.last()?;
         let in_series = || {

@@ -1,8 +1,8 @@
-//! Months and quarters that are written as text.
+//! Parses months and quarters written as text.
 
-/// The months of the year, by their first three letters.
+/// Months by their first three letters.
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-/// Words that are longer than these letters.
+/// Longer forms of these words.
 const LONG: [&str; 13] = [
     "january",
     "february",
@@ -19,9 +19,9 @@ const LONG: [&str; 13] = [
     "may",
 ];
 
-/// Each text as a number of months, where every one is a year with a month, or every one a year with a quarter or half:
-/// `2020Q1`, `Q1 2020`, `1990:2`, `2020-03`, `2020M3`, `Mar 2020`, `March-2020`, `2020H1`. A plain number behind a year is a quarter where
-/// none is above 4, and a month else.
+/// Parses each text as a number of months, if all are years with a month, or all are years with a quarter or half:
+/// `2020Q1`, `Q1 2020`, `1990:2`, `2020-03`, `2020M3`, `Mar 2020`, `March-2020`, `2020H1`. Plain numbers are quarters
+/// if none is above 4, else months.
 pub(super) fn periods(text: &[String]) -> Option<Vec<f64>> {
     let all: Vec<Period> = text.iter().map(|text| period(text)).collect::<Option<_>>()?;
     let first = all.first()?;
@@ -40,13 +40,13 @@ pub(super) fn periods(text: &[String]) -> Option<Vec<f64>> {
         .then(|| all.iter().map(|period| f64::from(period.year * 12 + (period.number - 1) * (12 / of_year))).collect())
 }
 
-/// What a year is parted into.
+/// Unit of a period within a year.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Quarter,
     Half,
     Month,
-    /// By a number alone.
+    /// A number without a unit.
     Plain,
 }
 
@@ -59,7 +59,7 @@ struct Period {
 
 fn period(text: &str) -> Option<Period> {
     let text = text.trim().to_lowercase();
-    // Stretches of digits and of letters; what stands between them parts them.
+    // Runs of digits and of letters; other characters separate them.
     let mut words: Vec<String> = Vec::new();
     let mut last = None;
     for c in text.chars() {

@@ -1,8 +1,9 @@
-//! What a run would do, before it is run.
+//! Predicts the course of a run without running it.
 //!
-//! The beginning of large files is read and the rest counted: text by bytes, Parquet and Arrow by what they say. What the sample would refuse is
-//! read whole, since a class may come late. Estimates take `planned_rows`, so engine, memory and time are those of all rows, and the run
-//! decides the same. Nothing is searched: time is work by a usual pace.
+//! Reads the beginning of large files and estimates the number of rows: text by bytes, Parquet and Arrow by their
+//! metadata. If the sample is rejected, everything is read, since a class may come late. Estimates use `planned_rows`,
+//! so that engine, memory and time are those of all rows, and the run decides likewise. Nothing is searched: time is
+//! work at a typical pace.
 
 mod span;
 pub(super) mod walks;
@@ -31,28 +32,28 @@ use vaglio_report::record::{Warning, left_out_rows};
 use vaglio_tables::budget::{peak, resident};
 use walks::Walks;
 
-/// Floating-point operations of one thread in a second, as engines have them as a rule.
+/// Typical flops per second of one thread.
 const PACE: f64 = 2e9;
-/// Seconds of a run beside its work: its start, and its files.
+/// Fixed seconds of a run: start and files.
 const STARTING: f64 = 0.05;
-/// What the map of a learner may take on the rows that were read, and on fewer.
+/// Time limit of the learner's map on the rows read, and fallback numbers of rows.
 const MADE: Duration = Duration::from_millis(400);
 const FEWER: [usize; 2] = [200, 10];
 
-/// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
+/// Describes the run for people: engine with reason, subsets, work, memory, time, λ, folds.
 ///
-/// The data are read, so that every refusal is found here already.
+/// The data are read, so that every rejection is already found here.
 ///
 /// # Errors
-/// Those that `run` would give before its search starts.
+/// Returns the errors that `run` would give before its search.
 pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     planned(pipeline, folder).map(|(text, _)| text)
 }
 
-/// The same description, and the warning that the search cannot be cross-validated, where that is so.
+/// Like [`plan`], with a warning if the search cannot be cross-validated.
 ///
 /// # Errors
-/// Those of [`plan`].
+/// Returns the errors of [`plan`].
 pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String, Option<Warning>)> {
     let begun = Instant::now();
     let prepared = prepare_sample(pipeline, folder)?;
@@ -74,7 +75,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let design = if planned > design.rows() { design.sampled_from(planned) } else { design };
     let sample =
         prepared.train.columns().bytes() + if design.is_of(&prepared.train) { 0 } else { design.columns().bytes() };
-    // Labels of all rows were there at once, as they are in a run, and are given back.
+    // The labels of all rows were in memory at once, as in a run, and were freed.
     let held = if prepared.streamed.is_some() { peak() } else { resident() };
     let program = held.map_or(0.0, |bytes| bytes.saturating_sub(sample as u64) as f64);
     let constant = design.constant();
@@ -250,8 +251,8 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     Ok((out, unvalidated))
 }
 
-/// The design of the training rows; where the learner's map takes long, of some of them, and which share of the rows these are.
-/// `None` where it takes long on ten rows.
+/// Design of the training rows and the share of rows it uses; fewer rows if the learner's map is slow. `None` if it is
+/// slow on ten rows.
 fn designed(selector: &ValidSelector, train: &Problem) -> Result<Option<(Design, f64)>> {
     let all = train.rows();
     for rows in [all].into_iter().chain(FEWER.into_iter().filter(|rows| *rows < all)) {
@@ -266,7 +267,7 @@ fn designed(selector: &ValidSelector, train: &Problem) -> Result<Option<(Design,
     Ok(None)
 }
 
-/// The search as far as it goes as a rule: cross-validated walks end soon after their lowest loss, and bounds leave few subsets.
+/// Typical extent of the search: cross-validated paths end soon after their lowest loss, and bounds leave few subsets.
 fn expected(selector: &ValidSelector, design: &Design, outline: &Outline) -> Outline {
     let patience = cross_validation(selector).and_then(|(how, _)| how.patience);
     let forward = Outline::forward(design.candidates().len(), expected_sizes(outline.largest, patience));
@@ -276,7 +277,7 @@ fn expected(selector: &ValidSelector, design: &Design, outline: &Outline) -> Out
     }
 }
 
-/// How rows are parted around the search, by what it is repeated for.
+/// Describes the splits around the search, by purpose.
 fn around(
     selector: &ValidSelector,
     (sample, design): (&Sample, &Design),
@@ -301,11 +302,11 @@ fn around(
     Ok(all)
 }
 
-/// Folds, or columns, of which each gets a line; of more folds the smallest and largest are told.
+/// Maximum number of folds or columns listed one per line; of more folds, the smallest and largest are given.
 const LISTED: usize = 25;
 
-/// The table of folds: rows held out and trained on, and the rows of each class; with the fits that so many trials avoid,
-/// unless each is made of fits.
+/// Table of folds: rows held out, training rows and rows per class, and the number of fits avoided unless each trial is
+/// refitted.
 fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Result<Vec<String>> {
     let avoided = |fits: f64| match trials {
         Some(trials) => format!("fits avoided: {}", count(trials * fits)),
@@ -352,10 +353,10 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
     Ok(lines)
 }
 
-/// Columns of a result whose substitutes are looked for, at most, as far as is known before the size is.
+/// Assumed size of a result for the estimate of replacements.
 const RESULT: usize = 10;
 
-/// A number of rows, of which a sample was read.
+/// Formats a number of rows, as an estimate if a sample was read.
 fn about(rows: f64, times: f64) -> String {
     match times > 1.0 {
         true => format!("about {}", counted((rows * times).round() as usize, "row")),

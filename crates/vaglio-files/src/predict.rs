@@ -1,4 +1,4 @@
-//! A saved model at work on tables of files.
+//! Predicts tables with a saved model.
 
 use super::model_files::FileModel;
 use super::predictions::{Predictions, classes};
@@ -10,10 +10,10 @@ use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::Observed;
 
 impl FileModel<'_> {
-    /// What predictions are compared with. Of a file that does not say, the outputs are the targets.
+    /// The targets to compare predictions with. Models of earlier versions do not name them; the outputs serve instead.
     ///
     /// # Errors
-    /// [`Error::Setting`] where outputs are classes.
+    /// [`Error::Setting`] if the outputs are classes.
     pub(super) fn observed(&self) -> Result<Observed> {
         if let Some(observed) = &self.observed {
             return Ok(observed.clone());
@@ -30,26 +30,26 @@ impl FileModel<'_> {
         Ok(Observed { targets: self.outputs.clone(), weights: None, groups: None, horizons: Vec::new(), loss })
     }
 
-    /// Whether targets are predicted from rows before them.
+    /// Whether targets lie ahead of the rows.
     pub(super) fn is_ahead(&self) -> bool {
         self.observed.as_ref().is_some_and(|observed| !observed.horizons.is_empty())
     }
 
-    /// `ModelFiles::predict`.
+    /// Implements `ModelFiles::predict`.
     ///
     /// # Errors
-    /// Those that it names.
+    /// Returns the errors of `ModelFiles::predict`.
     pub(super) fn predict(&self, table: Table) -> Result<Predictions> {
         Ok(self.predicted(table, false)?.0)
     }
 
-    /// How rows of a table follow each other.
+    /// The order of a table's rows.
     pub(super) fn order(&self) -> Order<'_> {
         let in_steps = !self.model.takes_rows_alone() || self.maps.iter().any(|map| !map.takes_rows_alone());
         Order { series: self.series.as_deref(), time: self.time.as_deref(), in_steps }
     }
 
-    /// Predictions of a table, with intervals if they are wanted and there are any.
+    /// Predicts a table, with intervals if wanted and available.
     pub(super) fn predicted(
         &self,
         mut table: Table,
@@ -78,7 +78,7 @@ impl FileModel<'_> {
         let intervals = self.intervals.as_ref().filter(|_| with_intervals);
         let mut intervals = intervals.map(|intervals| intervals.bounds(&table, self.outputs.len())).transpose()?;
         let (mut predicted, mut counts) = self.chain().predict(table)?;
-        // Training rows that came before have the numbers behind those of the table.
+        // Training rows of the history are numbered after those of the table.
         let own = match lagged.is_empty() {
             true => predicted.rows.len(),
             false => predicted.rows.partition_point(|&row| row < all),

@@ -1,4 +1,4 @@
-//! Predictions of the rows of a file, with what stands beside them.
+//! Predictions of the rows of a file, with probabilities, intervals and kept columns.
 
 use super::column_types::hint;
 use super::judging::Judged;
@@ -11,20 +11,20 @@ use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::IntervalEnds;
 use vaglio_tables::read::{ColumnFilter, Hint, Notations, Source, Survey, Wanted};
 
-/// What is written beside predictions.
+/// Options of a prediction: outputs besides the predicted values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Beside {
-    /// Columns of the data file, before the predictions.
+    /// Columns of the data file to write before the predictions.
     pub keep: Vec<String>,
-    /// Whether predictions are compared with the targets in the file.
+    /// Whether to compare predictions with the targets in the file.
     pub evaluate: bool,
-    /// The probability of each class.
+    /// Whether to add the probability of each class.
     pub probabilities: bool,
-    /// The interval in which the target is expected.
+    /// Whether to add prediction intervals.
     pub intervals: bool,
-    /// Whether columns that are kept hold numbers and dates where the file, or the model, says so; else the text of each cell.
+    /// Whether kept columns are numbers and dates if the file or the model says so; else the text of each cell.
     pub typed: bool,
-    /// Whether text is written to CSV as it is, where a spreadsheet would run it as a formula too.
+    /// Whether to write text to CSV unescaped, even if a spreadsheet would run it as a formula.
     pub raw: bool,
 }
 
@@ -33,31 +33,31 @@ pub struct Beside {
 pub struct Predictions {
     /// Names of the outputs.
     pub outputs: Vec<String>,
-    /// Outputs × rows, in the units of the target.
+    /// Predicted values, outputs × rows, in the units of the target.
     pub values: Array2<f64>,
-    /// The label of each row, for classes.
+    /// Label of each row, for classes.
     pub labels: Option<Vec<String>>,
-    /// The row of the data that each prediction is for, from 0 and increasing; rows that maps dropped have none.
+    /// Row of the data for each prediction, from 0 and increasing; rows that maps dropped have no prediction.
     pub rows: Vec<usize>,
-    /// The columns of series and time, for these rows.
+    /// Columns of series and time, for these rows.
     pub keys: Vec<(String, Cells)>,
     /// Whether some rows have no prediction.
     pub dropped: bool,
-    /// Columns of the data that were asked for, for these rows.
+    /// Kept columns of the data, for these rows.
     pub kept: Vec<(String, Cells)>,
-    /// The labels of classes and their probabilities, classes × rows.
+    /// Class labels and their probabilities, classes × rows.
     pub probabilities: Option<(Vec<String>, Array2<f64>)>,
-    /// Where targets are expected.
+    /// Prediction intervals.
     pub intervals: Option<IntervalEnds>,
-    /// How the predictions compare with the targets in the data.
+    /// Comparison with the targets in the data.
     pub judged: Option<Judged>,
-    /// Whether text is written to CSV as it is.
+    /// Whether text is written to CSV unescaped.
     pub raw: bool,
     /// Levels that no training row has.
     pub unseen: UnseenLevels,
 }
 
-/// The error of a missing cell that a model cannot take, with its place.
+/// Locates the error of a missing cell that a model cannot handle, and adds a remedy.
 pub(super) fn unfilled(survey: &Survey, error: Error) -> Error {
     survey.located(error).with_remedy(
         "fill it in, or leave the row out; the model has no map that does, and data.read.na of its pipeline lists the words for missing cells",
@@ -65,18 +65,18 @@ pub(super) fn unfilled(survey: &Survey, error: Error) -> Error {
 }
 
 impl FileModel<'_> {
-    /// `ModelFiles::predict_file`.
+    /// Implements `ModelFiles::predict_file`.
     ///
     /// # Errors
-    /// Those that it names.
+    /// Returns the errors of `ModelFiles::predict_file`.
     pub(super) fn predict_file(&self, path: &Path) -> Result<Predictions> {
         self.predict_file_with(path, &Beside::default())
     }
 
-    /// `ModelFiles::predict_file_with`.
+    /// Implements `ModelFiles::predict_file_with`.
     ///
     /// # Errors
-    /// Those that it names.
+    /// Returns the errors of `ModelFiles::predict_file_with`.
     pub(super) fn predict_file_with(&self, path: &Path, beside: &Beside) -> Result<Predictions> {
         let read = self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default();
         let wanted = self.reads(beside);
@@ -84,10 +84,10 @@ impl FileModel<'_> {
         self.predict_source(&source, path, beside)
     }
 
-    /// `ModelFiles::predict_source`.
+    /// Implements `ModelFiles::predict_source`.
     ///
     /// # Errors
-    /// Those that it names.
+    /// Returns the errors of `ModelFiles::predict_source`.
     pub(super) fn predict_source(&self, source: &Source, path: &Path, beside: &Beside) -> Result<Predictions> {
         let header = source.names();
         self.check_beside(beside, header)?;
@@ -116,30 +116,30 @@ impl FileModel<'_> {
         Ok(predictions)
     }
 
-    /// The columns that are read.
+    /// Columns that are read.
     fn reads(&self, beside: &Beside) -> Vec<String> {
         let ordered = [&self.series, &self.time].into_iter().flatten().cloned();
         let of_folds = self.intervals.as_ref().filter(|_| beside.intervals).map(|intervals| intervals.sources());
         self.sources.iter().cloned().chain(of_folds.into_iter().flatten()).chain(ordered).collect()
     }
 
-    /// Whether predictions are made of no column.
+    /// Whether predictions use no column.
     pub(super) fn takes_nothing(&self, beside: &Beside) -> bool {
         self.reads(beside).is_empty()
     }
 
-    /// The columns of a file with this header that are read, and what they hold.
+    /// Columns that are read from a file with this header, with their types.
     pub(super) fn wanted(&self, header: &[String], beside: &Beside) -> Result<(Vec<String>, HashMap<String, Hint>)> {
         let there: HashSet<&String> = header.iter().collect();
         let mut wanted = self.reads(beside);
-        // Targets of the past that are not there are forecast.
+        // Missing columns of lagged targets are forecast.
         let lagged = self.lagged_targets();
         wanted.retain(|name| there.contains(name) || self.is_ahead() || !lagged.contains(name));
         if let Some(missing) = wanted.iter().find(|name| !there.contains(name)) {
             return Err(Error::unknown("data", "column", missing, header.iter().map(String::as_str)));
         }
         let mut hints = self.hints(&wanted);
-        // A model without columns still has as many predictions as the file has rows.
+        // A model without columns still predicts every row.
         if wanted.is_empty() {
             wanted.extend(header.iter().take(1).cloned());
             hints = wanted.iter().map(|name| (name.clone(), Hint::Written)).collect();
@@ -147,7 +147,7 @@ impl FileModel<'_> {
         Ok((wanted, hints))
     }
 
-    /// Probabilities where these are asked for.
+    /// Adds probabilities if asked for.
     pub(super) fn add_probabilities(&self, predictions: &mut Predictions, beside: &Beside) {
         let of = |calibration: &vaglio_pipeline::pipeline::Calibration| {
             (classes(&self.task), calibration.probabilities(predictions.values.view()))
@@ -155,7 +155,7 @@ impl FileModel<'_> {
         predictions.probabilities = self.calibration.as_ref().filter(|_| beside.probabilities).map(of);
     }
 
-    /// What a column that is kept holds, in a file that says so itself or does not.
+    /// Type of a kept column; `is_typed`: the file declares types.
     pub(super) fn kept_hint(&self, name: &String, beside: &Beside, is_typed: bool) -> Hint {
         let is_target = self.observed.as_ref().is_some_and(|observed| observed.targets.contains(name));
         let is_known = self.sources.contains(name) || is_target && self.task == Task::Regression;
@@ -167,7 +167,7 @@ impl FileModel<'_> {
         }
     }
 
-    /// What the columns of a file hold, as in the training rows.
+    /// Types of a file's columns, as in the training rows.
     fn hints(&self, wanted: &[String]) -> HashMap<String, Hint> {
         let Some(reading) = &self.reading else { return HashMap::new() };
         let known = |name: &String| match reading.types.get(name) {
@@ -179,7 +179,7 @@ impl FileModel<'_> {
         wanted.iter().map(|name| (name.clone(), known(name))).collect()
     }
 
-    /// How columns of a file are written, as in the training rows.
+    /// Notations of a file's columns, as in the training rows.
     pub(super) fn notations<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Notations {
         let Some(known) = self.reading.as_ref().and_then(|reading| reading.notations.as_ref()) else {
             return Notations::new();
@@ -187,7 +187,7 @@ impl FileModel<'_> {
         names.into_iter().map(|name| (name.clone(), known.get(name).copied().unwrap_or_default())).collect()
     }
 
-    /// Refuses what the model, or the file, cannot give.
+    /// Rejects outputs that the model or the file cannot give.
     pub(super) fn check_beside(&self, beside: &Beside, header: &[String]) -> Result<()> {
         let is_numbers = self.task == Task::Regression;
         if beside.probabilities && is_numbers {
@@ -228,7 +228,7 @@ impl FileModel<'_> {
         Ok(())
     }
 
-    /// The names of the columns that are predicted.
+    /// Names of the prediction columns.
     pub(super) fn header(&self, beside: &Beside) -> Vec<String> {
         let classes = if self.task == Task::Regression { Vec::new() } else { classes(&self.task) };
         let classes = Some(&classes[..]).filter(|classes| !classes.is_empty());
@@ -236,14 +236,14 @@ impl FileModel<'_> {
     }
 }
 
-/// Says which levels no training row has.
+/// Warns of levels that no training row has.
 pub(super) fn warn_of(unseen: &UnseenLevels) {
     if let Some(sentence) = unseen.sentence() {
         tracing::warn!("{sentence}");
     }
 }
 
-/// The names of the columns of predictions.
+/// Names of the prediction columns.
 fn header(outputs: &[String], has_labels: bool, classes: Option<&[String]>, has_intervals: bool) -> Vec<String> {
     let named = |word: &str| -> Vec<String> {
         match outputs {
@@ -261,27 +261,27 @@ fn header(outputs: &[String], has_labels: bool, classes: Option<&[String]>, has_
 }
 
 impl Predictions {
-    /// Takes columns of the data file beside these rows.
+    /// Reads the kept columns for these rows.
     fn keep(&mut self, source: &Source, names: &[String], hints: HashMap<String, Hint>) -> Result<()> {
         let wanted = Wanted { filter: ColumnFilter::only(names.iter().cloned()), hints, ..Wanted::default() };
         let mut table = source.read(&wanted)?.0.select_rows(&self.rows);
         self.kept = names.iter().filter_map(|name| Some((name.clone(), table.take(name)?))).collect();
-        // A column that says how rows follow each other is written once.
+        // A key column that is also kept is written once.
         self.keys.retain(|(name, _)| !names.contains(name));
         Ok(())
     }
 
-    /// The columns of the data that stand before predictions.
+    /// Data columns written before the predictions.
     pub(super) fn before(&self) -> impl Iterator<Item = &(String, Cells)> {
         self.keys.iter().chain(&self.kept)
     }
 
-    /// Whether rows are told by their number.
+    /// Whether rows are identified by their number.
     pub(super) fn is_numbered(&self) -> bool {
         self.keys.is_empty() && self.kept.is_empty() && self.dropped
     }
 
-    /// The names of all columns.
+    /// Names of all columns.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.before().map(|(name, _)| name.clone()).collect();
         names.extend(self.is_numbered().then(|| "row".to_owned()));
@@ -290,7 +290,7 @@ impl Predictions {
         names
     }
 
-    /// The figures as a short table for people, where predictions were compared with targets.
+    /// The figures as a short table for people, if predictions were compared with targets.
     pub fn table(&self) -> Option<String> {
         let Judged { figures, loss, classes, coverage } = self.judged.as_ref()?;
         let mut text = figures.table(loss, classes);
@@ -307,7 +307,7 @@ impl Predictions {
     }
 }
 
-/// The labels of the classes of a task, in the order of their probabilities.
+/// Class labels of a task, in the order of their probabilities.
 pub(super) fn classes(task: &Task) -> Vec<String> {
     match task {
         Task::Regression => Vec::new(),

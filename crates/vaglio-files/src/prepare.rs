@@ -1,4 +1,4 @@
-//! From a pipeline and its files to what a run needs, whichever way the table is read.
+//! Prepares the data of a pipeline, from whole tables or in batches.
 
 use super::data::{Prepared, prepared};
 use super::streamed::{self, Keeping, Loading};
@@ -9,16 +9,16 @@ use vaglio_pipeline::pipeline::ValidPipeline;
 /// Reads, codes, splits and preprocesses the data of a pipeline.
 ///
 /// # Errors
-/// Files that cannot be read or hold values that are not finite; names and labels that the data do not have; text
-/// columns that no map takes.
+/// Fails for files that cannot be read or hold non-finite values, for names and labels that the data do not have, and
+/// for text columns that no map accepts.
 pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     prepare_with(pipeline, folder, Keeping::default())
 }
 
-/// The same, which keeps what the pass makes over a table that is read in batches.
+/// Like [`prepare`], keeping results of the pass over a table that is read in batches.
 ///
 /// # Errors
-/// Those of [`prepare`].
+/// Returns the errors of [`prepare`].
 pub(super) fn prepare_with(pipeline: &ValidPipeline, folder: &Path, kept: Keeping<'_>) -> Result<Prepared> {
     match streamed::prepared(pipeline, folder, kept)? {
         Loading::Batches(prepared) => Ok(*prepared),
@@ -26,11 +26,11 @@ pub(super) fn prepare_with(pipeline: &ValidPipeline, folder: &Path, kept: Keepin
     }
 }
 
-/// The same where no more than the parts of the rows has to be known: of a table that is read in batches the labels of all rows
-/// and the first of the others, which `true` tells.
+/// Like [`prepare`], for splits only: of a table read in batches, the labels of all rows and the first of the others.
+/// Returns whether the rows are such a sample.
 ///
 /// # Errors
-/// Those of [`prepare`].
+/// Returns the errors of [`prepare`].
 pub(super) fn prepare_parts(pipeline: &ValidPipeline, folder: &Path) -> Result<(Prepared, bool)> {
     match streamed::sampled(pipeline, folder)? {
         Loading::Batches(prepared) => Ok((*prepared, true)),
@@ -41,11 +41,11 @@ pub(super) fn prepare_parts(pipeline: &ValidPipeline, folder: &Path) -> Result<(
     }
 }
 
-/// The same of the beginning of large files. What would be refused by it, since a class or a value is not among the first
-/// rows, is read as a whole.
+/// Like [`prepare`], for the beginning of large files. Reads everything if the beginning is rejected, since a class or
+/// value may come later.
 ///
 /// # Errors
-/// Those of [`prepare`].
+/// Returns the errors of [`prepare`].
 pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     match streamed::sampled(pipeline, folder)? {
         Loading::Batches(prepared) => Ok(*prepared),
@@ -56,7 +56,7 @@ pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<
     }
 }
 
-/// An error of a table that was read whole: where it is too large, with why it cannot be read in batches.
+/// Adds to the error of a table that is too large why it cannot be read in batches.
 fn with_reason(why: Option<&Error>, error: Error) -> Error {
     match (why, error) {
         (Some(why), Error::Setting { field, message, place, from_root }) if field == "limits.memory" => {

@@ -1,9 +1,9 @@
-//! What a run found of how its files are read.
+//! Settings that a run found for reading its files.
 
 use vaglio_pipeline::pipeline::{ColumnType, DataSpec, DateOrder, ReadSpec, Reading};
 use vaglio_tables::read::{ColumnSurvey, DAY_FIRST, InferredType, MONTH_FIRST, Notation, Survey};
 
-/// How other files are read alike: the mark before decimals and the order of dates are those that were found.
+/// Settings for reading further files alike, with the decimal mark and date order that were found.
 pub(super) fn reading(spec: &DataSpec, settled: &ReadSpec, survey: &Survey) -> Reading {
     let noted = |note: &str| survey.columns.iter().any(|column| column.note.as_deref() == Some(note));
     let dates = match spec.read.dates {

@@ -1,4 +1,4 @@
-//! What `selection.json` says of a run.
+//! Builds the record of a run, `selection.json`.
 
 use super::Prepared;
 use super::correlations::Correlations;
@@ -30,7 +30,8 @@ use vaglio_report::record::{
 };
 use vaglio_tables::budget;
 
-/// The record of a selection, with figures of sizes that may take so many flops; the seconds, the equation, and of what columns are made, are left to be filled in.
+/// Builds the record. The caller fills in timings, the equation and column origins. `budget` caps the flops of figures
+/// per size.
 pub(super) fn record(
     pipeline: &ValidPipeline,
     selector: &ValidSelector,
@@ -144,12 +145,12 @@ pub(super) fn record(
             tuning: tuned,
             residuals: None,
         },
-        // Last, since the hash of the data may still be on its way.
+        // Computed last, since the hash of the data may still be running.
         data: data(prepared, design)?,
     })
 }
 
-/// The diagnostics of the trials with what single precision did, where there is either.
+/// Diagnostics of the trials and of single precision, if either exists.
 fn numerics(trials: Option<Diagnostics>, single: Option<SingleRounding>) -> Option<Diagnostics> {
     match single {
         None => trials,
@@ -157,7 +158,7 @@ fn numerics(trials: Option<Diagnostics>, single: Option<SingleRounding>) -> Opti
     }
 }
 
-/// The cross-validated loss of an entry's size, where walks were cut at it.
+/// Fills in the cross-validated loss of an entry's size, if known.
 fn cross_validated(entry: &mut EntryRecord, cells: &[Cell]) {
     if let Ok(at) = cells.binary_search_by_key(&entry.size, |cell| cell.size) {
         (entry.cross_validated, entry.cross_validated_error) = (Some(cells[at].loss), cells[at].standard_error);
@@ -237,7 +238,7 @@ fn parts(pipeline: &ValidPipeline, prepared: &Prepared, selection: &Selection) -
     })
 }
 
-/// The result by its columns, of each of which it is known what it is worth.
+/// Records of the selected columns with their drop-column importance.
 fn selected(prepared: &Prepared, design: &Design, selection: &Selection, worths: Vec<Worth>) -> Vec<SelectedRecord> {
     let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
     let names = &selection.names;
@@ -272,7 +273,7 @@ fn selected(prepared: &Prepared, design: &Design, selection: &Selection, worths:
     subset.iter().zip(worths).enumerate().map(record).collect()
 }
 
-/// More columns are allowed than there are candidates.
+/// Warns if more columns are allowed than there are candidates.
 fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Warning> {
     let search = serde_json::to_value(&pipeline.settings().search).ok()?;
     let stages = search["stages"].as_array().map_or_else(|| vec![&search], |stages| stages.iter().collect());
@@ -284,7 +285,7 @@ fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Wa
     })
 }
 
-/// Those of the table and the selection, and what the steps and the settings say.
+/// Collects the warnings of table, selection, steps and settings.
 fn warnings(
     pipeline: &ValidPipeline,
     prepared: &Prepared,
@@ -302,7 +303,7 @@ fn warnings(
     warnings.extend(single_rows(pipeline, design));
     warnings.extend(more_than_there_are(pipeline, design.features()));
     if pipeline.settings().criterion.loss().is_some() && loss.needs_classes() {
-        // The last step that changed what was known to be lowest; after it columns differ by their index alone.
+        // Last step that lowered the lowest loss; later columns differ by index only.
         let mut lowest = selection.path.empty.loss;
         let mut last = 0;
         for step in steps {
@@ -328,10 +329,10 @@ fn warnings(
 }
 
 impl Prepared {
-    /// The figures of a model on the test rows, in the target's units; `None` without test rows.
+    /// Figures of a model on the test rows, in the target's units; `None` without test rows.
     ///
     /// # Errors
-    /// Those of [`Model::predict`]; [`Error::Shape`] when no test row counts.
+    /// Returns the errors of [`Model::predict`]; [`Error::Shape`] if no test row has positive weight.
     pub fn figures(&self, model: &Model, loss: &dyn Loss) -> Result<Option<Figures>> {
         let Some(test) = &self.test else { return Ok(None) };
         let clusters = Some(&self.test_clusters[..]);
@@ -347,13 +348,13 @@ impl Prepared {
         })
     }
 
-    /// Whether targets are numbers.
+    /// Whether targets are numeric.
     pub(super) fn is_regression(&self) -> bool {
         *self.train.task() == Task::Regression
     }
 }
 
-/// The figures on test rows, beside the loss without columns.
+/// Figures on the test rows, with the loss of the empty model.
 fn test(
     prepared: &Prepared,
     design: &Design,

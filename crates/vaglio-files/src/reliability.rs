@@ -1,7 +1,7 @@
-//! How far the probabilities of classes are right on rows held out.
+//! Calibration of class probabilities on held-out rows.
 //!
-//! The logistic maps of the saved model are fitted on all rows held out. Here those of each fold are fitted on the rows of
-//! the other folds, so that no row has a part in its own probability.
+//! The saved model's logistic maps are fitted on all held-out rows. Here, each fold uses maps fitted on the other
+//! folds, so that no row affects its own probability.
 
 use super::Prepared;
 use ndarray::Array2;
@@ -12,7 +12,7 @@ use vaglio_pipeline::resample::Pooled;
 use vaglio_pipeline::resample::along::Held;
 use vaglio_report::record::{PredictedOn, ReliabilityRecord, brier};
 
-/// That of predictions held out; `None` of one fold alone, and where no maps can be fitted.
+/// Calibration of held-out predictions; `None` for a single fold, and if no maps can be fitted.
 pub(super) fn reliability(from: PredictedOn, pooled: &Pooled) -> Option<ReliabilityRecord> {
     if pooled.ends.len() < 2 {
         return None;
@@ -35,10 +35,10 @@ pub(super) fn reliability(from: PredictedOn, pooled: &Pooled) -> Option<Reliabil
     Some(ReliabilityRecord::new(from, pooled.targets.view(), probabilities.view(), &all_weights))
 }
 
-/// The Brier score of the test rows by the saved maps; `None` without either.
+/// Brier score of the test rows with the saved maps; `None` without either.
 ///
 /// # Errors
-/// Those of [`Model::predict`].
+/// Returns the errors of [`Model::predict`].
 pub(super) fn of_test(prepared: &Prepared, maps: Option<&Calibration>, model: &Model) -> Result<Option<f64>> {
     let (Some(test), Some(maps)) = (&prepared.test, maps) else { return Ok(None) };
     let held = Held::new(test, prepared.target_units.as_deref(), &prepared.train);
@@ -73,7 +73,7 @@ mod tests {
         }
         let pooled = Pooled::new(parts.iter().map(compared)).unwrap();
         let found = reliability(PredictedOn::Nested, &pooled).unwrap();
-        // By plain loops: the maps of the other two folds, row by row.
+        // Plain loops: maps of the other two folds, row by row.
         let mut sum = 0.0;
         for fold in 0..3 {
             let others: Vec<usize> = (0..rows).filter(|row| row / 20 != fold).collect();

@@ -1,4 +1,4 @@
-//! What a whole selection is worth: nested folds, shuffled targets.
+//! Nested cross-validation and permutation tests.
 
 use super::origins::Origins;
 use super::pair::paired;
@@ -16,10 +16,10 @@ use vaglio_search::shuffle::stream;
 
 const SHUFFLE: u64 = 3;
 
-/// The figures of outer folds. `names` are the candidates of the run on all rows, made of `origins`.
+/// Figures of the outer folds. `names` are the candidates of the run on all rows, made from `origins`.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+/// [`vaglio_core::Error::Shape`] if no held-out row has positive weight.
 pub(super) fn nested(
     whole: Whole<'_>,
     sample: &Sample,
@@ -42,7 +42,7 @@ pub(super) fn nested(
     let pooled = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?;
     let figures = pooled.figures(sample.class_order().as_ref(), loss, repeats).of_outputs(sample.target_names());
     let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
-        // AUC and balanced error of a fold without one of the classes are none.
+        // AUC and balanced error are undefined on a fold without one of the classes.
         let of = |tally: &Tally| Tally::mean(loss, &[tally]).unwrap_or(f64::INFINITY);
         OuterFold {
             fold: fold.fold + 1,
@@ -78,7 +78,7 @@ pub(super) fn nested(
     })
 }
 
-/// How often each name is in the sets, the most frequent first, of equals the first candidate.
+/// Selection frequency of each name over the sets, most frequent first, then in candidate order.
 pub(super) fn frequency(sets: &[HashSet<String>], names: &[String]) -> Vec<Frequency> {
     let places: HashMap<&String, usize> = names.iter().enumerate().map(|(place, name)| (name, place)).collect();
     let mut counts: HashMap<&String, usize> = HashMap::new();
@@ -96,7 +96,7 @@ pub(super) fn frequency(sets: &[HashSet<String>], names: &[String]) -> Vec<Frequ
     counted.into_iter().map(frequency).collect()
 }
 
-/// Mean over pairs of |A ∩ B| / |A ∪ B|; two empty sets are equal.
+/// Mean Jaccard index |A ∩ B| / |A ∪ B| over pairs; two empty sets are equal.
 fn jaccard(sets: &[HashSet<String>]) -> Option<f64> {
     let pairs = sets.iter().enumerate().flat_map(|(k, a)| sets[..k].iter().map(move |b| (a, b)));
     let likeness = pairs.map(|(a, b)| {
@@ -107,11 +107,10 @@ fn jaccard(sets: &[HashSet<String>]) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-/// What the procedure takes on shuffled targets; `None` when it was stopped, or where some are another process's.
-///
+/// Selections on shuffled targets; `None` if stopped, or if some belong to another process.
 ///
 /// # Errors
-/// Those of the procedure.
+/// Returns the errors of the selection.
 pub(super) fn shuffles(
     whole: Whole<'_>,
     sample: &Sample,
@@ -138,10 +137,10 @@ pub(super) fn shuffles(
     Ok(if watcher.stopped().is_some() { None } else { nulls.into_iter().collect() })
 }
 
-/// The procedure on [shuffled targets](shuffles), beside the selection on the data; `None` when it was stopped.
+/// Compares the selection with those on [shuffled targets](shuffles); `None` if stopped.
 ///
 /// # Errors
-/// Those of the procedure.
+/// Returns the errors of the selection.
 pub(super) fn permutations(
     whole: Whole<'_>,
     sample: &Sample,

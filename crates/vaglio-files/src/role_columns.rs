@@ -1,4 +1,4 @@
-//! The columns of special meaning, taken out of a table.
+//! Separates role columns from features.
 
 use super::past::Side;
 use super::roles::Roles;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use vaglio_core::{Cells, Error, Result, Table, Task};
 use vaglio_pipeline::resample::Rows;
 
-/// A table with the columns of special meaning taken out.
+/// A table split into role columns and the rest.
 pub(super) struct RoleColumns {
     targets: Vec<(String, Cells)>,
     weights: Option<Vec<f64>>,
@@ -17,17 +17,17 @@ pub(super) struct RoleColumns {
     assignment: Option<Vec<u32>>,
     time: Option<Vec<u32>>,
     known: Option<Vec<u32>>,
-    /// Whether each row counts, where some are the past of others alone.
+    /// Whether each row belongs to the set, if some only serve as lags.
     counting: Option<Vec<bool>>,
     rest: Table,
 }
 
 impl RoleColumns {
-    /// With the targets `outputs`, which may lie ahead. Targets of which maps make columns of the past stay in the table.
+    /// Splits a table with the targets `outputs`, which may lie ahead. Targets with lags stay in the table.
     pub fn take(roles: &Roles<'_>, side: Side, outputs: &[String], lagged: &[String]) -> Result<Self> {
         let spec = roles.spec;
         let Side { mut table, counting, times } = side;
-        // A column may give the series, the groups and the folds alike.
+        // One column may be series, groups and folds at once.
         let numbers = |name: Option<&str>| name.and_then(|name| table.get(name)).map(numbers_of);
         let (assignment, groups) = (roles.assigned(&table)?, numbers(roles.groups()));
         let (time, known) = match times {
@@ -54,12 +54,12 @@ impl RoleColumns {
         Ok(RoleColumns { targets, weights, groups, assignment, time, known, counting, rest: table })
     }
 
-    /// What kind of target it is, by the rows that count.
+    /// Task by the targets of the rows that count.
     pub fn task(&self, roles: &Roles<'_>) -> Result<Task> {
         task(roles.spec, &self.counted().0)
     }
 
-    /// The targets of the rows that count, and their places.
+    /// Targets of the rows that count, and their positions.
     fn counted(&self) -> (Vec<(String, Cells)>, Option<Vec<usize>>) {
         let Some(counting) = &self.counting else { return (self.targets.clone(), None) };
         let rows: Vec<usize> = (0..counting.len()).filter(|&row| counting[row]).collect();
@@ -67,7 +67,7 @@ impl RoleColumns {
         (targets.collect(), Some(rows))
     }
 
-    /// The rows with coded targets; those that do not count have weight 0, and 0 for a target.
+    /// Rows with coded targets; rows that do not count get weight 0 and target 0.
     pub fn rows(self, task: &Task, field: &str) -> Result<Rows> {
         let (targets, counted) = self.counted();
         let RoleColumns { mut weights, groups, assignment, time, known, rest: table, .. } = self;

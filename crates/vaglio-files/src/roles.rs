@@ -1,4 +1,4 @@
-//! What the columns of a table mean beside features.
+//! Roles of columns other than feature.
 
 use super::series::{Order, numbers_of};
 use serde_json::Value;
@@ -8,31 +8,31 @@ use vaglio_pipeline::inside::Settings;
 use vaglio_pipeline::pipeline::{ColumnType, DataSpec, MissingTarget, Names, TargetSpec};
 use vaglio_tables::read::Survey;
 
-/// What the columns of a table mean.
+/// Roles of a table's columns.
 #[derive(Clone, Copy)]
 pub(super) struct Roles<'p> {
     pub spec: &'p DataSpec,
-    /// The column that gives every row its fold.
+    /// Column that assigns rows to folds.
     pub assignment: Option<&'p Assignment>,
-    /// The words that it may have, if it has words that are asked for.
+    /// Allowed words of that column, if restricted.
     pub words: &'static [&'static str],
-    /// Whether maps look back at rows that take no part.
+    /// Whether maps use lags from rows that are left out.
     pub looks_back: bool,
-    /// Whether a row may look at the rows before it, by maps or by the learner.
+    /// Whether maps or the learner use previous rows.
     pub in_steps: bool,
 }
 
-/// A column that gives every row its fold, or a number that a criterion of a plug-in asks for.
+/// A column that assigns rows to folds, or gives a number that a plug-in's criterion needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Assignment {
     pub column: String,
     /// The setting that names it.
     pub field: String,
-    /// The words that it may have, if it has words.
+    /// Allowed words, if restricted.
     pub words: &'static [&'static str],
 }
 
-/// The setting of a criterion whose value is the name of this column.
+/// The criterion's setting with the name of this column as its value.
 fn naming(criterion: &dyn Criterion, column: &str) -> String {
     fn found(settings: &Value, column: &str) -> Option<String> {
         settings.as_object()?.iter().find_map(|(key, value)| match value {
@@ -42,14 +42,14 @@ fn naming(criterion: &dyn Criterion, column: &str) -> String {
         })
     }
     let settings = serde_json::to_value(criterion).unwrap_or_default();
-    // A part within may be called as the column is.
+    // A part within may have the column's name.
     if settings["assignment"] == column {
         return "criterion.assignment".into();
     }
     format!("criterion.{}", found(&settings, column).as_deref().unwrap_or("assignment"))
 }
 
-/// The column that gives every row its fold, by the criterion or by splits around the search.
+/// The column that assigns rows to folds, for the criterion or for splits around the search.
 ///
 /// # Errors
 /// [`Error::Setting`] for two of them.
@@ -83,7 +83,7 @@ pub(super) fn assignment(settings: &Settings) -> Result<Option<Assignment>> {
 }
 
 impl Roles<'_> {
-    /// The columns that say something of the rows and are no features, with the setting that names each.
+    /// Role columns of the rows, which are no features, with the setting that names each.
     pub fn of_rows(&self) -> Vec<(&str, &str)> {
         let DataSpec { weights, groups, series, time, test_rows, .. } = self.spec;
         let named = [
@@ -97,25 +97,25 @@ impl Roles<'_> {
         named.into_iter().filter_map(|(field, name)| name.map(|name| (field, name))).collect()
     }
 
-    /// The column whose values are the groups.
+    /// Column of the groups.
     pub fn groups(&self) -> Option<&str> {
         self.spec.groups.as_deref().or(self.spec.series.as_deref())
     }
 
-    /// The column that gives every row its fold.
+    /// Column that assigns rows to folds.
     pub fn assigned_by(&self) -> Option<&str> {
         self.assignment.map(|assignment| assignment.column.as_str())
     }
 
-    /// The setting that names the column of folds.
+    /// Setting that names this column.
     fn assigning(&self) -> &str {
         self.assignment.map_or("criterion.assignment", |assignment| &assignment.field)
     }
 
-    /// The number of each row in the column that gives it its fold.
+    /// Fold or number of each row by the assigning column.
     ///
     /// # Errors
-    /// [`Error::Setting`] for a word that is none of those that it may have, with its row.
+    /// [`Error::Setting`] for a word that is not allowed, with its row.
     pub fn assigned(&self, table: &Table) -> Result<Option<Vec<u32>>> {
         let Some(name) = self.assigned_by() else { return Ok(None) };
         let Some(cells) = table.get(name) else { return Ok(None) };
@@ -184,20 +184,20 @@ impl Roles<'_> {
         Ok(())
     }
 
-    /// Columns that are excluded or dropped, unless they have another meaning.
+    /// Excluded or dropped columns without another role.
     pub fn unused(&self) -> Vec<String> {
         let used = |name: &&String| self.of_rows().iter().any(|(_, of_rows)| of_rows == name);
         let dropped = self.spec.types.iter().filter(|(_, kind)| **kind == ColumnType::Drop).map(|(name, _)| name);
         self.spec.exclude.iter().chain(dropped).filter(|name| !used(name)).cloned().collect()
     }
 
-    /// Columns that are not read: those that are unused, and that no filter asks for.
+    /// Columns that are not read: unused, and in no filter.
     pub fn unread(&self) -> Vec<String> {
         let unused = self.unused().into_iter();
         unused.filter(|name| self.spec.filters().all(|(_, filter)| filter.column != *name)).collect()
     }
 
-    /// Columns that are read for filters of rows alone: they are unused, or without a name of their own.
+    /// Columns read for row filters only: unused, or without a name of their own.
     pub fn for_filters_alone(&self, aside: &[(String, &str)]) -> impl Iterator<Item = &str> {
         let spec = self.spec;
         let is_asked = |name: &str| {
@@ -210,8 +210,7 @@ impl Roles<'_> {
         spec.filters().map(|(_, filter)| filter.column.as_str()).filter(move |name| others.contains(*name))
     }
 
-    /// The rows of which targets and weights are known, and weights are not 0; where maps look back the others are still in the
-    /// table.
+    /// Rows with known targets and with known weights other than 0; for lags the others stay in the table.
     pub fn counting(&self, table: Table) -> Table {
         let known = self.spec.target.names().iter().chain(&self.spec.weights).filter_map(|name| table.get(name));
         let known: Vec<&Cells> = known.filter(|cells| cells.missing().is_some()).collect();
@@ -223,7 +222,7 @@ impl Roles<'_> {
         if rows.len() == table.rows() { table } else { table.select_rows(&rows) }
     }
 
-    /// Refuses cells that are missing in targets and in columns that say something of the rows.
+    /// Rejects missing cells in targets and role columns.
     ///
     /// # Errors
     /// [`Error::NonFinite`] with file, row and column.
@@ -237,7 +236,7 @@ impl Roles<'_> {
     }
 }
 
-/// Refuses weights in this column that are text, negative or all 0.
+/// Rejects weights that are text, negative or all 0.
 pub(super) fn check_weights(name: Option<&String>, table: &Table) -> Result<()> {
     let Some((name, cells)) = name.and_then(|name| Some((name, table.get(name)?))) else { return Ok(()) };
     let Some(weights) = cells.numbers().map(|numbers| numbers.values()) else {
@@ -265,7 +264,7 @@ mod tests {
     use vaglio_search::Greedy;
     use vaglio_validate::splits::Given;
 
-    /// A criterion that asks for a column of its own.
+    /// A criterion that needs a column of its own.
     #[part(Criterion, "event_test")]
     struct AsksForEvent {
         loss: AnyLoss,

@@ -1,4 +1,4 @@
-//! Rows that take part: those that the filters of the settings let pass and whose target is there.
+//! Filters rows by the settings and by known targets.
 
 use super::roles::Roles;
 use super::series::whole_numbers;
@@ -10,17 +10,16 @@ use vaglio_pipeline::pipeline::{DataSpec, Labels, MissingTarget, RowFilter};
 use vaglio_report::record::{LeftOut, LeftOutReason};
 use vaglio_tables::read::{Hint, Survey, date_span};
 
-/// The distance of rows of which at most so many are taken, at even distances.
+/// Stride that takes at most `most` evenly spaced rows.
 pub(crate) fn stride(rows: usize, most: usize) -> usize {
     rows.div_ceil(most).max(1)
 }
 
-/// Leaves out the rows that take no part, with the survey of those that are left, and the columns that are there for
-/// filters alone.
+/// Leaves out filtered rows and the columns read for filters only; adjusts the survey.
 ///
 /// # Errors
-/// [`Error::Setting`] for filters that their column cannot answer, or that let no row pass; [`Error::Shape`] where every
-/// target is missing.
+/// Returns [`Error::Setting`] for filters that do not fit their column or leave no row. Returns [`Error::Shape`] if
+/// every target is missing.
 pub(super) fn taking_part(
     roles: &Roles<'_>,
     mut table: Table,
@@ -48,7 +47,7 @@ pub(super) fn taking_part(
             return Err(Error::setting(field, format!("no row is left where `{}`", filter.words())));
         }
     }
-    // Where maps look back, rows without a target are the past of others, if it is known where they stand.
+    // For lags, rows without a target stay in the table if their position is known.
     let of_rows = roles.of_rows().into_iter().filter(|(field, _)| *field != "data.weights");
     let of_rows: Vec<&Cells> = of_rows.filter_map(|(_, name)| table.get(name)).collect();
     let is_placed = |row: usize| roles.looks_back && of_rows.iter().all(|cells| !cells.is_missing(row));
@@ -74,7 +73,7 @@ pub(super) fn taking_part(
     Ok((table, left_out))
 }
 
-/// The reasons of training and test rows, each once.
+/// Merges the reasons of training and test rows.
 pub(super) fn together(mut of_training: Vec<LeftOut>, of_test: Vec<LeftOut>) -> Vec<LeftOut> {
     for test in of_test {
         let same = |of: &&mut LeftOut| (of.reason, &of.column, &of.filter) == (test.reason, &test.column, &test.filter);
@@ -112,7 +111,7 @@ fn passing(field: &str, filter: &RowFilter, cells: &Cells, spec: &DataSpec, is_t
     };
     let (from, to) = (bound("from", &filter.from, 0, f64::NEG_INFINITY)?, bound("to", &filter.to, 1, f64::INFINITY)?);
     Ok(match cells {
-        // A span ends before the first second after it; one moment is in its own.
+        // A time span ends before the next second; a single moment is included.
         Cells::Dates(dates) => {
             let moment = filter.to.as_ref().is_some_and(|to| to.0.contains(':'));
             dates.iter().map(|date| *date >= from && (*date < to || moment && *date == to)).collect()
@@ -125,7 +124,7 @@ fn passing(field: &str, filter: &RowFilter, cells: &Cells, spec: &DataSpec, is_t
     })
 }
 
-/// Whether each whole number lies between the bounds of the filter.
+/// Whether each whole number is within the filter's bounds.
 fn within(field: &str, filter: &RowFilter, wholes: &[Option<i128>]) -> Result<Vec<bool>> {
     let bound = |key: &str, bound: &Option<Label>, none: i128| {
         let wrong = |text: &str| format!("it is `{text}`, and `{}` holds whole numbers", filter.column);
@@ -155,7 +154,7 @@ pub(super) fn having(
         let is_same = |row: usize| match cells {
             Cells::Dates(dates) => date_span(label, spec.read.dates)
                 .is_some_and(|[from, to]| dates[row] >= from && (dates[row] < to || dates[row] == from)),
-            // Codes such as `01` are as they are written where some row has them so.
+            // Codes such as `01` are compared as written if some row has them so.
             Cells::Text(_) if is_written && own[row].parse::<f64>().is_ok() => own[row] == *label,
             Cells::Text(_) | Cells::Numbers(_) => same_label(&own[row], label),
         };

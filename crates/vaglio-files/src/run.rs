@@ -1,4 +1,4 @@
-//! A run: prepare, select, fit, evaluate, write.
+//! Runs a pipeline: prepare, select, fit, evaluate, write.
 
 use super::claim::Claim;
 use super::discoveries::planned;
@@ -31,22 +31,22 @@ use vaglio_report::record::{RaceRecord, Record, Seconds, Status, Warning, Warnin
 use vaglio_report::report::{heading, render};
 use vaglio_tables::budget::{peak, resident, shown};
 
-/// Where a run reads and writes.
+/// Folders and options of a run.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
-    /// The folder that paths in the pipeline are relative to.
+    /// Folder that paths in the pipeline are relative to.
     pub folder: PathBuf,
-    /// The pipeline file, if there is one: it stays also where it is called `resolved.yaml` in `out` and the run fails.
+    /// The pipeline file, if any. It is kept even if it is `resolved.yaml` in `out` and the run fails.
     pub pipeline: Option<PathBuf>,
-    /// The folder that the files are written to; made when absent.
+    /// Folder to write to; created if missing.
     pub out: PathBuf,
-    /// Whether to go on from the journal in that folder.
+    /// Whether to resume from the journal in that folder.
     pub resume: bool,
-    /// How many steps, drawn at random, are recomputed by plain retraining.
+    /// Number of random steps to recompute by plain retraining.
     pub verify: Option<usize>,
 }
 
-/// What a run found; everything is on disk already.
+/// Results of a run, already written to disk.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct RunOutcome {
@@ -56,24 +56,24 @@ pub struct RunOutcome {
     pub model: SavedModel,
 }
 
-/// Runs a pipeline on its files and writes `selection.json`, `model.json`, `resolved.yaml` and `report.html`, which come
-/// into place together, and while it runs `journal.jsonl`.
+/// Runs a pipeline on its files. Writes `selection.json`, `model.json`, `resolved.yaml` and `report.html`, which are
+/// renamed into place together, and `journal.jsonl` while running.
 ///
-/// The result that was there is kept as `selection.previous.json`, with its other files likewise, also where the run
-/// fails; where its settings are refused, it stays as it is. Runs on this machine, on the current rayon pool; the result does not depend on the number of threads, nor on how often the run was
-/// resumed. The journal of the monitor is not used: the run has its own, in that folder.
+/// An existing result is kept as `selection.previous.json`, with its other files, even if the run fails; it stays in
+/// place if the settings are rejected. Runs on this machine, on the current rayon pool. The result depends neither on
+/// the number of threads nor on resumptions. The monitor's journal is ignored: the run has its own in that folder.
 ///
 /// # Errors
-/// Those of the data, the settings and the arithmetic; [`vaglio_core::Error::Unwritable`], as a rule found before the search
-/// starts, also while another run is in the folder; [`vaglio_core::Error::JournalRefused`]; [`vaglio_core::Error::Setting`] for a
-/// pipeline whose engine has workers, [`Cluster`](vaglio_pipeline::pipeline::Cluster).
+/// Returns the errors of data, settings and arithmetic. [`vaglio_core::Error::Unwritable`], usually before the search,
+/// also while another run is in the folder. [`vaglio_core::Error::JournalRefused`]. [`vaglio_core::Error::Setting`] for
+/// a pipeline whose engine has workers, [`Cluster`](vaglio_pipeline::pipeline::Cluster).
 pub fn run<'m>(pipeline: &ValidPipeline, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
     pipeline.settings().engine.check_is_here()?;
     run_here(pipeline, options, monitor.into(), (false, None))
 }
 
-/// The same, whatever the engine. Where the pieces of the search are known, no stop keeps the run from putting it together: what
-/// was too short to be kept is done again.
+/// Like [`run`], for any engine. With known pieces of the search, a stop does not prevent assembling them; pieces too
+/// short to be kept are computed again.
 pub(super) fn run_here(
     pipeline: &ValidPipeline,
     options: &RunOptions,
@@ -88,7 +88,7 @@ pub(super) fn run_here(
     if let (Err(error), Some(claim)) = (&done, &claim)
         && error.class() != ExitClass::Configuration
     {
-        // What failed is told, and not that this fails as well.
+        // Reports the first failure, not this one.
         let _ = claim.set_aside(options.pipeline.as_deref());
     }
     done
@@ -105,17 +105,17 @@ fn run_in(
     let prepared = {
         let _entered = tracing::info_span!("read").entered();
         let checkpoints = Some(Checkpoints::new(claim, &options.out, options.resume)).filter(|_| ranges.is_none());
-        // A signal ends reading at once, without this sign.
+        // A signal ends reading at once, without this stop sign.
         let limit = timed(StopSign::default(), start, pipeline.most_time()).at_the_end();
         limit.ends(|| prepare_with(pipeline, &options.folder, Keeping { checkpoints, ranges }))?
     };
-    // Rows that stand for others are searched as these would be, by settings that the user did not write.
+    // Weighted stand-in rows are searched with internal settings, as the original rows would be.
     let (written, searched) = (pipeline, prepared.searched(pipeline));
     let pipeline = &searched;
     let read = start.elapsed().as_secs_f64();
-    // Refusals come before anything is written or computed.
+    // Rejections come before anything is written or computed.
     let search_start = Instant::now();
-    // The map of a learner may take longer than all that is allowed.
+    // The learner's map may take longer than the time limit.
     let stop = timed(monitor.stop.clone(), start, pipeline.most_time()).at_the_end();
     let train = prepared.train.clone().stopping_at(stop.clone());
     let made = |selector: &ValidSelector| Ok(selector.design(&train)?.stopping_at(StopSign::default()));
@@ -216,7 +216,7 @@ fn run_in(
     Ok(RunOutcome { record, model })
 }
 
-/// A figure that a stop cut short is empty.
+/// Replaces a stopped figure by an empty one.
 fn unless_stopped<T: Default>(done: Result<T>) -> Result<T> {
     match done {
         Err(Error::Stopped(_)) => Ok(T::default()),
@@ -225,13 +225,13 @@ fn unless_stopped<T: Default>(done: Result<T>) -> Result<T> {
 }
 
 impl Prepared {
-    /// The pipeline by which its training rows are searched.
+    /// The pipeline to search the training rows with.
     pub(super) fn searched(&self, pipeline: &ValidPipeline) -> ValidPipeline {
         self.streamed.as_ref().map_or(pipeline, |streamed| &streamed.pipeline).clone()
     }
 }
 
-/// Where the memory of a run ended it.
+/// Warns if the memory limit ended the run.
 fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
     let (peak, budget) = (peak()?, pipeline.budget());
     let is_over = record.stop_reason.is_partial() && peak > budget.limit();
@@ -245,7 +245,7 @@ fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
     })
 }
 
-/// The journal of a run. A hash of the data that is on its way is waited for only to go on from a journal.
+/// Opens the journal of a run. Waits for a pending hash of the data only to resume.
 fn begun(pipeline: &ValidPipeline, options: &RunOptions, prepared: &Prepared) -> Result<Book> {
     let (data, configuration) = (&prepared.digest, pipeline.configuration()?);
     if !options.resume && !data.is_known() {
@@ -255,7 +255,7 @@ fn begun(pipeline: &ValidPipeline, options: &RunOptions, prepared: &Prepared) ->
     if options.resume { Book::resume(&options.out, &header) } else { Book::begin(&options.out, &header) }
 }
 
-/// The model file of a run.
+/// Builds the model file of a run.
 fn saved(
     pipeline: &ValidPipeline,
     selector: &ValidSelector,
@@ -288,13 +288,13 @@ fn saved(
     Ok(with_history(saved, prepared.history.as_ref()))
 }
 
-/// The configuration with every default written out and paths relative to the folder it is written to.
+/// The configuration with all defaults and with paths relative to the output folder.
 pub(super) fn resolved(pipeline: &ValidPipeline, options: &RunOptions) -> Result<String> {
     let mut copy = pipeline.clone();
     let moved = |path: &mut String| *path = relative(&options.folder.join(&*path), &options.out);
     if let Some(ledger) = copy.settings_mut().engine.ledger_mut() {
         moved(ledger);
-        // Of the ledger itself, it is empty.
+        // The path of the ledger to itself is empty.
         let is_here = ledger.is_empty();
         ledger.push_str(if is_here { "." } else { "" });
     }

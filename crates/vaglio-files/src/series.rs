@@ -1,28 +1,28 @@
-//! Rows in the order of their series.
+//! Orders rows by series and time.
 
 use super::periods::periods;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use vaglio_core::{Cells, Error, Result, Table};
 
-/// Which columns say how rows follow each other.
+/// Columns that order the rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Order<'a> {
-    /// The series that a row belongs to.
+    /// Column of the series.
     pub series: Option<&'a str>,
-    /// When it comes in its series.
+    /// Column of the time within a series.
     pub time: Option<&'a str>,
-    /// Whether a row may look at the rows before it, so that no two rows of a series have one time.
+    /// Whether rows may use previous rows, which forbids equal times even without series.
     pub in_steps: bool,
 }
 
 impl Order<'_> {
-    /// Puts the series in the order in which they first appear, and the rows of each in the order of time, or of the
-    /// file without one. The table remembers the series and where each row stood. Rows of one time keep the order of the file where there are no
-    /// series and rows are no steps. Cost O(rows · log rows).
+    /// Sorts the rows: series by first appearance, and within a series by time, or in file order without one. The table
+    /// remembers series and original rows. Equal times keep file order, allowed without series and lags. Cost O(rows ·
+    /// log rows).
     ///
     /// # Errors
-    /// [`Error::Shape`] for times that are text, or the same twice in a series.
+    /// [`Error::Shape`] for times that are text, or equal within a series.
     pub fn arrange(self, table: Table) -> Result<Table> {
         let column = |name: Option<&str>| name.and_then(|name| table.get(name));
         let (labels, times) = (column(self.series), column(self.time));
@@ -67,7 +67,7 @@ impl Order<'_> {
         }
     }
 
-    /// What is wrong with text that is no time.
+    /// Error for text that is no time.
     fn not_a_time(self, cells: &Cells, of_row: &dyn Fn(usize) -> String) -> Error {
         let is_odd = |row: &usize| periods(&[cells.label(*row)]).is_none() && cells.label(*row).parse::<f64>().is_err();
         let row = (0..cells.len()).find(is_odd).unwrap_or(0);
@@ -81,7 +81,7 @@ impl Order<'_> {
     }
 }
 
-/// The place of each time among all of them, from 0; `None` for text.
+/// Rank of each time among all, from 0; `None` for text.
 pub(super) fn places_of(times: &Cells) -> Option<Vec<u32>> {
     let times = ordered(times)?;
     let mut all = times.to_vec();
@@ -90,7 +90,7 @@ pub(super) fn places_of(times: &Cells) -> Option<Vec<u32>> {
     Some(times.iter().map(|time| all.partition_point(|other| other < time) as u32).collect())
 }
 
-/// Times as numbers in their order; `None` for text that is neither months nor quarters.
+/// Times as increasing numbers; `None` for text that is neither months nor quarters.
 pub(super) fn moments(times: &Cells) -> Option<Cow<'_, [f64]>> {
     match times {
         Cells::Dates(dates) => Some(Cow::Borrowed(dates)),
@@ -99,7 +99,7 @@ pub(super) fn moments(times: &Cells) -> Option<Cow<'_, [f64]>> {
     }
 }
 
-/// Like [`moments`], and the ranks of whole numbers that are kept as text, since no double holds them.
+/// Like [`moments`], but also ranks whole numbers that are kept as text because no double holds them.
 fn ordered(times: &Cells) -> Option<Cow<'_, [f64]>> {
     let ranks = |text: &[String]| {
         let wholes = whole_numbers(text)?;
@@ -111,12 +111,12 @@ fn ordered(times: &Cells) -> Option<Cow<'_, [f64]>> {
     moments(times).or_else(|| if let Cells::Text(text) = times { ranks(text).map(Cow::Owned) } else { None })
 }
 
-/// Text as whole numbers, `None` where a cell is missing; `None` of other text.
+/// Parses text as whole numbers, with `None` for missing cells; `None` for other text.
 pub(super) fn whole_numbers(text: &[String]) -> Option<Vec<Option<i128>>> {
     text.iter().map(|cell| if cell.is_empty() { Some(None) } else { cell.parse().ok().map(Some) }).collect()
 }
 
-/// Labels as numbers from 0, in the order in which they first appear.
+/// Numbers labels from 0 by first appearance.
 pub(super) fn numbers_of(cells: &Cells) -> Vec<u32> {
     let mut numbers = HashMap::new();
     (0..cells.len())

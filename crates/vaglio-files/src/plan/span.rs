@@ -1,8 +1,8 @@
-//! Seconds of which both ends are told.
+//! Time ranges, in seconds.
 
 use std::fmt;
 
-/// From the least to the most.
+/// Range of seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Span {
     pub low: f64,
@@ -16,7 +16,7 @@ impl fmt::Display for Span {
         let (_, size, name) = UNITS.iter().find(|(from, ..)| self.high >= *from).unwrap_or(&UNITS[2]);
         let number = |seconds: f64| {
             let value = seconds / size;
-            // Two digits that count, of which none is behind the thousandths.
+            // Two significant digits, but none beyond thousandths.
             match value {
                 0.0..0.1 => format!("{value:.3}"),
                 0.1..1.0 => format!("{value:.2}"),

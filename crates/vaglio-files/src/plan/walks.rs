@@ -1,4 +1,4 @@
-//! How often a run walks its search.
+//! Counts the searches of a run.
 
 use crate::learning;
 use std::fmt;
@@ -10,33 +10,33 @@ use vaglio_pipeline::resample::parting::Parting;
 use vaglio_pipeline::resample::validated::parting;
 use vaglio_pipeline::selector::ValidSelector;
 
-/// How often the search is walked.
+/// Numbers of searches in a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Walks {
-    /// Values of λ that have walks of their own.
+    /// Values of λ with separate searches.
     pub lambdas: usize,
-    /// Folds times repeats, 0 where the search is not cross-validated.
+    /// Folds times repeats; 0 without cross-validation.
     pub folds: usize,
-    /// How often rows are dealt into folds.
+    /// Number of repeated fold assignments.
     pub repeats: usize,
-    /// Walks on all rows.
+    /// Searches on all rows.
     pub whole: usize,
-    /// Outer folds times repeats, in which all of that is repeated.
+    /// Outer folds times repeats; each repeats the whole selection.
     pub outer: usize,
-    /// The part of the rows that an outer fold is trained on.
+    /// Share of the rows in the training set of an outer fold.
     pub trained: f64,
-    /// Parts of the training rows of outer folds, on which all of that is repeated; and the rows of these together, in parts of
-    /// all rows.
+    /// Subsets of outer training sets that repeat the whole selection, for the learning curve; and the sum of their
+    /// shares of all rows.
     pub parts: usize,
     pub of_parts: f64,
-    /// Shuffled targets, on which all of that is repeated.
+    /// Shuffled targets; each repeats the whole selection.
     pub shuffled: usize,
-    /// Single walks on halves of the rows.
+    /// Single searches on half-samples.
     pub halves: usize,
 }
 
 impl Walks {
-    /// Those that choose the size and λ of a selection on the rows of a sample; and those of `evaluate`.
+    /// Counts the searches that choose size and λ, and those of `evaluate`.
     pub fn of(selector: &ValidSelector, design: &Design, sample: &Sample, evaluate: Option<&Evaluate>) -> Self {
         let outer = evaluate.and_then(Evaluate::outer_folds);
         let counted = |parting: Result<Parting>, folds: usize| parting.map_or(folds, |parting| parting.count(sample));
@@ -73,12 +73,12 @@ impl Walks {
         }
     }
 
-    /// Repetitions of all of it, around the folds.
+    /// Repetitions around the folds.
     pub fn around(&self) -> usize {
         self.outer + self.parts + self.shuffled + self.halves
     }
 
-    /// Walks of one selection.
+    /// Searches of one selection.
     fn of_one(&self) -> usize {
         self.folds * self.lambdas + self.whole
     }
@@ -87,18 +87,18 @@ impl Walks {
         self.of_one() * (1 + self.outer + self.parts + self.shuffled) + self.halves
     }
 
-    /// How often everything is done, in parts of what it takes on all rows.
+    /// Cost of all repetitions, in selections on all rows.
     pub fn repetitions(&self) -> f64 {
         1.0 + self.outer as f64 * self.trained + self.of_parts + self.shuffled as f64
     }
 
-    /// Walks, each counted as its share of a walk on all rows.
+    /// Cost of all searches, in searches on all rows.
     pub fn rounds(&self) -> f64 {
         let of_one = (self.folds * self.lambdas) as f64 * self.part_of_fold() + self.whole as f64;
         of_one * self.repetitions() + 0.5 * self.halves as f64
     }
 
-    /// The part of the rows that a fold of the cross-validated search is trained on.
+    /// Share of the rows in the training set of a cross-validation fold.
     pub fn part_of_fold(&self) -> f64 {
         1.0 - 1.0 / (self.folds as f64 / self.repeats.max(1) as f64).max(2.0)
     }

@@ -1,26 +1,26 @@
-//! What laws say when they do not hold.
+//! Reports of violated laws, and the assertions that make them.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use vaglio_core::{Criterion, Design, Score};
 
-/// A law that does not hold, as one sentence: which law, on what, what was expected and what was found. Where several were
-/// tried, the first of those that do not hold, with the others.
+/// A violated law: its name, the test data, and the expected and actual result. After a run of several laws, `others`
+/// has the further violations.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Broken {
-    /// The law, by the name of its function.
+    /// Name of the law: its function.
     pub law: &'static str,
-    /// The data, the subset and the candidate on which it failed.
+    /// Data, subset and candidate on which it failed.
     pub on: String,
-    /// What the law asks for.
+    /// Expected result.
     pub expected: String,
-    /// What there was instead.
+    /// Actual result.
     pub found: String,
-    /// Other laws that do not hold either.
+    /// Further violated laws.
     pub others: Vec<Broken>,
 }
 
-/// A sentence for each law, on lines of their own.
+/// Prints one sentence per law, each on its own line.
 impl std::fmt::Display for Broken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "the law `{}` fails on {}: expected {}, found {}", self.law, self.on, self.expected, self.found)?;
@@ -28,7 +28,7 @@ impl std::fmt::Display for Broken {
     }
 }
 
-/// The same as [`Display`](std::fmt::Display), since that is what a test prints that returns it.
+/// Prints like [`Display`](std::fmt::Display), since a test that returns this error prints it with `Debug`.
 impl std::fmt::Debug for Broken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{self}")
@@ -38,7 +38,7 @@ impl std::fmt::Debug for Broken {
 impl std::error::Error for Broken {}
 
 impl Broken {
-    /// The same, said of a larger thing: a data set, a component.
+    /// Adds the data set or component in which the law failed.
     #[must_use]
     pub fn within(mut self, what: &str) -> Self {
         self.on = format!("{what}, {}", self.on);
@@ -46,13 +46,13 @@ impl Broken {
         self
     }
 
-    /// Every law that does not hold, by the first of the outcomes in which it does not.
+    /// Returns the first violation of each law.
     pub(crate) fn among(outcomes: impl IntoIterator<Item = Result<(), Broken>>) -> Result<(), Broken> {
         let mut known = HashSet::new();
         Self::gathered(outcomes.into_iter().flat_map(Broken::each).filter(|broken| known.insert(broken.law)))
     }
 
-    /// Whatever does not hold.
+    /// Returns all violations.
     pub(crate) fn of_each(outcomes: impl IntoIterator<Item = Result<(), Broken>>) -> Result<(), Broken> {
         Self::gathered(outcomes.into_iter().flat_map(Broken::each))
     }
@@ -71,12 +71,12 @@ impl Broken {
     }
 }
 
-/// A law by its name, which makes the sentences.
+/// A named law; its methods assert conditions and report violations.
 #[derive(Clone, Copy)]
 pub(crate) struct Law(pub(crate) &'static str);
 
 impl Law {
-    /// The sentence.
+    /// Builds a violation report.
     pub(crate) fn broken(
         self,
         on: impl Into<String>,
@@ -92,7 +92,7 @@ impl Law {
         }
     }
 
-    /// Refuses a value unless `holds`.
+    /// Fails unless `holds`, with `found` in debug format.
     pub(crate) fn must(
         self,
         holds: bool,
@@ -103,7 +103,7 @@ impl Law {
         self.unless(holds, on, expected, format_args!("{found:?}"))
     }
 
-    /// Refuses, in words, unless `holds`.
+    /// Fails unless `holds`, with `found` in display format.
     pub(crate) fn unless(
         self,
         holds: bool,
@@ -114,7 +114,7 @@ impl Law {
         if holds { Ok(()) } else { Err(self.broken(on(), expected, found)) }
     }
 
-    /// Refuses what is not equal.
+    /// Fails unless the two values are equal.
     pub(crate) fn equal<T: PartialEq + std::fmt::Debug + ?Sized>(
         self,
         on: impl FnOnce() -> String,
@@ -124,7 +124,7 @@ impl Law {
         self.must(expected == found, on, format!("{expected:?}"), found)
     }
 
-    /// The value of a call that must neither fail nor panic.
+    /// Runs a call that must succeed, and returns its value.
     pub(crate) fn ran<T>(
         self,
         on: impl Fn() -> String,
@@ -137,7 +137,7 @@ impl Law {
         }
     }
 
-    /// The outcome of a call that may fail, but not panic.
+    /// Runs a call that may fail but must not panic.
     pub(crate) fn calm<T>(
         self,
         on: impl FnOnce() -> String,
@@ -146,7 +146,7 @@ impl Law {
         catch_unwind(AssertUnwindSafe(call)).map_err(|_| self.broken(on(), "a result or an error", "a panic"))
     }
 
-    /// The outcome of a whole law, whose own panic, and that of a part where nothing else catches it, is one that fails.
+    /// Runs a whole law; a panic of the law or the component counts as a violation.
     pub(crate) fn tried<T>(self, law: impl FnOnce() -> Result<T, Broken>) -> Result<T, Broken> {
         match catch_unwind(AssertUnwindSafe(law)) {
             Ok(outcome) => outcome,
@@ -154,64 +154,64 @@ impl Law {
         }
     }
 
-    /// Refuses numbers that are not equal to a tolerance.
+    /// Fails unless two numbers are equal within a tolerance.
     pub(crate) fn near(self, near: Near, on: impl FnOnce() -> String, expected: f64, found: f64) -> Result<(), Broken> {
         self.must(near.holds(expected, found), on, format!("{expected:?} to {:e}", near.tolerance), found)
     }
 
-    /// Refuses scores that are not equal to a tolerance, or of which one alone has a λ.
+    /// Fails unless two scores are equal within a tolerance and both or neither have a λ.
     pub(crate) fn same(self, near: Near, on: impl Fn() -> String, expected: Score, found: Score) -> Result<(), Broken> {
         self.near(near, &on, expected.loss, found.loss)?;
         let both = expected.lambda.is_some() == found.lambda.is_some();
         self.must(both, on, format!("lambda {:?}", expected.lambda), found.lambda)
     }
 
-    /// Refuses scores that differ in a bit.
+    /// Fails unless two scores have equal bits.
     pub(crate) fn bits(self, on: impl FnOnce() -> String, expected: Score, found: Score) -> Result<(), Broken> {
         let same = expected.loss.to_bits() == found.loss.to_bits() && expected.lambda == found.lambda;
         self.must(same, on, format!("{expected:?} bit for bit"), found)
     }
 
-    /// Refuses NaN.
+    /// Fails on NaN.
     pub(crate) fn number(self, on: impl FnOnce() -> String, found: f64) -> Result<(), Broken> {
         self.must(!found.is_nan(), on, "a number", found)
     }
 }
 
-/// A relative tolerance, with the size below which numbers count as rounding of larger ones.
+/// A relative tolerance, with a floor for the size that it is relative to.
 #[derive(Debug, Clone, Copy)]
 pub struct Near {
-    /// Of the larger of two numbers.
+    /// Tolerance relative to the larger of two numbers.
     pub tolerance: f64,
-    /// Smaller numbers count as that large.
+    /// Floor: smaller numbers are treated as this large.
     pub least: f64,
 }
 
 impl Near {
-    /// Relative, however small the numbers are.
+    /// Creates a purely relative tolerance.
     pub const fn relative(tolerance: f64) -> Self {
         Near { tolerance, least: 0.0 }
     }
 
-    /// For scores: relative, but not below a millionth of the score of the empty subset.
+    /// Creates a tolerance for scores, with a millionth of the empty subset's score as the floor.
     pub(crate) fn scores(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Self {
-        // What fails or panics here does so under the law as well, which says so.
+        // A failure or panic here recurs under the law itself, which reports it.
         let empty = catch_unwind(AssertUnwindSafe(|| criterion.evaluate(design, &[])));
         let empty = empty.ok().and_then(Result::ok).map_or(0.0, |score| score.loss.abs());
         Near { tolerance, least: if empty.is_finite() { 1e-6 * empty } else { 0.0 } }
     }
 
-    /// The same to a millionth at least, for what is told of a score beside it.
+    /// Widens the tolerance to at least 1e−6, for statistics reported with a score.
     pub(crate) fn loosely(self) -> Self {
         Near { tolerance: self.tolerance.max(1e-6), ..self }
     }
 
-    /// Whether two numbers are equal to the tolerance; infinities equal themselves and NaN nothing.
+    /// Tests whether two numbers are equal within the tolerance; infinities equal themselves, NaN equals nothing.
     pub fn holds(self, a: f64, b: f64) -> bool {
         a == b || (a - b).abs() <= self.tolerance * a.abs().max(b.abs()).max(self.least) && (a - b).is_finite()
     }
 
-    /// Panics unless two numbers are equal to the tolerance.
+    /// Panics unless two numbers are equal within the tolerance.
     #[track_caller]
     pub fn assert(self, expected: f64, found: f64, on: impl std::fmt::Display) {
         assert!(self.holds(expected, found), "{on}: {found} is not {expected} to {:e}", self.tolerance);

@@ -1,7 +1,7 @@
-//! Laws of a criterion on one design: its shortcut equals its definition, on every way to a subset.
+//! Laws of a criterion on one design: its shortcut equals its definition along any sequence of subset changes.
 //!
-//! Every law walks over the columns that are not constant, at least three of them. `tolerance` is relative; a score
-//! smaller than a millionth of the empty subset's counts as that large.
+//! Every law uses the non-constant columns, at least three of them. `tolerance` is relative, with a millionth of the
+//! empty subset's score as the floor.
 
 use crate::broken::{Law, Near};
 pub use again::{bytes, drift, other_thread};
@@ -15,19 +15,18 @@ use crate::trial::{SubsetChange, evaluate, free, open, trail, trials, walked};
 use crate::{Broken, InPool, Random, data, resumption, variation};
 use vaglio_core::{Branch, Criterion, Design, Feature, Outline, Score, Winner};
 
-/// All laws of a criterion on a design: those of this module, and those of [`variation`] where the design has a ridge
-/// readout.
+/// Checks all laws of a criterion on a design: this module's and, with a ridge readout, those of [`variation`].
 ///
 /// # Errors
-/// Every law that does not hold.
+/// Fails with every violated law.
 pub fn check_criterion(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     check(criterion, design, tolerance, CALLS)
 }
 
-/// Calls after which a score is to be what it was.
+/// Number of calls after which the drift law repeats the first score.
 const CALLS: usize = 1000;
 
-/// The same on every further design.
+/// Number of such calls on each further standard design.
 const FEWER_CALLS: usize = 50;
 
 fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usize) -> Result<(), Broken> {
@@ -63,10 +62,10 @@ fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usiz
     Broken::among(own.into_iter().chain(varied.into_iter().flatten()))
 }
 
-/// All laws of a criterion on every one of [`data::standard_designs`] that it accepts.
+/// Checks all laws of a criterion on each of [`data::standard_designs`] that it accepts.
 ///
 /// # Errors
-/// Every law that does not hold, or that it accepts no design.
+/// Fails with every violated law, or if the criterion accepts no design.
 pub fn check_criterion_on_standard_data(criterion: &dyn Criterion, tolerance: f64) -> Result<(), Broken> {
     let designs = data::standard_designs();
     let law = Law("check");
@@ -82,7 +81,7 @@ pub fn check_criterion_on_standard_data(criterion: &dyn Criterion, tolerance: f6
     }))
 }
 
-/// No score of any subset on the way to all columns and back is NaN, nor any standard error NaN or negative.
+/// Scores are never NaN while all columns enter and leave again; standard errors are neither NaN nor negative.
 pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("never_nan");
     let all = trail(law, design, usize::MAX, 11)?;
@@ -109,7 +108,7 @@ pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> Result<(), Broke
     Ok(())
 }
 
-/// The definition gives one score for a subset, whatever the order of its columns.
+/// The definition gives one score per subset, whatever the order of its columns.
 pub fn any_order(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("any_order");
     let near = Near::scores(criterion, design, tolerance);
@@ -119,12 +118,12 @@ pub fn any_order(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> 
     law.same(near, || format!("subset {subset:?}"), forward, evaluate(law, criterion, design, &subset)?)
 }
 
-/// The trial of an addition equals `add` then `score` equals the definition, and a trial changes nothing.
+/// An addition trial equals `add` plus `score` and the definition, and changes no state.
 pub fn additions(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     one_step(Law("additions"), criterion, design, tolerance, SubsetChange::Addition)
 }
 
-/// The trial of a removal equals `remove` then `score` equals the definition, and a trial changes nothing.
+/// A removal trial equals `remove` plus `score` and the definition, and changes no state.
 pub fn removals(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     one_step(Law("removals"), criterion, design, tolerance, SubsetChange::Removal)
 }
@@ -161,7 +160,7 @@ fn one_step(
     Ok(())
 }
 
-/// `reset` equals additions one by one from the empty subset, whatever the evaluator held before.
+/// `reset` equals one-by-one additions from the empty subset, whatever the previous state of the evaluator.
 pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("resets");
     let near = Near::scores(criterion, design, tolerance);
@@ -183,7 +182,7 @@ pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Res
     Ok(())
 }
 
-/// The order in which candidates are given changes no bit of their scores.
+/// Candidate order changes no bit of the scores.
 pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("candidate_order");
     let trail = trail(law, design, 4, 15)?;
@@ -214,13 +213,13 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(),
     Ok(())
 }
 
-/// `best_addition` is what [`Winner::among`] makes of `score_additions`: the same column and ties in any order of
-/// candidates, the score to the tolerance.
+/// `best_addition` equals [`Winner::among`] of `score_additions`: same column and ties in any candidate order, same
+/// score within the tolerance.
 pub fn best_addition(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     best(Law("best_addition"), SubsetChange::Addition, criterion, design, tolerance)
 }
 
-/// `best_removal` is what [`Winner::among`] makes of `score_removals`, likewise.
+/// `best_removal` equals [`Winner::among`] of `score_removals`, likewise.
 pub fn best_removal(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     best(Law("best_removal"), SubsetChange::Removal, criterion, design, tolerance)
 }
@@ -257,7 +256,7 @@ fn best(
                 law.same(near, on, expected.score, found.score)?;
             }
         }
-        // Where all are +∞ nobody wins, and any column leads on.
+        // If all scores are +∞ there is no winner; the walk continues with any column.
         let next = expected.map_or(candidates[0], |winner| winner.feature);
         law.ran(on, || trial.commit(&mut scored, next))?;
         law.ran(on, || trial.commit(&mut asked, next))?;
@@ -265,8 +264,7 @@ fn best(
     Ok(())
 }
 
-/// A node of a depth-first search is the subset plus its columns, and scores the later columns as the definition does;
-/// its bound is below all of these.
+/// Tree nodes score their subset and its extensions as the definition does, and their bounds are below all of these.
 pub fn branches(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("branches");
     let near = Near::scores(criterion, design, tolerance);
@@ -309,7 +307,7 @@ fn node(
     Ok(())
 }
 
-/// The estimate is of work and memory, finite and not negative, or unknown; and it has a reason.
+/// The cost estimate is unknown, or finite and non-negative in work and memory; it always has a reason.
 pub fn estimates(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("estimates");
     let largest = trail(law, design, usize::MAX, 0)?.len();
@@ -323,9 +321,9 @@ pub fn estimates(criterion: &dyn Criterion, design: &Design) -> Result<(), Broke
     Ok(())
 }
 
-/// A random walk of additions and removals stays on the definition, in scores and in trials.
+/// Scores and trials equal the definition along a random walk of additions and removals.
 ///
-/// The caller chooses the design, and so λ and how collinear the columns are.
+/// The caller chooses the design, and with it λ and the collinearity of the columns.
 pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64, tolerance: f64) -> Result<(), Broken> {
     let law = Law("walk");
     law.must(steps > 0, || "a walk".into(), "at least one step", steps)?;
@@ -352,7 +350,7 @@ pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64,
     Ok(())
 }
 
-/// One, two and three threads give the same bits.
+/// One, two and three threads give equal bits.
 pub fn threads(criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) -> Result<(), Broken> {
     let law = Law("threads");
     let trail = trail(law, design, 4, 19)?;

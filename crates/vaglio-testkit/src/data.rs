@@ -5,7 +5,7 @@ pub use crate::tables::{gappy_table, mixed_table, series_table, table};
 use ndarray::Array2;
 use vaglio_core::{Columns, Design, Feature, Problem, Readout, Result, Task};
 
-/// What a problem is to be like; [`Recipe::problem`] makes it.
+/// Settings of a synthetic problem, which [`Recipe::problem`] generates.
 #[derive(Debug, Clone)]
 pub struct Recipe {
     rows: usize,
@@ -32,7 +32,7 @@ enum Kind {
     Multiclass(usize),
 }
 
-/// Numbers to predict from `rows` × `columns` normal numbers: four columns matter, with some noise.
+/// Creates a regression on `rows` × `columns` normal numbers: four columns matter, plus noise.
 pub fn regression(rows: usize, columns: usize, seed: u64) -> Recipe {
     Recipe {
         rows,
@@ -53,84 +53,84 @@ pub fn regression(rows: usize, columns: usize, seed: u64) -> Recipe {
     }
 }
 
-/// Two classes, each half of the rows.
+/// Creates a binary classification with half of the rows in each class.
 pub fn binary(rows: usize, columns: usize, seed: u64) -> Recipe {
     Recipe { kind: Kind::Binary, ..regression(rows, columns, seed) }
 }
 
-/// `classes` classes of equal size, one output each.
+/// Creates a classification with `classes` classes of equal size, one output each.
 pub fn multiclass(rows: usize, columns: usize, classes: usize, seed: u64) -> Recipe {
     Recipe { kind: Kind::Multiclass(classes), ..regression(rows, columns, seed) }
 }
 
 impl Recipe {
-    /// With row weights between 0.25 and 2.25.
+    /// Adds row weights between 0.25 and 2.25.
     #[must_use]
     pub fn weighted(self) -> Self {
         Recipe { weighted: true, ..self }
     }
 
-    /// With so many numbers to predict; regression only.
+    /// Sets the number of targets; regression only.
     #[must_use]
     pub fn outputs(self, outputs: usize) -> Self {
         Recipe { outputs: outputs.max(1), ..self }
     }
 
-    /// With rows in so many groups of unequal size.
+    /// Splits rows into groups of unequal size.
     #[must_use]
     pub fn groups(self, groups: usize) -> Self {
         Recipe { groups: Some(groups.max(1)), ..self }
     }
 
-    /// With so many columns more, copies of the first ones in reverse order.
+    /// Appends copies of the first `duplicates` columns, in reverse order.
     #[must_use]
     pub fn duplicates(self, duplicates: usize) -> Self {
         Recipe { duplicates, ..self }
     }
 
-    /// With so many constant columns more, the first of them 0.
+    /// Appends constant columns, the first of them 0.
     #[must_use]
     pub fn constants(self, constants: usize) -> Self {
         Recipe { constants, ..self }
     }
 
-    /// With every second column the one before it plus `distance` times noise.
+    /// Makes every second column collinear: its predecessor plus `distance` times noise.
     #[must_use]
     pub fn collinear(self, distance: f64) -> Self {
         Recipe { collinear: Some(distance), ..self }
     }
 
-    /// With columns scaled so that the largest is `condition` times the smallest.
+    /// Scales columns so that the largest is `condition` times the smallest.
     #[must_use]
     pub fn condition(self, condition: f64) -> Self {
         Recipe { condition: Some(condition), ..self }
     }
 
-    /// With every third column whole numbers from 0 to 255, which are stored in a byte.
+    /// Makes every third column integers from 0 to 255, stored as bytes.
     #[must_use]
     pub fn bytes(self) -> Self {
         Recipe { bytes: true, ..self }
     }
 
-    /// With classes that count alike in training, for [`Recipe::design`].
+    /// Balances the classes in training, for [`Recipe::design`].
     #[must_use]
     pub fn balanced(self) -> Self {
         Recipe { balanced: true, ..self }
     }
 
-    /// With predictions averaged over units of up to so many rows of one target, for [`Recipe::design`].
+    /// Averages predictions over units of up to `most` rows with one target, for [`Recipe::design`].
     #[must_use]
     pub fn deciding(self, most: usize) -> Self {
         Recipe { deciding: Some(most.max(1)), ..self }
     }
 
-    /// With classes of unlike size: each has about half as many rows as the one before.
+    /// Makes class sizes unequal: each class has about half as many rows as the one before.
     #[must_use]
     pub fn skewed(self) -> Self {
         Recipe { skewed: true, ..self }
     }
 
-    /// The problem.
+    /// Generates the problem.
     #[expect(clippy::expect_used, reason = "a recipe makes finite columns of one length, with at least one row")]
     pub fn problem(&self) -> Problem {
         let mut random = Random::new(self.seed);
@@ -158,7 +158,7 @@ impl Recipe {
         problem
     }
 
-    /// The problem's own columns with a ridge readout over `lambdas`.
+    /// Generates a design: the problem's own columns with a ridge readout over `lambdas`.
     #[expect(clippy::expect_used, reason = "a test that gives a λ that is not positive is to stop here")]
     pub fn design(&self, lambdas: &[f64], intercept: bool) -> Design {
         let readout = Readout::new(lambdas.to_vec(), intercept).expect("every lambda is positive");
@@ -169,7 +169,7 @@ impl Recipe {
         design.deciding_by(&units(&problem, most)).expect("rows of a unit have one target")
     }
 
-    /// The columns in their natural scale, about mean 0 and deviation 1.
+    /// Generates columns before scaling, with mean near 0 and standard deviation near 1.
     fn signals(&self, random: &mut Random) -> Vec<Vec<f64>> {
         let mut signals: Vec<Vec<f64>> = Vec::new();
         for j in 0..self.columns {
@@ -199,7 +199,7 @@ impl Recipe {
         column
     }
 
-    /// Classes by rank, of equal size unless they are skewed.
+    /// Assigns classes by rank, of equal size unless skewed.
     fn ranked(&self, values: &[f64], classes: usize) -> Vec<usize> {
         let count = values.len();
         let mut order: Vec<usize> = (0..count).collect();
@@ -249,13 +249,13 @@ impl Recipe {
     }
 }
 
-/// The angle of (a, b) as a number that grows with it, without library functions.
+/// Returns a number that grows with the angle of (a, b), without library functions.
 fn turn(a: f64, b: f64) -> f64 {
     let part = b / (a.abs() + b.abs()).max(f64::MIN_POSITIVE);
     if a >= 0.0 { part } else { 2.0 - part }
 }
 
-/// Units of up to `most` rows of equal targets, as they stand, in lengths from 1 up in turn.
+/// Groups rows with equal targets, in table order, into units with sizes that cycle from 1 to `most`.
 fn units(problem: &Problem, most: usize) -> Vec<u32> {
     let targets = problem.targets();
     let (mut open, mut count): (Vec<(usize, u32, usize)>, u32) = (Vec::new(), 0);
@@ -279,10 +279,10 @@ fn units(problem: &Problem, most: usize) -> Vec<u32> {
     (0..problem.rows()).map(unit).collect()
 }
 
-/// A problem from columns and targets (one list per output) that are written out, with names `x0`, … and `y0`, ….
+/// Builds a problem from literal columns and targets (one list per output), named `x0`, … and `y0`, ….
 ///
 /// # Errors
-/// Those of [`Problem::new`].
+/// Returns the errors of [`Problem::new`].
 pub fn given(columns: &[&[f64]], targets: &[&[f64]], task: Task) -> Result<Problem> {
     let rows = targets.first().map_or(0, |target| target.len());
     let mut stored = Columns::new(rows);
@@ -293,8 +293,8 @@ pub fn given(columns: &[&[f64]], targets: &[&[f64]], task: Task) -> Result<Probl
     Problem::new(stored, names, targets, target_names, task)
 }
 
-/// Columns of uniform noise of unit variance, neighbours correlated by 0.5, and a target: the sum of `effects` columns of
-/// falling effect, and noise. The NumPy programs of the benchmarks make the same.
+/// Generates unit-variance uniform columns with neighbour correlation 0.5, and a target: `effects` columns of
+/// decreasing effect, plus noise. The NumPy programs of the benchmarks generate the same data.
 pub fn sparse_linear(seed: u64, rows: usize, columns: usize, effects: usize, noise: f64) -> (Vec<Vec<f64>>, Vec<f64>) {
     let unit = |random: &mut Random| (random.uniform() * 2.0 - 1.0) * 3f64.sqrt();
     let mut random = Random::new(seed);
@@ -315,7 +315,7 @@ pub fn sparse_linear(seed: u64, rows: usize, columns: usize, effects: usize, noi
     (x, y)
 }
 
-/// The designs on which a criterion is tried when none is given: one for each thing that data can be like.
+/// Returns the standard designs of criteria: one for each kind of data.
 pub fn standard_designs() -> Vec<(&'static str, Design)> {
     let one = |recipe: Recipe| recipe.groups(5).design(&[0.7], true);
     vec![
@@ -333,7 +333,7 @@ pub fn standard_designs() -> Vec<(&'static str, Design)> {
     ]
 }
 
-/// The problems on which a learner is tried when none is given.
+/// Returns the standard problems of learners.
 pub fn standard_problems() -> Vec<(&'static str, Problem)> {
     vec![
         ("regression", regression(20, 6, 21).groups(4).problem()),
@@ -345,7 +345,7 @@ pub fn standard_problems() -> Vec<(&'static str, Problem)> {
     ]
 }
 
-/// The sets of at least two candidate columns that are equal bit for bit, each in increasing order.
+/// Returns sets of at least two candidate columns with equal bits, each in increasing order.
 pub fn duplicates(design: &Design) -> Vec<Vec<Feature>> {
     let constant = design.constant();
     let bits = |f: Feature| design.column(f).values().iter().map(|v| v.to_bits()).collect::<Vec<u64>>();

@@ -1,4 +1,4 @@
-//! Laws of a learner: weights count rows, coefficients are what predicts, and a saved model is the model.
+//! Laws of a learner: weights count rows, coefficients give the predictions, and a model survives saving.
 
 use crate::broken::{Law, Near};
 use crate::{Broken, data, rebuild};
@@ -9,10 +9,10 @@ use vaglio_core::{Columns, Design, Error, Feature, Form, Learner, Model, Problem
 
 mod unselected;
 
-/// All laws of a learner on a problem.
+/// Checks all laws of a learner on a problem.
 ///
 /// # Errors
-/// Every law that does not hold.
+/// Fails with every violated law.
 pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || learner.check())?;
     Broken::among([
@@ -32,10 +32,10 @@ pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -
     ])
 }
 
-/// All laws of a learner on every one of [`data::standard_problems`] that [`Learner::check_problem`] does not refuse.
+/// Checks all laws of a learner on each of [`data::standard_problems`] that [`Learner::check_problem`] accepts.
 ///
 /// # Errors
-/// Every law that does not hold; a learner that refuses every task.
+/// Fails with every violated law, or if the learner rejects every task.
 pub fn check_learner_on_standard_data(learner: &dyn Learner, tolerance: f64) -> Result<(), Broken> {
     let law = Law("tasks");
     let mut taken = Vec::new();
@@ -51,7 +51,7 @@ pub fn check_learner_on_standard_data(learner: &dyn Learner, tolerance: f64) -> 
     )
 }
 
-/// A model that is saved as JSON and loaded again reads the same columns and predicts the same bits.
+/// A model saved as JSON and loaded again reads the same columns and predicts the same bits.
 pub fn saved(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     let law = Law("saved");
     let (model, subset) = fitted(law, learner, problem)?;
@@ -68,10 +68,9 @@ pub fn saved(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Predictions are the coefficients applied to the columns of the subset: the learner's where it maps, else the
-/// problem's.
+/// Predictions equal the coefficients applied to the subset's columns, the learner's features or the problem's columns.
 ///
-/// A learner with a linear form has coefficients; another one without them keeps the law.
+/// A learner with a linear form must have coefficients; any other learner without them passes.
 pub fn coefficients(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("coefficients");
     let (model, subset) = fitted(law, learner, problem)?;
@@ -91,9 +90,9 @@ pub fn coefficients(learner: &dyn Learner, problem: &Problem, tolerance: f64) ->
     alike(law, on, tolerance, &coefficients.predict(x.view()), &predicted(law, &model, problem)?)
 }
 
-/// The linear form's design, retrained on all rows, predicts what `fit` predicts.
+/// `fit` predicts like the linear form's design retrained on all rows.
 ///
-/// A learner without a linear form is held to its `fit` through the design that refits it.
+/// Without a linear form, two fits must predict equal bits.
 pub fn retrained(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("retrained");
     let Form::Linear(form) = learner.form() else {
@@ -109,9 +108,9 @@ pub fn retrained(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Re
     alike(law, on, tolerance, &expected, &predicted(law, &model, problem)?)
 }
 
-/// A row of weight 2 is that row given twice.
+/// A row of weight 2 equals that row given twice.
 ///
-/// A learner whose [`Learner::check_problem`] refuses row weights keeps the law.
+/// A learner passes if its [`Learner::check_problem`] rejects row weights.
 pub fn whole_weights(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("whole_weights");
     let (weighted, repeated) = law.ran(|| "weights from 1 to 3".into(), || rebuild::whole_weights(problem, 31))?;
@@ -124,9 +123,9 @@ pub fn whole_weights(learner: &dyn Learner, problem: &Problem, tolerance: f64) -
     alike(law, on, tolerance, &predicted(law, &by_rows, problem)?, &predicted(law, &by_weight, problem)?)
 }
 
-/// What is predicted of a row does not depend on the rows beside it: predicted one by one, all become the same.
+/// Predictions of a row do not depend on other rows: one-by-one predictions are equal.
 ///
-/// A learner that takes rows to be in an order of time keeps the law.
+/// A learner of time-ordered rows passes.
 pub fn rows_alone(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("rows_alone");
     if learner.needs_order() || problem.series().is_some() {
@@ -142,7 +141,7 @@ pub fn rows_alone(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> R
     alike(law, || format!("the model of subset {subset:?}, rows one by one"), tolerance, &together, &alone)
 }
 
-/// The order of the subset changes no prediction.
+/// Subset order changes no prediction.
 pub fn subset_order(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("subset_order");
     let (model, mut subset) = fitted(law, learner, problem)?;
@@ -153,10 +152,10 @@ pub fn subset_order(learner: &dyn Learner, problem: &Problem, tolerance: f64) ->
     alike(law, on, tolerance, &predicted(law, &model, problem)?, &predicted(law, &other, problem)?)
 }
 
-/// The features of a linear form are made of the columns, whatever the targets: criteria hold rows out of features that
-/// were made of all.
+/// Features of a linear form depend on the columns only, not on targets: criteria build them once, from all rows, and
+/// then hold rows out.
 ///
-/// A learner without a linear form keeps the law.
+/// A learner without a linear form passes.
 pub fn targets_unseen(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     let law = Law("targets_unseen");
     let Form::Linear(form) = learner.form() else { return Ok(()) };
@@ -172,7 +171,7 @@ pub fn targets_unseen(learner: &dyn Learner, problem: &Problem) -> Result<(), Br
     Ok(())
 }
 
-/// Duplicate columns, fewer rows than columns, the empty subset and a λ left to the learner give finite predictions.
+/// Predictions are finite with duplicate columns, fewer rows than columns, the empty subset, and a default λ.
 pub fn degenerate(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     let law = Law("degenerate");
     let doubled = law.ran(|| "duplicate columns".into(), || rebuild::doubled(problem))?;
@@ -193,9 +192,11 @@ pub fn degenerate(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken
     Ok(())
 }
 
-/// A saved model with one of its lists shorter or longer, or one of its whole numbers huge, is refused, or predicts all
-/// the same; one that would read another number of columns is refused, and so is one of whose matrices a row has another
-/// length, unless that changes no prediction, and one that holds what is not known.
+/// A saved model with a longer or shorter list or a huge integer is rejected, or predicts without a panic.
+///
+/// * If accepted, it reads as many columns as before.
+/// * If accepted with a matrix row of another length, its predictions are unchanged.
+/// * A model with an unknown field is rejected.
 pub fn damaged(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     let law = Law("damaged");
     let (model, subset) = fitted(law, learner, problem)?;
@@ -227,7 +228,7 @@ pub fn damaged(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Columns for a model to read, as many rows as the problem has.
+/// Builds columns for a model to read, one value per row of the problem.
 fn halves(model: &Model, problem: &Problem) -> Columns {
     let mut columns = Columns::new(problem.rows());
     let value = |k: usize, row: usize| 0.5 + 0.25 * ((k + row) % 3) as f64;
@@ -236,7 +237,7 @@ fn halves(model: &Model, problem: &Problem) -> Columns {
     columns
 }
 
-/// Whether a place is one of several lists of numbers of one length.
+/// Tests whether a pointer is to one of several lists of numbers of equal length.
 fn is_row_of_matrix(value: &Value, place: &str) -> bool {
     let length = |list: &Value| list.as_array().filter(|l| l.iter().all(Value::is_number)).map(Vec::len);
     let beside = place.rsplit_once('/').and_then(|(above, _)| value.pointer(above)?.as_array());
@@ -244,10 +245,10 @@ fn is_row_of_matrix(value: &Value, place: &str) -> bool {
     lengths.is_some_and(|all| all.len() > 1 && all.iter().all(|length| *length == all[0]))
 }
 
-/// Damages a part of a file; `false`: it cannot be damaged so.
+/// Damages a part of a file; `false` if it does not apply there.
 type Damage = fn(&mut Value) -> bool;
 
-/// What may have become of a part of a file.
+/// The tested kinds of damage.
 const DAMAGES: [(&str, Damage); 3] = [
     ("shorter", |part| part.as_array_mut().is_some_and(|list| list.pop().is_some())),
     ("longer", |part| {
@@ -263,7 +264,7 @@ const DAMAGES: [(&str, Damage); 3] = [
     }),
 ];
 
-/// The pointers to every list and whole number of a value; of a long list, to the first and last.
+/// Collects pointers to every list and number of a value; in a long list, to the first and last item.
 fn collect(value: &Value, at: &mut String, places: &mut Vec<String>) {
     let mut inside = |key: &str, value: &Value| {
         let length = at.len();
@@ -283,7 +284,7 @@ fn collect(value: &Value, at: &mut String, places: &mut Vec<String>) {
     }
 }
 
-/// How many columns are to be selected from, and the first λ.
+/// Returns the number of selectable features, and the first λ.
 fn extent(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(usize, Option<f64>), Broken> {
     let Form::Linear(form) = learner.form() else { return Ok((problem.columns().len(), None)) };
     let design = law.ran(|| "the linear form's design".into(), || form.design(problem))?;
@@ -292,7 +293,7 @@ fn extent(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(usize, 
     Ok((design.features(), design.lambdas().first().copied().flatten()))
 }
 
-/// A model of at most three columns, spread over all.
+/// Fits a model on three columns, spread over the whole range.
 fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(Model, Vec<Feature>), Broken> {
     let (count, lambda) = extent(law, learner, problem)?;
     law.must(count >= 3, || "the problem".into(), "at least three columns", count)?;
@@ -304,7 +305,7 @@ fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(Model, 
     Ok((model, subset))
 }
 
-/// Predictions on the columns of a problem, one a row and output, all finite.
+/// Predicts on a problem's columns; checks the shape and that all values are finite.
 fn predicted(law: Law, model: &Model, problem: &Problem) -> Result<Array2<f64>, Broken> {
     let on = || "predictions on the training columns".to_owned();
     let values =
@@ -322,7 +323,7 @@ fn finite(law: Law, on: impl Fn() -> String, values: &Array2<f64>) -> Result<(),
     }
 }
 
-/// Refuses arrays that differ by more than a tolerance relative to their largest number.
+/// Fails if arrays differ by more than a tolerance relative to their largest value.
 fn alike(
     law: Law,
     on: impl Fn() -> String,

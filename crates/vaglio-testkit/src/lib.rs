@@ -1,11 +1,11 @@
-//! Laws that every part of vaglio must keep, as functions to call from tests.
+//! Laws that every vaglio component must keep, as functions to call from tests.
 //!
-//! A law takes any implementation and returns [`Broken`], one sentence that says which law failed on what, or nothing.
-//! No law passes for want of something to look at: data that are too small for it are reported as [`Broken`] too.
+//! A law takes any implementation. On failure it returns [`Broken`], one sentence with the law, the data and the
+//! difference. Data too small to test a law also count as a failure, so no law passes unchecked.
 //!
-//! [`check_criterion`], [`check_search`], [`check_learner`], [`check_map`], [`check_target_map`], [`check_loss`] and [`check_resampling`] run all laws of a role and say every one
-//! that does not hold; the modules hold them one by one. [`data`] makes seeded problems, [`registry`] finds every
-//! component that is linked in.
+//! [`check_criterion`], [`check_search`], [`check_learner`], [`check_map`], [`check_target_map`], [`check_loss`] and
+//! [`check_resampling`] run all laws of a role and report every violation; the modules have them one by one. [`data`]
+//! makes seeded problems, [`registry`] finds every linked component.
 //!
 //! ```no_run
 //! use vaglio_testkit::{check_criterion, data, registry};
@@ -44,7 +44,7 @@ pub use resampling::{check_resampling, check_resampling_on_standard_data};
 pub use search::{check_search, check_search_on_standard_data};
 pub use target_map::check_target_map;
 
-/// Runs work in a pool of so many threads; given by the caller, since the kit brings no thread pool of its own.
+/// Runs work in a thread pool of the given size; the caller supplies it, since this crate has no pool of its own.
 ///
 /// With rayon: `&|threads, work| pool(threads).install(|| work())`.
 pub type InPool<'a> = &'a dyn Fn(usize, &mut (dyn FnMut() + Send));

@@ -1,14 +1,14 @@
-//! Laws of a loss: rows count by their weights, and engines are told what it is.
+//! Laws of a loss: rows count by their weights, and the declared properties hold.
 
 use crate::broken::{Law, Near};
 use crate::{Broken, Random, data};
 use ndarray::{Array2, ArrayView1, Axis};
 use vaglio_core::{Loss, Measure, Problem, Task};
 
-/// All laws of a loss on a problem.
+/// Checks all laws of a loss on a problem.
 ///
 /// # Errors
-/// Every law that does not hold.
+/// Fails with every violated law.
 pub fn check_loss(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || loss.check_settings())?;
     Broken::among([
@@ -24,10 +24,10 @@ pub fn check_loss(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<
     ])
 }
 
-/// All laws of a loss on every one of [`data::standard_problems`] whose task it does not refuse.
+/// Checks all laws of a loss on each of [`data::standard_problems`] with a task that it accepts.
 ///
 /// # Errors
-/// Every law that does not hold, or that it refuses every task.
+/// Fails with every violated law, or if the loss rejects every task.
 pub fn check_loss_on_standard_data(loss: &dyn Loss, tolerance: f64) -> Result<(), Broken> {
     let law = Law("tasks");
     let mut taken = Vec::new();
@@ -41,7 +41,7 @@ pub fn check_loss_on_standard_data(loss: &dyn Loss, tolerance: f64) -> Result<()
     )
 }
 
-/// The loss of predictions is no NaN, and its standard error, where it has one, is no NaN and not negative.
+/// Losses are never NaN; standard errors are neither NaN nor negative.
 pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
     let law = Law("never_nan");
     let targets = problem.targets();
@@ -60,7 +60,7 @@ pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
     Ok(())
 }
 
-/// A row of weight 2 is the row given twice, and weights of 1 are none.
+/// A row of weight 2 equals that row given twice, and weights of 1 equal no weights.
 pub fn repeated_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("repeated_rows");
     let (targets, predictions) = (problem.targets(), predicted(problem));
@@ -76,7 +76,7 @@ pub fn repeated_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Resu
     law.near(Near::relative(tolerance), || "weights of 1".into(), by_rows, ones)
 }
 
-/// The order of the rows changes nothing.
+/// Row order does not change the loss.
 pub fn row_order(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("row_order");
     let (targets, predictions) = (problem.targets(), predicted(problem));
@@ -88,7 +88,7 @@ pub fn row_order(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(
     law.near(Near::relative(tolerance), on, expected, found)
 }
 
-/// Of a loss that says that it is a mean over rows, [`Loss::mean`] is the mean of [`Loss::of_row`].
+/// [`Loss::mean`] is the mean of [`Loss::of_row`] if the loss declares a mean over rows.
 pub fn of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("of_rows");
     if loss.measure() != Measure::Rows {
@@ -104,9 +104,10 @@ pub fn of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(),
     law.near(Near::relative(tolerance), on, sum / problem.rows() as f64, found)
 }
 
-/// Targets and predictions times a number multiply the loss by its power of [`Loss::degree`], if it has one.
+/// Scaling targets and predictions by a factor scales the loss by the factor to the power of [`Loss::degree`], if
+/// declared.
 ///
-/// A loss of classes keeps the law: their targets are ±1.
+/// A loss of classes passes: its targets are ±1.
 pub fn degree(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("degree");
     let Some(degree) = loss.degree().filter(|_| !loss.needs_classes()) else { return Ok(()) };
@@ -118,7 +119,7 @@ pub fn degree(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), 
     law.near(Near::relative(tolerance), on, before * 3f64.powi(degree), after)
 }
 
-/// A loss that says so is the mean of what it is for each output alone.
+/// A loss declared as a mean over outputs equals the mean of each output's loss.
 pub fn over_outputs(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("over_outputs");
     if !loss.is_over_outputs() {
@@ -136,8 +137,8 @@ pub fn over_outputs(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Resul
     law.near(Near::relative(tolerance), on, sum / outputs as f64, together)
 }
 
-/// No errors are as good as any: the targets as predictions have the lowest loss. Of classes the errors are towards the wrong
-/// side, since a margin beyond 1 may be better still.
+/// Perfect predictions have the lowest loss, and every loss lies in the declared range. Errors of classes point to the
+/// wrong side, since a margin beyond 1 may lower the loss.
 pub fn perfect(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
     let law = Law("perfect");
     let targets = problem.targets();
@@ -169,10 +170,10 @@ pub fn perfect(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
     Ok(())
 }
 
-/// The standard error of a mean over rows is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows), so 0 where all rows lose alike; that of a loss
-/// of all rows together falls by about √2 where every row stands there twice.
+/// The standard error of a mean over rows is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows), so 0 if all rows have equal loss. For
+/// a loss of all rows jointly, it falls by about √2 if every row is duplicated.
 ///
-/// A loss without a standard error keeps the law.
+/// A loss without a standard error passes.
 pub fn standard_error(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("standard_error");
     let (targets, predictions) = (problem.targets(), predicted(problem));
@@ -210,7 +211,7 @@ fn error_of_rows(losses: &[f64], weights: Option<&[f64]>) -> f64 {
     (squares / total / losses.len() as f64).sqrt()
 }
 
-/// Of one to four rows a loss is a number, or none: it does not panic, and nor does its standard error.
+/// On one to four rows, neither the loss nor its standard error panics.
 pub fn few_rows(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
     let law = Law("few_rows");
     let predictions = predicted(problem);
@@ -227,7 +228,7 @@ pub fn few_rows(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Predictions with errors, some of them large, and of classes some on the wrong side.
+/// Generates predictions with errors, some of them large, and for classes some on the wrong side.
 fn predicted(problem: &Problem) -> Array2<f64> {
     let mut random = Random::new(52);
     problem.targets().mapv(|y| y + 0.8 * random.normal())

@@ -1,13 +1,13 @@
-//! Laws of a map: what it learned is fixed at `fit`, and each output is made of the sources that it names.
+//! Laws of a map: `fit` fixes its state, and each output depends on its declared sources only.
 
 use crate::broken::{Law, Near};
 use crate::{Broken, Random, data};
 use vaglio_core::{Cells, FittedMap, Map, Numbers, Result as Made, Table, TrainingRows};
 
-/// All laws of a map on a table of at least eight rows.
+/// Checks all laws of a map on a table of at least eight rows.
 ///
 /// # Errors
-/// Every law that does not hold.
+/// Fails with every violated law.
 pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || map.check())?;
     Broken::among([
@@ -25,10 +25,11 @@ pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), Bro
     ])
 }
 
-/// All laws of a map on [`data::table`], [`data::mixed_table`], [`data::gappy_table`] and [`data::series_table`], whichever it can be fitted to.
+/// Checks all laws of a map on [`data::table`], [`data::mixed_table`], [`data::gappy_table`] and
+/// [`data::series_table`], if it can be fitted to them.
 ///
 /// # Errors
-/// Every law that does not hold, or that it can be fitted to none.
+/// Fails with every violated law, or if the map can be fitted to none.
 pub fn check_map_on_standard_data(map: &dyn Map, tolerance: f64) -> Result<(), Broken> {
     let tables = [
         ("numbers", data::table(20, 5, 41)),
@@ -43,8 +44,7 @@ pub fn check_map_on_standard_data(map: &dyn Map, tolerance: f64) -> Result<(), B
     )
 }
 
-/// Fitting and transforming twice gives the same bits, and every number is finite; but where a cell of its sources is
-/// missing it may be missing.
+/// Fitting and transforming twice gives equal bits. Outputs are finite, or missing if a source cell is missing.
 pub fn repeatable(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("repeatable");
     let first = fitted(law, map, table)?;
@@ -67,8 +67,7 @@ pub fn repeatable(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     same(law, "a second fit", &out, &transformed(law, &*fitted(law, map, table)?, table)?)
 }
 
-/// Rows that follow change nothing in the rows before them, of other series where there are several: the map learned from the
-/// training rows alone.
+/// Later rows or series change no earlier row: the map's state comes from training rows only.
 pub fn fixed(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("fixed");
     law.must(table.rows() >= 8, || "the table".into(), "at least eight rows", table.rows())?;
@@ -91,8 +90,8 @@ pub fn fixed(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     law.must(compared > 0, || "the table".into(), "rows to compare", compared)
 }
 
-/// The sources of an output column are columns of the input, and enough to make it: a table that has only them gives
-/// the same bits. A column without sources is constant.
+/// Sources of an output are input columns and suffice to compute it: a table of these columns alone gives equal bits. A
+/// column without sources is constant.
 pub fn sources(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("sources");
     let fitted = fitted(law, map, table)?;
@@ -114,7 +113,7 @@ pub fn sources(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     Ok(())
 }
 
-/// What a map keeps for some of its output columns makes these with the same bits, of their sources alone, also once it is loaded.
+/// A map restricted to some outputs computes equal bits from their sources alone, also after saving and loading.
 pub fn outputs(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("outputs");
     let fitted = fitted(law, map, table)?;
@@ -140,8 +139,8 @@ pub fn outputs(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     Ok(())
 }
 
-/// What a row becomes does not depend on the rows about it: in reverse, all become the same. A map of rows in an order of
-/// time, or one that drops rows, does not say that it takes rows alone.
+/// A row's outputs do not depend on other rows: reversing the table reverses the outputs. A map of time-ordered rows,
+/// or one that drops rows, must not declare `takes_rows_alone`.
 pub fn rowwise(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("rowwise");
     let fitted = fitted(law, map, table)?;
@@ -161,8 +160,8 @@ pub fn rowwise(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     same(law, &on(), &law.ran(on, || rows(&whole, &reversed))?, &found)
 }
 
-/// What a training row becomes does not depend on its own target: a map that learns from targets gives the training rows as
-/// they would be had each target not been known ([`Map::fit_rows`]), with the columns of other rows.
+/// A training row's outputs do not depend on its own target. A map that learns from targets returns the training rows
+/// as if each row's target were unknown ([`Map::fit_rows`]), with the columns of other rows.
 pub fn own_target(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("own_target");
     let target = made_up(table.rows());
@@ -194,7 +193,7 @@ pub fn own_target(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     Ok(())
 }
 
-/// To the first one to four rows of a table a map is fitted, and transforms the table, or it refuses: it does not panic.
+/// On the first one to four rows of a table, a map is fitted and transforms the table, or fails, but never panics.
 pub fn few_rows(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("few_rows");
     for count in 1..=table.rows().min(4) {
@@ -211,7 +210,7 @@ pub fn few_rows(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     Ok(())
 }
 
-/// A fitted map that is saved as JSON and loaded again gives the same bits and sources.
+/// A fitted map saved as JSON and loaded again gives equal bits and sources.
 pub fn saved(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("saved");
     let fitted = fitted(law, map, table)?;
@@ -228,7 +227,7 @@ pub fn saved(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     Ok(())
 }
 
-/// A map that can be fitted some columns at a time makes of each what it makes of all.
+/// A map that can be fitted to single columns gives the same outputs as if fitted to all.
 pub fn columns(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("columns");
     let names: Vec<&str> = table.names().collect();
@@ -248,8 +247,8 @@ pub fn columns(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     same(law, "columns alone", &transformed(law, &*fitted, table)?, &alone)
 }
 
-/// All weights times one factor change nothing, and a row of weight 2 is that row given twice, unless the map counts rows:
-/// every row given twice is then something else.
+/// Scaling all weights changes nothing. A row of weight 2 equals that row given twice, unless the map counts rows: then
+/// duplicating every row changes its outputs.
 pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), Broken> {
     let law = Law("whole_weights");
     let (weights, repeats) = weights(table.rows());
@@ -276,9 +275,9 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(),
     if counts_rows { Ok(()) } else { alike("weights from 1 to 3", &made(&repeats, None)?, &by_weight) }
 }
 
-/// Shift and scale of a target, where the map has them, are finite, the scale positive, and whole weights repeat rows.
+/// Shift and scale of a target are finite, the scale is positive, and integer weights equal repeated rows.
 ///
-/// A map that leaves targets as they are keeps the law.
+/// A map that does not change targets passes.
 pub fn targets(map: &dyn Map, count: usize, tolerance: f64) -> Result<(), Broken> {
     let law = Law("targets");
     let on = || format!("a target of {count} rows");
@@ -300,7 +299,7 @@ fn fitted(law: Law, map: &dyn Map, table: &Table) -> Result<Box<dyn FittedMap>, 
     Ok(learned(law, map, table, &(0..table.rows()).collect::<Vec<_>>(), None)?.0)
 }
 
-/// The map fitted to a table whose rows are `of` others, which have targets; and what becomes of the training rows.
+/// Fits the map to a table with rows `of` of a larger one, with targets; also returns the transformed training rows.
 fn learned(
     law: Law,
     map: &dyn Map,
@@ -327,7 +326,7 @@ fn fitted_to(
     law.ran(on, || map.fit_rows(&rows))
 }
 
-/// A target of so many rows.
+/// Generates a target.
 fn made_up(rows: usize) -> Vec<f64> {
     let mut random = Random::new(43);
     (0..rows).map(|_| 5.0 + 2.0 * random.normal()).collect()
@@ -338,16 +337,16 @@ fn transformed(law: Law, map: &dyn FittedMap, table: &Table) -> Result<Table, Br
     law.ran(on, || map.transform(table.clone()))
 }
 
-/// Whole weights from 1 to 3, and the rows as often as they say.
+/// Returns integer weights from 1 to 3, and the rows repeated by weight.
 fn weights(count: usize) -> (Vec<f64>, Vec<usize>) {
     let weight = |row: usize| 1 + row * 7 % 3;
     let repeats = (0..count).flat_map(|row| std::iter::repeat_n(row, weight(row))).collect();
     ((0..count).map(|row| weight(row) as f64).collect(), repeats)
 }
 
-/// The rows of a table, in that order.
+/// Selects table rows in the given order.
 fn rows(table: &Table, rows: &[usize]) -> Made<Table> {
-    // What is picked may fit in bytes where all rows did not.
+    // Selected rows may fit in bytes even if all rows do not.
     let pick = |cells: &Cells| match cells.select_rows(rows) {
         Cells::Numbers(numbers) => Cells::Numbers(Numbers::from(numbers.view().values().into_owned())),
         other => other,

@@ -1,4 +1,4 @@
-//! Random numbers that are the same everywhere and for ever.
+//! Random numbers that are equal on every machine and in every version.
 
 /// The splitmix64 generator.
 ///
@@ -8,12 +8,12 @@
 pub struct Random(u64);
 
 impl Random {
-    /// A generator; equal seeds give equal numbers.
+    /// Creates a generator; equal seeds give equal numbers.
     pub fn new(seed: u64) -> Self {
         Random(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -22,23 +22,23 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Uniform in [0, 1).
+    /// Draws uniformly from [0, 1).
     pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Close to standard normal: the sum of twelve uniforms less 6, which needs no library function and so is the same
-    /// on every machine.
+    /// Draws from an approximately standard normal distribution: the sum of twelve uniform numbers minus 6, which needs
+    /// no library function and is equal on every machine.
     pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 
-    /// Uniform among 0, …, `count` − 1; 0 when there is none.
+    /// Draws uniformly from 0, …, `count` − 1; returns 0 if `count` is 0.
     pub fn below(&mut self, count: usize) -> usize {
         (self.uniform() * count as f64) as usize
     }
 
-    /// The numbers 0, …, `count` − 1 in random order.
+    /// Returns a random permutation of 0, …, `count` − 1.
     pub fn order(&mut self, count: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..count).collect();
         for last in (1..count).rev() {

@@ -1,18 +1,18 @@
-//! The same data, changed in one respect.
+//! Copies of designs and problems, changed in one respect.
 
 use crate::Random;
 use std::sync::Arc;
 use vaglio_core::{Columns, Design, Error, Feature, InFolds, Numbers, Problem, Readout, Result};
 
-/// The candidate columns, targets, weights and groups of a design as a problem.
+/// Extracts candidate columns, targets, weights and groups of a design as a problem.
 ///
 /// # Errors
-/// Those of [`Problem::new`].
+/// Returns the errors of [`Problem::new`].
 pub fn problem_of(design: &Design) -> Result<Problem> {
     problem_with(design, design.columns().clone(), design.names().to_vec(), weights_of(design))
 }
 
-/// The design with its columns `features`, in that order and as often as they stand there; copies have names of their own.
+/// Selects the columns `features` in the given order, with repeats; copies get names of their own.
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
@@ -24,7 +24,7 @@ pub fn with_columns(design: &Design, features: &[Feature]) -> Result<Design> {
     like(design, &problem, readout(design)?)
 }
 
-/// The design with more columns, each of one value.
+/// Appends constant columns.
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
@@ -38,7 +38,7 @@ pub fn with_constants(design: &Design, values: &[f64]) -> Result<Design> {
     like(design, &problem, readout(design)?)
 }
 
-/// The design with columns of other names, by their places.
+/// Renames all columns by position.
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
@@ -48,7 +48,7 @@ pub fn renamed(design: &Design) -> Result<Design> {
     like(design, &problem, readout(design)?)
 }
 
-/// The design with some of its rows, in that order.
+/// Selects rows in the given order.
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
@@ -56,7 +56,7 @@ pub fn with_rows(design: &Design, rows: &[usize]) -> Result<Design> {
     of_rows(design, &problem_of(design)?.select_rows(rows), readout(design)?, rows)
 }
 
-/// The design with columns of whole numbers from 0 to 255 that rank its own, stored in bytes, and the same as doubles.
+/// Maps columns to integers from 0 to 255 by value; returns one design with them as bytes and one as doubles.
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
@@ -78,7 +78,7 @@ pub fn as_bytes_and_doubles(design: &Design) -> Result<(Design, Design)> {
     Ok((stored(bytes)?, stored(doubles)?))
 }
 
-/// The design with other λ.
+/// Replaces the λ values.
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout; [`Error::Setting`] for a λ that is not positive.
@@ -86,8 +86,8 @@ pub fn with_lambdas(design: &Design, lambdas: Vec<f64>) -> Result<Design> {
     like(design, &problem_of(design)?, readout_over(&readout(design)?, lambdas)?)
 }
 
-/// The design with all row weights and all λ times `factor`, which changes no fit; the λ stay where weights are
-/// balanced, because then a common factor has no meaning.
+/// Scales all row weights and λ by `factor`, which changes no fit. With balanced weights λ is kept, since a common
+/// factor then has no effect.
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
@@ -99,7 +99,7 @@ pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
     like(design, &problem, readout_over(&old, old.lambdas.iter().map(|l| by * l).collect())?)
 }
 
-/// The design without row weights.
+/// Removes row weights.
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
@@ -107,7 +107,7 @@ pub fn without_row_weights(design: &Design) -> Result<Design> {
     like(design, &problem_with(design, design.columns().clone(), design.names().to_vec(), None)?, readout(design)?)
 }
 
-/// The design with whole weights from 1 to 3, and one with the rows that it repeats: row r stands there weight(r) times.
+/// Returns the design with integer weights from 1 to 3, and an unweighted one with each row repeated by its weight.
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
@@ -120,29 +120,29 @@ pub fn repeated_rows(design: &Design, seed: u64) -> Result<(Design, Design)> {
     Ok((like(design, &weighted, readout(design)?)?, repeated))
 }
 
-/// Whole weights from 1 to 3.
+/// Draws integer weights from 1 to 3.
 fn counts(rows: usize, seed: u64) -> Vec<usize> {
     let mut random = Random::new(seed);
     (0..rows).map(|row| 1 + (row + random.below(2)) % 3).collect()
 }
 
-/// Every row as often as its weight says.
+/// Repeats each row index by its weight.
 fn repeats(weights: &[usize]) -> Vec<usize> {
     weights.iter().enumerate().flat_map(|(row, &weight)| std::iter::repeat_n(row, weight)).collect()
 }
 
-/// The problem without weights.
+/// Removes the problem's row weights.
 ///
 /// # Errors
-/// Those of [`Problem::new`].
+/// Returns the errors of [`Problem::new`].
 pub fn without_weights(problem: &Problem) -> Result<Problem> {
     assemble(problem, Columns::clone(problem.columns()))
 }
 
-/// The problem with whole weights from 1 to 3, and the rows that it repeats: row r stands there weight(r) times.
+/// Returns the problem with integer weights from 1 to 3, and an unweighted one with each row repeated by its weight.
 ///
 /// # Errors
-/// Those of [`Problem::new`].
+/// Returns the errors of [`Problem::new`].
 pub fn whole_weights(problem: &Problem, seed: u64) -> Result<(Problem, Problem)> {
     let plain = without_weights(problem)?;
     let weights = counts(plain.rows(), seed);
@@ -150,11 +150,10 @@ pub fn whole_weights(problem: &Problem, seed: u64) -> Result<(Problem, Problem)>
     Ok((plain.with_weights(weights.into_iter().map(|w| w as f64).collect())?, repeated))
 }
 
-/// The problem with the columns outside of a subset in reverse and stretched, and all columns under other names where
-/// `renamed`.
+/// Reverses and rescales the columns outside a subset, or, with `renamed`, renames all columns instead.
 ///
 /// # Errors
-/// Those of [`Problem::new`].
+/// Returns the errors of [`Problem::new`].
 pub fn with_others_changed(problem: &Problem, subset: &[Feature], renamed: bool) -> Result<Problem> {
     let mut columns = Columns::new(problem.rows());
     for (feature, column) in problem.columns().iter().enumerate() {
@@ -171,10 +170,10 @@ pub fn with_others_changed(problem: &Problem, subset: &[Feature], renamed: bool)
     problem.weights().map_or(Ok(made.clone()), |weights| made.with_weights(weights.to_vec()))
 }
 
-/// The problem with every column twice: the copy of column j of n is column 2n − 1 − j.
+/// Duplicates every column: with n columns, the copy of column j is column 2n − 1 − j.
 ///
 /// # Errors
-/// Those of [`Problem::new`].
+/// Returns the errors of [`Problem::new`].
 pub fn doubled(problem: &Problem) -> Result<Problem> {
     let count = problem.columns().len();
     let twice: Vec<Feature> = (0..count).chain((0..count).rev()).collect();
@@ -183,7 +182,7 @@ pub fn doubled(problem: &Problem) -> Result<Problem> {
     weights.map_or(Ok(problem.clone()), |weights| problem.with_weights(weights))
 }
 
-/// About half as many rows as columns, classes in turn so that none is missing while there are rows for all.
+/// Keeps about half as many rows as columns, alternating between classes so that every class has a row.
 #[must_use]
 pub fn wide(problem: &Problem) -> Problem {
     let targets = problem.targets();
@@ -204,12 +203,12 @@ pub fn wide(problem: &Problem) -> Problem {
     problem.select_rows(&order.into_iter().take(keep).map(|(_, row)| row).collect::<Vec<_>>())
 }
 
-/// The design of a problem, with the seed, the units and the in-fold standardizing of another.
+/// Builds a design with the seed, decision units and in-fold standardization of another.
 fn like(design: &Design, problem: &Problem, readout: Readout) -> Result<Design> {
     of_rows(design, problem, readout, &(0..design.rows()).collect::<Vec<_>>())
 }
 
-/// The same of a problem whose rows are `rows` of those of the design.
+/// Builds such a design for a problem with rows `rows` of the other design.
 fn of_rows(design: &Design, problem: &Problem, readout: Readout, rows: &[usize]) -> Result<Design> {
     let made = Design::identity(problem, readout).seeded(design.seed());
     let made = if design.in_folds().is_standardized() { made.fitted_in_folds(InFolds::standardize()) } else { made };
@@ -217,7 +216,7 @@ fn of_rows(design: &Design, problem: &Problem, readout: Readout, rows: &[usize])
     made.deciding_by(&rows.iter().map(|&row| decisions.of_row()[row] as u32).collect::<Vec<_>>())
 }
 
-/// The readout over other λ; it does not search between them.
+/// Replaces a readout's λ values; turns the search between them off.
 fn readout_over(readout: &Readout, lambdas: Vec<f64>) -> Result<Readout> {
     let (each_output, balanced) = (readout.each_output, readout.balanced);
     Ok(Readout { each_output, balanced, ..Readout::new(lambdas, readout.intercept)? })
@@ -233,7 +232,7 @@ fn weights_of(design: &Design) -> Option<Vec<f64>> {
     design.weights().map(<[f64]>::to_vec)
 }
 
-/// Adds a name, or where there is one like it, the first of `name 2`, `name 3`, … that is new.
+/// Adds a name; if it is taken, the first free one of `name 2`, `name 3`, ….
 fn push_name(names: &mut Vec<String>, name: &str) {
     let numbered = (2..).map(|number: usize| format!("{name} {number}"));
     let new = std::iter::once(name.to_owned()).chain(numbered).find(|wanted| !names.contains(wanted));

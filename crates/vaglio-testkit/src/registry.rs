@@ -1,7 +1,7 @@
-//! Every component that is linked in, so that what is registered later is covered by tests written today.
+//! All linked components, so that tests cover components registered later.
 //!
-//! A component is made from `{"kind": …}` alone, its other settings by default. One that needs settings is given them:
-//! the functions take values such as `json!({"kind": "window", "lags": [0, 1]})`, which replace the bare one of that kind.
+//! A component is built from `{"kind": …}` alone, with defaults for other settings. If a kind has required settings,
+//! pass them as values such as `json!({"kind": "window", "lags": [0, 1]})`, which replace the default of that kind.
 
 use crate::Broken;
 use crate::broken::Law;
@@ -11,61 +11,61 @@ use vaglio_core::{
     Criterion, Description, Learner, Loss, Map, Resampling, Role, SearchStrategy, TargetMap, descriptions,
 };
 
-/// The components of one role, with the identifier of each.
+/// Components of one role, each with its identifier.
 pub type Every<T> = Result<Vec<(&'static str, Box<T>)>, Broken>;
 
-/// Every criterion that is linked in, with `settings` for those kinds that they name.
+/// Builds every linked criterion, with `settings` for the kinds that they name.
 ///
 /// # Errors
-/// A criterion that cannot be made, or none at all.
+/// Fails if a criterion cannot be built, or if none is linked.
 pub fn every_criterion(settings: &[Value]) -> Every<dyn Criterion> {
     every(Role::Criterion, settings, serde_json::from_value)
 }
 
-/// Every search that is linked in, with `settings` for those kinds that they name.
+/// Builds every linked search, with `settings` for the kinds that they name.
 ///
 /// # Errors
-/// A search that cannot be made, or none at all.
+/// Fails if a search cannot be built, or if none is linked.
 pub fn every_search(settings: &[Value]) -> Every<dyn SearchStrategy> {
     every(Role::Search, settings, serde_json::from_value)
 }
 
-/// Every learner that is linked in, with `settings` for those kinds that they name.
+/// Builds every linked learner, with `settings` for the kinds that they name.
 ///
 /// # Errors
-/// A learner that cannot be made, or none at all.
+/// Fails if a learner cannot be built, or if none is linked.
 pub fn every_learner(settings: &[Value]) -> Every<dyn Learner> {
     every(Role::Learner, settings, serde_json::from_value)
 }
 
-/// Every map that is linked in, with `settings` for those kinds that they name.
+/// Builds every linked map, with `settings` for the kinds that they name.
 ///
 /// # Errors
-/// A map that cannot be made, or none at all.
+/// Fails if a map cannot be built, or if none is linked.
 pub fn every_map(settings: &[Value]) -> Every<dyn Map> {
     every(Role::Map, settings, serde_json::from_value)
 }
 
-/// Every map of targets that is linked in, with `settings` for those kinds that they name.
+/// Builds every linked target map, with `settings` for the kinds that they name.
 ///
 /// # Errors
-/// A map that cannot be made, or none at all.
+/// Fails if a target map cannot be built, or if none is linked.
 pub fn every_target_map(settings: &[Value]) -> Every<dyn TargetMap> {
     every(Role::TargetMap, settings, serde_json::from_value)
 }
 
-/// Every loss that is linked in, with `settings` for those kinds that they name.
+/// Builds every linked loss, with `settings` for the kinds that they name.
 ///
 /// # Errors
-/// A loss that cannot be made, or none at all.
+/// Fails if a loss cannot be built, or if none is linked.
 pub fn every_loss(settings: &[Value]) -> Every<dyn Loss> {
     every(Role::Loss, settings, serde_json::from_value)
 }
 
-/// Every way to hold rows out that is linked in, with `settings` for those kinds that they name.
+/// Builds every linked resampling, with `settings` for the kinds that they name.
 ///
 /// # Errors
-/// One that cannot be made, or none at all.
+/// Fails if a resampling cannot be built, or if none is linked.
 pub fn every_resampling(settings: &[Value]) -> Every<dyn Resampling> {
     every(Role::Resampling, settings, serde_json::from_value)
 }
@@ -87,7 +87,7 @@ fn every<T: ?Sized>(role: Role, settings: &[Value], make: fn(Value) -> serde_jso
     known.into_iter().map(|d| Ok((d.kind, one(d)?))).collect()
 }
 
-/// The settings of a component; where parts of two roles have one kind, those that its own role can read.
+/// Returns a component's settings; if parts of two roles share a kind, those that its own role can parse.
 fn settings_of(description: &Description, settings: &[Value]) -> Value {
     let is_shared = descriptions().iter().filter(|d| d.kind == description.kind).count() > 1;
     let is_read = |given: &&Value| !is_shared || rewritten(description.role, Value::clone(given)).is_ok();
@@ -95,7 +95,7 @@ fn settings_of(description: &Description, settings: &[Value]) -> Value {
     of_kind.find(is_read).cloned().unwrap_or_else(|| json!({"kind": description.kind}))
 }
 
-/// That settings do not make a part; where they are the kind alone, which others may have to be given with it.
+/// Reports that a part cannot be built; for a bare kind, with a hint at required settings.
 fn not_made(law: Law, on: String, settings: &Value, error: &serde_json::Error) -> Broken {
     let kind = &settings["kind"];
     let hint = match *settings == json!({"kind": kind}) {
@@ -105,11 +105,11 @@ fn not_made(law: Law, on: String, settings: &Value, error: &serde_json::Error) -
     law.broken(on, format!("to be made from {settings}{hint}"), format!("the error `{error}`"))
 }
 
-/// Every component that is linked in is described once and fully, is written as it is read, and refuses a setting that
-/// it does not know.
+/// Every linked component is fully described once, serializes to the settings it was read from, and rejects an unknown
+/// setting.
 ///
 /// # Errors
-/// What does not hold of each component, also when nothing is linked in.
+/// Fails with every violation of each component, or if nothing is linked.
 pub fn check_registry(settings: &[Value]) -> Result<(), Broken> {
     let law = Law("registry");
     let all = descriptions();
@@ -142,7 +142,7 @@ fn component(
     law.unless(refused, on, "to refuse the setting `no_such_setting`", "that it is accepted")
 }
 
-/// Reads a component and writes it.
+/// Parses a component and serializes it again.
 fn rewritten(role: Role, value: Value) -> serde_json::Result<Value> {
     match role {
         Role::Criterion => serde_json::to_value(&*serde_json::from_value::<Box<dyn Criterion>>(value)?),

@@ -1,22 +1,22 @@
-//! The subsets that the steps of a path pass through.
+//! Subsets along the steps of a path.
 
 use crate::Broken;
 use crate::broken::Law;
 use vaglio_core::{Action, Design, Feature, Path, Score, Step};
 
-/// A subset that a search passed through.
+/// A subset on a search path.
 #[derive(Debug, Clone)]
 pub(crate) struct Visit {
-    /// In order of entry, what was there from the start first and in increasing order.
+    /// Columns in order of entry, the initial ones first and in increasing order.
     pub(crate) subset: Vec<Feature>,
-    /// How many of the first columns were there from the start.
+    /// Number of leading columns that were in the initial subset.
     pub(crate) from_start: usize,
-    /// The score that its step gave; none for the start.
+    /// Score reported by the step; none for the initial subset.
     pub(crate) score: Option<Score>,
 }
 
 impl Visit {
-    /// Whether it is that set, with the columns that entered by steps in the order in which they did.
+    /// Tests for an equal set with equal entry order of the added columns.
     pub(crate) fn is_in_order(&self, subset: &[Feature]) -> bool {
         let mut start = subset[..self.from_start.min(subset.len())].to_vec();
         start.sort_unstable();
@@ -28,7 +28,8 @@ impl Visit {
     }
 }
 
-/// The start and the subset after every step; refuses steps that are no walk among the columns that are not constant.
+/// Returns the initial subset and the one after every step; fails if the steps are no valid walk over non-constant
+/// columns.
 pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> Result<Vec<Visit>, Broken> {
     let constant = design.constant();
     let mut subset = start(law, design, path)?;
@@ -62,12 +63,13 @@ pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> Result<Vec<Visit
     Ok(visits)
 }
 
-/// The columns that a step moves.
+/// Returns the columns that a step moves.
 pub(crate) fn moved(step: &Step) -> impl Iterator<Item = Feature> {
     std::iter::once(step.feature).chain(step.with.iter().copied())
 }
 
-/// Where the walk began: what leaves before it enters, and what never moves and is in every entry.
+/// Infers the initial subset: columns removed before they are added, and columns that never move and are in every
+/// entry.
 fn start(law: Law, design: &Design, path: &Path) -> Result<Vec<Feature>, Broken> {
     let first_move = |f: Feature| path.steps.iter().find(|step| moved(step).any(|m| m == f)).map(|step| step.action);
     let everywhere = |f: Feature| path.entries.iter().all(|entry| entry.subset.contains(&f));

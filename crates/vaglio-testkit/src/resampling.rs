@@ -1,17 +1,17 @@
-//! Laws of a way to hold rows out: its splits are of rows that are there, and the same every time.
+//! Laws of a resampling: its splits use existing rows, and are repeatable.
 //!
-//! Splits may go by targets, as those that spread classes do and those that hold out the largest numbers: no law refuses it.
-//! What it means is the author's to judge: rows that are held out because of their targets are no sample of new rows, so a
-//! loss of them is one of such rows alone.
+//! Splits may depend on targets, as in stratification or in holding out the largest values: no law forbids it. Its
+//! meaning is the author's decision: rows held out because of their targets are no sample of new rows, so their loss
+//! estimates the loss on such rows only.
 
 use crate::broken::Law;
 use crate::{Broken, data, rebuild};
 use vaglio_core::{Design, Error, Resampling, Split};
 
-/// All laws of a resampling on a design.
+/// Checks all laws of a resampling on a design.
 ///
 /// # Errors
-/// Every law that does not hold.
+/// Fails with every violated law.
 pub fn check_resampling(resampling: &dyn Resampling, design: &Design) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || resampling.check_settings())?;
     Broken::among([
@@ -21,10 +21,10 @@ pub fn check_resampling(resampling: &dyn Resampling, design: &Design) -> Result<
     ])
 }
 
-/// All laws of a resampling on every one of [`data::standard_designs`] that it does not refuse as a setting.
+/// Checks all laws of a resampling on each of [`data::standard_designs`], except those that it rejects as a setting.
 ///
 /// # Errors
-/// Every law that does not hold, or that it refuses every design.
+/// Fails with every violated law, or if the resampling rejects every design.
 pub fn check_resampling_on_standard_data(resampling: &dyn Resampling) -> Result<(), Broken> {
     let law = Law("designs");
     let mut taken = Vec::new();
@@ -38,7 +38,7 @@ pub fn check_resampling_on_standard_data(resampling: &dyn Resampling) -> Result<
     )
 }
 
-/// There is a split; each holds out rows that are there, each once, and trains on others.
+/// Splits exist; each holds out existing rows, each once, and trains on others.
 pub fn sound(resampling: &dyn Resampling, design: &Design) -> Result<(), Broken> {
     let law = Law("sound");
     let splits = law.ran(|| "the design".into(), || splits(resampling, design))?;
@@ -65,7 +65,7 @@ pub fn sound(resampling: &dyn Resampling, design: &Design) -> Result<(), Broken>
     Ok(())
 }
 
-/// The same design has the same splits.
+/// Equal designs have equal splits.
 pub fn repeatable(resampling: &dyn Resampling, design: &Design) -> Result<(), Broken> {
     let law = Law("repeatable");
     let on = || "the design".to_owned();
@@ -73,8 +73,8 @@ pub fn repeatable(resampling: &dyn Resampling, design: &Design) -> Result<(), Br
     law.equal(on, &first, &second)
 }
 
-/// On the first one to four rows of a design there are splits or an error, and no panic. The design has a ridge readout, or
-/// keeps the law.
+/// On the first one to four rows of a design, splits are made or an error is returned, without a panic. A design
+/// without a ridge readout passes.
 pub fn few_rows(resampling: &dyn Resampling, design: &Design) -> Result<(), Broken> {
     let law = Law("few_rows");
     for count in 1..=design.rows().min(4) {

@@ -1,4 +1,4 @@
-//! The law of evaluators whose trials may be skipped: a walk that knows the first answers gives the same bits.
+//! The law of evaluators with skippable trials: a resumed walk gives equal bits.
 
 use crate::Broken;
 use crate::broken::Law;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use vaglio_core::{Criterion, Design, Journal, Keeper, Monitor, Score, SearchContext, Silent};
 
-/// What a walk was told, in order.
+/// Recorded answers of a walk, in order.
 #[derive(Default)]
 struct Notes {
     known: BTreeMap<String, String>,
@@ -28,8 +28,8 @@ impl Keeper for Notes {
     }
 }
 
-/// A walk of additions and removals that goes on from the answers of an earlier one, after any number of them, has the bits
-/// of one that asks for all: [`vaglio_core::Evaluator::can_skip`] is said of no trial that leaves a trace.
+/// A walk resumed from any number of recorded answers gives the same bits as a full walk:
+/// [`vaglio_core::Evaluator::can_skip`] is true only for trials without side effects.
 pub fn goes_on(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("goes_on");
     trail(law, design, 3, 0)?;
@@ -48,7 +48,7 @@ pub fn goes_on(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken>
 /// Answers with their keys.
 type Kept = Vec<(String, String)>;
 
-/// The scores of a walk with some answers known, and its answers.
+/// Runs a walk with some known answers; returns its scores and all answers.
 fn walked(
     law: Law,
     criterion: &dyn Criterion,
@@ -86,7 +86,7 @@ fn walked(
     }
     drop(context);
     let mut kept = notes.kept.lock().unwrap_or_else(PoisonError::into_inner);
-    // What is kept of trials that are made again stands there twice.
+    // Repeated trials record known answers again; only new ones are added.
     let new: Kept = kept.drain(..).filter(|(key, _)| !notes.known.contains_key(key)).collect();
     Ok((scores, known.iter().cloned().chain(new).collect()))
 }

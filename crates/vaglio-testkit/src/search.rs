@@ -1,9 +1,9 @@
-//! Laws of a search: its path is what its steps say, and its steps are what the criterion says.
+//! Laws of a search: its path matches its steps, and its steps match the criterion.
 //!
-//! A search may be given with settings that force, exclude or join columns, by the names or indices of the design. The design
-//! has a ridge readout, at least three columns that are not constant, and is one on which at least two steps are taken. A
-//! search without steps, such as one of all subsets, is judged by its entries, and shows [`Event::Visited`] before each
-//! part of its work.
+//! A search may have settings that force, exclude or join columns, by the names or indices of the design. The design
+//! needs a ridge readout, at least three non-constant columns, and at least two steps of the search. A search without
+//! steps, such as one of all subsets, is tested by its entries, and must emit [`Event::Visited`] before each part of
+//! its work.
 
 use crate::broken::{Law, Near};
 use crate::replay::replay;
@@ -30,13 +30,13 @@ mod ties;
 
 const SEED: u64 = 7;
 
-/// All laws of a search with a criterion on a design.
+/// Checks all laws of a search with a criterion on a design.
 ///
-/// Where the criterion does not [compare](Criterion::compares_with_empty) the empty subset with others and scores it below
-/// every column alone, so that a search may rightly end where it begins, they are tried with squared leave-one-out instead.
+/// A criterion that cannot [compare](Criterion::compares_with_empty) the empty subset with others may score it below
+/// every single column, so that the search rightly ends at once. Squared leave-one-out then replaces the criterion.
 ///
 /// # Errors
-/// Every law that does not hold.
+/// Fails with every violated law.
 pub fn check_search(
     search: &dyn SearchStrategy,
     criterion: &dyn Criterion,
@@ -62,11 +62,11 @@ pub fn check_search(
     ])
 }
 
-/// All laws of a search with a criterion on those of [`data::standard_designs`] that both accept and that have at most
-/// ten columns, so that a search of all subsets can be tried too.
+/// Checks all laws of a search with a criterion on those of [`data::standard_designs`] that both accept, with at most
+/// ten columns so that a search of all subsets can run too.
 ///
 /// # Errors
-/// Every law that does not hold, or that no design is accepted.
+/// Fails with every violated law, or if no design is accepted.
 pub fn check_search_on_standard_data(
     search: &dyn SearchStrategy,
     criterion: &dyn Criterion,
@@ -88,8 +88,8 @@ pub fn check_search_on_standard_data(
     )
 }
 
-/// The steps are a walk of the sizes that they say, each with the criterion's score of its subset, and the observer
-/// sees exactly them.
+/// Steps form a valid walk with the reported sizes and the criterion's scores, and the observer sees exactly these
+/// steps.
 pub fn steps(
     search: &dyn SearchStrategy,
     criterion: &dyn Criterion,
@@ -109,9 +109,12 @@ pub fn steps(
     Ok(())
 }
 
-/// The entries are in increasing size, each with the criterion's score and, where it tells one, standard error, none
-/// worse than a subset of its size that the steps passed through, in order of entry; the result is one of them, or none
-/// where the empty subset is allowed and the criterion compares with it.
+/// Entries increase in size, and report the criterion's score and standard error.
+///
+/// * An entry lists its columns in order of entry.
+/// * No visited subset of an entry's size has a lower score.
+/// * The result is one of the entries. It may be absent if the empty subset is allowed, comparable, and no worse than
+///   the entries.
 pub fn entries(
     search: &dyn SearchStrategy,
     criterion: &dyn Criterion,
@@ -121,7 +124,7 @@ pub fn entries(
     let law = Law("entries");
     let (path, _) = full(law, search, criterion, design)?;
     let lowest = path.entries.iter().map(|entry| entry.score.loss).fold(f64::INFINITY, f64::min);
-    // An entry that is lower by rounding alone may be left as well.
+    // An entry that is better by rounding only may lose to the empty subset.
     let gained = path.empty.loss - lowest > tolerance.max(1e-6) * path.empty.loss.abs();
     let none = criterion.compares_with_empty() && path.allowed.contains(&0) && !gained;
     law.must(path.chosen.is_some() || none, || "the whole path".into(), "a result", path.chosen)?;
@@ -176,7 +179,7 @@ fn standard_error(
     law.ran(|| format!("subset {subset:?}"), || evaluator.reset(subset).and_then(|()| evaluator.standard_error()))
 }
 
-/// The same search on the same design takes the same path, bit for bit.
+/// Equal searches on equal designs take equal paths, bit for bit.
 pub fn deterministic(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("deterministic");
     let (first, _) = full(law, search, criterion, design)?;
@@ -184,7 +187,7 @@ pub fn deterministic(search: &dyn SearchStrategy, criterion: &dyn Criterion, des
     same_path(law, "a second run", &first, &second)
 }
 
-/// One, two and three threads take the same path, bit for bit.
+/// One, two and three threads take equal paths, bit for bit.
 pub fn threads(
     search: &dyn SearchStrategy,
     criterion: &dyn Criterion,
@@ -203,7 +206,7 @@ pub fn threads(
     Ok(())
 }
 
-/// The outline and the number given to the observer are upper bounds.
+/// The outline and the step count announced to the observer are upper bounds.
 pub fn outline(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("outline");
     let (path, witnessed) = full(law, search, criterion, design)?;
@@ -218,9 +221,9 @@ pub fn outline(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &
     law.must(trials, || "the outline".into(), "a number of trials", outline)
 }
 
-/// An observer that stops the search gets the first steps of the whole path, its own reason, and sound entries.
+/// An observer that stops the search gets a prefix of the full path, its own stop reason, and valid entries.
 ///
-/// A search without steps is stopped when it asks; its certificate then says that nothing is proven.
+/// A search without steps stops at a question; its certificate then claims no proof.
 pub fn stops(
     search: &dyn SearchStrategy,
     criterion: &dyn Criterion,
@@ -250,7 +253,7 @@ pub fn stops(
     Ok(())
 }
 
-/// Refuses paths that differ, by the first place where they do: a number is written so that no other is written alike.
+/// Fails at the first difference between paths; the debug format distinguishes all numbers.
 fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> Result<(), Broken> {
     let told = |path: &Path| -> Vec<String> {
         let Path { empty, steps, entries, chosen, allowed, stop_reason, .. } = path;
@@ -270,7 +273,7 @@ fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> Result<(), Brok
     }
 }
 
-/// The whole path, with no NaN in it and at least one entry.
+/// Runs a full search; checks that it has entries and no NaN.
 fn full(
     law: Law,
     search: &dyn SearchStrategy,
@@ -302,7 +305,7 @@ fn run(
     law.ran(|| "the search".into(), || search.search(&mut context))
 }
 
-/// An observer that remembers, and stops where it is told to.
+/// An observer that records events, and stops after a given number.
 #[derive(Debug, Default)]
 struct Witness {
     seen: Vec<Step>,

@@ -3,7 +3,7 @@
 use crate::Random;
 use vaglio_core::{Cells, Numbers, Table};
 
-/// A table of numbers, bytes among them, and one constant column.
+/// Generates a numeric table with some byte columns and one constant column.
 #[expect(clippy::expect_used, reason = "columns of one length under different names")]
 pub fn table(rows: usize, columns: usize, seed: u64) -> Table {
     let mut random = Random::new(seed);
@@ -19,14 +19,14 @@ pub fn table(rows: usize, columns: usize, seed: u64) -> Table {
     Table::new(cells).expect("the columns fit")
 }
 
-/// The same with rows in four series of about the same length.
+/// Generates such a table with rows in four series of about equal length.
 #[expect(clippy::expect_used, reason = "a series for each row")]
 pub fn series_table(rows: usize, columns: usize, seed: u64) -> Table {
     let series = (0..rows).map(|row| (4 * row / rows.max(1)) as u32).collect();
     table(rows, columns, seed).with_series(series).expect("as many as rows")
 }
 
-/// Such a table with two columns of text, of three and of two labels.
+/// Generates a numeric table plus two text columns, with three and two labels.
 #[expect(clippy::expect_used, reason = "columns of one length under different names")]
 pub fn mixed_table(rows: usize, columns: usize, seed: u64) -> Table {
     let mut random = Random::new(seed ^ 0x7e87);
@@ -41,7 +41,7 @@ pub fn mixed_table(rows: usize, columns: usize, seed: u64) -> Table {
     Table::new(cells).expect("the columns fit")
 }
 
-/// The same with a column of dates, and with cells that are missing in some columns of each kind.
+/// Generates a mixed table plus a date column, with missing cells in some columns of each kind.
 #[expect(clippy::expect_used, reason = "columns of one length under different names")]
 pub fn gappy_table(rows: usize, columns: usize, seed: u64) -> Table {
     let mut random = Random::new(seed ^ 0x6a95);

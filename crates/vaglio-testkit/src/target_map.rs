@@ -1,16 +1,16 @@
-//! Laws of a map of targets: it increases, its inverse is one, whole weights repeat rows, and it is saved as it is.
+//! Laws of a target map: it increases, has a consistent inverse, weights repeat rows, and it survives saving.
 
 use crate::broken::{Law, Near};
 use crate::{Broken, Random};
 use vaglio_core::{FittedTargetMap, TargetMap};
 
-/// Rows of the targets on which laws are tried.
+/// Number of target rows in the tests.
 const ROWS: usize = 60;
 
-/// All laws of a map of targets, on targets that spread over orders of magnitude, some of them equal; all are positive, for
-/// maps that take no others.
+/// Checks all laws of a target map on targets over orders of magnitude, with ties, all positive for maps that need it.
 ///
 /// # Errors
+/// Fails with every violated law.
 /// Every law that does not hold.
 pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || map.check())?;
@@ -26,7 +26,7 @@ pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> Result<(), Broke
     ])
 }
 
-/// Each training target is mapped to a finite number, whose inverse it is.
+/// Training targets map to finite numbers, and the inverse recovers them.
 pub fn inverse(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Result<(), Broken> {
     let law = Law("inverse");
     let fitted = fitted(law, map, target, None)?;
@@ -34,7 +34,7 @@ pub fn inverse(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Result<()
     target.iter().try_for_each(|&y| law.near(near, || format!("the target {y}"), y, fitted.inverse(fitted.map(y))))
 }
 
-/// A larger target is mapped to a larger number, and its inverse never falls, beyond the training targets too.
+/// Larger targets map to larger numbers, and the inverse never decreases, also outside the training range.
 pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> Result<(), Broken> {
     let law = Law("increasing");
     let fitted = fitted(law, map, target, None)?;
@@ -52,7 +52,7 @@ pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> Result<(), Broken> {
     law.must(rises, || "the inverse from a width below to a width above".into(), "numbers that never fall", &inverses)
 }
 
-/// A row of weight 2 is that row given twice.
+/// A row of weight 2 equals that row given twice.
 pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Result<(), Broken> {
     let law = Law("whole_weights");
     let weights: Vec<f64> = (0..target.len()).map(|row| (row % 3 + 1) as f64).collect();
@@ -64,7 +64,7 @@ pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Res
     target.iter().try_for_each(|&y| law.near(near, on(y), by_rows.map(y), by_weight.map(y)))
 }
 
-/// What is saved as JSON and loaded again gives the same bits.
+/// A map saved as JSON and loaded again gives equal bits.
 pub fn saved(map: &dyn TargetMap, target: &[f64]) -> Result<(), Broken> {
     let law = Law("saved");
     let fitted = fitted(law, map, target, None)?;

@@ -1,10 +1,10 @@
-//! Trials of columns, with what every law asks of them.
+//! Trials of columns, with the checks that every law needs.
 
 use crate::broken::Law;
 use crate::{Broken, Random};
 use vaglio_core::{Criterion, Design, Feature, Outline, Score, Subset};
 
-/// What is tried.
+/// Kind of trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum SubsetChange {
     Addition,
@@ -12,7 +12,7 @@ pub(crate) enum SubsetChange {
 }
 
 impl SubsetChange {
-    /// What can be tried on a subset: every column outside it, or inside.
+    /// Returns the candidates of a trial: columns outside the subset, or inside.
     pub(crate) fn candidates(self, design: &Design, subset: &[Feature]) -> Vec<Feature> {
         match self {
             SubsetChange::Addition => free(design, subset),
@@ -20,7 +20,7 @@ impl SubsetChange {
         }
     }
 
-    /// The subset after it.
+    /// Returns the changed subset.
     pub(crate) fn of(self, subset: &[Feature], feature: Feature) -> Vec<Feature> {
         match self {
             SubsetChange::Addition => subset.iter().copied().chain([feature]).collect(),
@@ -28,7 +28,7 @@ impl SubsetChange {
         }
     }
 
-    /// Makes it so.
+    /// Applies the change.
     pub(crate) fn commit(self, subset: &mut Subset<'_>, feature: Feature) -> vaglio_core::Result<()> {
         match self {
             SubsetChange::Addition => subset.add(feature),
@@ -37,7 +37,7 @@ impl SubsetChange {
     }
 }
 
-/// The scores of trials, none of them left out and none NaN.
+/// Scores trials; fails if one is missing or NaN.
 pub(crate) fn trials(
     law: Law,
     subset: &mut Subset<'_>,
@@ -57,12 +57,12 @@ pub(crate) fn trials(
     Ok(scores)
 }
 
-/// The empty subset under a criterion.
+/// Opens the empty subset under a criterion.
 pub(crate) fn open<'d>(law: Law, criterion: &'d dyn Criterion, design: &'d Design) -> Result<Subset<'d>, Broken> {
     law.ran(|| "opening a subset".into(), || Subset::open(criterion, design, &whole(design)))
 }
 
-/// A subset under a criterion, made by additions one by one.
+/// Opens a subset and adds columns one by one.
 pub(crate) fn walked<'d>(
     law: Law,
     criterion: &'d dyn Criterion,
@@ -76,7 +76,7 @@ pub(crate) fn walked<'d>(
     Ok(walked)
 }
 
-/// The definition, which is not NaN.
+/// Evaluates the definition; fails on NaN.
 pub(crate) fn evaluate(
     law: Law,
     criterion: &dyn Criterion,
@@ -89,18 +89,18 @@ pub(crate) fn evaluate(
     Ok(score)
 }
 
-/// The outline of a search that adds every column.
+/// Returns the outline of a search that adds every column.
 pub(crate) fn whole(design: &Design) -> Outline {
     let candidates = design.candidates().len();
     Outline::forward(candidates, candidates)
 }
 
-/// The columns outside `subset` that are not constant.
+/// Returns non-constant columns outside `subset`.
 pub(crate) fn free(design: &Design, subset: &[Feature]) -> Vec<Feature> {
     design.candidates().into_iter().filter(|f| !subset.contains(f)).collect()
 }
 
-/// At least three and at most `longest` columns that are not constant, in random order.
+/// Returns at least three and at most `longest` non-constant columns in random order.
 pub(crate) fn trail(law: Law, design: &Design, longest: usize, seed: u64) -> Result<Vec<Feature>, Broken> {
     let columns = free(design, &[]);
     law.must(columns.len() >= 3, || "the design".into(), "three columns that are not constant", columns.len())?;

@@ -1,14 +1,14 @@
-//! Laws of a criterion between a design and a changed copy of it; the design has a ridge readout.
+//! Laws of a criterion between a design and a changed copy of it; the design needs a ridge readout.
 
 use crate::broken::{Law, Near};
 use crate::trial::{SubsetChange, evaluate, free, open, trail, trials, whole};
 use crate::{Broken, Random, data, rebuild};
 use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, Winner};
 
-/// Copies of a column tie bit for bit with it as additions; of equals the lowest index wins, the others are in `tied`.
+/// Copies of a column tie bit for bit as additions; the lowest index wins, and `tied` lists the others.
 ///
-/// Tried on the design with every column twice, at each of the first steps of a greedy walk. The definition may sum the
-/// columns of a subset in the order of their indices: of a criterion without a shortcut copies tie to the tolerance.
+/// Tested on the design with every column twice, at the first steps of a greedy walk. Without a shortcut copies tie
+/// within the tolerance, since the definition may sum the columns of a subset in index order.
 pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("duplicates_tie");
     let steps = trail(law, design, 3, 0)?.len();
@@ -50,7 +50,7 @@ pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64
     Ok(())
 }
 
-/// The same columns at other indices, and under other names, have the same scores.
+/// Column positions and names do not change scores.
 pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("permutation");
     let near = Near::scores(criterion, design, tolerance);
@@ -62,12 +62,13 @@ pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
     same_scores(law, near, criterion, (design, &other), &moved)
 }
 
-/// Row weights count by their ratios, and weights of 1 are none.
+/// Only ratios of row weights matter, and weights of 1 equal no weights.
 ///
-/// All weights and λ times one factor change nothing ([`scaled_weights`]). A row of weight 2 counts as the row given twice
-/// ([`repeated_rows`]), unless rows are held out, since copies of a row are not held out together, or counted
-/// ([`Criterion::counts_rows`]): then other weights give other scores. A criterion that has no use for weights refuses them in
-/// [`Criterion::check`].
+/// * Scaling all weights and λ by one factor changes nothing ([`scaled_weights`]).
+/// * A row of weight 2 equals the row given twice ([`repeated_rows`]). Exceptions are criteria that hold rows out,
+///   since copies are not held out together, and those that count rows ([`Criterion::counts_rows`]): there weights must
+///   change the scores.
+/// * A criterion that cannot use weights rejects them in [`Criterion::check`].
 pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("row_weights");
     scaled(law, criterion, design, tolerance, 1.0)?;
@@ -87,13 +88,13 @@ pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
                     `Criterion::counts_rows` is to say so";
         return repeated.map_err(expecting("a row of weight 2 to count as the row twice", hint));
     }
-    // Scores that are the same with rows repeated, as where every prediction is right, tell nothing of weights.
+    // If repeated rows do not change a score, as with perfect predictions, weights need not either.
     let matter = weights_matter(law, criterion, design, &weighted, tolerance)?;
     let on = || "weights from 1 to 3".into();
     law.unless(matter || repeated.is_ok(), on, "other scores", "weights ignored")
 }
 
-/// Whether weights from 1 to 3 change the score of any subset, or all have one score, which tells nothing.
+/// Tests whether weights from 1 to 3 change a score; also true if all scores are equal, which is inconclusive.
 fn weights_matter(
     law: Law,
     criterion: &dyn Criterion,
@@ -115,7 +116,7 @@ fn weights_matter(
     Ok(is_flat)
 }
 
-/// A row of weight 2 is the row given twice.
+/// A row of weight 2 equals the row given twice.
 pub fn repeated_rows(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("repeated_rows");
     let near = Near::scores(criterion, design, tolerance);
@@ -125,7 +126,7 @@ pub fn repeated_rows(criterion: &dyn Criterion, design: &Design, tolerance: f64)
         .map_err(|broken| broken.within("weights from 1 to 3"))
 }
 
-/// All weights and λ times one factor change nothing.
+/// Scaling all weights and λ by one factor changes nothing.
 pub fn scaled_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     [3.0, 0.125].into_iter().try_for_each(|by| scaled(Law("scaled_weights"), criterion, design, tolerance, by))
 }
@@ -138,9 +139,9 @@ fn scaled(law: Law, criterion: &dyn Criterion, design: &Design, tolerance: f64, 
         .map_err(|broken| broken.within(&format!("weights and lambdas times {by}")))
 }
 
-/// With several λ the score is the lowest over them, and λ the one that gives it: the smallest among equals.
+/// With several λ the score is their lowest, and the reported λ attains it: the smallest among ties.
 ///
-/// Tried over three λ about the design's own. A criterion that reports no λ must report none anywhere.
+/// Tested over three λ around the design's own. A criterion that reports no λ must never report one.
 pub fn lambdas(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("lambdas");
     let near = Near::scores(criterion, design, tolerance);
@@ -181,7 +182,7 @@ pub fn lambdas(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Re
     Ok(())
 }
 
-/// Definition and trials agree on two designs, where column f of the first is column `moved[f]` of the second.
+/// Compares definition and trials on two designs, with column f of the first as column `moved[f]` of the second.
 fn same_scores(
     law: Law,
     near: Near,

@@ -1,28 +1,28 @@
-//! Laws of scores that are asked for again: later, on another thread, and of columns stored otherwise.
+//! Laws of repeated scores: after many calls, on another thread, and with another column storage.
 
 use crate::broken::{Law, Near};
 use crate::trial::{SubsetChange, evaluate, free, open, trail, trials, walked, whole};
 use crate::{Broken, rebuild};
 use vaglio_core::{Criterion, Design, Feature, Score};
 
-/// The score of a subset is the same bits after `calls` others, by the definition and by the trials of one evaluator.
+/// A subset's score has equal bits after `calls` others, by the definition and by the trials of one evaluator.
 pub fn drift(criterion: &dyn Criterion, design: &Design, calls: usize) -> Result<(), Broken> {
     since(first(criterion, design)?, criterion, design, calls)
 }
 
 const DRIFT: Law = Law("drift");
 
-/// The subset that is scored first and last.
+/// Selects the subset that is scored first and last.
 fn watched(design: &Design) -> Result<Vec<Feature>, Broken> {
     Ok(trail(DRIFT, design, 3, 26)?[..2].to_vec())
 }
 
-/// The first score.
+/// Scores the watched subset for the first time.
 pub(super) fn first(criterion: &dyn Criterion, design: &Design) -> Result<Score, Broken> {
     evaluate(DRIFT, criterion, design, &watched(design)?)
 }
 
-/// Whether a score is still what it was.
+/// Checks that a score is unchanged after `calls` others.
 pub(super) fn since(first: Score, criterion: &dyn Criterion, design: &Design, calls: usize) -> Result<(), Broken> {
     let law = DRIFT;
     law.must(calls > 0, || "the calls".into(), "at least one", calls)?;
@@ -34,7 +34,7 @@ pub(super) fn since(first: Score, criterion: &dyn Criterion, design: &Design, ca
     law.bits(on, first, evaluate(law, criterion, design, subset)?)?;
     let shortcut = law.ran(|| "the shortcut".into(), || criterion.accelerate(design, &whole(design)))?;
     if shortcut.is_none() {
-        // Its trials are the definition.
+        // Without a shortcut, trials call the definition, checked above.
         return Ok(());
     }
     let mut evaluator = walked(law, criterion, design, subset)?;
@@ -50,7 +50,7 @@ pub(super) fn since(first: Score, criterion: &dyn Criterion, design: &Design, ca
     Ok(())
 }
 
-/// The definition and a trial give the same bits on another thread.
+/// The definition and a trial give equal bits on another thread.
 pub fn other_thread(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("other_thread");
     let trail = trail(law, design, 3, 27)?;
@@ -69,7 +69,7 @@ pub fn other_thread(criterion: &dyn Criterion, design: &Design) -> Result<(), Br
     Ok(())
 }
 
-/// Whole numbers from 0 to 255 score alike stored in bytes and as doubles. The design has a ridge readout.
+/// Integers from 0 to 255 give equal scores stored as bytes and as doubles. The design needs a ridge readout.
 pub fn bytes(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("bytes");
     let stored = || rebuild::as_bytes_and_doubles(design);

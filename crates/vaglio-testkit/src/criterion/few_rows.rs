@@ -1,12 +1,12 @@
-//! The law of designs with hardly any rows.
+//! The law of designs with very few rows.
 
 use crate::broken::Law;
 use crate::trial::whole;
 use crate::{Broken, rebuild};
 use vaglio_core::{Criterion, Design, Feature, Subset};
 
-/// On the first one to four rows of a design, and on its last, a criterion gives scores or refuses: it does not panic. The
-/// design has a ridge readout.
+/// On the first and last one to four rows of a design, a criterion scores or fails, but never panics. The design needs
+/// a ridge readout.
 pub fn few_rows(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("few_rows");
     let all: Vec<Feature> = (0..design.features()).collect();
@@ -31,7 +31,7 @@ pub fn few_rows(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken
     Ok(())
 }
 
-/// A subset by the evaluator, with what is told of it and beside it.
+/// Walks to a subset and calls score, standard error, best addition and best removal.
 fn walked(criterion: &dyn Criterion, design: &Design, subset: &[Feature]) -> vaglio_core::Result<()> {
     let mut walked = Subset::open(criterion, design, &whole(design))?;
     let candidates = design.candidates();

@@ -1,4 +1,4 @@
-//! The law of criteria that say what they hold out and by which loss they judge it.
+//! The law of criteria that declare their held-out rows and their loss.
 
 use crate::Broken;
 use crate::broken::{Law, Near};
@@ -6,14 +6,16 @@ use crate::trial::{evaluate, open, trail};
 use ndarray::{Array2, Axis, concatenate};
 use vaglio_core::{AnyLoss, Criterion, Decisions, Design, Feature, HeldOut, Result as Made, Round, Score};
 
-/// Of a criterion with [`Criterion::folds`] and [`Criterion::loss`] the score is that loss of the rows held out, each predicted
-/// by [`Design::retrain`] without its fold, at the λ of the lowest; and its standard error, where it tells one, is
-/// [`vaglio_core::Loss::standard_error`] of the same predictions.
+/// A criterion with [`Criterion::folds`] and [`Criterion::loss`] equals plain retraining by [`Design::retrain`].
 ///
-/// All rows are pooled; one that is held out in several rounds counts as often. Since the rows of a fold share a model, the
-/// standard error may be the one over folds as well, where there are several: with c_k the part of the mean that comes from fold k of K, and p_k its
-/// part of the weight, √(K/(K − 1)·Σ_k (c_k − p_k·Σc)²), of losses of all rows together the jackknife over folds. Of
-/// several rounds it is the mean of theirs. A criterion that holds nothing out, or has no loss, keeps the law, and so does a score of +∞, which refuses a subset.
+/// * The score is the loss of all held-out rows, each predicted without its fold, at the λ with the lowest loss.
+/// * The standard error, if any, is [`vaglio_core::Loss::standard_error`] of the same predictions.
+/// * Rows of all rounds are pooled: a row held out in several rounds counts as often.
+///
+/// Since the rows of a fold share a model, the standard error over several folds is accepted as well. With fold k's
+/// contribution c_k to the mean and its share p_k of the weight, over K folds, it is √(K/(K − 1)·Σ_k (c_k − p_k·Σc)²);
+/// for a loss of all rows jointly, the jackknife over folds. Several rounds are averaged. A criterion without held-out
+/// rows or without a loss passes, and so does a score of +∞, which rejects a subset.
 pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("held_out");
     let asked = || Ok((criterion.folds(design)?, criterion.loss()));
@@ -34,7 +36,7 @@ pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> R
         let expected = scores.iter().map(|score| score.loss).sum::<f64>() / scores.len() as f64;
         let found = evaluate(law, criterion, design, subset)?;
         if found.loss == f64::INFINITY {
-            // It refuses the subset.
+            // The criterion rejects this subset.
             continue;
         }
         let retrained = "without their folds by `retrain`";
@@ -52,25 +54,25 @@ pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> R
     Ok(())
 }
 
-/// Rows held out by plain retraining.
+/// Plain retraining of the held-out rows.
 struct Held<'d> {
     design: &'d Design,
     rounds: Vec<Round>,
     loss: AnyLoss,
 }
 
-/// What a loss is of: the rows that a round holds out, or the units over which predictions are averaged.
+/// The items that a loss is computed over: held-out rows of a round, or units with averaged predictions.
 struct Items {
     /// Outputs × items.
     targets: Array2<f64>,
     predictions: Array2<f64>,
     weights: Vec<f64>,
-    /// Of each fold its items, with the share of each that is in the fold.
+    /// Items of each fold, with the share of each item in the fold.
     folds: Vec<Vec<(usize, f64)>>,
 }
 
 impl Held<'_> {
-    /// The items of every round at a λ, of all outputs or of one alone.
+    /// Predicts the items of every round at a λ, for all outputs or one.
     fn items(&self, subset: &[Feature], lambda: Option<f64>, output: Option<usize>) -> Made<Vec<Items>> {
         self.rounds.iter().map(|round| self.of_round(round, subset, lambda, output)).collect()
     }
@@ -118,12 +120,12 @@ impl Held<'_> {
         }
     }
 
-    /// The lowest loss over λ.
+    /// Returns the lowest loss over λ.
     fn score(&self, subset: &[Feature], output: Option<usize>) -> Made<Score> {
         self.design.best_lambda(|lambda| Ok(self.pooled(&self.items(subset, lambda, output)?)))
     }
 
-    /// The loss of the items of all rounds together.
+    /// Computes the loss of all rounds' items together.
     fn pooled(&self, rounds: &[Items]) -> f64 {
         let together = |of: &dyn Fn(&Items) -> &Array2<f64>| {
             concatenate(Axis(1), &rounds.iter().map(|items| of(items).view()).collect::<Vec<_>>())
@@ -139,13 +141,13 @@ impl Held<'_> {
         self.loss.mean(targets.view(), predictions.view(), self.given(&weights))
     }
 
-    /// Weights where the design has them.
+    /// Passes weights on if the design has them.
     fn given<'w>(&self, weights: &'w [f64]) -> Option<&'w [f64]> {
         self.design.weights().map(|_| weights)
     }
 
-    /// What the standard error of a score may be: [`vaglio_core::Loss::standard_error`] over rows, and the one over folds,
-    /// whose rows share a model; the mean over rounds, and over outputs that have a λ each.
+    /// Returns the accepted standard errors: over rows, and over folds, since the rows of a fold share a model. Both
+    /// are averaged over rounds, and over outputs with their own λ.
     fn standard_errors(&self, subset: &[Feature], outputs: &[Option<usize>], scores: &[Score]) -> Made<Vec<f64>> {
         let (mut over_rows, mut over_folds) = (Vec::new(), Vec::new());
         for (&output, score) in outputs.iter().zip(scores) {
@@ -163,8 +165,8 @@ impl Held<'_> {
         Ok([mean(over_rows), mean(over_folds)].into_iter().flatten().filter(|error| error.is_finite()).collect())
     }
 
-    /// With c_k the part of a mean that comes from fold k and p_k its part of the weight √(K/(K − 1)·Σ_k (c_k − p_k·Σc)²); of
-    /// losses of all rows together the jackknife over folds.
+    /// With fold k's contribution c_k to the mean and its share p_k of the weight, √(K/(K − 1)·Σ_k (c_k − p_k·Σc)²);
+    /// for a loss of all rows jointly, the jackknife over folds.
     fn over_folds(&self, items: &Items) -> Option<f64> {
         let folds: Vec<&Vec<(usize, f64)>> = items.folds.iter().filter(|fold| !fold.is_empty()).collect();
         let count = folds.len() as f64;
@@ -191,11 +193,11 @@ impl Held<'_> {
         Some((count / (count - 1.0).max(1.0) * squares).sqrt())
     }
 
-    /// The loss without the items of a fold, or what of them is in it.
+    /// Computes the loss without a fold's items, or without its shares of them.
     fn without(&self, items: &Items, fold: &[(usize, f64)]) -> f64 {
         let mut weights = items.weights.clone();
         fold.iter().for_each(|&(item, share)| weights[item] -= share * items.weights[item]);
-        // What is left by rounding alone has left.
+        // Weights within rounding of zero are treated as removed.
         let kept: Vec<usize> = (0..weights.len()).filter(|&item| weights[item] > 1e-9 * items.weights[item]).collect();
         let left: Vec<f64> = kept.iter().map(|&item| weights[item]).collect();
         let (y, p) = (items.targets.select(Axis(1), &kept), items.predictions.select(Axis(1), &kept));

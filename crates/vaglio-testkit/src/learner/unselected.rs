@@ -1,14 +1,13 @@
-//! Laws of refitted learners: what a model must not depend on.
+//! Laws of refitted learners: data that must not influence a model.
 
 use super::{alike, fitted, predicted};
 use crate::broken::Law;
 use crate::{Broken, rebuild};
 use vaglio_core::{Error, Feature, Form, Learner, Problem};
 
-/// A refitted learner makes the same model of a subset whatever stands in the columns outside of it, and where they are not
-/// there at all.
+/// A refitted learner ignores the columns outside its subset, whether their values change or they are absent.
 ///
-/// A linear form may mix all columns into its features, and keeps the law.
+/// A linear form may mix all columns into its features, and passes.
 pub fn outside_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("outside_unseen");
     if matches!(learner.form(), Form::Linear(_)) {
@@ -29,8 +28,7 @@ pub fn outside_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) 
     alike(law, on, tolerance, &expected, &predicted(law, &other, &alone)?)
 }
 
-/// A learner makes the same model of columns under other names. One whose settings name columns refuses other names, and
-/// keeps the law.
+/// Column names do not change a model. A learner passes if its settings name columns and it rejects other names.
 pub fn names_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("names_unseen");
     let on = || "the columns under other names".to_owned();
@@ -44,8 +42,8 @@ pub fn names_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) ->
     alike(law, on, tolerance, &predicted(law, &model, problem)?, &predicted(law, &other, &renamed)?)
 }
 
-/// A learner makes the same model of groups under other numbers, in the same order: numbers only say which rows belong
-/// together. Which rows do may well have a part in training.
+/// Group numbers do not change a model if their order is kept: they only say which rows belong together. The grouping
+/// itself may play a part in training.
 pub fn group_numbers_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("group_numbers_unseen");
     let Some(groups) = problem.groups() else { return Ok(()) };
@@ -56,7 +54,7 @@ pub fn group_numbers_unseen(learner: &dyn Learner, problem: &Problem, tolerance:
     alike(law, on, tolerance, &predicted(law, &first, problem)?, &predicted(law, &second, problem)?)
 }
 
-/// On the first one to four rows of a problem a learner gives a model, which predicts, or an error: it does not panic.
+/// On the first one to four rows of a problem, a learner trains a working model or fails, but never panics.
 pub fn few_rows(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     let law = Law("few_rows");
     for count in 1..=problem.rows().min(4) {

@@ -1,4 +1,4 @@
-//! Laws of columns that are constant.
+//! Laws of constant columns.
 
 use super::named::named;
 use super::{Witness, full, run};
@@ -21,8 +21,8 @@ pub fn constants(search: &dyn SearchStrategy, criterion: &dyn Criterion, design:
     law.must(wrong.is_empty(), || format!("the constant columns {constant:?}"), "none selected", wrong)
 }
 
-/// A search that takes everything does so too where columns are constant, as on the rows of a fold, and may deliver that:
-/// sizes of folds stand for those of all rows by it.
+/// A search that can reach all columns also does if some are constant, as in a fold, and allows that size as the
+/// result: fold sizes are mapped to full-data sizes by it.
 pub fn lacking(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("lacking");
     let (path, _) = full(law, search, criterion, design)?;
@@ -37,10 +37,10 @@ pub fn lacking(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &
     law.must(may[0] == may[1], on, "the same sizes as the result", &found.allowed)
 }
 
-/// Without a candidate the path is empty, and that is no error.
+/// Without candidates the path is empty, which is no error.
 ///
-/// Tried on as many constant columns as the design has columns, and on none at all where the settings allow that. A search
-/// whose settings name columns may refuse either.
+/// Tested on as many constant columns as the design has columns, and on none if the settings allow it. A search with
+/// settings that name columns may reject either.
 pub fn no_candidates(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("no_candidates");
     let none = |values: &[f64]| {

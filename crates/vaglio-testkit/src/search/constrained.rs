@@ -1,4 +1,4 @@
-//! A search with the setting `constraints` keeps to them.
+//! The law of searches with the setting `constraints`.
 
 use super::{SEED, Witness};
 use crate::broken::Law;
@@ -9,8 +9,8 @@ use vaglio_core::{
     Constraints, Criterion, Design, Feature, Score, SearchContext, SearchStrategy, Sign, Subset, serde_json,
 };
 
-/// Every subset that the steps pass through, and every entry, keeps the constraints of the search: groups, costs and signs of
-/// weights. A search without the setting `constraints`, and one that refuses them, has nothing to keep.
+/// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
+/// passes if it lacks the setting `constraints` or rejects its value.
 pub fn constraints(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("constraints");
     for given in asked(design) {
@@ -41,7 +41,7 @@ pub fn constraints(search: &dyn SearchStrategy, criterion: &dyn Criterion, desig
     Ok(())
 }
 
-/// The columns of a subset whose weights, by plain training, have another sign than they are to have.
+/// Returns columns of a trained subset with a weight of the wrong sign.
 fn other_signs(
     law: Law,
     rules: &vaglio_core::Rules,
@@ -54,13 +54,13 @@ fn other_signs(
     }
     let model = law.ran(|| format!("training on {subset:?}"), || design.train(subset, score.lambda))?;
     let weights = model.coefficients().map_or_else(Vec::new, |of| of.weights.column(0).to_vec());
-    // Weights that are 0 but for rounding have no sign.
+    // Weights within rounding of 0 have no sign.
     let largest = weights.iter().fold(0.0, |most: f64, weight| most.max(weight.abs()));
     let rounded = weights.into_iter().map(|weight| if weight.abs() <= 1e-9 * largest { 0.0 } else { weight });
     Ok(rules.of_other_sign(subset, rounded))
 }
 
-/// Constraints that columns of a design can have.
+/// Returns constraints on the columns of a design.
 fn asked(design: &Design) -> Vec<Constraints> {
     let names = design.names();
     let mut random = Random::new(SEED);
@@ -77,7 +77,7 @@ fn asked(design: &Design) -> Vec<Constraints> {
     asked
 }
 
-/// The search with these constraints; `None` where it has no such setting.
+/// Sets the constraints of a search; `None` if it lacks the setting.
 fn with(search: &dyn SearchStrategy, given: &Constraints) -> Option<Box<dyn SearchStrategy>> {
     super::named::with(search, &[("constraints", serde_json::to_value(given).ok()?)])
 }

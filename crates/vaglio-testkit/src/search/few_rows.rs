@@ -1,10 +1,10 @@
-//! The law of designs with hardly any rows.
+//! The law of designs with very few rows.
 
 use crate::broken::Law;
 use crate::{Broken, rebuild};
 use vaglio_core::{Criterion, Design, SearchContext, SearchStrategy, Silent, Subset};
 
-/// On the first one to four rows of a design a search gives a path or an error: it does not panic.
+/// On the first one to four rows of a design, a search returns a path or an error, but never panics.
 pub fn few_rows(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("few_rows");
     for count in 1..=design.rows().min(4) {

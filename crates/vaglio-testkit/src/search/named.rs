@@ -1,4 +1,4 @@
-//! Settings of a search as the file has them: columns that they name, and others in their place.
+//! Settings of a search in serialized form: find named columns, replace values.
 
 use serde_json::Value;
 use vaglio_core::{Design, Feature, SearchStrategy};
@@ -6,7 +6,7 @@ use vaglio_core::{Design, Feature, SearchStrategy};
 /// Settings that name columns, by name or by index.
 const OF_COLUMNS: [&str; 3] = ["forced", "excluded", "blocks"];
 
-/// The columns of a design that the settings of a search name, in increasing order.
+/// Returns the columns of a design named in the settings of a search, in increasing order.
 pub(super) fn named(search: &dyn SearchStrategy, design: &Design) -> Vec<Feature> {
     let mut found = Vec::new();
     if let Ok(settings) = serde_json::to_value(search) {
@@ -17,7 +17,7 @@ pub(super) fn named(search: &dyn SearchStrategy, design: &Design) -> Vec<Feature
     found
 }
 
-/// Goes through settings, of which those under `of` name columns.
+/// Collects column names and indices from a settings value with key `of`.
 fn collect(value: &Value, of: &str, names: &[String], found: &mut Vec<Feature>) {
     let by_index = OF_COLUMNS.contains(&of);
     let by_name = by_index || of == "constraints";
@@ -39,14 +39,14 @@ fn collect(value: &Value, of: &str, names: &[String], found: &mut Vec<Feature>) 
     }
 }
 
-/// The search with other values of some settings; `None` where it has no such settings, or does not take these.
+/// Replaces settings of a search; `None` if it lacks or rejects one of them.
 pub(super) fn with(search: &dyn SearchStrategy, given: &[(&str, Value)]) -> Option<Box<dyn SearchStrategy>> {
     let mut settings = serde_json::to_value(search).ok()?;
     for (key, value) in given {
         settings.as_object_mut()?.insert((*key).into(), value.clone());
     }
     let with: Box<dyn SearchStrategy> = serde_json::from_value(settings).ok()?;
-    // One that reads over what it does not know has no such setting either.
+    // A search that ignores unknown settings lacks this one too.
     let told = serde_json::to_value(&*with).ok()?;
     given.iter().all(|(key, value)| told.get(*key).unwrap_or(&Value::Null) == value).then_some(with)
 }

@@ -5,7 +5,7 @@ use crate::Broken;
 use crate::broken::Law;
 use vaglio_core::{Criterion, Design, SearchContext, SearchStrategy, Subset};
 
-/// A search that pauses at sizes, where it does, and goes on takes the same path, bit for bit, and shows every step once.
+/// A search that pauses at given sizes and resumes takes an equal path, bit for bit, and reports every step once.
 pub fn pauses(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("pauses");
     let (mut whole, _) = full(law, search, criterion, design)?;

@@ -1,4 +1,4 @@
-//! The law of the settings that searches share.
+//! The law of settings that searches share.
 
 use super::named::{named, with};
 use super::{Witness, run};
@@ -9,13 +9,15 @@ use crate::trial::free;
 use serde_json::{Value, json};
 use vaglio_core::{Action, Choose, Criterion, Design, Feature, Path, SearchStrategy, Step};
 
-/// A search obeys those of the shared settings that it takes, each tried alone: `forced` columns are in every entry and no
-/// `excluded` one is, sizes lie between `min_features` and `max_features`, `blocks` are whole, a `tolerance` that no step
-/// reaches ends the search, after as many steps as `patience` says and one, and the result is the one that `choose` names,
-/// in [`SearchStrategy::choose`] too.
+/// A search obeys each shared setting that it has, tested one by one.
 ///
-/// A search that has no use for a setting refuses it, in [`SearchStrategy::check`] or
-/// [`SearchStrategy::check_settings`], and so keeps the law; so does one that does not have it.
+/// * `forced` columns are in every entry, `excluded` ones in none.
+/// * Sizes lie between `min_features` and `max_features`, and `blocks` are whole.
+/// * A `tolerance` that no step reaches ends the search after `patience` + 1 steps.
+/// * The result is the one that `choose` names, also in [`SearchStrategy::choose`].
+///
+/// A search passes if it lacks a setting or rejects it, in [`SearchStrategy::check`] or
+/// [`SearchStrategy::check_settings`].
 pub fn settings(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("settings");
     let all = free(design, &[]).len();
@@ -37,13 +39,13 @@ struct Tried<'a> {
     search: &'a dyn SearchStrategy,
     criterion: &'a dyn Criterion,
     design: &'a Design,
-    /// How many columns are not constant.
+    /// Number of non-constant columns.
     all: usize,
-    /// Those of them that its own settings do not name.
+    /// Non-constant columns that the search's own settings do not name.
     columns: Vec<Feature>,
 }
 
-/// A search with some settings, and the path that it takes.
+/// A search with changed settings, and its path.
 struct WithSettings {
     settings: String,
     search: Box<dyn SearchStrategy>,
@@ -51,7 +53,7 @@ struct WithSettings {
 }
 
 impl WithSettings {
-    /// The size after the steps.
+    /// Returns the subset size after the last step.
     fn last_size(&self) -> usize {
         let largest = self.path.entries.last().map_or(0, |entry| entry.subset.len());
         self.path.steps.last().map_or(largest, |step| step.size)
@@ -59,7 +61,7 @@ impl WithSettings {
 }
 
 impl Tried<'_> {
-    /// The search with these settings and its path; `None` where it does not take them.
+    /// Runs the search with changed settings; `None` if it rejects them.
     fn taken(&self, given: &[(&str, Value)]) -> Result<Option<WithSettings>, Broken> {
         let settings: Vec<String> = given.iter().map(|(key, value)| format!("`{key}: {value}`")).collect();
         let settings = settings.join(" and ");
@@ -74,7 +76,7 @@ impl Tried<'_> {
         Ok(Some(WithSettings { path: path.map_err(|broken| broken.within(&settings))?, settings, search }))
     }
 
-    /// The subsets that the steps pass through, and those of the entries.
+    /// Returns subsets of the steps and of the entries.
     fn subsets(&self, path: &Path) -> Result<Vec<Vec<Feature>>, Broken> {
         let visits = replay(self.law, self.design, path)?.into_iter().map(|visit| visit.subset);
         Ok(visits.chain(path.entries.iter().map(|entry| entry.subset.clone())).collect())
@@ -92,7 +94,7 @@ impl Tried<'_> {
         let forced = places.map(|place| self.columns[place]);
         for subset in self.subsets(&taken.path)? {
             let on = || format!("{}, subset {subset:?}", taken.settings);
-            // They enter one after the other.
+            // Forced columns enter one by one, so initial subsets may have some of them only.
             let has = forced.iter().all(|f| subset.contains(f)) || subset.iter().all(|f| forced.contains(f));
             self.law.must(has, on, format!("columns {forced:?}"), &subset)?;
         }
@@ -129,7 +131,7 @@ impl Tried<'_> {
 
     fn sizes(&self) -> Result<(), Broken> {
         let endless = json!(self.beyond()?);
-        // Its own settings may leave no room for these.
+        // The search's own settings may allow fewer than 3 columns.
         let own = self.base()?.allowed;
         let least = ("min_features", json!(3));
         for given in [&[least.clone()][..], &[least, ("tolerance", endless), ("patience", Value::Null)]] {
@@ -150,7 +152,7 @@ impl Tried<'_> {
         Ok(())
     }
 
-    /// Refuses results, and sizes that may be the result, beyond these.
+    /// Fails if the result, or an allowed size, is outside a range.
     fn result_within(&self, taken: &WithSettings, sizes: std::ops::RangeInclusive<usize>) -> Result<(), Broken> {
         let WithSettings { settings, path, .. } = taken;
         let on = || settings.clone();
@@ -166,12 +168,12 @@ impl Tried<'_> {
         self.law.must(!missing, on, "a result, since an entry has such a size", size)
     }
 
-    /// The path by its own settings.
+    /// Runs the search with its own settings.
     fn base(&self) -> Result<Path, Broken> {
         run(self.law, self.search, self.criterion, self.design, &mut Witness::default())
     }
 
-    /// A drop of the score that no step reaches.
+    /// Returns a score improvement that no step reaches.
     fn beyond(&self) -> Result<f64, Broken> {
         let path = self.base()?;
         let scores = path.steps.iter().map(|step| step.score.loss).chain([path.empty.loss]);
@@ -185,12 +187,12 @@ impl Tried<'_> {
             let Some(taken) = self.taken(&[("tolerance", json!(beyond)), ("patience", patience)])? else { continue };
             let WithSettings { settings, path, .. } = &taken;
             let Some(first) = path.steps.first() else { continue };
-            // Where no columns do not compare, there is nothing that the first ones would have to be lower than.
+            // If the empty subset is not comparable, the first steps have no baseline to improve on.
             let free = if self.criterion.compares_with_empty() { 0 } else { first.size };
             let begun = if first.action == Action::Add { free.max(*path.allowed.start()) } else { 0 };
             let gone = match first.action {
                 Action::Add => path.steps.iter().map(|step| step.size).max().unwrap_or(0),
-                // From more columns than the result may have it goes on.
+                // Removals go on while the subset is larger than the result may be.
                 Action::Remove => path.steps.iter().filter(|step| is_removed_below(step, *path.allowed.end())).count(),
             };
             let expected = format!("to end within {steps} steps, none of which lowers the score by as much");
@@ -220,12 +222,12 @@ impl Tried<'_> {
     }
 }
 
-/// Whether columns are removed where there are no more than `most`.
+/// Tests whether a step removes columns from a subset of at most `most`.
 fn is_removed_below(step: &Step, most: usize) -> bool {
     step.action == Action::Remove && step.size + moved(step).count() <= most
 }
 
-/// Whether a search ended because no step lowered the score by enough.
+/// Tests whether a search ended because no step improved the score enough.
 fn is_for_want_of_gain(path: &Path) -> bool {
     use vaglio_core::StopReason::{NoImprovement, Patience, Tolerance};
     matches!(path.stop_reason, NoImprovement | Patience | Tolerance)

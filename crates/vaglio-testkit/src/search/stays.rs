@@ -6,15 +6,15 @@ use crate::broken::Law;
 use crate::trial::{SubsetChange, free, open, trials};
 use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, Score, SearchStrategy, Squared, saved};
 
-/// Whether the laws of a search are to be tried with [`LeftOut`] in place of a criterion: it scores the empty subset, which does
-/// not compare with others under it, below every column alone, and the search ends there.
+/// Tests whether [`LeftOut`] should replace the criterion: the criterion cannot compare the empty subset with others
+/// and scores it below every single column, so that the search ends there.
 pub(super) fn instead(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<bool, Broken> {
     let law = Law("check");
     let columns = free(design, &[]);
     if criterion.compares_with_empty() || columns.is_empty() {
         return Ok(false);
     }
-    // What fails here does so under the laws, which say how.
+    // A failure here recurs under the laws, which report it.
     let Ok(path) = run(law, search, criterion, design, &mut Witness::default()) else { return Ok(false) };
     if !(path.steps.is_empty() && path.entries.is_empty()) {
         return Ok(false);
@@ -26,7 +26,7 @@ pub(super) fn instead(search: &dyn SearchStrategy, criterion: &dyn Criterion, de
     Ok(is_below && law.calm(|| "the columns".into(), || search.check(&LeftOut {}, design))?.is_ok())
 }
 
-/// The mean squared error of every row predicted from all others, by its definition.
+/// Leave-one-out mean squared error by plain retraining.
 #[saved(Criterion, "vaglio_testkit_left_out")]
 pub(super) struct LeftOut {}
 

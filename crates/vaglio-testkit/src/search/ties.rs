@@ -1,4 +1,4 @@
-//! The law of columns that are equal.
+//! The law of equal columns.
 
 use super::full;
 use super::named::named;
@@ -8,12 +8,12 @@ use crate::trial::{free, trail};
 use crate::{Broken, data, rebuild};
 use vaglio_core::{Action, Criterion, Design, Feature, Path, SearchStrategy, Step};
 
-/// Of copies of a column the one of lowest index enters first, and its step names the others as tied.
+/// Among copies of a column, the lowest index enters first, and its step lists the others as tied.
 ///
-/// Tried on the design with its first two columns that are not constant again at the end; of a search whose settings name
-/// columns, with all that they do not name. A search that adds one of them must be seen to, unless it starts by removing, or
-/// its settings leave no room for them. What enters again is not looked at, nor what moves in a block. A search without
-/// steps names no ties: its entries hold no copy without those of lower index.
+/// Tested on the design with copies of its first two non-constant columns at the end, or of all columns that the
+/// settings do not name if they name any. A search must add at least one copied column, unless it starts with a removal
+/// or its settings name columns. Re-entries and blocks are ignored. A search without steps reports no ties; its entries
+/// must not contain a copy without those of lower index.
 pub fn ties(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("ties");
     trail(law, design, 3, 0)?;
@@ -46,7 +46,7 @@ pub fn ties(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Des
     law.must(seen > 0 || removes || !named.is_empty(), on, "the addition of a column that has a free copy", &path.steps)
 }
 
-/// The copies of the column that a step adds alone and for the first time.
+/// Returns copies of the column that a step adds alone and for the first time.
 fn copies_of<'s>(sets: &'s [Vec<Feature>], step: &Step, gone: &[Feature]) -> Option<&'s Vec<Feature>> {
     let alone = step.with.is_empty() && !gone.contains(&step.feature);
     sets.iter().find(|set| alone && set.contains(&step.feature))

@@ -1,15 +1,15 @@
-//! A run whose repetitions several processes share, by a folder that all of them see.
+//! Distributed runs: several processes share the repetitions of a run through a common folder.
 //!
-//! A run is a function of its data, its settings and the pieces that its journal keeps. A plan numbers those that depend on
-//! nothing but these, outer folds, shuffles, points of a learning curve and halves, and the search on all rows; an index of N does
-//! every N-th, and the pieces of all indexes are the journal from which one run goes on to its result. Pieces are the same
-//! wherever they were done, so the result is that of one process.
+//! A run is a function of its data, its settings and the pieces in its journal. A plan numbers the independent pieces:
+//! outer folds, shuffles, learning-curve points, half-samples and the search on all rows. Index I of N computes every
+//! N-th piece from I. The pieces of all indexes form the journal that one final run resumes from. Pieces do not depend
+//! on where they were computed, so the result equals that of one process.
 //!
-//! The search on all rows may be made by several processes together, each of which makes what is asked of some of the columns (`parts`).
+//! Several processes may perform the search on all rows together, each scoring some of the columns (`parts`).
 //!
-//! The folder holds `shards.json`, the plan; while index I is run `shards/I/journal.jsonl`, to which finished work is appended;
-//! and `shards/I.jsonl`, which appears whole when all units of the index are done. Every line of both has a checksum. An attempt apart,
-//! beside one that is slow or lost, is in `shards/I.1`, the next in `shards/I.2`.
+//! The folder holds the plan, `shards.json`. A running index I appends completed work to `shards/I/journal.jsonl`; when
+//! all its units are done, `shards/I.jsonl` appears complete. Every line of both has a checksum. A second attempt at a
+//! slow or lost index uses `shards/I.1`, the next `shards/I.2`.
 
 mod build;
 mod ledger;

@@ -1,12 +1,12 @@
-//! The share of each chosen column in what the criterion's score falls by.
+//! Shapley values: the contribution of each chosen column to the reduction of the criterion's score.
 //!
-//! With v(S) the score of the columns S of the subset, of k columns, the share of column i is its Shapley value
-//! φ_i = Σ_{S ∌ i} |S|!·(k − 1 − |S|)!/k! · (v(S) − v(S ∪ i)), which is the mean over all orders of the columns of what the
-//! score falls by when i enters; Σ φ_i = v(∅) − v(all). All 2^k subsets are scored by the criterion's own engine up to 20
-//! columns; of more the mean is over orders that are drawn, each with its reverse.
+//! Let v(S) be the score of the columns S out of a subset of k. The Shapley value of column i is φ_i = Σ_{S ∌ i}
+//! |S|!·(k − 1 − |S|)!/k! · (v(S) − v(S ∪ i)): the mean, over all orders of the columns, of the reduction when i
+//! enters. Σ φ_i = v(∅) − v(all). Up to 20 columns, the criterion's engine scores all 2^k subsets; for more, the mean
+//! is over random orders, each with its reverse.
 //!
-//! The same is computed on the training rows of five folds, maps fitted anew. What the shares differ by there is the
-//! spread over folds, and their jackknife, (K − 1)/K · Σ (φ − φ̄)², the variance of a share.
+//! The values are recomputed on the training rows of five folds, with maps fitted anew. Their variation is the spread
+//! over folds, and the jackknife (K − 1)/K · Σ (φ − φ̄)² estimates the variance of a value.
 //!
 //! # Reference
 //! L. S. Shapley, *A value for n-person games*, 1953; I. Covert, S. Lundberg, S.-I. Lee, *Understanding global feature
@@ -24,17 +24,17 @@ use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{ShareRecord, SharesRecord, Warning, WarningKind};
 use vaglio_search::shuffle::{shuffled, stream};
 
-/// Columns of which all subsets are scored, at most.
+/// Maximum number of columns with all subsets scored.
 const MOST_EXACT: usize = 20;
-/// Pairs of orders that are drawn of more.
+/// Number of pairs of random orders for more columns.
 const PAIRS: usize = 128;
-/// Columns whose subsets one job scores.
+/// Number of columns whose subsets one job scores.
 const OF_JOB: usize = 8;
 
 const FOLDS: u64 = 21;
 const ORDERS: u64 = 22;
 
-/// Shares with what they add up to.
+/// Shapley values with the scores of the empty and the full subset.
 #[derive(Serialize, Deserialize)]
 struct Shapley {
     #[serde(with = "vaglio_core::exact")]
@@ -42,17 +42,17 @@ struct Shapley {
     #[serde(with = "vaglio_core::exact")]
     all: f64,
     of_columns: Vec<f64>,
-    /// Their standard errors, where orders were drawn.
+    /// Standard errors, if orders were sampled.
     errors: Option<Vec<f64>>,
 }
 
-/// The shares of the chosen columns; `None` where there are none, where scores are not finite, of which a warning is added,
-/// and where the work was stopped.
+/// Shapley values of the chosen columns. `None` if: there are no columns; scores are not finite, with a warning; the
+/// work was stopped.
 ///
 /// Cost: 2^k scores, or 256 walks of k columns, on all rows and on those of five folds.
 ///
 /// # Errors
-/// Those of the criterion's scores and of the maps.
+/// Returns the errors of the criterion's scores and of the maps.
 pub(super) fn shares(
     selector: &ValidSelector,
     sample: &Sample,
@@ -110,7 +110,7 @@ pub(super) fn shares(
     Ok(Some(record(design, &subset, whole, &without_fold[..folds])))
 }
 
-/// What cannot be made of some of the rows is absent; numbers that overflow are an error.
+/// Ignores errors on some of the rows, except numerical overflow.
 fn unless_numerical<T>(error: Error) -> Result<Option<T>> {
     if error.class() == ExitClass::Numerical { Err(error) } else { Ok(None) }
 }
@@ -140,7 +140,7 @@ fn record(design: &Design, subset: &[Feature], whole: Shapley, without_fold: &[V
     }
 }
 
-/// √((K − 1)/K · Σ (φ − φ̄)²) of what is found without each of K folds.
+/// Jackknife standard error √((K − 1)/K · Σ (φ − φ̄)²) from the values without each of K folds.
 fn jackknife(without: &[f64]) -> Option<f64> {
     let count = without.len() as f64;
     let mean = without.iter().sum::<f64>() / count;
@@ -148,7 +148,7 @@ fn jackknife(without: &[f64]) -> Option<f64> {
     (without.len() > 1).then(|| ((count - 1.0) / count * squares).sqrt())
 }
 
-/// The search of which an estimate tells what the scores cost.
+/// Search extent for estimating the cost.
 fn outline(size: usize) -> Outline {
     match size <= MOST_EXACT {
         true => Outline { start: 0, largest: size, trials: (1u64 << size) as f64, steps: 1 << size.saturating_sub(1) },
@@ -156,11 +156,11 @@ fn outline(size: usize) -> Outline {
     }
 }
 
-/// Folds on whose training rows shares are computed again; and how often all rows that is.
+/// Number of folds for the jackknife; and cost of everything in computations on all rows.
 const OUTER: usize = 5;
 const TIMES: f64 = 1.0 + (OUTER - 1) as f64;
 
-/// Flops of the shares of a result of so many columns.
+/// Flops of the Shapley values of a result with `size` columns.
 pub(super) fn flops(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
     let candidates = design.candidates();
     let some = &candidates[..size.min(candidates.len())];
@@ -168,7 +168,7 @@ pub(super) fn flops(selector: &ValidSelector, design: &Design, size: usize) -> f
     TIMES * work(selector, alone.as_ref().unwrap_or(design), &outline(some.len()))
 }
 
-/// What is scored for a result of so many columns, for people.
+/// Describes what is scored for a result of `size` columns.
 pub(super) fn sentence(size: usize) -> String {
     let what = match size <= MOST_EXACT {
         true => format!("all {} subsets of {size} chosen columns", 1u64 << size),
@@ -177,7 +177,7 @@ pub(super) fn sentence(size: usize) -> String {
     format!("{what}, and the same without each of {OUTER} folds; of up to {MOST_EXACT} columns every subset is scored")
 }
 
-/// The shares of some columns of a design; `None` where the work was stopped.
+/// Shapley values of some columns of a design; `None` if stopped.
 fn shapley(
     selector: &ValidSelector,
     design: &Design,
@@ -210,8 +210,8 @@ impl Game<'_, '_> {
         Subset::open(&**self.selector.criterion(), self.design, &self.outline)
     }
 
-    /// The score of every subset, by its columns as the bits of its place. Each job begins with a subset of the first columns
-    /// and adds the others in turn, so that no score depends on the number of threads.
+    /// Scores of all subsets, indexed by bit mask. Each job starts from a subset of the first columns and adds the
+    /// others in turn, so that no score depends on the number of threads.
     fn scores(&self) -> Result<Option<Vec<f64>>> {
         let size = self.columns.len();
         let first = size.saturating_sub(OF_JOB);
@@ -232,7 +232,7 @@ impl Game<'_, '_> {
         Ok(Some((0..1 << size).map(|mask: usize| jobs[mask & ((1 << first) - 1)][mask >> first]).collect()))
     }
 
-    /// Means over orders that are drawn, each with its reverse.
+    /// Means over random orders, each with its reverse.
     fn drawn(&self) -> Result<Option<Shapley>> {
         let size = self.columns.len();
         let pairs = in_turn(PAIRS, |pair| {
@@ -259,7 +259,7 @@ impl Game<'_, '_> {
         Ok(Some(Shapley { empty, all, of_columns, errors }))
     }
 
-    /// Adds what the score falls by at each column of an order; gives the scores of none and of all.
+    /// Adds the reductions along an order; returns the scores of the empty and the full subset.
     fn walked<'i>(
         &self,
         subset: &mut Subset<'_>,
@@ -279,7 +279,7 @@ impl Game<'_, '_> {
     }
 }
 
-/// Scores the subsets that hold the current one and some of the columns from `from` on.
+/// Scores the current subset extended by some of the columns from `from` on.
 fn branch(
     subset: &mut Subset<'_>,
     columns: &[Feature],
@@ -303,7 +303,7 @@ fn branch(
     Ok(())
 }
 
-/// Shapley values by the score of every subset of `size` columns, whose bits are its place. Cost O(size · 2^size).
+/// Shapley values from the scores of all subsets of `size` columns, indexed by bit mask. Cost O(size · 2^size).
 fn of_scores(scores: &[f64], size: usize) -> Vec<f64> {
     // |S|!·(k − 1 − |S|)!/k!
     let mut weights = vec![1.0 / size.max(1) as f64; size];

@@ -1,4 +1,4 @@
-//! Columns in single precision: how they are read, and what rounding them changed.
+//! Single-precision columns: reading them, and the effect of rounding.
 
 use super::Prepared;
 use super::roles::Roles;
@@ -14,8 +14,7 @@ use vaglio_search::All;
 use vaglio_search::shuffle::stream;
 use vaglio_tables::read::Source;
 
-/// The training files with the numbers of columns in single precision from the beginning, where the pipeline says so and no map looks
-/// at them before.
+/// The training source, read in single precision from the start if the pipeline asks for it and there are no maps.
 pub(super) fn kept(source: Source, pipeline: &ValidPipeline, roles: &Roles<'_>) -> Source {
     let settings = pipeline.settings();
     if settings.engine.precision == Precision::Double || !settings.preprocess.is_empty() {
@@ -26,18 +25,18 @@ pub(super) fn kept(source: Source, pipeline: &ValidPipeline, roles: &Roles<'_>) 
     source.in_single(&of_rows.chain(filters).chain(roles.spec.target.names().iter().cloned()).collect())
 }
 
-/// How often the score is computed of entries moved within their rounding.
+/// Number of scores computed with perturbed entries.
 const TIMES: u64 = 3;
 const PURPOSE: u64 = 14;
 
-/// What single precision did to the columns of a result and to its score; `None` for doubles.
+/// Rounding error of the result's columns and its effect on the score; `None` in double precision.
 ///
-/// The entries that were rounded are gone, so the score is computed again of entries moved at random within the interval that each
-/// was rounded from (J. Vignes, *A stochastic arithmetic for reliable scientific computation*, 1993): as the data may have been.
-/// Cost that of scoring the selected columns four times, in their order.
+/// The original entries are gone. The score is therefore recomputed with entries perturbed at random within their
+/// rounding intervals (J. Vignes, *A stochastic arithmetic for reliable scientific computation*, 1993). Cost: four
+/// times that of scoring the selected columns, in their order.
 ///
 /// # Errors
-/// Those of the criterion's scores.
+/// Returns the errors of the criterion's scores.
 pub(super) fn rounding(
     pipeline: &ValidPipeline,
     selector: &ValidSelector,
@@ -53,7 +52,7 @@ pub(super) fn rounding(
     let is_own = design.is_of(train);
     let columns: Vec<Feature> = if is_own { subset.to_vec() } else { (0..train.names().len()).collect() };
     let rounding = columns.iter().map(|&feature| relative_rounding(train.columns(), feature)).fold(0.0, f64::max);
-    // Columns that a learner or maps make again of others do not follow these.
+    // Columns recomputed by a learner or maps would not follow the perturbation.
     if !is_own || train.in_folds().is_by_maps() {
         return Ok(Some(SingleRounding { rounding, score_change: None }));
     }
@@ -71,7 +70,7 @@ pub(super) fn rounding(
     Ok(Some(SingleRounding { rounding, score_change: change.is_finite().then_some(change) }))
 }
 
-/// By how much an entry of a column was rounded, at most, as a share of its standard deviation; 0 for a column that was not, or is constant.
+/// Largest rounding of a column's entries, relative to its standard deviation; 0 if not rounded or constant.
 fn relative_rounding(columns: &Columns, feature: Feature) -> f64 {
     let Some(single) = columns.single(feature).filter(|single| single.rounding() > 0.0) else { return 0.0 };
     let values = columns.column(feature).values();
@@ -81,9 +80,9 @@ fn relative_rounding(columns: &Columns, feature: Feature) -> f64 {
     if deviation > 0.0 { single.rounding() / deviation } else { 0.0 }
 }
 
-/// The score of all columns of a problem, taken one after the other.
+/// Score of all columns of a problem, added in order.
 fn score_of_all(selector: &ValidSelector, problem: &Problem, lambda: Option<f64>) -> Result<Score> {
-    // The settings of the search are of all columns.
+    // The search's settings refer to all columns.
     let selector = selector.by_search(Arc::new(All::default()));
     let design = selector.design(problem)?.at_lambda(lambda).without_errors();
     let count = design.features();
@@ -92,7 +91,7 @@ fn score_of_all(selector: &ValidSelector, problem: &Problem, lambda: Option<f64>
     subset.score()
 }
 
-/// The columns with every entry that was rounded moved, at random, within the interval of doubles that are rounded to it.
+/// Perturbs every rounded entry at random within the interval of doubles that round to it.
 fn moved(columns: &Columns, seed: u64) -> Columns {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut out = Columns::new(columns.rows());
@@ -114,7 +113,7 @@ fn moved(columns: &Columns, seed: u64) -> Columns {
     out
 }
 
-/// Half of what lies between a number of single precision and the next towards 0.
+/// Half the distance from a single-precision number to the next towards 0.
 fn half_a_step(x: f32) -> f64 {
     if x == 0.0 { 0.0 } else { 0.5 * (f64::from(x) - f64::from(f32::from_bits(x.to_bits() - 1))).abs() }
 }
@@ -135,7 +134,7 @@ mod tests {
         let (before, after) = (columns.column(0).values(), moved.column(0).values());
         assert!(before.iter().zip(after.iter()).all(|(x, y)| *y as f32 == *x as f32));
         assert!(before.iter().zip(after.iter()).filter(|(x, y)| x != y).count() > 450);
-        // What was not rounded stays.
+        // Exact entries stay.
         assert_eq!((moved.column(1), moved.column(2)), (columns.column(1), columns.column(1)));
         let largest = values.iter().map(|x| (x - f64::from(*x as f32)).abs()).fold(0.0, f64::max);
         assert_eq!(columns.single(0).unwrap().rounding(), largest);

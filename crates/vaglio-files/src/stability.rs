@@ -1,13 +1,13 @@
-//! How often columns are selected on complementary halves of the rows, and what that says of each.
+//! Stability selection: selection frequencies on complementary half-samples.
 //!
-//! With B pairs of halves let π_j(k) be the share of halves whose subset of k columns has column j. Stability paths are integrated:
-//! the score of a column is the mean over k of h(π) = (2π − 1)³, 0 below ½. Since 2π − 1 is at most the share of pairs both of
-//! whose halves have the column, which has a probability of at most (k/p)² for columns that chance selects,
-//! p·E h ≤ k²/(B²p) + 3(B − 1)k⁴/(B²p³) + (B − 1)(B − 2)k⁶/(B²p⁵), and the mean of that over the sizes, divided by a score, is a
-//! bound on the expected number of such columns that reach the score.
+//! With B pairs of half-samples, let π_j(k) be the share of half-samples whose subset of k columns has column j.
+//! Stability paths are integrated: the score of a column is the mean over k of h(π) = (2π − 1)³, 0 below ½. 2π − 1 is
+//! at most the share of pairs with the column in both halves. A column selected by chance is in both with probability
+//! at most (k/p)². Hence p·E h ≤ k²/(B²p) + 3(B − 1)k⁴/(B²p³) + (B − 1)(B − 2)k⁶/(B²p⁵). The mean of that over the
+//! sizes, divided by a score, bounds the expected number of chance columns that reach the score.
 //!
-//! O. Melikechi, J. W. Miller, *Integrated path stability selection*, Journal of the American Statistical Association (2025),
-//! arXiv 2403.15877. Sizes stand for the penalties of the paper, evenly in their logarithm.
+//! O. Melikechi, J. W. Miller, *Integrated path stability selection*, Journal of the American Statistical Association
+//! (2025), arXiv 2403.15877. Sizes replace the paper's penalties, evenly spaced in their logarithm.
 
 use super::halves::Halves;
 use super::halves::halves;
@@ -26,16 +26,16 @@ use vaglio_report::record::{Stability, StableColumn};
 use vaglio_search::shuffle::stream;
 
 const HALVES: u64 = 4;
-/// The mean bound of the sizes that are integrated over, at most.
+/// Limit on the mean bound over the integrated sizes.
 const CUTOFF: f64 = 0.05;
 
-/// The sets of columns of every size that the walks on complementary halves of the rows have; `None` when they were stopped, or
-/// where some are another process's. Of `columns` candidates.
+/// Column subsets of every size along the paths on complementary half-samples, from `columns` candidates. `None` if
+/// stopped, or if some belong to another process.
 ///
-/// Each half is searched at the λ that was chosen on all rows, and its walk is cut at the size chosen there.
+/// Each half-sample is searched at the λ chosen on all rows, and its path is cut at the size chosen there.
 ///
 /// # Errors
-/// Those of the search.
+/// Returns the errors of the search.
 pub(super) fn half_walks(
     selector: &ValidSelector,
     sample: &Sample,
@@ -79,12 +79,12 @@ pub(super) fn half_walks(
     Ok(if watcher.stopped().is_some() { None } else { all.into_iter().collect() })
 }
 
-/// Selections of as many columns on complementary halves of the rows; `None` when it was stopped.
+/// Stability selection at the chosen size; `None` if stopped.
 ///
-/// Paths of the [halves](half_walks) are integrated over the sizes that every half reached and whose mean bound is small.
+/// [Half-sample](half_walks) paths are integrated over the sizes that every half reached and whose mean bound is small.
 ///
 /// # Errors
-/// Those of the search.
+/// Returns the errors of the search.
 pub(super) fn stability(
     selector: &ValidSelector,
     sample: &Sample,
@@ -109,26 +109,26 @@ pub(super) fn stability(
     Ok(Some(Stability { pairs, size: mean, frequency, by_source, bounds, sizes: reached, columns, splits }))
 }
 
-/// A bound on how many columns that chance selects have h(π) = 1 at a size, on average.
+/// Upper bound on p·E h at a size, for columns selected by chance.
 fn bound(size: usize, pairs: usize, columns: usize) -> f64 {
     let (k, b, p) = (size as f64, pairs as f64, columns as f64);
     let both = (k / p).powi(2);
     p / (b * b) * (both + 3.0 * (b - 1.0) * both.powi(2) + (b - 1.0) * (b - 2.0) * both.powi(3))
 }
 
-/// Means over sizes 1, …, evenly in their logarithm.
+/// Mean over sizes 1, …, evenly spaced in their logarithm.
 fn mean_of(most: usize, of: impl Fn(usize) -> f64) -> f64 {
     let weights: f64 = (1..=most).map(|size| 1.0 / size as f64).sum();
     (1..=most).map(|size| of(size) / size as f64).sum::<f64>() / weights
 }
 
-/// The largest size up to which the mean bound is small.
+/// Largest size up to which the mean bound is small.
 fn sizes(pairs: usize, columns: usize) -> usize {
     let is_small = |most: &usize| mean_of(*most, |size| bound(size, pairs, columns)) <= CUTOFF;
     (1..=columns).take_while(is_small).last().unwrap_or(0)
 }
 
-/// The columns with a score, the highest first, of equals the first candidate.
+/// Columns with a score, highest first, then in candidate order.
 fn integrated(paths: &[Vec<HashSet<String>>], most: usize, names: &[String]) -> Vec<StableColumn> {
     let pairs = paths.len() / 2;
     let expected = mean_of(most, |size| bound(size, pairs, names.len()));
@@ -160,7 +160,7 @@ fn integrated(paths: &[Vec<HashSet<String>>], most: usize, names: &[String]) -> 
     columns
 }
 
-/// The entry of the largest subset of at most so many features.
+/// Index of the entry with the largest subset of at most `size` features.
 fn cut(path: &Path, size: usize) -> Option<usize> {
     path.entries.partition_point(|entry| entry.subset.len() <= size).checked_sub(1)
 }
@@ -175,8 +175,8 @@ mod tests {
 
     #[test]
     fn the_bound_is_that_of_counting_by_hand() {
-        // B = 2, p = 2, k = 1: pairs have a column twice with a probability of at most 1/4, so the third moment of the mean of two
-        // is (2·1/4 + 6·1/16)/8.
+        // B = 2, p = 2, k = 1: both halves have a column with probability at most 1/4, so the third moment of the mean
+        // of two is (2·1/4 + 6·1/16)/8.
         assert!((bound(1, 2, 2) - 2.0 * (0.5 + 0.375) / 8.0).abs() < 1e-15);
         // B = 3: (3·1/4 + 18·1/16 + 6·1/64)/27.
         assert!((bound(1, 3, 2) - 2.0 * (0.75 + 1.125 + 6.0 / 64.0) / 27.0).abs() < 1e-15);

@@ -1,10 +1,10 @@
-//! Degrees of freedom of the models along a path, and the information criteria that follow.
+//! Effective degrees of freedom and information criteria of the models along a path.
 //!
-//! With N the number of the training rows, E the mean squared error of a model on them in the units of the data, and d its
-//! effective degrees of freedom, Σ σ²/(σ² + λ) over the singular values of its centered columns, and 1 for an intercept:
-//! AICc = N ln E + 2kN/(N − k − 1), BIC = N ln E + k ln N with k = d + 1, Cp = E + 2 σ̂² d/N; as the criterion `information`
-//! has them. σ̂² = N·E/(N − d) of the model of all candidate columns at the λ of the walk. What would take more than a part of
-//! the search is left out.
+//! Let N be the number of training rows, E a model's mean squared error on them in the data's units, and d its
+//! effective degrees of freedom: Σ σ²/(σ² + λ) over the singular values of its centered columns, plus 1 for an
+//! intercept. With k = d + 1, AICc = N ln E + 2kN/(N − k − 1), BIC = N ln E + k ln N and Cp = E + 2 σ̂² d/N, as in the
+//! criterion `information`. σ̂² = N·E/(N − d) of the model of all candidate columns at the path's λ. Figures beyond a
+//! share of the search's work are left out.
 
 use super::Prepared;
 use super::importance::{LEAST_WORK, PART};
@@ -20,17 +20,17 @@ use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_pipeline::train::train;
 use vaglio_report::record::{EntryRecord, variance};
 
-/// Columns of a subset of which the degrees of freedom are computed, at most.
+/// Maximum number of columns of a subset with degrees of freedom.
 const MOST_COLUMNS: usize = 200;
-/// What an error is not let below in a logarithm, as a part of that without columns.
+/// Lower limit of an error in a logarithm, relative to that of the empty model.
 const HIDDEN: f64 = vaglio_kernels::tolerance::HIDDEN_ERROR;
 
-/// Fills in degrees of freedom, AICc, BIC and Cp of the entries whose squared errors are known; of models of numbers by a
-/// ridge readout that answers for every row. Cost O(m u²) for u columns on the path, and O((u + s) s²) for each entry; what
-/// takes more than a [`PART`] of `budget` flops, and more than some 5 ms, is left out.
+/// Fills in degrees of freedom, AICc, BIC and Cp of entries with known squared errors. Requires numeric targets and a
+/// ridge readout that predicts every row. Cost O(m u²) for u columns on the path, and O((u + s) s²) per entry. Figures
+/// beyond a [`PART`] of `budget` flops and some 5 ms are left out.
 ///
 /// # Errors
-/// [`Error::Numerical`] when entries overflow.
+/// [`Error::Numerical`] if entries overflow.
 pub(super) fn step_figures(
     selector: &ValidSelector,
     (prepared, design): (&Prepared, &Design),
@@ -81,7 +81,7 @@ fn failed(failure: Failure) -> Error {
     Error::Numerical(format!("the degrees of freedom of the path: {failure}; rescale or standardize the columns"))
 }
 
-/// σ̂² of the model of all candidates, where the rows and the budget allow one.
+/// σ̂² of the model of all candidates, if the rows and the budget allow one.
 fn noise(
     (prepared, problem): (&Prepared, &Problem),
     design: &Design,
@@ -108,7 +108,7 @@ fn noise(
     Ok(Some(rows * error / free).filter(|noise| noise.is_finite()))
 }
 
-/// The columns of a path, centered where there is an intercept and times the roots of the weights, reduced to a triangle.
+/// Columns of a path, centered if there is an intercept and times the root weights, reduced to a triangle.
 struct PathColumns {
     triangle: Array2<f64>,
     place: HashMap<Feature, usize>,
@@ -116,7 +116,8 @@ struct PathColumns {
 }
 
 impl PathColumns {
-    /// `None` where they and the degrees of freedom of all entries would take more than `budget` flops, which are taken off.
+    /// Reduces the columns; `None` if they and the degrees of freedom of all entries exceed `budget` flops, which are
+    /// subtracted.
     fn within(
         budget: &mut f64,
         design: &Design,
@@ -141,7 +142,7 @@ impl PathColumns {
         *budget -= flops;
         let weights = design.training_weights(&(0..rows).collect::<Vec<_>>());
         let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
-        // Rows of zeros change nothing.
+        // Zero rows change nothing.
         let mut columns = Array2::zeros((rows.max(count), count));
         for (mut to, &feature) in columns.columns_mut().into_iter().zip(&order) {
             let mut values = design.column(feature).values().to_vec();
@@ -154,7 +155,7 @@ impl PathColumns {
         Ok(Some(PathColumns { triangle, place, intercept: f64::from(u8::from(readout.intercept)) }))
     }
 
-    /// The effective degrees of freedom of a subset of them.
+    /// Effective degrees of freedom of a subset of the columns.
     fn freedom(&self, subset: &[Feature], lambda: f64) -> std::result::Result<f64, Failure> {
         let places: Vec<usize> = subset.iter().map(|feature| self.place[feature]).collect();
         let rows = places.iter().max().map_or(0, |last| last + 1);

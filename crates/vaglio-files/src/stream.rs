@@ -1,4 +1,4 @@
-//! Predictions of the rows of a file, some at a time, so that files may be larger than memory.
+//! Predicts files in batches, so that they may exceed memory.
 
 use super::model_files::FileModel;
 use super::predictions::{Beside, Predictions, unfilled, warn_of};
@@ -11,14 +11,14 @@ use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::IntervalEnds;
 use vaglio_tables::read::{Batch, BatchReader, Batches, Hint};
 
-/// Takes the predictions of some rows; it may have seen enough.
+/// Receives the predictions of some rows; may end the prediction.
 pub type Sink<'s> = &'s mut dyn FnMut(&Predictions) -> Result<ControlFlow<()>>;
 
 impl FileModel<'_> {
-    /// `ModelFiles::predict_in_batches`.
+    /// Implements `ModelFiles::predict_in_batches`.
     ///
     /// # Errors
-    /// Those that it names.
+    /// Returns the errors of `ModelFiles::predict_in_batches`.
     pub(super) fn predict_in_batches(
         &self,
         path: &Path,
@@ -28,7 +28,7 @@ impl FileModel<'_> {
     ) -> Result<Option<String>> {
         let Some(mut reader) = self.start(path, beside, rows)? else {
             let predictions = self.predict_file_with(path, beside)?;
-            // There is nothing that it could stop.
+            // After the only batch there is nothing to end.
             let _enough = sink(&predictions)?;
             return Ok(predictions.table());
         };
@@ -50,7 +50,7 @@ impl FileModel<'_> {
         }
     }
 
-    /// Whether rows can be predicted some at a time.
+    /// Whether rows can be predicted in batches.
     fn takes_rows_alone(&self, beside: &Beside) -> bool {
         let folds = self.intervals.iter().filter(|_| beside.intervals).flat_map(|intervals| &intervals.folds);
         let parts = folds.map(|fold| (&fold.maps, &fold.model)).chain([(&self.maps, &self.model)]);
@@ -61,7 +61,7 @@ impl FileModel<'_> {
                 .all(|(maps, model)| model.takes_rows_alone() && maps.iter().all(|map| map.takes_rows_alone()))
     }
 
-    /// `None` where the file has to be read as a whole.
+    /// Opens the file in batches; `None` if it must be read as a whole.
     fn start(&self, path: &Path, beside: &Beside, rows: usize) -> Result<Option<BatchReader>> {
         if !self.takes_rows_alone(beside) {
             return Ok(None);
@@ -103,7 +103,7 @@ impl FileModel<'_> {
         Ok(predictions)
     }
 
-    /// The figures of predictions and intervals that were remembered.
+    /// Figures of the predictions and intervals seen so far.
     fn compared(&self, seen: &[(Array2<f64>, Option<IntervalEnds>)], reader: BatchReader) -> Result<Predictions> {
         let bounds: Vec<&IntervalEnds> = seen.iter().filter_map(|(_, bounds)| bounds.as_ref()).collect();
         let intervals = match bounds.first() {
@@ -136,7 +136,7 @@ impl FileModel<'_> {
     }
 }
 
-/// Columns of the same rows beside each other.
+/// Concatenates batches of outputs × rows.
 fn joined<'a>(parts: impl Iterator<Item = &'a Array2<f64>>) -> Result<Array2<f64>> {
     let views: Vec<_> = parts.map(Array2::view).collect();
     concatenate(Axis(1), &views).map_err(|error| Error::Shape(error.to_string()))

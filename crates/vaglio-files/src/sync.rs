@@ -1,8 +1,8 @@
-//! Files are written beside their place, and the disk is told of their names.
+//! Syncs folders to disk, after renames of files.
 
 use std::path::Path;
 
-/// Has the disk know the names in a folder, where the system can.
+/// Syncs the names in a folder to disk, if the system can.
 pub(super) fn sync_folder(folder: &Path) {
     if cfg!(unix) {
         let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());

@@ -1,4 +1,4 @@
-//! Targets that stand in a file beside the data.
+//! Targets in a separate file.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -6,10 +6,10 @@ use vaglio_core::{Error, Result};
 use vaglio_pipeline::pipeline::{DataSpec, Names, RowFilters, TargetFile, TargetSpec};
 use vaglio_tables::read::Source;
 
-/// The column of labels, where the format of the data has such.
+/// Name of the label column of formats that have one.
 const LABEL: &str = "target";
 
-/// The name of the file of the targets, to be changed, where that is another than the data.
+/// Mutable name of the target file, if there is one.
 pub(super) fn named(spec: &mut DataSpec) -> Option<&mut String> {
     spec.target_file()?;
     match &mut spec.target {
@@ -19,12 +19,11 @@ pub(super) fn named(spec: &mut DataSpec) -> Option<&mut String> {
     }
 }
 
-/// The source with the file of the targets beside it, and the settings with the columns of that file named as they are
-/// called there: targets, and whatever else says something of the rows and is one of them.
+/// Joins the target file to the source and qualifies its columns in the settings: targets and other role columns.
 ///
 /// # Errors
-/// Those of reading the file; [`Error::UnknownName`] for a column that it does not have; [`Error::Setting`] where it has
-/// several and none is named.
+/// Returns the errors of reading the file; [`Error::UnknownName`] for a column that it does not have;
+/// [`Error::Setting`] if it has several columns and none is named.
 pub(super) fn beside<'s>(source: Source, spec: &'s DataSpec, folder: &Path) -> Result<(Source, Cow<'s, DataSpec>)> {
     let Some(file) = spec.target_file() else {
         if spec.has_labels() && spec.target.names().is_empty() {
@@ -75,5 +74,5 @@ pub(super) fn beside<'s>(source: Source, spec: &'s DataSpec, folder: &Path) -> R
     Ok((source, Cow::Owned(spec)))
 }
 
-/// Columns that a message lists, at most.
+/// Maximum number of columns that a message lists.
 const MOST: usize = 12;

@@ -1,11 +1,11 @@
-//! What the targets are, and how they are coded as numbers.
+//! Types of targets and their numeric coding.
 
 use ndarray::Array2;
 use vaglio_core::numerals::{numeral, place_of_label, same_label};
 use vaglio_core::{Cells, Error, Result, Task};
 use vaglio_pipeline::pipeline::{DataSpec, TaskKind};
 
-/// What kind of target it is, and its labels.
+/// Task of the targets, with class labels.
 pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task> {
     let Some((name, cells)) = targets.first() else { return Err(Error::setting("data.target", "it is missing")) };
     let text = targets.iter().find(|(_, cells)| cells.numbers().is_none());
@@ -30,7 +30,7 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
             spec.positive.is_none() && cells.numbers().is_some_and(|numbers| !are_two_whole_numbers(&numbers.values()))
         }
     };
-    // There may be as many labels as rows, and regression asks for none.
+    // Regression needs no labels, of which there may be as many as rows.
     let labels = if is_regression { Vec::new() } else { labels(cells) };
     let kind = match spec.task {
         Some(kind) => kind,
@@ -100,7 +100,7 @@ fn single_class(name: &str, label: &str) -> Error {
     )
 }
 
-/// Whether there are two values, both whole: classes, unless the settings say otherwise.
+/// Whether there are two values, both whole: classes by default.
 fn are_two_whole_numbers(values: &[f64]) -> bool {
     let mut found = Vec::new();
     let is_third = |value: &f64| {
@@ -113,7 +113,7 @@ fn are_two_whole_numbers(values: &[f64]) -> bool {
     !values.iter().any(is_third) && found.len() == 2
 }
 
-/// Distinct labels: by value when all are numbers, else by text.
+/// Distinct labels, sorted by value if all are numbers, else by text.
 fn labels(cells: &Cells) -> Vec<String> {
     match cells {
         Cells::Numbers(numbers) => {
@@ -129,7 +129,7 @@ fn labels(cells: &Cells) -> Vec<String> {
     }
 }
 
-/// Targets as outputs × rows, classes coded ±1; `origin` says where a row stands in its file.
+/// Targets as outputs × rows, with classes coded ±1; `origin` gives a row's position in its file.
 pub(super) fn encode(
     task: &Task,
     targets: &[(String, Cells)],

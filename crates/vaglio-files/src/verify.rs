@@ -1,4 +1,4 @@
-//! Scores of a walk, recomputed by plain retraining.
+//! Verifies scores of a search by plain retraining.
 
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, EntryFit, Error, Feature, Result};
@@ -10,24 +10,24 @@ use vaglio_report::record::Verified;
 use vaglio_search::shuffle::{shuffled, stream};
 
 const PURPOSE: u64 = 9;
-/// Losses of what targets and predictions differ by alone.
+/// Losses that depend on residuals only.
 const OF_RESIDUALS: [&str; 4] = ["squared", "absolute", "huber", "pinball"];
 
-/// A score to be recomputed.
+/// A score to recompute.
 struct Told {
-    /// Of the step, from 1; of an entry, its size.
+    /// Step, from 1, or size of an entry.
     number: usize,
     subset: Vec<Feature>,
     loss: f64,
 }
 
-/// Recomputes the scores of `count` random steps of the walk by [`vaglio_core::Criterion::evaluate`]; `None` where it was
+/// Recomputes the scores of `count` random steps of the search by [`vaglio_core::Criterion::evaluate`]; `None` if
 /// stopped.
 ///
-/// Cost: for each, that of training anew for every row or fold that is held out.
+/// Cost of each: retraining for every held-out row or fold.
 ///
 /// # Errors
-/// [`Error::Numerical`] for a score that is off by more than 1e-6; [`Error::Setting`] where entries have coefficients of
+/// [`Error::Numerical`] for a score that is off by more than 1e-6; [`Error::Setting`] if entries have coefficients of
 /// their own.
 pub(super) fn verified(
     count: usize,
@@ -69,7 +69,7 @@ pub(super) fn verified(
     Ok(Some(Verified { steps: errors.len(), max_relative_error: error }))
 }
 
-/// Steps drawn at random, or entries where there are no steps, in their order.
+/// Random steps, or entries if there are no steps, in order.
 fn drawn(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<Told> {
     let path = &selection.path;
     let all = if path.steps.is_empty() { path.entries.len() } else { path.steps.len() };
@@ -93,7 +93,7 @@ fn drawn(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<T
     told
 }
 
-/// By how much a score is off, as a part of what it is by definition.
+/// Relative error of a score.
 fn relative(loss: f64, defined: f64, empty: f64) -> f64 {
     if loss == defined {
         return 0.0;

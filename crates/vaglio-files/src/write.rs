@@ -1,4 +1,4 @@
-//! Predictions in a file: CSV or Parquet.
+//! Writes predictions to CSV or Parquet files.
 
 #[cfg(feature = "parquet")]
 use super::in_parquet::ParquetRows;
@@ -12,23 +12,23 @@ use vaglio_pipeline::pipeline::SavedModel;
 use vaglio_tables::disk::{Destination, check_apart};
 use vaglio_tables::read::expanded;
 
-/// Rows that are predicted at a time.
+/// Number of rows predicted at a time.
 const ROWS: usize = <SavedModel as ModelFiles>::ROWS;
 
-/// Refuses to write over a file of tables that are read, which may be patterns or folders.
+/// Rejects an output that is one of the input tables, which may be patterns or folders.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Setting`] at `--out`; those of a table that is not there.
+/// [`vaglio_core::Error::Setting`] for `--out`; errors for a table that does not exist.
 pub fn check_apart_from_tables<'t>(out: &Path, tables: impl IntoIterator<Item = &'t Path>) -> Result<()> {
     let of = |table| Ok(expanded(table)?.into_iter().map(|file| ("the table", file)));
     tables.into_iter().try_for_each(|table| check_apart(out, of(table)?))
 }
 
 impl FileModel<'_> {
-    /// `ModelFiles::predict_to_file`.
+    /// Implements `ModelFiles::predict_to_file`.
     ///
     /// # Errors
-    /// Those that it names.
+    /// Returns the errors of `ModelFiles::predict_to_file`.
     pub(super) fn predict_to_file(&self, data: &Path, beside: &Beside, out: &Path) -> Result<Option<String>> {
         check_apart_from_tables(out, [data])?;
         if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet")) {

@@ -1,4 +1,4 @@
-//! Intervals of selections beside loops by hand.
+//! Tests intervals against plain loops.
 
 use super::*;
 use linfa::ParamGuard;
@@ -40,7 +40,7 @@ fn the_interval_holds_the_loss_and_no_columns_are_beside() {
 fn nothing_is_taken_from_noise() {
     let noise = |seed: u64| {
         let problem = data::regression(60, 8, seed).problem();
-        // Not the numbers of which the columns are made.
+        // Fresh numbers, not those of the columns.
         let mut random = Random::new(seed + 1000);
         problem.with_targets(Array2::from_shape_fn((1, 60), |_| random.normal())).unwrap()
     };

@@ -1,15 +1,15 @@
-//! Which build of vaglio this is.
+//! Identifies the build of vaglio.
 
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use vaglio_core::{Error, Result};
 
-/// Which build of vaglio this is: its version, and digits of a hash of the file that holds this code, a program or a library that an
-/// interpreter has loaded. The file is read once.
+/// Version and hash prefix of the file with this code: a program, or a library loaded by an interpreter. The file is
+/// read once.
 ///
 /// # Errors
-/// [`Error::Unreadable`] for a file that cannot be read.
+/// [`Error::Unreadable`] if the file cannot be read.
 pub fn build() -> Result<String> {
     static BUILD: OnceLock<String> = OnceLock::new();
     match BUILD.get() {
@@ -32,7 +32,7 @@ fn hashed() -> Result<String> {
     Ok(format!("{} {digits}", env!("CARGO_PKG_VERSION")))
 }
 
-/// The file from which this code was loaded, where the system says so.
+/// Path of the file that this code was loaded from, if the system tells.
 fn file_of_code() -> Option<PathBuf> {
     let here = file_of_code as fn() -> Option<PathBuf> as usize;
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
@@ -41,7 +41,7 @@ fn file_of_code() -> Option<PathBuf> {
         let (from, to) = range.split_once('-')?;
         let bound = |text: &str| usize::from_str_radix(text, 16).ok();
         let is_here = (bound(from)?..bound(to)?).contains(&here);
-        // Permissions, offset, device and node stand before the path.
+        // Permissions, offset, device and inode precede the path.
         let path = rest.splitn(5, ' ').last()?.trim_start();
         is_here.then(|| PathBuf::from(path)).filter(|path| path.is_file())
     })

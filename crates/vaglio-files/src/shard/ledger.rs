@@ -1,4 +1,4 @@
-//! The folder of a run that several processes share.
+//! The shared folder of a distributed run.
 
 use super::build::build;
 use super::plan::{PLAN, Plan, ShardCount, key};
@@ -19,28 +19,28 @@ use vaglio_core::{Error, Result, StopSign};
 use vaglio_pipeline::pipeline::{ValidPipeline, pool};
 
 pub(super) const FOLDER: &str = "shards";
-/// What the driver of a run has in the folder.
+/// Subfolder that the driver of a run locks.
 const LEAD: &str = "driver";
-/// The folder of the ranges of a table that is read in batches.
+/// Subfolder for row ranges of a table that is read in batches.
 pub(super) const RANGES: &str = "moments";
-/// Where a file of the ledger is refused.
+/// Remedy for a rejected file of the ledger.
 const REMEDY: &str = "remove this file, and `vaglio shard run` does its index again";
 
-/// A run that several processes share, and its folder.
+/// A distributed run and its folder.
 #[derive(Debug)]
 pub struct Shards {
     pub(super) folder: PathBuf,
     pub(super) plan: Plan,
     pub(super) pipeline: ValidPipeline,
-    /// What the indexes that this runs have in common.
+    /// Data shared by the indexes of this process.
     prepared: Mutex<Option<Arc<Prepared>>>,
-    /// The indexes that have asked for it.
+    /// Indexes that have asked for the data.
     reading: Mutex<BTreeSet<usize>>,
-    /// What they all begin with.
+    /// Initial state shared by the indexes.
     pub(super) start: OnceLock<WorkStart>,
 }
 
-/// The right to give out the indexes of a run, for as long as it lives.
+/// Exclusive right to distribute the indexes of a run, while it lives.
 #[derive(Debug)]
 pub struct ShardLead {
     _claim: Claim,
@@ -50,14 +50,15 @@ pub(super) fn refused(path: PathBuf, message: impl Into<String>) -> Error {
     Error::JournalRefused { path, message: message.into() }
 }
 
-/// Calls `work` on threads of its own. Who waits takes up no other job of its pool, which might want a lock that it holds.
+/// Calls `work` on a thread pool of its own. A thread of the shared pool that waits might steal a job that needs a lock
+/// it holds.
 fn on_own_threads<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let threads = pool(rayon::current_num_threads())?;
     std::thread::scope(|scope| scope.spawn(|| threads.install(work)).join())
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The folders of the attempts at an index that are there.
+/// Folders of existing attempts at an index.
 fn attempts(shards: &Path, index: usize) -> Vec<PathBuf> {
     let more = (1..).map(|number| apart(shards, index, number)).take_while(|path| path.is_dir());
     std::iter::once(shards.join(index.to_string())).filter(|path| path.is_dir()).chain(more).collect()
@@ -67,26 +68,27 @@ pub(super) fn apart(shards: &Path, index: usize, number: usize) -> PathBuf {
     shards.join(format!("{index}.{number}"))
 }
 
-/// Whether a process is at an index, as far as the system knows.
+/// Whether a process is working on an index, as far as the system knows.
 pub(super) fn is_alive(shards: &Path, index: usize) -> bool {
     attempts(shards, index).iter().any(|folder| is_claimed(folder))
 }
 
 impl Shards {
-    /// Plans a run of so many indexes and writes that into a folder, which is made where it is not there. Reads the data once, to
-    /// hash them and to part their rows. The same plan may be made again, wherever its files and its engine are meanwhile.
+    /// Plans a run and writes the plan to a folder, which is created if missing. Reads the data once, to hash them and
+    /// to split their rows. The same plan may be written again, even if its files or engine have moved.
     ///
     /// # Errors
-    /// [`Error::Setting`] for no index; those with which a run is refused before it begins; [`Error::JournalRefused`] where another
-    /// plan is in the folder; [`Error::Unwritable`].
+    /// Returns [`Error::Setting`] for zero indexes; [`Error::JournalRefused`] if another plan is in the folder;
+    /// [`Error::Unwritable`]; the errors with which a run is rejected before it begins.
     pub fn plan(pipeline: &ValidPipeline, data: &Path, of: impl Into<ShardCount>, folder: &Path) -> Result<Self> {
         Shards::planned(pipeline, data, of.into(), |_| Ok(folder.to_owned()))
     }
 
-    /// The same in a folder below `ledger`, which a hash of build, data and settings names: every run has its own there.
+    /// Like [`Shards::plan`], in a subfolder of `ledger` that is named by a hash of build, data and settings, so that
+    /// every run has its own.
     ///
     /// # Errors
-    /// Those of [`Shards::plan`].
+    /// Returns the errors of [`Shards::plan`].
     pub fn plan_below(pipeline: &ValidPipeline, data: &Path, of: impl Into<ShardCount>, ledger: &Path) -> Result<Self> {
         Shards::planned(pipeline, data, of.into(), |prepared| Ok(ledger.join(key(pipeline, prepared)?)))
     }
@@ -114,15 +116,15 @@ impl Shards {
         Ok(shards)
     }
 
-    /// The folder of the plan.
+    /// Folder of the plan.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The run whose plan is in a folder.
+    /// Opens the run whose plan is in a folder.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] where there is no plan, or a damaged one; those of its pipeline.
+    /// Returns [`Error::Unreadable`] for a missing or damaged plan, and the errors of its pipeline.
     pub fn open(folder: &Path) -> Result<Self> {
         Shards::of(folder, Plan::read(folder)?)
     }
@@ -133,10 +135,10 @@ impl Shards {
         Ok(Shards { folder, plan, pipeline, prepared, reading, start: OnceLock::new() })
     }
 
-    /// The right to give out the indexes of the run, which one process at a time has, where the file system has locks.
+    /// Takes the right to distribute the indexes, held by one process at a time if the file system has locks.
     ///
     /// # Errors
-    /// [`Error::Unwritable`] while another has it.
+    /// [`Error::Unwritable`] while another process has it.
     pub fn lead(&self) -> Result<ShardLead> {
         let taken = "another driver gives out the units of this ledger; wait until it has ended";
         Ok(ShardLead { _claim: Claim::unless_taken(&self.folder.join(LEAD), taken)? })
@@ -146,9 +148,9 @@ impl Shards {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The data, which are read once; the ranges of a table that is read in batches are made together with other indexes.
+    /// The data, read once. Row ranges of a table that is read in batches are computed together with other indexes.
     pub(super) fn prepared(&self, index: Option<usize>, stop: StopSign) -> Result<Arc<Prepared>> {
-        // Who comes while another reads has its ranges made by that.
+        // Registered indexes have their ranges computed by the one that is reading.
         self.reading().extend(index);
         let mut held = self.held();
         if let Some(prepared) = &*held {
@@ -164,12 +166,12 @@ impl Shards {
         Ok(Arc::clone(held.insert(prepared)))
     }
 
-    /// The indexes of this process that have asked for the data.
+    /// Indexes of this process that have asked for the data.
     fn reading(&self) -> MutexGuard<'_, BTreeSet<usize>> {
         self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The ranges of a table that is read in batches, of which those of the indexes of this process are made first.
+    /// Row ranges of a table that is read in batches; those of this process's indexes are computed first.
     pub(super) fn ranges(&self, stop: StopSign) -> RangeStore<'_> {
         let of = |range: usize| self.plan.units.of_range(range, self.plan.of);
         let shards = self.folder.join(FOLDER);
@@ -181,49 +183,49 @@ impl Shards {
         }
     }
 
-    /// How many indexes there are.
+    /// Number of indexes.
     pub fn count(&self) -> usize {
         self.plan.of
     }
 
-    /// How many units there are.
+    /// Number of units.
     pub fn units(&self) -> usize {
         self.plan.units.count()
     }
 
-    /// The threads that the pipeline asks for.
+    /// Number of threads that the pipeline asks for.
     pub fn threads(&self) -> usize {
         self.pipeline.threads()
     }
 
-    /// The time that the run may take as a whole.
+    /// Time limit of the whole run.
     pub fn most_time(&self) -> Option<Duration> {
         self.pipeline.most_time()
     }
 
-    /// The build that planned it, which alone runs its indexes.
+    /// The build that planned the run; only the same build may run its indexes.
     pub fn build(&self) -> &str {
         &self.plan.build
     }
 
-    /// Whether all units of an index wait for the search, which is another index's.
+    /// Whether all units of an index wait for the search, which belongs to another index.
     pub fn waits(&self, index: usize) -> bool {
         let own = self.plan.units.of_index(index, self.plan.of);
         !own.is_empty() && own.iter().all(|key| key.starts_with(HALVES))
     }
 
-    /// Whether all that an index does is to make the search on all rows together with another.
+    /// Whether an index only assists another in the search on all rows.
     pub fn helps(&self, index: usize) -> bool {
         let own = self.plan.units.of_index(index, self.plan.of);
         !own.is_empty() && own.iter().all(|key| key.starts_with(PARTS))
     }
 
-    /// Of each kind of unit its name for people and how many there are.
+    /// Display name and number of units per phase.
     pub fn phases(&self) -> Vec<(&'static str, usize)> {
         self.plan.units.0.iter().map(|phase| (phase.name(), phase.count)).collect()
     }
 
-    /// Whether units wait for the search on all rows, as halves do.
+    /// Whether some units wait for the search on all rows, as half-samples do.
     pub fn has_dependent(&self) -> bool {
         self.plan.units.0.iter().any(|phase| phase.prefix == HALVES)
     }
@@ -240,7 +242,7 @@ impl Shards {
         attempts(&self.folder.join(FOLDER), index)
     }
 
-    /// What all attempts at an index have done; `None` before the first has.
+    /// Pieces from all attempts at an index; `None` before the first.
     pub(super) fn begun(&self, index: usize) -> Result<Option<HashMap<String, String>>> {
         let header = self.header()?;
         let mut all: Option<HashMap<String, String>> = None;
@@ -252,7 +254,7 @@ impl Shards {
         Ok(all)
     }
 
-    /// What every file of the ledger begins with.
+    /// Header of every file of the ledger.
     pub(super) fn header(&self) -> Result<Header> {
         let pipeline = self.pipeline.configuration()?;
         let configuration = json!({"build": self.plan.build, "indexes": self.plan.of, "pipeline": pipeline});
@@ -271,7 +273,7 @@ impl Shards {
         Err(refused(self.folder.join(PLAN), message))
     }
 
-    /// The pieces of an index all of whose units are done; `None` where there are none yet.
+    /// Pieces of a completed index; `None` if it is not complete.
     pub(super) fn finished(&self, index: usize) -> Result<Option<Known>> {
         let path = self.done_file(index);
         let Some(known) = read(&path, &self.header()?)? else { return Ok(None) };
@@ -282,7 +284,7 @@ impl Shards {
         }
     }
 
-    /// What there is of an index, done or begun.
+    /// Existing pieces of an index, complete or not.
     pub(super) fn pieces(&self, index: usize) -> Result<HashMap<String, String>> {
         Ok(match self.finished(index)? {
             Some(known) => known.pieces,

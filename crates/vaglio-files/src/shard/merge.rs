@@ -1,4 +1,4 @@
-//! The end of a run that several processes shared.
+//! Merges a distributed run.
 
 use super::ledger::{RANGES, Shards};
 use super::units::SEARCH;
@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use vaglio_core::{Monitor, Result, StopReason, StopSign};
 
 impl Shards {
-    /// Puts the pieces of all indexes together and ends the run with them: the files of a run are in `options.out` then. Its
-    /// `selection.json` is that of one process, times and memory aside.
+    /// Merges the pieces of all indexes and writes the files of the run to `options.out`. The `selection.json` equals
+    /// that of one process, except for times and memory.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::JournalRefused`] for another build, and where indexes are not done, with what is missing; those of
-    /// [`run`](crate::run).
+    /// Returns [`vaglio_core::Error::JournalRefused`] for another build, and for incomplete indexes, with the missing
+    /// units. Returns the errors of [`run`](crate::run).
     pub fn merge<'m>(&self, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
         self.check_build()?;
         let mut pieces: BTreeMap<String, String> = BTreeMap::new();
@@ -27,16 +27,16 @@ impl Shards {
         let monitor = monitor.into();
         let stop = monitor.stop.clone();
         let done = self.end(&pieces, options, monitor, stop)?;
-        // Nobody needs the ranges of rows any more; where they stay they take room alone.
+        // Row ranges are no longer needed; leftovers only take space.
         let _ = std::fs::remove_dir_all(self.folder.join(RANGES));
         Ok(done)
     }
 
-    /// The same with what is there: the result is partial, as that of one process which was stopped for this reason when it had
-    /// done so much.
+    /// Like [`Shards::merge`], with the existing pieces: the result is partial, as if one process had been stopped for
+    /// this reason after the same work.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::JournalRefused`] for another build; those of [`run`](crate::run).
+    /// Returns [`vaglio_core::Error::JournalRefused`] for another build, and the errors of [`run`](crate::run).
     pub fn merge_stopped<'m>(
         &self,
         reason: StopReason,
@@ -50,7 +50,7 @@ impl Shards {
         }
         let monitor = monitor.into();
         let stop = monitor.stop.clone().or(move || Some(reason));
-        // What stopped the run does not stop what makes a result of it.
+        // The original stop reason must not stop the merge.
         self.end(&pieces, options, Monitor { stop, ..monitor }, StopSign::default())
     }
 

@@ -1,9 +1,9 @@
-//! The search on all rows, which several processes make together.
+//! Performs the search on all rows in several processes.
 //!
-//! What is asked of all columns is parted among the processes. Each appends the parts that it has made to a file of its own in the folder
-//! `parts` of the ledger, and reads those of the others there. So there is no driver of rounds: all are at the same question, since all had
-//! the same answers. One that is missed is waited for a little longer than the own part took, and then its parts are made by those who
-//! need them, until it is heard again. One that comes later reads all answers, and is where the others are.
+//! The columns of each query are divided among the processes. Each process appends its results to its own file in the
+//! ledger's folder `parts` and reads the others' files. No driver is needed: all processes get the same answers, so
+//! they reach the same queries. A process that is late is awaited a little longer than the own part took; then others
+//! compute its parts until it reports again. A process that joins late reads all answers and catches up.
 
 mod file;
 
@@ -16,32 +16,32 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, Make, ProcessGroup, Question, Result, StopReason, StopSign};
 
-/// Questions that take less in all are answered by each process alone.
+/// Total time below which each process answers a query alone.
 pub(super) const LEAST: Duration = Duration::from_millis(20);
-/// How long a part of another is waited for, at least, and in multiples of what the own one took; a process that the system does not know
-/// a part of that.
+/// Wait for another process's part: minimum, and multiple of the own time. A process that the system does not know gets
+/// a fraction.
 const PATIENCE: Duration = Duration::from_millis(20);
 const SLOWER: u32 = 3;
 const GONE: u32 = 4;
-/// How often the folder is looked at for other processes, and for the end.
+/// Interval between looks for other processes and for the end of the search.
 const LOOK: Duration = Duration::from_millis(100);
-/// Between two looks at the files of others, at least and at most.
+/// Minimum and maximum pause between reads of the others' files.
 const PAUSE: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(2)];
 
-/// Whether a process is at an index, as far as the system knows.
+/// Whether a process is working on an index, as far as the system knows.
 type IsAlive = dyn Fn(usize) -> bool + Send + Sync;
 
-/// The processes of a ledger, as one of them sees them.
+/// Process group of a ledger, as seen by one process.
 pub(super) struct SearchParts {
     folder: PathBuf,
-    /// What says that the search is done.
+    /// File that exists once the search is done.
     end: PathBuf,
-    /// What every file begins with: the run that it is of.
+    /// Identifier of the run, with which every file begins.
     run: String,
-    /// The index, whose part comes first.
+    /// Own index, whose part comes first.
     index: usize,
     count: usize,
-    /// What is asked takes less in all where each answers it alone.
+    /// Total time below which each process answers a query alone.
     least: Duration,
     is_alive: Box<IsAlive>,
     stop: StopSign,
@@ -52,11 +52,11 @@ pub(super) struct SearchParts {
 struct GroupState {
     own: Option<PartFile>,
     others: BTreeMap<PathBuf, PartFile>,
-    /// Where the parts of a question are.
+    /// Locations of the parts of a query.
     known: HashMap<String, BTreeMap<usize, RecordAt>>,
-    /// Of each kind of question what the last took in all.
+    /// Total time of the last query of each kind.
     kinds: HashMap<String, Duration>,
-    /// Indexes that are not waited for.
+    /// Whether an index is no longer awaited.
     away: Vec<bool>,
     looked: Option<Instant>,
     looked_at_end: Option<Instant>,
@@ -64,7 +64,8 @@ struct GroupState {
 }
 
 impl GroupState {
-    /// The index that makes a part: its own, or where that is away one of those that are there, each of which has as many of these parts.
+    /// The index that computes a part: its own, or, if that is away, one of those present, which take equal numbers of
+    /// parts.
     fn made_by(&self, part: usize) -> usize {
         if !self.away[part] {
             return part;
@@ -81,13 +82,13 @@ impl std::fmt::Debug for SearchParts {
     }
 }
 
-/// The folder of the parts in that of a ledger.
+/// Folder of the parts in a ledger.
 pub(super) fn folder(ledger: &Path) -> PathBuf {
     ledger.join(PARTS.trim_end_matches('/').to_owned() + "s")
 }
 
 impl SearchParts {
-    /// Those of a run with so many parts, as an index sees them; `end` is there once the search is done.
+    /// Process group of a run with `count` parts, as seen by `index`. `end` exists once the search is done.
     pub fn new(
         folder: PathBuf,
         end: PathBuf,
@@ -105,7 +106,7 @@ impl SearchParts {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the search is done, elsewhere.
+    /// Whether another process has completed the search.
     pub fn is_over(&self) -> bool {
         self.ended(&mut self.state())
     }
@@ -122,7 +123,7 @@ impl SearchParts {
         part * count / self.count..(part + 1) * count / self.count
     }
 
-    /// Reads what others have added, now and then also who they are.
+    /// Reads new parts of others, and at intervals looks for new processes.
     fn look(&self) {
         let state = &mut *self.state();
         if state.looked.is_none_or(|last| last.elapsed() >= LOOK) {
@@ -144,7 +145,7 @@ impl SearchParts {
         }
     }
 
-    /// Makes a part, and gives it to the others.
+    /// Computes a part and publishes it.
     fn make(&self, question: &str, part: usize, count: usize, make: &mut Make<'_>) -> Result<PartRecord> {
         let begun = Instant::now();
         let numbers = make(self.range(part, count))?;
@@ -152,7 +153,7 @@ impl SearchParts {
             PartRecord { question: question.to_owned(), part, of: (self.count, count), took: begun.elapsed(), numbers };
         let state = &mut *self.state();
         if state.own.is_none() {
-            // One that cannot write makes all parts by itself, and so do the others.
+            // A process that cannot write computes all parts itself, and so do the others.
             state.own = PartFile::create(&self.folder, self.index, &self.run).ok();
         }
         let place = state.own.as_mut().and_then(|own| own.append(&made));
@@ -162,7 +163,7 @@ impl SearchParts {
         Ok(made)
     }
 
-    /// Those that were waited for in vain are away.
+    /// Marks processes that were awaited in vain as away.
     fn give_up(&self, missing: &[usize], waited: Duration, own: Duration) {
         let slow = PATIENCE.max(SLOWER * own);
         let is_gone = |index: &usize| waited > slow || (waited > slow / GONE && !(self.is_alive)(*index));
@@ -177,7 +178,7 @@ impl SearchParts {
         if self.is_over() { Err(Error::Stopped(StopReason::Interrupted)) } else { Ok(()) }
     }
 
-    /// Whether a question is parted: where the last of its kind took long, or another has made a part of it.
+    /// Whether a query is divided: if the last of its kind took long, or another process has computed a part.
     fn is_parted(&self, kind: &str, question: &str) -> bool {
         let state = self.state();
         state.kinds.get(kind).is_none_or(|took| *took >= self.least) || state.known.contains_key(question)
@@ -213,7 +214,7 @@ impl ProcessGroup for SearchParts {
             if missing.is_empty() {
                 break;
             }
-            // The own part comes before those of others that are away.
+            // The own part precedes those of processes that are away.
             let is_own = |part: &&usize| self.state().made_by(**part) == self.index;
             let next = missing.iter().filter(is_own).min_by_key(|part| **part != self.index);
             if let Some(&part) = next {
@@ -234,7 +235,7 @@ impl ProcessGroup for SearchParts {
 }
 
 impl SearchParts {
-    /// What is known of the parts that are not here yet.
+    /// Reads known parts that are still missing here.
     fn fetch(&self, question: &str, count: usize, made: &mut [Option<PartRecord>]) {
         let known = self.state().known.get(question).cloned().unwrap_or_default();
         for (part, place) in known {
@@ -242,7 +243,7 @@ impl SearchParts {
             let is_alike = |found: &PartRecord| {
                 found.question == question && found.part == part && found.of == (self.count, count)
             };
-            // A file that went with the end of the search has nothing any more.
+            // A file that was removed at the end of the search reads as `None`.
             *slot = place.read().filter(is_alike);
         }
     }

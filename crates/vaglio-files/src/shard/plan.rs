@@ -1,4 +1,4 @@
-//! The plan of a run that several processes share: the first file of its folder.
+//! Plan of a distributed run: the first file of its folder.
 
 use super::build::build;
 use super::ledger::refused;
@@ -16,15 +16,15 @@ use vaglio_tables::disk::{regular, write_file};
 
 pub(super) const PLAN: &str = "shards.json";
 const FORMAT: &str = "vaglio.shards/1";
-/// Indexes where their number is not given, at most.
+/// Maximum number of indexes if none is given.
 const MOST: usize = 1024;
 
-/// In how many indexes a run is given out.
+/// Number of indexes and processes of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShardCount {
-    /// How many; without a number as many as the plan that is there has, and without one an index a unit, and 1024 at most.
+    /// Number of indexes. Without one, that of an existing plan, else one per unit and at most 1024.
     pub of: Option<usize>,
-    /// How many processes there may be at a time: the search on all rows is made by as many parts, where it may be.
+    /// Number of processes at a time; the search on all rows is divided into as many parts if possible.
     pub workers: usize,
 }
 
@@ -40,22 +40,22 @@ impl From<Option<usize>> for ShardCount {
     }
 }
 
-/// What the first file of the folder says.
+/// Content of the plan file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Plan {
     format: String,
     pub build: String,
-    /// How many indexes there are.
+    /// Number of indexes.
     pub of: usize,
-    /// The hash of the data.
+    /// Hash of the data.
     pub data: String,
     pub units: WorkUnits,
-    /// The pipeline with every default, its paths relative to the folder.
+    /// The pipeline with all defaults, and paths relative to the folder.
     pipeline: String,
 }
 
-/// Digits that name a run by what it is of.
+/// Hash digits that identify a run by build, data and settings.
 pub(super) fn key(pipeline: &ValidPipeline, prepared: &Prepared) -> Result<String> {
     let of = json!([build()?, prepared.digest.written()?, pipeline.configuration()?]);
     let mut digits = format!("{:x}", Sha256::digest(of.to_string()));
@@ -64,10 +64,10 @@ pub(super) fn key(pipeline: &ValidPipeline, prepared: &Prepared) -> Result<Strin
 }
 
 impl Plan {
-    /// That of a pipeline, whose paths are relative to the folder that comes with its data.
+    /// Plans a pipeline; its paths are relative to the folder given with the data.
     ///
     /// # Errors
-    /// [`Error::Setting`] for folds that cannot be made; those of a plan that is there.
+    /// Returns [`Error::Setting`] for impossible folds, and the errors of an existing plan.
     pub fn of(
         pipeline: &ValidPipeline,
         (prepared, data): (&Prepared, &Path),
@@ -87,10 +87,10 @@ impl Plan {
         Ok(Plan { format: FORMAT.into(), build, of, data, units, pipeline: resolved(pipeline, &options)? })
     }
 
-    /// Writes it where none is; one that is there has to be the same, but for where its files and its engine are.
+    /// Writes the plan unless one exists, which must be the same except for the places of its files and engine.
     ///
     /// # Errors
-    /// [`Error::JournalRefused`] for another; [`Error::Unwritable`].
+    /// [`Error::JournalRefused`] for another plan; [`Error::Unwritable`].
     pub fn put(&self, folder: &Path) -> Result<()> {
         let path = folder.join(PLAN);
         if path.exists() {
@@ -106,7 +106,7 @@ impl Plan {
         write_file(&path, &(serde_json::to_string_pretty(self).map_err(failed)? + "\n"))
     }
 
-    /// What two plans have not in common.
+    /// Names a difference between two plans.
     fn differs(&self, there: &Plan, folder: &Path) -> Result<Option<&'static str>> {
         Ok(if there.build != self.build {
             Some("another build")
@@ -123,18 +123,18 @@ impl Plan {
         })
     }
 
-    /// Its pipeline.
+    /// The pipeline of the plan.
     ///
     /// # Errors
-    /// Those of a pipeline file.
+    /// Returns the errors of a pipeline file.
     pub fn pipeline(&self, folder: &Path) -> Result<ValidPipeline> {
         Ok(load(&self.pipeline, &folder.join(PLAN).display().to_string(), &[])?.0)
     }
 
-    /// That of a folder.
+    /// Reads the plan in a folder.
     ///
     /// # Errors
-    /// [`Error::Unreadable`].
+    /// [`Error::Unreadable`] for a missing or damaged plan.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = &folder.join(PLAN);
         let unreadable = |message: String| Error::Unreadable { path: path.clone(), message };

@@ -1,4 +1,4 @@
-//! The run of an index.
+//! Runs the units of an index.
 
 use super::ledger::{FOLDER, Shards, apart, is_alive, refused};
 use super::parts::{self, SearchParts};
@@ -20,24 +20,24 @@ use vaglio_pipeline::resample::STARTS;
 use vaglio_tables::disk::write_file;
 
 impl Shards {
-    /// Does the units of an index that are not done, and gives how far it is then. Units that need the search on all rows, which is
-    /// index 0's, wait for it so long at most; what is left of them is done by a later call. An index that is done costs nothing.
+    /// Computes the remaining units of an index and returns its progress. Units that need the search on all rows wait
+    /// for it at most `wait`; a later call does the rest. A completed index costs nothing.
     ///
     /// # Errors
-    /// [`Error::Setting`] for an index that is not planned; [`Error::JournalRefused`] for another build, data that have changed
-    /// and files of another run; [`Error::Unwritable`], also while another process runs the index; [`Error::Stopped`]; those of
-    /// the work. What was done before is kept.
+    /// Returns [`Error::Setting`] for an index that is not planned. Returns [`Error::JournalRefused`] for another
+    /// build, changed data and files of another run. Returns [`Error::Unwritable`], also while another process runs the
+    /// index; [`Error::Stopped`]; the errors of the work. Completed units are kept.
     pub fn run<'m>(&self, index: usize, wait: Duration, monitor: impl Into<Monitor<'m>>) -> Result<ShardProgress> {
         let taken = format!("another process runs index {index}; wait until it has ended");
         let work = self.work_folder(index);
         self.run_by(index, wait, monitor.into(), || Ok((Claim::unless_taken(&work, &taken)?, work)))
     }
 
-    /// The same in a folder of its own, from what earlier attempts have done: none of them is in its way, be it that one still
-    /// goes on, is slow, or was lost with its machine. The first that is done counts.
+    /// Like [`Shards::run`], in a folder of its own, starting from what earlier attempts have done. Attempts that still
+    /// run, are slow or were lost do not interfere. The first to complete counts.
     ///
     /// # Errors
-    /// Those of [`Shards::run`], of which one that another process runs the index is none.
+    /// Returns the errors of [`Shards::run`], except that another process may run the index.
     pub fn run_apart<'m>(&self, index: usize, monitor: impl Into<Monitor<'m>>) -> Result<ShardProgress> {
         let mut begun = None;
         let done = self.run_by(index, Duration::ZERO, monitor.into(), || {
@@ -50,14 +50,14 @@ impl Shards {
             Ok((claim, work))
         });
         if let (Err(_), Some((work, known))) = (&done, begun) {
-            // One that came no further leaves nothing.
+            // An attempt without progress leaves nothing.
             let now = read(&work.join(NAME), &self.header()?).ok().flatten().map_or(0, |known| known.pieces.len());
             if now <= known {
                 let _ = std::fs::remove_dir_all(work);
             }
         }
         match done {
-            // The one that was done first has removed the folder of this one.
+            // The attempt that completed first removed this one's folder.
             Err(Error::Unwritable { .. }) if self.finished(index)?.is_some() => {
                 Ok(self.with_left(index, ShardState::Done, 0))
             }
@@ -65,7 +65,7 @@ impl Shards {
         }
     }
 
-    /// A folder that no other attempt has.
+    /// Creates a folder for a new attempt.
     fn fresh_attempt(&self, index: usize) -> Result<(Claim, PathBuf)> {
         for number in 1.. {
             let path = apart(&self.folder.join(FOLDER), index, number);
@@ -97,7 +97,7 @@ impl Shards {
         let start = Instant::now();
         let header = self.header()?;
         if self.helps(index) && self.finished(self.searching())?.is_some() {
-            // Without a look at the data.
+            // Needs no data.
             let own = self.plan.units.of_index(index, self.plan.of);
             self.keep(index, &header, &own.into_iter().map(|key| (key, NOTHING.to_owned())).collect())?;
             drop(claim);
@@ -110,7 +110,7 @@ impl Shards {
         let process_group = self.process_group(index, &prepared, (least, &limited.stop))?;
         let share =
             Arc::new(Share::new(Arc::clone(&book), self.plan.units.clone(), (index, self.plan.of), process_group));
-        // All ranges of rows are there by now.
+        // All row ranges exist by now.
         share.missing().iter().filter(|key| key.starts_with(MOMENTS)).for_each(|key| share.keep(key, NOTHING));
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
         let done = self.work(&prepared, &share, wait, monitor);
@@ -130,12 +130,12 @@ impl Shards {
         self.progress_of(index)
     }
 
-    /// The index that searches all rows.
+    /// The index that performs the search on all rows.
     fn searching(&self) -> usize {
         self.plan.units.number(SEARCH).unwrap_or(0) % self.plan.of
     }
 
-    /// The processes that make the search on all rows together, of an index that is among them.
+    /// The process group of the search on all rows, if the index belongs to it.
     fn process_group(
         &self,
         index: usize,
@@ -154,7 +154,7 @@ impl Shards {
         Ok(Some(Arc::new(process_group)))
     }
 
-    /// Puts the pieces of an index in place, unless another attempt has, and removes those that are not needed any more.
+    /// Writes the pieces of an index, unless another attempt has, and removes its working files.
     fn keep(&self, index: usize, header: &Header, pieces: &BTreeMap<String, String>) -> Result<()> {
         if self.finished(index)?.is_none() {
             let failed = |e: std::io::Error| Error::Unwritable { path: self.done_file(index), message: e.to_string() };
@@ -167,7 +167,7 @@ impl Shards {
         Ok(())
     }
 
-    /// Goes on with an index as long as there is something to do, or to wait for.
+    /// Works on an index while there is anything to do or to wait for.
     fn work(&self, prepared: &Prepared, share: &Arc<Share>, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
         let searched = prepared.searched(&self.pipeline);
         let start = get_or_try_make(&self.start, || WorkStart::new(&searched, prepared, monitor.stop.clone()))?;
@@ -188,7 +188,7 @@ impl Shards {
         Ok(())
     }
 
-    /// What other indexes have found that an index needs: folds of the choice, and all of the search once it is done.
+    /// Pieces of other indexes that an index needs: folds of the choice, and everything of the search once it is done.
     fn found(&self, own: usize) -> Result<HashMap<String, String>> {
         let searching = self.searching();
         let starts = self.plan.units.starts(self.plan.of);

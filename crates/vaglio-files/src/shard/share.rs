@@ -1,4 +1,4 @@
-//! The pieces that one process has of a run that several share.
+//! One process's share of a distributed run.
 
 use super::parts::SearchParts;
 use super::units::{PARTS, SEARCH, WorkUnits};
@@ -8,22 +8,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use vaglio_core::{Keeper, ProcessGroup, Whose};
 use vaglio_pipeline::resample::STARTS;
 
-/// Of a fold of the choice that nobody walks by itself.
+/// Value of a unit that needed no separate computation.
 pub(super) const NOTHING: &str = "null";
 
-/// A journal whose own units are those of one index.
+/// A journal that owns the units of one index.
 pub(super) struct Share {
     pub book: Arc<Book>,
     pub units: WorkUnits,
     pub index: usize,
     pub of: usize,
-    /// What the index gives to the others: its units, and of the search on all rows all but single answers.
+    /// Pieces published for others: the own units, and of the search on all rows everything except single answers.
     pieces: Mutex<BTreeMap<String, String>>,
-    /// What the index that searches has given.
+    /// Pieces published by other indexes.
     others: Mutex<HashMap<String, String>>,
-    /// Units of other indexes that this one does.
+    /// Units of other indexes that this one computes.
     taken: Mutex<HashSet<String>>,
-    /// With whom the search on all rows is made.
+    /// Process group for the search on all rows.
     pub process_group: Option<Arc<SearchParts>>,
 }
 
@@ -46,7 +46,7 @@ impl Share {
         share
     }
 
-    /// Whether a unit is of this index.
+    /// Whether a unit belongs to this index.
     pub fn is_own(&self, key: &str) -> bool {
         self.whose(key) == Whose::Own
     }
@@ -59,24 +59,24 @@ impl Share {
         self.recall(key).is_some()
     }
 
-    /// The folds of the choice of which nothing is known, with their indexes.
+    /// Folds of the choice without a known result, with their indexes.
     pub fn open_starts(&self) -> Vec<(String, usize)> {
         let starts = self.units.starts(self.of).into_iter();
         starts.filter(|(key, _)| !self.knows(key)).collect()
     }
 
-    /// Does a unit of another index, which is given to the others as well.
+    /// Takes over a unit of another index, whose result is published as well.
     pub fn take(&self, key: &str) {
         held(&self.taken).insert(key.to_owned());
     }
 
-    /// Says that the search on all rows needs nothing more of this index.
+    /// Marks the own parts of the search on all rows as done.
     pub fn give_parts(&self) {
         let missing = self.missing();
         missing.iter().filter(|key| key.starts_with(PARTS)).for_each(|key| self.keep(key, NOTHING));
     }
 
-    /// Gives what others have found of the own folds of the choice, and nothing of those that none needs any more.
+    /// Publishes others' results for the own folds of the choice, and nothing for those no longer needed.
     pub fn adopt_starts(&self) {
         for key in self.missing().iter().filter(|key| key.starts_with(STARTS)) {
             let known = self.recall(key).or_else(|| self.knows(SEARCH).then(|| NOTHING.to_owned()));
@@ -86,28 +86,28 @@ impl Share {
         }
     }
 
-    /// What the search on all rows and folds of the choice have found elsewhere.
+    /// Stores pieces that other indexes have found.
     pub fn learn(&self, pieces: HashMap<String, String>) {
         *held(&self.others) = pieces;
     }
 
-    /// What is given to others.
+    /// Published pieces.
     pub fn pieces(&self) -> BTreeMap<String, String> {
         held(&self.pieces).clone()
     }
 
-    /// The own units that are not done.
+    /// Own units that are not done.
     pub fn missing(&self) -> Vec<String> {
         missing(&self.units, (self.index, self.of), |key| held(&self.pieces).contains_key(key))
     }
 
-    /// Whether own units whose keys begin so are not done.
+    /// Whether own units with this key prefix are not done.
     pub fn lacks(&self, prefix: &str) -> bool {
         self.missing().iter().any(|key| key.starts_with(prefix))
     }
 }
 
-/// The units of an index that are not among what is known.
+/// Units of an index that are not known.
 pub(super) fn missing(units: &WorkUnits, (index, of): (usize, usize), is_known: impl Fn(&str) -> bool) -> Vec<String> {
     units.of_index(index, of).into_iter().filter(|key| !is_known(key)).collect()
 }

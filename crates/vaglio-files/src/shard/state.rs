@@ -1,4 +1,4 @@
-//! How far the indexes of a run are.
+//! Progress of the indexes of a run.
 
 use super::ledger::{Shards, refused};
 use super::share::missing;
@@ -6,39 +6,39 @@ use super::units::{HALVES, SEARCH};
 use serde::Serialize;
 use vaglio_core::{Error, Result};
 
-/// Keys that a sentence names, at most.
+/// Maximum number of keys named in a message.
 const NAMED: usize = 3;
 
-/// How far an index is.
+/// State of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShardState {
-    /// Nothing is there of it.
+    /// Not begun.
     Absent,
-    /// Some of it is there.
+    /// Partly done.
     Begun,
-    /// All that is left waits for the search, which is another index's.
+    /// All remaining units wait for the search, which belongs to another index.
     Waiting,
-    /// All of its units are done.
+    /// Complete.
     Done,
 }
 
-/// The units of an index.
+/// Progress of an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ShardProgress {
-    /// The index, from 0.
+    /// Index, from 0.
     pub index: usize,
-    /// How far it is.
+    /// State of the index.
     pub state: ShardState,
-    /// Its units.
+    /// Number of units.
     pub units: usize,
-    /// How many of them are done.
+    /// Number of completed units.
     pub done: usize,
 }
 
 impl Shards {
-    /// How far every index is.
+    /// Progress of every index.
     ///
     /// # Errors
     /// [`Error::JournalRefused`] for a file of another run, or one that was altered.
@@ -59,13 +59,13 @@ impl Shards {
         Ok(self.with_left(index, if waits { ShardState::Waiting } else { ShardState::Begun }, left.len()))
     }
 
-    /// An index of which so many units are left.
+    /// Progress of an index with `left` units remaining.
     pub(super) fn with_left(&self, index: usize, state: ShardState, left: usize) -> ShardProgress {
         let units = self.plan.units.of_index(index, self.plan.of).len();
         ShardProgress { index, state, units, done: units - left }
     }
 
-    /// What is missing, as a sentence.
+    /// Error that names what is missing.
     pub(super) fn incomplete(&self) -> Result<Error> {
         let all = self.progress()?;
         let open: Vec<&ShardProgress> = all.iter().filter(|index| index.state != ShardState::Done).collect();

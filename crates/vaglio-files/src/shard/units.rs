@@ -1,4 +1,4 @@
-//! The pieces of a run that processes share.
+//! Units of work of a distributed run.
 
 use crate::Prepared;
 use crate::learning::{SHARES, learning_parts, points};
@@ -8,27 +8,27 @@ use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::whole::{Whole, outer_jobs};
 use vaglio_pipeline::resample::{self, STARTS, Sample};
 
-/// The search on all rows, with all that its result is chosen by.
+/// Key of the search on all rows, with the choice of its result.
 pub(super) const SEARCH: &str = "search";
-/// What processes give to the search on all rows that make it together with the one that chooses its result.
+/// Key prefix of a process's part in a search on all rows that another process completes.
 pub(super) const PARTS: &str = "part/";
-/// Processes that make one search together, at most.
+/// Maximum number of processes in one search.
 const MOST_PARTS: usize = 64;
-/// Ranges of the rows of a table that is read in batches.
+/// Key prefix of row ranges of a table that is read in batches.
 pub(super) const MOMENTS: &str = "moments/";
 pub(super) const NESTED: &str = "nested/";
 pub(super) const SHUFFLES: &str = "permutations/";
 pub(super) const LEARNING: &str = "learning/";
 pub(super) const HALVES: &str = "stability/";
 
-/// Pieces whose keys begin alike, each of which is a unit of work.
+/// Units with a common key prefix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Phase {
-    /// What their keys begin with, or the only key.
+    /// The key prefix, or the only key.
     pub prefix: String,
     pub count: usize,
-    /// How many have the first number of a key of two in common.
+    /// Number of units per first number of a two-number key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inner: Option<usize>,
 }
@@ -38,7 +38,7 @@ impl Phase {
         Phase { prefix: prefix.into(), count, inner: None }
     }
 
-    /// Those that `evaluate` asks for.
+    /// Phases that `evaluate` asks for.
     fn of_evaluate(evaluate: &Evaluate, whole: Whole<'_>, sample: &Sample) -> Result<Vec<Self>> {
         let (selector, outer, mut phases) = (whole.selector, evaluate.outer_folds(), Vec::new());
         if let Some(how) = &outer {
@@ -54,7 +54,7 @@ impl Phase {
         Ok(phases)
     }
 
-    /// What it is, for people.
+    /// Display name.
     pub fn name(&self) -> &'static str {
         match &*self.prefix {
             PARTS => "parts of the search",
@@ -68,7 +68,7 @@ impl Phase {
         }
     }
 
-    /// The key of one of them.
+    /// Key of a unit.
     pub fn key(&self, number: usize) -> String {
         match self.inner {
             _ if self.prefix == SEARCH => SEARCH.into(),
@@ -77,7 +77,7 @@ impl Phase {
         }
     }
 
-    /// The number of a key among these.
+    /// Number of a key within the phase.
     fn number(&self, key: &str) -> Option<usize> {
         if self.prefix == SEARCH {
             return (key == SEARCH).then_some(0);
@@ -94,19 +94,19 @@ impl Phase {
     }
 }
 
-/// The units of a run, numbered through all phases, so that each index has as many of every phase as any other, give or take one.
+/// Units of a run, numbered across all phases, so that each index gets an equal number of every phase, up to one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct WorkUnits(pub(super) Vec<Phase>);
 
 impl WorkUnits {
-    /// Those of a pipeline on its data.
+    /// Units of a pipeline with its data.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Setting`] for folds that cannot be made.
+    /// [`vaglio_core::Error::Setting`] for impossible folds.
     pub fn of(pipeline: &ValidPipeline, prepared: &Prepared) -> Result<Self> {
         let (selector, sample) = (&pipeline.selector(), &prepared.sample);
-        // What tuning finds, and a search on moments of cells, are of one process.
+        // Tuning and searches on condensed rows are not distributed.
         let is_parted = pipeline.settings().tune.is_none() && prepared.streamed.is_none();
         let starts = if is_parted { resample::count_starts(selector, sample)? } else { 0 };
         let ranges = prepared.streamed.as_ref().map_or(0, |streamed| streamed.ranges);
@@ -120,8 +120,8 @@ impl WorkUnits {
         Ok(WorkUnits(phases))
     }
 
-    /// The same with parts of the search for so many processes, where it may be made by parts. They come after the search, so that
-    /// of as many indexes each has one at most, and none has that of index 0.
+    /// A copy with parts of the search for several processes, if it is divisible. Parts follow the search in the
+    /// numbering, so that each index gets at most one, and index 0 none.
     pub fn in_parts(mut self, processes: usize) -> Self {
         self.0.retain(|phase| phase.prefix != PARTS);
         if processes > 1 {
@@ -130,17 +130,17 @@ impl WorkUnits {
         self
     }
 
-    /// How many processes may make the search on all rows together.
+    /// Number of processes that may perform the search on all rows together.
     pub fn parts(&self) -> usize {
         self.0.iter().find(|phase| phase.prefix == PARTS).map_or(1, |phase| phase.count + 1)
     }
 
-    /// How many there are.
+    /// Total number of units.
     pub fn count(&self) -> usize {
         self.0.iter().map(|phase| phase.count).sum()
     }
 
-    /// The number of a key, if it is that of a unit.
+    /// Number of a key, if it is a unit.
     pub fn number(&self, key: &str) -> Option<usize> {
         let mut before = 0;
         self.0.iter().find_map(|phase| {
@@ -150,25 +150,25 @@ impl WorkUnits {
         })
     }
 
-    /// The index of a range of rows, of so many.
+    /// The index that owns a row range, of `of` indexes.
     pub fn of_range(&self, range: usize, of: usize) -> usize {
         self.number(&format!("{MOMENTS}{range}")).unwrap_or(0) % of
     }
 
-    /// The keys of the folds of the choice, with the index of each.
+    /// Keys of the folds of the choice, with the index of each.
     pub fn starts(&self, of: usize) -> Vec<(String, usize)> {
         let keys = self.0.iter().flat_map(|phase| (0..phase.count).map(|number| phase.key(number)));
         let starts = keys.enumerate().filter(|(_, key)| key.starts_with(STARTS));
         starts.map(|(number, key)| (key, number % of)).collect()
     }
 
-    /// The keys of the units of one of so many indexes.
+    /// Keys of the units of an index, of `of` indexes.
     pub fn of_index(&self, index: usize, of: usize) -> Vec<String> {
         let keys = self.0.iter().flat_map(|phase| (0..phase.count).map(|number| phase.key(number)));
         keys.enumerate().filter(|(number, _)| number % of == index).map(|(_, key)| key).collect()
     }
 
-    /// Whether a key is inside of a unit other than the search.
+    /// Whether a key belongs to a unit other than the search.
     pub fn is_inside(&self, key: &str) -> bool {
         self.0.iter().any(|phase| phase.prefix != SEARCH && key.starts_with(&*phase.prefix))
     }
@@ -182,7 +182,7 @@ impl std::fmt::Display for WorkUnits {
     }
 }
 
-/// The largest share of the training rows that a learning curve computes itself.
+/// Shares of the training rows that a learning curve computes itself.
 pub(super) fn shares(has_outer: bool) -> &'static [f64] {
     &SHARES[..points(has_outer)]
 }

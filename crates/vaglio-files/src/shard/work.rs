@@ -1,4 +1,4 @@
-//! The units of one index.
+//! Computes the units of one index.
 
 use super::parts::SearchParts;
 use super::share::{NOTHING, Share};
@@ -19,21 +19,20 @@ use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::RaceRecord;
 use vaglio_tables::budget::resident;
 
-/// How often an index that waits for another looks.
+/// Polling interval while waiting for another index.
 pub(super) const LOOK: Duration = Duration::from_millis(200);
-/// How long the search waits for a fold at which another process is before it does it as well, and how many times as long as one
-/// of its own took.
+/// Patience with another process's fold before the search computes it too: minimum, and multiple of an own fold's time.
 const PATIENCE: Duration = Duration::from_secs(10);
 const SLOWER: u32 = 3;
 
-/// What all indexes begin with: the design of all rows, of which nothing is searched, and the memory that it takes.
+/// Initial state shared by the indexes: the design of all rows before any search, and its memory estimate.
 #[derive(Debug)]
 pub(super) struct WorkStart {
     design: Design,
     memory: Memory,
 }
 
-/// What units are made of.
+/// Context of the units' computations.
 pub(super) struct Work<'a> {
     pipeline: &'a ValidPipeline,
     prepared: &'a Prepared,
@@ -42,7 +41,7 @@ pub(super) struct Work<'a> {
     held: f64,
 }
 
-/// What is kept of a walk beside the one whose result is chosen: nothing.
+/// Journal of an assisting search: keeps nothing.
 struct Companion(Arc<SearchParts>);
 
 impl Keeper for Companion {
@@ -57,7 +56,7 @@ impl Keeper for Companion {
     }
 }
 
-/// What halves need of the search.
+/// Results of the search that half-samples need.
 struct SearchFound {
     selector: ValidSelector,
     chosen: Chosen,
@@ -65,8 +64,10 @@ struct SearchFound {
 }
 
 impl WorkStart {
+    /// Prepares the design and checks the memory limit.
+    ///
     /// # Errors
-    /// Those with which a run is refused before it begins.
+    /// Returns the errors with which a run is rejected before it begins.
     pub fn new(pipeline: &ValidPipeline, prepared: &Prepared, stop: StopSign) -> Result<Self> {
         let selector = pipeline.selector();
         let train = prepared.train.clone().stopping_at(stop);
@@ -78,7 +79,8 @@ impl WorkStart {
         Ok(WorkStart { design, memory })
     }
 
-    /// Whether processes may make the search on all rows together; what tuning finds and moments of cells are of one.
+    /// Whether several processes may perform the search on all rows; tuning and searches on condensed rows are not
+    /// distributed.
     pub fn is_in_parts(&self, pipeline: &ValidPipeline, prepared: &Prepared) -> bool {
         let is_alone = pipeline.settings().tune.is_some() || prepared.streamed.is_some();
         !is_alone && resample::is_in_parts(&pipeline.selector(), &self.design)
@@ -86,10 +88,10 @@ impl WorkStart {
 }
 
 impl<'a> Work<'a> {
-    /// The work of this process, from what it holds by now. What a search keeps of its design goes with it.
+    /// The work of this process, based on its present memory. Caches of the design are dropped with it.
     ///
     /// # Errors
-    /// Those of [`WorkStart::new`].
+    /// Returns the errors of [`WorkStart::new`].
     pub fn new(
         pipeline: &'a ValidPipeline,
         prepared: &'a Prepared,
@@ -99,12 +101,12 @@ impl<'a> Work<'a> {
         Ok(Work { pipeline, prepared, design, memory: *memory, held: resident().unwrap_or(0) as f64 })
     }
 
-    /// Does what of an index can be done, and keeps it: the folds of the choice come first, then the search where it is of this
-    /// index, and units that wait for it come last. `refresh` reads what others have, and `is_alive` says whether a process is at
-    /// another index.
+    /// Computes and keeps what it can of an index: first the folds of the choice, then the search if it belongs to this
+    /// index, last the units that wait for it. `refresh` reads others' pieces; `is_alive` tells whether a process works
+    /// on another index.
     ///
     /// # Errors
-    /// Those of the work.
+    /// Returns the errors of the computations.
     pub fn go_on(
         &self,
         share: &Share,
@@ -147,12 +149,12 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// A selector that holds as many folds at once as there is memory for.
+    /// A selector limited to as many folds at once as fit in memory.
     fn in_room(&self, selector: ValidSelector) -> ValidSelector {
         selector.in_room(self.memory.in_process(self.held).room(self.pipeline.budget()))
     }
 
-    /// Folds of the choice, by their keys.
+    /// Computes folds of the choice, by key.
     fn start(&self, share: &Share, keys: &[String], watcher: &Watcher<'_>) -> Result<()> {
         let places: Vec<usize> = keys.iter().filter_map(|key| key.strip_prefix(STARTS)?.parse().ok()).collect();
         if places.is_empty() || watcher.stopped().is_some() {
@@ -165,8 +167,9 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Until all folds of the choice are known: those at which no process is are done here, from the last, since others begin with
-    /// the first; so are those at which one is for so long that it may hang, as nothing is lost where it does not.
+    /// Waits until all folds of the choice are known. Computes folds without a process, from the last, since others
+    /// begin with the first; also those in progress for so long that the process may hang, which is harmless if it does
+    /// not.
     fn take_over(
         &self,
         share: &Share,
@@ -194,7 +197,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// The search on all rows, which is kept; `None` when it was stopped.
+    /// Performs the search on all rows and keeps it; `None` if stopped.
     fn search(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<Option<SearchFound>> {
         let Work { pipeline, prepared, .. } = *self;
         let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
@@ -216,7 +219,7 @@ impl<'a> Work<'a> {
         Ok(Some(SearchFound { selector, chosen: picked.chosen, columns }))
     }
 
-    /// Makes the search on all rows with the process that chooses its result, until that is done or it has come to its end.
+    /// Assists the search of another process until it is complete.
     fn accompany(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<()> {
         let Some(process_group) = share.process_group.as_ref().filter(|_| !share.knows(SEARCH)) else {
             share.give_parts();
@@ -238,7 +241,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// What waits for nothing.
+    /// Computes the units that wait for nothing.
     fn independent(&self, evaluate: &Evaluate, share: &Share, watcher: &Watcher<'_>) -> Result<()> {
         let untuned = self.pipeline.selector();
         let whole = Whole { selector: &untuned, tune: self.pipeline.settings().tune.as_ref() };

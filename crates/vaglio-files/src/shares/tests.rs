@@ -17,7 +17,7 @@ fn kfold() -> KFold {
     KFold { folds: Some(4), ..KFold::default() }
 }
 
-/// Scores by the definition, each once.
+/// Cached scores by the definition.
 struct Definition<'d> {
     selector: &'d ValidSelector,
     design: &'d Design,
@@ -36,7 +36,7 @@ impl<'d> Definition<'d> {
         *self.known.entry(subset.clone()).or_insert_with(score)
     }
 
-    /// What the score falls by at each column, as a mean over all orders, one after another.
+    /// Score reductions at each column, averaged over all orders by enumeration.
     fn shares(&mut self, columns: &[Feature]) -> Vec<f64> {
         let (mut falls, mut count) = (vec![0.0; columns.len()], 0.0);
         let mut begun = vec![Vec::new()];
@@ -118,7 +118,7 @@ fn drawn_orders_agree_with_all_subsets() {
         assert!((drawn - exact).abs() <= 4.0 * error + 1e-12 * exact.abs(), "{drawn} ± {error} is not {exact}");
     }
     near(&[drawn.of_columns.iter().sum()], &[exact.empty - exact.all]);
-    // A column whose entry always lowers the score by as much would have no error; these share what they say.
+    // A column that always lowers the score equally would have no error; these are correlated.
     assert!(errors.iter().any(|error| *error > 0.0));
 }
 
@@ -145,7 +145,7 @@ fn the_spread_is_that_of_the_rows_without_each_fold() {
         let squares: f64 = column.without_fold.iter().map(|share| (share - mean) * (share - mean)).sum();
         near(&[column.fold_error.unwrap()], &[(0.8 * squares).sqrt()]);
     }
-    // Nothing depends on the number of threads.
+    // The result does not depend on the number of threads.
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let again = one.install(|| shares(&selector, &sample, &design, &mut selection, &Watcher::new(&mut Silent)));
     assert_eq!(again.unwrap().unwrap(), found);

@@ -1,4 +1,4 @@
-//! The file of one process: the parts that it has made, one after the other, each with its length and a checksum.
+//! One process's file of computed parts, each with its length and a checksum.
 
 use std::fs::{File, OpenOptions};
 use std::hash::{DefaultHasher, Hasher};
@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Numbers of a part of a question.
+/// Numbers of one part of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PartRecord {
     pub question: String,
     pub part: usize,
-    /// Of how many parts it is, and of how many items these are.
+    /// Number of parts, and total number of items.
     pub of: (usize, usize),
-    /// What it took to make.
+    /// Time it took to compute.
     pub took: Duration,
     pub numbers: Vec<f64>,
 }
 
-/// The bytes before a part: their number, and their checksum.
+/// Bytes before a part: its length and checksum.
 const HEAD: usize = 16;
-/// A part is not longer, in bytes.
+/// Maximum length of a part, in bytes.
 const LONGEST: u64 = 1 << 34;
 
 fn checksum(bytes: &[u8]) -> u64 {
@@ -64,7 +64,7 @@ impl PartRecord {
     }
 }
 
-/// Where a part is.
+/// Location of a part.
 #[derive(Debug, Clone)]
 pub(super) struct RecordAt {
     path: Arc<PathBuf>,
@@ -72,7 +72,7 @@ pub(super) struct RecordAt {
 }
 
 impl RecordAt {
-    /// The part; `None` where it is not there any more.
+    /// Reads the part; `None` if it no longer exists.
     pub fn read(&self) -> Option<PartRecord> {
         let mut file = File::open(&*self.path).ok()?;
         file.seek(SeekFrom::Start(self.from)).ok()?;
@@ -80,7 +80,7 @@ impl RecordAt {
     }
 }
 
-/// The next bytes with a length and a checksum; `None` where they are not all there.
+/// Reads the next block with length and checksum; `None` if incomplete.
 fn next(file: &mut impl Read) -> Result<Option<Vec<u8>>> {
     let mut head = [0; HEAD];
     if !is_filled(file.read_exact(&mut head))? {
@@ -103,20 +103,20 @@ fn is_filled(read: Result<()>) -> Result<bool> {
     }
 }
 
-/// The file of a process.
+/// Parts file of a process.
 #[derive(Debug)]
 pub(super) struct PartFile {
     path: Arc<PathBuf>,
-    /// The index that the process is at.
+    /// Index that the process works on.
     index: Option<usize>,
-    /// What is written to.
+    /// Open for writing if it is the own file.
     file: Option<File>,
-    /// The bytes that are known; 0 of a file of which nothing is.
+    /// Number of bytes read or written.
     length: u64,
 }
 
 impl PartFile {
-    /// A new one: `INDEX.NUMBER` in a folder, which is made where it is not there.
+    /// Creates `INDEX.NUMBER` in a folder, which is created if missing.
     pub fn create(folder: &Path, index: usize, run: &str) -> Result<Self> {
         std::fs::create_dir_all(folder)?;
         for number in 0.. {
@@ -134,7 +134,7 @@ impl PartFile {
         Err(Error::from(ErrorKind::AlreadyExists))
     }
 
-    /// That of another process.
+    /// Opens the file of another process.
     pub fn of_another(path: &Path) -> Self {
         let name = path.file_stem().and_then(|stem| stem.to_str());
         let index = name.and_then(|name| name.parse().ok());
@@ -149,12 +149,12 @@ impl PartFile {
         self.index
     }
 
-    /// Adds a part, and says where it is; `None` where it cannot be written.
+    /// Appends a part and returns its location; `None` if writing fails.
     pub fn append(&mut self, part: &PartRecord) -> Option<RecordAt> {
         let (bytes, from) = (framed(&part.bytes()), self.length);
         let file = self.file.as_mut()?;
         if file.write_all(&bytes).is_err() {
-            // What is there of it is no part, and what came after would not be found.
+            // A truncated part would hide all that follow.
             self.file = None;
             return None;
         }
@@ -162,7 +162,7 @@ impl PartFile {
         Some(RecordAt { path: Arc::clone(&self.path), from })
     }
 
-    /// What has been added since, of a file of this run: question, part, and where it is. What is not whole yet will be read later.
+    /// New parts of a file of this run: query, part and location. Incomplete parts are read later.
     pub fn read(&mut self, run: &str) -> Vec<(String, usize, RecordAt)> {
         let mut found = Vec::new();
         let _ = self.read_on(run, &mut found);
@@ -170,7 +170,7 @@ impl PartFile {
     }
 
     fn read_on(&mut self, run: &str, found: &mut Vec<(String, usize, RecordAt)>) -> Result<()> {
-        // Opened anew, since a file that stays open may show what it was on a file system of several machines.
+        // Reopened each time, since an open file may show stale content on a network file system.
         let mut file = File::open(&*self.path)?;
         if file.metadata()?.len() <= self.length {
             return Ok(());
@@ -181,7 +181,7 @@ impl PartFile {
             self.length += (HEAD + body.len()) as u64;
             if from == 0 {
                 if body != run.as_bytes() {
-                    // Of another run: nothing of it is read.
+                    // Files of another run are ignored.
                     self.length = u64::MAX;
                     return Ok(());
                 }

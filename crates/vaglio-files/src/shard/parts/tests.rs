@@ -1,4 +1,4 @@
-//! Processes as threads with a folder in common.
+//! Tests with threads as processes that share a folder.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -16,12 +16,12 @@ fn process_group(folder: &Path, run: &str, (index, count): (usize, usize), is_al
     SearchParts::new(folder.join("parts"), end, run.into(), (index, count), Duration::ZERO, alive, StopSign::default())
 }
 
-/// A number of an item, which takes a while.
+/// A number for an item.
 fn number(question: usize, item: usize) -> f64 {
     (question * ITEMS + item) as f64 / 7.0
 }
 
-/// Asks so many questions, and checks the answers; how many numbers were made here.
+/// Asks some queries and checks the answers; returns how many numbers were computed here.
 fn ask(process_group: &SearchParts, questions: usize, pause: Duration) -> usize {
     let mut made = 0;
     for question in 0..questions {
@@ -54,7 +54,7 @@ fn each_of_three_makes_its_part() {
     assert!((20 * ITEMS..2 * 20 * ITEMS).contains(&sum) && !made.contains(&0), "{made:?}");
 }
 
-/// Two of four are there: each makes a part of those that are away.
+/// Two of four processes are present, and each takes one of the missing parts.
 #[test]
 fn those_that_are_there_share_the_parts_of_others() {
     let folder = fresh("process_group-half");
@@ -79,7 +79,7 @@ fn one_that_is_alone_makes_all_and_one_that_comes_later_nothing() {
     let folder = fresh("process_group-late");
     assert_eq!(ask(&process_group(&folder, "run", (1, 4), false), 10, Duration::ZERO), 10 * ITEMS);
     assert_eq!(ask(&process_group(&folder, "run", (0, 4), false), 10, Duration::ZERO), 0);
-    // What is of another run, or of other parts, is nobody's.
+    // Parts of another run, or of another division, are ignored.
     assert_eq!(ask(&process_group(&folder, "other", (0, 4), false), 10, Duration::ZERO), 10 * ITEMS);
     assert_eq!(ask(&process_group(&folder, "run", (0, 3), false), 10, Duration::ZERO), 10 * ITEMS);
 }

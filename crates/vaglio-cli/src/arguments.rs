@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! Arguments of the command line.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -9,14 +9,14 @@ use vaglio::core::Role;
 #[derive(Debug, Parser)]
 #[command(name = "vaglio", version, about, max_term_width = 100)]
 pub struct Arguments {
-    /// Show what happens inside (twice for more), on standard error.
+    /// Log details to standard error; give it twice for more.
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
-    /// Let the pipeline or the model run the programs that it names, with your rights.
+    /// Allow the pipeline or the model to run external programs that it names, with your permissions.
     #[cfg(feature = "external")]
     #[arg(long, global = true)]
     pub allow_programs: bool,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -26,60 +26,61 @@ pub struct Arguments {
 pub enum Command {
     /// Plan, select, fit, evaluate, and write a folder with the result.
     Run(Run),
-    /// Say what a run would do and cost, without running it.
+    /// Describe a run and its cost without running it.
     Plan {
         /// The pipeline file.
         pipeline: PathBuf,
-        /// Overrides a setting of the file.
+        /// Override a setting of the file.
         #[arg(long, value_name = "PATH=VALUE")]
         set: Vec<String>,
     },
-    /// Write a commented pipeline for a table, which runs as it stands.
+    /// Write a commented pipeline for a table, ready to run.
     Init(Init),
-    /// Predict new rows, columns matched by name.
+    /// Predict new rows; columns are matched by name.
     Predict(Predict),
     /// Compare runs: a table, and with `--out` a page with their curves and shared columns.
     Compare {
         /// The folders of the runs, two or more.
         #[arg(required = true, num_args = 2.., value_name = "DIR")]
         folders: Vec<PathBuf>,
-        /// Where to write the page.
+        /// The page to write.
         #[arg(long, value_name = "FILE.html")]
         out: Option<PathBuf>,
     },
-    /// Say what columns of a run are worth, chosen or not: their scores, without them and with others in their place, how near those
-    /// left out came, and what the chosen ones explain of them.
+    /// Explain columns of a run: scores with a column added, removed or replaced, how near others came to being chosen,
+    /// and how far the chosen ones explain them.
     Explain {
         /// The folder of the run.
         folder: PathBuf,
-        /// Candidate columns; all chosen ones by default.
+        /// Candidate columns; by default all chosen ones.
         #[arg(value_name = "COLUMN")]
         columns: Vec<String>,
     },
-    /// Write the model of a run in another language, or the tables and methods of its report.
+    /// Export the model of a run to another language, or the tables and methods of its report.
     Export {
         /// The folder of the run.
         folder: PathBuf,
-        /// What to write: `sql`, `python`, `r`, `excel`, `onnx`, `pmml` or `json` of the model; `csv`, `methods` of the report.
+        /// Format: `sql`, `python`, `r`, `excel`, `onnx`, `pmml` or `json` for the model; `csv` or `methods` for the
+        /// report.
         #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
         to: ExportFormat,
-        /// The file to write, of `csv` the folder; standard output by default.
+        /// The file to write, for `csv` a folder; by default standard output.
         #[arg(long)]
         out: Option<PathBuf>,
     },
-    /// Write the report of a run anew, from the other files in its folder.
+    /// Render the report of a run again from the other files in its folder.
     Report {
         /// The folder of the run.
         folder: PathBuf,
     },
-    /// Share the repetitions of a run between processes, by a folder that all of them see.
+    /// Distribute a run over several processes through a shared folder.
     #[command(subcommand)]
     Shard(Shard),
-    /// List every criterion, search, learner, map and loss that is linked in, or all settings of one.
+    /// List the criteria, searches, learners, maps and losses of this build, or all settings of one.
     List {
-        /// One of these roles, or the kind of a part, such as `greedy`.
+        /// A role, such as `search`, or a part, such as `greedy`.
         kind: Option<String>,
-        /// As JSON.
+        /// Print as JSON.
         #[arg(long)]
         json: bool,
     },
@@ -94,12 +95,12 @@ pub enum Command {
     /// Print the manual page.
     #[cfg(feature = "manual")]
     Man,
-    /// Write a plug-in crate, which builds and keeps the laws of its part as it stands.
+    /// Write a plug-in crate that builds and passes the tests of its kind.
     NewPlugin(NewPlugin),
 }
 
 impl Command {
-    /// Where what happens is to be written.
+    /// The file to write a trace to.
     pub fn trace(&self) -> Option<&Path> {
         match self {
             Command::Run(run) => run.trace.as_deref(),
@@ -108,24 +109,24 @@ impl Command {
     }
 }
 
-/// What `vaglio new-plugin` takes.
+/// Arguments of `vaglio new-plugin`.
 #[derive(Debug, Args)]
 pub struct NewPlugin {
-    /// The name of the crate and of its folder, such as `vaglio-median`; the part is called the same, without `vaglio-`.
+    /// Name of the crate and its folder, such as `vaglio-median`; the part gets the name without `vaglio-`.
     pub name: String,
-    /// What it adds.
+    /// The role of the new part.
     #[arg(long, value_parser = role(), default_value = Role::Criterion.name())]
     pub kind: Role,
-    /// Take vaglio from this folder, which holds its source; by default from the source that this program was built from.
+    /// Depend on the vaglio source in this folder; by default on the source that this program was built from.
     #[arg(long, value_name = "DIR")]
     pub path: Option<PathBuf>,
-    /// Take vaglio from the registry, in this version.
+    /// Depend on this version of vaglio from the registry.
     #[arg(long, conflicts_with = "path")]
     pub published: bool,
-    /// A learner that is trained anew for every subset, in place of a ridge readout.
+    /// Write a learner that is refitted for every subset, instead of a ridge readout.
     #[arg(long)]
     pub refit: bool,
-    /// Without a program that holds it: for a workspace that has one for several plug-ins.
+    /// Write no program; for a workspace with one program for several plug-ins.
     #[arg(long)]
     pub no_program: bool,
 }
@@ -136,39 +137,39 @@ fn role() -> impl TypedValueParser<Value = Role> {
     PossibleValuesParser::new(Role::ALL.map(Role::name)).try_map(named)
 }
 
-/// What `vaglio init` takes.
+/// Arguments of `vaglio init`.
 #[derive(Debug, Args)]
 pub struct Init {
     /// The table: .csv, .tsv, .parquet, .arrow, …
     pub table: PathBuf,
-    /// A column to predict; may be given again. Guessed by default.
+    /// A column to predict; repeatable. By default guessed.
     #[arg(long, value_name = "COLUMN")]
     pub target: Vec<String>,
-    /// Test rows: another table, or the share of the rows that is set aside, 0 for none. By default a fifth, or those that a
-    /// column names.
+    /// Test rows: another table, or the share of the rows to split off, 0 for none. By default a fifth, or those that a
+    /// column marks.
     #[arg(long, value_name = "FILE|FRACTION")]
     pub test: Option<String>,
-    /// What the target holds, `regression` or `classification`; as it looks by default.
+    /// Type of the target, `regression` or `classification`; by default detected.
     #[arg(long, value_enum, hide_possible_values = true)]
     pub task: Option<Task>,
-    /// The column whose rows of one value belong together.
+    /// The column of groups: rows with the same value belong together.
     #[arg(long, value_name = "COLUMN")]
     pub groups: Option<String>,
     /// The column of time: later rows are predicted from earlier ones.
     #[arg(long, value_name = "COLUMN")]
     pub time: Option<String>,
-    /// The pipeline file; the name of the table with .yaml by default.
+    /// The pipeline file; by default the name of the table with .yaml.
     #[arg(long, value_name = "FILE.yaml")]
     pub out: Option<PathBuf>,
-    /// Ask which column to predict, and what to leave out.
+    /// Ask which columns to predict and which to leave out.
     #[arg(long)]
     pub interactive: bool,
-    /// Write over a file of that name.
+    /// Overwrite an existing file.
     #[arg(long)]
     pub force: bool,
 }
 
-/// What a target holds.
+/// Type of a target.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Task {
     /// Numbers.
@@ -177,20 +178,20 @@ pub enum Task {
     Classification,
 }
 
-/// What `vaglio export` writes.
+/// Formats of `vaglio export`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// A query of a table.
+    /// An SQL query.
     Sql,
-    /// A module without dependencies.
+    /// A Python module without dependencies.
     Python,
-    /// A function of a data frame.
+    /// An R function of a data frame.
     R,
     /// A row of formulas.
     Excel,
-    /// A graph of the Open Neural Network Exchange.
+    /// An Open Neural Network Exchange graph.
     Onnx,
-    /// The Predictive Model Markup Language.
+    /// Predictive Model Markup Language.
     Pmml,
     /// The formulas themselves.
     Json,
@@ -200,7 +201,7 @@ pub enum ExportFormat {
     Methods,
 }
 
-/// What `vaglio predict` takes.
+/// Arguments of `vaglio predict`.
 #[derive(Debug, Args)]
 pub struct Predict {
     /// The model.json of a run.
@@ -209,65 +210,65 @@ pub struct Predict {
     /// The new rows: .csv, .parquet or .arrow.
     #[arg(long)]
     pub data: PathBuf,
-    /// Where to write the predictions, as Parquet where it ends in .parquet, else as CSV; standard output by default.
+    /// The file to write: Parquet if it ends in .parquet, else CSV; by default standard output.
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Write this column of the data before the predictions, as it is there; may be given again.
+    /// Copy this column of the data before the predictions; repeatable.
     #[arg(long, value_name = "COLUMN")]
     pub keep: Vec<String>,
-    /// Write the probability of each class, calibrated on training rows that were held out.
+    /// Add the probability of each class, calibrated on held-out training rows.
     #[arg(long)]
     pub proba: bool,
-    /// Write `lower` and `upper`, between which the target is expected: `evaluate.intervals` of the run.
+    /// Add prediction intervals, `lower` and `upper`; needs `evaluate.intervals` in the run.
     #[arg(long)]
     pub interval: bool,
     /// Compare the predictions with the targets in the data, on standard error.
     #[arg(long)]
     pub evaluate: bool,
-    /// Write text to CSV as it is, also where a spreadsheet would run it as a formula; by default an apostrophe stands before.
+    /// Write text to CSV unescaped; by default an apostrophe precedes text that a spreadsheet would run as a formula.
     #[arg(long)]
     pub raw: bool,
 }
 
-/// What `vaglio run` takes.
+/// Arguments of `vaglio run`.
 #[derive(Debug, Args)]
 pub struct Run {
     /// The pipeline file.
     pub pipeline: PathBuf,
-    /// The folder to write; `runs/<file stem>` by default.
+    /// The folder to write; by default `runs/<file stem>`.
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Overrides a setting of the file, as in `--set search.max_features=5`.
+    /// Override a setting of the file, as in `--set search.max_features=5`.
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Go on from `journal.jsonl` in the folder, which a run that was stopped or killed has left there.
+    /// Resume from `journal.jsonl` in the folder, left by a run that was stopped or killed.
     #[arg(long)]
     pub resume: bool,
-    /// Recompute so many random steps by plain retraining, and end with 4 where one is off by more than 1e-6.
+    /// Recompute this many random steps by plain retraining; exit with 4 if one is off by more than 1e-6.
     #[arg(long, value_name = "N")]
     pub verify: Option<usize>,
-    /// Threads; 0 for as many as there are processors. The result does not depend on it.
+    /// Threads; 0 for as many as processors. The result does not depend on it.
     #[arg(long)]
     pub threads: Option<usize>,
     /// Stop after this time with the result so far: `limits.time`.
     #[arg(long, value_name = "10m")]
     pub time_limit: Option<String>,
-    /// Repeat everything in so many outer folds, for an honest figure: `evaluate.nested.folds`.
+    /// Estimate the error of the whole procedure in this many outer folds: `evaluate.nested.folds`.
     #[arg(long, value_name = "K")]
     pub nested: Option<usize>,
-    /// Repeat everything on so many shuffles of the target: `evaluate.permutations`.
+    /// Repeat the whole procedure on this many shuffles of the target: `evaluate.permutations`.
     #[arg(long, value_name = "B")]
     pub permutations: Option<usize>,
-    /// Repeat the search on so many pairs of complementary halves: `evaluate.stability.pairs`.
+    /// Repeat the search on this many pairs of complementary half-samples: `evaluate.stability.pairs`.
     #[arg(long, value_name = "PAIRS")]
     pub stability: Option<usize>,
-    /// Compute all of what chosen columns are worth, however long it takes: `evaluate.worth: all`.
+    /// Compute the drop-column importance of all chosen columns, however long it takes: `evaluate.worth: all`.
     #[arg(long)]
     pub worth: bool,
-    /// Write what the run does and when, as JSON for a viewer of Chrome's traces.
+    /// Write a timed trace of the run as JSON for Chrome's trace viewer.
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
-    /// No progress and no table.
+    /// Print no progress and no table.
     #[arg(long, short)]
     pub quiet: bool,
     /// Print selection.json instead of the table.
@@ -275,52 +276,52 @@ pub struct Run {
     pub json: bool,
 }
 
-/// What `vaglio shard` does.
+/// Subcommands of `vaglio shard`.
 #[derive(Debug, Subcommand)]
 pub enum Shard {
-    /// Number the units of work of a pipeline, and write that into a folder.
+    /// Plan the units of work of a pipeline and write the plan to a folder.
     Plan {
         /// The pipeline file.
         pipeline: PathBuf,
-        /// How many indexes share the units.
+        /// Number of indexes that share the units.
         #[arg(long, value_name = "N")]
         of: usize,
         /// The folder of the ledger.
         folder: PathBuf,
-        /// Overrides a setting of the file.
+        /// Override a setting of the file.
         #[arg(long, value_name = "PATH=VALUE")]
         set: Vec<String>,
         /// Print the plan as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Do the units of one index that are not done.
+    /// Compute the remaining units of one index.
     Run(ShardRun),
-    /// Say how far every index is.
+    /// Show the progress of every index.
     Status {
         /// The folder of the ledger.
         folder: PathBuf,
-        /// As JSON.
+        /// Print as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Put the units of all indexes together, and write the files of the run.
+    /// Merge the units of all indexes and write the files of the run.
     Merge {
         /// The folder of the ledger.
         folder: PathBuf,
-        /// The folder to write; that of the ledger by default.
+        /// The folder to write; by default that of the ledger.
         #[arg(long)]
         out: Option<PathBuf>,
-        /// Where units are missing, write the result so far, as of a run that was stopped, and end with its code.
+        /// If units are missing, write the result so far, like a run that was stopped, and exit with its code.
         #[arg(long, value_name = "WHY", num_args = 0..=1, require_equals = true, default_missing_value = "limit")]
         partial: Option<Partial>,
-        /// Recompute so many random steps by plain retraining, and end with 4 where one is off by more than 1e-6.
+        /// Recompute this many random steps by plain retraining; exit with 4 if one is off by more than 1e-6.
         #[arg(long, value_name = "N")]
         verify: Option<usize>,
-        /// Threads; 0 for as many as there are processors. The result does not depend on it.
+        /// Threads; 0 for as many as processors. The result does not depend on it.
         #[arg(long)]
         threads: Option<usize>,
-        /// No progress and no table.
+        /// Print no progress and no table.
         #[arg(long, short)]
         quiet: bool,
         /// Print selection.json instead of the table.
@@ -329,33 +330,33 @@ pub enum Shard {
     },
 }
 
-/// Why a run has no more units than it has.
+/// Reason for incomplete units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Partial {
     /// A limit was hit: code 5.
     Limit,
-    /// Somebody has stopped it: code 130.
+    /// Interrupted by the user: code 130.
     Interrupted,
 }
 
-/// What `vaglio shard run` takes.
+/// Arguments of `vaglio shard run`.
 #[derive(Debug, Args)]
 pub struct ShardRun {
     /// The folder of the ledger.
     pub folder: PathBuf,
-    /// Which index, from 0.
+    /// The index, from 0.
     #[arg(long, value_name = "I")]
     pub index: usize,
-    /// Wait so long at most for the search of index 0, where units need it.
+    /// Maximum wait for the search of index 0, if units need it.
     #[arg(long, value_name = "10m")]
     pub wait: Option<String>,
-    /// Threads; 0 for as many as there are processors. The result does not depend on it.
+    /// Threads; 0 for as many as processors. The result does not depend on it.
     #[arg(long)]
     pub threads: Option<usize>,
-    /// No progress and no line at the end.
+    /// Print no progress and no final line.
     #[arg(long, short)]
     pub quiet: bool,
-    /// Print how far the index is as JSON.
+    /// Print the progress of the index as JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -1,16 +1,16 @@
-//! The progress bar on standard error, which steps aside for lines.
+//! Progress bar on standard error, suspended while lines are written.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::sync::Mutex;
 
 static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// The bar, if there is one.
+/// The current bar, if any.
 pub fn bar() -> Option<ProgressBar> {
     BAR.lock().map_or(None, |bar| bar.clone())
 }
 
-/// Puts a bar of this template in place of the one that is there.
+/// Replaces the current bar by one with this template.
 pub fn put_bar(bar: ProgressBar, template: &str) {
     clear_bar();
     set(Some(match ProgressStyle::with_template(template) {
@@ -19,7 +19,7 @@ pub fn put_bar(bar: ProgressBar, template: &str) {
     }));
 }
 
-/// Takes the bar away.
+/// Removes the bar.
 pub fn clear_bar() {
     if let Some(bar) = bar() {
         bar.finish_and_clear();
@@ -27,7 +27,7 @@ pub fn clear_bar() {
     set(None);
 }
 
-/// Writes while the bar steps aside.
+/// Suspends the bar while writing.
 pub fn above_bar<T>(write: impl FnOnce() -> T) -> T {
     match bar() {
         Some(bar) => bar.suspend(write),

@@ -1,4 +1,4 @@
-//! Runs on engines that have workers, which the Python package reaches.
+//! Runs on engines with workers, through the Python package.
 
 use crate::arguments::Run;
 use crate::exit::Exit;
@@ -10,20 +10,20 @@ use std::process::{Command, Output};
 use vaglio::core::Error;
 use vaglio::pipeline::Cluster;
 
-/// The variable that names the interpreter, and the interpreter where it names none.
+/// Environment variable with the Python interpreter, and the default interpreter.
 const PYTHON: &str = "VAGLIO_PYTHON";
 const USUAL: &str = "python3";
-/// The module that does it.
+/// Python module that performs the run.
 const MODULE: &str = "vaglio.distributed";
-/// Prints the version of the package, if there is one.
+/// Python code that prints the version of the package.
 const VERSION: &str = "import importlib.metadata as m; print(m.version('vaglio'))";
 
 fn python() -> OsString {
     std::env::var_os(PYTHON).filter(|name| !name.is_empty()).unwrap_or_else(|| USUAL.into())
 }
 
-/// Replaces this process by the run of the pipeline on the workers; returns where that cannot be, and on systems that replace none
-/// when the run has ended.
+/// Replaces this process by a Python process that runs the pipeline on workers. Returns only if that fails, or, on
+/// systems without process replacement, after the run.
 pub fn run(arguments: &Run, set: &[String], out: &Path, cluster: Cluster<'_>) -> Result<Exit, Error> {
     if arguments.trace.is_some() {
         return Err(Error::setting("--trace", "a run on workers is not traced; leave it out"));
@@ -53,10 +53,10 @@ fn replaced(mut command: Command, cluster: Cluster<'_>) -> Result<Exit, Error> {
     Ok(ended.code().and_then(|code| u8::try_from(code).ok()).map_or(Exit::FAILURE, Exit::from))
 }
 
-/// How many workers there are, as a line of a plan.
+/// Describes the workers in a line of a plan.
 ///
 /// # Errors
-/// [`Error::Setting`] where none can be reached.
+/// [`Error::Setting`] if none can be reached.
 pub fn workers(pipeline: &Path, set: &[String], cluster: Cluster<'_>) -> Result<String, Error> {
     check(cluster)?;
     let mut command = Command::new(python());
@@ -74,7 +74,7 @@ pub fn workers(pipeline: &Path, set: &[String], cluster: Cluster<'_>) -> Result<
     }
 }
 
-/// Asks for an interpreter with the package in this version.
+/// Checks that the interpreter has the package in this version.
 fn check(cluster: Cluster<'_>) -> Result<(), Error> {
     let own = env!("CARGO_PKG_VERSION");
     let found = Command::new(python()).args(["-c", VERSION]).output().map_err(|error| not_started(cluster, &error))?;
@@ -97,7 +97,7 @@ fn not_started(cluster: Cluster<'_>, error: &std::io::Error) -> Error {
     }
 }
 
-/// What an interpreter lacks.
+/// Error for an interpreter without the package or version.
 fn refused(cluster: Cluster<'_>, what: &str) -> Error {
     let (kind, python) = (cluster.kind, python());
     let python = python.to_string_lossy();

@@ -1,4 +1,4 @@
-//! What each command does.
+//! Implements the commands.
 
 use crate::arguments::{ExportFormat, Predict, Run};
 use crate::bar::clear_bar;
@@ -17,7 +17,7 @@ use vaglio::core::{Error, Monitor, StopReason};
 use vaglio::files::{self, Beside, ExportTo, Language, ModelFiles, RunOptions, RunOutcome};
 use vaglio::pipeline::{self, SavedModel};
 
-/// How a command ends.
+/// Outcome of a command.
 pub type Done = Result<Exit, Failure>;
 
 /// Plans, selects, fits, evaluates and writes.
@@ -43,7 +43,7 @@ pub fn run(arguments: Run) -> Done {
     ended(outcome, (arguments.quiet, arguments.json), loaded.by_default(), &out)
 }
 
-/// Shows what a run found, and where it is.
+/// Shows the result of a run and its folder.
 pub fn ended(outcome: RunOutcome, (quiet, json): (bool, bool), by_default: Option<String>, out: &Path) -> Done {
     clear_bar();
     signals::run_ends();
@@ -68,7 +68,7 @@ pub fn ended(outcome: RunOutcome, (quiet, json): (bool, bool), by_default: Optio
     })
 }
 
-/// The pipeline that is to be run, with its settings and what was put on top of the file.
+/// The pipeline to run, with its settings and the assignments that override the file.
 fn asked_for(arguments: &Run) -> Result<(Loaded, ValidPipeline, Vec<String>), Failure> {
     let written = |value: Option<usize>| value.map(|value| value.to_string());
     let others = [
@@ -89,13 +89,13 @@ fn asked_for(arguments: &Run) -> Result<(Loaded, ValidPipeline, Vec<String>), Fa
     Ok((loaded, settings, set))
 }
 
-/// Says what a run would do.
+/// Prints a plan.
 pub fn plan(path: &Path, assignments: &[String]) -> Done {
     print(&planned(path, assignments)?)?;
     Ok(Exit::SUCCESS)
 }
 
-/// What a run would do.
+/// Describes the planned run.
 pub fn planned(path: &Path, assignments: &[String]) -> Result<String, Failure> {
     let loaded = Loaded::read(path, assignments)?;
     let mut text = in_pool(loaded.pipeline.threads(), || files::plan(&loaded.pipeline, &loaded.folder))?
@@ -152,7 +152,7 @@ pub fn compare(folders: &[PathBuf], out: Option<&Path>) -> Done {
     Ok(Exit::SUCCESS)
 }
 
-/// Writes the model of a run in another language, or what its report says.
+/// Exports the model of a run, or parts of its report.
 pub fn export(folder: &Path, format: ExportFormat, out: Option<&Path>) -> Done {
     let to = match format {
         ExportFormat::Sql => ExportTo::Model(Language::Sql),
@@ -184,13 +184,13 @@ pub fn export(folder: &Path, format: ExportFormat, out: Option<&Path>) -> Done {
     Ok(Exit::SUCCESS)
 }
 
-/// Says what columns of a run are worth.
+/// Prints an explanation of columns.
 pub fn explain(folder: &Path, columns: &[String]) -> Done {
     print(&in_pool(0, || files::explain(folder, columns))??.to_string())?;
     Ok(Exit::SUCCESS)
 }
 
-/// Writes the report of a run anew.
+/// Renders the report of a run again.
 pub fn report(folder: &Path) -> Done {
     files::report(folder)?;
     note(&format_args!("wrote {}", folder.join("report.html").display()));
@@ -202,7 +202,7 @@ pub fn schema() -> Done {
     pretty(&pipeline::pipeline_schema())
 }
 
-/// Prints a value as JSON of several lines.
+/// Prints a value as indented JSON.
 pub fn pretty(value: &serde_json::Value) -> Done {
     print(&format!("{value:#}\n"))?;
     Ok(Exit::SUCCESS)
@@ -212,7 +212,7 @@ fn default_out(pipeline: &Path) -> PathBuf {
     Path::new("runs").join(pipeline.file_stem().unwrap_or("run".as_ref()))
 }
 
-/// Does work on so many threads.
+/// Performs work on a pool of `threads` threads.
 pub fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
     vaglio::pipeline::pool(threads).map(|pool| pool.install(work)).map_err(Failure::from)
 }

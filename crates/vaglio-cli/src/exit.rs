@@ -1,15 +1,15 @@
-//! How the program ends, as a number that other programs can read too.
+//! Exit codes of the program.
 
 use std::process::ExitCode;
 
-/// An exit code.
+/// Exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exit(pub u8);
 
 impl Exit {
-    /// Done.
+    /// Success.
     pub const SUCCESS: Exit = Exit(0);
-    /// Failed, and nothing is known of how.
+    /// Failure of unknown kind.
     pub const FAILURE: Exit = Exit(1);
 }
 

@@ -1,4 +1,4 @@
-//! How failures are told: on standard error, with the line that is at fault.
+//! Reports failures on standard error, with the line at fault.
 
 use crate::arguments::Arguments;
 use crate::exit::Exit;
@@ -12,10 +12,10 @@ use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 use vaglio::core::{Error, Place, StopReason, acts, nearest, shown};
 
-/// The exit code of what a limit has stopped.
+/// Exit code after a limit.
 pub const LIMITED: u8 = 5;
 
-/// An error with the lines that it points into, if any.
+/// An error with a snippet of the lines it points to, if any.
 #[derive(Debug)]
 pub struct Failure {
     error: Error,
@@ -23,14 +23,14 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// An error that may point into `text`, the content of `file`.
+    /// Adds a snippet to an error that points into `text`, the content of `file`.
     pub fn in_text(error: Error, file: &Path, text: &str) -> Self {
         let here = error.place().filter(|place| place.line > 0 && Path::new(&place.file) == file);
         let snippet = here.map_or_else(String::new, |place| snippet(text, place));
         Failure { error, snippet }
     }
 
-    /// What standard error is told.
+    /// Text for standard error.
     pub fn text(&self) -> String {
         const START: &str = "error: ";
         let hint = match &self.error {
@@ -41,7 +41,7 @@ impl Failure {
         format!("{START}{}\n{}{hint}", told(&self.error, left), self.snippet)
     }
 
-    /// Prints the failure and gives its exit code.
+    /// Prints the failure and returns its exit code.
     pub fn report(&self) -> Exit {
         aside(&self.text());
         match self.error {
@@ -58,7 +58,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// A feature of this program, whether it was built with it, and the commands and parts that it brings.
+/// A cargo feature: name, whether enabled, and its commands and parts.
 type BuildFeature = (&'static str, bool, &'static [&'static str]);
 
 const FEATURES: &[BuildFeature] = &[
@@ -73,7 +73,7 @@ const FEATURES: &[BuildFeature] = &[
     ("reservoir", cfg!(feature = "reservoir"), &["reservoir"]),
 ];
 
-/// Says how to get a command or part that the build lacks; nothing for other names.
+/// Suggests the feature that a command or part needs; empty for other names.
 fn hint(name: &str, features: &[BuildFeature]) -> String {
     let lacking = features.iter().find(|(_, is_built, names)| !is_built && names.contains(&name));
     lacking.map_or_else(String::new, |(feature, ..)| {
@@ -81,7 +81,7 @@ fn hint(name: &str, features: &[BuildFeature]) -> String {
     })
 }
 
-/// Shows help that was asked for, or what is wrong with a command line; gives the exit code.
+/// Shows requested help or a command-line error; returns the exit code.
 pub fn usage(mut error: clap::Error) -> Exit {
     suggest(&mut error);
     let asked = match error.get(ContextKind::InvalidSubcommand) {
@@ -100,7 +100,7 @@ pub fn usage(mut error: clap::Error) -> Exit {
     u8::try_from(error.exit_code()).map_or(Exit::FAILURE, Exit::from)
 }
 
-/// Suggests the nearest command, as names elsewhere are suggested, where clap sees none.
+/// Suggests the nearest command if clap suggests none.
 fn suggest(error: &mut clap::Error) {
     if error.get(ContextKind::SuggestedSubcommand).is_some() {
         return;
@@ -112,10 +112,10 @@ fn suggest(error: &mut clap::Error) {
     }
 }
 
-/// Characters of a line that are shown, those around the place.
+/// Maximum number of characters shown around the place.
 const WINDOW: usize = 120;
 
-/// The line of a place between its neighbors, with the word at the place marked.
+/// The line of a place with its neighbors, and the word at the place marked.
 fn snippet(text: &str, place: &Place) -> String {
     let first = place.line.saturating_sub(2);
     let column = place.column.saturating_sub(1);

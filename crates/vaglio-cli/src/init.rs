@@ -1,4 +1,4 @@
-//! `vaglio init`: a pipeline for a table.
+//! `vaglio init`: drafts a pipeline for a table.
 
 use crate::arguments::{Init, Task};
 use crate::commands::Done;
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use vaglio::core::Error;
 use vaglio::files::{self, Draft, InitOptions, TaskOption, TestOption};
 
-/// Writes a commented pipeline beside where it is called; what was decided goes to standard error.
+/// Writes a commented pipeline to the current folder and the decisions to standard error.
 pub fn init(arguments: Init) -> Done {
     let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.table));
-    // A device or a pipe is written, and not written over.
+    // Devices and pipes can be written to.
     let exists = std::fs::metadata(&out).map_or_else(|_| out.is_symlink(), |there| there.is_file() || there.is_dir());
     if exists && !arguments.force {
         let message = format!("{} is there already; name another file, or write over it by `--force`", out.display());
@@ -55,7 +55,7 @@ pub fn init(arguments: Init) -> Done {
     }
 }
 
-/// What people answer; an empty line takes what is proposed.
+/// Asks for the columns; an empty line accepts the proposal.
 fn asked(draft: &Draft, known: InitOptions) -> Result<InitOptions, Failure> {
     draft.notes.iter().for_each(|line| note(line));
     let targets = names("columns to predict, with commas between", &draft.targets)?;
@@ -74,7 +74,7 @@ fn names(question: &str, proposed: &[String]) -> Result<Vec<String>, Failure> {
     Ok(if names.is_empty() { proposed.to_vec() } else { names })
 }
 
-/// A file name as an argument in a POSIX shell.
+/// Quotes a file name for a POSIX shell.
 fn for_shell(name: &str) -> String {
     let name = if name.starts_with('-') { format!("./{name}") } else { name.to_owned() };
     match name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | ',' | '+' | '@')) {
@@ -83,7 +83,7 @@ fn for_shell(name: &str) -> String {
     }
 }
 
-/// The name of the table with `.yaml`, in the current folder.
+/// Name of the table with `.yaml`, in the current folder.
 fn default_out(table: &Path) -> PathBuf {
     let name = table.file_name().and_then(|name| name.to_str()).unwrap_or("pipeline");
     let stem = name.split('.').find(|stem| !stem.is_empty() && !stem.contains(['*', '?', '['])).unwrap_or("pipeline");

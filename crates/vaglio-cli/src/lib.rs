@@ -60,13 +60,13 @@ pub fn main() -> ExitCode {
     ended(std::env::args_os()).into()
 }
 
-/// The same with these arguments, the name of the program before them; gives the number of the exit code, to a program that is
-/// not this one, such as an interpreter. It handles interruptions from then on, so that it can be called once.
+/// Like [`main`], with explicit arguments including the program name; returns the exit code. For other programs, such
+/// as an interpreter. Call it once: it handles interruptions from then on.
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     ended(arguments).0
 }
 
-/// Lets this process keep the memory that is freed for what comes next, where its allocator can be told.
+/// Lets this process keep freed memory for later use, if its allocator supports that.
 #[doc(hidden)]
 pub fn keep_memory() {
     #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]

@@ -1,4 +1,4 @@
-//! `vaglio list`: what is linked in, and all settings of one part.
+//! `vaglio list`: the parts of this build, and all settings of one.
 
 use crate::commands::{Done, pretty};
 use crate::exit::Exit;
@@ -8,7 +8,7 @@ use std::fmt::Write;
 use vaglio::core::Error;
 use vaglio::pipeline;
 
-/// Lists everything, the parts of a role, or the parts of a kind with their settings.
+/// Lists all parts, the parts of a role, or the parts of a kind with their settings.
 pub fn list(kind: Option<&str>, json: bool) -> Done {
     let all = pipeline::component_list();
     let all = all.as_array().map_or(&[][..], |all| all);
@@ -51,7 +51,7 @@ fn overview(parts: Vec<Value>, json: bool) -> Done {
     Ok(Exit::SUCCESS)
 }
 
-/// A part with its settings, a few lines each.
+/// Describes a part and its settings, in a few lines each.
 fn detail(part: &Value) -> String {
     let word = |key: &str| word(part, key);
     let mut text = format!("{} {}: {}\n", word("role"), word("kind"), word("summary"));

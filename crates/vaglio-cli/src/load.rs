@@ -1,4 +1,4 @@
-//! A pipeline file, read with its text for errors that point into it.
+//! Loads a pipeline file with its text, for errors that point into it.
 
 use crate::failure::Failure;
 use std::io::Read;
@@ -10,19 +10,19 @@ use vaglio::pipeline;
 
 /// A pipeline with its text.
 pub struct Loaded {
-    /// Its settings.
+    /// The pipeline's settings.
     pub pipeline: ValidPipeline,
-    /// The folder that its paths are relative to.
+    /// Folder that paths in the pipeline are relative to.
     pub folder: PathBuf,
     document: Document,
     text: String,
 }
 
 impl Loaded {
-    /// Reads a pipeline file, with assignments on top.
+    /// Reads a pipeline file and applies assignments.
     ///
     /// # Errors
-    /// Those of [`pipeline::load`]; a sentence for a folder, and for a table, of which nothing is quoted.
+    /// Returns the errors of [`pipeline::load`]; for a folder or a table, a hint without quoted content.
     pub fn read(path: &Path, assignments: &[String]) -> Result<Self, Failure> {
         let file = path.display().to_string();
         let refuse = |message: String| -> Failure {
@@ -53,14 +53,14 @@ impl Loaded {
         }
     }
 
-    /// The parts that the file leaves to their defaults, in words.
+    /// Parts that the file leaves at their defaults, in words.
     pub fn by_default(&self) -> Option<String> {
         let parts: Vec<String> =
             pipeline::by_default(&self.document).iter().map(|(part, kind)| format!("{part} {kind}")).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// A later error, with its place in the file.
+    /// Locates a later error in the file.
     pub fn failure(&self, error: Error) -> Failure {
         let error = self.document.locate(error);
         let file = error.place().map(|place| place.file.clone()).unwrap_or_default();
@@ -68,7 +68,7 @@ impl Loaded {
     }
 }
 
-/// The bytes of a file, of one that is too large for a configuration the first.
+/// Content of a file, truncated if too large for a configuration.
 fn content(path: &Path) -> Result<Vec<u8>, String> {
     if path.is_dir() {
         return Err("this is a folder; a pipeline is a YAML file".into());
@@ -83,11 +83,11 @@ fn content(path: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// What the names of tables end with.
+/// File extensions of tables.
 const ENDINGS: [&str; 13] =
     ["csv", "tsv", "tab", "dat", "data", "parquet", "arrow", "arrows", "feather", "ipc", "gz", "bz2", "zst"];
 
-/// What binary tables and compressed files start with.
+/// First bytes of binary tables and compressed files.
 const MAGIC: [&[u8]; 5] = [b"PAR1", b"ARROW1", b"FEA1", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"];
 
 fn is_called_a_table(path: &Path) -> bool {
@@ -95,12 +95,12 @@ fn is_called_a_table(path: &Path) -> bool {
     ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
 }
 
-/// What a text is, where it is no pipeline with or without mistakes.
+/// Guessed content of a text that is no valid pipeline.
 #[derive(Debug, PartialEq)]
 enum Content {
-    /// Lines of equally many cells.
+    /// Lines with equal numbers of cells.
     Table,
-    /// Lines of text, which may be a table of one column.
+    /// Lines of text, possibly a table with one column.
     Text,
     /// Anything else.
     Other,
@@ -121,7 +121,7 @@ impl Content {
     }
 }
 
-/// Whether the first two lines have equally many cells, and the first is no YAML.
+/// Whether the first two lines have equal numbers of cells, and the first is not YAML.
 fn has_equal_lines(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let (Some(header), Some(row)) = (lines.next(), lines.next()) else { return false };

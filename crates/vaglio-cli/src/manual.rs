@@ -1,4 +1,4 @@
-//! What the command line says of itself: completions and the manual page.
+//! Generates completions and the manual page.
 
 use crate::arguments::Arguments;
 use crate::commands::Done;
@@ -17,12 +17,12 @@ pub fn completions(shell: Shell) -> Done {
     Ok(Exit::SUCCESS)
 }
 
-/// Prints the manual page: the program, then each of its commands.
+/// Prints the manual page: the program, then each command.
 pub fn page() -> Done {
     let mut bytes = Vec::new();
     let rendered = render(&mut bytes);
     rendered.map_err(|e| Error::Unwritable { path: "the manual page".into(), message: e.to_string() })?;
-    // Each part begins with this; the page does so once.
+    // Each part repeats this start; the page keeps one.
     const START: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
     let text = String::from_utf8_lossy(&bytes).replace(START, "");
     print(&format!("{START}{text}"))?;
@@ -46,20 +46,20 @@ fn render(out: &mut Vec<u8>) -> std::io::Result<()> {
         of_command.render_description_section(&mut section)?;
         of_command.render_synopsis_section(&mut section)?;
         of_command.render_options_section(&mut section)?;
-        // Its own sections become parts of one.
+        // Sections of a command become subsections.
         out.extend(String::from_utf8_lossy(&section).replace(".SH ", ".SS ").as_bytes());
     }
     Ok(())
 }
 
-/// The command line without what is hidden.
+/// The command line without hidden items.
 fn shown() -> Command {
     let whole = Arguments::command();
     let commands: Vec<Command> = whole.get_subcommands().filter(|c| !c.is_hide_set()).map(without_hidden).collect();
     without_hidden(&whole).subcommands(commands)
 }
 
-/// A command with the options that it shows, and no commands below.
+/// A copy of a command with its visible options and without subcommands.
 fn without_hidden(command: &Command) -> Command {
     let mut copy = Command::new(command.get_name().to_owned());
     copy = copy.args(command.get_arguments().filter(|argument| !argument.is_hide_set()).cloned());

@@ -1,38 +1,38 @@
-//! Memory of the program: what is large is asked for on large pages.
+//! Memory allocator of the program: requests large pages for large allocations.
 //!
-//! A table of 60000 x 780 is 91 000 pages of 4 KB, and the system clears and maps each when it is first touched: a
-//! quarter of a whole run. Linux gives pages of 2 MB where a program asks for them (`madvise`, the setting of most
-//! distributions), and glibc's allocator asks only where an environment variable says so. So it is told to grow by 64 MB
-//! in place of mapping each column by itself, and large pages are asked for here.
+//! A table of 60000 x 780 takes 91 000 pages of 4 KB, and the system clears and maps each on first access: a quarter of
+//! a whole run. Linux provides 2 MB pages to programs that ask (`madvise`, the setting of most distributions). glibc's
+//! allocator asks only if an environment variable is set. So the allocator is set to grow by 64 MB instead of mapping
+//! each column separately, and large pages are requested here.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
 #[global_allocator]
 static MEMORY: Memory = Memory;
 
-/// The system's allocator, asked for large pages where an allocation is [large](LARGE).
+/// System allocator that requests large pages for [large](LARGE) allocations.
 struct Memory;
 
-/// Bytes from which an allocation is asked for on large pages: less is a small part of one.
+/// Minimum size of an allocation for large pages, in bytes; less is a small part of one page.
 const LARGE: usize = 128 << 10;
 
-/// Bytes from which the allocator maps an allocation by itself.
+/// Minimum size of an allocation that the allocator maps separately, in bytes.
 const MAPPED: usize = 32 << 20;
 
-/// Bytes by which the allocator grows.
+/// Growth step of the allocator, in bytes.
 const GROWTH: usize = 64 << 20;
 
 const LARGE_PAGE: usize = 2 << 20;
 
-/// Tells the allocator to grow by steps that hold many large pages, for all threads in one place: those that it has for
-/// each thread grow by no more than what is asked for. To be called before anything large is allocated.
+/// Makes the allocator grow in steps of many large pages, in one arena for all threads: per-thread arenas grow only by
+/// the size requested. Call it before any large allocation.
 pub(crate) fn grow_by_large_pages() {
     set(libc::M_ARENA_MAX, 1);
     keep_memory();
 }
 
-/// Tells the allocator to keep what is freed for what comes next, in a process that does one piece of work after another. Workers of
-/// Dask are begun with `MALLOC_TRIM_THRESHOLD_` of 64 KB: every walk clears and maps all its pages again then.
+/// Makes the allocator keep freed memory for later use, for processes that do one job after another. Dask starts its
+/// workers with `MALLOC_TRIM_THRESHOLD_` of 64 KB, with which every search would clear and map all its pages again.
 pub(crate) fn keep_memory() {
     set(libc::M_MMAP_THRESHOLD, MAPPED);
     set(libc::M_TOP_PAD, GROWTH);
@@ -40,21 +40,21 @@ pub(crate) fn keep_memory() {
     vaglio::files::released_by(give_back);
 }
 
-/// Gives back to the system what is free.
+/// Returns free memory to the system.
 fn give_back() {
-    // SAFETY: it only unmaps pages that the allocator holds and nobody uses.
+    // SAFETY: only unmaps pages that the allocator holds and nobody uses.
     unsafe { libc::malloc_trim(0) };
 }
 
 fn set(what: libc::c_int, number: usize) {
-    // SAFETY: it sets a number of the allocator, and refuses one that it cannot take.
+    // SAFETY: sets a parameter of the allocator, which rejects invalid values.
     unsafe { libc::mallopt(what, number as i32) };
 }
 
-// SAFETY: every call goes to the system's allocator as it came; advice changes no byte and fails without harm.
+// SAFETY: every call is passed on to the system allocator unchanged; advice changes no byte and fails without harm.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those that `System` asks for; so they are below.
+        // SAFETY: the caller's guarantees are those that `System` requires; likewise below.
         advised(unsafe { System.alloc(layout) }, layout.size())
     }
 
@@ -74,13 +74,13 @@ unsafe impl GlobalAlloc for Memory {
     }
 }
 
-/// Asks for large pages wherever `size` bytes from `block` lie on some of one, and for those that come next: the
-/// allocator writes beside a block before it is told here, and a page begun small stays small.
+/// Requests large pages from the page that `block` begins in, and for the following growth: the allocator writes around
+/// a block before this call, and a page that begins small stays small.
 fn advised(block: *mut u8, size: usize) -> *mut u8 {
     if size >= LARGE && !block.is_null() {
         let before = block.addr() % LARGE_PAGE;
         let bytes = (before + size + if size < MAPPED { GROWTH } else { 0 }).next_multiple_of(LARGE_PAGE);
-        // SAFETY: advice on how to map; it changes no byte, and parts of the range that are not mapped are passed over.
+        // SAFETY: advice on mapping; it changes no byte and skips unmapped parts of the range.
         unsafe { libc::madvise(block.wrapping_sub(before).cast(), bytes, libc::MADV_HUGEPAGE) };
     }
     block

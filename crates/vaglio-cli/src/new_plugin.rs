@@ -1,4 +1,4 @@
-//! `vaglio new-plugin`: a crate that adds a part, which builds, keeps its laws and runs as it is written.
+//! `vaglio new-plugin`: writes a crate with a new part that builds, passes its tests and runs.
 
 #[cfg(test)]
 mod templates;
@@ -13,7 +13,7 @@ use vaglio::core::{Error, Result, Role, descriptions};
 use vaglio::pipeline::write_file;
 use workspace::Workspace;
 
-/// Writes the crate into a folder of its name, which must not be there; below a workspace it becomes a member.
+/// Writes the crate into a new folder of its name; inside a workspace, it becomes a member.
 pub fn new_plugin(arguments: &NewPlugin) -> Done {
     let plugin = Plugin::new(arguments)?;
     let folder = Path::new(plugin.name);
@@ -35,15 +35,15 @@ pub fn new_plugin(arguments: &NewPlugin) -> Done {
     Ok(Exit::SUCCESS)
 }
 
-/// What a kind of part is written from.
+/// Templates for a kind of part.
 struct Of {
     name: &'static str,
     source: &'static str,
     laws: &'static str,
-    /// Crates beside core, and those of its tests beside the test kit.
+    /// Dependencies besides core, and test dependencies besides the test kit.
     uses: &'static [&'static str],
     tests: &'static [&'static str],
-    /// What differs in the pipeline.
+    /// Replacement of a line in the example pipeline.
     line: [&'static str; 2],
 }
 
@@ -98,22 +98,22 @@ criterion: loo
 search: {kind: greedy, max_features: 4}
 ";
 
-/// A crate that is to be written.
+/// The crate to write.
 struct Plugin<'a> {
     name: &'a str,
     word: String,
     of: Of,
-    /// The source of vaglio; none where its crates come from the registry.
+    /// Source folder of vaglio; `None` for crates from the registry.
     checkout: Option<PathBuf>,
-    /// Whether a program comes with it that holds it.
+    /// Whether a program that contains the part is written too.
     has_program: bool,
-    /// The workspace of which it becomes a member.
+    /// The workspace that it joins.
     workspace: Option<Workspace>,
 }
 
 impl<'a> Plugin<'a> {
     /// # Errors
-    /// [`Error::Setting`] for a name that no crate or part can have, and a folder that is no source of vaglio.
+    /// [`Error::Setting`] for a name that no crate or part can have, and for a folder without the source of vaglio.
     fn new(arguments: &'a NewPlugin) -> Result<Self> {
         let NewPlugin { name, kind, path, published, refit, no_program } = arguments;
         if *refit && *kind != Role::Learner {
@@ -142,7 +142,7 @@ impl<'a> Plugin<'a> {
         Ok(Plugin { name, word, of, checkout, has_program: !no_program, workspace: here })
     }
 
-    /// Makes the crates in the folder members of the workspace, if there is one.
+    /// Adds the new crates to the workspace members, if there is a workspace.
     fn join_workspace(&self, folder: &Path) -> Result<()> {
         let Some(workspace) = &self.workspace else { return Ok(()) };
         let Ok(folder) = folder.canonicalize() else { return Ok(()) };
@@ -154,7 +154,7 @@ impl<'a> Plugin<'a> {
         Ok(())
     }
 
-    /// Paths and texts.
+    /// Paths and texts of the files.
     fn files(&self) -> Vec<(&'static str, String)> {
         let example = EXAMPLE.replace(self.of.line[0], self.of.line[1]);
         let mut files = vec![
@@ -175,7 +175,7 @@ impl<'a> Plugin<'a> {
         files
     }
 
-    /// A text without the lines on the program, where there is none.
+    /// Removes lines on the program from a text if there is none.
     fn without_program(&self, text: &str) -> String {
         let of_program = |line: &&str| line.contains("-program") || line.contains("`program`");
         match self.has_program {
@@ -184,7 +184,7 @@ impl<'a> Plugin<'a> {
         }
     }
 
-    /// A text with the names of this crate.
+    /// Fills the names of this crate into a text.
     fn named(&self, text: &str) -> String {
         text.replace("vaglio_template", &self.name.replace('-', "_"))
             .replace("Template", &camel(&self.word))
@@ -230,7 +230,7 @@ impl<'a> Plugin<'a> {
         )
     }
 
-    /// A line of a manifest.
+    /// A dependency line of a manifest.
     fn dependency(&self, name: &str, more: &str) -> String {
         let from = match &self.checkout {
             None => format!("version = \"{}\"", env!("CARGO_PKG_VERSION")),
@@ -244,7 +244,7 @@ impl<'a> Plugin<'a> {
     }
 }
 
-/// Refuses what is no name of a crate, or one that another has.
+/// Rejects invalid and taken crate names.
 fn check_name(name: &str) -> Result<()> {
     const TAKEN: [&str; 9] = [
         "vaglio",
@@ -278,7 +278,7 @@ fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// `my_part` as `MyPart`.
+/// Converts `my_part` to `MyPart`.
 fn camel(word: &str) -> String {
     let mut out = String::new();
     for part in word.split(['_', '-']) {
@@ -289,12 +289,12 @@ fn camel(word: &str) -> String {
     out
 }
 
-/// The source of vaglio that this program was built from, where it is still there.
+/// Source folder that this program was built from, if it still exists.
 fn own_checkout() -> Option<PathBuf> {
     checkout(Path::new(env!("CARGO_MANIFEST_DIR")).parent()?.parent()?).ok()
 }
 
-/// The full path of a folder that holds the source of vaglio.
+/// Absolute path of a folder with the source of vaglio.
 fn checkout(path: &Path) -> Result<PathBuf> {
     let there = path.canonicalize().ok().filter(|path| path.join("crates/vaglio-core/Cargo.toml").is_file());
     let message = || format!("{} does not hold the source of vaglio: it has no crates/vaglio-core", path.display());

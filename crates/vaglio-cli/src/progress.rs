@@ -1,4 +1,4 @@
-//! Progress on a terminal, and tracing on demand.
+//! Progress display on a terminal, and tracing.
 
 use crate::bar::{above_bar, bar, put_bar};
 use crate::terminal::log_line;
@@ -13,7 +13,7 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use vaglio::core::{Answer, Event, Observer, StageShare, short};
 
-/// Standard error, above the bar. What cannot be written is lost: that is no failure of what it tells of.
+/// Writer to standard error above the bar. Failed writes are ignored and do not fail the run.
 struct Lines;
 
 impl Write for Lines {
@@ -33,7 +33,7 @@ fn has_color() -> bool {
     std::env::var_os("NO_COLOR").is_none() && std::io::stderr().is_terminal()
 }
 
-/// Shows spans and events from `-v` on, and writes them to a trace, if there is one.
+/// Shows spans and events as verbosity asks, and writes them to the trace, if any.
 pub fn start_tracing(verbose: u8, trace: Option<Trace>) {
     let level = match verbose {
         0 => LevelFilter::WARN,
@@ -48,7 +48,7 @@ pub fn start_tracing(verbose: u8, trace: Option<Trace>) {
     }
 }
 
-/// Spans and events as lines.
+/// Layer that writes spans and events as lines.
 fn lines<S: Subscriber + for<'l> LookupSpan<'l>>(verbose: u8) -> impl Layer<S> {
     tracing_subscriber::fmt::layer()
         .log_internal_errors(false)
@@ -58,14 +58,14 @@ fn lines<S: Subscriber + for<'l> LookupSpan<'l>>(verbose: u8) -> impl Layer<S> {
         .with_span_events(if verbose > 0 { FmtSpan::CLOSE } else { FmtSpan::NONE })
 }
 
-/// Shows how far a run is, by a bar on a terminal.
+/// Progress bar of a run on a terminal.
 pub struct Progress {
     shown: bool,
     stage: StageShare,
 }
 
 impl Progress {
-    /// Shows progress unless it is to be quiet.
+    /// Shows progress unless `quiet`.
     pub fn new(quiet: bool) -> Self {
         Progress { shown: !quiet && std::io::stderr().is_terminal(), stage: StageShare::default() }
     }
@@ -94,5 +94,5 @@ impl Observer for Progress {
     }
 }
 
-/// Parts of a bar that shows a share.
+/// Resolution of a bar that shows a share.
 const PARTS: u64 = 1000;

@@ -1,19 +1,19 @@
-//! What the program says, without a process of its own: for fuzz targets.
+//! Output of the program without a process, for fuzz targets.
 
 use crate::commands::planned;
 use crate::failure::Failure;
 use std::path::Path;
 use vaglio::core::Error;
 
-/// What `vaglio plan` prints with these assignments.
+/// Text that `vaglio plan` prints with these assignments.
 ///
 /// # Errors
-/// What standard error is told instead.
+/// Text of the error message.
 pub fn of_plan(pipeline: &Path, assignments: &[String]) -> Result<String, String> {
     planned(pipeline, assignments).map_err(|failure| failure.text())
 }
 
-/// What standard error is told of an error.
+/// Text of an error message.
 pub fn of_error(error: Error) -> String {
     Failure::from(error).text()
 }

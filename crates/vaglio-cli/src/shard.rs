@@ -1,4 +1,4 @@
-//! A run that several processes share.
+//! `vaglio shard`: distributed runs.
 
 use crate::arguments::{Partial, Shard, ShardRun};
 use crate::bar::clear_bar;
@@ -16,7 +16,7 @@ use vaglio::core::{Error, Monitor, StopReason};
 use vaglio::files::{RunOptions, ShardProgress, ShardState, Shards};
 use vaglio::pipeline::{self, TimeSpan};
 
-/// Plans, runs, shows or merges.
+/// Plans, runs, shows or merges a distributed run.
 pub fn shard(command: Shard) -> Done {
     match command {
         Shard::Plan { pipeline, of, folder, set, json } => plan(&pipeline, of, &folder, (&set, json)),

@@ -1,4 +1,4 @@
-//! Interruption, from the first moment on.
+//! Handles interruptions.
 
 use crate::failure::LIMITED;
 use crate::terminal::note;
@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use vaglio::core::{StopReason, StopSign};
 
-/// Whether work is under way that asks whether it is to end. What only reads or waits does not.
+/// Whether work is running that checks for stops; reading and waiting do not.
 static RUNNING: AtomicBool = AtomicBool::new(false);
-/// Whether the user asked to stop.
+/// Whether the user has asked to stop.
 static ASKED: AtomicBool = AtomicBool::new(false);
-/// Whether the result is in place, or the run has failed.
+/// Whether the result is written, or the run has failed.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// The exit code of what was interrupted.
+/// Exit code after an interruption.
 pub const INTERRUPTED: u8 = 130;
 
-/// Handles interruptions from now on: a run that computes finishes its step, and ends at once at the second, like all else at
-/// the first.
+/// Installs the handler. A computing run finishes its step after the first interruption and ends at once after the
+/// second; anything else ends at the first.
 pub fn listen() {
     let listen = ctrlc::set_handler(|| {
         if !RUNNING.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {
@@ -28,21 +28,21 @@ pub fn listen() {
     if let Err(error) = listen {
         tracing::warn!("an interruption will end the run at once: {error}");
     }
-    // A limit of the size of files is told by a failing write then, not by the end of the process.
-    // SAFETY: no handler is set; the signal is ignored.
+    // A file size limit then fails the write instead of killing the process. SAFETY: no handler is set; the signal is
+    // ignored.
     #[cfg(unix)]
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
 }
 
-/// The result is complete and in place: nothing is left to be finished.
+/// Marks the result as complete.
 pub fn run_ends() {
     ENDED.store(true, Ordering::SeqCst);
     RUNNING.store(false, Ordering::SeqCst);
 }
 
-/// Ends the process where the run does not end by itself within [`LATEST`] of a signal or of `limit`. The journal is kept.
+/// Ends the process if the run does not end by itself within [`LATEST`] of a signal or of `limit`. The journal is kept.
 pub fn end_at_the_latest(limit: Option<Duration>) {
     let start = Instant::now();
     let is_over = move || limit.is_some_and(|limit| start.elapsed() >= limit);
@@ -66,14 +66,14 @@ fn end(code: u8) -> ! {
     std::process::exit(i32::from(code));
 }
 
-/// What a trial of a part takes before it is reported, and after the sign to stop before it is left.
+/// Duration after which a slow trial is reported, and grace period after a stop before it is abandoned.
 const SLOW: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_millis(300);
-/// What a run has left after the sign to stop, and how often the sign is asked before.
+/// Grace period of a run after a stop, and polling interval for stops.
 const LATEST: Duration = Duration::from_millis(4500);
 const POLL: Duration = Duration::from_millis(20);
 
-/// Whether the run is to end; the first time that this is asked, it has begun.
+/// Stop sign of the user's interruptions; its first check marks the run as started.
 pub fn sign() -> StopSign {
     let asked = StopSign::new(|| {
         if !RUNNING.load(Ordering::Relaxed) {

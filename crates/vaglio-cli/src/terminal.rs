@@ -1,4 +1,4 @@
-//! What is shown: results on standard output, everything else on standard error, where names of others do not act.
+//! Terminal output: results on standard output, all else on standard error, with control characters escaped.
 
 use crate::bar::above_bar;
 use std::fmt::{Display, Write as _};
@@ -6,34 +6,34 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use vaglio::core::{Error, Result, acts};
 
-/// No message has more characters.
+/// Maximum number of characters of a message.
 pub const LONGEST: usize = 2000;
 
 /// Writes a result to standard output.
 ///
 /// # Errors
-/// [`Error::Unwritable`].
+/// [`Error::Unwritable`] if writing fails.
 pub fn print(text: &str) -> Result<()> {
     put(text).map(|_| ())
 }
 
-/// Writes a part of a result to standard output; its reader may have seen enough.
+/// Writes part of a result to standard output; breaks if the reader has closed it.
 ///
 /// # Errors
-/// [`Error::Unwritable`].
+/// [`Error::Unwritable`] if writing fails.
 pub fn put(text: &str) -> Result<ControlFlow<()>> {
     put_bytes(text.as_bytes())
 }
 
-/// The same of bytes that may be no text.
+/// Like [`put`], for arbitrary bytes.
 ///
 /// # Errors
-/// [`Error::Unwritable`].
+/// [`Error::Unwritable`] if writing fails.
 pub fn put_bytes(bytes: &[u8]) -> Result<ControlFlow<()>> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Ok(()) => Ok(ControlFlow::Continue(())),
-        // A reader that has seen enough, such as `head`, is no failure.
+        // A reader that stops early, such as `head`, is no failure.
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),
         Err(e) => Err(Error::Unwritable { path: "standard output".into(), message: e.to_string() }),
     }
@@ -44,7 +44,7 @@ pub fn note(line: &dyn Display) {
     aside(&format!("{}\n", told(line, LONGEST - 1)));
 }
 
-/// Writes to standard error. Where that is full or closed nobody reads, and the exit code says what came of it.
+/// Writes to standard error. Failed writes are ignored: nobody reads, and the exit code tells the outcome.
 pub fn aside(text: &str) {
     let _nobody_reads = above_bar(|| {
         let mut stderr = std::io::stderr().lock();
@@ -52,7 +52,7 @@ pub fn aside(text: &str) {
     });
 }
 
-/// A line of a log, in which nothing acts but the colors that it may have.
+/// A log line with control characters escaped, except allowed colors.
 pub fn log_line(bytes: &[u8], color: bool) -> String {
     let shown = |c: char| match acts(c) && c != '\n' && !(color && c == '\u{1b}') {
         true => c.escape_default().collect::<String>(),
@@ -61,21 +61,21 @@ pub fn log_line(bytes: &[u8], color: bool) -> String {
     String::from_utf8_lossy(bytes).chars().map(shown).collect()
 }
 
-/// A message on one line of at most `most` characters, in which nothing acts; what is beyond is never written out.
+/// A message on one line of at most `most` characters, with control characters escaped; formatting stops at the limit.
 pub fn told(message: &dyn Display, most: usize) -> String {
     let mut line = StatusLine { text: String::new(), left: most, lines: false };
     let _ = write!(line, "{message}");
     line.text
 }
 
-/// The same of a message whose lines stay lines.
+/// Like [`told`], but keeps line breaks.
 pub fn told_in_lines(message: &dyn Display, most: usize) -> String {
     let mut lines = StatusLine { text: String::new(), left: most, lines: true };
     let _ = write!(lines, "{message}");
     lines.text
 }
 
-/// Text that has room for so many characters more.
+/// Text with a limited number of remaining characters.
 struct StatusLine {
     text: String,
     left: usize,
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    /// A message that would never end.
+    /// A message that never ends.
     struct Endless;
 
     impl Display for Endless {

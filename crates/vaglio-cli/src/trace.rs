@@ -1,7 +1,8 @@
-//! `--trace FILE`: what a run does and when, as Chrome's trace events, for a viewer of these.
+//! `--trace FILE`: a timed trace of a run, in Chrome's trace event format.
 //!
-//! The file is a JSON array of events that begin and end (`B`, `E`) or happen (`i`), each with its thread and its time in
-//! microseconds. It is a whole array at every moment, also where the program is killed: its end is written anew with each piece.
+//! The file is a JSON array of events that begin and end (`B`, `E`) or are instant (`i`), each with its thread and its
+//! time in microseconds. It is a complete array at every moment, even if the program is killed: each write rewrites the
+//! end.
 
 use serde_json::{Map, Value, json};
 use std::fmt::Debug;
@@ -18,9 +19,9 @@ use tracing_subscriber::layer::{Context, Filter, Layer};
 use tracing_subscriber::registry::LookupSpan;
 use vaglio::core::Error;
 
-/// Text that is held before it is written.
+/// Size of the buffer that triggers a write, in bytes.
 const MOST_HELD: usize = 1 << 16;
-/// How long it is held, where something follows.
+/// Maximum time that events are buffered while others follow.
 const LONGEST_HELD: Duration = Duration::from_millis(500);
 
 /// Writes spans and events to a file.
@@ -32,7 +33,7 @@ struct Shared {
     file: Mutex<TraceFile>,
 }
 
-/// The file, and what is not in it yet.
+/// The trace file and its buffer.
 struct TraceFile {
     file: File,
     held: String,
@@ -40,14 +41,14 @@ struct TraceFile {
     is_first: bool,
 }
 
-/// The fields of a span: those that it began with, and those that came while it was under way.
+/// Fields of a span, from its start and from later records.
 #[derive(Default)]
 struct Fields {
     first: Map<String, Value>,
     later: Map<String, Value>,
 }
 
-/// The number of the thread, by the order in which threads were first seen.
+/// Number of the current thread, in order of first use, and whether it is new.
 fn thread() -> (u64, bool) {
     static THREADS: AtomicU64 = AtomicU64::new(1);
     thread_local! {
@@ -63,10 +64,10 @@ fn thread() -> (u64, bool) {
 }
 
 impl Trace {
-    /// Begins the file, over an earlier trace if there is one.
+    /// Begins the file, overwriting an earlier trace.
     ///
     /// # Errors
-    /// [`Error::Unwritable`]; [`Error::Setting`] where something else is there.
+    /// [`Error::Unwritable`]; [`Error::Setting`] if the file is not a trace.
     pub fn begin(path: &Path) -> Result<Self, Error> {
         let unwritable =
             |error: std::io::Error| Error::Unwritable { path: path.to_owned(), message: error.to_string() };
@@ -78,7 +79,7 @@ impl Trace {
         Ok(Trace(Arc::new(Shared { start, file: Mutex::new(file) })))
     }
 
-    /// Writes what is held. What cannot be written is lost: that is no failure of the run.
+    /// Writes the buffer. Failed writes are ignored and do not fail the run.
     pub fn finish(&self) {
         self.0.file.lock().unwrap_or_else(PoisonError::into_inner).write();
     }
@@ -102,10 +103,10 @@ impl Trace {
     }
 }
 
-/// The beginning of every trace.
+/// First bytes of every trace.
 const OPEN: &[u8] = b"[\n";
 
-/// Refuses to write over a file that is no trace, such as the pipeline or its data, and into a pipe: a trace is written over.
+/// Rejects pipes and files that are no traces, such as the pipeline or its data, since the file is overwritten.
 fn check_over(path: &Path) -> Result<(), Error> {
     let there = std::fs::metadata(path);
     if there.as_ref().is_ok_and(|there| there.is_file() && there.len() > 0) {
@@ -130,7 +131,7 @@ impl TraceFile {
         self.is_first = false;
     }
 
-    /// Writes what is held over the end of the array, and the end, at once.
+    /// Writes the buffer and the end of the array in one step, over the previous end.
     fn write(&mut self) {
         if !self.held.is_empty() {
             self.held += "\n]\n";
@@ -212,12 +213,12 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for Trace {
     }
 }
 
-/// What goes into a trace: all but what happens for every subset.
+/// Filter of the trace: leaves out events of single subsets.
 pub struct Traced;
 
 impl<S> Filter<S> for Traced {
     fn enabled(&self, metadata: &Metadata<'_>, _context: &Context<'_, S>) -> bool {
-        // λ of one subset.
+        // The λ of one subset.
         let is_of_subset = metadata.is_event() && metadata.target() == "vaglio_core::lambda";
         *metadata.level() <= Level::DEBUG && !is_of_subset
     }

@@ -1,4 +1,4 @@
-//! The templates keep the laws of their parts. They are parts of this test program alone.
+//! Tests that the templates pass the laws of their roles; they are parts of this test program only.
 
 #[path = "../../template/criterion.rs"]
 mod criterion;

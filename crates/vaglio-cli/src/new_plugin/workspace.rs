@@ -1,16 +1,16 @@
-//! The workspace that a crate is written into.
+//! Adds a crate to an existing workspace.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The manifest of a workspace.
+/// Manifest of a workspace.
 pub struct Workspace {
     pub manifest: PathBuf,
     text: String,
 }
 
 impl Workspace {
-    /// The nearest one above that takes what is written to `folder`, as cargo finds it.
+    /// Finds the nearest enclosing workspace of `folder`, as cargo does.
     pub fn of(folder: &Path) -> Option<Self> {
         let manifest = |above: &Path| {
             let manifest = above.join("Cargo.toml");
@@ -24,14 +24,14 @@ impl Workspace {
         (!is_excluded).then_some(workspace)
     }
 
-    /// The folder as members are written: from that of the manifest, by `/`.
+    /// The folder relative to the manifest, with `/` as separator.
     fn relative(&self, folder: &Path) -> Option<String> {
         let path = folder.strip_prefix(self.manifest.parent()?).ok()?;
         let parts: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
         parts.map(|parts| parts.join("/"))
     }
 
-    /// The manifest with these folders among the members; `None` where all are.
+    /// The manifest with these folders added to the members; `None` if nothing is new.
     pub fn with(&self, folders: &[PathBuf]) -> Option<String> {
         let list = self.list("members");
         let members = list.clone().map_or_else(Vec::new, |list| strings(&self.text[list]));
@@ -53,7 +53,7 @@ impl Workspace {
         })
     }
 
-    /// Where the line behind `[workspace]` begins.
+    /// Offset of the line after `[workspace]`.
     fn start(&self) -> Option<usize> {
         let mut start = 0;
         for line in self.text.split_inclusive('\n') {
@@ -65,7 +65,7 @@ impl Workspace {
         None
     }
 
-    /// What stands between the brackets of a list of the workspace.
+    /// Range of the text between the brackets of a list in the workspace table.
     fn list(&self, key: &str) -> Option<Range<usize>> {
         let mut at = self.start()?;
         for line in self.text[at..].split_inclusive('\n') {
@@ -84,7 +84,7 @@ impl Workspace {
         None
     }
 
-    /// The manifest with more entries in a list, in its form: behind the last entry and what is said of it.
+    /// Appends entries to a list in its style, after the last entry and its comment.
     fn with_more(&self, list: Range<usize>, new: &[String]) -> String {
         let inside = &self.text[list.clone()];
         let last = tokens(inside).last();
@@ -101,13 +101,13 @@ impl Workspace {
     }
 }
 
-/// Whether a line opens this table, or one below it.
+/// Whether a line opens this table or a subtable.
 fn is_table(line: &str, name: &str) -> bool {
     let rest = line.trim_start().strip_prefix('[').and_then(|line| line.trim_start().strip_prefix(name));
     rest.is_some_and(|rest| rest.trim_start().starts_with([']', '.']))
 }
 
-/// Whether a member of a workspace, which may end in `/*`, is this folder.
+/// Whether a workspace member, possibly ending in `/*`, matches this folder.
 fn covers(member: &str, path: &str) -> bool {
     let member = member.trim_start_matches("./").trim_end_matches('/');
     match member.strip_suffix("/*") {
@@ -116,13 +116,13 @@ fn covers(member: &str, path: &str) -> bool {
     }
 }
 
-/// The strings of a list.
+/// Strings of a list.
 fn strings(list: &str) -> Vec<String> {
     let quoted = |token: &str| token.starts_with(['"', '\'']);
     tokens(list).filter(|(_, token)| quoted(token)).map(|(_, token)| token[1..token.len() - 1].to_owned()).collect()
 }
 
-/// Strings, and marks that are neither space nor comment, with their places.
+/// Strings and punctuation with their offsets, without spaces and comments.
 fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -1,8 +1,9 @@
-//! Greedy selection on seeded data: the full pass, bounds, and what memory allows, in one run.
+//! Greedy selection on seeded data: the full pass, bounds, and limited memory, in one run.
 //!
 //! `cargo bench -p vaglio-kernels` takes 60000 × 780 and 20 steps; `-- 20000 100` takes other rows and steps. The data
-//! are those of the NumPy program to compare with: uniform noise of unit variance from splitmix64, neighbours correlated
-//! by 0.5, fifty columns of falling effect. `RAYON_NUM_THREADS` sets the threads, `VAGLIO_CPU` the instruction set.
+//! equal those of the NumPy program for comparison: uniform noise of unit variance from splitmix64, neighbour
+//! correlation 0.5, fifty columns of decreasing effect. `RAYON_NUM_THREADS` sets the threads, `VAGLIO_CPU` the
+//! instruction set.
 #![allow(clippy::unwrap_used)]
 
 use std::hint::black_box;
@@ -80,7 +81,7 @@ fn bounds(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
     (start.elapsed().as_secs_f64(), state.basis().selected().collect())
 }
 
-/// The least time of reading and writing every entry once.
+/// Measures the minimum time to read and write every entry once.
 fn read_and_write(x: &[Vec<f64>]) -> f64 {
     let mut copy = x.to_vec();
     let pass = |copy: &mut Vec<Vec<f64>>| {

@@ -1,7 +1,8 @@
 //! K-fold searches by moments on seeded data, in seconds: one subset for many λ, forward, backward, and all subsets.
 //!
-//! `cargo bench -p vaglio-kernels --bench kfold` runs all; `-- forward` only what is named. `benches/peers/numpy_peers.py`
-//! at the root of the workspace does the same in NumPy. `RAYON_NUM_THREADS` sets the threads.
+//! `cargo bench -p vaglio-kernels --bench kfold` runs all; `-- forward` runs the named ones.
+//! `benches/peers/numpy_peers.py` at the workspace root has the NumPy equivalents. `RAYON_NUM_THREADS` sets the
+//! threads.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -29,7 +30,7 @@ fn main() {
     }
 }
 
-/// The moments, and every λ of the full subset.
+/// Computes moments, and every λ of the full subset.
 fn spectrum(seed: u64, rows: usize, columns: usize, folds: usize, lambdas: usize) {
     let (x, y) = sparse_linear(seed, rows, columns, 50, 1.0);
     let rows = rows_of(&x, &y, folds);
@@ -46,7 +47,7 @@ fn spectrum(seed: u64, rows: usize, columns: usize, folds: usize, lambdas: usize
     }
 }
 
-/// The smallest loss of trials, and its column.
+/// Returns the smallest loss of trials, and its column.
 fn winner(trials: &Trials) -> (f64, usize) {
     let of_column = |k: usize| trials.losses.iter().map(|l| l[k]).fold(f64::INFINITY, f64::min);
     let all = trials.features.iter().enumerate().map(|(k, &feature)| (of_column(k), feature));

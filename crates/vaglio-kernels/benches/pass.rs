@@ -1,4 +1,4 @@
-//! A step of the full pass over the columns for several losses: the least of several steps, on one thread.
+//! A step of the full pass over the columns for several losses: minimum over several steps, on one thread.
 //!
 //! `cargo bench -p vaglio-kernels --bench pass` takes 60000 × 780; `-- 20000 100` takes other rows and columns.
 #![allow(clippy::unwrap_used)]
@@ -32,7 +32,7 @@ fn main() {
     });
 }
 
-/// The least wall time in seconds.
+/// Returns the minimum wall time in seconds.
 fn least(mut work: impl FnMut()) -> f64 {
     let timed = |_| {
         let start = Instant::now();

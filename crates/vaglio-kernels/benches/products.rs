@@ -1,7 +1,8 @@
-//! Products of 20000 × 780: XᵀX and XᵀX·B, in seconds, the least of several, on one thread.
+//! Products of 20000 × 780: XᵀX and XᵀX·B, minimum time of several in seconds, on one thread.
 //!
-//! `cargo bench -p vaglio-kernels --bench products` has faer behind `linalg`, with `--features lapack` OpenBLAS; `OPENBLAS_NUM_THREADS=1`
-//! keeps that to one thread too. `block products` are the kernels' own, which k-fold searches read: of all columns, in two folds.
+//! `cargo bench -p vaglio-kernels --bench products` uses faer in `linalg`, or OpenBLAS with `--features lapack`; set
+//! `OPENBLAS_NUM_THREADS=1` to keep it on one thread. `block products` are the kernels' own, which k-fold searches use,
+//! over all columns in two folds.
 #![allow(clippy::unwrap_used)]
 
 use ndarray::Array2;
@@ -39,7 +40,7 @@ fn main() {
     });
 }
 
-/// The least wall time of some work, and its result.
+/// Prints a name with the minimum wall time and the result.
 fn say(name: &str, work: impl Fn() -> f64) {
     let timed = |_| {
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! The laws that every criterion keeps.
+//! The laws of criteria, tested on the template.
 
 use template::Template;
 

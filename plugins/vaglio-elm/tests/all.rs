@@ -1,4 +1,4 @@
-//! The hidden layer against its definition, and what a saved model must keep and refuse.
+//! The hidden layer against its definition; saved models keep their state and reject damage.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn every_law_of_a_learner_holds() -> Result<(), Broken> {
     check_learner_on_standard_data(&Elm { intercept: false, bias_scaling: 0.0, ..Elm::default() }, 1e-8)
 }
 
-/// The weights and biases are read from the saved model of all units.
+/// Weights and biases are read from the saved model of all units.
 #[test]
 fn columns_are_the_definition() {
     let problem = data::regression(37, 5, 3).bytes().condition(30.0).problem();

@@ -1,4 +1,4 @@
-//! Programs keep the laws of parts, and whatever they do wrong is an error that says so.
+//! Programs keep the laws of components, and every misbehaviour is an error with a clear message.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
 

@@ -1,4 +1,4 @@
-//! The criterion keeps every law, and has the values of its formulas.
+//! The criterion keeps every law and matches its formulas.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
 
@@ -10,7 +10,7 @@ const MEASURES: [Measure; 6] =
     [Measure::Training, Measure::Gcv, Measure::Cp, Measure::Aic, Measure::Aicc, Measure::Bic];
 
 fn of(measure: Measure) -> Information {
-    // With few rows the model of all columns does not tell the variance.
+    // With few rows the full model has no variance estimate.
     Information { measure, variance: (measure == Measure::Cp).then_some(0.5) }
 }
 
@@ -27,7 +27,7 @@ fn every_law_holds_on_the_standard_data() {
     for (measure, (_, design)) in
         MEASURES.iter().flat_map(|&m| data::standard_designs().into_iter().map(move |d| (m, d)))
     {
-        // A law asks for finite scores, and few rows have none to spare.
+        // The law needs finite scores, and AICc is infinite with too few rows.
         let is_short = measure == Measure::Aicc && design.rows() < design.features() + 4;
         if !is_short && of(measure).check(&design).is_ok() {
             holds(measure, check_criterion(&of(measure), &design, 1e-9));
@@ -43,7 +43,7 @@ fn every_law_holds_on_columns_that_are_nearly_dependent() {
     }
 }
 
-/// Both columns of factors of two levels, which tell the same, beside others: standardized, and of 0 and 1.
+/// Both indicator columns of two-level factors, which are redundant, plus others: standardized, or 0 and 1.
 fn with_both_levels(is_standardized: bool, lambdas: &[f64]) -> Design {
     let problem = data::regression(40, 4, 9).problem();
     let mut columns: Vec<Vec<f64>> = problem.columns().iter().map(|column| column.values().into_owned()).collect();
@@ -80,7 +80,7 @@ fn dependent_columns_are_scored_and_bounded_as_by_the_definition() {
             let lowest = (1..256).map(score).fold(f64::INFINITY, f64::min);
             assert!(bound <= lowest + 1e-9 * lowest.abs(), "{}: {bound} > {lowest}", measure.name());
             if measure == Measure::Training {
-                // Without a price the bound is the error of all columns, or nearly.
+                // Without a penalty term the bound is nearly the error of all columns.
                 assert!(bound > 0.9 * lowest, "{lambda}: {bound} and {lowest}");
             }
         }
@@ -103,7 +103,8 @@ fn it_is_registered_and_written_as_it_is_read() {
     assert_eq!(format!("{:?}", all[0].1), format!("{:?}", Information::default()));
 }
 
-/// The fit of one column without an intercept: w = Σ r x y/(Σ r x² + λ), d = Σ r x²/(Σ r x² + λ). N is 6, whatever r adds up to.
+/// The fit of one column without an intercept: w = Σ r x y/(Σ r x² + λ), d = Σ r x²/(Σ r x² + λ). N is 6, whatever the
+/// sum of r.
 #[test]
 fn the_values_are_those_of_the_formulas() {
     let (x, y) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.2, 1.7, 3.3, 3.8, 5.1, 6.2]);
@@ -128,7 +129,7 @@ fn the_values_are_those_of_the_formulas() {
             let found = of(measure).evaluate(&design, &[0]).unwrap().loss;
             Near { tolerance: 1e-13, least: 1e-3 }.assert(expected, found, measure.name());
         }
-        // Without `variance`, Cp takes that of the model of all columns.
+        // Without `variance`, Cp estimates it from the full model.
         let all = Information { measure: Measure::Cp, variance: None }.evaluate(&design, &[]).unwrap().loss;
         let empty = sum(&|j| y[j] * y[j]) / sum(&|_| 1.0);
         Near { tolerance: 1e-13, least: 1e-3 }.assert(empty, all, "the empty subset, which has no degrees of freedom");
@@ -145,7 +146,7 @@ fn what_a_measure_lacks_is_refused() {
     assert!(refused(Information { variance: Some(-1.0), ..cp }).contains("-1 is not a positive"));
 }
 
-/// Every subset that a branch leaves out scores at least its bound.
+/// A branch's bound is at most the score of each of its subsets.
 #[test]
 fn bounds_are_below_all_scores() {
     for (measure, rows, lambdas) in MEASURES.iter().flat_map(|m| [(*m, 20, [0.5, 8.0]), (*m, 5, [1e-3, 3.0])]) {

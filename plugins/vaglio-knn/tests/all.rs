@@ -1,4 +1,4 @@
-//! The learner keeps every law, and has the values that are worked out by hand.
+//! The learner keeps every law and matches values worked out by hand.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
 
@@ -42,15 +42,15 @@ fn the_values_are_those_worked_out_by_hand() {
     let problem = line(&[0.0, 10.0, 20.0, 50.0]);
     assert_eq!(predicted(knn(1, Weights::Uniform), &problem, &[0.4, 2.6, -9.0]), [0.0, 50.0, 0.0]);
     assert_eq!(predicted(knn(2, Weights::Uniform), &problem, &[0.4, 2.6]), [5.0, 35.0]);
-    // Rows 0 and 2 are as far from 1: the lower one is taken.
+    // Rows 0 and 2 are equally far from 1: the lower index wins.
     assert_eq!(predicted(knn(2, Weights::Uniform), &problem, &[1.0]), [5.0]);
-    // At 0.25 and 0.75 from rows 0 and 1: (0·4 + 10·4/3)/(4 + 4/3).
+    // At distances 0.25 and 0.75 from rows 0 and 1: (0·4 + 10·4/3)/(4 + 4/3).
     assert_eq!(predicted(knn(2, Weights::Distance), &problem, &[0.25, 1.0]), [2.5, 10.0]);
     assert_eq!(predicted(knn(9, Weights::Uniform), &problem, &[7.0]), [20.0]);
     let weighted = problem.clone().with_weights(vec![1.5, 1.0, 1.0, 0.25]).unwrap();
-    // 1.5 of row 0, and half of row 1.
+    // Weight 1.5 of row 0, and half of row 1.
     assert_eq!(predicted(knn(2, Weights::Uniform), &weighted, &[-1.0]), [2.5]);
-    // A quarter of row 3, 1 of row 2, and 0.75 of row 1.
+    // Weight ¼ of row 3, 1 of row 2, and ¾ of row 1.
     assert_eq!(predicted(knn(2, Weights::Uniform), &weighted, &[3.0]), [(12.5 + 20.0 + 7.5) / 2.0]);
     let model = knn(1, Weights::Uniform).fit(&weighted, &[], None).unwrap();
     let mean = model.predict(&Columns::new(2), None).unwrap();
@@ -88,7 +88,7 @@ fn many_points_and_one_have_the_same_neighbours_ties_included() {
                 |row: usize, c: usize| (problem.columns().column(c).get(row) - points.column(c).get(point)).powi(2);
             let mut order: Vec<usize> = (0..60).collect();
             order.sort_by(|a, b| (square(*a, 0) + square(*a, 1)).total_cmp(&(square(*b, 0) + square(*b, 1))));
-            // Powers of two: the mean says which rows it is of.
+            // Targets are powers of two, so the mean identifies the rows.
             let expected = order[..k].iter().map(|row| targets[*row]).sum::<f64>() / k as f64;
             let alone = model.predict(&points.select_rows(&[point]), None).unwrap()[[0, 0]];
             assert_eq!(alone.to_bits(), together[[0, point]].to_bits(), "{point} {k}");

@@ -1,4 +1,4 @@
-//! The learners keep every law, and predict what linfa predicts.
+//! The learners keep every law and predict like linfa.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
 
@@ -91,7 +91,7 @@ fn predictions_of_numbers_are_those_of_linfa() {
 
 #[test]
 fn a_tree_depends_on_the_values_alone() {
-    // Few values, so that many rows tie.
+    // Few distinct values, so that many rows tie.
     let column = |k: usize| (0..40).map(|row| ((row * (7 + 4 * k)) % 5) as f64).collect::<Vec<f64>>();
     let targets: Vec<f64> = (0..40).map(|row| if (row * row) % 7 < 3 { 1.0 } else { -1.0 }).collect();
     let task = data::binary(4, 4, 1).problem().task().clone();
@@ -123,7 +123,7 @@ fn what_cannot_be_learned_is_refused() {
     }
 }
 
-/// The gradient of the objective of ridge logistic regression at saved coefficients, over the sum of weights.
+/// Computes the gradient of ridge logistic regression at saved coefficients, over the sum of weights.
 fn gradient(problem: &Problem, model: &serde_json::Value, lambda: f64) -> f64 {
     let x = matrix(&problem.columns().select(&SUBSET));
     let of = &model["weights"]["data"];
@@ -168,7 +168,7 @@ fn ridge_logistic_regression_is_at_its_minimum() {
     }
 }
 
-/// The coefficients inside the text of a model.
+/// Returns the coefficients in a serialized model.
 fn inside(text: &serde_json::Value) -> &serde_json::Value {
     match text.get("weights") {
         Some(_) => text,
@@ -176,7 +176,7 @@ fn inside(text: &serde_json::Value) -> &serde_json::Value {
     }
 }
 
-/// Classes that noise decides, so that values near the minimum differ by rounding alone.
+/// Classes that are pure noise, so that values near the minimum differ by rounding only.
 #[test]
 fn ridge_logistic_regression_ends_where_rounding_decides() {
     let mut random = vaglio_testkit::Random::new(8);

@@ -7,7 +7,7 @@ use vaglio_core::{Columns, Error, Learner, LinearForm, Model, Problem, Squared, 
 use vaglio_reservoir::{Decision, Reservoir};
 use vaglio_testkit::{Random, learner};
 
-/// Series of these lengths with two columns and classes that go by the series.
+/// Generates series of the given lengths with two columns, and one class for all rows of a series.
 fn problem(lengths: &[usize]) -> Problem {
     let mut random = Random::new(5);
     let rows: usize = lengths.iter().sum();
@@ -34,7 +34,8 @@ fn predict(model: &Model, problem: &Problem) -> Vec<f64> {
 
 #[test]
 fn the_laws_that_have_a_meaning_for_series_hold() {
-    // Left out: whole weights and degenerate data give rows twice, and a row given twice is another step of its series.
+    // Laws of integer weights and degenerate data are left out: they repeat rows, and a repeated row is another step of
+    // its series.
     let problem = problem(&[15, 20, 9]);
     for settings in [small(), Reservoir { direct: true, ..small() }] {
         settings.check().unwrap();
@@ -72,7 +73,7 @@ fn the_model_of_some_nodes_has_their_states() {
         }
     }
     assert_eq!(settings.fit(&problem, &[17], None).unwrap().inputs(), [1]);
-    // Fewer nodes take less of the file.
+    // A model of fewer nodes makes a smaller file.
     let size = |subset: &[usize]| serde_json::to_string(&settings.fit(&problem, subset, None).unwrap()).unwrap().len();
     assert!(size(&[17]) < size(&[3]) && size(&[3]) <= size(&(0..16).collect::<Vec<_>>()));
 }
@@ -127,7 +128,8 @@ fn a_series_is_decided_by_the_mean_over_its_steps() {
     assert!(error.to_string().contains("series 1 has 3 rows"), "{error}");
 }
 
-/// Weighted least squares on the states with weights written out: one over how many of the training rows are of the class.
+/// Weighted least squares on the states, with explicit weights: the inverse of the number of training rows in the
+/// class.
 #[test]
 fn a_balanced_readout_weighs_every_class_alike() {
     let whole = problem(&[15, 20, 9, 12]);
@@ -260,7 +262,7 @@ fn files_whose_parts_do_not_fit_are_refused() {
     }
 }
 
-/// Predictions of one step ahead of NARMA-10, against its definition: the second half from a readout of the first.
+/// One-step-ahead predictions of NARMA-10, against its definition: the second half from a readout of the first.
 #[test]
 fn a_reservoir_knows_more_of_narma_10_than_a_linear_window() {
     let (rows, half) = (1200, 700);
@@ -298,7 +300,7 @@ fn a_reservoir_knows_more_of_narma_10_than_a_linear_window() {
         lambda: vaglio_core::Lambda::Fixed(1e-8),
         ..Reservoir::default()
     };
-    // The reservoir sees one input a step, and walks all rows before its readout of the second half counts.
+    // The reservoir sees one input per step, and runs over all rows before the second half is evaluated.
     let model = settings.fit(&window(20, half, 1..2), &(0..200).collect::<Vec<_>>(), None).unwrap();
     let walked = predict(&model, &window(20, rows, 1..2));
     let of_reservoir = nrmse(&walked[half - 20..], &y[half..]);

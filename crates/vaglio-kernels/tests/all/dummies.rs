@@ -1,4 +1,4 @@
-//! Paths beside dummies are those of plain loops, and dummies that are not stored behave as those that are.
+//! Paths with dummies equal plain loops, and virtual dummies behave like stored ones.
 
 use vaglio_kernels::Level;
 use vaglio_kernels::dummies::{Drawn, DummyPath, PathData, Stepping};
@@ -24,7 +24,7 @@ fn slices(vectors: &[Vec<f64>]) -> Vec<&[f64]> {
     vectors.iter().map(Vec::as_slice).collect()
 }
 
-/// For each feature how many dummies are before it in an order of entry, up to so many dummies.
+/// Counts, for each feature, the dummies before it in an order of entry, up to a maximum.
 fn before(order: &[usize], features: usize, most: u32) -> Vec<Option<u32>> {
     let (mut entered, mut dummies) = (vec![None; features], 0);
     for &column in order {
@@ -39,7 +39,7 @@ fn before(order: &[usize], features: usize, most: u32) -> Vec<Option<u32>> {
     entered
 }
 
-/// The order in which columns enter a least-angle path of correlations.
+/// Returns the order of entry on a least-angle path.
 fn least_angle(columns: &[Vec<f64>], y: &[f64]) -> Vec<usize> {
     let rules = PathRules { non_negative: false, lasso: false, most: usize::MAX };
     let relevance = columns.iter().map(|x| dot(x, y)).collect();
@@ -52,7 +52,7 @@ fn least_angle(columns: &[Vec<f64>], y: &[f64]) -> Vec<usize> {
     order
 }
 
-/// The part of vectors outside of the span of some columns, by plain Gram and Schmidt.
+/// Projects a vector off the span of a basis, by plain Gram–Schmidt.
 fn outside(basis: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
     let mut vector = vector.to_vec();
     for _ in 0..2 {
@@ -64,10 +64,10 @@ fn outside(basis: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
     vector
 }
 
-/// The order of forward selection: each time the column with which least squares fits all targets best.
+/// Returns the order of forward selection by least squares on all targets.
 fn forward(columns: &[Vec<f64>], targets: &[Vec<f64>], steps: usize) -> Vec<usize> {
     let (mut order, mut basis): (Vec<usize>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
-    // Targets count by what they say beside each other.
+    // Orthonormal targets: correlated ones count by their residuals on the earlier ones.
     let mut own: Vec<Vec<f64>> = Vec::new();
     for y in targets {
         let rest = outside(&own, y);
@@ -113,7 +113,7 @@ fn paths_of_stored_dummies_are_those_of_plain_loops() {
     }
 }
 
-/// Features on the path before the dummy of each number, and the number of those entries that are of the first feature.
+/// Counts features entered before the first, third and fifth dummy, and dummies before the first feature.
 fn counted(random: &mut Random, data: PathData<'_>, stepping: Stepping, dummies: usize, stored: bool) -> [f64; 4] {
     let rows = data.targets[0].len();
     let drawn = if stored { vectors(random, rows, dummies) } else { Vec::new() };
@@ -158,7 +158,7 @@ fn dummies_that_are_not_stored_enter_as_those_that_are() {
             let ((a, va), (b, vb)) = (moments(&stored), moments(&unstored));
             let error = ((va + vb) / times as f64).sqrt();
             assert!(va > 0.0 && (a - b).abs() < 4.5 * error, "{stepping:?} {k}: {a} and {b} ± {error}");
-            // The last is seldom above 0.
+            // The last count is seldom above 0.
             assert!(k == 3 || (va / vb).ln().abs() < 0.3, "{stepping:?} {k}: {va} and {vb}");
         }
     }

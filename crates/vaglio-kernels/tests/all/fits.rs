@@ -1,4 +1,4 @@
-//! Fits by normal equations against reflections, and both against twice as many digits.
+//! Fits by normal equations against Householder QR, and both against double-double arithmetic.
 
 use super::sample::Sample;
 use ndarray::{Array1, Array2, Axis, s};
@@ -31,8 +31,8 @@ impl Twice {
     }
 }
 
-/// The least-squares problem of one output: rows scaled by √r_j, the ones-vector last with an intercept, and a penalty for
-/// each column.
+/// Least-squares problem of one output: rows scaled by √r_j, the ones-vector last with an intercept, a penalty per
+/// column.
 struct Problem {
     a: Array2<f64>,
     b: Array1<f64>,
@@ -40,7 +40,7 @@ struct Problem {
 }
 
 impl Problem {
-    /// Coefficients to about all digits of a double, from those that are nearly right.
+    /// Refines approximate coefficients to nearly full double precision.
     fn exact(&self, start: &Array1<f64>) -> Array1<f64> {
         let (rows, count) = self.a.dim();
         let mut stacked = Array2::zeros((rows + count, count));
@@ -68,7 +68,7 @@ impl Problem {
     }
 }
 
-/// Columns that are mixtures of `true` random ones of falling size, so that the condition is about `condition`.
+/// Generates mixtures of `true` random columns of decreasing size, with a condition number near `condition`.
 fn sample(random: &mut Random, rows: usize, count: usize, condition: f64, offset: f64) -> Sample {
     let parts: Vec<Vec<f64>> = (0..count).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
     let mut doubles = Vec::new();
@@ -129,7 +129,7 @@ fn refined_weights_are_as_good_as_those_of_reflections() {
                     |(j, k): (usize, usize)| root(j) * if k < subset.len() { matrix[[j, k]] - means[k] } else { 1.0 };
                 let a = Array2::from_shape_fn((rows, width), entry);
                 let squares: Vec<f64> = a.columns().into_iter().map(|x| x.dot(&x) + lambda).collect();
-                // The condition that reflections suffer from, of columns of one length.
+                // The condition number relevant to QR, after scaling columns to equal length.
                 let mut stacked = Array2::zeros((rows + subset.len(), subset.len()));
                 stacked.slice_mut(s![..rows, ..]).assign(&a.slice(s![.., ..subset.len()]));
                 stacked.slice_mut(s![rows.., ..]).diag_mut().fill(lambda.sqrt());

@@ -9,7 +9,7 @@ use vaglio_testkit::Random;
 
 const MEASURES: [Measure; 4] = [Measure::Squared, Measure::Absolute, Measure::ZeroOne, Measure::BalancedError];
 
-/// Random columns, `outputs` classes of targets that the first columns tell, whole weights.
+/// Generates random columns, `outputs` classes that depend on the first columns, and integer weights.
 fn sample(rows: usize, columns: usize, outputs: usize) -> Sample {
     let mut random = Random::new(11);
     let columns: Vec<Vec<f64>> = (0..columns).map(|_| (0..rows).map(|_| random.uniform() - 0.3).collect()).collect();
@@ -20,7 +20,7 @@ fn sample(rows: usize, columns: usize, outputs: usize) -> Sample {
     Sample { weights, ..Sample::new(columns, targets) }
 }
 
-/// Whether rows have weights, there is an intercept, and each fold standardizes columns.
+/// Row weights, intercept, and standardization within folds.
 #[derive(Clone, Copy)]
 struct Setting(bool, bool, bool);
 
@@ -36,13 +36,13 @@ fn state<'d>(rows: &Arc<FoldedRows<'d>>, lambda: f64) -> HoldOut<'d> {
     HoldOut::new(Arc::new(HoldOutRows::new(Arc::clone(rows))), lambda)
 }
 
-/// Scorers of residuals fold after fold, and in the order as given.
+/// Builds scorers of residuals in fold order and in row order.
 fn scorers(rows: &FoldedRows<'_>, measure: Measure) -> (Scorer, Scorer) {
     let permuted = Arc::new(rows.targets().permuted(rows.folds().order()));
     (Scorer::new(permuted, measure), Scorer::new(Arc::clone(rows.targets()), measure))
 }
 
-/// The four kinds of folds: contiguous, shuffled of uneven size with one empty, rows alone, and two.
+/// Returns contiguous folds, shuffled uneven folds with one empty, single-row folds, and two folds.
 fn folds(rows: usize) -> Vec<Vec<u32>> {
     let mut random = Random::new(5);
     let uneven = (0..rows).map(|_| [0, 0, 0, 1, 2, 2, 4][random.below(7)]).collect();
@@ -50,7 +50,7 @@ fn folds(rows: usize) -> Vec<Vec<u32>> {
     vec![(0..rows).map(|j| (j * 4 / rows) as u32).collect(), uneven, (0..rows as u32).collect(), half]
 }
 
-/// The largest relative distance from refitting of trials that are not unreliable, and how many were and were not.
+/// Largest relative deviation of reliable trials from refitting, with counts of reliable and unreliable ones.
 #[derive(Default)]
 struct Distance {
     additions: f64,
@@ -72,10 +72,10 @@ impl Distance {
         if distance.is_nan() { f64::INFINITY } else { distance }
     }
 
-    /// Compares the state's score and all its trials.
+    /// Compares the state's score and all its trials with refitting.
     fn look(&mut self, state: &mut HoldOut<'_>, rows: &FoldedRows<'_>, measure: Measure) {
         let (selected, lambda) = (state.selected().to_vec(), state.lambda());
-        // Without a column, where classes balance, the side that a prediction of 0 is on is a matter of rounding.
+        // Without columns and with balanced classes, rounding decides the sign of a prediction of 0.
         let (scorer, plain) = scorers(rows, if selected.len() < 2 { Measure::Squared } else { measure });
         let open: Vec<usize> = (0..rows.columns()).filter(|i| !selected.contains(i)).collect();
         for (&i, trial) in open.iter().zip(state.additions(&scorer, &open)) {
@@ -98,7 +98,7 @@ impl Distance {
     }
 }
 
-/// One random addition, or removal.
+/// Makes one random addition or removal.
 fn step(state: &mut HoldOut<'_>, columns: usize, random: &mut Random, adds: f64) {
     let selected = state.selected().to_vec();
     let open: Vec<usize> = (0..columns).filter(|i| !selected.contains(i)).collect();
@@ -175,7 +175,8 @@ fn a_long_walk_does_not_drift() {
     }
 }
 
-/// Columns that are equal to others but for 10^-1 to 10^-5, equal, sums of others, and nearly 0 outside a fold.
+/// Generates columns equal to others up to 10^-1 to 10^-5, equal columns, sums of others, and one near 0 outside a
+/// fold.
 fn troubled(rows: usize, folds: &[u32]) -> Sample {
     let mut sample = sample(rows, 6, 1);
     let mut random = Random::new(3);
@@ -193,8 +194,8 @@ fn troubled(rows: usize, folds: &[u32]) -> Sample {
     sample
 }
 
-/// What removals and scores of these are held to. Where folds standardize, rows held out are hundreds of deviations off, and
-/// all digits that their weights lose are seen.
+/// Returns the tolerance of removals and scores. With standardization in folds, held-out rows are hundreds of standard
+/// deviations away, which exposes all digits that their weights lose.
 fn digits(lambda: f64, standardize: bool) -> f64 {
     if lambda > 1e-6 && !standardize { 1e-9 } else { 1e-7 }
 }
@@ -213,7 +214,7 @@ fn trials_that_are_not_weak_have_kept_their_digits() {
                 distance.look(&mut state, &rows, Measure::Squared);
                 step(&mut state, 19, &mut random, 0.75);
             }
-            // Refitting, too, has no more digits of columns that are nearly 0 in the rows that train a fold.
+            // Refitting, too, loses digits of columns that are nearly 0 in a fold's training rows.
             distance.assert(1e-10, digits(lambda, standardize));
             assert!(distance.sound > 50 && (lambda > 1e-6 || distance.unreliable > 50));
         }
@@ -279,7 +280,7 @@ fn equal_columns_tie_bit_for_bit() {
     }
 }
 
-/// All losses, as bits, of a few steps of additions and removals, with decomposition and without.
+/// Returns the bits of all losses on a short walk, with decomposition and without.
 fn bits(sample: &Sample, level: Level, folds: &[u32], measure: Measure, standardize: bool) -> Vec<u64> {
     let rows = folded(sample, level, folds, Setting(true, true, standardize));
     let (mut state, scorer) = (state(&rows, 0.01), scorers(&rows, measure).0);

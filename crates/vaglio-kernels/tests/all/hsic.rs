@@ -1,4 +1,4 @@
-//! Independence of columns against m × m matrices, and non-negative least squares against every support.
+//! HSIC of columns against m × m matrices, and non-negative least squares against every support.
 
 use ndarray::{Array1, Array2};
 use vaglio_kernels::Level;
@@ -124,7 +124,7 @@ fn every_level_gives_the_same_bits() {
     Level::available().into_iter().for_each(|level| assert_eq!(bits(level), first));
 }
 
-/// Of many laws, heavy tails and spikes among them; the last four have at most 256 values.
+/// Generates columns of many distributions, with heavy tails and spikes; the last four have at most 256 values.
 fn of_many_laws(m: usize) -> Vec<Vec<f64>> {
     let mut random = Random::new(m as u64);
     let ratio = |random: &mut Random| random.normal() / random.normal().abs().max(1e-9);
@@ -153,7 +153,7 @@ fn of_many_laws(m: usize) -> Vec<Vec<f64>> {
 
 const FEW: usize = 4;
 
-/// Inner products of all pairs of normalized kernels, by levels.
+/// Computes inner products of all pairs of normalized kernels, by levels.
 fn by_levels(level: Level, p: &[f64], columns: &[Vec<f64>], sigma: f64) -> Vec<Vec<f64>> {
     let levels = CommonLevels::new(level, sigma);
     let made: Vec<LevelColumn> = columns.iter().map(|x| levels.column(p, &standardized(x, p).unwrap())).collect();
@@ -226,7 +226,7 @@ fn a_pass_over_many_rows_is_the_product_of_the_factors_of_levels() {
     }
 }
 
-/// c and Q of `columns` and a target with entries ≥ 0, so that every inner product is.
+/// Returns c and Q of `columns` and a non-negative target, so that every inner product is non-negative.
 fn problem(columns: &[Vec<f64>], target: &[f64]) -> (Quadratic, Array2<f64>, Array1<f64>, f64) {
     let inner = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let mut quadratic = Quadratic::new(inner(target, target));

@@ -6,7 +6,7 @@ use vaglio_kernels::similarity::Kernel;
 use vaglio_kernels::{Column, Level};
 use vaglio_testkit::Random;
 
-/// Three columns with most of the rows in one cluster.
+/// Generates three columns with most rows in one cluster.
 fn clustered(rows: usize) -> Vec<Vec<f64>> {
     let mut random = Random::new(1);
     let center = |row: usize| if row % 20 < 17 { 0.0 } else { (row % 20) as f64 - 13.0 };

@@ -7,7 +7,7 @@ use vaglio_kernels::loo::{Basis, Change, LooState, residuals_after};
 use vaglio_kernels::{Column, Data, Folds, Level, Measure, Scorer, is_unreliable};
 use vaglio_testkit::Random;
 
-/// Columns of both types, two outputs, whole weights; `rows` is no multiple of the lanes.
+/// Generates columns of both types, two outputs and integer weights; `rows` is no multiple of the lane count.
 fn sample(rows: usize) -> Sample {
     let mut random = Random::new(3);
     let mut next = || random.uniform();
@@ -20,7 +20,7 @@ fn sample(rows: usize) -> Sample {
     Sample { doubles, bytes, targets, weights }
 }
 
-/// Greedy by both states: the scores of every candidate at every step by the full pass, and the winners by bounds.
+/// Runs a greedy search by both states: scores of every candidate per step by the full pass, and winners by bounds.
 fn greedy(data: &Arc<Data<'_>>, lambda: f64, measure: Measure) -> (Vec<Vec<f64>>, Vec<usize>) {
     let scorer = Scorer::new(Arc::clone(data.targets()), measure);
     let mut full = LooState::new(Basis::new(Arc::clone(data), lambda));
@@ -135,7 +135,7 @@ fn bounds_give_way_to_the_full_pass_without_a_change() {
     }
 }
 
-/// A row that carries a column alone has leverage 1 for tiny λ; bounds leave it out and stay below exact losses.
+/// A row alone in its column has leverage 1 for tiny λ; bounds omit it and stay below exact losses.
 #[test]
 fn bounds_hold_where_a_row_is_unreliable() {
     let mut sample = sample(23);
@@ -156,7 +156,7 @@ fn bounds_hold_where_a_row_is_unreliable() {
     }
 }
 
-/// Columns that a row or two carry alone, among many rows: the others are reduced to a triangle once.
+/// Columns with only one or two nonzero rows, among many rows: the other rows are reduced to a triangle once.
 #[test]
 fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
     let mut sample = sample(83);
@@ -190,7 +190,7 @@ fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
     }
 }
 
-/// Checks the residuals of single rows left out, after the last column is added to the others.
+/// Checks leave-one-out residuals after the last column is added to the others.
 fn check_left_out<const M: usize>(
     columns: &[[f64; M]],
     targets: [f64; M],
@@ -210,7 +210,8 @@ fn check_left_out<const M: usize>(
     }
 }
 
-/// Two columns are opposite but in the last row, and rows weigh from 0.02 to 21 805: residuals by arithmetic of 60 digits.
+/// Two columns are opposite except in the last row, and row weights range from 0.02 to 21 805; reference residuals have
+/// 60 digits.
 #[test]
 fn a_row_that_outweighs_all_others_costs_no_digits() {
     check_left_out(
@@ -222,7 +223,7 @@ fn a_row_that_outweighs_all_others_costs_no_digits() {
     );
 }
 
-/// Columns fit every row, and a row weighs 1e12 times as much as the others: residuals by arithmetic of 60 digits.
+/// Columns fit every row, and one row has 1e12 times the weight of the others; reference residuals have 60 digits.
 #[test]
 fn a_heavy_row_costs_no_digits_where_columns_fit_every_row() {
     check_left_out(

@@ -1,4 +1,4 @@
-//! Leave-one-out states on walks of additions and removals, against an orthogonal decomposition of every subset.
+//! Leave-one-out states on walks of additions and removals, against QR of every subset.
 
 use crate::sample::Sample;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ struct Walked {
     intercept: bool,
 }
 
-/// The last column equals column 1; every second column is the one before it plus `distance` times noise.
+/// Generates columns: the last equals column 1; every second one is its predecessor plus `distance` times noise.
 fn sample(rows: usize, count: usize, distance: f64, intercept: bool) -> Walked {
     let mut random = Random::new(17);
     let mut columns: Vec<Vec<f64>> = Vec::new();
@@ -45,7 +45,7 @@ impl Walked {
         ridge.leave_one_out(x.view(), y.view(), lambda).unwrap()
     }
 
-    /// Walks with all three states and returns the largest relative error of a score, and every loss on the way.
+    /// Walks with all three states; returns the largest relative error of a score, and every loss.
     fn walk(&self, level: Level, lambda: f64, steps: usize, most: usize) -> (f64, Vec<f64>) {
         let data = self.data(level);
         let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
@@ -151,7 +151,7 @@ fn backward_from_all_columns_equals_new_fits() {
         }
     }
 }
-/// What is left of a copy is 1e-12 of it, λ as little: the square of the condition would leave no digit.
+/// The residual of a copy is 1e-12 of its norm, as is λ: a squared condition number would leave no digit.
 #[test]
 fn nearly_dependent_columns_cost_their_condition_and_not_the_square_of_it() {
     for (distance, lambda) in [(1e-4, 1e-9), (1e-6, 1e-11)] {

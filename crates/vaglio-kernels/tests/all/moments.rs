@@ -1,4 +1,4 @@
-//! The moment engines of K-fold validation against refitting from the rows.
+//! Moment engines of k-fold validation against refitting from the rows.
 
 use crate::sample::Sample;
 use ndarray::Array2;
@@ -10,7 +10,7 @@ use vaglio_testkit::Random;
 
 const LAMBDAS: [f64; 4] = [1e-9, 1e-3, 1.0, 1e4];
 
-/// Rows in folds.
+/// A sample with fold numbers.
 struct Folded {
     sample: Sample,
     fold: Vec<u32>,
@@ -27,7 +27,7 @@ fn settings() -> impl Iterator<Item = Setting> {
     (0..8).map(|k| Setting { weighted: k & 1 > 0, intercept: k & 2 > 0, standardize: k & 4 > 0 })
 }
 
-/// Seven columns of doubles, three of bytes, two outputs and uneven, scattered folds; the means are not 0.
+/// Generates seven columns of doubles, three of bytes, two outputs and uneven, scattered folds; means are not 0.
 fn sample(rows: usize, folds: u32) -> Folded {
     let mut random = Random::new(5);
     let mut next = || random.uniform();
@@ -51,7 +51,7 @@ impl Folded {
         self.sample.weight(setting.weighted, row)
     }
 
-    /// A column less its training mean, and by its training deviation, as the setting says: over all rows.
+    /// Centers and scales a column by its training mean and standard deviation, as set, over all rows.
     fn framed(&self, setting: Setting, column: usize, training: &[usize]) -> Vec<f64> {
         let mut x: Vec<f64> = (0..self.fold.len()).map(|j| self.sample.entry(column, j)).collect();
         if !(setting.intercept || setting.standardize) {
@@ -72,7 +72,7 @@ impl Folded {
         x
     }
 
-    /// Refitting by reflections of the rows over √λ, each column scaled by a power of 2: no scale of a column costs digits.
+    /// Refits by QR of the rows over √λ, each column scaled by a power of 2, so that no column scale costs digits.
     fn by_reflections(&self, setting: Setting) -> impl Fn(&[usize], &[f64]) -> Vec<f64> + '_ {
         move |subset, lambdas| lambdas.iter().map(|&lambda| self.refit(setting, subset, lambda)).collect()
     }
@@ -118,7 +118,7 @@ impl Folded {
 
 type Reference<'r> = dyn Fn(&[usize], &[f64]) -> Vec<f64> + 'r;
 
-/// Compares sums with refitting; the greatest relative error, unreliable ones left out.
+/// Compares sums with refitting; keeps the largest relative error of reliable ones.
 struct Check<'r> {
     reference: &'r Reference<'r>,
     moments: &'r Moments,
@@ -128,7 +128,7 @@ struct Check<'r> {
     reliable: usize,
 }
 
-/// Refitting from the rows.
+/// Refits from the rows.
 fn by_residuals<'r>(rows: &'r FoldedRows<'r>) -> impl Fn(&[usize], &[f64]) -> Vec<f64> + 'r {
     let scorer = Scorer::new(Arc::clone(rows.targets()), Measure::Squared);
     move |subset, lambdas| {
@@ -181,7 +181,7 @@ fn with(subset: &[usize], feature: usize) -> Vec<usize> {
     subset.iter().copied().chain([feature]).collect()
 }
 
-/// Forward with removals, backward, spectrum and tree on the same rows, every trial against refitting.
+/// Runs forward with removals, backward, spectrum and tree on the same rows, and checks every trial against refitting.
 fn every_engine(rows: &FoldedRows<'_>, reference: &Reference<'_>, lambdas: &[f64], name: &str) -> (usize, usize) {
     let moments = Arc::new(Moments::new(rows).unwrap());
     let mut check = Check::new(&moments, reference);
@@ -263,7 +263,7 @@ fn fewer_rows_than_columns_are_weak_or_right() {
     }
 }
 
-/// The bits of everything that the engines say.
+/// Returns the bits of all results of the engines.
 fn bits(rows: &FoldedRows<'_>) -> Vec<u64> {
     let lambdas: Vec<f64> = (0..19).map(|k| 10f64.powi(k - 6)).collect();
     let moments = Arc::new(Moments::new(rows).unwrap());
@@ -285,7 +285,7 @@ fn bits(rows: &FoldedRows<'_>) -> Vec<u64> {
 
 #[test]
 fn threads_and_levels_leave_the_bits() {
-    // Several chunks of rows in a fold.
+    // Several chunks of rows per fold.
     let folded = sample(70_001, 2);
     let setting = Setting { weighted: true, intercept: true, standardize: true };
     let mut first = None;

@@ -1,4 +1,4 @@
-//! Moments that are made column by column, of the entries of sparse ones, beside those of all rows.
+//! Moments built column by column from sparse entries, against those of all rows.
 
 use std::sync::Arc;
 use vaglio_columns::{Numbers, SparseNumbers};
@@ -10,7 +10,7 @@ const ROWS: usize = 160;
 const FOLDS: u32 = 4;
 const LAMBDAS: [f64; 3] = [1e-3, 1.0, 1e3];
 
-/// Columns that are stored sparse but for two, a target of two outputs, weights, the fold and the class of each row.
+/// Mostly sparse columns, a target with two outputs, and weight, fold and class of each row.
 struct Words {
     columns: Vec<Numbers>,
     targets: Vec<Vec<f64>>,
@@ -31,14 +31,14 @@ fn words() -> Words {
         let some: Vec<usize> = (0..ROWS).filter(|_| random.uniform() < 0.05 + 0.05 * k as f64).collect();
         sparse(some, &mut |_| if k % 2 == 0 { (1.0 + 3.0 * random.uniform()).floor() } else { random.normal() });
     }
-    // One entry; entries of one fold alone, and of all other folds alike; two that are equal; nearly all rows.
+    // One entry; entries in one fold only; two equal columns; nearly all rows.
     sparse(vec![17], &mut |_| 3.0);
     sparse((0..ROWS).filter(|&row| fold[row] == 2).take(9).collect(), &mut |row| 1.0 + row as f64);
     let twin: Vec<usize> = (0..ROWS).step_by(11).collect();
     (0..2).for_each(|_| sparse(twin.clone(), &mut |row| row as f64 * 0.5));
     sparse((1..ROWS).collect(), &mut |_| 1.0);
     let mut columns: Vec<Numbers> = columns.into_iter().map(Numbers::Sparse).collect();
-    // As standardizing leaves it, and far from 0.
+    // An affine map of a sparse column, far from 0.
     let Numbers::Sparse(first) = &columns[3] else { unreachable!() };
     let far = first.map(|x| 1e4 + x / 3.0);
     columns.push(Numbers::Sparse(far));
@@ -50,7 +50,7 @@ fn words() -> Words {
     Words { columns, targets, weights, fold, classes: (0..ROWS).map(|row| row * row % 3).collect() }
 }
 
-/// The same in columns that store every entry.
+/// Returns the same data with dense columns.
 fn stored() -> Words {
     let sparse = words();
     let dense = |column: &Numbers| Numbers::from(column.view().values().into_owned());
@@ -104,7 +104,7 @@ impl Words {
     }
 }
 
-/// What every engine says of some walks: losses with their conditioning.
+/// Returns losses and conditioning of some walks by every engine.
 fn numbers_of(moments: &Arc<Moments>, rows: &FoldedRows<'_>, place: &dyn Fn(usize) -> usize) -> Vec<(f64, f64)> {
     let subset: Vec<usize> = [4, 1, 11, 8, 12].map(place).to_vec();
     moments.read(rows, &subset);
@@ -156,7 +156,7 @@ fn every_engine_says_what_it_says_of_all_rows() {
         assert!((by_columns.squares() - empty).abs() <= 1e-13 * empty, "{setting:?}");
         let mut sound = 0;
         for ((a, own), (b, other)) in dense.iter().zip(&sparse) {
-            // Digits are lost alike, and where they are the loss is refitted.
+            // Both lose the same digits; at poor conditioning the loss is refitted.
             let least = own.min(*other);
             assert!((own - other).abs() <= 1e-6 * own.max(*other) + 1e-12, "{setting:?}: {own} {other}");
             if least > 1e-3 {
@@ -165,7 +165,7 @@ fn every_engine_says_what_it_says_of_all_rows() {
             }
         }
         assert!(3 * sound > dense.len(), "{setting:?}: {sound} of {}", dense.len());
-        // The place of a column changes no bit.
+        // Column positions change no bit.
         let moved = words.rows(&permuted, setting);
         let again = Arc::new(Moments::by_columns(&moved).unwrap());
         let place = |k: usize| permuted.iter().position(|&own| own == k).unwrap();
@@ -202,7 +202,7 @@ fn rows_have_the_same_bits_alone_beside_others_and_read_ahead() {
         let alone = made(&|moments| [3, 8, 12].iter().for_each(|&column| moments.read(&rows, &[column])));
         assert_eq!(alone, made(&|moments| moments.read(&rows, &order)), "{setting:?}");
         assert_eq!(alone, made(&|moments| moments.read_ahead(&rows, &[12], &[8, 12, 0, 3])), "{setting:?}");
-        // More than a pass takes: what comes first is likelier.
+        // More than one pass takes: the first ones are the likeliest.
         let last = made(&|moments| moments.read_ahead(&rows, &[12], &[8, 0, 1, 2, 4, 5, 6, 3]));
         assert!(last.0.iter().all(|loss| loss.is_nan()), "{setting:?}");
     }

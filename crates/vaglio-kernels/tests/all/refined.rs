@@ -1,4 +1,4 @@
-//! Ill-conditioned folds: by moments refined from the rows, and how far moments alone may be trusted.
+//! Ill-conditioned folds: moments refined from the rows, and the reliability limit of plain moments.
 
 use super::sample::Sample;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use vaglio_kernels::Level;
 use vaglio_kernels::kfold::{Backward, Decomposition, FoldedRows, Forward, Moments, Refinement, Refit, Spectrum};
 use vaglio_testkit::Random;
 
-/// More than a part of them, so that parts are put together.
+/// More rows than one chunk, so that chunks are merged.
 const ROWS: usize = 1100;
 const FOLDS: usize = 3;
 const COLUMNS: usize = 14;
 
-/// Columns that are mixtures of random ones of falling size.
+/// Generates mixtures of random columns of decreasing size.
 fn sample(random: &mut Random, condition: f64) -> Sample {
     let parts: Vec<Vec<f64>> = (0..COLUMNS).map(|_| (0..ROWS).map(|_| random.normal()).collect()).collect();
     let column = |random: &mut Random| {
@@ -60,7 +60,7 @@ fn residuals_refined_from_moments_are_those_of_refitted_folds() {
                 refined += 1;
                 let plain = refitted.residuals(lambda).unwrap();
                 let size = squares(&plain).sqrt() + moments.squares().sqrt();
-                // What reflections lose: rounding times the condition, which λ bounds.
+                // QR's error: rounding times the condition number, which λ bounds.
                 let most = 1e-13 * (10.0 + condition.min(1e2 / lambda.sqrt())) * size;
                 for (own, plain) in residuals.iter().flatten().zip(plain.iter().flatten()) {
                     assert!((own - plain).abs() < most, "{condition:e} {lambda:e}: {own} is not {plain}");
@@ -69,7 +69,7 @@ fn residuals_refined_from_moments_are_those_of_refitted_folds() {
         }
     }
     assert!(refined > 40 && refused > 5, "{refined} refined, {refused} refused");
-    // Few columns beside the folds are not for it, nor are columns that each fold standardizes.
+    // Refinement does not apply with few columns relative to the folds, or with standardization in folds.
     let sample = sample(&mut random, 1.0);
     let plain = rows(&sample, false, true);
     let moments = Moments::new(&plain).unwrap();
@@ -80,7 +80,7 @@ fn residuals_refined_from_moments_are_those_of_refitted_folds() {
     assert!(Refinement::new(&standardized, &moments, &(0..COLUMNS).collect::<Vec<_>>()).is_none());
 }
 
-/// The error of a loss times its conditioning, over the loss and the squares of the targets.
+/// Tests the error of a loss times its conditioning, relative to the loss and the squared targets.
 #[test]
 fn errors_of_unreliable_losses_are_within_their_bound() {
     let mut random = Random::new(std::env::var("VAGLIO_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1));
@@ -120,6 +120,6 @@ fn errors_of_unreliable_losses_are_within_their_bound() {
     }
     println!("{met} losses, {worst:?}");
     assert!(met > 2 * count, "{met} unreliable losses");
-    // Bounds take 1e-11: of 14000 losses the worst, by recurrences of additions, had 1.4e-14, all others below 1e-16.
+    // Bounds allow 1e-11. Among 14000 losses the worst, by update recurrences, had 1.4e-14, all others below 1e-16.
     assert!(worst.iter().all(|error| *error < 1e-12), "{worst:?}");
 }

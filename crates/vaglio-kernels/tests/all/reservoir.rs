@@ -1,10 +1,10 @@
-//! The states of a reservoir against the recursion as it is written.
+//! Reservoir states against the literal recursion.
 
 use vaglio_kernels::Level;
 use vaglio_kernels::reservoir::{Connections, Reservoir};
 use vaglio_testkit::Random;
 
-/// A number in [−1, 1).
+/// Draws a number in [−1, 1).
 fn number(random: &mut Random) -> f64 {
     2.0 * random.uniform() - 1.0
 }
@@ -13,7 +13,7 @@ struct Net {
     starts: Vec<usize>,
     sources: Vec<u32>,
     weights: Vec<f64>,
-    /// Input after input.
+    /// Weights, input by input.
     input: Vec<f64>,
     bias: Vec<f64>,
 }
@@ -40,7 +40,7 @@ impl Net {
         Connections { starts: &self.starts, sources: &self.sources, weights: &self.weights }
     }
 
-    /// Units × rows, by the definition.
+    /// Computes states by definition, units × rows.
     fn naive(&self, inputs: &[Vec<f64>], lengths: &[usize], leak: f64) -> Vec<Vec<f64>> {
         let units = self.bias.len();
         let mut dense = vec![vec![0.0; units]; units];

@@ -1,4 +1,4 @@
-//! Rows of data, and what plain ridge fits on some of them say of others.
+//! Sample data, with plain ridge fits on some rows and predictions of others.
 
 use ndarray::{Array2, Axis};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use vaglio_kernels::kfold::FoldedRows;
 use vaglio_kernels::ridge::Ridge;
 use vaglio_kernels::{Column, Data, Folds, Level};
 
-/// Columns of doubles, after them columns of bytes, targets of each output, and a weight for each row.
+/// Columns of doubles, then of bytes, targets of each output, and a weight per row.
 #[derive(Clone)]
 pub struct Sample {
     pub doubles: Vec<Vec<f64>>,
@@ -16,7 +16,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Doubles alone, every row of weight 1.
+    /// Creates a sample of doubles only, with all weights 1.
     pub fn new(doubles: Vec<Vec<f64>>, targets: Vec<Vec<f64>>) -> Self {
         let weights = vec![1.0; targets[0].len()];
         Sample { doubles, bytes: Vec::new(), targets, weights }
@@ -59,17 +59,17 @@ impl Sample {
         if weighted { self.weights[row] } else { 1.0 }
     }
 
-    /// The columns of a subset: rows × columns.
+    /// Returns the columns of a subset, rows × columns.
     pub fn matrix(&self, subset: &[usize], rows: &[usize]) -> Array2<f64> {
         Array2::from_shape_fn((rows.len(), subset.len()), |(j, k)| self.entry(subset[k], rows[j]))
     }
 
-    /// The targets: outputs × rows.
+    /// Returns the targets, outputs × rows.
     pub fn outputs(&self) -> Array2<f64> {
         Array2::from_shape_fn((self.targets.len(), self.count()), |(o, j)| self.targets[o][j])
     }
 
-    /// Targets of the rows `held` less their predictions by a fit on the rows `training`: outputs × held.
+    /// Returns residuals of the rows `held` for a fit on the rows `training`, outputs × held.
     pub fn residuals(
         &self,
         training: &[usize],
@@ -88,7 +88,7 @@ impl Sample {
         y.select(Axis(1), held) - fitted.t()
     }
 
-    /// Mean squared error of every row from a fit without it.
+    /// Computes the leave-one-out mean squared error by refitting.
     pub fn leave_one_out(&self, subset: &[usize], lambda: f64, weighted: bool, intercept: bool) -> f64 {
         let (mut sum, mut total) = (0.0, 0.0);
         for row in 0..self.count() {

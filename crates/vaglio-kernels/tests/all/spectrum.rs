@@ -10,7 +10,7 @@ const ROWS: usize = 240;
 const COLUMNS: usize = 75;
 const FOLDS: usize = 4;
 
-/// Noise with a mean, neighbours alike, three outputs; the last column is equal to column 20.
+/// Generates noise with a nonzero mean, correlated neighbours and three outputs; the last column equals column 20.
 fn sample() -> Sample {
     let mut random = Random::new(17);
     let mut next = || random.uniform() - 0.4;
@@ -32,7 +32,7 @@ fn moments(sample: &Sample, level: Level, intercept: bool) -> Moments {
     Moments::new(&sample.rows(level, &folds, false, intercept, false)).unwrap()
 }
 
-/// The sum of squared errors of a fold, from a fit on the other rows.
+/// Computes a fold's sum of squared errors for a fit on the other rows.
 fn refitted(sample: &Sample, subset: &[usize], intercept: bool, held: usize, lambda: f64) -> f64 {
     let (inside, training): (Vec<usize>, Vec<usize>) = (0..ROWS).partition(|&j| fold(j) == held);
     sample.residuals(&training, &inside, subset, lambda, false, intercept).mapv(|e| e * e).sum()
@@ -114,7 +114,7 @@ fn low_is_the_share_of_the_least_eigenvalue() {
     let moments = moments(&sample, Level::best(), false);
     let subset: Vec<usize> = (0..COLUMNS - 1).collect();
     let spectrum = Spectrum::new(&moments, &subset).unwrap();
-    // The products of the training rows are differences from those of all rows.
+    // Products of the training rows are differences from those of all rows.
     let all = gram(sample.matrix(&subset, &(0..ROWS).collect::<Vec<_>>()).view());
     let scale = all.diag().fold(0.0f64, |m, d| m.max(*d));
     for lambda in [0.0, 1e-3, 1.0, 1e6] {
@@ -130,7 +130,7 @@ fn low_is_the_share_of_the_least_eigenvalue() {
             spectrum.conditioning(lambda)
         );
     }
-    // Equal columns leave nothing to λ = 0.
+    // With equal columns, λ = 0 is unreliable.
     let with_copy = Spectrum::new(&moments, &[20, 3, COLUMNS - 1]).unwrap();
     assert!(is_unreliable(with_copy.conditioning(0.0)) && !is_unreliable(with_copy.conditioning(0.1)));
     assert_eq!(with_copy.conditioning(-1.0), 0.0, "A_t + λ is not positive definite");

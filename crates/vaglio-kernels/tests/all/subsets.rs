@@ -9,7 +9,7 @@ use vaglio_testkit::Random;
 struct Problem {
     x: Vec<Vec<f64>>,
     targets: Vec<Vec<f64>>,
-    /// The part in which each row is held out; none where training errors count.
+    /// Fold in which each row is held out; `None` for training errors.
     parts: Option<Vec<u32>>,
     intercept: bool,
     lambda: f64,
@@ -24,7 +24,7 @@ impl Problem {
         let mut random = Random::new(seed);
         let outputs = 1 + seed as usize % 2;
         let mut x: Vec<Vec<f64>> = (0..columns).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
-        // Columns that are nearly others, and of other units.
+        // Near-copies of columns, and columns in other units.
         if seed.is_multiple_of(3) {
             x[4] = x[1].iter().map(|v| v + 1e-3 * random.normal()).collect();
         }
@@ -41,7 +41,7 @@ impl Problem {
         Problem { x, targets, parts, intercept: (seed as usize / 2).is_multiple_of(2), lambda }
     }
 
-    /// The squares of a subset by plain fits.
+    /// Computes the squared error of a subset by plain fits.
     fn truth(&self, subset: &[usize]) -> f64 {
         let rows = self.targets[0].len();
         let Some(parts) = &self.parts else { return self.error(subset, &|_| true, &|_| true) };
@@ -59,7 +59,7 @@ impl Problem {
         };
         let means: Vec<f64> = subset.iter().map(|&k| mean(&self.x[k])).collect();
         let at = |row: usize, k: usize| self.x[subset[k]][row] - means[k];
-        // In units of the columns, which plain elimination needs.
+        // In units of the columns, as plain elimination needs.
         let size = subset.len();
         let scale: Vec<f64> =
             (0..size).map(|k| (train.iter().map(|&r| at(r, k).powi(2)).sum::<f64>() + self.lambda).sqrt()).collect();
@@ -111,7 +111,7 @@ fn all_subsets(columns: usize, most: usize) -> Vec<Vec<usize>> {
     all.split_off(1)
 }
 
-/// What a search with these limits does not rule out.
+/// Returns the subsets that a search with these limits does not prune.
 fn explored(squares: &SubsetSquares, fixed: &[usize], limits: &[f64], budget: usize) -> Vec<(f64, Vec<usize>)> {
     let (mut open, mut found) = (vec![squares.root(fixed.to_vec())], Vec::new());
     while let Some(next) = open.pop() {
@@ -125,7 +125,7 @@ fn explored(squares: &SubsetSquares, fixed: &[usize], limits: &[f64], budget: us
     found
 }
 
-/// Compares what is not ruled out with enumeration, the second best of each size being the limit; how many were ruled out.
+/// Compares unpruned subsets with enumeration, with the second best of each size as limit; returns the number pruned.
 fn ruled_out(problem: &Problem, most: usize, budgets: &[usize]) -> usize {
     let (squares, columns) = (problem.squares().unwrap(), problem.x.len());
     let mut truths: Vec<(f64, Vec<usize>)> =
@@ -154,14 +154,14 @@ fn ruled_out(problem: &Problem, most: usize, budgets: &[usize]) -> usize {
     count
 }
 
-/// `VAGLIO_PROBLEMS=1000` tries so many.
+/// `VAGLIO_PROBLEMS=1000` sets the number of problems.
 #[test]
 fn nothing_within_the_limits_is_ruled_out() {
     let count = std::env::var("VAGLIO_PROBLEMS").ok().and_then(|count| count.parse().ok()).unwrap_or(36);
     let of = |budget| (0..count).map(|seed| ruled_out(&Problem::new(seed), 4 + seed as usize % 3, &[budget])).sum();
     let (in_parts, at_once): (usize, usize) = (of(2), of(1000));
     assert!(in_parts + at_once > count as usize * 50, "{in_parts} {at_once}");
-    // Nodes that are copies of others have as sharp bounds as those that are made of their columns.
+    // Bounds of copied nodes are as tight as those of nodes built from their columns.
     assert!(at_once as f64 > 0.98 * in_parts as f64, "{in_parts} {at_once}");
 }
 

@@ -1,4 +1,4 @@
-//! Every law of a criterion fails on what is wrong, and holds on what is right.
+//! Every law of a criterion fails on a faulty one, and holds on a correct one.
 
 use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use vaglio_core::{
 };
 use vaglio_testkit::{check_criterion, check_criterion_on_standard_data, criterion, data, variation};
 
-/// What is wrong.
+/// The planted fault.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Fault {
     None,
@@ -43,13 +43,13 @@ enum Fault {
     Panics,
 }
 
-/// Leave-one-out with one thing wrong.
+/// Leave-one-out with one fault.
 #[saved(Criterion, "wrong")]
 struct Wrong {
     fault: Fault,
 }
 
-/// Stands for the size of the present pool.
+/// Simulates the size of the current thread pool.
 static THREADS: AtomicUsize = AtomicUsize::new(1);
 
 impl Wrong {

@@ -1,4 +1,4 @@
-//! Seeded data are the same every time and are what their recipe says.
+//! Seeded data are reproducible and match their recipe.
 
 use vaglio_core::{Column, Task};
 use vaglio_testkit::{data, rebuild};
@@ -14,7 +14,7 @@ fn equal_recipes_give_equal_bits() {
     assert_eq!(a.targets(), b.targets());
     assert_eq!(a.weights(), b.weights());
     assert_eq!(a.columns().column(3).values(), b.columns().column(3).values());
-    // The first number is a constant of the generator: a change would change every test that follows from it.
+    // The first number is a constant of the generator: a change would alter every seeded test.
     assert_eq!(vaglio_testkit::Random::new(0).bits(), 0xe220_a839_7b1d_cdaf);
 }
 

@@ -1,4 +1,4 @@
-//! Scores of +∞, which refuse a subset.
+//! Scores of +∞, which reject a subset.
 
 use crate::common::{TOLERANCE, broken_law, design, holds};
 use vaglio_core::{
@@ -6,18 +6,18 @@ use vaglio_core::{
 };
 use vaglio_testkit::{check_criterion, criterion};
 
-/// The squared error on the training rows.
+/// Squared error on the training rows.
 fn right_on_all_rows(design: &Design, subset: &[Feature]) -> Result<Score> {
     let rows: Vec<usize> = (0..design.rows()).collect();
     design.best_lambda(|l| Ok(design.loss(&Squared, design.retrain(&rows, &rows, subset, l)?.view())))
 }
 
-/// No subset of two columns or more is better than another: nobody wins, on the way up and on the way down.
+/// All subsets of two or more columns tie at +∞: no winner, neither forward nor backward.
 #[test]
 fn nobody_wins_among_infinite_scores() {
     #[saved(Criterion, "one_at_most")]
     struct OneAtMost {
-        /// Whether the shortcut takes a winner all the same.
+        /// Whether the shortcut reports a winner regardless.
         insists: bool,
     }
 

@@ -1,4 +1,4 @@
-//! Every law of a learner fails on what is wrong, and holds on what is right.
+//! Every law of a learner fails on a faulty one, and holds on a correct one.
 
 use crate::common::{Fitted, Plain, TOLERANCE, broken_law, holds};
 use serde::{Deserialize, Serialize, Serializer};
@@ -8,7 +8,7 @@ use vaglio_core::{
 };
 use vaglio_testkit::{check_learner, check_learner_on_standard_data, data, learner};
 
-/// What is wrong.
+/// The planted fault.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Fault {
     None,
@@ -28,7 +28,7 @@ enum Fault {
     Restless,
 }
 
-/// Ridge regression with one thing wrong.
+/// Ridge regression with one fault.
 #[saved(Learner, "wrong")]
 struct Wrong {
     fault: Fault,
@@ -86,7 +86,7 @@ struct WrongModel {
     rounded: Vec<f64>,
 }
 
-/// Writes single precision.
+/// Serializes in single precision.
 fn single<S: Serializer>(values: &[f64], serializer: S) -> std::result::Result<S::Ok, S::Error> {
     values.iter().map(|&v| v as f32).collect::<Vec<f32>>().serialize(serializer)
 }
@@ -141,7 +141,7 @@ impl Predict for WrongModel {
     }
 }
 
-/// A model that cannot be loaded by the word under which it is saved.
+/// A model with a serialization tag that cannot be loaded.
 #[saved(Learner, "unsaved")]
 struct Unsaved {}
 
@@ -158,7 +158,7 @@ impl Refit for Unsaved {
     }
 }
 
-/// JSON has no infinity: it is written as null.
+/// JSON has no infinity: it becomes null.
 #[saved(ModelData, "infinite")]
 struct Infinite {
     bound: f64,

@@ -1,11 +1,11 @@
-//! Every law of a loss fails on what is wrong, and holds on what is right.
+//! Every law of a loss fails on a faulty one, and holds on a correct one.
 
 use crate::common::{TOLERANCE, broken_law, holds};
 use ndarray::ArrayView2;
 use vaglio_core::{Loss, Measure, saved};
 use vaglio_testkit::{check_loss, check_loss_on_standard_data, data, registry};
 
-/// What is wrong.
+/// The planted fault.
 #[derive(Debug, Clone, Copy, PartialEq, vaglio_core::serde::Serialize, vaglio_core::serde::Deserialize)]
 #[serde(crate = "vaglio_core::serde")]
 enum Fault {
@@ -19,7 +19,7 @@ enum Fault {
     TooNarrow,
 }
 
-/// The mean squared error with one thing wrong.
+/// Mean squared error with one fault.
 #[saved(Loss, "planted_loss")]
 struct Wrong {
     fault: Fault,

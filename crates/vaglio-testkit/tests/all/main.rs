@@ -1,4 +1,4 @@
-//! The laws themselves: what is right keeps them, what breaks one is caught.
+//! Tests of the laws: correct components pass, faulty ones are caught.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test stops at what is wrong")]
 

@@ -1,4 +1,4 @@
-//! Every law of a map fails on what is wrong, and holds on what is right.
+//! Every law of a map fails on a faulty one, and holds on a correct one.
 
 use crate::common::{TOLERANCE, broken_law, holds};
 use serde::{Deserialize, Serialize, Serializer};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, TargetScale, saved};
 use vaglio_testkit::{check_map, check_map_on_standard_data, data, map};
 
-/// What is wrong.
+/// The planted fault.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Fault {
     None,
@@ -27,8 +27,8 @@ enum Fault {
     TargetScaleZero,
 }
 
-/// Subtracts the mean of every column of numbers, with one thing wrong. It is not described: the laws of the registry
-/// need a role without components.
+/// Subtracts the mean of every numeric column, with one fault. It is not described, since the laws of the registry need
+/// a role without components.
 #[saved(Map, "center")]
 struct Center {
     fault: Fault,
@@ -71,7 +71,7 @@ struct Centered {
     rounded: Vec<f64>,
 }
 
-/// Writes single precision.
+/// Serializes in single precision.
 fn single<S: Serializer>(values: &[f64], serializer: S) -> std::result::Result<S::Ok, S::Error> {
     values.iter().map(|&v| v as f32).collect::<Vec<f32>>().serialize(serializer)
 }

@@ -1,4 +1,4 @@
-//! What is linked in is found, made and tried.
+//! Linked components are found, built and tested.
 
 use crate::common::{ByDefinition, TOLERANCE, broken_law, holds};
 use serde_json::json;

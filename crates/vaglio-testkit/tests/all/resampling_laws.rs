@@ -1,11 +1,11 @@
-//! Every law of a resampling fails on what is wrong, and holds on what is right.
+//! Every law of a resampling fails on a faulty one, and holds on a correct one.
 
 use crate::common::{broken_law, design, holds};
 use std::cell::Cell;
 use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, saved, setting};
 use vaglio_testkit::{check_resampling, check_resampling_on_standard_data};
 
-/// What is wrong.
+/// The planted fault.
 #[setting]
 #[derive(Copy, PartialEq)]
 enum Fault {
@@ -19,7 +19,7 @@ enum Fault {
     Restless,
 }
 
-/// The last rows, with one thing wrong.
+/// Holds out the last rows, with one fault.
 #[saved(Resampling, "planted_last")]
 struct Last {
     fault: Fault,

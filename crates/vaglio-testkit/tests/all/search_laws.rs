@@ -1,4 +1,4 @@
-//! Every law of a search fails on what is wrong, and holds on what is right.
+//! Every law of a search fails on a faulty one, and holds on a correct one.
 
 use crate::common::{ByDefinition, Forward, Shrink, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use vaglio_core::{
 };
 use vaglio_testkit::{check_search, check_search_on_standard_data, criterion, data, search};
 
-/// What is wrong.
+/// The planted fault.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Fault {
     None,
@@ -42,13 +42,13 @@ pub enum Fault {
     NanScore,
     Threads,
     StandardError,
-    /// No fault: how far a search goes is its own business.
+    /// No fault: a search may end at any size.
     EndsEarly,
-    /// No fault: which size is the result is settled by its settings.
+    /// No fault: the settings decide which size is the result.
     ChoosesFirst,
 }
 
-/// A greedy search with one thing wrong.
+/// A greedy search with one fault.
 #[saved(SearchStrategy, "wrong")]
 pub struct Wrong {
     pub fault: Fault,
@@ -271,7 +271,7 @@ fn a_search_that_cannot_do_without_candidates_is_found() {
     }
 }
 
-/// Says the constraints that it is given, and forgets them.
+/// Reports its constraints but ignores them.
 #[saved(SearchStrategy, "careless")]
 #[derive(Default)]
 pub struct Careless {

@@ -1,4 +1,4 @@
-//! The laws of a search that takes no steps, and of one that moves several columns in a step.
+//! Laws of a search without steps, and of one that moves several columns per step.
 
 use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use vaglio_core::{
 };
 use vaglio_testkit::{check_search, search};
 
-/// What is wrong.
+/// The planted fault.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Fault {
     None,
@@ -19,7 +19,7 @@ enum Fault {
     ProvesAfterAStop,
 }
 
-/// The best single column, asking before each.
+/// Finds the best single column, with a question before each.
 #[saved(SearchStrategy, "best_one")]
 struct BestOne {
     fault: Fault,
@@ -83,7 +83,7 @@ fn a_search_without_steps_that_is_wrong_is_found() {
     assert_eq!(broken_law(outcome), "ties");
 }
 
-/// Adds all columns in pairs, then goes back one pair.
+/// Adds all columns in pairs, then removes one pair.
 #[saved(SearchStrategy, "pairs")]
 struct Pairs {
     /// Whether a step names only its first column.

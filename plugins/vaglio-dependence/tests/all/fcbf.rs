@@ -39,7 +39,7 @@ fn a_weight_of_two_is_the_row_twice() {
     }
 }
 
-/// H of labels, by counting.
+/// Computes the entropy of labels by counting.
 fn entropy<T: Ord + Clone>(labels: &[T]) -> f64 {
     let mut counts = BTreeMap::new();
     labels.iter().for_each(|label| *counts.entry(label.clone()).or_insert(0.0) += 1.0);
@@ -53,7 +53,7 @@ fn uncertainty(a: &[u8], b: &[u8]) -> f64 {
     2.0 * (a + b - entropy(&both)) / (a + b)
 }
 
-/// The algorithm as it is printed: a list in descending order, from which each predominant column strikes out.
+/// The algorithm as printed: in a list in descending order, each predominant column removes its redundant peers.
 fn printed(columns: &[Vec<u8>], y: &[u8], threshold: f64) -> Vec<f64> {
     let relevance: Vec<f64> = columns.iter().map(|x| uncertainty(x, y)).collect();
     let mut list: Vec<usize> = (0..columns.len()).filter(|&x| relevance[x] > threshold).collect();
@@ -71,7 +71,7 @@ fn printed(columns: &[Vec<u8>], y: &[u8], threshold: f64) -> Vec<f64> {
     weights
 }
 
-/// Columns of whole numbers, whose bins of equal width are the numbers.
+/// Integer columns, with equal-width bins that separate the integers.
 #[test]
 fn predominant_columns_are_those_of_the_printed_algorithm() {
     let mut kept = 0;

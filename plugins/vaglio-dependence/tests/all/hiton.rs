@@ -31,7 +31,7 @@ fn only_ratios_of_weights_matter() {
     }
 }
 
-/// What least squares on columns and a constant leave, by elimination.
+/// Computes least-squares residuals on columns and a constant, by elimination.
 fn left(y: &[f64], on: &[&[f64]]) -> Vec<f64> {
     let rows = y.len();
     let all: Vec<Vec<f64>> =
@@ -49,7 +49,7 @@ fn left(y: &[f64], on: &[&[f64]]) -> Vec<f64> {
     (0..rows).map(|row| y[row] - fitted(row)).collect()
 }
 
-/// Whether |z| of the correlation of what is left is below the quantile.
+/// Tests whether |z| of the partial correlation is below the quantile.
 fn independent(x: &[f64], y: &[f64], given: &[&[f64]], quantile: f64) -> bool {
     let (a, b) = (left(x, given), left(y, given));
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -58,7 +58,7 @@ fn independent(x: &[f64], y: &[f64], given: &[&[f64]], quantile: f64) -> bool {
     z.abs() * (x.len() as f64 - given.len() as f64 - 3.0).sqrt() <= quantile
 }
 
-/// Whether any set of one to three of `others` makes x independent of y.
+/// Tests whether any set of one to three of `others` makes x independent of y.
 fn separated(columns: &[Vec<f64>], y: &[f64], x: usize, others: &[usize], quantile: f64) -> bool {
     (1..1u32 << others.len()).any(|bits| {
         let set: Vec<&[f64]> =
@@ -67,7 +67,7 @@ fn separated(columns: &[Vec<f64>], y: &[f64], x: usize, others: &[usize], quanti
     })
 }
 
-/// The algorithm as it is printed, for numbers.
+/// The algorithm as printed, for numbers.
 fn printed(columns: &[Vec<f64>], y: &[f64], quantile: f64) -> Vec<usize> {
     let strength = |x: usize| {
         let (a, b) = (left(&columns[x], &[]), left(y, &[]));
@@ -98,7 +98,7 @@ fn the_columns_that_stay_are_those_of_the_printed_algorithm() {
     for seed in 0..25 {
         let mut random = Random::new(seed);
         let mut draw = || (0..80).map(|_| random.normal()).collect::<Vec<f64>>();
-        // Parents 0 to 2, what they come from, what they lead to, and noise.
+        // Parents 0 to 2, their causes, their effects, and noise.
         let parents: Vec<Vec<f64>> = (0..3).map(|_| draw()).collect();
         let mut columns = parents.clone();
         for parent in &parents {
@@ -123,7 +123,7 @@ fn the_columns_that_stay_are_those_of_the_printed_algorithm() {
     assert!(stayed >= 120 && associated > stayed + 60, "{stayed} of {associated}");
 }
 
-/// −ln p of the normal distribution, and of the χ² distribution with two degrees, by their closed forms.
+/// −ln p of the normal distribution, and of the χ² distribution with two degrees of freedom, in closed form.
 #[test]
 fn a_column_that_stays_weighs_its_p() {
     let x: [f64; 8] = [1., 2., 3., 4., 5., 6., 7., 8.];
@@ -144,7 +144,7 @@ fn a_column_that_stays_weighs_its_p() {
     Near::relative(1e-10).assert(g_squared / 2.0, weights(&by_bins, &problem)[0], "a weight");
 }
 
-/// A chain a → b → y of labels: given b, a tells nothing more.
+/// A chain a → b → y of labels: given b, a is uninformative.
 #[test]
 fn labels_of_a_chain_are_separated_by_bins() {
     let mut random = Random::new(8);

@@ -1,4 +1,4 @@
-//! Weights under which one kernel depends on the target most.
+//! Weights that maximize the dependence of one kernel on the target.
 
 use crate::{design, holds, score, weights};
 use vaglio_core::{Criterion, Problem, Task};
@@ -20,7 +20,7 @@ fn a_weight_of_two_is_the_row_twice() {
     }
 }
 
-/// The dependence at some weights, as the formulas have it: tr(KHLH)/m² of m × m matrices.
+/// Computes the dependence at given weights by definition: tr(KHLH)/m² of m × m matrices.
 fn dependence(columns: &[Vec<f64>], y: &[f64], weights: &[f64]) -> f64 {
     let unit = |values: &[f64]| -> Vec<f64> {
         let rows = values.len() as f64;
@@ -67,7 +67,7 @@ fn no_weights_of_a_grid_are_better() {
     }
 }
 
-/// Weights 1/|S| on a subset are the subset of `hsic`, so that what is found is at least as good as every subset.
+/// Weights 1/|S| on a subset give its `hsic` score, so the optimum is at least as good as every subset.
 #[test]
 fn subsets_of_hsic_are_among_the_weights() {
     let (columns, y, problem) = drawn(7);

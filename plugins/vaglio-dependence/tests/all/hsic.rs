@@ -77,7 +77,7 @@ fn the_values_are_those_worked_out_by_hand() {
     near(score(&of(1.0, false, Estimator::Biased), &problem, &[1, 0]), -fixed);
 }
 
-/// A target that is the product of two columns has nothing to do with either, and all with both.
+/// A product of two columns is independent of each, and determined by both.
 #[test]
 fn columns_that_matter_only_together_are_seen_together() {
     let mut random = vaglio_testkit::Random::new(3);
@@ -89,7 +89,7 @@ fn columns_that_matter_only_together_are_seen_together() {
     let pairs = (0..5).flat_map(|i| (0..i).map(move |k| [k, i]));
     let best = pairs.min_by(|a, b| score(&hsic, &problem, a).total_cmp(&score(&hsic, &problem, b)));
     assert_eq!(best, Some([1, 3]));
-    // Backward elimination starts where both are there.
+    // Backward elimination starts with both columns in the subset.
     let design = design(&problem);
     let mut subset = Subset::open(&hsic, &design, &Outline::backward(5, 2)).unwrap();
     subset.reset(&[0, 1, 2, 3, 4]).unwrap();
@@ -101,7 +101,7 @@ fn columns_that_matter_only_together_are_seen_together() {
     assert_eq!(subset.selected(), [1, 3]);
 }
 
-/// Under independence the biased estimate is above 0 and the unbiased one about it.
+/// Under independence the biased estimate is above 0 and the unbiased one near it.
 #[test]
 fn the_unbiased_estimate_is_about_nothing_where_there_is_nothing() {
     let mut total = [0.0; 2];

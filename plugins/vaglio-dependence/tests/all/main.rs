@@ -1,4 +1,4 @@
-//! The criteria keep every law, and have the values of their formulas.
+//! The criteria keep every law and match their formulas.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
 
@@ -29,7 +29,7 @@ fn score(criterion: &dyn Criterion, problem: &Problem, subset: &[Feature]) -> f6
     criterion.evaluate(&design(problem), subset).unwrap().loss
 }
 
-/// What every column of a problem weighs, by the score of each alone.
+/// Computes the weight of every column of a problem from its score alone.
 fn weights(criterion: &dyn Criterion, problem: &Problem) -> Vec<f64> {
     (0..design(problem).features()).map(|column| -score(criterion, problem, &[column])).collect()
 }

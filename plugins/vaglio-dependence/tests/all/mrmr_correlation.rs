@@ -1,4 +1,4 @@
-//! mRMR by correlations has the values that are worked out by hand.
+//! mRMR by correlations matches values worked out by hand.
 
 use crate::{design, holds};
 use vaglio_core::{Criterion, Feature, Problem, Task};
@@ -72,7 +72,7 @@ fn outputs_count_by_their_mean() {
     let (y, opposite) = ([3., 1., -1., -3.], [-3., 3., 3., -3.]);
     let x = [1., 1., -1., -1.];
     let problem = data::given(&[&x], &[&y, &opposite], Task::Regression).unwrap();
-    // ρ(x, y) = 8/√80 and the other is 0.
+    // ρ(x, y) = 8/√80, and the other correlation is 0.
     near(score(Mrmr::default(), &problem, &[0]), 1.0 - 4.0 / 80f64.sqrt());
 }
 

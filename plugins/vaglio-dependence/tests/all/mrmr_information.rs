@@ -53,7 +53,7 @@ fn a_weight_of_two_is_the_row_twice() {
     }
 }
 
-/// Two halves that have nothing to do with each other, a column that is one of them, and a constant one.
+/// Two independent binary columns, the second again with other values, and a constant one.
 fn by_hand() -> Problem {
     let columns: [&[f64]; 4] = [&[1., -1., 1., -1.], &[1., 1., -1., -1.], &[5., 5., 9., 9.], &[4., 4., 4., 4.]];
     let task = Task::Binary { negative: None, positive: "yes".into() };
@@ -63,7 +63,7 @@ fn by_hand() -> Problem {
 #[test]
 fn the_values_are_those_worked_out_by_hand() {
     let problem = by_hand();
-    // Of cells ½, ¼, ¼ and marginals ½, ½ and ¾, ¼.
+    // From cells ½, ¼, ¼ and marginals ½, ½ and ¾, ¼.
     let relevant = 0.5 * (0.5f64 / (0.5 * 0.75)).ln() + 0.25 * (0.25f64 / (0.5 * 0.75)).ln() + 0.25 * LN_2;
     for bins in BINS {
         let [difference, quotient] = SCHEMES.map(|scheme| MrmrInformation { scheme, bins });
@@ -84,7 +84,7 @@ fn the_values_are_those_worked_out_by_hand() {
     }
 }
 
-/// A column whose size, and not whose sign, goes with the target has no correlation with it.
+/// A column whose absolute value, not sign, determines the target has no correlation with it.
 #[test]
 fn what_is_not_monotone_is_seen() {
     let mut random = vaglio_testkit::Random::new(4);
@@ -96,14 +96,14 @@ fn what_is_not_monotone_is_seen() {
     assert!(score(&criterion, &problem, &[1]) < 10.0 * score(&criterion, &problem, &[0]));
 }
 
-/// Whatever the shares, two values are two bins.
+/// Two values always get two bins, whatever their shares.
 #[test]
 fn a_column_of_two_values_keeps_them_apart() {
     for ones in 1..20 {
         let x: Vec<f64> = (0..20).map(|j| f64::from(u8::from(j < ones))).collect();
         let problem = data::given(&[&x], &[&x], Task::Regression).unwrap();
         for bins in [Bins::Deviation, Bins::Width(2), Bins::Width(10), Bins::Frequency(2), Bins::Frequency(10)] {
-            // The relevance of a column that is the target is its entropy, which is all its redundancy.
+            // Relevance and redundancy of a copy of the target are both its entropy.
             let criterion = MrmrInformation { scheme: Scheme::Quotient, bins };
             near(score(&criterion, &problem, &[0]), -1.0);
         }

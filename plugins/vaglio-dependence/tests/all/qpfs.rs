@@ -41,7 +41,7 @@ fn a_weight_of_two_is_the_row_twice() {
     }
 }
 
-/// Columns that have nothing to do with each other and correlations f with the target: (1 − α)x_i − αf_i is the same for all.
+/// With uncorrelated columns and target correlations f, (1 − α)x_i − αf_i is equal for all i.
 #[test]
 fn the_weights_are_those_worked_out_by_hand() {
     let columns: [&[f64]; 3] = [&[1., -1., 1., -1.], &[1., 1., -1., -1.], &[4., 4., 4., 4.]];
@@ -74,7 +74,7 @@ fn a_column_turned_round_weighs_what_it_weighs() {
     }
 }
 
-/// By as many columns as there are, Q is all of it where it is positive semidefinite.
+/// With all columns as landmarks, the approximation of a positive semidefinite Q is exact.
 #[test]
 fn by_all_columns_the_approximation_is_exact() {
     for recipe in [data::regression(40, 6, 2).weighted(), data::multiclass(30, 6, 3, 5)] {
@@ -97,7 +97,7 @@ fn every_law_holds_of_the_approximation() {
     }
 }
 
-/// The centered Gaussian kernel of a column over its norm, by the definition.
+/// Computes a column's centered, normalized Gaussian kernel by definition.
 fn kernel(column: &[f64]) -> Vec<f64> {
     let rows = column.len();
     let mean = column.iter().sum::<f64>() / rows as f64;
@@ -111,7 +111,8 @@ fn kernel(column: &[f64]) -> Vec<f64> {
     centered.into_iter().map(|v| v / norm).collect()
 }
 
-/// Beyond 2000 rows kernels are kept as levels: the conditions of the optimum hold for Q and F by the definition to the error of these.
+/// Above 2000 rows kernels are approximated by levels: the optimality conditions hold for the exact Q and F within the
+/// approximation error.
 #[test]
 fn by_levels_the_weights_are_those_of_the_kernels() {
     let drawn = data::regression(2010, 5, 9).problem();
@@ -123,7 +124,7 @@ fn by_levels_the_weights_are_those_of_the_kernels() {
     let qpfs = Qpfs { similarity: Similarity::Nhsic, alpha: Alpha::Value(0.4), ..Qpfs::default() };
     let weights: Vec<f64> = (0..6).map(|column| -score(&qpfs, &problem, &[column])).collect();
     assert_eq!(weights[1], weights[5]);
-    // The copy is in the program once.
+    // The program contains the copied column once.
     let weights = &weights[..5];
     let kernels: Vec<Vec<f64>> = columns[..5].iter().map(|column| kernel(column)).collect();
     let alike = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

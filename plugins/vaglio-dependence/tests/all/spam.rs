@@ -23,7 +23,7 @@ fn a_weight_of_two_is_the_row_twice() {
     }
 }
 
-/// What least squares on 1, x, x² and x³ make of the values, by elimination.
+/// Smooths values by least squares on 1, x, x² and x³, by elimination.
 fn smoothed(x: &[f64], values: &[f64]) -> Vec<f64> {
     let powers: Vec<Vec<f64>> = (0..4).map(|k| x.iter().map(|v| v.powi(k)).collect()).collect();
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -39,7 +39,8 @@ fn smoothed(x: &[f64], values: &[f64]) -> Vec<f64> {
     (0..x.len()).map(|row| (0..4).map(|k| matrix[k][4] / matrix[k][k] * powers[k][row]).sum()).collect()
 }
 
-/// Back-fitting as it is printed: smooth what the others leave, shorten, center; many rounds. Which columns have a function?
+/// Backfitting as printed, for many rounds: smooth the partial residuals, shrink, center. Returns which columns have a
+/// nonzero function.
 fn printed(columns: &[Vec<f64>], y: &[f64], penalty: f64) -> Vec<bool> {
     let rows = y.len();
     let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
@@ -70,13 +71,13 @@ fn functions_enter_at_the_penalties_of_the_printed_algorithm() {
     let found = weights(&spam, &problem);
     assert!(found[0] > 0.5 && found[1] > 0.5 && found[2..].iter().all(|w| *w < 0.5), "{found:?}");
     assert_eq!(found.iter().fold(0.0, |most: f64, w| most.max(*w)), 1.0);
-    // y in units of its length about the mean; the first penalty is the longest smoothed target.
+    // y is centered and scaled to length 1; the first penalty is the largest norm of a smoothed target.
     let mean = y.iter().sum::<f64>() / 50.0;
     let length = y.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>().sqrt();
     let unit: Vec<f64> = y.iter().map(|y| (y - mean) / length).collect();
     let along = |x: &Vec<f64>| smoothed(x, &unit).iter().map(|v| v * v).sum::<f64>().sqrt();
     let first = columns.iter().map(along).fold(0.0, f64::max);
-    // The ratio of two penalties is 0.95: between, entries are by a straight line.
+    // Successive penalties have ratio 0.95, with linear interpolation of entries between them.
     for (column, weight) in found.iter().enumerate().filter(|(_, weight)| **weight > 0.1) {
         let is_in = |by: f64| printed(&columns, &unit, first * weight * by)[column];
         assert!(!is_in(1.03) && is_in(0.97), "column {column} at {weight}");

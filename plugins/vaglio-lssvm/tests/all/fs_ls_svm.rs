@@ -1,4 +1,4 @@
-//! Components against their definition, and what a saved model must keep and refuse.
+//! Components against their definition; saved models keep their state and reject damage.
 
 use serde_json::{Value, json};
 use vaglio_core::{Columns, Design, Error, Learner, LinearForm, Model, Problem, Readout, Task};
@@ -31,7 +31,7 @@ fn rows_of(value: &Value) -> Vec<Vec<f64>> {
 fn every_law_of_a_learner_holds() -> Result<(), Broken> {
     registry::check_registry(&[])?;
     for kernel in kernels() {
-        // Bytes from 0 to 255 make a polynomial of numbers about 1e9, of which a ridge fit keeps fewer digits.
+        // Bytes from 0 to 255 make polynomial kernels near 1e9, where a ridge fit has fewer digits.
         let tolerance = if kernel.degree.is_some() { 1e-5 } else { 1e-7 };
         for (scaling, landmarks) in [(Scaling::Gram, 10), (Scaling::Entropy, 5), (Scaling::None, 7)] {
             check_learner_on_standard_data(&FsLsSvm { scaling, ..machine(landmarks, kernel.clone()) }, tolerance)?;
@@ -71,7 +71,7 @@ fn columns_are_the_definition() {
                 assert!((design.column(i).get(row) - expected).abs() <= 1e-12 * size);
             }
         }
-        // On the landmarks Z·Zᵀ = K̃ with `gram`; columns are orthogonal with both, and in decreasing order.
+        // With `gram`, Z·Zᵀ = K̃ on the landmarks; with both scalings, columns are orthogonal in decreasing order.
         let z = |i: usize, j: usize| -> f64 {
             components[i].iter().zip(&landmarks).map(|(c, v)| c * k(&landmarks[j], v)).sum()
         };
@@ -176,7 +176,7 @@ fn a_model_has_the_designs_bits_on_any_number_of_rows_and_keeps_what_it_needs() 
     }
 }
 
-/// A reduced set of kernels: the columns are those of the landmarks, and the model keeps no landmark that was not chosen.
+/// A reduced set of kernels: columns are landmark kernels, and the model drops the landmarks of unselected ones.
 #[test]
 fn without_scaling_columns_are_the_kernels_of_landmarks() {
     let problem = data::regression(120, 4, 13).problem();
@@ -242,7 +242,7 @@ fn settings_out_of_range_are_refused_by_name() {
 fn kernels_that_overflow_or_vanish_are_an_error() {
     let large: &[f64] = &[1e200, -1e200, 3e199, 2e200];
     let problem = data::given(&[large], &[&[1.0, 2.0, 3.0, 4.0]], Task::Regression).unwrap();
-    // A given bandwidth is enough for distances that overflow: those kernels are 0.
+    // A fixed bandwidth is valid for distances that overflow: those kernels are 0.
     for kernel in kernels().into_iter().filter(|k| k.bandwidth != Some(Bandwidth::Value(1.5))) {
         let error = machine(3, kernel).design(&problem).unwrap_err();
         assert!(matches!(&error, Error::Numerical(m) if m.contains("standardize")), "{error}");

@@ -1,4 +1,4 @@
-//! Kernel logistic regression against the iteration that its authors print, and what it refuses.
+//! Kernel logistic regression against its authors' printed iteration; errors.
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ fn kernel(u: &[f64], v: &[f64], bandwidth: f64) -> f64 {
     (-square(u, v) / (2.0 * bandwidth * bandwidth)).exp()
 }
 
-/// The median distance of all pairs of distinct rows.
+/// Computes the median distance over all pairs of distinct rows.
 fn median(rows: &[Vec<f64>]) -> f64 {
     let distinct: BTreeSet<Vec<u64>> = rows.iter().map(|row| bits(row)).collect();
     let distinct: Vec<Vec<f64>> = distinct.iter().map(|row| row.iter().map(|v| f64::from_bits(*v)).collect()).collect();
@@ -50,7 +50,7 @@ fn median(rows: &[Vec<f64>]) -> f64 {
     if distances.len() % 2 == 1 { distances[middle] } else { (distances[middle - 1] + distances[middle]) / 2.0 }
 }
 
-/// A·x = b by elimination with pivots.
+/// Solves A·x = b by elimination with pivoting.
 fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let n = b.len();
     for k in 0..n {
@@ -71,7 +71,8 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     b
 }
 
-/// The printed iteration over all rows: (K + λW⁻¹)·α + b = f + (y′ − p)/w and Σα = 0, until nothing changes; α and b.
+/// The printed iteration over all rows: (K + λW⁻¹)·α + b = f + (y′ − p)/w and Σα = 0, until convergence; returns α and
+/// b.
 fn reference(k: &[Vec<f64>], y: &[f64], weights: &[f64], lambda: f64) -> (Vec<f64>, f64) {
     let n = y.len();
     let mut f = vec![0.0; n];
@@ -113,7 +114,7 @@ fn predictions_are_those_of_the_printed_iteration() {
         data::binary(30, 3, 4).problem(),
         data::binary(25, 4, 5).weighted().constants(1).problem(),
         data::multiclass(33, 3, 3, 6).weighted().duplicates(1).problem(),
-        // Rows are given twice, some in both classes.
+        // Duplicate rows, some of them in both classes.
         data::binary(20, 2, 7).problem().select_rows(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 2, 2, 5, 11]),
     ];
     for problem in problems {
@@ -127,7 +128,7 @@ fn predictions_are_those_of_the_printed_iteration() {
             let weights = problem.weights().map_or(vec![1.0; known.len()], |w| w.to_vec());
             for (output, y) in problem.targets().rows().into_iter().enumerate() {
                 let (alpha, intercept) = reference(&k, &y.to_vec(), &weights, lambda);
-                // A constant column, of other values in new rows, is not seen.
+                // The model ignores a constant column, even with other values in new rows.
                 let seen = |row: &[f64]| -> Vec<f64> {
                     (0..row.len()).map(|f| if model.inputs().contains(&f) { row[f] } else { known[0][f] }).collect()
                 };
@@ -148,7 +149,8 @@ fn predictions_are_those_of_the_printed_iteration() {
     }
 }
 
-/// At the minimum λα is the slope of the loss in each distinct row, and α sums to 0; but for the rounding of f, of which Σ|α| is the size.
+/// Checks the optimum: λα is the loss gradient in each distinct row and α sums to 0, within the rounding error of f, of
+/// size Σ|α|.
 fn is_minimum(lambda: f64, problem: &Problem, model: &Model) {
     let saved = serde_json::to_value(model).unwrap();
     let numbers = |value: &Value| value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect::<Vec<f64>>();
@@ -185,7 +187,7 @@ fn separable_rows_stay_finite_however_small_the_penalty() {
     assert!(before > 0.9999, "{before}");
 }
 
-/// Noise that a narrow kernel can follow, and a wide one cannot.
+/// Noise that a narrow kernel can fit, and a wide one cannot.
 #[test]
 fn hard_fits_are_solved_or_say_that_they_are_not() {
     let problem = data::binary(60, 3, 12).problem();
@@ -194,13 +196,13 @@ fn hard_fits_are_solved_or_say_that_they_are_not() {
             is_minimum(lambda, &problem, &learner(lambda, bandwidth).fit(&problem, &[0, 1, 2], None).unwrap());
         }
     }
-    // Weights so large that λ is lost beside them.
+    // Weights so large that λ is lost in rounding.
     let mut refused = 0;
     for weight in [1e3, 1e6, 1e8, 1e15, 1e30, 1e300] {
         let heavy = problem.clone().with_weights(vec![weight; 60]).unwrap();
         for bandwidth in [1e-3, 0.3, 3.0, 1e2, 1e5] {
             match learner(1e-12, bandwidth).fit(&heavy, &[0, 1, 2], None) {
-                // Narrow kernels can part the classes.
+                // Narrow kernels can separate the classes.
                 Ok(model) => {
                     let found = predicted(&model, problem.columns());
                     let parted = found.iter().zip(problem.targets().iter()).all(|(p, y)| p * y > 0.99);

@@ -1,4 +1,4 @@
-//! Kernel machines against their definitions, and what a saved model must keep and refuse.
+//! Kernel machines against their definitions; saved models keep their state and reject damage.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
 

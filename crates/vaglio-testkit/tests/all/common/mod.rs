@@ -1,4 +1,4 @@
-//! Right implementations, small and slow, and what they are tried on.
+//! Correct implementations, small and slow, and data to test them on.
 
 #![allow(dead_code, reason = "every test takes what it needs")]
 
@@ -11,12 +11,12 @@ use vaglio_testkit::{Broken, data};
 
 pub const TOLERANCE: f64 = 1e-9;
 
-/// A design with copies and constants, where every law has something to see.
+/// Builds a design with copies and constants, on which every law has cases to test.
 pub fn design() -> Design {
     data::regression(14, 5, 3).weighted().duplicates(1).constants(1).design(&[0.3], true)
 }
 
-/// The law that failed; the test fails when none did.
+/// Returns the violated law; panics if all laws hold.
 #[track_caller]
 pub fn broken_law(outcome: std::result::Result<(), Broken>) -> &'static str {
     let broken = outcome.expect_err("a law fails on what is wrong");
@@ -31,7 +31,7 @@ pub fn holds(outcome: std::result::Result<(), Broken>) {
     }
 }
 
-/// Leave-one-out squared error by its definition.
+/// Leave-one-out squared error by definition.
 #[part(Criterion, "by_definition", summary = "leave-one-out")]
 pub struct ByDefinition {}
 
@@ -58,7 +58,7 @@ impl Criterion for ByDefinition {
     }
 }
 
-/// Adds the best column until there is none.
+/// Adds the best column until none is left.
 #[part(SearchStrategy, "forward", summary = "adds the best column")]
 pub struct Forward {}
 
@@ -91,7 +91,7 @@ impl SearchStrategy for Forward {
     }
 }
 
-/// Removes the cheapest column until one is left.
+/// Removes the least harmful column until one is left.
 #[saved(SearchStrategy, "shrink")]
 #[derive(Default)]
 pub struct Shrink {}
@@ -140,7 +140,7 @@ fn finish(empty: Score, steps: Vec<Step>, entries: Vec<PathEntry>, stop_reason: 
     path
 }
 
-/// Ridge regression on the columns as they are.
+/// Ridge regression on the raw columns.
 #[part(Learner, "plain", summary = "ridge regression", example = "learner: {kind: plain, lambda: 1.0}")]
 pub struct Plain {
     #[default(1.0)]
@@ -191,7 +191,7 @@ fn entries(columns: &Columns) -> ndarray::Array2<f64> {
     ndarray::Array2::from_shape_fn((columns.len(), columns.rows()), |(k, row)| columns.column(k).get(row))
 }
 
-/// Asks an evaluator for one addition.
+/// Scores one addition.
 pub fn addition(subset: &mut Subset<'_>, feature: Feature) -> Result<Score> {
     let mut score = [Score::WORST];
     subset.score_additions(&[feature], &mut score)?;

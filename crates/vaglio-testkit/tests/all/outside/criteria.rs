@@ -1,4 +1,4 @@
-//! The squared error of rows held out in three folds, and what can be wrong with it.
+//! Squared error over three held-out folds, with possible faults.
 
 use super::Said::{Found, Legal};
 use super::{Planted, laws};
@@ -15,7 +15,7 @@ use vaglio_testkit::{Broken, check_criterion, check_criterion_on_standard_data, 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Fault {
     None,
-    /// No fault: the same on the training rows, with no fold, loss or shortcut.
+    /// No fault: squared error on the training rows, without folds, loss or shortcut.
     Plain,
     IgnoresWeights,
     SubsetOrder,
@@ -45,7 +45,7 @@ enum Fault {
     InfiniteEmpty,
 }
 
-/// The design on which a fault is tried.
+/// Design on which a fault is tested.
 #[derive(Clone, Copy)]
 enum On {
     /// Rows with weights.
@@ -101,12 +101,12 @@ pub fn sound() -> Vec<(&'static str, std::result::Result<(), Broken>)> {
     ]
 }
 
-/// A criterion of rows held out with nothing wrong.
+/// A correct criterion with held-out rows.
 pub fn of_rows() -> impl Criterion {
     Folds { fault: Fault::None }
 }
 
-/// Of a criterion that tells its loss the score is that of all outputs.
+/// The score of a criterion that declares its loss covers all outputs.
 #[test]
 fn a_loss_that_is_told_is_of_all_outputs() {
     assert_eq!(laws(&tried(Fault::FirstOutputOfLoss, On::Outputs)), ["held_out"]);
@@ -144,7 +144,7 @@ fn fold(row: usize) -> u32 {
 }
 
 impl Folds {
-    /// The predictions of all rows, each without its fold.
+    /// Predicts all rows, each without its fold.
     fn predictions(&self, design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Array2<f64>> {
         let mut predictions = design.targets().to_owned();
         let all: Vec<usize> = (0..design.rows()).collect();
@@ -303,7 +303,7 @@ impl Evaluator for Walked<'_> {
         Ok(walked(self, subset, later))
     }
 
-    /// The score of a subset, but for a fiftieth, is no bound of those of larger ones, which may be far lower.
+    /// 98 % of a subset's score is no lower bound for larger subsets, which may score far lower.
     fn bound(&mut self, subset: &[Feature], _: &[Feature], _: usize) -> Result<f64> {
         match self.of.fault {
             Fault::UnprovenBound => Ok(0.98 * self.of.evaluate(self.design, subset)?.loss),

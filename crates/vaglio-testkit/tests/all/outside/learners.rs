@@ -1,4 +1,4 @@
-//! Ridge regression that is refitted, and what can be wrong with it.
+//! Refitted ridge regression, with possible faults.
 
 use super::Planted;
 use super::Said::Found;
@@ -26,7 +26,7 @@ enum Fault {
     CountsOutside,
     Names,
     GroupNumbers,
-    /// No fault: each group counts alike.
+    /// No fault: each group has equal weight.
     GroupSizes,
 }
 
@@ -95,7 +95,7 @@ impl Learner for Ridge {
 }
 
 impl Ridge {
-    /// What the prediction is off by.
+    /// Returns the fault's offset of the predictions.
     fn shift(&self, problem: &Problem, subset: &[Feature]) -> f64 {
         let others = || (0..problem.columns().len()).filter(|f| !subset.contains(f));
         1e-3 * match self.fault {

@@ -1,4 +1,4 @@
-//! The mean squared error, and what can be wrong with it.
+//! Mean squared error, with possible faults.
 
 use super::Planted;
 use super::Said::Found;
@@ -42,7 +42,7 @@ pub fn sound() -> Vec<(&'static str, Result<(), Broken>)> {
     vec![("a loss", check_loss_on_standard_data(&Mean { fault: Fault::None }, TOLERANCE))]
 }
 
-/// Of a loss of all rows together the standard error is no constant either.
+/// The standard error of a loss of all rows jointly depends on the row count, too.
 #[test]
 fn the_standard_error_of_all_rows_together_falls_with_their_number() {
     #[saved(Loss, "outside_root")]

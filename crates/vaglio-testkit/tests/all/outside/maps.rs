@@ -1,4 +1,4 @@
-//! Columns less their means, and what can be wrong with it.
+//! Centering of columns, with possible faults.
 
 use super::Planted;
 use super::Said::{Found, Legal};
@@ -16,7 +16,7 @@ enum Fault {
     LastRow,
     Sources,
     Leaks,
-    /// No fault: the target's mean without the row is given to the training rows.
+    /// No fault: training rows get the target mean without their own row.
     OutOfFold,
     ZeroForMissing,
 }
@@ -41,7 +41,7 @@ pub fn sound() -> Vec<(&'static str, std::result::Result<(), Broken>)> {
     vec![("a map", check_map_on_standard_data(&Center { fault: Fault::None }, TOLERANCE))]
 }
 
-/// What is learned from targets is given to the training rows without their own.
+/// A map that learns from targets transforms each training row without its own target.
 #[test]
 fn a_map_that_gives_the_training_rows_without_their_targets_keeps_every_law() {
     crate::common::holds(check_map(&Center { fault: Fault::OutOfFold }, &data::table(16, 4, 1), TOLERANCE));

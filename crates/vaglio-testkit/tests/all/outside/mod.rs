@@ -1,4 +1,4 @@
-//! The faults that an engineer from outside planted, 68 in six roles: each is found by a law, but for four that are none.
+//! 68 faults in six roles, planted by an independent engineer: laws find all but four, which are no faults.
 
 mod criteria;
 mod learners;
@@ -9,19 +9,19 @@ mod searches;
 
 use vaglio_testkit::Broken;
 
-/// What is said of a planted fault.
+/// Expected verdict on a planted fault.
 enum Said {
     /// This law finds it.
     Found(&'static str),
-    /// It is none, for this reason.
+    /// No fault, for this reason.
     Legal(&'static str),
 }
 use Said::{Found, Legal};
 
-/// A fault, what is said of it, and what the kit says.
+/// A fault, its expected verdict, and the outcome of the laws.
 type Planted = (&'static str, Said, Result<(), Broken>);
 
-/// The laws that do not hold.
+/// Returns the names of the violated laws.
 fn laws(outcome: &Result<(), Broken>) -> Vec<&'static str> {
     let broken = outcome.as_ref().err();
     broken.iter().flat_map(|b| std::iter::once(*b).chain(&b.others)).map(|b| b.law).collect()

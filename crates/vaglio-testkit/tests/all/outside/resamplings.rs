@@ -1,4 +1,4 @@
-//! The last rows, and what can be wrong with holding them out.
+//! Holding out the last rows, with possible faults.
 
 use super::Planted;
 use super::Said::{Found, Legal};

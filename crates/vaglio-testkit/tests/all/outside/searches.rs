@@ -1,4 +1,4 @@
-//! Forward selection that obeys the shared settings on its own, without `vaglio-search`, and what can be wrong with it.
+//! Forward selection with its own shared settings, without `vaglio-search`, and possible faults.
 
 use super::Said::Found;
 use super::{Planted, criteria};
@@ -30,7 +30,7 @@ pub enum Fault {
     ChooseBest,
     Blocks,
     Forced,
-    /// No fault: nothing worse than what there is is ever taken.
+    /// No fault: the search never accepts a worse subset.
     Descends,
 }
 
@@ -68,7 +68,7 @@ fn tried(fault: Fault) -> std::result::Result<(), Broken> {
     check_search(&Steps { fault, ..Steps::default() }, &criteria::of_rows(), &design(), TOLERANCE)
 }
 
-/// Settings that name columns, by name and by index, are no reason to refuse a search.
+/// Settings that name columns, by name and by index, do not exempt a search from the laws.
 #[test]
 fn a_sound_search_with_settings_of_columns_keeps_every_law() {
     let by_name = |names: &[&str]| names.iter().map(|name| FeatureRef::from(*name)).collect::<Vec<_>>();
@@ -86,7 +86,7 @@ fn a_sound_search_with_settings_of_columns_keeps_every_law() {
     }
 }
 
-/// Under a criterion that scores no columns below every column, which does not compare, a search that only descends stays.
+/// If the criterion cannot compare the empty subset and scores it lowest, a descending search stays there.
 #[test]
 fn a_search_that_rightly_stays_at_the_empty_subset_keeps_every_law() {
     #[saved(Criterion, "outside_redundancy")]
@@ -104,7 +104,7 @@ fn a_search_that_rightly_stays_at_the_empty_subset_keeps_every_law() {
     }
     let search = Steps { fault: Fault::Descends, ..Steps::default() };
     crate::common::holds(check_search(&search, &Redundancy {}, &design(), TOLERANCE));
-    // What is wrong is found under the other criterion as well.
+    // The fault is also found under the other criterion.
     let wrong = Steps { fault: Fault::EmptyScore, tolerance: Some(0.0), ..Steps::default() };
     assert_eq!(crate::common::broken_law(check_search(&wrong, &Redundancy {}, &design(), TOLERANCE)), "steps");
 }
@@ -128,7 +128,7 @@ struct Steps {
     blocks: Option<BTreeMap<String, Vec<FeatureRef>>>,
 }
 
-/// What the settings mean on a design: columns that move together, those that are there from the start, and sizes.
+/// Settings applied to a design: blocks of columns, initial columns, and sizes.
 struct Rules {
     groups: Vec<Vec<Feature>>,
     forced: Vec<usize>,
@@ -180,7 +180,7 @@ impl Steps {
         Ok(Rules { groups, forced: entering, most, least: least.max(held) })
     }
 
-    /// Whether a step that lowers the lowest score by `drop` is taken.
+    /// Decides whether a step that lowers the best score by `drop` is accepted.
     fn allows(&self, drop: f64, misses: &mut usize, counts: bool) -> std::result::Result<(), StopReason> {
         if self.fault == Fault::Descends && drop <= 0.0 {
             return Err(StopReason::NoImprovement);
@@ -195,7 +195,7 @@ impl Steps {
         if *misses > self.patience.unwrap_or(0) { Err(StopReason::Tolerance) } else { Ok(()) }
     }
 
-    /// The best group to add, with those that would have given the same score.
+    /// Returns the best group to add, with those of equal score.
     fn best(
         &self,
         context: &mut SearchContext<'_>,
@@ -275,7 +275,7 @@ impl SearchStrategy for Steps {
 }
 
 impl Steps {
-    /// Keeps a step and shows it.
+    /// Records a step and reports it.
     fn taken(
         &self,
         context: &mut SearchContext<'_>,

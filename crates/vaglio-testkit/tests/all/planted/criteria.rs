@@ -1,4 +1,4 @@
-//! A mean squared error on the training rows, and what can be wrong with it.
+//! Mean squared error on the training rows, with possible faults.
 
 use super::Planted;
 use crate::common::TOLERANCE;
@@ -105,7 +105,7 @@ impl Criterion for Training {
     }
 }
 
-/// One minus the mean squared correlation with the target, every row alike.
+/// One minus the mean squared correlation with the target, without weights.
 fn unweighted(design: &Design, subset: &[Feature]) -> f64 {
     let y = design.targets().row(0).to_vec();
     let centered = |v: &[f64]| -> Vec<f64> { v.iter().map(|x| x - v.iter().sum::<f64>() / v.len() as f64).collect() };
@@ -163,7 +163,7 @@ impl Evaluator for Walked<'_> {
     }
 }
 
-/// A criterion that sorts the subset, so that its order does not matter, sums copies of a column in another order.
+/// A criterion that sorts the subset, for order invariance, sums copies of a column in another order.
 #[test]
 fn a_definition_that_sorts_its_subset_keeps_every_law() {
     #[saved(Criterion, "planted_sorted")]
@@ -204,7 +204,7 @@ impl Criterion for Bic {
     }
 }
 
-/// Who counts rows says so, or holds them out; what weights add up to is no number of rows.
+/// A criterion that counts rows declares it or holds rows out; the sum of weights is no row count.
 #[test]
 fn rows_are_counted_whatever_their_weights() {
     let design = data::regression(16, 6, 3).weighted().design(&[0.3], true);

@@ -1,4 +1,4 @@
-//! A stump, which has no linear form, and ridge regression on scaled columns, which has one; and what can be wrong.
+//! A stump without a linear form and ridge regression with one, with possible faults.
 
 use super::Planted;
 use crate::common::TOLERANCE;
@@ -116,7 +116,7 @@ fn a_model_that_is_read_with_what_it_does_not_know_is_found() {
 
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-/// The mean of the target on either side of the mean of the column that tells most.
+/// Predicts the target mean on either side of the mean of the most informative column.
 #[saved(Learner, "planted_stump")]
 struct Stump {
     fault: Fault,
@@ -150,7 +150,7 @@ impl Refit for Stump {
             field: 1.0,
         };
         let mut least = f64::INFINITY;
-        // Of columns that tell as much the first of the data, however the subset is ordered.
+        // Ties go to the lowest column index, whatever the subset order.
         let mut places: Vec<usize> = (0..subset.len()).collect();
         if self.fault != Fault::SubsetOrder {
             places.sort_by_key(|&place| subset[place]);
@@ -169,7 +169,7 @@ impl Refit for Stump {
     }
 }
 
-/// The first of so many features is the prediction.
+/// Coefficients that select the first of `count` features.
 fn first_of(count: usize) -> Coefficients {
     let weights = Array2::from_shape_fn((count, 1), |(k, _)| if k == 0 { 1.0 } else { 0.0 });
     Coefficients { weights, intercept: vec![0.0] }
@@ -275,7 +275,7 @@ impl LinearForm for Ridge {
 #[serde(deny_unknown_fields)]
 struct Mixtures {
     inputs: Vec<Feature>,
-    /// Of each feature how much of each input is in it.
+    /// Coefficients of each feature on the inputs.
     rows: Vec<Vec<f64>>,
     #[serde(skip)]
     shift: f64,

@@ -1,4 +1,4 @@
-//! A map that centers columns, and what can be wrong with it.
+//! Centering of columns, with possible faults.
 
 use super::Planted;
 use crate::common::TOLERANCE;

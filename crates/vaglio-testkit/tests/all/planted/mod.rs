@@ -1,4 +1,4 @@
-//! Faults as authors make them, a part for each: the laws find all but those that are no faults.
+//! Typical authors' faults, one component each: the laws find all but those that are no faults.
 
 mod criteria;
 mod learners;
@@ -7,7 +7,7 @@ mod searches;
 
 use vaglio_testkit::Broken;
 
-/// What a kit has to say of a part with a fault: the law that finds it, or that there is none.
+/// A faulty component, the law expected to find it (`None` for no fault), and the outcome of the laws.
 type Planted = (&'static str, Option<&'static str>, Result<(), Broken>);
 
 fn of_parts() -> Vec<Planted> {
@@ -26,8 +26,8 @@ fn every_fault_is_found_by_its_law_and_what_is_no_fault_is_not() {
     }
 }
 
-/// Four more are of what is linked in: settings without a default and unknown ones that are taken (`registry`), and words
-/// that differ or are missing, which do not compile since a part has one attribute.
+/// Four more concern linked components: settings without a default and accepted unknown settings (`registry`), and
+/// differing or missing identifiers, which do not compile since a component has one attribute.
 #[test]
 fn all_faults_of_parts_are_tried() {
     assert_eq!(of_parts().len(), 52 + 4, "with a part of each role that has no fault");

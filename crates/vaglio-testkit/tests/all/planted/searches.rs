@@ -1,4 +1,4 @@
-//! The greedy search of `search_laws`, with what authors get wrong.
+//! The greedy search of `search_laws`, with typical authors' faults.
 
 use super::Planted;
 use crate::common::{ByDefinition, TOLERANCE, design};

@@ -1,4 +1,4 @@
-//! A linfa program with groups, what the selection is worth, and a model that is kept.
+//! A linfa program with groups, nested cross-validation and a saved model.
 //!
 //! `cargo run -p vaglio-examples --example linfa_pipeline`
 
@@ -31,11 +31,11 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     // ANCHOR_END: original
 
     // ANCHOR: worth
-    // How the size was chosen: by folds in which the whole search is repeated.
+    // Cross-validated error of the chosen size: the whole search was repeated in folds.
     if let Some(cell) = fitted.selection().and_then(|selection| selection.chosen.cell) {
         println!("cross-validated error {:.0} of {} columns", cell.loss, cell.size);
     }
-    // What that is worth: everything is repeated in outer folds.
+    // Nested error of the whole procedure: everything is repeated in outer folds.
     let worth = pipeline.nested(5).fit_with(&dataset, &rows)?;
     println!("nested error {:.0}, without columns {:.0}", worth.loss, worth.empty_loss);
     // ANCHOR_END: worth

@@ -19,7 +19,7 @@ fn counted(rows: usize, indptr: &[usize], indices: &[usize], data: &[u8]) -> Col
     columns
 }
 
-/// Which words tell the stars of a review.
+/// Selects the words that predict the stars of a review.
 fn words() -> Result<FittedPipeline<f64, Ix1>, FitError> {
     let (indptr, indices) = ([0, 3, 5, 8], [0, 2, 4, 1, 3, 2, 4, 5]);
     let columns = counted(6, &indptr, &indices, &[1, 2, 3, 1, 1, 4, 2, 7]);

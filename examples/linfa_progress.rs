@@ -9,7 +9,7 @@ use vaglio::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Prints every step, and ends the work when it is told to.
+/// Prints every step, and stops when asked to.
 struct Shown {
     stop: Arc<AtomicBool>,
 }
@@ -18,10 +18,10 @@ impl Observer for Shown {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         match event {
             Event::Step(step) => println!("{} columns: score {:.1}", step.size, step.score.loss),
-            // Work of many searches: the folds that choose the size, or those of nested evaluation.
+            // Several searches: the folds that choose the size, or those of nested evaluation.
             Event::Stage { what, pieces } => println!("{what}: {pieces} to do"),
             Event::Piece => println!("one more is done"),
-            // Shown again and again while that is done.
+            // Sent repeatedly during each.
             _ => {}
         }
         if self.stop.load(Ordering::Relaxed) { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
@@ -30,7 +30,7 @@ impl Observer for Shown {
 // ANCHOR_END: observer
 
 // ANCHOR: progress
-/// Shows how far a fit is, in one line.
+/// Shows the progress of a fit in one line.
 fn shown() -> impl Observer {
     Progress::new(|far: &HowFar<'_>| {
         let left = far.left.map_or(String::new(), |left| format!(", {:.0} s left", left.as_secs_f64()));
@@ -39,7 +39,7 @@ fn shown() -> impl Observer {
 }
 // ANCHOR_END: progress
 
-/// Shows a fit, and ends another at its first step.
+/// Shows one fit and stops another at its first step.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dataset = vaglio_examples::diabetes()?;
     // ANCHOR: watched

@@ -1,4 +1,4 @@
-//! Words that linfa's vectorizer counts, as sparse records of a dataset.
+//! Word counts of linfa's vectorizer as sparse records of a dataset.
 //!
 //! `cargo run -p vaglio-examples --example linfa_words`
 
@@ -8,7 +8,7 @@ use ndarray::array;
 use vaglio::SparseRecords;
 use vaglio::prelude::*;
 
-/// Which word tells the stars of a review.
+/// Selects the word that predicts the stars of a review.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let reviews = array![
         "so good and so short",

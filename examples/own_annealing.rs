@@ -1,4 +1,4 @@
-//! A search of your own that draws its moves, under leave-one-out.
+//! A search of your own with random moves, under leave-one-out.
 //!
 //! `cargo run -p vaglio-examples --example own_annealing`
 
@@ -12,13 +12,13 @@ use vaglio_core::prelude::*;
 use vaglio_search::{Space, if_any, run};
 
 vaglio_search::settings! {
-    /// Simulated annealing: takes a column in or out that is drawn, also where that raises the score while it is hot, and adds
-    /// what lowers the score at the end (S. Kirkpatrick et al., *Optimization by simulated annealing*, 1983).
+    /// Simulated annealing: adds or removes a random column, even if that raises the score while it is hot, and finally
+    /// adds columns that lower the score (S. Kirkpatrick et al., *Optimization by simulated annealing*, 1983).
     #[part(SearchStrategy, "annealing")]
     pub struct Annealing {
-        /// Moves that are tried for each column.
+        /// Moves tried per column.
         moves: usize = 20,
-        /// The temperature at the start, in parts of the score of the first column.
+        /// Initial temperature, relative to the score of the first column.
         temperature: f64 = 0.1,
     }
 }
@@ -61,7 +61,7 @@ impl SearchStrategy for Annealing {
         let (free, least) = (space.free(), space.least.unwrap_or(1).max(1));
         run(&space, context, &self.outline(context.design())?, |walk| {
             walk.enter_forced()?;
-            // Without a column the score may be below that of any, where it does not compare; so that is no place to begin.
+            // The empty subset may score below all others if scores do not compare with it, so it is no start.
             while walk.size() < least {
                 let best = walk.best_addition()?;
                 walk.add(best)?;
@@ -79,7 +79,7 @@ impl SearchStrategy for Annealing {
                     let copies: Vec<usize> = walk.outside().into_iter().filter(is_copy).collect();
                     if walk.has_room(drawn) { space.best_addition(&mut walk.context.subset, &copies)? } else { None }
                 };
-                // Not to take a move is to leave it: trials change nothing.
+                // A rejected move needs no undo: trials change nothing.
                 let rise = tried.as_ref().map_or(f64::INFINITY, |tried| tried.score.loss - walk.score.loss);
                 match tried {
                     Some(tried) if rise <= 0.0 || uniform() < (-rise / temperature).exp() => match is_inside {
@@ -104,7 +104,7 @@ pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let search = Annealing::default().choose(Choose::Best);
     let fitted = Selector::params(Loo::default(), search, Rls::default()).fit(&dataset)?;
     println!("{}", fitted.selected().join(", "));
-    // As good as the best of all subsets, which exhaustive search finds.
+    // As good as the best subset, which exhaustive search finds.
     let best = Selector::params(Loo::default(), vaglio::search::Exhaustive::new(10), Rls::default()).fit(&dataset)?;
     let lowest = |fitted: &[PathEntry]| fitted.iter().map(|entry| entry.score.loss).fold(f64::INFINITY, f64::min);
     assert!(lowest(fitted.entries()) <= 1.001 * lowest(best.entries()));

@@ -1,4 +1,4 @@
-//! A criterion of your own that holds rows out: concordance, with rows whose end was not seen.
+//! A criterion of your own that holds rows out: concordance with censored rows.
 //!
 //! `cargo run -p vaglio-examples --example own_held_out`
 
@@ -7,13 +7,13 @@ use vaglio::{Pipeline, learners::Rls, search::Greedy};
 // ANCHOR: definition
 use vaglio_core::prelude::*;
 
-/// The share of pairs that are predicted in the wrong order, of rows held out: 1 − Harrell's C.
+/// Share of held-out pairs that are predicted in the wrong order: 1 − Harrell's C.
 #[part(Criterion, "concordance", summary = "how many pairs of rows held out are in the wrong order")]
 pub struct Concordance {
-    /// Folds: row after row is dealt to them.
+    /// Number of folds; rows are assigned in turn.
     #[default(5)]
     folds: usize,
-    /// The column that is `1` where a row's end was seen, and `0` where it was not.
+    /// Column with `1` if a row's end was observed and `0` if it is censored.
     event: Option<String>,
 }
 
@@ -22,7 +22,7 @@ impl Criterion for Concordance {
         Error::unless_between("folds", self.folds, 2..=1_000_000)
     }
 
-    /// A column that is read beside the candidates, and what it may hold: its words are numbered in this order.
+    /// Column to read besides the candidates, and its allowed words, numbered in this order.
     fn assignment(&self) -> Option<&str> {
         self.event.as_deref()
     }
@@ -31,7 +31,7 @@ impl Criterion for Concordance {
         &["0", "1"]
     }
 
-    /// The fold of each row, in one round of folds.
+    /// Fold of each row.
     fn folds(&self, design: &Design) -> Result<HeldOut> {
         let fold = |row: usize| Some((row % self.folds) as u32);
         Ok(HeldOut::Folds(vec![Round::new((0..design.rows()).map(fold).collect())]))
@@ -62,7 +62,7 @@ impl Concordance {
         let is_seen = |row: usize| self.event.is_none() || design.assignment().is_none_or(|event| event[row] == 1);
         let (mut wrong, mut pairs) = (0.0, 0.0);
         for (i, j) in (0..y.len()).flat_map(|i| (0..y.len()).map(move |j| (i, j))) {
-            // Of a pair the earlier row's end has to be seen.
+            // The end of the earlier row must be observed.
             if y[i] < y[j] && is_seen(i) {
                 let both = weight(i) * weight(j);
                 pairs += both;

@@ -13,10 +13,10 @@ use vaglio_core::prelude::*;
 /// machines*, 2007).
 #[part(Learner, "cosines", example = "learner: {kind: cosines, count: 50, frequencies: cauchy}")]
 pub struct Cosines {
-    /// How many cosines there are to be selected.
+    /// Number of cosines to select from.
     #[default(20)]
     pub count: usize,
-    /// How frequencies are drawn.
+    /// Distribution of the frequencies.
     pub frequencies: Frequencies,
     /// The penalty λ, or several.
     pub lambda: Lambda,
@@ -27,10 +27,10 @@ pub struct Cosines {
 #[setting]
 #[derive(Copy, PartialEq, Default)]
 pub enum Frequencies {
-    /// That of the Gaussian kernel.
+    /// Spectral distribution of the Gaussian kernel.
     #[default]
     Normal,
-    /// That of the Laplace kernel.
+    /// Spectral distribution of the Laplace kernel.
     Cauchy,
 }
 // ANCHOR_END: enum
@@ -53,7 +53,7 @@ impl LinearForm for Cosines {
         Readout::of(&self.lambda, true)
     }
 
-    /// The cosines are the columns that are searched; the map remembers how they are made.
+    /// The design's columns are the cosines; the map remembers their parameters.
     fn design(&self, problem: &Problem) -> Result<Design> {
         let mut random = ChaCha8Rng::seed_from_u64(problem.seed());
         let mut wave = || -> Wave {
@@ -77,12 +77,12 @@ struct Wave {
     shift: f64,
 }
 
-/// All cosines, from which a model takes those that it selects.
+/// All cosines; a model takes the selected ones.
 #[derive(Debug)]
 struct Waves(Vec<Wave>);
 
 impl FeatureMap for Waves {
-    /// `subset` are places among the columns of the design; the inputs are columns of the problem.
+    /// `subset` indexes the design's columns; the inputs are columns of the problem.
     fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
         let Trained { lambda, coefficients } = readout;
         let wave = |&k: &Feature| self.0.get(k).cloned().ok_or_else(|| Error::Shape(format!("there is no cosine {k}")));
@@ -109,7 +109,7 @@ fn cosines(waves: &[Wave], inputs: &Columns) -> Result<Columns> {
 // ANCHOR_END: map
 
 // ANCHOR: model
-/// What is saved: the selected cosines, and the readout of them.
+/// Saved model: the selected cosines and their readout.
 #[saved(ModelData, "cosines_model")]
 struct CosinesModel {
     inputs: Vec<Feature>,
@@ -160,7 +160,7 @@ impl Frequencies {
     }
 }
 
-/// From 0 to below 1.
+/// A uniform number in [0, 1).
 fn uniform(random: &mut ChaCha8Rng) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }

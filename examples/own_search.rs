@@ -42,7 +42,7 @@ impl SearchStrategy for Stepwise {
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let space = self.space(context.design())?;
         let least = space.least.unwrap_or(1).max(1);
-        // Removals are counted, so that there are no more steps than the outline says.
+        // Counting removals bounds the number of steps by the outline.
         let mut removals = space.largest();
         run(&space, context, &self.outline(context.design())?, |walk| {
             walk.enter_forced()?;
@@ -78,7 +78,7 @@ pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let ended = fitted.path().map(|path| path.stop_reason);
     println!("{}: {}", fitted.selected().join(", "), ended.map_or("", StopReason::sentence));
     assert_eq!(ended, Some(StopReason::NoImprovement));
-    // What the search found beside its path, as `selection.json` of a run has it.
+    // Further results of the search, as in `selection.json` of a run.
     assert!(fitted.path().is_some_and(|path| path.found["taken_back"].is_number()));
     assert!((3..10).contains(&fitted.selected().len()));
     Ok(())

@@ -1,4 +1,4 @@
-//! What the example programs share: the diabetes data as a linfa dataset, and the matrix of pipelines.
+//! Shared code of the example programs: the diabetes data as a linfa dataset, and the matrix of pipelines.
 
 pub mod matrix;
 
@@ -9,7 +9,7 @@ use std::error::Error;
 /// `examples/data/diabetes.csv`: ten named columns and the target, 442 rows.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// Fails if the file cannot be read.
 pub fn diabetes() -> Result<Dataset<f64, f64, Ix1>, Box<dyn Error>> {
     let mut reader = csv::Reader::from_path(concat!(env!("CARGO_MANIFEST_DIR"), "/data/diabetes.csv"))?;
     let mut names: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();

@@ -1,9 +1,9 @@
-//! Every search on every criterion as a pipeline file, made from what is linked in.
+//! Pipeline files for every pair of criterion and search.
 
 use std::path::{Path, PathBuf};
 use vaglio_core::{Role, descriptions};
 
-/// A pipeline of the matrix: the name of its file, and its text.
+/// A pipeline of the matrix: file name and text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
     /// `criterion_search.yaml`.
@@ -12,13 +12,13 @@ pub struct Cell {
     pub text: String,
 }
 
-/// Where the files lie.
+/// Folder of the files.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("matrix")
 }
 
-/// One pipeline for every pair of a criterion and a search that are linked in, in the alphabetical order of their files.
-/// The components of the example programs are left out, and those that are programs of the user's.
+/// One pipeline for every pair of criterion and search in this build, in alphabetical order of their files. Leaves out
+/// the parts of the example programs and external programs.
 pub fn cells() -> Vec<Cell> {
     // The program's plug-ins are part of the matrix.
     let _ = vaglio_cli::main as fn() -> std::process::ExitCode;
@@ -31,7 +31,7 @@ pub fn cells() -> Vec<Cell> {
     };
     let mut cells = Vec::new();
     for criterion in kinds(Role::Criterion) {
-        // A race is one of its searches.
+        // A race is covered by its searches.
         for search in kinds(Role::Search).into_iter().filter(|search| *search != "race") {
             let most = if search == "all" { "" } else { ", max_features: 4" };
             let text = format!(

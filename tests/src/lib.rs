@@ -1,3 +1,3 @@
-//! Tests of the vaglio program against its contract; they are in `tests/`. Here is what they share with the fuzz targets.
+//! Tests of the vaglio program against its contract, in `tests/`. This library is shared with the fuzz targets.
 
 pub mod hostile;

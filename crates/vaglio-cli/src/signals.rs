@@ -28,8 +28,8 @@ pub fn listen() {
     if let Err(error) = listen {
         tracing::warn!("an interruption will end the run at once: {error}");
     }
-    // A file size limit then fails the write instead of killing the process. SAFETY: no handler is set; the signal is
-    // ignored.
+    // A file size limit then fails the write instead of killing the process.
+    // SAFETY: no handler is set; the signal is ignored.
     #[cfg(unix)]
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);

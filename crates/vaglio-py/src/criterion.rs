@@ -1,13 +1,13 @@
-//! A criterion that is a function of Python.
+//! Criterion `python`: calls a Python function.
 
 use crate::functions::{as_row, ask, check};
 use vaglio_core::{Criterion, Design, Estimate, Feature, Outline, Result, Score, part};
 
-/// A function of Python that scores a subset of columns.
+/// A Python function that scores a subset of columns.
 ///
-/// It is called for every trial of a search, one at a time, since the interpreter has one lock; so it is as slow as it is, and
-/// has no shortcut. Lower is better, +∞ refuses a subset, and NaN is an error. It is given the columns of the subset, the
-/// targets and the weights.
+/// Called for every trial of a search, one at a time, because the interpreter has one lock; there is no shortcut. Lower
+/// is better, +∞ rejects a subset, and NaN is an error. The arguments are the columns of the subset, the targets and
+/// the weights.
 #[part(
     Criterion,
     "python",
@@ -19,7 +19,7 @@ pub struct PythonCriterion {
     /// The name under which the function was registered.
     #[default("function".into())]
     pub name: String,
-    /// Whether its score of no columns compares with those of others, so that a search may end with none.
+    /// Whether the empty subset's score compares with those of others, so that a search may end without columns.
     #[default(false)]
     pub compares_with_empty: bool,
 }

@@ -1,13 +1,13 @@
-//! Errors as Python sees them: classes of `vaglio._errors`, with what locates them as attributes.
+//! Converts errors to Python exceptions: classes of `vaglio._errors`, with the location as attributes.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use vaglio_core::{Error, ExitClass};
 
-/// What a text is called that was no file, so that places in it say nothing to its author.
+/// Name of a text that was not a file; places in it mean nothing to the user.
 pub const NO_FILE: &str = "";
 
-/// The exception of an error.
+/// Converts an error to an exception.
 pub fn raised(py: Python<'_>, error: Error) -> PyErr {
     made(py, without_place(error)).unwrap_or_else(|failed| failed)
 }
@@ -48,7 +48,7 @@ fn made(py: Python<'_>, error: Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(class.call((error.to_string(),), Some(&about))?))
 }
 
-/// The same without a place in a text that was no file.
+/// Removes the place from an error if the text was not a file.
 fn without_place(mut error: Error) -> Error {
     if let Error::Setting { place, .. } | Error::UnknownName { place, .. } | Error::Syntax { place, .. } = &mut error
         && place.as_ref().is_some_and(|place| place.file == NO_FILE)

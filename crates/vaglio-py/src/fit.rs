@@ -1,4 +1,4 @@
-//! Fits of pipelines on tables.
+//! Fits pipelines on tables.
 
 use crate::errors::{NO_FILE, raised};
 use crate::foreign::release_returned;
@@ -16,7 +16,7 @@ use vaglio::pipeline::{Pipeline, ReadSpec, Reading};
 use vaglio::{FitError, Rows, Selection, TargetedTable};
 use vaglio_core::{Error, Result, Task};
 
-/// What is known of the rows of a table beside their columns.
+/// Targets and roles of a table's rows.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct KnownRows<'py> {
@@ -24,7 +24,7 @@ pub struct KnownRows<'py> {
     targets: Bound<'py, PyAny>,
     /// Names of the target columns.
     names: Vec<String>,
-    /// Labels of classes, whose codes are the targets; absent for numbers.
+    /// Class labels, whose codes are the targets; absent for numbers.
     labels: Option<Vec<String>>,
     /// Rows × 1.
     weights: Option<Bound<'py, PyAny>>,
@@ -68,7 +68,7 @@ impl KnownRows<'_> {
     }
 }
 
-/// Fits a pipeline, whose settings are YAML or JSON, on a table; gives the model, and as JSON what else was found.
+/// Fits a pipeline with settings in YAML or JSON on a table; returns the model and further results as JSON.
 #[pyfunction]
 #[pyo3(signature = (settings, table, known, threads = 0, progress = None, functions = None))]
 pub fn fit(
@@ -100,7 +100,7 @@ pub fn fit(
     Ok((FrameModel(Arc::new(model)), found))
 }
 
-/// What a selection found beside its model.
+/// Results of a selection besides its model, as JSON.
 fn found(selection: &Selection) -> Result<Value> {
     let Selection { path, chosen, warnings, engine, approximation, alpha, names, .. } = selection;
     let cell = |cell: &Option<vaglio::Cell>| cell.map_or(Value::Null, |cell| json!([cell.loss, cell.standard_error]));

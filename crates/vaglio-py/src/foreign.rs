@@ -1,5 +1,5 @@
-//! Memory of others: frames by the stream of Arrow's PyCapsule interface, which polars, pandas, pyarrow and duckdb have, without
-//! importing them; arrays by the buffer protocol. All unsafe code of the extension is here.
+//! Memory owned by others. Frames come through Arrow's PyCapsule stream interface, which polars, pandas, pyarrow and
+//! duckdb have, without importing them; arrays through the buffer protocol. All unsafe code of the extension is here.
 
 use crate::errors::raised;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
@@ -15,16 +15,16 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 use vaglio_core::{Error, ForeignNumbers};
 
-/// What messages call a frame.
+/// Name of a frame in messages.
 pub const FRAME: &str = "the frame";
 
-/// The batches of an object with `__arrow_c_stream__`; nothing of them is copied.
+/// Batches of an object with `__arrow_c_stream__`, without copying.
 pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
     let made = frame.call_method0("__arrow_c_stream__")?;
     let capsule = made.cast::<PyCapsule>().map_err(|_| PyTypeError::new_err("`__arrow_c_stream__` gave no capsule"))?;
     let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
-    // SAFETY: a capsule of that name holds a stream of Arrow's C interface, by its specification. It is moved out, and what is
-    // left says that it was released, so that the capsule releases nothing twice.
+    // SAFETY: a capsule of that name holds a stream of Arrow's C interface, by its specification. It is moved out and
+    // left marked as released, so that the capsule does not release it again.
     let reader = unsafe { RecordBatchStreamReader::from_raw(stream.cast::<FFI_ArrowArrayStream>().as_ptr()) };
     let failed = |error: ArrowError| raised(frame.py(), unreadable(&error.to_string()));
     let reader = reader.map_err(failed)?;
@@ -55,7 +55,7 @@ fn written(path: &Path, schema: SchemaRef, batches: &[RecordBatch]) -> vaglio_co
     write(file).map_err(|error| failed(error.to_string()))
 }
 
-/// The cells of an array whose order in memory is that of C or of Fortran.
+/// Cells of an array in C or Fortran order.
 pub enum BufferCells<'b, T> {
     /// Row by row.
     Rows(&'b [T]),
@@ -63,10 +63,10 @@ pub enum BufferCells<'b, T> {
     Columns(&'b [T]),
 }
 
-/// The cells of a buffer; `None` where there are gaps between them.
+/// Cells of a buffer; `None` if it is not contiguous.
 pub fn cells<'b, T: Element>(_: Python<'b>, buffer: &'b PyBuffer<T>) -> Option<BufferCells<'b, T>> {
-    // SAFETY: the buffer is held for as long as the cells are, so that its memory stays, and so is the interpreter's lock, without
-    // which no code of Python writes to it.
+    // SAFETY: the buffer outlives the cells, so that its memory stays, and so does the interpreter's lock, without
+    // which no Python code writes to it.
     unsafe {
         match buffer.as_fortran_slice_ptr() {
             Some(cells) => Some(BufferCells::Columns(cells.as_ref())),
@@ -75,23 +75,23 @@ pub fn cells<'b, T: Element>(_: Python<'b>, buffer: &'b PyBuffer<T>) -> Option<B
     }
 }
 
-/// The entries of a buffer of one dimension; `None` of another, or where there are gaps between them.
+/// Entries of a one-dimensional contiguous buffer; `None` for others.
 pub fn entries<'b, T: Element>(py: Python<'b>, buffer: &'b PyBuffer<T>) -> Option<&'b [T]> {
     match cells(py, buffer)? {
         BufferCells::Rows(all) | BufferCells::Columns(all) => (buffer.dimensions() == 1).then_some(all),
     }
 }
 
-/// Buffers that nobody reads any more.
+/// Buffers that are no longer read.
 static RETURNED: Mutex<Vec<PyBuffer<f64>>> = Mutex::new(Vec::new());
 
-/// Releases buffers that nobody reads any more. Threads that work do not, since the interpreter may be gone when they end.
+/// Releases buffers that are no longer read. Worker threads do not, since the interpreter may be gone when they end.
 pub fn release_returned(_: Python<'_>) {
     let returned = std::mem::take(&mut *RETURNED.lock().unwrap_or_else(PoisonError::into_inner));
     drop(returned);
 }
 
-/// A buffer for as long as columns are read from it.
+/// A buffer that columns still read.
 struct HeldBuffer(Option<PyBuffer<f64>>);
 
 impl Drop for HeldBuffer {
@@ -100,26 +100,26 @@ impl Drop for HeldBuffer {
     }
 }
 
-/// Cells of a buffer that is held.
+/// Cells of a held buffer.
 struct HeldCells {
     cells: NonNull<[f64]>,
     _buffer: Arc<HeldBuffer>,
 }
 
-// SAFETY: cells are read alone, and a buffer is released by a thread that holds the interpreter's lock.
+// SAFETY: cells are only read, and a buffer is released by a thread with the interpreter's lock.
 unsafe impl Send for HeldCells {}
 // SAFETY: as above.
 unsafe impl Sync for HeldCells {}
 
 impl AsRef<[f64]> for HeldCells {
     fn as_ref(&self) -> &[f64] {
-        // SAFETY: the buffer is held, so that its memory stays. That nobody writes to it meanwhile is asked of users, as by all
-        // that reads arrays without the interpreter's lock.
+        // SAFETY: the buffer is held, so its memory stays. Users must not write to it meanwhile, as for any reader of
+        // arrays without the interpreter's lock.
         unsafe { self.cells.as_ref() }
     }
 }
 
-/// Columns of a two-dimensional buffer of doubles in Fortran order, which stay where they are; `None` of one in another order.
+/// Columns of a two-dimensional buffer of doubles in Fortran order, in place; returns the buffer if its order differs.
 pub fn columns_in_place(buffer: PyBuffer<f64>, places: &[usize]) -> Result<Vec<ForeignNumbers>, PyBuffer<f64>> {
     let &[rows, columns] = buffer.shape() else { return Err(buffer) };
     if rows == 0 || buffer.as_fortran_slice_ptr().is_none() || places.iter().any(|place| *place >= columns) {
@@ -128,7 +128,7 @@ pub fn columns_in_place(buffer: PyBuffer<f64>, places: &[usize]) -> Result<Vec<F
     let first = buffer.buf_ptr().cast::<f64>();
     let buffer = Arc::new(HeldBuffer(Some(buffer)));
     let column = |&place: &usize| {
-        // SAFETY: the buffer has `columns` times `rows` doubles one after the other, and there is such a column.
+        // SAFETY: the buffer has `columns` times `rows` contiguous doubles, and the column exists.
         let cells = unsafe { std::slice::from_raw_parts(first.add(place * rows), rows) };
         ForeignNumbers::new(HeldCells { cells: cells.into(), _buffer: Arc::clone(&buffer) })
     };

@@ -1,7 +1,7 @@
-//! Functions of Python that parts call.
+//! Python functions that parts call.
 //!
-//! They are called by the thread that waits for the work, and never by one that works: an interruption is raised in the function
-//! itself, and a thread that is left behind is in no code of Python, whose interpreter may end before it does.
+//! The thread that waits for the work calls them, never a worker thread. So an interruption is raised inside the
+//! function, and an abandoned thread runs no Python code, whose interpreter may end before it does.
 
 use crate::model::doubles;
 use ndarray::{Array2, ArrayView1, Axis};
@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use vaglio_core::{Error, Result};
 
-/// A call of a function: its arrays, row by row, and names of columns. The answer is a number.
+/// A call of a function with row-major arrays and column names; the answer is a number.
 pub struct Call {
     name: String,
     arrays: Vec<Option<Array2<f64>>>,
@@ -20,17 +20,17 @@ pub struct Call {
     answer: Sender<Result<f64>>,
 }
 
-/// A call, or `None` where the work ended.
+/// A call, or `None` at the end of the work.
 pub type Message = Option<Call>;
 
-/// Where calls of each function are sent to.
+/// Senders of calls to each function.
 static KNOWN: LazyLock<Mutex<HashMap<String, Sender<Message>>>> = LazyLock::new(Mutex::default);
 
 fn known() -> MutexGuard<'static, HashMap<String, Sender<Message>>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Functions of Python that parts of the kind `python` know by their names, until they are closed.
+/// Python functions that parts of the kind `python` know by name, until they are closed.
 #[pyclass(module = "vaglio._vaglio", frozen)]
 pub struct Functions {
     functions: Vec<(String, Py<PyAny>)>,
@@ -40,7 +40,7 @@ pub struct Functions {
 
 #[pymethods]
 impl Functions {
-    /// Functions with their names, to which a number is added where they are taken.
+    /// Registers functions by name, with a number added if the name is taken.
     #[new]
     fn new(mut functions: Vec<(String, Py<PyAny>)>) -> Self {
         let (sender, calls) = mpsc::channel();
@@ -54,12 +54,12 @@ impl Functions {
         Functions { functions, sender, calls: Mutex::new(calls) }
     }
 
-    /// The names by which they are known.
+    /// Registered names.
     fn names(&self) -> Vec<&str> {
         self.functions.iter().map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Makes them unknown.
+    /// Unregisters the functions.
     fn close(&self) {
         let mut known = known();
         self.functions.iter().for_each(|(name, _)| drop(known.remove(name)));
@@ -72,20 +72,20 @@ impl Functions {
         Functions::new(Vec::new())
     }
 
-    /// Where calls, and the end of the work, are sent to, and where they come from.
+    /// Sender of calls and of the end of the work, and their receiver.
     pub fn channel(&self) -> (Sender<Message>, MutexGuard<'_, Receiver<Message>>) {
         (self.sender.clone(), self.calls.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Makes a call and sends its answer. What is no failure of the function, such as an interruption, is not answered: the call
-    /// comes back with it.
+    /// Performs a call and sends the answer. Exceptions that are no failure of the function, such as an interruption,
+    /// are not sent; the call is returned with them.
     pub fn answer(&self, py: Python<'_>, call: Call) -> std::result::Result<(), (PyErr, Call)> {
         let answer = match self.called(py, &call) {
             Ok(number) => Ok(number),
             Err(error) if error.is_instance_of::<PyException>(py) => Err(failed(py, &error)),
             Err(error) => return Err((error, call)),
         };
-        // Who asked may have been left.
+        // The asking thread may have been abandoned.
         let _ = call.answer.send(answer);
         Ok(())
     }
@@ -101,16 +101,16 @@ impl Functions {
     }
 }
 
-/// What the function raised, as a failure of arithmetic.
+/// Converts an exception of the function to a numerical error.
 fn failed(py: Python<'_>, error: &PyErr) -> Error {
     let name = error.get_type(py).name().map_or_else(|_| "an exception".into(), |name| name.to_string());
     Error::Numerical(format!("the function raised {name}: {}", error.value(py)))
 }
 
-/// Asks the function of this name, and waits for its answer.
+/// Calls the function of this name and waits for the answer.
 ///
 /// # Errors
-/// Of the function, or where nobody calls it any more.
+/// Returns the error of the function; fails if the function is no longer registered.
 pub fn ask(name: &str, arrays: [Option<Array2<f64>>; 3], columns: Vec<String>) -> Result<f64> {
     let gone = || Error::Numerical(format!("the function `{name}` of Python is called no more"));
     let (answer, answered) = mpsc::channel();
@@ -119,12 +119,12 @@ pub fn ask(name: &str, arrays: [Option<Array2<f64>>; 3], columns: Vec<String>) -
     if sent { answered.recv().map_err(|_| gone())? } else { Err(gone()) }
 }
 
-/// Weights as an array of one row.
+/// Weights as an array with one row.
 pub fn as_row(weights: &[f64]) -> Array2<f64> {
     ArrayView1::from(weights).insert_axis(Axis(0)).to_owned()
 }
 
-/// Refuses a name by which no function is known.
+/// Rejects an unknown function name.
 pub fn check(name: &str) -> Result<()> {
     match known().contains_key(name) {
         true => Ok(()),

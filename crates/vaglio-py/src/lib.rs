@@ -1,5 +1,5 @@
-//! The extension module of the Python package `vaglio`: tables, fits, runs and predictions. What users see is Python, in
-//! `python/vaglio`.
+//! Extension module of the Python package `vaglio`: tables, fits, runs and predictions. The public interface is Python,
+//! in `python/vaglio`.
 
 mod criterion;
 mod errors;
@@ -15,7 +15,7 @@ mod watch;
 
 use pyo3::prelude::*;
 
-/// What `vaglio` is made of.
+/// Contents of the module `_vaglio`.
 #[pymodule]
 fn _vaglio(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

@@ -1,4 +1,4 @@
-//! A loss that is a function of Python.
+//! Loss `python`: calls a Python function.
 
 use crate::functions::{as_row, ask, check};
 use ndarray::ArrayView2;
@@ -6,17 +6,17 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use vaglio_core::{Error, Loss, Measure, Result, part};
 
-/// What functions raised, by their names, where no error can be given.
+/// Errors that functions raised where none could be returned, by name.
 static FAILED: LazyLock<Mutex<HashMap<String, Error>>> = LazyLock::new(Mutex::default);
 
 fn all_failed() -> MutexGuard<'static, HashMap<String, Error>> {
     FAILED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A function of Python that rates predictions, of all rows together.
+/// A Python function that rates the predictions of all rows together.
 ///
-/// It is called for every trial, one at a time, with targets, predictions and weights, and gives a number; lower is better.
-/// Standard errors are those of a jackknife of at most 100 parts.
+/// Called for every trial, one at a time, with targets, predictions and weights; returns a number, lower is better.
+/// Standard errors come from a jackknife with at most 100 parts.
 #[part(
     Loss,
     "python",
@@ -28,14 +28,14 @@ pub struct PythonLoss {
     /// The name under which the function was registered.
     #[default("function".into())]
     pub name: String,
-    /// Whether it is one of classes.
+    /// Whether the loss is for classes.
     #[default(false)]
     pub classes: bool,
 }
 
 impl Loss for PythonLoss {
     fn mean(&self, targets: ArrayView2<'_, f64>, predictions: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> f64 {
-        // After a failure nothing is asked, until somebody asks for the failure.
+        // After a failure, the function is not called until the failure is fetched.
         if all_failed().contains_key(&self.name) {
             return f64::NAN;
         }

@@ -1,4 +1,4 @@
-//! Models: what predicts, and its text.
+//! Fitted models: predictions and serialization.
 
 use crate::errors::raised;
 use crate::foreign::{FRAME, batches, release_returned};
@@ -20,7 +20,7 @@ pub struct FrameModel(pub Arc<SavedModel>);
 
 #[pymethods]
 impl FrameModel {
-    /// The model of the text of a `model.json`, which errors call `name`.
+    /// Reads a model from the text of a `model.json`, called `name` in errors.
     #[staticmethod]
     #[pyo3(signature = (text, name = "model.json"))]
     fn from_text(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
@@ -28,27 +28,27 @@ impl FrameModel {
         Ok(FrameModel(Arc::new(read.map_err(|error| raised(py, error))?)))
     }
 
-    /// The text of its `model.json`.
+    /// The text of the `model.json`.
     fn text(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| self.0.to_text()).map_err(|error| raised(py, error))
     }
 
-    /// It is pickled, and copied, by its text.
+    /// Pickles and copies the model through its text.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
         Ok((py.get_type::<FrameModel>().getattr("from_text")?, (self.text(py)?,)))
     }
 
-    /// The columns of the data that it reads.
+    /// The data columns that the model reads.
     fn sources(&self) -> Vec<String> {
         self.0.sources.clone()
     }
 
-    /// The columns that it was fitted on, in order; of a run from files those that it reads.
+    /// The columns it was fitted on, in order; for a run from files those that it reads.
     fn columns(&self) -> Vec<String> {
         self.0.columns.clone().unwrap_or_else(|| self.0.sources.clone())
     }
 
-    /// The chosen features in order of entry, their places among those that were selected from, and how many these were.
+    /// The chosen features in order of entry, their indices among the candidates, and the number of candidates.
     fn selected(&self) -> (Vec<String>, Vec<usize>, usize) {
         match &self.0.selected {
             Some(selected) => (selected.names.clone(), selected.indices.clone(), selected.of),
@@ -56,12 +56,12 @@ impl FrameModel {
         }
     }
 
-    /// The names of its outputs.
+    /// Names of the outputs.
     fn outputs(&self) -> Vec<String> {
         self.0.outputs.clone()
     }
 
-    /// The labels of its classes, in the order of their probabilities; `None` of numbers.
+    /// Class labels in the order of their probabilities; `None` for numbers.
     fn labels(&self) -> Option<Vec<String>> {
         match &self.0.task {
             Task::Regression => None,
@@ -72,7 +72,7 @@ impl FrameModel {
         }
     }
 
-    /// Predictions of the rows of a table: outputs × rows as doubles, and which rows they are of.
+    /// Predictions for a table: outputs × rows as doubles, and the rows they belong to.
     fn predict<'py>(&self, py: Python<'py>, table: &mut FrameTable) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
         let (table, model) = (table.take()?, Arc::clone(&self.0));
         let predictions =
@@ -81,7 +81,8 @@ impl FrameModel {
         Ok((doubles(py, predictions.values.view())?, predictions.rows))
     }
 
-    /// The same of the rows of a frame with `__arrow_c_stream__`, columns matched by name and read as those of the training rows.
+    /// Like `predict`, for a frame with `__arrow_c_stream__`; columns are matched by name and read like the training
+    /// columns.
     fn predict_frame<'py>(
         &self,
         py: Python<'py>,
@@ -97,13 +98,13 @@ impl FrameModel {
         Ok((doubles(py, predictions.values.view())?, predictions.rows))
     }
 
-    /// The probabilities of classes, classes × rows as doubles, of predictions as [`FrameModel::predict`] gives them.
+    /// Class probabilities, classes × rows as doubles, for predictions from [`FrameModel::predict`].
     fn probabilities<'py>(&self, py: Python<'py>, values: &[u8]) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let Some(calibration) = &self.0.calibration else { return Ok(None) };
         doubles(py, calibration.probabilities(self.values(py, values)?.view()).view()).map(Some)
     }
 
-    /// The places of the classes, among its labels, that rows are called of these predictions.
+    /// Index of each row's predicted class among the labels.
     fn called(&self, py: Python<'_>, values: &[u8]) -> PyResult<Vec<usize>> {
         let values = self.values(py, values)?;
         Ok(values.columns().into_iter().map(|of_row| self.0.class_order.class_of(of_row)).collect())
@@ -120,7 +121,7 @@ impl FrameModel {
     }
 }
 
-/// Numbers row by row, as the bytes that NumPy reads.
+/// Row-major numbers as bytes for NumPy.
 pub fn doubles<'py>(py: Python<'py>, values: ArrayView2<'_, f64>) -> PyResult<Bound<'py, PyBytes>> {
     PyBytes::new_with(py, 8 * values.len(), |bytes| {
         bytes.as_chunks_mut::<8>().0.iter_mut().zip(values.iter()).for_each(|(to, value)| *to = value.to_ne_bytes());

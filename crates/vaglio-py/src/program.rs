@@ -1,4 +1,4 @@
-//! What the program does, as functions.
+//! Commands of the program as functions.
 
 use crate::errors::{NO_FILE, raised};
 use crate::functions::Functions;
@@ -14,8 +14,7 @@ use vaglio::files::{self, ExportTo, InitOptions, Language, RunOptions, TaskOptio
 use vaglio::pipeline::{Pipeline, component_fields, component_list, load, pipeline_schema};
 use vaglio_core::{Error, Journal, Result};
 
-/// Runs a pipeline, of YAML or JSON, whose paths are relative to `folder`; gives the text of `selection.json`, the number of
-/// warnings being in it.
+/// Runs a pipeline in YAML or JSON, with paths relative to `folder`; returns the text of `selection.json`.
 #[pyfunction]
 #[pyo3(signature = (text, folder, out, file = None, set = Vec::new(), resume = false, verify = None, threads = None, progress = None, functions = None))]
 #[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
@@ -45,7 +44,7 @@ pub fn run(
     outcome?.map_err(|error| fail(document.locate(error)))
 }
 
-/// What a run would do, as the program says it.
+/// Describes a run without running it.
 #[pyfunction]
 #[pyo3(signature = (text, folder, file = None, set = Vec::new(), functions = None))]
 pub fn plan(
@@ -63,7 +62,7 @@ pub fn plan(
     planned?.map_err(|error| fail(document.locate(error)))
 }
 
-/// A commented pipeline for a table: its text, what was decided, and why it does not run as it stands, if it does not.
+/// Drafts a commented pipeline for a table; returns its text, the decisions and an error if it does not run.
 #[pyfunction]
 #[pyo3(signature = (table, folder, targets, task = None, test_fraction = None, test_file = None, groups = None, time = None))]
 #[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
@@ -93,7 +92,7 @@ pub fn init(
     Ok((draft.text, draft.notes, draft.fault.map(|fault| fault.to_string())))
 }
 
-/// Runs beside each other: the table, and the page.
+/// Compares runs; returns the table and the page.
 #[pyfunction]
 pub fn compare(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, String)> {
     let compared = py.detach(|| {
@@ -103,7 +102,7 @@ pub fn compare(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, Strin
     compared.map_err(|error| raised(py, error))
 }
 
-/// The model of a run in another language, or its methods.
+/// Exports the model of a run to another language, or describes its method.
 #[pyfunction]
 pub fn export(py: Python<'_>, folder: PathBuf, to: &str) -> PyResult<Vec<u8>> {
     let formats = [
@@ -123,7 +122,7 @@ pub fn export(py: Python<'_>, folder: PathBuf, to: &str) -> PyResult<Vec<u8>> {
     py.detach(|| files::export(&folder, *to)).map_err(|error| raised(py, error))
 }
 
-/// What columns of a run are worth, as the program says it.
+/// Explains columns of a run.
 #[pyfunction]
 pub fn explain(py: Python<'_>, folder: PathBuf, columns: Vec<String>) -> PyResult<String> {
     let explained =
@@ -131,7 +130,7 @@ pub fn explain(py: Python<'_>, folder: PathBuf, columns: Vec<String>) -> PyResul
     explained.map_err(|error| raised(py, error))
 }
 
-/// Refuses settings that cannot be, with or without data.
+/// Rejects invalid settings, with or without data.
 #[pyfunction]
 pub fn check(py: Python<'_>, text: &str) -> PyResult<()> {
     use linfa::ParamGuard;
@@ -142,14 +141,14 @@ pub fn check(py: Python<'_>, text: &str) -> PyResult<()> {
     checked().map_err(|error| raised(py, error))
 }
 
-/// The pipeline file of settings, with every default written out.
+/// Settings as a pipeline file with all defaults.
 #[pyfunction]
 pub fn to_yaml(py: Python<'_>, text: &str) -> PyResult<String> {
     let written = || yaml_of(&Document::parse(text, NO_FILE)?.read::<Pipeline>()?);
     written().map_err(|error| raised(py, error))
 }
 
-/// The settings of a pipeline file as JSON, with every default written out.
+/// Settings of a pipeline file as JSON with all defaults.
 #[pyfunction]
 pub fn to_json(py: Python<'_>, text: &str, file: &str) -> PyResult<String> {
     let written = || {
@@ -159,13 +158,13 @@ pub fn to_json(py: Python<'_>, text: &str, file: &str) -> PyResult<String> {
     written().map_err(|error| raised(py, error))
 }
 
-/// The JSON Schema of the pipeline file.
+/// JSON Schema of the pipeline file.
 #[pyfunction]
 pub fn schema() -> String {
     pipeline_schema().to_string()
 }
 
-/// Every part that is linked in, with its settings, as JSON.
+/// All parts of this build with their settings, as JSON.
 #[pyfunction]
 pub fn parts() -> String {
     let mut all = component_list();
@@ -179,7 +178,7 @@ pub fn parts() -> String {
     all.to_string()
 }
 
-/// The program with these arguments, its name before them; gives its exit code.
+/// Runs the command line with these arguments, including the program name; returns the exit code.
 #[pyfunction]
 pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| vaglio_cli::main_with(arguments))

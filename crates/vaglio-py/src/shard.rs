@@ -1,4 +1,4 @@
-//! A run that several processes share: its plan, its indexes and its end.
+//! Distributed runs: plan, indexes and merge.
 
 use crate::errors::{NO_FILE, raised};
 use crate::watch::{Ending, watched};
@@ -9,14 +9,14 @@ use vaglio::files::{self, RunOptions, ShardCount, ShardLead, ShardProgress, Shar
 use vaglio::pipeline::load;
 use vaglio_core::{Error, Event, Journal, Monitor, Observer, StopReason, StopSign};
 
-/// The ledger of a run.
+/// Ledger of a run.
 #[pyclass(name = "Shards", module = "vaglio._vaglio", frozen)]
 pub struct Ledger {
     shards: Arc<Shards>,
     lead: Mutex<Option<ShardLead>>,
 }
 
-/// How far an index is: its state, its units, and how many of them are done.
+/// Progress of an index: state, number of units, number of completed units.
 type Far = (String, usize, usize);
 
 fn far(ShardProgress { state, units, done, .. }: &ShardProgress) -> Far {
@@ -32,8 +32,8 @@ impl From<Shards> for Ledger {
 
 #[pymethods]
 impl Ledger {
-    /// Plans a pipeline, of YAML or JSON, whose paths are relative to `folder`; with `below` in a folder of its own in the ledger.
-    /// `workers` may make the search on all rows together.
+    /// Plans a pipeline in YAML or JSON, with paths relative to `folder`; with `below`, in a subfolder of the ledger.
+    /// Up to `workers` processes may share the search on all rows.
     #[staticmethod]
     #[pyo3(signature = (text, folder, ledger, of = None, file = None, set = Vec::new(), below = false, workers = 1))]
     #[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
@@ -59,48 +59,48 @@ impl Ledger {
         planned.map(Ledger::from).map_err(|error| fail(document.locate(error)))
     }
 
-    /// That of a folder.
+    /// Opens the ledger in a folder.
     #[staticmethod]
     fn open(py: Python<'_>, ledger: PathBuf) -> PyResult<Self> {
         py.detach(|| Shards::open(&ledger)).map(Ledger::from).map_err(|error| raised(py, error))
     }
 
-    /// Its folder.
+    /// Folder of the plan.
     fn folder(&self) -> PathBuf {
         self.shards.folder().to_owned()
     }
 
-    /// How many indexes there are.
+    /// Number of indexes.
     fn count(&self) -> usize {
         self.shards.count()
     }
 
-    /// How many units there are.
+    /// Number of units.
     fn units(&self) -> usize {
         self.shards.units()
     }
 
-    /// The build that planned it.
+    /// The build that planned the run.
     fn build(&self) -> &str {
         self.shards.build()
     }
 
-    /// The seconds that the run may take.
+    /// Time limit of the run, in seconds.
     fn seconds(&self) -> Option<f64> {
         self.shards.most_time().map(|time| time.as_secs_f64())
     }
 
-    /// Whether all of an index waits for the search.
+    /// Whether all units of an index wait for the search.
     fn waits(&self, index: usize) -> bool {
         self.shards.waits(index)
     }
 
-    /// Whether all that an index does is to make the search together with another.
+    /// Whether an index only assists another in the search.
     fn helps(&self, index: usize) -> bool {
         self.shards.helps(index)
     }
 
-    /// Takes the right to give out the indexes, until the ledger is left.
+    /// Takes the exclusive right to distribute the indexes, until `leave`.
     fn lead(&self, py: Python<'_>) -> PyResult<()> {
         let lead = self.shards.lead().map_err(|error| raised(py, error))?;
         *self.lead.lock().unwrap_or_else(PoisonError::into_inner) = Some(lead);
@@ -112,16 +112,17 @@ impl Ledger {
         self.lead.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// How far every index is.
+    /// Progress of every index.
     fn progress(&self, py: Python<'_>) -> PyResult<Vec<Far>> {
         let all = py.detach(|| self.shards.progress()).map_err(|error| raised(py, error))?;
         Ok(all.iter().map(far).collect())
     }
 
-    /// Does an index beside all others that do it. What `progress` raises ends it; `limit` is the state where a limit has.
+    /// Computes an index, alongside any other attempts. An exception in `progress` ends it; the state is `limit` if a
+    /// limit was reached.
     #[pyo3(signature = (index, threads = 1, progress = None))]
     fn run(&self, py: Python<'_>, index: usize, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<Far> {
-        // A process that does an index does others after it.
+        // A process usually computes several indexes.
         vaglio_cli::keep_memory();
         let shards = Arc::clone(&self.shards);
         let done = watched(py, threads, progress, Ending::Waited, move |mut seen, stop: StopSign| {
@@ -136,8 +137,8 @@ impl Ledger {
         }
     }
 
-    /// Puts all indexes together and ends the run; with `stopped`, `limit` or `interrupted`, with those that are there. Gives the
-    /// text of `selection.json`.
+    /// Merges all indexes and ends the run; with `stopped` (`limit` or `interrupted`), merges those that exist. Returns
+    /// the text of `selection.json`.
     #[pyo3(signature = (out, verify = None, threads = 0, progress = None, stopped = None))]
     fn merge(
         &self,
@@ -162,20 +163,20 @@ impl Ledger {
     }
 }
 
-/// Which build of vaglio this is.
+/// Identifies the build of vaglio.
 #[pyfunction]
 pub fn build(py: Python<'_>) -> PyResult<String> {
     py.detach(files::build).map_err(|error| raised(py, error))
 }
 
-/// Sets the result of an earlier run in a folder aside, so that one that failed leaves none that looks like its own.
+/// Renames the result of an earlier run in a folder, so that a failed run leaves none that looks like its own.
 #[pyfunction]
 #[pyo3(signature = (out, file = None))]
 pub fn set_aside(py: Python<'_>, out: PathBuf, file: Option<PathBuf>) -> PyResult<()> {
     py.detach(|| files::set_previous_aside(&out, file.as_deref())).map_err(|error| raised(py, error))
 }
 
-/// The engine of a pipeline that has workers, as JSON.
+/// The engine of a pipeline with workers, as JSON.
 #[pyfunction]
 #[pyo3(signature = (text, file = None, set = Vec::new()))]
 pub fn cluster(py: Python<'_>, text: &str, file: Option<String>, set: Vec<String>) -> PyResult<Option<String>> {

@@ -1,4 +1,4 @@
-//! Tables from arrays and frames.
+//! Builds tables from arrays and frames.
 
 use crate::errors::raised;
 use crate::foreign::{self, FRAME, batches};
@@ -10,19 +10,19 @@ use vaglio::pipeline::{ColumnType, ReadSpec};
 use vaglio::read::{ColumnSurvey, InferredType, Source, Wanted};
 use vaglio_core::{Cells, Numbers, SparseNumbers, Table};
 
-/// A table, which a fit or a prediction uses up.
+/// A table, consumed by a fit or a prediction.
 #[pyclass(name = "Table", module = "vaglio._vaglio")]
 pub struct FrameTable {
     table: Option<Table>,
-    /// What columns hold that are not numbers.
+    /// Types of non-numeric columns.
     pub types: BTreeMap<String, ColumnType>,
 }
 
 #[pymethods]
 impl FrameTable {
-    /// The columns at `places` of a two-dimensional buffer of numbers, rows × columns. Doubles in Fortran order stay where they
-    /// are, others are copied once; cells that are NaN are missing, and no cell is infinite, which the caller has seen to. Whole
-    /// numbers up to 255 take a byte each.
+    /// Columns at `places` of a two-dimensional numeric buffer, rows × columns. Doubles in Fortran order stay in place;
+    /// others are copied once. NaN means missing; the caller ensures that no cell is infinite. Whole numbers up to 255
+    /// take one byte.
     #[staticmethod]
     #[pyo3(signature = (array, names, places = None))]
     fn from_array(array: &Bound<'_, PyAny>, names: Vec<String>, places: Option<Vec<usize>>) -> PyResult<Self> {
@@ -36,8 +36,8 @@ impl FrameTable {
         Ok(FrameTable { table: Some(table), types: BTreeMap::new() })
     }
 
-    /// The columns at `places` of a sparse matrix by columns (CSC): its entries, their rows, and where each column begins among
-    /// them. The entries of a column have increasing rows. Columns of few entries stay sparse.
+    /// Columns at `places` of a CSC matrix: its entries, their rows, and the start of each column. Rows increase within
+    /// a column. Columns with few entries stay sparse.
     #[staticmethod]
     #[pyo3(signature = (data, indices, starts, rows, names, places))]
     fn from_csc(
@@ -59,7 +59,7 @@ impl FrameTable {
         Ok(FrameTable { table: Some(table), types: BTreeMap::new() })
     }
 
-    /// The columns of a frame with `__arrow_c_stream__`, as those of its Arrow file would be read.
+    /// Columns of a frame with `__arrow_c_stream__`, read like its Arrow file.
     #[staticmethod]
     fn from_frame(frame: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = frame.py();
@@ -70,20 +70,20 @@ impl FrameTable {
         Ok(FrameTable { table: Some(table), types })
     }
 
-    /// Rows and columns.
+    /// Numbers of rows and columns.
     fn shape(&self) -> PyResult<(usize, usize)> {
         let table = self.table.as_ref().ok_or_else(used)?;
         Ok((table.rows(), table.columns().len()))
     }
 
-    /// The names of the columns.
+    /// Column names.
     fn names(&self) -> PyResult<Vec<String>> {
         Ok(self.table.as_ref().ok_or_else(used)?.names().map(str::to_owned).collect())
     }
 }
 
 impl FrameTable {
-    /// The table, which is used up by this.
+    /// Takes the table out.
     pub fn take(&mut self) -> PyResult<Table> {
         self.table.take().ok_or_else(used)
     }
@@ -93,7 +93,7 @@ fn used() -> PyErr {
     PyValueError::new_err("the table was used already")
 }
 
-/// What a column holds, where it is not numbers.
+/// Type of a non-numeric column.
 fn kind(column: &ColumnSurvey) -> Option<ColumnType> {
     match column.taken {
         InferredType::Date => Some(ColumnType::Date),
@@ -102,7 +102,7 @@ fn kind(column: &ColumnSurvey) -> Option<ColumnType> {
     }
 }
 
-/// Some columns of a sparse matrix by columns.
+/// Selected columns of a CSC matrix.
 fn sparse_columns<I: Element + Copy + TryInto<u32>>(
     (data, indices): (&PyBuffer<f64>, &PyBuffer<I>),
     starts: &[usize],
@@ -128,14 +128,14 @@ fn sparse_columns<I: Element + Copy + TryInto<u32>>(
             return Err(wrong("has rows that do not increase, or that are not there"));
         }
         let sparse = SparseNumbers::new(rows, own, values.to_vec());
-        // A sparse column has no missing cell.
+        // Sparse columns cannot hold missing cells.
         let is_missing = values.iter().any(|value| value.is_nan());
         Ok(if is_missing { sparse.view().to_vec().into() } else { sparse.into() })
     };
     places.iter().map(column).collect()
 }
 
-/// Some columns of a buffer of one of the types that are known.
+/// Selected columns of a buffer with a known element type.
 pub fn numbers(array: &Bound<'_, PyAny>, places: &[usize]) -> PyResult<Vec<Numbers>> {
     if let Ok(buffer) = PyBuffer::<f64>::get(array) {
         foreign::release_returned(array.py());
@@ -153,7 +153,7 @@ pub fn numbers(array: &Bound<'_, PyAny>, places: &[usize]) -> PyResult<Vec<Numbe
     Err(PyTypeError::new_err("expected an array of float64, float32 or uint8 in native byte order"))
 }
 
-/// Columns that are copied out of rows side by side, so that each line of the cache is read once.
+/// Number of columns copied from row-major cells at once, so that each cache line is read once.
 const TOGETHER: usize = 16;
 
 fn of_buffer<T: Element>(

@@ -1,4 +1,4 @@
-//! Work without the interpreter's lock, which looks for signals and shows progress meanwhile.
+//! Runs work without the interpreter's lock, while checking signals and reporting progress.
 
 use crate::functions::{Call, Functions, Message};
 use pyo3::exceptions::PyRuntimeError;
@@ -9,20 +9,20 @@ use std::time::{Duration, Instant};
 use vaglio::pipeline::pool;
 use vaglio_core::{Answer, Error, Event, Observer, StageShare, StopReason, StopSign};
 
-/// How often signals are looked for.
+/// Interval between signal checks.
 const TICK: Duration = Duration::from_millis(50);
-/// What a trial of a part takes before it is reported, and after the sign to stop before it is left.
+/// Duration after which a slow trial is reported, and grace period after a stop before it is abandoned.
 const SLOW: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_millis(300);
-/// How long an interruption waits for work that it ends.
+/// Time that an interruption waits for the work to end.
 const PATIENCE: Duration = Duration::from_millis(600);
-/// Bytes of the stack of the thread that works.
+/// Stack size of the worker thread, in bytes.
 const STACK: usize = 16 << 20;
 
-/// How far work is, and the loss so far.
+/// Progress of the work, and the current loss.
 type State = (StageShare, Option<f64>);
 
-/// An observer that remembers the last it saw.
+/// An observer that remembers the last state.
 #[derive(Clone, Default)]
 pub struct Seen(Arc<Mutex<State>>);
 
@@ -39,18 +39,18 @@ impl Observer for Seen {
     }
 }
 
-/// How long an interruption waits for the work to end.
+/// Wait for the work to end after an interruption.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// As long as it takes, since it writes files.
+    /// Until it ends, since it writes files.
     Waited,
-    /// Not a second: what goes on is left to end by itself, and nothing of it is used.
+    /// Less than a second: the work is abandoned and its result unused.
     Left,
 }
 
-/// Does `work` on so many threads, 0 for as many as there are processors, without the interpreter's lock, which it takes again
-/// and again to look for signals and to call `progress` with the state. A signal that raises ends the work, and then is raised;
-/// a `progress` that gives `True` ends it with what there is.
+/// Performs `work` on `threads` threads, 0 for all processors, without the interpreter's lock. Takes the lock regularly
+/// to check signals and to call `progress` with the state. An exception from a signal ends the work and is then raised;
+/// a `progress` that returns `True` ends it with the result so far.
 pub fn watched<T: Send + 'static>(
     py: Python<'_>,
     threads: usize,
@@ -61,7 +61,7 @@ pub fn watched<T: Send + 'static>(
     watched_with(py, None, threads, progress, ending, work)
 }
 
-/// The same of work with parts that are functions of Python, which are called by this thread.
+/// Like [`watched`], for work with Python functions, which this thread calls.
 pub fn watched_with<T: Send + 'static>(
     py: Python<'_>,
     functions: Option<&Functions>,
@@ -83,7 +83,7 @@ pub fn watched_with<T: Send + 'static>(
         std::thread::Builder::new().stack_size(STACK).spawn(move || {
             let _end = WorkEnd(sender);
             let outcome = pool(threads).and_then(|pool| pool.install(|| work(seen, sign)));
-            // Where nobody waits any more, nothing is lost.
+            // If nobody waits any more, nothing is lost.
             let _ = done.send(outcome);
         })?;
         let mut looked = Instant::now();
@@ -104,7 +104,7 @@ pub fn watched_with<T: Send + 'static>(
             if let Some((_, since)) = &watch.raised
                 && since.elapsed() > PATIENCE
             {
-                // Whoever waits for an answer gets none.
+                // Threads waiting for an answer get none.
                 watch.open.clear();
                 if ending == Ending::Left {
                     return watch.raised.map_or_else(|| unreachable!("it was just seen"), |(error, _)| Err(error));
@@ -114,7 +114,7 @@ pub fn watched_with<T: Send + 'static>(
     })
 }
 
-/// Says that the work ended, whichever way.
+/// Signals the end of the work on drop.
 struct WorkEnd(mpsc::Sender<Message>);
 
 impl Drop for WorkEnd {
@@ -123,14 +123,14 @@ impl Drop for WorkEnd {
     }
 }
 
-/// What is known while work goes on.
+/// State while work is running.
 struct Watch {
     progress: Option<Py<PyAny>>,
     state: Seen,
     asked: Arc<AtomicBool>,
-    /// What was raised, and when.
+    /// Exception raised, and when.
     raised: Option<(PyErr, Instant)>,
-    /// Calls that were interrupted: the search leaves their trials.
+    /// Interrupted calls, whose trials the search abandons.
     open: Vec<Call>,
 }
 
@@ -150,7 +150,7 @@ impl Watch {
         self.raised = Some((error, Instant::now()));
     }
 
-    /// Looks for signals and shows the state, as long as nothing was raised.
+    /// Checks signals and reports the state, unless an exception was raised.
     fn look(&mut self) {
         if self.raised.is_some() {
             return;
@@ -162,7 +162,7 @@ impl Watch {
     }
 }
 
-/// Looks for signals and shows the state; whether who is shown it has had enough.
+/// Checks signals and reports the state; returns whether `progress` asked to stop.
 fn looked(py: Python<'_>, progress: Option<&Py<PyAny>>, state: &Seen) -> PyResult<bool> {
     py.check_signals()?;
     let Some(progress) = progress else { return Ok(false) };
@@ -170,6 +170,6 @@ fn looked(py: Python<'_>, progress: Option<&Py<PyAny>>, state: &Seen) -> PyResul
     if stage.what().is_empty() {
         return Ok(false);
     }
-    // Of NumPy as well; whatever is no truth value says nothing.
+    // NumPy booleans count too; other return values are ignored.
     Ok(progress.call1(py, (stage.what(), stage.done(), stage.of(), loss))?.extract::<bool>(py).unwrap_or(false))
 }

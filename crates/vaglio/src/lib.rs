@@ -1,7 +1,7 @@
 //! Feature selection for regularized least squares: exact, fast, and open to plug-ins.
 //!
-//! A search walks subsets of columns, a criterion scores them, a learner gives them meaning. Pick one of each and fit
-//! them like any other parameters of linfa:
+//! A search visits subsets of columns, a criterion scores them, and a learner fits a model. Pick one of each and fit them
+//! like any other parameters of linfa:
 //!
 //! ```
 //! use linfa::prelude::*;
@@ -26,27 +26,27 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`prelude`] | what programs name, in one `use` |
+//! | [`prelude`] | common imports, in one `use` |
 //! | [`Selector`] | criterion, search and learner as linfa parameters |
-//! | [`Pipeline`] | the same with preprocessing, and with files for data; read from YAML by [`pipeline::load`] |
-//! | [`FittedPipeline`] | what either becomes: predicts, transforms, is looked into, saved and loaded |
-//! | [`OriginalScale`] | its coefficients for columns and targets as the data have them |
+//! | [`Pipeline`] | a selector with preprocessing, and with files for data; read from YAML by [`pipeline::load`] |
+//! | [`FittedPipeline`] | the fitted result of either: predicts, transforms, can be inspected, saved and loaded |
+//! | [`OriginalScale`] | coefficients in the units of the data |
 //! | [`Rows`] | groups, folds, series and times of rows, for [`Pipeline::fit_with`]; [`problem`] makes a problem of a dataset |
-//! | [`Nested`] | what a whole pipeline is worth, by nested folds |
+//! | [`Nested`] | nested cross-validation of a whole pipeline |
 //! | [`criteria`], [`splits`], [`search`], [`learners`], [`maps`], [`target_maps`] | the parts that come with this crate |
 //! | [`tune`] | settings of the learner, chosen by the criterion |
-//! | [`core`] | the traits for parts of your own, and what passes between them |
+//! | [`core`] | traits and types for your own parts |
 //! | [`pipeline`] | a pipeline as a value, and [`pipeline::SavedModel`] |
 //! | [`files`] | a run from files to files: [`files::run`], [`files::plan`] |
-//! | [`compare`] | several runs in one table and on one page |
-//! | [`document`], [`read`], [`record`], [`report`] | what a run is made of: settings with places, tables, the result, the HTML page |
+//! | [`compare`] | compares runs in one table and on one page |
+//! | [`document`], [`read`], [`record`], [`report`] | components of a run: settings with positions, tables, the result, the HTML page |
 //!
 //! # Features
 //!
 //! * `files`, on by default: tables from text files, runs from files to files, and the report. Without it a linfa program
 //!   compiles the numerics, pipelines as values and from YAML, and saved models.
-//! * `parquet`: reads Parquet, Arrow and compressed files beside plain text.
-//! * `lapack`: linear algebra by LAPACK, products of matrices by BLAS in place of faer; needs a system OpenBLAS.
+//! * `parquet`: also reads Parquet, Arrow and compressed files.
+//! * `lapack`: linear algebra by LAPACK, matrix products by BLAS instead of faer; needs a system OpenBLAS.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,6 +1,6 @@
-//! What programs that select features name: `use linfa::prelude::*; use vaglio::prelude::*;`.
+//! Common imports of programs that select features: `use linfa::prelude::*; use vaglio::prelude::*;`.
 //!
-//! All parts that come with vaglio, and what their settings are made of.
+//! All built-in parts and the types of their settings.
 
 pub use crate::core::{
     Absolute, Answer, Auc, BalancedError, BalancedSquared, Choose, Concordance, Criterion, CrossValidation, Event,

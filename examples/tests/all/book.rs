@@ -1,4 +1,4 @@
-//! The book and the README say what the program does: every command in them is run, every piece of Rust is compiled.
+//! Tests of the book and the README: every command is run, every piece of Rust is compiled.
 
 use crate::pages::{self, Block, blocks, pages, root};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn commands(text: &str) -> Vec<(String, Vec<String>)> {
     all
 }
 
-/// A line that ends in `…` stands for one that starts so; any other for itself. Trailing blanks do not count.
+/// Compares a shown line: one that ends in `…` matches any line that starts so. Trailing spaces do not count.
 fn same(shown: &str, printed: &str) -> bool {
     match shown.trim_end().strip_suffix('…') {
         Some(start) => printed.starts_with(start),
@@ -25,7 +25,7 @@ fn same(shown: &str, printed: &str) -> bool {
     }
 }
 
-/// A folder with what the pages' relative paths lead to.
+/// A folder with everything that the pages' relative paths name.
 fn workplace(name: &str) -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("book-{name}"));
     let _ = std::fs::remove_dir_all(&place);
@@ -40,7 +40,7 @@ fn workplace(name: &str) -> PathBuf {
     place
 }
 
-/// Runs the commands of a block, and gives the block as it should be; lines that end in `…` stay where they are right.
+/// Runs the commands of a block and returns the block as it should be; correct lines that end in `…` stay.
 fn shown_again(block: &Block, place: &Path, name: &str) -> String {
     let fails = block.language == "console,fails";
     let mut again = String::new();
@@ -66,7 +66,7 @@ fn shown_again(block: &Block, place: &Path, name: &str) -> String {
     again
 }
 
-/// Runs the commands of a page in their order, and gives the number of its blocks.
+/// Runs the commands of a page in order; returns the number of blocks.
 fn run(page: &Path) -> usize {
     let name = pages::name(page);
     let text = std::fs::read_to_string(page).unwrap();
@@ -81,8 +81,8 @@ fn run(page: &Path) -> usize {
     run.len()
 }
 
-/// Blocks of `console` that start with `$ vaglio` are run in the order of the page; `console,fails` shows standard
-/// error and a command that ends with another code than 0. `VAGLIO_BLESS=1` writes what they print.
+/// Runs blocks of `console` that start with `$ vaglio`, in page order. `console,fails` shows standard error of a
+/// command with a nonzero exit code. `VAGLIO_BLESS=1` writes the output to the page.
 #[test]
 fn every_command_prints_what_the_page_shows() {
     let blocks: usize = std::thread::scope(|scope| {
@@ -101,8 +101,8 @@ fn anchored(file: &Path, anchor: &str) -> Option<String> {
     (!part.is_empty() && text.contains(&end)).then(|| part.join("\n"))
 }
 
-/// Pages of the book include Rust from the example programs, and what `vaglio new-plugin` writes as a whole; both are
-/// compiled and tried.
+/// The book includes Rust only from the example programs, and complete files that `vaglio new-plugin` writes; both are
+/// compiled and tested.
 #[test]
 fn rust_in_the_book_comes_from_examples() {
     for page in pages().iter().filter(|p| !p.ends_with("README.md")) {
@@ -122,7 +122,7 @@ fn rust_in_the_book_comes_from_examples() {
     }
 }
 
-/// A README cannot include, so its Rust is compared with the examples that it is taken from.
+/// A README cannot include files, so its Rust is compared with the examples.
 #[test]
 fn rust_in_the_readme_comes_from_examples() {
     let text = std::fs::read_to_string(root().join("README.md")).unwrap();

@@ -1,4 +1,4 @@
-//! Every example program runs, and keeps what it asserts.
+//! Every example program runs and its assertions hold.
 
 #[path = "../../linfa_classes.rs"]
 mod linfa_classes;
@@ -24,7 +24,7 @@ mod own_learner;
 mod own_search;
 #[path = "../../quickstart.rs"]
 mod quickstart;
-/// What `vaglio new-plugin --kind learner --refit` writes.
+/// Crate that `vaglio new-plugin --kind learner --refit` writes.
 #[path = "../../../crates/vaglio-cli/template/learner_refit.rs"]
 mod refitted;
 

@@ -1,11 +1,11 @@
-//! The page of what the papers describe names words, files and tests, and counts states: all of that is looked up. So are
-//! the paths of the repository that other pages name.
+//! Checks the words, files, tests and states that the page on the papers' items names, and the repository paths that
+//! other pages name.
 
 use crate::pages::{name, pages, root};
 use crate::pipelines::pipelines;
 use std::collections::BTreeMap;
 
-/// What stands between backquotes.
+/// Texts between backquotes.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
@@ -20,10 +20,10 @@ fn is_word(code: &str) -> bool {
     code.contains(": ") || code.starts_with("vaglio")
 }
 
-/// What an item can be: what is not built is so on purpose.
+/// Possible states of an item; items that are not built are so on purpose.
 const STATES: [&str; 4] = ["works", "differs", "missing", "not built"];
 
-/// The cells of the rows of items.
+/// Cells of the item rows.
 fn rows(text: &str) -> impl Iterator<Item = (usize, [&str; 4])> {
     text.lines().enumerate().filter_map(|(number, line)| {
         let cells: Vec<&str> = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect();
@@ -33,7 +33,7 @@ fn rows(text: &str) -> impl Iterator<Item = (usize, [&str; 4])> {
     })
 }
 
-/// Why a test that a cell names, as `file`: `function`, is not there.
+/// Reason why a test named by a cell, as `file`: `function`, does not exist.
 fn wrong_test(cell: &str) -> Option<String> {
     let words: Vec<&str> = code(cell).collect();
     if !words.len().is_multiple_of(2) {
@@ -47,7 +47,7 @@ fn wrong_test(cell: &str) -> Option<String> {
     })
 }
 
-/// Why a row does not say what its state asks for.
+/// Reason why a row lacks something that its state requires.
 fn wrong(state: &str, place: &str, test: &str) -> Option<String> {
     let missing = code(place).find(|word| is_path(word) && !root().join(word).exists());
     if let Some(path) = missing {

@@ -1,10 +1,10 @@
-//! Links lead somewhere: to a file, and to a heading in it; the book's contents list its pages.
+//! Checks that links lead to existing files and headings, and that the book's contents list its pages.
 
 use crate::pages::{documents, name, pages, root};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The lines of a page that are no code, with their numbers, code in a line left out.
+/// Numbered lines of a page without code.
 fn prose(text: &str) -> Vec<(usize, String)> {
     let mut code = false;
     let mut lines = Vec::new();
@@ -18,12 +18,12 @@ fn prose(text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// What the links of a line lead to.
+/// Targets of the links in a line.
 fn targets(line: &str) -> impl Iterator<Item = &str> {
     line.split("](").skip(1).filter_map(|rest| rest.split(')').next())
 }
 
-/// The names under which headings can be linked to: small letters, digits, hyphens for blanks.
+/// Link names of headings: small letters, digits, and hyphens for spaces.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut code = false;
     let headings = text.lines().filter(|line| {
@@ -41,7 +41,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Why a link of a page leads nowhere.
+/// Reason why a link of a page is broken.
 fn broken(page: &Path, target: &str) -> Option<String> {
     if target.contains("://") {
         return None;
@@ -73,7 +73,7 @@ fn every_link_leads_to_a_file_and_a_heading() {
     assert!(followed >= 50, "only {followed} were found");
 }
 
-/// What a picture shows is said below it in a sentence of its own, in italics, and what to look for.
+/// An italic sentence below each picture says what it shows.
 #[test]
 fn every_picture_of_the_book_has_a_caption() {
     let mut pictures = 0;
@@ -92,7 +92,7 @@ fn every_picture_of_the_book_has_a_caption() {
     assert!(pictures >= 10, "only {pictures} were found");
 }
 
-/// What `{{#include FILE:ANCHOR}}` takes in is there; that Rust comes from examples is told by another test.
+/// Files and anchors of `{{#include FILE:ANCHOR}}` exist; another test checks that Rust comes from examples.
 #[test]
 fn what_pages_include_is_there() {
     for page in pages() {

@@ -1,4 +1,4 @@
-//! Every example runs; every command in the book and the README prints what the page shows; links lead somewhere.
+//! Tests of the examples, the book and the README: programs run, commands print what the page shows, links work.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod book;

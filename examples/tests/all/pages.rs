@@ -1,9 +1,9 @@
-//! The pages of the book and the other Markdown of the repository, and the blocks in them.
+//! Pages of the book and other Markdown files of the repository, and their fenced blocks.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// The root of the repository.
+/// Root of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -45,7 +45,7 @@ fn is_markdown(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "md")
 }
 
-/// A path as the repository names it.
+/// A path relative to the repository.
 pub fn name(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }
@@ -79,7 +79,7 @@ pub fn blocks(text: &str) -> Vec<Block> {
     all
 }
 
-/// A file is as it is made; with `VAGLIO_BLESS` it becomes so.
+/// Compares a file with its generated text, or writes it with `VAGLIO_BLESS`.
 pub fn blessed(path: &Path, made: &str) {
     if std::env::var_os("VAGLIO_BLESS").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -90,7 +90,7 @@ pub fn blessed(path: &Path, made: &str) {
     assert!(found == made, "{}: run the tests with VAGLIO_BLESS=1; it differs first in {first:#?}", name(path));
 }
 
-/// A part of a page is as it is made, or becomes so with `VAGLIO_BLESS`, where other tests look after other parts of it.
+/// Compares a part of a page with its generated text, or writes it with `VAGLIO_BLESS`.
 pub fn remade(path: &Path, change: impl FnOnce(String) -> String) {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,10 +1,11 @@
-//! What other programs select, vaglio selects: the pipelines of `examples/peers` beside what the scripts there printed.
+//! Compares selections with those of other programs: the pipelines of `examples/peers` and the printed results of its
+//! scripts.
 
 use crate::pages::root;
 use serde_json::Value;
 use std::process::Command;
 
-/// What a peer printed, and `selection.json` of the pipeline beside it.
+/// Printed result of a peer, and `selection.json` of the matching pipeline.
 fn both(name: &str) -> (String, Value) {
     let peers = root().join("examples/peers");
     let out = std::env::temp_dir().join(format!("vaglio-peer-{name}-{}", std::process::id()));
@@ -16,7 +17,7 @@ fn both(name: &str) -> (String, Value) {
     (std::fs::read_to_string(peers.join(format!("{name}.txt"))).unwrap(), serde_json::from_slice(&ran.stdout).unwrap())
 }
 
-/// The columns that were selected, in order of entry.
+/// Selected columns in order of entry.
 fn selected(result: &Value) -> Vec<&str> {
     result["selected"].as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap()).collect()
 }

@@ -1,10 +1,10 @@
-//! Every pipeline that is shown is one that the program takes.
+//! Checks that the program accepts every pipeline shown.
 
 use crate::pages::{blocks, documents, name};
 use std::collections::BTreeSet;
 
-/// What a block shows, as whole pipelines: its maps as `preprocess`, its keys with those that every pipeline has, and
-/// alternatives, where a key comes again, one by one.
+/// Complete pipelines that a block shows: its maps become `preprocess`, missing required keys are added, and repeated
+/// keys become separate alternatives.
 pub fn pipelines(text: &str) -> Vec<String> {
     let text = match text.chars().next() {
         Some('-') => format!("preprocess:\n{text}"),
@@ -31,7 +31,7 @@ pub fn pipelines(text: &str) -> Vec<String> {
 
 #[test]
 fn every_pipeline_that_is_shown_is_one() {
-    // A page shows parts that are programs.
+    // A page shows external programs as parts.
     vaglio_external::allow_programs();
     let mut read = 0;
     for page in documents() {

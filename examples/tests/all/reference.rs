@@ -1,4 +1,5 @@
-//! Pages that are made of what the program says of itself: every part with its settings. `VAGLIO_BLESS=1` writes them.
+//! Reference pages generated from the program's descriptions: every part with its settings. `VAGLIO_BLESS=1` writes
+//! them.
 
 use crate::pages::{blessed, name, pages, remade, root};
 use serde_json::Value;
@@ -8,19 +9,19 @@ use std::process::Command;
 use vaglio::pipeline::{component_fields, component_list};
 use vaglio_cli as _;
 
-/// What a cell of a table holds: alternatives are no ends of cells, lines are kept.
+/// Escapes a table cell: pipes stay inside, line breaks are kept.
 fn cell(text: &str) -> String {
     text.trim().replace('|', "\\|").replace('\n', "<br>")
 }
 
-/// A sentence of what has none of its own capital and full stop.
+/// Adds a capital and a full stop if missing.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string());
     first.unwrap_or_default() + letters.as_str() + if text.ends_with('.') { "" } else { "." }
 }
 
-/// The settings of a part, a row each.
+/// Settings of a part, one row each.
 fn settings(fields: &[Value]) -> String {
     let mut text = String::from("\n| setting | may be | default | |\n|---|---|---|---|\n");
     for field in fields {
@@ -36,7 +37,7 @@ fn settings(fields: &[Value]) -> String {
     text
 }
 
-/// Where Rust finds what is defined elsewhere.
+/// Paths of types that are defined elsewhere.
 macro_rules! exported {
     ($($path:ident :: {$($part:ident),* $(,)?})*) => {
         [$($((std::any::type_name::<$path::$part>(), concat!(stringify!($path), "::", stringify!($part))),)*)*]
@@ -45,7 +46,7 @@ macro_rules! exported {
 
 use vaglio::{criteria, learners, maps, prelude, search, splits, target_maps};
 
-/// The path by which a program names the type of a part; those that come with vaglio are in its prelude.
+/// Path by which a program names the type of a part; built-in parts are in the prelude.
 fn exported(defined: &str) -> String {
     let own = exported! {
         criteria::{KFold, Loo, Nhsic}
@@ -60,7 +61,7 @@ fn exported(defined: &str) -> String {
             Given, Greedy, Huber, Impute, Interactions, KFold, Lars, Log1p, LogLoss, Loo, MonteCarlo, Nhsic, OneHot, Ordinal,
             Pinball, Polynomial, Power, Race, Random, Rank, Repeated, Rls, Squared, Standardize, TargetEncode, Window, WithinSeries, ZeroOne}
     };
-    // Their words are those of maps of columns, so they have a module of their own in programs.
+    // They share words with maps of columns, so they have a module of their own in programs.
     let of_targets = exported! { target_maps::{Log, Log1p, Power, Rank} };
     let plugins = exported! {
         vaglio_beam::{Beam}
@@ -87,7 +88,7 @@ fn exported(defined: &str) -> String {
     }
 }
 
-/// Where a part is: its crate, and its type in Rust.
+/// Location of a part: its crate and its Rust type.
 fn place(part: &Value) -> String {
     let word = |key: &str| part[key].as_str().unwrap();
     let (crate_, path) = (word("crate"), exported(defined(word("role"), word("kind"))));
@@ -95,13 +96,13 @@ fn place(part: &Value) -> String {
     format!("`{crate_}`{feature}; in Rust `{path}`")
 }
 
-/// The parts of a role; the examples are linked into this test as well, and are left out.
+/// Parts of a role, except those of the examples linked into this test.
 fn parts(role: &str) -> Vec<Value> {
     let Value::Array(all) = component_list() else { panic!("parts are a list") };
     all.into_iter().filter(|part| part["role"] == role && part["crate"] != env!("CARGO_PKG_NAME")).collect()
 }
 
-/// The settings of a part; a second spelling of one is named beside it.
+/// Settings of a part, with alternative spellings.
 fn fields(role: &str, kind: &str) -> Vec<Value> {
     let Some(Value::Array(all)) = component_fields(role, kind) else { return Vec::new() };
     let mut found: Vec<Value> = Vec::new();
@@ -119,7 +120,7 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
 
-/// The page of a role whose parts have no pages of their own.
+/// Page of a role whose parts have no pages of their own.
 fn page(role: &str, title: &str) -> String {
     let mut page = format!("# {title}\n\nWhat `vaglio list` says of every {role}, with all settings.\n");
     for part in parts(role) {
@@ -134,12 +135,12 @@ fn page(role: &str, title: &str) -> String {
     page
 }
 
-/// The settings that every search has are those of `greedy`, which has no other.
+/// Settings common to all searches: those of `greedy`, which has no others.
 fn shared() -> Vec<Value> {
     fields("search", "greedy")
 }
 
-/// What stands between the marks of a part.
+/// Text between the marks of a part.
 fn section(role: &str, kind: &str) -> String {
     if (role, kind) == ("search", "shared") {
         return settings(&shared());
@@ -161,14 +162,14 @@ fn section(role: &str, kind: &str) -> String {
     section
 }
 
-/// The roles whose parts have pages of their own: each page marks where the settings of a part stand.
+/// Roles whose parts have pages of their own, with marks for the settings.
 const ON_PAGES: [(&str, &str, &str); 3] = [
     ("criterion", "criteria", "All criteria"),
     ("search", "searches", "All searches"),
     ("learner", "learners", "All learners"),
 ];
 
-/// The marks of a page: role and kind of the parts whose settings stand on it.
+/// Marks of a page: role and kind of the parts whose settings are on it.
 fn marks(page: &str) -> Vec<(String, String)> {
     let mark = |line: &str| {
         let (role, kind) = line.strip_prefix("<!-- settings: ")?.strip_suffix(" -->")?.split_once(' ')?;
@@ -177,7 +178,7 @@ fn marks(page: &str) -> Vec<(String, String)> {
     page.lines().filter_map(mark).collect()
 }
 
-/// A page with the settings of its parts as they are.
+/// A page with up-to-date settings of its parts.
 fn with_settings(page: String) -> String {
     marks(&page).into_iter().fold(page, |page, (role, kind)| {
         let (start, end) = (format!("<!-- settings: {role} {kind} -->\n"), "<!-- /settings -->");
@@ -187,7 +188,7 @@ fn with_settings(page: String) -> String {
     })
 }
 
-/// The list of the parts of a role, with a link to the page of each.
+/// List of the parts of a role, linked to their pages.
 fn list(role: &str, title: &str, pages: &[(PathBuf, (String, String))]) -> String {
     let mut list = format!("# {title}\n\nWhat `vaglio list` says of every {role}; a page has the settings.\n\n");
     list += "| kind | is | in |\n|---|---|---|\n";
@@ -245,7 +246,7 @@ fn every_criterion_search_and_learner_has_its_settings_on_one_page() {
     }
 }
 
-/// Each block of the page is compared by another test; here it is seen to that no command is left out.
+/// Checks that no command is missing; another test compares the blocks.
 #[test]
 fn every_command_has_its_options_on_the_page() {
     let program = Command::new(env!("CARGO_BIN_EXE_vaglio-of-the-book")).arg("--help").output().unwrap();

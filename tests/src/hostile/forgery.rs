@@ -1,13 +1,13 @@
-//! Models and journals that are whole but for one value: what checksums do not protect from who makes them anew.
+//! Models and journals with one forged value and valid checksums.
 
 use super::Input;
 use serde_json::Value;
 use vaglio_testkit::Random;
 
-/// Numbers that an index or a length goes wrong by.
+/// Wrong values for indexes and lengths.
 const NUMBERS: [u64; 8] = [0, 1, 2, 7, 1000, 1 << 32, i64::MAX as u64, u64::MAX];
 
-/// A model or a journal with one number, list or piece changed, which is JSON as before; `None` of other inputs.
+/// Changes one number, list or piece of a model or a journal, keeping valid JSON; `None` for other inputs.
 pub fn forged(input: Input, seed: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(seed).ok()?;
     let key = match input {
@@ -18,7 +18,7 @@ pub fn forged(input: Input, seed: &[u8], random: &mut Random) -> Option<Vec<u8>>
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let first = usize::from(input == Input::Journal);
     let at = first + random.below(lines.len().checked_sub(first).filter(|count| *count > 0)?);
-    // What was kept of one piece of work under the name of another.
+    // Swaps the value of one piece of work for another's.
     if input == Input::Journal && random.below(4) == 0 {
         let other = first + random.below(lines.len() - first);
         let value = serde_json::from_str::<Value>(&lines[other]).ok()?.get(key)?.clone();

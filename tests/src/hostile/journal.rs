@@ -1,9 +1,9 @@
-//! Checksums made right again, so that what they protect is read as well.
+//! Repairs checksums, so that the content behind them is read too.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// A model whose checksum is right.
+/// Repairs the checksum of a model.
 pub fn resealed_model(bytes: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (head, model) = text.split_once("\"model\":")?;
@@ -13,7 +13,7 @@ pub fn resealed_model(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(format!("{head}\"sha256\":\"{digest}\",\"model\":{model}}}\n").into_bytes())
 }
 
-/// A journal of the first line of one that is whole and the pieces of another, with the checksums that they then have.
+/// Joins the first line of an intact journal with the pieces of another, and repairs the checksums.
 pub fn resealed_journal(first: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let pieces = text.lines().filter(|line| !line.starts_with("{\"format\""));
@@ -27,7 +27,7 @@ pub fn resealed_journal(first: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     Some(out.into_bytes())
 }
 
-/// A line up to its checksum, where it has one.
+/// A line up to its checksum, if any.
 fn without_sum(line: &str) -> &str {
     match line.rsplit_once(",\"sum\":\"") {
         Some((open, _)) => open,

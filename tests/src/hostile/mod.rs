@@ -1,4 +1,4 @@
-//! Files of strangers, read in the ways that there are: fuzz targets and the tests try the same.
+//! Untrusted files, read in every way; shared by fuzz targets and tests.
 
 mod forgery;
 mod journal;
@@ -11,14 +11,14 @@ pub use stand::{Attempt, Stand, peak, room};
 
 use std::path::Path;
 
-/// What a file is read as.
+/// Kind of file that an input is read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// A pipeline file, which is planned.
+    /// A pipeline file, to be planned.
     Pipeline,
-    /// A `model.json`, which predicts.
+    /// A `model.json`, to predict with.
     Model,
-    /// A `journal.jsonl`, from which a run goes on.
+    /// A `journal.jsonl`, to resume from.
     Journal,
     /// A table of text, compressed or not.
     Text,
@@ -29,11 +29,11 @@ pub enum Input {
 }
 
 impl Input {
-    /// All there are.
+    /// All kinds.
     pub const ALL: [Input; 6] =
         [Input::Pipeline, Input::Model, Input::Journal, Input::Text, Input::Parquet, Input::Arrow];
 
-    /// The name of the fuzz target, and of its folder of the corpus.
+    /// Name of the fuzz target and of its corpus folder.
     pub fn name(self) -> &'static str {
         match self {
             Input::Pipeline => "pipeline",
@@ -45,18 +45,18 @@ impl Input {
         }
     }
 
-    /// Inputs from which others are made, with their names, in order: those with an ending are whole and must be read.
+    /// Seed inputs with their names, sorted; those with a file extension are intact and must be read.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Returns the errors of the file system.
     pub fn corpus(self) -> std::io::Result<Vec<(String, Vec<u8>)>> {
         self.kept("corpus")
     }
 
-    /// Inputs that have broken a promise once.
+    /// Inputs that once broke a promise.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Returns the errors of the file system.
     pub fn regressions(self) -> std::io::Result<Vec<(String, Vec<u8>)>> {
         self.kept("regressions")
     }
@@ -73,10 +73,10 @@ impl Input {
     }
 }
 
-/// Tries one input, on a stand that every thread makes for itself.
+/// Tests one input; every thread creates its own test folder.
 ///
 /// # Panics
-/// When a promise is not kept.
+/// If a promise is broken.
 pub fn holds(input: Input, bytes: &[u8]) {
     thread_local! {
         static STAND: Stand = Stand::new().unwrap_or_else(|error| panic!("no stand: {error}"));

@@ -1,8 +1,8 @@
-//! Files that are changed at random.
+//! Random mutations of files.
 
 use vaglio_testkit::Random;
 
-/// Words that mean something to one of the readers.
+/// Words with a meaning for one of the readers.
 const WORDS: [&[u8]; 24] = [
     b"\"",
     b"\n",
@@ -29,10 +29,10 @@ const WORDS: [&[u8]; 24] = [
     b"[]",
     b"0",
 ];
-/// Numbers that lengths go wrong by.
+/// Wrong values for lengths.
 const NUMBERS: [i64; 10] = [0, -1, 1, 255, 1 << 16, 1 << 31, i32::MAX as i64, 1 << 40, i64::MAX, i64::MIN];
 
-/// A file with some bytes changed; now and then a part of another takes the place of one.
+/// Changes some bytes of a file, and sometimes replaces a part by one of another file.
 pub fn mutated(seed: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..1 + random.below(4) {

@@ -1,4 +1,4 @@
-//! A folder with a table, a model of it and a run that was ended, in which files of strangers are read.
+//! A folder with a table, a model and an ended run, in which untrusted files are read.
 
 use super::Input;
 use super::journal::{resealed_journal, resealed_model, timeless};
@@ -15,20 +15,20 @@ use vaglio::pipeline::{SavedModel, load};
 use vaglio::read::{DigestKind, ReadSpec, Source, Wanted};
 use vaglio_cli::said;
 
-/// Memory that a reader may take beside what the process holds.
+/// Memory that a reader may use beyond that of the process, in bytes.
 const MORE: u64 = 200_000_000;
-/// Nothing takes longer, in seconds.
+/// Time limit in seconds.
 const LONGEST_TIME: f64 = 10.0;
-/// No message has more characters.
+/// Maximum number of characters of a message.
 const LONGEST_MESSAGE: usize = 2000;
 
-/// The pipeline of the model.
+/// Pipeline of the model.
 const PIPELINE: &str = "version: 1\nseed: 3\ndata: {train: train.csv, target: y, types: {t: class}, test_fraction: 0.2}\n\
     preprocess: [date_parts, {kind: impute, how: mean}, {kind: one_hot, rare: 2}, {kind: standardize, scope: train}]\n\
     learner: {kind: rls, lambda: {grid: {from: 0.1, to: 10.0, points: 3}}}\n\
     criterion: {kind: kfold, folds: 4}\nsearch: {kind: greedy, max_features: 2, choose: last}\n\
     evaluate: {nested: {folds: 2}, intervals: 0.9}\nengine: {threads: 1}\n";
-/// The pipeline of the journal, which keeps pieces of every kind.
+/// Pipeline of the journal, which has pieces of every kind.
 const REPEATED: &str = "version: 1\nseed: 3\ndata: {train: train.csv, target: y, types: {t: class}, test_fraction: 0.2}\n\
     preprocess: [date_parts, {kind: impute, how: mean}, {kind: one_hot, rare: 2}, {kind: standardize, scope: train}]\n\
     learner: {kind: elm, units: 2, lambda: {grid: {from: 0.1, to: 10.0, points: 2}}}\n\
@@ -37,23 +37,23 @@ const REPEATED: &str = "version: 1\nseed: 3\ndata: {train: train.csv, target: y,
     {kind: exhaustive, max_features: 2, choose: {rule: best, folds: 2}}]\n\
     evaluate: {nested: {folds: 2}, permutations: 1, stability: {pairs: 1}}\nengine: {threads: 1}\n";
 
-/// What came of reading a file.
+/// Outcome of reading a file.
 #[derive(Debug, Default)]
 pub struct Attempt {
     /// Whether it was read.
     pub is_read: bool,
-    /// Errors, as the program tells them.
+    /// Errors, as the program reports them.
     pub messages: Vec<String>,
-    /// What it prints otherwise.
+    /// Other output.
     printed: String,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// Whether a run went on from a journal to another result.
+    /// Whether a run resumed from a journal with a different result.
     is_other: bool,
 }
 
 impl Attempt {
-    /// The promise that is not kept, if any.
+    /// The broken promise, if any.
     pub fn broken(&self) -> Option<String> {
         let acts = |c: char| c != '\n' && vaglio::core::acts(c);
         let long = self.messages.iter().map(|message| message.chars().count()).find(|length| *length > LONGEST_MESSAGE);
@@ -74,16 +74,16 @@ impl Attempt {
     }
 }
 
-/// Where files are read.
+/// The folder and the original run.
 #[derive(Debug)]
 pub struct Stand {
     folder: PathBuf,
     model: SavedModel,
-    /// What runs go on with.
+    /// Pipeline of resumed runs.
     pipeline: ValidPipeline,
-    /// The first line of its journal.
+    /// First line of the original journal.
     first: String,
-    /// What it gives.
+    /// Original result.
     selection: Value,
     pool: rayon::ThreadPool,
 }
@@ -99,7 +99,7 @@ fn table() -> String {
     text
 }
 
-/// A folder of its own, in memory where the system has such.
+/// A new folder, in memory if the system has such a file system.
 fn folder() -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -116,7 +116,7 @@ impl Stand {
     /// Makes the folder and runs the pipeline.
     ///
     /// # Errors
-    /// Those of the run and of the file system.
+    /// Returns the errors of the run and of the file system.
     pub fn new() -> Result<Self> {
         let folder = folder();
         std::fs::create_dir_all(&folder).map_err(|e| io(&e))?;
@@ -136,10 +136,10 @@ impl Stand {
         Ok(Stand { folder, model, pipeline, first, selection, pool })
     }
 
-    /// Files that are whole, of this version of the program.
+    /// Intact files of this version of the program.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Returns the errors of the file system.
     pub fn whole(&self, input: Input) -> std::io::Result<Option<Vec<u8>>> {
         let name = match input {
             Input::Model => "first/model.json",
@@ -149,10 +149,10 @@ impl Stand {
         std::fs::read(self.folder.join(name)).map(Some)
     }
 
-    /// Reads a file in the ways that there are, within so much memory.
+    /// Reads a file in all ways, within a memory limit.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Returns the errors of the file system.
     pub fn attempt(&self, input: Input, bytes: &[u8], limit: u64) -> std::io::Result<Attempt> {
         let begun = Instant::now();
         let mut attempt = Attempt::default();
@@ -253,18 +253,18 @@ impl Drop for Stand {
     }
 }
 
-/// Memory that may be taken now: that of the process and some more.
+/// Memory limit from now: that of the process plus some.
 pub fn room() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     kib(&status, "VmRSS:").unwrap_or(0) + MORE
 }
 
-/// The most memory that the process had.
+/// Peak memory of the process.
 pub fn peak() -> Option<u64> {
     kib(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
-/// The line of that name, which counts in units of 1024 bytes.
+/// Value of a line in KiB, in bytes.
 fn kib(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with(name))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)

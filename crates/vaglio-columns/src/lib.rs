@@ -382,7 +382,7 @@ mod tests {
         assert!(of_view.is_constant(1) && !view.is_constant(1) && !of_view.is_constant(0));
         assert_eq!(*of_view.column(0).values(), [0.5, 1.5]);
         assert_eq!((of_view.bytes(), view.bytes()), (16, 0));
-        // Whatever was copied, what the rows were chosen from is the same.
+        // Views keep the identity of their source rows, whether or not columns were copied.
         for (of, rows) in [(&view, &[3, 1, 0][..]), (&of_view, &[0, 1]), (&view.copied().view_rows(&[2]), &[0])] {
             let chosen = of.chosen().unwrap();
             assert_eq!((chosen.rows, chosen.whole[1]), (rows, columns.column(1)));

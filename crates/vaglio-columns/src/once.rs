@@ -28,7 +28,7 @@ pub fn get_or_make<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
 mod tests {
     use super::*;
 
-    /// Asks the cell again while it is made, as a job does that a waiting worker takes up.
+    /// Asks the cell again during initialization, as does a job that a waiting worker picks up.
     #[test]
     fn a_cell_that_is_asked_while_it_is_made_keeps_the_first() {
         let cell = OnceLock::new();

@@ -284,7 +284,7 @@ mod tests {
         .to_vec()
     }
 
-    /// The entries as they were stored: powers from 1, factor by factor.
+    /// Computes the entries like stored ones: powers from 1, factor by factor.
     fn stored(factors: &[(Arc<Numbers>, u32)]) -> Vec<f64> {
         let powers = |(factor, exponent): &(Arc<Numbers>, u32)| -> Vec<f64> {
             factor.view().values().iter().map(|x| (0..*exponent).fold(1.0, |power, _| power * x)).collect()

@@ -309,7 +309,7 @@ mod tests {
     use super::*;
     use crate::{Column, Columns};
 
-    /// A column of 0 but for each `step`th row.
+    /// Generates a column that is nonzero only in each `step`th row.
     fn every(len: usize, step: usize, of: impl Fn(usize) -> f64) -> (Vec<f64>, SparseNumbers) {
         let rows: Vec<usize> = (0..len).step_by(step).collect();
         let mut dense = vec![0.0; len];

@@ -108,7 +108,7 @@ mod tests {
         values
     }
 
-    /// Distance in units in the last place of the larger.
+    /// Returns the distance in units in the last place of the larger number.
     fn units(a: f64, b: f64) -> f64 {
         if a == b {
             return 0.0;

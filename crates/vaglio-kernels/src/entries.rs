@@ -132,7 +132,7 @@ mod tests {
                 for column in 0..11 {
                     near(of_view.squares(column), of_copied.squares(column), of_copied.squares(column));
                 }
-                // What is read of all columns copies none.
+                // Reads of all columns copy none.
                 let all: Vec<usize> = (0..10).filter(|&c| c != 4).collect();
                 let z = [of_copied.centered(0), &of_copied.scaled(9)];
                 let norms = z.map(|z| z.iter().map(|z| z * z).sum::<f64>());
@@ -143,7 +143,7 @@ mod tests {
                 };
                 all_near(&all, &of_view.products_of_most(&all, &z), &of_copied.products_of_most(&all, &z));
                 assert!(!is_view || view.bytes() == 0);
-                // Of some columns alone: each has the bits that it has alone.
+                // In a product with some columns, each column has the bits of a product of its own.
                 let of = |columns: &[usize]| of_view.products(columns, &z);
                 let some = of(&[3, 8, 0, 9, 5]);
                 all_near(&[3, 8, 0, 9, 5], &some, &of_copied.products(&[3, 8, 0, 9, 5], &z));

@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn training_rows_and_folds_are_unions_of_blocks() {
-        // The second fold is predicted from the first but for its last row.
+        // The second fold is predicted from the first, except its last row.
         let folds = Folds::new(&[2, 2, 0, 0, 1, 1]).training_on(vec![vec![0, 1], vec![1, 2]]);
         assert_eq!((folds.training(0), folds.training(1)), (vec![0, 1], vec![1, 2]));
         let blocks = folds.blocks().unwrap();

@@ -273,7 +273,7 @@ mod tests {
         a.iter().zip(b).for_each(|(a, b)| assert!((a - b).abs() < 1e-12 * scale, "{a} is not {b}"));
     }
 
-    /// Matrices of m × n entries in every layout.
+    /// Builds matrices of m × n entries in every layout.
     fn in_every_layout(m: usize, n: usize, then: impl FnOnce(&[ArrayView2<'_, f64>])) {
         use ndarray::{ShapeBuilder, s};
         let (whole, row) = (matrix(2 * m, 3 * n), matrix(1, n));
@@ -307,7 +307,7 @@ mod tests {
         }
     }
 
-    /// Small enough for Miri, which sees an access outside of the matrix.
+    /// Small enough for Miri, which detects out-of-bounds accesses.
     #[cfg(not(feature = "lapack"))]
     #[test]
     fn views_hold_the_entries_in_every_layout() {
@@ -322,7 +322,7 @@ mod tests {
         }
     }
 
-    /// Of no rows, no columns, or neither, what there is of each is empty or 0.
+    /// Without rows, columns or both, results are empty or 0.
     #[test]
     fn empty_matrices_have_empty_factors() {
         let empty = Array2::zeros((0, 0));
@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn the_spectral_radius_is_the_largest_eigenvalue() {
-        // A rotation by any angle, scaled; a triangle; a companion matrix of x² − x − 1.
+        // A scaled rotation by any angle; a triangle; a companion matrix of x² − x − 1.
         let (sin, cos) = 0.7f64.sin_cos();
         let golden = (1.0 + 5.0f64.sqrt()) / 2.0;
         for (a, radius) in [

@@ -152,7 +152,7 @@ mod tests {
     fn squares_of_columns_that_are_mostly_entries_are_left_to_others() {
         let full = SparseNumbers::new(4, vec![0, 1, 2], vec![1.0, 2.0, 3.0]);
         assert_eq!(squares(full.view(), 0.0, None, 4.0), None);
-        // Few rows have an entry, but nearly all of the weight.
+        // Few rows have an entry, but these have nearly all of the weight.
         let heavy = SparseNumbers::new(4, vec![1], vec![2.0]);
         assert_eq!(squares(heavy.view(), 0.0, Some(&[1e-9, 1.0, 1e-9, 1e-9]), 1.0), None);
         assert_eq!(squares(heavy.view(), 0.5, None, 4.0), Some(3.0));

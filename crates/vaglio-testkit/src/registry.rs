@@ -161,14 +161,14 @@ mod tests {
     use std::collections::BTreeMap;
     use vaglio_core::{Design, Feature, Result, Score, part};
 
-    /// A setting that has to be given.
+    /// A component with a required setting.
     #[part(Criterion, "needs_a_setting")]
     struct Needs {
         #[required]
         by: f64,
     }
 
-    /// Settings of any name.
+    /// A component that accepts settings of any name.
     #[part(Criterion, "takes_any_setting")]
     #[serde(from = "BTreeMap<String, Value>")]
     struct TakesAny {

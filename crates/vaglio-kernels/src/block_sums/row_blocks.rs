@@ -109,7 +109,7 @@ mod tests {
         assert!((a - b).abs() <= 1e-12 * scale, "{a} is not {b}");
     }
 
-    /// Doubles, bytes, and a column far from 0.
+    /// Generates doubles, bytes, and a column far from 0.
     fn columns() -> Columns {
         let mut columns = Columns::new(ROWS);
         (0..6).for_each(|k| columns.push((0..ROWS).map(|j| 3.0 + number(k, j)).collect::<Vec<f64>>()));
@@ -160,7 +160,7 @@ mod tests {
                 let pairs = |data: &Data<'_>| {
                     let mut rows = data.with_columns(&[9, 1, 6], || vec![0, 8]);
                     rows.push(data.with_target(0));
-                    // What is asked for again has the same bits.
+                    // Repeated requests give equal bits.
                     assert_eq!(rows[..1], data.with_columns(&[9], Vec::new)[..]);
                     rows
                 };
@@ -175,11 +175,11 @@ mod tests {
                     (0..10).for_each(|column| near(a[column], b[column], norm * length(column)));
                 }
             }
-            // A row more or less than whole blocks.
+            // One row more or less than whole blocks.
             let rows: Vec<usize> = (1..whole.rows()).collect();
             let (fold, y) = (whole.view_rows(&rows), &targets[1..]);
             assert!(RowBlocks::new(&blocks, &Entries::from(&fold), &active, &[y]).is_none());
-            // Levels have the same bits.
+            // All instruction-set levels give equal bits.
             for level in Level::available() {
                 assert_eq!((&make(level).sums, &make(level).targets), (&blocks.sums, &blocks.targets));
             }

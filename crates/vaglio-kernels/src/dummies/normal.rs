@@ -107,7 +107,7 @@ mod tests {
         let count = 400_000;
         let all: Vec<f64> = (0..count).map(|_| drawn.normal()).collect();
         let moment = |power: i32| all.iter().map(|z| z.powi(power)).sum::<f64>() / count as f64;
-        // Five standard errors of each: those of z, z², z³ and z⁴ are 1, √2, √15 and √96 over the root of the count.
+        // Five standard errors each: the standard deviations of z, z², z³ and z⁴ are 1, √2, √15 and √96.
         let near = |value: f64, of: f64, variance: f64| (value - of).abs() < 5.0 * (variance / count as f64).sqrt();
         assert!(near(moment(1), 0.0, 1.0) && near(moment(2), 1.0, 2.0));
         assert!(near(moment(3), 0.0, 15.0) && near(moment(4), 3.0, 96.0));

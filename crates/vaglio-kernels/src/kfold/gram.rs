@@ -71,7 +71,7 @@ mod tests {
         let tile: Vec<Wide> = (0..columns * height / 8).map(wide).collect();
         let mut first: Option<Vec<f64>> = None;
         for level in Level::available() {
-            // Each product and sum is rounded once, whether the processor does so or a function.
+            // Each fused multiply-add is rounded once, in hardware or in software.
             let mut out = vec![0.0; columns * columns];
             add_gram(level, &tile, height / 8, columns, &mut out);
             for i in 0..columns {

@@ -6,7 +6,7 @@ use crate::Level;
 use std::convert::Infallible;
 use vaglio_testkit::Random;
 
-/// Unit columns that share factors, and C and Q of targets that they make.
+/// Unit columns with shared factors, and C and Q of targets built from them.
 struct Data {
     x: Vec<Vec<f64>>,
     y: Vec<Vec<f64>>,
@@ -58,7 +58,7 @@ impl Data {
         }
     }
 
-    /// PathShape of U = Xᵀ(Y − XW).
+    /// Computes U = Xᵀ(Y − XW).
     fn left(&self, active: &[usize], alpha: &[f64]) -> Vec<Vec<f64>> {
         let k = self.y.len();
         let residual = |o: usize| {
@@ -84,7 +84,7 @@ fn length(row: &[f64]) -> f64 {
     norm(row.iter().copied())
 }
 
-/// The columns on the path after each knot's event.
+/// Returns the active columns after each knot's event.
 fn actives(knots: &[Knot]) -> Vec<Vec<usize>> {
     let mut active = Vec::new();
     let follow = |knot: &Knot| {
@@ -125,7 +125,7 @@ fn every_knot_meets_the_conditions_of_the_group_lasso_and_rows_leave() {
     assert!(left_path >= 10, "{left_path}");
 }
 
-/// The definition: outputs move toward least squares on the columns of the path, and a root by bisection says how far.
+/// The definition: outputs move toward least squares on the active columns, with step sizes by bisection.
 #[test]
 fn steps_are_those_of_multiresponse_sparse_regression() {
     for seed in 0..6 {
@@ -165,7 +165,7 @@ fn steps_are_those_of_multiresponse_sparse_regression() {
     }
 }
 
-/// Fits by Gram–Schmidt, twice.
+/// Fits by Gram–Schmidt, applied twice.
 fn least_squares(x: &[Vec<f64>], active: &[usize], y: &[f64]) -> Vec<f64> {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for &i in active {
@@ -218,7 +218,7 @@ fn a_copy_never_enters_and_a_permutation_changes_names_alone() {
         copied.x.extend(data.x.iter().take(5).cloned());
         let (both, also) = copied.walk(rows);
         assert_eq!((both.iter().map(|knot| knot.feature).collect::<Vec<_>>(), also), (order.clone(), end), "{rows:?}");
-        // A column that enters again finds its copy shut out.
+        // The copy ties at the first entry only; afterwards it is excluded.
         for (at, knot) in both.iter().enumerate().filter(|(_, knot)| knot.enters && knot.feature < 5) {
             let is_first = both[..at].iter().all(|before| before.feature != knot.feature);
             assert!(!is_first || knot.tied.contains(&(knot.feature + 8)), "{rows:?}: {knot:?}");
@@ -247,7 +247,7 @@ fn every_level_and_number_of_threads_gives_the_same_bits_of_several_outputs() {
     }
 }
 
-/// Columns that are nearly one another's sums: knots up to where the path ends keep the conditions, and the end is reported.
+/// Columns near sums of others: knots satisfy the conditions up to the end of the path, and the end is reported.
 #[test]
 fn nearly_dependent_columns_end_a_path_and_leave_its_knots_right() {
     for (seed, near) in (0..3).flat_map(|seed| [1e-3, 1e-5, 1e-7, 1e-9].map(|near| (seed, near))) {

@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    /// Small enough for Miri, which sees an access outside of the matrix.
+    /// Small enough for Miri, which detects out-of-bounds accesses.
     #[cfg(not(feature = "lapack"))]
     #[test]
     fn rows_below_are_written_in_every_layout() {

@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// Also of columns that nearly depend on those that were added, and where one was removed again.
+    /// Covers columns that nearly depend on added ones, and removals in between.
     #[test]
     fn a_trial_has_the_bits_that_it_has_whichever_others_were_tried_before() {
         let (rows, count) = (101, 24);

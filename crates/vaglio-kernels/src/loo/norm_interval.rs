@@ -109,7 +109,7 @@ mod tests {
     use crate::{Column, Data};
     use std::sync::Arc;
 
-    /// The candidate is the last of some columns; rows, and outliers in every seventeenth of them where there are.
+    /// Builds columns with the candidate last, and optional outliers in every seventeenth row.
     fn followed(rows: usize, outlier: f64) -> usize {
         let count = 9;
         let noise = |j: usize, c: usize| ((j * (2 * c + 3) + c) as f64 * 0.71).sin() * ((j + 7 * c) as f64 * 1.3).cos();

@@ -160,7 +160,7 @@ fn by_keys(rows: &mut [MarkedRow], bits: u32) {
 mod tests {
     use super::*;
 
-    /// Compares with a stable sort by comparisons.
+    /// Compares with a stable comparison sort.
     fn check(values: &[f64]) {
         let marks: Vec<f64> = (0..values.len()).map(|j| f64::from(u8::from(j % 3 == 0))).collect();
         let mut plain: Vec<usize> = (0..values.len()).collect();
@@ -170,7 +170,7 @@ mod tests {
         assert!(sorted.iter().all(|row| row.is_marked() == (row.row() % 3 == 0)));
     }
 
-    /// Some number between −1 and 1 for each row, the same in every run.
+    /// Returns a reproducible number between −1 and 1 for each row.
     fn noise(j: usize) -> f64 {
         2.0 * vaglio_testkit::Random::new(j as u64).uniform() - 1.0
     }
@@ -194,7 +194,7 @@ mod tests {
         ];
         for kind in kinds {
             for rows in [0, 1, 2, 3, FEW, FEW + 1, 100, 1000, 5000, 40_000] {
-                // A zero of either sign is as good as the other.
+                // Zeros of either sign are equal.
                 check(&(0..rows).map(|j| kind(j) + 0.0).collect::<Vec<_>>());
             }
         }

@@ -53,7 +53,7 @@ mod tests {
     use crate::{Level, Measure};
     use std::sync::Arc;
 
-    /// The definition: ties from the lowest row on, and each pair of rows of two ties.
+    /// The definition: ties start at the lowest value; every pair of rows in two ties counts.
     fn plain(predictions: &[f64], targets: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
         let mut order: Vec<usize> = (0..predictions.len()).collect();
         order.sort_by(|&a, &b| predictions[a].total_cmp(&predictions[b]));
@@ -80,7 +80,7 @@ mod tests {
         pairs / all
     }
 
-    /// Between −1 and 1, the same in every run.
+    /// Returns a reproducible number between −1 and 1.
     fn noise(j: usize) -> f64 {
         (j as f64 * 78.233 + 12.9898).sin() * 43758.5453 % 1.0
     }
@@ -90,7 +90,7 @@ mod tests {
         let kinds: [fn(usize) -> f64; 7] = [
             noise,
             |_| 0.5,
-            // Ties that are crowded in places, exactly, to rounding, and in chains longer than a tie.
+            // Clustered ties: exact, within rounding, and in chains longer than the tie width.
             |j| (3.0 * noise(j)).round(),
             |j| (3.0 * noise(j)).round() + 1e-15 * noise(j + 3),
             |j| (3.0 * noise(j)).round() + 3e-12 * noise(j + 3),
@@ -114,7 +114,7 @@ mod tests {
                     };
                     let found = Scorer::new(Arc::new(targets), Measure::Auc).wrong_pairs(&predictions);
                     let expected = plain(&predictions, &y, |row| root[row] * root[row]);
-                    // All sums are of whole numbers of sixteenths.
+                    // All terms are multiples of one sixteenth, so sums are exact.
                     assert!(found == expected || expected.is_nan(), "{rows} rows: {found} is not {expected}");
                 }
             }

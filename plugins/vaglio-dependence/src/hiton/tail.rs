@@ -50,7 +50,7 @@ mod tests {
     fn tails_have_their_closed_forms() {
         for value in [0.01, 0.5, 1.0, 2.0, 3.0, 3.841_458_820_694_124, 10.0, 40.0, 900.0] {
             let one = libm::erfc(f64::sqrt(value) * FRAC_1_SQRT_2).ln();
-            // Of an even number of degrees a sum: e^(−x/2) Σ (x/2)^k/k!.
+            // For even degrees of freedom a sum: e^(−x/2) Σ (x/2)^k/k!.
             let (half, two) = (value / 2.0, -value / 2.0);
             let six = two + (1.0 + half + half * half / 2.0).ln();
             for (freedom, expected) in [(1.0, one), (2.0, two), (6.0, six)] {

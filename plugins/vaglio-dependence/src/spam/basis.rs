@@ -89,7 +89,7 @@ mod tests {
                 assert!((dot(function, other) - f64::from(u8::from(k == l))).abs() < 1e-12);
             });
         }
-        // A cubic of the column is a combination of a constant and of these.
+        // A cubic of the column is a combination of a constant and these.
         let cubic: Vec<f64> = x.iter().zip(&ones).map(|(x, root)| root * ((x - 1e6) / 10.0 - 0.3).powi(3)).collect();
         let mut left = cubic.clone();
         for function in basis.iter().chain([&unit(ones)]) {

@@ -269,7 +269,7 @@ mod tests {
             assert_eq!(place.seek(SeekFrom::End(-2)).unwrap(), bytes.len() as u64 - 2);
         }
         let kind = DigestKind::Blake3;
-        // Whatever is read in whichever order, and what comes next is not read again.
+        // Reads in any order; each byte is hashed once.
         let reads = [
             (&[(4, 300_000), (300_050, 10), (100, 20), (300_060, 399_000)][..], 699_060),
             (&[(200_000, 1000), (0, 10), (10, 20), (10, 20), (400_000, 9)], 30),

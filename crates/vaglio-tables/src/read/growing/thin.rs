@@ -69,7 +69,7 @@ mod tests {
             (1600, 40, 0.25, false, true),
             (1600, 1600, -1.5, false, true),
             (1600, 40, 0.0, false, true),
-            // Too many entries, too few rows, a cell that is missing.
+            // Too many entries, too few rows, a missing cell.
             (1600, 30, 2.0, false, false),
             (960, 40, 2.0, false, false),
             (1600, 40, 2.0, true, false),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 const ROWS: usize = 5000;
 
-/// Every type of plain numbers, without missing cells, with some and with nothing else; the last columns are not plain.
+/// Builds every plain numeric type with no, some and only missing cells; the last columns are not plain.
 fn columns() -> (Vec<(&'static str, ArrayRef)>, usize) {
     let wave = |row: usize| (row as f64 * 0.7).sin() * 1e3;
     let small = |row: usize| (row * 7 % 200) as u8;
@@ -60,7 +60,7 @@ fn columns() -> (Vec<(&'static str, ArrayRef)>, usize) {
 fn write(name: &str, properties: WriterProperties) -> PathBuf {
     let (path, batch) = (folder_of("direct").join(format!("{name}.parquet")), batch(columns().0));
     let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), Some(properties)).unwrap();
-    // Pages end where batches do, or earlier.
+    // Pages end at or before batch ends.
     for from in (0..ROWS).step_by(700) {
         writer.write(&batch.slice(from, 700.min(ROWS - from))).unwrap();
     }
@@ -68,7 +68,7 @@ fn write(name: &str, properties: WriterProperties) -> PathBuf {
     path
 }
 
-/// Compares both readers on a file, and returns how many columns were decoded directly.
+/// Compares both readers on a file; returns the number of directly decoded columns.
 fn compared(path: &std::path::Path, sample: Option<usize>) -> usize {
     let stored = Stored::on_disk(path, Budget::of(u64::MAX)).unwrap().unwrap();
     let stored = Stored { sample, ..stored };
@@ -78,7 +78,7 @@ fn compared(path: &std::path::Path, sample: Option<usize>) -> usize {
     let arrays = stored.by_arrays(metadata, &indices).unwrap();
     for ((found, expected), index) in direct.iter().zip(&arrays).zip(&indices) {
         let Some(found) = found else { continue };
-        // As text doubles differ where their bits do, NaN aside.
+        // As text, doubles differ exactly if their bits do, except NaN.
         assert!(
             format!("{:?}", found.cells) == format!("{:?}", expected.cells),
             "{}, column {}",

@@ -1,7 +1,7 @@
 """Exact, fast feature selection for regularized least squares.
 
-Estimators such as `LooSelector` behave as scikit-learn's own; `run` runs a whole pipeline, as the program does. What they
-need is imported when it is first asked for.
+Estimators such as `LooSelector` follow scikit-learn's interface; `run` runs a whole pipeline, like the program.
+Dependencies are imported on first use.
 
 >>> import numpy, vaglio
 >>> X = numpy.random.default_rng(0).normal(size=(60, 5))

@@ -1,4 +1,4 @@
-"""The program: ``python -m vaglio``, and the command ``vaglio``."""
+"""The command line: ``python -m vaglio``, and the command ``vaglio``."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The estimator of scikit-learn that all others are."""
+"""Base class of all estimators, for scikit-learn."""
 
 import json
 
@@ -19,9 +19,9 @@ from vaglio._settings import component, penalty, plain, text
 
 
 class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
-    """What selectors of numbers and of classes have in common."""
+    """Base class of selectors for numbers and for classes."""
 
-    # Rows are weighed and grouped also inside a Pipeline, where metadata are routed.
+    # Weights and groups also reach the estimator inside a Pipeline, by metadata routing.
     __metadata_request__fit = {"sample_weight": True, "groups": True}
     __metadata_request__score = {"sample_weight": True}
 
@@ -65,7 +65,7 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
     # Settings
 
     def pipeline(self):
-        """The settings of the pipeline that `fit` fits, as a dict: what a pipeline file holds beside its data."""
+        """Settings of the pipeline that `fit` fits, as a dict: the content of a pipeline file without its data."""
         parts = (self.criterion, self.loss)
         criterion, loss = ({"kind": "python"} if function_or_none(part) else part for part in parts)
         return self._pipeline(component(criterion), loss)
@@ -74,13 +74,13 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
         settings = {"version": 1, "seed": self._seed()}
         settings["criterion"] = criterion if loss is None else {**criterion, "loss": plain(loss)}
         search = plain(self.search)
-        # Of a chain the settings are those of its last search.
+        # In a chain, the settings apply to the last search.
         last = component(search[-1] if isinstance(search, list) else search)
         for name in ("choose", "max_features"):
             if getattr(self, name) is not None:
                 last[name] = plain(getattr(self, name))
         settings["search"] = [*search[:-1], last] if isinstance(search, list) else last
-        # By default, λ is chosen from a grid that is fitted to the data.
+        # By default, λ is chosen from a grid fitted to the data.
         if self.learner != "rls" or self.lambda_ is not None:
             learner = component(self.learner)
             if self.lambda_ is not None:
@@ -101,25 +101,26 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _fills(self):
-        """Whether a map fills cells that are missing."""
+        """Whether a map fills missing cells."""
         return any(component(step).get("kind") == "impute" for step in self.preprocess or ())
 
     # Fitting
 
     @_stages.with_callbacks
     def fit(self, X, y, sample_weight=None, groups=None):
-        """Choose columns and train on them.
+        """Select columns and train on them.
 
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Columns to choose from. Doubles in Fortran order are read where they are, and must not change meanwhile; others are
-            copied once. A sparse matrix is taken by its columns (CSC) and stays sparse. A frame (polars, pandas, pyarrow, duckdb)
-            may hold text, classes and dates, for which `preprocess` has maps; a missing cell is NaN or null, and `impute` fills it.
+            Candidate columns. Doubles in Fortran order are read in place and must not change meanwhile; others are
+            copied once. A sparse matrix is read by columns (CSC) and stays sparse. A frame (polars, pandas, pyarrow,
+            duckdb) may hold text, classes and dates, for which `preprocess` has maps. A missing cell is NaN or null;
+            `impute` fills it.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
-            What is predicted.
+            Target.
         sample_weight : array of shape (n_samples,), optional
-            A weight of 2 counts as the row given twice in one fold, 0 as its absence.
+            A weight of 2 counts like the row given twice in one fold, 0 like its absence.
         groups : array of shape (n_samples,), optional
             Rows of one group are held out together, in the folds of `choose` and of ``kfold`` by groups.
 
@@ -130,7 +131,7 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Raises
         ------
         vaglio.SettingError, vaglio.DataError, vaglio.NumericalError
-            With the place of what is wrong.
+            With the location of the fault.
         """
         given, (table, y) = X, self._training(X, y)
         targets, names, labels = self._targets(y)
@@ -160,7 +161,7 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return self._fit_model(given, y, sample_weight)
 
     def _fit_model(self, X, y, sample_weight):
-        """Train an estimator of scikit-learn on the chosen columns, which predicts in place of the learner."""
+        """Train a scikit-learn estimator on the chosen columns, to predict instead of the learner."""
         vars(self).pop("estimator_", None)
         if hasattr(self.model, "fit") and self.selected_:
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -168,7 +169,7 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return self
 
     def _chosen(self, X):
-        """The chosen columns of rows, for an estimator that takes arrays."""
+        """The chosen columns of X, for an estimator on arrays."""
         if _tables.is_frame(X):
             raise SettingError("columns of text and dates are not those of an estimator of scikit-learn", field="model")
         X = validate_data(self, X, reset=False, **self._accepted(X, rows=1))
@@ -197,7 +198,7 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self._set_coefficients(found["coefficients"], indices)
 
     def _set_coefficients(self, coefficients, chosen):
-        """The weights of all columns, where the model is linear in them; 0 of those that were not chosen."""
+        """Set the weights of all columns if the model is linear in them; 0 for columns that were not chosen."""
         vars(self).pop("coef_", None), vars(self).pop("intercept_", None)
         is_of_columns = not self.preprocess and not self.target_map and self.candidates_ == self._names()
         if coefficients is None or not is_of_columns or hasattr(self.model, "fit"):
@@ -219,7 +220,7 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return _tables.of_array(X, self._names()), y
 
     def _accepted(self, X, rows):
-        """How X is checked: at least so many rows, and what is copied to be numbers is so once."""
+        """Validate X: minimum number of rows, and at most one copy to convert to numbers."""
         return {
             "dtype": _tables.READ,
             "accept_sparse": "csc",
@@ -229,12 +230,12 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
         }
 
     def _names(self):
-        """The names of the columns, or x0, x1, …, as scikit-learn has them."""
+        """Column names, or x0, x1, …, as in scikit-learn."""
         names = getattr(self, "feature_names_in_", None)
         return [f"x{index}" for index in range(self.n_features_in_)] if names is None else [str(n) for n in names]
 
     def _targets(self, y):
-        """Rows × outputs as doubles, their names, and the labels of classes."""
+        """Targets, rows × outputs as doubles, with their names and the class labels."""
         if self._is_classifier:
             check_classification_targets(y)
             self.classes_, codes = np.unique(y, return_inverse=True)
@@ -251,7 +252,7 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return hasattr(self, "model_")
 
     def _predicted(self, X):
-        """Decision values of rows: rows × outputs, and their bytes."""
+        """Decision values, rows × outputs, and their bytes."""
         check_is_fitted(self)
         if _tables.is_frame(X):
             validate_data(self, X, skip_check_array=True, reset=False)
@@ -261,7 +262,7 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
             X = validate_data(self, X, reset=False, **self._accepted(X, rows=1))
             rows, names = X.shape[0], self._names()
             places = {name: place for place, name in enumerate(names)}
-            # Without columns that are read, one tells the number of rows.
+            # If no column is read, one is needed for the number of rows.
             read = self.model_.sources() or names[:1]
             data, predicted = self.model_.predict(_tables.of_array(X, read, [places[name] for name in read]))
         if len(predicted) != rows:
@@ -269,9 +270,10 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return _tables.doubles(data, rows), data
 
     def transform(self, X):
-        """The columns that the model reads, in the order of `X`, as they are: shape (n_samples, n_selected).
+        """The columns that the model reads, unchanged, in the order of `X`: shape (n_samples, n_selected).
 
-        Of a frame with text or dates these are objects, or with `set_output` a frame whose columns keep their types.
+        For a frame with text or dates, an array of objects, or with `set_output` a frame with the original column
+        types.
         """
         kind = _get_output_config("transform", self)["dense"]
         if kind == "default" or not _tables.is_frame(X):
@@ -295,7 +297,7 @@ class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
 
 def _label(value):
-    """A class as the program writes it: whole numbers without a point."""
+    """A class label as the program writes it: whole numbers without a point."""
     value = value.item() if hasattr(value, "item") else value
     if isinstance(value, float) and value.is_integer():
         value = int(value)

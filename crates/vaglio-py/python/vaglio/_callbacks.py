@@ -1,4 +1,4 @@
-"""Criteria and losses that are functions of Python."""
+"""Criteria and losses as Python functions."""
 
 import contextlib
 import inspect
@@ -10,7 +10,7 @@ from vaglio._errors import NumericalError
 
 
 def function_or_none(part):
-    """The part where it is a function, and not settings of one that is built in."""
+    """The part if it is a function, else None for the settings of a built-in part."""
     return part if callable(part) and not isinstance(part, type) else None
 
 
@@ -23,21 +23,21 @@ def _takes_weights(function):
 
 
 def _called(function, weights, *arguments):
-    """What the function gives for its arguments, and for weights where there are any and it takes them."""
+    """Call the function with its arguments, and with weights if there are any and it accepts them."""
     if weights is None or not _takes_weights(function):
         return function(*arguments)
     return function(*arguments, sample_weight=weights[0])
 
 
 def _rows(values, classes=None):
-    """Targets or predictions as functions are given them: flat where there is one output, classes by their names."""
+    """Targets or predictions for a function: flat for one output, classes as labels."""
     if classes is None:
         return values[0] if len(values) == 1 else values.T
     return np.asarray(classes)[_tables.class_places(values.T)]
 
 
 def scorer(function, classes=None):
-    """A criterion as the extension calls it: with the columns of a subset, targets and weights."""
+    """Wrap a criterion for the extension, which passes the columns of a subset, targets and weights."""
 
     def score(columns, targets, weights, names):
         if weights is not None and not _takes_weights(function):
@@ -48,7 +48,7 @@ def scorer(function, classes=None):
 
 
 def rater(function, classes=None):
-    """A loss as the extension calls it: with targets, predictions and weights. Losses of rows become their mean."""
+    """Wrap a loss for the extension, which passes targets, predictions and weights. Losses of rows are averaged."""
 
     def rate(targets, predictions, weights, names):
         rows = targets.shape[1]
@@ -67,14 +67,14 @@ def rater(function, classes=None):
 
 
 def _of_bytes(call, raised):
-    """The same with the bytes of arrays; what it raises is kept."""
+    """Wrap a function to take arrays as bytes and to keep its exceptions."""
 
     def called(arrays, shapes, names):
         arrays = [
             None if data is None else np.frombuffer(data, dtype="f8").reshape(shape)
             for data, shape in zip(arrays, shapes)
         ]
-        # Engines may weigh all rows by 1.
+        # Engines may pass weights of 1 for all rows.
         if arrays[2] is not None and (arrays[2] == 1).all():
             arrays[2] = None
         try:
@@ -88,8 +88,8 @@ def _of_bytes(call, raised):
 
 @contextlib.contextmanager
 def known(criterion=None, loss=None, classes=None):
-    """The functions as the extension takes them, and the settings of those that there are, for as long as they are known. What a
-    function raises comes out of here in place of the error that it makes."""
+    """Register functions with the extension while the context lasts; yields them and the settings that name them. An
+    exception of a function replaces the error that it causes."""
     raised, made = [], []
     for make, function in ((scorer, criterion), (rater, loss)):
         if function is not None:

@@ -1,25 +1,25 @@
-"""What goes wrong, with the place where it does."""
+"""Exceptions, with the location of the fault."""
 
 
 class VaglioError(Exception):
     """Base of all errors of vaglio.
 
-    What locates an error is in its attributes; those that are not known are ``None``.
+    The attributes locate the error; unknown ones are ``None``.
 
     Attributes
     ----------
     file : str or None
-        The file that is at fault.
+        The faulty file.
     line, character : int or None
-        Where in a pipeline file, from 1.
+        Position in a pipeline file, from 1.
     field : str or None
-        The dotted path of the setting, such as ``search.max_features``.
+        Dotted path of the setting, such as ``search.max_features``.
     row : int or None
-        The row of the data, from 1.
+        Row of the data, from 1.
     column, value : str or None
-        The column of the data, and the cell.
+        Column of the data, and the cell's value.
     name, suggestion : str or None
-        A name that nothing bears, and the one that was meant, perhaps.
+        An unknown name, and the one that may have been meant.
     """
 
     def __init__(self, message, **about):
@@ -36,12 +36,12 @@ def _again(kind, message, about):
 
 
 class SettingError(VaglioError, ValueError):
-    """Settings that cannot be, alone or with the data at hand: exit code 2 of the program."""
+    """Settings that are invalid, alone or with these data: exit code 2 of the program."""
 
 
 class DataError(VaglioError, ValueError):
-    """Data or a model that cannot be read, or a cell that is not finite: exit code 3 of the program."""
+    """Unreadable data or models, or a non-finite cell: exit code 3 of the program."""
 
 
 class NumericalError(VaglioError, ArithmeticError):
-    """Over- or underflow, or a factorization that failed: exit code 4 of the program."""
+    """Overflow, underflow or a failed factorization: exit code 4 of the program."""

@@ -1,19 +1,19 @@
-"""Splits of scikit-learn as those of the criterion."""
+"""Converts scikit-learn splits to those of the criterion."""
 
 import numpy as np
 from sklearn.model_selection import check_cv
 
 from vaglio._errors import SettingError
 
-#: What the column of folds is called, which the settings have to name; no column of the data is.
+#: Name of the column of folds in the settings; no column of the data has it.
 COLUMN = "the folds of cv"
 
 
 def folds_of(cv, X, y, groups, is_classifier):
     """The criterion's settings for `cv`, and the fold of each row.
 
-    `cv` is what scikit-learn takes: a number, a splitter, or an iterable of pairs of indices. Each row may be held out once,
-    as by ``KFold`` and its kin; one pair alone, as by ``ShuffleSplit(1)`` or a predefined split, parts training rows from
+    `cv` is a number, a splitter or an iterable of index pairs, as in scikit-learn. Each row must be held out once, as
+    by ``KFold`` and its variants. A single pair, as from ``ShuffleSplit(1)`` or a predefined split, gives training and
     validation rows.
     """
     rows = len(y)

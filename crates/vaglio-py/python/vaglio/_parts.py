@@ -1,4 +1,4 @@
-"""Parts as classes, made of what is linked into the extension, so that a plug-in's are there too."""
+"""Part classes, generated from the parts in the extension, including those of plug-ins."""
 
 import functools
 import inspect
@@ -8,7 +8,7 @@ import keyword
 from vaglio import _vaglio
 from vaglio._settings import plain
 
-#: The module of each role.
+#: Module of each role.
 MODULES = {
     "criterion": "criterion",
     "search": "search",
@@ -22,12 +22,12 @@ MODULES = {
 
 @functools.cache
 def parts():
-    """Every part that is linked in: role, kind, summary, example and fields."""
+    """Every part of the extension: role, kind, summary, example and fields."""
     return json.loads(_vaglio.parts())
 
 
 def class_name(kind):
-    """The name of the class of a kind.
+    """Class name of a kind.
 
     >>> class_name("fs_ls_svm")
     'FsLsSvm'
@@ -36,14 +36,14 @@ def class_name(kind):
 
 
 def python_name(field):
-    """The name of a field as an argument: ``lambda_`` for ``lambda``."""
+    """Argument name of a field: ``lambda_`` for ``lambda``."""
     return f"{field}_" if keyword.iskeyword(field) else field
 
 
 class Part:
-    """A part of a pipeline, with its settings as arguments and attributes.
+    """Part of a pipeline, with its settings as arguments and attributes.
 
-    Parts compare by their settings, are cloned by scikit-learn, and ``part__setting`` reaches into them, as in
+    Parts compare by their settings and can be cloned by scikit-learn; ``part__setting`` names a nested setting, as in
     ``GridSearchCV(…, {"search__max_features": [3, 5]})``.
     """
 
@@ -57,7 +57,7 @@ class Part:
             setattr(self, name, value)
 
     def get_params(self, deep=True):
-        """The settings by name; ``deep`` with those of parts in them."""
+        """Settings by name; with ``deep``, also those of nested parts."""
         params = {python_name(field["name"]): getattr(self, python_name(field["name"])) for field in self._fields}
         if deep:
             for name, value in list(params.items()):
@@ -121,7 +121,7 @@ def _signature(part):
 
 
 def classes(role):
-    """The classes of a role, by name, for its module."""
+    """Classes of a role, by name, for its module."""
     made = {}
     for part in parts():
         if part["role"] != role:

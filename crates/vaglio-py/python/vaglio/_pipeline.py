@@ -1,4 +1,4 @@
-"""Whole pipelines, as the program runs them."""
+"""Whole pipelines, run like the program does."""
 
 import contextlib
 import json
@@ -13,14 +13,14 @@ from vaglio._settings import plain
 
 
 class Pipeline:
-    """The settings of a pipeline.
+    """Settings of a pipeline.
 
     Parameters
     ----------
     **settings
-        The keys of a pipeline file: ``data``, ``preprocess``, ``learner``, ``criterion``, ``search``, … Their values are
-        words, dicts and parts such as ``vaglio.search.Greedy(max_features=5)``; ``data["train"]`` and ``data["test"]`` may
-        be frames.
+        Keys of a pipeline file: ``data``, ``preprocess``, ``learner``, ``criterion``, ``search``, … Values are words,
+        dicts and parts such as ``vaglio.search.Greedy(max_features=5)``; ``data["train"]`` and ``data["test"]`` may be
+        frames.
 
     Examples
     --------
@@ -36,25 +36,25 @@ class Pipeline:
 
     @classmethod
     def from_yaml(cls, text, file="pipeline"):
-        """The pipeline of the text of a pipeline file, with every default written out; errors call it `file`."""
+        """Read a pipeline from the text of a pipeline file, with all defaults; errors call it `file`."""
         return cls(**json.loads(_vaglio.to_json(text, file)))
 
     def to_yaml(self):
-        """The text of its pipeline file, with every default written out; frames cannot be in it."""
+        """Text of the pipeline file with all defaults; not for pipelines with frames."""
         return _vaglio.to_yaml(json.dumps(plain(self.settings)))
 
     def check(self):
-        """Raise `SettingError` where settings cannot be; return the pipeline."""
+        """Raise `SettingError` for invalid settings; return the pipeline."""
         settings = {key: value for key, value in self.settings.items() if key != "data"}
         _vaglio.check(json.dumps(plain(settings)))
         return self
 
     def run(self, out=None, **options):
-        """Run it: see `vaglio.run`."""
+        """Run the pipeline; see `vaglio.run`."""
         return run(self, out, **options)
 
     def plan(self):
-        """What a run would do: see `vaglio.plan`."""
+        """Describe a run; see `vaglio.plan`."""
         return plan(self)
 
     def __repr__(self):
@@ -63,7 +63,7 @@ class Pipeline:
 
 
 class _Written:
-    """The text of a pipeline, where its paths begin, and its file; frames in it are written to Arrow files, which stay where
+    """Text of a pipeline, the folder of its paths, and its file. Frames are written to Arrow files, which are kept if
     `frames` names a folder."""
 
     def __init__(self, pipeline, frames=None):
@@ -80,7 +80,7 @@ class _Written:
         self.text, self.folder, self.file = json.dumps(plain(settings)), Path("."), None
 
     def _know(self, settings):
-        """Make functions of Python known that are the criterion or its loss."""
+        """Register Python functions used as criterion or loss."""
         from vaglio._callbacks import function_or_none, known
 
         criterion = settings.get("criterion")
@@ -113,7 +113,7 @@ class _Written:
         if self._folder is not None:
             self._folder.cleanup()
         if self._folder is not None and isinstance(error, VaglioError):
-            # The name of a file that is no more says nothing.
+            # The name of a removed temporary file means nothing to the user.
             folder = self._folder.name + os.sep
             error.args = (error.args[0].replace(folder, "the frame "),)
             error.file = None if error.file is None else error.file.replace(folder, "the frame ")
@@ -134,39 +134,39 @@ def _assignments(settings):
 
 
 def run(pipeline, out=None, *, set=None, resume=False, verify=None, threads=None, progress=None):
-    """Run a pipeline: select, fit, evaluate, and write the files of the run; on workers, where its ``engine`` names some.
+    """Run a pipeline: select, fit, evaluate, and write the files of the run; on workers if its ``engine`` names some.
 
     Parameters
     ----------
     pipeline : path, dict or Pipeline
-        A pipeline file, or its content; ``data["train"]`` and ``data["test"]`` of a dict may be frames of polars, pandas,
-        pyarrow or duckdb, which lie in a temporary Arrow file while it runs. Its criterion, or the loss of that, may be a
-        function, as of `vaglio.Selector`; classes are ±1 to it.
+        A pipeline file or its content. In a dict, ``data["train"]`` and ``data["test"]`` may be frames of polars,
+        pandas, pyarrow or duckdb, stored in a temporary Arrow file during the run. The criterion or its loss may be a
+        function, as in `vaglio.Selector`; it gets classes as ±1.
     out : path, optional
-        The folder that the run is written to; by default ``runs/NAME`` for a file, and a temporary folder for a dict, which
-        stays for as long as the result is used.
+        Output folder; by default ``runs/NAME`` for a file, and a temporary folder for a dict, kept as long as the
+        result is used.
     set : dict, optional
-        Settings by their paths that are put in place of the pipeline's, such as ``{"search.max_features": 5}``.
+        Settings by path that override the pipeline's, such as ``{"search.max_features": 5}``.
     resume : bool
-        Go on from the journal in `out`.
+        Resume from the journal in `out`.
     verify : int, optional
-        How many steps are recomputed by plain retraining.
+        Number of steps to recompute by plain retraining.
     threads : int, optional
-        In place of ``engine.threads``.
+        Overrides ``engine.threads``.
     progress : bool or callable, optional
-        As of `vaglio.Selector`.
+        As in `vaglio.Selector`.
 
     Returns
     -------
     Run
-        Its `selection`, `path`, `model` and `report`. In a notebook it shows its report.
+        With `selection`, `path`, `model` and `report`. A notebook shows its report.
 
     Raises
     ------
     SettingError, DataError, NumericalError
-        With the place of what is wrong.
+        With the location of the fault.
     KeyboardInterrupt
-        When interrupted; what was found until then is in `out`.
+        If interrupted; the result so far is in `out`.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def run(pipeline, out=None, *, set=None, resume=False, verify=None, threads=None
 
 
 def _on_workers(pipeline, written, out, set, verify, threads, progress):
-    """Run where `engine` names workers: it always goes on from its ledger."""
+    """Run on the workers that `engine` names; always resumes from the ledger."""
     from vaglio import distributed
 
     engine = distributed.named(written.text, written.file, _assignments(set))
@@ -216,45 +216,46 @@ def _on_workers(pipeline, written, out, set, verify, threads, progress):
 
 
 def load(folder):
-    """The result of a run that lies in a folder."""
+    """Load the result of a run from its folder."""
     return Run(folder)
 
 
 def plan(pipeline, *, set=None):
-    """What a run would do, as text: engine and why, subsets, work, memory, time, λ, folds, what columns are taken for."""
+    """Describe a run without running it: engine with reason, subsets, work, memory, time, λ, folds, inferred column
+    types."""
     with _Written(pipeline) as written:
         settings = {"file": written.file, "set": _assignments(set), "functions": written.functions}
         return _Text(_vaglio.plan(written.text, written.folder, **settings))
 
 
 class _Text(str):
-    """Text that a notebook shows as it is."""
+    """Text that a notebook shows without quotes."""
 
     def __repr__(self):
         return str(self)
 
 
 def init(table, target=None, *, task=None, test=None, groups=None, time=None):
-    """A pipeline for a table that nobody described: types, identifiers, groups, missing cells and test rows are looked at.
+    """Draft a pipeline for a table: detects types, identifiers, groups, missing cells and test rows.
 
     Parameters
     ----------
     table : frame or path
         The data.
     target : str or list of str, optional
-        What to predict; guessed where it is not given.
+        Target columns; guessed by default.
     task : {"regression", "classification"}, optional
-        What the target holds; as it looks by default.
+        Type of the target; detected by default.
     test : float or path, optional
-        The share of rows that are set aside, 0 for none, or another table.
+        Share of the rows to split off, 0 for none, or another table.
     groups, time : str, optional
-        The columns of groups and of time; those that look so by default.
+        Columns of groups and of time; detected by default.
 
     Returns
     -------
     Pipeline
-        It runs as it stands, ``.notes`` say what was decided, and ``.text`` is its commented file; ``.fault`` says why it
-        does not run, where it does not.
+        Ready to run, with the decisions in ``.notes`` and the commented file in ``.text``. If it does not run,
+        ``.fault`` is the reason.
 
     Examples
     --------
@@ -282,7 +283,7 @@ def init(table, target=None, *, task=None, test=None, groups=None, time=None):
 
 
 def compare(*runs, out=None):
-    """Runs beside each other, as text; the page with curves and shared columns is written to `out`.
+    """Compare runs as text; a page with curves and shared columns is written to `out`.
 
     Parameters
     ----------
@@ -298,13 +299,13 @@ def compare(*runs, out=None):
 
 
 def explain(run, *columns):
-    """What columns of a run are worth, chosen or not, as text; all chosen ones by default."""
+    """Explain columns of a run, chosen or not, as text; by default all chosen ones."""
     return _Text(_vaglio.explain(getattr(run, "folder", run), list(columns)))
 
 
 def export(run, to, out=None):
-    """The model of a run in another language: ``"sql"``, ``"python"``, ``"r"``, ``"excel"``, ``"onnx"``, ``"pmml"`` or
-    ``"json"``; or its ``"methods"``. Text, or bytes of ``"onnx"``; also written to `out`."""
+    """Export the model of a run to a language: ``"sql"``, ``"python"``, ``"r"``, ``"excel"``, ``"onnx"``, ``"pmml"`` or
+    ``"json"``; or describe its ``"methods"``. Returns text, or bytes for ``"onnx"``; also written to `out`."""
     data = bytes(_vaglio.export(getattr(run, "folder", run), to))
     if out is not None:
         Path(out).write_bytes(data)
@@ -312,10 +313,10 @@ def export(run, to, out=None):
 
 
 def schema():
-    """The JSON Schema of the pipeline file, of exactly what is linked in."""
+    """JSON Schema of the pipeline file, with exactly the parts of this build."""
     return json.loads(_vaglio.schema())
 
 
 def list_parts(role=None):
-    """Every part that is linked in, or those of a role, as dicts: role, kind, summary, example and fields."""
+    """All parts of this build, or those of a role, as dicts: role, kind, summary, example and fields."""
     return [part for part in _parts.parts() if role in (None, part["role"])]

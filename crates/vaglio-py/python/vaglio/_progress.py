@@ -1,4 +1,4 @@
-"""How far work is, as a bar or for a function of the user's."""
+"""Progress as a bar or for a user's function."""
 
 import contextlib
 import sys
@@ -6,7 +6,8 @@ import sys
 
 @contextlib.contextmanager
 def of_run(progress):
-    """What shows progress: a callable as it is; ``True`` is a bar of tqdm where it is installed, else a line on standard error."""
+    """Progress display: a callable is used directly; ``True`` is a tqdm bar if installed, else a line on standard
+    error."""
     if progress is None or progress is False or callable(progress):
         yield progress or None
         return

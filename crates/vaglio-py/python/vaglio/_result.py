@@ -1,4 +1,4 @@
-"""What a run found: its files as objects."""
+"""Results of a run: its files as objects."""
 
 import dataclasses
 import json
@@ -14,7 +14,7 @@ def _number(value):
 
 
 class _Record:
-    """What dataclasses of ``selection.json`` have in common: keys that they do not name are in `more`."""
+    """Base class for records of ``selection.json``; unknown keys are in `more`."""
 
     @classmethod
     def _of(cls, value):
@@ -68,7 +68,7 @@ class Entry(_Record):
 
 @dataclasses.dataclass(frozen=True)
 class Chosen(_Record):
-    """By what the result was chosen."""
+    """How the result was chosen."""
 
     by: str
     size: int
@@ -81,7 +81,7 @@ class Chosen(_Record):
 
 @dataclasses.dataclass(frozen=True)
 class Selected(_Record):
-    """A chosen column: its weights, the score without it, and columns that could stand for it."""
+    """A chosen column: its weights, the score without it, and replacements."""
 
     index: int
     name: str
@@ -94,7 +94,7 @@ class Selected(_Record):
 
 @dataclasses.dataclass(frozen=True)
 class Figures(_Record):
-    """What rows that were set aside tell."""
+    """Figures on test rows."""
 
     rows: int | None = None
     loss: float | None = None
@@ -109,7 +109,7 @@ class Figures(_Record):
 
 @dataclasses.dataclass(frozen=True)
 class Nested(_Record):
-    """What the whole selection is worth, by outer folds."""
+    """Nested cross-validation of the whole selection."""
 
     folds: int
     loss: float
@@ -161,7 +161,7 @@ def _named(pairs):
 
 
 class Model:
-    """What predicts: the content of a ``model.json``.
+    """A saved model: the content of a ``model.json``.
 
     Parameters
     ----------
@@ -181,12 +181,12 @@ class Model:
 
     @property
     def columns(self):
-        """The columns that it reads."""
+        """Columns that the model reads."""
         return self._model.sources()
 
     @property
     def classes(self):
-        """The labels of its classes, in the order of their probabilities; None of numbers."""
+        """Class labels in the order of their probabilities; None for numbers."""
         return self._model.labels()
 
     def _values(self, frame):
@@ -198,13 +198,13 @@ class Model:
         return data, np.frombuffer(data, dtype="f8").reshape(len(self._model.outputs()), -1), rows
 
     def decision_values(self, frame):
-        """Predicted numbers, or how far rows are on the side of classes: rows × outputs."""
+        """Predicted numbers or decision values: rows × outputs."""
         return self._values(frame)[1].T.copy()
 
     def predict(self, frame):
-        """Predictions of the rows of a frame, columns matched by name: numbers in the unit of the target, or labels.
+        """Predict the rows of a frame, with columns matched by name: numbers in the unit of the target, or labels.
 
-        Rows that maps drop, such as the first of a series with lags, have none.
+        Rows that maps drop, such as the first of a series with lags, have no prediction.
         """
         import numpy as np
 
@@ -214,7 +214,7 @@ class Model:
         return np.asarray(self.classes)[self._model.called(data)]
 
     def predict_proba(self, frame):
-        """Probabilities of `classes`, rows × classes; `None` of a model that was not calibrated."""
+        """Probabilities of `classes`, rows × classes; `None` for a model without calibration."""
         from vaglio import _tables
 
         data, values, _ = self._values(frame)
@@ -228,7 +228,7 @@ class Run:
     Parameters
     ----------
     folder : path
-        Where its files are.
+        Folder of its files.
     """
 
     def __init__(self, folder, _kept=None):
@@ -246,14 +246,14 @@ class Run:
 
     @property
     def model(self):
-        """What predicts."""
+        """The saved model."""
         if self._model is None:
             self._model = Model(self.folder / "model.json")
         return self._model
 
     @property
     def path(self):
-        """The best subset of each size, a row each: a frame of pandas or polars, where one is installed, else dicts."""
+        """Best subset of each size, one per row: a frame of pandas or polars if installed, else dicts."""
         rows = [dataclasses.asdict(entry) for entry in self.selection.path]
         rows = [{key: value for key, value in row.items() if key != "more"} for row in rows]
         for module in ("pandas", "polars"):
@@ -264,7 +264,7 @@ class Run:
         return rows
 
     def report(self, open=True):
-        """The file of the report, which a browser shows unless `open` is false."""
+        """Path of the report; opens it in a browser unless `open` is false."""
         page = (self.folder / "report.html").resolve()
         if open:
             webbrowser.open(page.as_uri())

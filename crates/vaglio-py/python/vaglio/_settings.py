@@ -1,18 +1,18 @@
-"""Settings as Python has them, and as pipeline files do."""
+"""Converts settings between Python and pipeline files."""
 
 import json
 import os
 
 
 def plain(value):
-    """Settings as JSON holds them: parts as their ``kind`` and settings, arrays as lists.
+    """Settings as JSON values: parts as dicts with ``kind``, arrays as lists.
 
     >>> import vaglio
     >>> plain({"search": vaglio.search.Greedy(max_features=3)})
     {'search': {'kind': 'greedy', 'max_features': 3}}
     """
     if value is None or isinstance(value, (bool, int, float, str)):
-        # Numbers of NumPy may be subclasses of these.
+        # NumPy numbers may be subclasses of these.
         return value.item() if hasattr(value, "item") else value
     if isinstance(value, dict):
         return {str(key).removesuffix("_"): plain(item) for key, item in value.items()}
@@ -28,18 +28,18 @@ def plain(value):
 
 
 def text(settings):
-    """The text of settings, which the extension reads as YAML."""
+    """Text of settings, read by the extension as YAML."""
     return json.dumps(plain(settings), ensure_ascii=False)
 
 
 def component(value):
-    """A part as a dict with its ``kind``, to which settings may be added."""
+    """A part as a dict with its ``kind``, for adding settings."""
     value = plain(value)
     return {"kind": value} if isinstance(value, str) else dict(value)
 
 
 def penalty(value):
-    """λ as pipeline files have it: ``"auto"`` is a grid that is fitted to the data, a list are values to choose from."""
+    """λ as in pipeline files: ``"auto"`` is a grid fitted to the data, a list gives values to choose from."""
     value = plain(value)
     if value == "auto":
         return {"grid": "auto"}

@@ -1,4 +1,4 @@
-"""Selectors of one method each, by its name."""
+"""Selectors named after one method each."""
 
 from vaglio._estimators import Selector, SelectorClassifier
 
@@ -6,16 +6,16 @@ _PARAMETERS = """
     Parameters
     ----------
     max_features : int, optional
-        The largest subset.
+        Maximum subset size.
     lambda_ : float, list, dict or "auto", optional
         The penalty, or those to choose from; by default a grid that is fitted to the data.
     loss, choose, preprocess, limits, random_state, threads, progress
-        As of `{base}`, as are the attributes.
+        As in `{base}`, like the attributes.
 """
 
 
 class _Short:
-    """Settings that a method leaves open."""
+    """Settings common to the methods."""
 
     target_map = None
     model = None
@@ -72,7 +72,8 @@ class LooSelectorClassifier(_Short, SelectorClassifier):
 
 
 class FloatingSelector(_Short, Selector):
-    __doc__ = f"""Floating selection by exact leave-one-out errors, for numbers: columns that others made needless leave again.
+    __doc__ = f"""Floating selection by exact leave-one-out errors, for numbers: columns made needless by others are
+    removed again.
 {_PARAMETERS.format(base="Selector")}
     """
 
@@ -92,7 +93,7 @@ class FloatingSelectorClassifier(_Short, SelectorClassifier):
 class BestSubset(_Short, Selector):
     __doc__ = f"""The best subset of each size by exact leave-one-out errors, proven by bounds, for numbers.
 
-    Subsets grow as 2 to the number of columns, which bounds cut by much: some 40 columns are a matter of seconds.
+    There are 2 to the number of columns subsets, but bounds exclude most: some 40 columns take seconds.
 {_PARAMETERS.format(base="Selector")}
     """
 
@@ -110,9 +111,9 @@ class BestSubsetClassifier(_Short, SelectorClassifier):
 
 
 class NhsicLars(_Short, Selector):
-    __doc__ = f"""Columns that depend on the target and not on each other, in whichever way: the path of the HSIC lasso.
+    __doc__ = f"""HSIC lasso: columns that depend on the target and not on each other, linearly or not.
 
-    The dependence is the normalized HSIC, and a ridge readout of the chosen columns predicts.
+    Dependence is measured by the normalized HSIC; a ridge readout of the chosen columns predicts.
 {_PARAMETERS.format(base="Selector")}
     """
 
@@ -121,7 +122,7 @@ class NhsicLars(_Short, Selector):
 
 
 class NhsicLarsClassifier(_Short, SelectorClassifier):
-    __doc__ = f"""The same as `NhsicLars`, for classes.
+    __doc__ = f"""Like `NhsicLars`, for classes.
 {_PARAMETERS.format(base="SelectorClassifier")}
     """
 
@@ -130,7 +131,7 @@ class NhsicLarsClassifier(_Short, SelectorClassifier):
 
 
 class _AllRidge:
-    """Settings that ridge regression on all columns leaves open."""
+    """Settings of ridge regression on all columns."""
 
     criterion = "loo"
     search = "all"
@@ -159,7 +160,7 @@ class AllRidge(_AllRidge, Selector):
     lambda_ : float, list, dict or "auto", optional
         The penalty, or those to choose from; by default a grid that is fitted to the data.
     loss, preprocess, threads, progress
-        As of `Selector`, as are the attributes.
+        As in `Selector`, like the attributes.
 
     Examples
     --------
@@ -175,12 +176,12 @@ class AllRidge(_AllRidge, Selector):
 
 
 class AllRidgeClassifier(_AllRidge, SelectorClassifier):
-    """The same as `AllRidge`, for classes.
+    """Like `AllRidge`, for classes.
 
     Parameters
     ----------
     lambda_ : float, list, dict or "auto", optional
         The penalty, or those to choose from; by default a grid that is fitted to the data.
     loss, preprocess, threads, progress
-        As of `SelectorClassifier`, as are the attributes.
+        As in `SelectorClassifier`, like the attributes.
     """

@@ -1,4 +1,4 @@
-"""How far a fit is, for the callbacks of scikit-learn, which it has from 1.9 on."""
+"""Progress of a fit for scikit-learn callbacks, available from version 1.9."""
 
 import contextlib
 import math
@@ -10,19 +10,19 @@ try:
 except ImportError:
 
     class CallbackSupportMixin:
-        """Versions of scikit-learn before 1.9 have no callbacks."""
+        """Placeholder: scikit-learn before 1.9 has no callbacks."""
 
     def with_callbacks(method):
-        """The method as it is."""
+        """Return the method unchanged."""
         return method
 
 
-#: Tasks of a stage at most; of one with more pieces each is so many of them.
+#: Maximum number of tasks of a stage; with more pieces, each task stands for several.
 MOST = 100
 
 
 class _Stages:
-    """Stages of a fit as tasks of scikit-learn's callbacks, with a subtask for each piece, such as a step of the search."""
+    """Stages of a fit as callback tasks, with a subtask per piece, such as a step of the search."""
 
     def __init__(self, estimator, context, X, y):
         self._hooks = {"estimator": estimator, "X": X, "y": y}
@@ -46,14 +46,14 @@ class _Stages:
         return stops
 
     def end(self):
-        """The stage ends, if there is one; whether a callback asks to stop."""
+        """End the stage, if any; return whether a callback asks to stop."""
         stage, self._stage = self._stage, None
         return stage is not None and bool(stage.call_on_fit_task_end(**self._hooks))
 
 
 @contextlib.contextmanager
 def shown(estimator, X, y):
-    """What shows the progress of the fit of an estimator: to its own `progress` and to its callbacks."""
+    """Progress reporter of an estimator's fit, for its own `progress` and its callbacks."""
     with of_run(estimator.progress) as show:
         if not hasattr(estimator, "_init_callback_context"):
             yield show

@@ -1,4 +1,4 @@
-"""Writes the type stubs of the modules of parts: ``python -m vaglio._stubs FOLDER``."""
+"""Writes type stubs for the part modules: ``python -m vaglio._stubs FOLDER``."""
 
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ WORDS = {
 
 
 def annotation(kind):
-    """The type of a field, as far as it is simple.
+    """Type annotation of a field, if simple.
 
     >>> annotation("whole number | null"), annotation("none | swaps")
     ('int | None', 'Any')
@@ -26,7 +26,7 @@ def annotation(kind):
 
 
 def stub(role):
-    """The stub of the module of a role."""
+    """Stub of a role's module."""
     text = HEAD
     for part in sorted((part for part in _parts.parts() if part["role"] == role), key=lambda part: part["kind"]):
         text += f"\nclass {_parts.class_name(part['kind'])}(Part):\n"
@@ -45,7 +45,7 @@ def argument(field):
 
 
 def main(folder):
-    """Write all of them."""
+    """Write all stubs."""
     for role, module in _parts.MODULES.items():
         Path(folder, f"{module}.pyi").write_text(stub(role), encoding="utf-8")
 

@@ -1,17 +1,17 @@
-"""Tables of the extension, from arrays and frames."""
+"""Builds tables of the extension from arrays and frames."""
 
 import numpy as np
 from scipy.sparse import issparse
 
 from vaglio import _vaglio
 
-#: Types of arrays that are read as they are; others become doubles first.
+#: Array types that are read directly; others are converted to doubles first.
 READ = [np.dtype("f8"), np.dtype("f4"), np.dtype("u1")]
 
 
 def is_frame(X):
-    """Whether X is read by Arrow's PyCapsule interface: frames of polars, pyarrow and duckdb, and those of pandas with columns
-    that NumPy holds as objects. Frames of pandas that hold numbers alone are arrays already."""
+    """Whether X is read through Arrow's PyCapsule interface: frames of polars, pyarrow and duckdb, and pandas frames
+    with object columns. Numeric pandas frames are read as arrays."""
     if isinstance(X, np.ndarray) or not hasattr(X, "__arrow_c_stream__"):
         return False
     return not hasattr(X, "iloc") or not all(_is_plain(dtype) for dtype in X.dtypes)
@@ -22,12 +22,12 @@ def _is_plain(dtype):
 
 
 def of_frame(X, names):
-    """A frame whose columns have these names, as text."""
+    """Table of a frame, with columns renamed."""
     return X.set_axis(names, axis=1) if hasattr(X, "set_axis") and list(X.columns) != names else X
 
 
 def chosen(X, places, kind):
-    """Columns of a frame, as one of pandas or polars."""
+    """Columns of a frame, as a pandas or polars frame."""
     if hasattr(X, "iloc"):
         X = X.iloc[:, places]
     else:
@@ -41,7 +41,8 @@ def chosen(X, places, kind):
 
 
 def of_array(X, names, places=None):
-    """The columns at `places` of an array or a sparse matrix, named. Doubles in Fortran order are not copied, others once."""
+    """Named columns at `places` of an array or a sparse matrix. Doubles in Fortran order are not copied, others
+    once."""
     if issparse(X):
         return _of_sparse(X.tocsc(), list(names), places)
     X = np.asarray(X)
@@ -62,7 +63,7 @@ def _of_sparse(X, names, places):
 
 
 def class_places(values):
-    """Which class each row is of, by coded targets, rows × outputs: the larger of two by the sign."""
+    """Class index of each row from coded targets, rows × outputs; two classes by the sign, the larger positive."""
     return (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
 
 

@@ -1,4 +1,4 @@
-"""Criteria: how good a subset of columns is, a class each, made of what is linked in."""
+"""Criteria, which score subsets of columns: one class per criterion of this build."""
 
 from vaglio import _parts
 

@@ -1,4 +1,4 @@
-"""Learners: what gives a subset its meaning, a class each, made of what is linked in."""
+"""Learners, which are fitted to subsets of columns: one class per learner of this build."""
 
 from vaglio import _parts
 

@@ -1,4 +1,4 @@
-"""Losses, a class each, made of what is linked in."""
+"""Losses: one class per loss of this build."""
 
 from vaglio import _parts
 

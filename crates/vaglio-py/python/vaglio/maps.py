@@ -1,4 +1,4 @@
-"""Maps: what is done to columns before the search, a class each, made of what is linked in."""
+"""Maps, which transform columns before the search: one class per map of this build."""
 
 from vaglio import _parts
 

@@ -1,4 +1,4 @@
-"""Searches: what walks the subsets, a class each, made of what is linked in."""
+"""Searches, which choose the subsets to score: one class per search of this build."""
 
 from vaglio import _parts
 

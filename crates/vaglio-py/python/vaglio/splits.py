@@ -1,4 +1,4 @@
-"""Splits: which rows are held out together, a class each, made of what is linked in."""
+"""Splits, which define the rows held out together: one class per kind of this build."""
 
 from vaglio import _parts
 

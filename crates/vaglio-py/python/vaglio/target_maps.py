@@ -1,4 +1,4 @@
-"""Maps of targets, a class each, made of what is linked in."""
+"""Maps of targets: one class per map of this build."""
 
 from vaglio import _parts
 

@@ -1,4 +1,4 @@
-"""Laws that criteria written in Python keep, as functions for tests."""
+"""Test functions for criteria and losses written in Python."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ import numpy as np
 def check_criterion(function, *, classes=None, rows=40, columns=5, seed=0):
     """Check that a criterion keeps the laws of its role.
 
-    Its score is a number or +∞, the same for the same subset, whatever was scored before and in whichever order columns
-    stand; what it is given stays as it was; and a search with it ends.
+    Its score is a number or +∞ that depends on the subset only, not on earlier calls or the order of columns; it does
+    not change its arguments; and a search with it ends.
 
     Parameters
     ----------
     function : callable
-        As `vaglio.Selector` takes it for `criterion`.
+        A `criterion` of `vaglio.Selector`.
     classes : sequence, optional
         The classes of the targets that it is tried on; numbers without any.
     rows, columns, seed : int
@@ -66,14 +66,14 @@ def _scored(function, X, y):
 def check_loss(function, *, classes=None, rows=60, seed=0):
     """Check that a loss keeps the laws of its role.
 
-    It is a number, or one for each row; the same in whichever order rows stand, and for a row of weight 2 as for the row given
-    twice; no predictions are better than the targets themselves; what it is given stays as it was; and a search with it gives
-    the loss of the predictions of rows held out.
+    It is a number, or one per row. It does not depend on the order of rows; a row of weight 2 counts like the row given
+    twice; no predictions are better than the targets themselves; it does not change its arguments; and a search with it
+    gives the loss of held-out predictions.
 
     Parameters
     ----------
     function : callable
-        As `vaglio.Selector` takes it for `loss`.
+        A `loss` of `vaglio.Selector`.
     classes : sequence, optional
         The classes of the targets that it is tried on; numbers without any.
     rows, seed : int

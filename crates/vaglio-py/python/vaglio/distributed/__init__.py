@@ -1,8 +1,8 @@
-"""Runs whose repetitions other processes share: those of Dask, of an executor, or of Spark.
+"""Distributed runs on Dask, an executor or Spark.
 
-Outer folds, shuffles, points of a learning curve, halves, the search on all rows and the folds of its choice are units of work. A
-folder that all workers see, the ledger, gets what each has done; from it the run is put together, to the last bit that of one
-process. Whoever is lost on the way, a worker or the process that gives the units out, costs what was not in the ledger yet.
+Units of work are: outer folds, shuffles, learning-curve points, half-samples, the search on all rows and the folds of
+its choice. Workers write their results to a shared folder, the ledger. The run is merged from it and equals that of one
+process to the last bit. A lost worker or driver costs only the work that was not yet in the ledger.
 
 >>> import pandas, tempfile, vaglio.distributed
 >>> from concurrent.futures import ThreadPoolExecutor
@@ -47,37 +47,37 @@ def run(
     Parameters
     ----------
     pipeline : path, dict or Pipeline
-        As of `vaglio.run`; frames in it are written to the ledger.
+        As in `vaglio.run`; frames are written to the ledger.
     client : dask.distributed.Client, concurrent.futures.Executor or callable
-        Where units run; of an executor those whose processes have this package, as of ``concurrent.futures``, loky, mpi4py and
-        executorlib. A function makes an executor, and makes it again when a process of it was lost.
+        Runs the units. Executors' processes need this package, as with ``concurrent.futures``, loky, mpi4py and
+        executorlib. A function creates an executor, and again if one of its processes is lost.
     ledger : path
-        A folder that all workers see under this path. What is there of the same run is gone on from.
+        Folder that all workers see under this path. Resumes from results of the same run in it.
     of : int, optional
-        In how many indexes the units are given out; by default one a unit, and 1024 at most.
+        Number of indexes that share the units; by default one per unit, and at most 1024.
     out : path, optional
-        The folder that the run is written to; the ledger by default.
+        Output folder; by default the ledger.
     set, verify, progress
-        As of `vaglio.run`.
+        As in `vaglio.run`.
     threads : int
-        Threads of a unit.
+        Threads per unit.
     retries : int
-        How often an index may be lost with its worker.
+        Number of times that an index may be lost with its worker.
     workers : int, optional
-        How many units an executor runs at a time, where it does not say that itself.
+        Number of units that an executor runs at a time, if it does not tell.
 
     Returns
     -------
     Run
-        As of `vaglio.run`: its ``selection.json`` is that of one process, times and memory aside. Where time or memory was over,
-        it is partial, and the same call with more goes on.
+        As in `vaglio.run`: its ``selection.json`` equals that of one process, except for times and memory. If a limit
+        was reached, it is partial, and the same call with a higher limit resumes.
 
     Raises
     ------
     SettingError, DataError, NumericalError
-        With the place of what is wrong; workers of another build than this process get no unit.
+        With the location of the fault; workers of another build get no unit.
     KeyboardInterrupt
-        When interrupted: workers leave their units, what was found until then is in `out`, and the same call goes on.
+        If interrupted: workers abandon their units, the result so far is in `out`, and the same call resumes.
     """
     out = os.path.abspath(ledger if out is None else out)
     with set_aside_unless_done(out, pipeline):
@@ -89,7 +89,7 @@ def run(
 
 @contextlib.contextmanager
 def set_aside_unless_done(out, pipeline):
-    """Set the result that is there aside where a run fails, as `vaglio.run` does."""
+    """Rename an existing result if a run fails, like `vaglio.run`."""
     try:
         yield
     except BaseException:
@@ -100,16 +100,16 @@ def set_aside_unless_done(out, pipeline):
 
 
 class Planned:
-    """A plan in its ledger, whose path is absolute."""
+    """A plan in its ledger, with an absolute path."""
 
     def __init__(self, shards):
         self.ledger, self.shards = os.fspath(shards.folder()), shards
 
 
 def planned(pipeline, ledger, of=None, set=None, below=False, workers=1):
-    """The plan of a pipeline, which is written to the ledger, or to a folder below it that is named by what it is of.
+    """Plan a pipeline in the ledger, or in a subfolder named by a hash of the run.
 
-    The search on all rows is made by as many parts as there are workers, where it may be.
+    The search on all rows is divided into as many parts as there are workers, if possible.
     """
     ledger = os.path.abspath(ledger)
     with _pipeline._Written(pipeline, frames=os.path.join(ledger, "data")) as written:
@@ -118,7 +118,7 @@ def planned(pipeline, ledger, of=None, set=None, below=False, workers=1):
 
 
 def spread(plan, client, *, threads=1, retries=10, workers=None, progress=None):
-    """Do all units of a plan; why some are not done, ``"limit"`` or ``"interrupted"``, or `None`."""
+    """Run all units of a plan; return why some are missing, ``"limit"`` or ``"interrupted"``, or `None`."""
     with led(plan.shards, plan.ledger) as driver, _progress.of_run(progress) as show:
         on = engine(client, plan.shards.build(), workers)
         try:
@@ -128,13 +128,13 @@ def spread(plan, client, *, threads=1, retries=10, workers=None, progress=None):
 
 
 def merge(plan, out, stopped, *, verify=None, progress=None):
-    """End a run with the units that are done."""
+    """Merge the completed units of a run."""
     with _progress.of_run(progress) as show:
         plan.shards.merge(out, verify=verify, progress=show, stopped=stopped)
 
 
 def ended(out, stopped):
-    """The result of a run, as `vaglio.run` gives it."""
+    """Result of a run, as from `vaglio.run`."""
     if stopped == "interrupted":
         raise KeyboardInterrupt
     return Run(out)

@@ -1,4 +1,4 @@
-"""What the program starts for ``engine: {kind: dask, …}``: ``python -m vaglio.distributed run PIPELINE --out DIR``."""
+"""Started by the program for ``engine: {kind: dask, …}``: ``python -m vaglio.distributed run PIPELINE --out DIR``."""
 
 import argparse
 import json
@@ -38,7 +38,7 @@ def _engine(given):
 
 
 def _run(given):
-    """Do the units, and put them together; the exit code."""
+    """Run the units and merge them; return the exit code."""
     with set_aside_unless_done(given.out, given.pipeline):
         engine, show = _engine(given), not given.quiet and sys.stderr.isatty()
         folder = os.path.dirname(given.pipeline)
@@ -59,7 +59,7 @@ def _workers(given):
 
 
 def _said(error):
-    """A message without characters that act, and not too long."""
+    """A message with control characters escaped and limited length."""
     text = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in str(error))
     return text if len(text) <= 1900 else text[:1900] + "…"
 

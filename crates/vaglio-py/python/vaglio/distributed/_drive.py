@@ -1,4 +1,4 @@
-"""Gives the indexes of a ledger to workers until all are done."""
+"""Driver: distributes the indexes of a ledger to workers until all are done."""
 
 import contextlib
 import os
@@ -12,15 +12,15 @@ from vaglio._errors import DataError, NumericalError, SettingError
 from vaglio.distributed import _work
 from vaglio.distributed._engines import Lost
 
-#: An index that takes so many times what others took, and so many seconds at least, is run again elsewhere at the end.
+#: An index is rerun elsewhere at the end if it takes this many times as long as others, and at least this many seconds.
 SLOW, SLOW_SECONDS = 3.0, 10.0
-#: How long an interruption waits for units to end, and how long one that failed waits for its next try, in seconds.
+#: Wait of an interruption for units to end, and of a failed unit for its next try, in seconds.
 PATIENCE, PAUSE = 10.0, 1.0
 
 
 @contextlib.contextmanager
 def led(shards, ledger):
-    """A name under which the indexes are given out, as long as no other driver does: the file of workers' looks."""
+    """Yield the driver's name while it holds the ledger; workers check for its file."""
     shards.lead()
     path = os.path.join(ledger, _work.DRIVER)
     driver = uuid.uuid4().hex[:12]
@@ -41,7 +41,7 @@ def led(shards, ledger):
 
 
 class Drive:
-    """The indexes of a run on their way."""
+    """Scheduler of a run's indexes."""
 
     def __init__(self, plan, engine, driver, threads, retries, show):
         self.shards, self.ledger, self.engine, self.driver = plan.shards, plan.ledger, engine, driver
@@ -50,7 +50,7 @@ class Drive:
         far = self.shards.progress()
         self.units = [units for _, units, _ in far]
         self.done = {index for index, (word, _, _) in enumerate(far) if word == "done"}
-        # Those that only help with the search come last.
+        # Indexes that only assist the search come last.
         left = sorted((index for index in range(len(far)) if index not in self.done), key=self.shards.helps)
         is_searched = 0 in self.done
         self.ready = deque(index for index in left if is_searched or not self.shards.waits(index))
@@ -60,7 +60,7 @@ class Drive:
         self.notes = set()
 
     def run(self):
-        """Until all are done, or why they are not: ``limit`` or ``interrupted``."""
+        """Run until all are done; otherwise return the reason, ``limit`` or ``interrupted``."""
         self._shown()
         try:
             while len(self.done) < len(self.units):
@@ -89,7 +89,7 @@ class Drive:
             self.show("units", float(done), float(sum(self.units)), None)
 
     def _note(self, text):
-        """Say something once, which does not end the run."""
+        """Report something once, without ending the run."""
         if text not in self.notes:
             self.notes.add(text)
             print(f"vaglio: {text}", file=sys.stderr)
@@ -99,7 +99,7 @@ class Drive:
         return self.is_over or (most is not None and time.monotonic() - self.begun > most)
 
     def _give(self):
-        """Keep workers busy: each has one unit to do and one to go on with."""
+        """Keep workers busy, each with one unit running and one waiting."""
         now = time.monotonic()
         self.ready.extend(index for index, since in self.later if now - since > PAUSE)
         self.later = [(index, since) for index, since in self.later if now - since <= PAUSE]
@@ -116,7 +116,7 @@ class Drive:
             self.flying[future] = (index, time.monotonic())
 
     def _again(self):
-        """Where nothing is left to be given, run elsewhere what takes much longer than others took."""
+        """When nothing is left to submit, rerun elsewhere indexes that take much longer than others did."""
         now = time.monotonic()
         if self.ready or self.later or now - self.looked < PAUSE:
             return
@@ -128,14 +128,14 @@ class Drive:
                 self._start(index, elsewhere_than=future)
 
     def _back(self, future):
-        """An index whose future will not run."""
+        """Take back an index whose future will not run."""
         if future in self.flying:
             index, _ = self.flying.pop(future)
             future.cancel()
             self.ready.appendleft(index)
 
     def _taken(self, future):
-        """What became of an index."""
+        """Handle the outcome of an index."""
         index, _ = self.flying.pop(future)
         try:
             word, what, where = self.engine.outcome(future)
@@ -150,10 +150,10 @@ class Drive:
         if word == "left":
             if not _work.is_led_by(self.ledger, self.driver):
                 raise DataError(f"{self.ledger}: another driver gives out the units of this ledger now", file=self.ledger)
-            # A file system that has not shown the file of the driver yet will.
+            # The file system may show the driver's file later.
             return self.later.append((index, time.monotonic()))
         if word == "limit":
-            # That of memory is of a worker.
+            # A memory limit concerns one worker.
             self._note(f"the time or the memory that a unit may take was over on {where}")
             self.is_over = True
             return None
@@ -189,7 +189,7 @@ class Drive:
         self.ready.append(index)
 
     def _failed(self, index, error, where):
-        """An index that failed: settings and arithmetic fail everywhere, a disk may not."""
+        """Handle a failed index: settings and arithmetic fail everywhere, a disk error may not."""
         self.tries[index] = self.tries.get(index, 0) + 1
         if isinstance(error, (SettingError, NumericalError)) or self.tries[index] > min(self.retries, 3):
             if hasattr(error, "add_note"):
@@ -200,7 +200,7 @@ class Drive:
         self.later.append((index, time.monotonic()))
 
     def _stop(self, patience=PATIENCE):
-        """Let go of what is on its way: without the file of the driver, workers leave their unit."""
+        """Release running units: without the driver's file, workers abandon them."""
         if _work.is_led_by(self.ledger, self.driver):
             with contextlib.suppress(OSError):
                 os.remove(os.path.join(self.ledger, _work.DRIVER))

@@ -1,4 +1,4 @@
-"""Where units run: a client of Dask, or an executor."""
+"""Engines that run units: a Dask client or an executor."""
 
 import concurrent.futures
 import contextlib
@@ -12,16 +12,16 @@ import warnings
 from vaglio._errors import DataError, SettingError
 from vaglio.distributed import _work
 
-#: How often the workers of Dask are looked at, in seconds.
+#: Interval between checks of the Dask workers, in seconds.
 LOOK = 1.0
-#: After how many seconds without a worker of Dask that is said.
+#: Seconds without a Dask worker until that is reported.
 ALONE = 5.0
-#: How long a worker of Dask may take to answer, in seconds: one that hangs answers never.
+#: Time limit for a Dask worker's answer, in seconds.
 ANSWER = 10.0
 
 
 def engine(client, planned, workers=None):
-    """The engine of a client, an executor, or a function that makes one."""
+    """Engine for a client, an executor, or a function that creates one."""
     kind = type(client)
     if kind.__module__.split(".")[0] == "distributed" and hasattr(client, "nthreads"):
         return Dask(client, planned)
@@ -33,7 +33,7 @@ def engine(client, planned, workers=None):
 
 
 def workers_of(client, workers=None):
-    """How many units run at a time, as far as that is known before any does."""
+    """Number of units that run at a time, as far as known in advance."""
     if workers:
         return workers
     if hasattr(client, "nthreads") and not getattr(client, "asynchronous", False):
@@ -45,17 +45,17 @@ def workers_of(client, workers=None):
 
 
 class Lost(Exception):
-    """A unit that was lost with its worker."""
+    """A unit was lost with its worker."""
 
 
 class _Engine:
-    """What engines have in common: futures that have ended wait in a queue."""
+    """Base class of engines: completed futures wait in a queue."""
 
     def __init__(self):
         self.ended = queue.SimpleQueue()
 
     def next(self, seconds):
-        """A future that has ended, or none within so many seconds."""
+        """A completed future, or none within the given seconds."""
         try:
             return self.ended.get(timeout=seconds)
         except queue.Empty:
@@ -63,7 +63,7 @@ class _Engine:
 
 
 class Executor(_Engine):
-    """An executor; one that breaks is made anew, where a function makes it."""
+    """Engine for an executor; a broken one is replaced if a function creates it."""
 
     name = "the executor"
 
@@ -75,11 +75,11 @@ class Executor(_Engine):
         self._slots = workers or (known if isinstance(known, int) and known > 0 else os.cpu_count() or 1)
 
     def slots(self):
-        """How many units run at a time."""
+        """Number of units that run at a time."""
         return self._slots
 
     def submit(self, unit, elsewhere_than=None):
-        """Start a unit; `None` where it cannot run elsewhere than another."""
+        """Start a unit; `None` if it cannot run on a different worker than another attempt."""
         try:
             future = self._executor.submit(_work.unit, *unit)
         except (concurrent.futures.BrokenExecutor, RuntimeError) as error:
@@ -94,28 +94,28 @@ class Executor(_Engine):
         return future
 
     def outcome(self, future):
-        """What a unit returned; `Lost` where its worker was."""
+        """Result of a unit; raises `Lost` if its worker was lost."""
         try:
             return future.result()
         except (concurrent.futures.BrokenExecutor, concurrent.futures.CancelledError) as error:
             raise Lost(str(error)) from error
 
     def look(self):
-        """Futures that will not run any more."""
+        """Futures that will not run."""
         return []
 
     def refuse(self, where, build, planned):
-        """A worker of another build."""
+        """Reject a worker of another build."""
         raise SettingError(f"{where} has build {build} of vaglio, and this is {planned}", field="client")
 
     def end(self):
-        """End what this made."""
+        """Shut down what this engine created."""
         if self._make:
             self._executor.shutdown(wait=False, cancel_futures=True)
 
 
 class Dask(_Engine):
-    """A client of Dask; workers of another build get no unit."""
+    """Engine for a Dask client; workers of another build get no unit."""
 
     def __init__(self, client, planned):
         super().__init__()
@@ -128,7 +128,7 @@ class Dask(_Engine):
         self.look()
 
     def _asked(self, what):
-        """What the scheduler says."""
+        """Ask the scheduler."""
         try:
             return what()
         except (OSError, TimeoutError, RuntimeError, AttributeError) as error:
@@ -137,7 +137,7 @@ class Dask(_Engine):
             ) from error
 
     def look(self):
-        """Ask new workers for their build; futures that only workers may run which are no more."""
+        """Ask new workers for their build; return futures whose only possible workers are gone."""
         if time.monotonic() - self._looked < LOOK:
             return []
         self._threads = self._asked(self._client.nthreads)
@@ -156,10 +156,10 @@ class Dask(_Engine):
         return stuck
 
     def _ask(self, workers):
-        """Ask workers for their build. An answer after the time that is waited for counts once it is there."""
+        """Ask workers for their build. Late answers count once they arrive."""
 
         def hear(worker):
-            # The scheduler, where it was lost, is missed by the next look, and so is a worker.
+            # A lost scheduler or worker is noticed by the next check.
             with contextlib.suppress(OSError, TimeoutError, RuntimeError, AttributeError):
                 found = self._client.run(_work.build, workers=[worker], on_error="return")[worker]
                 if not isinstance(found, OSError):
@@ -179,11 +179,11 @@ class Dask(_Engine):
         return [worker for worker in self._threads if self._builds.get(worker) == self._planned]
 
     def slots(self):
-        """How many units run at a time; one where there is no worker yet, which may come once there is work."""
+        """Number of units that run at a time; one without workers, which may start once there is work."""
         return max(1, sum(self._threads[worker] for worker in self._good()))
 
     def submit(self, unit, elsewhere_than=None):
-        """Start a unit on a worker of the build; `None` where it cannot run elsewhere than another."""
+        """Start a unit on a worker of the build; `None` if it cannot run on a different worker than another attempt."""
         good = set(self._good())
         only = good if len(good) < len(self._threads) else set()
         if elsewhere_than is not None:
@@ -204,7 +204,7 @@ class Dask(_Engine):
         return future
 
     def outcome(self, future):
-        """What a unit returned; `Lost` where its worker was."""
+        """Result of a unit; raises `Lost` if its worker was lost."""
         self._only.pop(future, None)
         if future.status == "finished":
             return self._asked(lambda: _fetched(future))
@@ -214,16 +214,16 @@ class Dask(_Engine):
         raise Lost(type(error).__name__ if error else future.status) from error
 
     def refuse(self, where, build, planned):
-        """A worker of another build: it gets no more units."""
+        """Reject a worker of another build: it gets no more units."""
         self._builds[where] = build
         self._looked = 0.0
 
     def end(self):
-        """Nothing: the client is its owner's."""
+        """Do nothing: the client belongs to the caller."""
 
 
 def _fetched(future):
-    """What a unit returned, which is still with its worker."""
+    """Result of a unit, fetched from its worker."""
     try:
         return future.result(ANSWER)
     except TimeoutError as error:
@@ -231,7 +231,7 @@ def _fetched(future):
 
 
 def _named(found):
-    """A build, or why there is none."""
+    """A build, or the reason why it is unknown."""
     if isinstance(found, str):
         return found
     return "no package vaglio" if isinstance(found, ImportError) else f"an error: {found}"

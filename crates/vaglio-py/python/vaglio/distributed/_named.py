@@ -1,4 +1,4 @@
-"""Engines that a pipeline file names: ``engine: {kind: dask, …}`` and ``{kind: spark, …}``."""
+"""Engines named in a pipeline file: ``engine: {kind: dask, …}`` and ``{kind: spark, …}``."""
 
 import contextlib
 import importlib.util
@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 from vaglio import _vaglio
 from vaglio._errors import SettingError
 
-#: How long a scheduler may take to answer, in seconds.
+#: Time limit for a scheduler's answer, in seconds.
 ANSWER = 10
 
 
 def named(text, file=None, set=()):
-    """The engine of a pipeline that has workers: its kind, address, setting, ledger and threads; `None` for this machine."""
+    """Engine of a pipeline with workers: kind, address, setting, ledger and threads; `None` for this machine."""
     found = _vaglio.cluster(text, file=file, set=list(set))
     return None if found is None else json.loads(found)
 
@@ -72,7 +72,7 @@ def _spark(engine):
 
 
 def workers(engine):
-    """Who will compute, for a plan."""
+    """Describe the workers, for a plan."""
     if engine["kind"] == "dask":
         with _dask(engine) as client:
             threads = client.nthreads()
@@ -84,12 +84,12 @@ def workers(engine):
 
 
 def by_engine(pipeline, engine, folder, *, set=None, threads=None, progress=None):
-    """The plan of a pipeline whose units were done on the engine that it names, and why some were not."""
+    """Run a pipeline's units on the engine that it names; return the plan, and why units are missing."""
     from vaglio import distributed
 
     threads = max(engine["threads"] if threads is None else threads, 1)
     with _dask(engine) if engine["kind"] == "dask" else _spark(engine) as client:
-        # Nothing is planned, which reads the data, for an engine that is not there.
+        # Check the engine before planning, which reads the data.
         workers = distributed.workers_of(client) if engine["kind"] == "dask" else client.sparkContext.defaultParallelism
         ledger = os.path.join(folder, engine["ledger"])
         plan = distributed.planned(pipeline, ledger, set=set, below=True, workers=workers)

@@ -1,4 +1,4 @@
-"""What workers do: an index of a ledger, from beginning to end."""
+"""Work of a worker: one index of a ledger, from beginning to end."""
 
 import contextlib
 import os
@@ -10,9 +10,9 @@ import time
 from vaglio import _vaglio
 from vaglio._errors import VaglioError
 
-#: The driver's file in the ledger: who gives out the indexes.
+#: The driver's file in the ledger.
 DRIVER = os.path.join("driver", "id")
-#: How often a worker looks whether its index is still wanted, in seconds.
+#: Interval at which a worker checks whether its index is still wanted, in seconds.
 LOOK = 1.0
 
 _lock = threading.Lock()
@@ -20,7 +20,7 @@ _last = (None, None)
 
 
 def place():
-    """Where this process runs: the address of its worker of Dask, else host and number of the process."""
+    """Address of this process's Dask worker, else host and process number."""
     if "distributed" in sys.modules:
         from distributed import get_worker
 
@@ -30,19 +30,19 @@ def place():
 
 
 def build():
-    """Which build of vaglio this process has."""
+    """Build of vaglio in this process."""
     return _vaglio.build()
 
 
 def is_led_by(ledger, driver):
-    """Whether a driver still gives out the indexes of a ledger."""
+    """Whether the driver still runs the ledger."""
     try:
         with open(os.path.join(ledger, DRIVER), encoding="utf-8") as file:
             return file.read() == driver
     except FileNotFoundError:
         return False
     except OSError:
-        # A file system that does not answer says nothing.
+        # A file system that does not answer proves nothing.
         return True
 
 
@@ -52,11 +52,11 @@ def is_done(ledger, index):
 
 
 class _Left(Exception):
-    """Nobody wants the index any more."""
+    """The index is no longer wanted."""
 
 
 def _watch(ledger, index, driver):
-    """What raises `_Left` once an index is done elsewhere, or its driver has ended."""
+    """Progress callback that raises `_Left` once an index is done elsewhere, or its driver has ended."""
     last = time.monotonic()
 
     def look(*_):
@@ -72,7 +72,7 @@ def _watch(ledger, index, driver):
 
 
 def _opened(ledger):
-    """The ledger, whose data the process reads once as long as it works on this one."""
+    """Open the ledger; the process keeps its data while it works on this one."""
     global _last
     plan = os.stat(os.path.join(ledger, "shards.json"))
     key = (ledger, plan.st_mtime_ns, plan.st_size)
@@ -84,11 +84,11 @@ def _opened(ledger):
 
 
 def unit(ledger, index, driver, planned, threads):
-    """Do what is left of an index; a word for how that ended, what there is to say of it, and where it was.
+    """Run the rest of an index; return a word for the outcome, its detail, and the place.
 
-    It is a function of the ledger alone, so that it may be called wherever and as often as one likes. The words: ``done``, or
-    ``waiting`` for the search, with seconds; ``left``, where nobody wants it any more; ``limit``; ``build``, with that of this
-    process, where it is not the planned one; ``blind``, where there is no such ledger; ``error``, with the exception.
+    It depends on the ledger only and may be called anywhere, any number of times. Words: ``done``, or ``waiting`` for
+    the search, with seconds; ``left``, if no longer wanted; ``limit``; ``build``, with this process's build if it is
+    not the planned one; ``blind``, if the ledger does not exist; ``error``, with the exception.
     """
     where, begun = place(), time.monotonic()
     try:

@@ -1,8 +1,8 @@
-"""Units on the executors of Spark, by ``mapInArrow`` over a frame of indexes.
+"""Runs units on Spark executors, by ``mapInArrow`` over a frame of indexes.
 
-The frame has a partition an index; what an executor does of it goes to the ledger, and the frame says how it ended. Spark runs again
-what is lost with an executor, and with ``spark.speculation`` what is slow. Data are read by every executor from the files of the
-pipeline: a table of Spark itself is written to Parquet first.
+The frame has one partition per index. Executors write their work to the ledger and return the outcomes in the frame.
+Spark reruns units lost with an executor, and with ``spark.speculation`` slow ones. Every executor reads the data from
+the pipeline's files; write a Spark table to Parquet first.
 """
 
 import contextlib
@@ -15,22 +15,22 @@ from vaglio._errors import DataError, SettingError
 from vaglio.distributed import _work, ended, merge, planned, set_aside_unless_done
 from vaglio.distributed._drive import led
 
-#: How often the ledger is looked at, in seconds.
+#: Interval between checks of the ledger, in seconds.
 LOOK = 1.0
-#: How often indexes that an engine did not do are given out, at most.
+#: Maximum number of rounds for indexes that the engine did not complete.
 ROUNDS = 4
 _SCHEMA = "index long, word string, message string, place string"
 
 
 def run(pipeline, session, *, ledger, of=None, out=None, set=None, verify=None, threads=1, progress=None):
-    """Run a pipeline on the executors of a session of Spark, and write the files of the run.
+    """Run a pipeline on the executors of a Spark session, and write the files of the run.
 
     Parameters
     ----------
     session : pyspark.sql.SparkSession
-        Its executors have this package, in the build of this process, and see the ledger and the data.
+        Its executors need this package in the same build, and access to the ledger and the data.
     pipeline, ledger, of, out, set, verify, threads, progress
-        As of `vaglio.distributed.run`.
+        As in `vaglio.distributed.run`.
     """
     out = os.path.abspath(ledger if out is None else out)
     with set_aside_unless_done(out, pipeline):
@@ -42,7 +42,7 @@ def run(pipeline, session, *, ledger, of=None, out=None, set=None, verify=None, 
 
 @contextlib.contextmanager
 def session(master):
-    """A session of a master, whose executors have this interpreter, unless PYSPARK_PYTHON names another."""
+    """Spark session for a master; executors use this interpreter unless PYSPARK_PYTHON names another."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
@@ -59,7 +59,7 @@ def session(master):
 
 
 def spread(plan, session, *, threads=1, progress=None):
-    """Do all units of a plan; why some are not done, ``"limit"`` or ``"interrupted"``, or `None`."""
+    """Run all units of a plan; return why some are missing, ``"limit"`` or ``"interrupted"``, or `None`."""
     shards, ledger = plan.shards, plan.ledger
     with led(shards, ledger) as driver, _progress.of_run(progress) as show:
         how = (ledger, driver, shards.build(), max(threads or 1, 1))
@@ -68,7 +68,7 @@ def spread(plan, session, *, threads=1, progress=None):
             left = [index for index, (word, _, _) in enumerate(far) if word != "done"]
             if not left:
                 return None
-            # Those that wait for the search are a round of their own.
+            # Indexes that wait for the search form a separate round.
             now = left if far[0][0] == "done" else [index for index in left if not shards.waits(index)]
             try:
                 said = _round(session, how, now, lambda: _shown(shards, show))
@@ -87,7 +87,7 @@ def _shown(shards, show):
 
 
 def _round(session, how, indexes, look):
-    """Give indexes out, one a partition, and wait for all of them; an interruption ends the job."""
+    """Run indexes, one per partition, and wait for all of them; an interruption ends the job."""
     frame = session.range(0, len(indexes), 1, len(indexes)).mapInArrow(_mapped(how, indexes), _SCHEMA)
     said, failed = [], []
 
@@ -114,7 +114,7 @@ def _round(session, how, indexes, look):
 
 
 def _mapped(how, indexes):
-    """What an executor does with rows of the frame."""
+    """Work of an executor on rows of the frame."""
     ledger, driver, planned_build, threads = how
 
     def mapped(batches):
@@ -133,7 +133,7 @@ def _mapped(how, indexes):
 
 
 def _check(said, ledger, build):
-    """Raise what rounds cannot mend."""
+    """Raise errors that another round cannot fix."""
     for row in said:
         where = f"index {row.index}, on {row.place}"
         if row.word == "build":

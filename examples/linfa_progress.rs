@@ -32,7 +32,7 @@ impl Observer for Shown {
 // ANCHOR: progress
 /// Shows the progress of a fit in one line.
 fn shown() -> impl Observer {
-    Progress::new(|far: &HowFar<'_>| {
+    Progress::new(|far: &ProgressUpdate<'_>| {
         let left = far.left.map_or(String::new(), |left| format!(", {:.0} s left", left.as_secs_f64()));
         eprint!("\r{} {:3.0} %{left}", far.what, 100.0 * far.share);
     })

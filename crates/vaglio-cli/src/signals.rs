@@ -66,20 +66,16 @@ fn end(code: u8) -> ! {
     std::process::exit(i32::from(code));
 }
 
-/// Duration after which a slow trial is reported, and grace period after a stop before it is abandoned.
-const SLOW: Duration = Duration::from_secs(10);
-const GRACE: Duration = Duration::from_millis(300);
 /// Grace period of a run after a stop, and polling interval for stops.
 const LATEST: Duration = Duration::from_millis(4500);
 const POLL: Duration = Duration::from_millis(20);
 
 /// Stop sign of the user's interruptions; its first check marks the run as started.
 pub fn sign() -> StopSign {
-    let asked = StopSign::new(|| {
+    StopSign::new(|| {
         if !RUNNING.load(Ordering::Relaxed) {
             RUNNING.store(true, Ordering::SeqCst);
         }
         ASKED.load(Ordering::SeqCst).then_some(StopReason::Interrupted)
-    });
-    asked.leaving(SLOW, GRACE, |line| note(&line))
+    })
 }

@@ -1,7 +1,6 @@
 //! Scores by the definition of a criterion, with errors that name it.
 
-use crate::apart::{apart, is_apart};
-use crate::{Criterion, Design, Error, Evaluator, Feature, Result, Role, Score, Trials, larger, smaller};
+use crate::{Criterion, Design, Error, Evaluator, Feature, Result, Role, Score, Trace, Trials, larger, smaller};
 
 /// The evaluator that retrains for every trial.
 pub(crate) struct ByDefinition<'d> {
@@ -17,21 +16,11 @@ impl ByDefinition<'_> {
         }
         Ok(())
     }
-
-    fn evaluated(&self, subset: &[Feature]) -> Result<Score> {
-        let sign = &self.design.data().sign;
-        if !is_apart(sign) {
-            return self.criterion.evaluate(self.design, subset);
-        }
-        let what = || format!("criterion `{}` on {}", self.criterion.kind(), named(self.design.names(), subset));
-        let (criterion, design, subset) = (self.criterion.copied(), self.design.clone(), subset.to_vec());
-        apart(sign, what, move || criterion.evaluate(&design, &subset))
-    }
 }
 
 impl Evaluator for ByDefinition<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        let score = self.evaluated(subset);
+        let score = self.criterion.evaluate(self.design, subset);
         let score = score.and_then(|score| if score.loss.is_nan() { Err(no_number()) } else { Ok(score) });
         score.map_err(|error| of_criterion(error, self.criterion, self.design.names(), subset))
     }
@@ -44,12 +33,8 @@ impl Evaluator for ByDefinition<'_> {
         self.all(candidates.iter().map(|&candidate| smaller(subset, candidate)), scores)
     }
 
-    fn can_skip(&self, _: Trials<'_>) -> bool {
-        true
-    }
-
-    fn is_in_parts(&self, _: Trials<'_>) -> bool {
-        true
+    fn trace(&self, _: Trials<'_>) -> Trace {
+        Trace::Nothing
     }
 }
 
@@ -94,7 +79,7 @@ pub(crate) fn of_criterion(error: Error, criterion: &dyn Criterion, names: &[Str
 const NAMED: usize = 8;
 
 /// Columns by their names, in words.
-pub(crate) fn named(names: &[String], columns: &[Feature]) -> String {
+fn named(names: &[String], columns: &[Feature]) -> String {
     let name = |feature: &Feature| names.get(*feature).map_or_else(|| feature.to_string(), |name| format!("`{name}`"));
     let first: Vec<String> = columns.iter().take(NAMED).map(name).collect();
     match columns.len() {

@@ -108,8 +108,8 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
         self.loss().is_some()
     }
 
-    /// Whether processes that make one search of the design together gain by it: most of its work is made by parts of the columns, by
-    /// [`Evaluator::is_in_parts`](crate::Evaluator::is_in_parts) or through [`EngineDesign::process_group`](crate::engine::EngineDesign::process_group).
+    /// Whether processes that make one search of the design together gain by it: trials that bounds do not spare take most of its work and leave
+    /// no lasting [`Trace`](crate::Trace), or the work goes through [`EngineDesign::process_group`](crate::engine::EngineDesign::process_group).
     fn is_in_parts(&self, _design: &Design) -> bool {
         false
     }

@@ -17,7 +17,7 @@ pub enum Trials<'c> {
 
 impl<'c> Trials<'c> {
     /// The columns that are tried.
-    pub(crate) fn candidates(self) -> &'c [Feature] {
+    pub fn candidates(self) -> &'c [Feature] {
         match self {
             Trials::Additions(all) | Trials::Removals(all) | Trials::BestAddition(all) | Trials::BestRemoval(all) => {
                 all
@@ -26,14 +26,26 @@ impl<'c> Trials<'c> {
     }
 
     /// Whether they are added, and not removed.
-    pub(crate) fn are_additions(self) -> bool {
+    pub fn are_additions(self) -> bool {
         matches!(self, Trials::Additions(_) | Trials::BestAddition(_))
     }
 }
 
+/// What trials leave behind in an evaluator's caches: whether later answers (scores, winners with their ties, bounds, standard errors, λ)
+/// or diagnostics depend on which candidates were tried. They are compared to the last bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trace {
+    /// Later answers may depend on which candidates were tried. This is always right: the trials are then made again, by every process.
+    Lasting,
+    /// Later answers depend only on whether there were trials: those of the first two candidates leave the caches where all leave them.
+    Begun,
+    /// Later answers do not depend on the trials.
+    Nothing,
+}
+
 /// The trials of a criterion on one design, made cheap by caches that follow the current subset.
 ///
-/// The subset itself is kept by [`Subset`](crate::Subset), which passes it to every call. Only [`Evaluator::score`] is
+/// The subset itself is kept by [`SubsetScorer`](crate::SubsetScorer), which passes it to every call. Only [`Evaluator::score`] is
 /// required; an evaluator without caches implements nothing else. The rules, which the test kit checks: a trial equals the
 /// change, then `score`, equals [`Criterion::evaluate`](crate::Criterion::evaluate); the order of candidates and the
 /// number of threads change nothing; scores may be +∞, never NaN; long walks of additions and removals stay accurate.
@@ -76,31 +88,12 @@ pub trait Evaluator: Send {
         winner(candidates, &scores, "removed")
     }
 
-    /// Whether a later run that knows what the trials just made gave may leave them out.
+    /// What trials leave behind in the caches. Answers of trials that leave no [lasting](Trace::Lasting) trace may come from an earlier run
+    /// or in parts from other processes, and then only some candidates are tried here.
     ///
-    /// It may be true only where [`Evaluator::skip`] in their place, on an evaluator that made or skipped all that came
-    /// before, leaves caches with which every later answer (scores, winners with their ties, bounds, standard errors, λ)
-    /// and the diagnostics of later trials are the same to the last bit. So nothing that a later answer depends on may be
-    /// learned from these trials, unless `skip` finds it again from `subset` and `trials` alone. False is always right:
-    /// the trials are then made again. The answer may depend on the trials, since it is stored with theirs.
-    fn can_skip(&self, _trials: Trials<'_>) -> bool {
-        false
-    }
-
-    /// Brings caches to where these trials, for which [`Evaluator::can_skip`] was true, leave them. An evaluator whose trials
-    /// leave no trace has nothing to do.
-    fn skip(&mut self, _subset: &[Feature], _trials: Trials<'_>) -> Result<()> {
-        Ok(())
-    }
-
-    /// Whether processes that make one search together may make these trials by parts of the candidates, one this, another that.
-    ///
-    /// It may be true only where the score of every candidate, and all that later answers and diagnostics depend on, is the same to
-    /// the last bit whichever of the others were tried in this evaluator or in any other that made the same changes, at these trials or
-    /// before. Trials of no candidates are made first, by all, so that caches may begin there. False is always right: each process then makes
-    /// all trials.
-    fn is_in_parts(&self, _trials: Trials<'_>) -> bool {
-        false
+    /// The answer may depend on the trials: it is asked for after they were made, and kept with theirs.
+    fn trace(&self, _trials: Trials<'_>) -> Trace {
+        Trace::Lasting
     }
 
     /// Caches follow the addition of `feature` to `subset`.

@@ -1,10 +1,9 @@
 //! Finished work that a later run of the same configuration need not do again.
 //!
-//! A search is a function of the answers that it gets: `Subset` numbers its questions, the journal keeps the answers that took long, and a
-//! later run feeds them back while it makes the changes of the subset for real, so caches are what they were. That needs trials that leave no
-//! trace in what follows, to the last bit; an evaluator says which of its trials do (`Evaluator::can_skip`), and the others are made again,
-//! which also compares. Above searches, what is repeated is kept as pieces (`Journal::once`). What is kept must not depend on threads: a key
-//! that comes out otherwise than it is there ends the run.
+//! The journal of a search keeps the answers that took long (`AnswerLog`). A later run gets them again while it makes the changes of the
+//! subset for real, so that caches are what they were. Trials whose answers are kept leave no lasting trace (`Evaluator::trace`); others are
+//! made again, which also compares. Above searches, what is repeated is kept as pieces (`Journal::once`). What is kept must not depend on
+//! threads: a key that comes out otherwise than it is there ends the run.
 
 use crate::{ProcessGroup, Result};
 use serde::Serialize;
@@ -13,9 +12,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Who does a piece of work, where several processes share the work of a run.
+/// The process that does a piece of work, where several share the work of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Whose {
+pub enum JournalOwner {
     /// Whoever needs it.
     #[default]
     Anyone,
@@ -25,8 +24,8 @@ pub enum Whose {
     Others,
 }
 
-/// Where pieces of finished work are kept, each under a key of its own.
-pub trait Keeper: Send + Sync {
+/// A store of pieces of finished work, each under a key of its own.
+pub trait JournalStore: Send + Sync {
     /// What an earlier run of the same configuration kept under this key.
     fn recall(&self, key: &str) -> Option<String>;
 
@@ -34,8 +33,8 @@ pub trait Keeper: Send + Sync {
     fn keep(&self, key: &str, value: &str);
 
     /// Who does the piece of this key, which is not there yet.
-    fn whose(&self, _key: &str) -> Whose {
-        Whose::Anyone
+    fn owner(&self, _key: &str) -> JournalOwner {
+        JournalOwner::Anyone
     }
 
     /// Whether pieces are kept that took no time at all, as tests want it.
@@ -49,7 +48,7 @@ pub trait Keeper: Send + Sync {
     }
 }
 
-/// A part of what a [`Keeper`] keeps: keys below a path. The default keeps nothing and knows nothing.
+/// A part of what a [`JournalStore`] keeps: keys below a path. The default keeps nothing and knows nothing.
 ///
 /// What is kept must follow from the configuration and the data alone, and reading it back must give the same bits.
 #[derive(Clone, Default)]
@@ -57,7 +56,7 @@ pub struct Journal(Option<Below>);
 
 #[derive(Clone)]
 struct Below {
-    keeper: Arc<dyn Keeper>,
+    keeper: Arc<dyn JournalStore>,
     path: String,
     begun: Instant,
     is_top: bool,
@@ -85,7 +84,7 @@ impl Below {
 
 impl Journal {
     /// All that a keeper keeps.
-    pub fn new(keeper: Arc<dyn Keeper>) -> Self {
+    pub fn new(keeper: Arc<dyn JournalStore>) -> Self {
         Journal(Some(Below { keeper, path: String::new(), begun: Instant::now(), is_top: true }))
     }
 
@@ -173,9 +172,9 @@ impl Journal {
     }
 
     /// Who does a piece that is not there yet; what is inside of a piece is of whoever does that.
-    fn whose(&self, key: &impl fmt::Display) -> Whose {
+    fn owner(&self, key: &impl fmt::Display) -> JournalOwner {
         let shared = self.0.as_ref().filter(|below| below.is_top);
-        shared.map_or(Whose::Anyone, |below| below.keeper.whose(&format!("{}{key}", below.path)))
+        shared.map_or(JournalOwner::Anyone, |below| below.keeper.owner(&format!("{}{key}", below.path)))
     }
 
     /// Recalls a piece, or does the work and keeps what comes of it; `None` is work that was stopped, or is another process's.
@@ -190,14 +189,14 @@ impl Journal {
         if let Some(piece) = self.recall(&key) {
             return Ok(Some(piece));
         }
-        let whose = self.whose(&key);
-        if whose == Whose::Others {
+        let whose = self.owner(&key);
+        if whose == JournalOwner::Others {
             return Ok(None);
         }
         let begun = Instant::now();
         let piece = work()?;
         match &piece {
-            Some(piece) if whose == Whose::Own => self.keep(key, piece),
+            Some(piece) if whose == JournalOwner::Own => self.keep(key, piece),
             Some(piece) => self.keep_worth(begun, key, piece),
             None => {}
         }
@@ -220,7 +219,7 @@ mod tests {
     #[derive(Default)]
     struct Notebook(Mutex<BTreeMap<String, String>>);
 
-    impl Keeper for Notebook {
+    impl JournalStore for Notebook {
         fn recall(&self, key: &str) -> Option<String> {
             self.0.lock().unwrap().get(key).cloned()
         }
@@ -233,8 +232,8 @@ mod tests {
             true
         }
 
-        fn whose(&self, key: &str) -> Whose {
-            if key.ends_with("elsewhere") { Whose::Others } else { Whose::Anyone }
+        fn owner(&self, key: &str) -> JournalOwner {
+            if key.ends_with("elsewhere") { JournalOwner::Others } else { JournalOwner::Anyone }
         }
     }
 
@@ -269,7 +268,7 @@ mod tests {
     fn inside_of_a_piece_what_costs_less_than_its_bytes_is_done_again() {
         #[derive(Default)]
         struct Frugal(Notebook);
-        impl Keeper for Frugal {
+        impl JournalStore for Frugal {
             fn recall(&self, key: &str) -> Option<String> {
                 self.0.recall(key)
             }

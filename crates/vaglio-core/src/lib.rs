@@ -30,8 +30,8 @@
 
 extern crate self as vaglio_core;
 
+mod answer_log;
 mod any;
-mod apart;
 mod bias;
 mod brent;
 mod by_definition;
@@ -86,9 +86,8 @@ mod session;
 mod setters;
 mod shown;
 mod stop;
-mod subset;
+mod subset_scorer;
 mod table;
-mod tape;
 mod target_map;
 mod task;
 mod training;
@@ -106,14 +105,15 @@ pub use design::Design;
 pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
 pub use error::{Error, ExitClass, Place, Result, nearest};
 pub use evaluator::{
-    Branch, Engine, Evaluator, RowsHeldOut, ScoreOfSquares, Shortcut, SquaresBound, Trials, larger, smaller, walked,
+    Branch, Engine, Evaluator, RowsHeldOut, ScoreOfSquares, Shortcut, SquaresBound, Trace, Trials, larger, smaller,
+    walked,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues};
 pub use fold_fit::{FittedOnce, FoldFit, InFolds, Need, RefitColumns};
 pub use found::{Figures, Found};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use interval::{StandardizedMoments, has_width};
-pub use journal::{Journal, Keeper, Whose};
+pub use journal::{Journal, JournalOwner, JournalStore};
 pub use judge::{Judge, is_lower};
 pub use labels::relative_weights;
 pub use learner::{FeatureMap, Form, Learner, LinearForm, Refit, Trained};
@@ -129,8 +129,8 @@ pub use outline::Outline;
 pub use path::{Action, AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step, StopReason};
 pub use penalty::{AutoGrid, Lambda, Per, geometric};
 pub use problem::{Block, Problem};
-pub use process_group::{Make, ProcessGroup, Question};
-pub use progress::{HowFar, Progress, StageShare};
+pub use process_group::{Compute, ProcessGroup, WorkItem};
+pub use progress::{Progress, ProgressUpdate, StageShare};
 pub use quantile::{normal_quantile, student_quantile};
 pub use readout::Readout;
 pub use require_gain::RequireGain;
@@ -142,14 +142,14 @@ pub use search::{Effort, FeatureRef, SearchContext, SearchStrategy};
 pub use session::{ByKey, Cache};
 pub use shown::{acts, aligned, clip, counted, short, shown, significant};
 pub use stop::StopSign;
-pub use subset::Subset;
+pub use subset_scorer::SubsetScorer;
 pub use table::{Cells, Missing, Table};
 pub use target_map::{FittedTargetMap, TargetMap, TargetUnits};
 pub use task::Task;
 pub use units::{Units, times_power};
 pub use vaglio_columns::{
-    Column, Columns, ForeignNumbers, Numbers, ProductColumn, ProductNumbers, SingleFault, SingleNumbers, SparseColumn,
-    SparseNumbers, get_or_make, get_or_try_make,
+    Column, Columns, ForeignNumbers, Halt, Numbers, ProductColumn, ProductNumbers, SingleFault, SingleNumbers,
+    SparseColumn, SparseNumbers, checkpoint, get_or_make, get_or_try_make,
 };
 
 /// # Example

@@ -68,7 +68,7 @@ pub struct PathEntry {
 
 impl PathEntry {
     /// A subset with its score alone: without a standard error, and with the readout of that λ as its model.
-    /// [`Subset::entry`](crate::Subset::entry) knows these of the subset that a search is at.
+    /// [`SubsetScorer::entry`](crate::SubsetScorer::entry) knows these of the subset that a search is at.
     pub fn new(subset: Vec<Feature>, score: Score) -> Self {
         PathEntry { subset, score, standard_error: None, fit: EntryFit::Readout }
     }
@@ -197,7 +197,7 @@ pub struct Path {
     /// Subsets nearly as good as the best, of a search of all subsets that was asked for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alternatives: Option<NearBest>,
-    /// The diagnostics of the trials, where their evaluator records them; [`crate::Subset::diagnostics`] has those of a search
+    /// The diagnostics of the trials, where their evaluator records them; [`crate::SubsetScorer::diagnostics`] has those of a search
     /// that does not report them itself.
     #[serde(rename = "health")]
     pub diagnostics: Option<Diagnostics>,

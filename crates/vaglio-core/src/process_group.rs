@@ -1,72 +1,65 @@
 //! One search that several processes make together.
 //!
-//! Each runs the whole search and makes only some parts of what it asks of all columns; the parts of the others it gets from them. A search
-//! is a function of its answers, so all of them go through the same steps, and none needs to be there: whoever misses a part makes it.
+//! Each process runs the whole search, but makes only some parts of the trials of all columns and gets the other parts from the others. A
+//! search is a function of its answers, so all go through the same steps. None is needed: a process makes a part that it misses.
 
-use crate::{Diagnostics, Error, Evaluator, Feature, Recorder, Result, Score, Trials};
+use crate::answer_log::SharedKey;
+use crate::{Diagnostics, Error, Evaluator, Feature, Recorder, Result, Score, Trace, Trials};
 use std::fmt::Debug;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The processes that make one search together, as one of them sees them.
 pub trait ProcessGroup: Debug + Send + Sync {
-    /// The numbers of `count` items by parts, in the order of the items, whoever made them. `make` gives those of some items, which are
-    /// the same wherever it is called.
+    /// The numbers of `count` items by parts, in the order of the items, from any process. `compute` gives those of some items, the same
+    /// wherever it is called.
     ///
     /// # Errors
-    /// Those of `make`; [`crate::Error::Stopped`].
-    fn gather(&self, question: Question<'_>, count: usize, make: &mut Make<'_>) -> Result<Vec<Vec<f64>>>;
+    /// Those of `compute`; [`crate::Error::Stopped`].
+    fn gather(&self, work: WorkItem<'_>, count: usize, compute: &mut Compute<'_>) -> Result<Vec<Vec<f64>>>;
 }
 
-/// What is asked, which all processes ask in the same words.
+/// Work that all processes name in the same words.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'q> {
-    /// Its kind: questions of one kind take about as long.
-    pub kind: &'q str,
-    /// Which of its kind it is.
-    pub which: &'q str,
+pub struct WorkItem<'w> {
+    /// Its kind: work of one kind takes about as long.
+    pub kind: &'w str,
+    /// Its name among those of its kind.
+    pub which: &'w str,
 }
 
-/// The numbers of some of the items of a question.
-pub type Make<'m> = dyn FnMut(Range<usize>) -> Result<Vec<f64>> + 'm;
+/// Computes the numbers of some items.
+pub type Compute<'c> = dyn FnMut(Range<usize>) -> Result<Vec<f64>> + 'c;
 
-/// Trials of all candidates, which a group of processes makes by parts.
-#[derive(Clone)]
-pub(crate) struct Together {
-    pub processes: Arc<dyn ProcessGroup>,
-    pub recorder: Recorder,
-    /// The search, and which of its answers it is.
-    pub kind: String,
-    pub which: String,
+/// Trials of a subset by its evaluator.
+pub(crate) struct DistributedTrials<'t> {
+    pub evaluator: &'t mut dyn Evaluator,
+    pub recorder: &'t Recorder,
+    pub subset: &'t [Feature],
+    pub trials: Trials<'t>,
 }
 
-impl Together {
-    /// The scores of trials; `None` where the evaluator makes them alone, as it does where some are refitted.
+impl DistributedTrials<'_> {
+    /// The scores of all candidates, of which each process tries some; `None` where this one makes all trials alone: they leave a lasting
+    /// trace, or some are refitted.
     ///
     /// # Errors
-    /// Those of the evaluator.
-    pub fn scores(
-        &self,
-        evaluator: &mut dyn Evaluator,
-        subset: &[Feature],
-        trials: Trials<'_>,
-    ) -> Result<Option<Vec<Score>>> {
-        if !evaluator.is_in_parts(trials) {
+    /// Those of the evaluator and of [`ProcessGroup::gather`].
+    pub fn scores(self, processes: &dyn ProcessGroup, key: &SharedKey) -> Result<Option<Vec<Score>>> {
+        let DistributedTrials { evaluator, recorder, subset, trials } = self;
+        let trace = evaluator.trace(trials);
+        if trace == Trace::Lasting {
             return Ok(None);
         }
         let candidates = trials.candidates();
-        let mut tried = |some: &[Feature], scores: &mut [Score]| match trials.are_additions() {
-            true => evaluator.score_additions(subset, some, scores),
-            false => evaluator.score_removals(subset, some, scores),
-        };
-        // Caches are begun by all alike.
-        tried(&[], &mut [])?;
-        let recorder = &self.recorder;
-        let question = Question { kind: &self.kind, which: &self.which };
         let before = recorder.take();
-        let parts = self.processes.gather(question, candidates.len(), &mut |range| {
+        if trace == Trace::Begun {
+            try_first(evaluator, subset, trials)?;
+            recorder.take();
+        }
+        let work = WorkItem { kind: &key.kind, which: &key.which };
+        let parts = processes.gather(work, candidates.len(), &mut |range| {
             let mut scores = vec![Score::WORST; range.len()];
-            tried(&candidates[range], &mut scores)?;
+            try_some(evaluator, (subset, trials), &candidates[range], &mut scores)?;
             Ok(written(&scores, recorder.take()))
         })?;
         let (mut scores, mut noted) = (Vec::with_capacity(candidates.len()), None);
@@ -76,12 +69,36 @@ impl Together {
             noted = Diagnostics::of([noted, of_trials]);
         }
         if noted.is_some_and(|noted: Diagnostics| noted.remade > 0) {
-            // What is refitted is refitted with its neighbors, whose parts are others': all make these trials alone.
+            // Trials are refitted together with others, which may be in other parts.
             recorder.put(before);
             return Ok(None);
         }
         recorder.put(Diagnostics::of([before, noted]));
         Ok(Some(scores))
+    }
+}
+
+/// Brings caches to where trials leave them that have [begun](Trace::Begun) something.
+pub(crate) fn try_first(evaluator: &mut dyn Evaluator, subset: &[Feature], trials: Trials<'_>) -> Result<()> {
+    let all = trials.candidates();
+    let first = &all[..all.len().min(2)];
+    match trials {
+        Trials::BestAddition(_) => evaluator.best_addition(subset, first).map(drop),
+        Trials::BestRemoval(_) => evaluator.best_removal(subset, first).map(drop),
+        _ => try_some(evaluator, (subset, trials), first, &mut [Score::WORST; 2][..first.len()]),
+    }
+}
+
+/// Scores the trials of some of the candidates.
+pub(crate) fn try_some(
+    evaluator: &mut dyn Evaluator,
+    (subset, trials): (&[Feature], Trials<'_>),
+    some: &[Feature],
+    scores: &mut [Score],
+) -> Result<()> {
+    match trials.are_additions() {
+        true => evaluator.score_additions(subset, some, scores),
+        false => evaluator.score_removals(subset, some, scores),
     }
 }
 

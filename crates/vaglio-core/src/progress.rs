@@ -3,10 +3,10 @@
 use crate::{Answer, Event, Observer};
 use std::time::{Duration, Instant};
 
-/// How far a piece of the work is: a search, or the folds that choose its size.
+/// The progress of a stage of the work: a search, or the folds that choose its size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct HowFar<'e> {
+pub struct ProgressUpdate<'e> {
     /// What is under way: `search`, `choose`, or another stage by its name.
     pub what: &'e str,
     /// The share of it that is done, from 0 to 1.
@@ -105,14 +105,14 @@ pub struct Progress<F> {
     begun: (Instant, f64),
 }
 
-impl<F: FnMut(&HowFar<'_>) + Send> Progress<F> {
+impl<F: FnMut(&ProgressUpdate<'_>) + Send> Progress<F> {
     /// An observer that calls `show` whenever a piece of the work begins or goes on.
     pub fn new(show: F) -> Self {
         Progress { show, stage: StageShare::default(), begun: (Instant::now(), 0.0) }
     }
 }
 
-impl<F: FnMut(&HowFar<'_>) + Send> Observer for Progress<F> {
+impl<F: FnMut(&ProgressUpdate<'_>) + Send> Observer for Progress<F> {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         let before = self.stage.what.clone();
         if !self.stage.see(event) {
@@ -125,7 +125,7 @@ impl<F: FnMut(&HowFar<'_>) + Send> Observer for Progress<F> {
         let (begun, from) = self.begun;
         let rest = begun.elapsed().as_secs_f64() * (1.0 - share) / (share - from);
         let left = Duration::try_from_secs_f64(rest).ok().filter(|_| share > from);
-        (self.show)(&HowFar { what, share, left });
+        (self.show)(&ProgressUpdate { what, share, left });
         Answer::Continue
     }
 }

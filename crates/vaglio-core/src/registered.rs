@@ -56,13 +56,12 @@ where
 
 /// For a trait of parts: what is known of every implementation, and how its objects are written and read.
 macro_rules! registered {
-    ($trait:ident, $noun:literal, $message:literal, $note:literal $(, $($more:tt)*)?) => {
+    ($trait:ident, $noun:literal, $message:literal, $note:literal) => {
         #[typetag::serde(tag = "kind")]
         #[diagnostic::on_unimplemented(message = $message, label = "has no word", note = $note)]
         #[doc(hidden)]
         pub trait $trait: Send + Sync {
             fn part(self: Box<Self>) -> Box<dyn crate::$trait>;
-            $($($more)*)?
         }
 
         impl dyn crate::$trait + '_ {
@@ -91,8 +90,7 @@ registered!(
     Criterion,
     "criterion",
     "`{Self}` is a criterion without a word in pipeline files",
-    "put `#[vaglio_core::part(Criterion, \"its_word\")]` on the struct",
-    fn copied(&self) -> Box<dyn crate::Criterion>;
+    "put `#[vaglio_core::part(Criterion, \"its_word\")]` on the struct"
 );
 registered!(
     SearchStrategy,

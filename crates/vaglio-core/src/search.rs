@@ -3,7 +3,7 @@
 use crate::engine::EngineDesign as _;
 use crate::{
     Action, Answer, Choose, Criterion, Design, Error, Estimate, Event, Feature, Found, Geometry, Journal, Monitor,
-    Outline, Path, Result, Rules, Step, StopReason, Subset, registered,
+    Outline, Path, Result, Rules, Step, StopReason, SubsetScorer, registered,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -165,7 +165,7 @@ impl FeatureRef {
 /// What a search works with: the subset that it changes, the candidates, and what watches the run.
 pub struct SearchContext<'a> {
     /// The current subset with its scores; empty at the start.
-    pub subset: Subset<'a>,
+    pub subset: SubsetScorer<'a>,
     candidates: Vec<Feature>,
     criterion: &'a dyn Criterion,
     design: &'a Design,
@@ -189,7 +189,7 @@ impl<'a> SearchContext<'a> {
     pub fn new(
         criterion: &'a dyn Criterion,
         design: &'a Design,
-        mut subset: Subset<'a>,
+        mut subset: SubsetScorer<'a>,
         monitor: impl Into<Monitor<'a>>,
         seed: u64,
     ) -> Self {
@@ -206,7 +206,7 @@ impl<'a> SearchContext<'a> {
     /// The first size is given before the search begins, and has its answers kept in memory.
     pub fn pause_at(&mut self, size: Option<usize>) {
         if size.is_some() && self.shown == 0 {
-            self.subset.tape();
+            self.subset.keep_answers();
         }
         self.until = size;
     }
@@ -225,7 +225,7 @@ impl<'a> SearchContext<'a> {
     }
 
     /// The start again with another subset, from which the search does not pause.
-    pub fn restart(&mut self, mut subset: Subset<'a>) {
+    pub fn restart(&mut self, mut subset: SubsetScorer<'a>) {
         subset.attach(self.monitor.journal.clone(), self.monitor.stop.clone(), self.design.process_group());
         (self.subset, self.taken, self.until, self.is_paused) = (subset, 0, None, false);
     }
@@ -274,7 +274,7 @@ impl<'a> SearchContext<'a> {
     }
 
     /// The subset and the monitor, for a search that holds a part of the one while it asks the other.
-    pub fn parts(&mut self) -> (&mut Subset<'a>, &mut Monitor<'a>) {
+    pub fn parts(&mut self) -> (&mut SubsetScorer<'a>, &mut Monitor<'a>) {
         (&mut self.subset, &mut self.monitor)
     }
 

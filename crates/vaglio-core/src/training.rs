@@ -1,7 +1,5 @@
 //! Plain training, from which every criterion defines itself.
 
-use crate::apart::{apart, is_apart};
-use crate::by_definition::named;
 use crate::engine::EngineDesign;
 use crate::{
     Columns, Design, Feature, FeatureMap, Form, InFolds, Learner, Model, Problem, Readout, Result, Role, Squared,
@@ -61,7 +59,7 @@ impl Design {
                     true => &self.standardized_by(problem, training, subset),
                     false => &**problem,
                 };
-                let model = fitted(learner, problem.select_rows(training), subset, lambda)?;
+                let model = fitted(learner, &problem.select_rows(training), subset, lambda)?;
                 let series: Option<Vec<u32>> = problem.series().map(|s| held_out.iter().map(|&r| s[r]).collect());
                 let inputs = problem.columns().select(model.inputs()).select_rows(held_out);
                 let predictions = model.predict(&inputs, series.as_deref());
@@ -115,7 +113,7 @@ impl Design {
     pub fn train(&self, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
         let readout = match &self.data().training {
             Training::Ridge(readout, _) => readout,
-            Training::Learner(learner, problem) => return fitted(learner, Problem::clone(problem), subset, lambda),
+            Training::Learner(learner, problem) => return fitted(learner, problem, subset, lambda),
         };
         let rows: Vec<usize> = (0..self.rows()).collect();
         // Rows are left out of columns that all rows made, or each would make its own.
@@ -144,30 +142,15 @@ impl Design {
 
 /// The design of a learner's linear form, whose map may take long; `None` of one that is refitted.
 pub(crate) fn mapped(problem: &Problem, learner: &Arc<dyn Learner>) -> Result<Option<Design>> {
-    let design = |problem: &Problem, learner: &dyn Learner| match learner.form() {
+    match learner.form() {
         Form::Linear(form) => form.design(problem).map(Some),
         Form::Refit(_) => Ok(None),
-    };
-    if !is_apart(problem.sign()) {
-        return design(problem, &**learner);
     }
-    let (sign, problem, learner) = (problem.sign().clone(), problem.clone(), Arc::clone(learner));
-    let kind = learner.kind();
-    apart(&sign, || format!("the map of learner `{kind}`"), move || design(&problem, &*learner))
 }
 
 /// The model of a learner, whose errors are its own and not those of whoever asks for it.
-fn fitted(learner: &Arc<dyn Learner>, problem: Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
-    let fitted = match is_apart(problem.sign()) {
-        false => learner.fit(&problem, subset, lambda),
-        true => {
-            let (sign, names) = (problem.sign().clone(), Arc::clone(problem.names()));
-            let what = || format!("learner `{}` on {}", learner.kind(), named(&names, subset));
-            let (learner, columns) = (Arc::clone(learner), subset.to_vec());
-            apart(&sign, what, move || learner.fit(&problem, &columns, lambda))
-        }
-    };
-    fitted.map_err(|error| error.of(Role::Learner, learner.kind()))
+fn fitted(learner: &Arc<dyn Learner>, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
+    learner.fit(problem, subset, lambda).map_err(|error| error.of(Role::Learner, learner.kind()))
 }
 
 /// Subtracts the weighted mean of each row of `x` from both; of a row whose entries in `x` are equal but for `rounding` one

@@ -13,7 +13,7 @@ use super::{Prepared, prepare};
 use serde_json::Value;
 use std::path::Path;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{CrossValidation, Design, Error, Feature, Outline, Result, Rules, Score, Sign, Subset};
+use vaglio_core::{CrossValidation, Design, Error, Feature, Outline, Result, Rules, Score, Sign, SubsetScorer};
 use vaglio_pipeline::pipeline::load;
 use vaglio_pipeline::resample::choice::cross_validation;
 use vaglio_pipeline::resample::parting::Part;
@@ -261,7 +261,7 @@ impl ExplainedRun<'_> {
         }
         let size = self.chosen.len();
         let outline = Outline { start: 0, largest: size + 1, trials: outside.len() as f64, steps: size + 1 };
-        let mut subset = Subset::open(&**self.selector.criterion(), self.design, &outline)?;
+        let mut subset = SubsetScorer::open(&**self.selector.criterion(), self.design, &outline)?;
         subset.reset(&self.chosen)?;
         let mut with = vec![Score::WORST; outside.len()];
         subset.score_additions(outside, &mut with)?;

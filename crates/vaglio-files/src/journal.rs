@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use vaglio_core::{Error, Keeper, Result};
+use vaglio_core::{Error, JournalStore, Result};
 use vaglio_tables::disk::{fresh, write_file};
 use vaglio_tables::read::Digest;
 
@@ -296,7 +296,7 @@ impl Drop for Book {
     }
 }
 
-impl Keeper for Book {
+impl JournalStore for Book {
     fn recall(&self, key: &str) -> Option<String> {
         self.known.get(key).cloned()
     }

@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::{EngineDesign, select_rows};
-use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Outline, Result, SearchStrategy, Subset};
+use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Outline, Result, SearchStrategy, SubsetScorer};
 use vaglio_pipeline::resample::pool::in_turn;
 use vaglio_pipeline::resample::tally::{Compared, EVERY};
 use vaglio_pipeline::resample::{Sample, Tally, Watcher};
@@ -226,7 +226,7 @@ impl Scoring<'_> {
         let flops = |design: &Design| self.selector.criterion().estimate(design, &outline).flops;
         let columns = subsets.iter().flatten().copied();
         let (place, _) = ExchangePlace::cheapest(self.selector, design, columns, flops);
-        let mut open = Subset::open(&**self.selector.criterion(), &place.design, &outline)?;
+        let mut open = SubsetScorer::open(&**self.selector.criterion(), &place.design, &outline)?;
         let mut of = |subset: &Vec<Feature>| -> Result<ScoredSubset> {
             let own = place.places(subset);
             open.reset(&own)?;

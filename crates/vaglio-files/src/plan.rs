@@ -258,7 +258,7 @@ fn designed(selector: &ValidSelector, train: &Problem) -> Result<Option<(Design,
     for rows in [all].into_iter().chain(FEWER.into_iter().filter(|rows| *rows < all)) {
         let some: Vec<usize> = (0..rows).map(|row| row * all / rows).collect();
         let train = if rows == all { train.clone() } else { train.view_rows(&some) };
-        let sign = StopSign::default().or_after(Instant::now(), MADE).leaving(Duration::MAX, Duration::ZERO, |_| {});
+        let sign = StopSign::default().or_after(Instant::now(), MADE);
         match selector.design(&train.stopping_at(sign)) {
             Err(Error::Stopped(_)) => {}
             design => return Ok(Some((design?.stopping_at(StopSign::default()), rows as f64 / all as f64))),

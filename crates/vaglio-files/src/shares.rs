@@ -15,7 +15,7 @@
 use super::importance::exchanges::{ExchangePlace, work};
 use serde::{Deserialize, Serialize};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, ExitClass, Feature, Outline, Result, Score, Subset};
+use vaglio_core::{Design, Error, ExitClass, Feature, Outline, Result, Score, SubsetScorer};
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::pool::in_turn;
 use vaglio_pipeline::resample::walks::{Fold, said_of};
@@ -206,8 +206,8 @@ struct Game<'a, 'o> {
 }
 
 impl Game<'_, '_> {
-    fn open(&self) -> Result<Subset<'_>> {
-        Subset::open(&**self.selector.criterion(), self.design, &self.outline)
+    fn open(&self) -> Result<SubsetScorer<'_>> {
+        SubsetScorer::open(&**self.selector.criterion(), self.design, &self.outline)
     }
 
     /// Scores of all subsets, indexed by bit mask. Each job starts from a subset of the first columns and adds the
@@ -262,7 +262,7 @@ impl Game<'_, '_> {
     /// Adds the reductions along an order; returns the scores of the empty and the full subset.
     fn walked<'i>(
         &self,
-        subset: &mut Subset<'_>,
+        subset: &mut SubsetScorer<'_>,
         order: impl Iterator<Item = &'i usize>,
         falls: &mut [f64],
     ) -> Result<(f64, f64)> {
@@ -281,7 +281,7 @@ impl Game<'_, '_> {
 
 /// Scores the current subset extended by some of the columns from `from` on.
 fn branch(
-    subset: &mut Subset<'_>,
+    subset: &mut SubsetScorer<'_>,
     columns: &[Feature],
     (mask, from): (usize, usize),
     scores: &mut [f64],

@@ -6,7 +6,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use std::sync::Arc;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Columns, Design, Feature, Outline, Problem, Result, Score, SingleNumbers, SingleRounding, Subset};
+use vaglio_core::{
+    Columns, Design, Feature, Outline, Problem, Result, Score, SingleNumbers, SingleRounding, SubsetScorer,
+};
 use vaglio_kernels::tolerance::VERIFIED_SCALE;
 use vaglio_pipeline::pipeline::{Precision, ValidPipeline};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
@@ -86,7 +88,7 @@ fn score_of_all(selector: &ValidSelector, problem: &Problem, lambda: Option<f64>
     let selector = selector.by_search(Arc::new(All::default()));
     let design = selector.design(problem)?.at_lambda(lambda).without_errors();
     let count = design.features();
-    let mut subset = Subset::open(&**selector.criterion(), &design, &Outline::forward(count, count))?;
+    let mut subset = SubsetScorer::open(&**selector.criterion(), &design, &Outline::forward(count, count))?;
     (0..count).try_for_each(|feature| subset.add(feature))?;
     subset.score()
 }

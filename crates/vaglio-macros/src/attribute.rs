@@ -145,14 +145,6 @@ fn serialized(item: &mut Item) {
 
 /// Registers the word for deserialization of the trait's objects.
 fn registered(of: &Ident, word: &LitStr, name: &Ident) -> TokenStream {
-    // Criteria are cloned for other threads.
-    let copied = (of == "Criterion").then(|| {
-        quote! {
-            fn copied(&self) -> ::std::boxed::Box<dyn ::vaglio_core::Criterion> {
-                ::std::boxed::Box::new(::core::clone::Clone::clone(self))
-            }
-        }
-    });
     quote! {
         use ::vaglio_core::typetag;
         #[typetag::serde(name = #word)]
@@ -160,7 +152,6 @@ fn registered(of: &Ident, word: &LitStr, name: &Ident) -> TokenStream {
             fn part(self: ::std::boxed::Box<Self>) -> ::std::boxed::Box<dyn ::vaglio_core::#of> {
                 self
             }
-            #copied
         }
         ::vaglio_core::inventory::submit! {
             ::vaglio_core::Registration {

@@ -19,7 +19,7 @@ use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     AnyCriterion, AnyLearner, AnyLoss, AnyResampling, AnySearch, Criterion, Design, Error, Learner, Monitor, Outline,
-    Path, Per, Problem, Result, Role, Rule, SearchStrategy, Squared, StopSign, Subset, Task, ZeroOne,
+    Path, Per, Problem, Result, Role, Rule, SearchStrategy, Squared, StopSign, SubsetScorer, Task, ZeroOne,
 };
 use vaglio_report::record::{Warning, WarningKind};
 pub(crate) use walking::Walking;
@@ -266,7 +266,7 @@ impl ValidSelector {
         }
         let all = design.candidates();
         let score = design.sign().ends(|| {
-            let mut subset = Subset::open(&*self.criterion, design, &all_at_once(all.len()))?;
+            let mut subset = SubsetScorer::open(&*self.criterion, design, &all_at_once(all.len()))?;
             subset.reset(&all)?;
             subset.score()
         });
@@ -298,7 +298,7 @@ impl ValidSelector {
     /// Prepares the criterion's cached data for a design.
     pub(crate) fn opened(&self, design: &Design) -> Result<()> {
         let outline = self.search.outline(design).map_err(|error| self.of_search(error))?;
-        Subset::open(&*self.criterion, design, &outline).map(drop)
+        SubsetScorer::open(&*self.criterion, design, &outline).map(drop)
     }
 
     /// The search result with another path entry chosen.
@@ -306,7 +306,7 @@ impl ValidSelector {
         searched.path.chosen = entry;
         if searched.alpha.is_some() {
             let outline = self.search.outline(design).map_err(|error| self.of_search(error))?;
-            searched.alpha = alpha(&searched.path, &Subset::open(&*self.criterion, design, &outline)?)?;
+            searched.alpha = alpha(&searched.path, &SubsetScorer::open(&*self.criterion, design, &outline)?)?;
         }
         Ok(searched)
     }
@@ -376,7 +376,7 @@ pub fn all_at_once(columns: usize) -> Outline {
 }
 
 /// The criterion's own coefficients of the result, if it has any.
-fn alpha(path: &Path, subset: &Subset<'_>) -> Result<Option<Vec<f64>>> {
+fn alpha(path: &Path, subset: &SubsetScorer<'_>) -> Result<Option<Vec<f64>>> {
     match (path.result(), subset.geometry()) {
         (Some(entry), Some(mut geometry)) => geometry.minimizer(&entry.subset),
         _ => Ok(None),

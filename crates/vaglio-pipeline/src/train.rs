@@ -5,7 +5,9 @@ use crate::criteria::Loo;
 use ndarray::Array2;
 use std::cell::OnceCell;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Coefficients, Design, EntryFit, Error, Feature, Model, Outline, PathEntry, Result, Subset, Trained};
+use vaglio_core::{
+    Coefficients, Design, EntryFit, Error, Feature, Model, Outline, PathEntry, Result, SubsetScorer, Trained,
+};
 use vaglio_kernels::Column;
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::ridge::{Normal, Ridge, is_wide};
@@ -137,7 +139,7 @@ pub fn of_path(design: &Design, subset: &[Feature], coefficients: &[f64]) -> Coe
 fn chosen(design: &Design, subset: &[Feature]) -> Result<Option<f64>> {
     let criterion = Loo::default();
     let outline = Outline { start: subset.len(), largest: subset.len(), trials: 1.0, steps: 0 };
-    let mut all = Subset::open(&criterion, design, &outline)?;
+    let mut all = SubsetScorer::open(&criterion, design, &outline)?;
     all.reset(subset)?;
     Ok(all.score()?.lambda)
 }

@@ -8,9 +8,13 @@ use ndarray::{Array2, ArrayView1, Axis};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use std::collections::HashMap;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-use vaglio_core::{Error, Result};
+use std::time::Duration;
+use vaglio_core::{Error, Result, checkpoint};
+
+/// How often whoever waits for an answer asks whether to stop.
+const POLL: Duration = Duration::from_millis(20);
 
 /// A call of a function with row-major arrays and column names; the answer is a number.
 pub struct Call {
@@ -116,7 +120,19 @@ pub fn ask(name: &str, arrays: [Option<Array2<f64>>; 3], columns: Vec<String>) -
     let (answer, answered) = mpsc::channel();
     let call = Call { name: name.to_owned(), arrays: arrays.into(), columns, answer };
     let sent = known().get(name).is_some_and(|sender| sender.send(Some(call)).is_ok());
-    if sent { answered.recv().map_err(|_| gone())? } else { Err(gone()) }
+    if !sent {
+        return Err(gone());
+    }
+    loop {
+        match answered.recv_timeout(POLL) {
+            Ok(answer) => return answer,
+            Err(RecvTimeoutError::Timeout) => checkpoint(),
+            Err(RecvTimeoutError::Disconnected) => {
+                checkpoint();
+                return Err(gone());
+            }
+        }
+    }
 }
 
 /// Weights as an array with one row.

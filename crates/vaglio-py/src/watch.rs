@@ -11,9 +11,6 @@ use vaglio_core::{Answer, Error, Event, Observer, StageShare, StopReason, StopSi
 
 /// Interval between signal checks.
 const TICK: Duration = Duration::from_millis(50);
-/// Duration after which a slow trial is reported, and grace period after a stop before it is abandoned.
-const SLOW: Duration = Duration::from_secs(10);
-const GRACE: Duration = Duration::from_millis(300);
 /// Time that an interruption waits for the work to end.
 const PATIENCE: Duration = Duration::from_millis(600);
 /// Stack size of the worker thread, in bytes.
@@ -73,7 +70,6 @@ pub fn watched_with<T: Send + 'static>(
     let (seen, asked) = (Seen::default(), Arc::new(AtomicBool::new(false)));
     let flag = Arc::clone(&asked);
     let sign = StopSign::new(move || flag.load(Ordering::Relaxed).then_some(StopReason::Interrupted));
-    let sign = sign.leaving(SLOW, GRACE, |_| {});
     let mut watch = Watch { progress, state: seen.clone(), asked, raised: None, open: Vec::new() };
     let none = Functions::none();
     let functions = functions.unwrap_or(&none);

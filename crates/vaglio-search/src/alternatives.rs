@@ -3,7 +3,7 @@
 use crate::bounded::BoundedTree;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Feature, NearBest, PathEntry, Result, Subset};
+use vaglio_core::{Error, Feature, NearBest, PathEntry, Result, SubsetScorer};
 
 /// Which subsets are listed beside the best.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,7 +62,7 @@ impl Alternatives {
         &self,
         entries: &[PathEntry],
         tree: &mut BoundedTree<'_>,
-        subset: &mut Subset<'_>,
+        subset: &mut SubsetScorer<'_>,
     ) -> Result<Option<NearBest>> {
         let Some(best) = entries.iter().min_by(|a, b| a.score.loss.total_cmp(&b.score.loss)) else { return Ok(None) };
         let lowest = best.score.loss;

@@ -16,7 +16,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use vaglio_core::{
     Answer, Certificate, Diagnostics, Effort, Error, Event, Feature, Monitor, Recorder, Result, Score, StopReason,
-    Subset,
+    SubsetScorer,
 };
 use vaglio_kernels::subsets::{Explored, OpenSubtree, SubsetSquares};
 
@@ -114,7 +114,7 @@ impl<'a> BoundedTree<'a> {
     ///
     /// # Errors
     /// Those of the criterion's scores.
-    pub fn search(&mut self, subset: &mut Subset<'_>) -> Result<()> {
+    pub fn search(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         let before = subset.diagnostics();
         self.recorder = subset.recorder();
         self.recorder.take();
@@ -143,7 +143,7 @@ impl<'a> BoundedTree<'a> {
     }
 
     /// The forced columns, and subsets whose fits leave little over.
-    fn begin(&mut self, subset: &mut Subset<'_>) -> Result<()> {
+    fn begin(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         let order = self.order;
         if !order.forced.is_empty() && order.forced.len() >= order.least {
             let score = scored(subset, &order.forced)?;
@@ -167,7 +167,7 @@ impl<'a> BoundedTree<'a> {
     }
 
     /// Subsets that keep the constraints, by a greedy search.
-    fn begin_constrained(&mut self, subset: &mut Subset<'_>) -> Result<()> {
+    fn begin_constrained(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         let space = self.space;
         subset.reset(&self.order.forced)?;
         let mut outside = space.free();
@@ -182,7 +182,7 @@ impl<'a> BoundedTree<'a> {
         Ok(())
     }
 
-    fn visit(&mut self, subset: &mut Subset<'_>) -> Result<()> {
+    fn visit(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         while !self.known.open.is_empty() && !self.ask() {
             let limits = self.limits(|size| self.threshold(size));
             let mut next: Vec<OpenSubtree> = Vec::with_capacity(TOGETHER);
@@ -238,7 +238,7 @@ impl<'a> BoundedTree<'a> {
     ///
     /// # Errors
     /// Those of the criterion's scores.
-    pub fn near_best(&mut self, subset: &mut Subset<'_>, counted: &mut Counted) -> Result<bool> {
+    pub fn near_best(&mut self, subset: &mut SubsetScorer<'_>, counted: &mut Counted) -> Result<bool> {
         let order = self.order;
         if !order.forced.is_empty() && order.forced.len() >= order.least {
             let mut forced = order.forced.clone();
@@ -266,7 +266,7 @@ impl<'a> BoundedTree<'a> {
         Ok(!counted.is_full())
     }
 
-    fn count(&self, subset: &mut Subset<'_>, features: Vec<Feature>, counted: &mut Counted) -> Result<()> {
+    fn count(&self, subset: &mut SubsetScorer<'_>, features: Vec<Feature>, counted: &mut Counted) -> Result<()> {
         let score = scored(subset, &features)?;
         if score.loss <= counted.limit && self.space.is_of_those_signs(&features, score)? {
             counted.offer(features, score.loss);
@@ -340,7 +340,7 @@ impl<'a> BoundedTree<'a> {
     }
 }
 
-fn scored(subset: &mut Subset<'_>, features: &[Feature]) -> Result<Score> {
+fn scored(subset: &mut SubsetScorer<'_>, features: &[Feature]) -> Result<Score> {
     subset.reset(features)?;
     subset.score()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use vaglio_core::{
     Answer, AnySearch, Choose, Criterion, Design, Diagnostics, Effort, Error, Event, Figures, Monitor, Observer,
-    Outline, Path, Result, Rules, SearchContext, SearchStrategy, Stage, Subset, saved,
+    Outline, Path, Result, Rules, SearchContext, SearchStrategy, Stage, SubsetScorer, saved,
 };
 
 /// Searches in stages: each searches what the one before took, such as a ranking that leaves a thousand features to a
@@ -139,7 +139,7 @@ impl SearchStrategy for Chain {
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         self.first()?;
         let (criterion, design, seed) = (context.criterion(), context.design(), context.seed);
-        let mut first = Some(std::mem::replace(&mut context.subset, Subset::by_definition(criterion, design)));
+        let mut first = Some(std::mem::replace(&mut context.subset, SubsetScorer::by_definition(criterion, design)));
         let (_, monitor) = context.parts();
         let (last, mut stages) = (self.stages.len() - 1, Vec::<Stage>::new());
         let (mut diagnostics, mut found) = (None, Figures::new());
@@ -149,7 +149,7 @@ impl SearchStrategy for Chain {
             let of_stage = Chain::of_stage(place);
             let subset = match first.take() {
                 Some(subset) => subset,
-                None => Subset::open(criterion, design, &search.outline(design).map_err(&of_stage)?)?,
+                None => SubsetScorer::open(criterion, design, &search.outline(design).map_err(&of_stage)?)?,
             };
             let journal = monitor.journal.under(format_args!("stage/{place}"));
             let stop = monitor.stop.clone();

@@ -8,7 +8,7 @@ use crate::moves::Move;
 use crate::space::Space;
 use crate::walk::{End, Flow, Walk};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Action, Column, Design, Error, Feature, Result, Rules, Score, StopReason, Subset};
+use vaglio_core::{Action, Column, Design, Error, Feature, Result, Rules, Score, StopReason, SubsetScorer};
 use vaglio_kernels::ridge::Ridge;
 
 /// Under constraints no trial is made of a change that breaks them, and its score is +∞.
@@ -21,8 +21,8 @@ impl Space<'_> {
     /// The scores of the subset with each of the groups added, in their order; +∞ where that breaks a constraint.
     ///
     /// # Errors
-    /// Those of [`Subset::score`].
-    pub fn score_additions(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Vec<Score>> {
+    /// Those of [`SubsetScorer::score`].
+    pub fn score_additions(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Vec<Score>> {
         let Some(rules) = &self.rules else { return self.trials(subset, groups) };
         let open = self.open(rules, subset.selected(), groups, Action::Add);
         let mut scored = open.iter().zip(self.trials(subset, &open)?).peekable();
@@ -40,8 +40,8 @@ impl Space<'_> {
     /// below +∞.
     ///
     /// # Errors
-    /// Those of [`Subset::score`].
-    pub fn best_addition(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Option<Move>> {
+    /// Those of [`SubsetScorer::score`].
+    pub fn best_addition(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
         self.best_kept(subset, groups, Action::Add)
     }
 
@@ -51,8 +51,8 @@ impl Space<'_> {
     /// would differ by rounding.
     ///
     /// # Errors
-    /// Those of [`Subset::score`].
-    pub fn best_removal(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Option<Move>> {
+    /// Those of [`SubsetScorer::score`].
+    pub fn best_removal(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
         self.best_kept(subset, groups, Action::Remove)
     }
 
@@ -60,7 +60,7 @@ impl Space<'_> {
     ///
     /// # Errors
     /// See [`Space::keeps_signs`].
-    pub fn allows(&self, subset: &mut Subset<'_>, features: &[Feature], score: Score) -> Result<bool> {
+    pub fn allows(&self, subset: &mut SubsetScorer<'_>, features: &[Feature], score: Score) -> Result<bool> {
         let Some(rules) = &self.rules else { return Ok(true) };
         Ok(rules.allows(features) && self.keeps_signs(subset, features, score)?)
     }
@@ -70,12 +70,12 @@ impl Space<'_> {
     ///
     /// # Errors
     /// [`Error::Setting`] where the score has no λ, of which there are several.
-    pub fn keeps_signs(&self, subset: &mut Subset<'_>, features: &[Feature], score: Score) -> Result<bool> {
+    pub fn keeps_signs(&self, subset: &mut SubsetScorer<'_>, features: &[Feature], score: Score) -> Result<bool> {
         Ok(self.of_other_sign(subset, features, score)?.is_empty())
     }
 
     /// The same of the current subset.
-    pub(crate) fn is_of_signs(&self, subset: &mut Subset<'_>) -> Result<bool> {
+    pub(crate) fn is_of_signs(&self, subset: &mut SubsetScorer<'_>) -> Result<bool> {
         if !self.rules.as_ref().is_some_and(Rules::has_signs) {
             return Ok(true);
         }
@@ -86,12 +86,12 @@ impl Space<'_> {
     /// The columns of a subset whose weights have another sign than they are to have; all where they have no weights.
     pub(crate) fn of_other_sign(
         &self,
-        subset: &mut Subset<'_>,
+        subset: &mut SubsetScorer<'_>,
         features: &[Feature],
         score: Score,
     ) -> Result<Vec<Feature>> {
         match self.asks_signs(features) {
-            true => subset.settled(features, || self.of_other_weights(features, score)),
+            true => subset.finding(features, || self.of_other_weights(features, score)),
             false => Ok(Vec::new()),
         }
     }
@@ -109,7 +109,13 @@ impl Space<'_> {
         self.rules.as_ref().map_or(Ok(Vec::new()), |rules| of_other_sign(rules, self.design, features, score))
     }
 
-    fn keeps_signs_with(&self, subset: &mut Subset<'_>, group: usize, score: Score, action: Action) -> Result<bool> {
+    fn keeps_signs_with(
+        &self,
+        subset: &mut SubsetScorer<'_>,
+        group: usize,
+        score: Score,
+        action: Action,
+    ) -> Result<bool> {
         if score.loss == f64::INFINITY || !self.rules.as_ref().is_some_and(Rules::has_signs) {
             return Ok(true);
         }
@@ -152,14 +158,14 @@ impl Space<'_> {
         self.rules.as_ref().is_none_or(|rules| rules.at(selected).may_remove(&self.groups[group]))
     }
 
-    fn best_of(&self, subset: &mut Subset<'_>, groups: &[usize], action: Action) -> Result<Option<Move>> {
+    fn best_of(&self, subset: &mut SubsetScorer<'_>, groups: &[usize], action: Action) -> Result<Option<Move>> {
         match action {
             Action::Add => self.best_added(subset, groups),
             Action::Remove => self.best_removed(subset, groups),
         }
     }
 
-    fn best_kept(&self, subset: &mut Subset<'_>, groups: &[usize], action: Action) -> Result<Option<Move>> {
+    fn best_kept(&self, subset: &mut SubsetScorer<'_>, groups: &[usize], action: Action) -> Result<Option<Move>> {
         let Some(rules) = &self.rules else { return self.best_of(subset, groups, action) };
         let mut open = self.open(rules, subset.selected(), groups, action);
         while let Some(best) = self.best_of(subset, &open, action)? {
@@ -181,7 +187,7 @@ impl Space<'_> {
     }
 
     /// The best of some groups to add that keeps the signs, each tried.
-    fn best_ranked_addition(&self, subset: &mut Subset<'_>, groups: Vec<usize>) -> Result<Option<Move>> {
+    fn best_ranked_addition(&self, subset: &mut SubsetScorer<'_>, groups: Vec<usize>) -> Result<Option<Move>> {
         let scores = self.trials(subset, &groups)?;
         let mut ranked: Vec<(Score, usize)> = scores.into_iter().zip(groups).collect();
         ranked.retain(|(score, _)| score.loss < f64::INFINITY);
@@ -198,7 +204,7 @@ impl Space<'_> {
     /// The first of groups of one score that keeps the signs, with those of the others that do.
     fn first_kept(
         &self,
-        subset: &mut Subset<'_>,
+        subset: &mut SubsetScorer<'_>,
         equals: &[usize],
         score: Score,
         action: Action,

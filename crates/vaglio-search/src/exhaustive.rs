@@ -8,7 +8,7 @@ use crate::tree::SubsetTree;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Certificate, Criterion, Design, Effort, Error, Feature, Outline, Path, Result, SearchContext, SearchStrategy,
-    Subset, part,
+    SubsetScorer, part,
 };
 
 crate::settings! {
@@ -118,7 +118,7 @@ impl SearchStrategy for Exhaustive {
         let (space, outline) = (self.space(design)?, self.outline(design)?);
         let count = subsets(&space);
         if self.alternatives.is_some() {
-            let mut subset = Subset::open(criterion, design, &outline)?;
+            let mut subset = SubsetScorer::open(criterion, design, &outline)?;
             let order = Order::new(&space, &mut subset)?;
             return if Bounds::of(&order, &mut subset)?.is_some() { Ok(()) } else { Err(no_alternatives()) };
         }
@@ -126,7 +126,7 @@ impl SearchStrategy for Exhaustive {
             return Ok(());
         }
         let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();
-        let mut subset = Subset::open(criterion, design, &outline)?;
+        let mut subset = SubsetScorer::open(criterion, design, &outline)?;
         if features.len() <= MOST_COLUMNS
             && (subset.tree(&features)?.bound(0, space.largest())? > f64::NEG_INFINITY
                 || Bounds::of(&Order::new(&space, &mut subset)?, &mut subset)?.is_some())
@@ -158,7 +158,7 @@ impl SearchStrategy for Exhaustive {
             return Ok(Effort::default());
         }
         let is_bounded = design.sign().ends(|| {
-            let mut subset = Subset::open(criterion, design, &self.outline(design)?)?;
+            let mut subset = SubsetScorer::open(criterion, design, &self.outline(design)?)?;
             Ok(subset.squares(&features[..1])?.is_some())
         });
         match is_bounded {

@@ -1,7 +1,7 @@
 //! Trials of groups: the scores of a subset with a group added or removed.
 
 use crate::space::Space;
-use vaglio_core::{Branch, Feature, Result, Score, Subset, Winner};
+use vaglio_core::{Branch, Feature, Result, Score, SubsetScorer, Winner};
 
 /// A group that enters or leaves, and what comes of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,8 +20,8 @@ impl Space<'_> {
     /// The scores of the subset with each of the groups added, in their order, whether or not that breaks constraints.
     ///
     /// # Errors
-    /// Those of [`Subset::score`].
-    pub(crate) fn trials(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Vec<Score>> {
+    /// Those of [`SubsetScorer::score`].
+    pub(crate) fn trials(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Vec<Score>> {
         let (alone, blocks) = self.apart(groups);
         let mut alone_scores = vec![Score::WORST; alone.len()];
         if !alone.is_empty() {
@@ -37,8 +37,8 @@ impl Space<'_> {
     /// `Space::best_removed`.
     ///
     /// # Errors
-    /// Those of [`Subset::score`].
-    pub(crate) fn score_removals(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Vec<Score>> {
+    /// Those of [`SubsetScorer::score`].
+    pub(crate) fn score_removals(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Vec<Score>> {
         let (distinct, first) = self.distinct(groups);
         let (alone, blocks) = self.apart(&distinct);
         let mut alone_scores = vec![Score::WORST; alone.len()];
@@ -66,7 +66,7 @@ impl Space<'_> {
     }
 
     /// The best of the groups to add, whether or not that breaks constraints.
-    pub(crate) fn best_added(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Option<Move>> {
+    pub(crate) fn best_added(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
         let (alone, blocks) = self.apart(groups);
         let winner = if alone.is_empty() { None } else { subset.best_addition(&alone)? };
         let scores = self.blocks_added(subset, &blocks)?;
@@ -74,7 +74,7 @@ impl Space<'_> {
     }
 
     /// The best of the groups to remove, likewise; of duplicates the first alone is tried.
-    pub(crate) fn best_removed(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Option<Move>> {
+    pub(crate) fn best_removed(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
         let originals = self.originals();
         let (distinct, _) = self.distinct(groups);
         let (alone, blocks) = self.apart(&distinct);
@@ -110,7 +110,7 @@ impl Space<'_> {
         Some(Move { group: self.group_of(feature)?, score, tied })
     }
 
-    fn blocks_added(&self, subset: &mut Subset<'_>, blocks: &[usize]) -> Result<Vec<Score>> {
+    fn blocks_added(&self, subset: &mut SubsetScorer<'_>, blocks: &[usize]) -> Result<Vec<Score>> {
         let mut score = |&block: &usize| {
             let columns = &self.groups[block];
             match subset.score_with(columns)? {
@@ -121,7 +121,7 @@ impl Space<'_> {
         blocks.iter().map(&mut score).collect()
     }
 
-    fn blocks_removed(&self, subset: &mut Subset<'_>, blocks: &[usize]) -> Result<Vec<Score>> {
+    fn blocks_removed(&self, subset: &mut SubsetScorer<'_>, blocks: &[usize]) -> Result<Vec<Score>> {
         let before = subset.selected().to_vec();
         let mut scores = Vec::with_capacity(blocks.len());
         for block in blocks.iter().map(|&block| &self.groups[block]) {

@@ -1,7 +1,7 @@
 //! The order in which the tree of all subsets takes groups, and how many subsets there are below each place.
 
 use crate::space::Space;
-use vaglio_core::{Feature, Result, Score, Subset};
+use vaglio_core::{Feature, Result, Score, SubsetScorer};
 
 /// The groups that are not forced in the order of the tree, and how many subsets there are below each place.
 pub(crate) struct Order {
@@ -18,7 +18,7 @@ pub(crate) struct Order {
 
 impl Order {
     /// The most useful first, by the scores of single groups beside the forced ones; ties by first feature.
-    pub fn new(space: &Space<'_>, subset: &mut Subset<'_>) -> Result<Self> {
+    pub fn new(space: &Space<'_>, subset: &mut SubsetScorer<'_>) -> Result<Self> {
         let forced = space.forced_features();
         subset.reset(&forced)?;
         let candidates: Vec<Feature> = space.groups.concat();

@@ -4,7 +4,7 @@ use crate::moves::Move;
 use crate::settings::Polish;
 use crate::space::Space;
 use crate::walk::{Flow, Walk};
-use vaglio_core::{Action, Feature, Outline, PathEntry, Result, Score, Subset};
+use vaglio_core::{Action, Feature, Outline, PathEntry, Result, Score, SubsetScorer};
 use vaglio_kernels::tolerance::SCORE_GAIN;
 
 /// The most groups that are exchanged at once.
@@ -98,7 +98,7 @@ fn make(walk: &mut Walk<'_, '_>, exchange: Exchange) -> Flow {
 /// subset is `at` in the end.
 pub(crate) fn best_exchange(
     space: &Space<'_>,
-    subset: &mut Subset<'_>,
+    subset: &mut SubsetScorer<'_>,
     at: &SelectedGroups,
 ) -> Result<Option<Exchange>> {
     let originals = space.originals();
@@ -132,7 +132,7 @@ pub(crate) fn best_exchange(
 /// and so on, until that gains something. The subset is anywhere in the end.
 fn oscillate(
     space: &Space<'_>,
-    subset: &mut Subset<'_>,
+    subset: &mut SubsetScorer<'_>,
     from: &SelectedGroups,
     gains: impl Fn(Score) -> bool,
 ) -> Result<Option<(SelectedGroups, Score)>> {
@@ -156,7 +156,7 @@ fn oscillate(
 }
 
 /// Adds the best group or removes the one that is missed least; the score, or `None` where there is no such group.
-fn swing(space: &Space<'_>, subset: &mut Subset<'_>, inside: &mut [bool], up: bool) -> Result<Option<Score>> {
+fn swing(space: &Space<'_>, subset: &mut SubsetScorer<'_>, inside: &mut [bool], up: bool) -> Result<Option<Score>> {
     let can = |group: &usize| inside[*group] != up && (up || !space.forced.contains(group));
     let groups: Vec<usize> = (0..inside.len()).filter(can).collect();
     if groups.is_empty() {

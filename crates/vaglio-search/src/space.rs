@@ -5,7 +5,7 @@ use crate::partition::{Partition, resolved};
 use crate::settings::SearchSettings;
 use std::cell::OnceCell;
 use std::ops::RangeInclusive;
-use vaglio_core::{Block, Choose, Design, Error, Feature, PathEntry, Result, Rules, Score, Subset, counted};
+use vaglio_core::{Block, Choose, Design, Error, Feature, PathEntry, Result, Rules, Score, SubsetScorer, counted};
 
 /// The subsets of a design that the settings allow.
 ///
@@ -108,7 +108,7 @@ impl<'d> Space<'d> {
     ///
     /// # Errors
     /// [`Error::Setting`] on `choose`; those of the criterion's scores.
-    pub fn has_what_it_chooses_by(&self, subset: &mut Subset<'_>) -> Result<()> {
+    pub fn has_what_it_chooses_by(&self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         if self.settings.choose == Choose::OneSe && subset.standard_error()?.is_none() {
             let message = "`one_se` needs a standard error, and the score of this criterion has none; use `best`, or \
                            {rule: one_se, folds: 5}, which cross-validates the search";

@@ -17,7 +17,7 @@ use record::Snapshot;
 use std::borrow::Cow;
 use vaglio_core::{
     Answer, Branch, Certificate, Diagnostics, Error, Event, Feature, Monitor, Recorder, Result, Score, StopReason,
-    Subset,
+    SubsetScorer,
 };
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
@@ -98,7 +98,7 @@ impl<'a> SubsetTree<'a> {
     }
 
     /// Visits every subset that is not proven worse, or all until the observer stops it.
-    pub fn search(&mut self, subset: &mut Subset<'_>) -> Result<()> {
+    pub fn search(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         match self.monitor.stop.clone().ends(|| self.visit(subset)) {
             Err(Error::Stopped(reason)) => {
                 // In the middle of a node, where nothing is known of what is left.
@@ -109,7 +109,7 @@ impl<'a> SubsetTree<'a> {
         }
     }
 
-    fn visit(&mut self, subset: &mut Subset<'_>) -> Result<()> {
+    fn visit(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         let order = self.order;
         let is_known = self.recall();
         if !is_known {
@@ -194,7 +194,7 @@ impl<'a> SubsetTree<'a> {
     }
 
     /// A greedy search, and exchanges where subtrees can be proven worse by what they find.
-    fn begin(&mut self, subset: &mut Subset<'_>) -> Result<()> {
+    fn begin(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         let (order, space) = (self.order, self.space);
         let bounded = subset.tree(&order.features)?.bound(0, self.room())? > f64::NEG_INFINITY;
         let exchanges = bounded && self.total > (space.features() as u64).pow(3);
@@ -218,7 +218,7 @@ impl<'a> SubsetTree<'a> {
     }
 
     /// Exchanges groups while that lowers the score.
-    fn exchange(&mut self, subset: &mut Subset<'_>, mut at: SelectedGroups, mut loss: f64) -> Result<()> {
+    fn exchange(&mut self, subset: &mut SubsetScorer<'_>, mut at: SelectedGroups, mut loss: f64) -> Result<()> {
         let space = self.space;
         while let Some(best) = best_exchange(space, subset, &at)? {
             if loss - best.entering.score.loss <= SCORE_ROUNDING * loss.abs() {

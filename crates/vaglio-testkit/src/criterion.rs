@@ -12,7 +12,7 @@ mod again;
 mod few_rows;
 mod held_out;
 use crate::trial::{SubsetChange, evaluate, free, open, trail, trials, walked};
-use crate::{Broken, InPool, Random, data, resumption, variation};
+use crate::{Broken, InPool, Random, data, traces, variation};
 use vaglio_core::{Branch, Criterion, Design, Feature, Outline, Score, Winner};
 
 /// Checks all laws of a criterion on a design: this module's and, with a ridge readout, those of [`variation`].
@@ -44,7 +44,7 @@ fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usiz
         Law("branches").tried(|| branches(criterion, design, tolerance)),
         Law("estimates").tried(|| estimates(criterion, design)),
         Law("walk").tried(|| walk(criterion, design, 40, 1, tolerance)),
-        Law("goes_on").tried(|| resumption::goes_on(criterion, design)),
+        Law("traces").tried(|| traces::traces(criterion, design)),
         Law("held_out").tried(|| held_out(criterion, design, tolerance)),
         Law("other_thread").tried(|| other_thread(criterion, design)),
         Law("drift").tried(|| again::since(first?, criterion, design, calls)),

@@ -27,10 +27,10 @@ pub mod rebuild;
 pub mod registry;
 mod replay;
 pub mod resampling;
-pub mod resumption;
 pub mod search;
 mod tables;
 pub mod target_map;
+pub mod traces;
 mod trial;
 pub mod variation;
 

@@ -16,7 +16,8 @@ pub use pauses::pauses;
 pub use shared::settings;
 pub use ties::ties;
 use vaglio_core::{
-    Answer, Criterion, Design, Event, Feature, Observer, Path, SearchContext, SearchStrategy, Step, StopReason, Subset,
+    Answer, Criterion, Design, Event, Feature, Observer, Path, SearchContext, SearchStrategy, Step, StopReason,
+    SubsetScorer,
 };
 
 mod constants;
@@ -300,7 +301,8 @@ fn run(
     witness: &mut Witness,
 ) -> Result<Path, Broken> {
     law.ran(|| "the columns".into(), || search.check(criterion, design))?;
-    let subset = law.ran(|| "opening a subset".into(), || Subset::open(criterion, design, &search.outline(design)?))?;
+    let subset =
+        law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &search.outline(design)?))?;
     let mut context = SearchContext::new(criterion, design, subset, witness, SEED);
     law.ran(|| "the search".into(), || search.search(&mut context))
 }

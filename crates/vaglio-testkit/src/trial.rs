@@ -2,7 +2,7 @@
 
 use crate::broken::Law;
 use crate::{Broken, Random};
-use vaglio_core::{Criterion, Design, Feature, Outline, Score, Subset};
+use vaglio_core::{Criterion, Design, Feature, Outline, Score, SubsetScorer};
 
 /// Kind of trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,7 +29,7 @@ impl SubsetChange {
     }
 
     /// Applies the change.
-    pub(crate) fn commit(self, subset: &mut Subset<'_>, feature: Feature) -> vaglio_core::Result<()> {
+    pub(crate) fn commit(self, subset: &mut SubsetScorer<'_>, feature: Feature) -> vaglio_core::Result<()> {
         match self {
             SubsetChange::Addition => subset.add(feature),
             SubsetChange::Removal => subset.remove(feature),
@@ -40,7 +40,7 @@ impl SubsetChange {
 /// Scores trials; fails if one is missing or NaN.
 pub(crate) fn trials(
     law: Law,
-    subset: &mut Subset<'_>,
+    subset: &mut SubsetScorer<'_>,
     trial: SubsetChange,
     candidates: &[Feature],
 ) -> Result<Vec<Score>, Broken> {
@@ -58,8 +58,8 @@ pub(crate) fn trials(
 }
 
 /// Opens the empty subset under a criterion.
-pub(crate) fn open<'d>(law: Law, criterion: &'d dyn Criterion, design: &'d Design) -> Result<Subset<'d>, Broken> {
-    law.ran(|| "opening a subset".into(), || Subset::open(criterion, design, &whole(design)))
+pub(crate) fn open<'d>(law: Law, criterion: &'d dyn Criterion, design: &'d Design) -> Result<SubsetScorer<'d>, Broken> {
+    law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &whole(design)))
 }
 
 /// Opens a subset and adds columns one by one.
@@ -68,7 +68,7 @@ pub(crate) fn walked<'d>(
     criterion: &'d dyn Criterion,
     design: &'d Design,
     subset: &[Feature],
-) -> Result<Subset<'d>, Broken> {
+) -> Result<SubsetScorer<'d>, Broken> {
     let mut walked = open(law, criterion, design)?;
     for &feature in subset {
         law.ran(|| format!("subset {subset:?}"), || walked.add(feature))?;

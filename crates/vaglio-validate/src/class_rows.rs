@@ -37,7 +37,7 @@ mod tests {
     use crate::Loo;
     use crate::fits::RoundFits;
     use crate::loo::plan;
-    use vaglio_core::{BalancedError, Criterion, Outline, Score, Squared, Subset};
+    use vaglio_core::{BalancedError, Criterion, Outline, Score, Squared, SubsetScorer};
     use vaglio_testkit::data::multiclass;
 
     #[test]
@@ -58,7 +58,7 @@ mod tests {
                 assert!((found / expected.loss - 1.0).abs() < 1e-10, "{found}, not {expected:?}");
             }
             assert!(fits.parts().is_empty());
-            let mut found = Subset::open(&loo, &design, &outline).unwrap();
+            let mut found = SubsetScorer::open(&loo, &design, &outline).unwrap();
             assert_eq!(found.engine().name, "decomposition");
             found.add(2).unwrap();
             let mut scores = [Score::WORST; 3];

@@ -5,7 +5,7 @@
 
 use super::rounds::Rounds;
 use super::settle::Scored;
-use vaglio_core::{Evaluator, Feature, Result, Score, Trials, larger, smaller};
+use vaglio_core::{Evaluator, Feature, Result, Score, Trace, Trials, larger, smaller};
 use vaglio_kernels::parallel;
 
 /// Scores by fits: no state is shared between the subsets.
@@ -57,8 +57,8 @@ impl Evaluator for Decomposed<'_> {
         Ok(Some(self.rounds.scored(&all)?.score))
     }
 
-    fn can_skip(&self, _: Trials<'_>) -> bool {
-        true
+    fn trace(&self, _: Trials<'_>) -> Trace {
+        Trace::Nothing
     }
 
     fn add(&mut self, _: &[Feature], _: Feature) -> Result<()> {
@@ -86,7 +86,7 @@ impl Evaluator for Decomposed<'_> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::{Engine, KFold, Loo};
-    use vaglio_core::{AnyLoss, Criterion, InFolds, Outline, Squared, Subset, ZeroOne};
+    use vaglio_core::{AnyLoss, Criterion, InFolds, Outline, Squared, SubsetScorer, ZeroOne};
     use vaglio_testkit::data::{binary, multiclass};
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
                 if criterion.check(design).is_err() || (engine == &"states" && std::ptr::eq(design, &in_folds)) {
                     continue;
                 }
-                let mut subset = Subset::open(&**criterion, design, &Outline::forward(9, 9)).unwrap();
+                let mut subset = SubsetScorer::open(&**criterion, design, &Outline::forward(9, 9)).unwrap();
                 for (before, more) in [(None, &[7, 3, 1][..]), (Some(4), &[0, 8]), (Some(5), &[2])] {
                     before.into_iter().for_each(|feature| subset.add(feature).unwrap());
                     let (own, score) = (subset.score().unwrap(), subset.score_with(more).unwrap().unwrap());

@@ -188,13 +188,13 @@ pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, ord
 mod tests {
     use super::*;
     use crate::Loo;
-    use vaglio_core::{Outline, Path, Problem, Readout, SearchContext, SearchStrategy, Silent, Subset};
+    use vaglio_core::{Outline, Path, Problem, Readout, SearchContext, SearchStrategy, Silent, SubsetScorer};
     use vaglio_search::Greedy;
     use vaglio_testkit::data;
 
     fn path(design: &Design) -> Path {
         let criterion = Loo::default();
-        let subset = Subset::open(&criterion, design, &Outline::forward(design.features(), 6)).unwrap();
+        let subset = SubsetScorer::open(&criterion, design, &Outline::forward(design.features(), 6)).unwrap();
         let mut observer = Silent;
         Greedy::new(6).search(&mut SearchContext::new(&criterion, design, subset, &mut observer, 0)).unwrap()
     }

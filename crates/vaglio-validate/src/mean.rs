@@ -16,7 +16,7 @@ use super::trial_loss::TrialLoss;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Branch, Criterion, Design, Estimate, Evaluator, Feature, Loss, Outline, Recorder, Result, RowsHeldOut, Score,
-    Shortcut, SquaresBound, Trials, Units, Winner,
+    Shortcut, SquaresBound, Trace, Trials, Units, Winner,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 use vaglio_kernels::{Data, Scorer};
@@ -306,12 +306,8 @@ impl Evaluator for Mean<dyn Evaluator + '_> {
         )
     }
 
-    fn can_skip(&self, trials: Trials<'_>) -> bool {
-        matches!(&self.terms[..], [(_, only)] if only.can_skip(trials))
-    }
-
-    fn skip(&mut self, subset: &[Feature], trials: Trials<'_>) -> Result<()> {
-        self.each(|term| term.skip(subset, trials))
+    fn trace(&self, trials: Trials<'_>) -> Trace {
+        if let [(_, only)] = &self.terms[..] { only.trace(trials) } else { Trace::Lasting }
     }
 
     fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {

@@ -7,7 +7,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::time::Instant;
-use vaglio::core::{Branch, Design, Feature, Outline, Readout, Score, Subset, Task};
+use vaglio::core::{Branch, Design, Feature, Outline, Readout, Score, SubsetScorer, Task};
 use vaglio::criteria::Loo;
 use vaglio_testkit::data;
 
@@ -19,7 +19,7 @@ fn main() {
     for round in 0..3 {
         let start = Instant::now();
         let criterion = Loo::default();
-        let mut subset = Subset::open(&criterion, &design, &Outline::forward(1, 1)).unwrap();
+        let mut subset = SubsetScorer::open(&criterion, &design, &Outline::forward(1, 1)).unwrap();
         let mut walk = Walk::new(columns, bounded);
         let all: Vec<Feature> = (0..columns).collect();
         walk.visit(&mut *subset.tree(&all).unwrap(), &mut Vec::new(), &all);

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
 
 use vaglio_beam::Beam;
-use vaglio_core::{Choose, Criterion, Design, FeatureRef, Path, SearchContext, SearchStrategy, Silent, Subset};
+use vaglio_core::{Choose, Criterion, Design, FeatureRef, Path, SearchContext, SearchStrategy, Silent, SubsetScorer};
 use vaglio_dependence::{Mrmr, Scheme};
 use vaglio_search::{Exhaustive, Greedy, Polish};
 use vaglio_testkit::{Broken, check_search, check_search_on_standard_data, data, registry};
@@ -19,7 +19,7 @@ fn holds(outcome: Result<(), Broken>) {
 
 fn path(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Path {
     search.check(criterion, design).unwrap();
-    let subset = Subset::open(criterion, design, &search.outline(design).unwrap()).unwrap();
+    let subset = SubsetScorer::open(criterion, design, &search.outline(design).unwrap()).unwrap();
     search.search(&mut SearchContext::new(criterion, design, subset, &mut Silent, 0)).unwrap()
 }
 

@@ -7,10 +7,11 @@ use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Halt, Result};
 
 /// Version of the messages.
 pub(crate) const PROTOCOL: u32 = 1;
@@ -20,6 +21,9 @@ const LONGEST: u64 = 1 << 30;
 
 /// Bytes of standard error kept for messages.
 const KEPT: usize = 2000;
+
+/// Time between two looks at the stop sign while a program works.
+const POLL: Duration = Duration::from_millis(20);
 
 /// Time that a program may take to end after its input has ended.
 const END: Duration = Duration::from_millis(500);
@@ -31,10 +35,20 @@ static RUNNING: Mutex<Vec<Weak<Mutex<std::process::Child>>>> = Mutex::new(Vec::n
 pub fn end_programs() {
     let all = std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner));
     for process in all.iter().filter_map(Weak::upgrade) {
-        let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
-        // A failure means that it has already ended.
-        let _ended = process.kill().and_then(|()| process.wait());
+        kill(&process);
     }
+}
+
+/// Ends a program and its children, which share its pipes.
+fn kill(process: &Mutex<std::process::Child>) {
+    let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
+    #[cfg(unix)]
+    if let Ok(None) = process.try_wait() {
+        let group = format!("kill -KILL -{}", process.id());
+        let _ended = Command::new("sh").args(["-c", &group]).stderr(Stdio::null()).status();
+    }
+    // A failure means that it has already ended.
+    let _ended = process.kill().and_then(|()| process.wait());
 }
 
 /// A message with one entry; a table is added when it is sent.
@@ -93,8 +107,7 @@ impl Child {
         tracing::debug!("started `{program}` as a {part}");
         let mut hello = message("vaglio", PROTOCOL);
         hello.extend([("part".to_owned(), part.into()), ("settings".to_owned(), settings.clone().into())]);
-        child.send(hello, None)?;
-        let answer = child.receive()?;
+        let answer = child.ask(hello, None)?;
         let Hello { vaglio, data } = serde_json::from_value(answer.clone()).map_err(|error| {
             child.wrong(&answer, &format!(r#"`{{"vaglio": 1, "data": "json" or "arrow"}}`: {error}"#))
         })?;
@@ -105,10 +118,28 @@ impl Child {
         Ok(child)
     }
 
-    /// Sends a question and receives the answer.
+    /// Sends a question and receives the answer. Ends the program when the work is to stop, and unwinds as a checkpoint does.
     pub fn ask(&mut self, question: Map<String, Value>, table: Option<&Sent>) -> Result<Value> {
-        self.send(question, table)?;
-        self.receive()
+        let (halt, process) = (Halt::current(), Arc::clone(&self.process));
+        halt.check();
+        let answer = std::thread::scope(|scope| {
+            let (done, is_done) = channel::<()>();
+            let watched = &halt;
+            scope.spawn(move || {
+                while let Err(RecvTimeoutError::Timeout) = is_done.recv_timeout(POLL) {
+                    if watched.is_due() {
+                        return kill(&process);
+                    }
+                }
+            });
+            let answer = self.send(question, table).and_then(|()| self.receive());
+            drop(done);
+            answer
+        });
+        if answer.is_err() {
+            halt.check();
+        }
+        answer
     }
 
     /// Sends a message with its table.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
 
-use vaglio_core::{Criterion, Design, Feature, Outline, Readout, Score, Subset};
+use vaglio_core::{Criterion, Design, Feature, Outline, Readout, Score, SubsetScorer};
 use vaglio_information::{Information, Measure};
 use vaglio_testkit::{Broken, Near, check_criterion, check_criterion_on_standard_data, criterion, data, registry};
 
@@ -70,7 +70,7 @@ fn dependent_columns_are_scored_and_bounded_as_by_the_definition() {
             let (criterion, design) = (of(measure), with_both_levels(is_standardized, &[lambda]));
             holds(measure, criterion::walk(&criterion, &design, 60, 3, 1e-9));
             let outline = Outline { start: 0, largest: 8, trials: 256.0, steps: 0 };
-            let mut subset = Subset::open(&criterion, &design, &outline).unwrap();
+            let mut subset = SubsetScorer::open(&criterion, &design, &outline).unwrap();
             let all: Vec<Feature> = (0..8).collect();
             let bound = subset.tree(&all).unwrap().bound(0, 8).unwrap();
             let score = |chosen: u32| {
@@ -153,7 +153,7 @@ fn bounds_are_below_all_scores() {
         let design = data::regression(rows, 7, 5).weighted().design(&lambdas, true);
         let criterion = of(measure);
         let outline = Outline { start: 0, largest: 7, trials: 200.0, steps: 0 };
-        let mut subset = Subset::open(&criterion, &design, &outline).unwrap();
+        let mut subset = SubsetScorer::open(&criterion, &design, &outline).unwrap();
         for (inside, later) in [(&[][..], &[0, 1, 2, 3, 4, 5, 6][..]), (&[2], &[3, 4, 6]), (&[1, 5], &[0, 6])] {
             subset.reset(inside).unwrap();
             let bound = subset.tree(later).unwrap().bound(0, later.len()).unwrap();

@@ -7,7 +7,8 @@
 use crate::common::Folder;
 use vaglio::ValidSelector;
 use vaglio::core::{
-    Columns, Design, Error, Model, Outline, Path, Problem, Role, Score, SearchContext, Silent, Subset, descriptions,
+    Columns, Design, Error, Model, Outline, Path, Problem, Role, Score, SearchContext, Silent, SubsetScorer,
+    descriptions,
 };
 use vaglio::files::prepare;
 use vaglio::pipeline::load;
@@ -128,7 +129,7 @@ impl Cell {
     /// The search once more, with every score from the definition.
     fn by_definition(&self) -> Path {
         let criterion = &**self.selector.criterion();
-        let (subset, mut silent) = (Subset::by_definition(criterion, &self.design), Silent);
+        let (subset, mut silent) = (SubsetScorer::by_definition(criterion, &self.design), Silent);
         let mut context = SearchContext::new(criterion, &self.design, subset, &mut silent, 5);
         self.selector.search().search(&mut context).unwrap()
     }
@@ -293,7 +294,7 @@ fn the_number_of_threads_changes_nothing() {
                 vaglio::pipeline::pool(threads).unwrap().install(|| {
                     let cell = Cell::new(&folder, data, &learner, criterion, "floating");
                     let scores: Vec<u64> = cell.path.entries.iter().map(|e| e.score.loss.to_bits()).collect();
-                    let open = Subset::open(&**cell.selector.criterion(), &cell.design, &Outline::forward(5, 5));
+                    let open = SubsetScorer::open(&**cell.selector.criterion(), &cell.design, &Outline::forward(5, 5));
                     let open = open.unwrap().score().unwrap();
                     (scores, open.loss.to_bits(), serde_json::to_string(&cell.model).unwrap())
                 })

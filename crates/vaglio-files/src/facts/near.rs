@@ -1,7 +1,7 @@
 //! How near columns came to being chosen: each column's score alone, and its rank at every step of the result.
 
 use super::super::importance::exchanges::work;
-use vaglio_core::{Design, Feature, Outline, Result, Score, Subset};
+use vaglio_core::{Design, Feature, Outline, Result, Score, SubsetScorer};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::NearestStep;
 
@@ -32,7 +32,7 @@ impl StepTrials {
     pub fn new(selector: &ValidSelector, design: &Design, chosen: &[Feature], steps: usize) -> Result<Self> {
         let candidates = design.candidates();
         let mut walked = StepTrials { alone: vec![None; design.features()], nearest: vec![None; design.features()] };
-        let mut subset = Subset::open(&**selector.criterion(), design, &outline(design, steps))?;
+        let mut subset = SubsetScorer::open(&**selector.criterion(), design, &outline(design, steps))?;
         for k in 0..steps.min(chosen.len() + 1) {
             let open: Vec<Feature> = candidates.iter().copied().filter(|f| !chosen[..k].contains(f)).collect();
             let mut scores = vec![Score::WORST; open.len()];

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Feature, Outline, Result, Rules, Score, Subset};
+use vaglio_core::{Design, Feature, Outline, Result, Rules, Score, SubsetScorer};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::of_other_sign;
 
@@ -65,7 +65,7 @@ impl<'d, 's> Removals<'d, 's> {
     /// Returns the errors of the criterion's scores.
     pub fn scores(&self, selector: &ValidSelector) -> Result<Vec<f64>> {
         let own = self.place.places(self.selected);
-        let mut subset = Subset::open(&**selector.criterion(), &self.place.design, &removals(own.len()))?;
+        let mut subset = SubsetScorer::open(&**selector.criterion(), &self.place.design, &removals(own.len()))?;
         subset.reset(&own)?;
         let mut scores = vec![Score::WORST; own.len()];
         subset.score_removals(&own, &mut scores)?;
@@ -118,7 +118,7 @@ impl<'d, 's> Exchanges<'d, 's> {
                     let subset = match &mut open {
                         Some(subset) => subset,
                         none => {
-                            let mut subset = Subset::open(&**selector.criterion(), &place.design, &outline)?;
+                            let mut subset = SubsetScorer::open(&**selector.criterion(), &place.design, &outline)?;
                             subset.reset(&selected)?;
                             none.insert(subset)
                         }
@@ -170,7 +170,8 @@ impl<'d, 's> Exchanges<'d, 's> {
         let others: Vec<Feature> = self.selected.iter().copied().filter(|f| *f != self.selected[k]).collect();
         let columns = others.iter().chain(tried).copied();
         let Some(place) = ExchangePlace::alone(selector, self.design, columns) else { return Ok(()) };
-        let mut subset = Subset::open(&**selector.criterion(), &place.design, &additions(others.len(), tried.len()))?;
+        let mut subset =
+            SubsetScorer::open(&**selector.criterion(), &place.design, &additions(others.len(), tried.len()))?;
         subset.reset(&place.places(&others))?;
         subset.score_additions(&place.places(tried), scores)
     }

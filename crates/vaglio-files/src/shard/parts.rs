@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use vaglio_core::{Error, Make, ProcessGroup, Question, Result, StopReason, StopSign};
+use vaglio_core::{Compute, Error, ProcessGroup, Result, StopReason, StopSign, WorkItem};
 
 /// Total time below which each process answers a query alone.
 pub(super) const LEAST: Duration = Duration::from_millis(20);
@@ -146,7 +146,7 @@ impl SearchParts {
     }
 
     /// Computes a part and publishes it.
-    fn make(&self, question: &str, part: usize, count: usize, make: &mut Make<'_>) -> Result<PartRecord> {
+    fn make(&self, question: &str, part: usize, count: usize, make: &mut Compute<'_>) -> Result<PartRecord> {
         let begun = Instant::now();
         let numbers = make(self.range(part, count))?;
         let made =
@@ -192,9 +192,9 @@ impl SearchParts {
 impl ProcessGroup for SearchParts {
     fn gather(
         &self,
-        Question { kind, which }: Question<'_>,
+        WorkItem { kind, which }: WorkItem<'_>,
         count: usize,
-        make: &mut Make<'_>,
+        make: &mut Compute<'_>,
     ) -> Result<Vec<Vec<f64>>> {
         let question = format!("{kind} {which}");
         self.look();

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vaglio_core::{Error, Journal, Keeper as _, Monitor, Result, StopReason, StopSign, get_or_try_make};
+use vaglio_core::{Error, Journal, JournalStore as _, Monitor, Result, StopReason, StopSign, get_or_try_make};
 use vaglio_pipeline::resample::STARTS;
 use vaglio_tables::disk::write_file;
 

@@ -5,7 +5,7 @@ use super::units::{PARTS, SEARCH, WorkUnits};
 use crate::journal::Book;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use vaglio_core::{Keeper, ProcessGroup, Whose};
+use vaglio_core::{JournalOwner, JournalStore, ProcessGroup};
 use vaglio_pipeline::resample::STARTS;
 
 /// Value of a unit that needed no separate computation.
@@ -48,7 +48,7 @@ impl Share {
 
     /// Whether a unit belongs to this index.
     pub fn is_own(&self, key: &str) -> bool {
-        self.whose(key) == Whose::Own
+        self.owner(key) == JournalOwner::Own
     }
 
     fn is_given(&self, key: &str) -> bool {
@@ -112,7 +112,7 @@ pub(super) fn missing(units: &WorkUnits, (index, of): (usize, usize), is_known: 
     units.of_index(index, of).into_iter().filter(|key| !is_known(key)).collect()
 }
 
-impl Keeper for Share {
+impl JournalStore for Share {
     fn recall(&self, key: &str) -> Option<String> {
         let own = self.book.recall(key).or_else(|| held(&self.pieces).get(key).cloned());
         own.or_else(|| held(&self.others).get(key).cloned())
@@ -125,11 +125,11 @@ impl Keeper for Share {
         }
     }
 
-    fn whose(&self, key: &str) -> Whose {
+    fn owner(&self, key: &str) -> JournalOwner {
         match self.units.number(key) {
-            None => Whose::Anyone,
-            Some(number) if number % self.of == self.index || held(&self.taken).contains(key) => Whose::Own,
-            Some(_) => Whose::Others,
+            None => JournalOwner::Anyone,
+            Some(number) if number % self.of == self.index || held(&self.taken).contains(key) => JournalOwner::Own,
+            Some(_) => JournalOwner::Others,
         }
     }
 

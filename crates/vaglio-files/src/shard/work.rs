@@ -12,7 +12,7 @@ use crate::stability::half_walks;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, Journal, Keeper, Monitor, ProcessGroup, Result, StopReason, StopSign};
+use vaglio_core::{Design, Error, Journal, JournalStore, Monitor, ProcessGroup, Result, StopReason, StopSign};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::{self, Chosen, STARTS, Watcher, Whole};
 use vaglio_pipeline::selector::ValidSelector;
@@ -44,7 +44,7 @@ pub(super) struct Work<'a> {
 /// Journal of an assisting search: keeps nothing.
 struct Companion(Arc<SearchParts>);
 
-impl Keeper for Companion {
+impl JournalStore for Companion {
     fn recall(&self, _: &str) -> Option<String> {
         None
     }

@@ -105,20 +105,8 @@ impl<'d> LooState<'d> {
         self.bounds.as_ref().map_or_else(Vec::new, |bounds| bounds.sharper(&self.basis, scorer))
     }
 
-    /// Whether bounds, and not G x of every candidate, are cached.
-    pub fn is_bounded(&self) -> bool {
-        self.bounds.is_some() && self.all.is_none()
-    }
-
-    /// Brings the cached bounds up to date. Cost: that of [`LooState::near_bounds`].
-    pub fn follow(&mut self) {
-        if self.all.is_none() {
-            self.bounds.get_or_insert_with(|| CandidateBounds::new(&self.basis, self.together)).refresh(&self.basis);
-        }
-    }
-
-    /// Exact trials of some candidates, by their places in [`LooState::bounds`]. Cost O(m·(s + outputs)) each, O(m) for
-    /// one that was tried in the step before.
+    /// Exact trials of some candidates, by their places in [`LooState::bounds`]. Cost O(m·(s + outputs)) each, O(m) for one
+    /// that was tried in the step before.
     pub fn bounded_trials(&mut self, scorer: &Scorer, places: &[usize]) -> Vec<Trial> {
         self.bounds.as_mut().map_or_else(Vec::new, |bounds| bounds.trials(&self.basis, scorer, places))
     }

@@ -5,10 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use vaglio_core::{Answer, Event, Journal, Monitor, Observer, Silent, StopSign};
 
-/// Time until a slow trial is reported, and time beyond the limit until a trial is abandoned.
-const SLOW: Duration = Duration::from_secs(10);
-const GRACE: Duration = Duration::from_millis(300);
-
 /// Observer of a pipeline's fits, shared by clones, and their stop sign.
 #[derive(Clone, Default)]
 pub(crate) struct SharedMonitor {
@@ -35,12 +31,8 @@ impl Observer for SharedObserver {
 impl SharedMonitor {
     /// Calls `work` with the monitor of one fit, which ends after `most`.
     pub fn during<T>(&self, most: Option<Duration>, work: impl FnOnce(&mut Monitor<'_>) -> T) -> T {
-        let stop = most.map_or_else(
-            || self.stop.clone(),
-            |most| {
-                self.stop.clone().or_after(Instant::now(), most).leaving(SLOW, GRACE, |line| tracing::warn!("{line}"))
-            },
-        );
+        let stop = self.stop.clone();
+        let stop = if let Some(most) = most { stop.or_after(Instant::now(), most) } else { stop };
         let (mut shared, mut silent) = (self.observer.clone(), Silent);
         let observer: &mut dyn Observer = match &mut shared {
             Some(shared) => shared,

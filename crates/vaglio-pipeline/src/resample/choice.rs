@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Rule, Silent, StopReason,
-    Wanted,
+    StopSign, Wanted,
 };
 use vaglio_report::record::{Cell, ChosenBy, GainTest, RaceRecord, Table};
 use vaglio_report::record::{Warning, WarningKind};
@@ -343,7 +343,7 @@ pub(super) fn cut_short(
     let mut searched = match searched {
         Some(searched) => searched,
         None => {
-            let (lambdas, stop) = (walk_lambdas(design, true), watcher.sign().renewed(LAST));
+            let (lambdas, stop) = (walk_lambdas(design, true), StopSign::default().or_after(Instant::now(), LAST));
             let monitor = &mut Monitor { observer: &mut Silent, journal: Journal::default(), stop };
             let (lambda, until) = (lambdas[lambdas.len() / 2], how.patience.map(|_| FIRST));
             selector.search_on(&design.at_lambda(lambda), Instant::now(), until, monitor)?

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Choose, Design, Feature, FeatureRef, Monitor, Path, Result, Rule, StopReason, Subset};
+use vaglio_core::{Choose, Design, Feature, FeatureRef, Monitor, Path, Result, Rule, StopReason, SubsetScorer};
 use vaglio_report::record::{ChosenBy, Warning, WarningKind};
 use vaglio_search::All;
 
@@ -72,7 +72,7 @@ pub(super) fn confirmed(
 fn without_columns(selector: &ValidSelector, design: &Design, start: Instant) -> Result<Picked> {
     let lambdas = walk_lambdas(design, false);
     let design = design.at_lambda(lambdas[lambdas.len() / 2]);
-    let mut subset = Subset::by_definition(&**selector.criterion(), &design);
+    let mut subset = SubsetScorer::by_definition(&**selector.criterion(), &design);
     let path = Path::stopped(subset.score()?, StopReason::NoCandidates);
     let engine = subset.engine();
     let searched = Searched {

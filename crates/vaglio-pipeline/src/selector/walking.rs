@@ -4,7 +4,7 @@ use super::{Searched, ValidSelector, alpha};
 use crate::all_rows::has_moments;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Engine, Error, Monitor, Path, Result, Score, SearchContext, Subset};
+use vaglio_core::{Design, Engine, Error, Monitor, Path, Result, Score, SearchContext, SubsetScorer};
 
 /// A search that can pause at a size and continue without repeating trials.
 pub(crate) struct Walking<'a> {
@@ -38,7 +38,7 @@ impl<'a> Walking<'a> {
             // The final fit needs the moments of the search.
             selector.opened(design)?;
         }
-        let by_definition = || Subset::by_definition(&*selector.criterion, design);
+        let by_definition = || SubsetScorer::by_definition(&*selector.criterion, design);
         let (subset, stopped) = match known.is_some() {
             true => (by_definition(), None),
             // A stop before the criterion is ready is kept for later.
@@ -51,10 +51,10 @@ impl<'a> Walking<'a> {
         Ok(Walking { selector, design, context, begun, start, known, stopped, path: None })
     }
 
-    fn opened(selector: &'a ValidSelector, design: &'a Design) -> Result<Subset<'a>> {
+    fn opened(selector: &'a ValidSelector, design: &'a Design) -> Result<SubsetScorer<'a>> {
         design.sign().ends(|| {
             let outline = selector.search.outline(design).map_err(|error| selector.of_search(error))?;
-            Subset::open(&*selector.criterion, design, &outline)
+            SubsetScorer::open(&*selector.criterion, design, &outline)
         })
     }
 
@@ -88,7 +88,7 @@ impl<'a> Walking<'a> {
         let mut path = match searched {
             Err(Error::Stopped(reason)) => {
                 // An interrupted update leaves the cached state undefined, so the empty subset is scored by definition.
-                let mut subset = Subset::by_definition(&*self.selector.criterion, self.design);
+                let mut subset = SubsetScorer::by_definition(&*self.selector.criterion, self.design);
                 Path::stopped(end.ends(|| subset.score()).unwrap_or(Score::WORST), reason)
             }
             path => path.map_err(|error| self.selector.of_search(error))?,

@@ -27,7 +27,7 @@ use crate::selector::{ValidSelector, all_at_once};
 use ledger::{Evaluated, Ledger};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Answer, Error, Event, Journal, Learner, Monitor, Observer, Problem, Result, Score, Subset};
+use vaglio_core::{Answer, Error, Event, Journal, Learner, Monitor, Observer, Problem, Result, Score, SubsetScorer};
 
 /// Largest number of parameters tuned together.
 const MOST_PARAMETERS: usize = 100;
@@ -168,7 +168,7 @@ fn scored(
     match tune.score {
         Scored::All => {
             let all = design.candidates();
-            let mut subset = Subset::open(&*selector.criterion, &design, &all_at_once(all.len()))?;
+            let mut subset = SubsetScorer::open(&*selector.criterion, &design, &all_at_once(all.len()))?;
             subset.reset(&all)?;
             subset.score().map(Some)
         }

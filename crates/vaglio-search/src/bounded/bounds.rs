@@ -2,7 +2,7 @@
 
 use super::MOST_COLUMNS;
 use crate::order::Order;
-use vaglio_core::{Feature, Result, Rules, ScoreOfSquares, SquaresBound, Subset};
+use vaglio_core::{Feature, Result, Rules, ScoreOfSquares, SquaresBound, SubsetScorer};
 use vaglio_kernels::subsets::{Explored, HeldOut, May, OpenSubtree, SubsetSquares};
 use vaglio_kernels::{Level, parallel};
 
@@ -24,7 +24,7 @@ impl Bounds {
     ///
     /// # Errors
     /// Those of the criterion.
-    pub fn of(order: &Order, subset: &mut Subset<'_>) -> Result<Option<Self>> {
+    pub fn of(order: &Order, subset: &mut SubsetScorer<'_>) -> Result<Option<Self>> {
         if !order.is_of_single_columns() {
             return Ok(None);
         }

@@ -1,7 +1,7 @@
 //! The best subsets so far.
 
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, PathEntry, Result, Subset};
+use vaglio_core::{Feature, PathEntry, Result, SubsetScorer};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
 /// The best subset of each size, its features in increasing order.
@@ -55,7 +55,7 @@ impl BestSubsets {
     }
 
     /// The entries of a path, scored again, so that their scores do not depend on how they were found.
-    pub fn entries(self, subset: &mut Subset<'_>) -> Result<Vec<PathEntry>> {
+    pub fn entries(self, subset: &mut SubsetScorer<'_>) -> Result<Vec<PathEntry>> {
         let mut entry = |(selected, _): (Vec<Feature>, f64)| {
             subset.reset(&selected)?;
             let score = subset.score()?;

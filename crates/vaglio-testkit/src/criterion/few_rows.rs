@@ -3,7 +3,7 @@
 use crate::broken::Law;
 use crate::trial::whole;
 use crate::{Broken, rebuild};
-use vaglio_core::{Criterion, Design, Feature, Subset};
+use vaglio_core::{Criterion, Design, Feature, SubsetScorer};
 
 /// On the first and last one to four rows of a design, a criterion scores or fails, but never panics. The design needs
 /// a ridge readout.
@@ -33,7 +33,7 @@ pub fn few_rows(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken
 
 /// Walks to a subset and calls score, standard error, best addition and best removal.
 fn walked(criterion: &dyn Criterion, design: &Design, subset: &[Feature]) -> vaglio_core::Result<()> {
-    let mut walked = Subset::open(criterion, design, &whole(design))?;
+    let mut walked = SubsetScorer::open(criterion, design, &whole(design))?;
     let candidates = design.candidates();
     let inside: Vec<Feature> = subset.iter().copied().filter(|f| candidates.contains(f)).collect();
     walked.reset(&inside)?;

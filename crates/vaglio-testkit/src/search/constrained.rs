@@ -6,7 +6,7 @@ use crate::replay::replay;
 use crate::trial::evaluate;
 use crate::{Broken, Random};
 use vaglio_core::{
-    Constraints, Criterion, Design, Feature, Score, SearchContext, SearchStrategy, Sign, Subset, serde_json,
+    Constraints, Criterion, Design, Feature, Score, SearchContext, SearchStrategy, Sign, SubsetScorer, serde_json,
 };
 
 /// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
@@ -21,7 +21,7 @@ pub fn constraints(search: &dyn SearchStrategy, criterion: &dyn Criterion, desig
         }
         let rules = law.ran(on, || search.rules(design))?;
         let Some(rules) = rules else { return Err(law.broken(on(), "`SearchStrategy::rules` that says them", "none")) };
-        let subset = law.ran(on, || Subset::open(criterion, design, &search.outline(design)?))?;
+        let subset = law.ran(on, || SubsetScorer::open(criterion, design, &search.outline(design)?))?;
         let mut witness = Witness::default();
         let mut context = SearchContext::new(criterion, design, subset, &mut witness, SEED);
         let path = law.ran(on, || search.search(&mut context))?;

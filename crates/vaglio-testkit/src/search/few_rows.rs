@@ -2,7 +2,7 @@
 
 use crate::broken::Law;
 use crate::{Broken, rebuild};
-use vaglio_core::{Criterion, Design, SearchContext, SearchStrategy, Silent, Subset};
+use vaglio_core::{Criterion, Design, SearchContext, SearchStrategy, Silent, SubsetScorer};
 
 /// On the first one to four rows of a design, a search returns a path or an error, but never panics.
 pub fn few_rows(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
@@ -13,7 +13,7 @@ pub fn few_rows(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: 
         let searched = || {
             criterion.check(&few)?;
             search.check(criterion, &few)?;
-            let subset = Subset::open(criterion, &few, &search.outline(&few)?)?;
+            let subset = SubsetScorer::open(criterion, &few, &search.outline(&few)?)?;
             search.search(&mut SearchContext::new(criterion, &few, subset, &mut Silent, super::SEED)).map(drop)
         };
         law.calm(on, searched)?.ok();

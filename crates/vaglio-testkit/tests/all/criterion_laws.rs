@@ -4,8 +4,8 @@ use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Branch, Criterion, Design, Estimate, Evaluator, Feature, HeldOut, Outline, Result, Score, Shortcut, Subset, Winner,
-    saved, walked,
+    Branch, Criterion, Design, Estimate, Evaluator, Feature, HeldOut, Outline, Result, Score, Shortcut, SubsetScorer,
+    Winner, saved, walked,
 };
 use vaglio_testkit::{check_criterion, check_criterion_on_standard_data, criterion, data, variation};
 
@@ -100,7 +100,7 @@ fn data_with_one_lambda(design: &Design) -> Design {
 
 struct Crooked<'d> {
     fault: Fault,
-    inner: Subset<'d>,
+    inner: SubsetScorer<'d>,
     moves: usize,
 }
 
@@ -218,7 +218,7 @@ impl Evaluator for Crooked<'_> {
 
 impl<'d> Crooked<'d> {
     fn new(criterion: &'d Wrong, design: &'d Design) -> Self {
-        Crooked { fault: criterion.fault, inner: Subset::by_definition(criterion, design), moves: 0 }
+        Crooked { fault: criterion.fault, inner: SubsetScorer::by_definition(criterion, design), moves: 0 }
     }
 }
 

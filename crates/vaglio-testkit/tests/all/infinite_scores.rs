@@ -2,7 +2,7 @@
 
 use crate::common::{TOLERANCE, broken_law, design, holds};
 use vaglio_core::{
-    Criterion, Design, Evaluator, Feature, Outline, Result, Score, Shortcut, Squared, Subset, Winner, saved,
+    Criterion, Design, Evaluator, Feature, Outline, Result, Score, Shortcut, Squared, SubsetScorer, Winner, saved,
 };
 use vaglio_testkit::{check_criterion, criterion};
 
@@ -28,12 +28,12 @@ fn nobody_wins_among_infinite_scores() {
         }
 
         fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-            let evaluator = Insisting(Subset::by_definition(self, design));
+            let evaluator = Insisting(SubsetScorer::by_definition(self, design));
             Ok(self.insists.then(|| Shortcut::new("refit", evaluator)))
         }
     }
 
-    struct Insisting<'d>(Subset<'d>);
+    struct Insisting<'d>(SubsetScorer<'d>);
 
     impl Evaluator for Insisting<'_> {
         fn score(&mut self, subset: &[Feature]) -> Result<Score> {

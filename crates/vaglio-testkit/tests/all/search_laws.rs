@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
     Answer, Constraints, Design, Feature, Outline, Path, Result, Rules, Score, SearchContext, SearchStrategy, Silent,
-    Step, StopReason, Subset, Winner, saved,
+    Step, StopReason, SubsetScorer, Winner, saved,
 };
 use vaglio_testkit::{check_search, check_search_on_standard_data, criterion, data, search};
 
@@ -313,7 +313,7 @@ fn the_right_search_is_what_the_laws_of_its_criterion_say() {
     let design = design();
     holds(criterion::best_addition(&ByDefinition {}, &design, TOLERANCE));
     let criterion = &ByDefinition {};
-    let subset = Subset::open(criterion, &design, &Outline::forward(0, 0)).unwrap();
+    let subset = SubsetScorer::open(criterion, &design, &Outline::forward(0, 0)).unwrap();
     let path = Forward {}.search(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 0)).unwrap();
     assert!(path.steps[0].score.loss < path.empty.loss, "{:?}", Score::of(path.empty.loss));
 }

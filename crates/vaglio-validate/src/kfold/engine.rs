@@ -12,14 +12,6 @@ pub(super) trait FoldEngine: Send {
     /// The losses with each candidate added: λ × candidates.
     fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>>;
 
-    /// Whether additions that were tried are no part of what follows, so that [`FoldEngine::skip_additions`] does for them.
-    fn can_skip_additions(&self) -> bool {
-        false
-    }
-
-    /// Makes what trying additions would have made, of which `few` are the first, but for what is computed alike later.
-    fn skip_additions(&mut self, _subset: &[Feature], _few: &[Feature]) {}
-
     /// The losses with each candidate removed: λ × candidates.
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>>;
 

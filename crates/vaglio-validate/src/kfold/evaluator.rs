@@ -6,7 +6,9 @@ use crate::mean::{mean, of_squares, over_rounds};
 use crate::rounds::Rounds;
 use crate::settle::{Remade, Scored, in_order_of_bounds, settle};
 use crate::trial_loss::TrialLoss;
-use vaglio_core::{Branch, Evaluator, Feature, Recorder, Result, Score, SquaresBound, Trials, Winner, larger, smaller};
+use vaglio_core::{
+    Branch, Evaluator, Feature, Recorder, Result, Score, SquaresBound, Trace, Trials, Winner, larger, smaller,
+};
 use vaglio_kernels::parallel;
 
 /// What a search and the nodes of its tree share.
@@ -241,21 +243,9 @@ impl Evaluator for KFoldEvaluator<'_> {
         self.shared.best(&trials, candidates, |feature| smaller(subset, feature))
     }
 
-    fn can_skip(&self, trials: Trials<'_>) -> bool {
-        matches!(trials, Trials::Additions(_) | Trials::BestAddition(_))
-            && self.engines.iter().all(|engine| engine.can_skip_additions())
-    }
-
-    fn skip(&mut self, subset: &[Feature], trials: Trials<'_>) -> Result<()> {
-        if let Trials::Additions(candidates) | Trials::BestAddition(candidates) = trials
-            && !self.shared.has_constant(subset)
-        {
-            // One of two is a candidate still when the other has entered.
-            let few: Vec<Feature> =
-                candidates.iter().copied().filter(|&f| self.shared.rounds.is_active(f)).take(2).collect();
-            self.engines.iter_mut().for_each(|engine| engine.skip_additions(subset, &few));
-        }
-        Ok(())
+    /// Candidates take in what has entered when they are tried. Of two, one is a candidate still when the other has entered.
+    fn trace(&self, trials: Trials<'_>) -> Trace {
+        if trials.are_additions() { Trace::Begun } else { Trace::Lasting }
     }
 
     fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {

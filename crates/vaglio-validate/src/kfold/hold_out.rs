@@ -102,15 +102,6 @@ impl<'d> FoldEngine for HoldOutEngine<'d> {
         self.shared.losses(&mut self.states, |state, scorer| state.additions(scorer, candidates))
     }
 
-    fn can_skip_additions(&self) -> bool {
-        true
-    }
-
-    /// A few candidates follow what has entered; the others take it in when they are tried.
-    fn skip_additions(&mut self, subset: &[Feature], few: &[Feature]) {
-        self.additions(subset, few);
-    }
-
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         self.build(subset);
         self.shared.losses(&mut self.states, |state, scorer| state.removals(scorer, candidates))

@@ -20,7 +20,7 @@ impl KFold {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use vaglio_core::{AnyLoss, Criterion, Outline, Readout, Score, Squared, Subset, ZeroOne};
+    use vaglio_core::{AnyLoss, Criterion, Outline, Readout, Score, Squared, SubsetScorer, ZeroOne};
     use vaglio_testkit::data::{binary, regression};
 
     #[test]
@@ -43,7 +43,7 @@ mod tests {
             let engine = folds.estimate(&design, &outline);
             assert_eq!((engine.engine, engine.reason.split(';').next()), ("states", Some("every fold is one row")));
             let [mut found, mut expected] =
-                [&folds, &others].map(|criterion| Subset::open(criterion, &design, &outline).unwrap());
+                [&folds, &others].map(|criterion| SubsetScorer::open(criterion, &design, &outline).unwrap());
             assert_eq!((found.engine().name, expected.engine().name), ("states", "rows_held_out"));
             for feature in [4, 2] {
                 found.add(feature).unwrap();

@@ -145,14 +145,6 @@ impl FoldEngine for MomentEngine<'_> {
         self.losses(&trials, candidates)
     }
 
-    fn can_skip_additions(&self) -> bool {
-        true
-    }
-
-    fn skip_additions(&mut self, subset: &[Feature], _: &[Feature]) {
-        self.forward(subset);
-    }
-
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         self.moments.read(&self.rows, subset);
         let start = || Backward::new(&self.moments, &self.lambdas, subset);

@@ -5,7 +5,7 @@ use super::shared::LooShared;
 use crate::mean::of_squares;
 use crate::settle::{Scored, Settled, in_order_of_bounds};
 use std::sync::Arc;
-use vaglio_core::{Branch, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner, larger, walked};
+use vaglio_core::{Branch, Evaluator, Feature, Result, Score, SquaresBound, Trace, Trials, Winner, larger, walked};
 use vaglio_kernels::loo::{Basis, Change, LooState, SubtreeBound};
 use vaglio_kernels::parallel;
 use vaglio_kernels::{Trial, is_unreliable};
@@ -300,24 +300,13 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         Ok(())
     }
 
-    fn can_skip(&self, trials: Trials<'_>) -> bool {
-        // Exact trials by bounds leave nothing behind that later ones would not compute alike.
-        let are_bounded = self.states.as_ref().is_some_and(|states| states.iter().all(LooState::is_bounded));
-        let are_bounded = are_bounded && !self.is_full;
-        matches!(trials, Trials::BestAddition(_)) && are_bounded
-    }
-
-    fn is_in_parts(&self, trials: Trials<'_>) -> bool {
+    fn trace(&self, trials: Trials<'_>) -> Trace {
         match trials {
-            Trials::Additions(_) => true,
-            Trials::BestAddition(_) => self.is_full || !self.shared.is_bounded,
-            _ => false,
+            // Trials by bounds may have made the next ones full passes.
+            Trials::BestAddition(_) if self.is_full => Trace::Lasting,
+            Trials::Additions(_) | Trials::BestAddition(_) => Trace::Begun,
+            _ => Trace::Lasting,
         }
-    }
-
-    fn skip(&mut self, subset: &[Feature], _: Trials<'_>) -> Result<()> {
-        self.states(subset).iter_mut().for_each(LooState::follow);
-        Ok(())
     }
 
     fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {

@@ -1,7 +1,9 @@
 //! Readouts that balance classes: every fast way equals plain retraining.
 
 use std::sync::Arc;
-use vaglio::core::{AnyLoss, Auc, BalancedError, Criterion, Design, InFolds, Measure, Outline, Squared, Subset, Task};
+use vaglio::core::{
+    AnyLoss, Auc, BalancedError, Criterion, Design, InFolds, Measure, Outline, Squared, SubsetScorer, Task,
+};
 use vaglio::criteria::{By, Engine, KFold, Loo};
 use vaglio::learners::{Crrr, Lambda};
 use vaglio_testkit::data::{self, Recipe};
@@ -192,7 +194,7 @@ fn a_searched_penalty_is_that_of_the_same_search_on_retraining() {
     let design = Design::of(&problem, Arc::new(learner)).unwrap();
     let folds = KFold { folds: Some(3), stratified: true, ..KFold::default() };
     for criterion in [&Loo::default() as &dyn Criterion, &folds] {
-        let mut subset = Subset::open(criterion, &design, &Outline::forward(5, 3)).unwrap();
+        let mut subset = SubsetScorer::open(criterion, &design, &Outline::forward(5, 3)).unwrap();
         assert_eq!(subset.engine().name, "decomposition");
         for features in [&[0, 2, 3][..], &[4], &[]] {
             subset.reset(features).unwrap();

@@ -1,6 +1,6 @@
 //! Predictions that are averaged over units of rows: every fast way equals plain retraining.
 
-use vaglio::core::{AnyLoss, Criterion, Design, Measure, Outline, Squared, Subset, ZeroOne};
+use vaglio::core::{AnyLoss, Criterion, Design, Measure, Outline, Squared, SubsetScorer, ZeroOne};
 use vaglio::criteria::{By, Engine, KFold, Loo};
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{Broken, check_criterion, criterion};
@@ -111,7 +111,7 @@ fn a_standard_error_is_that_of_the_units() {
         let criteria: [&dyn Criterion; 2] = [&alone, &folds];
         for criterion in criteria {
             let error = |design: &Design| {
-                let mut evaluator = Subset::open(criterion, design, &Outline::forward(5, 2)).unwrap();
+                let mut evaluator = SubsetScorer::open(criterion, design, &Outline::forward(5, 2)).unwrap();
                 evaluator.reset(&[0, 2]).unwrap();
                 evaluator.standard_error().unwrap().unwrap()
             };

@@ -3,8 +3,8 @@
 use vaglio::Selector;
 use vaglio::core::engine::EngineDesign;
 use vaglio::core::{
-    Absolute, Criterion, Design, Error, Lambda, Learner, Measure, Problem, Readout, SearchStrategy, Silent, Subset,
-    Task, ZeroOne,
+    Absolute, Criterion, Design, Error, Lambda, Learner, Measure, Problem, Readout, SearchStrategy, Silent,
+    SubsetScorer, Task, ZeroOne,
 };
 use vaglio::criteria::{By, Engine, KFold, Loo};
 use vaglio::learners::{Crrr, Rls};
@@ -94,7 +94,7 @@ fn scores_and_models_are_those_of_single_outputs() {
                     .map(|output| {
                         let design = Design::of(&alone(output), std::sync::Arc::new(learner(false))).unwrap();
                         let outline = vaglio::core::Outline::forward(7, entry.subset.len());
-                        let mut subset = Subset::open(&*criterion, &design, &outline).unwrap();
+                        let mut subset = SubsetScorer::open(&*criterion, &design, &outline).unwrap();
                         entry.subset.iter().for_each(|&feature| subset.add(feature).unwrap());
                         let defined = criterion.evaluate(&design, &entry.subset).unwrap();
                         assert_eq!(defined.lambda, Some(lambdas[output]));
@@ -128,12 +128,12 @@ fn trials_are_the_mean_of_those_of_single_outputs_to_the_last_bit() {
     let together = design(&recipe, true, false);
     for criterion in criteria() {
         let outline = vaglio::core::Outline::forward(7, 4);
-        let mut subset = Subset::open(&*criterion, &together, &outline).unwrap();
-        let mut alone: Vec<Subset<'_>> = together
+        let mut subset = SubsetScorer::open(&*criterion, &together, &outline).unwrap();
+        let mut alone: Vec<SubsetScorer<'_>> = together
             .of_outputs()
             .unwrap()
             .iter()
-            .map(|one| Subset::open(&*criterion, one, &outline).unwrap())
+            .map(|one| SubsetScorer::open(&*criterion, one, &outline).unwrap())
             .collect();
         for next in [5, 1, 3] {
             let left: Vec<usize> = (0..7).filter(|f| !subset.selected().contains(f)).collect();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use vaglio::Selector;
 use vaglio::core::{
     Absolute, AnyLoss, AnyResampling, Columns, Criterion, Design, Error, Feature, HeldOut, Huber, InFolds, Loss, Need,
-    Problem, Readout, Score, SearchContext, SearchStrategy, Silent, Squared, Subset, Task, saved,
+    Problem, Readout, Score, SearchContext, SearchStrategy, Silent, Squared, SubsetScorer, Task, saved,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
@@ -122,7 +122,7 @@ fn every_search_scores_as_plain_loops() {
             for search in searches(&design) {
                 let on = format!("{name}, {criterion:?}, {search:?}");
                 let outline = search.outline(&design).unwrap();
-                let subset = Subset::open(&criterion, &design, &outline).unwrap();
+                let subset = SubsetScorer::open(&criterion, &design, &outline).unwrap();
                 let mut observer = Silent;
                 let mut context = SearchContext::new(&criterion, &design, subset, &mut observer, 1);
                 let path = search.search(&mut context).unwrap();
@@ -175,7 +175,7 @@ fn moments_serve_folds_that_are_trained_on_rows_of_their_own() {
     let design = data::regression(60, 8, 13).weighted().design(&[0.1, 1.0], true);
     let search = Greedy::new(3);
     let outline = search.outline(&design).unwrap();
-    let engine = |criterion: &KFold| Subset::open(criterion, &design, &outline).unwrap().engine().name;
+    let engine = |criterion: &KFold| SubsetScorer::open(criterion, &design, &outline).unwrap().engine().name;
     assert_eq!(engine(&forward(5, 0, None)), "moments");
     assert_eq!(engine(&KFold { loss: Absolute.into(), ..forward(5, 0, None) }), "decomposition");
 }
@@ -200,7 +200,7 @@ fn the_standard_error_is_that_of_the_folds_held_out() {
         let mean: f64 = parts.iter().map(|(c, _)| c).sum();
         let expected = (4.0 / 3.0 * parts.iter().map(|(c, p)| (c - p * mean).powi(2)).sum::<f64>()).sqrt();
         let outline = Greedy::new(3).outline(&design).unwrap();
-        let mut subset = Subset::open(&criterion, &design, &outline).unwrap();
+        let mut subset = SubsetScorer::open(&criterion, &design, &outline).unwrap();
         subset.reset(&[0, 2]).unwrap();
         let found = subset.standard_error().unwrap().unwrap();
         assert!((found / expected - 1.0).abs() < 1e-9, "{loss:?}: {found}, not {expected}");

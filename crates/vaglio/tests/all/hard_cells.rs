@@ -2,7 +2,7 @@
 
 use vaglio::core::{
     Criterion, Design, Feature, HeldOut, InFolds, Path, Readout, SearchContext, SearchStrategy, Silent, StopReason,
-    Subset, Task,
+    SubsetScorer, Task,
 };
 use vaglio::criteria::{Engine, KFold, Loo};
 use vaglio::search::{Backward, Exhaustive, Floating, Greedy};
@@ -26,7 +26,12 @@ fn searches() -> Vec<(&'static str, Box<dyn SearchStrategy>)> {
     ]
 }
 
-fn run<'d>(search: &dyn SearchStrategy, criterion: &'d dyn Criterion, design: &'d Design, subset: Subset<'d>) -> Path {
+fn run<'d>(
+    search: &dyn SearchStrategy,
+    criterion: &'d dyn Criterion,
+    design: &'d Design,
+    subset: SubsetScorer<'d>,
+) -> Path {
     let mut silent = Silent;
     search.search(&mut SearchContext::new(criterion, design, subset, &mut silent, 0)).unwrap()
 }
@@ -49,9 +54,9 @@ fn check(name: &str, design: &Design, tolerance: f64) {
     for (criterion_name, criterion) in criteria() {
         for (search_name, search) in searches() {
             let what = format!("{search_name} on {criterion_name}, {name}");
-            let subset = Subset::open(&*criterion, design, &search.outline(design).unwrap()).unwrap();
+            let subset = SubsetScorer::open(&*criterion, design, &search.outline(design).unwrap()).unwrap();
             let found = run(&*search, &*criterion, design, subset);
-            let defined = run(&*search, &*criterion, design, Subset::by_definition(&*criterion, design));
+            let defined = run(&*search, &*criterion, design, SubsetScorer::by_definition(&*criterion, design));
             same(&found, &defined, tolerance, &what);
         }
     }
@@ -113,9 +118,9 @@ fn a_column_that_is_constant_but_for_rounding_in_the_training_rows_of_a_fold() {
         for engine in [Engine::Moments, Engine::RowsHeldOut, Engine::Auto] {
             let criterion = KFold { engine, ..four.clone() };
             for (name, search) in searches() {
-                let subset = Subset::open(&criterion, &design, &search.outline(&design).unwrap()).unwrap();
+                let subset = SubsetScorer::open(&criterion, &design, &search.outline(&design).unwrap()).unwrap();
                 let found = run(&*search, &criterion, &design, subset);
-                let defined = run(&*search, &criterion, &design, Subset::by_definition(&criterion, &design));
+                let defined = run(&*search, &criterion, &design, SubsetScorer::by_definition(&criterion, &design));
                 same(&found, &defined, 1e-9, &format!("{name}, intercept {intercept}, {engine:?}"));
             }
         }
@@ -144,7 +149,7 @@ fn exhaustive_search_is_enumeration() {
     for design in [design, three] {
         for (name, criterion) in criteria() {
             let search = Exhaustive::default();
-            let subset = Subset::open(&*criterion, &design, &search.outline(&design).unwrap()).unwrap();
+            let subset = SubsetScorer::open(&*criterion, &design, &search.outline(&design).unwrap()).unwrap();
             let path = run(&search, &*criterion, &design, subset);
             let best = enumerated(&*criterion, &design);
             assert_eq!(path.entries.len(), best.len(), "{name}");

@@ -82,7 +82,7 @@ fn a_watched_pipeline_is_fitted_by_a_parallel_loop() {
 fn progress_tells_shares_that_rise_and_the_time_left() {
     let shown = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&shown);
-    let progress = Progress::new(move |far: &HowFar<'_>| {
+    let progress = Progress::new(move |far: &ProgressUpdate<'_>| {
         seen.lock().unwrap().push((far.what.to_owned(), far.share, far.left));
     });
     let pipeline = Pipeline::new(Loo::default(), Greedy::new(3), Rls::new(1.0)).observer(progress);

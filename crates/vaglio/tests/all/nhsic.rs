@@ -1,6 +1,6 @@
 //! Normalized Hilbert–Schmidt independence against its definition.
 
-use vaglio::core::{Columns, Criterion, Design, Outline, Problem, Readout, Signs, Subset, Task};
+use vaglio::core::{Columns, Criterion, Design, Outline, Problem, Readout, Signs, SubsetScorer, Task};
 use vaglio::criteria::{Approximation, Kernel, Nhsic, Output, OutputApproximation};
 use vaglio_testkit::{Broken, Random, check_criterion, check_criterion_on_standard_data, criterion, data};
 
@@ -44,12 +44,12 @@ fn greedy(criterion: &Nhsic, design: &Design, steps: usize) -> Vec<usize> {
 }
 
 trait Open {
-    fn open_for<'d>(&'d self, design: &'d Design) -> Subset<'d>;
+    fn open_for<'d>(&'d self, design: &'d Design) -> SubsetScorer<'d>;
 }
 
 impl Open for Nhsic {
-    fn open_for<'d>(&'d self, design: &'d Design) -> Subset<'d> {
-        Subset::open(self, design, &all_columns(design)).unwrap()
+    fn open_for<'d>(&'d self, design: &'d Design) -> SubsetScorer<'d> {
+        SubsetScorer::open(self, design, &all_columns(design)).unwrap()
     }
 }
 

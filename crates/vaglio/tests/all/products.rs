@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use vaglio::core::{
     Columns, Criterion, Design, InFolds, Need, Numbers, Path, Problem, ProductNumbers, SearchContext, SearchStrategy,
-    Silent, Subset, Task,
+    Silent, SubsetScorer, Task,
 };
 use vaglio::learners::Rls;
 use vaglio_testkit::Random;
@@ -57,7 +57,7 @@ pub fn path(problem: &Problem, learner: &Rls, criterion: &str, search: &str) -> 
     let search: Box<dyn SearchStrategy> = serde_json::from_str(search).unwrap();
     let design = Design::of(problem, Arc::new(learner.clone())).unwrap();
     let design = design.fitted_in_folds(problem.in_folds().clone());
-    let subset = Subset::open(&*criterion, &design, &search.outline(&design).unwrap()).unwrap();
+    let subset = SubsetScorer::open(&*criterion, &design, &search.outline(&design).unwrap()).unwrap();
     let mut observer = Silent;
     search.search(&mut SearchContext::new(&*criterion, &design, subset, &mut observer, 0)).unwrap()
 }
@@ -132,7 +132,7 @@ fn many_products_are_held_out_in_folds_by_moments_in_the_memory_of_few_columns()
     let outline = search.outline(&design).unwrap();
     let estimate = criterion.estimate(&design, &outline);
     assert!(estimate.engine == "moments" && estimate.bytes < 1e8, "{estimate:?}");
-    let subset = Subset::open(&criterion, &design, &outline).unwrap();
+    let subset = SubsetScorer::open(&criterion, &design, &outline).unwrap();
     let path = search.search(&mut SearchContext::new(&criterion, &design, subset, &mut Silent, 0)).unwrap();
     let entry = path.entries.iter().find(|entry| entry.subset.len() == 2).unwrap();
     assert_eq!(entry.subset, [17, 9000]);

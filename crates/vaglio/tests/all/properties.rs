@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use vaglio::core::{
     Absolute, AnyLoss, Columns, Criterion, Design, Outline, Path, Problem, SearchContext, SearchStrategy, Silent,
-    Squared, Subset,
+    Squared, SubsetScorer,
 };
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
@@ -14,7 +14,8 @@ use vaglio_testkit::{Near, data};
 fn greedy(problem: &Problem, lambda: f64, intercept: bool, loss: AnyLoss) -> (Design, Path) {
     let design = Design::of(problem, Arc::new(Rls { lambda: Lambda::Fixed(lambda), intercept })).unwrap();
     let criterion = Loo { loss: loss.clone(), ..Loo::default() };
-    let subset = Subset::open(&criterion, &design, &Outline::forward(design.features(), design.features())).unwrap();
+    let subset =
+        SubsetScorer::open(&criterion, &design, &Outline::forward(design.features(), design.features())).unwrap();
     let mut observer = Silent;
     let steps = design.features().min(5);
     let path =

@@ -1,8 +1,8 @@
 //! Leave-one-out on random walks of additions and removals, against plain retraining.
 
 use vaglio::core::{
-    Absolute, AnyLoss, BalancedError, Branch, Criterion, Design, Feature, Outline, Readout, Score, Squared, Subset,
-    Task, Winner, ZeroOne,
+    Absolute, AnyLoss, BalancedError, Branch, Criterion, Design, Feature, Outline, Readout, Score, Squared,
+    SubsetScorer, Task, Winner, ZeroOne,
 };
 use vaglio::criteria::Loo;
 use vaglio_testkit::data::{self, Recipe};
@@ -126,7 +126,7 @@ fn no_bound_is_above_a_score_below_it() {
         for intercept in [true, false] {
             let design = recipe.design(lambdas, intercept);
             let criterion = Loo::default();
-            let mut subset = Subset::open(&criterion, &design, &Outline::forward(1, 1)).unwrap();
+            let mut subset = SubsetScorer::open(&criterion, &design, &Outline::forward(1, 1)).unwrap();
             let all: Vec<Feature> = (0..design.features()).collect();
             let mut finite = 0;
             let mut root = subset.tree(&all).unwrap();
@@ -141,7 +141,7 @@ fn no_bound_is_above_a_score_below_it() {
 /// From all columns to none, the cheapest removal each time.
 fn backward(design: &Design, tolerance: f64) {
     let criterion = Loo::default();
-    let mut evaluator = Subset::open(&criterion, design, &Outline::forward(1, 1)).unwrap();
+    let mut evaluator = SubsetScorer::open(&criterion, design, &Outline::forward(1, 1)).unwrap();
     let all: Vec<Feature> = (0..design.features()).collect();
     evaluator.reset(&all).unwrap();
     while !evaluator.selected().is_empty() {
@@ -173,7 +173,7 @@ fn bounds_go_on_after_removals() {
     let design = data::regression(60, 90, 94).weighted().duplicates(4).design(&[1e-3, 1.0], true);
     let open = |full_pass| Loo { loss: Squared.into(), full_pass };
     let (by_bounds, in_full) = (open(false), open(true));
-    let mut states = [&by_bounds, &in_full].map(|c| Subset::open(c, &design, &Outline::forward(1, 1)).unwrap());
+    let mut states = [&by_bounds, &in_full].map(|c| SubsetScorer::open(c, &design, &Outline::forward(1, 1)).unwrap());
     for step in 0..60 {
         let selected = states[0].selected().to_vec();
         let candidates: Vec<Feature> = (0..design.features()).filter(|f| !selected.contains(f)).collect();

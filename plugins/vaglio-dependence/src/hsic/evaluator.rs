@@ -3,7 +3,7 @@
 use super::Hsic;
 use super::weights::Weights;
 use rayon::prelude::*;
-use vaglio_core::{Design, Evaluator, Feature, Result, Score, Trials};
+use vaglio_core::{Design, Evaluator, Feature, Result, Score, Trace, Trials};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Padded, Pairs, shares, standardized};
 use vaglio_kernels::parallel;
@@ -99,8 +99,8 @@ impl Evaluator for Distances {
         })
     }
 
-    fn can_skip(&self, _: Trials<'_>) -> bool {
-        true
+    fn trace(&self, _: Trials<'_>) -> Trace {
+        Trace::Nothing
     }
 
     fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {

@@ -3,7 +3,7 @@
 use super::relations::Relations;
 use rayon::prelude::*;
 use std::sync::Arc;
-use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trials};
+use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trace, Trials};
 use vaglio_kernels::hsic::Quadratic;
 use vaglio_kernels::subsets::separable_part;
 use vaglio_kernels::tolerance::MINIMUM_ROUNDING;
@@ -150,8 +150,8 @@ impl Evaluator for NhsicEvaluator {
         })
     }
 
-    fn is_in_parts(&self, _: Trials<'_>) -> bool {
-        true
+    fn trace(&self, _: Trials<'_>) -> Trace {
+        Trace::Begun
     }
 
     fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
@@ -216,7 +216,7 @@ mod tests {
     use super::super::relations::NARROW;
     use crate::Nhsic;
     use crate::target::TargetMatrix;
-    use vaglio_core::{Criterion, Outline, Score, Subset};
+    use vaglio_core::{Criterion, Outline, Score, SubsetScorer};
     use vaglio_kernels::Level;
     use vaglio_kernels::hsic::shares;
     use vaglio_testkit::data;
@@ -232,7 +232,7 @@ mod tests {
                 let target = nhsic.target(&design, &shares);
                 let matrix = nhsic.matrix(&target, Level::best(), &shares).unwrap();
                 assert!(matches!(matrix, TargetMatrix::Whole(_)));
-                let mut subset = Subset::open(&nhsic, &design, &Outline::forward(4, 4)).unwrap();
+                let mut subset = SubsetScorer::open(&nhsic, &design, &Outline::forward(4, 4)).unwrap();
                 for feature in [2, 0, 3] {
                     subset.add(feature).unwrap();
                     let expected = nhsic.evaluate(&design, subset.selected()).unwrap().loss;
@@ -247,7 +247,7 @@ mod tests {
     fn few_of_many_columns_are_tried_as_all_are() {
         let design = data::regression(20, NARROW + 88, 3).design(&[1.0], true);
         let nhsic = Nhsic::default();
-        let open = || Subset::open(&nhsic, &design, &Outline::forward(design.features(), 4)).unwrap();
+        let open = || SubsetScorer::open(&nhsic, &design, &Outline::forward(design.features(), 4)).unwrap();
         let (mut few, mut all) = (open(), open());
         let every: Vec<usize> = (0..design.features()).collect();
         for feature in [7, 300, 599] {

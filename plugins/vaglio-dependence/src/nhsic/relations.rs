@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Feature, ProcessGroup, Question, Result};
+use vaglio_core::{Design, Feature, ProcessGroup, Result, WorkItem};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::shares;
 use vaglio_kernels::tolerance::LEVEL_SIMILARITY;
@@ -73,7 +73,7 @@ impl Relations {
         match &self.process_group {
             Some((process_group, named)) => {
                 let kind = format!("{named} {kind}");
-                process_group.gather(Question { kind: &kind, which }, all, &mut make)
+                process_group.gather(WorkItem { kind: &kind, which }, all, &mut make)
             }
             None => Ok(vec![make(0..all)?]),
         }

@@ -15,7 +15,8 @@ use ndarray::Array2;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use vaglio_core::{
-    Choose, Columns, CrossValidation, Keeper, Lambda, Problem, SearchStrategy, Silent, Squared, Task, Whose,
+    Choose, Columns, CrossValidation, JournalOwner, JournalStore, Lambda, Problem, SearchStrategy, Silent, Squared,
+    Task,
 };
 use vaglio_report::record::{Cell, Table};
 use vaglio_testkit::Random;
@@ -204,7 +205,7 @@ fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
 #[derive(Default)]
 struct Notebook(Mutex<BTreeMap<String, String>>);
 
-impl Keeper for Notebook {
+impl JournalStore for Notebook {
     fn recall(&self, key: &str) -> Option<String> {
         self.0.lock().unwrap().get(key).cloned()
     }
@@ -213,8 +214,8 @@ impl Keeper for Notebook {
         self.0.lock().unwrap().insert(key.into(), value.into());
     }
 
-    fn whose(&self, _key: &str) -> Whose {
-        Whose::Own
+    fn owner(&self, _key: &str) -> JournalOwner {
+        JournalOwner::Own
     }
 }
 

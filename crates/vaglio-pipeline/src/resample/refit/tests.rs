@@ -11,7 +11,7 @@ use ndarray::{Array2, Axis, concatenate};
 use std::sync::Arc;
 use vaglio_core::{
     AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Outline, Problem, Readout, Round,
-    Score, Silent, Subset, Table, Task, ZeroOne,
+    Score, Silent, SubsetScorer, Table, Task, ZeroOne,
 };
 use vaglio_testkit::Random;
 use vaglio_validate::splits::{Forward, Repeated};
@@ -155,7 +155,7 @@ fn engines_and_definition_are_plain_loops_over_folds() {
             let (readout, loss) = (design.readout().unwrap().clone(), criterion.loss().unwrap());
             let expected = loops(&sample, &problem, &rounds, &readout, loss);
             let outline = Outline::forward(design.features(), 3);
-            let mut subset = Subset::open(&*criterion, &design, &outline).unwrap();
+            let mut subset = SubsetScorer::open(&*criterion, &design, &outline).unwrap();
             for chosen in [&[][..], &[1], &[1, 0]] {
                 chosen.last().into_iter().for_each(|&last| subset.add(last).unwrap());
                 let candidates: Vec<Feature> =

@@ -5,7 +5,7 @@
 use vaglio_core::{
     Action, Answer, Choose, Coefficients, Columns, Criterion, Design, Feature, Form, HeldOut, Learner, LinearForm,
     Loss, Model, ModelData, ModelParts, Outline, Path, PathEntry, Predictor, Problem, Readout, Result, Score,
-    SearchContext, SearchStrategy, Squared, Step, StopReason, Subset, part, ridge, saved,
+    SearchContext, SearchStrategy, Squared, Step, StopReason, SubsetScorer, part, ridge, saved,
 };
 use vaglio_testkit::{Broken, data};
 
@@ -192,7 +192,7 @@ fn entries(columns: &Columns) -> ndarray::Array2<f64> {
 }
 
 /// Scores one addition.
-pub fn addition(subset: &mut Subset<'_>, feature: Feature) -> Result<Score> {
+pub fn addition(subset: &mut SubsetScorer<'_>, feature: Feature) -> Result<Score> {
     let mut score = [Score::WORST];
     subset.score_additions(&[feature], &mut score)?;
     Ok(score[0])

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
     AnyLoss, Branch, Column, Criterion, Design, Error, Evaluator, Feature, HeldOut, Loss, Outline, Result, Round,
-    Score, Shortcut, Squared, Subset, Winner, saved, walked,
+    Score, Shortcut, Squared, SubsetScorer, Winner, saved, walked,
 };
 use vaglio_testkit::{Broken, check_criterion, check_criterion_on_standard_data, data};
 
@@ -233,7 +233,7 @@ impl Criterion for Folds {
         if self.fault == Fault::Plain {
             return Ok(None);
         }
-        let evaluator = Walked { of: self, design, inner: Subset::by_definition(self, design) };
+        let evaluator = Walked { of: self, design, inner: SubsetScorer::by_definition(self, design) };
         Ok(Some(Shortcut::new("walked", evaluator)))
     }
 }
@@ -241,7 +241,7 @@ impl Criterion for Folds {
 struct Walked<'d> {
     of: &'d Folds,
     design: &'d Design,
-    inner: Subset<'d>,
+    inner: SubsetScorer<'d>,
 }
 
 impl Evaluator for Walked<'_> {

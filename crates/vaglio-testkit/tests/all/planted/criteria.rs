@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Criterion, Design, Error, Evaluator, Feature, HeldOut, Outline, Result, Score, Shortcut, Subset, saved,
+    Criterion, Design, Error, Evaluator, Feature, HeldOut, Outline, Result, Score, Shortcut, SubsetScorer, saved,
 };
 use vaglio_testkit::{check_criterion, data};
 
@@ -100,7 +100,7 @@ impl Criterion for Training {
             Fault::RemoveDoesNothing,
             Fault::NegativeStandardError,
         ];
-        let evaluator = Walked { fault: self.fault, inner: Subset::by_definition(self, design) };
+        let evaluator = Walked { fault: self.fault, inner: SubsetScorer::by_definition(self, design) };
         Ok(wrong.contains(&self.fault).then(|| Shortcut::new("walked", evaluator)))
     }
 }
@@ -119,7 +119,7 @@ fn unweighted(design: &Design, subset: &[Feature]) -> f64 {
 
 struct Walked<'d> {
     fault: Fault,
-    inner: Subset<'d>,
+    inner: SubsetScorer<'d>,
 }
 
 impl Evaluator for Walked<'_> {

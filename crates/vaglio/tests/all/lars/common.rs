@@ -3,7 +3,7 @@
 use ndarray::Array2;
 use vaglio::core::{
     Action, Correlation, Criterion, Design, Feature, Geometry, Observer, Path, Problem, Readout, Result, Score,
-    SearchContext, SearchStrategy, Signs, Silent, Subset, Task, saved,
+    SearchContext, SearchStrategy, Signs, Silent, SubsetScorer, Task, saved,
 };
 use vaglio::criteria::Loo;
 use vaglio_testkit::{Random, data};
@@ -49,7 +49,7 @@ pub fn watched(
     observer: &mut dyn Observer,
 ) -> Result<Path> {
     search.check(criterion, design)?;
-    let subset = Subset::open(criterion, design, &search.outline(design)?)?;
+    let subset = SubsetScorer::open(criterion, design, &search.outline(design)?)?;
     search.search(&mut SearchContext::new(criterion, design, subset, &mut *observer, 0))
 }
 

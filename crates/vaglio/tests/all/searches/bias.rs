@@ -2,7 +2,9 @@
 
 use super::common::{NEAR, refs};
 use serde_json::{Value, json};
-use vaglio::core::{Criterion, Design, Measure, Path, Readout, SearchContext, SearchStrategy, Silent, Subset, Task};
+use vaglio::core::{
+    Criterion, Design, Measure, Path, Readout, SearchContext, SearchStrategy, Silent, SubsetScorer, Task,
+};
 use vaglio::criteria::Mrmr;
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::search::{Greedy, Lars};
@@ -24,8 +26,8 @@ fn design(seed: u64, lambdas: &[f64], weighted: bool, value: f64) -> Design {
 
 fn walk(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design, fast: bool) -> Path {
     search.check(criterion, design).unwrap();
-    let open = || Subset::open(criterion, design, &search.outline(design).unwrap()).unwrap();
-    let subset = if fast { open() } else { Subset::by_definition(criterion, design) };
+    let open = || SubsetScorer::open(criterion, design, &search.outline(design).unwrap()).unwrap();
+    let subset = if fast { open() } else { SubsetScorer::by_definition(criterion, design) };
     search.search(&mut SearchContext::new(criterion, design, subset, &mut Silent, 0)).unwrap()
 }
 

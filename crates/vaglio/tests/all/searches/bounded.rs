@@ -3,7 +3,7 @@
 use super::common::StopAt;
 use vaglio::core::{
     AnyLoss, Criterion, Design, Feature, NearBest, Observer, Path, SearchContext, SearchStrategy, Silent, Squared,
-    StopReason, Subset,
+    StopReason, SubsetScorer,
 };
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{Alternatives, Exhaustive, Within, WithinRule};
@@ -11,7 +11,7 @@ use vaglio_testkit::data;
 
 fn run(search: &Exhaustive, criterion: &dyn Criterion, design: &Design, observer: &mut dyn Observer) -> Path {
     search.check(criterion, design).unwrap();
-    let subset = Subset::open(criterion, design, &search.outline(design).unwrap()).unwrap();
+    let subset = SubsetScorer::open(criterion, design, &search.outline(design).unwrap()).unwrap();
     search.search(&mut SearchContext::new(criterion, design, subset, observer, 0)).unwrap()
 }
 

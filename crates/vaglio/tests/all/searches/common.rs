@@ -4,7 +4,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use vaglio::core::{
     Answer, Criterion, Design, Event, Feature, FeatureRef, Observer, Path, SearchContext, SearchStrategy, Silent,
-    StopReason, Subset,
+    StopReason, SubsetScorer,
 };
 use vaglio::criteria::Loo;
 use vaglio::search::Blocks;
@@ -12,14 +12,14 @@ use vaglio_testkit::{Near, data};
 
 pub fn by_definition(search: &dyn SearchStrategy, design: &Design) -> Path {
     let criterion = Loo::default();
-    let subset = Subset::by_definition(&criterion, design);
+    let subset = SubsetScorer::by_definition(&criterion, design);
     search.search(&mut SearchContext::new(&criterion, design, subset, &mut Silent, 0)).unwrap()
 }
 
 pub fn fast(search: &dyn SearchStrategy, design: &Design, observer: &mut dyn Observer) -> Path {
     let criterion: &dyn Criterion = &Loo::default();
     search.check(criterion, design).unwrap();
-    let subset = Subset::open(criterion, design, &search.outline(design).unwrap()).unwrap();
+    let subset = SubsetScorer::open(criterion, design, &search.outline(design).unwrap()).unwrap();
     search.search(&mut SearchContext::new(criterion, design, subset, &mut *observer, 0)).unwrap()
 }
 

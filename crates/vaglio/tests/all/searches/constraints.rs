@@ -5,7 +5,7 @@ use ndarray::Array2;
 use std::collections::BTreeMap;
 use vaglio::core::{
     Absolute, AnyLoss, Columns, Constraints, Criterion, Design, Feature, Heredity, Path, Problem, Readout, Score,
-    SearchContext, SearchStrategy, Sign, Silent, Squared, StopReason, Subset, Task,
+    SearchContext, SearchStrategy, Sign, Silent, Squared, StopReason, SubsetScorer, Task,
 };
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{
@@ -103,7 +103,7 @@ fn keeps(given: &Constraints, design: &Design, subset: &[Feature], lambda: Optio
 
 fn run(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Option<Path> {
     search.check(criterion, design).ok()?;
-    let subset = Subset::open(criterion, design, &search.outline(design).unwrap()).unwrap();
+    let subset = SubsetScorer::open(criterion, design, &search.outline(design).unwrap()).unwrap();
     Some(search.search(&mut SearchContext::new(criterion, design, subset, &mut Silent, 3)).unwrap())
 }
 
@@ -228,7 +228,7 @@ fn every_step_and_entry_of_every_search_keeps_the_constraints() {
             if search.check(criterion, &design).is_err() {
                 continue;
             }
-            let subset = Subset::open(criterion, &design, &search.outline(&design).unwrap()).unwrap();
+            let subset = SubsetScorer::open(criterion, &design, &search.outline(&design).unwrap()).unwrap();
             let path = search.search(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 3));
             let Ok(path) = path else {
                 // Forced columns whose weights have the other sign are refused when that is seen.

@@ -3,7 +3,7 @@
 use super::common::{by_definition, fast, loss, refs};
 use serde_json::{Value, json};
 use vaglio::core::{
-    Choose, Criterion, Design, Feature, Score, SearchContext, SearchStrategy, Silent, StopReason, Subset,
+    Choose, Criterion, Design, Feature, Score, SearchContext, SearchStrategy, Silent, StopReason, SubsetScorer,
 };
 use vaglio::criteria::{Loo, Mrmr};
 use vaglio::search::{Exhaustive, Floating, Greedy};
@@ -138,7 +138,7 @@ fn no_result_has_an_infinite_score() {
                 if search.check(&criterion, &design).is_err() {
                     continue;
                 }
-                let subset = Subset::open(&criterion, &design, &search.outline(&design).unwrap()).unwrap();
+                let subset = SubsetScorer::open(&criterion, &design, &search.outline(&design).unwrap()).unwrap();
                 let mut silent = Silent;
                 let path = search.search(&mut SearchContext::new(&criterion, &design, subset, &mut silent, 0)).unwrap();
                 let on = format!("{kind} {choose} {polish} {most}: {:?} {:?}", path.chosen, path.entries);
@@ -162,7 +162,7 @@ fn tolerance_counts_from_the_first_column_where_none_does_not_compare() {
     let criterion: &dyn Criterion = &Mrmr::default();
     let walk = |settings: Value| {
         let search: Box<dyn SearchStrategy> = serde_json::from_value(settings).unwrap();
-        let subset = Subset::by_definition(criterion, &design);
+        let subset = SubsetScorer::by_definition(criterion, &design);
         search.search(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 0)).unwrap()
     };
     for kind in ["greedy", "floating", "rank", "random"] {

@@ -3,7 +3,7 @@
 use super::common::{NEAR, StopAt, by_definition, designs, fast, loss, named, refs};
 use vaglio::core::{
     Criterion, Design, Evaluator, Feature, Observer, Path, Result, Score, SearchContext, SearchStrategy, Shortcut,
-    Silent, StopReason, Subset,
+    Silent, StopReason, SubsetScorer,
 };
 use vaglio::criteria::Loo;
 use vaglio::search::{Exhaustive, Greedy};
@@ -101,7 +101,7 @@ impl Evaluator for Bounding<'_> {
 }
 
 fn bounded(search: &Exhaustive, design: &Design, observer: &mut dyn Observer) -> Path {
-    let subset = Subset::new(Shortcut::new("bounding", Bounding(design)));
+    let subset = SubsetScorer::new(Shortcut::new("bounding", Bounding(design)));
     search.search(&mut SearchContext::new(&Loo::default(), design, subset, &mut *observer, 0)).unwrap()
 }
 

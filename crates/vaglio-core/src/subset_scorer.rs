@@ -1,16 +1,14 @@
 //! The subset that a search changes, with its scores.
 
+use crate::answer_log::{AnswerLog, Answered, Question};
 use crate::by_definition::{ByDefinition, Unscored, no_number, of_criterion};
 use crate::criterion::definition_engine;
 use crate::evaluator::winner;
-use crate::process_group::Together;
-use crate::tape::{
-    ADD, Answered, LAMBDAS, REMOVE, RESET, SCORE, SCORE_WITH, SETTLED, STANDARD_ERROR, Tape, digest, kind_of, question,
-};
+use crate::process_group::{DistributedTrials, try_first, try_some};
 use crate::{
     Branch, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, Outline,
-    PathEntry, ProcessGroup, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, Trials, Winner, larger,
-    smaller,
+    PathEntry, ProcessGroup, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, Trace, Trials, Winner,
+    larger, smaller,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,20 +16,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// The current subset of a search, with its scores under a criterion.
-pub struct Subset<'d> {
+pub struct SubsetScorer<'d> {
     selected: Vec<Feature>,
     shortcut: Shortcut<'d>,
     /// Whether the evaluator's caches may be those of another subset.
     is_stale: bool,
-    /// Where answers of the evaluator are kept, in their order.
-    journal: Journal,
+    log: AnswerLog,
     sign: StopSign,
-    asked: usize,
-    /// All answers, of a search that may pause.
-    tape: Option<Tape>,
-    /// Of the answers so far.
+    /// The diagnostics of the answers so far.
     diagnostics: Option<Diagnostics>,
-    /// What scores, and the names of the columns, for errors.
+    /// The criterion and the names of the columns, for errors.
     blamed: Option<(&'d dyn Criterion, &'d [String])>,
     /// Whether entries have standard errors.
     has_errors: bool,
@@ -39,7 +33,7 @@ pub struct Subset<'d> {
     processes: Option<Arc<dyn ProcessGroup>>,
 }
 
-impl<'d> Subset<'d> {
+impl<'d> SubsetScorer<'d> {
     /// The empty subset: by the criterion's shortcut where it has one for the design, else by its definition.
     ///
     /// # Errors
@@ -48,28 +42,35 @@ impl<'d> Subset<'d> {
         let failed = |error: Error| error.of(Role::Criterion, criterion.typetag_name());
         if outline.is_unscored(design) {
             let shortcut = Shortcut::new(definition_engine(criterion.folds(design)), Unscored::new(design));
-            return Ok(Subset { has_errors: false, ..Subset::new(shortcut) });
+            return Ok(SubsetScorer { has_errors: false, ..SubsetScorer::new(shortcut) });
         }
         let subset = match criterion.accelerate(design, outline).map_err(failed)? {
-            Some(shortcut) => Subset { blamed: Some((criterion, design.names())), ..Subset::new(shortcut) },
-            None => Subset::by_definition(criterion, design),
+            Some(shortcut) => SubsetScorer { blamed: Some((criterion, design.names())), ..SubsetScorer::new(shortcut) },
+            None => SubsetScorer::by_definition(criterion, design),
         };
-        Ok(Subset { has_errors: design.data().extent.has_errors, ..subset })
+        Ok(SubsetScorer { has_errors: design.data().extent.has_errors, ..subset })
     }
 
     /// The empty subset by a shortcut.
     pub fn new(shortcut: Shortcut<'d>) -> Self {
-        let (journal, sign) = (Journal::default(), StopSign::default());
-        let (selected, asked, tape, diagnostics, blamed) = (Vec::new(), 0, None, None, None);
-        let (is_stale, has_errors, processes) = (false, true, None);
-        Subset { selected, shortcut, is_stale, journal, sign, asked, tape, diagnostics, blamed, has_errors, processes }
+        SubsetScorer {
+            selected: Vec::new(),
+            shortcut,
+            is_stale: false,
+            log: AnswerLog::default(),
+            sign: StopSign::default(),
+            diagnostics: None,
+            blamed: None,
+            has_errors: true,
+            processes: None,
+        }
     }
 
     /// The empty subset, with every trial by the definition: always right, never fast.
     pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
         let blamed = Some((criterion, design.names()));
         let engine = definition_engine(criterion.folds(design));
-        Subset { blamed, ..Subset::new(Shortcut::new(engine, ByDefinition { criterion, design })) }
+        SubsetScorer { blamed, ..SubsetScorer::new(Shortcut::new(engine, ByDefinition { criterion, design })) }
     }
 
     /// An error of the criterion's evaluator as one of the criterion, on these columns.
@@ -112,127 +113,93 @@ impl<'d> Subset<'d> {
     /// # Errors
     /// Those of [`Evaluator::score`], as of all methods.
     pub fn score(&mut self) -> Result<Score> {
-        let score = self.taped(SCORE, &[], |subset| subset.ask(|evaluator, selected| evaluator.score(selected)))?;
+        let score =
+            self.asked(Question::Score, |scorer| scorer.ask(|evaluator, selected| evaluator.score(selected)))?;
         self.check(&[score], |_| self.selected.clone())?;
         Ok(score)
     }
 
-    /// From now on answers are kept in a journal, or recalled from it, and the sign may end trials.
+    /// Answers are kept in the journal from now on, or recalled from it, the sign may end trials, and processes may share them.
     pub(crate) fn attach(&mut self, journal: Journal, sign: StopSign, processes: Option<&Arc<dyn ProcessGroup>>) {
-        (self.journal, self.sign, self.asked, self.processes) = (journal, sign, 0, processes.cloned());
+        (self.log, self.sign, self.processes) = (AnswerLog::new(journal), sign, processes.cloned());
     }
 
-    /// Those with whom the trials that are asked next are made.
-    fn together(&self, trials: Trials<'_>) -> Option<Together> {
-        let processes = Arc::clone(self.processes.as_ref()?);
-        let which = format!("{} {}", self.asked, question(&self.selected, trials));
-        Some(Together { processes, recorder: self.recorder(), kind: format!("{}answer", self.journal.path()), which })
+    /// The search may pause from now on.
+    pub(crate) fn keep_answers(&mut self) {
+        self.log.keep_all();
     }
 
-    /// From now on all answers are kept in memory, so that the search can pause.
-    pub(crate) fn tape(&mut self) {
-        self.tape = Some(Tape::default());
-    }
-
-    /// The search pauses, and can go on from where it is; false where that is not so, and it may not pause.
+    /// The search pauses, and can go on from where it is; false where it may not pause.
     pub(crate) fn pause(&mut self) -> bool {
-        self.tape.as_mut().map(Tape::pause).is_some()
+        self.log.pause()
     }
 
-    /// The empty subset of a search that is begun again, which gets the answers that it had before it paused; false where
-    /// it did not stay there.
+    /// The empty subset of a search that is called again and gets the answers that it had; false where it asked on after the pause.
     pub(crate) fn rewind(&mut self) -> bool {
-        let goes_on = self.tape.as_mut().is_some_and(Tape::rewind);
+        let goes_on = self.log.rewind();
         if goes_on {
-            (self.asked, self.selected) = (0, Vec::new());
+            self.selected.clear();
         }
         goes_on
     }
 
-    /// The answer of the tape, where the search goes on, or that of `ask`, which is kept where it may pause.
-    fn taped<T: Clone + Send + 'static>(
+    /// The answer that a paused search had, or that of `ask`.
+    fn asked<T: Clone + Send + 'static>(
         &mut self,
-        kind: u64,
-        columns: &[Feature],
+        question: Question<'_>,
         ask: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        let Some(tape) = &mut self.tape else { return ask(self) };
-        let digest = digest(kind, [&self.selected, columns]);
-        if let Some(played) = tape.play(digest) {
-            return played;
+        if let Some(answer) = self.log.remembered(question, &self.selected)? {
+            return Ok(answer);
         }
         let answer = ask(self)?;
-        if let Some(tape) = &mut self.tape {
-            tape.keep(digest, answer.clone());
-        }
+        self.log.remember(question, &self.selected, &answer);
         Ok(answer)
     }
 
-    /// What is asked has no answer that can be kept, so that the search pauses no more.
-    fn untaped(&mut self) -> Result<()> {
-        let is_playing = self.tape.take().is_some_and(|tape| tape.is_playing());
-        let unlike = || Error::Shape("a search that goes on asks otherwise than it did before it paused".into());
-        if is_playing { Err(unlike()) } else { Ok(()) }
-    }
-
-    /// What the evaluator gives for these trials, or gave before: to this search, or in an earlier run where that fits; `size`
-    /// counts numbers of the answer.
+    /// The answer to trials: of this search before a pause, of an earlier run where it `fits`, or of `ask`. `size` counts its numbers.
     fn answered<T: Serialize + DeserializeOwned + Clone + Send + 'static>(
         &mut self,
         trials: Trials<'_>,
         size: usize,
         fits: impl Fn(&T) -> bool,
-        ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>,
+        ask: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
         self.sign.check()?;
-        let place = self.asked;
-        self.asked += 1;
-        self.taped(kind_of(trials), trials.candidates(), |subset| subset.journaled(place, trials, size, fits, ask))
+        self.asked(Question::Trials(trials), |scorer| {
+            let key = scorer.log.key(&scorer.selected, trials);
+            if let Some(known) = scorer.log.recalled(&key).filter(|known: &Answered<T>| fits(&known.answer)) {
+                scorer.ask(|evaluator, selected| match evaluator.trace(trials) {
+                    Trace::Nothing => Ok(()),
+                    _ => try_first(evaluator, selected, trials),
+                })?;
+                scorer.note(known.diagnostics);
+                return Ok(known.answer);
+            }
+            let begun = Instant::now();
+            let answered = scorer.recorded(ask)?;
+            scorer.log.keep(key, (begun, size), &answered, scorer.shortcut.evaluator.trace(trials));
+            Ok(answered.answer)
+        })
     }
 
-    /// The same of the evaluator or an earlier run.
-    fn journaled<T: Serialize + DeserializeOwned>(
-        &mut self,
-        place: usize,
-        trials: Trials<'_>,
-        size: usize,
-        fits: impl Fn(&T) -> bool,
-        ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>,
-    ) -> Result<T> {
-        if !self.journal.is_kept() {
-            return Ok(self.recorded(ask)?.0);
-        }
-        let (key, asked) = (format!("answer/{place}"), question(&self.selected, trials));
-        let known: Option<Answered<T>> = self.journal.recall(&key);
-        if let Some(known) = known.filter(|known| known.asked == asked && !known.again && fits(&known.answer)) {
-            self.ask(|evaluator, selected| evaluator.skip(selected, trials))?;
-            self.note(known.diagnostics);
-            return Ok(known.answer);
-        }
-        let begun = Instant::now();
-        let (answer, diagnostics) = self.recorded(ask)?;
-        let again = !self.shortcut.evaluator.can_skip(trials);
-        if !self.journal.is_worth(begun, size) {
-            return Ok(answer);
-        }
-        let answered = Answered { asked, answer, again, diagnostics };
-        self.journal.keep_of(begun, &key, &answered);
-        Ok(answered.answer)
-    }
-
-    /// An answer, or a change, and the diagnostics of its trials alone.
-    fn recorded<T>(
-        &mut self,
-        ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>,
-    ) -> Result<(T, Option<Diagnostics>)> {
+    /// An answer, or a change, with the diagnostics of its trials alone.
+    fn recorded<T>(&mut self, ask: impl FnOnce(&mut Self) -> Result<T>) -> Result<Answered<T>> {
         let recorder = self.recorder();
-        let (answer, diagnostics) = self.ask(|evaluator, selected| {
-            // What scores outside of answers note depends on what an earlier run has left to do.
-            recorder.take();
-            Ok((ask(evaluator, selected)?, recorder.take()))
-        })?;
-        self.note(diagnostics);
-        Ok((answer, diagnostics))
+        // What scores outside of answers note depends on what an earlier run has left to do.
+        recorder.take();
+        let answered = Answered { answer: ask(self)?, diagnostics: recorder.take() };
+        self.note(answered.diagnostics);
+        Ok(answered)
+    }
+
+    /// The scores of trials that processes share; `None` where this one makes them alone.
+    fn distributed(&mut self, trials: Trials<'_>) -> Result<Option<Vec<Score>>> {
+        let Some(processes) = self.processes.clone() else { return Ok(None) };
+        let (work, recorder) = (self.log.shared_key(&self.selected, trials), self.recorder());
+        self.ask(|evaluator, subset| {
+            DistributedTrials { evaluator, recorder: &recorder, subset, trials }.scores(&*processes, &work)
+        })
     }
 
     /// What records the diagnostics of trials.
@@ -265,16 +232,13 @@ impl<'d> Subset<'d> {
     }
 
     fn tried(&mut self, trials: Trials<'_>, scores: &mut [Score]) -> Result<()> {
-        let (together, candidates) = (self.together(trials), trials.candidates());
+        let candidates = trials.candidates();
         let fits = |found: &Vec<Score>| found.len() == candidates.len();
-        let found = self.answered(trials, candidates.len(), fits, |evaluator, selected| {
-            if let Some(found) = together.map_or(Ok(None), |of| of.scores(evaluator, selected, trials))? {
+        let found = self.answered(trials, candidates.len(), fits, |scorer| {
+            if let Some(found) = scorer.distributed(trials)? {
                 return Ok(found);
             }
-            match trials.are_additions() {
-                true => evaluator.score_additions(selected, candidates, scores)?,
-                false => evaluator.score_removals(selected, candidates, scores)?,
-            }
+            scorer.ask(|evaluator, selected| try_some(evaluator, (selected, trials), candidates, scores))?;
             Ok(scores.to_vec())
         })?;
         self.check(&found, |place| match trials.are_additions() {
@@ -296,21 +260,22 @@ impl<'d> Subset<'d> {
     }
 
     fn best(&mut self, trials: Trials<'_>) -> Result<Option<Winner>> {
-        let (together, candidates) = (self.together(trials), trials.candidates());
+        let candidates = trials.candidates();
         let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
-        self.answered(trials, 1, fits, |evaluator, selected| {
-            match together.map_or(Ok(None), |of| of.scores(evaluator, selected, trials))? {
-                Some(scores) => winner(candidates, &scores, if trials.are_additions() { "added" } else { "removed" }),
-                None if trials.are_additions() => evaluator.best_addition(selected, candidates),
-                None => evaluator.best_removal(selected, candidates),
-            }
+        self.answered(trials, 1, fits, |scorer| match scorer.distributed(trials)? {
+            Some(scores) => winner(candidates, &scores, if trials.are_additions() { "added" } else { "removed" }),
+            None => scorer.ask(|evaluator, selected| match trials.are_additions() {
+                true => evaluator.best_addition(selected, candidates),
+                false => evaluator.best_removal(selected, candidates),
+            }),
         })
     }
 
     /// Adds a column, which is not in the subset.
     pub fn add(&mut self, feature: Feature) -> Result<()> {
-        self.taped(ADD, &[feature], |subset| {
-            subset.recorded(|evaluator, selected| evaluator.add(selected, feature)).map(drop)
+        self.asked(Question::Add(feature), |scorer| {
+            let change = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.add(selected, feature));
+            scorer.recorded(change).map(drop)
         })?;
         self.selected.push(feature);
         Ok(())
@@ -319,8 +284,9 @@ impl<'d> Subset<'d> {
     /// Removes a column; one that is not in the subset changes nothing.
     pub fn remove(&mut self, feature: Feature) -> Result<()> {
         let Some(place) = self.selected.iter().position(|&f| f == feature) else { return Ok(()) };
-        self.taped(REMOVE, &[feature], |subset| {
-            subset.recorded(|evaluator, selected| evaluator.remove(selected, feature)).map(drop)
+        self.asked(Question::Remove(feature), |scorer| {
+            let change = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.remove(selected, feature));
+            scorer.recorded(change).map(drop)
         })?;
         self.selected.remove(place);
         Ok(())
@@ -328,10 +294,10 @@ impl<'d> Subset<'d> {
 
     /// Makes `subset` the current subset.
     pub fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        self.taped(RESET, subset, |of| {
-            let done = of.shortcut.evaluator.reset(subset);
-            of.is_stale = false;
-            done.map_err(|error| of.blame(error, subset))
+        self.asked(Question::Reset(subset), |scorer| {
+            let done = scorer.shortcut.evaluator.reset(subset);
+            scorer.is_stale = false;
+            done.map_err(|error| scorer.blame(error, subset))
         })?;
         self.selected = subset.to_vec();
         Ok(())
@@ -339,50 +305,50 @@ impl<'d> Subset<'d> {
 
     /// The standard error of the score as a mean over rows, where it is one.
     pub fn standard_error(&mut self) -> Result<Option<f64>> {
-        self.taped(STANDARD_ERROR, &[], |subset| subset.ask(|evaluator, selected| evaluator.standard_error(selected)))
+        let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.standard_error(selected));
+        self.asked(Question::StandardError, ask)
     }
 
-    /// The subset as an entry of a path, with a score that a trial or [`Subset::score`] gave; with its standard error,
+    /// The subset as an entry of a path, with a score that a trial or [`SubsetScorer::score`] gave; with its standard error,
     /// unless the design does [without](crate::engine::EngineDesign::without_errors).
     pub fn entry(&mut self, score: Score) -> Result<PathEntry> {
         let standard_error = if self.has_errors { self.standard_error()? } else { None };
-        let lambdas =
-            self.taped(LAMBDAS, &[], |subset| subset.ask(|evaluator, selected| evaluator.lambdas(selected)))?;
+        let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.lambdas(selected));
+        let lambdas = self.asked(Question::Lambdas, ask)?;
         let fit = lambdas.map_or(EntryFit::Readout, EntryFit::Lambdas);
         Ok(PathEntry { subset: self.selected.clone(), score, standard_error, fit })
     }
 
     /// What bounds the scores of all subsets of some columns, where the criterion has such bounds.
     pub fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
-        self.untaped()?;
+        self.log.keep_no_more()?;
         self.ask(|evaluator, _| evaluator.squares(columns))
     }
 
     /// The score with several columns added together; `None` where the tree of these columns tells it.
     pub fn score_with(&mut self, more: &[Feature]) -> Result<Option<Score>> {
-        let ask = |subset: &mut Self| subset.ask(|evaluator, selected| evaluator.score_with(selected, more));
-        let score = self.taped(SCORE_WITH, more, ask)?;
+        let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.score_with(selected, more));
+        let score = self.asked(Question::ScoreWith(more), ask)?;
         self.check(score.as_slice(), |_| self.selected.iter().chain(more).copied().collect())?;
         Ok(score)
     }
 
     /// The root of a depth-first search of the subset with any of the columns `later`.
     pub fn tree(&mut self, later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
-        self.untaped()?;
+        self.log.keep_no_more()?;
         self.evaluator()?;
         let root = self.shortcut.evaluator.tree(&self.selected, later)?;
         self.is_stale = root.moves_caches();
         Ok(root)
     }
 
-    /// What `ask` finds of the subset with `more` columns, beside its score; a search that goes on from a pause gets the answer
-    /// that it had.
-    pub fn settled<T: Clone + Send + 'static>(
+    /// A finding about the subset with `more` columns, which a search that goes on after a pause gets again.
+    pub fn finding<T: Clone + Send + 'static>(
         &mut self,
         more: &[Feature],
-        ask: impl FnOnce() -> Result<T>,
+        find: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        self.taped(SETTLED, more, |_| ask())
+        self.asked(Question::Finding(more), |_| find())
     }
 
     /// How scores are computed.

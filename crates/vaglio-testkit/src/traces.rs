@@ -1,20 +1,23 @@
-//! The law of evaluators with skippable trials: a resumed walk gives equal bits.
+//! The law of what trials leave behind: which candidates were tried changes no later bit.
 
 use crate::Broken;
 use crate::broken::Law;
 use crate::trial::{free, open, trail};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use vaglio_core::{Criterion, Design, Journal, Keeper, Monitor, Score, SearchContext, Silent};
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{
+    Compute, Criterion, Design, Journal, JournalStore, Monitor, ProcessGroup, Score, SearchContext, Silent, WorkItem,
+};
 
-/// Recorded answers of a walk, in order.
+/// The answers of a walk, in order.
 #[derive(Default)]
 struct Notes {
     known: BTreeMap<String, String>,
     kept: Mutex<Vec<(String, String)>>,
 }
 
-impl Keeper for Notes {
+impl JournalStore for Notes {
     fn recall(&self, key: &str) -> Option<String> {
         self.known.get(key).cloned()
     }
@@ -28,21 +31,58 @@ impl Keeper for Notes {
     }
 }
 
-/// A walk resumed from any number of recorded answers gives the same bits as a full walk:
-/// [`vaglio_core::Evaluator::can_skip`] is true only for trials without side effects.
-pub fn goes_on(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
-    let law = Law("goes_on");
+/// Which candidates were tried changes no later bit, where [`vaglio_core::Evaluator::trace`] says so: a walk of additions and removals has the
+/// bits of one that makes all trials, after any number of answers of an earlier walk, and where another process makes half of the trials.
+pub fn traces(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("traces");
     trail(law, design, 3, 0)?;
     let (expected, answers) = walked(law, criterion, design, &[])?;
-    for count in 0..=answers.len() {
-        let on = || format!("a walk that knows the first {count} answers");
-        let (found, _) = walked(law, criterion, design, &answers[..count])?;
+    let same = |on: &dyn Fn() -> String, found: Vec<Score>| {
         law.must(found.len() == expected.len(), on, "as many scores", found.len())?;
-        for (&expected, found) in expected.iter().zip(found) {
-            law.bits(on, expected, found)?;
-        }
+        expected.iter().zip(found).try_for_each(|(&expected, found)| law.bits(on, expected, found))
+    };
+    for count in 0..=answers.len() {
+        let (found, _) = walked(law, criterion, design, &answers[..count])?;
+        same(&|| format!("a walk that knows the first {count} answers"), found)?;
+    }
+    let halves = Arc::<Halves>::default();
+    for own in [None, Some(0), Some(1)] {
+        let group = Arc::new(Half { own, made: Arc::clone(&halves) });
+        let (found, _) = walked(law, criterion, &design.searched_by(Some(group)), &[])?;
+        same(&|| format!("a walk of two processes, of which this is {own:?}"), found)?;
     }
     Ok(())
+}
+
+/// Both halves of the numbers of each work item.
+type Halves = Mutex<BTreeMap<String, [Vec<f64>; 2]>>;
+
+/// One of two processes, which makes its own half of the numbers and gets the other; `None` makes both, which are kept for it.
+#[derive(Debug)]
+struct Half {
+    own: Option<usize>,
+    made: Arc<Halves>,
+}
+
+impl ProcessGroup for Half {
+    fn gather(
+        &self,
+        work: WorkItem<'_>,
+        count: usize,
+        compute: &mut Compute<'_>,
+    ) -> vaglio_core::Result<Vec<Vec<f64>>> {
+        let (ranges, key) = ([0..count / 2, count / 2..count], format!("{} {}", work.kind, work.which));
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(own) = self.own else {
+            let [first, second] = ranges;
+            let both = [compute(first)?, compute(second)?];
+            made.insert(key, both.clone());
+            return Ok(both.into());
+        };
+        let mut halves = made.get(&key).cloned().unwrap_or_default();
+        halves[own] = compute(ranges[own].clone())?;
+        Ok(halves.into())
+    }
 }
 
 /// Answers with their keys.

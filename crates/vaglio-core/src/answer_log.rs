@@ -1,0 +1,218 @@
+//! The log of the answers that a search gets.
+//!
+//! A search is a function of its answers, so a search that is called again gets those that it had: after a pause from memory, in a later run
+//! from the journal. After a pause the evaluator is where the search left it and is asked nothing until the answers end. In a later run the
+//! changes of the subset are made again, so that caches follow.
+
+use crate::{Diagnostics, Error, Feature, Journal, Result, Trace, Trials};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::any::Any;
+use std::time::Instant;
+
+/// A question about the current subset, or a change of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Question<'q> {
+    Trials(Trials<'q>),
+    Score,
+    StandardError,
+    Lambdas,
+    Add(Feature),
+    Remove(Feature),
+    Reset(&'q [Feature]),
+    ScoreWith(&'q [Feature]),
+    /// What a search finds by itself of the subset with more columns.
+    Finding(&'q [Feature]),
+}
+
+impl Question<'_> {
+    /// Its kind by number, and the columns that it is about.
+    fn parts(&self) -> (u64, &[Feature]) {
+        match self {
+            Question::Trials(trials) => (kind(*trials), trials.candidates()),
+            Question::Score => (4, &[]),
+            Question::StandardError => (5, &[]),
+            Question::Lambdas => (6, &[]),
+            Question::Add(feature) => (7, std::slice::from_ref(feature)),
+            Question::Remove(feature) => (8, std::slice::from_ref(feature)),
+            Question::Reset(subset) => (9, subset),
+            Question::ScoreWith(more) => (10, more),
+            Question::Finding(more) => (11, more),
+        }
+    }
+
+    /// FNV-1a over kind, subset and columns.
+    fn digest(&self, selected: &[Feature]) -> u64 {
+        let (kind, columns) = self.parts();
+        let mixed = |digest: u64, word: u64| (digest ^ word).wrapping_mul(0x100_0000_01b3);
+        let lists = [selected, columns];
+        let words = lists.iter().flat_map(|list| list.iter().map(|&column| column as u64).chain([u64::MAX]));
+        words.fold(mixed(0xcbf2_9ce4_8422_2325, kind), mixed)
+    }
+}
+
+fn kind(trials: Trials<'_>) -> u64 {
+    match trials {
+        Trials::Additions(_) => 0,
+        Trials::Removals(_) => 1,
+        Trials::BestAddition(_) => 2,
+        Trials::BestRemoval(_) => 3,
+    }
+}
+
+/// Trials in words: what is tried, at what size, of how many, and a digest of subset and candidates.
+fn described(selected: &[Feature], trials: Trials<'_>) -> String {
+    let what = ["additions", "removals", "addition", "removal"][kind(trials) as usize];
+    let digest = Question::Trials(trials).digest(selected);
+    format!("{what} {}/{} {digest:016x}", selected.len(), trials.candidates().len())
+}
+
+/// Trials by their place among all of a search.
+pub(crate) struct TrialKey {
+    place: usize,
+    asked: String,
+}
+
+/// Trials and their answer, as the journal keeps them.
+#[derive(Serialize, Deserialize)]
+struct Kept<T> {
+    asked: String,
+    answer: T,
+    /// Whether the trials have to be made again for what they leave behind.
+    again: bool,
+    #[serde(default, rename = "health", skip_serializing_if = "Option::is_none")]
+    diagnostics: Option<Diagnostics>,
+}
+
+/// An answer with the diagnostics of its trials.
+pub(crate) struct Answered<T> {
+    pub answer: T,
+    pub diagnostics: Option<Diagnostics>,
+}
+
+/// The answers that a search got, by its questions in their order.
+#[derive(Default)]
+pub(crate) struct AnswerLog {
+    journal: Journal,
+    /// How many trials were asked for.
+    asked: usize,
+    /// All answers, of a search that may pause.
+    memory: Option<Memory>,
+}
+
+impl AnswerLog {
+    /// A log that keeps answers of trials in a journal.
+    pub fn new(journal: Journal) -> Self {
+        AnswerLog { journal, ..AnswerLog::default() }
+    }
+
+    /// From now on all answers are kept in memory, so that the search can pause.
+    pub fn keep_all(&mut self) {
+        self.memory = Some(Memory::default());
+    }
+
+    /// The search pauses; false where it may not.
+    pub fn pause(&mut self) -> bool {
+        self.memory.as_mut().map(|memory| memory.is_paused = true).is_some()
+    }
+
+    /// From the start again; false where the evaluator is not where the last answer left it.
+    pub fn rewind(&mut self) -> bool {
+        self.asked = 0;
+        let Some(memory) = &mut self.memory else { return false };
+        (memory.given, memory.is_paused) = (0, false);
+        !memory.is_overrun
+    }
+
+    /// The search asks what has no answer that can be kept, and pauses no more.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where answers are left.
+    pub fn keep_no_more(&mut self) -> Result<()> {
+        match self.memory.take() {
+            Some(memory) if memory.given < memory.answers.len() => Err(unlike()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The answer that the search had before it paused.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where it asked something else.
+    pub fn remembered<T: Clone + 'static>(
+        &mut self,
+        question: Question<'_>,
+        selected: &[Feature],
+    ) -> Result<Option<T>> {
+        self.asked += usize::from(matches!(question, Question::Trials(_)));
+        let Some(memory) = &mut self.memory else { return Ok(None) };
+        let Some((asked, answer)) = memory.answers.get(memory.given) else { return Ok(None) };
+        memory.given += 1;
+        let answer = answer.downcast_ref::<T>().filter(|_| *asked == question.digest(selected));
+        answer.cloned().map(Some).ok_or_else(unlike)
+    }
+
+    /// Keeps an answer for the time after a pause.
+    pub fn remember<T: Clone + Send + 'static>(&mut self, question: Question<'_>, selected: &[Feature], answer: &T) {
+        if let Some(memory) = &mut self.memory {
+            memory.is_overrun |= memory.is_paused;
+            memory.answers.push((question.digest(selected), Box::new(answer.clone())));
+            memory.given = memory.answers.len();
+        }
+    }
+
+    /// The key of the trials that were asked for last.
+    pub fn key(&self, selected: &[Feature], trials: Trials<'_>) -> TrialKey {
+        TrialKey { place: self.asked.saturating_sub(1), asked: described(selected, trials) }
+    }
+
+    /// The answer to these trials in an earlier run.
+    pub fn recalled<T: DeserializeOwned>(&self, key: &TrialKey) -> Option<Answered<T>> {
+        let known: Kept<T> = self.journal.recall(format_args!("answer/{}", key.place))?;
+        let Kept { answer, diagnostics, .. } = Some(known).filter(|known| known.asked == key.asked && !known.again)?;
+        Some(Answered { answer, diagnostics })
+    }
+
+    /// Keeps an answer of so many numbers for later runs, where trials that began then took long.
+    pub fn keep<T: Serialize>(
+        &self,
+        key: TrialKey,
+        (begun, size): (Instant, usize),
+        answered: &Answered<T>,
+        trace: Trace,
+    ) {
+        if !self.journal.is_worth(begun, size) {
+            return;
+        }
+        let (answer, diagnostics) = (&answered.answer, answered.diagnostics.clone());
+        let kept = Kept { asked: key.asked, answer, again: trace == Trace::Lasting, diagnostics };
+        self.journal.keep_of(begun, format_args!("answer/{}", key.place), &kept);
+    }
+
+    /// The search and the trials that were asked for last, in words that are the same in every process.
+    pub fn shared_key(&self, selected: &[Feature], trials: Trials<'_>) -> SharedKey {
+        let TrialKey { place, asked } = self.key(selected, trials);
+        SharedKey { kind: format!("{}answer", self.journal.path()), which: format!("{place} {asked}") }
+    }
+}
+
+/// Trials as all processes of a group name them.
+pub(crate) struct SharedKey {
+    pub kind: String,
+    pub which: String,
+}
+
+fn unlike() -> Error {
+    Error::Shape("a search that goes on asks otherwise than it did before it paused".into())
+}
+
+/// Answers in their order, each with the digest of its question.
+#[derive(Default)]
+struct Memory {
+    answers: Vec<(u64, Box<dyn Any + Send>)>,
+    /// How many were given to the search that goes on.
+    given: usize,
+    is_paused: bool,
+    /// Whether it asked on after it was told to pause, so that the evaluator has moved.
+    is_overrun: bool,
+}

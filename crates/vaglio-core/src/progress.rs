@@ -88,10 +88,10 @@ impl StageShare {
 ///
 /// # Example
 /// ```
-/// use vaglio_core::{Event, HowFar, Observer, Progress};
+/// use vaglio_core::{Event, ProgressUpdate, Observer, Progress};
 ///
 /// let mut shares = Vec::new();
-/// let mut progress = Progress::new(|far: &HowFar<'_>| shares.push((far.what.to_owned(), far.share)));
+/// let mut progress = Progress::new(|far: &ProgressUpdate<'_>| shares.push((far.what.to_owned(), far.share)));
 /// progress.observe(&Event::Stage { what: "choose", pieces: 2 });
 /// progress.observe(&Event::Piece);
 /// progress.observe(&Event::Piece);

@@ -1,7 +1,6 @@
 //! Elementary functions of whole slices, vectorized.
 //!
-//! They are plain arithmetic without branches, so every [`Level`] and every position in a slice gives the same bits, on
-//! every machine.
+//! They are plain arithmetic without branches, so every [`Level`] and every position in a slice gives the same bits.
 
 use crate::Level;
 

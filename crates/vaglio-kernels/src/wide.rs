@@ -1,6 +1,6 @@
 //! Eight doubles as one value, in plain code that the compiler turns into vectors of any width.
 //!
-//! Every sum has a fixed order over eight fixed lanes, so neither threads nor instruction sets change a bit. Products
+//! Every sum here has a fixed order over eight fixed lanes, on any number of threads and any instruction set. Products
 //! of moments round a product and a sum once (`Wide::mul_add`) at every level; all other kernels round twice. The
 //! baseline of x86-64 has no fused instruction and calls the C library, some twenty times slower.
 //!

@@ -3,16 +3,16 @@
 use vaglio_core::Squared;
 use vaglio_core::prelude::*;
 
-/// The mean squared error on the training rows, with a price for every column.
+/// Mean squared error on the training rows, with a price for every column.
 #[part(Criterion, "template")]
 pub struct Template {
-    /// What a column costs, as a part of the error without any.
+    /// Price of a column, as a share of the error without columns.
     #[default(0.01)]
     pub price: f64,
 }
 
 impl Criterion for Template {
-    /// The definition, which is all that is needed; lower is better.
+    /// Scores a subset by definition, which is all that is needed; lower is better.
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let rows: Vec<usize> = (0..design.rows()).collect();
         let error = |columns: &[Feature], lambda| -> Result<f64> {

@@ -11,7 +11,7 @@ pub struct Template {
 }
 
 impl Learner for Template {
-    /// Columns and a ridge readout, for which criteria have shortcuts; anything else is `Form::Refit`.
+    /// A ridge readout of the columns, for which criteria have shortcuts; any other model is `Form::Refit`.
     fn form(&self) -> Form<'_> {
         Form::Linear(self)
     }

@@ -1,21 +1,21 @@
-//! A learner for vaglio that is trained anew for every subset.
+//! A learner for vaglio that is refitted for every subset.
 
 use vaglio_core::ndarray::{Array2, Axis};
 use vaglio_core::prelude::*;
 use vaglio_core::ridge::ridge;
 
-/// Ridge regression in which rows that are predicted badly count less (P. J. Huber, *Robust statistics*, 1981, 7.8).
+/// Robust ridge regression: rows with large errors get less weight (P. J. Huber, *Robust statistics*, 1981, 7.8).
 #[part(Learner, "template")]
 pub struct Template {
     /// The penalty λ.
     #[default(1.0)]
     pub lambda: f64,
-    /// A row that is so far off, in units of the target, counts half.
+    /// Error, in units of the target, at which a row counts half.
     #[default(10.0)]
     pub scale: f64,
 }
 
-/// How often weights are made anew.
+/// Number of reweighting iterations.
 const ROUNDS: usize = 10;
 
 impl Learner for Template {
@@ -42,7 +42,7 @@ impl Refit for Template {
         for y in targets.axis_chunks_iter(Axis(0), 1) {
             let mut fitted = ridge(x.view(), y, Some(&of_rows), self.lambda, true)?;
             for _ in 0..ROUNDS {
-                // What trains for long asks whether the run is to end.
+                // Long training checks whether the run is to stop.
                 problem.sign().check()?;
                 let errors = &y - &fitted.predict(x.view());
                 let weight = |(error, weight): (&f64, &f64)| weight / (1.0 + (error / self.scale).powi(2));
@@ -57,7 +57,7 @@ impl Refit for Template {
     }
 }
 
-/// What is saved. A model that predicts from its columns in another way has `Predictor::Own(self)` and implements `Predict`.
+/// Saved model. One that is no readout of its columns uses `Predictor::Own(self)` and implements `Predict`.
 #[saved(ModelData, "template_model")]
 struct TemplateModel {
     inputs: Vec<Feature>,
@@ -66,7 +66,7 @@ struct TemplateModel {
 }
 
 impl ModelData for TemplateModel {
-    /// A readout of the columns as they are: the report, `coefficients()` and `vaglio export` know it.
+    /// A readout of the unchanged columns, which the report, `coefficients()` and `vaglio export` support.
     fn parts(&self) -> ModelParts<'_> {
         let TemplateModel { inputs, lambda, coefficients } = self;
         ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: None } }

@@ -1,4 +1,4 @@
-//! The command line of vaglio with one plug-in more.
+//! The command line of vaglio with one more plug-in.
 
 use vaglio_template as _; // a crate that is only listed in Cargo.toml is dropped by the linker
 

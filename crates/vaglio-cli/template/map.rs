@@ -6,7 +6,7 @@ use vaglio_core::prelude::*;
 #[part(Map, "template")]
 pub struct Template {}
 
-/// What the map learned: nothing, since every number is taken by itself.
+/// The fitted map; nothing is learned, since every number is mapped by itself.
 #[saved(FittedMap, "template")]
 pub struct FittedTemplate {}
 

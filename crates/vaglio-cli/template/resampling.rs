@@ -2,7 +2,7 @@
 
 use vaglio_core::prelude::*;
 
-/// Every n-th row is held out, from each start in turn.
+/// Holds out every n-th row, for each first row in turn.
 #[part(Resampling, "template")]
 pub struct Template {
     /// n, 2 or more.

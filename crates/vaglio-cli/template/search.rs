@@ -4,10 +4,10 @@ use vaglio_core::prelude::*;
 use vaglio_search::{Patience, Space, run};
 
 vaglio_search::settings! {
-    /// Adds the best column, again and again, and takes back the worst after every few additions.
+    /// Repeatedly adds the best column, and removes the worst after every few additions.
     #[part(SearchStrategy, "template")]
     pub struct Template {
-        /// Additions after which one column is taken back, from 2 to 1000000.
+        /// Number of additions before each removal, from 2 to 1000000.
         after: usize = 3,
     }
 }

@@ -40,7 +40,7 @@ fn the_interval_holds_the_loss_and_no_columns_are_beside() {
 fn nothing_is_taken_from_noise() {
     let noise = |seed: u64| {
         let problem = data::regression(60, 8, seed).problem();
-        // Fresh numbers, not those of the columns.
+        // A stream of its own, independent of the columns.
         let mut random = Random::new(seed + 1000);
         problem.with_targets(Array2::from_shape_fn((1, 60), |_| random.normal())).unwrap()
     };

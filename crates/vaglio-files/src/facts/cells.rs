@@ -30,7 +30,7 @@ pub(crate) struct Values {
     pub values: Vec<f64>,
     /// Whether the values are those of the original column.
     pub as_read: bool,
-    /// Factor between one unit of these values and the learner's.
+    /// Divisor that the maps applied to these values.
     pub divisor: f64,
 }
 
@@ -48,7 +48,7 @@ impl<'p> ReadCells<'p> {
         ReadCells { behind: found.map(|found| &found.columns), ..self }
     }
 
-    /// Largest share of rows with a missing value in a source of the column. Cost O(rows).
+    /// Share of rows with a missing value in a source of the column. Cost O(rows).
     pub fn missing(&self, name: &str) -> f64 {
         if let Some(streamed) = &self.prepared.streamed {
             let sources = sources(&self.prepared.maps, name);

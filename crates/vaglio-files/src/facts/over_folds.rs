@@ -66,7 +66,7 @@ fn of_model(fold: &Outer) -> Option<OfModel> {
     Some(fold.taken.selected.iter().enumerate().map(of_column).collect())
 }
 
-/// Folds, from 1, in whose training rows a column is constant. Cost at most O(rows · folds); the first rows of a
+/// Folds, from 1, with constant training values of a column. Cost at most O(rows · folds); the first rows of a
 /// varying column decide.
 pub(crate) fn constant_in(design: &Design, parts: &[Part], feature: Feature) -> Vec<usize> {
     let column = design.column(feature);

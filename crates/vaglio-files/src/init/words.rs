@@ -240,12 +240,12 @@ fn levels(cells: &Cells) -> HashSet<&str> {
     }
 }
 
-/// Whether a word that is missing among numbers is still a level of a text column. True if: at most one other level is
-/// left; it and another level are signs; it is written like all others, as `NA` among codes of two letters.
+/// Whether a word that is missing among numbers is still a level of a text column. True if: only one other level is left;
+/// it and another level are signs; it is written like all others, as `NA` among codes of two letters.
 fn is_level(word: &str, levels: &HashSet<&str>) -> bool {
     let is_sign = |text: &str| !text.chars().any(char::is_alphanumeric);
     let form = |text: &str| text.chars().map(|c| (c.is_uppercase(), c.is_lowercase())).collect::<Vec<_>>();
     let is_alike = || !is_sign(word) && levels.iter().all(|level| form(level) == form(word));
-    // Without levels nothing is known.
+    // Without other levels, nothing is known.
     levels.len() == 1 || is_sign(word) && levels.iter().any(|level| is_sign(level)) || levels.len() > 1 && is_alike()
 }

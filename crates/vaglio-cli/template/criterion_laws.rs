@@ -1,4 +1,4 @@
-//! The laws that every criterion keeps.
+//! Tests the laws of criteria.
 
 use vaglio_template::Template;
 

@@ -1,4 +1,4 @@
-//! The laws that every learner keeps.
+//! Tests the laws of learners.
 
 use vaglio_template::Template;
 

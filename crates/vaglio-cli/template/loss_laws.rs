@@ -1,4 +1,4 @@
-//! The laws that every loss keeps.
+//! Tests the laws of losses.
 
 use vaglio_template::Template;
 

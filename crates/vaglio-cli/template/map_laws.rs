@@ -1,4 +1,4 @@
-//! The laws that every map keeps.
+//! Tests the laws of maps.
 
 use vaglio_template::Template;
 

@@ -1,4 +1,4 @@
-//! The laws that every way to hold rows out keeps.
+//! Tests the laws of resamplings.
 
 use vaglio_template::Template;
 

@@ -1,4 +1,4 @@
-//! The laws that every search keeps.
+//! Tests the laws of searches.
 
 use vaglio_template::Template;
 

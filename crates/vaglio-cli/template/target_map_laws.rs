@@ -1,4 +1,4 @@
-//! The laws that every map of targets keeps.
+//! Tests the laws of target maps.
 
 use vaglio_template::Template;
 

@@ -1,4 +1,4 @@
-//! The laws of criteria, tested on the template.
+//! Tests the laws of criteria.
 
 use template::Template;
 

@@ -4,8 +4,8 @@ use vaglio_core::{Design, HeldOut};
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_report::record::{Warning, WarningKind};
 
-/// Warns of forward chaining without a gap: with all target lags at h steps or more, it trains on targets of the h − 1
-/// steps before a block, which are unknown at prediction time.
+/// Warns of forward chaining without a gap. If all target lags are at h steps or more, it trains on targets of the h −
+/// 1 steps before a block, unknown at prediction time.
 pub(super) fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
     let targets = pipeline.settings().data.as_ref()?.target.names();
     if let Some(warning) = overlapping(pipeline) {

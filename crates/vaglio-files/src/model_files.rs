@@ -20,8 +20,8 @@ pub trait ModelFiles {
     /// Predictions are in the order of the table's rows, whatever the order of time.
     ///
     /// # Errors
-    /// Fails for a missing column, a cell that the maps were not prepared for, and times that are text or occur twice
-    /// in a series.
+    /// Fails for: a missing column; a cell that the maps were not prepared for; times that are text or repeat within a
+    /// series.
     fn predict(&self, table: Table) -> Result<Predictions>;
 
     /// Predicts the rows of a data file, columns matched by name.

@@ -1,9 +1,10 @@
 //! Near-best subsets: those as good as the chosen one.
 //!
 //! An `exhaustive` search counts all of them by its bounds. For any other search, the subsets that it visited are
-//! scored again on all rows: after every step, in every fold at the chosen size, in every outer fold, and the chosen
-//! one with each column removed or replaced. A subset is as good if its score exceeds that of the chosen one by at most
-//! one standard error of their difference on the same held-out rows, or by a given share.
+//! scored again on all rows: those after every step, in every fold at the chosen size and in every outer fold. So is
+//! the chosen subset with each column removed or replaced. A subset is as good if its score is at most one standard
+//! error above that of the chosen one, or a given share. The standard error is that of their difference on the same
+//! held-out rows.
 
 use super::importance::Importance;
 use super::importance::exchanges::ExchangePlace;

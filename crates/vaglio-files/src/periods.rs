@@ -19,7 +19,7 @@ const LONG: [&str; 13] = [
     "may",
 ];
 
-/// Parses each text as a number of months, if all are years with a month, or all are years with a quarter or half:
+/// Parses each text as a number of months. All must be years with a month, or all years with a quarter or half:
 /// `2020Q1`, `Q1 2020`, `1990:2`, `2020-03`, `2020M3`, `Mar 2020`, `March-2020`, `2020H1`. Plain numbers are quarters
 /// if none is above 4, else months.
 pub(super) fn periods(text: &[String]) -> Option<Vec<f64>> {

@@ -9,8 +9,8 @@ use vaglio_pipeline::pipeline::ValidPipeline;
 /// Reads, codes, splits and preprocesses the data of a pipeline.
 ///
 /// # Errors
-/// Fails for files that cannot be read or hold non-finite values, for names and labels that the data do not have, and
-/// for text columns that no map accepts.
+/// Fails for: unreadable files; non-finite values; names and labels that the data do not have; text columns that no map
+/// accepts.
 pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     prepare_with(pipeline, folder, Keeping::default())
 }

@@ -146,7 +146,7 @@ fn parted(values: &[f64], classes: &[u32]) -> Option<(usize, usize)> {
     is_pure.then_some((levels, changes))
 }
 
-/// Columns of which the target is a linear function or a mean of levels, and the pair of which it is a linear function.
+/// Columns, and the best pair, that give the target as a linear function; also text whose level means give it.
 fn of_numbers<'a>(columns: &[(&'a str, &'a Cells)], target: &[f64]) -> (Leaks<'a>, Option<(&'a str, &'a str, f64)>) {
     let screened = sample(target.len());
     let Some(y) = standardized(screened.iter().map(|&row| target[row])) else { return (Vec::new(), None) };

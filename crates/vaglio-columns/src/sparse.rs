@@ -77,8 +77,7 @@ impl SparseNumbers {
         SparseNumbers { len, fill: 0.0, rows, values: values.into() }
     }
 
-    /// Maximum number of stored entries of a column that is made sparse automatically: one in 32 for 1000 rows and
-    /// more, `None` for fewer.
+    /// Maximum number of stored entries of an automatic sparse column: one in 32 from 1000 rows on, `None` below.
     pub fn most_entries(len: usize) -> Option<usize> {
         (1000..=u32::MAX as usize).contains(&len).then_some(len / 32)
     }

@@ -1,13 +1,17 @@
-//! Many rows as few, with the same sums of products: what ridge regression, deviations and correlations need of rows.
+//! Condensed rows: few weighted rows with the same sums of products as many, for ridge, standard deviations and
+//! correlations.
 //!
-//! Rows [1 | X | Y], each times the root of its weight, are reduced to a triangle R by reflections, which leave RᵀR, the sums
-//! of all products, what it was. One reflection more turns the first column of R into equal entries √(W/q), with W the weight of
-//! all rows and q ≤ columns + 1 the rows of R. Divided by these, the rows of R are q rows [1 | X′ | Y′] of weight W/q each. The
-//! triangle of a block comes from its Gram matrix where that keeps the digits, and from reflections elsewhere, so that, unlike
-//! sums of products, R has the digits of the rows: reduction of tall and skinny matrices in blocks, J. Demmel, L. Grigori, M. Hoemmen, J. Langou,
-//! *Communication-optimal parallel and sequential QR and LU factorizations*, SIAM J. Sci. Comput. 34(1), 2012.
+//! Rows [1 | X | Y], each scaled by the root of its weight, are reduced to a triangle R by Householder reflections,
+//! which keep the sums of products RᵀR. One more reflection makes all entries of R's first column equal to √(W/q), with
+//! total weight W and q ≤ columns + 1 rows of R. Division by these entries gives q rows [1 | X′ | Y′] of weight W/q
+//! each.
 //!
-//! Columns that are equal stay so to the bit, and constant ones constant.
+//! A block's triangle comes from its Gram matrix if that is well conditioned, else from reflections. Unlike sums of
+//! products, R keeps the digits of the rows. This is QR of tall and skinny matrices in blocks: J. Demmel, L. Grigori,
+//! M. Hoemmen, J. Langou, *Communication-optimal parallel and sequential QR and LU factorizations*, SIAM J. Sci.
+//! Comput. 34(1), 2012.
+//!
+//! Equal columns stay equal to the bit, and constant ones constant.
 
 mod state;
 
@@ -17,61 +21,62 @@ use crate::parallel;
 use crate::{Column, Level};
 use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, concatenate};
 
-/// The mean over columns of the diagonal of the inverse of their correlations, up to which their Gram matrix is factored: the
-/// mean variance inflation factor.
+/// Maximum mean variance inflation factor at which a Gram matrix is factored: the mean diagonal entry of the inverse
+/// correlation matrix.
 const MOST_INFLATION: f64 = 16.0;
 
-/// Some rows: as many as all columns have entries, with the cell of each and the root of its weight.
+/// A batch of rows, with the cell and weight of each row.
 #[derive(Debug, Clone, Copy)]
 pub struct RowBatch<'b> {
     /// Columns and targets.
     pub columns: &'b [Column<'b>],
-    /// The cell of each row; rows of the cell [`NO_CELL`] are left out.
+    /// Cell of each row; rows of [`NO_CELL`] are left out.
     pub cells: &'b [u32],
-    /// The weight of each row; all 1 when absent.
+    /// Weight of each row; all 1 if absent.
     pub weights: Option<&'b [f64]>,
 }
 
-/// The cell of rows that are left out.
+/// Cell number of rows that are left out.
 pub const NO_CELL: u32 = u32::MAX;
 
-/// Rows in batches, reduced cell by cell.
+/// Condenses rows in batches, cell by cell.
 ///
-/// What comes out depends on the rows of each cell and their order alone, neither on batches nor on threads. Memory
-/// 8·n·(h + n) bytes a cell for blocks of h rows; cost O(m·n²).
+/// The result depends only on the rows of each cell and their order, not on batches or threads. Memory 8·n·(h + n)
+/// bytes per cell for blocks of h rows; cost O(m·n²).
 #[derive(Debug)]
 pub struct Condenser {
-    /// Taken off the entries of each column, so that what is far from 0 keeps its digits.
+    /// Subtracted from the entries of each column, so that columns far from 0 keep their digits.
     shifts: Vec<f64>,
     height: usize,
     cells: Vec<CellBlocks>,
 }
 
-/// The rows of a cell so far.
+/// Condensed rows of a cell so far.
 #[derive(Debug, Clone)]
 struct CellBlocks {
-    /// Those that make no block yet: entries of columns, of which the first are roots of weights.
+    /// Rows of the unfinished block, by column; the first column has roots of weights.
     open: Vec<Vec<f64>>,
     triangle: Option<Array2<f64>>,
     weight: f64,
     count: usize,
-    /// The least and greatest entry of each column.
+    /// Least and greatest entry of each column.
     range: Vec<(f64, f64)>,
 }
 
-/// The few rows of a cell.
+/// Condensed rows of a cell.
 #[derive(Debug, Clone)]
 pub struct CondensedCell {
-    /// How many rows they stand for.
+    /// Number of original rows.
     pub count: usize,
-    /// The weight of each.
+    /// Weight of each condensed row.
     pub weights: Vec<f64>,
-    /// The entries of each column, then those of each target.
+    /// Entries of each column, then of each target.
     pub columns: Vec<Vec<f64>>,
 }
 
 impl Condenser {
-    /// For so many cells, in blocks of so many rows at least; `shifts` has a number near the entries of each column and target.
+    /// Creates a condenser with `cells` cells and blocks of at least `height` rows; `shifts` has a number near the
+    /// entries of each column and target.
     pub fn new(cells: usize, shifts: Vec<f64>, height: usize) -> Self {
         let side = shifts.len() + 1;
         let range = vec![(f64::INFINITY, f64::NEG_INFINITY); shifts.len()];
@@ -79,10 +84,10 @@ impl Condenser {
         Condenser { shifts, height: height.max(2 * side), cells: vec![cell; cells] }
     }
 
-    /// Takes in rows that follow those before.
+    /// Adds rows after the previous ones.
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] for entries whose products overflow.
+    /// [`Failure::NoConvergence`] if products of entries overflow.
     pub fn push(&mut self, batch: RowBatch<'_>) -> Result<(), Failure> {
         let mut of_cells: Vec<Vec<usize>> = vec![Vec::new(); self.cells.len()];
         for (row, &cell) in batch.cells.iter().enumerate() {
@@ -90,7 +95,7 @@ impl Condenser {
                 rows.push(row);
             }
         }
-        // The rows of each cell, cut where its blocks end.
+        // Rows of each cell, split at block ends.
         let mut pieces: Vec<(usize, &[usize])> = Vec::new();
         for (cell, rows) in of_cells.iter().enumerate() {
             let (first, rest) = rows.split_at(rows.len().min(self.height - self.cells[cell].open[0].len()));
@@ -111,10 +116,10 @@ impl Condenser {
         Ok(())
     }
 
-    /// Takes in what another has of rows that follow, of as many cells and columns. Cost O(cells · columns³).
+    /// Appends a condenser of later rows, with equal cells and columns. Cost O(cells · columns³).
     ///
     /// # Errors
-    /// Those of [`Condenser::push`].
+    /// Returns the errors of [`Condenser::push`].
     pub fn append(&mut self, other: Condenser) -> Result<(), Failure> {
         let (height, shifts) = (self.height, &self.shifts);
         let moves: Vec<f64> = other.shifts.iter().zip(shifts).map(|(theirs, own)| theirs - own).collect();
@@ -122,7 +127,7 @@ impl Condenser {
         parallel::map_vec(cells, |(own, theirs)| own.append(theirs, &moves, height)).into_iter().collect()
     }
 
-    /// Rows of a batch, scaled and shifted.
+    /// Gathers rows of a batch, scaled and shifted.
     fn gathered(&self, batch: &RowBatch<'_>, rows: &[usize]) -> Gathered {
         let weights: Vec<f64> = rows.iter().map(|&row| batch.weights.map_or(1.0, |weights| weights[row])).collect();
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
@@ -137,10 +142,10 @@ impl Condenser {
         Gathered { columns, weight: weights.iter().sum(), range }
     }
 
-    /// The few rows of each cell.
+    /// Returns the condensed rows of each cell.
     ///
     /// # Errors
-    /// Those of [`Condenser::push`].
+    /// Returns the errors of [`Condenser::push`].
     pub fn finish(self) -> Result<Vec<CondensedCell>, Failure> {
         let shifts = self.shifts;
         parallel::map_vec(self.cells, |cell| cell.finish(&shifts)).into_iter().collect()
@@ -154,7 +159,7 @@ struct Gathered {
 }
 
 impl CellBlocks {
-    /// Takes rows in; the block that they complete.
+    /// Adds rows; returns the block if they complete it.
     fn take(&mut self, piece: Gathered, height: usize) -> Option<Vec<Vec<f64>>> {
         self.weight += piece.weight;
         self.count += piece.columns[0].len();
@@ -168,16 +173,16 @@ impl CellBlocks {
         (self.open[0].len() >= height).then(|| self.open.iter_mut().map(std::mem::take).collect())
     }
 
-    /// Takes in those of rows that follow, whose columns were shifted by so much less.
+    /// Appends a cell of later rows; its column shifts exceed the own ones by `moves`.
     fn append(&mut self, theirs: CellBlocks, moves: &[f64], height: usize) -> Result<(), Failure> {
         let CellBlocks { mut open, triangle, weight, count, range } = theirs;
         let (roots, columns) = open.split_at_mut(1);
         for (column, by) in columns.iter_mut().zip(moves) {
             column.iter_mut().zip(&roots[0]).for_each(|(x, root)| *x += by * root);
         }
-        // Those of a triangle are of all its rows.
+        // Totals, which include rows already in triangles.
         let whole = (self.weight + weight, self.count + count);
-        // Less than a block, which may complete one.
+        // Part of a block, which may complete the open one.
         let room = (height - self.open[0].len()).min(open[0].len());
         let rest: Vec<Vec<f64>> = open.iter_mut().map(|column| column.split_off(room)).collect();
         for columns in [open, rest] {
@@ -212,7 +217,7 @@ impl CellBlocks {
         let side = shifts.len() + 1;
         let open = matrix(&std::mem::take(&mut self.open));
         if self.triangle.is_none() && open.nrows() <= side {
-            // The rows are few themselves.
+            // The cell has few rows anyway.
             let roots = open.column(0);
             let column =
                 |k: usize| open.column(k + 1).iter().zip(roots).map(|(x, root)| x / root + shifts[k]).collect();
@@ -226,7 +231,7 @@ impl CellBlocks {
         let triangle = self.triangle.take().unwrap_or_else(|| Array2::zeros((0, side)));
         let rows = triangle.nrows();
         let root = (self.weight / rows as f64).sqrt();
-        // The first column, turned into equal entries: I − 2uuᵀ/‖u‖² with u the difference of both.
+        // Reflection I − 2uuᵀ/‖u‖² to a first column of equal entries, with u the difference of both.
         let mut turned = triangle;
         let along: Vec<f64> = turned.column(0).iter().map(|x| x - root).collect();
         let squares: f64 = along.iter().map(|u| u * u).sum();
@@ -243,7 +248,7 @@ impl CellBlocks {
         Ok(self.exactly_constant(CondensedCell { count: self.count, weights, columns }))
     }
 
-    /// The same with columns that were constant as they were.
+    /// Restores columns that were constant.
     fn exactly_constant(&self, mut cell: CondensedCell) -> CondensedCell {
         for (column, (least, greatest)) in cell.columns.iter_mut().zip(&self.range) {
             if least == greatest {
@@ -254,7 +259,7 @@ impl CellBlocks {
     }
 }
 
-/// Columns as a matrix.
+/// Copies columns into a matrix.
 fn matrix(columns: &[Vec<f64>]) -> Array2<f64> {
     let rows = columns.first().map_or(0, Vec::len);
     let mut out = Array2::zeros((rows, columns.len()).f());
@@ -264,7 +269,7 @@ fn matrix(columns: &[Vec<f64>]) -> Array2<f64> {
     out
 }
 
-/// The triangle of a block of rows; that of its Gram matrix where no digits are lost by it.
+/// Reduces a block of rows to its triangle, by its Gram matrix if that is well conditioned.
 fn reduced(block: ArrayView2<'_, f64>) -> Result<Array2<f64>, Failure> {
     of_distinct(block, |distinct| match by_products(&gram(distinct)) {
         Some(triangle) => Ok(triangle),
@@ -276,7 +281,7 @@ fn by_reflections(block: ArrayView2<'_, f64>) -> Result<Array2<f64>, Failure> {
     of_distinct(block, triangle)
 }
 
-/// Reduces the columns that differ and are not 0, and gives the others what they equal.
+/// Reduces the distinct nonzero columns, and copies the results to equal ones.
 fn of_distinct(
     block: ArrayView2<'_, f64>,
     reduce: impl FnOnce(ArrayView2<'_, f64>) -> Result<Array2<f64>, Failure>,
@@ -304,7 +309,7 @@ fn checked(triangle: Array2<f64>) -> Result<Array2<f64>, Failure> {
     if triangle.iter().all(|x| x.is_finite()) { Ok(triangle) } else { Err(Failure::NoConvergence) }
 }
 
-/// The triangle R with RᵀR = G, by Cholesky's method on the products scaled to a diagonal of 1; `None` where that loses digits.
+/// Computes the triangle R with RᵀR = G by Cholesky decomposition with unit diagonal; `None` if ill-conditioned.
 fn by_products(products: &Array2<f64>) -> Option<Array2<f64>> {
     let side = products.nrows();
     let scale: Vec<f64> = products.diag().iter().map(|x| x.sqrt()).collect();

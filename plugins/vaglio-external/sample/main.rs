@@ -1,6 +1,7 @@
-//! A criterion, a loss and a learner that know nothing of vaglio, as a user would write them, and every way to be wrong.
+//! A criterion, a loss and a learner without a dependency on vaglio, as a user would write them, and every possible
+//! fault.
 //!
-//! The first argument is what it does; the second, `arrow`, that tables come as Arrow.
+//! The first argument selects the behaviour; the second, `arrow`, selects tables in Arrow format.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a program that is wrong ends")]
 
@@ -21,7 +22,7 @@ fn say(value: &Value) {
     said(&value.to_string());
 }
 
-/// The next message with its table; `None` at the end.
+/// Reads the next message with its table; `None` at the end.
 fn next() -> Option<(Value, Table)> {
     let mut line = String::new();
     if stdin().lock().read_line(&mut line).unwrap() == 0 {
@@ -101,7 +102,7 @@ fn main() {
 
 const FOLDS: usize = 3;
 
-/// The mean squared error of rows held out by row number, predicted by the learner of the pipeline; the lowest of all λ.
+/// Computes the mean squared error of rows held out by row number, with the pipeline's learner: the lowest over λ.
 fn held_out(message: &Value, data: &Table) -> Value {
     let targets = columns(data, 'y');
     let rows = targets[0].len();
@@ -130,7 +131,7 @@ fn held_out(message: &Value, data: &Table) -> Value {
     best
 }
 
-/// The mean over outputs and rows of what the best single column leaves unexplained, without a learner.
+/// Computes the mean over outputs and rows of the variance unexplained by the best single column, without a learner.
 fn unexplained(message: &Value, data: &Table) -> f64 {
     let targets = columns(data, 'y');
     let weights = weights(data, targets[0].len());
@@ -159,7 +160,7 @@ fn absolute(table: &Table) -> f64 {
     sum / weights.iter().sum::<f64>()
 }
 
-/// Means of the targets, and a slope on each column alone, averaged: no good model, but one of its columns.
+/// Fits target means and an averaged slope per single column: no good model, but one that uses its columns.
 fn fitted(table: &Table) -> Value {
     let (targets, inputs) = (columns(table, 'y'), columns(table, 'x'));
     let weights = weights(table, targets[0].len());

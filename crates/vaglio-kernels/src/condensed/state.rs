@@ -1,10 +1,10 @@
-//! A condenser as words, by which another goes on to the same bits.
+//! Serialized state of a condenser; a restored one continues with equal bits.
 
 use super::{CellBlocks, Condenser};
 use ndarray::{Array2, ShapeBuilder};
 
 impl Condenser {
-    /// What it has taken in, as words of which [`Condenser::of_state`] makes one that goes on.
+    /// Serializes the state for [`Condenser::of_state`].
     pub fn state(&self) -> Vec<u64> {
         let mut out = vec![self.height as u64, self.shifts.len() as u64, self.cells.len() as u64];
         let bits = |out: &mut Vec<u64>, values: &mut dyn Iterator<Item = f64>| out.extend(values.map(f64::to_bits));
@@ -23,7 +23,7 @@ impl Condenser {
         out
     }
 
-    /// One that has taken in what another had; `None` for words that are of none.
+    /// Restores a condenser from its state; `None` for invalid words.
     pub fn of_state(words: &[u64]) -> Option<Self> {
         let mut left = Words(words);
         let [height, columns, cells] = [left.count()?, left.count()?, left.count()?];
@@ -52,7 +52,7 @@ impl Condenser {
     }
 }
 
-/// Words that are left.
+/// Unread words.
 struct Words<'w>(&'w [u64]);
 
 impl Words<'_> {

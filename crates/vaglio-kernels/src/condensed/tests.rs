@@ -1,8 +1,8 @@
 use super::*;
 use vaglio_testkit::Random;
 
-/// Columns of m rows: a normal one, one far from 0, one nearly equal to the first, a constant one, a copy of the second, one of few
-/// values, and a target.
+/// Builds columns: normal, far from 0, nearly equal to the first, constant, a copy of the second, with few values, and
+/// a target.
 fn columns(rows: usize, random: &mut Random) -> Vec<Vec<f64>> {
     let normal: Vec<f64> = (0..rows).map(|_| random.normal()).collect();
     let far: Vec<f64> = (0..rows).map(|_| 1000.0 + 3.0 * random.normal()).collect();
@@ -12,7 +12,7 @@ fn columns(rows: usize, random: &mut Random) -> Vec<Vec<f64>> {
     vec![normal, far.clone(), near, vec![2.5; rows], far, few, target]
 }
 
-/// Σ r a b over the rows of a cell.
+/// Computes Σ r a b over the rows of a cell.
 fn product(a: &[f64], b: &[f64], weights: &[f64]) -> f64 {
     a.iter().zip(b).zip(weights).map(|((a, b), r)| r * a * b).sum()
 }
@@ -27,7 +27,7 @@ fn condensed(all: &[Vec<f64>], cells: &[u32], weights: &[f64], batch: usize, hei
         condenser.push(RowBatch { columns: &columns, cells, weights }).unwrap();
         if start.is_multiple_of(2) {
             let state = condenser.state();
-            // Killed, it goes on.
+            // Restores it from its state, as after a crash.
             condenser = Condenser::of_state(&state).unwrap();
             assert!(condenser.state() == state && Condenser::of_state(&state[..state.len() - 1]).is_none());
         }
@@ -41,7 +41,7 @@ fn few_rows_have_the_products_of_many() {
     let rows = 3000;
     let all = columns(rows, random);
     let weights: Vec<f64> = (0..rows).map(|row| 1.0 + (row % 3) as f64).collect();
-    // Of the third cell there are two rows, and none of the fourth; some rows are left out.
+    // Two rows in the third cell, none in the fourth; some rows are left out.
     let cell = |row: usize| match row {
         7 | 1900 => 2,
         row if row % 11 == 0 => NO_CELL,
@@ -89,7 +89,7 @@ fn the_digits_of_nearly_equal_columns_are_kept() {
         let apart: Vec<f64> = columns[2].iter().zip(&columns[0]).map(|(a, b)| a - b).collect();
         product(&apart, &apart, weights)
     };
-    // Sums of products have some four of its digits.
+    // Sums of products would have about four digits.
     let (many, found) = (difference(&all, &weights), difference(&few.columns, &few.weights));
     assert!((many / found - 1.0).abs() < 1e-8, "{found}, not {many}");
 }
@@ -125,13 +125,13 @@ fn ranges_of_rows_are_put_together() {
     let random = &mut Random::new(9);
     let rows = 2000;
     let all = columns(rows, random);
-    // Of the third cell there are three rows, in two ranges.
+    // Three rows in the third cell, from two ranges.
     let cells: Vec<u32> = (0..rows).map(|row| if [3, 4, 1990].contains(&row) { 2 } else { (row % 2) as u32 }).collect();
     let weights: Vec<f64> = (0..rows).map(|row| 1.0 + (row % 3) as f64).collect();
     let whole = condensed(&all, &cells, &weights, rows, 64);
     let range = |rows: std::ops::Range<usize>| {
         let columns: Vec<Column<'_>> = all.iter().map(|column| Column::Double(&column[rows.clone()])).collect();
-        // Each has shifts of its own.
+        // Each range has its own shifts.
         let shifts = all.iter().map(|column| column[rows.start]).collect();
         let mut condenser = Condenser::new(4, shifts, 64);
         let (cells, weights) = (&cells[rows.clone()], Some(&weights[rows]));

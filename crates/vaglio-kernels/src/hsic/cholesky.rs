@@ -1,6 +1,7 @@
 //! Gaussian kernel matrices by pivoted Cholesky decomposition.
 //!
-//! S. Fine and K. Scheinberg, *Efficient SVM training using low-rank kernel representations*, JMLR 2 (2001). The book, criteria/nhsic.md.
+//! S. Fine and K. Scheinberg, *Efficient SVM training using low-rank kernel representations*, JMLR 2 (2001). The book,
+//! criteria/nhsic.md.
 
 use super::ThinFactor;
 use crate::Level;

@@ -1,6 +1,7 @@
 //! Nyström approximation of Gaussian kernel matrices.
 //!
-//! C. Williams and M. Seeger, *Using the Nyström method to speed up kernel machines*, NIPS 2000. The book, criteria/nhsic.md.
+//! C. Williams and M. Seeger, *Using the Nyström method to speed up kernel machines*, NIPS 2000. The book,
+//! criteria/nhsic.md.
 
 use super::ThinFactor;
 use crate::Level;

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A folder of this test's own.
+/// Creates a temporary folder for one test.
 pub(super) fn folder_of(name: &str) -> std::path::PathBuf {
     let folder = std::env::temp_dir().join(format!("vaglio-read-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -18,7 +18,7 @@ fn csv(name: &str, content: impl AsRef<[u8]>) -> std::path::PathBuf {
     file(&format!("{name}.csv"), content)
 }
 
-/// Reads a file with what is known of its columns.
+/// Reads a file with hints for its columns.
 fn read_as(path: &Path, spec: &ReadSpec, hints: &[(&str, Hint)]) -> Result<(Table, Survey)> {
     let hints = hints.iter().map(|(name, hint)| ((*name).to_owned(), *hint)).collect();
     Source::open(&[path.to_owned()], spec)?.read(&Wanted { hints, ..Wanted::default() })
@@ -128,7 +128,7 @@ fn a_few_words_among_numbers_are_bad_cells() {
          to data.read.na if it is a missing cell, or set data.types: {BMI: text}; ordered answers are read with data.types: \
          {BMI: class} and {kind: ordinal, order: {BMI: […]}} in preprocess"
     );
-    // Also where the first of them stands after the rows by which columns are judged.
+    // Also if the first of them comes after the rows used for inference.
     let rows: String =
         (0..5000).map(|k| format!("{k},{}\n", if k == 4000 { "high".into() } else { k.to_string() })).collect();
     let found = of_text("late", format!("a,b\n{rows}"));
@@ -136,12 +136,12 @@ fn a_few_words_among_numbers_are_bad_cells() {
     let path = csv("late", format!("a,b\n{rows}"));
     let (table, _) = read_as(&path, &ReadSpec::default(), &[("b", Hint::Text)]).unwrap();
     assert_eq!(labels(&table, "b")[4000], "high");
-    // Text whose first rows are numbers is text.
+    // A text column may start with numbers.
     let rows: String =
         (0..5000).map(|k| format!("{},1\n", if k > 300 { format!("u{k}") } else { k.to_string() })).collect();
     let table = read(&csv("late_text", format!("a,b\n{rows}")));
     assert_eq!(labels(&table, "a")[299..302], ["299", "300", "u301"]);
-    // And a label may be anything.
+    // Labels may be any text.
     let (table, _) =
         read_as(&csv("label", "a,b\n1,2\n2,3\n3,4\nx,5\n"), &ReadSpec::default(), &[("a", Hint::Label)]).unwrap();
     assert_eq!(labels(&table, "a"), ["1", "2", "3", "x"]);
@@ -164,7 +164,7 @@ fn decimal_commas_thousands_percent_and_currencies_are_numbers() {
     assert_eq!(numbers(&table, "pct"), [95.0, 5.0]);
     assert_eq!(numbers(&table, "big"), [1000.0, 2e6]);
     assert_eq!(survey.column("pay").unwrap().note.as_deref(), Some("$, thousands apart"));
-    // Between points, a comma is no decimal mark by itself.
+    // Next to decimal points, a comma alone is no decimal mark.
     let found = of_text("mixed", "a;b\n1.5;1,5\n2.5;2,5\n3;3.5\n");
     assert!(
         found.starts_with("row 1, column `b`: `1,5` is a number only if `,` stands before decimals (2 such"),
@@ -209,7 +209,7 @@ fn columns_without_a_name_are_left_out_or_named() {
     assert_eq!(source.aside().len(), 1);
     assert_eq!(read(&path).names().collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(read_table(&path, &ColumnFilter::only(["index"])).unwrap().names().collect::<Vec<_>>(), ["index"]);
-    // As R writes names of rows: without one for their column.
+    // R's row names: a first column without a header.
     let table = read(&file("rows.txt", "\"a\"\t\"b\"\n\"r1\"\t1\t2\n\"r2\"\t3\t4\n"));
     assert_eq!(table.names().collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(numbers(&table, "b"), [2.0, 4.0]);
@@ -371,7 +371,7 @@ fn codes_with_leading_zeros_stay_text() {
         let (table, _) = read_as(&path, &ReadSpec::default(), &[("zip", hint)]).unwrap();
         assert_eq!(numbers(&table, "zip"), [7030.0, 10001.0, 501.0]);
     }
-    // The zero may come after the rows by which columns are judged, or in another file.
+    // The leading zero may come after the rows used for inference, or in another file.
     let late = "zip\n".to_owned() + &"10001\n".repeat(300) + "07030\n";
     assert_eq!(labels(&read(&csv("zeros_late", late)), "zip")[300], "07030");
 }

@@ -337,7 +337,7 @@ fn damaged_files_are_errors() {
 
 #[test]
 fn the_hash_that_comes_behind_is_that_of_the_files() {
-    // More bytes than a step takes in.
+    // Larger than one hashing step.
     let values = |from: u64| Float64Array::from_iter_values((from..from + 700_000).map(|i| (i as f64).sqrt()));
     let path = |from: u64| {
         let [path, _] = write(&format!("hashed-{from}"), &batch(vec![("a", Arc::new(values(from)))]));
@@ -352,16 +352,16 @@ fn the_hash_that_comes_behind_is_that_of_the_files() {
             let hashed = threads(count).install(|| source().read_and_hash(&Wanted::default()));
             let (table, _, digest) = hashed.unwrap();
             assert_eq!(table.rows(), 700_000 * paths.len());
-            // The pool is gone by now, and what it had begun is not.
+            // Hashing goes on after the pool is dropped.
             assert_eq!(digest.written().unwrap(), expected);
             assert!(digest.is_known());
         }
-        // Where all threads wait, they hash.
+        // If all threads wait, they hash.
         let all = |_| source().read_and_hash(&Wanted::default()).unwrap().2.written().unwrap();
         let all: Vec<String> = threads(2).install(|| (0..4).into_par_iter().map(all).collect());
         assert_eq!(all, vec![expected; 4]);
     }
-    // What is written to it once all was read, and before it was hashed.
+    // The file changes after reading and before hashing.
     let source = Source::open(&paths[..1], &ReadSpec::default()).unwrap();
     source.read(&Wanted::default()).unwrap();
     File::options().append(true).open(&paths[0]).unwrap().write_all(b"more").unwrap();

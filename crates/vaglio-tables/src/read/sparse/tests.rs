@@ -26,7 +26,7 @@ fn message(name: &str, bytes: impl AsRef<[u8]>) -> String {
     text.rsplit_once(&format!("{name}: ")).map_or(text.clone(), |(_, message)| message.to_owned())
 }
 
-/// An .npy of one dimension.
+/// Writes a one-dimensional .npy file.
 fn npy<const N: usize>(descr: &str, shape: &str, numbers: &[[u8; N]]) -> Vec<u8> {
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     while !(header.len() + 11).is_multiple_of(64) {
@@ -70,7 +70,7 @@ fn word(word: &str) -> Vec<u8> {
     npy(&format!("|S{}", word.len()), "()", &word.bytes().map(|b| [b]).collect::<Vec<_>>())
 }
 
-/// The matrix 0 2 0 / 1.5 0 0 / 0 −1 0 in three ways.
+/// Writes the matrix 0 2 0 / 1.5 0 0 / 0 −1 0 in one of three formats.
 fn small(format: &str) -> Vec<u8> {
     let own = match format {
         "csr" => {
@@ -179,7 +179,7 @@ fn rows_of_svmlight_have_labels_and_queries() {
     assert_eq!(columns[1], [0.0, 0.0, 1.0]);
     assert!(columns[2][2].is_nan() && columns[2][..2] == [2.0, 0.0]);
     assert_eq!(columns[3], [1.0, -1.0, 1.0]);
-    // An index 0 is a column where some row has it; a query is read where it is asked for.
+    // Index 0 is a column if some row has it; query numbers are read on request.
     let path = written("queries.libsvm", "3 qid:7 0:1\n2 qid:7 2:-0.0\n1 qid:8 2:4\n");
     let (names, columns) = read(&path).unwrap();
     assert_eq!(names, ["x0", "x1", "x2", "target"]);

@@ -1,4 +1,4 @@
-//! Rows that come some at a time.
+//! Reading in batches.
 
 use super::super::super::{Batches, Hint};
 use super::*;
@@ -54,7 +54,7 @@ fn rows_come_some_at_a_time_and_from_any_row_on() {
         let mut reader = batches.start(&columns, &[], Default::default(), 8).unwrap().unwrap();
         assert!(reader.skip(51).unwrap_err().to_string().ends_with("has fewer rows than when it was read before"));
     }
-    // What is known of a file is not of another that takes its place.
+    // Cached facts of a file do not apply to a file that replaces it.
     std::fs::write(&paths[0][0], "PAR1 and nothing else PAR1").unwrap();
     assert!(Batches::open_all(&paths[0], &ReadSpec::default(), &known).unwrap().is_none());
 }

@@ -1,4 +1,4 @@
-//! Files that claim more than they hold, and small ones that stand for much.
+//! Files with false claims about their size, and small files that decompress to large ones.
 
 use super::super::super::bytes::FileKind;
 use super::super::super::tests::folder_of;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Error, Result, Table};
 
-/// So many bytes more than the process holds.
+/// Returns a budget of `more` bytes above the current resident size.
 fn budget(more: u64) -> Budget {
     Budget::of(resident().unwrap_or(0) + more)
 }
@@ -32,7 +32,7 @@ fn doubles() -> ArrayRef {
     Arc::new(Float64Array::from((0..40).map(f64::from).collect::<Vec<_>>()))
 }
 
-/// The text of an error that is no limit.
+/// Returns the message of an error that is not a memory limit.
 fn damage(path: &Path) -> String {
     let error = read_table(path, &ColumnFilter::All).map(|table| table.rows()).unwrap_err();
     assert!(matches!(error, Error::Unreadable { .. }), "{error}");
@@ -110,18 +110,18 @@ fn a_stream_that_is_cut_is_refused() {
     }
 }
 
-/// The footer of a file, and where it begins.
+/// Returns a file's footer and its offset.
 fn footer(bytes: &[u8]) -> (usize, Vec<u8>) {
     let end = bytes.len() - 8;
     let length = u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap()) as usize;
     (end - length, bytes[end - length..end].to_vec())
 }
 
-/// Changes the number of rows of the file, 40, in its footer.
+/// Changes the file's row count, 40, in the footer.
 fn with_claim(path: &Path, rows: i64) {
     let mut bytes = std::fs::read(path).unwrap();
     let (start, mut footer) = footer(&bytes);
-    // A field of Thrift's compact protocol: its step and type, then the number in zigzag, seven bits a byte.
+    // A field of Thrift's compact protocol: delta and type, then the number as a zigzag varint.
     let at = footer.windows(2).position(|bytes| bytes == [0x16, 80]).unwrap();
     let (mut left, mut written) = (((rows << 1) ^ (rows >> 63)) as u64, vec![0x16]);
     while left > 127 {
@@ -142,7 +142,7 @@ fn a_page_that_claims_to_become_larger_than_the_memory_is_refused() {
     let [path, _] = write("page", &batch(vec![("x", doubles())]));
     assert!(read(&path, budget(1 << 28)).is_ok());
     let bytes = std::fs::read(&path).unwrap();
-    // The type of the page, a dictionary, then its size in zigzag: 320, two bytes.
+    // The page type, dictionary, then its size as a zigzag varint: 320, two bytes.
     assert_eq!(bytes[4..9], [0x15, 4, 0x15, 0x80, 0x05]);
     for (claim, words) in [
         (vec![0xfe, 0xff, 0xff, 0xff, 0x0f], "the pages of a row group, decompressed, would take about 2.1 GB"),
@@ -161,11 +161,11 @@ fn a_header_of_a_page_with_other_fields_is_refused() {
     let [path, _] = write("header", &batch(vec![("x", doubles())]));
     let bytes = std::fs::read(&path).unwrap();
     for (head, is_known) in [
-        // The type of the page in long form.
+        // The page type in long form.
         (vec![0x05, 2, 4], true),
-        // A field 15 before, a list of 2³¹ − 1 truth values, which take no bytes when they are skipped.
+        // A field 15 first: a list of 2³¹ − 1 booleans, which take no bytes when skipped.
         (vec![0xf9, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07, 0x05, 2, 4], false),
-        // The type of the page as a text.
+        // The page type as a string.
         (vec![0x18, 1, 4], false),
     ] {
         let mut changed = bytes.clone();
@@ -183,7 +183,7 @@ fn a_footer_with_fields_of_other_kinds_is_refused_before_it_is_read() {
     let bytes = std::fs::read(&path).unwrap();
     let (start, whole) = footer(&bytes);
     assert_eq!(whole[0], 0x15, "the version, a number");
-    // The footer behind other fields; its first number of a field in long form, since it follows no other.
+    // The footer after other fields; its first field number is in long form, since no field precedes it.
     let behind = |fields: &[u8]| {
         let footer = [fields, &[0x05, 2], &whole[1..]].concat();
         let length = (footer.len() as u32).to_le_bytes();
@@ -192,7 +192,7 @@ fn a_footer_with_fields_of_other_kinds_is_refused_before_it_is_read() {
     };
     let unknown = |kind: u8, value: &[u8]| behind(&[&[kind, 64], value].concat());
     let billions = |head: &[u8]| [head, &[0xff, 0xff, 0xff, 0xff, 0x07]].concat();
-    // What is not known is passed: numbers, text, lists of them, and structures.
+    // Unknown fields are skipped: numbers, strings, lists of them, and structures.
     for (kind, value) in [
         (1, &[][..]),
         (6, &[0x80, 1]),
@@ -212,22 +212,22 @@ fn a_footer_with_fields_of_other_kinds_is_refused_before_it_is_read() {
         (11, [&billions(&[])[..], &[0x11]].concat()),
         (12, [&[0x19], &billions(&[0xf1])[..]].concat()),
         (14, vec![]),
-        // In so many structures that nobody writes them.
+        // Structures nested unreasonably deep.
         (12, vec![0x1c; 40]),
     ] {
         let error = unknown(kind, &value).unwrap_err();
         assert!(error.ends_with(refused), "{kind} {value:?}: {error}");
     }
-    // The version as a list, and a number that no field has.
+    // The version as a list, and an invalid field number.
     for fields in [&billions(&[0x19, 0xf1])[..], &[0x05, 0xff, 0xff, 0xff, 0xff, 0x0f, 2]] {
         assert!(behind(fields).unwrap_err().ends_with(refused), "{fields:?}");
     }
-    // A list that is longer than the file ends with it.
+    // A list longer than the file ends with the file.
     let error = unknown(9, &billions(&[0xf5])).unwrap_err();
     assert!(!error.ends_with(refused) && error.len() < 300, "{error}");
 }
 
-/// Changes the number of rows everywhere in the footer.
+/// Changes the row count everywhere in the footer.
 fn with_claims(path: &Path, rows: i64) {
     let mut bytes = std::fs::read(path).unwrap();
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes::Bytes::from(bytes.clone())).unwrap();
@@ -393,7 +393,7 @@ fn what_is_compressed_in_another_way_says_what_to_do() {
     let expected = "column `z` is compressed by brotli, which this program does not read; write the file again with \
                     snappy, gzip, lz4 or zstd, or without compression";
     assert!(damage(&path).ends_with(expected), "{}", damage(&path));
-    // A column that is not read may be what it is.
+    // A column that is not read may be damaged.
     let source = Source::open(&[path], &ReadSpec::default()).unwrap();
     let wanted = Wanted { filter: ColumnFilter::only(["x"]), ..Wanted::default() };
     assert_eq!(source.read(&wanted).unwrap().0.rows(), 40);

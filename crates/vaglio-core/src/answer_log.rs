@@ -21,12 +21,12 @@ pub(crate) enum Question<'q> {
     Remove(Feature),
     Reset(&'q [Feature]),
     ScoreWith(&'q [Feature]),
-    /// What a search finds by itself of the subset with more columns.
+    /// A finding of the search about the subset with more columns.
     Finding(&'q [Feature]),
 }
 
 impl Question<'_> {
-    /// Its kind by number, and the columns that it is about.
+    /// The number of the kind, and the columns asked about.
     fn parts(&self) -> (u64, &[Feature]) {
         match self {
             Question::Trials(trials) => (kind(*trials), trials.candidates()),
@@ -106,7 +106,7 @@ impl AnswerLog {
         AnswerLog { journal, ..AnswerLog::default() }
     }
 
-    /// From now on all answers are kept in memory, so that the search can pause.
+    /// Keeps all answers in memory from now on, so that the search can pause.
     pub fn keep_all(&mut self) {
         self.memory = Some(Memory::default());
     }
@@ -116,7 +116,7 @@ impl AnswerLog {
         self.memory.as_mut().map(|memory| memory.is_paused = true).is_some()
     }
 
-    /// From the start again; false where the evaluator is not where the last answer left it.
+    /// Starts again from the first answer; false if the evaluator is not where the last answer left it.
     pub fn rewind(&mut self) -> bool {
         self.asked = 0;
         let Some(memory) = &mut self.memory else { return false };

@@ -1,4 +1,4 @@
-//! Where a bias, a constant column that is a candidate, has a meaning.
+//! Checks of a bias, a constant column that is a candidate.
 
 use crate::engine::EngineDesign;
 use crate::{Design, Error, Problem, Result};
@@ -24,7 +24,7 @@ impl Design {
 }
 
 impl Error {
-    /// Of what goes by the spread of columns, and has no meaning for the bias `name`.
+    /// The error for methods that divide by the spread of columns, which the bias `name` lacks.
     pub fn without_spread(name: &str) -> Self {
         let why = format!("the bias `{name}` has no spread, so nothing depends on or correlates with it; leave it out");
         Error::setting("kind", why)

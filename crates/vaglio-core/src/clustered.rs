@@ -26,7 +26,7 @@ pub struct ClusterSum {
     pub cluster: u32,
     /// The weight of its rows.
     pub weight: f64,
-    /// Its losses, each times its weight.
+    /// Sum of the losses, each times its weight.
     pub sum: f64,
 }
 
@@ -53,7 +53,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of the weighted mean of the losses of all folds, repeat by repeat.
+    /// The error of the weighted mean of the losses of all folds, repeat by repeat.
     pub fn of(folds: &[&[ClusterSum]], repeats: usize) -> Self {
         let mut all: Vec<&ClusterSum> = folds.iter().copied().flatten().collect();
         all.sort_by_key(|part| part.cluster);
@@ -70,7 +70,7 @@ impl Spread {
         Spread { clusters: between(&clusters, mean), folds: Spread::over(of_repeats) }
     }
 
-    /// What is printed after ±; `None` for one observation, and where it is not finite.
+    /// The number printed after ±; `None` for one observation, or if it is not finite.
     pub fn error(&self) -> Option<f64> {
         let scaled =
             |(variance, count): (f64, usize)| variance.sqrt() * student_quantile(count as f64 - 1.0, 0.95) / 1.96;

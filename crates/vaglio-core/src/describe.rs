@@ -22,7 +22,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Its name in messages.
+    /// The name of the role in messages.
     pub fn name(self) -> &'static str {
         match self {
             Role::Criterion => "criterion",
@@ -45,9 +45,9 @@ impl Role {
 pub struct Description {
     /// The place that it takes.
     pub role: Role,
-    /// Its word in pipeline files.
+    /// The word in pipeline files.
     pub kind: &'static str,
-    /// What people call it: a noun for a search (`greedy search`) and for a loss (`squared error`), what stands before the
+    /// Name for people: a noun for a search (`greedy search`) and for a loss (`squared error`), the word before the
     /// loss or the word score for a criterion (`leave-one-out`).
     pub title: &'static str,
     /// One line.
@@ -58,7 +58,7 @@ pub struct Description {
     pub package: &'static str,
     /// The version of that crate.
     pub version: &'static str,
-    /// Where its type is defined, as `std::any::type_name` has it; it may be exported elsewhere.
+    /// Path of the type, as `std::any::type_name` has it; it may be exported elsewhere.
     pub defined: &'static str,
     /// The JSON Schema of its settings.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
@@ -66,7 +66,7 @@ pub struct Description {
 
 inventory::collect!(Description);
 
-/// Where a word of pipeline files or of saved files comes from; made by [`part`](crate::part) and [`saved`](crate::saved).
+/// Origin of a word of pipeline files or saved files, submitted by [`part`](crate::part) and [`saved`](crate::saved).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Registration {
     /// The trait whose objects have the word.
@@ -97,7 +97,7 @@ pub fn descriptions() -> Vec<&'static Description> {
     all
 }
 
-/// What people call a component; its kind where no crate that defines it is linked in.
+/// Title of a component, or its kind if no crate that defines it is linked in.
 pub fn title(role: Role, kind: &str) -> &str {
     let mut all = inventory::iter::<Description>.into_iter();
     all.find(|d| d.role == role && d.kind == kind).map_or(kind, |d| d.title)

@@ -23,11 +23,11 @@ pub struct Design {
     data: DesignData,
     shared: Arc<SharedCaches>,
     own: Arc<OwnCaches<Design>>,
-    /// What is computed of labels, targets and weights of the rows.
+    /// Values computed from labels, targets and weights of the rows.
     of_rows: Arc<Sessions>,
 }
 
-/// What a design consists of.
+/// The data of a design.
 #[derive(Debug, Clone)]
 pub(crate) struct DesignData {
     /// The candidate columns.
@@ -42,17 +42,17 @@ pub(crate) struct DesignData {
     pub bias: Option<Feature>,
     /// Outputs × rows; classes are coded ±1.
     pub targets: Arc<Array2<f64>>,
-    /// What is to be predicted.
+    /// The prediction task.
     pub task: Task,
-    /// What is known of each row beside its entries.
+    /// Weights, groups, series and times of the rows.
     pub labels: RowLabels,
     /// The units over which predictions are averaged.
     pub decisions: Option<Arc<Decisions>>,
-    /// From which every random choice follows.
+    /// Seed of every random choice.
     pub seed: u64,
     /// How it is trained on some of its rows.
     pub training: Training,
-    /// What is fitted again on the training rows whenever some rows are held out.
+    /// The preprocessing that is fitted again on the training rows of each fold.
     pub in_folds: InFolds,
     /// The magnitudes of columns and targets.
     pub scale: Magnitudes,
@@ -172,21 +172,21 @@ impl Design {
         self.derived_with(Arc::default(), change)
     }
 
-    /// The same, with what was computed of one that differs in λ alone.
+    /// Like [`Design::derived`], with the caches of a design that differs in λ alone.
     pub(crate) fn derived_with(&self, shared: Arc<SharedCaches>, change: impl FnOnce(&mut DesignData)) -> Self {
         let mut data = DesignData { relation: RowSharing::Alone, process_group: None, ..self.data.clone() };
         change(&mut data);
         Design { shared, ..Design::new(data) }
     }
 
-    /// The same at another λ, or searched otherwise: what depends on neither is computed once for both.
+    /// A design that differs in λ or in its run alone, and shares the caches that depend on neither.
     pub(crate) fn sharing(&self, change: impl FnOnce(&mut DesignData)) -> Self {
         let mut data = self.data.clone();
         change(&mut data);
         Design { shared: Arc::clone(&self.shared), of_rows: Arc::clone(&self.of_rows), ..Design::new(data) }
     }
 
-    /// The same with other columns, or fewer to select from.
+    /// A design with other columns, or fewer to select from.
     pub(crate) fn of_other_columns(&self, change: impl FnOnce(&mut DesignData)) -> Self {
         Design { of_rows: Arc::clone(&self.of_rows), ..self.derived(change) }
     }
@@ -203,7 +203,7 @@ impl Design {
         &self.own
     }
 
-    /// What a criterion computes of columns, targets and weights alone, as a value of its own type: empty when it is first
+    /// A value that a criterion computes from columns, targets and weights alone, by its type: empty when it is first
     /// asked for, and one for the design at all λ.
     pub fn session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
         self.shared.sessions.of()
@@ -213,13 +213,13 @@ impl Design {
         &self.of_rows
     }
 
-    /// The same with the seed from which every random choice follows.
+    /// A copy with the seed of every random choice.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {
         self.derived(|data| data.seed = seed)
     }
 
-    /// The same with predictions that are averaged over the rows of each unit, and losses that are means over units.
+    /// A copy whose predictions are averaged over the rows of each unit, and whose losses are means over units.
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length, or rows of one unit with unlike targets.
@@ -228,7 +228,7 @@ impl Design {
         Ok(self.derived(|data| data.decisions = Some(Arc::new(decisions))))
     }
 
-    /// The same, of whose columns only these may be selected; the others keep their indices.
+    /// A copy that selects from these columns alone; all columns keep their indices.
     #[must_use]
     pub fn among(&self, columns: &[Feature]) -> Self {
         let mut among = columns.to_vec();
@@ -236,7 +236,7 @@ impl Design {
         self.of_other_columns(|data| data.among = Some(among.into()))
     }
 
-    /// The same with what is fitted again on the training rows whenever some rows are held out; maps make all columns of a
+    /// A copy with preprocessing that is fitted again on the training rows of each fold; maps make all columns of a
     /// problem, whose own they are. Standardizing leaves nothing of a bias.
     #[must_use]
     pub fn fitted_in_folds(self, in_folds: InFolds) -> Self {
@@ -248,7 +248,7 @@ impl Design {
         })
     }
 
-    /// What is fitted again on the training rows whenever some rows are held out.
+    /// The preprocessing that is fitted again on the training rows of each fold.
     pub fn in_folds(&self) -> &InFolds {
         &self.data.in_folds
     }
@@ -283,7 +283,7 @@ impl Design {
         self.data.targets.view()
     }
 
-    /// What is to be predicted.
+    /// The prediction task.
     pub fn task(&self) -> &Task {
         &self.data.task
     }

@@ -17,16 +17,16 @@ pub struct Diagnostics {
     pub rebuilt: u64,
     /// The rows of leverage near 1 that a trial kept out of its fit, at most.
     pub rows_kept_out: u64,
-    /// What rounding columns to single precision did, where they were.
+    /// The effect of rounding columns to single precision, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub single: Option<SingleRounding>,
 }
 
-/// What rounding columns to single precision did to a result.
+/// The effect of rounding columns to single precision on a result.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SingleRounding {
-    /// By how much an entry of a selected column was rounded, at most, as a share of the column's standard deviation; of all columns
+    /// Largest rounding of an entry of a selected column, as a share of the column's standard deviation; of all columns
     /// where the learner makes others of them.
     pub rounding: f64,
     /// By how much the score changes when the entries of the selected columns are moved at random within the intervals that
@@ -43,7 +43,7 @@ impl Default for Diagnostics {
 }
 
 impl Diagnostics {
-    /// Those of parts of a search, where some have them.
+    /// The diagnostics of several parts of a search, if any has some.
     pub fn of(parts: impl IntoIterator<Item = Option<Diagnostics>>) -> Option<Self> {
         parts.into_iter().flatten().reduce(Diagnostics::and)
     }
@@ -82,7 +82,7 @@ impl Recorder {
         Recorder(vec![Arc::new(Noted { conditioning, remade: zero(), rebuilt: zero(), rows_kept_out: zero() })])
     }
 
-    /// What several evaluators record.
+    /// The recorder of several evaluators.
     pub fn of(all: impl IntoIterator<Item = Recorder>) -> Self {
         Recorder(all.into_iter().flat_map(|recorder| recorder.0).collect())
     }
@@ -120,7 +120,7 @@ impl Recorder {
         noted.rows_kept_out.fetch_max(of.rows_kept_out, Relaxed);
     }
 
-    /// What was recorded; `None` where nothing is.
+    /// The diagnostics so far; `None` if nothing is recorded.
     pub fn diagnostics(&self) -> Option<Diagnostics> {
         let of_one = |noted: &Arc<Noted>| Diagnostics {
             conditioning: f64::from_bits(noted.conditioning.load(Relaxed)),
@@ -132,7 +132,7 @@ impl Recorder {
         Diagnostics::of(self.0.iter().map(|noted| Some(of_one(noted))))
     }
 
-    /// What was recorded, which is forgotten.
+    /// Takes the diagnostics so far and starts anew.
     pub fn take(&self) -> Option<Diagnostics> {
         let diagnostics = self.diagnostics();
         for noted in &self.0 {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The result of everything in vaglio that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Where in a text file something stands; lines and columns count from 1.
+/// A place in a text file; lines and columns count from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The file, or the command-line option, that holds the text.
@@ -37,7 +37,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// What kind of failure an error is; the number is the exit code of the command line.
+/// The kind of a failure; its number is the exit code of the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitClass {
@@ -60,9 +60,9 @@ pub enum Error {
     Setting {
         /// Dotted path of the setting, as in the pipeline file.
         field: String,
-        /// What is wrong and what was expected.
+        /// The fault, and what was expected.
         message: String,
-        /// Where the setting stands, when it came from a file.
+        /// The place of the setting, if it came from a file.
         place: Option<Place>,
         /// Whether the path starts at the root of the pipeline, so that nothing goes before it.
         from_root: bool,
@@ -77,7 +77,7 @@ pub enum Error {
     UnknownName {
         /// Dotted path of the setting that holds the name.
         field: String,
-        /// What the name should name: `column`, `label`, `criterion`, …
+        /// The kind of thing named: `column`, `label`, `criterion`, …
         what: &'static str,
         /// The name as given.
         name: String,
@@ -85,7 +85,7 @@ pub enum Error {
         suggestion: Option<String>,
         /// Every known name, when there are few enough to print.
         known: Vec<String>,
-        /// Where the name stands, when it came from a file.
+        /// The place of the name, if it came from a file.
         place: Option<Place>,
         /// Whether the path starts at the root of the pipeline, so that nothing goes before it.
         from_root: bool,
@@ -93,9 +93,9 @@ pub enum Error {
     /// The text of a configuration is not what its format asks for.
     #[error("{}{message}", at(place))]
     Syntax {
-        /// What is wrong and what was expected.
+        /// The fault, and what was expected.
         message: String,
-        /// Where.
+        /// The place.
         place: Option<Place>,
     },
     /// A file that cannot be read or understood.
@@ -103,7 +103,7 @@ pub enum Error {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What is wrong, with line and column where there are some.
+        /// The fault, with line and column if known.
         message: String,
     },
     /// A file or folder that cannot be written.
@@ -127,7 +127,7 @@ pub enum Error {
         count: usize,
         /// The file, when the data came from one.
         file: Option<PathBuf>,
-        /// What would mend it, where that is known.
+        /// The remedy, if known.
         remedy: Option<String>,
     },
     /// Data whose parts do not fit together.
@@ -146,20 +146,20 @@ pub enum Error {
     JournalRefused {
         /// The journal.
         path: PathBuf,
-        /// What differs, and what to do.
+        /// The difference, and what to do.
         message: String,
     },
     /// Over- or underflow, or a factorization that failed.
     #[error("{0}")]
     Numerical(String),
-    /// The same in the work of a part.
+    /// An error in the work of a part.
     #[error("{part}{}: {message}", on(subset))]
     Failed {
         /// Role and kind of the part.
         part: String,
         /// The subset of columns on which it failed, in words, where that is known.
         subset: Option<String>,
-        /// What failed.
+        /// The failure.
         message: String,
     },
     /// Work that was stopped on the way; a search makes the end of its path of it.
@@ -210,7 +210,7 @@ impl Error {
         Error::UnknownName { field, what, name, suggestion, known, place: None, from_root: false }
     }
 
-    /// What kind of failure this is, and so the exit code.
+    /// The kind of failure, which gives the exit code.
     pub fn class(&self) -> ExitClass {
         match self {
             Error::Setting { .. } | Error::UnknownName { .. } | Error::Syntax { .. } | Error::JournalRefused { .. } => {
@@ -233,7 +233,7 @@ impl Error {
         }
     }
 
-    /// The same error below `prefix`: field `lambda` becomes `learner.lambda`.
+    /// Puts the error below `prefix`: field `lambda` becomes `learner.lambda`.
     #[must_use]
     pub fn under(mut self, prefix: &str) -> Self {
         if let Error::Setting { field, from_root: false, .. } | Error::UnknownName { field, from_root: false, .. } =
@@ -249,7 +249,7 @@ impl Error {
         self
     }
 
-    /// The same error as one of a criterion, search or learner, unless it is one of another part already: a setting below
+    /// Names a criterion, search or learner as the source, unless the error has one already: a setting below
     /// the place of the part for good, a failure of arithmetic with its name.
     #[must_use]
     pub fn of(self, role: Role, kind: &str) -> Self {
@@ -280,7 +280,7 @@ impl Error {
         }
     }
 
-    /// The same error with its place, unless it has one.
+    /// Adds the place, unless the error has one.
     #[must_use]
     pub fn at(mut self, found: Option<Place>) -> Self {
         match &mut self {
@@ -294,7 +294,7 @@ impl Error {
         self
     }
 
-    /// The same error about data, with the file that holds them.
+    /// Adds the file to an error about data.
     #[must_use]
     pub fn in_file(self, path: &Path) -> Self {
         match self {
@@ -306,7 +306,7 @@ impl Error {
         }
     }
 
-    /// The same error about a missing cell, with another remedy.
+    /// Replaces the remedy of an error about a missing cell.
     #[must_use]
     pub fn with_remedy(mut self, words: &str) -> Self {
         if let Error::NonFinite { value, remedy, .. } = &mut self
@@ -317,7 +317,7 @@ impl Error {
         self
     }
 
-    /// Where in a file the error is, if known.
+    /// The place in a file, if known.
     pub fn place(&self) -> Option<&Place> {
         match self {
             Error::Setting { place, .. } | Error::UnknownName { place, .. } | Error::Syntax { place, .. } => {
@@ -336,7 +336,7 @@ fn inside(file: &Option<PathBuf>) -> String {
     file.as_ref().map(|f| format!("{}: ", f.display())).unwrap_or_default()
 }
 
-/// What is wrong with a value, and how many there are; a missing cell is no number that is wrong.
+/// The fault of a value, and how many values have it; missing cells do not count.
 fn not_finite(value: &str, count: usize) -> String {
     match value.ends_with(" cell") {
         true => format!("{value} ({}", counted(count, "such cell")),

@@ -1,4 +1,4 @@
-//! What a fitted part computes, as an expression over columns, so that other languages can compute it.
+//! Expressions over columns for what fitted parts compute, so that other languages can compute it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ pub enum Function {
     Floor,
 }
 
-/// What holds of a row or does not.
+/// A condition on a row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
@@ -106,7 +106,7 @@ pub enum DatePart {
 }
 
 impl DatePart {
-    /// Its word in files and in names of columns.
+    /// The word in files and in names of columns.
     pub fn name(self) -> &'static str {
         match self {
             DatePart::Seconds => "seconds",
@@ -179,7 +179,7 @@ impl Expression {
         }
     }
 
-    /// The same with every part that it is made of directly replaced.
+    /// Replaces every direct part.
     ///
     /// # Errors
     /// Those of the replacement.

@@ -1,4 +1,4 @@
-//! What is fitted again on the training rows of each fold.
+//! Preprocessing that is fitted again on the training rows of each fold.
 //!
 //! Standardizing and filling with means have formulas in folds: a column with missing cells is its values with the mean of all rows in their
 //! place plus the difference of the fold's mean times the mask, so a fold needs moments of twice those columns and no pass of its own. A
@@ -12,13 +12,13 @@ use std::sync::Arc;
 /// How strongly a fit in each fold is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// Where the criterion has it in closed form.
+    /// Used if the criterion has it in closed form.
     Possible,
-    /// In any case: a criterion that cannot is refused.
+    /// Always used: a criterion without it is refused.
     Required,
 }
 
-/// What of a [`Map`](crate::Map) is fitted again on the training rows of each fold.
+/// The part of a [`Map`](crate::Map) that is fitted again on the training rows of each fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoldFit {
     /// Nothing: it is fitted once, on all training rows.
@@ -31,7 +31,7 @@ pub enum FoldFit {
     Maps,
 }
 
-/// What was fitted once on all training rows where it would have been in each fold, and why.
+/// A fit on all training rows in place of one in each fold, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FittedOnce {
     /// Whether these are the means of missing cells; else columns are standardized.
@@ -56,7 +56,7 @@ pub trait RefitColumns: Debug + Send + Sync {
     fn columns(&self, training: &[usize]) -> Result<Columns>;
 }
 
-/// What of the columns of a problem is fitted again on the training rows of each fold; by default nothing.
+/// The preprocessing of a problem's columns that is fitted again on the training rows of each fold; none by default.
 #[derive(Debug, Clone)]
 pub enum InFolds {
     /// Means and deviations, in closed form.
@@ -65,7 +65,7 @@ pub enum InFolds {
         missing: Option<(Need, Arc<MissingMask>)>,
         /// Whether columns are standardized then.
         standardize: Option<Need>,
-        /// What was fitted once in place of in each fold.
+        /// Fits on all training rows in place of each fold.
         once: Vec<FittedOnce>,
     },
     /// All columns, by maps.
@@ -113,7 +113,7 @@ impl InFolds {
         matches!(self, InFolds::Maps(_))
     }
 
-    /// What was fitted once in place of in each fold.
+    /// Fits on all training rows in place of each fold.
     pub fn once(&self) -> &[FittedOnce] {
         match self {
             InFolds::Formulas { once, .. } => once,
@@ -121,14 +121,14 @@ impl InFolds {
         }
     }
 
-    /// Of the rows `rows`, in that order; maps are refitted no more.
+    /// The preprocessing for the rows `rows`, in that order; without maps.
     pub(crate) fn select_rows(&self, rows: &[usize]) -> Self {
         let InFolds::Formulas { missing, standardize, once } = self else { return InFolds::default() };
         let missing = missing.as_ref().map(|(need, mask)| (*need, Arc::new(mask.select_rows(rows))));
         InFolds::Formulas { missing, standardize: *standardize, once: once.clone() }
     }
 
-    /// Of the columns `features`, in that order.
+    /// The preprocessing for the columns `features`, in that order.
     pub(crate) fn select_columns(&self, features: &[Feature]) -> Self {
         match self {
             InFolds::Formulas { missing, standardize, once } => {

@@ -1,4 +1,4 @@
-//! What parts find beside scores and models.
+//! Values that parts report besides scores and models.
 
 use crate::{Error, Result};
 use erased_serde::Serialize as Erased;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// What a part found, by name: any values that can be written.
+/// Values that a part reports, by name; any that can be written.
 ///
 /// `selection.json` has them under `found`, and the report shows numbers, lists, curves and tables of them. A list of numbers
 /// is a curve, a list of records (structs, or maps) a table with their keys as heads, everything else is shown as it is
@@ -30,12 +30,12 @@ use std::fmt;
 pub struct Found(Vec<(&'static str, Box<dyn Erased + Send>)>);
 
 impl Found {
-    /// Of one name.
+    /// One value by its name.
     pub fn of(name: &'static str, value: impl Serialize + Send + 'static) -> Self {
         Found::default().and(name, value)
     }
 
-    /// The same with another; a name that was there is replaced.
+    /// Adds a value; replaces one of the same name.
     #[must_use]
     pub fn and(mut self, name: &'static str, value: impl Serialize + Send + 'static) -> Self {
         self.put(name, Box::new(value));
@@ -61,7 +61,7 @@ impl Found {
     }
 }
 
-/// What was found, as files have it.
+/// The values as JSON.
 pub type Figures = Map<String, Value>;
 
 impl fmt::Debug for Found {

@@ -1,4 +1,4 @@
-//! What least-angle searches walk on: how columns relate to the target and to each other.
+//! Relations of columns to the target and to each other, for least-angle searches.
 
 use crate::{Design, Feature, Result};
 
@@ -27,7 +27,7 @@ pub trait Geometry: Send {
     /// [`crate::Error::Numerical`].
     fn gram(&mut self, feature: Feature) -> Result<Vec<f64>>;
 
-    /// Which signs the coefficients may have.
+    /// The signs that coefficients may have.
     fn signs(&self) -> Signs;
 
     /// Whether it is the correlation of the columns, so that coefficients are those of a linear model.

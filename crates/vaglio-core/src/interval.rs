@@ -31,12 +31,12 @@ pub struct StandardizedMoments {
 }
 
 impl StandardizedMoments {
-    /// Of so many observations of which no more is known.
+    /// Moments of so many normal observations.
     pub fn normal(count: usize) -> Self {
         StandardizedMoments { count, skewness: 0.0, kurtosis: 3.0 }
     }
 
-    /// Of deviations from their mean, in any unit; normal where these are all 0 or not finite.
+    /// Moments of deviations from their mean, in any unit; normal if these are all 0 or not finite.
     pub fn of(deviations: impl Iterator<Item = f64> + Clone) -> Self {
         let unit = -far_exponent(deviations.clone().map(f64::abs).fold(0.0, f64::max));
         let deviations = deviations.map(|d| times_power(d, unit));

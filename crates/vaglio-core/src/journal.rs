@@ -26,7 +26,7 @@ pub enum JournalOwner {
 
 /// A store of pieces of finished work, each under a key of its own.
 pub trait JournalStore: Send + Sync {
-    /// What an earlier run of the same configuration kept under this key.
+    /// The piece that an earlier run of the same configuration kept under this key.
     fn recall(&self, key: &str) -> Option<String>;
 
     /// Keeps one whole piece of work, which is one line of JSON.
@@ -64,8 +64,7 @@ struct Below {
 
 /// Work that takes less is done again rather than kept.
 const LEAST: Duration = Duration::from_millis(5);
-/// The same inside of a piece that is kept once it is whole: in a run that is young, when a line takes a fiftieth of it, and
-/// in one that takes long.
+/// Shortest work that is kept inside of a piece: early in a run, and late in a run.
 const LEAST_INSIDE: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(50)];
 /// Inside of a piece, work that takes less than this share of the run so far is done again: some 20 000 lines while a run
 /// grows threefold.
@@ -107,7 +106,7 @@ impl Journal {
         all.and_then(|below| below.keeper.process_group())
     }
 
-    /// What keys begin with.
+    /// The prefix of keys.
     pub(crate) fn path(&self) -> &str {
         self.0.as_ref().map_or("", |below| &below.path)
     }
@@ -122,7 +121,7 @@ impl Journal {
         self.0.as_ref().is_some_and(|below| below.is_top)
     }
 
-    /// What an earlier run kept under this key; nothing where it does not read as such.
+    /// The value that an earlier run kept under this key; `None` if it has another form.
     pub fn recall<T: DeserializeOwned>(&self, key: impl fmt::Display) -> Option<T> {
         let below = self.0.as_ref()?;
         serde_json::from_str(&below.keeper.recall(&format!("{}{key}", below.path))?).ok()

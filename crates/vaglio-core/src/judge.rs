@@ -1,4 +1,4 @@
-//! What losses are compared on, and when they are equal.
+//! Equality and order of losses.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

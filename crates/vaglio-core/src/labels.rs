@@ -1,8 +1,8 @@
-//! What is known of each row beside its entries.
+//! Weights, groups, series and times of the rows.
 
 use std::sync::Arc;
 
-/// What is known of each row of a problem or design beside its entries in columns and targets, where it was given.
+/// Weights, groups, folds, series and times of the rows of a problem or design, as far as given.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RowLabels {
     /// Weights, all positive.
@@ -30,7 +30,7 @@ pub fn relative_weights(weights: &[f64], rows: f64) -> Vec<f64> {
 }
 
 impl RowLabels {
-    /// Of the rows `rows`, in that order.
+    /// The labels of the rows `rows`, in that order.
     pub fn select(&self, rows: &[usize]) -> Self {
         fn taken<T: Copy>(all: &Option<Arc<[T]>>, rows: &[usize]) -> Option<Arc<[T]>> {
             all.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect())

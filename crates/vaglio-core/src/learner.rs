@@ -15,7 +15,7 @@ use std::fmt::Debug;
 /// impl vaglio_core::Learner for Nothing {}
 /// ```
 pub trait Learner: registered::Learner + Debug + Send + Sync {
-    /// What this learner is: a ridge readout of features, with every shortcut, or refitted.
+    /// The form of the learner: a ridge readout of features, with every shortcut, or refitted.
     fn form(&self) -> Form<'_>;
 
     /// Whether the learner takes rows to be in an order of time, so that folds are contiguous.
@@ -60,7 +60,7 @@ pub trait Learner: registered::Learner + Debug + Send + Sync {
     }
 }
 
-/// What a [`Learner`] is.
+/// The form of a [`Learner`].
 pub enum Form<'l> {
     /// A feature map, row weights and a ridge readout: criteria have closed forms for it.
     Linear(&'l dyn LinearForm),
@@ -104,7 +104,7 @@ pub trait FeatureMap: Debug + Send + Sync {
     /// [`crate::Error::Shape`] for a feature that the map does not make.
     fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model>;
 
-    /// What was found when the map was fitted, for people.
+    /// Findings of the fit of the map, for people.
     fn found(&self) -> Found {
         Found::default()
     }

@@ -205,7 +205,7 @@ pub use vaglio_macros::saved;
 /// ```
 pub use vaglio_macros::setting;
 
-/// What the fields of parts are made of, and what the attributes write.
+/// Crates that fields of parts and the attributes use.
 pub use {ndarray, schemars, serde, serde_json};
 
 #[doc(hidden)]

@@ -53,7 +53,7 @@ pub trait Map: registered::Map + Debug + Send + Sync {
         Ok(None)
     }
 
-    /// What of the map is fitted again on the training rows of each fold.
+    /// The part of the map that is fitted again on the training rows of each fold.
     fn in_folds(&self) -> FoldFit {
         FoldFit::No
     }
@@ -112,7 +112,7 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
     /// A cell that the training rows did not prepare for, with row and column.
     fn transform(&self, table: Table) -> Result<Table>;
 
-    /// What was found when the map was fitted, for people.
+    /// Findings of the fit of the map, for people.
     fn found(&self) -> Found {
         Found::default()
     }
@@ -179,8 +179,8 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
 /// A target was replaced by (y − `shift`) / `scale`.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TargetScale {
-    /// What was subtracted.
+    /// The number subtracted.
     pub shift: f64,
-    /// What it was divided by.
+    /// The divisor.
     pub scale: f64,
 }

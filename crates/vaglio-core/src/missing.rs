@@ -6,14 +6,14 @@ use ndarray::Array2;
 /// Columns of which some cells were missing and hold the weighted mean of the others, so that it can be that of other rows.
 #[derive(Debug, Clone)]
 pub struct MissingMask {
-    /// In increasing order.
+    /// The columns, in increasing order.
     features: Vec<Feature>,
     /// 1 where a cell was missing, 0 elsewhere.
     masks: Columns,
 }
 
 impl MissingMask {
-    /// Of columns with the rows in which each was missing; `rows` is how many there are.
+    /// The mask of columns with the rows in which each is missing, of `rows` rows.
     pub fn new(rows: usize, missing: impl IntoIterator<Item = (Feature, Vec<usize>)>) -> Self {
         let mut missing: Vec<(Feature, Vec<usize>)> = missing.into_iter().collect();
         missing.sort_unstable();
@@ -42,7 +42,7 @@ impl MissingMask {
         self.features.binary_search(&feature).ok().map(|at| self.masks.column(at))
     }
 
-    /// Of the columns `columns`, numbered anew in their order.
+    /// The mask of the columns `columns`, numbered anew in their order.
     pub(crate) fn select_columns(&self, columns: &[Feature]) -> Self {
         let known =
             columns.iter().enumerate().filter_map(|(to, from)| Some((to, self.features.binary_search(from).ok()?)));
@@ -50,7 +50,7 @@ impl MissingMask {
         MissingMask { features, masks: self.masks.select(&places) }
     }
 
-    /// Of the rows `rows`, in that order.
+    /// The mask of the rows `rows`, in that order.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         MissingMask { features: self.features.clone(), masks: self.masks.select_rows(rows) }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[serde(transparent)]
 pub struct Model(Arc<dyn ModelData>);
 
-/// What a learner has learned: data only, with no reference to what it was trained on.
+/// The result of training: data only, without a reference to the training data.
 ///
 /// A struct with [`#[saved(ModelData, "word")]`](crate::saved); its parts are checked by [`ReadoutMap::check`] or
 /// [`Predict::check`], so that no file makes predicting panic, or take more memory than the file and
@@ -31,7 +31,7 @@ pub trait ModelData: registered::ModelData + Debug + Send + Sync {
         None
     }
 
-    /// What was found when it was trained, for people.
+    /// Findings of the training, for people.
     fn found(&self) -> Found {
         Found::default()
     }
@@ -47,11 +47,11 @@ pub trait ModelData: registered::ModelData + Debug + Send + Sync {
 pub struct ModelParts<'m> {
     /// The problem's columns that the model reads, in the order in which it takes them.
     pub inputs: &'m [Feature],
-    /// What predicts from these.
+    /// The predictor on these inputs.
     pub predictor: Predictor<'m>,
 }
 
-/// What predicts from the inputs of a model.
+/// The predictor on the inputs of a model.
 #[derive(Debug)]
 pub enum Predictor<'m> {
     /// A ridge readout.
@@ -90,7 +90,7 @@ pub trait ReadoutMap: Debug {
         None
     }
 
-    /// What becomes of the readout's predictions, outputs × rows: they stay as they are, unless rows are decided together.
+    /// Maps the readout's predictions, outputs × rows; unchanged unless rows are decided together.
     ///
     /// # Errors
     /// [`Error::Shape`] for rows on which nothing can be decided.
@@ -144,12 +144,12 @@ impl Model {
         Ok(self)
     }
 
-    /// What was found when it was trained.
+    /// Findings of the training.
     pub fn found(&self) -> Found {
         self.0.found()
     }
 
-    /// Its word in saved files.
+    /// The word in saved files.
     pub fn kind(&self) -> &'static str {
         self.0.typetag_name()
     }

@@ -1,8 +1,8 @@
-//! What watches a run: its progress, its journal, and the sign to stop.
+//! The progress, the journal and the stop sign of a run.
 
 use crate::{Journal, Step, StopReason, StopSign};
 
-/// What happens in a run, in the order in which it happens.
+/// An event of a run; events come in order.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'e> {
@@ -35,7 +35,7 @@ pub enum Event<'e> {
     },
 }
 
-/// What an observer wants after an event.
+/// An observer's answer to an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// Go on.
@@ -81,7 +81,7 @@ impl Observer for Silent {
 pub struct Monitor<'o> {
     /// Who sees the progress.
     pub observer: &'o mut dyn Observer,
-    /// Where finished work is stored, and recalled from an earlier run.
+    /// Stores finished work and recalls that of an earlier run.
     pub journal: Journal,
     /// Whether work is to end, also in the middle of a step.
     pub stop: StopSign,
@@ -96,7 +96,7 @@ impl Monitor<'_> {
         }
     }
 
-    /// The same with another journal.
+    /// A copy with another journal.
     pub fn with_journal(&mut self, journal: Journal) -> Monitor<'_> {
         Monitor { observer: self.observer, journal, stop: self.stop.clone() }
     }

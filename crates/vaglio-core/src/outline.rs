@@ -17,14 +17,14 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// Of additions one by one from nothing to `largest` of `candidates` columns.
+    /// Additions one by one from nothing to `largest` of `candidates` columns.
     pub fn forward(candidates: usize, largest: usize) -> Self {
         let largest = largest.min(candidates);
         let trials = (0..largest).map(|size| (candidates - size) as f64).sum::<f64>().max(1.0);
         Outline { start: 0, largest, trials, steps: largest }
     }
 
-    /// Of removals one by one from all of `candidates` columns to `smallest`.
+    /// Removals one by one from all of `candidates` columns to `smallest`.
     pub fn backward(candidates: usize, smallest: usize) -> Self {
         let steps = candidates.saturating_sub(smallest);
         let trials = (smallest + 1..=candidates).map(|size| size as f64).sum::<f64>().max(1.0);

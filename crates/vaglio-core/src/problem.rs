@@ -1,4 +1,4 @@
-//! What the user gave, checked once.
+//! The user's data, checked once.
 
 mod select;
 
@@ -34,7 +34,7 @@ pub struct Problem {
 /// Columns that belong together, such as those that a map made of one text column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// What they come from.
+    /// The source of the columns.
     pub name: String,
     /// The columns, in increasing order.
     pub columns: Vec<Feature>,
@@ -118,7 +118,7 @@ impl Problem {
         })
     }
 
-    /// The same rows with weights: a weight of 2 counts as the row given twice in one fold, 0 as its absence. Where rows are
+    /// Adds row weights: a weight of 2 counts as the row given twice in one fold, 0 as its absence. Where rows are
     /// counted, each of positive weight is one ([`EngineDesign::counted_rows`](crate::engine::EngineDesign::counted_rows)).
     ///
     /// # Errors
@@ -150,7 +150,7 @@ impl Problem {
         Ok(self.labelled(|labels| labels.counts = Some(counts.into())))
     }
 
-    /// The same rows with groups: rows of one number stay in one fold. To be given before weights.
+    /// Adds groups: rows of one number stay in one fold. Groups are given before weights.
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length.
@@ -161,7 +161,7 @@ impl Problem {
         Ok(self.labelled(|labels| labels.groups = Some(groups.into())))
     }
 
-    /// The same rows with the fold that each of them was given. To be given before weights.
+    /// Adds the fold of each row. Folds are given before weights.
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length.
@@ -172,7 +172,7 @@ impl Problem {
         Ok(self.labelled(|labels| labels.assignment = Some(folds.into())))
     }
 
-    /// The same rows with the series that each of them belongs to. To be given before weights.
+    /// Adds the series of each row. Series are given before weights.
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length, or rows of one series that do not stand together.
@@ -189,7 +189,7 @@ impl Problem {
         Ok(self.labelled(|labels| labels.series = Some(series.into())))
     }
 
-    /// The same rows with the time of each of them: the place of its time among all times, from 0. To be given before
+    /// Adds the time of each row: the place of its time among all times, from 0. Times are given before
     /// weights.
     ///
     /// # Errors
@@ -201,7 +201,7 @@ impl Problem {
         Ok(self.labelled(|labels| labels.time = Some(time.into())))
     }
 
-    /// The same rows with the time at which the targets of each are known, where they lie ahead of it: its place among the
+    /// Adds the time at which the targets of each row are known, if they lie ahead of it: its place among the
     /// times of [`Problem::with_time`]. To be given before weights.
     ///
     /// # Errors
@@ -218,31 +218,31 @@ impl Problem {
         self
     }
 
-    /// The same with the seed from which every random choice follows.
+    /// Sets the seed of every random choice.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {
         Problem { seed, ..self }
     }
 
-    /// The same, for work that ends when the sign says so.
+    /// Sets the sign that ends work on the problem.
     #[must_use]
     pub fn stopping_at(self, sign: StopSign) -> Self {
         Problem { sign, ..self }
     }
 
-    /// The same with blocks of columns that belong together.
+    /// Adds blocks of columns that belong together.
     #[must_use]
     pub fn with_blocks(self, blocks: Vec<Block>) -> Self {
         Problem { blocks: blocks.into(), ..self }
     }
 
-    /// The same with what is to be fitted again on the training rows of each fold.
+    /// Sets the preprocessing that is fitted again on the training rows of each fold.
     #[must_use]
     pub fn fitted_in_folds(self, in_folds: InFolds) -> Self {
         Problem { in_folds, ..self }
     }
 
-    /// The same with a column that may be selected although it is constant, as a bias that is penalized like the others.
+    /// Names a bias: a constant column that may be selected and is penalized like the others.
     ///
     /// # Errors
     /// [`Error::Shape`] when there is no such column, or it is not constant or 0.
@@ -253,7 +253,7 @@ impl Problem {
         Ok(Problem { bias: Some(bias), ..self })
     }
 
-    /// The same with columns of doubles in single precision, at four bytes an entry.
+    /// Rounds columns of doubles to single precision, at four bytes an entry.
     ///
     /// # Errors
     /// [`Error::Numerical`] for a column with entries that single precision does not hold, and for one that it makes constant.
@@ -265,7 +265,7 @@ impl Problem {
         Err(Error::Numerical(format!("column `{}`: {fault}, or keep doubles", self.names[index])))
     }
 
-    /// The same with other values of the columns.
+    /// Replaces the values of the columns.
     ///
     /// # Errors
     /// [`Error::Shape`] for another number of rows or columns; [`Error::NonFinite`].
@@ -280,7 +280,7 @@ impl Problem {
         Ok(Problem { columns: Arc::new(columns), largest, ..self.clone() })
     }
 
-    /// The same with other columns of the same names.
+    /// Replaces the columns by others of the same names.
     pub(crate) fn with_columns(self, columns: Arc<Columns>) -> Self {
         Problem { columns, ..self }
     }
@@ -310,7 +310,7 @@ impl Problem {
         &self.target_names
     }
 
-    /// What is to be predicted.
+    /// The prediction task.
     pub fn task(&self) -> &Task {
         &self.task
     }
@@ -366,7 +366,7 @@ impl Problem {
         self.bias
     }
 
-    /// What is to be fitted again on the training rows of each fold.
+    /// The preprocessing that is fitted again on the training rows of each fold.
     pub fn in_folds(&self) -> &InFolds {
         &self.in_folds
     }

@@ -21,9 +21,9 @@ pub trait ProcessGroup: Debug + Send + Sync {
 /// Work that all processes name in the same words.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkItem<'w> {
-    /// Its kind: work of one kind takes about as long.
+    /// The kind of work: items of one kind take about as long.
     pub kind: &'w str,
-    /// Its name among those of its kind.
+    /// The name of the item among those of the kind.
     pub which: &'w str,
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ProgressUpdate<'e> {
-    /// What is under way: `search`, `choose`, or another stage by its name.
+    /// The stage: `search`, `choose`, or another by its name.
     pub what: &'e str,
     /// The share of it that is done, from 0 to 1.
     pub share: f64,
@@ -64,7 +64,7 @@ impl StageShare {
         &self.what
     }
 
-    /// What is done, in pieces or steps.
+    /// The pieces or steps that are done.
     pub fn done(&self) -> f64 {
         self.done
     }

@@ -23,7 +23,7 @@ pub fn normal_quantile(probability: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// What the absolute value of a variable of Student's distribution is below with the probability `level`; degrees of freedom
+/// Two-sided quantile of Student's distribution: its absolute value is below it with probability `level`. Degrees of freedom
 /// need not be whole, and +∞ is given for less than one. Relative error below 2e-4 where they are whole.
 ///
 /// # Reference

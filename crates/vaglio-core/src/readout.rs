@@ -50,13 +50,13 @@ impl Readout {
         Ok(if lambda.is_search() { readout.refined() } else { readout })
     }
 
-    /// The same with a search between the best λ and its neighbours.
+    /// Adds a search between the best λ and its neighbours.
     #[must_use]
     pub fn refined(self) -> Self {
         Readout { refine: true, ..self }
     }
 
-    /// The same with classes that count alike: row j of class c counts r_j / Σ r over the rows of class c that are
+    /// Balances classes: row j of class c counts r_j / Σ r over the rows of class c that are
     /// trained on, counted anew whenever rows are held out.
     #[must_use]
     pub fn balanced(self) -> Self {

@@ -51,7 +51,7 @@ pub trait Resampling: registered::Resampling + Debug + Send + Sync {
         &[]
     }
 
-    /// The same with so many folds, to repeat a whole search by: where training must not see what rows hold out, as what
+    /// Splits of so many folds, to repeat a whole search by: where training must not see what rows hold out, as what
     /// comes after them. `None`, the default, where rows may as well be held out once each.
     fn around_search(&self, _folds: usize) -> Option<AnyResampling> {
         None
@@ -94,7 +94,7 @@ impl Split {
         self.training.as_deref()
     }
 
-    /// The same rows, predicted from these alone.
+    /// Predicts the held-out rows from these rows alone.
     #[must_use]
     pub fn training_on(self, rows: Vec<usize>) -> Self {
         Split { training: Some(rows), ..self }

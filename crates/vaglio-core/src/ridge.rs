@@ -55,7 +55,7 @@ impl Coefficients {
         Ok(out)
     }
 
-    /// The same for some of the rows.
+    /// Predictions of some of the rows.
     fn of_rows(&self, columns: &Columns, rows: Range<usize>) -> Array2<f64> {
         let mut out = Array2::zeros((self.weights.ncols(), rows.len()));
         for (mut to, b) in out.rows_mut().into_iter().zip(&self.intercept) {

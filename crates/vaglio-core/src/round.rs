@@ -10,7 +10,7 @@ pub struct Round {
 }
 
 impl Round {
-    /// From the fold of each row, counted from 0, or none where it is trained on in every fold.
+    /// A round from the fold of each row, counted from 0; rows of no fold are trained on in every fold.
     pub fn new(of_row: Vec<Option<u32>>) -> Self {
         Round { of_row, training: None }
     }
@@ -46,7 +46,7 @@ impl Round {
         }
     }
 
-    /// The same; where every fold is predicted from all other rows, that is not listed.
+    /// Drops lists of training rows if each fold is predicted from all other rows.
     fn without_lists_of_all(self) -> Self {
         let is_of_others =
             |(fold, rows): (usize, &Vec<usize>)| rows.len() + self.held_out(fold).count() == self.of_row.len();

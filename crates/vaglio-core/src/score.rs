@@ -35,7 +35,7 @@ impl Score {
     }
 }
 
-/// As a pair, every number to the last bit.
+/// The score as a pair, every number to the last bit.
 impl Serialize for Score {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         (Exact(self.loss), self.lambda.map(Exact)).serialize(serializer)
@@ -54,7 +54,7 @@ impl<'de> Deserialize<'de> for Score {
 pub struct Winner {
     /// The column; the lowest index among equals.
     pub feature: Feature,
-    /// Its score.
+    /// The score of the subset with it.
     pub score: Score,
     /// The other columns with exactly that score, in increasing order.
     pub tied: Vec<Feature>,

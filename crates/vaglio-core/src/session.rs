@@ -1,4 +1,4 @@
-//! What is computed of a design once.
+//! Caches of a design.
 //!
 //! A design that is made of another by other columns, targets, weights, rows or fits in folds begins with empty caches.
 //! Designs that differ only in λ, or in how far and on whose behalf they are searched, share [`SharedCaches`], which depends on
@@ -18,10 +18,10 @@ use vaglio_columns::Columns;
 /// Columns and targets in other units, with what is computed of them.
 type Scaled = (Arc<Columns>, Arc<Array2<f64>>, Arc<SharedCaches>);
 
-/// What designs that differ only in λ have in common.
+/// Caches that designs share if they differ only in λ.
 #[derive(Debug, Default)]
 pub(crate) struct SharedCaches {
-    /// In the units that were asked for.
+    /// Rescaled columns and targets, by their units.
     pub units: ByKey<Units, Scaled>,
     /// Columns that maps make when they are refitted on some rows, with what is computed of them.
     pub refitted: ByKey<Vec<usize>, (Arc<Columns>, Arc<SharedCaches>)>,
@@ -56,9 +56,9 @@ impl std::fmt::Debug for Sessions {
 pub(crate) struct OwnCaches<D> {
     /// The design in other units; `None` where it stays in its own.
     pub in_units: OnceLock<Option<Box<(Units, D)>>>,
-    /// Of each output.
+    /// The design of each output.
     pub outputs: OnceLock<Vec<D>>,
-    /// Of the training rows of folds that were first asked for.
+    /// The designs of the first lists of training rows that were asked for.
     pub folds: OnceLock<(Vec<Vec<usize>>, Vec<D>)>,
 }
 

@@ -81,7 +81,7 @@ impl<'d> SubsetScorer<'d> {
         }
     }
 
-    /// What the evaluator gives, or its error as one of the criterion on the current subset.
+    /// Asks the evaluator; an error is one of the criterion on the current subset.
     fn ask<T>(&mut self, ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>) -> Result<T> {
         let answer = self.evaluator().and_then(|(evaluator, selected)| ask(evaluator, selected));
         answer.map_err(|error| self.blame(error, &self.selected))
@@ -108,7 +108,7 @@ impl<'d> SubsetScorer<'d> {
         &self.selected
     }
 
-    /// Its score.
+    /// The score of the subset.
     ///
     /// # Errors
     /// Those of [`Evaluator::score`], as of all methods.
@@ -202,7 +202,7 @@ impl<'d> SubsetScorer<'d> {
         })
     }
 
-    /// What records the diagnostics of trials.
+    /// The recorder of the diagnostics of trials.
     pub fn recorder(&self) -> Recorder {
         self.shortcut.recorder.clone()
     }
@@ -319,7 +319,7 @@ impl<'d> SubsetScorer<'d> {
         Ok(PathEntry { subset: self.selected.clone(), score, standard_error, fit })
     }
 
-    /// What bounds the scores of all subsets of some columns, where the criterion has such bounds.
+    /// Bounds of the scores of all subsets of some columns, if the criterion has such bounds.
     pub fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
         self.log.keep_no_more()?;
         self.ask(|evaluator, _| evaluator.squares(columns))

@@ -18,7 +18,7 @@ pub enum Cells {
     Dates(Vec<f64>),
 }
 
-/// Where cells of a column are missing.
+/// The rows in which cells of a column are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Missing {
     /// The first row, from 0.
@@ -27,7 +27,7 @@ pub struct Missing {
     pub count: usize,
 }
 
-/// Where cells of a column are missing. What has none, as most columns do, is passed over in pieces.
+/// The rows in which cells of a column are missing. Pieces without missing cells are skipped.
 fn among<T>(cells: &[T], is_missing: impl Fn(&T) -> bool) -> Option<Missing> {
     const PIECE: usize = 1024;
     let has_any = |piece: &[T]| piece.iter().fold(false, |any, cell| any | is_missing(cell));
@@ -59,7 +59,7 @@ impl Cells {
         }
     }
 
-    /// What the cells hold, in a word.
+    /// The kind of the cells, in a word.
     pub fn what(&self) -> &'static str {
         match self {
             Cells::Numbers(_) => "numbers",
@@ -91,7 +91,7 @@ impl Cells {
         }
     }
 
-    /// Where cells are missing; `None` where none is. Cost O(rows).
+    /// The rows of missing cells; `None` if none is missing. Cost O(rows).
     pub fn missing(&self) -> Option<Missing> {
         match self {
             Cells::Numbers(numbers) => match numbers.plain() {
@@ -121,7 +121,7 @@ pub struct Table {
     columns: Vec<(String, Cells)>,
     rows: usize,
     series: Option<Arc<[u32]>>,
-    /// Where each row stood at first; absent while all rows are there, in their order.
+    /// The first place of each row; absent while all rows are there, in their order.
     origins: Option<Arc<[usize]>>,
 }
 
@@ -143,7 +143,7 @@ impl Table {
         Ok(Table { columns, rows, series: None, origins: None })
     }
 
-    /// The same rows with the series that each of them belongs to; rows of one stand together, in the order of time.
+    /// Adds the series of each row; rows of one series are together, in the order of time.
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length.
@@ -154,7 +154,7 @@ impl Table {
         Ok(Table { series: Some(series.into()), ..self })
     }
 
-    /// The same rows where they follow so many others of a larger table.
+    /// Marks the rows as following so many others of a larger table.
     #[must_use]
     pub fn following(self, before: usize) -> Self {
         Table { origins: Some((before..before + self.rows).collect()), ..self }
@@ -193,12 +193,12 @@ impl Table {
         }))
     }
 
-    /// Where each row stood before any were dropped or put in another order; `None` when none were.
+    /// The first place of each row; `None` if none was dropped or moved.
     pub fn origins(&self) -> Option<&[usize]> {
         self.origins.as_deref()
     }
 
-    /// Where row `row` stood before any were dropped or put in another order.
+    /// The first place of row `row`, before any was dropped or moved.
     pub fn origin(&self, row: usize) -> usize {
         self.origins.as_ref().and_then(|origins| origins.get(row)).copied().unwrap_or(row)
     }

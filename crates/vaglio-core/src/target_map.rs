@@ -45,7 +45,7 @@ pub trait FittedTargetMap: registered::FittedTargetMap + Debug + Send + Sync {
     /// The values that it takes, in words, and what to take for others.
     fn takes(&self) -> (&'static str, &'static str);
 
-    /// What stands for the residuals of training rows, each with its share of the weight, in means of
+    /// Replaces the residuals of training rows, each with its share of the weight, in means of
     /// [`FittedTargetMap::inverse`]: themselves, or fewer that give the same.
     fn smearing(&self, residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
         thinned(residuals)
@@ -136,12 +136,12 @@ impl Default for TargetUnits {
 }
 
 impl TargetUnits {
-    /// Of a target that was mapped.
+    /// Units of a target that was mapped.
     pub fn mapped(map: Box<dyn FittedTargetMap>, is_smeared: bool) -> Self {
         TargetUnits { map: Some(map.into()), is_smeared, ..TargetUnits::default() }
     }
 
-    /// The same of a target that was scaled then.
+    /// Units of a target that was mapped and then scaled.
     #[must_use]
     pub fn scaled(self, by: TargetScale) -> Self {
         let TargetScale { shift, scale } = self.scale;
@@ -154,7 +154,7 @@ impl TargetUnits {
         self.map.as_ref().map_or(mapped, |map| map.inverse(mapped))
     }
 
-    /// What a prediction is in the units of the data: the value itself, or the mean of those that the residuals of training
+    /// A prediction in the units of the data: the value itself, or the mean of those that the residuals of training
     /// rows make of it.
     pub fn prediction(&self, predicted: f64) -> f64 {
         match &self.map {
@@ -166,7 +166,7 @@ impl TargetUnits {
         }
     }
 
-    /// The same with the residuals of a model on training rows, each after its weight.
+    /// Adds the residuals of a model on training rows, each after its weight.
     ///
     /// # Reference
     /// N. Duan, *Smearing estimate: a nonparametric retransformation method*, JASA 78(383), 1983.

@@ -1,8 +1,8 @@
-//! What is to be predicted.
+//! The prediction task.
 
 use serde::{Deserialize, Serialize};
 
-/// What is to be predicted.
+/// The prediction task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {
@@ -23,7 +23,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// Its identifier in pipeline files.
+    /// The identifier in pipeline files.
     pub fn name(&self) -> &'static str {
         match self {
             Task::Regression => "regression",

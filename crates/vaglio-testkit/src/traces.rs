@@ -32,7 +32,8 @@ impl JournalStore for Notes {
 }
 
 /// Which candidates were tried changes no later bit, where [`vaglio_core::Evaluator::trace`] says so: a walk of additions and removals has the
-/// bits of one that makes all trials, after any number of answers of an earlier walk, and where another process makes half of the trials.
+/// bits of one that makes all trials, after any number of answers of an earlier walk. So has a walk of a criterion whose trials processes share, where
+/// another process makes half of them.
 pub fn traces(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("traces");
     trail(law, design, 3, 0)?;
@@ -44,6 +45,9 @@ pub fn traces(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> 
     for count in 0..=answers.len() {
         let (found, _) = walked(law, criterion, design, &answers[..count])?;
         same(&|| format!("a walk that knows the first {count} answers"), found)?;
+    }
+    if !criterion.is_in_parts(design) {
+        return Ok(());
     }
     let halves = Arc::<Halves>::default();
     for own in [None, Some(0), Some(1)] {
@@ -72,15 +76,14 @@ impl ProcessGroup for Half {
         compute: &mut Compute<'_>,
     ) -> vaglio_core::Result<Vec<Vec<f64>>> {
         let (ranges, key) = ([0..count / 2, count / 2..count], format!("{} {}", work.kind, work.which));
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(own) = self.own else {
-            let [first, second] = ranges;
-            let both = [compute(first)?, compute(second)?];
-            made.insert(key, both.clone());
-            return Ok(both.into());
-        };
-        let mut halves = made.get(&key).cloned().unwrap_or_default();
-        halves[own] = compute(ranges[own].clone())?;
+        let made = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut halves = made().get(&key).cloned().unwrap_or_default();
+        for (at, range) in ranges.into_iter().enumerate().filter(|(at, _)| self.own.is_none_or(|own| own == *at)) {
+            halves[at] = compute(range)?;
+        }
+        if self.own.is_none() {
+            made().insert(key, halves.clone());
+        }
         Ok(halves.into())
     }
 }

@@ -1,4 +1,4 @@
-//! What a name may have been meant for.
+//! The known name nearest to an unknown one.
 
 /// Names of more bytes are like no other.
 const LONGEST: usize = 256;

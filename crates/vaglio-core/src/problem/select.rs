@@ -12,13 +12,13 @@ impl Problem {
         self.with_rows(rows, self.columns.select_rows(rows))
     }
 
-    /// The same, and a column is copied when it is first read, as [`Columns::view_rows`] says.
+    /// Like [`Problem::select_rows`], but copies a column when it is first read ([`Columns::view_rows`]).
     #[must_use]
     pub fn view_rows(&self, rows: &[usize]) -> Self {
         self.with_rows(rows, self.columns.view_rows(rows))
     }
 
-    /// The same rows with other targets, outputs × rows.
+    /// Replaces the targets, outputs × rows.
     ///
     /// # Errors
     /// [`Error::Shape`] for another shape; [`Error::NonFinite`].
@@ -86,7 +86,7 @@ impl Problem {
     }
 }
 
-/// The same numbers, each output contiguous.
+/// A copy of the numbers with each output contiguous.
 pub(super) fn in_rows(targets: Arc<Array2<f64>>) -> Arc<Array2<f64>> {
     if targets.is_standard_layout() { targets } else { Arc::new(targets.as_standard_layout().into_owned()) }
 }

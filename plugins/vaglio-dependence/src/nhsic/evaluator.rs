@@ -150,8 +150,9 @@ impl Evaluator for NhsicEvaluator {
         })
     }
 
+    /// Processes that share the work make whole rows of products; one alone makes single products for few candidates.
     fn trace(&self, _: Trials<'_>) -> Trace {
-        Trace::Begun
+        if self.relations.are_shared() { Trace::Begun } else { Trace::Lasting }
     }
 
     fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {

@@ -1,13 +1,12 @@
-//! What is searched: the learner's columns, feature-major, with what is fitted on them.
+//! The columns that a search selects from, with targets, row weights and the way to train on them.
 
 use crate::decisions::Decisions;
 use crate::labels::RowLabels;
 use crate::model::Identity;
 use crate::session::{OwnCaches, Sessions, SharedCaches};
-use crate::training::{Training, mapped};
 use crate::units::{Magnitudes, largest};
 use crate::{
-    Block, Column, Columns, Error, Feature, FeatureMap, InFolds, Learner, Problem, ProcessGroup, Readout, Result,
+    Block, Column, Columns, Error, Feature, FeatureMap, Form, InFolds, Learner, Problem, ProcessGroup, Readout, Result,
     Score, StopSign, Task, lambda,
 };
 use ndarray::{Array2, ArrayView2};
@@ -56,37 +55,39 @@ pub(crate) struct DesignData {
     pub in_folds: InFolds,
     /// The magnitudes of columns and targets.
     pub scale: Magnitudes,
-    /// Which rows it has in common with other designs.
-    pub relation: RowSharing,
-    /// How far, and for what, it is searched.
-    pub extent: SearchExtent,
+    /// The designs of some of its rows, or the one that it has some rows of.
+    pub lineage: FoldLineage,
+    /// The rows of the design that this is a sample of.
+    pub planned_rows: Option<usize>,
+    /// The λ of the walks that share what is computed, one for each; none of a single walk.
+    pub shared_lambdas: Arc<[f64]>,
+    /// Whether entries of paths have standard errors.
+    pub has_errors: bool,
     /// Ends the work on it.
     pub sign: StopSign,
     /// The processes that search it together.
     pub process_group: Option<Arc<dyn ProcessGroup>>,
 }
 
-/// Which rows a design has in common with others that are searched too.
-#[derive(Debug, Clone, Default)]
-pub(crate) enum RowSharing {
-    /// It is searched alone.
-    #[default]
-    Alone,
-    /// Parts of it are searched: rows of one label are in the same parts.
-    Whole(Arc<[u32]>),
-    /// It is a part of a design, with the row of that for each row.
-    Part(Arc<(Design, Vec<usize>)>),
+/// How a [`Design`] is trained on some of its rows.
+#[derive(Debug, Clone)]
+pub(crate) enum Training {
+    /// A ridge readout on the columns, which a map made.
+    Ridge(Readout, Arc<dyn FeatureMap>),
+    /// A learner that is trained by its own `fit` alone.
+    Learner(Arc<dyn Learner>, Box<Problem>),
 }
 
-/// How far, and for what, a design is searched.
-#[derive(Debug, Clone)]
-pub(crate) struct SearchExtent {
-    /// The rows of the design that this is a sample of.
-    pub planned: Option<usize>,
-    /// The λ of the walks that share what is computed, one for each; none of a single walk.
-    pub lambdas: Arc<[f64]>,
-    /// Whether entries of paths have standard errors.
-    pub has_errors: bool,
+/// The relation of a design to designs of some of its rows.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum FoldLineage {
+    /// No design of some of the rows is searched.
+    #[default]
+    Alone,
+    /// Designs of some of the rows are searched as well. Rows of one label are in the same designs.
+    Root(Arc<[u32]>),
+    /// The design has some of the rows of a root: the root, and the row of it for each row.
+    Subset(Arc<(Design, Vec<usize>)>),
 }
 
 impl Design {
@@ -96,7 +97,8 @@ impl Design {
     /// Those of [`Learner::check_problem`] and of the linear form; [`Error::Setting`] for a bias and another intercept, or none to select.
     pub fn of(problem: &Problem, learner: Arc<dyn Learner>) -> Result<Self> {
         learner.check_problem(problem)?;
-        if let Some(design) = mapped(problem, &learner)? {
+        if let Form::Linear(form) = learner.form() {
+            let design = form.design(problem)?;
             design.refuse_bias(problem)?;
             return Ok(design);
         }
@@ -156,8 +158,10 @@ impl Design {
             training,
             in_folds: InFolds::default(),
             scale: Magnitudes { largest: Some(Arc::clone(&problem.largest)), targets: 0 },
-            relation: RowSharing::Alone,
-            extent: SearchExtent { planned: None, lambdas: Arc::from([]), has_errors: true },
+            lineage: FoldLineage::Alone,
+            planned_rows: None,
+            shared_lambdas: Arc::from([]),
+            has_errors: true,
             sign: StopSign::default(),
             process_group: None,
         })
@@ -174,7 +178,7 @@ impl Design {
 
     /// Like [`Design::derived`], with the caches of a design that differs in λ alone.
     pub(crate) fn derived_with(&self, shared: Arc<SharedCaches>, change: impl FnOnce(&mut DesignData)) -> Self {
-        let mut data = DesignData { relation: RowSharing::Alone, process_group: None, ..self.data.clone() };
+        let mut data = DesignData { lineage: FoldLineage::Alone, process_group: None, ..self.data.clone() };
         change(&mut data);
         Design { shared, ..Design::new(data) }
     }
@@ -385,7 +389,7 @@ impl Design {
 
     /// The rows that estimates are of: those of the design that this is a sample of, or its own.
     pub fn planned_rows(&self) -> usize {
-        self.data.extent.planned.unwrap_or_else(|| self.rows())
+        self.data.planned_rows.unwrap_or_else(|| self.rows())
     }
 
     /// The units over which predictions are averaged, if the design decides by these.

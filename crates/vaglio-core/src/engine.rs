@@ -1,11 +1,10 @@
 //! What engines and those who run searches ask of a design, which the author of a criterion need not read.
 
 pub use crate::brent::minimize;
-use crate::design::RowSharing;
-use crate::training::Training;
+use crate::design::{FoldLineage, Training};
 use crate::{
-    AnyLoss, Design, Error, Feature, Found, InFolds, Loss, Model, Problem, ProcessGroup, Readout, Result, StopSign,
-    Task, Trained, times_power,
+    Design, Error, Feature, Found, InFolds, Loss, Model, Problem, ProcessGroup, Readout, Result, StopSign, Task,
+    Trained, times_power,
 };
 use ndarray::{Array2, ArrayView2, s};
 use std::any::Any;
@@ -28,7 +27,7 @@ pub trait EngineDesign {
     /// The design.
     fn design(&self) -> &Design;
 
-    /// The same with one λ in place of those of the readout; a learner without a readout has none and stays.
+    /// A copy with one λ in place of those of the readout; unchanged without a readout.
     #[must_use]
     fn at_lambda(&self, lambda: Option<f64>) -> Design {
         match (&self.design().data().training, lambda) {
@@ -41,7 +40,7 @@ pub trait EngineDesign {
         }
     }
 
-    /// The same with other λ to choose from, in increasing order.
+    /// A copy with other λ to choose from, in increasing order.
     #[must_use]
     fn at_lambdas(&self, lambdas: &[f64]) -> Design {
         match &self.design().data().training {
@@ -54,7 +53,7 @@ pub trait EngineDesign {
         }
     }
 
-    /// The same for work that ends when the sign says so.
+    /// A copy whose work ends when the sign says so.
     #[must_use]
     fn stopping_at(&self, sign: StopSign) -> Design {
         self.design().sharing(|data| {
@@ -82,31 +81,31 @@ pub trait EngineDesign {
         })
     }
 
-    /// The same, which several processes search together; designs that are made of it are searched alone.
+    /// A copy that several processes search together; designs that are made of it are searched alone.
     #[must_use]
     fn searched_by(&self, process_group: Option<Arc<dyn ProcessGroup>>) -> Design {
         self.design().sharing(|data| data.process_group = process_group)
     }
 
-    /// The processes that search it together, where there are several: what makes numbers of all columns asks it for them.
+    /// The processes that search the design together, if there are several; they share work on all columns.
     fn process_group(&self) -> Option<&Arc<dyn ProcessGroup>> {
         self.design().data().process_group.as_ref()
     }
 
-    /// Whether the run is to end: what loops over trials that each take long ask before each.
+    /// The sign that ends the run. Loops over trials that each take long check it before each trial.
     fn sign(&self) -> &StopSign {
         &self.design().data().sign
     }
 
-    /// The same, of which the walks at each of these λ share what is computed.
+    /// A copy whose walks at each of these λ share what is computed.
     #[must_use]
     fn shared_by(&self, lambdas: &[Option<f64>]) -> Design {
-        self.design().sharing(|data| data.extent.lambdas = lambdas.iter().copied().flatten().collect())
+        self.design().sharing(|data| data.shared_lambdas = lambdas.iter().copied().flatten().collect())
     }
 
     /// The λ of the walks that share what is computed, where there are several.
     fn shared_lambdas(&self) -> &[f64] {
-        &self.design().data().extent.lambdas
+        &self.design().data().shared_lambdas
     }
 
     /// The number of rows of positive weight, by which criteria count rows: of weights only ratios matter.
@@ -126,45 +125,44 @@ pub trait EngineDesign {
         self.shared_lambdas().len().max(1)
     }
 
-    /// The same, whose walks are judged on other rows, so that entries of paths need no standard errors.
+    /// A copy whose walks are judged on other rows, so that entries of paths need no standard errors.
     #[must_use]
     fn without_errors(&self) -> Design {
-        self.design().sharing(|data| data.extent.has_errors = false)
+        self.design().sharing(|data| data.has_errors = false)
     }
 
     /// Whether entries of paths have standard errors.
     fn has_errors(&self) -> bool {
-        self.design().data().extent.has_errors
+        self.design().data().has_errors
     }
 
-    /// The same as a sample of a design of so many rows: estimates are of these, everything else is of the rows that are
-    /// there.
+    /// A copy that is a sample of so many rows: estimates are for these, everything else for the rows that are there.
     #[must_use]
     fn sampled_from(&self, rows: usize) -> Design {
-        self.design().sharing(|data| data.extent.planned = Some(rows))
+        self.design().sharing(|data| data.planned_rows = Some(rows))
     }
 
-    /// The same, parts of which are to be searched too: rows with the same entry in every one of `parts` are in the same
-    /// parts. Lists of another length than the rows say nothing, nor do any of a design whose maps are refitted in each.
+    /// A copy whose subsets of rows are searched as well: rows with equal entries in every list of `subsets` are in the same
+    /// designs. Ignored if a list has another length than the rows, or maps are refitted in folds.
     #[must_use]
-    fn parted(&self, parts: &[Vec<usize>]) -> Design {
-        let is_of_rows = parts.iter().all(|part| part.len() == self.design().rows());
-        if parts.is_empty() || !is_of_rows || self.design().in_folds().is_by_maps() {
+    fn with_subsets(&self, subsets: &[Vec<usize>]) -> Design {
+        let is_of_rows = subsets.iter().all(|part| part.len() == self.design().rows());
+        if subsets.is_empty() || !is_of_rows || self.design().in_folds().is_by_maps() {
             return self.design().clone();
         }
         let mut numbers = std::collections::HashMap::new();
         let label = |row: usize| {
             let next = numbers.len() as u32;
-            *numbers.entry(parts.iter().map(|part| part[row]).collect::<Vec<_>>()).or_insert(next)
+            *numbers.entry(subsets.iter().map(|part| part[row]).collect::<Vec<_>>()).or_insert(next)
         };
         let labels = (0..self.design().rows()).map(label).collect();
-        self.design().sharing(|data| data.relation = RowSharing::Whole(labels))
+        self.design().sharing(|data| data.lineage = FoldLineage::Root(labels))
     }
 
     /// The design of these columns alone, numbered anew in their order, for criteria whose scores are
     /// [of a subset alone](crate::Criterion::is_of_subset_alone); models are those of the whole design. `None` where all
     /// columns belong together: of a learner that is trained by its own `fit`, and where maps are refitted in folds.
-    fn alone(&self, columns: &[Feature]) -> Option<Design> {
+    fn restrict_columns(&self, columns: &[Feature]) -> Option<Design> {
         let design = self.design();
         if design.readout().is_none() || design.in_folds().is_by_maps() {
             return None;
@@ -181,32 +179,37 @@ pub trait EngineDesign {
         }))
     }
 
-    /// A label of each row, where parts of the rows are searched too: rows of one label are in the same parts.
-    fn parts(&self) -> Option<&[u32]> {
-        match &self.design().data().relation {
-            RowSharing::Whole(labels) => Some(labels),
+    /// A label of each row, if subsets of the rows are searched too: rows of one label are in the same subsets.
+    fn subset_labels(&self) -> Option<&[u32]> {
+        match &self.design().data().lineage {
+            FoldLineage::Root(labels) => Some(labels),
             _ => None,
         }
     }
 
-    /// The same as a part of another design, whose rows `rows` are the own rows; where they are not as many, it is none.
+    /// A copy that is a subset of another design, whose rows `rows` are the own rows; ignored if their number differs.
     ///
     /// Columns, targets and weights may still differ.
     #[must_use]
-    fn part_of(&self, whole: &Design, rows: &[usize]) -> Design {
-        let is_part = rows.len() == self.design().rows() && rows.iter().all(|&row| row < whole.rows());
+    fn as_subset_of(&self, root: &Design, rows: &[usize]) -> Design {
+        let is_part = rows.len() == self.design().rows() && rows.iter().all(|&row| row < root.rows());
         if !is_part {
             return self.design().clone();
         }
-        self.design().sharing(|data| data.relation = RowSharing::Part(Arc::new((whole.clone(), rows.to_vec()))))
+        self.design().sharing(|data| data.lineage = FoldLineage::Subset(Arc::new((root.clone(), rows.to_vec()))))
     }
 
-    /// The design of which this is a part, and the row of that for each row.
-    fn whole(&self) -> Option<(&Design, &[usize])> {
-        match &self.design().data().relation {
-            RowSharing::Part(part) => Some((&part.0, &part.1)),
+    /// The design that this is a subset of, and the row of it for each row.
+    fn root(&self) -> Option<(&Design, &[usize])> {
+        match &self.design().data().lineage {
+            FoldLineage::Subset(subset) => Some((&subset.0, &subset.1)),
             _ => None,
         }
+    }
+
+    /// Largest magnitude of each column, or more; `None` of a rescaled design.
+    fn largest(&self) -> Option<&[f64]> {
+        self.design().data().scale.largest.as_deref()
     }
 
     /// Whether the candidates are the problem's own columns.
@@ -214,7 +217,7 @@ pub trait EngineDesign {
         Arc::ptr_eq(&self.design().data().columns, problem.columns())
     }
 
-    /// What was found when the learner's map was fitted, if it has one.
+    /// Findings of the fit of the learner's map, if it has one.
     fn found(&self) -> Found {
         match &self.design().data().training {
             Training::Ridge(_, map) => map.found(),
@@ -293,43 +296,6 @@ pub trait EngineDesign {
         Some(vaglio_columns::get_or_make(&design.own().outputs, made).as_slice())
     }
 
-    /// Refuses a λ for each output with a loss that is not a mean over outputs.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] on `loss`.
-    fn check_outputs(&self, loss: &AnyLoss) -> Result<()> {
-        let refused = |why: &str| {
-            Err(Error::setting(
-                "loss",
-                format!("`lambda: {{outputs: each}}` takes a lambda by the loss of its output, and {why}"),
-            ))
-        };
-        let Some(readout) = self.design().readout().filter(|_| self.of_outputs().is_some()) else { return Ok(()) };
-        if !loss.is_over_outputs() {
-            return refused(&format!("`{}` is of all outputs together; use `squared` or `absolute`", loss.name()));
-        }
-        if readout.balanced {
-            return refused("a readout that balances classes weighs rows by all of them; use the learner `rls`");
-        }
-        match self.design().decisions() {
-            Some(_) => refused("predictions are averaged over rows here; share lambda"),
-            None => Ok(()),
-        }
-    }
-
-    /// An upper bound of the binary logarithm of the largest sum of squares of a column, with row weights; −∞ where it was
-    /// asked for in other units.
-    fn log_squares(&self) -> f64 {
-        let design = self.design();
-        let Some(of_columns) = &design.data().scale.largest else { return f64::NEG_INFINITY };
-        let largest =
-            if design.in_folds().is_standardized() { 1.0 } else { of_columns.iter().copied().fold(0.0, f64::max) };
-        // Those of balanced classes add up to the number of classes.
-        let weights = design.weights().filter(|_| !design.readout().is_some_and(|readout| readout.balanced));
-        let weight = weights.map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
-        2.0 * largest.log2() + weight.log2() + (design.rows() as f64).log2()
-    }
-
     /// The mean loss of some rows or units of the design, [`Loss::mean`]. Targets and predictions are in the units of the
     /// design, and a loss that has no [`Loss::degree`] sees them in those of the data.
     fn mean_loss(
@@ -348,8 +314,8 @@ pub trait EngineDesign {
         }
     }
 
-    /// What a criterion computes of labels, targets and weights of the rows alone, such as their folds: the same as
-    /// [`Design::session`], and one for designs of some of its columns too.
+    /// A criterion's value of labels, targets and weights of the rows alone, such as their folds. Like [`Design::session`], but shared with
+    /// designs of some of the columns.
     fn row_session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
         self.design().of_rows().of()
     }
@@ -381,7 +347,7 @@ fn of_output(design: &Design, output: usize) -> Design {
         if let Training::Ridge(readout, _) = &mut data.training {
             readout.each_output = false;
         }
-        data.relation = design.data().relation.clone();
+        data.lineage = design.data().lineage.clone();
         (data.targets, data.task) = (Arc::new(targets), Task::Regression);
     })
 }

@@ -1,7 +1,6 @@
 //! Designs in other units: numbers over powers of two, so that no product of them over- or underflows.
 
-use crate::design::RowSharing;
-use crate::training::Training;
+use crate::design::{FoldLineage, Training};
 use crate::units::{Magnitudes, Units, times_power};
 use crate::{Columns, Design, Error, Result};
 use std::sync::Arc;
@@ -128,22 +127,22 @@ fn scaled(design: &Design, units: Units) -> Design {
         };
         made.keep(units, (columns, targets, Arc::default()))
     });
-    let relation = match &design.data().relation {
-        RowSharing::Whole(labels) => RowSharing::Whole(Arc::clone(labels)),
-        RowSharing::Part(part) if units_of(&part.0) == units => {
-            RowSharing::Part(Arc::new((scaled(&part.0, units), part.1.clone())))
+    let lineage = match &design.data().lineage {
+        FoldLineage::Root(labels) => FoldLineage::Root(Arc::clone(labels)),
+        FoldLineage::Subset(subset) if units_of(&subset.0) == units => {
+            FoldLineage::Subset(Arc::new((scaled(&subset.0, units), subset.1.clone())))
         }
-        _ => RowSharing::Alone,
+        _ => FoldLineage::Alone,
     };
     design.derived_with(shared, |data| {
-        (data.columns, data.targets, data.relation) = (columns, targets, relation);
+        (data.columns, data.targets, data.lineage) = (columns, targets, lineage);
         data.scale = Magnitudes { largest: None, targets: units.targets };
         let divided = |all: &Arc<[f64]>| all.iter().map(|w| times_power(*w, -units.weights)).collect();
         data.labels.weights = data.labels.weights.as_ref().map(divided);
         if let Training::Ridge(readout, _) = &mut data.training {
             readout.lambdas.iter_mut().for_each(|lambda| *lambda = units.lambda(*lambda));
         }
-        data.extent.lambdas = data.extent.lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
+        data.shared_lambdas = data.shared_lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
     })
 }
 

@@ -48,7 +48,7 @@ impl<'d> SubsetScorer<'d> {
             Some(shortcut) => SubsetScorer { blamed: Some((criterion, design.names())), ..SubsetScorer::new(shortcut) },
             None => SubsetScorer::by_definition(criterion, design),
         };
-        Ok(SubsetScorer { has_errors: design.data().extent.has_errors, ..subset })
+        Ok(SubsetScorer { has_errors: design.data().has_errors, ..subset })
     }
 
     /// The empty subset by a shortcut.

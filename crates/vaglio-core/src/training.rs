@@ -1,21 +1,10 @@
 //! Plain training, from which every criterion defines itself.
 
-use crate::engine::EngineDesign;
-use crate::{
-    Columns, Design, Feature, FeatureMap, Form, InFolds, Learner, Model, Problem, Readout, Result, Role, Squared,
-    Trained, ridge,
-};
+use crate::design::Training;
+use crate::engine::{EngineDesign, select_rows};
+use crate::{Columns, Design, Feature, InFolds, Learner, Model, Problem, Result, Role, Squared, Trained, ridge};
 use ndarray::Array2;
 use std::sync::Arc;
-
-/// How a [`Design`] is trained on some of its rows.
-#[derive(Debug, Clone)]
-pub(crate) enum Training {
-    /// A ridge readout on the columns, which a map made.
-    Ridge(Readout, Arc<dyn FeatureMap>),
-    /// A learner that is trained by its own `fit` alone.
-    Learner(Arc<dyn Learner>, Box<Problem>),
-}
 
 impl Design {
     /// Trains on the rows `training` and columns `subset` alone and predicts the rows `held_out`: outputs × held out.
@@ -37,7 +26,7 @@ impl Design {
         match &self.data().training {
             Training::Ridge(readout, _) => {
                 let mut x = self.gather(subset, training);
-                let y = crate::engine::select_rows(self.targets(), training);
+                let y = select_rows(self.targets(), training);
                 let lambda = lambda.unwrap_or(readout.lambdas[0]);
                 let mut held = self.gather(subset, held_out);
                 if let Some(missing) = self.in_folds().missing() {
@@ -137,14 +126,6 @@ impl Design {
         let (x, weights) = (self.gather(subset, &rows), self.training_weights(&rows));
         let coefficients = ridge::ridge(x.view(), self.targets(), weights.as_deref(), lambda, readout.intercept)?;
         self.model(subset, Trained { lambda, coefficients })
-    }
-}
-
-/// The design of a learner's linear form, whose map may take long; `None` of one that is refitted.
-pub(crate) fn mapped(problem: &Problem, learner: &Arc<dyn Learner>) -> Result<Option<Design>> {
-    match learner.form() {
-        Form::Linear(form) => form.design(problem).map(Some),
-        Form::Refit(_) => Ok(None),
     }
 }
 

@@ -164,7 +164,7 @@ const TIMES: f64 = 1.0 + (OUTER - 1) as f64;
 pub(super) fn flops(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
     let candidates = design.candidates();
     let some = &candidates[..size.min(candidates.len())];
-    let alone = selector.criterion().is_of_subset_alone().then(|| design.alone(some)).flatten();
+    let alone = selector.criterion().is_of_subset_alone().then(|| design.restrict_columns(some)).flatten();
     TIMES * work(selector, alone.as_ref().unwrap_or(design), &outline(some.len()))
 }
 

@@ -237,7 +237,7 @@ impl Walk<'_, '_> {
         self.context.subset.reset(&[])?;
         match others.first() {
             None => self.add_together(&self.space.forced.clone()),
-            Some(_) if self.space.design.whole().is_some() => Err(StopReason::Constraints.into()),
+            Some(_) if self.space.design.root().is_some() => Err(StopReason::Constraints.into()),
             Some(&other) => {
                 let name = &self.space.design.names()[other];
                 let message = format!(

@@ -138,14 +138,14 @@ fn of_blocks(design: &Design, rows: &DesignRows<'_>, intercept: bool) -> Option<
         return None;
     }
     let targets = slices(&rows.targets);
-    if let Some(labels) = design.parts() {
+    if let Some(labels) = design.subset_labels() {
         let parts = BlockSums::new(Level::best(), &rows.entries, &rows.active, labels, &targets, intercept)?;
         let parts = Arc::new(parts);
         Session::of(design).blocks.set(Arc::clone(&parts));
         return GramCache::of_blocks(&parts, &rows.entries, &rows.active, &targets);
     }
-    let (whole, own) = design.whole()?;
-    whole.parts().filter(|_| whole.weights().is_none())?;
+    let (whole, own) = design.root()?;
+    whole.subset_labels().filter(|_| whole.weights().is_none())?;
     let has_targets = |(all, own_targets): (ArrayView1<'_, f64>, &&[f64])| {
         own_targets.len() == own.len() && own.iter().zip(*own_targets).all(|(&row, y)| all[row] == *y)
     };
@@ -206,10 +206,10 @@ mod tests {
         for intercept in [false, true] {
             let readout = Readout::new(vec![0.5], intercept).unwrap();
             let design = |problem: &Problem| Design::identity(problem, readout.clone());
-            let whole = design(&problem).parted(std::slice::from_ref(&folds));
+            let whole = design(&problem).with_subsets(std::slice::from_ref(&folds));
             for fold in 0..5 {
                 let rows: Vec<usize> = (0..2700).filter(|&row| folds[row] != fold).collect();
-                let part = design(&problem.view_rows(&rows)).part_of(&whole, &rows);
+                let part = design(&problem.view_rows(&rows)).as_subset_of(&whole, &rows);
                 let alone = design(&problem.select_rows(&rows));
                 let (found, expected) = (path(&part), path(&alone));
                 assert_eq!(found.steps.len(), expected.steps.len());

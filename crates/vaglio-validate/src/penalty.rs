@@ -3,7 +3,7 @@
 use super::round::Round;
 use ndarray::{Array1, Array2, Axis};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Criterion, Design, Error, HeldOut, Outline, Result};
+use vaglio_core::{AnyLoss, Criterion, Design, Error, HeldOut, Outline, Result};
 use vaglio_kernels::tolerance::{DEPENDENT_LENGTH, NO_PENALTY};
 
 /// Refuses a λ that is nothing beside columns which depend on each other, or are more than rows to train on: what such
@@ -16,7 +16,7 @@ use vaglio_kernels::tolerance::{DEPENDENT_LENGTH, NO_PENALTY};
 pub(super) fn check(criterion: &dyn Criterion, design: &Design, outline: &Outline) -> Result<()> {
     let Some(readout) = design.readout() else { return Ok(()) };
     let Some(lambda) = readout.lambdas.iter().copied().reduce(f64::min) else { return Ok(()) };
-    if lambda.log2() >= NO_PENALTY.log2() + design.log_squares() {
+    if lambda.log2() >= NO_PENALTY.log2() + log_squares(design) {
         return Ok(());
     }
     let (scaled, lambda) = match design.in_units() {
@@ -95,6 +95,41 @@ fn are_dependent(mut columns: Array2<f64>) -> bool {
         }
     }
     false
+}
+
+/// Upper bound of the binary logarithm of the largest weighted sum of squares of a column; −∞ of a rescaled design.
+fn log_squares(design: &Design) -> f64 {
+    let Some(of_columns) = design.largest() else { return f64::NEG_INFINITY };
+    let largest =
+        if design.in_folds().is_standardized() { 1.0 } else { of_columns.iter().copied().fold(0.0, f64::max) };
+    // Those of balanced classes add up to the number of classes.
+    let weights = design.weights().filter(|_| !design.readout().is_some_and(|readout| readout.balanced));
+    let weight = weights.map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
+    2.0 * largest.log2() + weight.log2() + (design.rows() as f64).log2()
+}
+
+/// Refuses a λ for each output with a loss that is not a mean over outputs.
+///
+/// # Errors
+/// [`Error::Setting`] on `loss`.
+pub(super) fn check_outputs(design: &Design, loss: &AnyLoss) -> Result<()> {
+    let refused = |why: &str| {
+        Err(Error::setting(
+            "loss",
+            format!("`lambda: {{outputs: each}}` takes a lambda by the loss of its output, and {why}"),
+        ))
+    };
+    let Some(readout) = design.readout().filter(|_| design.of_outputs().is_some()) else { return Ok(()) };
+    if !loss.is_over_outputs() {
+        return refused(&format!("`{}` is of all outputs together; use `squared` or `absolute`", loss.name()));
+    }
+    if readout.balanced {
+        return refused("a readout that balances classes weighs rows by all of them; use the learner `rls`");
+    }
+    match design.decisions() {
+        Some(_) => refused("predictions are averaged over rows here; share lambda"),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

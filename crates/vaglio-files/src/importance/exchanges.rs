@@ -34,7 +34,7 @@ impl<'d> ExchangePlace<'d> {
         let mut members: Vec<Feature> = columns.collect();
         members.sort_unstable();
         members.dedup();
-        let alone = selector.criterion().is_of_subset_alone().then(|| design.alone(&members)).flatten()?;
+        let alone = selector.criterion().is_of_subset_alone().then(|| design.restrict_columns(&members)).flatten()?;
         Some(ExchangePlace { design: Cow::Owned(alone), members: Some(members) })
     }
 

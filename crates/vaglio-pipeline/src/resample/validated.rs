@@ -143,7 +143,7 @@ pub(super) fn parted_choice(
     let deal = deals.as_deref().unwrap_or_default();
     let (folds, repeats) = (deal.first().map_or(how.folds, Vec::len), deal.len());
     let how = CrossValidation { folds, repeats, splits: parting.splits().cloned(), ..how };
-    let design = design.shared_by(&lambdas).parted(&of_rows(&parting, deal, sample.rows()));
+    let design = design.shared_by(&lambdas).with_subsets(&of_rows(&parting, deal, sample.rows()));
     Ok(ChoiceParts { how, lambdas, deals, design })
 }
 
@@ -321,7 +321,7 @@ impl Validation<'_, '_> {
             None => {
                 let fold = Arc::new(Fold::of(self.sample, part)?);
                 let design = self.competing.design_at(&fold.fitted.problem, Some(self.whole))?;
-                let design = design.part_of(self.whole, &fold.training);
+                let design = design.as_subset_of(self.whole, &fold.training);
                 if is_held {
                     let _ = self.made[job].set((Arc::clone(&fold), design.clone()));
                 }

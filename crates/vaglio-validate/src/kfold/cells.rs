@@ -26,7 +26,7 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
         return Ok(None);
     }
     let every: Vec<usize>;
-    let (whole, own) = match design.whole() {
+    let (whole, own) = match design.root() {
         Some(part) => part,
         None => {
             every = (0..design.rows()).collect();
@@ -62,7 +62,7 @@ impl KFold {
             (false, Some(By::Groups)) => design.groups()?,
             (false, None) => return None,
         };
-        let (of_row, count) = renumbered(design.parts()?.iter().zip(given));
+        let (of_row, count) = renumbered(design.subset_labels()?.iter().zip(given));
         let classes = balance::classes_of(design).map_or(1, |classes| classes.names.len());
         let bytes = Cells::bytes(count, classes, design.candidates().len(), design.targets().nrows());
         (bytes <= MOST && count * LEAST_ROWS <= design.rows()).then_some(of_row)
@@ -125,11 +125,11 @@ mod tests {
     /// Every addition to a column, on each of three parts by groups, against refitting; whether each part had cells.
     fn have_cells(criterion: &KFold, whole: &Design, part: impl Fn(&[usize]) -> Design) -> Vec<bool> {
         let of_row: Vec<usize> = whole.groups().unwrap().iter().map(|group| *group as usize % 3).collect();
-        let whole = &whole.clone().parted(std::slice::from_ref(&of_row));
+        let whole = &whole.clone().with_subsets(std::slice::from_ref(&of_row));
         let criterion = &KFold { engine: Engine::Moments, ..criterion.clone() };
         let one = |fold: usize| {
             let rows: Vec<usize> = (0..of_row.len()).filter(|&row| of_row[row] != fold).collect();
-            let part = part(&rows).part_of(whole, &rows);
+            let part = part(&rows).as_subset_of(whole, &rows);
             let round = Round::new(&criterion.rounds_of(&part).unwrap()[0]);
             let found = moments(criterion, &part, &balance::rows_of(&part, round.folds).unwrap()).unwrap();
             let mut subset = SubsetScorer::open(criterion, &part, &Outline::forward(part.features(), 3)).unwrap();
@@ -211,8 +211,8 @@ mod tests {
         let problem = problem.with_groups(groups.to_vec()).unwrap();
         let rows: Vec<usize> = (0..120).filter(|&row| groups[row] % 3 != 2).collect();
         let parts: Vec<usize> = groups.iter().map(|group| *group as usize % 3).collect();
-        let whole = design(&problem, true, false).parted(&[parts]);
-        let part = design(&problem.select_rows(&rows), true, false).part_of(&whole, &rows);
+        let whole = design(&problem, true, false).with_subsets(&[parts]);
+        let part = design(&problem.select_rows(&rows), true, false).as_subset_of(&whole, &rows);
         let criterion = KFold { by: Some(By::Groups), engine: Engine::Moments, ..KFold::default() };
         let mut subset = SubsetScorer::open(&criterion, &part, &Outline::forward(6, 3)).unwrap();
         let mut scores = [Score::WORST; 2];

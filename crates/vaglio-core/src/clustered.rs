@@ -14,9 +14,9 @@
 //! any before it, in 0.74. By rows it was 0.87, 0.41 and 0.45 of the first, the second and such a series.
 
 use crate::exact::Exact;
+use crate::power_of_two::times_power;
 use crate::quantile::student_quantile;
 use crate::scaled::far_exponent;
-use crate::units::times_power;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The losses of one cluster in one fold.

@@ -1,13 +1,13 @@
 //! The columns that a search selects from, with targets, row weights and the way to train on them.
 
-use crate::decisions::Decisions;
 use crate::labels::RowLabels;
 use crate::model::Identity;
+use crate::power_of_two::{Magnitudes, largest};
+use crate::prediction_units::PredictionUnits;
 use crate::session::{OwnCaches, Sessions, SharedCaches};
-use crate::units::{Magnitudes, largest};
 use crate::{
-    Block, Column, Columns, Error, Feature, FeatureMap, Form, InFolds, Learner, Problem, ProcessGroup, Readout, Result,
-    Score, StopSign, Task, lambda,
+    Block, Column, Columns, Error, Feature, FeatureMap, Form, Learner, PerFoldPreprocessing, Problem, ProcessGroup,
+    Readout, Result, Score, StopSign, Task, lambda,
 };
 use ndarray::{Array2, ArrayView2};
 use std::any::Any;
@@ -46,13 +46,13 @@ pub(crate) struct DesignData {
     /// Weights, groups, series and times of the rows.
     pub labels: RowLabels,
     /// The units over which predictions are averaged.
-    pub decisions: Option<Arc<Decisions>>,
+    pub decisions: Option<Arc<PredictionUnits>>,
     /// Seed of every random choice.
     pub seed: u64,
     /// How it is trained on some of its rows.
     pub training: Training,
     /// The preprocessing that is fitted again on the training rows of each fold.
-    pub in_folds: InFolds,
+    pub in_folds: PerFoldPreprocessing,
     /// The magnitudes of columns and targets.
     pub scale: Magnitudes,
     /// The designs of some of its rows, or the one that it has some rows of.
@@ -156,7 +156,7 @@ impl Design {
             decisions: None,
             seed: problem.seed(),
             training,
-            in_folds: InFolds::default(),
+            in_folds: PerFoldPreprocessing::default(),
             scale: Magnitudes { largest: Some(Arc::clone(&problem.largest)), targets: 0 },
             lineage: FoldLineage::Alone,
             planned_rows: None,
@@ -227,8 +227,8 @@ impl Design {
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length, or rows of one unit with unlike targets.
-    pub fn deciding_by(self, units: &[u32]) -> Result<Self> {
-        let decisions = Decisions::new(units, self.targets(), self.weights())?;
+    pub fn averaging_over(self, units: &[u32]) -> Result<Self> {
+        let decisions = PredictionUnits::new(units, self.targets(), self.weights())?;
         Ok(self.derived(|data| data.decisions = Some(Arc::new(decisions))))
     }
 
@@ -243,7 +243,7 @@ impl Design {
     /// A copy with preprocessing that is fitted again on the training rows of each fold; maps make all columns of a
     /// problem, whose own they are. Standardizing leaves nothing of a bias.
     #[must_use]
-    pub fn fitted_in_folds(self, in_folds: InFolds) -> Self {
+    pub fn fitted_in_folds(self, in_folds: PerFoldPreprocessing) -> Self {
         self.derived(|data| {
             if in_folds.is_standardized() {
                 data.bias = None;
@@ -253,7 +253,7 @@ impl Design {
     }
 
     /// The preprocessing that is fitted again on the training rows of each fold.
-    pub fn in_folds(&self) -> &InFolds {
+    pub fn in_folds(&self) -> &PerFoldPreprocessing {
         &self.data.in_folds
     }
 
@@ -393,7 +393,7 @@ impl Design {
     }
 
     /// The units over which predictions are averaged, if the design decides by these.
-    pub fn decisions(&self) -> Option<&Decisions> {
+    pub fn decisions(&self) -> Option<&PredictionUnits> {
         self.data.decisions.as_deref()
     }
 }

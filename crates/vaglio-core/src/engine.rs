@@ -3,8 +3,8 @@
 pub use crate::brent::minimize;
 use crate::design::{FoldLineage, Training};
 use crate::{
-    Design, Error, Feature, Found, InFolds, Loss, Model, Problem, ProcessGroup, Readout, Result, StopSign, Task,
-    Trained, times_power,
+    Design, Error, Feature, Found, Loss, Model, PerFoldPreprocessing, Problem, ProcessGroup, Readout, Result, StopSign,
+    Task, Trained, times_power,
 };
 use ndarray::{Array2, ArrayView2, s};
 use std::any::Any;
@@ -249,7 +249,7 @@ pub trait EngineDesign {
     /// Those of the maps; [`Error::Shape`] for columns of another shape.
     fn refitted(&self, training: &[usize]) -> Result<Option<Design>> {
         let design = self.design();
-        let InFolds::Maps(by) = design.in_folds() else { return Ok(None) };
+        let PerFoldPreprocessing::Maps(by) = design.in_folds() else { return Ok(None) };
         let all = &design.shared().refitted;
         let (columns, shared) = match all.known(training) {
             Some(known) => known,
@@ -266,7 +266,7 @@ pub trait EngineDesign {
             if let Training::Learner(_, problem) = &mut data.training {
                 **problem = Problem::clone(problem).with_columns(Arc::clone(&columns));
             }
-            (data.columns, data.in_folds) = (columns, InFolds::default());
+            (data.columns, data.in_folds) = (columns, PerFoldPreprocessing::default());
         })))
     }
 

@@ -10,9 +10,9 @@
 //! # Reference
 //! P. Hall, *On the removal of skewness by transformation*, Journal of the Royal Statistical Society B 54 (1992).
 
+use crate::power_of_two::times_power;
 use crate::quantile::student_quantile;
 use crate::scaled::far_exponent;
-use crate::units::times_power;
 
 /// Whether an interval of a mean with this standard error has a width; it has none where all observations are alike.
 pub fn has_width(mean: f64, error: f64) -> bool {

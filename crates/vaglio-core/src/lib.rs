@@ -40,7 +40,6 @@ mod classes;
 mod clustered;
 mod constraints;
 mod criterion;
-mod decisions;
 mod describe;
 mod design;
 mod diagnostics;
@@ -49,7 +48,6 @@ mod error;
 mod evaluator;
 pub mod exact;
 mod expression;
-mod fold_fit;
 mod found;
 mod geometry;
 mod interval;
@@ -67,6 +65,9 @@ mod observer;
 mod outline;
 mod path;
 mod penalty;
+mod per_fold_preprocessing;
+mod power_of_two;
+mod prediction_units;
 pub mod prelude;
 mod problem;
 mod process_group;
@@ -91,7 +92,6 @@ mod table;
 mod target_map;
 mod task;
 mod training;
-mod units;
 
 pub use any::{Any, AnyCriterion, AnyLearner, AnyLoss, AnyMap, AnyResampling, AnySearch, AnyTargetMap, Inner};
 pub use choose::{Choose, CrossValidation, MOST_FOLDS, MOST_REPEATS, Rule, Wanted, check_repeated_rows};
@@ -99,7 +99,6 @@ pub use classes::{ClassOrder, Classes, is_tie};
 pub use clustered::{ClusterSum, Spread, is_alone};
 pub use constraints::{AtMost, Constraints, Growth, Heredity, Listed, Rules, Sign};
 pub use criterion::{Criterion, Estimate, HeldOut};
-pub use decisions::Decisions;
 pub use describe::{Description, Registration, Role, descriptions, registrations, title};
 pub use design::Design;
 pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
@@ -109,7 +108,6 @@ pub use evaluator::{
     walked,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues};
-pub use fold_fit::{FittedOnce, FoldFit, InFolds, Need, RefitColumns};
 pub use found::{Figures, Found};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use interval::{StandardizedMoments, has_width};
@@ -128,6 +126,9 @@ pub use observer::{Answer, Event, Monitor, Observer, Silent};
 pub use outline::Outline;
 pub use path::{Action, AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step, StopReason};
 pub use penalty::{AutoGrid, Lambda, Per, geometric};
+pub use per_fold_preprocessing::{GlobalFit, PerFoldPreprocessing, RefitColumns, RefitScope, Requirement};
+pub use power_of_two::{PowerOfTwoScaling, times_power};
+pub use prediction_units::PredictionUnits;
 pub use problem::{Block, Problem};
 pub use process_group::{Compute, ProcessGroup, WorkItem};
 pub use progress::{Progress, ProgressUpdate, StageShare};
@@ -146,7 +147,6 @@ pub use subset_scorer::SubsetScorer;
 pub use table::{Cells, Missing, Table};
 pub use target_map::{FittedTargetMap, TargetMap, TargetUnits};
 pub use task::Task;
-pub use units::{Units, times_power};
 pub use vaglio_columns::{
     Column, Columns, ForeignNumbers, Halt, Numbers, ProductColumn, ProductNumbers, SingleFault, SingleNumbers,
     SparseColumn, SparseNumbers, checkpoint, get_or_make, get_or_try_make,

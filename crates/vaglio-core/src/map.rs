@@ -1,6 +1,6 @@
 //! Maps: what is done to the columns before they are candidates, fitted on training rows only.
 
-use crate::{Expression, FoldFit, Found, Result, Table, registered};
+use crate::{Expression, Found, RefitScope, Result, Table, registered};
 use ndarray::ArrayView2;
 use std::fmt::Debug;
 
@@ -54,8 +54,8 @@ pub trait Map: registered::Map + Debug + Send + Sync {
     }
 
     /// The part of the map that is fitted again on the training rows of each fold.
-    fn in_folds(&self) -> FoldFit {
-        FoldFit::No
+    fn in_folds(&self) -> RefitScope {
+        RefitScope::No
     }
 
     /// The same map for the columns of these names, where what it learns of a column and makes of it depends on that column and the

@@ -3,8 +3,8 @@
 mod select;
 
 use crate::labels::RowLabels;
-use crate::units::largest;
-use crate::{Columns, Error, Feature, InFolds, Result, StopSign, Task};
+use crate::power_of_two::largest;
+use crate::{Columns, Error, Feature, PerFoldPreprocessing, Result, StopSign, Task};
 use ndarray::Array2;
 use rayon::prelude::*;
 use select::in_rows;
@@ -25,7 +25,7 @@ pub struct Problem {
     task: Task,
     pub(crate) labels: RowLabels,
     blocks: Arc<[Block]>,
-    in_folds: InFolds,
+    in_folds: PerFoldPreprocessing,
     bias: Option<Feature>,
     seed: u64,
     sign: StopSign,
@@ -111,7 +111,7 @@ impl Problem {
             task,
             labels: RowLabels::default(),
             blocks: Arc::from([]),
-            in_folds: InFolds::default(),
+            in_folds: PerFoldPreprocessing::default(),
             bias: None,
             seed: 0,
             sign: StopSign::default(),
@@ -238,7 +238,7 @@ impl Problem {
 
     /// Sets the preprocessing that is fitted again on the training rows of each fold.
     #[must_use]
-    pub fn fitted_in_folds(self, in_folds: InFolds) -> Self {
+    pub fn fitted_in_folds(self, in_folds: PerFoldPreprocessing) -> Self {
         Problem { in_folds, ..self }
     }
 
@@ -367,7 +367,7 @@ impl Problem {
     }
 
     /// The preprocessing that is fitted again on the training rows of each fold.
-    pub fn in_folds(&self) -> &InFolds {
+    pub fn in_folds(&self) -> &PerFoldPreprocessing {
         &self.in_folds
     }
 }

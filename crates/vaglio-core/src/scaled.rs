@@ -1,7 +1,7 @@
 //! Designs in other units: numbers over powers of two, so that no product of them over- or underflows.
 
 use crate::design::{FoldLineage, Training};
-use crate::units::{Magnitudes, Units, times_power};
+use crate::power_of_two::{Magnitudes, PowerOfTwoScaling, times_power};
 use crate::{Columns, Design, Error, Result};
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) fn far_exponent(x: f64) -> i32 {
     far(exponent_of(x))
 }
 
-impl Units {
+impl PowerOfTwoScaling {
     /// Refuses targets of which a loss is no double, which grows with the power `degree` of them, and a λ of the design that
     /// is none in these units.
     ///
@@ -69,17 +69,17 @@ impl Design {
     ///
     /// Weights are divided by an even power in any case, whose root is exact. Cost O(rows + columns), and a copy of the
     /// columns where these are far from 1.
-    pub fn in_units(&self) -> Option<(Units, &Design)> {
+    pub fn in_units(&self) -> Option<(PowerOfTwoScaling, &Design)> {
         let made = vaglio_columns::get_or_make(&self.own().in_units, || {
             let units = units_of(self);
-            (units != Units::default()).then(|| Box::new((units, scaled(self, units))))
+            (units != PowerOfTwoScaling::default()).then(|| Box::new((units, scaled(self, units))))
         });
         made.as_deref().map(|(units, design)| (*units, design))
     }
 
     /// The units of the targets alone.
-    pub(crate) fn target_units(&self) -> Units {
-        Units { targets: far(exponent_of_targets(self)), ..Units::default() }
+    pub(crate) fn target_units(&self) -> PowerOfTwoScaling {
+        PowerOfTwoScaling { targets: far(exponent_of_targets(self)), ..PowerOfTwoScaling::default() }
     }
 }
 
@@ -87,10 +87,12 @@ fn exponent_of_targets(design: &Design) -> i32 {
     exponent_of(design.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs())))
 }
 
-fn units_of(design: &Design) -> Units {
+fn units_of(design: &Design) -> PowerOfTwoScaling {
     // Columns of maps that are refitted are as these make them.
     let readout = design.readout().filter(|_| !design.in_folds().is_by_maps());
-    let (Some(readout), Some(of_columns)) = (readout, &design.data().scale.largest) else { return Units::default() };
+    let (Some(readout), Some(of_columns)) = (readout, &design.data().scale.largest) else {
+        return PowerOfTwoScaling::default();
+    };
     let weights = design.weights().map_or(0, |weights| exponent_of(weights.iter().copied().fold(0.0, f64::max)));
     let weights = if weights.abs() > NEAR { weights } else { weights.rem_euclid(2) };
     let targets = far(exponent_of_targets(design));
@@ -111,10 +113,10 @@ fn units_of(design: &Design) -> Units {
     let of_weights = if readout.balanced { 0 } else { weights };
     let lambda = exponent_of(lambda) - degree * columns - of_weights;
     let columns = if lambda > NEAR_LAMBDA { columns + lambda / 2 } else { columns };
-    Units { columns, targets, weights, penalty: degree * columns + of_weights }
+    PowerOfTwoScaling { columns, targets, weights, penalty: degree * columns + of_weights }
 }
 
-fn scaled(design: &Design, units: Units) -> Design {
+fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
     let made = &design.shared().units;
     let (columns, targets, shared) = made.known(&units).unwrap_or_else(|| {
         let columns = match units.columns {
@@ -146,7 +148,7 @@ fn scaled(design: &Design, units: Units) -> Design {
     })
 }
 
-fn divided(design: &Design, units: Units) -> Columns {
+fn divided(design: &Design, units: PowerOfTwoScaling) -> Columns {
     let mut divided = Columns::new(design.rows());
     for feature in 0..design.features() {
         let values = design.column(feature).values();

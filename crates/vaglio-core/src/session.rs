@@ -6,7 +6,7 @@
 //! too is [`OwnCaches`], which copies of a design have in common and any other design begins anew. What depends on the rows alone is
 //! kept for designs of other columns, too.
 
-use crate::units::Units;
+use crate::power_of_two::PowerOfTwoScaling;
 use ndarray::Array2;
 use std::any::Any;
 use std::borrow::Borrow;
@@ -22,7 +22,7 @@ type Scaled = (Arc<Columns>, Arc<Array2<f64>>, Arc<SharedCaches>);
 #[derive(Debug, Default)]
 pub(crate) struct SharedCaches {
     /// Rescaled columns and targets, by their units.
-    pub units: ByKey<Units, Scaled>,
+    pub units: ByKey<PowerOfTwoScaling, Scaled>,
     /// Columns that maps make when they are refitted on some rows, with what is computed of them.
     pub refitted: ByKey<Vec<usize>, (Arc<Columns>, Arc<SharedCaches>)>,
     pub sessions: Sessions,
@@ -55,7 +55,7 @@ impl std::fmt::Debug for Sessions {
 #[derive(Debug)]
 pub(crate) struct OwnCaches<D> {
     /// The design in other units; `None` where it stays in its own.
-    pub in_units: OnceLock<Option<Box<(Units, D)>>>,
+    pub in_units: OnceLock<Option<Box<(PowerOfTwoScaling, D)>>>,
     /// The design of each output.
     pub outputs: OnceLock<Vec<D>>,
     /// The designs of the first lists of training rows that were asked for.

@@ -2,7 +2,9 @@
 
 use crate::design::Training;
 use crate::engine::{EngineDesign, select_rows};
-use crate::{Columns, Design, Feature, InFolds, Learner, Model, Problem, Result, Role, Squared, Trained, ridge};
+use crate::{
+    Columns, Design, Feature, Learner, Model, PerFoldPreprocessing, Problem, Result, Role, Squared, Trained, ridge,
+};
 use ndarray::Array2;
 use std::sync::Arc;
 
@@ -107,7 +109,7 @@ impl Design {
         let rows: Vec<usize> = (0..self.rows()).collect();
         // Rows are left out of columns that all rows made, or each would make its own.
         let plain = match self.in_folds().is_by_maps() {
-            true => self.derived(|data| data.in_folds = InFolds::default()),
+            true => self.derived(|data| data.in_folds = PerFoldPreprocessing::default()),
             false => self.clone(),
         };
         let left_out = |lambda: Option<f64>| {

@@ -166,7 +166,7 @@ impl Recipe {
         let problem = self.problem();
         let design = Design::identity(&problem, readout);
         let Some(most) = self.deciding else { return design };
-        design.deciding_by(&units(&problem, most)).expect("rows of a unit have one target")
+        design.averaging_over(&units(&problem, most)).expect("rows of a unit have one target")
     }
 
     /// Generates columns before scaling, with mean near 0 and standard deviation near 1.

@@ -2,7 +2,7 @@
 
 use crate::Random;
 use std::sync::Arc;
-use vaglio_core::{Columns, Design, Error, Feature, InFolds, Numbers, Problem, Readout, Result};
+use vaglio_core::{Columns, Design, Error, Feature, Numbers, PerFoldPreprocessing, Problem, Readout, Result};
 
 /// Extracts candidate columns, targets, weights and groups of a design as a problem.
 ///
@@ -211,9 +211,13 @@ fn like(design: &Design, problem: &Problem, readout: Readout) -> Result<Design> 
 /// Builds such a design for a problem with rows `rows` of the other design.
 fn of_rows(design: &Design, problem: &Problem, readout: Readout, rows: &[usize]) -> Result<Design> {
     let made = Design::identity(problem, readout).seeded(design.seed());
-    let made = if design.in_folds().is_standardized() { made.fitted_in_folds(InFolds::standardize()) } else { made };
+    let made = if design.in_folds().is_standardized() {
+        made.fitted_in_folds(PerFoldPreprocessing::standardize())
+    } else {
+        made
+    };
     let Some(decisions) = design.decisions() else { return Ok(made) };
-    made.deciding_by(&rows.iter().map(|&row| decisions.of_row()[row] as u32).collect::<Vec<_>>())
+    made.averaging_over(&rows.iter().map(|&row| decisions.of_row()[row] as u32).collect::<Vec<_>>())
 }
 
 /// Replaces a readout's λ values; turns the search between them off.

@@ -15,8 +15,8 @@ use super::plan::EngineId;
 use super::trial_loss::TrialLoss;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Branch, Criterion, Design, Estimate, Evaluator, Feature, Loss, Outline, Recorder, Result, RowsHeldOut, Score,
-    Shortcut, SquaresBound, Trace, Trials, Units, Winner,
+    Branch, Criterion, Design, Estimate, Evaluator, Feature, Loss, Outline, PowerOfTwoScaling, Recorder, Result,
+    RowsHeldOut, Score, Shortcut, SquaresBound, Trace, Trials, Winner,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 use vaglio_kernels::{Data, Scorer};
@@ -76,7 +76,7 @@ fn over_outputs(scores: &[Score]) -> Score {
 /// The power of two by which a score is multiplied: that of the units in which a design is scored.
 #[derive(Debug, Clone, Copy, Default)]
 struct Scale {
-    units: Units,
+    units: PowerOfTwoScaling,
     /// The power of the targets with which the loss grows; one that grows with none sees targets as the data have them.
     degree: i32,
 }
@@ -94,15 +94,15 @@ impl Scale {
     }
 
     fn is_one(self) -> bool {
-        self.units == Units::default()
+        self.units == PowerOfTwoScaling::default()
     }
 
     fn score(self, score: Score) -> Score {
-        self.units.back(score, self.degree)
+        self.units.unscale_score(score, self.degree)
     }
 
     fn loss(self, loss: f64) -> f64 {
-        self.units.loss_back(loss, self.degree)
+        self.units.unscale_loss(loss, self.degree)
     }
 }
 

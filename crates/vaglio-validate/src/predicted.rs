@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::KFold;
     use crate::splits::{Forward, Repeated};
-    use vaglio_core::{Criterion, InFolds};
+    use vaglio_core::{Criterion, PerFoldPreprocessing};
     use vaglio_testkit::data;
 
     /// A plain loop over what is held out.
@@ -150,7 +150,11 @@ mod tests {
             for standardize in [false, true] {
                 let design = recipe.design(&[0.7], true);
                 let is_balanced = design.readout().is_some_and(|readout| readout.balanced);
-                let in_folds = if standardize && !is_balanced { InFolds::standardize() } else { InFolds::default() };
+                let in_folds = if standardize && !is_balanced {
+                    PerFoldPreprocessing::standardize()
+                } else {
+                    PerFoldPreprocessing::default()
+                };
                 let design = design.fitted_in_folds(in_folds);
                 for criterion in &criteria {
                     // Folds that lack a class are refused.

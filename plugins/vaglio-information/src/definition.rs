@@ -4,7 +4,7 @@ use crate::measure::DataScale;
 use crate::{Information, Measure};
 use ndarray::Array2;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, Feature, Result, Score, Squared, Units};
+use vaglio_core::{Design, Error, Feature, PowerOfTwoScaling, Result, Score, Squared};
 use vaglio_kernels::freedom;
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::HIDDEN_ERROR;
@@ -13,7 +13,7 @@ use vaglio_kernels::tolerance::HIDDEN_ERROR;
 pub(crate) struct Definition<'d> {
     /// Design in units in which no square over- or underflows.
     pub design: &'d Design,
-    pub units: Units,
+    pub units: PowerOfTwoScaling,
     pub measure: Measure,
     pub scale: DataScale,
 }
@@ -30,7 +30,7 @@ impl<'d> Definition<'d> {
                 units.check(design, 2)?;
                 (units, scaled)
             }
-            None => (Units::default(), design),
+            None => (PowerOfTwoScaling::default(), design),
         };
         let scale = DataScale { rows, least: f64::MIN_POSITIVE, variance: criterion.variance.unwrap_or(0.0) };
         let mut definition = Definition { design, units, measure: criterion.measure, scale };
@@ -62,7 +62,7 @@ impl<'d> Definition<'d> {
     /// Score of a subset: the lowest over λ.
     pub fn score(&self, subset: &[Feature]) -> Result<Score> {
         let score = self.design.best_lambda(|lambda| self.at(subset, lambda))?;
-        Ok(self.units.back(score, 0))
+        Ok(self.units.unscale_score(score, 0))
     }
 
     /// Score at one λ, in the rescaled units of the design.
@@ -79,7 +79,7 @@ impl<'d> Definition<'d> {
     fn error(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
         let rows: Vec<usize> = (0..self.design.rows()).collect();
         let predictions = self.design.retrain(&rows, &rows, subset, lambda)?;
-        Ok(self.units.loss_back(self.design.loss(&Squared, predictions.view()), 2))
+        Ok(self.units.unscale_loss(self.design.loss(&Squared, predictions.view()), 2))
     }
 
     /// d = Σ σᵢ²/(σᵢ² + λ), plus 1 for an intercept; 0 if the measure does not need it.

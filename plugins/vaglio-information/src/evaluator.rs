@@ -48,7 +48,7 @@ impl<'d> Moments<'d> {
             }
         };
         let Definition { measure, scale, units, .. } = &self.definition;
-        let error = units.loss_back(trial.squares.max(0.0) / self.divisor, 2);
+        let error = units.unscale_loss(trial.squares.max(0.0) / self.divisor, 2);
         Ok(measure.of(scale, error, self.definition.intercept() + trial.freedom))
     }
 
@@ -67,7 +67,7 @@ impl<'d> Moments<'d> {
                     best = Score { loss, lambda: Some(lambda) };
                 }
             }
-            Ok(self.definition.units.back(best, 0))
+            Ok(self.definition.units.unscale_score(best, 0))
         };
         let found: Vec<Score> = parallel::map(scores.len(), of_subset).into_iter().collect::<Result<_>>()?;
         scores.copy_from_slice(&found);
@@ -123,14 +123,14 @@ impl Evaluator for Moments<'_> {
         let rows: Vec<usize> = (0..design.rows()).collect();
         let predictions = design.retrain(&rows, &rows, subset, lambda)?;
         let error = design.standard_error(&Squared, predictions.view());
-        Ok(error.map(|error| units.loss_back(error, 2)))
+        Ok(error.map(|error| units.unscale_loss(error, 2)))
     }
 
     fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
         let Definition { measure, scale, units, .. } = self.definition;
         let (lambdas, divisor, intercept) = (self.lambdas.clone(), self.divisor, self.definition.intercept());
         let score = move |squares: f64, size: usize, least: f64| {
-            let error = units.loss_back(squares.max(0.0) / divisor, 2);
+            let error = units.unscale_loss(squares.max(0.0) / divisor, 2);
             let of_lambda = |&lambda: &f64| {
                 let freedom = if least > 0.0 { size as f64 * least / (least + lambda) } else { 0.0 };
                 measure.of(&scale, error, intercept + 0.999_999_999 * freedom)

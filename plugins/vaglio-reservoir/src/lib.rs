@@ -161,7 +161,7 @@ impl LinearForm for Reservoir {
         let map = States { network, drawn_radius, inputs: columns.len(), leak_rate, warmup, decision };
         let design = Design::mapped(&rows, states, names, self.readout()?, Arc::new(map))?;
         match rows.series() {
-            Some(series) if decision == Decision::Series => design.deciding_by(series),
+            Some(series) if decision == Decision::Series => design.averaging_over(series),
             _ => Ok(design),
         }
     }

@@ -1,7 +1,7 @@
 use super::exchanges::ExchangePlace;
 use super::*;
 use linfa::ParamGuard;
-use vaglio_core::{Absolute, Criterion, InFolds, Silent};
+use vaglio_core::{Absolute, Criterion, PerFoldPreprocessing, Silent};
 use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
@@ -46,7 +46,7 @@ impl ByDefinition<'_> {
 fn exchanges_are_those_of_the_definition() {
     for selector in selectors() {
         let design = selector.design(&data::regression(40, 30, 7).problem()).unwrap();
-        for design in [design.clone(), design.fitted_in_folds(InFolds::standardize())] {
+        for design in [design.clone(), design.fitted_in_folds(PerFoldPreprocessing::standardize())] {
             if design.in_folds().is_standardized() && selector.criterion().typetag_name() == "loo" {
                 continue;
             }

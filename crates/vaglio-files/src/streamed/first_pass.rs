@@ -12,7 +12,7 @@ use crate::roles::Roles;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use vaglio_core::{Cells, Error, FittedMap, FoldFit, Map, Need, Result, Role, Table};
+use vaglio_core::{Cells, Error, FittedMap, Map, RefitScope, Requirement, Result, Role, Table};
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resample::numeric::not_numbers;
 use vaglio_tables::ColumnSurvey;
@@ -187,7 +187,7 @@ fn followed(
     if filled.iter().all(is_followed) {
         return Ok(filled.into_iter().map(|(_, name, is_in_folds)| (name, is_in_folds)).collect());
     }
-    match maps.iter().position(|map| map.in_folds() == FoldFit::Impute(Need::Required)) {
+    match maps.iter().position(|map| map.in_folds() == RefitScope::Impute(Requirement::Required)) {
         Some(index) => Err(served::not_followed(index)),
         // As in memory, none is filled in folds then.
         None => Ok(Vec::new()),

@@ -7,7 +7,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use vaglio_core::registered::{FittedMap as RegisteredFitted, Map as Registered};
-use vaglio_core::{Cells, Error, FittedMap, FoldFit, Map, Numbers, Result, Table, typetag};
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, RefitScope, Result, Table, typetag};
 use vaglio_kernels::tolerance::WEIGHT_GONE;
 
 /// A column with missing cells.
@@ -37,8 +37,8 @@ pub(super) struct CellMeans {
 pub(super) struct FittedMeans(Vec<(String, f64)>);
 
 impl Map for CellMeans {
-    fn in_folds(&self) -> FoldFit {
-        if self.is_in_folds { FoldFit::Maps } else { FoldFit::No }
+    fn in_folds(&self) -> RefitScope {
+        if self.is_in_folds { RefitScope::Maps } else { RefitScope::No }
     }
 
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {

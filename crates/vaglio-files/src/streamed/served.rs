@@ -1,7 +1,7 @@
 //! What the moments of a table serve.
 
 use super::first_pass::leading;
-use vaglio_core::{Choose, Error, FoldFit, Map, Need, Result, Task};
+use vaglio_core::{Choose, Error, Map, RefitScope, Requirement, Result, Task};
 use vaglio_pipeline::inside::Settings;
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::choice::cross_validation;
@@ -69,7 +69,7 @@ fn of_maps(pipeline: &ValidPipeline) -> Result<()> {
         if map.of_columns(&[]).is_none() {
             return Err(not_by_column(index, map.kind()));
         }
-        if matches!(map.in_folds(), FoldFit::Maps | FoldFit::Standardize(Need::Required)) {
+        if matches!(map.in_folds(), RefitScope::Maps | RefitScope::Standardize(Requirement::Required)) {
             let message = format!("`{}` is fitted on the rows of each fold", map.kind());
             let remedy = "use `scope: train`; in each fold means fill missing cells (`impute`), and `standardize` is fitted as the last map";
             return Err(refused(&format!("preprocess[{index}].scope"), &message, remedy));
@@ -82,7 +82,8 @@ fn of_maps(pipeline: &ValidPipeline) -> Result<()> {
         }
     }
     let is_in_folds = first.iter().any(|map| filled_again(pipeline, &**map) == Some(true));
-    let once = maps[first.len()..].iter().position(|map| map.kind() == "standardize" && map.in_folds() == FoldFit::No);
+    let once =
+        maps[first.len()..].iter().position(|map| map.kind() == "standardize" && map.in_folds() == RefitScope::No);
     match once.filter(|_| is_in_folds) {
         Some(behind) => Err(refused(
             &format!("preprocess[{}].scope", first.len() + behind),
@@ -117,8 +118,8 @@ pub(super) fn filled_again(pipeline: &ValidPipeline, map: &dyn Map) -> Option<bo
     let is_mean = map.kind() == "impute" && serde_json::to_value(map).is_ok_and(|written| written["how"] == "mean");
     let has_folds = pipeline.settings().criterion.loss().is_some() && pipeline.settings().learner.kind() == "rls";
     let is_in_folds = match map.in_folds() {
-        FoldFit::Impute(Need::Required) => true,
-        FoldFit::Impute(Need::Possible) => has_folds,
+        RefitScope::Impute(Requirement::Required) => true,
+        RefitScope::Impute(Requirement::Possible) => has_folds,
         _ => false,
     };
     (is_mean && (is_in_folds || is_repeated(pipeline))).then_some(is_in_folds)

@@ -4,7 +4,7 @@ use super::{LearnedOn, columns, weights};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Error, Expression, FittedMap, FoldFit, Map, Result, Table, part, saved};
+use vaglio_core::{Error, Expression, FittedMap, Map, RefitScope, Result, Table, part, saved};
 
 /// Clips values of numeric columns to a lower and an upper bound.
 ///
@@ -77,7 +77,7 @@ impl Map for Clip {
         Ok(Box::new(FittedClip { columns: columns.collect() }))
     }
 
-    fn in_folds(&self) -> FoldFit {
+    fn in_folds(&self) -> RefitScope {
         self.scope.in_folds()
     }
 

@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Condition, Error, Expression, FittedMap, FoldFit, Map, Numbers, Result, Table, part, saved};
+use vaglio_core::{
+    Cells, Condition, Error, Expression, FittedMap, Map, Numbers, RefitScope, Result, Table, part, saved,
+};
 
 /// Fills the missing cells of each column with one value, learned from the training rows.
 ///
@@ -96,11 +98,11 @@ struct Fill {
 }
 
 impl Map for Impute {
-    fn in_folds(&self) -> FoldFit {
+    fn in_folds(&self) -> RefitScope {
         match self.how {
-            How::Mean => self.scope.in_folds(FoldFit::Impute),
-            _ if self.scope == Scope::Fold => FoldFit::Maps,
-            _ => FoldFit::No,
+            How::Mean => self.scope.in_folds(RefitScope::Impute),
+            _ if self.scope == Scope::Fold => RefitScope::Maps,
+            _ => RefitScope::No,
         }
     }
 

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, SparseNumbers, Table, part, saved,
+    Cells, Error, Expression, FittedMap, LevelValues, Map, Numbers, RefitScope, Result, SparseNumbers, Table, part,
+    saved,
 };
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, in sorted order. All levels are kept,
@@ -103,7 +104,7 @@ impl Map for OneHot {
         Ok(Box::new(FittedOneHot { columns, unknown: self.unknown }))
     }
 
-    fn in_folds(&self) -> FoldFit {
+    fn in_folds(&self) -> RefitScope {
         self.scope.in_folds()
     }
 

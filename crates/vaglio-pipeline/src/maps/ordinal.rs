@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{
-    Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, Table, part, saved,
+    Cells, Error, Expression, FittedMap, LevelValues, Map, Numbers, RefitScope, Result, Table, part, saved,
 };
 
 /// Replaces text columns by numbers: the position of each level in an order, from 0.
@@ -84,7 +84,7 @@ impl Map for Ordinal {
         Ok(Box::new(FittedOrdinal { columns, unknown: self.unknown }))
     }
 
-    fn in_folds(&self) -> FoldFit {
+    fn in_folds(&self) -> RefitScope {
         self.scope.in_folds()
     }
 

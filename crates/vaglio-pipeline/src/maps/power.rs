@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::engine::minimize;
-use vaglio_core::{Error, Expression, FittedMap, FoldFit, Found, Function, Map, Result, Table, part, saved};
+use vaglio_core::{Error, Expression, FittedMap, Found, Function, Map, RefitScope, Result, Table, part, saved};
 
 /// Replaces numeric columns by powers that are closer to a normal distribution.
 ///
@@ -104,7 +104,7 @@ impl Map for Power {
         Ok(Box::new(FittedPower { method: self.method, columns }))
     }
 
-    fn in_folds(&self) -> FoldFit {
+    fn in_folds(&self) -> RefitScope {
         self.scope.in_folds()
     }
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{FoldFit, Need};
+use vaglio_core::{RefitScope, Requirement};
 
 /// Rows on which a map is fitted during cross-validation, for maps with a closed form per fold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -20,11 +20,11 @@ pub enum Scope {
 
 impl Scope {
     /// Fold refitting of a map with a closed form.
-    pub(super) fn in_folds(self, formula: impl FnOnce(Need) -> FoldFit) -> FoldFit {
+    pub(super) fn in_folds(self, formula: impl FnOnce(Requirement) -> RefitScope) -> RefitScope {
         match self {
-            Scope::Train => FoldFit::No,
-            Scope::Fold => formula(Need::Required),
-            Scope::Auto => formula(Need::Possible),
+            Scope::Train => RefitScope::No,
+            Scope::Fold => formula(Requirement::Required),
+            Scope::Auto => formula(Requirement::Possible),
         }
     }
 }
@@ -43,10 +43,10 @@ pub enum LearnedOn {
 
 impl LearnedOn {
     /// Fold refitting of the map.
-    pub(super) fn in_folds(self) -> FoldFit {
+    pub(super) fn in_folds(self) -> RefitScope {
         match self {
-            LearnedOn::Train => FoldFit::No,
-            LearnedOn::Fold => FoldFit::Maps,
+            LearnedOn::Train => RefitScope::No,
+            LearnedOn::Fold => RefitScope::Maps,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::weights::{center, counting, extremes, mean_over, total, unit};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, Column, Error, Expression, FittedMap, FoldFit, Map, Numbers, Result, Table, TargetScale, part, saved,
+    Cells, Column, Error, Expression, FittedMap, Map, Numbers, RefitScope, Result, Table, TargetScale, part, saved,
 };
 
 /// Subtracts the weighted mean of numeric columns and divides by the population standard deviation. Constant columns
@@ -41,12 +41,12 @@ pub struct FittedStandardize {
 }
 
 impl Map for Standardize {
-    fn in_folds(&self) -> FoldFit {
+    fn in_folds(&self) -> RefitScope {
         match (self.center, self.scope) {
-            (true, scope) => scope.in_folds(FoldFit::Standardize),
+            (true, scope) => scope.in_folds(RefitScope::Standardize),
             // The closed form includes centering.
-            (false, Scope::Fold) => FoldFit::Maps,
-            (false, _) => FoldFit::No,
+            (false, Scope::Fold) => RefitScope::Maps,
+            (false, _) => RefitScope::No,
         }
     }
 
@@ -257,7 +257,7 @@ mod tests {
             assert!(zeros.map(|(z, _)| z).all(|z| (z == 0.0) != center));
         }
         let in_folds = |scope| Standardize { center: false, scope, ..Standardize::default() }.in_folds();
-        assert_eq!((in_folds(Scope::Fold), in_folds(Scope::Auto)), (FoldFit::Maps, FoldFit::No));
+        assert_eq!((in_folds(Scope::Fold), in_folds(Scope::Auto)), (RefitScope::Maps, RefitScope::No));
     }
 
     proptest! {

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, Table, TrainingRows, part, saved,
+    Cells, Error, Expression, FittedMap, LevelValues, Map, Numbers, RefitScope, Result, Table, TrainingRows, part,
+    saved,
 };
 
 /// Replaces every level of text columns by the mean target of its training rows, shrunk towards the overall mean: (Σ w
@@ -111,7 +112,7 @@ impl Map for TargetEncode {
         Ok((Box::new(fitted), Some(training)))
     }
 
-    fn in_folds(&self) -> FoldFit {
+    fn in_folds(&self) -> RefitScope {
         self.scope.in_folds()
     }
 

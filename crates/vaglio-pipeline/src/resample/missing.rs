@@ -1,21 +1,21 @@
 //! Tracks cells filled by imputed means to the candidate columns.
 
 use std::collections::{BTreeSet, HashMap};
-use vaglio_core::{FittedMap, MissingMask, Need, Table};
+use vaglio_core::{FittedMap, MissingMask, Requirement, Table};
 
 /// Missing cells that one map filled.
 #[derive(Debug)]
 pub struct Filled {
     /// Index of the map.
     map: usize,
-    need: Need,
+    need: Requirement,
     /// Missing rows of numeric columns, as original row numbers.
     columns: HashMap<String, Vec<usize>>,
 }
 
 impl Filled {
     /// Records the missing cells of numeric columns before the map at index `map` fills them.
-    pub fn before(map: usize, need: Need, table: &Table) -> Self {
+    pub fn before(map: usize, need: Requirement, table: &Table) -> Self {
         let missing = |(name, cells): &(String, vaglio_core::Cells)| {
             cells.numbers()?;
             cells.missing()?;
@@ -39,7 +39,7 @@ pub(crate) enum Followed {
     /// There are none, or refitting is optional and impossible.
     None,
     /// Later maps leave the columns unchanged, or shift and scale them.
-    To(Need, MissingMask),
+    To(Requirement, MissingMask),
     /// Refitting is required, but later maps transform the columns.
     Lost,
 }
@@ -47,10 +47,10 @@ pub(crate) enum Followed {
 /// Tracks filled cells to the columns `names`, in the rows of `table`.
 pub fn follow(filled: &[Filled], maps: &[Box<dyn FittedMap>], names: &[String], table: &Table) -> Followed {
     let places: HashMap<usize, usize> = (0..table.rows()).map(|row| (table.origin(row), row)).collect();
-    let (mut found, mut strongest) = (Vec::new(), Need::Possible);
+    let (mut found, mut strongest) = (Vec::new(), Requirement::Possible);
     for one in filled.iter().filter(|one| !one.columns.is_empty()) {
-        if one.need == Need::Required {
-            strongest = Need::Required;
+        if one.need == Requirement::Required {
+            strongest = Requirement::Required;
         }
         for (feature, name) in names.iter().enumerate() {
             let (sources, is_scaled) = traced(&maps[one.map + 1..], name);
@@ -60,8 +60,8 @@ pub fn follow(filled: &[Filled], maps: &[Box<dyn FittedMap>], names: &[String], 
                     let rows = one.columns[source].iter().filter_map(|origin| places.get(origin).copied());
                     found.push((feature, rows.collect()));
                 }
-                (false, Need::Possible) => return Followed::None,
-                (false, Need::Required) => return Followed::Lost,
+                (false, Requirement::Possible) => return Followed::None,
+                (false, Requirement::Required) => return Followed::Lost,
             }
         }
     }
@@ -88,7 +88,7 @@ mod tests {
     use crate::resample::{Recipe, Rows, Sample};
     use ndarray::array;
     use std::sync::Arc;
-    use vaglio_core::{Cells, InFolds, Map, Numbers, Problem, Task};
+    use vaglio_core::{Cells, Map, Numbers, PerFoldPreprocessing, Problem, Task};
 
     const GONE: f64 = f64::NAN;
 
@@ -97,7 +97,7 @@ mod tests {
     }
 
     /// Imputation requirement, and the masks of columns with missing cells.
-    type Found = (Need, Vec<(usize, Vec<f64>)>);
+    type Found = (Requirement, Vec<(usize, Vec<f64>)>);
 
     fn fitted(maps: Vec<Arc<dyn Map>>) -> Problem {
         let column = |values: [f64; 4]| Cells::Numbers(Numbers::from(values.to_vec()));
@@ -114,7 +114,9 @@ mod tests {
 
     fn made(maps: Vec<Arc<dyn Map>>) -> Option<Found> {
         let problem = fitted(maps);
-        let InFolds::Formulas { missing: Some((need, mask)), .. } = problem.in_folds() else { return None };
+        let PerFoldPreprocessing::Formulas { missing: Some((need, mask)), .. } = problem.in_folds() else {
+            return None;
+        };
         let of_column = |&feature: &usize| (feature, mask.mask(feature).unwrap().values().into_owned());
         Some((*need, mask.features().iter().map(of_column).collect()))
     }
@@ -124,16 +126,16 @@ mod tests {
         let (b, c) = ((1, vec![0.0, 1.0, 0.0, 1.0]), (2, vec![1.0, 0.0, 0.0, 0.0]));
         let standardize = || Arc::new(Standardize { scope: Scope::Train, ..Standardize::default() }) as Arc<dyn Map>;
         let found = made(vec![impute(Scope::Fold), standardize()]);
-        assert_eq!(found, Some((Need::Required, vec![b.clone(), c.clone()])));
+        assert_eq!(found, Some((Requirement::Required, vec![b.clone(), c.clone()])));
         let found = made(vec![impute(Scope::Auto)]);
-        assert_eq!(found, Some((Need::Possible, vec![b.clone(), c])));
+        assert_eq!(found, Some((Requirement::Possible, vec![b.clone(), c])));
         assert_eq!(made(vec![impute(Scope::Train)]), None);
         let only = |columns: &[&str], scope| -> Arc<dyn Map> {
             let columns = Some(columns.iter().map(|&column| column.to_owned()).collect());
             Arc::new(Impute { scope, columns, ..Impute::default() })
         };
         let found = made(vec![only(&["b"], Scope::Auto), only(&["c"], Scope::Train), standardize()]);
-        assert_eq!(found, Some((Need::Possible, vec![b])));
+        assert_eq!(found, Some((Requirement::Possible, vec![b])));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::rows::{Recipe, Rows};
 use crate::pipeline::Precision;
 use std::collections::HashMap;
 use std::sync::Arc;
-use vaglio_core::{Columns, Error, FittedMap, FoldFit, Map, Need, Numbers, Problem, RefitColumns, Result};
+use vaglio_core::{Columns, Error, FittedMap, Map, Numbers, Problem, RefitColumns, RefitScope, Requirement, Result};
 
 /// Rows with the maps that are refitted on part of them.
 #[derive(Debug)]
@@ -82,9 +82,9 @@ impl RefitColumns for RefittedMaps {
 /// closed form.
 pub(super) fn first_refitted(maps: &[Arc<dyn Map>]) -> Option<usize> {
     let must = |(at, map): (usize, &Arc<dyn Map>)| match map.in_folds() {
-        FoldFit::Maps => true,
+        RefitScope::Maps => true,
         // Standardization as the last map has a closed form.
-        FoldFit::Standardize(Need::Required) => at + 1 < maps.len(),
+        RefitScope::Standardize(Requirement::Required) => at + 1 < maps.len(),
         _ => false,
     };
     if maps.iter().enumerate().any(must) { first_that_may(maps) } else { None }
@@ -92,7 +92,7 @@ pub(super) fn first_refitted(maps: &[Arc<dyn Map>]) -> Option<usize> {
 
 /// Index of the first map with anything to refit in folds.
 pub(super) fn first_that_may(maps: &[Arc<dyn Map>]) -> Option<usize> {
-    maps.iter().position(|map| map.in_folds() != FoldFit::No)
+    maps.iter().position(|map| map.in_folds() != RefitScope::No)
 }
 
 #[cfg(test)]

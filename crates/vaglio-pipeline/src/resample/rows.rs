@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::engine::select_rows;
 use vaglio_core::{
-    Error, FittedMap, FoldFit, Map, Need, Problem, Result, Role, Table, TargetUnits, Task, TrainingRows,
+    Error, FittedMap, Map, Problem, RefitScope, Requirement, Result, Role, Table, TargetUnits, Task, TrainingRows,
 };
 use vaglio_tables::budget::Budget;
 
@@ -146,7 +146,7 @@ pub struct Recipe {
     /// Map of the targets, applied first.
     pub target_map: Option<TargetMapping>,
     /// Closed-form standardization in folds, if any.
-    pub standardize: Option<Need>,
+    pub standardize: Option<Requirement>,
     /// Index of the first map refitted in folds, if a refit is required and has no closed form.
     pub refit_from: Option<usize>,
     /// Prediction task.
@@ -171,7 +171,7 @@ impl Recipe {
     pub fn new(maps: Vec<Arc<dyn Map>>, task: Task, target_names: Vec<String>) -> Result<Self> {
         let refit_from = first_refitted(&maps);
         let standardize = match maps.last().map(|last| last.in_folds()) {
-            Some(FoldFit::Standardize(need)) if refit_from.is_none() => Some(need),
+            Some(RefitScope::Standardize(need)) if refit_from.is_none() => Some(need),
             _ => None,
         };
         match maps.iter().rev().skip(1).position(|map| map.bias().is_some()) {
@@ -306,7 +306,7 @@ impl Recipe {
             };
             let (fitted, of_training) = map.fit_rows(&training).map_err(under)?;
             let gone = match map.in_folds() {
-                FoldFit::Impute(need) => Some(Filled::before(index, need, &rows.table)),
+                RefitScope::Impute(need) => Some(Filled::before(index, need, &rows.table)),
                 _ => None,
             };
             match of_training {

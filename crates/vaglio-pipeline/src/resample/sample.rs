@@ -11,7 +11,9 @@ use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
-use vaglio_core::{Block, Cells, ClassOrder, FittedMap, InFolds, Judge, Problem, Result, Table, TargetUnits, Task};
+use vaglio_core::{
+    Block, Cells, ClassOrder, FittedMap, Judge, PerFoldPreprocessing, Problem, Result, Table, TargetUnits, Task,
+};
 
 /// A problem fitted on training rows, with the maps for other rows.
 #[derive(Debug)]
@@ -269,8 +271,8 @@ impl Sample {
             None => follow(&filled, &maps, problem.names(), &rows.table),
         };
         let by_formula = match followed {
-            Followed::None => Some(InFolds::formulas(None, recipe.standardize)),
-            Followed::To(need, mask) => Some(InFolds::formulas(Some((need, mask)), recipe.standardize)),
+            Followed::None => Some(PerFoldPreprocessing::formulas(None, recipe.standardize)),
+            Followed::To(need, mask) => Some(PerFoldPreprocessing::formulas(Some((need, mask)), recipe.standardize)),
             Followed::Lost => None,
         };
         let first = recipe.refit_from.or_else(|| first_that_may(&recipe.maps));
@@ -283,7 +285,7 @@ impl Sample {
                 recipe.map_targets(&mut before)?;
                 recipe.fit_between(0..first, &mut before)?;
                 let refitted = RefittedMaps::new(before, recipe, first, &problem)?;
-                problem.fitted_in_folds(InFolds::Maps(Arc::new(refitted)))
+                problem.fitted_in_folds(PerFoldPreprocessing::Maps(Arc::new(refitted)))
             }
         };
         Ok(Fitted { problem, maps, units })

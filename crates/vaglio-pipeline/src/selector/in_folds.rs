@@ -2,7 +2,9 @@
 
 use super::ValidSelector;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, Feature, FittedOnce, HeldOut, InFolds, MissingMask, Need, Problem, Result, Role};
+use vaglio_core::{
+    Design, Error, Feature, GlobalFit, HeldOut, MissingMask, PerFoldPreprocessing, Problem, Requirement, Result, Role,
+};
 
 /// Largest slowdown of the search that `scope: auto` accepts for refitting columns in each fold.
 const MOST_TIMES: f64 = 3.0;
@@ -31,7 +33,7 @@ impl ValidSelector {
         let refused = |of: &str, why: &str| {
             Err(Error::setting("preprocess", format!("`scope: fold`{of} cannot be had, since {why}")))
         };
-        let InFolds::Formulas { missing, standardize, .. } = wanted else {
+        let PerFoldPreprocessing::Formulas { missing, standardize, .. } = wanted else {
             return obstacle.map_or_else(|| Ok(design.fitted_in_folds(wanted.clone())), |why| refused("", why));
         };
         let (mut filled, mut once) = (None, Vec::new());
@@ -45,24 +47,25 @@ impl ValidSelector {
                     design.names()[feature]
                 )
             });
-            let in_folds = InFolds::Formulas { missing: missing.clone(), standardize: None, once: Vec::new() };
+            let in_folds =
+                PerFoldPreprocessing::Formulas { missing: missing.clone(), standardize: None, once: Vec::new() };
             let imputed = design.clone().fitted_in_folds(in_folds);
             let why = match (lacking, obstacle.or_else(without_readout)) {
-                (Some(why), _) if *need == Need::Required => return refused(" of impute", &why),
-                (None, Some(why)) if *need == Need::Required => return refused(" of impute", why),
+                (Some(why), _) if *need == Requirement::Required => return refused(" of impute", &why),
+                (None, Some(why)) if *need == Requirement::Required => return refused(" of impute", why),
                 (_, Some(_)) => None,
                 (Some(why), None) => Some(why),
                 (None, None) => {
-                    let times = if *need == Need::Required { 0.0 } else { self.times(&imputed, &design)? };
+                    let times = if *need == Requirement::Required { 0.0 } else { self.times(&imputed, &design)? };
                     if times <= MOST_TIMES {
                         (design, filled) = (imputed, missing.clone());
                     }
                     (times > MOST_TIMES).then(|| costly(times))
                 }
             };
-            once.extend(why.map(|why| FittedOnce { is_imputed: true, why }));
+            once.extend(why.map(|why| GlobalFit { is_imputed: true, why }));
         }
-        let with = |standardize, once: &[FittedOnce]| InFolds::Formulas {
+        let with = |standardize, once: &[GlobalFit]| PerFoldPreprocessing::Formulas {
             missing: filled.clone(),
             standardize,
             once: once.into(),
@@ -72,13 +75,13 @@ impl ValidSelector {
         };
         let standardized = design.clone().fitted_in_folds(with(Some(need), &once));
         Ok(match obstacle {
-            Some(why) if need == Need::Required => return refused(" of standardize", why),
+            Some(why) if need == Requirement::Required => return refused(" of standardize", why),
             // A criterion without folds may retrain on some rows; means and deviations then exclude the others.
             Some(_) if folds == HeldOut::Nothing && is_own => standardized,
             Some(_) => design,
             None => match self.times(&standardized, &design)? {
-                times if need == Need::Possible && times > MOST_TIMES => {
-                    once.push(FittedOnce { is_imputed: false, why: costly(times) });
+                times if need == Requirement::Possible && times > MOST_TIMES => {
+                    once.push(GlobalFit { is_imputed: false, why: costly(times) });
                     design.fitted_in_folds(with(None, &once))
                 }
                 _ => standardized,

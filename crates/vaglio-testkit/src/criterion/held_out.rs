@@ -4,7 +4,7 @@ use crate::Broken;
 use crate::broken::{Law, Near};
 use crate::trial::{evaluate, open, trail};
 use ndarray::{Array2, Axis, concatenate};
-use vaglio_core::{AnyLoss, Criterion, Decisions, Design, Feature, HeldOut, Result as Made, Round, Score};
+use vaglio_core::{AnyLoss, Criterion, Design, Feature, HeldOut, PredictionUnits, Result as Made, Round, Score};
 
 /// A criterion with [`Criterion::folds`] and [`Criterion::loss`] equals plain retraining by [`Design::retrain`].
 ///
@@ -106,7 +106,7 @@ impl Held<'_> {
         }
     }
 
-    fn decided(&self, units: &Decisions, round: &Round, predictions: &Array2<f64>) -> Items {
+    fn decided(&self, units: &PredictionUnits, round: &Round, predictions: &Array2<f64>) -> Items {
         let mut decided = Array2::zeros(units.targets().dim());
         for (row, &unit) in units.of_row().iter().enumerate() {
             decided.column_mut(unit).scaled_add(units.shares()[row], &predictions.column(row));

@@ -114,7 +114,7 @@ mod tests {
     use crate::kfold::Engine;
     use crate::round::Round;
     use crate::splits::Given;
-    use vaglio_core::{InFolds, Outline, Problem, Readout, Score, SubsetScorer};
+    use vaglio_core::{Outline, PerFoldPreprocessing, Problem, Readout, Score, SubsetScorer};
     use vaglio_testkit::data::{binary, regression};
 
     fn design(problem: &Problem, intercept: bool, is_balanced: bool) -> Design {
@@ -161,7 +161,7 @@ mod tests {
             let problem = recipe.problem().with_assignment(folds.clone()).unwrap();
             let of = |problem: &Problem| {
                 let design = design(problem, intercept, false);
-                if anew { design.fitted_in_folds(InFolds::standardize()) } else { design }
+                if anew { design.fitted_in_folds(PerFoldPreprocessing::standardize()) } else { design }
             };
             for criterion in [&by_groups, &few, &given, &validation] {
                 let found = have_cells(criterion, &of(&problem), |rows| of(&problem.select_rows(rows)));

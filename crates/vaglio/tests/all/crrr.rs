@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use vaglio::core::{
-    AnyLoss, Auc, BalancedError, Criterion, Design, InFolds, Measure, Outline, Squared, SubsetScorer, Task,
+    AnyLoss, Auc, BalancedError, Criterion, Design, Measure, Outline, PerFoldPreprocessing, Squared, SubsetScorer, Task,
 };
 use vaglio::criteria::{By, Engine, KFold, Loo};
 use vaglio::learners::{Crrr, Lambda};
@@ -175,7 +175,8 @@ fn columns_standardized_in_each_fold_equal_retraining() -> Kept {
     for (name, recipe) in recipes() {
         for loss in losses(name) {
             for intercept in [true, false] {
-                let design = recipe.design(&[1e-3, 0.3], intercept).fitted_in_folds(InFolds::standardize());
+                let design =
+                    recipe.design(&[1e-3, 0.3], intercept).fitted_in_folds(PerFoldPreprocessing::standardize());
                 let criterion = KFold { folds: Some(3), stratified: true, loss: loss.clone(), ..KFold::default() };
                 let within = format!("{name}, {}, intercept {intercept}", loss.name());
                 steps(&criterion, &design).map_err(|b| b.within(&within))?;

@@ -98,7 +98,7 @@ fn moments_are_refused() {
 fn a_standard_error_is_that_of_the_units() {
     // Units of one row each are rows, and say the same as a design without units.
     let plain = data::binary(24, 5, 45).weighted().design(&[0.2], true);
-    let units = plain.clone().deciding_by(&(0..24).collect::<Vec<u32>>()).unwrap();
+    let units = plain.clone().averaging_over(&(0..24).collect::<Vec<u32>>()).unwrap();
     for loss in crate::losses::all() {
         let folds = KFold {
             folds: Some(3),

@@ -6,8 +6,9 @@ use ndarray::{Axis, concatenate};
 use std::sync::Arc;
 use vaglio::Selector;
 use vaglio::core::{
-    Absolute, AnyLoss, AnyResampling, Columns, Criterion, Design, Error, Feature, HeldOut, Huber, InFolds, Loss, Need,
-    Problem, Readout, Score, SearchContext, SearchStrategy, Silent, Squared, SubsetScorer, Task, saved,
+    Absolute, AnyLoss, AnyResampling, Columns, Criterion, Design, Error, Feature, HeldOut, Huber, Loss,
+    PerFoldPreprocessing, Problem, Readout, Requirement, Score, SearchContext, SearchStrategy, Silent, Squared,
+    SubsetScorer, Task, saved,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
@@ -78,11 +79,13 @@ fn designs() -> Vec<(&'static str, Design)> {
         ("two outputs", of(data::regression(27, 5, 4).outputs(2).weighted(), &[0.2], true)),
         (
             "standardized in folds",
-            of(data::regression(26, 6, 5).condition(1e3), &[0.1, 2.0], true).fitted_in_folds(InFolds::standardize()),
+            of(data::regression(26, 6, 5).condition(1e3), &[0.1, 2.0], true)
+                .fitted_in_folds(PerFoldPreprocessing::standardize()),
         ),
         (
             "weighted, standardized",
-            of(data::regression(26, 5, 6).weighted(), &[0.4], true).fitted_in_folds(InFolds::standardize()),
+            of(data::regression(26, 5, 6).weighted(), &[0.4], true)
+                .fitted_in_folds(PerFoldPreprocessing::standardize()),
         ),
         ("more columns than rows", of(data::regression(18, 24, 7), &[0.5], true)),
         ("a copy and a constant", of(data::regression(24, 5, 8).duplicates(1).constants(1), &[0.3, 3.0], true)),
@@ -313,8 +316,9 @@ fn halves(rows: usize) -> (Vec<usize>, Vec<usize>) {
 fn a_criterion_that_retrains_learns_nothing_from_the_rows_that_it_predicts() {
     let problem = data::regression(20, 4, 20).condition(1e2).problem();
     let selector = Selector::params(LaterHalf {}, Greedy::new(2), Rls::default()).check().unwrap();
-    let design =
-        selector.design(&problem.clone().fitted_in_folds(InFolds::formulas(None, Some(Need::Possible)))).unwrap();
+    let design = selector
+        .design(&problem.clone().fitted_in_folds(PerFoldPreprocessing::formulas(None, Some(Requirement::Possible))))
+        .unwrap();
     let (earlier, _) = halves(20);
     let mut columns = Columns::new(20);
     for column in problem.columns().iter() {

@@ -2,8 +2,8 @@
 
 use ndarray::Array2;
 use vaglio::core::{
-    Absolute, AnyLoss, BalancedSquared, Cells, Criterion, Design, Feature, HeldOut, InFolds, Loss, Map, MissingMask,
-    Need, Numbers, Outline, Problem, Readout, Squared, SubsetScorer, Table, Task, ZeroOne,
+    Absolute, AnyLoss, BalancedSquared, Cells, Criterion, Design, Feature, HeldOut, Loss, Map, MissingMask, Numbers,
+    Outline, PerFoldPreprocessing, Problem, Readout, Requirement, Squared, SubsetScorer, Table, Task, ZeroOne,
 };
 use vaglio::criteria::{By, Engine, KFold};
 use vaglio::maps::{Impute, Scope, Standardize};
@@ -58,7 +58,10 @@ impl Torn {
         let whole = imputed(&self.table, &self.table, self.problem.weights().map(|w| &w[..]));
         let mask = MissingMask::new(self.problem.rows(), self.missing.clone());
         let design = Design::identity(&problem(&whole, &self.problem, &every), readout.clone());
-        design.fitted_in_folds(InFolds::formulas(Some((Need::Required, mask)), standardize.then_some(Need::Required)))
+        design.fitted_in_folds(PerFoldPreprocessing::formulas(
+            Some((Requirement::Required, mask)),
+            standardize.then_some(Requirement::Required),
+        ))
     }
 
     /// The mean squared error by plain loops: maps fitted on the training rows of each fold, and ridge regression on them.

@@ -1,7 +1,8 @@
 //! The laws of the conformance kit on k-fold: every way, every loss, every kind of folds.
 
 use vaglio::core::{
-    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Criterion, InFolds, Measure, Outline, Squared, ZeroOne,
+    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Criterion, Measure, Outline, PerFoldPreprocessing, Squared,
+    ZeroOne,
 };
 use vaglio::criteria::{By, Engine, KFold};
 use vaglio_testkit::{Broken, check_criterion, check_criterion_on_standard_data, criterion, data};
@@ -53,7 +54,7 @@ fn every_loss_keeps_the_laws() -> Kept {
 fn columns_standardized_in_each_fold_keep_the_definition() -> Kept {
     for intercept in [true, false] {
         let recipe = data::regression(24, 6, 6).weighted().condition(1e3).bytes();
-        let design = recipe.design(&[0.5, 5.0], intercept).fitted_in_folds(InFolds::standardize());
+        let design = recipe.design(&[0.5, 5.0], intercept).fitted_in_folds(PerFoldPreprocessing::standardize());
         let criterion = kfold(4, Engine::Auto);
         criterion::additions(&criterion, &design, 1e-9)?;
         criterion::removals(&criterion, &design, 1e-9)?;
@@ -64,7 +65,7 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> Kept {
         for (criterion, data) in [
             (KFold { loss: Absolute.into(), ..plain.clone() }, design.clone()),
             (plain.clone(), design),
-            (plain, units.fitted_in_folds(InFolds::standardize())),
+            (plain, units.fitted_in_folds(PerFoldPreprocessing::standardize())),
         ] {
             criterion::additions(&criterion, &data, 1e-9)?;
             criterion::removals(&criterion, &data, 1e-9)?;
@@ -86,8 +87,10 @@ fn every_loss_keeps_the_laws_where_folds_standardize() -> Kept {
                     data::binary(24, 6, 14).weighted().condition(1e3).duplicates(2).design(&[0.1, 10.0], intercept);
                 let recipe = data::multiclass(24, 6, 3, 18).constants(1).collinear(1e-3);
                 let three = (loss.measure() != Measure::Auc).then(|| recipe.design(&[1e-6, 1.0], intercept));
-                for design in
-                    [two].into_iter().chain(three).map(|design| design.fitted_in_folds(InFolds::standardize()))
+                for design in [two]
+                    .into_iter()
+                    .chain(three)
+                    .map(|design| design.fitted_in_folds(PerFoldPreprocessing::standardize()))
                 {
                     check_criterion(&criterion, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
                     assert_eq!(criterion.estimate(&design, &Outline::forward(6, 6)).engine, "rows_held_out");

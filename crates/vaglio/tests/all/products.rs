@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use vaglio::core::{
-    Columns, Criterion, Design, InFolds, Need, Numbers, Path, Problem, ProductNumbers, SearchContext, SearchStrategy,
-    Silent, SubsetScorer, Task,
+    Columns, Criterion, Design, Numbers, Path, PerFoldPreprocessing, Problem, ProductNumbers, Requirement,
+    SearchContext, SearchStrategy, Silent, SubsetScorer, Task,
 };
 use vaglio::learners::Rls;
 use vaglio_testkit::Random;
@@ -73,7 +73,9 @@ fn searches_find_the_same_whether_products_are_made_or_stored() {
         ("weights", &|p| p.clone().with_weights(weights.clone()).unwrap()),
         ("most rows", &|p| p.view_rows(&rows)),
         ("few rows", &|p| p.view_rows(&few)),
-        ("standardized in folds", &|p| p.clone().fitted_in_folds(InFolds::formulas(None, Some(Need::Required)))),
+        ("standardized in folds", &|p| {
+            p.clone().fitted_in_folds(PerFoldPreprocessing::formulas(None, Some(Requirement::Required)))
+        }),
     ];
     for (what, variant) in variants {
         let [made, stored] = [&problems[0], &problems[1]].map(variant);

@@ -2,7 +2,9 @@
 
 use crate::products::{Changed, path};
 use std::sync::Arc;
-use vaglio::core::{Columns, Criterion, Design, InFolds, Need, Numbers, Outline, Problem, SparseNumbers, Task};
+use vaglio::core::{
+    Columns, Criterion, Design, Numbers, Outline, PerFoldPreprocessing, Problem, Requirement, SparseNumbers, Task,
+};
 use vaglio::learners::Rls;
 use vaglio_testkit::Random;
 
@@ -44,7 +46,9 @@ fn losses_of_rows_keep_no_vectors_beside_sparse_columns() {
     let variants: [(&str, &Changed<'_>); 3] = [
         ("plain", &Problem::clone),
         ("weights", &|p| p.clone().with_weights(weights.clone()).unwrap()),
-        ("standardized in folds", &|p| p.clone().fitted_in_folds(InFolds::formulas(None, Some(Need::Required)))),
+        ("standardized in folds", &|p| {
+            p.clone().fitted_in_folds(PerFoldPreprocessing::formulas(None, Some(Requirement::Required)))
+        }),
     ];
     for (what, variant) in variants {
         let [sparse, dense] = [&problems[0], &problems[1]].map(variant);

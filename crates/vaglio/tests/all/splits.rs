@@ -3,7 +3,7 @@
 use vaglio::Selector;
 use vaglio::core::{
     Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Classes, Criterion, Design, Error, Feature, HeldOut,
-    InFolds, Learner, Measure, Problem, Resampling, Round, SearchStrategy, Split, Squared, ZeroOne,
+    Learner, Measure, PerFoldPreprocessing, Problem, Resampling, Round, SearchStrategy, Split, Squared, ZeroOne,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
@@ -72,7 +72,7 @@ fn balanced_readouts_and_columns_standardized_in_folds_keep_the_definition() -> 
     let readout = balanced.readout().unwrap().clone().balanced();
     let balanced = Design::identity(&parted(&data::binary(30, 5, 6).problem()), readout);
     let recipe = data::regression(24, 6, 7).weighted().condition(1e3).bytes();
-    let anew = design(&recipe, &[0.5, 5.0], true).fitted_in_folds(InFolds::standardize());
+    let anew = design(&recipe, &[0.5, 5.0], true).fitted_in_folds(PerFoldPreprocessing::standardize());
     for design in [balanced, anew] {
         for criterion in [given(), KFold { loss: Absolute.into(), ..given() }, repeated(4, 3)] {
             criterion::additions(&criterion, &design, 1e-9)?;
@@ -279,7 +279,7 @@ fn splits_of_decisions_hold_out_every_row_from_all_others() -> Kept {
     let recipe = data::binary(24, 5, 3).weighted();
     let decided = recipe.clone().deciding(3).design(&[0.3], true);
     let units: Vec<u32> = decided.decisions().unwrap().of_row().iter().map(|&unit| unit as u32).collect();
-    let design = design(&recipe, &[0.3, 3.0], true).deciding_by(&units).unwrap();
+    let design = design(&recipe, &[0.3, 3.0], true).averaging_over(&units).unwrap();
     let twice = KFold { splits: Some(DealtTwice {}.into()), ..KFold::default() };
     criterion::additions(&twice, &design, 1e-9)?;
     criterion::removals(&twice, &design, 1e-9)?;

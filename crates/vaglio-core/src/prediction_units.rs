@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayView2, Axis};
 ///
 /// A row counts in its unit by its weight r_j, and a unit among the others by the mean weight of its rows.
 #[derive(Debug, Clone)]
-pub struct Decisions {
+pub struct PredictionUnits {
     /// The unit of each row, counted from 0.
     of_row: Vec<usize>,
     /// The share of each row in its unit; those of a unit add up to 1.
@@ -18,7 +18,7 @@ pub struct Decisions {
     weights: Option<Vec<f64>>,
 }
 
-impl Decisions {
+impl PredictionUnits {
     /// Units from a label for each row.
     pub(crate) fn new(units: &[u32], targets: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> Result<Self> {
         if units.len() != targets.ncols() {
@@ -48,7 +48,7 @@ impl Decisions {
         }
         let shares = of_row.iter().enumerate().map(|(row, &unit)| weight(row) / totals[unit]).collect();
         let weights = weights.map(|_| totals.iter().zip(&counts).map(|(total, count)| total / count).collect());
-        Ok(Decisions { shares, targets: targets.select(Axis(1), &first), weights, of_row })
+        Ok(PredictionUnits { shares, targets: targets.select(Axis(1), &first), weights, of_row })
     }
 
     /// The unit of each row, counted from 0 in the order in which they first appear.
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn predictions_are_averaged_by_weight_before_the_loss() {
         let targets = array![[1.0, -1.0, 1.0, -1.0]];
-        let decisions = Decisions::new(&[7, 3, 7, 3], targets.view(), Some(&[1.0, 2.0, 3.0, 2.0])).unwrap();
+        let decisions = PredictionUnits::new(&[7, 3, 7, 3], targets.view(), Some(&[1.0, 2.0, 3.0, 2.0])).unwrap();
         assert_eq!(decisions.of_row(), [0, 1, 0, 1]);
         assert_eq!(decisions.weights(), Some(&[2.0, 2.0][..]));
         let predictions = array![[3.0, -1.0, -1.0, -2.0]];
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn unlike_targets_are_refused() {
-        let error = Decisions::new(&[1, 1], array![[1.0, 2.0]].view(), None).unwrap_err();
+        let error = PredictionUnits::new(&[1, 1], array![[1.0, 2.0]].view(), None).unwrap_err();
         assert!(error.to_string().contains("row 2 has another target than row 1"), "{error}");
     }
 }

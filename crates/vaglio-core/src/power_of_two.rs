@@ -19,7 +19,7 @@ pub(crate) struct Magnitudes {
 
 /// The powers of two by which the numbers of a design are divided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Units {
+pub struct PowerOfTwoScaling {
     /// The exponent of columns.
     pub columns: i32,
     /// The exponent of targets.
@@ -30,7 +30,7 @@ pub struct Units {
     pub penalty: i32,
 }
 
-impl Units {
+impl PowerOfTwoScaling {
     /// A penalty in these units.
     pub fn lambda(self, lambda: f64) -> f64 {
         times_power(lambda, -self.penalty)
@@ -38,9 +38,9 @@ impl Units {
 
     /// A score in the units of the design, of a loss that grows with the power `degree` of the targets.
     #[must_use]
-    pub fn back(self, score: Score, degree: i32) -> Score {
+    pub fn unscale_score(self, score: Score, degree: i32) -> Score {
         let lambda = score.lambda.map(|lambda| times_power(lambda, self.penalty));
-        Score { loss: self.loss_back(score.loss, degree), lambda }
+        Score { loss: self.unscale_loss(score.loss, degree), lambda }
     }
 
     /// Coefficients of the design in its own units.
@@ -52,7 +52,7 @@ impl Units {
     }
 
     /// A loss in the units of the design.
-    pub fn loss_back(self, loss: f64, degree: i32) -> f64 {
+    pub fn unscale_loss(self, loss: f64, degree: i32) -> f64 {
         times_power(loss, degree * self.targets)
     }
 }

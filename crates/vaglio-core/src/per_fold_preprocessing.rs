@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// How strongly a fit in each fold is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Need {
+pub enum Requirement {
     /// Used if the criterion has it in closed form.
     Possible,
     /// Always used: a criterion without it is refused.
@@ -20,27 +20,27 @@ pub enum Need {
 
 /// The part of a [`Map`](crate::Map) that is fitted again on the training rows of each fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FoldFit {
+pub enum RefitScope {
     /// Nothing: it is fitted once, on all training rows.
     No,
     /// Means and deviations of columns, which have a closed form.
-    Standardize(Need),
+    Standardize(Requirement),
     /// Means that fill missing cells, which have a closed form.
-    Impute(Need),
+    Impute(Requirement),
     /// All of it, with the maps after it.
     Maps,
 }
 
 /// A fit on all training rows in place of one in each fold, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FittedOnce {
+pub struct GlobalFit {
     /// Whether these are the means of missing cells; else columns are standardized.
     pub is_imputed: bool,
     /// Why not in each fold.
     pub why: String,
 }
 
-impl std::fmt::Display for FittedOnce {
+impl std::fmt::Display for GlobalFit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let what = if self.is_imputed { "missing cells are filled by means of" } else { "columns are standardized by" };
         write!(f, "{what} all training rows; {}", self.why)
@@ -58,49 +58,49 @@ pub trait RefitColumns: Debug + Send + Sync {
 
 /// The preprocessing of a problem's columns that is fitted again on the training rows of each fold; none by default.
 #[derive(Debug, Clone)]
-pub enum InFolds {
+pub enum PerFoldPreprocessing {
     /// Means and deviations, in closed form.
     Formulas {
         /// The cells that are filled by the means of the training rows.
-        missing: Option<(Need, Arc<MissingMask>)>,
+        missing: Option<(Requirement, Arc<MissingMask>)>,
         /// Whether columns are standardized then.
-        standardize: Option<Need>,
+        standardize: Option<Requirement>,
         /// Fits on all training rows in place of each fold.
-        once: Vec<FittedOnce>,
+        once: Vec<GlobalFit>,
     },
     /// All columns, by maps.
     Maps(Arc<dyn RefitColumns>),
 }
 
-impl Default for InFolds {
+impl Default for PerFoldPreprocessing {
     fn default() -> Self {
-        InFolds::Formulas { missing: None, standardize: None, once: Vec::new() }
+        PerFoldPreprocessing::Formulas { missing: None, standardize: None, once: Vec::new() }
     }
 }
 
-impl InFolds {
+impl PerFoldPreprocessing {
     /// Columns that are standardized by the training rows, and nothing else.
     pub fn standardize() -> Self {
-        InFolds::formulas(None, Some(Need::Required))
+        PerFoldPreprocessing::formulas(None, Some(Requirement::Required))
     }
 
     /// Cells that are filled by the means of the training rows, and columns that are standardized then.
-    pub fn formulas(missing: Option<(Need, MissingMask)>, standardize: Option<Need>) -> Self {
+    pub fn formulas(missing: Option<(Requirement, MissingMask)>, standardize: Option<Requirement>) -> Self {
         let missing = missing.filter(|(_, mask)| !mask.is_empty()).map(|(need, mask)| (need, Arc::new(mask)));
-        InFolds::Formulas { missing, standardize, once: Vec::new() }
+        PerFoldPreprocessing::Formulas { missing, standardize, once: Vec::new() }
     }
 
     /// The cells that are filled by the means of the training rows.
     pub fn missing(&self) -> Option<&MissingMask> {
         match self {
-            InFolds::Formulas { missing, .. } => missing.as_ref().map(|(_, mask)| &**mask),
-            InFolds::Maps(_) => None,
+            PerFoldPreprocessing::Formulas { missing, .. } => missing.as_ref().map(|(_, mask)| &**mask),
+            PerFoldPreprocessing::Maps(_) => None,
         }
     }
 
     /// Whether columns are standardized by the training rows, in closed form.
     pub fn is_standardized(&self) -> bool {
-        matches!(self, InFolds::Formulas { standardize: Some(_), .. })
+        matches!(self, PerFoldPreprocessing::Formulas { standardize: Some(_), .. })
     }
 
     /// Whether columns are imputed or standardized by the training rows, in closed form.
@@ -110,34 +110,36 @@ impl InFolds {
 
     /// Whether maps are refitted on the training rows.
     pub fn is_by_maps(&self) -> bool {
-        matches!(self, InFolds::Maps(_))
+        matches!(self, PerFoldPreprocessing::Maps(_))
     }
 
     /// Fits on all training rows in place of each fold.
-    pub fn once(&self) -> &[FittedOnce] {
+    pub fn once(&self) -> &[GlobalFit] {
         match self {
-            InFolds::Formulas { once, .. } => once,
-            InFolds::Maps(_) => &[],
+            PerFoldPreprocessing::Formulas { once, .. } => once,
+            PerFoldPreprocessing::Maps(_) => &[],
         }
     }
 
     /// The preprocessing for the rows `rows`, in that order; without maps.
     pub(crate) fn select_rows(&self, rows: &[usize]) -> Self {
-        let InFolds::Formulas { missing, standardize, once } = self else { return InFolds::default() };
+        let PerFoldPreprocessing::Formulas { missing, standardize, once } = self else {
+            return PerFoldPreprocessing::default();
+        };
         let missing = missing.as_ref().map(|(need, mask)| (*need, Arc::new(mask.select_rows(rows))));
-        InFolds::Formulas { missing, standardize: *standardize, once: once.clone() }
+        PerFoldPreprocessing::Formulas { missing, standardize: *standardize, once: once.clone() }
     }
 
     /// The preprocessing for the columns `features`, in that order.
     pub(crate) fn select_columns(&self, features: &[Feature]) -> Self {
         match self {
-            InFolds::Formulas { missing, standardize, once } => {
+            PerFoldPreprocessing::Formulas { missing, standardize, once } => {
                 let missing = missing.as_ref().map(|(need, mask)| (*need, Arc::new(mask.select_columns(features))));
                 let missing = missing.filter(|(_, mask)| !mask.is_empty());
-                InFolds::Formulas { missing, standardize: *standardize, once: once.clone() }
+                PerFoldPreprocessing::Formulas { missing, standardize: *standardize, once: once.clone() }
             }
-            InFolds::Maps(maps) => {
-                InFolds::Maps(Arc::new(SomeColumns { of: Arc::clone(maps), features: features.to_vec() }))
+            PerFoldPreprocessing::Maps(maps) => {
+                PerFoldPreprocessing::Maps(Arc::new(SomeColumns { of: Arc::clone(maps), features: features.to_vec() }))
             }
         }
     }

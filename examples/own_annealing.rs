@@ -9,22 +9,22 @@ use vaglio::{Selector, criteria::Loo, learners::Rls};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::prelude::*;
-use vaglio_search::{Space, if_any, run};
+use vaglio_search::{Search, SearchStrategy, Space, StrategyTraits, UnusedSettings, if_any, run};
 
-vaglio_search::settings! {
-    /// Simulated annealing: adds or removes a random column, even if that raises the score while it is hot, and finally
-    /// adds columns that lower the score (S. Kirkpatrick et al., *Optimization by simulated annealing*, 1983).
-    #[part(SearchStrategy, "annealing")]
-    pub struct Annealing {
-        /// Moves tried per column.
-        moves: usize = 20,
-        /// Initial temperature, relative to the score of the first column.
-        temperature: f64 = 0.1,
-    }
+/// Simulated annealing: adds or removes a random column, even if that raises the score while it is hot, and finally
+/// adds columns that lower the score (S. Kirkpatrick et al., *Optimization by simulated annealing*, 1983).
+#[part(SearchStrategy, "annealing")]
+pub struct Annealing {
+    /// Moves tried per column.
+    #[default(20)]
+    pub moves: usize,
+    /// Initial temperature, relative to the score of the first column.
+    #[default(0.1)]
+    pub temperature: f64,
 }
 
 impl Annealing {
-    fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
+    fn check(&self) -> Result<()> {
         Error::unless_between("moves", self.moves, 1..=1_000_000)?;
         if !(self.temperature >= 0.0 && self.temperature.is_finite()) {
             return Err(Error::setting(
@@ -32,34 +32,16 @@ impl Annealing {
                 format!("{} is no temperature; 0 is the least", self.temperature),
             ));
         }
-        let settings = self.settings();
-        settings.refuse(&["tolerance", "patience"], "how long it walks is said by `moves`; leave it out")?;
-        Space::new(settings, design)
+        Ok(())
     }
 }
 
 impl SearchStrategy for Annealing {
-    fn choose(&self) -> Choose {
-        self.choose.clone()
-    }
-
-    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
-        Ok(self.space(design)?.into_rules())
-    }
-
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        let space = self.space(design)?;
-        let (forward, drawn) = (Outline::forward(space.features(), space.most), self.moves * space.groups.len());
-        let (steps, trials) = (forward.steps + drawn, forward.trials + drawn as f64);
-        Ok(space.outline(Outline { steps, trials, ..forward }))
-    }
-
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let space = self.space(context.design())?;
+    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         let mut random = ChaCha8Rng::seed_from_u64(context.seed);
         let mut uniform = move || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
         let (free, least) = (space.free(), space.least.unwrap_or(1).max(1));
-        run(&space, context, &self.outline(context.design())?, |walk| {
+        run(space, context, |walk| {
             walk.enter_forced()?;
             // The empty subset may score below all others if scores do not compare with it, so it is no start.
             while walk.size() < least {
@@ -95,13 +77,27 @@ impl SearchStrategy for Annealing {
             Ok(StopReason::NoImprovement)
         })
     }
+
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+        let (forward, drawn) = (Outline::forward(space.features(), space.most), self.moves * space.groups.len());
+        let (steps, trials) = (forward.steps + drawn, forward.trials + drawn as f64);
+        Ok(Outline { steps, trials, ..forward })
+    }
+
+    fn traits(&self) -> StrategyTraits<'_> {
+        const OF_PATIENCE: UnusedSettings = UnusedSettings {
+            names: &["tolerance", "patience"],
+            why: "how long it walks is said by `moves`; leave it out",
+        };
+        StrategyTraits { check: self.check(), unused: &[OF_PATIENCE], ..StrategyTraits::default() }
+    }
 }
 // ANCHOR_END: search
 
 /// Selects columns by the search above and trains ridge regression on them.
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dataset = vaglio_examples::diabetes()?;
-    let search = Annealing::default().choose(Choose::Best);
+    let search = Search::new(Annealing::default()).choose(Choose::Best);
     let fitted = Selector::params(Loo::default(), search, Rls::default()).fit(&dataset)?;
     println!("{}", fitted.selected().join(", "));
     // As good as the best subset, which exhaustive search finds.
@@ -122,7 +118,7 @@ mod tests {
             let criterion: Box<dyn vaglio_core::Criterion> =
                 serde_json::from_value(serde_json::json!({ "kind": kind })).expect("a criterion");
             vaglio_testkit::check_search_on_standard_data(
-                &Annealing { moves: 3, ..Annealing::default() },
+                &Annealing { moves: 3, ..Annealing::default() }.into(),
                 &*criterion,
                 1e-9,
             )?;

@@ -7,44 +7,18 @@ use vaglio::{Selector, criteria::Loo, learners::Rls};
 
 // ANCHOR: search
 use vaglio_core::prelude::*;
-use vaglio_search::{Move, Space, if_any, run};
+use vaglio_search::{Move, Search, SearchStrategy, Space, StrategyTraits, UnusedSettings, if_any, run};
 
-vaglio_search::settings! {
-    /// Takes the best addition or the best removal, whichever is better, and ends when neither lowers the score.
-    #[part(SearchStrategy, "stepwise")]
-    pub struct Stepwise {}
-}
-
-impl Stepwise {
-    fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
-        let settings = self.settings();
-        settings
-            .refuse(&["tolerance", "patience"], "it ends by itself, when no step lowers the score; leave it out")?;
-        Space::new(settings, design)
-    }
-}
+/// Takes the best addition or the best removal, whichever is better, and ends when neither lowers the score.
+#[part(SearchStrategy, "stepwise")]
+pub struct Stepwise {}
 
 impl SearchStrategy for Stepwise {
-    fn choose(&self) -> Choose {
-        self.choose.clone()
-    }
-
-    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
-        Ok(self.space(design)?.into_rules())
-    }
-
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        let space = self.space(design)?;
-        let forward = Outline::forward(space.features(), space.most);
-        Ok(space.outline(Outline { steps: 3 * forward.steps, trials: 3.0 * forward.trials, ..forward }))
-    }
-
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let space = self.space(context.design())?;
+    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         let least = space.least.unwrap_or(1).max(1);
         // Counting removals bounds the number of steps by the outline.
         let mut removals = space.largest();
-        run(&space, context, &self.outline(context.design())?, |walk| {
+        run(space, context, |walk| {
             walk.enter_forced()?;
             loop {
                 let addition = if_any(walk.best_addition())?;
@@ -65,6 +39,19 @@ impl SearchStrategy for Stepwise {
             }
         })
     }
+
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+        let forward = Outline::forward(space.features(), space.most);
+        Ok(Outline { steps: 3 * forward.steps, trials: 3.0 * forward.trials, ..forward })
+    }
+
+    fn traits(&self) -> StrategyTraits<'_> {
+        const OF_PATIENCE: UnusedSettings = UnusedSettings {
+            names: &["tolerance", "patience"],
+            why: "it ends by itself, when no step lowers the score; leave it out",
+        };
+        StrategyTraits { unused: &[OF_PATIENCE], ..StrategyTraits::default() }
+    }
 }
 // ANCHOR_END: search
 
@@ -72,7 +59,7 @@ impl SearchStrategy for Stepwise {
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dataset = vaglio_examples::diabetes()?;
     // ANCHOR: use
-    let search = Stepwise::default().choose(Choose::Last);
+    let search = Search::new(Stepwise {}).choose(Choose::Last);
     let fitted = Selector::params(Loo::default(), search, Rls::default()).fit(&dataset)?;
     // ANCHOR_END: use
     let ended = fitted.path().map(|path| path.stop_reason);
@@ -87,12 +74,13 @@ pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
 #[cfg(test)]
 mod tests {
     use super::Stepwise;
+    use vaglio_search::Search;
 
     // ANCHOR: laws
     #[test]
     fn it_keeps_the_laws() -> Result<(), vaglio_testkit::Broken> {
         let criterion = vaglio::criteria::Loo::default();
-        vaglio_testkit::check_search_on_standard_data(&Stepwise::default(), &criterion, 1e-9)
+        vaglio_testkit::check_search_on_standard_data(&Search::new(Stepwise {}), &criterion, 1e-9)
     }
     // ANCHOR_END: laws
 
@@ -100,6 +88,6 @@ mod tests {
     fn it_keeps_them_on_scores_that_compare_with_no_empty_subset() -> Result<(), vaglio_testkit::Broken> {
         let criterion: Box<dyn vaglio_core::Criterion> =
             serde_json::from_str(r#"{"kind": "mrmr"}"#).expect("a criterion");
-        vaglio_testkit::check_search_on_standard_data(&Stepwise::default(), &*criterion, 1e-9)
+        vaglio_testkit::check_search_on_standard_data(&Search::new(Stepwise {}), &*criterion, 1e-9)
     }
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use std::time::Instant;
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
-use vaglio::search::Greedy;
+use vaglio::search::{Greedy, Search};
 use vaglio::{Selector, ValidSelector};
 use vaglio_core::{Choose, Columns, Problem, Result, Silent, Task};
 use vaglio_testkit::Random;
@@ -92,7 +92,7 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
 }
 
 fn selector() -> Result<ValidSelector> {
-    let search = Greedy { choose: Choose::FalseDiscoveries(RATE), ..Greedy::default() };
+    let search = Search::new(Greedy {}).choose(Choose::FalseDiscoveries(RATE));
     Selector::params(Loo::default(), search, Rls::new(1.0)).check()
 }
 

@@ -4,7 +4,7 @@ use vaglio_template::Template;
 
 #[test]
 fn every_law_holds() -> Result<(), vaglio_testkit::Broken> {
-    vaglio_testkit::check_search_on_standard_data(&Template::default(), &vaglio_dependence::Mrmr::default(), 1e-9)
+    vaglio_testkit::check_search_on_standard_data(&Template::default().into(), &vaglio_dependence::Mrmr::default(), 1e-9)
 }
 
 #[test]

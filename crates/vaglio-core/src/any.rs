@@ -1,6 +1,6 @@
 //! Parts inside of parts, as settings.
 
-use crate::{Criterion, Learner, Loss, Map, Resampling, Role, SearchStrategy, Squared, TargetMap, title};
+use crate::{Criterion, Learner, Loss, Map, Resampling, Role, Squared, TargetMap, title};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::ops::Deref;
@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 /// A part as a setting of another: in files a bare word, or its `kind` with its settings.
 ///
-/// Two are the same where they are written alike. What takes `impl Into<AnySearch>` takes a search, `Box<dyn SearchStrategy>` and
-/// `Arc<dyn SearchStrategy>`; so with every role.
+/// Two are the same where they are written alike. What takes `impl Into<AnyLearner>` takes a learner, `Box<dyn Learner>` and
+/// `Arc<dyn Learner>`; so with every role.
 pub struct Any<P: ?Sized>(Arc<P>);
 
 /// A trait whose implementations are settings of others.
@@ -76,8 +76,6 @@ macro_rules! any {
 any! {
     /// Any criterion.
     AnyCriterion = Criterion, Criterion;
-    /// Any search.
-    AnySearch = SearchStrategy, Search;
     /// Any learner.
     AnyLearner = Learner, Learner;
     /// Any map of columns.

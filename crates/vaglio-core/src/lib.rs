@@ -1,7 +1,7 @@
 //! The traits of vaglio, and everything that the author of a plug-in reads.
 //!
-//! A [`SearchStrategy`] walks subsets of columns, a [`Criterion`] scores them, a [`Learner`] gives them meaning.
-//! Each is a trait; an implementation is a plain struct whose fields are its settings, made known to pipeline files
+//! A [`Criterion`] scores subsets of columns, a [`Learner`] gives them meaning; searches, which walk subsets, are in
+//! `vaglio-search`. Each is a trait; an implementation is a plain struct whose fields are its settings, made known to pipeline files
 //! by [`#[part(Trait, "word")]`](part).
 //!
 //! Data come as a [`Problem`] (what the user gave, checked once) and are searched as a [`Design`] (the learner's
@@ -93,7 +93,7 @@ mod target_map;
 mod task;
 mod training;
 
-pub use any::{Any, AnyCriterion, AnyLearner, AnyLoss, AnyMap, AnyResampling, AnySearch, AnyTargetMap, Inner};
+pub use any::{Any, AnyCriterion, AnyLearner, AnyLoss, AnyMap, AnyResampling, AnyTargetMap, Inner};
 pub use choose::{Choose, CrossValidation, MOST_FOLDS, MOST_REPEATS, Rule, Wanted, check_repeated_rows};
 pub use classes::{ClassOrder, Classes, is_tie};
 pub use clustered::{ClusterSum, Spread, is_alone};
@@ -139,7 +139,7 @@ pub use resampling::{Resampling, Split};
 pub use ridge::Coefficients;
 pub use round::Round;
 pub use score::{Score, Winner};
-pub use search::{Effort, FeatureRef, SearchContext, SearchStrategy};
+pub use search::{Effort, FeatureRef, SearchContext};
 pub use session::{ByKey, Cache};
 pub use shown::{acts, aligned, clip, counted, short, shown, significant};
 pub use stop::StopSign;

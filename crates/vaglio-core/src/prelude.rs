@@ -5,6 +5,6 @@ pub use crate::{
     Evaluator, Event, Expression, Feature, FeatureMap, FittedMap, FittedTargetMap, Form, Found, HeldOut, Lambda,
     Learner, LinearForm, Loss, Map, Measure, Model, ModelData, ModelParts, Numbers, Observer, Outline, Path, PathEntry,
     Predict, Predictor, Problem, Readout, ReadoutMap, Refit, Resampling, Result, Round, Rules, Score, SearchContext,
-    SearchStrategy, Shortcut, Split, Step, StopReason, SubsetScorer, Table, TargetMap, Task, Trained, TrainingRows,
-    Winner, part, saved, setting,
+    Shortcut, Split, Step, StopReason, SubsetScorer, Table, TargetMap, Task, Trained, TrainingRows, Winner, part,
+    saved, setting,
 };

@@ -2,8 +2,8 @@
 //!
 //! [`part`](crate::part) and [`saved`](crate::saved) implement these; nobody else needs to.
 
-use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqAccessDeserializer};
-use serde::de::{DeserializeOwned, Unexpected};
+use serde::de::DeserializeOwned;
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,15 +12,11 @@ use std::marker::PhantomData;
 /// where one is wanted.
 pub const WRITTEN: &str = "vaglio_core::registered";
 
-/// What reads an object of a trait: a map with its `kind`, a word for the `kind` alone, and a list of searches for the chain
-/// of them.
+/// What reads an object of a trait: a map with its `kind`, or a word for the `kind` alone.
 struct PartVisitor<T: ?Sized> {
     noun: &'static str,
     object: PhantomData<Box<T>>,
 }
-
-/// The word of the search that is a list of searches.
-const CHAIN: &str = "chain";
 
 impl<'de, T: ?Sized> de::Visitor<'de> for PartVisitor<T>
 where
@@ -42,15 +38,6 @@ where
 
     fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         Deserialize::deserialize(MapAccessDeserializer::new(map))
-    }
-
-    fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-        if self.noun != crate::Role::Search.name() {
-            return Err(de::Error::invalid_type(Unexpected::Seq, &self));
-        }
-        let stages = Vec::<serde_json::Value>::deserialize(SeqAccessDeserializer::new(list))?;
-        let chain = serde_json::json!({"kind": CHAIN, "stages": stages});
-        Deserialize::deserialize(chain).map_err(de::Error::custom)
     }
 }
 
@@ -91,12 +78,6 @@ registered!(
     "criterion",
     "`{Self}` is a criterion without a word in pipeline files",
     "put `#[vaglio_core::part(Criterion, \"its_word\")]` on the struct"
-);
-registered!(
-    SearchStrategy,
-    "search",
-    "`{Self}` is a search without a word in pipeline files",
-    "put `#[vaglio_core::part(SearchStrategy, \"its_word\")]` on the struct"
 );
 registered!(
     Learner,

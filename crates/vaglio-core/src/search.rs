@@ -1,13 +1,11 @@
-//! Searches: how subsets are walked.
+//! What a search works with.
 
 use crate::engine::EngineDesign as _;
 use crate::{
-    Action, Answer, Choose, Criterion, Design, Error, Estimate, Event, Feature, Found, Geometry, Journal, Monitor,
-    Outline, Path, Result, Rules, Step, StopReason, SubsetScorer, registered,
+    Action, Answer, Criterion, Design, Error, Estimate, Event, Feature, Found, Geometry, Journal, Monitor, Result,
+    Step, StopReason, SubsetScorer,
 };
 use serde::{Deserialize, Serialize};
-use std::fmt::Debug;
-use std::sync::Arc;
 
 /// What a search takes beside the scores of its criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -22,80 +20,6 @@ impl Effort {
     /// The estimate of a criterion with what the search takes.
     pub fn beside(self, estimate: Estimate) -> Estimate {
         Estimate { flops: estimate.flops + self.flops, bytes: estimate.bytes + self.bytes, ..estimate }
-    }
-}
-
-/// A way to walk subsets; its fields are its settings.
-pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
-    /// Walks subsets by changing the context's and reports every step.
-    ///
-    /// # Errors
-    /// A setting that the candidates do not allow; the evaluator's errors.
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path>;
-
-    /// How far the search goes on a design, so that criteria can choose the cheapest engine, for `plan` and for progress.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path inside this search, for settings that the
-    /// design does not allow.
-    fn outline(&self, design: &Design) -> Result<Outline>;
-
-    /// What the search takes beside the scores of a criterion, for `plan` and the limit of memory.
-    ///
-    /// # Errors
-    /// Those of [`SearchStrategy::outline`] and of the criterion.
-    fn effort(&self, _criterion: &dyn Criterion, _design: &Design) -> Result<Effort> {
-        Ok(Effort::default())
-    }
-
-    /// The searches that compete in its place, where it is a race: all are cross-validated on the same folds, and what is done
-    /// with the search is done with the one that won.
-    fn contestants(&self) -> &[Arc<dyn SearchStrategy>] {
-        &[]
-    }
-
-    /// Which size of a path is the result; a search with such a setting says what it is.
-    fn choose(&self) -> Choose {
-        Choose::Auto
-    }
-
-    /// What every subset keeps to beside sizes, on a design; a search with [`Constraints`](crate::Constraints) says what they are.
-    ///
-    /// # Errors
-    /// Those of [`SearchStrategy::outline`].
-    fn rules(&self, _design: &Design) -> Result<Option<Rules>> {
-        Ok(None)
-    }
-
-    /// Whether λ has a part in the model of the subset that it leaves; one that has no part is not chosen.
-    fn takes_lambda(&self) -> bool {
-        true
-    }
-
-    /// The search with the penalties of its own at which its path is judged ([`Path::at_penalties`]), where it is: those of a
-    /// grid that is fitted to the design of all training rows, so that folds share it.
-    ///
-    /// # Errors
-    /// Those of the criterion's geometry.
-    fn at_penalties(&self, _criterion: &dyn Criterion, _design: &Design) -> Result<Option<Arc<dyn SearchStrategy>>> {
-        Ok(None)
-    }
-
-    /// Checks the settings before any data are read.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] with the field's path inside this search.
-    fn check_settings(&self) -> Result<()> {
-        Ok(())
-    }
-
-    /// Refuses settings and criteria with which the search has no meaning, before anything is computed; by default what
-    /// the outline refuses.
-    ///
-    /// # Errors
-    /// Those of [`SearchStrategy::outline`]; [`Error::Setting`] where the search cannot walk with this criterion.
-    fn check(&self, _criterion: &dyn Criterion, design: &Design) -> Result<()> {
-        self.outline(design).map(drop)
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn frontier(
         let known = path.iter().find(|known| known.subset.len() == entry.size);
         entry.cost = known.map(|known| rules.cost(&known.subset));
     }
-    let Some(race) = race else { return Ok(bought(selection, entries, winner.search().typetag_name())) };
+    let Some(race) = race else { return Ok(bought(selection, entries, winner.search().kind())) };
     let name = won.and_then(|won| race.contestants.get(won)).map(|contestant| &contestant.search);
     for point in frontier.iter_mut().filter(|point| Some(&point.search) == name) {
         let entry = entries.iter().find(|entry| entry.size == point.size);

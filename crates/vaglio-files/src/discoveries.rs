@@ -46,7 +46,7 @@ pub(super) fn planned(
     (sample, design): (&Sample, &Design),
     evaluate: Option<&Evaluate>,
 ) -> Result<Option<String>> {
-    let chooses = matches!(selector.search().choose(), Choose::FalseDiscoveries(_));
+    let chooses = matches!(selector.search().size_choice(), Choose::FalseDiscoveries(_));
     let asks = evaluate.is_some_and(|evaluate| evaluate.fdr.is_some());
     if !chooses && !asks {
         return Ok(None);
@@ -62,7 +62,7 @@ const STEPS: f64 = 40.0;
 
 /// Flops of the experiments; 0 if nothing asks for them.
 pub(super) fn flops(selector: &ValidSelector, design: &Design, evaluate: Option<&Evaluate>) -> f64 {
-    let is_asked = matches!(selector.search().choose(), Choose::FalseDiscoveries(_))
+    let is_asked = matches!(selector.search().size_choice(), Choose::FalseDiscoveries(_))
         || evaluate.is_some_and(|evaluate| evaluate.fdr.is_some());
     let step = 2.0 * design.planned_rows() as f64 * among(selector, design).len() as f64;
     if is_asked { EXPERIMENTS as f64 * STEPS * step } else { 0.0 }

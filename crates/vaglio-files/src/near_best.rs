@@ -13,13 +13,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::{EngineDesign, select_rows};
-use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Outline, Result, SearchStrategy, SubsetScorer};
+use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Outline, Result, SubsetScorer};
 use vaglio_pipeline::resample::pool::in_turn;
 use vaglio_pipeline::resample::tally::{Compared, EVERY};
 use vaglio_pipeline::resample::{Sample, Tally, Watcher};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, Nested};
-use vaglio_search::{Alternatives, Within};
+use vaglio_search::{Alternatives, Exhaustive, Search, Within};
 use vaglio_validate::predicted_held_out;
 
 /// Maximum number of subsets that are scored, those with sizes nearest to the chosen one.
@@ -65,22 +65,21 @@ pub(super) fn near_best(
 }
 
 /// Describes the subsets that are counted, for people.
-pub(super) fn sentence(search: &dyn SearchStrategy) -> String {
-    match search.typetag_name() {
+pub(super) fn sentence(search: &Search) -> String {
+    match search.kind() {
         "exhaustive" => "all subsets near the best, counted by one more walk on all rows".into(),
         _ => format!("at most {MOST} subsets that the search meets, each scored again on all rows"),
     }
 }
 
 /// The exhaustive search with counting of near-best subsets, or `None` for another search.
-fn listing(selector: &ValidSelector, asked: &Alternatives) -> Option<Arc<dyn SearchStrategy>> {
-    let search = selector.search();
-    if search.typetag_name() != "exhaustive" {
+fn listing(selector: &ValidSelector, asked: &Alternatives) -> Option<Search> {
+    let mut search = selector.search().clone();
+    if search.kind() != "exhaustive" {
         return None;
     }
-    let mut settings = serde_json::to_value(&**search).ok()?;
-    settings.as_object_mut()?.insert("alternatives".into(), serde_json::to_value(asked).ok()?);
-    serde_json::from_value::<Box<dyn SearchStrategy>>(settings).ok().map(Arc::from)
+    search.strategy = Arc::new(Exhaustive { alternatives: Some(*asked) });
+    Some(search)
 }
 
 /// Counts near-best subsets by an exhaustive search.

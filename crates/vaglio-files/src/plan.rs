@@ -142,7 +142,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
         "pipeline",
         format!(
             "{} on {} with {}",
-            settings.search.typetag_name(),
+            settings.search.kind(),
             settings.criterion.typetag_name(),
             settings.learner.typetag_name()
         ),
@@ -228,7 +228,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
         0.0
     };
     if evaluate.is_some_and(|evaluate| evaluate.alternatives.is_some()) {
-        line("as good", near_best::sentence(&*settings.search));
+        line("as good", near_best::sentence(&settings.search));
     }
     let work = estimate.flops * walks.count() as f64 + of_tuning + shares;
     let unknown = || format!("unknown: the criterion `{}` says nothing of it", settings.criterion.typetag_name());

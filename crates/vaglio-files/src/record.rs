@@ -224,7 +224,7 @@ fn parts(pipeline: &ValidPipeline, prepared: &Prepared, selection: &Selection) -
     Ok(PartNames {
         learner: settings.learner.typetag_name().into(),
         criterion: settings.criterion.typetag_name().into(),
-        search: settings.search.typetag_name().into(),
+        search: settings.search.kind().into(),
         loss: settings.criterion.loss().map(|loss| LossName::from(&*loss)),
         engine: selection.engine.clone().into_owned(),
         approximation: selection.approximation.clone().map(Into::into),
@@ -275,10 +275,10 @@ fn selected(prepared: &Prepared, design: &Design, selection: &Selection, worths:
 
 /// Warns if more columns are allowed than there are candidates.
 fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Warning> {
-    let search = serde_json::to_value(&pipeline.settings().search).ok()?;
-    let stages = search["stages"].as_array().map_or_else(|| vec![&search], |stages| stages.iter().collect());
-    let most = stages.iter().filter_map(|stage| stage["max_features"].as_u64()).max()?;
-    (most > candidates as u64).then(|| {
+    let search = &pipeline.settings().search;
+    let stages = search.stages().iter().chain([search]);
+    let most = stages.filter_map(|stage| stage.settings.max_features).max()?;
+    (most > candidates).then(|| {
         let there = counted(candidates, "candidate column");
         let message = format!("`search.max_features` is {most}, and the data have {there}: all of them may be taken");
         Warning::new(WarningKind::MaxFeatures, message)

@@ -54,7 +54,7 @@ fn naming(criterion: &dyn Criterion, column: &str) -> String {
 /// # Errors
 /// [`Error::Setting`] for two of them.
 pub(super) fn assignment(settings: &Settings) -> Result<Option<Assignment>> {
-    let (choose, evaluate) = (settings.search.choose(), settings.evaluate.as_ref());
+    let (choose, evaluate) = (settings.search.size_choice(), settings.evaluate.as_ref());
     let of_choose = if let Choose::CrossValidated(how) = &choose { how.splits.as_ref() } else { None };
     let around = [
         ("search.choose", of_choose),

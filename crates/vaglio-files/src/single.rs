@@ -4,7 +4,6 @@ use super::Prepared;
 use super::roles::Roles;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use std::sync::Arc;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Columns, Design, Feature, Outline, Problem, Result, Score, SingleNumbers, SingleRounding, SubsetScorer,
@@ -85,7 +84,7 @@ fn relative_rounding(columns: &Columns, feature: Feature) -> f64 {
 /// Score of all columns of a problem, added in order.
 fn score_of_all(selector: &ValidSelector, problem: &Problem, lambda: Option<f64>) -> Result<Score> {
     // The search's settings refer to all columns.
-    let selector = selector.by_search(Arc::new(All::default()));
+    let selector = selector.by_search(All {}.into());
     let design = selector.design(problem)?.at_lambda(lambda).without_errors();
     let count = design.features();
     let mut subset = SubsetScorer::open(&**selector.criterion(), &design, &Outline::forward(count, count))?;

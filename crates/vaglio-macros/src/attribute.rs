@@ -69,6 +69,15 @@ pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<Tok
     }
     let (input, registered) = (&item.input, registered(&arguments.of, &arguments.word, &item.input.ident));
     let (name, role) = (&item.input.ident, Ident::new(role.name, arguments.of.span()));
+    // The settings of a search are those of its strategy and those that all searches share.
+    let schema = match arguments.of == "SearchStrategy" {
+        true => quote!(::vaglio_search::schema(
+            #word,
+            <#name as ::vaglio_core::schemars::JsonSchema>::json_schema(generator),
+            generator
+        )),
+        false => quote!(generator.subschema_for::<#name>()),
+    };
     Ok(quote! {
         #input
         #rest
@@ -84,7 +93,7 @@ pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<Tok
                     package: env!("CARGO_PKG_NAME"),
                     version: env!("CARGO_PKG_VERSION"),
                     defined: concat!(module_path!(), "::", stringify!(#name)),
-                    schema: |generator| generator.subschema_for::<#name>(),
+                    schema: |generator| #schema,
                 }
             }
         };
@@ -145,11 +154,12 @@ fn serialized(item: &mut Item) {
 
 /// Registers the word for deserialization of the trait's objects.
 fn registered(of: &Ident, word: &LitStr, name: &Ident) -> TokenStream {
+    let home = Ident::new(if of == "SearchStrategy" { "vaglio_search" } else { "vaglio_core" }, of.span());
     quote! {
         use ::vaglio_core::typetag;
         #[typetag::serde(name = #word)]
-        impl ::vaglio_core::registered::#of for #name {
-            fn part(self: ::std::boxed::Box<Self>) -> ::std::boxed::Box<dyn ::vaglio_core::#of> {
+        impl ::#home::registered::#of for #name {
+            fn part(self: ::std::boxed::Box<Self>) -> ::std::boxed::Box<dyn ::#home::#of> {
                 self
             }
         }

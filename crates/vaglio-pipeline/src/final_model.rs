@@ -11,7 +11,7 @@ use crate::all_rows::FitFrom;
 use crate::criteria::{HeldOutPredictions, Loo};
 use crate::resample::along::{Held, Reduced, predictions_along};
 use crate::resample::{self, Sample, Watcher};
-use crate::search::All;
+use crate::search::{All, Search};
 use crate::selector::ValidSelector;
 use crate::train::train;
 use crate::tune::{Tune, Tuned, Tuning};
@@ -22,7 +22,7 @@ use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     AnyCriterion, AnyLearner, Choose, Coefficients, Criterion, Design, Error, Feature, Figures, Form, Learner, Model,
-    Monitor, PathEntry, Problem, Result, Round, Score, SearchStrategy, Silent, StopSign,
+    Monitor, PathEntry, Problem, Result, Round, Score, Silent, StopSign,
 };
 
 /// A learner to train on the selected columns: the `model` of a pipeline.
@@ -150,7 +150,7 @@ impl FinalModel {
     /// A selection of all given columns, by the criterion that chooses λ.
     fn selector(&self, of: &ValidSelector) -> ValidSelector {
         let own = || if of.criterion.loss().is_some() { Arc::clone(&of.criterion) } else { Arc::new(Loo::default()) };
-        let search: Arc<dyn SearchStrategy> = Arc::new(All { choose: Choose::Last, ..All::default() });
+        let search: Search = Search::new(All {}).choose(Choose::Last);
         let (learner, criterion) = (Arc::clone(&self.learner), self.criterion.clone().unwrap_or_else(own));
         ValidSelector {
             criterion,

@@ -11,6 +11,7 @@ use crate::final_model::FinalModel;
 use crate::learners::Rls;
 use crate::resample::room::Room;
 use crate::resample::{self, Picked, Sample, by_score};
+use crate::search::Search;
 use crate::train::{train, train_entry};
 use selection::UNTRAINED;
 pub use selection::{Searched, Selection};
@@ -18,8 +19,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyCriterion, AnyLearner, AnyLoss, AnyResampling, AnySearch, Criterion, Design, Error, Learner, Monitor, Outline,
-    Path, Per, Problem, Result, Role, Rule, SearchStrategy, Squared, StopSign, SubsetScorer, Task, ZeroOne,
+    AnyCriterion, AnyLearner, AnyLoss, AnyResampling, Criterion, Design, Error, Learner, Monitor, Outline, Path, Per,
+    Problem, Result, Role, Rule, Squared, StopSign, SubsetScorer, Task, ZeroOne,
 };
 use vaglio_report::record::{Warning, WarningKind};
 pub(crate) use walking::Walking;
@@ -29,7 +30,7 @@ pub(crate) use walking::Walking;
 /// | name | default | purpose | range |
 /// |---|---|---|---|
 /// | `criterion` | – | scores subsets | any [`Criterion`] |
-/// | `search` | – | walks subsets | any [`SearchStrategy`] |
+/// | `search` | – | walks subsets | any [`Search`] |
 /// | `learner` | – | gives a subset its meaning | any [`Learner`] |
 /// | `seed` | 0 | determines every random choice | any |
 ///
@@ -61,7 +62,7 @@ pub struct Selector(pub(crate) ValidSelector);
 #[derive(Debug, Clone)]
 pub struct ValidSelector {
     pub(crate) criterion: Arc<dyn Criterion>,
-    pub(crate) search: Arc<dyn SearchStrategy>,
+    pub(crate) search: Search,
     pub(crate) learner: Arc<dyn Learner>,
     pub(crate) seed: u64,
     /// Learner trained on the selected columns; it replaces `learner` in predictions and evaluation.
@@ -77,18 +78,14 @@ impl Selector {
     /// Parameters from a criterion, a search and a learner, each new, boxed or shared.
     pub fn params(
         criterion: impl Into<AnyCriterion>,
-        search: impl Into<AnySearch>,
+        search: impl Into<Search>,
         learner: impl Into<AnyLearner>,
     ) -> Self {
-        Selector::from_parts(criterion.into().into(), search.into().into(), learner.into().into())
+        Selector::from_parts(criterion.into().into(), search.into(), learner.into().into())
     }
 
     /// Parameters from shared components, such as those of a pipeline.
-    pub fn from_parts(
-        criterion: Arc<dyn Criterion>,
-        search: Arc<dyn SearchStrategy>,
-        learner: Arc<dyn Learner>,
-    ) -> Self {
+    pub fn from_parts(criterion: Arc<dyn Criterion>, search: Search, learner: Arc<dyn Learner>) -> Self {
         Selector(ValidSelector { criterion, search, learner, seed: 0, model: None, room: Room::default(), dealt: None })
     }
 
@@ -128,7 +125,7 @@ impl ValidSelector {
 
     /// A copy with another search.
     #[doc(hidden)]
-    pub fn by_search(&self, search: Arc<dyn SearchStrategy>) -> Self {
+    pub fn by_search(&self, search: Search) -> Self {
         ValidSelector { search, ..self.clone() }
     }
 
@@ -144,7 +141,7 @@ impl ValidSelector {
     }
 
     /// Search that walks subsets.
-    pub fn search(&self) -> &Arc<dyn SearchStrategy> {
+    pub fn search(&self) -> &Search {
         &self.search
     }
 
@@ -158,7 +155,7 @@ impl ValidSelector {
     /// # Errors
     /// [`Error::Setting`] with the path of the field.
     pub(crate) fn check_settings(&self) -> Result<()> {
-        check_parts(&*self.criterion, &*self.search, &*self.learner, self.model.as_ref())
+        check_parts(&*self.criterion, &self.search, &*self.learner, self.model.as_ref())
     }
 
     /// Loss that compares selections: the criterion's, or else the squared error for numbers and the zero-one loss for
@@ -222,7 +219,7 @@ impl ValidSelector {
 
     /// One selection for each competing search; this one alone without a race.
     pub(crate) fn contestants(&self) -> Vec<ValidSelector> {
-        let with = |search: &Arc<dyn SearchStrategy>| ValidSelector { search: Arc::clone(search), ..self.clone() };
+        let with = |search: &Search| ValidSelector { search: search.clone(), ..self.clone() };
         self.search.contestants().iter().map(with).collect()
     }
 
@@ -234,7 +231,7 @@ impl ValidSelector {
 
     /// Attributes an error to the search, unless it belongs to another part.
     fn of_search(&self, error: Error) -> Error {
-        error.of(Role::Search, self.search.typetag_name())
+        error.of(Role::Search, self.search.kind())
     }
 
     /// Searches, chooses a size and λ, and trains the learner on the selected subset.
@@ -389,7 +386,7 @@ fn alpha(path: &Path, subset: &SubsetScorer<'_>) -> Result<Option<Vec<f64>>> {
 /// [`Error::Setting`] with the path of the field.
 pub(crate) fn check_parts(
     criterion: &dyn Criterion,
-    search: &dyn SearchStrategy,
+    search: &Search,
     learner: &dyn Learner,
     model: Option<&FinalModel>,
 ) -> Result<()> {

@@ -1,56 +1,36 @@
 //! Every feature, without a selection.
 
-use crate::Space;
-use vaglio_core::{
-    Answer, Choose, Design, Event, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part,
+use crate::{Moves, SearchStrategy, Space, StrategyTraits, UnusedSettings};
+use vaglio_core::{Answer, Event, Feature, Outline, Path, Result, SearchContext, StopReason, part};
+
+/// Keeps every feature, so that λ alone is chosen: by cross-validation, or by the criterion with `choose: best`.
+///
+/// The path has one entry and no step. `excluded` features stay out; the settings of a selection are refused.
+#[part(
+    SearchStrategy,
+    "all",
+    summary = "every column, without a selection; lambda alone is chosen",
+    title = "all columns"
+)]
+pub struct All {}
+
+/// The settings of a selection.
+const OF_SELECTION: UnusedSettings = UnusedSettings {
+    names: &["max_features", "min_features", "tolerance", "patience", "forced", "blocks", "polish", "constraints"],
+    why: "every column is kept; leave it out, or take another search",
 };
 
-crate::settings! {
-    /// Keeps every feature, so that λ alone is chosen: by cross-validation, or by the criterion with `choose: best`.
-    ///
-    /// The path has one entry and no step. `excluded` features stay out; the settings of a selection are refused.
-    #[part(
-        SearchStrategy,
-        "all",
-        summary = "every column, without a selection; lambda alone is chosen",
-        title = "all columns"
-    )]
-    pub struct All {}
-}
-
-/// Why settings are refused that other searches have.
-const NO_SELECTION: &str = "every column is kept; leave it out, or take another search";
-
-impl All {
-    fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
-        let settings = self.settings();
-        let selecting =
-            ["max_features", "min_features", "tolerance", "patience", "forced", "blocks", "polish", "constraints"];
-        settings.refuse(&selecting, NO_SELECTION)?;
-        let mut space = Space::new(settings, design)?;
-        space.least = Some(space.features());
-        Ok(space)
-    }
-}
-
 impl SearchStrategy for All {
-    fn choose(&self) -> Choose {
-        self.choose.clone()
-    }
-
-    fn check_settings(&self) -> Result<()> {
-        self.settings().check()
-    }
-
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        let space = self.space(design)?;
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
         let all = space.features();
-        Ok(space.outline(Outline { start: all, largest: all, trials: 1.0, steps: 0 }))
+        Ok(Outline { start: all, largest: all, trials: 1.0, steps: 0 })
     }
 
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let space = self.space(context.design())?;
-        context.begin(0);
+    fn traits(&self) -> StrategyTraits<'_> {
+        StrategyTraits { moves: Moves::All, unused: &[OF_SELECTION], ..StrategyTraits::default() }
+    }
+
+    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         let (subset, monitor) = context.parts();
         space.has_what_it_chooses_by(subset)?;
         let mut path = Path::stopped(subset.score()?, StopReason::NoCandidates);

@@ -33,7 +33,7 @@ pub enum WithinRule {
     OneSe,
 }
 
-/// Subsets that are counted at most.
+/// Maximum number of subsets that are counted.
 const MOST: u64 = 100_000;
 
 impl Default for Alternatives {
@@ -43,7 +43,7 @@ impl Default for Alternatives {
 }
 
 impl Alternatives {
-    /// Refuses what no search can list.
+    /// Refuses settings without a list.
     ///
     /// # Errors
     /// [`Error::Setting`] under `alternatives`.
@@ -57,7 +57,7 @@ impl Alternatives {
         }
     }
 
-    /// Those of a search whose best subsets are known.
+    /// Lists the near-best subsets of a search whose best subsets are known.
     pub(crate) fn of(
         &self,
         entries: &[PathEntry],
@@ -84,12 +84,12 @@ impl Alternatives {
     }
 }
 
-/// What was found so far.
+/// Near-best subsets found so far.
 pub(crate) struct Counted {
     pub limit: f64,
     listed: usize,
     count: u64,
-    /// Of each column, how many subsets have it.
+    /// Number of subsets that contain each column.
     with: std::collections::BTreeMap<Feature, u64>,
     subsets: Vec<(Vec<Feature>, f64)>,
 }
@@ -103,7 +103,7 @@ impl Counted {
         self.count >= MOST
     }
 
-    /// Counts a subset, in increasing order, if its score is within the limit.
+    /// Counts a subset, sorted in increasing order, if its score is within the limit.
     pub fn offer(&mut self, features: Vec<Feature>, loss: f64) {
         if loss > self.limit || self.is_full() {
             return;

@@ -1,87 +1,77 @@
 //! Backward elimination.
 
 use crate::rounds::{RemovalStep, sizes};
-use crate::{Patience, Space, run};
-use vaglio_core::{Design, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part};
+use crate::{Patience, Search, SearchStrategy, Space, StrategyTraits, run};
+use vaglio_core::{Outline, Path, Result, SearchContext, StopReason, part};
 
-crate::settings! {
-    /// Starts from all features and removes the one that the score misses least, again and again.
-    ///
-    /// It stops at `min_features`, or at one feature where none are asked for; the cross-validated choice judges the empty
-    /// subset then as well. Removals go on until `max_features` is reached, and `tolerance` and
-    /// `patience` count from there; below 0, the tolerance is a rise of the score that a removal may bring.
-    ///
-    /// With `step` several leave at a time, by one round of trials: those whose removal alone costs least, of equal columns all but
-    /// one. The path holds the sizes that are visited, `max_features` and `min_features` among them, and the step of a
-    /// round names all that left. A tenth at a time takes n/0.1 trials where one at a time takes n²/2. Under constraints those
-    /// stay in a round without which what is left would break one, and a round that would turn a sign removes one column.
-    ///
-    /// The path opens with the full set, to which no step leads. With `min_features` the number of features nothing is
-    /// removed: the full set is scored alone, which chooses λ without a selection.
-    ///
-    /// # Reference
-    /// T. Marill, D. Green, *On the effectiveness of receptors in recognition systems*, IEEE Transactions on Information
-    /// Theory 9 (1963). Several at a time: L. Song, A. Smola, A. Gretton, J. Bedo, K. Borgwardt, *Feature selection via
-    /// dependence maximization*, Journal of Machine Learning Research 13 (2012).
-    #[part(
-        SearchStrategy,
-        "backward",
-        summary = "backward elimination: from all columns, remove the one that is missed least, again and again",
-        example = "search: {kind: backward, min_features: 5}",
-        title = "backward elimination"
-    )]
-    pub struct Backward {
-        /// How many leave at a time: a number of columns, or a share of those that are left.
-        step: RemovalStep = RemovalStep::ONE,
-    }
+/// Starts from all features and removes the one whose removal scores best, again and again.
+///
+/// It stops at `min_features`, or at one feature by default; the cross-validated choice then judges the empty subset too.
+/// `tolerance` and `patience` count once `max_features` is reached; a tolerance below 0 is a rise of the score that a
+/// removal may cost.
+///
+/// With `step` several features are removed by one round of trials: those whose single removals cost least, and of equal
+/// columns all but one. The path holds the visited sizes, `max_features` and `min_features` among them, and the step of a
+/// round names all removed features. A tenth at a time takes n/0.1 trials, one at a time n²/2. Under constraints a round
+/// keeps features whose removal would break one, and a round that would turn a sign removes one column.
+///
+/// The path begins with the full set, to which no step leads. If `min_features` is the number of features, nothing is
+/// removed: the full set is scored, which chooses λ without a selection.
+///
+/// # Reference
+/// T. Marill, D. Green, *On the effectiveness of receptors in recognition systems*, IEEE Transactions on Information
+/// Theory 9 (1963). Several at a time: L. Song, A. Smola, A. Gretton, J. Bedo, K. Borgwardt, *Feature selection via
+/// dependence maximization*, Journal of Machine Learning Research 13 (2012).
+#[part(
+    SearchStrategy,
+    "backward",
+    summary = "backward elimination: from all columns, remove the one that is missed least, again and again",
+    example = "search: {kind: backward, min_features: 5}",
+    title = "backward elimination"
+)]
+pub struct Backward {
+    /// How many leave at a time: a number of columns, or a share of those that are left.
+    #[default(RemovalStep::ONE)]
+    pub step: RemovalStep,
 }
 
 impl Backward {
-    /// Down to `min_features` features, otherwise as by default.
-    pub fn new(min_features: usize) -> Self {
-        Backward { min_features: Some(min_features), ..Backward::default() }
+    /// Creates the search down to `min_features` features, one at a time.
+    pub fn new(min_features: usize) -> Search {
+        Search::new(Backward::default()).min_features(min_features)
     }
 }
 
-/// The size at which a walk ends.
+/// Size at which a walk ends.
 fn least(space: &Space<'_>) -> usize {
     space.least.unwrap_or(1).max(1)
 }
 
 impl SearchStrategy for Backward {
-    crate::by_settings!(choose rules);
-
-    fn check_settings(&self) -> Result<()> {
-        self.step.check()?;
-        self.settings().check()
-    }
-
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        let space = Space::new(self.settings(), design)?;
-        let least = least(&space).max(space.forced_features().len()).min(space.features());
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+        let least = least(space).max(space.forced_features().len()).min(space.features());
         let one_by_one = Outline::backward(space.features(), least);
-        // Blocks may leave one at a time, where they are larger than a step.
+        // Blocks larger than a step are removed one at a time.
         if self.step == RemovalStep::ONE || space.groups.iter().any(|group| group.len() > 1) {
-            return Ok(space.outline(one_by_one));
+            return Ok(one_by_one);
         }
-        let sizes = sizes(self.step, &space, least);
+        let sizes = sizes(self.step, space, least);
         let tried = |sizes: &[usize]| sizes.iter().map(|&size| size as f64).sum::<f64>();
         let trials = space.features() as f64 + tried(&sizes[..sizes.len().saturating_sub(1)]);
-        Ok(space.outline(Outline { trials: trials.max(1.0), steps: sizes.len(), ..one_by_one }))
+        Ok(Outline { trials: trials.max(1.0), steps: sizes.len(), ..one_by_one })
     }
 
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let space = Space::new(self.settings(), context.design())?;
-        run(&space, context, &self.outline(context.design())?, |walk| {
+    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
+        run(space, context, |walk| {
             if space.groups.is_empty() {
                 return Ok(StopReason::NoCandidates);
             }
             walk.fill()?;
             let mut patience = Patience::new(&space.settings);
-            let least = least(&space);
+            let least = least(space);
             let sizes = match self.step {
                 RemovalStep::ONE => Vec::new(),
-                step => sizes(step, &space, least),
+                step => sizes(step, space, least),
             };
             loop {
                 let counts = walk.size() <= space.most;
@@ -90,7 +80,7 @@ impl SearchStrategy for Backward {
                     Some(next) => walk.cheapest_removals(next)?,
                     None => Vec::new(),
                 };
-                // What breaks signs together leaves one by one.
+                // If a round turns a sign, one group is removed.
                 if !leaving.is_empty() && walk.remove_together(&leaving, |drop| patience.allow(drop, counts))? {
                     continue;
                 }
@@ -99,5 +89,9 @@ impl SearchStrategy for Backward {
                 walk.remove(best)?;
             }
         })
+    }
+
+    fn traits(&self) -> StrategyTraits<'_> {
+        StrategyTraits { check: self.step.check(), ..StrategyTraits::default() }
     }
 }

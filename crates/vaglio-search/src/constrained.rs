@@ -1,27 +1,26 @@
-//! Groups that enter and leave under the constraints of a search.
+//! Additions and removals under the constraints of a search.
 //!
-//! Groups, heredity and budget are asked before a trial, so that a change that breaks them costs nothing. Signs are seen in
-//! the weights of the readout at the λ of a trial's score: of the best change first, and of the next best where that breaks
-//! one.
+//! Groups, heredity and budget are checked before a trial, so a change that breaks them costs nothing. Signs are checked
+//! on the weights of the readout at the λ of a trial's score: for the best change first, then for the next best.
 
 use crate::moves::Move;
 use crate::space::Space;
-use crate::walk::{End, Flow, Walk};
+use crate::walk::{Walk, WalkEnd, WalkResult};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Action, Column, Design, Error, Feature, Result, Rules, Score, StopReason, SubsetScorer};
 use vaglio_kernels::ridge::Ridge;
 
-/// Under constraints no trial is made of a change that breaks them, and its score is +∞.
+/// Changes that break a constraint are not tried and score +∞.
 impl Space<'_> {
-    /// The constraints on the columns, where there are any.
+    /// Constraints on the columns, if there are any.
     pub fn rules(&self) -> Option<&Rules> {
         self.rules.as_ref()
     }
 
-    /// The scores of the subset with each of the groups added, in their order; +∞ where that breaks a constraint.
+    /// Scores of the subset with each of the groups added, in their order; +∞ if that breaks a constraint.
     ///
     /// # Errors
-    /// Those of [`SubsetScorer::score`].
+    /// See [`SubsetScorer::score`].
     pub fn score_additions(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Vec<Score>> {
         let Some(rules) = &self.rules else { return self.trials(subset, groups) };
         let open = self.open(rules, subset.selected(), groups, Action::Add);
@@ -36,27 +35,26 @@ impl Space<'_> {
         Ok(scores)
     }
 
-    /// The best of the groups to add that keeps the constraints, ties to the lowest first feature; `None` when there is none
-    /// below +∞.
+    /// Best of the groups to add that keeps the constraints; ties go to the lowest first feature. `None` if all score +∞.
     ///
     /// # Errors
-    /// Those of [`SubsetScorer::score`].
+    /// See [`SubsetScorer::score`].
     pub fn best_addition(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
         self.best_kept(subset, groups, Action::Add)
     }
 
-    /// The best of the groups to remove, likewise.
+    /// Best of the groups to remove that keeps the constraints.
     ///
-    /// Of duplicates the first alone is tried: the subsets without them are equal but in another order, so that scores
-    /// would differ by rounding.
+    /// Among duplicates only the first is tried: the remaining subsets differ only in order, so their scores would differ
+    /// only by rounding.
     ///
     /// # Errors
-    /// Those of [`SubsetScorer::score`].
+    /// See [`SubsetScorer::score`].
     pub fn best_removal(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
         self.best_kept(subset, groups, Action::Remove)
     }
 
-    /// Whether a subset of that score keeps the constraints.
+    /// Whether a subset with this score keeps the constraints.
     ///
     /// # Errors
     /// See [`Space::keeps_signs`].
@@ -65,16 +63,15 @@ impl Space<'_> {
         Ok(rules.allows(features) && self.keeps_signs(subset, features, score)?)
     }
 
-    /// Whether the weights of a subset have the signs that they are to have, at the λ of its score. Cost O(m·s²) where one is to
-    /// have any.
+    /// Whether the weights of a subset have the required signs at the λ of its score. Cost O(m·s²) if a sign is required.
     ///
     /// # Errors
-    /// [`Error::Setting`] where the score has no λ, of which there are several.
+    /// [`Error::Setting`] if the score has no λ and the readout has several.
     pub fn keeps_signs(&self, subset: &mut SubsetScorer<'_>, features: &[Feature], score: Score) -> Result<bool> {
         Ok(self.of_other_sign(subset, features, score)?.is_empty())
     }
 
-    /// The same of the current subset.
+    /// Whether the weights of the current subset have the required signs.
     pub(crate) fn is_of_signs(&self, subset: &mut SubsetScorer<'_>) -> Result<bool> {
         if !self.rules.as_ref().is_some_and(Rules::has_signs) {
             return Ok(true);
@@ -83,7 +80,7 @@ impl Space<'_> {
         self.keeps_signs(subset, &features, score)
     }
 
-    /// The columns of a subset whose weights have another sign than they are to have; all where they have no weights.
+    /// Columns of a subset whose weights have a wrong sign; all columns if there are no weights.
     pub(crate) fn of_other_sign(
         &self,
         subset: &mut SubsetScorer<'_>,
@@ -96,7 +93,7 @@ impl Space<'_> {
         }
     }
 
-    /// Whether the weights of a subset, of which no search that pauses asks, have the signs that they are to have.
+    /// Whether the weights of a subset have the required signs; for searches that never pause.
     pub(crate) fn is_of_those_signs(&self, features: &[Feature], score: Score) -> Result<bool> {
         Ok(!self.asks_signs(features) || self.of_other_weights(features, score)?.is_empty())
     }
@@ -127,7 +124,7 @@ impl Space<'_> {
         self.keeps_signs(subset, &features, score)
     }
 
-    /// Those of the groups whose change breaks no rule but perhaps one of signs, in their order.
+    /// Groups whose change breaks no constraint, signs not considered, in their order.
     fn open(&self, rules: &Rules, selected: &[Feature], groups: &[usize], action: Action) -> Vec<usize> {
         let at = rules.at(selected);
         let may = |group: &usize| match action {
@@ -137,7 +134,7 @@ impl Space<'_> {
         groups.iter().copied().filter(may).collect()
     }
 
-    /// Those of the groups that may enter a subset, signs aside.
+    /// Groups that may be added to a subset, signs not considered.
     pub(crate) fn addable(&self, selected: &[Feature], groups: Vec<usize>) -> Vec<usize> {
         match &self.rules {
             Some(rules) => self.open(rules, selected, &groups, Action::Add),
@@ -145,7 +142,7 @@ impl Space<'_> {
         }
     }
 
-    /// Those of the groups with products that may enter a subset, signs aside, as their factors have.
+    /// Groups with products that may be added now that their factors are selected, signs not considered.
     pub(crate) fn waited(&self, selected: &[Feature], groups: &[usize]) -> Vec<usize> {
         let Some(rules) = &self.rules else { return Vec::new() };
         let is_product = |group: &usize| self.groups[*group].iter().any(|f| rules.is_product(*f));
@@ -153,7 +150,7 @@ impl Space<'_> {
         self.open(rules, selected, &products, Action::Add)
     }
 
-    /// Whether a group may leave a subset, signs aside.
+    /// Whether a group may be removed from a subset, signs not considered.
     pub(crate) fn may_remove(&self, selected: &[Feature], group: usize) -> bool {
         self.rules.as_ref().is_none_or(|rules| rules.at(selected).may_remove(&self.groups[group]))
     }
@@ -178,7 +175,7 @@ impl Space<'_> {
                 return Ok(Some(best));
             }
             open.retain(|group| !equals.contains(group));
-            // Duplicates have more than one chance to leave, since a rule may be of one of them alone.
+            // Duplicates are tried one by one, since a constraint may name only one of them.
             if action == Action::Add {
                 return self.best_ranked_addition(subset, open);
             }
@@ -186,7 +183,7 @@ impl Space<'_> {
         Ok(None)
     }
 
-    /// The best of some groups to add that keeps the signs, each tried.
+    /// Best of some groups to add that keeps the signs, each tried.
     fn best_ranked_addition(&self, subset: &mut SubsetScorer<'_>, groups: Vec<usize>) -> Result<Option<Move>> {
         let scores = self.trials(subset, &groups)?;
         let mut ranked: Vec<(Score, usize)> = scores.into_iter().zip(groups).collect();
@@ -201,7 +198,7 @@ impl Space<'_> {
         Ok(None)
     }
 
-    /// The first of groups of one score that keeps the signs, with those of the others that do.
+    /// First of several groups with equal scores that keeps the signs, with the others that do as ties.
     fn first_kept(
         &self,
         subset: &mut SubsetScorer<'_>,
@@ -223,13 +220,13 @@ impl Space<'_> {
 }
 
 impl Walk<'_, '_> {
-    /// Why the walk has no group to add or to remove, where there are groups.
+    /// Stop reason if groups are left but none may be added or removed.
     pub fn none_left(&self) -> StopReason {
         if self.space.rules().is_some() { StopReason::Constraints } else { StopReason::NoCandidates }
     }
 
-    /// Adds the forced groups under constraints: together, where one alone may break a rule that all of them keep.
-    pub(crate) fn enter_forced_together(&mut self) -> Flow {
+    /// Adds the forced groups in one step, since one alone may break a constraint that all together keep.
+    pub(crate) fn enter_forced_together(&mut self) -> WalkResult {
         let forced = self.space.forced_features();
         self.context.subset.reset(&forced)?;
         let score = self.context.subset.score()?;
@@ -248,9 +245,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Removes what breaks the constraints, of the columns that take part in that the one that is missed least, until the
-    /// subset keeps them; without steps.
-    pub(crate) fn repair(&mut self) -> Flow {
+    /// Removes the cheapest of the columns that break a constraint until the subset keeps all of them; without steps.
+    pub(crate) fn repair(&mut self) -> WalkResult {
         let least = self.space.least.unwrap_or(1).max(1);
         while let Some(at_fault) = self.at_fault()? {
             let selected = self.context.subset.selected();
@@ -267,7 +263,7 @@ impl Walk<'_, '_> {
                 true => None,
                 false => self.space.best_removed(&mut self.context.subset, &open)?,
             };
-            let best = best.ok_or(End::Stop(StopReason::Constraints))?;
+            let best = best.ok_or(WalkEnd::Stop(StopReason::Constraints))?;
             let leaving = &self.space.groups[best.group];
             leaving.iter().try_for_each(|&feature| self.context.subset.remove(feature))?;
             self.inside[best.group] = false;
@@ -275,7 +271,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// The columns that take part in what the current subset breaks; `None` where it keeps the constraints.
+    /// Columns involved in a broken constraint of the current subset; `None` if it keeps all constraints.
     fn at_fault(&mut self) -> Result<Option<Vec<Feature>>> {
         let selected = self.context.subset.selected().to_vec();
         let Some(rules) = self.space.rules() else { return Ok(None) };
@@ -292,11 +288,11 @@ impl Walk<'_, '_> {
     }
 }
 
-/// The columns of a subset of that score whose weights have another sign than the rules ask; all where they have no weights.
+/// Columns of a subset whose weights have a wrong sign at the λ of its score; all columns if there are no weights.
 /// Cost O(m·s²).
 ///
 /// # Errors
-/// [`Error::Setting`] where the score has no λ, of which there are several.
+/// [`Error::Setting`] if the score has no λ and the readout has several.
 pub fn of_other_sign(rules: &Rules, design: &Design, features: &[Feature], score: Score) -> Result<Vec<Feature>> {
     if !features.iter().any(|f| rules.sign(*f).is_some()) {
         return Ok(Vec::new());
@@ -305,7 +301,7 @@ pub fn of_other_sign(rules: &Rules, design: &Design, features: &[Feature], score
     Ok(weights.map_or_else(|| features.to_vec(), |weights| rules.of_other_sign(features, weights)))
 }
 
-/// The weights of the readout on all rows of a design, in the order of the subset; `None` where there are none.
+/// Weights of the readout on all rows of a design, in the order of the subset; `None` without a readout.
 fn weights(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Option<Vec<f64>>> {
     let Some(readout) = design.readout() else { return Ok(None) };
     let lambda = match (lambda, &readout.lambdas[..]) {

@@ -1,42 +1,39 @@
 //! All subsets.
 
-use crate::Space;
 use crate::alternatives::Alternatives;
 use crate::bounded::{self, BoundedTree, Bounds};
 use crate::order::Order;
 use crate::tree::SubsetTree;
+use crate::{Moves, Search, SearchStrategy, Space, StrategyTraits, UnusedSettings};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Certificate, Criterion, Design, Effort, Error, Feature, Outline, Path, Result, SearchContext, SearchStrategy,
-    SubsetScorer, part,
+    Certificate, Criterion, Effort, Error, Feature, Outline, Path, Result, SearchContext, SubsetScorer, part,
 };
 
-crate::settings! {
-    /// The best of all subsets, of every size up to `max_features`.
-    ///
-    /// Subsets form a tree. Where least squares fits bound their scores, a node includes or excludes the feature that counts
-    /// most; otherwise each adds one feature that is later than its last. A subtree is left out when it is proven to hold
-    /// nothing better than what exchanges and the subsets so far have found. The path holds the best subset of every size with its features in increasing order;
-    /// of subsets with equal scores the first in lexicographic order. Where none of them beats the empty set, which is no
-    /// entry, nothing is selected. There are no steps; a search that is stopped gives
-    /// the best found so far, with a certificate that says by how much it can be off, where that is known.
-    ///
-    /// With `min_features` only sizes from there on are recorded. More than 2³⁰ subsets are refused where the criterion
-    /// proves nothing of those that were not scored. `tolerance` and `patience` have no meaning here and are refused; no exchange improves the best subset, so `polish` changes nothing.
-    ///
-    /// # Reference
-    /// G. Furnival, R. Wilson, *Regressions by leaps and bounds*, Technometrics 16 (1974).
-    #[part(
-        SearchStrategy,
-        "exhaustive",
-        summary = "the best subset of every size, proven by visiting or excluding all of them",
-        example = "search: {kind: exhaustive, max_features: 5}"
-    )]
-    pub struct Exhaustive {
-        /// Lists and counts the subsets that are nearly as good as the best.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        alternatives: Option<Alternatives> = None,
-    }
+/// The best of all subsets, of every size up to `max_features`.
+///
+/// Subsets form a tree. Where least squares fits bound their scores, a node includes or excludes the feature that counts
+/// most; otherwise each adds one feature that is later than its last. A subtree is left out when it is proven to hold
+/// nothing better than what exchanges and the subsets so far have found. The path holds the best subset of every size with its features in increasing order;
+/// of subsets with equal scores the first in lexicographic order. Where none of them beats the empty set, which is no
+/// entry, nothing is selected. There are no steps; a search that is stopped gives
+/// the best found so far, with a certificate that says by how much it can be off, where that is known.
+///
+/// With `min_features` only sizes from there on are recorded. More than 2³⁰ subsets are refused where the criterion
+/// proves nothing of those that were not scored. `tolerance` and `patience` have no meaning here and are refused; no exchange improves the best subset, so `polish` changes nothing.
+///
+/// # Reference
+/// G. Furnival, R. Wilson, *Regressions by leaps and bounds*, Technometrics 16 (1974).
+#[part(
+    SearchStrategy,
+    "exhaustive",
+    summary = "the best subset of every size, proven by visiting or excluding all of them",
+    example = "search: {kind: exhaustive, max_features: 5}"
+)]
+pub struct Exhaustive {
+    /// Lists and counts the subsets that are nearly as good as the best.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alternatives: Option<Alternatives>,
 }
 
 /// The most subsets that are searched where no bound rules any out.
@@ -50,19 +47,16 @@ const WORTH_ASKING: f64 = (1u64 << 24) as f64;
 /// What bounds rest on where least squares fits give them.
 const LEAST_SQUARES: &str = "least_squares";
 
-/// Why settings are refused that other searches have.
-const NO_STEPS: &str = "a search of all subsets has no steps to stop after; leave it out";
+/// The settings of a walk in steps.
+const OF_STEPS: UnusedSettings = UnusedSettings {
+    names: &["tolerance", "patience"],
+    why: "a search of all subsets has no steps to stop after; leave it out",
+};
 
 impl Exhaustive {
-    /// Up to `max_features` features, otherwise as by default.
-    pub fn new(max_features: usize) -> Self {
-        Exhaustive { max_features: Some(max_features), ..Exhaustive::default() }
-    }
-
-    fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
-        let space = Space::new(self.settings(), design)?;
-        space.settings.refuse(&["tolerance", "patience"], NO_STEPS)?;
-        Ok(space)
+    /// Creates the search of up to `max_features` features.
+    pub fn new(max_features: usize) -> Search {
+        Search::new(Exhaustive::default()).max_features(max_features)
     }
 }
 
@@ -106,81 +100,80 @@ fn in_words(count: f64) -> String {
     if count < 1e15 { format!("{count}") } else { format!("{count:.1e}") }
 }
 
+/// Refuses a search of so many subsets that it has to prove something of them, where nothing is proven by this criterion.
+pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, outline: &Outline) -> Result<()> {
+    let (design, count) = (space.design, subsets(space));
+    if lists {
+        let mut subset = SubsetScorer::open(criterion, design, outline)?;
+        let order = Order::new(space, &mut subset)?;
+        return if Bounds::of(&order, &mut subset)?.is_some() { Ok(()) } else { Err(no_alternatives()) };
+    }
+    if count <= MOST_UNPROVEN {
+        return Ok(());
+    }
+    let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();
+    let mut subset = SubsetScorer::open(criterion, design, outline)?;
+    if features.len() <= MOST_COLUMNS
+        && (subset.tree(&features)?.bound(0, space.largest())? > f64::NEG_INFINITY
+            || Bounds::of(&Order::new(space, &mut subset)?, &mut subset)?.is_some())
+    {
+        return Ok(());
+    }
+    // Whether columns depend on each other, the search finds out.
+    let is_within = (MOST_COLUMNS + 1..=bounded::MOST_COLUMNS).contains(&features.len());
+    let has_rows = design.planned_rows() > space.features() + 1 && space.features() == space.groups.len();
+    if is_within && has_rows && subset.squares(&features[..1])?.is_some() {
+        return Ok(());
+    }
+    Err(too_many(count, space.largest()))
+}
+
+/// The tree of bounds from least squares fits, if it is large and the criterion has them.
+pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, outline: &Outline) -> Result<Effort> {
+    let design = space.design;
+    let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();
+    let effort = bounded::effort(design.planned_rows(), features.len(), space.largest());
+    let is_single = space.features() == space.groups.len() && features.len() <= bounded::MOST_COLUMNS;
+    if effort.bytes < WORTH_ASKING || !is_single {
+        return Ok(Effort::default());
+    }
+    let is_bounded = design.sign().ends(|| {
+        let mut subset = SubsetScorer::open(criterion, design, outline)?;
+        Ok(subset.squares(&features[..1])?.is_some())
+    });
+    match is_bounded {
+        Ok(false) => Ok(Effort::default()),
+        Ok(true) | Err(Error::Stopped(_)) => Ok(effort),
+        Err(error) => Err(error),
+    }
+}
+
 impl SearchStrategy for Exhaustive {
-    crate::by_settings!(choose rules);
-
-    fn check_settings(&self) -> Result<()> {
-        self.alternatives.iter().try_for_each(Alternatives::check)?;
-        self.settings().check()
-    }
-
-    fn check(&self, criterion: &dyn Criterion, design: &Design) -> Result<()> {
-        let (space, outline) = (self.space(design)?, self.outline(design)?);
-        let count = subsets(&space);
-        if self.alternatives.is_some() {
-            let mut subset = SubsetScorer::open(criterion, design, &outline)?;
-            let order = Order::new(&space, &mut subset)?;
-            return if Bounds::of(&order, &mut subset)?.is_some() { Ok(()) } else { Err(no_alternatives()) };
-        }
-        if count <= MOST_UNPROVEN {
-            return Ok(());
-        }
-        let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();
-        let mut subset = SubsetScorer::open(criterion, design, &outline)?;
-        if features.len() <= MOST_COLUMNS
-            && (subset.tree(&features)?.bound(0, space.largest())? > f64::NEG_INFINITY
-                || Bounds::of(&Order::new(&space, &mut subset)?, &mut subset)?.is_some())
-        {
-            return Ok(());
-        }
-        // Whether columns depend on each other, the search finds out.
-        let is_within = (MOST_COLUMNS + 1..=bounded::MOST_COLUMNS).contains(&features.len());
-        let has_rows = design.planned_rows() > space.features() + 1 && space.features() == space.groups.len();
-        if is_within && has_rows && subset.squares(&features[..1])?.is_some() {
-            return Ok(());
-        }
-        Err(too_many(count, space.largest()))
-    }
-
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        let space = self.space(design)?;
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
         let forward = Outline::forward(space.features(), space.most);
-        Ok(Outline { trials: (subsets(&space) + forward.trials).min(f64::MAX), steps: 0, ..forward })
+        Ok(Outline { trials: (subsets(space) + forward.trials).min(f64::MAX), steps: 0, ..forward })
     }
 
-    /// The tree of bounds from least squares fits, where it is large and the criterion has them.
-    fn effort(&self, criterion: &dyn Criterion, design: &Design) -> Result<Effort> {
-        let space = self.space(design)?;
-        let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();
-        let effort = bounded::effort(design.planned_rows(), features.len(), space.largest());
-        let is_single = space.features() == space.groups.len() && features.len() <= bounded::MOST_COLUMNS;
-        if effort.bytes < WORTH_ASKING || !is_single {
-            return Ok(Effort::default());
-        }
-        let is_bounded = design.sign().ends(|| {
-            let mut subset = SubsetScorer::open(criterion, design, &self.outline(design)?)?;
-            Ok(subset.squares(&features[..1])?.is_some())
-        });
-        match is_bounded {
-            Ok(false) => Ok(Effort::default()),
-            Ok(true) | Err(Error::Stopped(_)) => Ok(effort),
-            Err(error) => Err(error),
+    fn traits(&self) -> StrategyTraits<'_> {
+        StrategyTraits {
+            moves: Moves::EverySubset { lists: self.alternatives.is_some() },
+            unused: &[OF_STEPS],
+            check: self.alternatives.iter().try_for_each(Alternatives::check),
+            ..StrategyTraits::default()
         }
     }
 
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let space = self.space(context.design())?;
-        context.begin(0);
+    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         let compares = context.criterion().compares_with_empty();
         let (subset, monitor) = context.parts();
         space.has_what_it_chooses_by(subset)?;
         let empty = subset.score()?;
         let allowed = space.allowed();
         let mut alternatives = None;
-        let (entries, certificate, stop_reason) = match Order::new(&space, subset) {
+        let (entries, certificate, stop_reason) = match Order::new(space, subset) {
             Ok(order) => match Bounds::of(&order, subset)? {
                 Some(bounds) => {
-                    let mut tree = BoundedTree::new(&order, &space, bounds, monitor);
+                    let mut tree = BoundedTree::new(&order, space, bounds, monitor);
                     tree.search(subset)?;
                     let (best, certificate, stop_reason) = tree.finish(Some(LEAST_SQUARES));
                     let entries = best.entries(subset)?;
@@ -190,11 +183,11 @@ impl SearchStrategy for Exhaustive {
                     (entries, certificate, stop_reason)
                 }
                 None if self.alternatives.is_some() => return Err(no_alternatives()),
-                None if subsets(&space) > MOST_UNPROVEN && space.features() > MOST_COLUMNS => {
-                    return Err(too_many(subsets(&space), space.largest()));
+                None if subsets(space) > MOST_UNPROVEN && space.features() > MOST_COLUMNS => {
+                    return Err(too_many(subsets(space), space.largest()));
                 }
                 None => {
-                    let mut tree = SubsetTree::new(&order, &space, monitor);
+                    let mut tree = SubsetTree::new(&order, space, monitor);
                     tree.search(subset)?;
                     let (best, certificate, stop_reason) = tree.finish();
                     (best.entries(subset)?, certificate, stop_reason)

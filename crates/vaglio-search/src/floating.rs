@@ -1,58 +1,54 @@
 //! Floating selection: additions, with removals between them.
 
-use crate::{Flow, Patience, Space, Walk, if_any, run};
+use crate::{Patience, Search, SearchStrategy, Space, StrategyTraits, Walk, WalkResult, if_any, run};
 use std::collections::BTreeSet;
-use vaglio_core::{Design, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part};
+use vaglio_core::{Feature, Outline, Path, Result, SearchContext, StopReason, part};
 
-crate::settings! {
-    /// Adds the best feature, and takes back what has become superfluous before it adds the next.
-    ///
-    /// An addition must lower the score by ε, the `tolerance`, by default 1e-6. After it the feature that is missed least
-    /// is removed as long as that raises the score by at most half of the gain that last brought the present size by an
-    /// addition, and leads to a subset that the walk has not seen; at least one feature stays, so the first addition is
-    /// made whatever it gains. Where nothing on the path is ε below the empty subset, nothing is selected. The search ends when no addition gains ε, or at `max_features` when nothing is to be
-    /// removed there. After ten times as many removals as the largest subset has features it only adds.
-    ///
-    /// # Reference
-    /// T. Zhang, *Adaptive forward-backward greedy algorithm for learning sparse representations*, IEEE Transactions on
-    /// Information Theory 57 (2011); for regularized least squares T. Pahikkala, A. Airola, T. Salakoski, *Feature
-    /// selection for regularized least-squares: new computational short-cuts and fast algorithmic implementations*, MLSP
-    /// 2010.
-    #[part(
-        SearchStrategy,
-        "floating",
-        summary = "forward selection that removes what has become superfluous after every addition",
-        example = "search: {kind: floating, max_features: 10, tolerance: 0.000001}"
-    )]
-    pub struct Floating {}
-    default { tolerance: Some(1e-6) }
-}
+/// Adds the best feature, and removes superfluous ones before the next addition.
+///
+/// An addition must lower the score by ε, the `tolerance`, by default 1e-6. After each addition, features are removed one
+/// at a time, cheapest first. A removal is accepted if it costs at most half the gain of the addition that last reached
+/// this size, and gives a new subset; at least one feature stays. The first addition is made whatever it gains. Nothing is
+/// selected if no subset on the path is ε below the empty one. The search ends when no addition gains ε, or at
+/// `max_features`. After ten times as many removals as the largest subset has features, it only adds.
+///
+/// # Reference
+/// T. Zhang, *Adaptive forward-backward greedy algorithm for learning sparse representations*, IEEE Transactions on
+/// Information Theory 57 (2011); for regularized least squares T. Pahikkala, A. Airola, T. Salakoski, *Feature
+/// selection for regularized least-squares: new computational short-cuts and fast algorithmic implementations*, MLSP
+/// 2010.
+#[part(
+    SearchStrategy,
+    "floating",
+    summary = "forward selection that removes what has become superfluous after every addition",
+    example = "search: {kind: floating, max_features: 10, tolerance: 0.000001}"
+)]
+pub struct Floating {}
 
 impl Floating {
-    /// Up to `max_features` features, otherwise as by default.
-    pub fn new(max_features: usize) -> Self {
-        Floating { max_features: Some(max_features), ..Floating::default() }
+    /// Creates the search of up to `max_features` features.
+    pub fn new(max_features: usize) -> Search {
+        Search::new(Floating {}).max_features(max_features)
     }
 }
 
 impl SearchStrategy for Floating {
-    crate::by_settings!();
-
-    /// The steps are what the number of removals allows; the trials are an estimate, three times those of additions
-    /// alone.
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        let space = Space::new(self.settings(), design)?;
+    /// The steps are a bound, by the number of removals; the trials are an estimate, three times those of additions.
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
         let forward = Outline::forward(space.features(), space.most);
-        let steps = forward.largest + 2 * most_removals(&space);
-        Ok(space.outline(Outline { steps, trials: 3.0 * forward.trials, ..forward }))
+        let steps = forward.largest + 2 * most_removals(space);
+        Ok(Outline { steps, trials: 3.0 * forward.trials, ..forward })
     }
 
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let space = Space::new(self.settings(), context.design())?;
-        run(&space, context, &self.outline(context.design())?, |walk| {
+    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
+        run(space, context, |walk| {
             walk.enter_forced()?;
-            Float::new(walk).run(walk)
+            FloatingState::new(walk).run(walk)
         })
+    }
+
+    fn traits(&self) -> StrategyTraits<'_> {
+        StrategyTraits { tolerance: Some(1e-6), ..StrategyTraits::default() }
     }
 }
 
@@ -60,22 +56,22 @@ fn most_removals(space: &Space<'_>) -> usize {
     10 * space.largest()
 }
 
-/// What decides the next step.
-struct Float {
-    /// By size, what the addition that last reached it gained.
+/// State that decides the next step.
+struct FloatingState {
+    /// Gain of the addition that last reached each size.
     gains: Vec<f64>,
-    /// Every subset of the walk, sorted.
+    /// All visited subsets, each sorted.
     seen: BTreeSet<Vec<Feature>>,
     removals: usize,
 }
 
-impl Float {
+impl FloatingState {
     fn new(walk: &Walk<'_, '_>) -> Self {
         let gains = vec![f64::NEG_INFINITY; walk.space.features() + 1];
-        Float { gains, seen: BTreeSet::from([sorted(walk.context.subset.selected())]), removals: 0 }
+        FloatingState { gains, seen: BTreeSet::from([sorted(walk.context.subset.selected())]), removals: 0 }
     }
 
-    fn run(&mut self, walk: &mut Walk<'_, '_>) -> Flow<StopReason> {
+    fn run(&mut self, walk: &mut Walk<'_, '_>) -> WalkResult<StopReason> {
         let mut patience = Patience::new(&walk.space.settings);
         loop {
             let best = walk.best_addition()?;
@@ -84,12 +80,12 @@ impl Float {
             walk.add(best)?;
             self.gains[walk.size()] = gain;
             self.seen.insert(sorted(walk.context.subset.selected()));
-            self.take_back(walk)?;
+            self.remove_superfluous(walk)?;
         }
     }
 
-    /// Removals while they are cheap.
-    fn take_back(&mut self, walk: &mut Walk<'_, '_>) -> Flow {
+    /// Removes features while that is cheap.
+    fn remove_superfluous(&mut self, walk: &mut Walk<'_, '_>) -> WalkResult {
         while self.removals < most_removals(walk.space) {
             let Some(best) = if_any(walk.best_removal(1))? else { return Ok(()) };
             let leaving = &walk.space.groups[best.group];

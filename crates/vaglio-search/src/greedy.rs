@@ -1,58 +1,38 @@
 //! Forward selection.
 
-use crate::{Patience, SearchSettings, Space, run};
-use vaglio_core::{Design, Outline, Path, Result, SearchContext, SearchStrategy, part};
+use crate::{Patience, Search, SearchStrategy, Space, StrategyTraits, run};
+use vaglio_core::{Outline, Path, Result, SearchContext, part};
 
-crate::settings! {
-    /// Adds the feature that lowers the score most, again and again.
-    ///
-    /// Without `max_features` it ends at as many features as there are rows, or, where neither `tolerance` nor `patience`
-    /// is given, after ten steps in a row that did not lower the score. Cross-validated walks end before, where the loss of the
-    /// rows held out no longer falls.
-    ///
-    /// # Reference
-    /// T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*,
-    /// arXiv:1003.3570, algorithm 3.
-    #[part(
-        SearchStrategy,
-        "greedy",
-        summary = "forward selection: add the column that lowers the score most, again and again",
-        example = "search: {kind: greedy, max_features: 10}"
-    )]
-    pub struct Greedy {}
-}
+/// Adds the feature that lowers the score most, again and again.
+///
+/// Without `max_features` it ends at as many features as there are rows, or, if neither `tolerance` nor `patience` is
+/// given, after ten consecutive steps that did not lower the score. Cross-validated searches end earlier, when the held-out
+/// loss no longer falls.
+///
+/// # Reference
+/// T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*,
+/// arXiv:1003.3570, algorithm 3.
+#[part(
+    SearchStrategy,
+    "greedy",
+    summary = "forward selection: add the column that lowers the score most, again and again",
+    example = "search: {kind: greedy, max_features: 10}"
+)]
+pub struct Greedy {}
 
 impl Greedy {
-    /// Up to `max_features` features, otherwise as by default.
-    pub fn new(max_features: usize) -> Self {
-        Greedy { max_features: Some(max_features), ..Greedy::default() }
-    }
-
-    fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
-        let given = self.settings();
-        if given.max_features.is_some() {
-            return Space::new(given, design);
-        }
-        let stops = given.tolerance.is_some() || given.patience.is_some();
-        let patience = if stops { given.patience } else { Some(PATIENCE) };
-        Ok(Space::new(SearchSettings { patience, ..given }, design)?.within_rows())
+    /// Creates the search of up to `max_features` features.
+    pub fn new(max_features: usize) -> Search {
+        Search::new(Greedy {}).max_features(max_features)
     }
 }
 
-/// Steps without improvement after which a search without any limit ends.
+/// Number of steps without improvement after which a search without limits ends.
 const PATIENCE: usize = 10;
 
 impl SearchStrategy for Greedy {
-    crate::by_settings!();
-
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        let space = self.space(design)?;
-        Ok(space.outline(Outline::forward(space.features(), space.most)))
-    }
-
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let space = self.space(context.design())?;
-        run(&space, context, &self.outline(context.design())?, |walk| {
+    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
+        run(space, context, |walk| {
             walk.enter_forced()?;
             let mut patience = Patience::new(&space.settings);
             loop {
@@ -61,5 +41,13 @@ impl SearchStrategy for Greedy {
                 walk.add(best)?;
             }
         })
+    }
+
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+        Ok(Outline::forward(space.features(), space.most))
+    }
+
+    fn traits(&self) -> StrategyTraits<'_> {
+        StrategyTraits { patience: Some(PATIENCE), is_within_rows: true, ..StrategyTraits::default() }
     }
 }

@@ -1,72 +1,73 @@
-//! Least angle regression.
+//! Least-angle regression.
 
-use crate::followed::{may_leave, pass_over, subset_after};
-use crate::penalties::Between;
-use crate::{End, Flow, Penalties, Space, Walk, run};
+use crate::lars_path::{may_leave, pass_over, subset_after};
+use crate::penalties::PenaltyPath;
+use crate::{
+    Moves, Penalties, Search, SearchSettings, SearchStrategy, Space, StrategyTraits, UnusedSettings, Walk, WalkEnd,
+    WalkResult, run,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use vaglio_core::{
     Action, Choose, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Outline, Path, PathEntry, Result,
-    Score, SearchContext, SearchStrategy, Signs, Step, StopReason, part,
+    Score, SearchContext, Signs, Step, StopReason, part,
 };
 use vaglio_kernels::Level;
 use vaglio_kernels::lars::{self, LeastAngle, PathShape};
 
-crate::settings! {
-    /// Follows the least-angle path of the criterion's geometry; the criterion scores the features on it after every
-    /// event.
-    ///
-    /// The path starts with the feature of largest correlation. Features on it keep one common correlation λ, which falls
-    /// until another feature reaches it and enters (an event), and so on. With `lasso` a feature whose coefficient comes
-    /// back to 0 leaves: the path is then that of min_α ½ αᵀQα − cᵀα + λ‖α‖₁. A feature may enter again later.
-    ///
-    /// With `loo` and `kfold`, c and Q are correlations of standardized columns, which gives OP-LR with `lasso: false`.
-    /// Where the geometry has no negative coefficients, as that of dependence measures, a feature needs a positive
-    /// correlation to enter, and features always leave at 0: this is N³LARS.
-    ///
-    /// With several outputs, classes among them, each standardized as the columns are, a column's correlation is the norm of
-    /// those with all residuals, ‖x_iᵀR‖₂, and all outputs move together toward the least squares solution of the columns on
-    /// the path, until another column's norm reaches the common one: multiresponse sparse regression. With `coefficients: path`
-    /// and `lasso` it is the path of the group lasso, min_W ½‖Y − XW‖² + λ Σ‖w_i‖₂ over rows w_i, whose curved segments are
-    /// followed by Newton's method, O(s³) a step; `lasso` changes no ranking there. A step's `alpha` has the norms ‖w_i‖.
-    ///
-    /// With `penalties` the models of the path at these λ are cross-validated, and one is taken by what it loses, as the lasso's
-    /// penalty is chosen by rule: λ is the common correlation of standardized columns with the residuals, in units of the
-    /// target's norm, and the same in every fold. The penalty of ½/m ‖y − Xw‖² + a‖w‖₁, with X standardized, is a = λ·sd(y).
-    ///
-    /// The search ends at `max_features`; at the smallest penalty; at the end of the path, where no correlation is left; or at a
-    /// feature that depends on those on the path. A duplicate of a feature on the path never enters and ends nothing, nor does
-    /// one whose entry breaks a constraint, a product before its factors among them; a feature that would leave and may not ends
-    /// the path. `forced`,
-    /// `blocks`, `tolerance` and `patience` have no meaning here and are refused.
-    ///
-    /// # Reference
-    /// T. Similä, J. Tikka, *Multiresponse sparse regression with application to multidimensional scaling*, ICANN 2005;
-    /// M. Yuan, Y. Lin, *Model selection and estimation in regression with grouped variables*, Journal of the Royal
-    /// Statistical Society B 68 (2006);
-    /// B. Efron, T. Hastie, I. Johnstone, R. Tibshirani, *Least angle regression*, Annals of Statistics 32 (2004);
-    /// P. Buteneers, K. Caluwaerts, J. Dambre, D. Verstraeten, B. Schrauwen, *Optimized parameter search for large datasets
-    /// of the regularization parameter and feature selection for ridge regression*, Neural Processing Letters 2013;
-    /// M. Yamada, A. Saha, H. Ouyang, D. Yin, Y. Chang, *N³LARS: minimum redundancy maximum relevance feature selection for
-    /// large and high-dimensional data*, arXiv:1411.2331.
-    #[part(
-        SearchStrategy,
-        "lars",
-        summary = "least-angle path: columns enter in the order of their correlation with what is left of the target",
-        example = "search: {kind: lars, max_features: 10}",
-        title = "least-angle regression"
-    )]
-    pub struct Lars {
-        /// Whether a feature whose coefficient comes back to 0 leaves; the geometry's rule where no coefficient is negative.
-        /// With several outputs it is the group lasso's rule, of paths with coefficients of their own.
-        lasso: bool = true,
-        /// Whose coefficients the model has: those of the readout, trained on the columns, or the path's own.
-        coefficients: PathCoefficients = PathCoefficients::Refit,
-        /// Penalties λ at which the models of `coefficients: path` are judged, between knots too, in place of the sizes at the
-        /// knots: so many from the largest correlation to a thousandth of it, or `{points, least}`, or a list.
-        penalties: Option<Penalties> = None,
-    }
+/// Follows the least-angle path of the criterion's geometry; the criterion scores the features on it after every
+/// event.
+///
+/// The path starts with the feature of largest correlation. Features on it keep one common correlation λ, which falls
+/// until another feature reaches it and enters (an event), and so on. With `lasso` a feature whose coefficient comes
+/// back to 0 leaves: the path is then that of min_α ½ αᵀQα − cᵀα + λ‖α‖₁. A feature may enter again later.
+///
+/// With `loo` and `kfold`, c and Q are correlations of standardized columns, which gives OP-LR with `lasso: false`.
+/// Where the geometry has no negative coefficients, as that of dependence measures, a feature needs a positive
+/// correlation to enter, and features always leave at 0: this is N³LARS.
+///
+/// With several outputs, classes among them, each standardized as the columns are, a column's correlation is the norm of
+/// those with all residuals, ‖x_iᵀR‖₂, and all outputs move together toward the least squares solution of the columns on
+/// the path, until another column's norm reaches the common one: multiresponse sparse regression. With `coefficients: path`
+/// and `lasso` it is the path of the group lasso, min_W ½‖Y − XW‖² + λ Σ‖w_i‖₂ over rows w_i, whose curved segments are
+/// followed by Newton's method, O(s³) a step; `lasso` changes no ranking there. A step's `alpha` has the norms ‖w_i‖.
+///
+/// With `penalties` the models of the path at these λ are cross-validated, and one is taken by what it loses, as the lasso's
+/// penalty is chosen by rule: λ is the common correlation of standardized columns with the residuals, in units of the
+/// target's norm, and the same in every fold. The penalty of ½/m ‖y − Xw‖² + a‖w‖₁, with X standardized, is a = λ·sd(y).
+///
+/// The search ends at `max_features`; at the smallest penalty; at the end of the path, where no correlation is left; or at a
+/// feature that depends on those on the path. A duplicate of a feature on the path never enters and ends nothing, nor does
+/// one whose entry breaks a constraint, a product before its factors among them; a feature that would leave and may not ends
+/// the path. `forced`,
+/// `blocks`, `tolerance` and `patience` have no meaning here and are refused.
+///
+/// # Reference
+/// T. Similä, J. Tikka, *Multiresponse sparse regression with application to multidimensional scaling*, ICANN 2005;
+/// M. Yuan, Y. Lin, *Model selection and estimation in regression with grouped variables*, Journal of the Royal
+/// Statistical Society B 68 (2006);
+/// B. Efron, T. Hastie, I. Johnstone, R. Tibshirani, *Least angle regression*, Annals of Statistics 32 (2004);
+/// P. Buteneers, K. Caluwaerts, J. Dambre, D. Verstraeten, B. Schrauwen, *Optimized parameter search for large datasets
+/// of the regularization parameter and feature selection for ridge regression*, Neural Processing Letters 2013;
+/// M. Yamada, A. Saha, H. Ouyang, D. Yin, Y. Chang, *N³LARS: minimum redundancy maximum relevance feature selection for
+/// large and high-dimensional data*, arXiv:1411.2331.
+#[part(
+    SearchStrategy,
+    "lars",
+    summary = "least-angle path: columns enter in the order of their correlation with what is left of the target",
+    example = "search: {kind: lars, max_features: 10}",
+    title = "least-angle regression"
+)]
+pub struct Lars {
+    /// Whether a feature whose coefficient comes back to 0 leaves; the geometry's rule where no coefficient is negative.
+    /// With several outputs it is the group lasso's rule, of paths with coefficients of their own.
+    #[default(true)]
+    pub lasso: bool,
+    /// Whose coefficients the model has: those of the readout, trained on the columns, or the path's own.
+    pub coefficients: PathCoefficients,
+    /// Penalties λ at which the models of `coefficients: path` are judged, between knots too, in place of the sizes at the
+    /// knots: so many from the largest correlation to a thousandth of it, or `{points, least}`, or a list.
+    pub penalties: Option<Penalties>,
 }
 
 /// Whose coefficients the model of a least-angle path has.
@@ -81,117 +82,92 @@ pub enum PathCoefficients {
     Path,
 }
 
-/// Why settings are refused that other searches have.
-const ONE_PATH: &str = "the geometry alone decides what enters a least-angle path and where it ends; leave it out";
+/// The settings of a walk that chooses what enters.
+const OF_STEPS: UnusedSettings = UnusedSettings {
+    names: &["tolerance", "patience", "forced", "blocks"],
+    why: "the geometry alone decides what enters a least-angle path and where it ends; leave it out",
+};
+/// The settings of a model that is trained on the columns of a path.
+const OF_REFIT: UnusedSettings =
+    UnusedSettings { names: &["polish"], why: "an exchange leaves the path, whose coefficients the model is to have" };
 
 impl Lars {
-    /// Up to `max_features` features, otherwise as by default.
-    pub fn new(max_features: usize) -> Self {
-        Lars { max_features: Some(max_features), ..Lars::default() }
+    /// Creates the search of up to `max_features` features.
+    pub fn new(max_features: usize) -> Search {
+        Search::new(Lars::default()).max_features(max_features)
     }
 
-    /// The size at which the search ends, whatever comes next.
-    fn most(&self) -> usize {
-        self.max_features.unwrap_or(usize::MAX)
-    }
-
-    fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
-        let settings = self.settings();
-        settings.refuse(&["tolerance", "patience", "forced", "blocks"], ONE_PATH)?;
-        if self.coefficients == PathCoefficients::Path {
-            settings.refuse(&["polish"], "an exchange leaves the path, whose coefficients the model is to have")?;
-            if settings.constraints.as_ref().is_some_and(|constraints| !constraints.signs.is_empty()) {
-                let message =
-                    "signs are those of the readout's weights, and the model has the path's coefficients; use `refit`";
-                return Err(Error::setting("constraints.signs", message));
-            }
+    /// Refuses a choice of columns that are no model of the path, and signs of weights that the model does not have.
+    fn check_model(&self, settings: &SearchSettings) -> Result<()> {
+        let refused = |field: &str, message: &str| Err(Error::setting(field, message));
+        let has_signs = settings.constraints.as_ref().is_some_and(|constraints| !constraints.signs.is_empty());
+        if self.coefficients == PathCoefficients::Path && has_signs {
+            return refused(
+                "constraints.signs",
+                "signs are those of the readout's weights, and the model has the path's coefficients; use `refit`",
+            );
         }
-        self.has_penalties_it_chooses()?;
-        let space = Space::new(settings, design)?;
-        match design.bias().filter(|bias| space.group_of(*bias).is_some()) {
-            Some(bias) => Err(Error::without_spread(&design.names()[bias])),
-            None => Ok(space),
+        if self.coefficients == PathCoefficients::Path && matches!(settings.choose, Choose::FalseDiscoveries(_)) {
+            return refused("choose", "the confirmed columns are no model of the path; use `coefficients: refit`");
+        }
+        if self.penalties.is_some()
+            && !matches!(settings.choose, Choose::Auto | Choose::Last | Choose::CrossValidated(_))
+        {
+            return refused(
+                "choose",
+                "a penalty is chosen by cross-validation, as in {folds: 10}, or it is the `last`; leave `choose` out",
+            );
+        }
+        Ok(())
+    }
+
+    fn check_penalties(&self) -> Result<()> {
+        match &self.penalties {
+            Some(_) if self.coefficients != PathCoefficients::Path => Err(Error::setting(
+                "penalties",
+                "a model that is trained on the columns has no penalty of the path; give `coefficients: path` too",
+            )),
+            Some(penalties) => penalties.check(),
+            None => Ok(()),
         }
     }
 }
 
-impl Lars {
-    /// Refuses penalties that no rule takes one of, and a choice of columns that are no model of the path.
-    fn has_penalties_it_chooses(&self) -> Result<()> {
-        if self.coefficients == PathCoefficients::Path && matches!(self.choose, Choose::FalseDiscoveries(_)) {
-            let message = "the confirmed columns are no model of the path; use `coefficients: refit`";
-            return Err(Error::setting("choose", message));
-        }
-        let Some(penalties) = &self.penalties else { return Ok(()) };
-        if self.coefficients != PathCoefficients::Path {
-            let message =
-                "a model that is trained on the columns has no penalty of the path; give `coefficients: path` too";
-            return Err(Error::setting("penalties", message));
-        }
-        if !matches!(self.choose, Choose::Auto | Choose::Last | Choose::CrossValidated(_)) {
-            let message =
-                "a penalty is chosen by cross-validation, as in {folds: 10}, or it is the `last`; leave `choose` out";
-            return Err(Error::setting("choose", message));
-        }
-        penalties.check()
+/// Refuses criteria that have no geometry, or none with the model that is asked for.
+pub(crate) fn check(coefficients: PathCoefficients, criterion: &dyn Criterion, design: &Design) -> Result<()> {
+    let geometry = criterion.geometry(design)?;
+    match coefficients {
+        PathCoefficients::Refit => Ok(()),
+        PathCoefficients::Path => has_own_model(&*geometry, design),
     }
+}
+
+/// The common correlation λ at the start of a path.
+pub(crate) fn largest_correlation(space: &Space<'_>, criterion: &dyn Criterion) -> Result<f64> {
+    Ok(start(&Lars::default(), space, &mut *criterion.geometry(space.design)?)?.lambda())
 }
 
 impl SearchStrategy for Lars {
-    fn takes_lambda(&self) -> bool {
-        self.coefficients != PathCoefficients::Path
-    }
-
-    fn check(&self, criterion: &dyn Criterion, design: &Design) -> Result<()> {
-        self.space(design)?;
-        let geometry = criterion.geometry(design)?;
-        match self.coefficients {
-            PathCoefficients::Refit => Ok(()),
-            PathCoefficients::Path => has_own_model(&*geometry, design),
-        }
-    }
-
-    fn at_penalties(&self, criterion: &dyn Criterion, design: &Design) -> Result<Option<Arc<dyn SearchStrategy>>> {
-        let Some(penalties) = &self.penalties else { return Ok(None) };
-        let path = start(self, &self.space(design)?, &mut *criterion.geometry(design)?)?;
-        let values = penalties.values(path.lambda());
-        let fixed = Lars { penalties: Some(Penalties::Values(values.clone())), ..self.clone() };
-        Ok((!values.is_empty()).then(|| Arc::new(fixed) as Arc<dyn SearchStrategy>))
-    }
-
-    crate::by_settings!(choose rules);
-
-    fn check_settings(&self) -> Result<()> {
-        self.has_penalties_it_chooses()?;
-        self.settings().check()
-    }
-
-    /// The steps are what the path is followed for at most.
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        let space = self.space(design)?;
-        let (largest, steps) = (space.largest(), most_events(&space));
-        Ok(space.outline(Outline { start: 0, largest, trials: largest as f64, steps }))
-    }
-
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let space = self.space(context.design())?;
-        if self.penalties.is_some() {
-            // Sizes say nothing of penalties.
+    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
+        let penalties = space.penalties.as_ref().or(self.penalties.as_ref());
+        if penalties.is_some() {
+            // Cross-validation compares penalties, so the search does not pause at sizes.
             context.pause_at(None);
         }
-        let mut between = Between::new(Vec::new());
-        let mut path = run(&space, context, &self.outline(context.design())?, |walk| {
+        let most = space.settings.max_features.unwrap_or(usize::MAX);
+        let mut grid = PenaltyPath::new(Vec::new());
+        let mut path = run(space, context, |walk| {
             if space.groups.is_empty() {
                 return Ok(StopReason::NoCandidates);
             }
             let mut geometry = walk.context.geometry()?;
-            let mut path = start(self, &space, &mut *geometry)?;
-            between = Between::new(self.penalties.as_ref().map_or_else(Vec::new, |of| of.values(path.lambda())));
+            let mut path = start(self, space, &mut *geometry)?;
+            grid = PenaltyPath::new(penalties.map_or_else(Vec::new, |of| of.values(path.lambda())));
             let mut gram = |feature: Feature| numbers(geometry.gram(feature)?, space.design);
             let mut is_passed = pass_over(&mut path, walk, &[], None, &mut gram)?;
-            between.fall_to(path.lambda(), |_| Ok(without_columns(walk.empty)))?;
+            grid.advance_to(path.lambda(), |_| Ok(without_columns(walk.empty)))?;
             loop {
-                if between.is_done() {
+                if grid.is_done() {
                     return Ok(StopReason::Penalty);
                 }
                 if !may_leave(walk, path.leaving())? {
@@ -205,49 +181,70 @@ impl SearchStrategy for Lars {
                 let after = subset_after(walk.context.subset.selected(), &knot);
                 is_passed |= pass_over(&mut path, walk, &after, Some(&mut knot), &mut gram)?;
                 let goes_on = self.follow(walk, knot);
-                if matches!(goes_on, Ok(()) | Err(End::Stop(_))) {
-                    between.fall_to(path.lambda(), |penalty| on_path(walk, path.at(penalty)))?;
+                if matches!(goes_on, Ok(()) | Err(WalkEnd::Stop(_))) {
+                    grid.advance_to(path.lambda(), |penalty| on_path(walk, path.at(penalty)))?;
                 }
                 goes_on?;
-                if walk.size() >= self.most() {
+                if walk.size() >= most {
                     return Ok(StopReason::MaxFeatures);
                 }
-                if walk.steps.len() >= most_events(&space) {
+                if walk.steps.len() >= most_events(space) {
                     return Ok(StopReason::Singular);
                 }
             }
         })?;
-        let is_asked = between.is_asked();
-        path.at_penalties = between.models();
+        let is_asked = grid.is_asked();
+        path.at_penalties = grid.models();
+        let is_last = space.settings.choose == Choose::Last;
         match path.at_penalties.first().map(|at| at.lambda) {
-            Some(least) if self.choose == Choose::Last => Ok(path.taking(least)),
-            None if self.choose == Choose::Last && is_asked && !path.stop_reason.is_partial() => {
+            Some(least) if is_last => Ok(path.taking(least)),
+            None if is_last && is_asked && !path.stop_reason.is_partial() => {
                 Err(Error::setting("penalties", "the path ends above them"))
             }
             _ => Ok(path),
         }
     }
+
+    /// The steps are at most the events for which the path is followed.
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+        self.check_model(&space.settings)?;
+        if let Some(bias) = space.design.bias().filter(|bias| space.group_of(*bias).is_some()) {
+            return Err(Error::without_spread(&space.design.names()[bias]));
+        }
+        let (largest, steps) = (space.largest(), most_events(space));
+        Ok(Outline { start: 0, largest, trials: largest as f64, steps })
+    }
+
+    fn traits(&self) -> StrategyTraits<'_> {
+        StrategyTraits {
+            moves: Moves::GeometryPath { coefficients: self.coefficients, penalties: self.penalties.as_ref() },
+            unused: if self.coefficients == PathCoefficients::Path { &[OF_STEPS, OF_REFIT] } else { &[OF_STEPS] },
+            check: self.check_penalties(),
+            ..StrategyTraits::default()
+        }
+    }
 }
 
-/// The model of a path before its first column.
+/// Model of a path before its first column.
 fn without_columns(score: Score) -> PathEntry {
     PathEntry::new(Vec::new(), score)
 }
 
-/// The model of these coefficients of the columns that the walk is at.
-fn on_path(walk: &mut Walk<'_, '_>, alpha: Option<Vec<f64>>) -> Flow<PathEntry> {
+/// Model with these coefficients of the selected columns.
+fn on_path(walk: &mut Walk<'_, '_>, alpha: Option<Vec<f64>>) -> WalkResult<PathEntry> {
     let alpha = alpha.ok_or(StopReason::Singular)?;
     let mut entry = walk.context.subset.entry(walk.score)?;
     entry.fit = EntryFit::Coefficients(alpha);
     Ok(entry)
 }
 
-/// Events that a path has at most; one that goes on longer goes round in a circle of rounding errors.
+/// Maximum number of events of a path; a longer one cycles because of rounding errors.
 fn most_events(space: &Space<'_>) -> usize {
     20 * space.largest()
 }
 
 fn start(lars: &Lars, space: &Space<'_>, geometry: &mut dyn Geometry) -> Result<LeastAngle> {
+    let most = space.settings.max_features.unwrap_or(usize::MAX);
     let non_negative = geometry.signs() == Signs::NonNegative;
     let mut relevances = Vec::new();
     for relevance in geometry.relevances()? {
@@ -258,14 +255,14 @@ fn start(lars: &Lars, space: &Space<'_>, geometry: &mut dyn Geometry) -> Result<
     if relevances.len() > 1 {
         let is_group = lars.lasso && lars.coefficients == PathCoefficients::Path;
         let shape = if is_group { PathShape::Group } else { PathShape::Straight };
-        return Ok(LeastAngle::several(Level::best(), shape, lars.most(), relevances, open));
+        return Ok(LeastAngle::several(Level::best(), shape, most, relevances, open));
     }
     let relevance = relevances.pop().unwrap_or_default();
-    let rules = lars::PathRules { non_negative, lasso: lars.lasso || non_negative, most: lars.most() };
+    let rules = lars::PathRules { non_negative, lasso: lars.lasso || non_negative, most };
     Ok(LeastAngle::new(Level::best(), rules, relevance, open))
 }
 
-/// One finite number for each feature.
+/// Checks that there is one finite number per feature.
 fn numbers(values: Vec<f64>, design: &Design) -> Result<Vec<f64>> {
     if values.len() != design.features() || !values.iter().all(|v| v.is_finite()) {
         return Err(Error::Numerical("the geometry of the criterion is not one finite number a column".into()));
@@ -283,8 +280,8 @@ fn stop_reason(end: lars::End, walk: &Walk<'_, '_>) -> StopReason {
 }
 
 impl Lars {
-    /// Lets the walk follow an event.
-    fn follow(&self, walk: &mut Walk<'_, '_>, knot: lars::Knot) -> Flow {
+    /// Makes the step of the walk for an event of the path.
+    fn follow(&self, walk: &mut Walk<'_, '_>, knot: lars::Knot) -> WalkResult {
         let lars::Knot { feature, enters, tied, mu, alpha, .. } = knot;
         let subset = &mut walk.context.subset;
         if enters {
@@ -316,7 +313,7 @@ impl Lars {
     }
 }
 
-/// Refuses a design whose model the path's coefficients are not.
+/// Refuses designs and geometries whose model cannot have the path's coefficients.
 fn has_own_model(geometry: &dyn Geometry, design: &Design) -> Result<()> {
     let refused = |why: &str| Err(Error::setting("coefficients", why));
     let Some(readout) = design.readout() else {
@@ -327,7 +324,7 @@ fn has_own_model(geometry: &dyn Geometry, design: &Design) -> Result<()> {
     if !geometry.is_linear() {
         return refused("the coefficients of this criterion's path are not those of columns; use `refit`");
     }
-    // Of a grid that is fitted a search whose model knows no λ gets a single one.
+    // Of a fitted grid this search gets a single λ.
     if readout.lambdas.len() > 1 && readout.auto.is_none() || readout.refine {
         return refused("the coefficients of the path know no lambda; give the learner a single one, or use `refit`");
     }

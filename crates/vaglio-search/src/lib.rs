@@ -1,19 +1,24 @@
 //! The searches of vaglio, and what searches are written on.
 //!
-//! A search is a struct of settings, declared by [`settings!`], with a [`SearchStrategy`](core::SearchStrategy). On a
-//! design its settings give a [`Space`]: the features that may be selected, in the groups in which they move, and the
-//! limits of the subsets. A [`Walk`] goes from subset to subset in it, and [`run`] makes the path of that, with `choose`
-//! and `polish`. The whole of a greedy search is the example of [`run`]; `plugins/vaglio-beam` is a search to copy.
+//! A [`Search`] is a [`SearchStrategy`] with the settings that all searches share. On a design these give a [`Space`]: the
+//! features that may be selected, in the groups in which they move, and the limits of the subsets. A [`Walk`] goes from
+//! subset to subset in it, and [`run`] makes the path of that, with `choose` and `polish`. The whole of a greedy search is the example of [`run`]; `plugins/vaglio-beam` is a search to copy.
 //!
 //! | | |
 //! |---|---|
-//! | [`SearchSettings`], [`settings!`] | what all searches can be told: sizes, `tolerance`, `forced`, `excluded`, `blocks`, … |
+//! | [`Search`] | the settings that all searches share, with a strategy: checks them, makes the space, runs the strategy |
+//! | [`SearchStrategy`], [`StrategyTraits`] | how a search walks, and what the driver has to know of it |
+//! | [`SearchSettings`] | sizes, `tolerance`, `forced`, `excluded`, `blocks`, … |
 //! | [`Space`] | groups, forced groups, limits; the scores of groups added and removed, ties and duplicates |
-//! | [`Walk`], [`Move`], [`End`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
+//! | [`Walk`], [`Move`], [`WalkEnd`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
 //! | [`Patience`] | `tolerance` and `patience` |
 //! | [`shuffle`] | orders that follow from a seed |
 //! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`Random`], [`All`], [`Race`] | the searches, one file each |
 //! | [`Chain`] | searches one after the other |
+
+#![expect(clippy::new_ret_no_self, reason = "the constructor of a strategy gives a whole search")]
+
+extern crate self as vaglio_search;
 
 mod all;
 mod alternatives;
@@ -23,13 +28,13 @@ mod chain;
 mod constrained;
 mod duplicates;
 mod exhaustive;
+mod feature_groups;
 mod floating;
-mod followed;
 mod greedy;
 mod lars;
+mod lars_path;
 mod moves;
 mod order;
-mod partition;
 mod penalties;
 mod polish;
 mod race;
@@ -37,9 +42,11 @@ mod random;
 mod rank;
 mod rounds;
 mod run;
+mod search;
 mod settings;
 pub mod shuffle;
 mod space;
+mod strategy;
 mod tree;
 mod walk;
 
@@ -59,7 +66,9 @@ pub use random::Random;
 pub use rank::Rank;
 pub use rounds::RemovalStep;
 pub use run::run;
+pub use search::{Search, schema};
 pub use settings::{BlockOrigin, Blocks, Polish, SearchSettings};
 pub use space::Space;
+pub use strategy::{Moves, SearchStrategy, StrategyTraits, UnusedSettings, registered};
 pub use vaglio_core as core;
-pub use walk::{End, Flow, Patience, Walk, if_any};
+pub use walk::{Patience, Walk, WalkEnd, WalkResult, if_any};

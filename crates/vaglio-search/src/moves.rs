@@ -3,26 +3,25 @@
 use crate::space::Space;
 use vaglio_core::{Branch, Feature, Result, Score, SubsetScorer, Winner};
 
-/// A group that enters or leaves, and what comes of it.
+/// Addition or removal of a group, with its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Move {
-    /// The group, by its place in [`Space::groups`].
+    /// Index of the group in [`Space::groups`].
     pub group: usize,
-    /// The score of the subset after it.
+    /// Score of the subset after the move.
     pub score: Score,
-    /// The first features of other groups that give the same score.
+    /// First features of other groups that give the same score.
     pub tied: Vec<Feature>,
 }
 
-/// Trials leave the subset as it is. Cost: that of the evaluator for features that move alone; for a block, one of its
-/// features after another.
+/// Trials leave the subset unchanged. Single features cost one trial of the evaluator, blocks one addition per feature.
 impl Space<'_> {
-    /// The scores of the subset with each of the groups added, in their order, whether or not that breaks constraints.
+    /// Scores of the subset with each of the groups added, in their order, constraints not considered.
     ///
     /// # Errors
-    /// Those of [`SubsetScorer::score`].
+    /// See [`SubsetScorer::score`].
     pub(crate) fn trials(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Vec<Score>> {
-        let (alone, blocks) = self.apart(groups);
+        let (alone, blocks) = self.split_blocks(groups);
         let mut alone_scores = vec![Score::WORST; alone.len()];
         if !alone.is_empty() {
             subset.score_additions(&alone, &mut alone_scores)?;
@@ -33,14 +32,13 @@ impl Space<'_> {
         Ok(groups.iter().filter_map(next).collect())
     }
 
-    /// The scores of the subset with each of the groups removed, in their order. Of duplicates the first alone is tried, see
-    /// `Space::best_removed`.
+    /// Scores of the subset with each of the groups removed, in their order. Among duplicates only the first is tried.
     ///
     /// # Errors
-    /// Those of [`SubsetScorer::score`].
+    /// See [`SubsetScorer::score`].
     pub(crate) fn score_removals(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Vec<Score>> {
         let (distinct, first) = self.distinct(groups);
-        let (alone, blocks) = self.apart(&distinct);
+        let (alone, blocks) = self.split_blocks(&distinct);
         let mut alone_scores = vec![Score::WORST; alone.len()];
         if !alone.is_empty() {
             subset.score_removals(&alone, &mut alone_scores)?;
@@ -56,7 +54,7 @@ impl Space<'_> {
         Ok(groups.iter().map(score).collect())
     }
 
-    /// The groups without those that are equal to another before them, and the first of those that are equal to each.
+    /// Removes groups that duplicate an earlier one; returns also, for each original, the group that is tried.
     fn distinct(&self, groups: &[usize]) -> (Vec<usize>, Vec<Option<usize>>) {
         let originals = self.originals();
         let mut first = vec![None; self.groups.len()];
@@ -65,19 +63,19 @@ impl Space<'_> {
         (distinct, first)
     }
 
-    /// The best of the groups to add, whether or not that breaks constraints.
+    /// Best of the groups to add, constraints not considered.
     pub(crate) fn best_added(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
-        let (alone, blocks) = self.apart(groups);
+        let (alone, blocks) = self.split_blocks(groups);
         let winner = if alone.is_empty() { None } else { subset.best_addition(&alone)? };
         let scores = self.blocks_added(subset, &blocks)?;
         Ok(self.best(winner, &blocks, &scores))
     }
 
-    /// The best of the groups to remove, likewise; of duplicates the first alone is tried.
+    /// Best of the groups to remove, constraints not considered; among duplicates only the first is tried.
     pub(crate) fn best_removed(&self, subset: &mut SubsetScorer<'_>, groups: &[usize]) -> Result<Option<Move>> {
         let originals = self.originals();
         let (distinct, _) = self.distinct(groups);
-        let (alone, blocks) = self.apart(&distinct);
+        let (alone, blocks) = self.split_blocks(&distinct);
         let winner = if alone.is_empty() { None } else { subset.best_removal(&alone)? };
         let scores = self.blocks_removed(subset, &blocks)?;
         Ok(self.best(winner, &blocks, &scores).map(|mut best| {
@@ -89,14 +87,14 @@ impl Space<'_> {
         }))
     }
 
-    /// The features of the groups of one, and the groups of several.
-    fn apart(&self, groups: &[usize]) -> (Vec<Feature>, Vec<usize>) {
+    /// Splits groups into single features and blocks.
+    fn split_blocks(&self, groups: &[usize]) -> (Vec<Feature>, Vec<usize>) {
         let (alone, blocks): (Vec<usize>, Vec<usize>) =
             groups.iter().partition(|&&group| self.groups[group].len() == 1);
         (alone.into_iter().map(|group| self.groups[group][0]).collect(), blocks)
     }
 
-    /// The best of single features and blocks together.
+    /// Best of the single features and blocks.
     fn best(&self, alone: Option<Winner>, blocks: &[usize], block_scores: &[Score]) -> Option<Move> {
         let (mut firsts, mut scores) = (Vec::new(), Vec::new());
         if let Some(Winner { feature, score, tied }) = alone {

@@ -1,6 +1,6 @@
-//! Penalties of a least-angle path, between its knots or at them.
+//! Penalties of a least-angle path, at or between its knots.
 
-use crate::Flow;
+use crate::WalkResult;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{AtPenalty, Error, PathEntry, Result, geometric};
@@ -28,11 +28,11 @@ pub struct PenaltyGrid {
     pub least: f64,
 }
 
-/// The smallest penalty of a grid, as a part of the largest, where nothing else is said.
+/// Default of the smallest penalty of a grid, as a fraction of the largest.
 const LEAST: f64 = 1e-3;
 
 impl Penalties {
-    /// Refuses what no path can be judged at.
+    /// Refuses invalid penalties.
     ///
     /// # Errors
     /// [`Error::Setting`] with the field's path.
@@ -61,7 +61,7 @@ impl Penalties {
         refused(field.into(), format!("{points} is not between 2 and 100000; a single penalty is a list of one"))
     }
 
-    /// In increasing order, for a path that begins at the `largest` correlation.
+    /// Penalties in increasing order, for a path that begins at the `largest` correlation.
     pub(crate) fn values(&self, largest: f64) -> Vec<f64> {
         let (points, least) = match self {
             Penalties::Points(points) => (*points, LEAST),
@@ -78,45 +78,45 @@ impl Penalties {
     }
 }
 
-/// The penalties that a path has not come to, and its models at the others.
+/// Models of a path at penalties, collected as it reaches them.
 #[derive(Debug)]
-pub(crate) struct Between {
-    /// In increasing order.
+pub(crate) struct PenaltyPath {
+    /// Penalties that are not reached yet, in increasing order.
     ahead: Vec<f64>,
-    /// In decreasing order.
+    /// Models at the penalties reached, in decreasing order.
     models: Vec<AtPenalty>,
-    /// Whether there were any.
+    /// Whether there were any penalties.
     is_asked: bool,
 }
 
-impl Between {
+impl PenaltyPath {
     pub fn new(ahead: Vec<f64>) -> Self {
         let is_asked = !ahead.is_empty();
-        Between { ahead, models: Vec::new(), is_asked }
+        PenaltyPath { ahead, models: Vec::new(), is_asked }
     }
 
-    /// Whether there were any.
+    /// Whether there were any penalties.
     pub fn is_asked(&self) -> bool {
         self.is_asked
     }
 
-    /// Whether all were reached, of some.
+    /// Whether there were penalties and all are reached.
     pub fn is_done(&self) -> bool {
         self.is_asked && self.ahead.is_empty()
     }
 
-    /// λ comes down to a value: the models at penalties from there on up.
+    /// Collects the models at all penalties that are not below `lambda`, the current value of the path.
     ///
     /// # Errors
-    /// Those of `model`.
-    pub fn fall_to(&mut self, lambda: f64, mut model: impl FnMut(f64) -> Flow<PathEntry>) -> Flow {
+    /// Errors of `model`.
+    pub fn advance_to(&mut self, lambda: f64, mut model: impl FnMut(f64) -> WalkResult<PathEntry>) -> WalkResult {
         while let Some(penalty) = self.ahead.pop_if(|penalty| *penalty >= lambda) {
             self.models.push(AtPenalty { lambda: penalty, entry: model(penalty)? });
         }
         Ok(())
     }
 
-    /// The models, in increasing order of their penalties.
+    /// Models in increasing order of penalties.
     pub fn models(mut self) -> Vec<AtPenalty> {
         self.models.reverse();
         self.models

@@ -1,16 +1,16 @@
-//! Exchanges of groups for others, after a search: one for one, and where none helps, several for several.
+//! Exchanges of groups after a search: one for one, and if none helps, several for several.
 
 use crate::moves::Move;
 use crate::settings::Polish;
 use crate::space::Space;
-use crate::walk::{Flow, Walk};
+use crate::walk::{Walk, WalkResult};
 use vaglio_core::{Action, Feature, Outline, PathEntry, Result, Score, SubsetScorer};
 use vaglio_kernels::tolerance::SCORE_GAIN;
 
-/// The most groups that are exchanged at once.
+/// Maximum number of groups that are exchanged at once.
 const DEEPEST: usize = 5;
 
-/// A subset of whole groups.
+/// Subset of whole groups.
 #[derive(Clone)]
 pub(crate) struct SelectedGroups {
     pub features: Vec<Feature>,
@@ -18,7 +18,7 @@ pub(crate) struct SelectedGroups {
     pub inside: Vec<bool>,
 }
 
-/// A group that leaves for another that enters.
+/// Exchange of one group for another.
 pub(crate) struct Exchange {
     pub out: usize,
     pub entering: Move,
@@ -31,32 +31,32 @@ impl SelectedGroups {
     }
 }
 
-/// The most exchanges that are made.
+/// Maximum number of exchanges.
 fn most_exchanges(space: &Space<'_>) -> usize {
     10 * space.groups.len()
 }
 
 impl Space<'_> {
-    /// The outline of a search with what `polish` adds to it.
-    pub fn outline(&self, outline: Outline) -> Outline {
+    /// Adds the exchanges of `polish` to the outline of a search.
+    pub(crate) fn with_polish(&self, outline: Outline) -> Outline {
         if self.settings.polish == Polish::None {
             return outline;
         }
-        // A typical search makes few exchanges; each looks at all pairs.
+        // A typical search makes few exchanges; each tries all pairs.
         let pairs = self.largest() as f64 * self.features() as f64;
         let steps = outline.steps + 2 + 2 * most_exchanges(self);
         Outline { steps, trials: outline.trials + 4.0 * pairs, ..outline }
     }
 }
 
-/// Exchanges groups of the entry until no exchange of groups of one size lowers its score, nor any oscillation.
+/// Exchanges groups of equal size until no exchange and no oscillation lowers the score of the entry.
 ///
-/// The walk goes to the entry's subset first, in at most two steps that move all features concerned, and only when there
-/// is an exchange to make. Cost O(size) best additions an exchange.
+/// Before the first exchange the walk goes to the entry's subset in at most two steps. Cost: O(size) best additions per
+/// exchange.
 ///
 /// # Reference
 /// P. Somol, P. Pudil, *Oscillating search algorithms for feature selection*, ICPR 2000.
-pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> Flow {
+pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> WalkResult {
     let space = walk.space;
     let (mut at, mut score) = (SelectedGroups::new(space, entry.subset.clone()), entry.score);
     let mut known = walk.context.subset.selected().to_vec();
@@ -84,7 +84,7 @@ pub(crate) fn polish(walk: &mut Walk<'_, '_>, entry: &PathEntry) -> Flow {
 }
 
 /// Makes an exchange in two steps.
-fn make(walk: &mut Walk<'_, '_>, exchange: Exchange) -> Flow {
+fn make(walk: &mut Walk<'_, '_>, exchange: Exchange) -> WalkResult {
     let leaving = &walk.space.groups[exchange.out];
     let rest: Vec<Feature> = walk.context.subset.selected().iter().copied().filter(|f| !leaving.contains(f)).collect();
     walk.context.subset.reset(&rest)?;
@@ -94,7 +94,7 @@ fn make(walk: &mut Walk<'_, '_>, exchange: Exchange) -> Flow {
     walk.add(exchange.entering)
 }
 
-/// The exchange of lowest score; ties to the lowest group that leaves, and of duplicates only the first is tried. The
+/// Exchange of lowest score; ties go to the lowest group that is removed. Among duplicates only the first is tried. The
 /// subset is `at` in the end.
 pub(crate) fn best_exchange(
     space: &Space<'_>,
@@ -113,7 +113,7 @@ pub(crate) fn best_exchange(
             continue;
         }
         group.iter().try_for_each(|&feature| subset.remove(feature))?;
-        // A walk makes two steps of an exchange, and is between them for a moment.
+        // The walk makes two steps of an exchange, so the subset between them must keep the signs too.
         let entering = match space.is_of_signs(subset)? {
             true => space.best_addition(subset, &others)?,
             false => None,
@@ -128,8 +128,8 @@ pub(crate) fn best_exchange(
     Ok(best)
 }
 
-/// Adds the best groups and then removes those that are missed least, or the other way round, two of them, then three
-/// and so on, until that gains something. The subset is anywhere in the end.
+/// Adds the best groups and then removes the cheapest, or the other way round: two groups, then three and so on, until
+/// the score falls. The subset is arbitrary in the end.
 fn oscillate(
     space: &Space<'_>,
     subset: &mut SubsetScorer<'_>,
@@ -143,7 +143,7 @@ fn oscillate(
             subset.reset(&from.features)?;
             for k in 0..2 * depth {
                 if score.is_some() {
-                    score = swing(space, subset, &mut inside, (k < depth) == up_first)?;
+                    score = oscillation_step(space, subset, &mut inside, (k < depth) == up_first)?;
                 }
             }
             let Some(score) = score.filter(|score| gains(*score)) else { continue };
@@ -155,8 +155,13 @@ fn oscillate(
     Ok(None)
 }
 
-/// Adds the best group or removes the one that is missed least; the score, or `None` where there is no such group.
-fn swing(space: &Space<'_>, subset: &mut SubsetScorer<'_>, inside: &mut [bool], up: bool) -> Result<Option<Score>> {
+/// Adds the best group or removes the cheapest; returns the score, or `None` if there is no such group.
+fn oscillation_step(
+    space: &Space<'_>,
+    subset: &mut SubsetScorer<'_>,
+    inside: &mut [bool],
+    up: bool,
+) -> Result<Option<Score>> {
     let can = |group: &usize| inside[*group] != up && (up || !space.forced.contains(group));
     let groups: Vec<usize> = (0..inside.len()).filter(can).collect();
     if groups.is_empty() {

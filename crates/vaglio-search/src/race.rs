@@ -1,20 +1,16 @@
-//! Several searches on the same folds, of which the one is taken whose subsets hold up.
+//! Race: several searches are cross-validated on the same folds, and the best is taken.
 
-use crate::{All, Greedy};
+use crate::{All, Greedy, Moves, Search, SearchStrategy, Space, StrategyTraits};
 use schemars::{Schema, SchemaGenerator, json_schema};
-use std::sync::Arc;
-use vaglio_core::{
-    AnySearch, Choose, Criterion, Design, Effort, Error, Outline, Path, Result, SearchContext, SearchStrategy, part,
-};
+use vaglio_core::{Choose, Criterion, Design, Error, Outline, Path, Result, SearchContext, part};
 
-/// Lets searches compete: all are cross-validated on the same folds and at the same λ, and the result is that of the one
-/// whose best size loses least on rows held out.
+/// Cross-validates searches on the same folds and at the same λ, and takes the one with the lowest held-out loss.
 ///
 /// The first of the list is taken unless another loses less by more than one standard error of their paired difference, since
-/// the lowest of many is lowest by luck. By the rules that prefer few columns (`one_se`, `within`), the fewest columns of any
-/// contestant are taken that are as near to the lowest loss as the rule says. The result holds the cross-validated curve of every
-/// contestant, and the frontier of error against number of columns. `nested` repeats the whole race in every outer fold. Where
-/// nothing is cross-validated, the first search is walked alone.
+/// the lowest of many is lowest partly by luck. Rules that prefer few columns (`one_se`, `within`) take the fewest columns of
+/// any contestant within the rule's distance of the lowest loss. The result holds the cross-validated curve of each
+/// contestant, and the frontier of error against number of columns. `nested` repeats the race in every outer fold. Without
+/// cross-validation only the first search runs.
 ///
 /// Cost: the walks of all contestants; moments and folds are shared.
 #[part(
@@ -26,14 +22,12 @@ use vaglio_core::{
 )]
 pub struct Race {
     /// The searches, or chains of searches.
-    #[default(vec![Arc::new(Greedy::default()) as Arc<dyn SearchStrategy>, Arc::new(All::default())])]
+    #[default(vec![Greedy {}.into(), All {}.into()])]
     #[schemars(schema_with = "contestants")]
-    pub of: Vec<Arc<dyn SearchStrategy>>,
-    /// How folds are made, and which of the sizes of all searches is taken: `auto`, or the settings of cross-validation.
-    pub choose: Choose,
+    pub of: Vec<Search>,
 }
 
-/// A list of searches, as a pipeline file has them.
+/// Schema of a list of searches.
 fn contestants(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "array", "minItems": 1, "items": {
         "if": {"type": "array"}, "then": {"minItems": 1, "items": {"$ref": "#/$defs/Search"}}, "else": {"$ref": "#/$defs/Search"}
@@ -41,57 +35,25 @@ fn contestants(_: &mut SchemaGenerator) -> Schema {
 }
 
 impl Race {
-    /// A race of which this search is the first.
-    pub fn new(first: impl Into<AnySearch>) -> Self {
-        Race { of: vec![first.into().into()], choose: Choose::Auto }
+    /// Creates a race that begins with this search.
+    pub fn new(first: impl Into<Search>) -> Self {
+        Race { of: vec![first.into()] }
     }
 
-    /// The same with another contestant.
+    /// Adds a contestant.
     #[must_use]
-    pub fn against(mut self, other: impl Into<AnySearch>) -> Self {
-        self.of.push(other.into().into());
+    pub fn against(mut self, other: impl Into<Search>) -> Self {
+        self.of.push(other.into());
         self
     }
 
-    fn first(&self) -> Result<&dyn SearchStrategy> {
-        self.of.first().map(|first| &**first).ok_or_else(|| Error::setting("of", "it names no search; two make a race"))
-    }
-
-    fn each<T>(&self, of: impl Fn(&dyn SearchStrategy) -> Result<T>) -> Result<Vec<T>> {
-        let one = |(place, search): (usize, &Arc<dyn SearchStrategy>)| {
-            of(&**search).map_err(|error| error.under(&format!("of[{place}]")))
-        };
-        self.of.iter().enumerate().map(one).collect()
-    }
-}
-
-impl SearchStrategy for Race {
-    fn contestants(&self) -> &[Arc<dyn SearchStrategy>] {
-        &self.of
-    }
-
-    fn choose(&self) -> Choose {
-        self.choose.clone()
-    }
-
-    fn takes_lambda(&self) -> bool {
-        self.of.iter().any(|search| search.takes_lambda())
-    }
-
-    fn check_settings(&self) -> Result<()> {
-        self.first()?;
-        if !matches!(self.choose, Choose::Auto | Choose::CrossValidated(_)) {
-            let message = "searches compete by cross-validation; leave it out, or give its folds, as in {folds: 10}";
-            return Err(Error::setting("choose", message));
-        }
-        if let Choose::CrossValidated(how) = &self.choose {
-            how.check().map_err(|error| error.under("choose"))?;
-        }
-        self.each(|search| {
+    fn check_contestants(&self) -> Result<()> {
+        first(&self.of)?;
+        each(&self.of, |search| {
             if !search.contestants().is_empty() {
                 return Err(Error::setting("", "a race in a race is one race; put its searches into this list"));
             }
-            if search.choose() != Choose::Auto {
+            if search.size_choice() != Choose::Auto {
                 return Err(Error::setting(
                     "choose",
                     "the race takes the size, of all its searches; give `choose` to the race",
@@ -101,10 +63,35 @@ impl SearchStrategy for Race {
         })
         .map(drop)
     }
+}
 
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        self.first()?;
-        let all = self.each(|search| search.outline(design))?;
+pub(crate) fn first(contestants: &[Search]) -> Result<&Search> {
+    contestants.first().ok_or_else(|| Error::setting("of", "it names no search; two make a race"))
+}
+
+fn each<T>(contestants: &[Search], of: impl Fn(&Search) -> Result<T>) -> Result<Vec<T>> {
+    let one = |(place, search)| of(search).map_err(|error| error.under(&format!("of[{place}]")));
+    contestants.iter().enumerate().map(one).collect()
+}
+
+/// Checks every contestant.
+pub(crate) fn check(contestants: &[Search], criterion: &dyn Criterion, design: &Design) -> Result<()> {
+    each(contestants, |search| search.check(criterion, design)).map(drop)
+}
+
+impl SearchStrategy for Race {
+    /// Walks the first search.
+    fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
+        first(&self.of)?.run(context)
+    }
+
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+        if !matches!(space.settings.choose, Choose::Auto | Choose::CrossValidated(_)) {
+            let message = "searches compete by cross-validation; leave it out, or give its folds, as in {folds: 10}";
+            return Err(Error::setting("choose", message));
+        }
+        first(&self.of)?;
+        let all = each(&self.of, |search| search.outline(space.design))?;
         let sum = |a: Outline, b: &Outline| Outline {
             start: a.start.min(b.start),
             largest: a.largest.max(b.largest),
@@ -115,16 +102,8 @@ impl SearchStrategy for Race {
         Ok(all.iter().fold(none, sum))
     }
 
-    fn effort(&self, criterion: &dyn Criterion, design: &Design) -> Result<Effort> {
-        self.first()?.effort(criterion, design)
-    }
-
-    fn check(&self, criterion: &dyn Criterion, design: &Design) -> Result<()> {
-        self.each(|search| search.check(criterion, design)).map(drop)
-    }
-
-    /// The walk of the first search.
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        self.first()?.search(context)
+    fn traits(&self) -> StrategyTraits<'_> {
+        let check = self.check_contestants();
+        StrategyTraits { moves: Moves::Race(&self.of), settings: &["choose"], check, ..StrategyTraits::default() }
     }
 }

@@ -1,55 +1,49 @@
-//! Ranking of features by what each is alone.
+//! Ranking of features by their single scores.
 
-use crate::{Flow, Move, Patience, Space, Walk, run};
+use crate::{Move, Patience, Search, SearchStrategy, Space, Walk, WalkResult, run};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Choose, Design, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason, part};
+use vaglio_core::{Choose, Outline, Path, Result, Score, SearchContext, StopReason, part};
 
-crate::settings! {
-    /// Scores every feature alone and adds them in that order, the best first.
-    ///
-    /// What features tell together plays no part in the order, so that duplicates of a good feature follow it; the score
-    /// of every step is that of the whole subset. Ties go to the lowest index. Features of a block are ranked by their
-    /// score together. What breaks a constraint is passed over; a product that waits for its factors enters after them.
-    ///
-    /// Beyond as many features as rows, of the whole design where parts of it are searched, sizes grow by a fifth each,
-    /// unless `tolerance`, `patience` or a size that `choose` asks for needs every one.
-    ///
-    /// # Reference
-    /// I. Guyon, A. Elisseeff, *An introduction to variable and feature selection*, Journal of Machine Learning Research 3
-    /// (2003); with a criterion of dependence it is the maximum relevance of M. Yamada, A. Saha, H. Ouyang, D. Yin,
-    /// Y. Chang, *N³LARS: minimum redundancy maximum relevance feature selection for large and high-dimensional data*,
-    /// arXiv:1411.2331.
-    #[part(
-        SearchStrategy,
-        "rank",
-        summary = "ranking: score every column alone and add them in that order",
-        example = "search: {kind: rank, max_features: 10, choose: last}"
-    )]
-    pub struct Rank {}
-}
+/// Scores every feature alone and adds them in that order, the best first.
+///
+/// The order ignores how features act together, so duplicates of a good feature follow it; the score of a step is that
+/// of the whole subset. Ties go to the lowest index. A block is ranked by its joint score. Features that break a
+/// constraint are passed over; a product is added after its factors.
+///
+/// Beyond as many features as rows of the whole design, each size is a fifth larger than the last, unless `tolerance`,
+/// `patience` or a size asked for by `choose` needs every size.
+///
+/// # Reference
+/// I. Guyon, A. Elisseeff, *An introduction to variable and feature selection*, Journal of Machine Learning Research 3
+/// (2003); with a criterion of dependence it is the maximum relevance of M. Yamada, A. Saha, H. Ouyang, D. Yin,
+/// Y. Chang, *N³LARS: minimum redundancy maximum relevance feature selection for large and high-dimensional data*,
+/// arXiv:1411.2331.
+#[part(
+    SearchStrategy,
+    "rank",
+    summary = "ranking: score every column alone and add them in that order",
+    example = "search: {kind: rank, max_features: 10, choose: last}"
+)]
+pub struct Rank {}
 
 impl Rank {
-    /// Up to `max_features` features, otherwise as by default.
-    pub fn new(max_features: usize) -> Self {
-        Rank { max_features: Some(max_features), ..Rank::default() }
+    /// Creates the search of up to `max_features` features.
+    pub fn new(max_features: usize) -> Search {
+        Search::new(Rank {}).max_features(max_features)
     }
 }
 
 impl SearchStrategy for Rank {
-    crate::by_settings!();
-
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        let space = Space::new(self.settings(), design)?;
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
         let forward = Outline::forward(space.features(), space.most);
-        let rows = design.planned_rows().min(forward.largest);
+        let rows = space.design.planned_rows().min(forward.largest);
         let beyond = (forward.largest as f64 / rows.max(1) as f64).ln() / 1.2f64.ln();
         let trials = space.features() as f64 + rows as f64 + beyond.ceil();
-        Ok(space.outline(Outline { trials, ..forward }))
+        Ok(Outline { trials, ..forward })
     }
 
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let space = Space::new(self.settings(), context.design())?;
-        run(&space, context, &self.outline(context.design())?, |walk| {
+    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
+        run(space, context, |walk| {
             let ranking = ranking(walk)?;
             walk.enter_forced()?;
             enter(&ranking, walk)
@@ -57,7 +51,7 @@ impl SearchStrategy for Rank {
     }
 }
 
-/// The groups that are not forced with the score of each alone, the best first; those that score +∞ are left out.
+/// Groups that are not forced with their single scores, best first, without those that score +∞.
 fn ranking(walk: &mut Walk<'_, '_>) -> Result<Vec<(usize, Score)>> {
     let free = walk.space.free();
     let scores = walk.space.score_additions(&mut walk.context.subset, &free)?;
@@ -67,8 +61,8 @@ fn ranking(walk: &mut Walk<'_, '_>) -> Result<Vec<(usize, Score)>> {
     Ok(ranking)
 }
 
-/// Adds the groups in the order of the ranking, but for those that `max_features` has no room for.
-fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Flow<StopReason> {
+/// Adds the groups in the order of the ranking, except those that exceed `max_features`.
+fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> WalkResult<StopReason> {
     let settings = &walk.space.settings;
     let mut patience = Patience::new(settings);
     let every = settings.tolerance.is_some() || settings.patience.is_some() || walk.space.rules().is_some();
@@ -77,7 +71,7 @@ fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Flow<StopReason
     let rows = if every { usize::MAX } else { design.root().map_or(design.rows(), |(whole, _)| whole.rows()) };
     let mut left_out = false;
     let mut late = Vec::new();
-    // The groups of sizes that are passed over, with how many features they are.
+    // Groups of sizes that are skipped, and their number of features.
     let (mut waiting, mut held) = (Vec::new(), 0);
     for (place, &(group, alone)) in ranking.iter().enumerate() {
         let own = walk.space.groups[group].len();
@@ -112,8 +106,8 @@ fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Flow<StopReason
     Ok(if left_out || walk.size() >= walk.space.most { StopReason::MaxFeatures } else { walk.none_left() })
 }
 
-/// Adds what waited for what has entered, as long as there is such a group, the best of the ranking first.
-fn enter_late(late: &mut Vec<usize>, patience: &mut Patience, walk: &mut Walk<'_, '_>) -> Flow {
+/// Adds products whose factors are now selected, best of the ranking first.
+fn enter_late(late: &mut Vec<usize>, patience: &mut Patience, walk: &mut Walk<'_, '_>) -> WalkResult {
     loop {
         let waiting: Vec<usize> = late.iter().copied().filter(|group| walk.has_room(*group)).collect();
         let open = walk.space.waited(walk.context.subset.selected(), &waiting);
@@ -134,7 +128,8 @@ fn enter_late(late: &mut Vec<usize>, patience: &mut Patience, walk: &mut Walk<'_
     }
 }
 
-/// Whether one of the last `new` sizes up to `size` is on the path: those from `rows` on that are each a fifth larger.
+/// Whether one of the last `new` sizes up to `size` is on the path: sizes from `rows` on, each a fifth larger than the
+/// last.
 fn is_on_path(size: usize, new: usize, rows: usize) -> bool {
     let mut told = rows.max(1);
     while told + told.div_ceil(5) <= size {

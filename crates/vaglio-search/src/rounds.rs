@@ -1,7 +1,7 @@
-//! Rounds of removals: how many features leave together, which, and the sizes that this leads to.
+//! Rounds of removals: how many features are removed together, which, and the resulting sizes.
 
 use crate::space::Space;
-use crate::walk::{Flow, Walk};
+use crate::walk::{Walk, WalkResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Action, Error, Feature, Result, Score, StopReason};
@@ -20,7 +20,7 @@ impl RemovalStep {
     /// One after the other.
     pub const ONE: Self = RemovalStep::Number(1);
 
-    /// Refuses what is no number of features.
+    /// Refuses invalid numbers and shares.
     pub(crate) fn check(self) -> Result<()> {
         let refused = |found: String| {
             Err(Error::setting("step", format!("{found}; 0.1 removes a tenth of the columns, 5 five at a time")))
@@ -34,7 +34,7 @@ impl RemovalStep {
         }
     }
 
-    /// The size after a round.
+    /// Size after a round.
     fn after(self, size: usize) -> usize {
         let leaving = match self {
             RemovalStep::Number(number) => number,
@@ -56,10 +56,10 @@ impl From<f64> for RemovalStep {
     }
 }
 
-/// The sizes of a walk down, falling.
+/// Sizes that a backward search visits, decreasing.
 ///
-/// They follow from the number of columns, those that are constant included, so that walks on folds, where more columns may be
-/// constant, come through the same. The largest size that may be the result and the smallest are among them.
+/// They depend only on the number of columns, constant ones included, so searches on folds visit the same sizes although
+/// more columns may be constant there. The largest and the smallest size of the result are among them.
 pub(crate) fn sizes(step: RemovalStep, space: &Space<'_>, least: usize) -> Vec<usize> {
     let constant = (0..space.design.features()).filter(|&feature| space.design.is_constant(feature)).count();
     let (most, mut size) = (space.most.max(least), space.features() + constant);
@@ -74,9 +74,9 @@ pub(crate) fn sizes(step: RemovalStep, space: &Space<'_>, least: usize) -> Vec<u
 }
 
 impl Walk<'_, '_> {
-    /// The groups that are missed least, each tried alone, until no more than `left` features remain: those that are not forced
-    /// and leave at least so many, in the order of their scores. Of equal groups one stays while others may go. Under
-    /// constraints, signs aside, those stay without which what is left would break one.
+    /// Cheapest groups to remove, each tried alone, until `left` features remain, by increasing score. Kept are: forced
+    /// groups; one of equal groups while others may be removed; groups whose removal would break a constraint, signs not
+    /// considered.
     ///
     /// # Errors
     /// See [`Walk::new`].
@@ -107,16 +107,15 @@ impl Walk<'_, '_> {
         Ok(ranked.into_iter().filter(fits).map(|(_, group)| group).collect())
     }
 
-    /// Removes groups in one step, whose score is that of what is left; where `allow` refuses the drop of the score, they stay.
-    /// Whether they left: they stay as well where what is left would have a weight of another sign than it is to have.
+    /// Removes groups in one step, unless that gives a weight a wrong sign; returns whether they were removed.
     ///
     /// # Errors
-    /// [`crate::End`], as of every step; the reason that `allow` gives.
+    /// See [`Walk::step`]; the stop reason of `allow`, which judges the drop of the score.
     pub fn remove_together(
         &mut self,
         groups: &[usize],
         allow: impl FnOnce(f64) -> std::result::Result<(), StopReason>,
-    ) -> Flow<bool> {
+    ) -> WalkResult<bool> {
         let mut leaving: Vec<Feature> = groups.iter().flat_map(|&group| &self.space.groups[group]).copied().collect();
         leaving.sort_unstable();
         let before = self.context.subset.selected().to_vec();

@@ -1,31 +1,28 @@
-//! A search from its start to its path.
+//! Run of a strategy in steps, from its start to its path.
 
 use crate::polish::polish;
 use crate::settings::Polish;
 use crate::space::Space;
-use crate::walk::{End, Flow, Walk};
-use vaglio_core::{Error, Outline, Path, PathEntry, Result, SearchContext, StopReason};
+use crate::walk::{Walk, WalkEnd, WalkResult};
+use vaglio_core::{Error, Path, PathEntry, Result, SearchContext, StopReason};
 
-/// Walks the space as `steps` says until it ends, chooses the result, and polishes it where the settings ask for that
-/// and nobody has stopped the search.
+/// Walks the space by `steps` until it ends, chooses the result, and polishes it if the settings ask for that and the
+/// search was not stopped.
 ///
-/// `outline` is that of the search; the observer learns its number of steps. The path holds every step, and for each
-/// size the best subset that a step reached. Where none of them beats the empty subset, from which the walk began, and
-/// the criterion compares with it, no feature is taken.
+/// The path holds every step, and for each size the best subset that a step reached. No feature is taken if no subset
+/// beats the empty one, from which the walk began, and the criterion compares with it.
 ///
 /// # Errors
-/// Those of the criterion's scores, and what else `steps` fails of.
+/// Errors of the criterion's scores and of `steps`.
 ///
 /// # Example
 /// The whole of a greedy search:
 /// ```
-/// use vaglio_core::{Path, Result, SearchContext, SearchStrategy};
-/// use vaglio_search::{Greedy, Patience, Space, run};
+/// use vaglio_core::{Path, Result, SearchContext};
+/// use vaglio_search::{Patience, Space, run};
 ///
-/// fn greedy(search: &Greedy, context: &mut SearchContext<'_>) -> Result<Path> {
-///     let space = Space::new(search.settings(), context.design())?;
-///     let outline = search.outline(context.design())?;
-///     run(&space, context, &outline, |walk| {
+/// fn greedy(space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
+///     run(space, context, |walk| {
 ///         walk.enter_forced()?;
 ///         let mut patience = Patience::new(&space.settings);
 ///         loop {
@@ -39,14 +36,12 @@ use vaglio_core::{Error, Outline, Path, PathEntry, Result, SearchContext, StopRe
 pub fn run<'c>(
     space: &Space<'_>,
     context: &mut SearchContext<'c>,
-    outline: &Outline,
-    steps: impl FnOnce(&mut Walk<'_, 'c>) -> Flow<StopReason>,
+    steps: impl FnOnce(&mut Walk<'_, 'c>) -> WalkResult<StopReason>,
 ) -> Result<Path> {
     if space.settings.polish != Polish::None {
-        // Exchanges follow the end of the walk.
+        // Exchanges come after the walk, so it does not pause.
         context.pause_at(None);
     }
-    context.begin(outline.steps);
     let mut walk = Walk::new(space, context)?;
     let stop = walk.context.parts().1.stop.clone();
     let mut stop_reason = stopped(stop.ends(|| Ok(steps(&mut walk))).unwrap_or_else(|error| Err(error.into())))?;
@@ -55,14 +50,14 @@ pub fn run<'c>(
     let empty = (walk.began_empty && walk.context.criterion().compares_with_empty()).then_some(walk.empty);
     let chosen = space.result(empty, &walk.entries, last);
     let chosen = chosen.map(|entry| walk.entries[entry].clone());
-    // Under constraints the subset that a walk began with may have others of its size, and no step leads to it.
+    // The start of a backward walk has no step that leads to it.
     let is_start = |entry: &PathEntry| !walk.began_empty && walk.entries.last().is_some_and(|last| last == entry);
     let is_polished = !stop_reason.is_partial() && space.settings.polish == Polish::Swaps;
     if let Some(entry) = chosen.as_ref().filter(|entry| is_polished && !is_start(entry)) {
         let polished = stop.ends(|| Ok(polish(&mut walk, entry))).unwrap_or_else(|error| Err(error.into()));
         stop_reason = stopped(polished.map(|()| stop_reason))?;
     }
-    // An exchange can pass through a size that had no entry.
+    // An exchange may add an entry of a new size.
     let is_result = |size: usize| walk.entries.iter().position(|entry| entry.subset.len() == size);
     let chosen = chosen.and_then(|entry| is_result(entry.subset.len()));
     let Walk { empty, steps, entries, .. } = walk;
@@ -71,9 +66,9 @@ pub fn run<'c>(
     Ok(path)
 }
 
-fn stopped(end: Flow<StopReason>) -> Result<StopReason> {
+fn stopped(end: WalkResult<StopReason>) -> Result<StopReason> {
     match end {
-        Ok(reason) | Err(End::Stop(reason) | End::Failure(Error::Stopped(reason))) => Ok(reason),
-        Err(End::Failure(error)) => Err(error),
+        Ok(reason) | Err(WalkEnd::Stop(reason) | WalkEnd::Failure(Error::Stopped(reason))) => Ok(reason),
+        Err(WalkEnd::Failure(error)) => Err(error),
     }
 }

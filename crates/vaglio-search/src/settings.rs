@@ -1,5 +1,6 @@
-//! The settings that searches share, and the macro that gives them to a search.
+//! The settings that all searches share.
 
+use crate::UnusedSettings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{Choose, Constraints, Error, FeatureRef, Result};
@@ -34,33 +35,51 @@ pub enum Polish {
     Swaps,
 }
 
-/// The settings that searches share, as a search declared by [`settings!`](crate::settings) gives them.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// The settings that all searches share.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct SearchSettings {
-    /// The largest subset.
+    /// The largest subset; all candidates by default.
     pub max_features: Option<usize>,
-    /// The smallest subset that may be the result.
+    /// The smallest subset that may be the result, and that no tolerance stops short of.
     pub min_features: Option<usize>,
-    /// The drop of the score that a step must reach.
+    /// The drop of the score that a step must reach; `null` never stops for it.
     pub tolerance: Option<f64>,
     /// Steps in a row without that drop that are taken before the search stops.
     pub patience: Option<usize>,
-    /// Features that are in every result.
+    /// Features that enter first, in this order, and never leave, by name or index; the others of their blocks too.
     pub forced: Vec<FeatureRef>,
-    /// Features that are in none.
+    /// Features that never enter, by name or index; the others of their blocks do not either.
     pub excluded: Vec<FeatureRef>,
     /// Which size is the result.
     pub choose: Choose,
-    /// Features that enter and leave together.
+    /// Features that enter and leave together: `one_hot`, or a map from names to lists of features.
     pub blocks: Option<Blocks>,
-    /// What is done with the result.
+    /// `swaps` exchanges one feature of the result for another as long as that lowers the score.
     pub polish: Polish,
-    /// What every subset keeps to beside that.
+    /// What every subset keeps to: signs of weights, numbers of columns of a group, heredity of products, costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub constraints: Option<Constraints>,
 }
 
 impl SearchSettings {
-    /// Refuses what no design can have.
+    /// The names of all settings, in the order of files.
+    pub const NAMES: [&str; 10] = [
+        "max_features",
+        "min_features",
+        "tolerance",
+        "patience",
+        "forced",
+        "excluded",
+        "choose",
+        "blocks",
+        "polish",
+        "constraints",
+    ];
+    /// How many of [`SearchSettings::NAMES`] stand before a strategy's own settings in files.
+    pub(crate) const LEADING: usize = 2;
+
+    /// Refuses settings that are invalid whatever the data.
     ///
     /// # Errors
     /// [`Error::Setting`] with the field's path.
@@ -92,7 +111,10 @@ impl SearchSettings {
                 return refused("choose.fdr".into(), format!("{rate} does not lie between 0 and 1; 0.1 is usual"));
             }
             let why = "the confirmed columns are the result, whatever they are; leave it out, or choose otherwise";
-            self.refuse(&["min_features", "forced", "blocks", "polish", "constraints"], why)?;
+            self.refuse(&UnusedSettings {
+                names: &["min_features", "forced", "blocks", "polish", "constraints"],
+                why,
+            })?;
         }
         if let Some(constraints) = &self.constraints {
             constraints.check().map_err(|error| error.under("constraints"))?;
@@ -108,157 +130,27 @@ impl SearchSettings {
         Ok(())
     }
 
-    /// Refuses those of the named settings that are given, for searches to which they mean nothing.
+    /// Refuses settings that are given although the strategy does not use them.
     ///
     /// # Errors
-    /// [`Error::Setting`] that says why.
-    pub fn refuse(&self, names: &[&str], why: &str) -> Result<()> {
+    /// [`Error::Setting`] with the reason.
+    pub(crate) fn refuse(&self, unused: &UnusedSettings) -> Result<()> {
         let given = [
-            ("max_features", self.max_features.is_some()),
-            ("min_features", self.min_features.is_some()),
-            ("tolerance", self.tolerance.is_some()),
-            ("patience", self.patience.is_some()),
-            ("forced", !self.forced.is_empty()),
-            ("excluded", !self.excluded.is_empty()),
-            ("choose", self.choose != Choose::default()),
-            ("blocks", self.blocks.is_some()),
-            ("polish", self.polish != Polish::default()),
-            ("constraints", self.constraints.is_some()),
+            self.max_features.is_some(),
+            self.min_features.is_some(),
+            self.tolerance.is_some(),
+            self.patience.is_some(),
+            !self.forced.is_empty(),
+            !self.excluded.is_empty(),
+            self.choose != Choose::default(),
+            self.blocks.is_some(),
+            self.polish != Polish::default(),
+            self.constraints.is_some(),
         ];
-        match given.iter().find(|(name, is_given)| *is_given && names.contains(name)) {
-            Some((name, _)) => Err(Error::setting(*name, why)),
+        let mut named = SearchSettings::NAMES.iter().zip(given);
+        match named.find(|(name, is_given)| *is_given && unused.names.contains(name)) {
+            Some((name, _)) => Err(Error::setting(*name, unused.why)),
             None => Ok(()),
         }
     }
-}
-
-/// Declares a search: a struct of the shared settings, its own after `min_features`, each with its default, under the
-/// attribute [`part`](vaglio_core::part).
-///
-/// A search whose default of a shared setting is another says so after `default`. The struct reads and writes itself
-/// with the settings in one flat map, and `settings()` gives the shared ones as [`SearchSettings`].
-///
-/// ```
-/// use vaglio_core::{Design, Outline, Path, Result, SearchContext, SearchStrategy, part};
-/// use vaglio_search::Greedy;
-///
-/// vaglio_search::settings! {
-///     /// Looks two steps ahead.
-///     #[part(SearchStrategy, "far_sighted")]
-///     pub struct FarSighted {
-///         /// How far it looks.
-///         steps: usize = 2,
-///     }
-///     default { tolerance: Some(1e-6) }
-/// }
-///
-/// impl SearchStrategy for FarSighted {
-///     fn outline(&self, design: &Design) -> Result<Outline> {
-///         Greedy::default().outline(design)
-///     }
-///
-///     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-///         Greedy { max_features: self.max_features, ..Greedy::default() }.search(context)
-///     }
-/// }
-///
-/// let search = FarSighted { max_features: Some(5), ..FarSighted::default() };
-/// assert_eq!(search, FarSighted::default().max_features(5));
-/// assert_eq!((search.steps, search.settings().tolerance), (2, Some(1e-6)));
-/// ```
-#[macro_export]
-macro_rules! settings {
-    (
-        $(#[$about:meta])*
-        pub struct $search:ident { $($(#[$own_about:meta])* $own:ident: $type:ty = $value:expr,)* }
-        $(default { $($shared:ident: $default:expr),+ })?
-    ) => {
-        $(#[$about])*
-        #[derive(PartialEq)]
-        #[serde(default)]
-        pub struct $search {
-            /// The largest subset; all candidates by default.
-            pub max_features: Option<usize>,
-            /// The smallest subset that may be the result, and that no tolerance stops short of.
-            pub min_features: Option<usize>,
-            $($(#[$own_about])* pub $own: $type,)*
-            /// The drop of the score that a step must reach; `null` never stops for it.
-            pub tolerance: Option<f64>,
-            /// Steps in a row without that drop that are taken before the search stops.
-            pub patience: Option<usize>,
-            /// Features that enter first, in this order, and never leave, by name or index; the others of their blocks too.
-            pub forced: Vec<$crate::core::FeatureRef>,
-            /// Features that never enter, by name or index; the others of their blocks do not either.
-            pub excluded: Vec<$crate::core::FeatureRef>,
-            /// Which size is the result.
-            pub choose: $crate::core::Choose,
-            /// Features that enter and leave together: `one_hot`, or a map from names to lists of features.
-            pub blocks: Option<$crate::Blocks>,
-            /// `swaps` exchanges one feature of the result for another as long as that lowers the score.
-            pub polish: $crate::Polish,
-            /// What every subset keeps to: signs of weights, numbers of columns of a group, heredity of products, costs.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub constraints: Option<$crate::core::Constraints>,
-        }
-
-        impl Default for $search {
-            fn default() -> Self {
-                let $crate::SearchSettings {
-                    max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish, constraints,
-                } = $crate::SearchSettings { $($($shared: $default,)+)? ..$crate::SearchSettings::default() };
-                $search {
-                    max_features, min_features, $($own: $value,)* tolerance, patience, forced, excluded, choose, blocks,
-                    polish, constraints,
-                }
-            }
-        }
-
-        $crate::core::setters!($search {
-            $($own: $type,)*
-            polish: $crate::Polish;
-            max_features: Option<usize>,
-            min_features: Option<usize>,
-            tolerance: Option<f64>,
-            patience: Option<usize>,
-            choose: $crate::core::Choose,
-            blocks: Option<$crate::Blocks>,
-            constraints: Option<$crate::core::Constraints>;
-            forced: [$crate::core::FeatureRef],
-            excluded: [$crate::core::FeatureRef],
-        });
-
-        impl $search {
-            /// The settings that it shares with other searches.
-            pub fn settings(&self) -> $crate::SearchSettings {
-                let $search {
-                    max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish, constraints, ..
-                } = self.clone();
-                $crate::SearchSettings {
-                    max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish, constraints,
-                }
-            }
-        }
-    };
-}
-
-/// The methods of a [`SearchStrategy`](vaglio_core::SearchStrategy) that follow from the settings which searches share: all of
-/// them, or those that are named.
-#[macro_export]
-macro_rules! by_settings {
-    () => {
-        $crate::by_settings!(choose rules);
-
-        fn check_settings(&self) -> $crate::core::Result<()> {
-            self.settings().check()
-        }
-    };
-    (choose rules) => {
-        fn choose(&self) -> $crate::core::Choose {
-            self.choose.clone()
-        }
-
-        fn rules(&self, design: &$crate::core::Design) -> $crate::core::Result<Option<$crate::core::Rules>> {
-            Ok($crate::Space::new(self.settings(), design)?.into_rules())
-        }
-    };
 }

@@ -1,9 +1,9 @@
-//! Orders that follow from a seed.
+//! Random orders, determined by a seed.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-/// The numbers 0, …, `count` − 1 in an order that follows from the seed, the same on every machine.
+/// Permutation of 0, …, `count` − 1, determined by the seed; the same on every machine.
 pub fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -14,7 +14,7 @@ pub fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     order
 }
 
-/// A seed for the repetition `number` of a purpose, apart from those of all others.
+/// Seed of the repetition `number` of a purpose, different from all others.
 pub fn stream(seed: u64, purpose: u64, number: u64) -> u64 {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(purpose << 32 | number);

@@ -1,37 +1,41 @@
-//! What a search searches: groups of features, and the limits of the subsets.
+//! Search space: groups of features, and the limits of the subsets.
 
 use crate::duplicates;
-use crate::partition::{Partition, resolved};
+use crate::feature_groups::{FeatureGroups, resolved};
+use crate::penalties::Penalties;
 use crate::settings::SearchSettings;
 use std::cell::OnceCell;
 use std::ops::RangeInclusive;
 use vaglio_core::{Block, Choose, Design, Error, Feature, PathEntry, Result, Rules, Score, SubsetScorer, counted};
 
-/// The subsets of a design that the settings allow.
+/// Subsets of a design that the settings allow.
 ///
-/// Features enter and leave in groups: each alone, or all of a block. A group is named by its place in `groups`.
+/// Features are added and removed in groups: single features, or all features of a block. A group is identified by its
+/// index in `groups`.
 #[derive(Debug)]
 pub struct Space<'d> {
-    /// What is searched.
+    /// Design that is searched.
     pub design: &'d Design,
-    /// The groups that may be selected, each in increasing order, by their first feature.
+    /// Groups that may be selected, by first feature, each in increasing order.
     pub groups: Vec<Vec<Feature>>,
-    /// The groups that enter first and never leave, in order.
+    /// Groups that are added first and never removed, in order.
     pub forced: Vec<usize>,
-    /// The largest subset, in features.
+    /// Maximum number of features of a subset.
     pub most: usize,
-    /// The smallest subset that may be the result, in features; at most all that there are.
+    /// Minimum number of features of the result, at most all that there are.
     pub least: Option<usize>,
-    /// The settings that this is of.
+    /// Shared settings of the search.
     pub settings: SearchSettings,
-    /// The constraints, by the columns of the design.
+    /// Penalties at which a path is judged, fitted to all training rows.
+    pub(crate) penalties: Option<Penalties>,
+    /// Constraints, resolved to columns of the design.
     pub(crate) rules: Option<Rules>,
-    /// For each group the first that is equal to it, once that was asked.
+    /// For each group the first equal one; computed on first use.
     originals: OnceCell<Vec<usize>>,
 }
 
 impl<'d> Space<'d> {
-    /// What the settings say about a design. Cost O(features), and O(rows) for each that is constant.
+    /// Resolves the settings on a design. Cost O(features), and O(rows) for each constant feature.
     ///
     /// # Errors
     /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path.
@@ -48,7 +52,7 @@ impl<'d> Space<'d> {
                 return Err(Error::setting("forced", format!("`{}` is listed twice", names[*feature])));
             }
         }
-        let partition = Partition::new(settings.blocks.as_ref(), design)?;
+        let partition = FeatureGroups::new(settings.blocks.as_ref(), design)?;
         partition.refuse(&forced, &excluded, names)?;
         let (forced, excluded) = (partition.whole(&forced), partition.whole(&excluded));
         let most = most(&settings, names.len(), forced.len(), excluded.len())?;
@@ -59,43 +63,44 @@ impl<'d> Space<'d> {
             group.iter().for_each(|&f| group_of[f] = Some(number));
         }
         let mut entering: Vec<usize> = forced.iter().filter_map(|&f| group_of[f]).collect();
-        // The features of a block follow each other.
+        // Features of a block are adjacent.
         entering.dedup();
         let rules = rules(&settings, design, (&partition, &groups), &forced)?;
-        Ok(Space { design, groups, forced: entering, most, least, settings, rules, originals: OnceCell::new() })
+        let (penalties, originals) = (None, OnceCell::new());
+        Ok(Space { design, groups, forced: entering, most, least, settings, penalties, rules, originals })
     }
 
-    /// The same with no subset of more features than there are rows, unless the result has to have more.
+    /// Limits subsets to as many features as there are rows, unless the result must have more.
     #[must_use]
     pub fn within_rows(self) -> Self {
         let most = self.most.min(self.design.planned_rows().max(*self.allowed().start()));
         Space { most, ..self }
     }
 
-    /// The constraints on the columns, where there are any.
+    /// Constraints on the columns, if there are any.
     pub fn into_rules(self) -> Option<Rules> {
         self.rules
     }
 
-    /// How many features the groups have.
+    /// Number of features in all groups.
     pub fn features(&self) -> usize {
         self.groups.iter().map(Vec::len).sum()
     }
 
-    /// The largest subset that there is within the limits.
+    /// Size of the largest subset within the limits.
     pub fn largest(&self) -> usize {
         self.most.min(self.features())
     }
 
-    /// The sizes that may be the result.
+    /// Sizes that the result may have.
     pub fn allowed(&self) -> RangeInclusive<usize> {
         self.least.unwrap_or(0).max(self.forced_features().len())..=self.most
     }
 
-    /// The entry that is the result of a walk that reached the entry `last` last.
+    /// Entry that is the result of a walk that reached the entry `last` last.
     ///
-    /// None where no entry lowers the score of the `empty` subset, by the tolerance if there is one; that is not given
-    /// where it is no result, or its score does not compare with those of others. Nor is an entry whose score is +∞.
+    /// Returns `None` if the chosen entry scores +∞, or no entry lowers the score of the `empty` subset by the tolerance.
+    /// `empty` is `None` if the empty subset cannot be the result or does not compare with others.
     pub fn result(&self, empty: Option<Score>, entries: &[PathEntry], last: usize) -> Option<usize> {
         let (choose, allowed) = (&self.settings.choose, self.allowed());
         let drop = self.settings.tolerance.unwrap_or(0.0);
@@ -104,10 +109,10 @@ impl<'d> Space<'d> {
         choose.pick(entries, last, &allowed).filter(is_allowed)
     }
 
-    /// Refuses a choice within one standard error where the empty subset, which the walk starts at, has none.
+    /// Refuses a choice within one standard error if the score of the empty subset has none.
     ///
     /// # Errors
-    /// [`Error::Setting`] on `choose`; those of the criterion's scores.
+    /// [`Error::Setting`] on `choose`; errors of the criterion's scores.
     pub fn has_what_it_chooses_by(&self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         if self.settings.choose == Choose::OneSe && subset.standard_error()?.is_none() {
             let message = "`one_se` needs a standard error, and the score of this criterion has none; use `best`, or \
@@ -117,32 +122,32 @@ impl<'d> Space<'d> {
         Ok(())
     }
 
-    /// The features of the forced groups, one group after another.
+    /// Features of the forced groups, group by group.
     pub fn forced_features(&self) -> Vec<Feature> {
         self.forced.iter().flat_map(|&group| self.groups[group].iter().copied()).collect()
     }
 
-    /// The groups that are not forced.
+    /// Groups that are not forced.
     pub fn free(&self) -> Vec<usize> {
         (0..self.groups.len()).filter(|group| !self.forced.contains(group)).collect()
     }
 
-    /// The group with that first feature.
+    /// Group with this first feature.
     pub fn group_of(&self, first: Feature) -> Option<usize> {
         self.groups.binary_search_by_key(&first, |group| group[0]).ok()
     }
 
-    /// For each group the first that is equal to it, bit for bit. Cost O(rows · features) once.
+    /// For each group the first group with equal columns, bit for bit. Cost O(rows · features), once.
     pub fn originals(&self) -> &[usize] {
         self.originals.get_or_init(|| duplicates::originals(&self.groups, self.design))
     }
 }
 
-/// The constraints on a design, after the checks of what no subset can keep.
+/// Resolves the constraints on a design and refuses those that no subset can keep.
 fn rules(
     settings: &SearchSettings,
     design: &Design,
-    (partition, groups): (&Partition, &[Vec<Feature>]),
+    (partition, groups): (&FeatureGroups, &[Vec<Feature>]),
     forced: &[Feature],
 ) -> Result<Option<Rules>> {
     let Some(constraints) = &settings.constraints else { return Ok(None) };
@@ -155,10 +160,10 @@ fn rules(
     Ok(Some(rules))
 }
 
-/// The largest subset, after the checks of what counts features.
+/// Checks the settings that count features and returns the maximum subset size.
 fn most(settings: &SearchSettings, features: usize, forced: usize, excluded: usize) -> Result<usize> {
     let refused = |field, message: String| Err(Error::setting(field, message));
-    // More than there are means all.
+    // A number above that of the features means all.
     let most = settings.max_features.unwrap_or(features).min(features);
     if forced > most {
         return refused("forced", format!("{forced} columns are forced and max_features is {most}"));

@@ -1,72 +1,72 @@
-//! A walk from subset to subset: its steps, and the best subset seen of each size.
+//! Walk from subset to subset: its steps, and the best subset seen of each size.
 
 use crate::moves::Move;
 use crate::settings::SearchSettings;
 use crate::space::Space;
 use vaglio_core::{Action, Answer, Error, Feature, PathEntry, Result, Score, SearchContext, Step, StopReason};
 
-/// Why a walk goes no further; `?` makes one of a stop reason and of an error.
+/// End of a walk: a stop reason or an error, each converted by `?`.
 #[derive(Debug)]
-pub enum End {
-    /// The search ends here, and the path so far is its result.
+pub enum WalkEnd {
+    /// The search ends, and the path so far is its result.
     Stop(StopReason),
     /// The search fails.
     Failure(Error),
 }
 
-impl From<StopReason> for End {
+impl From<StopReason> for WalkEnd {
     fn from(reason: StopReason) -> Self {
-        End::Stop(reason)
+        WalkEnd::Stop(reason)
     }
 }
 
-impl From<Error> for End {
+impl From<Error> for WalkEnd {
     fn from(error: Error) -> Self {
-        End::Failure(error)
+        WalkEnd::Failure(error)
     }
 }
 
-/// What a step of a walk gives; `?` goes on to the next, or ends the walk.
-pub type Flow<T = ()> = std::result::Result<T, End>;
+/// Result of a step of a walk; `?` ends the walk.
+pub type WalkResult<T = ()> = std::result::Result<T, WalkEnd>;
 
-/// What [`Walk::best_addition`] or [`Walk::best_removal`] found, or none, in place of an end of the walk.
+/// Turns a stop of [`Walk::best_addition`] or [`Walk::best_removal`] into `None`.
 ///
 /// # Errors
-/// [`End::Failure`].
-pub fn if_any(tried: Flow<Move>) -> Flow<Option<Move>> {
+/// [`WalkEnd::Failure`].
+pub fn if_any(tried: WalkResult<Move>) -> WalkResult<Option<Move>> {
     match tried {
-        Err(End::Stop(_)) => Ok(None),
+        Err(WalkEnd::Stop(_)) => Ok(None),
         tried => tried.map(Some),
     }
 }
 
-/// The walk so far, at the context's subset.
+/// Walk so far, at the context's subset.
 ///
-/// Every change of the subset is recorded as a step and shown to the observer, whose answer may end the walk.
+/// Each change of the subset is recorded as a step and shown to the observer, who may end the walk.
 pub struct Walk<'w, 'c> {
-    /// Where it goes.
+    /// Subsets that the walk may visit.
     pub space: &'w Space<'w>,
-    /// What it goes with. Who changes its subset goes on to tell of it by [`Walk::step`].
+    /// Context with the current subset. Code that changes the subset itself reports that by [`Walk::step`].
     pub context: &'w mut SearchContext<'c>,
     /// Whether each group is in the current subset.
     pub inside: Vec<bool>,
-    /// Whether the empty subset is the start, and not all groups.
+    /// Whether the walk began at the empty subset rather than at all groups.
     pub(crate) began_empty: bool,
-    /// The score of the current subset.
+    /// Score of the current subset.
     pub score: Score,
-    /// The score of the empty subset.
+    /// Score of the empty subset.
     pub empty: Score,
-    /// What was done.
+    /// Steps so far.
     pub steps: Vec<Step>,
-    /// The best subset seen of each size, in increasing size.
+    /// Best subset seen of each size, in increasing size.
     pub entries: Vec<PathEntry>,
 }
 
 impl<'w, 'c> Walk<'w, 'c> {
-    /// Starts at the empty subset, which the context is at.
+    /// Starts at the context's subset, which is empty.
     ///
     /// # Errors
-    /// Those of the criterion's scores, as of all methods.
+    /// Errors of the criterion's scores, as of all methods.
     pub fn new(space: &'w Space<'w>, context: &'w mut SearchContext<'c>) -> Result<Self> {
         space.has_what_it_chooses_by(&mut context.subset)?;
         let empty = context.subset.score()?;
@@ -75,32 +75,32 @@ impl<'w, 'c> Walk<'w, 'c> {
         Ok(Walk { space, context, inside, began_empty: true, score: empty, empty, steps, entries })
     }
 
-    /// How many features the current subset has.
+    /// Number of features in the current subset.
     pub fn size(&self) -> usize {
         self.context.subset.selected().len()
     }
 
-    /// Whether it has reached `min_features`.
+    /// Whether the current subset has at least `min_features`.
     pub fn has_least(&self) -> bool {
         self.size() >= self.space.least.unwrap_or(0)
     }
 
-    /// The score of the empty subset, or +∞ where it does not [compare](vaglio_core::Criterion::compares_with_empty) with others.
+    /// Loss of the empty subset; +∞ if it does not [compare](vaglio_core::Criterion::compares_with_empty) with others.
     pub(crate) fn comparable_empty(&self) -> f64 {
         if self.context.criterion().compares_with_empty() { self.empty.loss } else { f64::INFINITY }
     }
 
-    /// The lowest score so far; that of the empty subset counts where it
-    /// [compares](vaglio_core::Criterion::compares_with_empty) with others.
+    /// Lowest loss so far. The empty subset counts if it [compares](vaglio_core::Criterion::compares_with_empty) with
+    /// others.
     pub fn lowest(&self) -> f64 {
         self.entries.iter().map(|entry| entry.score.loss).fold(self.comparable_empty(), f64::min)
     }
 
-    /// Goes to the subset of all groups, without a step; under constraints on from there, to the first subset that keeps them.
+    /// Goes to all groups without a step; under constraints, to the first subset below that keeps them.
     ///
     /// # Errors
-    /// [`End::Stop`] where none does.
-    pub fn fill(&mut self) -> Flow {
+    /// [`WalkEnd::Stop`] if no subset keeps the constraints.
+    pub fn fill(&mut self) -> WalkResult {
         let mut all: Vec<Feature> = self.space.groups.concat();
         all.sort_unstable();
         self.context.subset.reset(&all)?;
@@ -114,8 +114,8 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// Adds the forced groups.
     ///
     /// # Errors
-    /// [`End`], as of every step.
-    pub fn enter_forced(&mut self) -> Flow {
+    /// See [`Walk::step`].
+    pub fn enter_forced(&mut self) -> WalkResult {
         if self.space.rules().is_some() && !self.space.forced.is_empty() {
             return self.enter_forced_together();
         }
@@ -126,17 +126,17 @@ impl<'w, 'c> Walk<'w, 'c> {
         Ok(())
     }
 
-    /// The groups outside of the current subset, in order.
+    /// Groups outside the current subset, in order.
     pub fn outside(&self) -> Vec<usize> {
         (0..self.inside.len()).filter(|&group| !self.inside[group]).collect()
     }
 
-    /// Whether the group fits beside the current subset into `max_features`.
+    /// Whether the current subset with the group added has at most `max_features`.
     pub fn has_room(&self, group: usize) -> bool {
         self.size() + self.space.groups[group].len() <= self.space.most
     }
 
-    /// The score of the current subset with a group added.
+    /// Score of the current subset with a group added.
     ///
     /// # Errors
     /// See [`Walk::new`].
@@ -144,7 +144,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         Ok(self.space.score_additions(&mut self.context.subset, &[group])?[0])
     }
 
-    /// The score of the current subset with a group removed.
+    /// Score of the current subset with a group removed.
     ///
     /// # Errors
     /// See [`Walk::new`].
@@ -153,10 +153,10 @@ impl<'w, 'c> Walk<'w, 'c> {
         Ok(tried.map_or(Score::WORST, |tried| tried.score))
     }
 
-    /// The groups outside that keep to `max_features` and to constraints, signs aside, in order.
+    /// Groups that can be added within `max_features` and the constraints, signs not considered, in order.
     ///
     /// # Errors
-    /// The reason why there is none.
+    /// The stop reason if there is none.
     pub fn fitting(&self) -> std::result::Result<Vec<usize>, StopReason> {
         let outside = self.outside();
         let fitting: Vec<usize> = outside.iter().copied().filter(|&group| self.has_room(group)).collect();
@@ -170,21 +170,21 @@ impl<'w, 'c> Walk<'w, 'c> {
         }
     }
 
-    /// The best group to add that keeps to `max_features`.
+    /// Best group to add within `max_features`.
     ///
     /// # Errors
-    /// [`End::Stop`] that says why there is none.
-    pub fn best_addition(&mut self) -> Flow<Move> {
+    /// [`WalkEnd::Stop`] with the reason if there is none.
+    pub fn best_addition(&mut self) -> WalkResult<Move> {
         let fitting = self.fitting()?;
         let best = self.space.best_addition(&mut self.context.subset, &fitting)?;
         Ok(best.ok_or_else(|| self.none_left())?)
     }
 
-    /// The best group to remove of those that are not forced and leave at least `least` features.
+    /// Best group to remove that is not forced and leaves at least `least` features.
     ///
     /// # Errors
-    /// [`End::Stop`] that says why there is none.
-    pub fn best_removal(&mut self, least: usize) -> Flow<Move> {
+    /// [`WalkEnd::Stop`] with the reason if there is none.
+    pub fn best_removal(&mut self, least: usize) -> WalkResult<Move> {
         let size = self.size();
         let can = |group: &usize| self.inside[*group] && self.space.groups[*group].len() + least <= size;
         let removable: Vec<usize> = self.space.free().into_iter().filter(can).collect();
@@ -198,8 +198,8 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// Adds a group.
     ///
     /// # Errors
-    /// [`End`], as of every step.
-    pub fn add(&mut self, chosen: Move) -> Flow {
+    /// See [`Walk::step`].
+    pub fn add(&mut self, chosen: Move) -> WalkResult {
         let features = &self.space.groups[chosen.group];
         features.iter().try_for_each(|&feature| self.context.subset.add(feature))?;
         self.inside[chosen.group] = true;
@@ -209,20 +209,21 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// Removes a group.
     ///
     /// # Errors
-    /// [`End`], as of every step.
-    pub fn remove(&mut self, chosen: Move) -> Flow {
+    /// See [`Walk::step`].
+    pub fn remove(&mut self, chosen: Move) -> WalkResult {
         let features = &self.space.groups[chosen.group];
         features.iter().try_for_each(|&feature| self.context.subset.remove(feature))?;
         self.inside[chosen.group] = false;
         self.moved(Action::Remove, features, chosen.score, chosen.tied)
     }
 
-    /// Goes to a subset of whole groups and of known score in at most two steps: what is too much leaves, then what is
-    /// missing enters. Where what both have in common breaks a constraint, all that is not forced leaves.
+    /// Goes to a subset of whole groups and known score in at most two steps: first the features that it lacks are
+    /// removed, then the missing ones are added. If the common part breaks a constraint, all but the forced features are
+    /// removed.
     ///
     /// # Errors
-    /// [`End`], as of every step.
-    pub fn go_to(&mut self, selected: &[Feature], score: Score) -> Flow {
+    /// See [`Walk::step`].
+    pub fn go_to(&mut self, selected: &[Feature], score: Score) -> WalkResult {
         let without = |all: &[Feature], others: &[Feature]| {
             let mut left: Vec<Feature> = all.iter().copied().filter(|f| !others.contains(f)).collect();
             left.sort_unstable();
@@ -255,11 +256,11 @@ impl<'w, 'c> Walk<'w, 'c> {
         Ok(())
     }
 
-    /// Adds groups in one step, whose score is that of the whole subset.
+    /// Adds several groups in one step.
     ///
     /// # Errors
-    /// [`End`], as of every step.
-    pub fn add_together(&mut self, groups: &[usize]) -> Flow {
+    /// See [`Walk::step`].
+    pub fn add_together(&mut self, groups: &[usize]) -> WalkResult {
         let mut entering: Vec<Feature> = groups.iter().flat_map(|&group| &self.space.groups[group]).copied().collect();
         entering.sort_unstable();
         let subset: Vec<Feature> = self.context.subset.selected().iter().chain(&entering).copied().collect();
@@ -269,19 +270,25 @@ impl<'w, 'c> Walk<'w, 'c> {
         self.moved(Action::Add, &entering, score, Vec::new())
     }
 
-    /// Tells of features, in increasing order, that have moved.
-    pub(crate) fn moved(&mut self, action: Action, features: &[Feature], score: Score, tied: Vec<Feature>) -> Flow {
+    /// Reports features that were added or removed, in increasing order.
+    pub(crate) fn moved(
+        &mut self,
+        action: Action,
+        features: &[Feature],
+        score: Score,
+        tied: Vec<Feature>,
+    ) -> WalkResult {
         let Some((&feature, with)) = features.split_first() else { return Ok(()) };
         let mut step = Step::new(action, feature, score, 0);
         (step.with, step.tied) = (with.to_vec(), tied);
         self.step(step)
     }
 
-    /// Tells of a step that the context's subset has made; its size is filled in.
+    /// Records and shows a step that was made on the context's subset; the size is filled in.
     ///
     /// # Errors
-    /// [`End::Stop`] when the observer wants it.
-    pub fn step(&mut self, mut step: Step) -> Flow {
+    /// [`WalkEnd::Stop`] if the observer ends the search; [`WalkEnd::Failure`] with an error of the criterion.
+    pub fn step(&mut self, mut step: Step) -> WalkResult {
         step.size = self.size();
         self.score = step.score;
         self.record(step.score)?;
@@ -293,7 +300,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         }
     }
 
-    /// Keeps the current subset if it is the best seen of its size.
+    /// Records the current subset if it is the best seen of its size.
     ///
     /// # Errors
     /// See [`Walk::new`].
@@ -315,7 +322,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     }
 }
 
-/// Counts the steps in a row that do not lower the score by the `tolerance`.
+/// Counter of consecutive steps that do not lower the score by the `tolerance`.
 #[derive(Debug)]
 pub struct Patience {
     tolerance: Option<f64>,
@@ -324,16 +331,15 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// With `tolerance` and `patience` of the settings.
+    /// Starts to count, by `tolerance` and `patience` of the settings.
     pub fn new(settings: &SearchSettings) -> Self {
         Patience { tolerance: settings.tolerance, patience: settings.patience, misses: 0 }
     }
 
-    /// Whether a step that lowers the score by `drop` may be taken; one that does not count is always, and starts the
-    /// count again.
+    /// Allows a step that lowers the score by `drop`. A step that does not count is always allowed and resets the counter.
     ///
     /// # Errors
-    /// [`StopReason::Tolerance`] or [`StopReason::Patience`] when it is one too many.
+    /// [`StopReason::Tolerance`] or [`StopReason::Patience`] if it is one step too many.
     pub fn allow(&mut self, drop: f64, counts: bool) -> std::result::Result<(), StopReason> {
         let stops = self.tolerance.is_some() || self.patience.is_some();
         let reached = self.tolerance.map_or(drop > 0.0, |tolerance| drop >= tolerance);

@@ -7,9 +7,8 @@ use crate::Broken;
 use crate::broken::Law;
 use serde_json::Value;
 pub use serde_json::json;
-use vaglio_core::{
-    Criterion, Description, Learner, Loss, Map, Resampling, Role, SearchStrategy, TargetMap, descriptions,
-};
+use vaglio_core::{Criterion, Description, Learner, Loss, Map, Resampling, Role, TargetMap, descriptions};
+use vaglio_search::Search;
 
 /// Components of one role, each with its identifier.
 pub type Every<T> = Result<Vec<(&'static str, Box<T>)>, Broken>;
@@ -26,7 +25,7 @@ pub fn every_criterion(settings: &[Value]) -> Every<dyn Criterion> {
 ///
 /// # Errors
 /// Fails if a search cannot be built, or if none is linked.
-pub fn every_search(settings: &[Value]) -> Every<dyn SearchStrategy> {
+pub fn every_search(settings: &[Value]) -> Every<Search> {
     every(Role::Search, settings, serde_json::from_value)
 }
 
@@ -146,7 +145,7 @@ fn component(
 fn rewritten(role: Role, value: Value) -> serde_json::Result<Value> {
     match role {
         Role::Criterion => serde_json::to_value(&*serde_json::from_value::<Box<dyn Criterion>>(value)?),
-        Role::Search => serde_json::to_value(&*serde_json::from_value::<Box<dyn SearchStrategy>>(value)?),
+        Role::Search => serde_json::to_value(serde_json::from_value::<Search>(value)?),
         Role::Learner => serde_json::to_value(&*serde_json::from_value::<Box<dyn Learner>>(value)?),
         Role::Map => serde_json::to_value(&*serde_json::from_value::<Box<dyn Map>>(value)?),
         Role::TargetMap => serde_json::to_value(&*serde_json::from_value::<Box<dyn TargetMap>>(value)?),

@@ -16,9 +16,9 @@ pub use pauses::pauses;
 pub use shared::settings;
 pub use ties::ties;
 use vaglio_core::{
-    Answer, Criterion, Design, Event, Feature, Observer, Path, SearchContext, SearchStrategy, Step, StopReason,
-    SubsetScorer,
+    Answer, Criterion, Design, Event, Feature, Observer, Path, SearchContext, Step, StopReason, SubsetScorer,
 };
+use vaglio_search::Search;
 
 mod constants;
 mod constrained;
@@ -38,12 +38,7 @@ const SEED: u64 = 7;
 ///
 /// # Errors
 /// Fails with every violated law.
-pub fn check_search(
-    search: &dyn SearchStrategy,
-    criterion: &dyn Criterion,
-    design: &Design,
-    tolerance: f64,
-) -> Result<(), Broken> {
+pub fn check_search(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let own = Law("check").tried(|| stays::instead(search, criterion, design))?;
     let criterion = if own { &stays::LeftOut {} } else { criterion };
     Broken::among([
@@ -68,11 +63,7 @@ pub fn check_search(
 ///
 /// # Errors
 /// Fails with every violated law, or if no design is accepted.
-pub fn check_search_on_standard_data(
-    search: &dyn SearchStrategy,
-    criterion: &dyn Criterion,
-    tolerance: f64,
-) -> Result<(), Broken> {
+pub fn check_search_on_standard_data(search: &Search, criterion: &dyn Criterion, tolerance: f64) -> Result<(), Broken> {
     let law = Law("check");
     let designs = data::standard_designs();
     let mut accepted = Vec::new();
@@ -91,12 +82,7 @@ pub fn check_search_on_standard_data(
 
 /// Steps form a valid walk with the reported sizes and the criterion's scores, and the observer sees exactly these
 /// steps.
-pub fn steps(
-    search: &dyn SearchStrategy,
-    criterion: &dyn Criterion,
-    design: &Design,
-    tolerance: f64,
-) -> Result<(), Broken> {
+pub fn steps(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("steps");
     let near = Near::scores(criterion, design, tolerance);
     let (path, witnessed) = full(law, search, criterion, design)?;
@@ -116,12 +102,7 @@ pub fn steps(
 /// * No visited subset of an entry's size has a lower score.
 /// * The result is one of the entries. It may be absent if the empty subset is allowed, comparable, and no worse than
 ///   the entries.
-pub fn entries(
-    search: &dyn SearchStrategy,
-    criterion: &dyn Criterion,
-    design: &Design,
-    tolerance: f64,
-) -> Result<(), Broken> {
+pub fn entries(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("entries");
     let (path, _) = full(law, search, criterion, design)?;
     let lowest = path.entries.iter().map(|entry| entry.score.loss).fold(f64::INFINITY, f64::min);
@@ -181,7 +162,7 @@ fn standard_error(
 }
 
 /// Equal searches on equal designs take equal paths, bit for bit.
-pub fn deterministic(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn deterministic(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("deterministic");
     let (first, _) = full(law, search, criterion, design)?;
     let (second, _) = full(law, search, criterion, design)?;
@@ -189,12 +170,7 @@ pub fn deterministic(search: &dyn SearchStrategy, criterion: &dyn Criterion, des
 }
 
 /// One, two and three threads take equal paths, bit for bit.
-pub fn threads(
-    search: &dyn SearchStrategy,
-    criterion: &dyn Criterion,
-    design: &Design,
-    in_pool: InPool<'_>,
-) -> Result<(), Broken> {
+pub fn threads(search: &Search, criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) -> Result<(), Broken> {
     let law = Law("threads");
     let (first, _) = full(law, search, criterion, design)?;
     for count in 1..=3 {
@@ -208,7 +184,7 @@ pub fn threads(
 }
 
 /// The outline and the step count announced to the observer are upper bounds.
-pub fn outline(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn outline(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("outline");
     let (path, witnessed) = full(law, search, criterion, design)?;
     let outline = law.ran(|| "the outline".into(), || search.outline(design))?;
@@ -225,12 +201,7 @@ pub fn outline(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &
 /// An observer that stops the search gets a prefix of the full path, its own stop reason, and valid entries.
 ///
 /// A search without steps stops at a question; its certificate then claims no proof.
-pub fn stops(
-    search: &dyn SearchStrategy,
-    criterion: &dyn Criterion,
-    design: &Design,
-    tolerance: f64,
-) -> Result<(), Broken> {
+pub fn stops(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("stops");
     let (path, whole) = full(law, search, criterion, design)?;
     let steps = path.steps.len();
@@ -275,12 +246,7 @@ fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> Result<(), Brok
 }
 
 /// Runs a full search; checks that it has entries and no NaN.
-fn full(
-    law: Law,
-    search: &dyn SearchStrategy,
-    criterion: &dyn Criterion,
-    design: &Design,
-) -> Result<(Path, Witness), Broken> {
+fn full(law: Law, search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(Path, Witness), Broken> {
     let mut witness = Witness::default();
     let path = run(law, search, criterion, design, &mut witness)?;
     for (number, step) in path.steps.iter().enumerate() {
@@ -295,7 +261,7 @@ fn full(
 
 fn run(
     law: Law,
-    search: &dyn SearchStrategy,
+    search: &Search,
     criterion: &dyn Criterion,
     design: &Design,
     witness: &mut Witness,
@@ -304,7 +270,7 @@ fn run(
     let subset =
         law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &search.outline(design)?))?;
     let mut context = SearchContext::new(criterion, design, subset, witness, SEED);
-    law.ran(|| "the search".into(), || search.search(&mut context))
+    law.ran(|| "the search".into(), || search.run(&mut context))
 }
 
 /// An observer that records events, and stops after a given number.

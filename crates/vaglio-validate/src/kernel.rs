@@ -188,7 +188,7 @@ pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, ord
 mod tests {
     use super::*;
     use crate::Loo;
-    use vaglio_core::{Outline, Path, Problem, Readout, SearchContext, SearchStrategy, Silent, SubsetScorer};
+    use vaglio_core::{Outline, Path, Problem, Readout, SearchContext, Silent, SubsetScorer};
     use vaglio_search::Greedy;
     use vaglio_testkit::data;
 
@@ -196,7 +196,7 @@ mod tests {
         let criterion = Loo::default();
         let subset = SubsetScorer::open(&criterion, design, &Outline::forward(design.features(), 6)).unwrap();
         let mut observer = Silent;
-        Greedy::new(6).search(&mut SearchContext::new(&criterion, design, subset, &mut observer, 0)).unwrap()
+        Greedy::new(6).run(&mut SearchContext::new(&criterion, design, subset, &mut observer, 0)).unwrap()
     }
 
     #[test]

@@ -8,10 +8,10 @@ use linfa::ParamGuard;
 use ndarray::Array2;
 use std::time::Instant;
 use vaglio::Selector;
-use vaglio::core::{Absolute, AnyLoss, Columns, Lambda, Problem, SearchStrategy, Silent, Squared, Task};
+use vaglio::core::{Absolute, AnyLoss, Columns, Lambda, Problem, Silent, Squared, Task};
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
-use vaglio::search::{Backward, Greedy};
+use vaglio::search::{Backward, Greedy, Search};
 use vaglio_testkit::Random;
 
 fn main() {
@@ -30,15 +30,7 @@ fn main() {
 }
 
 /// The last `alone` columns are not 0 in one row each.
-fn run(
-    name: &str,
-    rows: usize,
-    count: usize,
-    alone: usize,
-    loss: AnyLoss,
-    lambda: Lambda,
-    search: impl SearchStrategy + 'static,
-) {
+fn run(name: &str, rows: usize, count: usize, alone: usize, loss: AnyLoss, lambda: Lambda, search: impl Into<Search>) {
     if !std::env::args().skip(1).filter(|a| !a.starts_with('-')).all(|word| name.contains(&word)) {
         return;
     }

@@ -4,8 +4,8 @@
 
 pub use crate::core::{
     Absolute, Answer, Auc, BalancedError, BalancedSquared, Choose, Concordance, Criterion, CrossValidation, Event,
-    Huber, Lambda, Learner, LogLoss, Loss, Map, Observer, Per, Pinball, Progress, ProgressUpdate, Resampling, Rule,
-    SearchStrategy, Squared, Step, StopReason, StopSign, Task, ZeroOne,
+    HowFar, Huber, Lambda, Learner, LogLoss, Loss, Map, Observer, Per, Pinball, Progress, Resampling, Rule, Squared,
+    Step, StopReason, StopSign, Task, ZeroOne,
 };
 pub use crate::criteria::{By, KFold, Loo, Nhsic};
 #[cfg(feature = "files")]
@@ -15,7 +15,9 @@ pub use crate::maps::{
     Clip, Constant, DateParts, How, Impute, Interactions, LearnedOn, Log1p, OneHot, Ordinal, Polynomial, Power, Scope,
     Standardize, TargetEncode, Window, WithinSeries,
 };
-pub use crate::search::{All, Backward, Blocks, Chain, Exhaustive, Floating, Greedy, Lars, Polish, Race, Random, Rank};
+pub use crate::search::{
+    All, Backward, Blocks, Chain, Exhaustive, Floating, Greedy, Lars, Polish, Race, Random, Rank, Search,
+};
 pub use crate::splits::{Forward, Given, MonteCarlo, Repeated};
 pub use crate::tune::{Bounds, Method, Scale, Tune};
 pub use crate::{FitError, FittedPipeline, NestedResult, Pipeline, Rows, Selector, TargetValue};

@@ -10,7 +10,7 @@ use std::time::Instant;
 use vaglio::Selector;
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
-use vaglio::search::{All, Greedy};
+use vaglio::search::{All, Greedy, Search};
 use vaglio_core::{Choose, Feature, Problem, Result, ZeroOne};
 
 /// A set of two classes, its files, its settings and the folds that are run.
@@ -149,12 +149,12 @@ fn fold(problem: &Problem, training: &[usize], test: &[usize], seed: u64) -> Res
     let start = Instant::now();
     let criterion = Loo { loss: ZeroOne.into(), full_pass: false };
     let grid = Lambda::one_of((-4..=6).step_by(2).map(|k| 10f64.powi(k)).collect());
-    let all = All { choose: Choose::Best, ..All::default() };
+    let all = Search::new(All {}).choose(Choose::Best);
     let whole = select(&train, Selector::params(criterion.clone(), all, Rls { lambda: grid, intercept: true }))?;
     let lambda = whole.path.entries.first().and_then(|entry| entry.score.lambda).unwrap_or(1.0);
     let count = (0..train.columns().len()).filter(|&k| !train.columns().column(k).is_constant()).count();
     let most = count.min(train.rows());
-    let greedy = Greedy { choose: Choose::Last, ..Greedy::new(most) };
+    let greedy = Greedy::new(most).choose(Choose::Last);
     let learner = Rls { lambda: Lambda::Fixed(lambda), intercept: true };
     let found = select(&train, Selector::params(criterion, greedy, learner))?;
     let seconds = start.elapsed().as_secs_f64();

@@ -127,7 +127,7 @@ fn slope(points: &[(f64, f64)]) -> f64 {
 
 fn chosen(problem: &Problem, lambda: f64, count: usize) -> Result<Vec<Feature>> {
     let learner = Rls { lambda: Lambda::Fixed(lambda), intercept: false };
-    let greedy = Greedy { choose: Choose::Last, ..Greedy::new(count) };
+    let greedy = Greedy::new(count).choose(Choose::Last);
     let found = select(problem, Selector::params(Loo::default(), greedy, learner))?;
     Ok(found.path.steps.iter().map(|step| step.feature).collect())
 }

@@ -3,32 +3,31 @@
 //! `use vaglio_beam as _;` registers it for pipeline files: `search: {kind: beam, width: 5, max_features: 10}`.
 
 use std::collections::BTreeSet;
-use vaglio_core::{Design, Error, Feature, Outline, Path, Result, Score, SearchContext, SearchStrategy, part};
-use vaglio_search::{Flow, Move, Patience, Space, Walk, run};
+use vaglio_core::{Error, Feature, Outline, Path, Result, Score, SearchContext, part};
+use vaglio_search::{Move, Patience, Search, SearchStrategy, Space, StrategyTraits, Walk, WalkResult, run};
 
-vaglio_search::settings! {
-    /// Keeps the `width` best subsets after each addition, and extends each of them by every feature.
-    ///
-    /// The steps lead to the best subset after each addition: by one feature if it extends the previous best. Otherwise
-    /// the features that it lacks are removed in one step, and the others are added one by one. Subsets that are equal
-    /// up to duplicates take one place. Among ties the extension of the better subset is taken, then the one by the
-    /// feature of lowest index. `tolerance` and `patience` judge the best subsets, as in a greedy search.
-    ///
-    /// With n features and s of them selected, O(width · n · s) trials, and `width` resets of the evaluator per step. A
-    /// width of 1 is the greedy search.
-    ///
-    /// # Reference
-    /// B. T. Lowerre, *The HARPY speech recognition system*, Carnegie Mellon University (1976).
-    #[part(
-        SearchStrategy,
-        "beam",
-        summary = "beam search: keep the best subsets after each addition, and extend each of them by every column",
-        example = "search: {kind: beam, width: 5, max_features: 10}"
-    )]
-    pub struct Beam {
-        /// Number of subsets kept.
-        width: usize = 5,
-    }
+/// Keeps the `width` best subsets after each addition, and extends each of them by every feature.
+///
+/// The steps lead to the best subset after each addition: by one feature if it extends the previous best. Otherwise
+/// the features that it lacks are removed in one step, and the others are added one by one. Subsets that are equal
+/// up to duplicates take one place. Among ties the extension of the better subset is taken, then the one by the
+/// feature of lowest index. `tolerance` and `patience` judge the best subsets, as in a greedy search.
+///
+/// With n features and s of them selected, O(width · n · s) trials, and `width` resets of the evaluator per step. A
+/// width of 1 is the greedy search.
+///
+/// # Reference
+/// B. T. Lowerre, *The HARPY speech recognition system*, Carnegie Mellon University (1976).
+#[part(
+    SearchStrategy,
+    "beam",
+    summary = "beam search: keep the best subsets after each addition, and extend each of them by every column",
+    example = "search: {kind: beam, width: 5, max_features: 10}"
+)]
+pub struct Beam {
+    /// Number of subsets kept.
+    #[default(5)]
+    pub width: usize,
 }
 
 /// A subset of the beam.
@@ -46,9 +45,10 @@ struct Extension {
 }
 
 impl Beam {
-    /// Creates a search for up to `max_features` features, with other settings at their defaults.
-    pub fn new(max_features: usize) -> Self {
-        Beam { max_features: Some(max_features), ..Beam::default() }
+    /// Creates a search for up to `max_features` features.
+    #[expect(clippy::new_ret_no_self, reason = "a strategy with settings is a search")]
+    pub fn new(max_features: usize) -> Search {
+        Search::new(Beam::default()).max_features(max_features)
     }
 
     /// The `width` best extensions by one group, best first. The evaluator is at the first subset of the beam before
@@ -93,7 +93,7 @@ impl Beam {
 }
 
 /// Moves from the first of the beam to the first of the extensions, which become the beam.
-fn advance(walk: &mut Walk<'_, '_>, beam: &[Kept], extensions: Vec<Extension>) -> Flow<Vec<Kept>> {
+fn advance(walk: &mut Walk<'_, '_>, beam: &[Kept], extensions: Vec<Extension>) -> WalkResult<Vec<Kept>> {
     let extended = |Extension { of, by }: &Extension| {
         let Kept { features, groups } = &beam[*of];
         let features = [&features[..], &walk.space.groups[by.group]].concat();
@@ -111,7 +111,7 @@ fn advance(walk: &mut Walk<'_, '_>, beam: &[Kept], extensions: Vec<Extension>) -
 }
 
 /// Moves from the current subset to another of the beam.
-fn leave_for(walk: &mut Walk<'_, '_>, kept: &Kept) -> Flow {
+fn leave_for(walk: &mut Walk<'_, '_>, kept: &Kept) -> WalkResult {
     let space = walk.space;
     if space.rules().is_some() {
         // The common or intermediate subsets may violate a constraint.
@@ -140,23 +140,24 @@ fn leave_for(walk: &mut Walk<'_, '_>, kept: &Kept) -> Flow {
 }
 
 impl SearchStrategy for Beam {
-    vaglio_search::by_settings!();
-
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        let space = Space::new(self.settings(), design)?;
-        if self.width == 0 {
-            return Err(Error::setting("width", "0 subsets cannot be kept; 1 is the least"));
-        }
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
         let forward = Outline::forward(space.features(), space.most);
         let trials = self.width as f64 * forward.trials;
         // In the worst case every subset is replaced by one with nothing in common.
         let steps = forward.steps * (forward.steps + 3) / 2;
-        Ok(space.outline(Outline { trials, steps, ..forward }))
+        Ok(Outline { trials, steps, ..forward })
     }
 
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let space = Space::new(self.settings(), context.design())?;
-        run(&space, context, &self.outline(context.design())?, |walk| {
+    fn traits(&self) -> StrategyTraits<'_> {
+        let check = match self.width {
+            0 => Err(Error::setting("width", "0 subsets cannot be kept; 1 is the least")),
+            _ => Ok(()),
+        };
+        StrategyTraits { check, ..StrategyTraits::default() }
+    }
+
+    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
+        run(space, context, |walk| {
             walk.enter_forced()?;
             let mut patience = Patience::new(&space.settings);
             let mut beam =

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
 
 use vaglio_beam::Beam;
-use vaglio_core::{Choose, Criterion, Design, FeatureRef, Path, SearchContext, SearchStrategy, Silent, SubsetScorer};
+use vaglio_core::{Choose, Criterion, Design, FeatureRef, Path, SearchContext, Silent, SubsetScorer};
 use vaglio_dependence::{Mrmr, Scheme};
-use vaglio_search::{Exhaustive, Greedy, Polish};
+use vaglio_search::{Exhaustive, Greedy, Polish, Search};
 use vaglio_testkit::{Broken, check_search, check_search_on_standard_data, data, registry};
 
 const CRITERIA: [Mrmr; 2] = [Mrmr { scheme: Scheme::Difference }, Mrmr { scheme: Scheme::Quotient }];
@@ -17,10 +17,10 @@ fn holds(outcome: Result<(), Broken>) {
     }
 }
 
-fn path(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Path {
+fn path(search: &Search, criterion: &dyn Criterion, design: &Design) -> Path {
     search.check(criterion, design).unwrap();
     let subset = SubsetScorer::open(criterion, design, &search.outline(design).unwrap()).unwrap();
-    search.search(&mut SearchContext::new(criterion, design, subset, &mut Silent, 0)).unwrap()
+    search.run(&mut SearchContext::new(criterion, design, subset, &mut Silent, 0)).unwrap()
 }
 
 fn designs() -> Vec<Design> {
@@ -31,8 +31,8 @@ fn designs() -> Vec<Design> {
     ]
 }
 
-fn wide(width: usize) -> Beam {
-    Beam { width, choose: Choose::Last, ..Beam::default() }
+fn wide(width: usize) -> Search {
+    Search::new(Beam { width }).choose(Choose::Last)
 }
 
 #[test]
@@ -47,27 +47,25 @@ fn every_law_holds_on_the_standard_data() {
 #[test]
 fn every_law_holds_with_blocks_and_swaps() {
     let design = data::regression(20, 8, 4).duplicates(1).design(&[0.5], true);
-    let search: Box<dyn SearchStrategy> = serde_json::from_value(serde_json::json!({
+    let search: Search = serde_json::from_value(serde_json::json!({
         "kind": "beam", "width": 3, "max_features": 6, "blocks": {"b": [5, 3], "c": [4, 6]}, "polish": "swaps"
     }))
     .unwrap();
-    holds(check_search(&*search, &CRITERIA[0], &design, 1e-11));
+    holds(check_search(&search, &CRITERIA[0], &design, 1e-11));
 }
 
 #[test]
 fn a_width_of_1_is_the_greedy_search() {
     let shared = |forced: Vec<FeatureRef>, polish| {
         let excluded = vec![FeatureRef::Index(3)];
-        let greedy = Greedy {
-            forced: forced.clone(),
-            excluded: excluded.clone(),
-            tolerance: Some(-0.2),
-            patience: Some(1),
-            polish,
-            ..Greedy::default()
-        };
+        let greedy = Search::new(Greedy {})
+            .forced(forced.clone())
+            .excluded(excluded.clone())
+            .tolerance(-0.2)
+            .patience(1)
+            .polish(polish);
         let beam =
-            Beam { width: 1, forced, excluded, tolerance: Some(-0.2), patience: Some(1), polish, ..Beam::default() };
+            Search::new(Beam { width: 1 }).forced(forced).excluded(excluded).tolerance(-0.2).patience(1).polish(polish);
         (greedy, beam)
     };
     for design in designs() {
@@ -76,7 +74,10 @@ fn a_width_of_1_is_the_greedy_search() {
                 let (greedy, beam) = shared(forced, polish);
                 assert_eq!(path(&beam, &criterion, &design), path(&greedy, &criterion, &design));
             }
-            assert_eq!(path(&wide(1), &criterion, &design).steps, path(&Greedy::default(), &criterion, &design).steps);
+            assert_eq!(
+                path(&wide(1), &criterion, &design).steps,
+                path(&Search::new(Greedy {}), &criterion, &design).steps
+            );
         }
     }
 }
@@ -86,7 +87,7 @@ fn a_large_width_finds_the_best_of_every_size() {
     let mut better = 0;
     for design in designs() {
         for criterion in CRITERIA {
-            let all = path(&Exhaustive::default(), &criterion, &design);
+            let all = path(&Search::new(Exhaustive::default()), &criterion, &design);
             let (beam, greedy) = (path(&wide(200), &criterion, &design), path(&wide(1), &criterion, &design));
             for ((best, found), first) in all.entries.iter().zip(&beam.entries).zip(&greedy.entries) {
                 assert_eq!(best.subset.len(), found.subset.len());
@@ -108,10 +109,10 @@ fn no_subset_at_all_is_refused() {
 #[test]
 fn it_is_registered_and_written_as_it_is_read() {
     holds(registry::check_registry(&[]));
-    let search: Box<dyn SearchStrategy> = serde_json::from_value(serde_json::json!({"kind": "beam"})).unwrap();
-    assert_eq!(format!("{search:?}"), format!("{:?}", Beam::default()));
-    let written = serde_json::to_string(&*search).unwrap();
+    let search: Search = serde_json::from_value(serde_json::json!({"kind": "beam"})).unwrap();
+    assert_eq!(search, Search::new(Beam::default()));
+    let written = serde_json::to_string(&search).unwrap();
     assert!(written.starts_with(r#"{"kind":"beam","max_features":null,"min_features":null,"width":5,"#), "{written}");
     let unknown = serde_json::json!({"kind": "beam", "widht": 3});
-    assert!(serde_json::from_value::<Box<dyn SearchStrategy>>(unknown).is_err());
+    assert!(serde_json::from_value::<Search>(unknown).is_err());
 }

@@ -131,7 +131,7 @@ impl Cell {
         let criterion = &**self.selector.criterion();
         let (subset, mut silent) = (SubsetScorer::by_definition(criterion, &self.design), Silent);
         let mut context = SearchContext::new(criterion, &self.design, subset, &mut silent, 5);
-        self.selector.search().search(&mut context).unwrap()
+        self.selector.search().run(&mut context).unwrap()
     }
 
     /// Every score of the path is the definition's, and the path is the one that the definition leads along.

@@ -22,7 +22,7 @@ use vaglio_testkit as kit;
 #[test]
 fn every_template_keeps_the_laws() -> Result<(), kit::Broken> {
     kit::check_criterion_on_standard_data(&criterion::Template::default(), 1e-9)?;
-    kit::check_search_on_standard_data(&search::Template::default(), &Loo::default(), 1e-9)?;
+    kit::check_search_on_standard_data(&search::Template::default().into(), &Loo::default(), 1e-9)?;
     kit::check_learner_on_standard_data(&learner::Template::default(), 1e-9)?;
     kit::check_map_on_standard_data(&map::Template::default(), 1e-9)?;
     kit::check_target_map(&target_map::Template::default(), 1e-9)?;

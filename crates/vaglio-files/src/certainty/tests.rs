@@ -9,11 +9,11 @@ use vaglio_pipeline::criteria::Loo;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resample::{Sample, select};
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::Greedy;
+use vaglio_search::{Greedy, Search};
 use vaglio_testkit::{Random, data};
 
 fn selector(choose: CrossValidation) -> ValidSelector {
-    let search = Greedy { choose: Choose::CrossValidated(choose), ..Greedy::default() };
+    let search = Search::new(Greedy {}).choose(Choose::CrossValidated(choose));
     Selector::params(Loo::default(), search, Rls::default()).seed(4).check().unwrap()
 }
 

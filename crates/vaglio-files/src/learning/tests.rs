@@ -6,11 +6,11 @@ use vaglio_pipeline::criteria::KFold;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resample::outer;
 use vaglio_pipeline::selector::{Selector, ValidSelector};
-use vaglio_search::Greedy;
+use vaglio_search::{Greedy, Search};
 use vaglio_testkit::data;
 
 fn selector(folds: usize) -> ValidSelector {
-    let search = Greedy { max_features: Some(4), ..Greedy::default() };
+    let search = Search::new(Greedy {}).max_features(4);
     let kfold = KFold { folds: Some(folds), ..KFold::default() };
     Selector::params(kfold, search, Rls::default()).seed(8).check().unwrap()
 }

@@ -4,12 +4,12 @@ use vaglio_core::{Choose, Criterion, Problem, Round, Silent};
 use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::Greedy;
 use vaglio_search::WithinRule;
+use vaglio_search::{Greedy, Search};
 use vaglio_testkit::data;
 
 fn selector(criterion: impl Criterion + 'static, choose: Choose) -> ValidSelector {
-    let search = Greedy { max_features: Some(6), choose, ..Greedy::default() };
+    let search = Search::new(Greedy {}).max_features(6).choose(choose);
     Selector::params(criterion, search, Rls::default()).seed(5).check().unwrap()
 }
 

@@ -5,11 +5,11 @@ use vaglio_core::{Absolute, Choose, Criterion, Silent};
 use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::Greedy;
+use vaglio_search::{Greedy, Search};
 use vaglio_testkit::data;
 
 fn selector(criterion: impl Criterion + 'static) -> ValidSelector {
-    let search = Greedy { choose: Choose::Size(4), ..Greedy::default() };
+    let search = Search::new(Greedy {}).choose(Choose::Size(4));
     Selector::params(criterion, search, Rls::default()).seed(3).check().unwrap()
 }
 

@@ -47,7 +47,7 @@ fn of_parts(settings: &Settings) -> Result<()> {
         let message = format!("`{}` is not known to look at subsets alone", search.kind());
         return Err(refused("search", &message, &format!("use one of {}", SEARCHES.join(", "))));
     }
-    if matches!(search.choose(), Choose::FalseDiscoveries(_)) {
+    if matches!(search.size_choice(), Choose::FalseDiscoveries(_)) {
         return Err(refused(
             "search.choose",
             "rates of false discoveries need rows",

@@ -108,9 +108,7 @@ pub fn check_design(design: &Design, is_ordered: bool) -> Result<()> {
 
 /// Columns that the search may add. Names that do not exist are left to the search's own check.
 pub fn among(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
-    let settings = serde_json::to_value(selector.search()).unwrap_or_default();
-    let excluded: Vec<FeatureRef> =
-        settings.get("excluded").and_then(|list| serde_json::from_value(list.clone()).ok()).unwrap_or_default();
+    let excluded = &selector.search().settings.excluded;
     let names = design.names();
     let is_excluded = |feature: Feature| {
         excluded.iter().any(|of| match of {

@@ -3,12 +3,11 @@
 use super::{DataSpec, EngineSpec, Evaluate, Limits, Pipeline, Settings, ValidPipeline};
 use crate::final_model::FinalModel;
 use crate::linfa_api::{SharedMonitor, SharedObserver};
+use crate::search::Search;
 use crate::selector::{Selector, ValidSelector};
 use crate::tune::Tune;
 use std::sync::Arc;
-use vaglio_core::{
-    AnyCriterion, AnyLearner, AnyMap, AnySearch, AnyTargetMap, Criterion, Learner, Observer, SearchStrategy, StopSign,
-};
+use vaglio_core::{AnyCriterion, AnyLearner, AnyMap, AnyTargetMap, Criterion, Learner, Observer, StopSign};
 
 impl Pipeline {
     /// A pipeline without data or preprocessing. Each part may be new, boxed or shared.
@@ -17,7 +16,7 @@ impl Pipeline {
     /// ```
     /// use vaglio::prelude::*;
     ///
-    /// let searches: Vec<Box<dyn SearchStrategy>> = vec![Box::new(Greedy::new(3)), Box::new(Backward::new(1))];
+    /// let searches: Vec<Search> = vec![Greedy::new(3), Backward::new(1)];
     /// for search in searches {
     ///     let kind = search.kind();
     ///     let pipeline = Pipeline::new(Loo::default(), search, Rls::new(1.0));
@@ -25,20 +24,12 @@ impl Pipeline {
     /// }
     /// # Ok::<(), vaglio::FitError>(())
     /// ```
-    pub fn new(
-        criterion: impl Into<AnyCriterion>,
-        search: impl Into<AnySearch>,
-        learner: impl Into<AnyLearner>,
-    ) -> Self {
+    pub fn new(criterion: impl Into<AnyCriterion>, search: impl Into<Search>, learner: impl Into<AnyLearner>) -> Self {
         Selector::params(criterion, search, learner).into()
     }
 
     /// A pipeline from shared parts.
-    pub fn from_parts(
-        criterion: Arc<dyn Criterion>,
-        search: Arc<dyn SearchStrategy>,
-        learner: Arc<dyn Learner>,
-    ) -> Self {
+    pub fn from_parts(criterion: Arc<dyn Criterion>, search: Search, learner: Arc<dyn Learner>) -> Self {
         Selector::from_parts(criterion, search, learner).into()
     }
 

@@ -117,7 +117,7 @@ impl ValidPipeline {
         let loss = self.selector().loss(&task);
         let recipe = Recipe::new(self.0.preprocess.clone(), task, target_names)?;
         let is_squared = loss.measure() == Measure::Squared;
-        let judge = match self.0.search.choose() {
+        let judge = match self.0.search.size_choice() {
             Choose::CrossValidated(how) => how.judge,
             _ => Judge::Original,
         };

@@ -3,7 +3,7 @@
 use super::{OuterFolds, Precision, ValidPipeline};
 use crate::resample::Chosen;
 use crate::resample::parting::PIECES;
-use vaglio_core::{Error, Per, Result};
+use vaglio_core::{Choose, Error, Per, Result};
 
 impl ValidPipeline {
     /// A copy with data-dependent defaults written out: the choice of size, and the scope of λ.
@@ -14,15 +14,13 @@ impl ValidPipeline {
     pub fn resolved(&self, chosen: &Chosen) -> Result<Self> {
         let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
         let mut copy = self.clone();
-        let mut search = serde_json::to_value(&copy.0.search).map_err(failed)?;
-        let is_of_folds =
-            |choose: &&mut serde_json::Value| **choose == "auto" || choose.is_object() && chosen.folds.is_some();
-        if let Some(choose) = search.get_mut("choose").filter(is_of_folds) {
-            *choose = match &chosen.folds {
-                Some(how) => serde_json::to_value(how).map_err(failed)?,
-                None => "best".into(),
-            };
-            copy.0.search = serde_json::from_value(search).map_err(failed)?;
+        let choose = &mut copy.0.search.settings.choose;
+        match (&*choose, &chosen.folds) {
+            (Choose::Auto | Choose::CrossValidated(_) | Choose::FalseDiscoveries(_), Some(how)) => {
+                *choose = how.clone().into();
+            }
+            (Choose::Auto, None) => *choose = Choose::Best,
+            _ => {}
         }
         let around = |folds: usize| self.0.criterion.splits().and_then(|splits| splits.around_search(folds));
         if let Some(evaluate) = &mut copy.0.evaluate {

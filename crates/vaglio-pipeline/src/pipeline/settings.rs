@@ -5,12 +5,12 @@ use crate::criteria::Loo;
 use crate::final_model::FinalModel;
 use crate::learners::Rls;
 use crate::linfa_api::SharedMonitor;
-use crate::search::Greedy;
+use crate::search::{Greedy, Search};
 use crate::selector::check_parts;
 use crate::tune::{Tune, Tuning};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
-use vaglio_core::{AnyResampling, Criterion, Error, Lambda, Learner, Map, Result, SearchStrategy, TargetMap};
+use vaglio_core::{AnyResampling, Criterion, Error, Lambda, Learner, Map, Result, TargetMap};
 
 /// Settings of a pipeline, as in its file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub struct Settings {
     pub criterion: Arc<dyn Criterion>,
     /// Search that walks subsets.
     #[serde(default = "default_search", serialize_with = "as_written")]
-    pub search: Arc<dyn SearchStrategy>,
+    pub search: Search,
     /// Final model, trained on the selected columns; it replaces the learner in evaluation and predictions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<FinalModel>,
@@ -70,16 +70,16 @@ fn default_criterion() -> Arc<dyn Criterion> {
     Arc::new(Loo::default())
 }
 
-fn default_search() -> Arc<dyn SearchStrategy> {
-    Arc::new(Greedy::default())
+fn default_search() -> Search {
+    Greedy::default().into()
 }
 
 /// Serializes a search as in files: a chain as its list.
-fn as_written<S: Serializer>(search: &Arc<dyn SearchStrategy>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    if search.typetag_name() != "chain" {
-        return search.serialize(serializer);
+fn as_written<S: Serializer>(search: &Search, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    match search.stages() {
+        [] => search.serialize(serializer),
+        stages => stages.serialize(serializer),
     }
-    serde_json::to_value(search).map_err(serde::ser::Error::custom)?["stages"].serialize(serializer)
 }
 
 impl Settings {
@@ -100,7 +100,7 @@ impl Settings {
         if let Some(map) = &self.target_map {
             map.check().map_err(|e| e.under("target_map"))?;
         }
-        check_parts(&*self.criterion, &*self.search, &*self.learner, self.model.as_ref())?;
+        check_parts(&*self.criterion, &self.search, &*self.learner, self.model.as_ref())?;
         if let Some(tune) = &self.tune {
             tune.check(&*self.learner).map_err(|e| e.under("tune"))?;
         }

@@ -42,7 +42,7 @@ pub struct Picked {
 
 /// Cross-validation that chooses the result, if any, and whether the user asked for it.
 pub fn cross_validation(selector: &ValidSelector) -> Option<(CrossValidation, bool)> {
-    match selector.search().choose() {
+    match selector.search().size_choice() {
         Choose::CrossValidated(how) => Some((how, true)),
         Choose::Auto => selector.criterion().loss().map(|_| (CrossValidation::default(), false)),
         _ => None,
@@ -74,7 +74,7 @@ pub fn select(
     monitor: &mut Monitor<'_>,
 ) -> Result<Picked> {
     let mut warnings = Vec::new();
-    if let Choose::FalseDiscoveries(rate) = selector.search().choose() {
+    if let Choose::FalseDiscoveries(rate) = selector.search().size_choice() {
         return confirmed(selector, (sample, design), rate, start, monitor);
     }
     let Some((how, is_written)) = cross_validation(selector) else {

@@ -7,12 +7,11 @@ use super::scored::{by_score, plain};
 use crate::fdr::{Discoveries, among, check_design, discoveries};
 use crate::selector::{Searched, ValidSelector};
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Choose, Design, Feature, FeatureRef, Monitor, Path, Result, Rule, StopReason, SubsetScorer};
+use vaglio_core::{Choose, Design, Feature, Monitor, Path, Result, Rule, StopReason, SubsetScorer};
 use vaglio_report::record::{ChosenBy, Warning, WarningKind};
-use vaglio_search::All;
+use vaglio_search::{All, Search};
 
 /// The model of the confirmed columns, limited to the search's largest size; the empty model if there are none.
 ///
@@ -43,8 +42,8 @@ pub(super) fn confirmed(
         false => {
             let kept: HashSet<Feature> = kept.iter().copied().collect();
             let is_left = |feature: &Feature| !kept.contains(feature);
-            let excluded = (0..design.features()).filter(is_left).map(FeatureRef::Index).collect();
-            let search = Arc::new(All { excluded, choose: Choose::Last, ..All::default() });
+            let excluded = (0..design.features()).filter(is_left);
+            let search = Search::new(All {}).excluded(excluded).choose(Choose::Last);
             plain(&ValidSelector { search, ..selector.clone() }, (sample, design), start, monitor, Vec::new())?
         }
     };

@@ -100,12 +100,12 @@ mod tests {
     use crate::criteria::Loo;
     use crate::learners::Rls;
     use crate::resample::{Sample, select};
-    use crate::search::{All, Greedy};
+    use crate::search::{All, Greedy, Search};
     use crate::selector::Selector;
     use linfa::ParamGuard;
     use ndarray::Array2;
     use std::time::Instant;
-    use vaglio_core::{Columns, Lambda, Monitor, Problem, SearchStrategy, Silent, Task};
+    use vaglio_core::{Columns, Lambda, Monitor, Problem, Silent, Task};
     use vaglio_testkit::Random;
 
     /// 40 rows of 60 columns of noise; the target is the sum of two, or affects every column weakly.
@@ -133,17 +133,17 @@ mod tests {
             let sample = Sample::plain(problem.clone(), false);
             select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap()
         };
-        fn by<S: SearchStrategy + Clone + 'static>(search: S) -> Box<dyn Fn(Rls) -> Selector> {
+        fn by(search: Search) -> Box<dyn Fn(Rls) -> Selector> {
             Box::new(move |learner| Selector::params(Loo::default(), search.clone(), learner))
         }
         let said = |problem: &Problem| {
-            let warnings = picked(by(Greedy::default()), problem).warnings;
+            let warnings = picked(by(Greedy {}.into()), problem).warnings;
             warnings.into_iter().find(|warning| warning.kind == WarningKind::AllColumns)
         };
         assert_eq!(said(&problem(true)), None);
         let dense = problem(false);
         let found = said(&dense).unwrap().message;
-        let expected = picked(by(All::default()), &dense).chosen.cell.unwrap();
+        let expected = picked(by(All {}.into()), &dense).chosen.cell.unwrap();
         let figures = format!("{} ± {}", short(expected.loss), short(expected.standard_error.unwrap()));
         assert!(found.contains(&figures) && found.contains("all 60 columns"), "{found} without {figures}");
     }

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use crate::learners::Rls;
     use crate::resample::{Chosen, select};
-    use crate::search::Greedy;
+    use crate::search::{Greedy, Search};
     use crate::selector::Selector;
     use linfa::ParamGuard;
     use ndarray::Array2;
@@ -159,7 +159,7 @@ mod tests {
 
     fn selector() -> ValidSelector {
         let how = CrossValidation { folds: 4, ..CrossValidation::default() };
-        let search = Greedy { choose: Choose::CrossValidated(how), ..Greedy::default() };
+        let search = Search::new(Greedy {}).choose(Choose::CrossValidated(how));
         Selector::params(Loo::default(), search, Rls::default()).seed(5).check().unwrap()
     }
 

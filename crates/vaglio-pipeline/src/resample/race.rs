@@ -11,6 +11,7 @@ use super::scored::{not_validated, plain};
 use super::table::compare_with;
 use super::tally::Tally;
 use super::validated::{CrossValidated, Made, Validation};
+use crate::search::Search;
 use crate::selector::ValidSelector;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
@@ -149,11 +150,9 @@ impl<'a, 'o> Contest<'a, 'o> {
 
 /// Name of a search; the names of its stages for a chain.
 fn name(selector: &ValidSelector) -> String {
-    let written = serde_json::to_value(selector.search()).unwrap_or_default();
-    let kind = |search: &serde_json::Value| search["kind"].as_str().unwrap_or_default().to_owned();
-    match written["stages"].as_array() {
-        Some(stages) => stages.iter().map(kind).collect::<Vec<_>>().join(", "),
-        None => kind(&written),
+    match selector.search().stages() {
+        [] => selector.search().kind().to_owned(),
+        stages => stages.iter().map(Search::kind).collect::<Vec<_>>().join(", "),
     }
 }
 

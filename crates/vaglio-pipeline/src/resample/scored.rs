@@ -18,7 +18,7 @@ pub(super) fn plain(
     monitor: &mut Monitor<'_>,
     mut warnings: Vec<Warning>,
 ) -> Result<Picked> {
-    let choose = selector.search().choose();
+    let choose = selector.search().size_choice();
     let rule = if choose == Choose::OneSe { Rule::OneSe } else { Rule::Best };
     let lambdas = walk_lambdas(design, false);
     let design = &design.shared_by(&lambdas);

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::criteria::Loo;
     use crate::learners::Rls;
-    use crate::search::Greedy;
+    use crate::search::{Greedy, Search};
     use crate::selector::{Selector, ValidSelector};
     use linfa::ParamGuard;
     use std::time::Instant;
@@ -121,7 +121,7 @@ mod tests {
         let mut differ = 0;
         for (seed, repeats) in [(1, 1), (2, 1), (3, 1), (1, 4), (2, 4)] {
             let how = CrossValidation { folds: 5, repeats, ..CrossValidation::default() };
-            let search = Greedy { choose: Choose::CrossValidated(how.clone()), ..Greedy::default() };
+            let search = Search::new(Greedy {}).choose(Choose::CrossValidated(how.clone()));
             let selector = Selector::params(Loo::default(), search, Rls::default()).seed(seed).check().unwrap();
             let problem = data::regression(30, COLUMNS, seed).problem();
             let sample = Sample::plain(problem.clone(), false);

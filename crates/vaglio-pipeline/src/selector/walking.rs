@@ -84,7 +84,7 @@ impl<'a> Walking<'a> {
     fn walk(&mut self) -> Result<Path> {
         let (search, context) = (&self.selector.search, &mut self.context);
         let end = context.parts().1.stop.at_the_end();
-        let searched = self.stopped.take().map_or_else(|| end.ends(|| search.search(context)), Err);
+        let searched = self.stopped.take().map_or_else(|| end.ends(|| search.run(context)), Err);
         let mut path = match searched {
             Err(Error::Stopped(reason)) => {
                 // An interrupted update leaves the cached state undefined, so the empty subset is scored by definition.

@@ -5,13 +5,12 @@ use crate::broken::Law;
 use crate::replay::replay;
 use crate::trial::evaluate;
 use crate::{Broken, Random};
-use vaglio_core::{
-    Constraints, Criterion, Design, Feature, Score, SearchContext, SearchStrategy, Sign, SubsetScorer, serde_json,
-};
+use vaglio_core::{Constraints, Criterion, Design, Feature, Score, SearchContext, Sign, SubsetScorer, serde_json};
+use vaglio_search::Search;
 
 /// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
 /// passes if it lacks the setting `constraints` or rejects its value.
-pub fn constraints(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn constraints(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("constraints");
     for given in asked(design) {
         let on = || format!("the constraints {}", given.sentence());
@@ -20,11 +19,11 @@ pub fn constraints(search: &dyn SearchStrategy, criterion: &dyn Criterion, desig
             continue;
         }
         let rules = law.ran(on, || search.rules(design))?;
-        let Some(rules) = rules else { return Err(law.broken(on(), "`SearchStrategy::rules` that says them", "none")) };
+        let Some(rules) = rules else { return Err(law.broken(on(), "`Search::rules` that says them", "none")) };
         let subset = law.ran(on, || SubsetScorer::open(criterion, design, &search.outline(design)?))?;
         let mut witness = Witness::default();
         let mut context = SearchContext::new(criterion, design, subset, &mut witness, SEED);
-        let path = law.ran(on, || search.search(&mut context))?;
+        let path = law.ran(on, || search.run(&mut context))?;
         let visits = replay(law, design, &path)?.into_iter().map(|visit| (visit.subset, visit.score));
         let entries = path.entries.iter().map(|entry| (entry.subset.clone(), Some(entry.score)));
         for (subset, score) in visits.chain(entries) {
@@ -78,6 +77,6 @@ fn asked(design: &Design) -> Vec<Constraints> {
 }
 
 /// Sets the constraints of a search; `None` if it lacks the setting.
-fn with(search: &dyn SearchStrategy, given: &Constraints) -> Option<Box<dyn SearchStrategy>> {
+fn with(search: &Search, given: &Constraints) -> Option<Search> {
     super::named::with(search, &[("constraints", serde_json::to_value(given).ok()?)])
 }

@@ -2,10 +2,11 @@
 
 use crate::broken::Law;
 use crate::{Broken, rebuild};
-use vaglio_core::{Criterion, Design, SearchContext, SearchStrategy, Silent, SubsetScorer};
+use vaglio_core::{Criterion, Design, SearchContext, Silent, SubsetScorer};
+use vaglio_search::Search;
 
 /// On the first one to four rows of a design, a search returns a path or an error, but never panics.
-pub fn few_rows(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn few_rows(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("few_rows");
     for count in 1..=design.rows().min(4) {
         let on = || format!("the first {count} rows");
@@ -14,7 +15,7 @@ pub fn few_rows(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: 
             criterion.check(&few)?;
             search.check(criterion, &few)?;
             let subset = SubsetScorer::open(criterion, &few, &search.outline(&few)?)?;
-            search.search(&mut SearchContext::new(criterion, &few, subset, &mut Silent, super::SEED)).map(drop)
+            search.run(&mut SearchContext::new(criterion, &few, subset, &mut Silent, super::SEED)).map(drop)
         };
         law.calm(on, searched)?.ok();
     }

@@ -1,13 +1,14 @@
 //! Settings of a search in serialized form: find named columns, replace values.
 
 use serde_json::Value;
-use vaglio_core::{Design, Feature, SearchStrategy};
+use vaglio_core::{Design, Feature};
+use vaglio_search::Search;
 
 /// Settings that name columns, by name or by index.
 const OF_COLUMNS: [&str; 3] = ["forced", "excluded", "blocks"];
 
 /// Returns the columns of a design named in the settings of a search, in increasing order.
-pub(super) fn named(search: &dyn SearchStrategy, design: &Design) -> Vec<Feature> {
+pub(super) fn named(search: &Search, design: &Design) -> Vec<Feature> {
     let mut found = Vec::new();
     if let Ok(settings) = serde_json::to_value(search) {
         collect(&settings, "", design.names(), &mut found);
@@ -40,13 +41,13 @@ fn collect(value: &Value, of: &str, names: &[String], found: &mut Vec<Feature>) 
 }
 
 /// Replaces settings of a search; `None` if it lacks or rejects one of them.
-pub(super) fn with(search: &dyn SearchStrategy, given: &[(&str, Value)]) -> Option<Box<dyn SearchStrategy>> {
+pub(super) fn with(search: &Search, given: &[(&str, Value)]) -> Option<Search> {
     let mut settings = serde_json::to_value(search).ok()?;
     for (key, value) in given {
         settings.as_object_mut()?.insert((*key).into(), value.clone());
     }
-    let with: Box<dyn SearchStrategy> = serde_json::from_value(settings).ok()?;
+    let with: Search = serde_json::from_value(settings).ok()?;
     // A search that ignores unknown settings lacks this one too.
-    let told = serde_json::to_value(&*with).ok()?;
+    let told = serde_json::to_value(&with).ok()?;
     given.iter().all(|(key, value)| told.get(*key).unwrap_or(&Value::Null) == value).then_some(with)
 }

@@ -3,10 +3,11 @@
 use super::{SEED, Witness, full, same_path};
 use crate::Broken;
 use crate::broken::Law;
-use vaglio_core::{Criterion, Design, SearchContext, SearchStrategy, SubsetScorer};
+use vaglio_core::{Criterion, Design, SearchContext, SubsetScorer};
+use vaglio_search::Search;
 
 /// A search that pauses at given sizes and resumes takes an equal path, bit for bit, and reports every step once.
-pub fn pauses(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn pauses(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("pauses");
     let (mut whole, _) = full(law, search, criterion, design)?;
     let opened = || law.ran(|| "a subset".into(), || SubsetScorer::open(criterion, design, &search.outline(design)?));
@@ -17,7 +18,7 @@ pub fn pauses(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &D
         if number > 0 && !context.rewind() {
             context.restart(opened()?);
         }
-        let mut path = law.ran(|| "the search".into(), || search.search(&mut context))?;
+        let mut path = law.ran(|| "the search".into(), || search.run(&mut context))?;
         let on = || format!("a pause at {size:?}");
         let taken = path.steps.len();
         law.must(whole.steps.get(..taken) == Some(&path.steps[..]), on, "the first steps", &path.steps)?;

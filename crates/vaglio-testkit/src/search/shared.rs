@@ -7,7 +7,8 @@ use crate::broken::Law;
 use crate::replay::{moved, replay};
 use crate::trial::free;
 use serde_json::{Value, json};
-use vaglio_core::{Action, Choose, Criterion, Design, Feature, Path, SearchStrategy, Step};
+use vaglio_core::{Action, Choose, Criterion, Design, Feature, Path, Step};
+use vaglio_search::Search;
 
 /// A search obeys each shared setting that it has, tested one by one.
 ///
@@ -18,7 +19,7 @@ use vaglio_core::{Action, Choose, Criterion, Design, Feature, Path, SearchStrate
 ///
 /// A search passes if it lacks a setting or rejects it, in [`SearchStrategy::check`] or
 /// [`SearchStrategy::check_settings`].
-pub fn settings(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn settings(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("settings");
     let all = free(design, &[]).len();
     law.must(all >= 3, || "the design".into(), "three columns that are not constant", all)?;
@@ -36,7 +37,7 @@ pub fn settings(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: 
 
 struct Tried<'a> {
     law: Law,
-    search: &'a dyn SearchStrategy,
+    search: &'a Search,
     criterion: &'a dyn Criterion,
     design: &'a Design,
     /// Number of non-constant columns.
@@ -48,7 +49,7 @@ struct Tried<'a> {
 /// A search with changed settings, and its path.
 struct WithSettings {
     settings: String,
-    search: Box<dyn SearchStrategy>,
+    search: Search,
     path: Path,
 }
 
@@ -72,7 +73,7 @@ impl Tried<'_> {
         if self.law.calm(|| settings.clone(), checks)?.is_err() {
             return Ok(None);
         }
-        let path = run(self.law, &*search, self.criterion, self.design, &mut Witness::default());
+        let path = run(self.law, &search, self.criterion, self.design, &mut Witness::default());
         Ok(Some(WithSettings { path: path.map_err(|broken| broken.within(&settings))?, settings, search }))
     }
 
@@ -207,7 +208,7 @@ impl Tried<'_> {
             let Some(taken) = self.taken(&[("choose", value)])? else { continue };
             let WithSettings { settings, path, search } = &taken;
             let on = || settings.clone();
-            self.law.equal(|| format!("{settings}, in `SearchStrategy::choose`"), &choose, &search.choose())?;
+            self.law.equal(|| format!("{settings}, in `Search::size_choice`"), &choose, &search.size_choice())?;
             let last = path.entries.partition_point(|entry| entry.subset.len() < taken.last_size());
             let expected = choose.pick(&path.entries, last, &path.allowed);
             let expected = expected.filter(|entry| path.entries[*entry].score.loss < f64::INFINITY);

@@ -4,11 +4,12 @@ use super::{Witness, run};
 use crate::Broken;
 use crate::broken::Law;
 use crate::trial::{SubsetChange, free, open, trials};
-use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, Score, SearchStrategy, Squared, saved};
+use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, Score, Squared, saved};
+use vaglio_search::Search;
 
 /// Tests whether [`LeftOut`] should replace the criterion: the criterion cannot compare the empty subset with others
 /// and scores it below every single column, so that the search ends there.
-pub(super) fn instead(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<bool, Broken> {
+pub(super) fn instead(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<bool, Broken> {
     let law = Law("check");
     let columns = free(design, &[]);
     if criterion.compares_with_empty() || columns.is_empty() {

@@ -6,7 +6,8 @@ use crate::broken::Law;
 use crate::replay::{moved, replay};
 use crate::trial::{free, trail};
 use crate::{Broken, data, rebuild};
-use vaglio_core::{Action, Criterion, Design, Feature, Path, SearchStrategy, Step};
+use vaglio_core::{Action, Criterion, Design, Feature, Path, Step};
+use vaglio_search::Search;
 
 /// Among copies of a column, the lowest index enters first, and its step lists the others as tied.
 ///
@@ -14,7 +15,7 @@ use vaglio_core::{Action, Criterion, Design, Feature, Path, SearchStrategy, Step
 /// settings do not name if they name any. A search must add at least one copied column, unless it starts with a removal
 /// or its settings name columns. Re-entries and blocks are ignored. A search without steps reports no ties; its entries
 /// must not contain a copy without those of lower index.
-pub fn ties(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn ties(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("ties");
     trail(law, design, 3, 0)?;
     let named = named(search, design);

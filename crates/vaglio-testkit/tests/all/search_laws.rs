@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Answer, Constraints, Design, Feature, Outline, Path, Result, Rules, Score, SearchContext, SearchStrategy, Silent,
-    Step, StopReason, SubsetScorer, Winner, saved,
+    Answer, Feature, Outline, Path, Result, Score, SearchContext, Silent, Step, StopReason, SubsetScorer, Winner, saved,
 };
+use vaglio_search::{Search, SearchStrategy, Space, StrategyTraits};
 use vaglio_testkit::{check_search, check_search_on_standard_data, criterion, data, search};
 
 /// The planted fault.
@@ -30,7 +30,6 @@ pub enum Fault {
     IgnoresStop,
     OwnReason,
     OutlineShort,
-    PromiseShort,
     Random,
     HighestWins,
     TiesUnseen,
@@ -61,7 +60,7 @@ thread_local! {
 static THREADS: AtomicUsize = AtomicUsize::new(1);
 
 impl SearchStrategy for Wrong {
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+    fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         let candidates = context.candidates().to_vec();
         if candidates.is_empty() {
             match self.fault {
@@ -94,17 +93,20 @@ impl SearchStrategy for Wrong {
         Ok(path)
     }
 
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        let candidates = design.candidates().len();
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+        let candidates = space.features();
         let steps = if self.fault == Fault::OutlineShort { 1 } else { candidates + 1 };
         Ok(Outline { start: 0, largest: candidates + 1, trials: 100.0, steps })
+    }
+
+    fn traits(&self) -> StrategyTraits<'_> {
+        StrategyTraits { settings: &[], ..StrategyTraits::default() }
     }
 }
 
 impl Wrong {
     fn walk(&self, context: &mut SearchContext<'_>, candidates: &[Feature]) -> Result<Path> {
         let empty = context.subset.score()?;
-        context.begin(if self.fault == Fault::PromiseShort { 1 } else { candidates.len() + 1 });
         let mut path = Path::stopped(empty, StopReason::NoCandidates);
         path.allowed = 0..=usize::MAX;
         loop {
@@ -167,26 +169,26 @@ impl Wrong {
 }
 
 fn law_of(fault: Fault) -> &'static str {
-    broken_law(check_search(&Wrong { fault }, &ByDefinition {}, &design(), TOLERANCE))
+    broken_law(check_search(&Search::new(Wrong { fault }), &ByDefinition {}, &design(), TOLERANCE))
 }
 
 #[test]
 fn what_is_right_keeps_every_law() {
     for fault in [Fault::None, Fault::EndsEarly, Fault::ChoosesFirst] {
-        holds(check_search(&Wrong { fault }, &ByDefinition {}, &design(), TOLERANCE));
+        holds(check_search(&Search::new(Wrong { fault }), &ByDefinition {}, &design(), TOLERANCE));
     }
-    holds(check_search(&Forward {}, &ByDefinition {}, &design(), TOLERANCE));
+    holds(check_search(&Search::new(Forward {}), &ByDefinition {}, &design(), TOLERANCE));
 }
 
 #[test]
 fn a_search_that_starts_from_all_columns_keeps_every_law() {
-    holds(check_search(&Shrink {}, &ByDefinition {}, &design(), TOLERANCE));
+    holds(check_search(&Search::new(Shrink {}), &ByDefinition {}, &design(), TOLERANCE));
 }
 
 #[test]
 fn what_is_right_keeps_every_law_on_the_standard_data() {
-    holds(check_search_on_standard_data(&Forward {}, &ByDefinition {}, TOLERANCE));
-    holds(check_search_on_standard_data(&Shrink {}, &ByDefinition {}, TOLERANCE));
+    holds(check_search_on_standard_data(&Search::new(Forward {}), &ByDefinition {}, TOLERANCE));
+    holds(check_search_on_standard_data(&Search::new(Shrink {}), &ByDefinition {}, TOLERANCE));
 }
 
 #[test]
@@ -211,14 +213,14 @@ fn wrong_entries_are_found() {
         Fault::NothingChosen,
         Fault::StandardError,
     ] {
-        let outcome = search::entries(&Wrong { fault }, &ByDefinition {}, &design(), TOLERANCE);
+        let outcome = search::entries(&Search::new(Wrong { fault }), &ByDefinition {}, &design(), TOLERANCE);
         assert_eq!(broken_law(outcome), "entries", "{fault:?}");
     }
 }
 
 #[test]
 fn a_search_that_is_not_repeatable_is_found() {
-    let outcome = search::deterministic(&Wrong { fault: Fault::Random }, &ByDefinition {}, &design());
+    let outcome = search::deterministic(&Search::new(Wrong { fault: Fault::Random }), &ByDefinition {}, &design());
     assert_eq!(broken_law(outcome), "deterministic");
 }
 
@@ -228,16 +230,18 @@ fn a_search_that_depends_on_the_number_of_threads_is_found() {
         THREADS.store(threads, Ordering::SeqCst);
         work();
     };
-    let wrong = Wrong { fault: Fault::Threads };
+    let wrong = Search::new(Wrong { fault: Fault::Threads });
     assert_eq!(broken_law(search::threads(&wrong, &ByDefinition {}, &design(), &in_pool)), "threads");
-    holds(search::threads(&Forward {}, &ByDefinition {}, &design(), &in_pool));
-    assert_eq!(broken_law(search::threads(&Forward {}, &ByDefinition {}, &design(), &|_, _| ())), "threads");
+    holds(search::threads(&Search::new(Forward {}), &ByDefinition {}, &design(), &in_pool));
+    assert_eq!(
+        broken_law(search::threads(&Search::new(Forward {}), &ByDefinition {}, &design(), &|_, _| ())),
+        "threads"
+    );
 }
 
 #[test]
 fn bounds_that_are_passed_are_found() {
     assert_eq!(law_of(Fault::OutlineShort), "outline");
-    assert_eq!(law_of(Fault::PromiseShort), "outline");
 }
 
 #[test]
@@ -249,13 +253,17 @@ fn a_stop_that_is_not_heeded_is_found() {
 #[test]
 fn ties_to_the_highest_index_or_unseen_are_found() {
     for fault in [Fault::HighestWins, Fault::TiesUnseen] {
-        assert_eq!(broken_law(search::ties(&Wrong { fault }, &ByDefinition {}, &design())), "ties", "{fault:?}");
+        assert_eq!(
+            broken_law(search::ties(&Search::new(Wrong { fault }), &ByDefinition {}, &design())),
+            "ties",
+            "{fault:?}"
+        );
     }
 }
 
 #[test]
 fn a_constant_column_that_is_selected_is_found() {
-    let outcome = search::constants(&Wrong { fault: Fault::TakesConstants }, &ByDefinition {}, &design());
+    let outcome = search::constants(&Search::new(Wrong { fault: Fault::TakesConstants }), &ByDefinition {}, &design());
     assert_eq!(broken_law(outcome), "constants");
 }
 
@@ -274,38 +282,36 @@ fn a_search_that_cannot_do_without_candidates_is_found() {
 /// Reports its constraints but ignores them.
 #[saved(SearchStrategy, "careless")]
 #[derive(Default)]
-pub struct Careless {
-    pub constraints: Option<Constraints>,
-}
+pub struct Careless {}
 
 impl SearchStrategy for Careless {
-    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
-        self.constraints.as_ref().map(|constraints| Rules::new(constraints, design, &[])).transpose()
+    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
+        Forward {}.run(space, context)
     }
 
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        Forward {}.search(context)
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+        Forward {}.extent(space)
     }
 
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        Forward {}.outline(design)
+    fn traits(&self) -> StrategyTraits<'_> {
+        StrategyTraits { settings: &["constraints"], ..StrategyTraits::default() }
     }
 }
 
 #[test]
 fn a_search_that_forgets_its_constraints_is_found() {
-    let outcome = search::constraints(&Careless::default(), &ByDefinition {}, &design());
+    let outcome = search::constraints(&Search::new(Careless {}), &ByDefinition {}, &design());
     assert_eq!(broken_law(outcome), "constraints");
-    holds(search::constraints(&Forward {}, &ByDefinition {}, &design()));
+    holds(search::constraints(&Search::new(Forward {}), &ByDefinition {}, &design()));
 }
 
 #[test]
 fn a_path_with_nothing_to_see_is_refused() {
     let one = data::regression(12, 1, 1).constants(2).design(&[1.0], true);
-    assert_eq!(broken_law(search::stops(&Forward {}, &ByDefinition {}, &one, TOLERANCE)), "stops");
-    assert_eq!(broken_law(search::ties(&Forward {}, &ByDefinition {}, &one)), "ties");
+    assert_eq!(broken_law(search::stops(&Search::new(Forward {}), &ByDefinition {}, &one, TOLERANCE)), "stops");
+    assert_eq!(broken_law(search::ties(&Search::new(Forward {}), &ByDefinition {}, &one)), "ties");
     let none = data::regression(12, 0, 1).constants(2).design(&[1.0], true);
-    assert_eq!(broken_law(search::entries(&Forward {}, &ByDefinition {}, &none, TOLERANCE)), "entries");
+    assert_eq!(broken_law(search::entries(&Search::new(Forward {}), &ByDefinition {}, &none, TOLERANCE)), "entries");
 }
 
 #[test]
@@ -314,6 +320,7 @@ fn the_right_search_is_what_the_laws_of_its_criterion_say() {
     holds(criterion::best_addition(&ByDefinition {}, &design, TOLERANCE));
     let criterion = &ByDefinition {};
     let subset = SubsetScorer::open(criterion, &design, &Outline::forward(0, 0)).unwrap();
-    let path = Forward {}.search(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 0)).unwrap();
+    let path =
+        Search::new(Forward {}).run(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 0)).unwrap();
     assert!(path.steps[0].score.loss < path.empty.loss, "{:?}", Score::of(path.empty.loss));
 }

@@ -3,9 +3,10 @@
 use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    Action, Answer, Certificate, Design, Event, Feature, Outline, Path, PathEntry, Result, SearchContext,
-    SearchStrategy, Step, StopReason, saved,
+    Action, Answer, Certificate, Event, Feature, Outline, Path, PathEntry, Result, SearchContext, Step, StopReason,
+    saved,
 };
+use vaglio_search::{Search, SearchStrategy, Space, StrategyTraits};
 use vaglio_testkit::{check_search, search};
 
 /// The planted fault.
@@ -26,7 +27,7 @@ struct BestOne {
 }
 
 impl SearchStrategy for BestOne {
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+    fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         let candidates = context.candidates().to_vec();
         let (evaluator, monitor) = context.parts();
         let empty = evaluator.score()?;
@@ -63,23 +64,27 @@ impl SearchStrategy for BestOne {
         Ok(path)
     }
 
-    fn outline(&self, _: &Design) -> Result<Outline> {
+    fn extent(&self, _: &Space<'_>) -> Result<Outline> {
         Ok(Outline { start: 0, largest: 1, trials: 100.0, steps: 0 })
+    }
+
+    fn traits(&self) -> StrategyTraits<'_> {
+        StrategyTraits { settings: &[], ..StrategyTraits::default() }
     }
 }
 
 #[test]
 fn a_search_without_steps_keeps_every_law() {
-    holds(check_search(&BestOne { fault: Fault::None }, &ByDefinition {}, &design(), TOLERANCE));
+    holds(check_search(&Search::new(BestOne { fault: Fault::None }), &ByDefinition {}, &design(), TOLERANCE));
 }
 
 #[test]
 fn a_search_without_steps_that_is_wrong_is_found() {
     for fault in [Fault::NeverAsks, Fault::IgnoresStop, Fault::AsksOn, Fault::ProvesAfterAStop] {
-        let outcome = search::stops(&BestOne { fault }, &ByDefinition {}, &design(), TOLERANCE);
+        let outcome = search::stops(&Search::new(BestOne { fault }), &ByDefinition {}, &design(), TOLERANCE);
         assert_eq!(broken_law(outcome), "stops", "{fault:?}");
     }
-    let outcome = search::ties(&BestOne { fault: Fault::HighestCopy }, &ByDefinition {}, &design());
+    let outcome = search::ties(&Search::new(BestOne { fault: Fault::HighestCopy }), &ByDefinition {}, &design());
     assert_eq!(broken_law(outcome), "ties");
 }
 
@@ -91,7 +96,7 @@ struct Pairs {
 }
 
 impl SearchStrategy for Pairs {
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+    fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         let empty = context.subset.score()?;
         let (mut steps, mut entries) = (Vec::new(), Vec::new());
         let candidates = context.candidates().to_vec();
@@ -121,15 +126,19 @@ impl SearchStrategy for Pairs {
         Ok(path)
     }
 
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        let columns = design.candidates().len();
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+        let columns = space.features();
         Ok(Outline { start: 0, largest: columns, trials: 0.0, steps: columns + 1 })
+    }
+
+    fn traits(&self) -> StrategyTraits<'_> {
+        StrategyTraits { settings: &[], ..StrategyTraits::default() }
     }
 }
 
 #[test]
 fn steps_of_several_columns_are_followed() {
-    let (right, wrong) = (Pairs { forgets: false }, Pairs { forgets: true });
+    let (right, wrong) = (Search::new(Pairs { forgets: false }), Search::new(Pairs { forgets: true }));
     holds(search::steps(&right, &ByDefinition {}, &design(), TOLERANCE));
     holds(search::entries(&right, &ByDefinition {}, &design(), TOLERANCE));
     assert_eq!(broken_law(search::steps(&wrong, &ByDefinition {}, &design(), TOLERANCE)), "steps");

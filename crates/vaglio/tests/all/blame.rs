@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use vaglio::Selector;
 use vaglio::core::{
-    Criterion, Design, Error, ExitClass, Feature, Form, Learner, Model, Problem, Refit, Result, Score, SearchStrategy,
-    Silent, Task, saved,
+    Criterion, Design, Error, ExitClass, Feature, Form, Learner, Model, Problem, Refit, Result, Score, Silent, Task,
+    saved,
 };
 use vaglio::criteria::{KFold, Loo};
 use vaglio::files::plan;
 use vaglio::learners::Rls;
-use vaglio::search::{Backward, Exhaustive, Greedy};
+use vaglio::search::{Backward, Exhaustive, Greedy, Search};
 use vaglio_testkit::data;
 
 /// How a fit fails.
@@ -69,7 +69,7 @@ fn classes() -> Problem {
     data::binary(24, 4, 3).problem()
 }
 
-fn refused(criterion: impl Criterion + 'static, search: impl SearchStrategy + 'static, fails: Fails) -> Error {
+fn refused(criterion: impl Criterion + 'static, search: impl Into<Search>, fails: Fails) -> Error {
     Selector::params(criterion, search, Brittle { fails }).check().unwrap().select(&classes(), &mut Silent).unwrap_err()
 }
 
@@ -103,7 +103,7 @@ fn a_score_that_is_no_number_names_criterion_and_columns() {
     let greedy = refused(Blind {}, Greedy::new(2), Fails::Never).to_string();
     let expected = format!("criterion `blame_blind` on `{}`, `{}`: the score is not a number", names[0], names[2]);
     assert_eq!(greedy, expected);
-    let exhaustive = Exhaustive { max_features: Some(2), ..Exhaustive::default() };
+    let exhaustive = Search::new(Exhaustive::default()).max_features(2);
     let text = refused(Blind {}, exhaustive, Fails::Never).to_string();
     assert_eq!(text, expected);
 }

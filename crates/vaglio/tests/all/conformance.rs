@@ -1,8 +1,9 @@
 //! The laws of the conformance kit on everything that is linked in.
 
 use serde_json::{Value, json};
-use vaglio::core::{Absolute, AnyLoss, Auc, BalancedError, Criterion, Map, Measure, SearchStrategy, Squared, ZeroOne};
+use vaglio::core::{Absolute, AnyLoss, Auc, BalancedError, Criterion, Map, Measure, Squared, ZeroOne};
 use vaglio::criteria::Loo;
+use vaglio::search::Search;
 use vaglio_testkit::{
     Broken, check_criterion, check_criterion_on_standard_data, check_learner_on_standard_data,
     check_map_on_standard_data, check_search_on_standard_data, criterion, data, registry, search,
@@ -82,7 +83,7 @@ fn comparing_sizes(settings: &[Value]) -> Result<Vec<Named>, Broken> {
 #[test]
 fn searches_in_turn_keep_the_laws() -> Kept {
     let stages = json!({"kind": "chain", "stages": [{"kind": "rank", "max_features": 4}, {"kind": "floating"}]});
-    let chain: Box<dyn SearchStrategy> = serde_json::from_value(stages).unwrap();
+    let chain: Search = serde_json::from_value(stages).unwrap();
     for (kind, criterion) in comparing_sizes(&[])? {
         for (name, design) in data::standard_designs() {
             if design.features() > 10 || criterion.check(&design).is_err() || chain.check(&*criterion, &design).is_err()
@@ -90,14 +91,14 @@ fn searches_in_turn_keep_the_laws() -> Kept {
                 continue;
             }
             let kept = || {
-                search::steps(&*chain, &*criterion, &design, 1e-9)?;
-                search::entries(&*chain, &*criterion, &design, 1e-9)?;
-                search::deterministic(&*chain, &*criterion, &design)?;
-                search::outline(&*chain, &*criterion, &design)?;
-                search::stops(&*chain, &*criterion, &design, 1e-9)?;
-                search::constants(&*chain, &*criterion, &design)?;
-                search::lacking(&*chain, &*criterion, &design)?;
-                search::no_candidates(&*chain, &*criterion, &design)
+                search::steps(&chain, &*criterion, &design, 1e-9)?;
+                search::entries(&chain, &*criterion, &design, 1e-9)?;
+                search::deterministic(&chain, &*criterion, &design)?;
+                search::outline(&chain, &*criterion, &design)?;
+                search::stops(&chain, &*criterion, &design, 1e-9)?;
+                search::constants(&chain, &*criterion, &design)?;
+                search::lacking(&chain, &*criterion, &design)?;
+                search::no_candidates(&chain, &*criterion, &design)
             };
             kept().map_err(|broken: Broken| broken.within(name).within(kind))?;
         }

@@ -3,12 +3,11 @@
 use vaglio::Selector;
 use vaglio::core::engine::EngineDesign;
 use vaglio::core::{
-    Absolute, Criterion, Design, Error, Lambda, Learner, Measure, Problem, Readout, SearchStrategy, Silent,
-    SubsetScorer, Task, ZeroOne,
+    Absolute, Criterion, Design, Error, Lambda, Learner, Measure, Problem, Readout, Silent, SubsetScorer, Task, ZeroOne,
 };
 use vaglio::criteria::{By, Engine, KFold, Loo};
 use vaglio::learners::{Crrr, Rls};
-use vaglio::search::{Backward, Exhaustive, Floating, Greedy};
+use vaglio::search::{Backward, Exhaustive, Floating, Greedy, Search};
 use vaglio::splits::Repeated;
 use vaglio_testkit::{Broken, check_criterion, criterion, data};
 
@@ -74,18 +73,18 @@ fn scores_and_models_are_those_of_single_outputs() {
         Rls { lambda: if each { Lambda::EachOutput(Box::new(lambda)) } else { lambda }, ..Rls::default() }
     };
     use vaglio::core::Choose::Last;
-    let searches: Vec<Box<dyn Fn() -> Box<dyn SearchStrategy>>> = vec![
-        Box::new(move || Box::new(Greedy { choose: Last, ..Greedy::new(4) })),
-        Box::new(move || Box::new(Backward { choose: Last, ..Backward::default() })),
-        Box::new(move || Box::new(Floating { choose: Last, max_features: Some(4), ..Floating::default() })),
-        Box::new(move || Box::new(Exhaustive { choose: Last, max_features: Some(3), ..Exhaustive::default() })),
+    let searches: Vec<Box<dyn Fn() -> Search>> = vec![
+        Box::new(move || Greedy::new(4).choose(Last)),
+        Box::new(move || Search::new(Backward::default()).choose(Last)),
+        Box::new(move || Search::new(Floating {}).choose(Last).max_features(4)),
+        Box::new(move || Search::new(Exhaustive::default()).choose(Last).max_features(3)),
     ];
     let mut differ = 0;
     for criterion in criteria() {
         let criterion: std::sync::Arc<dyn Criterion> = criterion.into();
         for search in &searches {
             let shared: std::sync::Arc<dyn Learner> = std::sync::Arc::new(learner(true));
-            let selector = Selector::from_parts(criterion.clone(), search().into(), shared);
+            let selector = Selector::from_parts(criterion.clone(), search(), shared);
             let selection = linfa::ParamGuard::check(selector).unwrap().select(&problem, &mut Silent).unwrap();
             for entry in &selection.path.entries {
                 let lambdas = entry.lambdas().unwrap();

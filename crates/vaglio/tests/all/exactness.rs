@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use vaglio::core::{
     Absolute, AnyLoss, BalancedError, Cells, Columns, Criterion, Design, Feature, Outline, Problem, Score,
-    SearchContext, SearchStrategy, Silent, Squared, SubsetScorer, Task, Winner, ZeroOne,
+    SearchContext, Silent, Squared, SubsetScorer, Task, Winner, ZeroOne,
 };
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
@@ -31,7 +31,7 @@ fn check(problem: &Problem, learner: Rls, loss: AnyLoss, steps: usize, what: &st
             SubsetScorer::open(&criterion, &design, &Outline::forward(design.features(), design.features())).unwrap();
         let mut observer = Silent;
         let mut context = SearchContext::new(&criterion, &design, subset, &mut observer, 0);
-        let path = Greedy::new(steps).search(&mut context).unwrap();
+        let path = Greedy::new(steps).run(&mut context).unwrap();
         close(path.empty, criterion.evaluate(&design, &[]).unwrap(), &format!("{what}, empty"));
         let mut subset: Vec<Feature> = Vec::new();
         for step in &path.steps {

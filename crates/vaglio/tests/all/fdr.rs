@@ -4,7 +4,7 @@ use linfa::ParamGuard;
 use ndarray::Array2;
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
-use vaglio::search::{Greedy, Lars};
+use vaglio::search::{Greedy, Lars, Search};
 use vaglio::{ChosenBy, Selection, Selector, ValidSelector};
 use vaglio_core::{Choose, Columns, Problem, Silent, Task};
 use vaglio_testkit::Random;
@@ -13,8 +13,8 @@ const RATE: f64 = 0.1;
 
 fn selectors() -> [ValidSelector; 2] {
     let choose = Choose::FalseDiscoveries(RATE);
-    let greedy = Greedy { choose: choose.clone(), ..Greedy::default() };
-    let lars = Lars { choose, ..Lars::default() };
+    let greedy = Search::new(Greedy {}).choose(choose.clone());
+    let lars = Search::new(Lars::default()).choose(choose);
     [
         Selector::params(Loo::default(), greedy, Rls::new(1.0)).check().unwrap(),
         Selector::params(Loo::default(), lars, Rls::new(1.0)).check().unwrap(),

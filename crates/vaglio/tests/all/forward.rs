@@ -3,16 +3,15 @@
 
 use linfa::ParamGuard;
 use ndarray::{Axis, concatenate};
-use std::sync::Arc;
 use vaglio::Selector;
 use vaglio::core::{
     Absolute, AnyLoss, AnyResampling, Columns, Criterion, Design, Error, Feature, HeldOut, Huber, Loss,
-    PerFoldPreprocessing, Problem, Readout, Requirement, Score, SearchContext, SearchStrategy, Silent, Squared,
-    SubsetScorer, Task, saved,
+    PerFoldPreprocessing, Problem, Readout, Requirement, Score, SearchContext, Silent, Squared, SubsetScorer, Task,
+    saved,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
-use vaglio::search::{All, Backward, Exhaustive, Floating, Greedy, Random, Rank};
+use vaglio::search::{All, Backward, Exhaustive, Floating, Greedy, Random, Rank, Search};
 use vaglio::splits::{Forward, MonteCarlo, Repeated};
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{Broken, check_criterion, criterion};
@@ -92,20 +91,12 @@ fn designs() -> Vec<(&'static str, Design)> {
     ]
 }
 
-fn searches(design: &Design) -> Vec<Arc<dyn SearchStrategy>> {
+fn searches(design: &Design) -> Vec<Search> {
     let wide = design.features() > design.rows();
-    let mut all: Vec<Arc<dyn SearchStrategy>> = vec![
-        Arc::new(Greedy::new(4)),
-        Arc::new(Floating::new(3)),
-        Arc::new(Rank::new(3)),
-        Arc::new(Random { max_features: Some(3), ..Random::default() }),
-    ];
+    let mut all: Vec<Search> =
+        vec![Greedy::new(4), Floating::new(3), Rank::new(3), Search::new(Random::default()).max_features(3)];
     if !wide {
-        all.extend([
-            Arc::new(Backward::new(1)) as Arc<dyn SearchStrategy>,
-            Arc::new(Exhaustive::new(3)),
-            Arc::new(All::default()),
-        ]);
+        all.extend([Backward::new(1), Exhaustive::new(3), All::default().into()]);
     }
     all
 }
@@ -128,7 +119,7 @@ fn every_search_scores_as_plain_loops() {
                 let subset = SubsetScorer::open(&criterion, &design, &outline).unwrap();
                 let mut observer = Silent;
                 let mut context = SearchContext::new(&criterion, &design, subset, &mut observer, 1);
-                let path = search.search(&mut context).unwrap();
+                let path = search.run(&mut context).unwrap();
                 assert!(!path.entries.is_empty(), "{on}");
                 for entry in &path.entries {
                     let expected = pooled(&design, &listed, &Squared.into(), &entry.subset);

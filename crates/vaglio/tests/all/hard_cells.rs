@@ -1,11 +1,11 @@
 //! Every search on every built-in criterion, on data that take digits away: the same columns as by plain retraining.
 
 use vaglio::core::{
-    Criterion, Design, Feature, HeldOut, Path, PerFoldPreprocessing, Readout, SearchContext, SearchStrategy, Silent,
-    StopReason, SubsetScorer, Task,
+    Criterion, Design, Feature, HeldOut, Path, PerFoldPreprocessing, Readout, SearchContext, Silent, StopReason,
+    SubsetScorer, Task,
 };
 use vaglio::criteria::{Engine, KFold, Loo};
-use vaglio::search::{Backward, Exhaustive, Floating, Greedy};
+use vaglio::search::{Backward, Exhaustive, Floating, Greedy, Search};
 use vaglio_testkit::data;
 
 fn criteria() -> Vec<(&'static str, Box<dyn Criterion>)> {
@@ -17,23 +17,18 @@ fn criteria() -> Vec<(&'static str, Box<dyn Criterion>)> {
     ]
 }
 
-fn searches() -> Vec<(&'static str, Box<dyn SearchStrategy>)> {
+fn searches() -> Vec<(&'static str, Search)> {
     vec![
-        ("greedy", Box::new(Greedy::new(5))),
-        ("backward", Box::new(Backward::default())),
-        ("floating", Box::new(Floating { tolerance: None, ..Floating::new(5) })),
-        ("exhaustive", Box::new(Exhaustive::new(3))),
+        ("greedy", Greedy::new(5)),
+        ("backward", Backward::default().into()),
+        ("floating", Floating::new(5).tolerance(None)),
+        ("exhaustive", Exhaustive::new(3)),
     ]
 }
 
-fn run<'d>(
-    search: &dyn SearchStrategy,
-    criterion: &'d dyn Criterion,
-    design: &'d Design,
-    subset: SubsetScorer<'d>,
-) -> Path {
+fn run<'d>(search: &Search, criterion: &'d dyn Criterion, design: &'d Design, subset: SubsetScorer<'d>) -> Path {
     let mut silent = Silent;
-    search.search(&mut SearchContext::new(criterion, design, subset, &mut silent, 0)).unwrap()
+    search.run(&mut SearchContext::new(criterion, design, subset, &mut silent, 0)).unwrap()
 }
 
 /// The same steps, entries and λ; scores to the tolerance.
@@ -55,8 +50,8 @@ fn check(name: &str, design: &Design, tolerance: f64) {
         for (search_name, search) in searches() {
             let what = format!("{search_name} on {criterion_name}, {name}");
             let subset = SubsetScorer::open(&*criterion, design, &search.outline(design).unwrap()).unwrap();
-            let found = run(&*search, &*criterion, design, subset);
-            let defined = run(&*search, &*criterion, design, SubsetScorer::by_definition(&*criterion, design));
+            let found = run(&search, &*criterion, design, subset);
+            let defined = run(&search, &*criterion, design, SubsetScorer::by_definition(&*criterion, design));
             same(&found, &defined, tolerance, &what);
         }
     }
@@ -119,8 +114,8 @@ fn a_column_that_is_constant_but_for_rounding_in_the_training_rows_of_a_fold() {
             let criterion = KFold { engine, ..four.clone() };
             for (name, search) in searches() {
                 let subset = SubsetScorer::open(&criterion, &design, &search.outline(&design).unwrap()).unwrap();
-                let found = run(&*search, &criterion, &design, subset);
-                let defined = run(&*search, &criterion, &design, SubsetScorer::by_definition(&criterion, &design));
+                let found = run(&search, &criterion, &design, subset);
+                let defined = run(&search, &criterion, &design, SubsetScorer::by_definition(&criterion, &design));
                 same(&found, &defined, 1e-9, &format!("{name}, intercept {intercept}, {engine:?}"));
             }
         }
@@ -148,7 +143,7 @@ fn exhaustive_search_is_enumeration() {
     let three = data::regression(18, 8, 56).design(&[1e-3, 0.1, 10.0], false);
     for design in [design, three] {
         for (name, criterion) in criteria() {
-            let search = Exhaustive::default();
+            let search = Search::new(Exhaustive::default());
             let subset = SubsetScorer::open(&*criterion, &design, &search.outline(&design).unwrap()).unwrap();
             let path = run(&search, &*criterion, &design, subset);
             let best = enumerated(&*criterion, &design);

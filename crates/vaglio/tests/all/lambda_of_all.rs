@@ -4,7 +4,7 @@ use linfa::ParamGuard;
 use vaglio::core::{Choose, Criterion, CrossValidation, Design, Lambda, Per, Problem, Readout, Silent};
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::learners::Rls;
-use vaglio::search::{Backward, Greedy};
+use vaglio::search::{Backward, Greedy, Search};
 use vaglio::{Selection, Selector};
 use vaglio_testkit::{Near, data};
 
@@ -15,7 +15,7 @@ fn of_all() -> Lambda {
     Lambda::Values { values: GRID.to_vec(), per: Some(Per::All) }
 }
 
-fn selected(problem: &Problem, criterion: impl Criterion + 'static, search: Greedy, lambda: Lambda) -> Selection {
+fn selected(problem: &Problem, criterion: impl Criterion + 'static, search: Search, lambda: Lambda) -> Selection {
     let selector = Selector::params(criterion, search, Rls::new(lambda)).check().unwrap();
     selector.select(problem, &mut Silent).unwrap()
 }
@@ -35,7 +35,7 @@ fn the_search_is_that_at_the_lambda_of_all_columns() {
     for (recipe, seed) in [(data::regression(30, 8, 5), 0), (data::regression(18, 30, 6).weighted(), 1)] {
         let problem = recipe.problem().seeded(seed);
         for choose in [Choose::Best, Choose::Last] {
-            let search = Greedy { choose, ..Greedy::new(4) };
+            let search = Greedy::new(4).choose(choose);
             let lambda = by_hand(&problem, &KFold::new(4));
             let found = selected(&problem, KFold::new(4), search.clone(), of_all());
             let expected = selected(&problem, KFold::new(4), search, Lambda::Fixed(lambda));
@@ -58,7 +58,7 @@ fn every_fold_takes_its_own_lambda() {
     let problem = recipe.problem();
     let folds: Vec<u32> = problem.groups().unwrap().to_vec();
     let choose = Choose::CrossValidated(CrossValidation { folds: 3, ..CrossValidation::default() });
-    let search = Greedy { choose, ..Greedy::new(4) };
+    let search = Greedy::new(4).choose(choose);
     let found = selected(&problem, Loo::default(), search, of_all());
     let table = found.chosen.table.clone().unwrap();
     assert_eq!(table.lambdas, [None]);
@@ -72,7 +72,7 @@ fn every_fold_takes_its_own_lambda() {
         let mut squares = 0.0;
         for fold in 0..3 {
             let (training, lambda) = own(fold);
-            let last = Greedy { choose: Choose::Last, patience: Some(99), ..Greedy::new(cell.size) };
+            let last = Greedy::new(cell.size).choose(Choose::Last).patience(99);
             let model = selected(&training, Loo::default(), last, Lambda::Fixed(lambda)).model;
             let held_out: Vec<usize> = (0..36).filter(|&row| folds[row] == fold).collect();
             let predicted =
@@ -90,7 +90,7 @@ fn a_search_from_all_columns_and_one_value_are_served() {
     let problem = data::regression(24, 5, 3).problem();
     let lambda = by_hand(&problem, &Loo::default());
     let walk = |lambda: Lambda| {
-        let search = Backward { choose: Choose::Best, ..Backward::default() };
+        let search = Search::new(Backward::default()).choose(Choose::Best);
         let selector = Selector::params(Loo::default(), search, Rls::new(lambda)).check().unwrap();
         selector.select(&problem, &mut Silent).unwrap().path
     };
@@ -102,7 +102,7 @@ fn a_search_from_all_columns_and_one_value_are_served() {
 #[test]
 fn a_criterion_without_lambda_takes_none_of_all_columns() {
     let problem = data::regression(24, 5, 3).problem();
-    let search = Greedy { choose: Choose::Last, ..Greedy::new(2) };
+    let search = Greedy::new(2).choose(Choose::Last);
     let selector = Selector::params(Nhsic::default(), search, Rls::new(of_all())).check().unwrap();
     let error = selector.select(&problem, &mut Silent).unwrap_err();
     assert_eq!(error.field(), Some("learner.lambda.per"));

@@ -11,6 +11,7 @@ use vaglio::criteria::Mrmr;
 use vaglio::pipeline::{Limits, TimeSpan};
 use vaglio::prelude::*;
 use vaglio::problem;
+use vaglio::search::Search;
 use vaglio::{FinalModel, TargetedTable};
 use vaglio_testkit::Random;
 
@@ -38,7 +39,7 @@ fn boxed_and_shared_parts_are_parts() {
         .target_map(vaglio::target_maps::Log1p::default())
         .then(Crrr::new(2.0));
     let criterion: Box<dyn Criterion> = Box::new(KFold::new(5));
-    let search: Arc<dyn SearchStrategy> = Arc::new(Greedy::new(3));
+    let search: Search = Greedy::new(3);
     let learner = Arc::new(Rls::new(0.5));
     let (map, model): (Arc<dyn Map>, Box<dyn Learner>) = (Arc::new(Standardize::default()), Box::new(Crrr::new(2.0)));
     let target_map: Box<dyn vaglio::core::TargetMap> = Box::new(vaglio::target_maps::Log1p::default());
@@ -48,7 +49,7 @@ fn boxed_and_shared_parts_are_parts() {
     let shared = Pipeline::from_parts(Arc::new(KFold::new(5)), search, Arc::new(Rls::new(0.5)));
     let selector = Selector::params(KFold::new(5), Greedy::new(3), Rls::new(0.5));
     assert_eq!(shared.to_yaml().unwrap(), Pipeline::from(selector).to_yaml().unwrap());
-    let searches: Vec<Box<dyn SearchStrategy>> = vec![Box::new(Greedy::new(2)), Box::new(All::default())];
+    let searches: Vec<Search> = vec![Greedy::new(2), All::default().into()];
     let mut searches = searches.into_iter();
     let race = Race::new(searches.next().unwrap()).against(searches.next().unwrap());
     assert_eq!(format!("{race:?}"), format!("{:?}", Race::new(Greedy::new(2)).against(All::default())));
@@ -62,8 +63,8 @@ pub struct OfTwo {
     #[default(Mrmr::default().into())]
     pub first: vaglio::core::AnyCriterion,
     /// A search that it knows.
-    #[default(Greedy::new(2).into())]
-    pub search: vaglio::core::AnySearch,
+    #[default(Greedy::new(2))]
+    pub search: Search,
 }
 
 impl Criterion for OfTwo {
@@ -78,11 +79,11 @@ impl Criterion for OfTwo {
 
 #[test]
 fn parts_are_settings_of_parts() {
-    let own = OfTwo { first: KFold::new(3).into(), search: Lars::new(4).into() };
+    let own = OfTwo { first: KFold::new(3).into(), search: Lars::new(4) };
     let written = serde_json::to_value(&own).unwrap();
     assert_eq!(written["first"]["kind"], "kfold");
     let read: OfTwo = serde_json::from_value(written).unwrap();
-    assert_eq!((read.first == own.first, read.search.name()), (true, "lars"));
+    assert_eq!((read.first == own.first, read.search.kind()), (true, "lars"));
     assert_eq!(serde_json::from_str::<OfTwo>(r#"{"first": "loo"}"#).unwrap().first, Loo::default().into());
     let dataset = dataset(30, 5);
     let scores = |criterion: Pipeline| criterion.fit(&dataset).unwrap().entries()[0].score.loss;

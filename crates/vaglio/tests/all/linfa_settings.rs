@@ -1,8 +1,9 @@
 //! Settings in code, in JSON and in YAML.
 
 use linfa::ParamGuard;
-use vaglio::core::{Criterion, Error, SearchStrategy};
+use vaglio::core::{Criterion, Error};
 use vaglio::prelude::*;
+use vaglio::search::{Search, SearchSettings};
 
 fn read(json: &str) -> Result<Pipeline, serde_json::Error> {
     serde_json::from_str(json)
@@ -59,13 +60,13 @@ fn yaml_that_is_wrong_is_told_with_its_place() {
 
 #[test]
 fn every_part_is_made_and_set_alike() {
-    let searches: [(&dyn SearchStrategy, &dyn SearchStrategy); 6] = [
-        (&Greedy::new(4), &Greedy::default().max_features(4)),
-        (&Floating::new(4), &Floating::default().max_features(4)),
-        (&Exhaustive::new(4), &Exhaustive::default().max_features(4)),
-        (&Lars::new(4), &Lars::default().max_features(4)),
-        (&Rank::new(4), &Rank::default().max_features(4)),
-        (&Backward::new(4), &Backward::default().min_features(4)),
+    let searches: [(&Search, &Search); 6] = [
+        (&Greedy::new(4), &Search::new(Greedy {}).max_features(4)),
+        (&Floating::new(4), &Search::new(Floating {}).max_features(4)),
+        (&Exhaustive::new(4), &Search::new(Exhaustive::default()).max_features(4)),
+        (&Lars::new(4), &Search::new(Lars::default()).max_features(4)),
+        (&Rank::new(4), &Search::new(Rank {}).max_features(4)),
+        (&Backward::new(4), &Search::new(Backward::default()).min_features(4)),
     ];
     for (new, set) in searches {
         assert_eq!(format!("{new:?}"), format!("{set:?}"));
@@ -101,7 +102,7 @@ fn what_needs_no_data_is_refused_by_check() {
         Err(Error::Setting { field, .. }) => field,
         other => format!("{other:?}"),
     };
-    let of = |criterion: KFold, search: Greedy| Pipeline::new(criterion, search, Rls::default());
+    let of = |criterion: KFold, search: Search| Pipeline::new(criterion, search, Rls::default());
     assert_eq!(field(of(KFold::new(5), Greedy::new(0))), "search.max_features");
     assert_eq!(field(of(KFold::new(1), Greedy::new(1))), "criterion.folds");
     let selector = Selector::params(KFold::new(1), Greedy::new(1), Rls::default());
@@ -112,13 +113,14 @@ fn what_needs_no_data_is_refused_by_check() {
 
 #[test]
 fn settings_are_set_one_after_the_other() {
-    let chained = Greedy::new(5).patience(3).forced(["b"]).excluded([0]).choose(Choose::Last);
-    let fields = Greedy {
+    let chained = Greedy::new(5).patience(3).forced(["b"]).excluded([0]).choose(Choose::Last).settings;
+    let fields = SearchSettings {
+        max_features: Some(5),
         patience: Some(3),
         forced: vec!["b".into()],
         excluded: vec![0.into()],
         choose: Choose::Last,
-        ..Greedy::new(5)
+        ..SearchSettings::default()
     };
     assert_eq!(chained, fields);
     let chained = KFold::new(10).stratified(true).loss(Auc);

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use vaglio::core::{
     Columns, Criterion, Design, Numbers, Path, PerFoldPreprocessing, Problem, ProductNumbers, Requirement,
-    SearchContext, SearchStrategy, Silent, SubsetScorer, Task,
+    SearchContext, Silent, SubsetScorer, Task,
 };
 use vaglio::learners::Rls;
+use vaglio::search::Search;
 use vaglio_testkit::Random;
 
 const ROWS: usize = 130;
@@ -54,12 +55,12 @@ fn problem(columns: Columns) -> Problem {
 
 pub fn path(problem: &Problem, learner: &Rls, criterion: &str, search: &str) -> Path {
     let criterion: Box<dyn Criterion> = serde_json::from_str(criterion).unwrap();
-    let search: Box<dyn SearchStrategy> = serde_json::from_str(search).unwrap();
+    let search: Search = serde_json::from_str(search).unwrap();
     let design = Design::of(problem, Arc::new(learner.clone())).unwrap();
     let design = design.fitted_in_folds(problem.in_folds().clone());
     let subset = SubsetScorer::open(&*criterion, &design, &search.outline(&design).unwrap()).unwrap();
     let mut observer = Silent;
-    search.search(&mut SearchContext::new(&*criterion, &design, subset, &mut observer, 0)).unwrap()
+    search.run(&mut SearchContext::new(&*criterion, &design, subset, &mut observer, 0)).unwrap()
 }
 
 #[test]
@@ -135,7 +136,7 @@ fn many_products_are_held_out_in_folds_by_moments_in_the_memory_of_few_columns()
     let estimate = criterion.estimate(&design, &outline);
     assert!(estimate.engine == "moments" && estimate.bytes < 1e8, "{estimate:?}");
     let subset = SubsetScorer::open(&criterion, &design, &outline).unwrap();
-    let path = search.search(&mut SearchContext::new(&criterion, &design, subset, &mut Silent, 0)).unwrap();
+    let path = search.run(&mut SearchContext::new(&criterion, &design, subset, &mut Silent, 0)).unwrap();
     let entry = path.entries.iter().find(|entry| entry.subset.len() == 2).unwrap();
     assert_eq!(entry.subset, [17, 9000]);
     let plain = criterion.evaluate(&design, &entry.subset).unwrap().loss;

@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 use std::sync::Arc;
 use vaglio::core::{
-    Absolute, AnyLoss, Columns, Criterion, Design, Outline, Path, Problem, SearchContext, SearchStrategy, Silent,
-    Squared, SubsetScorer,
+    Absolute, AnyLoss, Columns, Criterion, Design, Outline, Path, Problem, SearchContext, Silent, Squared, SubsetScorer,
 };
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
@@ -18,8 +17,7 @@ fn greedy(problem: &Problem, lambda: f64, intercept: bool, loss: AnyLoss) -> (De
         SubsetScorer::open(&criterion, &design, &Outline::forward(design.features(), design.features())).unwrap();
     let mut observer = Silent;
     let steps = design.features().min(5);
-    let path =
-        Greedy::new(steps).search(&mut SearchContext::new(&criterion, &design, subset, &mut observer, 0)).unwrap();
+    let path = Greedy::new(steps).run(&mut SearchContext::new(&criterion, &design, subset, &mut observer, 0)).unwrap();
     (design, path)
 }
 

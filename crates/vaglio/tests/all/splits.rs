@@ -3,11 +3,11 @@
 use vaglio::Selector;
 use vaglio::core::{
     Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Classes, Criterion, Design, Error, Feature, HeldOut,
-    Learner, Measure, PerFoldPreprocessing, Problem, Resampling, Round, SearchStrategy, Split, Squared, ZeroOne,
+    Learner, Measure, PerFoldPreprocessing, Problem, Resampling, Round, Split, Squared, ZeroOne,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
-use vaglio::search::{Backward, Exhaustive, Greedy};
+use vaglio::search::{Backward, Exhaustive, Greedy, Search};
 use vaglio::splits::{Given, MonteCarlo, Repeated};
 use vaglio_testkit::{Broken, check_criterion, criterion, data};
 
@@ -227,20 +227,17 @@ fn selection_with_validation_data_is_that_of_plain_loops() {
         let loss = |subset: &[Feature]| validated(&problem, &training, &held, subset, lambda);
         use vaglio::core::Choose::Best;
         let learner = Rls { lambda: vaglio::core::Lambda::Fixed(lambda), ..Rls::default() };
-        let greedy = Greedy { choose: Best, patience: Some(100), ..Greedy::new(5) };
-        let searches: [(Box<dyn SearchStrategy>, Loops); 3] = [
-            (
-                Box::new(Exhaustive { choose: Best, max_features: Some(4), ..Exhaustive::default() }),
-                subset_selection(8, 4, &loss),
-            ),
-            (Box::new(greedy), forward_selection(8, 5, &loss)),
-            (Box::new(Backward { choose: Best, ..Backward::default() }), backward_selection(8, &loss)),
+        let greedy = Greedy::new(5).choose(Best).patience(100);
+        let searches: [(Search, Loops); 3] = [
+            (Search::new(Exhaustive::default()).choose(Best).max_features(4), subset_selection(8, 4, &loss)),
+            (greedy, forward_selection(8, 5, &loss)),
+            (Search::new(Backward::default()).choose(Best), backward_selection(8, &loss)),
         ];
         for (search, expected) in searches {
             let name = format!("{search:?}, seed {seed}");
             let selector = Selector::from_parts(
                 std::sync::Arc::new(given()),
-                search.into(),
+                search,
                 std::sync::Arc::new(learner.clone()) as std::sync::Arc<dyn Learner>,
             );
             let valid = linfa::ParamGuard::check(selector).unwrap();

@@ -1,14 +1,15 @@
 //! Random problems: shapes, scales, searches, criteria and learners.
 
 use std::sync::Arc;
-use vaglio::core::{Columns, Criterion, Learner, Problem, SearchStrategy, Task};
+use vaglio::core::{Columns, Criterion, Learner, Problem, Task};
+use vaglio::search::Search;
 use vaglio_testkit::Random;
 
 /// A problem with the parts that are tried on it.
 pub struct Drawn {
     pub problem: Problem,
     pub criterion: Arc<dyn Criterion>,
-    pub search: Arc<dyn SearchStrategy>,
+    pub search: Search,
     pub learner: Arc<dyn Learner>,
     /// The parts as a pipeline has them.
     pub words: String,
@@ -113,7 +114,7 @@ impl Drawn {
         let json = format!(r#"{{"kind": "{kind}"{settings}, "lambda": {lambda}, "intercept": {intercept}}}"#);
         let learner: Box<dyn Learner> = serde_json::from_str(&json).unwrap();
         let criterion = serde_json::to_string(&*self.criterion).unwrap();
-        let search = serde_json::to_string(&*self.search).unwrap();
+        let search = serde_json::to_string(&self.search).unwrap();
         let words = format!("{criterion} {search} {json}");
         let words = words.replace("null", "").replace('"', "");
         (Arc::from(learner), words)
@@ -139,7 +140,7 @@ impl Drawn {
         Drawn {
             problem: problem(&x, &y, is_binary, weights),
             criterion: Arc::clone(&self.criterion),
-            search: Arc::clone(&self.search),
+            search: self.search.clone(),
             learner,
             words,
             lambdas: self.lambdas.clone(),
@@ -229,7 +230,7 @@ fn learner(random: &mut Random, columns: usize, is_binary: bool) -> (&'static st
 }
 
 /// A search with random blocks, forced and excluded columns.
-fn search(random: &mut Random, columns: usize) -> Arc<dyn SearchStrategy> {
+fn search(random: &mut Random, columns: usize) -> Search {
     let kind = ["greedy", "backward", "floating", "exhaustive"][random.below(4)];
     let order = random.order(columns);
     let mut fields = format!(r#""kind": "{kind}", "choose": "best""#);
@@ -254,6 +255,5 @@ fn search(random: &mut Random, columns: usize) -> Arc<dyn SearchStrategy> {
         fields += r#", "polish": "swaps""#;
     }
     let json = format!("{{{fields}}}");
-    let search: Box<dyn SearchStrategy> = serde_json::from_str(&json).unwrap();
-    Arc::from(search)
+    serde_json::from_str(&json).unwrap()
 }

@@ -179,7 +179,7 @@ impl SavedModel {
         let words = [
             ("Learner", learner.typetag_name()),
             ("Criterion", criterion.typetag_name()),
-            ("SearchStrategy", search.typetag_name()),
+            ("SearchStrategy", search.kind()),
         ];
         let last = model.as_ref().map(|model| ("Learner", model.learner().typetag_name()));
         let all = words.into_iter().chain(last).chain(loss.as_ref().map(|loss| ("Loss", loss.name())));

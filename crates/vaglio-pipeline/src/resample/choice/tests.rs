@@ -7,11 +7,11 @@ use crate::criteria::Loo;
 use crate::learners::Rls;
 use crate::resample::by_hand;
 use crate::resample::parting::Parting;
-use crate::search::{All, Backward, Greedy};
+use crate::search::{All, Backward, Greedy, Search};
 use crate::selector::Selector;
 use linfa::ParamGuard;
 use ndarray::Array2;
-use vaglio_core::{Columns, Lambda, Problem, SearchStrategy, Silent, Task};
+use vaglio_core::{Columns, Lambda, Problem, Silent, Task};
 use vaglio_search::Blocks;
 use vaglio_search::shuffle::stream;
 use vaglio_testkit::Random;
@@ -36,7 +36,7 @@ fn problem() -> Problem {
     Problem::new(all, names, targets, vec!["y".into()], Task::Regression).unwrap()
 }
 
-fn picked(search: impl SearchStrategy + Clone + 'static, lambdas: &[f64]) -> Picked {
+fn picked(search: impl Into<Search>, lambdas: &[f64]) -> Picked {
     let lambda: Lambda = serde_json::from_value(serde_json::json!({ "values": lambdas })).unwrap();
     let learner = Rls { lambda, ..Rls::default() };
     let selector = Selector::params(Loo::default(), search, learner).seed(4).check().unwrap();
@@ -91,7 +91,7 @@ fn the_full_set_of_backward_is_one_of_the_sizes() {
         let full = cells.last().unwrap();
         let expected = expected(free.chosen.lambda.unwrap());
         assert!(full.size == 22 && (full.loss - expected).abs() < 1e-10 * expected, "{full:?} is not {expected}");
-        let kept = picked(Backward { min_features: Some(22), ..Backward::default() }, lambdas);
+        let kept = picked(Search::new(Backward::default()).min_features(22), lambdas);
         carries_its_own(&kept);
         assert_eq!(kept.chosen.size, 22);
     }
@@ -102,16 +102,14 @@ fn blocks_that_lose_columns_in_folds_carry_their_own_figures() {
     let rare: Vec<String> = (COUNTING..22).map(|k| format!("x{k}")).collect();
     let blocks: Blocks = serde_json::from_value(serde_json::json!({ "rare": rare })).unwrap();
     for lambdas in [&[1.0][..], &[0.1, 1.0, 100.0]] {
-        let free = picked(Greedy { blocks: Some(blocks.clone()), ..Greedy::default() }, lambdas);
+        let free = picked(Search::new(Greedy {}).blocks(blocks.clone()), lambdas);
         carries_its_own(&free);
-        let all =
-            picked(Backward { blocks: Some(blocks.clone()), min_features: Some(22), ..Backward::default() }, lambdas);
+        let all = picked(Search::new(Backward::default()).blocks(blocks.clone()).min_features(22), lambdas);
         carries_its_own(&all);
         let (found, expected) = (all.chosen.cell.unwrap().loss, expected(all.chosen.lambda.unwrap()));
         assert!(all.chosen.size == 22 && (found - expected).abs() < 1e-10 * expected, "{found} is not {expected}");
         // The block alone is delivered with its own figures, or not at all.
-        let forced =
-            picked(Greedy { blocks: Some(blocks.clone()), forced: vec!["x10".into()], ..Greedy::default() }, lambdas);
+        let forced = picked(Search::new(Greedy {}).blocks(blocks.clone()).forced(["x10"]), lambdas);
         carries_its_own(&forced);
         assert!(forced.chosen.size >= 12);
     }
@@ -120,12 +118,12 @@ fn blocks_that_lose_columns_in_folds_carry_their_own_figures() {
 #[test]
 fn what_is_set_is_delivered() {
     for choose in [Choose::Last, Choose::Size(22)] {
-        let all = picked(All { choose, ..All::default() }, &[1.0]);
+        let all = picked(Search::new(All {}).choose(choose), &[1.0]);
         carries_its_own(&all);
         assert_eq!((all.chosen.by, all.chosen.size), (ChosenBy::Setting, 22));
     }
     for (choose, size) in [(Choose::Last, 1), (Choose::Size(17), 17), (Choose::Size(22), 22)] {
-        let backward = picked(Backward { choose, ..Backward::default() }, &[1.0]);
+        let backward = picked(Search::new(Backward::default()).choose(choose), &[1.0]);
         carries_its_own(&backward);
         assert_eq!(backward.chosen.size, size);
     }

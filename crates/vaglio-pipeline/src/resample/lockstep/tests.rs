@@ -8,15 +8,14 @@ use crate::criteria::Loo;
 use crate::learners::Rls;
 use crate::resample::room::Room;
 use crate::resample::{Picked, Sample, select};
-use crate::search::{Backward, Floating, Greedy};
+use crate::search::{Backward, Floating, Greedy, Search};
 use crate::selector::{Selector, ValidSelector};
 use linfa::ParamGuard;
 use ndarray::Array2;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use vaglio_core::{
-    Choose, Columns, CrossValidation, JournalOwner, JournalStore, Lambda, Problem, SearchStrategy, Silent, Squared,
-    Task,
+    Choose, Columns, CrossValidation, JournalOwner, JournalStore, Lambda, Problem, Silent, Squared, Task,
 };
 use vaglio_report::record::{Cell, Table};
 use vaglio_testkit::Random;
@@ -91,16 +90,16 @@ fn problem() -> Problem {
     Problem::new(all, names, Array2::from_shape_vec((1, 60), y).unwrap(), vec!["y".into()], Task::Regression).unwrap()
 }
 
-fn picked(search: Arc<dyn SearchStrategy>, lambdas: &[f64]) -> Picked {
+fn picked(search: Search, lambdas: &[f64]) -> Picked {
     picked_in(Room::default(), search, lambdas)
 }
 
-fn picked_in(room: Room, search: Arc<dyn SearchStrategy>, lambdas: &[f64]) -> Picked {
+fn picked_in(room: Room, search: Search, lambdas: &[f64]) -> Picked {
     let (selector, sample, design) = prepared_in(room, search, lambdas);
     select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap()
 }
 
-fn prepared_in(room: Room, search: Arc<dyn SearchStrategy>, lambdas: &[f64]) -> (ValidSelector, Sample, Design) {
+fn prepared_in(room: Room, search: Search, lambdas: &[f64]) -> (ValidSelector, Sample, Design) {
     let lambda: Lambda = serde_json::from_value(serde_json::json!({ "values": lambdas })).unwrap();
     let (criterion, learner) = (Arc::new(Loo::default()), Arc::new(Rls { lambda, ..Rls::default() }));
     let selector = Selector::from_parts(criterion, search, learner).seed(4).check().unwrap();
@@ -134,7 +133,7 @@ fn plain_end(cells: &[Cell]) -> usize {
 #[test]
 fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
     let lambdas = [0.1, 1.0, 10.0, 100.0, 1e5];
-    let greedy = |choose| Arc::new(Greedy { choose, ..Greedy::default() });
+    let greedy = |choose| Search::new(Greedy {}).choose(choose);
     let of = |patience, lambdas: &[f64]| picked(greedy(by(patience)), lambdas);
     let (cut, whole) = (of(Some(10), &lambdas), of(None, &lambdas));
     let tables: [&Table; 2] = [cut.chosen.table.as_ref().unwrap(), whole.chosen.table.as_ref().unwrap()];
@@ -161,7 +160,7 @@ fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
 
 #[test]
 fn a_search_that_begins_with_all_columns_walks_whole() {
-    let of = |patience| picked(Arc::new(Backward { choose: by(patience), ..Backward::default() }), &[1.0, 10.0]);
+    let of = |patience| picked(Search::new(Backward::default()).choose(by(patience)), &[1.0, 10.0]);
     let (cut, whole) = (of(Some(1)), of(None));
     let sizes = |picked: &Picked| {
         let table = picked.chosen.table.clone().unwrap();
@@ -175,7 +174,7 @@ fn a_search_that_begins_with_all_columns_walks_whole() {
 fn threads_change_no_bit() {
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let search = Arc::new(Greedy { choose: by(Some(10)), ..Greedy::default() });
+        let search = Search::new(Greedy {}).choose(by(Some(10)));
         let picked = pool.install(|| picked(search, &[0.1, 1.0, 10.0, 1e5]));
         format!("{:?} {:?}", picked.chosen, picked.searched.path)
     };
@@ -184,17 +183,17 @@ fn threads_change_no_bit() {
 
 #[test]
 fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
-    let searches: [(Arc<dyn SearchStrategy>, &[f64]); 4] = [
-        (Arc::new(Greedy { choose: by(Some(10)), ..Greedy::default() }), &[1.0]),
-        (Arc::new(Greedy { choose: by(Some(10)), ..Greedy::default() }), &[0.1, 1.0, 10.0, 1e5]),
-        (Arc::new(Floating { choose: by(Some(1)), max_features: Some(30), ..Floating::default() }), &[0.5, 5.0]),
-        (Arc::new(Backward { choose: by(Some(1)), ..Backward::default() }), &[1.0, 10.0]),
+    let searches: [(Search, &[f64]); 4] = [
+        (Search::new(Greedy {}).choose(by(Some(10))), &[1.0]),
+        (Search::new(Greedy {}).choose(by(Some(10))), &[0.1, 1.0, 10.0, 1e5]),
+        (Search::new(Floating {}).choose(by(Some(1))).max_features(30), &[0.5, 5.0]),
+        (Search::new(Backward::default()).choose(by(Some(1))), &[1.0, 10.0]),
     ];
     for (search, lambdas) in searches {
-        let held = picked(Arc::clone(&search), lambdas);
+        let held = picked(search.clone(), lambdas);
         // Memory for no fold, and for fewer than all folds.
         for room in [Room::of(0.0, 1.0), Room::of(3.0, 1.0)] {
-            let anew = picked_in(room, Arc::clone(&search), lambdas);
+            let anew = picked_in(room, search.clone(), lambdas);
             assert_eq!(anew.chosen, held.chosen, "{search:?}");
             assert_eq!(anew.searched.path, held.searched.path, "{search:?}");
         }
@@ -222,18 +221,18 @@ impl JournalStore for Notebook {
 #[test]
 fn folds_that_others_have_begun_go_on_to_the_same_result() {
     use crate::resample::{STARTS, count_starts, start};
-    let searches: [(Arc<dyn SearchStrategy>, &[f64]); 4] = [
-        (Arc::new(Greedy { choose: by(Some(10)), ..Greedy::default() }), &[1.0]),
-        (Arc::new(Greedy { choose: by(Some(30)), ..Greedy::default() }), &[0.1, 1.0, 10.0, 1e5]),
-        (Arc::new(Floating { choose: by(None), max_features: Some(30), ..Floating::default() }), &[0.5, 5.0]),
-        (Arc::new(Backward { choose: by(Some(1)), ..Backward::default() }), &[1.0, 10.0]),
+    let searches: [(Search, &[f64]); 4] = [
+        (Search::new(Greedy {}).choose(by(Some(10))), &[1.0]),
+        (Search::new(Greedy {}).choose(by(Some(30))), &[0.1, 1.0, 10.0, 1e5]),
+        (Search::new(Floating {}).choose(by(None)).max_features(30), &[0.5, 5.0]),
+        (Search::new(Backward::default()).choose(by(Some(1))), &[1.0, 10.0]),
     ];
     for (search, lambdas) in searches {
-        let whole = picked(Arc::clone(&search), lambdas);
+        let whole = picked(search.clone(), lambdas);
         for room in [Room::default(), Room::of(0.0, 1.0)] {
             let notebook = Arc::new(Notebook::default());
             let journal = || Journal::new(Arc::clone(&notebook) as _);
-            let (selector, sample, design) = prepared_in(room, Arc::clone(&search), lambdas);
+            let (selector, sample, design) = prepared_in(room, search.clone(), lambdas);
             assert_eq!(count_starts(&selector, &sample).unwrap(), 5);
             for fold in [3, 0, 4, 2, 1] {
                 let silent = &mut Silent;

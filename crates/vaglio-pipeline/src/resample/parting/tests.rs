@@ -6,7 +6,7 @@ use crate::criteria::KFold;
 use crate::learners::Rls;
 use crate::pipeline::OuterFolds;
 use crate::resample::{Outer, Pooled, Watcher, Whole, by_hand, outer, select};
-use crate::search::All;
+use crate::search::{All, Search};
 use crate::selector::Selector;
 use linfa::ParamGuard;
 use ndarray::Array2;
@@ -81,7 +81,7 @@ impl Panel {
         choose: Choose,
         how: &OuterFolds,
     ) -> (Option<f64>, f64, Vec<Vec<usize>>) {
-        let search = All { choose, ..All::default() };
+        let search = Search::new(All {}).choose(choose);
         let selector = Selector::params(criterion, search, Rls::new(LAMBDA)).seed(4).check().unwrap();
         let design = selector.design(&sample.fitted().unwrap().problem).unwrap();
         let picked = select(&selector, sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();

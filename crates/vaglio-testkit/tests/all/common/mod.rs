@@ -5,8 +5,9 @@
 use vaglio_core::{
     Action, Answer, Choose, Coefficients, Columns, Criterion, Design, Feature, Form, HeldOut, Learner, LinearForm,
     Loss, Model, ModelData, ModelParts, Outline, Path, PathEntry, Predictor, Problem, Readout, Result, Score,
-    SearchContext, SearchStrategy, Squared, Step, StopReason, SubsetScorer, part, ridge, saved,
+    SearchContext, Squared, Step, StopReason, SubsetScorer, part, ridge, saved,
 };
+use vaglio_search::{SearchStrategy, Space, StrategyTraits};
 use vaglio_testkit::{Broken, data};
 
 pub const TOLERANCE: f64 = 1e-9;
@@ -63,10 +64,9 @@ impl Criterion for ByDefinition {
 pub struct Forward {}
 
 impl SearchStrategy for Forward {
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+    fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         let empty = context.subset.score()?;
         let candidates = context.candidates().to_vec();
-        context.begin(candidates.len());
         let (mut steps, mut entries) = (Vec::new(), Vec::new());
         let stop_reason = loop {
             let free: Vec<Feature> =
@@ -85,9 +85,12 @@ impl SearchStrategy for Forward {
         Ok(finish(empty, steps, entries, stop_reason))
     }
 
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        let candidates = design.candidates().len();
-        Ok(Outline::forward(candidates, candidates))
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+        Ok(Outline::forward(space.features(), space.features()))
+    }
+
+    fn traits(&self) -> StrategyTraits<'_> {
+        StrategyTraits { settings: &[], ..StrategyTraits::default() }
     }
 }
 
@@ -97,7 +100,7 @@ impl SearchStrategy for Forward {
 pub struct Shrink {}
 
 impl SearchStrategy for Shrink {
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+    fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         let empty = context.subset.score()?;
         let all = context.candidates().to_vec();
         if all.is_empty() {
@@ -128,8 +131,12 @@ impl SearchStrategy for Shrink {
         Ok(finish(empty, steps, entries, stop_reason))
     }
 
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        Ok(Outline::backward(design.candidates().len(), 1))
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+        Ok(Outline::backward(space.features(), 1))
+    }
+
+    fn traits(&self) -> StrategyTraits<'_> {
+        StrategyTraits { settings: &[], ..StrategyTraits::default() }
     }
 }
 

@@ -8,8 +8,9 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use vaglio_core::{
     Action, Answer, Choose, Criterion, Design, Error, Feature, FeatureRef, Outline, Path, PathEntry, Result, Score,
-    SearchContext, SearchStrategy, Step, StopReason, saved,
+    SearchContext, Step, StopReason, saved,
 };
+use vaglio_search::{Blocks, Search, SearchSettings, SearchStrategy, Space, StrategyTraits};
 use vaglio_testkit::{Broken, check_search, check_search_on_standard_data, data};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -56,7 +57,7 @@ pub fn planted() -> Vec<Planted> {
 }
 
 pub fn sound() -> Vec<(&'static str, std::result::Result<(), Broken>)> {
-    let search = Steps::default();
+    let search = Search::new(Steps::default());
     vec![("a search", check_search_on_standard_data(&search, &criteria::of_rows(), TOLERANCE))]
 }
 
@@ -65,21 +66,22 @@ fn design() -> Design {
 }
 
 fn tried(fault: Fault) -> std::result::Result<(), Broken> {
-    check_search(&Steps { fault, ..Steps::default() }, &criteria::of_rows(), &design(), TOLERANCE)
+    check_search(&Search::new(Steps { fault }), &criteria::of_rows(), &design(), TOLERANCE)
 }
 
 /// Settings that name columns, by name and by index, do not exempt a search from the laws.
 #[test]
 fn a_sound_search_with_settings_of_columns_keeps_every_law() {
     let by_name = |names: &[&str]| names.iter().map(|name| FeatureRef::from(*name)).collect::<Vec<_>>();
-    let blocks = Some(BTreeMap::from([("pair".to_owned(), by_name(&["x0", "x3"]))]));
+    let blocks = Blocks::Named(BTreeMap::from([("pair".to_owned(), by_name(&["x0", "x3"]))]));
+    let steps = || Search::new(Steps::default());
     for search in [
-        Steps { forced: by_name(&["x2", "x1"]), ..Steps::default() },
-        Steps { forced: vec![FeatureRef::Index(2)], ..Steps::default() },
-        Steps { excluded: by_name(&["x0", "x1"]), ..Steps::default() },
-        Steps { excluded: vec![FeatureRef::Index(0)], ..Steps::default() },
-        Steps { min_features: Some(3), max_features: Some(4), ..Steps::default() },
-        Steps { blocks, ..Steps::default() },
+        steps().forced(by_name(&["x2", "x1"])),
+        steps().forced([FeatureRef::Index(2)]),
+        steps().excluded(by_name(&["x0", "x1"])),
+        steps().excluded([FeatureRef::Index(0)]),
+        steps().min_features(3).max_features(4),
+        steps().blocks(blocks),
     ] {
         let outcome = check_search(&search, &criteria::of_rows(), &design(), TOLERANCE);
         crate::common::holds(outcome.map_err(|broken| broken.within(&format!("{search:?}"))));
@@ -102,10 +104,10 @@ fn a_search_that_rightly_stays_at_the_empty_subset_keeps_every_law() {
             criteria::of_rows().folds(design)
         }
     }
-    let search = Steps { fault: Fault::Descends, ..Steps::default() };
+    let search = Search::new(Steps { fault: Fault::Descends });
     crate::common::holds(check_search(&search, &Redundancy {}, &design(), TOLERANCE));
     // The fault is also found under the other criterion.
-    let wrong = Steps { fault: Fault::EmptyScore, tolerance: Some(0.0), ..Steps::default() };
+    let wrong = Search::new(Steps { fault: Fault::EmptyScore }).tolerance(0.0);
     assert_eq!(crate::common::broken_law(check_search(&wrong, &Redundancy {}, &design(), TOLERANCE)), "steps");
 }
 
@@ -118,14 +120,6 @@ thread_local! {
 #[serde(default)]
 struct Steps {
     fault: Fault,
-    max_features: Option<usize>,
-    min_features: Option<usize>,
-    tolerance: Option<f64>,
-    patience: Option<usize>,
-    forced: Vec<FeatureRef>,
-    excluded: Vec<FeatureRef>,
-    choose: Choose,
-    blocks: Option<BTreeMap<String, Vec<FeatureRef>>>,
 }
 
 /// Settings applied to a design: blocks of columns, initial columns, and sizes.
@@ -137,7 +131,7 @@ struct Rules {
 }
 
 impl Steps {
-    fn rules(&self, design: &Design) -> Result<Rules> {
+    fn rules(&self, settings: &SearchSettings, design: &Design) -> Result<Rules> {
         let find = |fault: Fault, all: &[FeatureRef], field: &str| -> Result<Vec<Feature>> {
             let all = if self.fault == fault { &[] } else { all };
             let found: Vec<Feature> =
@@ -147,10 +141,11 @@ impl Steps {
                 None => Ok(found),
             }
         };
-        let forced = find(Fault::Forced, &self.forced, "forced")?;
-        let excluded = find(Fault::Excluded, &self.excluded, "excluded")?;
+        let forced = find(Fault::Forced, &settings.forced, "forced")?;
+        let excluded = find(Fault::Excluded, &settings.excluded, "excluded")?;
         let mut blocks = Vec::new();
-        for block in self.blocks.iter().flat_map(BTreeMap::values) {
+        let named = if let Some(Blocks::Named(named)) = &settings.blocks { Some(named) } else { None };
+        for block in named.into_iter().flat_map(BTreeMap::values) {
             blocks.push(find(Fault::Blocks, block, "blocks")?);
         }
         let mut groups: Vec<Vec<Feature>> = Vec::new();
@@ -173,26 +168,32 @@ impl Steps {
         let mut entering: Vec<usize> = forced.iter().filter_map(group_of).collect();
         entering.dedup();
         let all = groups.iter().map(Vec::len).sum();
-        let least = if self.fault == Fault::MinFeatures { 0 } else { self.min_features.unwrap_or(0).min(all) };
+        let least = if self.fault == Fault::MinFeatures { 0 } else { settings.min_features.unwrap_or(0).min(all) };
         let held: usize = entering.iter().map(|&group| groups[group].len()).sum();
-        let beyond = usize::from(self.fault == Fault::OneTooMany && self.max_features.is_some());
-        let most = self.max_features.map_or(all, |most| most.min(all)) + beyond;
+        let beyond = usize::from(self.fault == Fault::OneTooMany && settings.max_features.is_some());
+        let most = settings.max_features.map_or(all, |most| most.min(all)) + beyond;
         Ok(Rules { groups, forced: entering, most, least: least.max(held) })
     }
 
     /// Decides whether a step that lowers the best score by `drop` is accepted.
-    fn allows(&self, drop: f64, misses: &mut usize, counts: bool) -> std::result::Result<(), StopReason> {
+    fn allows(
+        &self,
+        settings: &SearchSettings,
+        drop: f64,
+        misses: &mut usize,
+        counts: bool,
+    ) -> std::result::Result<(), StopReason> {
         if self.fault == Fault::Descends && drop <= 0.0 {
             return Err(StopReason::NoImprovement);
         }
-        let stops = self.tolerance.is_some() || self.patience.is_some();
-        let reached = self.tolerance.map_or(drop > 0.0, |tolerance| drop >= tolerance);
+        let stops = settings.tolerance.is_some() || settings.patience.is_some();
+        let reached = settings.tolerance.map_or(drop > 0.0, |tolerance| drop >= tolerance);
         if !stops || reached || !counts || self.fault == Fault::Tolerance {
             *misses = 0;
             return Ok(());
         }
         *misses += 1;
-        if *misses > self.patience.unwrap_or(0) { Err(StopReason::Tolerance) } else { Ok(()) }
+        if *misses > settings.patience.unwrap_or(0) { Err(StopReason::Tolerance) } else { Ok(()) }
     }
 
     /// Returns the best group to add, with those of equal score.
@@ -224,20 +225,21 @@ impl Steps {
 }
 
 impl SearchStrategy for Steps {
-    fn choose(&self) -> Choose {
-        self.choose.clone()
-    }
-
-    fn outline(&self, design: &Design) -> Result<Outline> {
-        let rules = self.rules(design)?;
+    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+        let rules = self.rules(&space.settings, space.design)?;
         let all = rules.groups.iter().map(Vec::len).sum();
         Ok(Outline::forward(all, rules.most))
     }
 
-    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let rules = self.rules(context.design())?;
+    fn traits(&self) -> StrategyTraits<'_> {
+        let settings =
+            &["max_features", "min_features", "tolerance", "patience", "forced", "excluded", "choose", "blocks"];
+        StrategyTraits { settings, ..StrategyTraits::default() }
+    }
+
+    fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
+        let (settings, rules) = (&space.settings, self.rules(&space.settings, space.design)?);
         let empty = context.subset.score()?;
-        context.begin(rules.groups.len());
         let mut path = Path::stopped(empty, StopReason::NoCandidates);
         path.allowed = rules.least..=rules.most;
         let (mut inside, mut misses, mut lowest) = (Vec::new(), 0, empty.loss);
@@ -256,7 +258,7 @@ impl SearchStrategy for Steps {
                 (_, score, tied) = self.best(context, &groups[place..])?.unwrap_or((0, score, Vec::new()));
             }
             if next.is_none()
-                && let Err(reason) = self.allows(lowest - score.loss, &mut misses, size >= rules.least)
+                && let Err(reason) = self.allows(settings, lowest - score.loss, &mut misses, size >= rules.least)
             {
                 path.stop_reason = reason;
                 break;
@@ -269,7 +271,7 @@ impl SearchStrategy for Steps {
                 break;
             }
         }
-        self.finish(&mut path, empty, context.criterion());
+        self.finish(settings, &mut path, empty, context.criterion());
         Ok(path)
     }
 }
@@ -300,12 +302,13 @@ impl Steps {
         Ok(answer)
     }
 
-    fn finish(&self, path: &mut Path, empty: Score, criterion: &dyn Criterion) {
-        let drop = self.tolerance.unwrap_or(0.0);
-        let none = criterion.compares_with_empty() && self.choose.takes_none(empty, &path.entries, &path.allowed, drop);
+    fn finish(&self, settings: &SearchSettings, path: &mut Path, empty: Score, criterion: &dyn Criterion) {
+        let drop = settings.tolerance.unwrap_or(0.0);
+        let none =
+            criterion.compares_with_empty() && settings.choose.takes_none(empty, &path.entries, &path.allowed, drop);
         let last = path.entries.len().saturating_sub(1);
-        let chosen = self.choose.pick(&path.entries, last, &path.allowed).filter(|_| !none);
-        let is_best_ignored = self.fault == Fault::ChooseBest && self.choose == Choose::Best;
+        let chosen = settings.choose.pick(&path.entries, last, &path.allowed).filter(|_| !none);
+        let is_best_ignored = self.fault == Fault::ChooseBest && settings.choose == Choose::Best;
         path.chosen = if is_best_ignored { chosen.map(|_| last) } else { chosen };
         match self.fault {
             Fault::EntriesReversed => path.entries.reverse(),

@@ -23,7 +23,7 @@ const FAULTS: [(&str, Fault, Option<&str>); 14] = [
 ];
 
 pub fn planted() -> Vec<Planted> {
-    let tried = |fault| check_search(&Wrong { fault }, &ByDefinition {}, &design(), TOLERANCE);
+    let tried = |fault| check_search(&Wrong { fault }.into(), &ByDefinition {}, &design(), TOLERANCE);
     let all = FAULTS.map(|(name, fault, law)| (name, law, tried(fault)));
     all.into_iter().chain([("a right search", None, tried(Fault::None))]).collect()
 }

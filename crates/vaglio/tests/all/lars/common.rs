@@ -3,9 +3,10 @@
 use ndarray::Array2;
 use vaglio::core::{
     Action, Correlation, Criterion, Design, Feature, Geometry, Observer, Path, Problem, Readout, Result, Score,
-    SearchContext, SearchStrategy, Signs, Silent, SubsetScorer, Task, saved,
+    SearchContext, Signs, Silent, SubsetScorer, Task, saved,
 };
 use vaglio::criteria::Loo;
+use vaglio::search::Search;
 use vaglio_testkit::{Random, data};
 
 /// Leave-one-out, with a geometry in which no coefficient is negative.
@@ -38,19 +39,19 @@ impl Geometry for NonNegative {
     }
 }
 
-pub fn walk(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Path {
+pub fn walk(search: &Search, criterion: &dyn Criterion, design: &Design) -> Path {
     watched(search, criterion, design, &mut Silent).unwrap()
 }
 
 pub fn watched(
-    search: &dyn SearchStrategy,
+    search: &Search,
     criterion: &dyn Criterion,
     design: &Design,
     observer: &mut dyn Observer,
 ) -> Result<Path> {
     search.check(criterion, design)?;
     let subset = SubsetScorer::open(criterion, design, &search.outline(design)?)?;
-    search.search(&mut SearchContext::new(criterion, design, subset, &mut *observer, 0))
+    search.run(&mut SearchContext::new(criterion, design, subset, &mut *observer, 0))
 }
 
 /// A design of these columns, ridge with λ = 1 and an intercept.

@@ -4,18 +4,18 @@ use vaglio::Selector;
 use vaglio::core::{Choose, CrossValidation, EntryFit, Error, Lambda, Problem, Silent, standardized};
 use vaglio::criteria::Loo;
 use vaglio::learners::{Crrr, Rls};
-use vaglio::search::{Lars, PathCoefficients};
+use vaglio::search::{Lars, PathCoefficients, Search};
 use vaglio_testkit::data;
 
-fn path(choose: Choose) -> Lars {
-    Lars { coefficients: PathCoefficients::Path, choose, ..Lars::default() }
+fn path(choose: Choose) -> Search {
+    Search::new(Lars { coefficients: PathCoefficients::Path, ..Lars::default() }).choose(choose)
 }
 
 fn learner() -> Rls {
     Rls { lambda: Lambda::Fixed(0.5), ..Rls::default() }
 }
 
-fn fit(problem: &Problem, search: Lars) -> vaglio::Selection {
+fn fit(problem: &Problem, search: Search) -> vaglio::Selection {
     let selector = Selector::params(Loo::default(), search, learner());
     linfa::ParamGuard::check(selector).unwrap().select(problem, &mut Silent).unwrap()
 }
@@ -61,11 +61,14 @@ fn models_keep_the_conditions_of_the_lasso() {
 #[test]
 fn the_whole_path_ends_at_least_squares() {
     let problem = data::regression(40, 6, 5).problem();
-    let selection = fit(&problem, Lars { lasso: false, ..path(Choose::Last) });
+    let selection = fit(
+        &problem,
+        Search::new(Lars { lasso: false, coefficients: PathCoefficients::Path, penalties: None }).choose(Choose::Last),
+    );
     assert_eq!(selection.path.result().unwrap().subset.len(), 6);
     let least = Selector::params(
         Loo::default(),
-        Lars { choose: Choose::Last, ..Lars::default() },
+        Search::new(Lars::default()).choose(Choose::Last),
         Rls { lambda: Lambda::Fixed(1e-11), ..Rls::default() },
     );
     let least = linfa::ParamGuard::check(least).unwrap().select(&problem, &mut Silent).unwrap();

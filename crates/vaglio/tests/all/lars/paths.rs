@@ -3,7 +3,7 @@
 use super::common::{At, Positive, descent, design, factors, knots, moments, violation, walk};
 use vaglio::core::{Action, Criterion, Feature, Path, Signs, StopReason};
 use vaglio::criteria::{KFold, Loo};
-use vaglio::search::Lars;
+use vaglio::search::{Lars, Search};
 use vaglio_testkit::data;
 
 fn removals(path: &Path) -> usize {
@@ -31,7 +31,7 @@ fn every_knot_meets_the_conditions_of_the_lasso_and_columns_leave() {
             for (rows, columns) in [(40, 15), (12, 25)] {
                 let design = factors(rows, columns, seed);
                 let (c, q) = moments(&design);
-                let path = walk(&Lars::default(), &*criterion, &design);
+                let path = walk(&Search::new(Lars::default()), &*criterion, &design);
                 let knots = knots(&path, &c, signs);
                 worst = knots.iter().map(|at| violation(&c, &q, at, signs)).fold(worst, f64::max);
                 left += removals(&path);
@@ -51,7 +51,7 @@ fn between_knots_the_path_is_the_lasso() {
         for seed in 20..24 {
             let design = factors(60, 8, seed);
             let (c, q) = moments(&design);
-            let path = walk(&Lars::default(), &*criterion, &design);
+            let path = walk(&Search::new(Lars::default()), &*criterion, &design);
             left += removals(&path);
             for pair in knots(&path, &c, signs).windows(2) {
                 let [from, to] = pair else { continue };
@@ -69,7 +69,7 @@ fn between_knots_the_path_is_the_lasso() {
 
 #[test]
 fn without_the_rule_of_the_lasso_nothing_leaves_and_correlations_stay_equal() {
-    let plain = Lars { lasso: false, ..Lars::default() };
+    let plain = Search::new(Lars { lasso: false, ..Lars::default() });
     let mut crossed = 0;
     for seed in 0..8 {
         let design = factors(40, 15, seed);
@@ -82,7 +82,10 @@ fn without_the_rule_of_the_lasso_nothing_leaves_and_correlations_stay_equal() {
             assert!(active.iter().all(|&j| (left[j].abs() - lambda).abs() < 1e-12));
             crossed += active.iter().filter(|&&j| alpha[j] * left[j] < -1e-9).count();
         }
-        assert!(removals(&walk(&plain, &Positive, &design)) == removals(&walk(&Lars::default(), &Positive, &design)));
+        assert!(
+            removals(&walk(&plain, &Positive, &design))
+                == removals(&walk(&Search::new(Lars::default()), &Positive, &design))
+        );
     }
     assert!(crossed > 0);
 }
@@ -103,7 +106,7 @@ fn orthogonal_columns_enter_by_their_correlation() {
     let sizes = [0.5, -3.0, 2.0, 0.0, 1.0, -0.25];
     let design = hadamard_design(&sizes);
     let norm = sizes.iter().map(|s| s * s).sum::<f64>().sqrt();
-    let path = walk(&Lars::default(), &Loo::default(), &design);
+    let path = walk(&Search::new(Lars::default()), &Loo::default(), &design);
     assert_eq!(order(&path), [1, 2, 4, 0, 5]);
     assert_eq!(path.stop_reason, StopReason::NoCorrelation);
     let sorted = [3.0, 2.0, 1.0, 0.5, 0.25, 0.0];
@@ -114,13 +117,13 @@ fn orthogonal_columns_enter_by_their_correlation() {
     for (alpha, &feature) in last.alpha.iter().zip(&[1, 2, 4, 0, 5]) {
         assert!((alpha - sizes[feature] / norm).abs() < 1e-14);
     }
-    let positive = walk(&Lars::default(), &Positive, &design);
+    let positive = walk(&Search::new(Lars::default()), &Positive, &design);
     assert_eq!((order(&positive), positive.stop_reason), (vec![2, 4, 0], StopReason::NoCorrelation));
 }
 
 #[test]
 fn equal_correlations_enter_by_index_with_steps_of_no_length() {
-    let path = walk(&Lars::default(), &Loo::default(), &hadamard_design(&[1.0, 2.0, -1.0, 2.0, 1.0]));
+    let path = walk(&Search::new(Lars::default()), &Loo::default(), &hadamard_design(&[1.0, 2.0, -1.0, 2.0, 1.0]));
     assert_eq!(order(&path), [1, 3, 0, 2, 4]);
     let tied: Vec<&[Feature]> = path.steps.iter().map(|step| &step.tied[..]).collect();
     assert_eq!(tied, [&[3][..], &[], &[2, 4], &[4], &[]]);
@@ -135,8 +138,10 @@ fn a_copy_never_enters() {
             let plain = data::regression(30, 8, seed).design(&[1.0], true);
             // Columns 8 to 13 are columns 5 to 0.
             let copied = data::regression(30, 8, seed).duplicates(6).design(&[1.0], true);
-            let (first, second) =
-                (walk(&Lars::default(), &*criterion, &plain), walk(&Lars::default(), &*criterion, &copied));
+            let (first, second) = (
+                walk(&Search::new(Lars::default()), &*criterion, &plain),
+                walk(&Search::new(Lars::default()), &*criterion, &copied),
+            );
             assert_eq!(order(&first), order(&second), "{signs:?}");
             for (a, b) in first.steps.iter().zip(&second.steps) {
                 let (a, b) = (a.knot.as_ref().unwrap(), b.knot.as_ref().unwrap());
@@ -158,8 +163,8 @@ fn a_multiple_of_a_column_never_enters() {
     for factor in [3.7, -0.013] {
         let more: Vec<Vec<f64>> = columns.iter().map(|x| x.iter().map(|v| factor * v + 1.1).collect()).collect();
         let all: Vec<&[f64]> = columns.iter().chain(&more).map(Vec::as_slice).collect();
-        let (alone, both) = (walk(&Lars::default(), &Loo::default(), &base), design(&all, &y));
-        let path = walk(&Lars::default(), &Loo::default(), &both);
+        let (alone, both) = (walk(&Search::new(Lars::default()), &Loo::default(), &base), design(&all, &y));
+        let path = walk(&Search::new(Lars::default()), &Loo::default(), &both);
         assert_eq!((order(&path), path.stop_reason), (order(&alone), StopReason::NoCorrelation), "{factor}");
     }
 }
@@ -174,7 +179,7 @@ fn a_sum_of_columns_on_the_path_never_enters() {
     let (a, b, c) = (wave(1), wave(2), wave(5));
     let sum: Vec<f64> = (0..20).map(|j| a[j] + b[j] + c[j]).collect();
     let y: Vec<f64> = (0..20).map(|j| 3.0 * a[j] - 2.0 * b[j] + c[j] + 0.1 * (j as f64).cos()).collect();
-    let path = walk(&Lars::default(), &Loo::default(), &design(&[&a, &b, &c, &sum], &y));
+    let path = walk(&Search::new(Lars::default()), &Loo::default(), &design(&[&a, &b, &c, &sum], &y));
     let most = path.steps.iter().map(|step| step.size).max();
     assert_eq!((most, path.stop_reason), (Some(3), StopReason::NoCorrelation));
 }
@@ -186,7 +191,7 @@ fn a_column_that_is_nearly_dependent_ends_the_path_where_it_would_enter() {
     let y: Vec<f64> = (0..20).map(|j| 3.0 * a[j] - 2.0 * b[j] + c[j] + noise[j]).collect();
     let design = design(&[&a, &b, &c, &near], &y);
     let (relevance, gram) = moments(&design);
-    let path = walk(&Lars::default(), &Loo::default(), &design);
+    let path = walk(&Search::new(Lars::default()), &Loo::default(), &design);
     assert_eq!((path.steps.len(), path.stop_reason), (3, StopReason::Singular));
     let knots = knots(&path, &relevance, Signs::Any);
     assert!(knots.iter().all(|at| violation(&relevance, &gram, at, Signs::Any) < 1e-12));

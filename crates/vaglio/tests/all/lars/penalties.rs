@@ -1,28 +1,26 @@
 //! Models of a path at any penalty, and the one that cross-validation takes.
 
 use super::common::{descent, factors, moments, walk};
-use vaglio::core::{
-    Choose, CrossValidation, EntryFit, Lambda, Problem, Rule, SearchStrategy, Signs, Silent, StopReason, standardized,
-};
+use vaglio::core::{Choose, CrossValidation, EntryFit, Lambda, Problem, Rule, Signs, Silent, StopReason, standardized};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::Rls;
-use vaglio::search::{Chain, Greedy, Lars, PathCoefficients, Penalties, PenaltyGrid, Race, Rank};
+use vaglio::search::{Chain, Greedy, Lars, PathCoefficients, Penalties, PenaltyGrid, Race, Rank, Search};
 use vaglio::{Selection, Selector};
 use vaglio_testkit::data;
 
-fn at(penalties: Penalties) -> Lars {
-    Lars { coefficients: PathCoefficients::Path, penalties: Some(penalties), ..Lars::default() }
+fn at(penalties: Penalties) -> Search {
+    Lars { coefficients: PathCoefficients::Path, penalties: Some(penalties), ..Lars::default() }.into()
 }
 
-fn values(values: &[f64]) -> Lars {
+fn values(values: &[f64]) -> Search {
     at(Penalties::Values(values.to_vec()))
 }
 
-fn selector(search: impl SearchStrategy + 'static) -> Selector {
+fn selector(search: impl Into<Search>) -> Selector {
     Selector::params(Loo::default(), search, Rls { lambda: Lambda::Fixed(0.5), ..Rls::default() })
 }
 
-fn fit(problem: &Problem, search: impl SearchStrategy + 'static) -> Selection {
+fn fit(problem: &Problem, search: impl Into<Search>) -> Selection {
     linfa::ParamGuard::check(selector(search)).unwrap().select(problem, &mut Silent).unwrap()
 }
 
@@ -35,7 +33,7 @@ fn models_at_any_penalty_are_those_of_coordinate_descent() {
         let asked: Vec<f64> = (1..40).map(|k| 1.1 * 0.85_f64.powi(k)).collect();
         let path = walk(&values(&asked), &KFold::default(), &design);
         assert_eq!((path.at_penalties.len(), path.stop_reason), (39, StopReason::Penalty));
-        let knots = walk(&Lars::default(), &KFold::default(), &design).steps;
+        let knots = walk(&Search::new(Lars::default()), &KFold::default(), &design).steps;
         assert_eq!(path.steps[..], knots[..path.steps.len()]);
         left += path.steps.iter().filter(|step| step.action == vaglio::core::Action::Remove).count();
         for model in &path.at_penalties {
@@ -80,7 +78,7 @@ fn by_hand(training: &Problem, held: &Problem, lambda: f64) -> Vec<f64> {
 fn the_penalty_that_is_taken_loses_least_on_rows_held_out() {
     let groups: Vec<u32> = (0..48).map(|row| row % 4).collect();
     let problem = data::regression(48, 7, 6).problem().with_groups(groups.clone()).unwrap();
-    let search = Lars { choose: Choose::CrossValidated(CrossValidation::new(4)), ..at(Penalties::Points(25)) };
+    let search = at(Penalties::Points(25)).choose(Choose::CrossValidated(CrossValidation::new(4)));
     let selection = fit(&problem, search);
     let table = selection.chosen.table.unwrap();
     let largest = table.lambdas[24].unwrap();
@@ -163,10 +161,10 @@ fn models_of_several_outputs_at_any_penalty_are_those_of_the_group_lasso() {
 #[test]
 fn one_penalty_is_taken_without_folds() {
     let problem = data::regression(60, 8, 4).problem();
-    let selection = fit(&problem, Lars { choose: Choose::Last, ..values(&[0.2]) });
+    let selection = fit(&problem, values(&[0.2]).choose(Choose::Last));
     let path = selection.path;
     assert_eq!(path.result(), Some(&path.at_penalties[0].entry));
-    let above = fit(&problem, Lars { choose: Choose::Last, ..values(&[1.5]) });
+    let above = fit(&problem, values(&[1.5]).choose(Choose::Last));
     assert!(above.path.result().is_none() && above.path.steps.is_empty());
 }
 
@@ -175,16 +173,16 @@ fn rules_limits_and_sizes_are_kept_to() {
     let problem = data::regression(60, 12, 9).problem();
     let grid = || at(Penalties::Grid(PenaltyGrid { points: 40, least: 1e-4 }));
     let with = |how: CrossValidation| Choose::CrossValidated(how);
-    let best = fit(&problem, Lars { choose: with(CrossValidation::new(5)), ..grid() }).chosen;
+    let best = fit(&problem, grid().choose(with(CrossValidation::new(5)))).chosen;
     let rule = CrossValidation { rule: Rule::OneSe, ..CrossValidation::new(5) };
-    let near = fit(&problem, Lars { choose: with(rule), ..grid() }).chosen;
+    let near = fit(&problem, grid().choose(with(rule))).chosen;
     assert!(near.size <= best.size && near.lambda >= best.lambda);
     let few = CrossValidation { at_most: Some(2), ..CrossValidation::new(5) };
-    let few = fit(&problem, Lars { choose: with(few), ..grid() }).chosen;
+    let few = fit(&problem, grid().choose(with(few))).chosen;
     assert!(few.size <= 2 && few.lambda > best.lambda);
-    let cut = fit(&problem, Lars { max_features: Some(3), ..grid() });
+    let cut = fit(&problem, grid().max_features(3));
     assert!(cut.chosen.size <= 3 && cut.path.at_penalties.len() < 40);
-    let many = fit(&problem, Lars { min_features: Some(6), ..grid() });
+    let many = fit(&problem, grid().min_features(6));
     assert!(many.chosen.size >= 6, "{}", many.chosen.size);
 }
 
@@ -209,27 +207,27 @@ fn chains_and_races_take_penalties_too() {
 #[test]
 fn penalties_without_meaning_are_refused() {
     let problem = data::regression(30, 5, 7).problem();
-    let refused = |search: Lars| {
+    let refused = |search: Search| {
         let checked = linfa::ParamGuard::check(selector(search)).and_then(|valid| valid.design(&problem).map(drop));
         let error = checked.unwrap_err();
         (error.field().unwrap().to_owned(), error.to_string())
     };
     for (field, search) in [
-        ("search.penalties", Lars { coefficients: PathCoefficients::Refit, ..values(&[0.1]) }),
+        ("search.penalties", Lars { penalties: Some(Penalties::Values(vec![0.1])), ..Lars::default() }.into()),
         ("search.penalties", at(Penalties::Points(1))),
         ("search.penalties", values(&[])),
         ("search.penalties[1]", values(&[0.1, -0.5])),
         ("search.penalties[0]", values(&[f64::NAN])),
         ("search.penalties.least", at(Penalties::Grid(PenaltyGrid { points: 5, least: 1.0 }))),
         ("search.penalties.points", at(Penalties::Grid(PenaltyGrid { points: 0, least: 0.1 }))),
-        ("search.choose", Lars { choose: Choose::Best, ..values(&[0.1]) }),
-        ("search.choose", Lars { choose: Choose::Size(2), ..values(&[0.1]) }),
+        ("search.choose", values(&[0.1]).choose(Choose::Best)),
+        ("search.choose", values(&[0.1]).choose(Choose::Size(2))),
     ] {
         let (found, message) = refused(search);
         assert_eq!(found, field, "{message}");
     }
-    let below = Lars { max_features: Some(1), ..values(&[1e-9]) };
-    for search in [below.clone(), Lars { choose: Choose::Last, ..below }] {
+    let below = values(&[1e-9]).max_features(1);
+    for search in [below.clone(), below.choose(Choose::Last)] {
         let valid = linfa::ParamGuard::check(selector(search)).unwrap();
         assert_eq!(valid.select(&problem, &mut Silent).unwrap_err().field(), Some("search.penalties"));
     }

@@ -4,7 +4,7 @@ use super::common::{design, walk, watched};
 use std::collections::BTreeMap;
 use vaglio::core::{Answer, Criterion, Design, Event, Feature, FeatureRef, Observer, Path, Readout, StopReason};
 use vaglio::criteria::{KFold, Loo};
-use vaglio::search::{Blocks, Polish, Rank};
+use vaglio::search::{Blocks, Polish, Rank, Search};
 use vaglio_testkit::data;
 
 fn order(path: &Path) -> Vec<Feature> {
@@ -24,7 +24,7 @@ fn columns_enter_by_what_each_scores_alone() {
     let design = data::regression(30, 9, 3).weighted().constants(1).design(&[0.1, 1.0], true);
     for criterion in [&Loo::default() as &dyn Criterion, &KFold::default()] {
         let best = alone(criterion, &design);
-        let path = walk(&Rank::default(), criterion, &design);
+        let path = walk(&Search::new(Rank {}), criterion, &design);
         assert_eq!((order(&path), path.stop_reason), (best.clone(), StopReason::NoCandidates));
         for (k, step) in path.steps.iter().enumerate() {
             let score = criterion.evaluate(&design, &best[..=k]).unwrap().loss;
@@ -38,7 +38,7 @@ fn columns_enter_by_what_each_scores_alone() {
 #[test]
 fn copies_follow_each_other_and_are_tied() {
     let design = data::regression(30, 4, 5).duplicates(4).design(&[1.0], true);
-    let path = walk(&Rank::default(), &Loo::default(), &design);
+    let path = walk(&Search::new(Rank {}), &Loo::default(), &design);
     let order = order(&path);
     for pair in order.chunks(2) {
         assert_eq!((pair[0] < 4, pair[1]), (true, 7 - pair[0]), "{order:?}");
@@ -53,20 +53,19 @@ fn forced_excluded_blocks_and_limits() {
     let design = data::regression(30, 8, 7).design(&[1.0], true);
     let best = alone(&Loo::default(), &design);
     let index = |f: Feature| FeatureRef::Index(f);
-    let search =
-        Rank { forced: vec![index(best[7])], excluded: vec![index(best[0])], max_features: Some(4), ..Rank::default() };
+    let search = Search::new(Rank {}).forced(vec![index(best[7])]).excluded(vec![index(best[0])]).max_features(4);
     let path = walk(&search, &Loo::default(), &design);
     assert_eq!(order(&path), [best[7], best[1], best[2], best[3]]);
 
     let together = BTreeMap::from([("pair".to_owned(), vec![index(best[6]), index(best[0])])]);
-    let path = walk(&Rank { blocks: Some(Blocks::Named(together)), ..Rank::new(3) }, &Loo::default(), &design);
+    let path = walk(&Rank::new(3).blocks(Some(Blocks::Named(together))), &Loo::default(), &design);
     let mut pair = [best[0], best[6]];
     pair.sort_unstable();
     assert_eq!((&order(&path)[..2], path.steps[0].with.len()), (&pair[..], 1));
 
-    let patient = Rank { tolerance: Some(1e9), patience: Some(1), ..Rank::default() };
+    let patient = Search::new(Rank {}).tolerance(1e9).patience(1);
     assert_eq!(walk(&patient, &Loo::default(), &design).stop_reason, StopReason::Patience);
-    let polished = Rank { polish: Polish::Swaps, ..Rank::new(3) };
+    let polished = Rank::new(3).polish(Polish::Swaps);
     let (polished, plain) = (walk(&polished, &Loo::default(), &design), walk(&Rank::new(3), &Loo::default(), &design));
     assert!(polished.result().unwrap().score.loss <= plain.result().unwrap().score.loss);
 }
@@ -81,7 +80,7 @@ fn an_observer_stops_it() {
         }
     }
     let design = data::regression(30, 8, 7).design(&[1.0], true);
-    let path = watched(&Rank::default(), &Loo::default(), &design, &mut Two(0)).unwrap();
+    let path = watched(&Search::new(Rank {}), &Loo::default(), &design, &mut Two(0)).unwrap();
     assert_eq!((path.steps.len(), path.stop_reason), (2, StopReason::Limit));
 }
 
@@ -89,7 +88,9 @@ fn an_observer_stops_it() {
 fn several_outputs_are_fine() {
     let several = data::regression(20, 5, 2).outputs(3).problem();
     let several = Design::identity(&several, Readout::new(vec![1.0], true).unwrap());
-    let path = walk(&Rank::default(), &Loo::default(), &several);
+    let path = walk(&Search::new(Rank {}), &Loo::default(), &several);
     assert_eq!(order(&path), alone(&Loo::default(), &several));
-    assert!(walk(&Rank::default(), &Loo::default(), &design(&[&[1.0; 4]], &[1.0, 2.0, 0.0, 4.0])).steps.is_empty());
+    assert!(
+        walk(&Search::new(Rank {}), &Loo::default(), &design(&[&[1.0; 4]], &[1.0, 2.0, 0.0, 4.0])).steps.is_empty()
+    );
 }

@@ -4,17 +4,17 @@ use super::common::{Positive, design, factors, walk, watched};
 use serde_json::json;
 use std::collections::BTreeMap;
 use vaglio::Selector;
-use vaglio::core::{Action, Answer, Choose, Event, FeatureRef, Observer, SearchStrategy, Silent, StopReason, Task};
+use vaglio::core::{Action, Answer, Choose, Event, FeatureRef, Observer, Silent, StopReason, Task};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::Rls;
-use vaglio::search::{Blocks, Lars, Polish, Rank};
+use vaglio::search::{Blocks, Lars, Polish, Rank, Search};
 use vaglio_testkit::data;
 
 #[test]
 fn the_path_to_a_size_is_the_first_part_of_the_whole() {
     for seed in 0..4 {
         let design = factors(40, 15, seed);
-        let whole = walk(&Lars::default(), &Loo::default(), &design);
+        let whole = walk(&Search::new(Lars::default()), &Loo::default(), &design);
         for most in [1, 5, 9] {
             let part = walk(&Lars::new(most), &Loo::default(), &design);
             assert_eq!(part.stop_reason, StopReason::MaxFeatures);
@@ -28,18 +28,16 @@ fn the_path_to_a_size_is_the_first_part_of_the_whole() {
 #[test]
 fn excluded_columns_never_enter_and_sizes_are_kept_to() {
     let design = factors(40, 15, 2);
-    let whole = walk(&Lars::default(), &Loo::default(), &design);
+    let whole = walk(&Search::new(Lars::default()), &Loo::default(), &design);
     let first = whole.steps[0].feature;
-    let search = Lars {
-        excluded: vec![FeatureRef::Name(design.names()[first].clone())],
-        min_features: Some(6),
-        choose: Choose::OneSe,
-        ..Lars::new(9)
-    };
+    let search = Lars::new(9)
+        .excluded(vec![FeatureRef::Name(design.names()[first].clone())])
+        .min_features(6)
+        .choose(Choose::OneSe);
     let path = walk(&search, &Loo::default(), &design);
     assert!(path.steps.iter().all(|step| step.feature != first));
     assert!((6..=9).contains(&path.result().unwrap().subset.len()));
-    let last = walk(&Lars { choose: Choose::Last, ..Lars::new(7) }, &Loo::default(), &design);
+    let last = walk(&Lars::new(7).choose(Choose::Last), &Loo::default(), &design);
     assert_eq!(last.result().unwrap().subset.len(), 7);
 }
 
@@ -48,7 +46,7 @@ fn polishing_only_lowers_the_score() {
     for seed in 0..3 {
         let design = factors(30, 12, seed);
         let plain = walk(&Lars::new(4), &Loo::default(), &design);
-        let polished = walk(&Lars { polish: Polish::Swaps, ..Lars::new(4) }, &Loo::default(), &design);
+        let polished = walk(&Lars::new(4).polish(Polish::Swaps), &Loo::default(), &design);
         assert!(polished.result().unwrap().score.loss <= plain.result().unwrap().score.loss);
         assert_eq!(polished.steps[..plain.steps.len()], plain.steps[..]);
     }
@@ -59,12 +57,12 @@ fn a_path_of_nothing_ends_at_once() {
     let wave = |k: usize| (0..12).map(|j| ((j * k) as f64 * 0.7).sin()).collect::<Vec<f64>>();
     let (a, b) = (wave(1), wave(3));
     let flat = design(&[&a, &b], &[2.5; 12]);
-    let path = walk(&Lars::default(), &Loo::default(), &flat);
+    let path = walk(&Search::new(Lars::default()), &Loo::default(), &flat);
     assert!(path.steps.is_empty() && path.chosen.is_none() && path.stop_reason == StopReason::NoCorrelation);
     let opposite: Vec<f64> = a.iter().map(|v| -v).collect();
-    let path = walk(&Lars::default(), &Positive, &design(&[&a], &opposite));
+    let path = walk(&Search::new(Lars::default()), &Positive, &design(&[&a], &opposite));
     assert!(path.steps.is_empty() && path.stop_reason == StopReason::NoCorrelation);
-    let path = walk(&Lars::default(), &Loo::default(), &design(&[&[3.0; 12]], &a));
+    let path = walk(&Search::new(Lars::default()), &Loo::default(), &design(&[&[3.0; 12]], &a));
     assert!(path.steps.is_empty() && path.stop_reason == StopReason::NoCandidates);
 }
 
@@ -80,10 +78,10 @@ fn an_observer_stops_it_after_any_step() {
         }
     }
     let design = factors(40, 15, 0);
-    let whole = walk(&Lars::default(), &Positive, &design);
+    let whole = walk(&Search::new(Lars::default()), &Positive, &design);
     assert!(whole.steps.iter().any(|step| step.action == Action::Remove));
     for after in 1..whole.steps.len() {
-        let path = watched(&Lars::default(), &Positive, &design, &mut After(after)).unwrap();
+        let path = watched(&Search::new(Lars::default()), &Positive, &design, &mut After(after)).unwrap();
         assert_eq!((&path.steps[..], path.stop_reason), (&whole.steps[..after], StopReason::Interrupted));
     }
 }
@@ -92,12 +90,12 @@ fn an_observer_stops_it_after_any_step() {
 fn settings_without_meaning_are_refused() {
     let design = factors(20, 4, 0);
     let blocks = Blocks::Named(BTreeMap::from([("pair".to_owned(), vec![FeatureRef::Index(0)])]));
-    let plain = Lars::default;
+    let plain = || Search::new(Lars::default());
     for (field, search) in [
-        ("tolerance", Lars { tolerance: Some(0.1), ..plain() }),
-        ("patience", Lars { patience: Some(1), ..plain() }),
-        ("forced", Lars { forced: vec![FeatureRef::Index(1)], ..plain() }),
-        ("blocks", Lars { blocks: Some(blocks), ..plain() }),
+        ("tolerance", plain().tolerance(0.1)),
+        ("patience", plain().patience(1)),
+        ("forced", plain().forced(vec![FeatureRef::Index(1)])),
+        ("blocks", plain().blocks(blocks)),
     ] {
         let error = search.check(&Loo::default(), &design).unwrap_err();
         assert_eq!(error.field(), Some(field), "{error}");
@@ -132,16 +130,16 @@ fn searches_are_written_as_they_are_read() {
         json!({"kind": "lars", "lasso": false, "max_features": 3, "excluded": ["x1", 2], "choose": "last"}),
         json!({"kind": "rank", "max_features": 3, "forced": ["x1"], "polish": "swaps"}),
     ] {
-        let read: Box<dyn SearchStrategy> = serde_json::from_value(value.clone()).unwrap();
-        let written = serde_json::to_value(&*read).unwrap();
+        let read: Search = serde_json::from_value(value.clone()).unwrap();
+        let written = serde_json::to_value(&read).unwrap();
         for (key, set) in value.as_object().unwrap() {
             assert_eq!(&written[key], set);
         }
-        let again: Box<dyn SearchStrategy> = serde_json::from_value(written.clone()).unwrap();
-        assert_eq!(serde_json::to_value(&*again).unwrap(), written);
+        let again: Search = serde_json::from_value(written.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&again).unwrap(), written);
     }
-    let bare: Box<dyn SearchStrategy> = serde_json::from_value(json!({"kind": "lars"})).unwrap();
-    assert_eq!(format!("{bare:?}"), format!("{:?}", Lars::default()));
-    let bare: Box<dyn SearchStrategy> = serde_json::from_value(json!({"kind": "rank"})).unwrap();
-    assert_eq!(format!("{bare:?}"), format!("{:?}", Rank::default()));
+    let bare: Search = serde_json::from_value(json!({"kind": "lars"})).unwrap();
+    assert_eq!(bare, Search::new(Lars::default()));
+    let bare: Search = serde_json::from_value(json!({"kind": "rank"})).unwrap();
+    assert_eq!(bare, Search::new(Rank {}));
 }

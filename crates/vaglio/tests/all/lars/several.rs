@@ -2,10 +2,10 @@
 
 use super::common::{design, walk};
 use vaglio::Selector;
-use vaglio::core::{Choose, CrossValidation, Problem, Rule, SearchStrategy, Silent, standardized};
+use vaglio::core::{Choose, CrossValidation, Problem, Rule, Silent, standardized};
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
-use vaglio::search::{Greedy, Lars, PathCoefficients, Race};
+use vaglio::search::{Greedy, Lars, PathCoefficients, Race, Search};
 use vaglio_testkit::data;
 
 /// What the search found when it knew one output alone: column, mu and alpha.
@@ -43,7 +43,7 @@ fn a_path_of_one_output_has_the_bits_it_had() {
     let y: Vec<f64> =
         (0..24).map(|i| number(i, 17) + 2.0 * columns[1][i] - columns[3][i] + 0.5 * columns[4][i]).collect();
     let design = design(&columns.iter().map(Vec::as_slice).collect::<Vec<_>>(), &y);
-    let path = walk(&Lars::default(), &Loo::default(), &design);
+    let path = walk(&Search::new(Lars::default()), &Loo::default(), &design);
     assert_eq!(path.steps.len(), BEFORE.len());
     for (step, (feature, mu, alpha)) in path.steps.iter().zip(BEFORE) {
         let knot = step.knot.as_ref().unwrap();
@@ -51,7 +51,7 @@ fn a_path_of_one_output_has_the_bits_it_had() {
     }
 }
 
-fn fit(problem: &Problem, search: impl SearchStrategy + 'static) -> vaglio::Selection {
+fn fit(problem: &Problem, search: impl Into<Search>) -> vaglio::Selection {
     let selector = Selector::params(Loo::default(), search, Rls::default());
     linfa::ParamGuard::check(selector).unwrap().select(problem, &mut Silent).unwrap()
 }
@@ -72,7 +72,7 @@ fn models_keep_the_conditions_of_the_group_lasso() {
         let columns: Vec<Vec<f64>> = problem.columns().iter().map(|column| unit(&column.values())).collect();
         for size in 1..=7 {
             let choose = Choose::Size(size);
-            let search = Lars { coefficients: PathCoefficients::Path, choose, ..Lars::default() };
+            let search = Search::new(Lars { coefficients: PathCoefficients::Path, ..Lars::default() }).choose(choose);
             let selection = fit(&problem, search);
             let subset = selection.path.result().unwrap().subset.clone();
             let inputs = problem.columns().select(selection.model.inputs());
@@ -106,7 +106,7 @@ fn units_of_targets_change_no_path() {
     let scaled: Vec<f64> = b.iter().map(|v| 1024.0 * v).collect();
     let of = |b: &[f64]| data::given(&columns, &[&a, b], vaglio::core::Task::Regression).unwrap();
     for coefficients in [PathCoefficients::Refit, PathCoefficients::Path] {
-        let search = Lars { coefficients, choose: Choose::Last, ..Lars::default() };
+        let search = Search::new(Lars { coefficients, ..Lars::default() }).choose(Choose::Last);
         let (plain, other) = (fit(&of(&b), search.clone()), fit(&of(&scaled), search));
         assert_eq!(plain.path.steps.len(), other.path.steps.len());
         for (a, b) in plain.path.steps.iter().zip(&other.path.steps) {
@@ -121,15 +121,15 @@ fn classes_and_several_targets_are_raced_and_chosen_by_any_rule() {
     let recipes = [data::multiclass(48, 7, 3, 5), data::regression(48, 7, 5).outputs(2).weighted()];
     for problem in recipes.map(|recipe| recipe.problem()) {
         for coefficients in [PathCoefficients::Refit, PathCoefficients::Path] {
-            let path = || Lars { coefficients, ..Lars::default() };
+            let path = || Search::new(Lars { coefficients, ..Lars::default() });
             let race = fit(&problem, Race::new(path()).against(Greedy::default())).race.unwrap();
             let alone = fit(&problem, path()).chosen;
             assert_eq!(race.contestants[0].chosen.loss, alone.cell.unwrap().loss);
             let how = CrossValidation { rule: Rule::OneSe, ..CrossValidation::default() };
-            let fewer = fit(&problem, Lars { choose: Choose::CrossValidated(how), ..path() }).chosen;
+            let fewer = fit(&problem, path().choose(Choose::CrossValidated(how))).chosen;
             assert!(fewer.size <= alone.size);
             for (choose, size) in [(Choose::Size(3), 3), (Choose::Last, 7)] {
-                assert_eq!(fit(&problem, Lars { choose, ..path() }).chosen.size, size);
+                assert_eq!(fit(&problem, path().choose(choose)).chosen.size, size);
             }
         }
     }

@@ -2,12 +2,10 @@
 
 use super::common::{NEAR, refs};
 use serde_json::{Value, json};
-use vaglio::core::{
-    Criterion, Design, Measure, Path, Readout, SearchContext, SearchStrategy, Silent, SubsetScorer, Task,
-};
+use vaglio::core::{Criterion, Design, Measure, Path, Readout, SearchContext, Silent, SubsetScorer, Task};
 use vaglio::criteria::Mrmr;
 use vaglio::criteria::{KFold, Loo, Nhsic};
-use vaglio::search::{Greedy, Lars};
+use vaglio::search::{Greedy, Lars, Search};
 use vaglio_testkit::{Random, rebuild, search};
 
 /// Five columns, the bias among them, and one other that is constant; targets that are far from 0.
@@ -24,11 +22,11 @@ fn design(seed: u64, lambdas: &[f64], weighted: bool, value: f64) -> Design {
     Design::identity(&problem, Readout::new(lambdas.to_vec(), false).unwrap())
 }
 
-fn walk(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design, fast: bool) -> Path {
+fn walk(search: &Search, criterion: &dyn Criterion, design: &Design, fast: bool) -> Path {
     search.check(criterion, design).unwrap();
     let open = || SubsetScorer::open(criterion, design, &search.outline(design).unwrap()).unwrap();
     let subset = if fast { open() } else { SubsetScorer::by_definition(criterion, design) };
-    search.search(&mut SearchContext::new(criterion, design, subset, &mut Silent, 0)).unwrap()
+    search.run(&mut SearchContext::new(criterion, design, subset, &mut Silent, 0)).unwrap()
 }
 
 fn made<T: ?Sized>(value: Value) -> Box<T>
@@ -57,9 +55,9 @@ fn every_score_with_a_bias_is_the_definitions() {
         assert_eq!((design.bias(), design.constant(), design.candidates()), (Some(2), vec![4], vec![0, 1, 2, 3, 5]));
         for criterion in criteria() {
             for kind in ["greedy", "floating", "backward", "exhaustive", "rank", "random", "all"] {
-                let search = made::<dyn SearchStrategy>(json!({"kind": kind}));
+                let search = made::<Search>(json!({"kind": kind}));
                 let (fast, plain) =
-                    (walk(&*search, &*criterion, &design, true), walk(&*search, &*criterion, &design, false));
+                    (walk(&search, &*criterion, &design, true), walk(&search, &*criterion, &design, false));
                 for entry in &fast.entries {
                     let expected = criterion.evaluate(&design, &entry.subset).unwrap();
                     assert!(NEAR.holds(entry.score.loss, expected.loss), "{kind} {criterion:?} {:?}", entry.subset);
@@ -80,8 +78,8 @@ fn every_score_with_a_bias_is_the_definitions() {
 fn searches_keep_their_laws_beside_a_bias() {
     for criterion in criteria() {
         for kind in ["greedy", "floating", "backward", "exhaustive", "random"] {
-            let search = made::<dyn SearchStrategy>(json!({"kind": kind}));
-            let (search, criterion, design) = (&*search, &*criterion, &design(4, &[0.3, 3.0], true, 1.0));
+            let search = made::<Search>(json!({"kind": kind}));
+            let (search, criterion, design) = (&search, &*criterion, &design(4, &[0.3, 3.0], true, 1.0));
             // The other laws are about the design with other columns, of which none is a bias.
             search::steps(search, criterion, design, 1e-9).unwrap();
             search::entries(search, criterion, design, 1e-9).unwrap();
@@ -101,9 +99,9 @@ fn a_forced_bias_of_a_large_value_is_an_intercept() {
     assert_eq!(problem.bias(), None);
     let with_intercept = Design::identity(&problem, readout);
     for criterion in criteria() {
-        let forced = Greedy { forced: refs(&[2]), ..Greedy::default() };
+        let forced = Search::new(Greedy {}).forced(refs(&[2]));
         let biased = walk(&forced, &*criterion, &with_bias, true);
-        let plain = walk(&Greedy::default(), &*criterion, &with_intercept, true);
+        let plain = walk(&Search::new(Greedy {}), &*criterion, &with_intercept, true);
         assert_eq!(biased.entries.len(), 1 + plain.entries.len());
         for (biased, plain) in biased.entries[1..].iter().zip(&plain.entries) {
             assert_eq!((biased.subset[0], &biased.subset[1..]), (2, &plain.subset[..]));
@@ -119,9 +117,9 @@ fn what_goes_by_spread_refuses_a_bias() {
         let refused = criterion.check(&design).unwrap_err().to_string();
         assert!(refused.contains("the bias `x2` has no spread"), "{refused}");
     }
-    let refused = Lars::default().check(&Loo::default(), &design).unwrap_err().to_string();
+    let refused = Search::new(Lars::default()).check(&Loo::default(), &design).unwrap_err().to_string();
     assert!(refused.contains("the bias `x2` has no spread"), "{refused}");
-    let excluding = Lars { excluded: refs(&[2]), ..Lars::default() };
+    let excluding = Search::new(Lars::default()).excluded(refs(&[2]));
     let path = walk(&excluding, &Loo::default(), &design, true);
     assert!(!path.entries.is_empty() && path.entries.iter().all(|entry| !entry.subset.contains(&2)));
 }

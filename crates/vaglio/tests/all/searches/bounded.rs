@@ -2,17 +2,17 @@
 
 use super::common::StopAt;
 use vaglio::core::{
-    AnyLoss, Criterion, Design, Feature, NearBest, Observer, Path, SearchContext, SearchStrategy, Silent, Squared,
-    StopReason, SubsetScorer,
+    AnyLoss, Criterion, Design, Feature, NearBest, Observer, Path, SearchContext, Silent, Squared, StopReason,
+    SubsetScorer,
 };
 use vaglio::criteria::{KFold, Loo};
-use vaglio::search::{Alternatives, Exhaustive, Within, WithinRule};
+use vaglio::search::{Alternatives, Exhaustive, Search, Within, WithinRule};
 use vaglio_testkit::data;
 
-fn run(search: &Exhaustive, criterion: &dyn Criterion, design: &Design, observer: &mut dyn Observer) -> Path {
+fn run(search: &Search, criterion: &dyn Criterion, design: &Design, observer: &mut dyn Observer) -> Path {
     search.check(criterion, design).unwrap();
     let subset = SubsetScorer::open(criterion, design, &search.outline(design).unwrap()).unwrap();
-    search.search(&mut SearchContext::new(criterion, design, subset, observer, 0)).unwrap()
+    search.run(&mut SearchContext::new(criterion, design, subset, observer, 0)).unwrap()
 }
 
 fn criteria() -> [Box<dyn Criterion>; 3] {
@@ -77,7 +77,7 @@ fn bounds_from_fits_change_no_result() {
 fn forced_columns_and_least_sizes_are_kept() {
     for criterion in criteria() {
         let design = design(0);
-        let search = Exhaustive { forced: super::common::refs(&[5]), min_features: Some(3), ..Exhaustive::new(4) };
+        let search = Exhaustive::new(4).forced(super::common::refs(&[5])).min_features(3);
         let path = run(&search, &*criterion, &design, &mut Silent);
         assert_eq!(path.entries.iter().map(|entry| entry.subset.len()).collect::<Vec<_>>(), [3, 4]);
         for entry in &path.entries {
@@ -91,7 +91,7 @@ fn forced_columns_and_least_sizes_are_kept() {
 #[test]
 fn threads_change_neither_result_nor_certificate() {
     let design = data::regression(60, 16, 5).design(&[0.5], true);
-    let search = Exhaustive { alternatives: Some(Alternatives::default()), ..Exhaustive::new(8) };
+    let search = Search::new(Exhaustive { alternatives: Some(Alternatives::default()) }).max_features(8);
     for criterion in criteria() {
         let with = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -102,7 +102,7 @@ fn threads_change_neither_result_nor_certificate() {
 }
 
 fn near_best(design: &Design, criterion: &dyn Criterion, asked: Alternatives, most: usize) -> NearBest {
-    let search = Exhaustive { alternatives: Some(asked), ..Exhaustive::new(most) };
+    let search = Search::new(Exhaustive { alternatives: Some(asked) }).max_features(most);
     run(&search, criterion, design, &mut Silent).alternatives.unwrap()
 }
 
@@ -144,7 +144,7 @@ fn alternatives_within_a_standard_error_and_what_is_refused() {
     assert_eq!(near.limit, best.score.loss + best.standard_error.unwrap());
     assert!(near.subsets.iter().any(|(subset, _)| *subset == best.subset));
     let refused = |asked: Alternatives, design: &Design| {
-        let search = Exhaustive { alternatives: Some(asked), ..Exhaustive::new(3) };
+        let search = Search::new(Exhaustive { alternatives: Some(asked) }).max_features(3);
         let error = search.check_settings().and_then(|()| search.check(&**criterion, design)).unwrap_err();
         error.to_string()
     };
@@ -157,7 +157,7 @@ fn alternatives_within_a_standard_error_and_what_is_refused() {
 #[test]
 fn a_stop_leaves_what_was_found_with_its_gap() {
     let design = data::regression(40, 16, 7).design(&[1.0], true);
-    let search = Exhaustive { min_features: Some(7), ..Exhaustive::new(8) };
+    let search = Exhaustive::new(8).min_features(7);
     for criterion in criteria() {
         let whole = run(&search, &*criterion, &design, &mut Silent);
         let best = whole.result().unwrap().score.loss;

@@ -3,24 +3,24 @@
 use serde_json::json;
 use std::collections::BTreeMap;
 use vaglio::core::{
-    Answer, Criterion, Design, Event, Feature, FeatureRef, Observer, Path, SearchContext, SearchStrategy, Silent,
-    StopReason, SubsetScorer,
+    Answer, Criterion, Design, Event, Feature, FeatureRef, Observer, Path, SearchContext, Silent, StopReason,
+    SubsetScorer,
 };
 use vaglio::criteria::Loo;
-use vaglio::search::Blocks;
+use vaglio::search::{Blocks, Search};
 use vaglio_testkit::{Near, data};
 
-pub fn by_definition(search: &dyn SearchStrategy, design: &Design) -> Path {
+pub fn by_definition(search: &Search, design: &Design) -> Path {
     let criterion = Loo::default();
     let subset = SubsetScorer::by_definition(&criterion, design);
-    search.search(&mut SearchContext::new(&criterion, design, subset, &mut Silent, 0)).unwrap()
+    search.run(&mut SearchContext::new(&criterion, design, subset, &mut Silent, 0)).unwrap()
 }
 
-pub fn fast(search: &dyn SearchStrategy, design: &Design, observer: &mut dyn Observer) -> Path {
+pub fn fast(search: &Search, design: &Design, observer: &mut dyn Observer) -> Path {
     let criterion: &dyn Criterion = &Loo::default();
     search.check(criterion, design).unwrap();
     let subset = SubsetScorer::open(criterion, design, &search.outline(design).unwrap()).unwrap();
-    search.search(&mut SearchContext::new(criterion, design, subset, &mut *observer, 0)).unwrap()
+    search.run(&mut SearchContext::new(criterion, design, subset, &mut *observer, 0)).unwrap()
 }
 
 pub fn loss(design: &Design, subset: &[Feature]) -> f64 {
@@ -46,7 +46,7 @@ pub fn designs() -> Vec<Design> {
     ]
 }
 
-pub fn searches() -> Vec<Box<dyn SearchStrategy>> {
+pub fn searches() -> Vec<Search> {
     let kinds = ["greedy", "backward", "floating", "exhaustive"];
     kinds.iter().map(|kind| serde_json::from_value(json!({"kind": kind})).unwrap()).collect()
 }

@@ -5,12 +5,12 @@ use ndarray::Array2;
 use std::collections::BTreeMap;
 use vaglio::core::{
     Absolute, AnyLoss, Columns, Constraints, Criterion, Design, Feature, Heredity, Path, Problem, Readout, Score,
-    SearchContext, SearchStrategy, Sign, Silent, Squared, StopReason, SubsetScorer, Task,
+    SearchContext, Sign, Silent, Squared, StopReason, SubsetScorer, Task,
 };
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{
     All, Alternatives, Backward, Chain, Exhaustive, Floating, Greedy, Lars, PathCoefficients, Polish,
-    Random as RandomSearch, Rank, RemovalStep, Within,
+    Random as RandomSearch, Rank, RemovalStep, Search, Within,
 };
 use vaglio_testkit::{Random, data};
 
@@ -101,10 +101,10 @@ fn keeps(given: &Constraints, design: &Design, subset: &[Feature], lambda: Optio
     }
 }
 
-fn run(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Option<Path> {
+fn run(search: &Search, criterion: &dyn Criterion, design: &Design) -> Option<Path> {
     search.check(criterion, design).ok()?;
     let subset = SubsetScorer::open(criterion, design, &search.outline(design).unwrap()).unwrap();
-    Some(search.search(&mut SearchContext::new(criterion, design, subset, &mut Silent, 3)).unwrap())
+    Some(search.run(&mut SearchContext::new(criterion, design, subset, &mut Silent, 3)).unwrap())
 }
 
 fn criteria() -> [Box<dyn Criterion>; 3] {
@@ -144,7 +144,7 @@ fn a_search_of_all_subsets_finds_the_best_that_keeps_the_constraints() {
         let criteria = criteria();
         let criterion = &*criteria[seed as usize % 3];
         let blocks = (seed % 4 == 3 && given.at_most.is_empty()).then(|| named(&[("p", &[2, 3])]).unwrap());
-        let search = Exhaustive { blocks: blocks.clone(), ..Exhaustive::default() }.constraints(given.clone());
+        let search = Search::new(Exhaustive::default()).blocks(blocks.clone()).constraints(given.clone());
         let Some(path) = run(&search, criterion, &design) else { panic!("{seed}: {given:?}") };
         let all = enumerated(&given, criterion, &design);
         let is_whole =
@@ -161,7 +161,8 @@ fn a_search_of_all_subsets_finds_the_best_that_keeps_the_constraints() {
         let certificate = path.certificate.unwrap();
         assert!(certificate.optimal && certificate.gap == Some(0.0));
         constrained += usize::from(expected.len() < NAMES.len());
-        let search = search.alternatives(Some(Alternatives { within: Within::Part(0.2), count: 200 }));
+        let alternatives = Some(Alternatives { within: Within::Part(0.2), count: 200 });
+        let search = Search::new(Exhaustive { alternatives }).blocks(blocks.clone()).constraints(given.clone());
         if let Some(near) = run(&search, criterion, &design).and_then(|path| path.alternatives) {
             let mut subsets: Vec<Vec<Feature>> = near.subsets.into_iter().map(|(subset, _)| subset).collect();
             subsets.sort();
@@ -176,28 +177,28 @@ fn a_search_of_all_subsets_finds_the_best_that_keeps_the_constraints() {
     assert!(constrained > 60, "{constrained}");
 }
 
-fn rounds(step: impl Into<RemovalStep>) -> Backward {
-    Backward { step: step.into(), ..Backward::default() }
+fn rounds(step: impl Into<RemovalStep>) -> Search {
+    Backward { step: step.into() }.into()
 }
 
-fn searches(given: &Constraints) -> Vec<Box<dyn SearchStrategy>> {
+fn searches(given: &Constraints) -> Vec<Search> {
     let given = given.clone();
     vec![
-        Box::new(Greedy::default().constraints(given.clone())),
-        Box::new(Greedy::new(4).polish(Polish::Swaps).constraints(given.clone())),
-        Box::new(Backward::default().constraints(given.clone())),
-        Box::new(Backward::default().polish(Polish::Swaps).constraints(given.clone())),
-        Box::new(rounds(2).constraints(given.clone())),
-        Box::new(rounds(0.4).constraints(given.clone())),
-        Box::new(rounds(99).forced(["d"]).constraints(given.clone())),
-        Box::new(Floating::default().constraints(given.clone())),
-        Box::new(Rank::default().constraints(given.clone())),
-        Box::new(RandomSearch::default().repeats(4).constraints(given.clone())),
-        Box::new(Lars::default().constraints(given.clone())),
-        Box::new(Lars::default().lasso(false).constraints(given.clone())),
-        Box::new(Greedy::default().forced(["c"]).constraints(given.clone())),
-        Box::new(Backward::default().forced(["c", "d"]).constraints(given.clone())),
-        Box::new(Chain::new(Rank::new(6)).then(Greedy::default().constraints(given))),
+        Search::new(Greedy {}).constraints(given.clone()),
+        Greedy::new(4).polish(Polish::Swaps).constraints(given.clone()),
+        Search::new(Backward::default()).constraints(given.clone()),
+        Search::new(Backward::default()).polish(Polish::Swaps).constraints(given.clone()),
+        rounds(2).constraints(given.clone()),
+        rounds(0.4).constraints(given.clone()),
+        rounds(99).forced(["d"]).constraints(given.clone()),
+        Search::new(Floating {}).constraints(given.clone()),
+        Search::new(Rank {}).constraints(given.clone()),
+        Search::new(RandomSearch { repeats: 4, seed: None }).constraints(given.clone()),
+        Search::new(Lars::default()).constraints(given.clone()),
+        Search::new(Lars { lasso: false, ..Lars::default() }).constraints(given.clone()),
+        Search::new(Greedy {}).forced(["c"]).constraints(given.clone()),
+        Search::new(Backward::default()).forced(["c", "d"]).constraints(given.clone()),
+        Chain::new(Rank::new(6)).then(Search::new(Greedy {}).constraints(given.clone())).into(),
     ]
 }
 
@@ -229,7 +230,7 @@ fn every_step_and_entry_of_every_search_keeps_the_constraints() {
                 continue;
             }
             let subset = SubsetScorer::open(criterion, &design, &search.outline(&design).unwrap()).unwrap();
-            let path = search.search(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 3));
+            let path = search.run(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 3));
             let Ok(path) = path else {
                 // Forced columns whose weights have the other sign are refused when that is seen.
                 assert!(path.unwrap_err().to_string().contains("constraints.signs"), "{seed}: {search:?}");
@@ -257,7 +258,7 @@ fn paths_of_several_outputs_keep_the_constraints() {
         let (design, given) = (of_targets(2, &mut random), constraints(&mut random));
         let given = Constraints { signs: BTreeMap::default(), ..given };
         for coefficients in [PathCoefficients::Refit, PathCoefficients::Path] {
-            let search = Lars { coefficients, constraints: Some(given.clone()), ..Lars::default() };
+            let search = Search::new(Lars { coefficients, ..Lars::default() }).constraints(given.clone());
             let Some(path) = run(&search, &Loo::default(), &design) else { continue };
             for (subset, _) in passed(&path) {
                 assert!(subset.is_empty() || keeps(&given, &design, &subset, None), "{seed}: {subset:?} of {search:?}");
@@ -269,14 +270,14 @@ fn paths_of_several_outputs_keep_the_constraints() {
     assert!(steps > 500 && ended > 50, "{steps} {ended}");
 }
 
-fn refused(search: &dyn SearchStrategy, design: &Design) -> String {
+fn refused(search: &Search, design: &Design) -> String {
     search.check(&Loo::default(), design).unwrap_err().to_string()
 }
 
 #[test]
 fn what_no_subset_can_keep_is_refused_in_words() {
     let design = design(&mut Random::new(1));
-    let greedy = |given: Constraints| Greedy::default().constraints(given);
+    let greedy = |given: Constraints| Search::new(Greedy {}).constraints(given);
     let given = Constraints::default();
     let plain = data::regression(12, 4, 1).design(&[1.0], true);
     let outputs = data::regression(12, 4, 1).outputs(2).design(&[1.0], true);
@@ -318,13 +319,14 @@ fn what_no_subset_can_keep_is_refused_in_words() {
             "2 columns",
         ),
         (
-            refused(&All::default().constraints(given.clone().at_most("a", 1)), &design),
+            refused(&Search::new(All {}).constraints(given.clone().at_most("a", 1)), &design),
             "constraints",
             "every column is kept",
         ),
         (
             refused(
-                &Lars::default().coefficients(PathCoefficients::Path).constraints(given.sign("a", Sign::Positive)),
+                &Search::new(Lars { coefficients: PathCoefficients::Path, ..Lars::default() })
+                    .constraints(given.sign("a", Sign::Positive)),
                 &design,
             ),
             "constraints.signs",
@@ -340,7 +342,7 @@ fn what_no_subset_can_keep_is_refused_in_words() {
 fn a_product_costs_what_its_factors_do_and_what_several_need_is_paid_once() {
     let design = design(&mut Random::new(1));
     let cost = |given: &Constraints, subset: &[Feature]| {
-        let search = Greedy::default().constraints(given.clone());
+        let search = Search::new(Greedy {}).constraints(given.clone());
         search.rules(&design).unwrap().unwrap().cost(subset)
     };
     let given = Constraints::default().cost("a", 1.0).cost("b", 2.0).cost("d", 4.0);
@@ -357,7 +359,7 @@ fn a_product_costs_what_its_factors_do_and_what_several_need_is_paid_once() {
 fn a_backward_search_begins_at_the_first_subset_that_keeps_the_constraints() {
     let design = design(&mut Random::new(4));
     let given = Constraints::default().at_most("a*", 1).heredity(Heredity::Strong);
-    let path = run(&Backward::default().constraints(given.clone()), &Loo::default(), &design).unwrap();
+    let path = run(&Search::new(Backward::default()).constraints(given.clone()), &Loo::default(), &design).unwrap();
     let start = path.start();
     assert!(keeps(&given, &design, &start, None) && start.len() < NAMES.len(), "{start:?}");
     assert!(path.steps.iter().all(|step| step.action == vaglio::core::Action::Remove));
@@ -390,7 +392,10 @@ fn threads_change_nothing_under_constraints() {
     let paths: Vec<Path> = (1..=3)
         .map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| run(&Exhaustive::default().constraints(given.clone()), &Loo::default(), &design)).unwrap()
+            pool.install(|| {
+                run(&Search::new(Exhaustive::default()).constraints(given.clone()), &Loo::default(), &design)
+            })
+            .unwrap()
         })
         .collect();
     assert!(paths.windows(2).all(|pair| pair[0] == pair[1]));

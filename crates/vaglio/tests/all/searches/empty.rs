@@ -2,11 +2,9 @@
 
 use super::common::{by_definition, fast, loss, refs};
 use serde_json::{Value, json};
-use vaglio::core::{
-    Choose, Criterion, Design, Feature, Score, SearchContext, SearchStrategy, Silent, StopReason, SubsetScorer,
-};
+use vaglio::core::{Choose, Criterion, Design, Feature, Score, SearchContext, Silent, StopReason, SubsetScorer};
 use vaglio::criteria::{Loo, Mrmr};
-use vaglio::search::{Exhaustive, Floating, Greedy};
+use vaglio::search::{Exhaustive, Floating, Greedy, Search};
 use vaglio_testkit::{Random, data};
 
 /// Columns and a target that have nothing to do with each other, of which no subset predicts.
@@ -20,7 +18,7 @@ fn noise(rows: usize, columns: usize, seed: u64) -> Design {
     Design::identity(&problem, vaglio::core::Readout::new(vec![1.0], true).unwrap())
 }
 
-fn search(mut settings: Value, more: &Value) -> Box<dyn SearchStrategy> {
+fn search(mut settings: Value, more: &Value) -> Search {
     let more = more.as_object().unwrap().clone();
     settings.as_object_mut().unwrap().extend(more);
     serde_json::from_value(settings).unwrap()
@@ -36,7 +34,7 @@ fn no_column_is_taken_where_none_beats_the_empty_subset() {
         for kind in FORWARD {
             for choose in ["best", "auto"] {
                 let search = search(json!({"kind": kind}), &json!({"choose": choose}));
-                for path in [fast(&*search, &design, &mut Silent), by_definition(&*search, &design)] {
+                for path in [fast(&search, &design, &mut Silent), by_definition(&search, &design)] {
                     let lowest = path.entries.iter().map(|e| e.score.loss).fold(f64::INFINITY, f64::min);
                     assert!(!path.entries.is_empty(), "{kind}: the walk is what it was");
                     match path.result() {
@@ -54,8 +52,9 @@ fn no_column_is_taken_where_none_beats_the_empty_subset() {
 
 #[test]
 fn what_asks_for_columns_gets_them() {
-    let design =
-        (0..).map(|seed| noise(20, 5, seed)).find(|d| fast(&Exhaustive::default(), d, &mut Silent).chosen.is_none());
+    let design = (0..)
+        .map(|seed| noise(20, 5, seed))
+        .find(|d| fast(&Search::new(Exhaustive::default()), d, &mut Silent).chosen.is_none());
     let design = design.unwrap();
     for kind in FORWARD {
         for more in [
@@ -65,11 +64,11 @@ fn what_asks_for_columns_gets_them() {
             json!({"choose": "best", "forced": [1]}),
         ] {
             let search = search(json!({"kind": kind}), &more);
-            assert!(fast(&*search, &design, &mut Silent).result().is_some(), "{kind} {more}");
+            assert!(fast(&search, &design, &mut Silent).result().is_some(), "{kind} {more}");
         }
     }
     let backward = search(json!({"kind": "backward"}), &json!({"choose": "best"}));
-    assert!(fast(&*backward, &design, &mut Silent).result().is_some(), "backward keeps one");
+    assert!(fast(&backward, &design, &mut Silent).result().is_some(), "backward keeps one");
 }
 
 /// Within one standard error of the lowest score the fewest columns are taken, which can be none.
@@ -80,7 +79,7 @@ fn one_standard_error_counts_the_empty_subset() {
         let design = data::regression(14, 5, seed).design(&[30.0 * seed as f64 + 0.1], true);
         for kind in FORWARD {
             let search = search(json!({"kind": kind}), &json!({"choose": "one_se"}));
-            let path = fast(&*search, &design, &mut Silent);
+            let path = fast(&search, &design, &mut Silent);
             let best = path.entries.iter().min_by(|a, b| a.score.loss.total_cmp(&b.score.loss)).unwrap();
             let bound = best.score.loss + best.standard_error.unwrap();
             let first = path.entries.iter().find(|e| e.score.loss <= bound).unwrap();
@@ -100,15 +99,14 @@ fn a_tolerance_above_the_first_gain_leaves_nothing() {
     let best = fast(&Exhaustive::new(1), &design, &mut Silent).entries[0].subset[0];
     let first = gain(&[best]);
     assert!(first > 0.0);
-    let floating =
-        |tolerance: f64| fast(&Floating { tolerance: Some(tolerance), ..Floating::default() }, &design, &mut Silent);
+    let floating = |tolerance: f64| fast(&Search::new(Floating {}).tolerance(tolerance), &design, &mut Silent);
     assert!(floating(0.999 * first).result().is_some());
     let path = floating(1000.0 * first);
     assert!(path.result().is_none() && path.stop_reason == StopReason::Tolerance);
     assert_eq!(path.entries[0].subset, [best], "the walk keeps one");
-    let forced = Floating { forced: refs(&[best]), tolerance: Some(1000.0 * first), ..Floating::default() };
+    let forced = Search::new(Floating {}).forced(refs(&[best])).tolerance(1000.0 * first);
     assert_eq!(fast(&forced, &design, &mut Silent).result().unwrap().subset, [best]);
-    let greedy = Greedy { tolerance: Some(1000.0 * first), choose: Choose::Best, ..Greedy::default() };
+    let greedy = Search::new(Greedy {}).tolerance(1000.0 * first).choose(Choose::Best);
     let path = fast(&greedy, &design, &mut Silent);
     assert!(path.result().is_none() && path.entries.is_empty());
 }
@@ -140,7 +138,7 @@ fn no_result_has_an_infinite_score() {
                 }
                 let subset = SubsetScorer::open(&criterion, &design, &search.outline(&design).unwrap()).unwrap();
                 let mut silent = Silent;
-                let path = search.search(&mut SearchContext::new(&criterion, &design, subset, &mut silent, 0)).unwrap();
+                let path = search.run(&mut SearchContext::new(&criterion, &design, subset, &mut silent, 0)).unwrap();
                 let on = format!("{kind} {choose} {polish} {most}: {:?} {:?}", path.chosen, path.entries);
                 let result = path.result().map(|entry| entry.score.loss);
                 assert!(result.is_none_or(f64::is_finite), "{on}");
@@ -161,9 +159,9 @@ fn tolerance_counts_from_the_first_column_where_none_does_not_compare() {
     let design = data::regression(40, 6, 3).design(&[1.0], true);
     let criterion: &dyn Criterion = &Mrmr::default();
     let walk = |settings: Value| {
-        let search: Box<dyn SearchStrategy> = serde_json::from_value(settings).unwrap();
+        let search: Search = serde_json::from_value(settings).unwrap();
         let subset = SubsetScorer::by_definition(criterion, &design);
-        search.search(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 0)).unwrap()
+        search.run(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 0)).unwrap()
     };
     for kind in ["greedy", "floating", "rank", "random"] {
         let free = walk(json!({"kind": kind, "choose": "last", "tolerance": null}));

@@ -1,8 +1,8 @@
 //! Columns in an order that is drawn.
 
 use super::common::{NEAR, by_definition, designs, fast, loss, named, refs};
-use vaglio::core::{Action, Choose, Design, Feature, Path, SearchStrategy, Silent, StopReason};
-use vaglio::search::{Polish, Random};
+use vaglio::core::{Action, Choose, Design, Feature, Path, Silent, StopReason};
+use vaglio::search::{Polish, Random, Search};
 use vaglio_testkit::data;
 
 /// The columns that each repeat adds, in order.
@@ -17,8 +17,12 @@ fn orders(path: &Path) -> Vec<Vec<Feature>> {
     orders
 }
 
-fn seeded(seed: u64) -> Random {
-    Random { seed: Some(seed), ..Random::default() }
+fn seeded(seed: u64) -> Search {
+    repeated(1, seed)
+}
+
+fn repeated(repeats: usize, seed: u64) -> Search {
+    Random { repeats, seed: Some(seed) }.into()
 }
 
 fn drawn(seed: u64, design: &Design) -> Vec<Feature> {
@@ -55,7 +59,7 @@ fn every_column_enters_once_whether_or_not_the_score_falls() {
 #[test]
 fn the_path_keeps_the_best_of_every_size_over_repeats() {
     for design in designs() {
-        let search = Random { repeats: 5, max_features: Some(4), choose: Choose::Best, ..seeded(3) };
+        let search = repeated(5, 3).max_features(4).choose(Choose::Best);
         for path in [fast(&search, &design, &mut Silent), by_definition(&search, &design)] {
             let orders = orders(&path);
             assert_eq!(orders.len(), 5);
@@ -82,7 +86,7 @@ fn the_order_follows_from_the_seed_and_the_number_of_columns() {
     let order = drawn(7, &design);
     assert_eq!(drawn(7, &data::regression(30, 9, 6).weighted().design(&[0.1, 3.0], false)), order);
     assert_eq!(orders(&fast(&Random::new(9), &design, &mut Silent))[0], drawn(0, &design), "the context's seed");
-    let limited = Random { excluded: refs(&[order[0]]), forced: refs(&[order[5]]), repeats: 2, ..seeded(7) };
+    let limited = repeated(2, 7).excluded(refs(&[order[0]])).forced(refs(&[order[5]]));
     let path = fast(&limited, &design, &mut Silent);
     let rest: Vec<Feature> = order.iter().copied().filter(|f| *f != order[0] && *f != order[5]).collect();
     assert_eq!(orders(&path)[0], [&[order[5]], &rest[..]].concat());
@@ -99,24 +103,24 @@ fn limits_blocks_and_repeats_are_kept() {
     let wide = data::regression(8, 12, 9).design(&[1.0], true);
     assert_eq!(drawn(1, &wide).len(), 8, "as many as there are rows");
     assert_eq!(fast(&Random::new(11), &wide, &mut Silent).entries.len(), 11);
-    let blocks = Random { blocks: named(&[("a", &[0, 1, 2]), ("b", &[4, 6])]), ..seeded(2) };
+    let blocks = seeded(2).blocks(named(&[("a", &[0, 1, 2]), ("b", &[4, 6])]));
     let path = fast(&blocks, &wide, &mut Silent);
     let together = path.steps.iter().filter(|step| !step.with.is_empty());
     together.for_each(|step| assert!([(0, vec![1, 2]), (4, vec![6])].contains(&(step.feature, step.with.clone()))));
     assert!(path.entries.iter().all(|entry| NEAR.holds(entry.score.loss, loss(&wide, &entry.subset))));
     // A patience ends a walk and not the others.
-    let patient = Random { patience: Some(1), repeats: 6, ..seeded(4) };
+    let patient = repeated(6, 4).patience(1);
     let path = fast(&patient, &wide, &mut Silent);
     assert_eq!(orders(&path).len(), 6);
     assert!(orders(&path).iter().any(|order| order.len() < 8));
-    let polished = Random { polish: Polish::Swaps, ..Random::new(3) };
+    let polished = Random::new(3).polish(Polish::Swaps);
     let (plain, polished) = (fast(&Random::new(3), &wide, &mut Silent), fast(&polished, &wide, &mut Silent));
     assert!(polished.entries[2].score.loss <= plain.entries[2].score.loss);
 }
 
 #[test]
 fn settings_without_a_meaning_are_refused() {
-    let (design, none) = (&designs()[0], Random { repeats: 0, ..Random::default() });
+    let (design, none) = (&designs()[0], repeated(0, 1));
     let refused = none.outline(design).unwrap_err().to_string();
     assert!(refused.contains("repeats") && refused.contains("1 is the least"), "{refused}");
 }

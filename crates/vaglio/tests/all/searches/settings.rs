@@ -5,12 +5,10 @@ use linfa::ParamGuard;
 use serde_json::json;
 use std::sync::Arc;
 use vaglio::Selector;
-use vaglio::core::{
-    Answer, Criterion, Event, Monitor, Observer, Outline, Path, SearchStrategy, Silent, StopReason, StopSign,
-};
+use vaglio::core::{Answer, Criterion, Event, Monitor, Observer, Outline, Path, Silent, StopReason, StopSign};
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::learners::Rls;
-use vaglio::search::{Exhaustive, Floating, Greedy, Rank};
+use vaglio::search::{Exhaustive, Floating, Greedy, Rank, Search};
 use vaglio_testkit::data;
 
 struct StopAt(usize);
@@ -30,7 +28,7 @@ fn every_search_stops_when_told_to() {
     let design = data::regression(20, 8, 43).design(&[0.4], true);
     for search in searches() {
         for after in 1..4 {
-            let path = fast(&*search, &design, &mut StopAt(after));
+            let path = fast(&search, &design, &mut StopAt(after));
             assert_eq!(path.stop_reason, StopReason::Limit);
             match path.certificate {
                 None => assert_eq!(path.steps.len(), after),
@@ -39,7 +37,7 @@ fn every_search_stops_when_told_to() {
         }
     }
     // After the first questions the greedy start has an entry of every size.
-    let path = fast(&Exhaustive::default(), &design, &mut StopAt(10));
+    let path = fast(&Search::new(Exhaustive::default()), &design, &mut StopAt(10));
     assert_eq!(path.entries.len(), 8);
 }
 
@@ -47,11 +45,10 @@ fn every_search_stops_when_told_to() {
 fn settings_that_cannot_be_are_refused_in_words() {
     let design = data::regression(12, 40, 44).constants(1).design(&[1.0], true);
     let refused = |settings: serde_json::Value| {
-        let search: Box<dyn SearchStrategy> = serde_json::from_value(settings).unwrap();
+        let search: Search = serde_json::from_value(settings).unwrap();
         search.check(&Loo::default(), &design).unwrap_err().to_string()
     };
-    let more: Box<dyn SearchStrategy> =
-        serde_json::from_value(json!({"kind": "floating", "max_features": 50})).unwrap();
+    let more: Search = serde_json::from_value(json!({"kind": "floating", "max_features": 50})).unwrap();
     more.check(&Loo::default(), &design).unwrap();
     let cases = [
         (
@@ -92,7 +89,7 @@ fn settings_that_cannot_be_are_refused_in_words() {
     }
     let search = Exhaustive::new(6);
     search.check(&Loo::default(), &design).unwrap();
-    let many = Exhaustive::default().check(&KFold::new(5), &design).unwrap_err().to_string();
+    let many = Search::new(Exhaustive::default()).check(&KFold::new(5), &design).unwrap_err().to_string();
     assert_eq!(
         many,
         "`max_features`: there are 1099511627775 subsets of up to 40 columns, and of more than 2^30 a criterion must rule \
@@ -100,7 +97,7 @@ fn settings_that_cannot_be_are_refused_in_words() {
          with `polish: swaps`"
     );
     let wide = data::regression(5, 3000, 1).design(&[1.0], true);
-    let words = Exhaustive::default().check(&Loo::default(), &wide).unwrap_err().to_string();
+    let words = Search::new(Exhaustive::default()).check(&Loo::default(), &wide).unwrap_err().to_string();
     assert!(words.contains("subsets of up to 3000 columns"), "{words}");
 }
 
@@ -115,8 +112,8 @@ fn settings_read_back_as_they_are_written() {
         text["kind"] = json!(kind);
         for blocks in [json!(null), json!("one_hot"), json!({"b": ["a", 2]})] {
             text["blocks"] = blocks;
-            let search: Box<dyn SearchStrategy> = serde_json::from_value(text.clone()).unwrap();
-            let mut written = serde_json::to_value(&*search).unwrap();
+            let search: Search = serde_json::from_value(text.clone()).unwrap();
+            let mut written = serde_json::to_value(&search).unwrap();
             if kind == "backward" {
                 assert_eq!(written.as_object_mut().unwrap().shift_remove("step"), Some(json!(1)));
             }
@@ -127,9 +124,9 @@ fn settings_read_back_as_they_are_written() {
         }
     }
     let wrong = json!({"kind": "greedy", "blocks": "all"});
-    let words = serde_json::from_value::<Box<dyn SearchStrategy>>(wrong).unwrap_err().to_string();
+    let words = serde_json::from_value::<Search>(wrong).unwrap_err().to_string();
     assert!(words.contains("expected `one_hot` or a map from names to lists of columns"), "{words}");
-    assert_eq!(Floating::default().tolerance, Some(1e-6));
+    assert_eq!(Search::new(Floating {}).settings.tolerance, Some(1e-6));
     let outline: Outline = Greedy::new(2).outline(&designs()[0]).unwrap();
     assert_eq!((outline.steps, outline.trials), (2, 11.0));
 }
@@ -139,7 +136,7 @@ fn settings_read_back_as_they_are_written() {
 fn what_comes_before_the_first_step_ends_when_the_run_does() {
     let problem = data::regression(40, 6, 3).problem();
     for criterion in [Arc::new(KFold::default()) as Arc<dyn Criterion>, Arc::new(Nhsic::default())] {
-        let selector = Selector::from_parts(criterion, Arc::new(Greedy::new(3)), Arc::new(Rls::default()));
+        let selector = Selector::from_parts(criterion, Greedy::new(3), Arc::new(Rls::default()));
         let selector = selector.check().unwrap();
         let stop = StopSign::new(|| Some(StopReason::Interrupted));
         let path = selector.select(&problem, Monitor { stop, ..Monitor::from(&mut Silent) }).unwrap().path;
@@ -153,7 +150,7 @@ fn ranks_beyond_the_rows_grow_by_a_fifth() {
     let design = data::regression(10, 40, 3).design(&[1.0], true);
     let sizes = |path: Path| path.entries.iter().map(|entry| entry.subset.len()).collect::<Vec<_>>();
     let few: Vec<usize> = (1..=10).chain([12, 15, 18, 22, 27, 33, 40]).collect();
-    assert_eq!(sizes(fast(&Rank::default(), &design, &mut Silent)), few);
-    let every = Rank { tolerance: Some(0.0), patience: Some(40), ..Rank::default() };
+    assert_eq!(sizes(fast(&Search::new(Rank {}), &design, &mut Silent)), few);
+    let every = Search::new(Rank {}).tolerance(0.0).patience(40);
     assert_eq!(sizes(fast(&every, &design, &mut Silent)), (1..=40).collect::<Vec<_>>());
 }

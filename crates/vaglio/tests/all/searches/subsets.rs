@@ -2,11 +2,11 @@
 
 use super::common::{NEAR, StopAt, by_definition, designs, fast, loss, named, refs};
 use vaglio::core::{
-    Criterion, Design, Evaluator, Feature, Observer, Path, Result, Score, SearchContext, SearchStrategy, Shortcut,
-    Silent, StopReason, SubsetScorer,
+    Criterion, Design, Evaluator, Feature, Observer, Path, Result, Score, SearchContext, Shortcut, Silent, StopReason,
+    SubsetScorer,
 };
 use vaglio::criteria::Loo;
-use vaglio::search::{Exhaustive, Greedy};
+use vaglio::search::{Exhaustive, Greedy, Search};
 use vaglio_testkit::data;
 
 /// The subsets of `features`, in lexicographic order within each size.
@@ -37,8 +37,10 @@ fn best_of_size(design: &Design, size: usize) -> (Vec<Feature>, f64) {
 fn exhaustive_is_plain_enumeration() {
     for design in designs() {
         let count = design.candidates().len();
-        for path in [by_definition(&Exhaustive::default(), &design), fast(&Exhaustive::default(), &design, &mut Silent)]
-        {
+        for path in [
+            by_definition(&Search::new(Exhaustive::default()), &design),
+            fast(&Search::new(Exhaustive::default()), &design, &mut Silent),
+        ] {
             assert_eq!(path.entries.len(), count);
             for (entry, size) in path.entries.iter().zip(1..) {
                 let (subset, loss) = best_of_size(&design, size);
@@ -50,7 +52,7 @@ fn exhaustive_is_plain_enumeration() {
             assert_eq!(certificate.visited + certificate.pruned, (1 << count) - 1);
             assert_eq!(path.stop_reason, StopReason::AllSubsets);
         }
-        let two = Exhaustive { min_features: Some(2), ..Exhaustive::new(2) };
+        let two = Exhaustive::new(2).min_features(2);
         let path = fast(&two, &design, &mut Silent);
         assert_eq!(path.entries.len(), 1);
         assert_eq!(path.entries[0].subset, best_of_size(&design, 2).0);
@@ -62,8 +64,7 @@ fn exhaustive_is_plain_enumeration() {
 #[test]
 fn exhaustive_keeps_forced_columns_and_blocks() {
     let design = data::regression(14, 6, 35).design(&[0.5], true);
-    let search =
-        Exhaustive { forced: refs(&[5]), blocks: named(&[("pair", &[3, 0]), ("own", &[5])]), ..Exhaustive::new(4) };
+    let search = Exhaustive::new(4).forced(refs(&[5])).blocks(named(&[("pair", &[3, 0]), ("own", &[5])]));
     let path = fast(&search, &design, &mut Silent);
     let allowed = |s: &Vec<Feature>| s.contains(&5) && s.contains(&0) == s.contains(&3);
     for entry in &path.entries {
@@ -100,9 +101,9 @@ impl Evaluator for Bounding<'_> {
     }
 }
 
-fn bounded(search: &Exhaustive, design: &Design, observer: &mut dyn Observer) -> Path {
+fn bounded(search: &Search, design: &Design, observer: &mut dyn Observer) -> Path {
     let subset = SubsetScorer::new(Shortcut::new("bounding", Bounding(design)));
-    search.search(&mut SearchContext::new(&Loo::default(), design, subset, &mut *observer, 0)).unwrap()
+    search.run(&mut SearchContext::new(&Loo::default(), design, subset, &mut *observer, 0)).unwrap()
 }
 
 #[test]
@@ -110,9 +111,7 @@ fn bounds_leave_out_subtrees_and_change_nothing() {
     let mut pruned = 0;
     for design in designs() {
         let count = design.candidates().len();
-        for search in
-            [Exhaustive::default(), Exhaustive::new(3), Exhaustive { min_features: Some(3), ..Exhaustive::new(3) }]
-        {
+        for search in [Search::new(Exhaustive::default()), Exhaustive::new(3), Exhaustive::new(3).min_features(3)] {
             let plain = by_definition(&search, &design);
             let path = bounded(&search, &design, &mut Silent);
             assert_eq!(path.entries, plain.entries);
@@ -122,7 +121,7 @@ fn bounds_leave_out_subtrees_and_change_nothing() {
             assert!(all.visited < 1 << count);
             pruned += certificate.pruned;
         }
-        let joined = Exhaustive { blocks: named(&[("b", &[4, 1]), ("c", &[0, 3])]), ..Exhaustive::default() };
+        let joined = Search::new(Exhaustive::default()).blocks(named(&[("b", &[4, 1]), ("c", &[0, 3])]));
         assert_eq!(bounded(&joined, &design, &mut Silent).entries, by_definition(&joined, &design).entries);
     }
     assert!(pruned > 50, "{pruned}");
@@ -134,7 +133,7 @@ fn bounds_keep_what_is_better_than_the_greedy_start() {
     let mut better = 0;
     for seed in 50..90 {
         let design = data::regression(12, 7, seed).collinear(0.3).design(&[0.2], true);
-        let search = Exhaustive { min_features: Some(3), ..Exhaustive::new(3) };
+        let search = Exhaustive::new(3).min_features(3);
         let path = bounded(&search, &design, &mut Silent);
         let greedy = fast(&Greedy::new(3), &design, &mut Silent);
         let (subset, loss) = best_of_size(&design, 3);
@@ -148,10 +147,10 @@ fn bounds_keep_what_is_better_than_the_greedy_start() {
 fn a_stop_leaves_a_gap_that_holds() {
     let (mut gaps, mut late) = (0, 0);
     for design in designs() {
-        let whole = fast(&Exhaustive::default(), &design, &mut Silent);
+        let whole = fast(&Search::new(Exhaustive::default()), &design, &mut Silent);
         let best = whole.result().unwrap().score.loss;
         for after in 1..14 {
-            let path = bounded(&Exhaustive::default(), &design, &mut StopAt(after));
+            let path = bounded(&Search::new(Exhaustive::default()), &design, &mut StopAt(after));
             let certificate = path.certificate.as_ref().unwrap();
             let Some(found) = path.result().map(|entry| entry.score.loss) else { continue };
             if path.stop_reason == StopReason::AllSubsets {

@@ -2,32 +2,26 @@
 
 use super::common::{NEAR, deceptive, designs, fast, loss, refs};
 use serde_json::json;
-use vaglio::core::{Choose, Feature, SearchStrategy, Silent};
+use vaglio::core::{Choose, Feature, Silent};
 use vaglio::criteria::Loo;
-use vaglio::search::{Backward, Greedy, Polish};
+use vaglio::search::{Backward, Greedy, Polish, Search};
 use vaglio_testkit::{Broken, check_search, data};
 
 #[test]
 fn swaps_reach_a_subset_that_no_exchange_improves() {
     let mut helped = 0;
     for design in designs().into_iter().chain([deceptive()]) {
-        let searches: [(Box<dyn SearchStrategy>, Box<dyn SearchStrategy>); 3] = [
+        let searches: [(Search, Search); 3] = [
+            (Greedy::new(2).choose(Choose::Last), Greedy::new(2).choose(Choose::Last).polish(Polish::Swaps)),
+            (Backward::new(3).choose(Choose::Last), Backward::new(3).choose(Choose::Last).polish(Polish::Swaps)),
             (
-                Box::new(Greedy { choose: Choose::Last, ..Greedy::new(2) }),
-                Box::new(Greedy { choose: Choose::Last, polish: Polish::Swaps, ..Greedy::new(2) }),
-            ),
-            (
-                Box::new(Backward { choose: Choose::Last, ..Backward::new(3) }),
-                Box::new(Backward { choose: Choose::Last, polish: Polish::Swaps, ..Backward::new(3) }),
-            ),
-            (
-                Box::new(Backward { max_features: Some(3), ..Backward::default() }),
-                Box::new(Backward { max_features: Some(3), polish: Polish::Swaps, ..Backward::default() }),
+                Search::new(Backward::default()).max_features(3),
+                Search::new(Backward::default()).max_features(3).polish(Polish::Swaps),
             ),
         ];
         for (plain, polished) in searches {
-            let before = fast(&*plain, &design, &mut Silent);
-            let after = fast(&*polished, &design, &mut Silent);
+            let before = fast(&plain, &design, &mut Silent);
+            let after = fast(&polished, &design, &mut Silent);
             let (old, new) = (before.result().unwrap(), after.result().unwrap());
             assert_eq!(old.subset.len(), new.subset.len());
             assert!(new.score.loss <= old.score.loss);
@@ -46,10 +40,10 @@ fn swaps_reach_a_subset_that_no_exchange_improves() {
         }
     }
     assert!(helped > 0);
-    let greedy = Greedy { choose: Choose::Last, ..Greedy::new(2) };
+    let greedy = Greedy::new(2).choose(Choose::Last);
     let plain = fast(&greedy, &deceptive(), &mut Silent);
     assert!(plain.result().unwrap().subset.contains(&0));
-    let polished = fast(&Greedy { polish: Polish::Swaps, ..greedy }, &deceptive(), &mut Silent);
+    let polished = fast(&greedy.polish(Polish::Swaps), &deceptive(), &mut Silent);
     let mut subset = polished.result().unwrap().subset.clone();
     subset.sort_unstable();
     assert_eq!(subset, [1, 2]);
@@ -57,7 +51,7 @@ fn swaps_reach_a_subset_that_no_exchange_improves() {
 
 #[test]
 fn swaps_leave_forced_columns() {
-    let search = Greedy { forced: refs(&[0]), choose: Choose::Last, polish: Polish::Swaps, ..Greedy::new(2) };
+    let search = Greedy::new(2).forced(refs(&[0])).choose(Choose::Last).polish(Polish::Swaps);
     let path = fast(&search, &deceptive(), &mut Silent);
     assert!(path.result().unwrap().subset.contains(&0));
 }
@@ -80,8 +74,8 @@ fn blocks_and_swaps_keep_the_laws() -> Result<(), Broken> {
             ] {
                 let settings =
                     json!({"kind": kind, "blocks": blocks, "polish": "swaps", "choose": choose, "max_features": 3});
-                let search: Box<dyn SearchStrategy> = serde_json::from_value(settings.clone()).unwrap();
-                check_search(&*search, &Loo::default(), design, 1e-9).map_err(|b| b.within(&settings.to_string()))?;
+                let search: Search = serde_json::from_value(settings.clone()).unwrap();
+                check_search(&search, &Loo::default(), design, 1e-9).map_err(|b| b.within(&settings.to_string()))?;
             }
         }
     }

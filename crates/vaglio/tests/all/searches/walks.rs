@@ -1,8 +1,8 @@
 //! Backward and floating against walks by their rules, from scores by the definition.
 
 use super::common::{NEAR, by_definition, deceptive, designs, fast, loss, refs};
-use vaglio::core::{Action, Choose, Design, Feature, Path, SearchStrategy, Silent, Step, StopReason};
-use vaglio::search::{Backward, Floating, RemovalStep};
+use vaglio::core::{Action, Choose, Design, Feature, Path, Silent, Step, StopReason};
+use vaglio::search::{Backward, Floating, RemovalStep, Search};
 use vaglio_testkit::data;
 
 /// The walk by its rules, from scores by the definition: the subset after every step.
@@ -79,7 +79,10 @@ fn walked(path: &Path, start: &[Feature]) -> Vec<Vec<Feature>> {
 fn backward_removes_what_is_missed_least() {
     for design in designs() {
         let expected = backward_by_hand(&design);
-        for path in [by_definition(&Backward::default(), &design), fast(&Backward::default(), &design, &mut Silent)] {
+        for path in [
+            by_definition(&Search::new(Backward::default()), &design),
+            fast(&Search::new(Backward::default()), &design, &mut Silent),
+        ] {
             assert_eq!(walked(&path, &expected[0]), expected[1..]);
             assert_eq!(path.stop_reason, StopReason::MinFeatures);
             let entries: Vec<Vec<Feature>> = path.entries.iter().rev().map(|e| e.subset.clone()).collect();
@@ -97,21 +100,21 @@ fn backward_keeps_its_limits() {
     assert_eq!(alone.result().unwrap().subset, [0, 1, 2, 3, 4, 5]);
     assert!(NEAR.holds(alone.result().unwrap().score.loss, loss(&design, &[0, 1, 2, 3, 4, 5])));
 
-    let small = Backward { max_features: Some(3), choose: Choose::Best, ..Backward::default() };
+    let small = Search::new(Backward::default()).max_features(3).choose(Choose::Best);
     let path = fast(&small, &design, &mut Silent);
     let best = (1..=3).map(|size| path.entries[size - 1].score.loss).fold(f64::INFINITY, f64::min);
     assert_eq!(path.result().unwrap().score.loss, best);
     assert!(path.result().unwrap().subset.len() <= 3 && path.entries.len() == 6);
 
-    let kept = Backward { forced: refs(&[4, 1]), ..Backward::default() };
+    let kept = Search::new(Backward::default()).forced(refs(&[4, 1]));
     let path = fast(&kept, &design, &mut Silent);
     assert_eq!(path.entries[0].subset, [1, 4]);
 
     // No removal may raise the score by more than 0.01, twice in a row.
-    let full = fast(&Backward::default(), &design, &mut Silent);
+    let full = fast(&Search::new(Backward::default()), &design, &mut Silent);
     let scores: Vec<f64> = full.entries.iter().rev().map(|e| e.score.loss).collect();
     for patience in [None, Some(1)] {
-        let search = Backward { tolerance: Some(-0.01), patience, ..Backward::default() };
+        let search = Search::new(Backward::default()).tolerance(-0.01).patience(patience);
         let path = fast(&search, &design, &mut Silent);
         let (mut failures, mut taken) = (0, 0);
         for pair in scores.windows(2) {
@@ -135,7 +138,7 @@ fn floating_follows_its_rules_and_takes_back() {
         for (most, tolerance) in [(8, 1e-6), (3, 1e-6), (8, 0.05)] {
             let most = most.min(design.features());
             let expected = floating_by_hand(&design, most, tolerance);
-            let search = Floating { tolerance: Some(tolerance), ..Floating::new(most) };
+            let search = Floating::new(most).tolerance(tolerance);
             for path in [by_definition(&search, &design), fast(&search, &design, &mut Silent)] {
                 assert_eq!(walked(&path, &[]), expected, "{most} {tolerance}");
                 removals += path.steps.iter().filter(|s| s.action == Action::Remove).count();
@@ -151,7 +154,7 @@ fn floating_follows_its_rules_and_takes_back() {
 fn floating_without_a_tolerance_ends() {
     for design in designs() {
         for patience in [None, Some(2)] {
-            let search = Floating { tolerance: None, patience, ..Floating::default() };
+            let search = Search::new(Floating {}).tolerance(None).patience(patience);
             let path = fast(&search, &design, &mut Silent);
             assert!(path.steps.len() <= search.outline(&design).unwrap().steps);
             if patience.is_none() {
@@ -192,7 +195,7 @@ fn several_columns_leave_in_a_round_of_trials() {
         for step in [RemovalStep::Share(0.3), RemovalStep::Share(0.5), RemovalStep::Number(2), RemovalStep::Number(99)]
         {
             for (min, max) in [(None, None), (Some(2), Some(4)), (Some(3), Some(3))] {
-                let search = Backward { step, min_features: min, max_features: max, ..Backward::default() };
+                let search = Search::new(Backward { step }).min_features(min).max_features(max);
                 let leaving = |size: usize| match step {
                     RemovalStep::Number(number) => number,
                     RemovalStep::Share(share) => ((share * size as f64) as usize).max(1),
@@ -217,7 +220,7 @@ fn several_columns_leave_in_a_round_of_trials() {
 fn rounds_take_blocks_whole_and_stop_where_the_tolerance_says() {
     let design = data::regression(20, 8, 37).design(&[0.5], true);
     let blocks = super::common::named(&[("a", &[0, 1, 2]), ("b", &[4, 6])]);
-    let search = Backward { step: RemovalStep::Number(2), blocks, ..Backward::default() };
+    let search = Search::new(Backward { step: RemovalStep::Number(2) }).blocks(blocks);
     let path = fast(&search, &design, &mut Silent);
     for subset in walked(&path, &[0, 1, 2, 3, 4, 5, 6, 7]) {
         for block in [&[0, 1, 2][..], &[4, 6]] {
@@ -226,19 +229,18 @@ fn rounds_take_blocks_whole_and_stop_where_the_tolerance_says() {
         }
     }
     let step = RemovalStep::Share(0.25);
-    let whole = fast(&Backward { step, ..Backward::default() }, &design, &mut Silent);
+    let whole = fast(&Backward { step }.into(), &design, &mut Silent);
     let rise = |at: usize| {
         let before = if at == 0 { whole.entries.last().unwrap().score.loss } else { whole.steps[at - 1].score.loss };
         whole.steps[at].score.loss - before
     };
     let largest = (0..whole.steps.len()).max_by(|&a, &b| rise(a).total_cmp(&rise(b))).unwrap();
-    let path =
-        fast(&Backward { step, tolerance: Some(-0.999 * rise(largest)), ..Backward::default() }, &design, &mut Silent);
+    let path = fast(&Search::new(Backward { step }).tolerance(Some(-0.999 * rise(largest))), &design, &mut Silent);
     assert_eq!(path.steps, whole.steps[..largest]);
     assert_eq!(path.stop_reason, StopReason::Tolerance);
     for bad in [RemovalStep::Number(0), RemovalStep::Share(0.0), RemovalStep::Share(1.0), RemovalStep::Share(f64::NAN)]
     {
-        let error = Backward { step: bad, ..Backward::default() }.check_settings().unwrap_err();
+        let error = Search::new(Backward { step: bad }).check_settings().unwrap_err();
         assert_eq!(error.field(), Some("step"));
     }
 }

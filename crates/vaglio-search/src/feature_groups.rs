@@ -1,20 +1,20 @@
-//! Which features enter and leave together.
+//! Features that are added and removed together.
 
 use crate::settings::{BlockOrigin, Blocks};
 use vaglio_core::{Block, Design, Error, Feature, FeatureRef, Result};
 
-/// The features of a design as they move: alone, or in a block.
-pub(crate) struct Partition {
+/// Partition of the features of a design into single features and blocks.
+pub(crate) struct FeatureGroups {
     blocks: Vec<Block>,
-    /// The block of each feature, if it is in one.
+    /// Index of the block of each feature, if it is in one.
     of: Vec<Option<usize>>,
-    /// Whether each feature is constant, so that it cannot be selected.
+    /// Whether each feature is constant.
     constant: Vec<bool>,
-    /// Whether it cannot be selected for that, or since a search before took others.
+    /// Whether each feature cannot be selected: it is constant, or an earlier search did not take it.
     barred: Vec<bool>,
 }
 
-impl Partition {
+impl FeatureGroups {
     pub fn new(blocks: Option<&Blocks>, design: &Design) -> Result<Self> {
         let mut blocks = resolved_blocks(blocks, design)?;
         let mut of: Vec<Option<usize>> = vec![None; design.features()];
@@ -35,15 +35,15 @@ impl Partition {
         let constant = (0..design.features()).map(|f| design.is_constant(f)).collect();
         let mut barred = vec![true; design.features()];
         design.candidates().into_iter().for_each(|f| barred[f] = false);
-        Ok(Partition { blocks, of, constant, barred })
+        Ok(FeatureGroups { blocks, of, constant, barred })
     }
 
-    /// The blocks, by their names.
+    /// Blocks with their names.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// The name of the block of a feature.
+    /// Name of the block of a feature; empty without one.
     pub fn name(&self, feature: Feature) -> String {
         self.block(feature).map_or_else(String::new, |block| block.name.clone())
     }
@@ -52,7 +52,7 @@ impl Partition {
         self.of[feature].map(|block| &self.blocks[block])
     }
 
-    /// Refuses to exclude a feature that moves with a forced one, and to force one that cannot be selected.
+    /// Refuses an excluded feature in the block of a forced one, and a forced feature that cannot be selected.
     pub fn refuse(&self, forced: &[Feature], excluded: &[Feature], names: &[String]) -> Result<()> {
         for &out in excluded {
             let Some(block) = self.block(out) else { continue };
@@ -72,7 +72,7 @@ impl Partition {
         }
     }
 
-    /// The features with all others of their blocks that can be selected, in order, each once.
+    /// Adds to the features the others of their blocks that can be selected; in order, each once.
     pub fn whole(&self, features: &[Feature]) -> Vec<Feature> {
         let mut whole = Vec::new();
         let mut seen = vec![false; self.of.len()];
@@ -84,8 +84,7 @@ impl Partition {
         whole
     }
 
-    /// The groups in which the features that can be selected and are not excluded move, each in increasing order, by their
-    /// first feature.
+    /// Groups of the features that can be selected and are not excluded, by first feature, each in increasing order.
     pub fn groups(&self, excluded: &[Feature]) -> Vec<Vec<Feature>> {
         let mut usable: Vec<bool> = self.barred.iter().map(|barred| !barred).collect();
         excluded.iter().for_each(|&f| usable[f] = false);
@@ -101,7 +100,7 @@ impl Partition {
     }
 }
 
-/// The features that a setting names.
+/// Resolves the features that a setting names.
 pub(crate) fn resolved(references: &[FeatureRef], field: &str, names: &[String]) -> Result<Vec<Feature>> {
     references.iter().enumerate().map(|(k, r)| r.resolve(names, &format!("{field}[{k}]"))).collect()
 }

@@ -1,10 +1,10 @@
-//! A least-angle path as a search follows it, past features that constraints keep out.
+//! Constraints on a least-angle path: features that are passed over or may not leave.
 
 use crate::Walk;
 use vaglio_core::{Feature, Result};
 use vaglio_kernels::lars::{self, LeastAngle};
 
-/// Passes over features that enter next to a subset and would break constraints; whether there was one.
+/// Passes over entering features that would break constraints; returns whether there was one.
 pub(crate) fn pass_over(
     path: &mut LeastAngle,
     walk: &mut Walk<'_, '_>,
@@ -25,7 +25,7 @@ pub(crate) fn pass_over(
     Ok(is_passed)
 }
 
-/// The subset after a knot.
+/// Subset after a knot.
 pub(crate) fn subset_after(selected: &[Feature], knot: &lars::Knot) -> Vec<Feature> {
     match knot.enters {
         true => [selected, &[knot.feature]].concat(),
@@ -41,7 +41,7 @@ pub(crate) fn may_leave(walk: &mut Walk<'_, '_>, leaving: Option<Feature>) -> Re
     Ok(rules.at(&selected).may_remove(&[leaving]) && is_of_signs(walk, &rest)?)
 }
 
-/// Whether the weights of a subset have the signs that they are to have; the walk stays where it is.
+/// Whether the weights of a subset have the required signs; the walk does not move.
 fn is_of_signs(walk: &mut Walk<'_, '_>, features: &[Feature]) -> Result<bool> {
     if !walk.space.rules().is_some_and(|rules| rules.has_signs()) {
         return Ok(true);

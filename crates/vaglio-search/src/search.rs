@@ -1,0 +1,304 @@
+//! A search: settings that all searches share, and the strategy that walks.
+
+mod written;
+
+use crate::lars::{self, PathCoefficients};
+use crate::penalties::Penalties;
+use crate::settings::{Blocks, Polish, SearchSettings};
+use crate::space::Space;
+use crate::strategy::{Moves, SearchStrategy, StrategyTraits};
+use crate::{chain, exhaustive, race};
+use std::sync::Arc;
+use vaglio_core::{
+    Choose, Constraints, Criterion, Design, Effort, FeatureRef, Outline, Path, Result, Role, Rules, SearchContext,
+    title,
+};
+pub use written::schema;
+
+/// A search: the settings that all searches share, and the strategy that walks.
+///
+/// In pipeline files both stand in one map: `{kind: backward, min_features: 5, step: 0.1}`.
+///
+/// ```
+/// use vaglio_search::{Backward, Greedy, Search};
+///
+/// let greedy = Greedy::new(10).tolerance(1e-6);
+/// assert_eq!((greedy.kind(), greedy.settings.max_features), ("greedy", Some(10)));
+/// let backward = Search::new(Backward { step: 0.1.into() }).min_features(5);
+/// assert_eq!(backward.settings.min_features, Some(5));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Search {
+    /// The settings that all searches share.
+    pub settings: SearchSettings,
+    /// The strategy, with settings of its own.
+    pub strategy: Arc<dyn SearchStrategy>,
+    /// The grid of penalties fitted to all training rows, which folds share.
+    penalties: Option<Penalties>,
+}
+
+impl Search {
+    /// Creates the search of a strategy with default settings.
+    pub fn new(strategy: impl SearchStrategy + 'static) -> Self {
+        Search::from_strategy(Arc::new(strategy))
+    }
+
+    fn from_strategy(strategy: Arc<dyn SearchStrategy>) -> Self {
+        let tolerance = strategy.traits().tolerance;
+        Search { settings: SearchSettings { tolerance, ..SearchSettings::default() }, strategy, penalties: None }
+    }
+
+    /// Its word in pipeline files.
+    pub fn kind(&self) -> &'static str {
+        self.strategy.typetag_name()
+    }
+
+    /// What people call it.
+    pub fn title(&self) -> &'static str {
+        title(Role::Search, self.kind())
+    }
+
+    /// Its stages, if it is a chain.
+    pub fn stages(&self) -> &[Search] {
+        if let Moves::Stages(stages) = self.strategy.traits().moves { stages } else { &[] }
+    }
+
+    /// The searches that compete, if it is a race. All are cross-validated on the same folds.
+    pub fn contestants(&self) -> &[Search] {
+        if let Moves::Race(contestants) = self.strategy.traits().moves { contestants } else { &[] }
+    }
+
+    /// The setting `choose`, which size of a path is the result; of a chain the last stage has it.
+    pub fn size_choice(&self) -> Choose {
+        match self.strategy.traits().moves {
+            Moves::Stages(stages) => stages.last().map_or(Choose::Auto, Search::size_choice),
+            _ => self.settings.choose.clone(),
+        }
+    }
+
+    /// Whether λ has a part in the model of the subset that the search leaves; otherwise λ is not chosen.
+    pub fn takes_lambda(&self) -> bool {
+        match self.strategy.traits().moves {
+            Moves::GeometryPath { coefficients, .. } => coefficients != PathCoefficients::Path,
+            Moves::Stages(stages) => stages.iter().all(Search::takes_lambda),
+            Moves::Race(contestants) => contestants.iter().any(Search::takes_lambda),
+            Moves::Steps | Moves::All | Moves::EverySubset { .. } => true,
+        }
+    }
+
+    /// Checks the settings before any data are read.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Setting`] with the field's path inside this search.
+    pub fn check_settings(&self) -> Result<()> {
+        self.strategy.traits().check?;
+        self.settings.check()
+    }
+
+    /// The subsets of a design that the settings allow.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Setting`] or [`vaglio_core::Error::UnknownName`] with the field's path inside this search.
+    pub fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
+        let StrategyTraits { moves, unused, check, patience, is_within_rows, .. } = self.strategy.traits();
+        check?;
+        unused.iter().try_for_each(|unused| self.settings.refuse(unused))?;
+        let mut settings = self.settings.clone();
+        let is_unlimited = settings.max_features.is_none();
+        if is_unlimited && settings.tolerance.is_none() && settings.patience.is_none() {
+            settings.patience = patience;
+        }
+        let mut space = Space::new(settings, design)?;
+        if is_unlimited && is_within_rows {
+            space = space.within_rows();
+        }
+        if let Moves::All = moves {
+            space.least = Some(space.features());
+        }
+        space.penalties.clone_from(&self.penalties);
+        Ok(space)
+    }
+
+    /// How far the search goes on a design.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Setting`] or [`vaglio_core::Error::UnknownName`] with the field's path inside this search.
+    pub fn outline(&self, design: &Design) -> Result<Outline> {
+        self.outline_in(&self.space(design)?)
+    }
+
+    fn outline_in(&self, space: &Space<'_>) -> Result<Outline> {
+        let outline = self.strategy.extent(space)?;
+        Ok(match self.strategy.traits().moves {
+            Moves::Steps | Moves::GeometryPath { .. } => space.with_polish(outline),
+            _ => outline,
+        })
+    }
+
+    /// The memory and work of the search beside the scores of a criterion, for `plan` and the limit of memory.
+    ///
+    /// # Errors
+    /// See [`Search::outline`]; errors of the criterion.
+    pub fn effort(&self, criterion: &dyn Criterion, design: &Design) -> Result<Effort> {
+        match self.strategy.traits().moves {
+            Moves::EverySubset { .. } => {
+                let space = self.space(design)?;
+                exhaustive::effort(&space, criterion, &self.outline_in(&space)?)
+            }
+            Moves::Stages(stages) => chain::effort(stages, criterion, design),
+            Moves::Race(contestants) => race::first(contestants)?.effort(criterion, design),
+            Moves::Steps | Moves::All | Moves::GeometryPath { .. } => Ok(Effort::default()),
+        }
+    }
+
+    /// The constraints on the columns of a design, if there are any; of a chain those of the last stage.
+    ///
+    /// # Errors
+    /// See [`Search::outline`].
+    pub fn rules(&self, design: &Design) -> Result<Option<Rules>> {
+        match self.strategy.traits().moves {
+            Moves::Stages(stages) => match stages.split_last() {
+                Some((last, before)) => last.rules(design).map_err(chain::of_stage(before.len())),
+                None => Ok(None),
+            },
+            Moves::Race(_) => Ok(None),
+            _ => Ok(self.space(design)?.into_rules()),
+        }
+    }
+
+    /// The search with its grid of penalties fitted to a design of all training rows, if its path is judged at penalties
+    /// ([`Path::at_penalties`]).
+    ///
+    /// # Errors
+    /// Errors of the criterion's geometry.
+    pub fn at_penalties(&self, criterion: &dyn Criterion, design: &Design) -> Result<Option<Search>> {
+        match self.strategy.traits().moves {
+            Moves::Stages(stages) => {
+                let Some((last, before)) = stages.split_last() else { return Ok(None) };
+                let fitted = last.at_penalties(criterion, design).map_err(chain::of_stage(before.len()))?;
+                Ok(fitted.map(|last| Search::new(chain::Chain { stages: [before, &[last]].concat() })))
+            }
+            Moves::GeometryPath { penalties, .. } => {
+                let Some(penalties) = self.penalties.as_ref().or(penalties) else { return Ok(None) };
+                let values = penalties.values(lars::largest_correlation(&self.space(design)?, criterion)?);
+                let fitted = || Search { penalties: Some(Penalties::Values(values.clone())), ..self.clone() };
+                Ok((!values.is_empty()).then(fitted))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Refuses settings and criteria with which the search has no meaning, before anything is computed.
+    ///
+    /// # Errors
+    /// See [`Search::outline`]; [`vaglio_core::Error::Setting`] when the search cannot walk with this criterion.
+    pub fn check(&self, criterion: &dyn Criterion, design: &Design) -> Result<()> {
+        let moves = self.strategy.traits().moves;
+        match moves {
+            Moves::Stages(stages) => return chain::check(stages, criterion, design),
+            Moves::Race(contestants) => return race::check(contestants, criterion, design),
+            _ => {}
+        }
+        let space = self.space(design)?;
+        let outline = self.outline_in(&space)?;
+        match moves {
+            Moves::EverySubset { lists } => exhaustive::check(&space, lists, criterion, &outline),
+            Moves::GeometryPath { coefficients, .. } => lars::check(coefficients, criterion, design),
+            _ => Ok(()),
+        }
+    }
+
+    /// Searches: walks from the context's subset, which is empty, and takes the result.
+    ///
+    /// # Errors
+    /// See [`Search::outline`]; errors of the criterion.
+    pub fn run(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+        let space = self.space(context.design())?;
+        if !matches!(self.strategy.traits().moves, Moves::Stages(_) | Moves::Race(_)) {
+            context.begin(self.outline_in(&space)?.steps);
+        }
+        self.strategy.run(&space, context)
+    }
+
+    /// Sets the largest subset.
+    #[must_use]
+    pub fn max_features(mut self, most: impl Into<Option<usize>>) -> Self {
+        self.settings.max_features = most.into();
+        self
+    }
+
+    /// Sets the smallest subset that may be the result.
+    #[must_use]
+    pub fn min_features(mut self, least: impl Into<Option<usize>>) -> Self {
+        self.settings.min_features = least.into();
+        self
+    }
+
+    /// Sets the drop of the score that a step must reach; `None` never stops for it.
+    #[must_use]
+    pub fn tolerance(mut self, tolerance: impl Into<Option<f64>>) -> Self {
+        self.settings.tolerance = tolerance.into();
+        self
+    }
+
+    /// Sets how many steps in a row without that drop are taken before the search stops.
+    #[must_use]
+    pub fn patience(mut self, patience: impl Into<Option<usize>>) -> Self {
+        self.settings.patience = patience.into();
+        self
+    }
+
+    /// Sets the features that enter first and never leave, by name or index.
+    #[must_use]
+    pub fn forced(mut self, features: impl IntoIterator<Item = impl Into<FeatureRef>>) -> Self {
+        self.settings.forced = features.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the features that never enter, by name or index.
+    #[must_use]
+    pub fn excluded(mut self, features: impl IntoIterator<Item = impl Into<FeatureRef>>) -> Self {
+        self.settings.excluded = features.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets which size is the result.
+    #[must_use]
+    pub fn choose(mut self, choose: impl Into<Choose>) -> Self {
+        self.settings.choose = choose.into();
+        self
+    }
+
+    /// Sets the features that enter and leave together.
+    #[must_use]
+    pub fn blocks(mut self, blocks: impl Into<Option<Blocks>>) -> Self {
+        self.settings.blocks = blocks.into();
+        self
+    }
+
+    /// Sets what is done with the result.
+    #[must_use]
+    pub fn polish(mut self, polish: Polish) -> Self {
+        self.settings.polish = polish;
+        self
+    }
+
+    /// Sets what every subset keeps to beside sizes.
+    #[must_use]
+    pub fn constraints(mut self, constraints: impl Into<Option<Constraints>>) -> Self {
+        self.settings.constraints = constraints.into();
+        self
+    }
+}
+
+impl<S: SearchStrategy + 'static> From<S> for Search {
+    fn from(strategy: S) -> Self {
+        Search::new(strategy)
+    }
+}
+
+impl From<&Search> for Search {
+    fn from(search: &Search) -> Self {
+        search.clone()
+    }
+}

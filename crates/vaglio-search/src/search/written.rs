@@ -1,0 +1,293 @@
+//! Searches in files: the shared settings and those of the strategy in one map.
+
+use super::Search;
+use crate::chain::Chain;
+use crate::settings::SearchSettings;
+use crate::strategy::{SearchStrategy, registered};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqAccessDeserializer};
+use serde::de::{self, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Error as _, SerializeMap};
+use serde::{Deserialize, Serialize, Serializer};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::LazyLock;
+use vaglio_core::registered::WRITTEN;
+use vaglio_core::serde_json::{self, Map, Value};
+use vaglio_core::{Role, descriptions};
+
+/// The names of the settings of every registered search, the shared ones among them, by its word.
+static FIELDS: LazyLock<BTreeMap<&'static str, &'static [&'static str]>> = LazyLock::new(|| {
+    let fields = |schema: Schema| -> &'static [&'static str] {
+        let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let names = properties.map(|(name, _)| &*Box::leak(name.clone().into_boxed_str()));
+        Box::leak(names.collect::<Vec<_>>().into_boxed_slice())
+    };
+    let searches = descriptions().into_iter().filter(|description| description.role == Role::Search);
+    searches.map(|of| (of.kind, fields((of.schema)(&mut SchemaGenerator::default())))).collect()
+});
+
+/// The schema of a search: the shared settings that its strategy has, and `own`, those of the strategy.
+pub fn schema(kind: &str, own: Schema, generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = SearchSettings::json_schema(generator);
+    let default = strategy(kind).map(Search::from_strategy);
+    let names = default.as_ref().map_or(&SearchSettings::NAMES[..], |search| search.strategy.traits().settings);
+    let values = default.and_then(|search| serde_json::to_value(search.settings).ok()).unwrap_or_default();
+    let object = schema.ensure_object();
+    let mut shared =
+        object.get_mut("properties").and_then(Value::as_object_mut).map(std::mem::take).unwrap_or_default();
+    for (name, property) in &mut shared {
+        if let (Some(property), Some(value)) = (property.as_object_mut(), values.get(name)) {
+            property.insert("default".into(), value.clone());
+        }
+    }
+    let own = own.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    let properties = merged(names, &mut shared, own);
+    object.insert("properties".into(), properties.into());
+    schema
+}
+
+/// A strategy with default settings; `None` for one that has none.
+fn strategy(kind: &str) -> Option<std::sync::Arc<dyn SearchStrategy>> {
+    let written = serde_json::from_value::<Box<dyn registered::SearchStrategy>>(serde_json::json!({"kind": kind}));
+    Some(written.ok()?.part().into())
+}
+
+/// The entries of a search in the order of files: the strategy's own stand after the leading ones of the shared settings.
+fn merged(names: &[&str], shared: &mut Map<String, Value>, own: Map<String, Value>) -> Map<String, Value> {
+    let (leading, others) = SearchSettings::NAMES.split_at(SearchSettings::LEADING);
+    let mut all = Map::new();
+    let mut take = |from: &[&str], all: &mut Map<String, Value>| {
+        for name in from.iter().filter(|name| names.contains(name)) {
+            all.extend(shared.remove(*name).map(|value| ((*name).to_owned(), value)));
+        }
+    };
+    take(leading, &mut all);
+    all.extend(own);
+    take(others, &mut all);
+    all
+}
+
+impl Serialize for Search {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let object = |written: serde_json::Result<Value>| match written {
+            Ok(Value::Object(object)) => Ok(object),
+            Ok(_) => Err(S::Error::custom("a search is a map of settings")),
+            Err(error) => Err(S::Error::custom(error)),
+        };
+        let mut shared = object(serde_json::to_value(&self.settings))?;
+        let mut own = object(serde_json::to_value(&*self.strategy as &dyn registered::SearchStrategy))?;
+        own.retain(|name, _| name != "kind");
+        let all = merged(self.strategy.traits().settings, &mut shared, own);
+        let mut map = serializer.serialize_map(Some(1 + all.len()))?;
+        map.serialize_entry("kind", self.kind())?;
+        all.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
+        map.end()
+    }
+}
+
+/// Two searches are equal if they are written alike.
+impl PartialEq for Search {
+    fn eq(&self, other: &Self) -> bool {
+        serde_json::to_value(self).ok() == serde_json::to_value(other).ok()
+    }
+}
+
+impl JsonSchema for Search {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Search".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"$ref": "#/$defs/Search"})
+    }
+}
+
+impl<'de> Deserialize<'de> for Search {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(WRITTEN, SearchVisitor)
+    }
+}
+
+/// Reads a map with its `kind`, a word for the `kind` alone, and a list of searches for the chain of them.
+struct SearchVisitor;
+
+impl<'de> Visitor<'de> for SearchVisitor {
+    type Value = Search;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a search: its word, or keys and values with that as `kind`")
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Search, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<Search, E> {
+        self.visit_map(MapDeserializer::new([("kind", word)].into_iter()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Search, A::Error> {
+        let stages = Vec::<Search>::deserialize(SeqAccessDeserializer::new(list))?;
+        Ok(Search::new(Chain { stages }))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Search, A::Error> {
+        let mut read = SharedSettings::default();
+        let own = OwnSettings { map, read: &mut read, is_kind: false };
+        let strategy = Box::<dyn registered::SearchStrategy>::deserialize(MapAccessDeserializer::new(own))?;
+        let mut search = Search::from_strategy(strategy.part().into());
+        let names = search.strategy.traits().settings;
+        if let Some(name) = read.given.iter().find(|name| !names.contains(name)) {
+            return Err(A::Error::unknown_field(name, names));
+        }
+        let tolerance = search.settings.tolerance;
+        search.settings = read.settings;
+        if !read.given.contains(&"tolerance") {
+            search.settings.tolerance = tolerance;
+        }
+        Ok(search)
+    }
+}
+
+/// The shared settings of a map that is being read.
+#[derive(Default)]
+struct SharedSettings {
+    kind: Option<String>,
+    settings: SearchSettings,
+    given: Vec<&'static str>,
+}
+
+impl SharedSettings {
+    /// The names of all settings that the search has, where its `kind` was read.
+    fn fields(&self) -> Option<&'static [&'static str]> {
+        FIELDS.get(self.kind.as_deref()?).copied()
+    }
+
+    /// The shared setting with that name.
+    fn name(&self, key: &str) -> Option<&'static str> {
+        let has = |name: &&&'static str| self.fields().is_none_or(|fields| fields.contains(*name));
+        SearchSettings::NAMES.iter().filter(has).find(|name| **name == key).copied()
+    }
+
+    fn read<'de, A: MapAccess<'de>>(&mut self, name: &'static str, map: &mut A) -> Result<(), A::Error> {
+        if self.given.contains(&name) {
+            return Err(A::Error::duplicate_field(name));
+        }
+        self.given.push(name);
+        let settings = &mut self.settings;
+        match name {
+            "max_features" => settings.max_features = map.next_value()?,
+            "min_features" => settings.min_features = map.next_value()?,
+            "tolerance" => settings.tolerance = map.next_value()?,
+            "patience" => settings.patience = map.next_value()?,
+            "forced" => settings.forced = map.next_value()?,
+            "excluded" => settings.excluded = map.next_value()?,
+            "choose" => settings.choose = map.next_value()?,
+            "blocks" => settings.blocks = map.next_value()?,
+            "polish" => settings.polish = map.next_value()?,
+            _ => settings.constraints = map.next_value()?,
+        }
+        Ok(())
+    }
+}
+
+/// The settings of a map that are the strategy's own; the shared ones among them are read on the way.
+struct OwnSettings<'r, A> {
+    map: A,
+    read: &'r mut SharedSettings,
+    /// Whether the value of `kind` comes next.
+    is_kind: bool,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for OwnSettings<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        let mut seed = Some(seed);
+        loop {
+            let key = KeySeed { seed: &mut seed, read: self.read, is_kind: &mut self.is_kind };
+            match self.map.next_key_seed(key)? {
+                None => return Ok(None),
+                Some(Key::Own(key)) => return Ok(Some(key)),
+                Some(Key::Shared(name)) => self.read.read(name, &mut self.map)?,
+            }
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        match std::mem::take(&mut self.is_kind) {
+            true => self.map.next_value_seed(KindSeed { seed, kind: &mut self.read.kind }),
+            false => self.map.next_value_seed(seed),
+        }
+    }
+}
+
+enum Key<K> {
+    Shared(&'static str),
+    Own(K),
+}
+
+/// Reads a key, which the strategy reads unless it is that of a shared setting.
+struct KeySeed<'r, K> {
+    seed: &'r mut Option<K>,
+    read: &'r SharedSettings,
+    is_kind: &'r mut bool,
+}
+
+impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for KeySeed<'_, K> {
+    type Value = Key<K::Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for KeySeed<'_, K> {
+    type Value = Key<K::Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a setting")
+    }
+
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<Self::Value, E> {
+        if let Some(name) = self.read.name(key) {
+            return Ok(Key::Shared(name));
+        }
+        *self.is_kind = key == "kind";
+        let Some(seed) = self.seed.take() else { return Err(E::custom("a key was read twice")) };
+        let own: Result<K::Value, E> = seed.deserialize(key.into_deserializer());
+        own.map(Key::Own).map_err(|error| self.read.fields().map_or(error, |fields| E::unknown_field(key, fields)))
+    }
+}
+
+/// Reads the value of `kind` and keeps it.
+struct KindSeed<'r, V> {
+    seed: V,
+    kind: &'r mut Option<String>,
+}
+
+impl<'de, V: DeserializeSeed<'de>> DeserializeSeed<'de> for KindSeed<'_, V> {
+    type Value = V::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de, V: DeserializeSeed<'de>> Visitor<'de> for KindSeed<'_, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the word of a search")
+    }
+
+    fn visit_str<E: de::Error>(self, kind: &str) -> Result<V::Value, E> {
+        *self.kind = Some(kind.to_owned());
+        self.seed.deserialize(kind.into_deserializer())
+    }
+}

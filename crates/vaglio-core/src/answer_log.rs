@@ -8,6 +8,7 @@ use crate::{Diagnostics, Error, Feature, Journal, Result, Trace, Trials};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
+use std::fmt;
 use std::time::Instant;
 
 /// A question about the current subset, or a change of it.
@@ -71,6 +72,14 @@ fn described(selected: &[Feature], trials: Trials<'_>) -> String {
 pub(crate) struct TrialKey {
     place: usize,
     asked: String,
+    /// How many numbers the answer has.
+    size: usize,
+}
+
+impl fmt::Display for TrialKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.place, self.asked)
+    }
 }
 
 /// Trials and their answer, as the journal keeps them.
@@ -163,7 +172,11 @@ impl AnswerLog {
 
     /// The key of the trials that were asked for last.
     pub fn key(&self, selected: &[Feature], trials: Trials<'_>) -> TrialKey {
-        TrialKey { place: self.asked.saturating_sub(1), asked: described(selected, trials) }
+        let size = match trials {
+            Trials::Additions(candidates) | Trials::Removals(candidates) => candidates.len(),
+            Trials::BestAddition(_) | Trials::BestRemoval(_) => 1,
+        };
+        TrialKey { place: self.asked.saturating_sub(1), asked: described(selected, trials), size }
     }
 
     /// The answer to these trials in an earlier run.
@@ -173,33 +186,20 @@ impl AnswerLog {
         Some(Answered { answer, diagnostics })
     }
 
-    /// Keeps an answer of so many numbers for later runs, where trials that began then took long.
-    pub fn keep<T: Serialize>(
-        &self,
-        key: TrialKey,
-        (begun, size): (Instant, usize),
-        answered: &Answered<T>,
-        trace: Trace,
-    ) {
-        if !self.journal.is_worth(begun, size) {
+    /// Keeps an answer for later runs if the trials, which began at `begun`, took long.
+    pub fn keep<T: Serialize>(&self, key: TrialKey, begun: Instant, answered: &Answered<T>, trace: Trace) {
+        if !self.journal.is_worth(begun, key.size) {
             return;
         }
-        let (answer, diagnostics) = (&answered.answer, answered.diagnostics.clone());
+        let (answer, diagnostics) = (&answered.answer, answered.diagnostics);
         let kept = Kept { asked: key.asked, answer, again: trace == Trace::Lasting, diagnostics };
         self.journal.keep_of(begun, format_args!("answer/{}", key.place), &kept);
     }
 
-    /// The search and the trials that were asked for last, in words that are the same in every process.
-    pub fn shared_key(&self, selected: &[Feature], trials: Trials<'_>) -> SharedKey {
-        let TrialKey { place, asked } = self.key(selected, trials);
-        SharedKey { kind: format!("{}answer", self.journal.path()), which: format!("{place} {asked}") }
+    /// The search, in words that are the same in every process.
+    pub fn search(&self) -> String {
+        format!("{}answer", self.journal.path())
     }
-}
-
-/// Trials as all processes of a group name them.
-pub(crate) struct SharedKey {
-    pub kind: String,
-    pub which: String,
 }
 
 fn unlike() -> Error {

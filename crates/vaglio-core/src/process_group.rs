@@ -3,7 +3,6 @@
 //! Each process runs the whole search, but makes only some parts of the trials of all columns and gets the other parts from the others. A
 //! search is a function of its answers, so all go through the same steps. None is needed: a process makes a part that it misses.
 
-use crate::answer_log::SharedKey;
 use crate::{Diagnostics, Error, Evaluator, Feature, Recorder, Result, Score, Trace, Trials};
 use std::fmt::Debug;
 use std::ops::Range;
@@ -44,7 +43,7 @@ impl DistributedTrials<'_> {
     ///
     /// # Errors
     /// Those of the evaluator and of [`ProcessGroup::gather`].
-    pub fn scores(self, processes: &dyn ProcessGroup, key: &SharedKey) -> Result<Option<Vec<Score>>> {
+    pub fn scores(self, processes: &dyn ProcessGroup, work: WorkItem<'_>) -> Result<Option<Vec<Score>>> {
         let DistributedTrials { evaluator, recorder, subset, trials } = self;
         let trace = evaluator.trace(trials);
         if trace == Trace::Lasting {
@@ -56,10 +55,9 @@ impl DistributedTrials<'_> {
             try_first(evaluator, subset, trials)?;
             recorder.take();
         }
-        let work = WorkItem { kind: &key.kind, which: &key.which };
         let parts = processes.gather(work, candidates.len(), &mut |range| {
             let mut scores = vec![Score::WORST; range.len()];
-            try_some(evaluator, (subset, trials), &candidates[range], &mut scores)?;
+            try_some(evaluator, subset, trials, &candidates[range], &mut scores)?;
             Ok(written(&scores, recorder.take()))
         })?;
         let (mut scores, mut noted) = (Vec::with_capacity(candidates.len()), None);
@@ -85,14 +83,15 @@ pub(crate) fn try_first(evaluator: &mut dyn Evaluator, subset: &[Feature], trial
     match trials {
         Trials::BestAddition(_) => evaluator.best_addition(subset, first).map(drop),
         Trials::BestRemoval(_) => evaluator.best_removal(subset, first).map(drop),
-        _ => try_some(evaluator, (subset, trials), first, &mut [Score::WORST; 2][..first.len()]),
+        _ => try_some(evaluator, subset, trials, first, &mut [Score::WORST; 2][..first.len()]),
     }
 }
 
 /// Scores the trials of some of the candidates.
 pub(crate) fn try_some(
     evaluator: &mut dyn Evaluator,
-    (subset, trials): (&[Feature], Trials<'_>),
+    subset: &[Feature],
+    trials: Trials<'_>,
     some: &[Feature],
     scores: &mut [Score],
 ) -> Result<()> {

@@ -8,7 +8,7 @@ use crate::process_group::{DistributedTrials, try_first, try_some};
 use crate::{
     Branch, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, Outline,
     PathEntry, ProcessGroup, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, Trace, Trials, Winner,
-    larger, smaller,
+    WorkItem, larger, smaller,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -157,11 +157,10 @@ impl<'d> SubsetScorer<'d> {
         Ok(answer)
     }
 
-    /// The answer to trials: of this search before a pause, of an earlier run where it `fits`, or of `ask`. `size` counts its numbers.
+    /// The answer to trials: of this search before a pause, of an earlier run where it `fits`, or of `ask`.
     fn answered<T: Serialize + DeserializeOwned + Clone + Send + 'static>(
         &mut self,
         trials: Trials<'_>,
-        size: usize,
         fits: impl Fn(&T) -> bool,
         ask: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
@@ -178,7 +177,7 @@ impl<'d> SubsetScorer<'d> {
             }
             let begun = Instant::now();
             let answered = scorer.recorded(ask)?;
-            scorer.log.keep(key, (begun, size), &answered, scorer.shortcut.evaluator.trace(trials));
+            scorer.log.keep(key, begun, &answered, scorer.shortcut.evaluator.trace(trials));
             Ok(answered.answer)
         })
     }
@@ -196,9 +195,10 @@ impl<'d> SubsetScorer<'d> {
     /// The scores of trials that processes share; `None` where this one makes them alone.
     fn distributed(&mut self, trials: Trials<'_>) -> Result<Option<Vec<Score>>> {
         let Some(processes) = self.processes.clone() else { return Ok(None) };
-        let (work, recorder) = (self.log.shared_key(&self.selected, trials), self.recorder());
+        let (kind, which) = (self.log.search(), self.log.key(&self.selected, trials).to_string());
+        let (work, recorder) = (WorkItem { kind: &kind, which: &which }, self.recorder());
         self.ask(|evaluator, subset| {
-            DistributedTrials { evaluator, recorder: &recorder, subset, trials }.scores(&*processes, &work)
+            DistributedTrials { evaluator, recorder: &recorder, subset, trials }.scores(&*processes, work)
         })
     }
 
@@ -234,11 +234,11 @@ impl<'d> SubsetScorer<'d> {
     fn tried(&mut self, trials: Trials<'_>, scores: &mut [Score]) -> Result<()> {
         let candidates = trials.candidates();
         let fits = |found: &Vec<Score>| found.len() == candidates.len();
-        let found = self.answered(trials, candidates.len(), fits, |scorer| {
+        let found = self.answered(trials, fits, |scorer| {
             if let Some(found) = scorer.distributed(trials)? {
                 return Ok(found);
             }
-            scorer.ask(|evaluator, selected| try_some(evaluator, (selected, trials), candidates, scores))?;
+            scorer.ask(|evaluator, selected| try_some(evaluator, selected, trials, candidates, scores))?;
             Ok(scores.to_vec())
         })?;
         self.check(&found, |place| match trials.are_additions() {
@@ -262,7 +262,7 @@ impl<'d> SubsetScorer<'d> {
     fn best(&mut self, trials: Trials<'_>) -> Result<Option<Winner>> {
         let candidates = trials.candidates();
         let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
-        self.answered(trials, 1, fits, |scorer| match scorer.distributed(trials)? {
+        self.answered(trials, fits, |scorer| match scorer.distributed(trials)? {
             Some(scores) => winner(candidates, &scores, if trials.are_additions() { "added" } else { "removed" }),
             None => scorer.ask(|evaluator, selected| match trials.are_additions() {
                 true => evaluator.best_addition(selected, candidates),

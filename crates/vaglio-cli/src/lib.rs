@@ -13,6 +13,8 @@ mod cluster;
 mod commands;
 mod exit;
 mod failure;
+#[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
+mod file_heap;
 mod init;
 mod list;
 mod load;
@@ -73,9 +75,17 @@ pub fn keep_memory() {
     memory::keep_memory();
 }
 
+/// Lets runs in this process use scratch space, where its allocator has some.
+#[doc(hidden)]
+pub fn offer_scratch_space() {
+    #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
+    vaglio::files::allocate_by(&file_heap::FILE_HEAP);
+}
+
 fn ended(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
     memory::grow_by_large_pages();
+    offer_scratch_space();
     signals::listen();
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,

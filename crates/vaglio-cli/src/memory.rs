@@ -1,10 +1,11 @@
-//! Memory allocator of the program: requests large pages for large allocations.
+//! Memory of the program: what is large is asked for on large pages, or lies in a file while scratch space is open.
 //!
-//! A table of 60000 x 780 takes 91 000 pages of 4 KB, and the system clears and maps each on first access: a quarter of
-//! a whole run. Linux provides 2 MB pages to programs that ask (`madvise`, the setting of most distributions). glibc's
-//! allocator asks only if an environment variable is set. So the allocator is set to grow by 64 MB instead of mapping
-//! each column separately, and large pages are requested here.
+//! A table of 60000 x 780 is 91 000 pages of 4 KB, and the system clears and maps each when it is first touched: a
+//! quarter of a whole run. Linux gives pages of 2 MB where a program asks for them (`madvise`, the setting of most
+//! distributions), and glibc's allocator asks only where an environment variable says so. So it is told to grow by 64 MB
+//! in place of mapping each column by itself, and large pages are asked for here.
 
+use crate::file_heap::{FILE_HEAP, rounded};
 use std::alloc::{GlobalAlloc, Layout, System};
 
 #[global_allocator]
@@ -51,27 +52,61 @@ fn set(what: libc::c_int, number: usize) {
     unsafe { libc::mallopt(what, number as i32) };
 }
 
-// SAFETY: every call is passed on to the system allocator unchanged; advice changes no byte and fails without harm.
+// SAFETY: every call goes to the system's allocator as it came, or to the heap in a file, which tells its blocks by their
+// addresses and are as long and as aligned as is asked; advice changes no byte and fails without harm.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if let Some(block) = in_file(layout) {
+            return block;
+        }
         // SAFETY: the caller's guarantees are those that `System` requires; likewise below.
         advised(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if let Some(block) = in_file(layout) {
+            // SAFETY: the block is as long as that, and new.
+            unsafe { block.write_bytes(0, layout.size()) };
+            return block;
+        }
         // SAFETY: see `alloc`.
         advised(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let is_there = FILE_HEAP.holds(block);
+        if is_there && rounded(size) == rounded(layout.size()) {
+            return block;
+        }
+        // SAFETY: the size is one that the caller may ask for with this alignment.
+        let grown = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        if is_there || FILE_HEAP.takes(grown) {
+            // SAFETY: both blocks are as long as what is copied, and the old one is not used again.
+            unsafe {
+                let new = self.alloc(grown);
+                if !new.is_null() {
+                    new.copy_from_nonoverlapping(block, size.min(layout.size()));
+                    self.dealloc(block, layout);
+                }
+                return new;
+            }
+        }
         // SAFETY: see `alloc`.
         advised(unsafe { System.realloc(block, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if FILE_HEAP.holds(block) {
+            return FILE_HEAP.dealloc(block, layout.size());
+        }
         // SAFETY: see `alloc`.
         unsafe { System.dealloc(block, layout) }
     }
+}
+
+/// A block in scratch space, where it is large and the space is open.
+fn in_file(layout: Layout) -> Option<*mut u8> {
+    FILE_HEAP.takes(layout).then(|| FILE_HEAP.alloc(layout.size()))?
 }
 
 /// Requests large pages from the page that `block` begins in, and for the following growth: the allocator writes around

@@ -114,12 +114,6 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
         false
     }
 
-    /// Whether its scores follow from weights, sums and products of columns and targets alone, those of the rows of each fold where
-    /// some are held out: then other rows with these do as well, and a table larger than memory is kept as such.
-    fn is_of_moments(&self) -> bool {
-        false
-    }
-
     /// What it finds of a chosen subset beside its score, for people.
     ///
     /// # Errors

@@ -110,8 +110,7 @@ pub trait EngineDesign {
 
     /// The number of rows of positive weight, by which criteria count rows: of weights only ratios matter.
     fn counted_rows(&self) -> f64 {
-        let design = self.design();
-        design.data().labels.counts.as_ref().map_or(design.rows() as f64, |counts| counts.iter().sum())
+        self.design().rows() as f64
     }
 
     /// The weights over their mean, which add up to [`EngineDesign::counted_rows`]; 1 without weights.

@@ -7,8 +7,6 @@ use std::sync::Arc;
 pub(crate) struct RowLabels {
     /// Weights, all positive.
     pub weights: Option<Arc<[f64]>>,
-    /// How many rows it stands for, where that is not one.
-    pub counts: Option<Arc<[f64]>>,
     /// Rows of one number stay in one fold.
     pub groups: Option<Arc<[u32]>>,
     /// The fold that the user gave.
@@ -37,7 +35,6 @@ impl RowLabels {
         }
         RowLabels {
             weights: taken(&self.weights, rows),
-            counts: taken(&self.counts, rows),
             groups: taken(&self.groups, rows),
             assignment: taken(&self.assignment, rows),
             series: taken(&self.series, rows),

@@ -58,13 +58,6 @@ pub trait Map: registered::Map + Debug + Send + Sync {
         RefitScope::No
     }
 
-    /// The same map for the columns of these names, where what it learns of a column and makes of it depends on that column and the
-    /// weights alone: then a table larger than memory is fitted some columns at a time. What is saved of maps that were fitted so,
-    /// with their lists and objects joined, is what is saved of one that was fitted on all columns. `None`: it needs all at once.
-    fn of_columns(&self, _names: &[&str]) -> Option<Box<dyn Map>> {
-        None
-    }
-
     /// Whether the map takes rows to be in an order of time, so that folds are contiguous.
     fn needs_order(&self) -> bool {
         false

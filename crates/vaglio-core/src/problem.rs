@@ -139,17 +139,6 @@ impl Problem {
         Ok(whole.labelled(|labels| labels.weights = Some(kept.iter().map(|&row| weights[row]).collect())))
     }
 
-    /// Rows that stand for so many rows each, as those that a larger table was reduced to. To be given before weights.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for a wrong length.
-    pub fn with_counts(self, counts: Vec<f64>) -> Result<Self> {
-        if counts.len() != self.rows() {
-            return Err(Error::Shape(format!("{} counts for {} rows", counts.len(), self.rows())));
-        }
-        Ok(self.labelled(|labels| labels.counts = Some(counts.into())))
-    }
-
     /// Adds groups: rows of one number stay in one fold. Groups are given before weights.
     ///
     /// # Errors

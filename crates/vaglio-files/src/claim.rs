@@ -1,6 +1,5 @@
 //! The folder of a run, which one run at a time writes; its files come into place together.
 
-use super::streamed::MOMENTS;
 use super::sync::sync_folder;
 use std::fs::{File, Metadata, TryLockError};
 use std::io::{Error as IoError, ErrorKind, Write};
@@ -285,10 +284,7 @@ impl Drop for Claim {
 /// Whether runs write a file of this name into their folder.
 fn is_own(file: &str) -> bool {
     let ages = ["", PREVIOUS, OLDER];
-    file == "journal.jsonl"
-        || file == PROBE
-        || file == MOMENTS
-        || FILES.iter().any(|own| ages.iter().any(|age| named(own, age) == file))
+    file == "journal.jsonl" || file == PROBE || FILES.iter().any(|own| ages.iter().any(|age| named(own, age) == file))
 }
 
 /// Whether a process holds the folder, as far as the system knows.

@@ -10,7 +10,6 @@ use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
 use super::rows::{taking_part, together};
 use super::single;
-use super::streamed::Streamed;
 use super::target_file;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -24,6 +23,7 @@ use vaglio_pipeline::resample::{Fitted, Recipe, Rows, Sample};
 use vaglio_report::record::{LeftOut, LeftOutReason, TakenColumns, Warning, WarningKind};
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::{ColumnFilter, ColumnSurvey, Digest, InferredType, Source, Survey, Wanted};
+use vaglio_tables::scratch::Scratch;
 
 /// The data of a run.
 #[derive(Debug)]
@@ -68,8 +68,8 @@ pub struct Prepared {
     pub(crate) test_numbers: Option<Vec<usize>>,
     /// The test rows before the maps, kept if intervals are to be tested on them.
     pub(crate) test_source: Option<(Rows, Arc<Recipe>)>,
-    /// Settings of the search if the training rows represent a table that was read in batches.
-    pub(crate) streamed: Option<Streamed>,
+    /// The scratch space that its columns may lie in.
+    pub(crate) scratch: Option<Scratch>,
 }
 
 /// Prepares the data of a pipeline from whole tables, or from the beginning of large files.
@@ -215,7 +215,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
         origins,
         test_numbers,
         test_source,
-        streamed: None,
+        scratch: None,
     })
 }
 

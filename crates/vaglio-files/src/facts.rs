@@ -54,9 +54,6 @@ impl Described<'_> {
             Err(Error::Stopped(_)) => return Ok(()),
             done => done?,
         }
-        if self.prepared.streamed.is_some() && self.evaluated.behind.is_none() {
-            return Ok(());
-        }
         self.put_cells(record);
         self.put_residuals(record, &chosen)
     }
@@ -112,10 +109,10 @@ impl Described<'_> {
 
     /// Fills in missing shares, histograms and weights over folds.
     fn put_cells(&self, record: &mut Record) {
-        let read = ReadCells::new(self.prepared).behind(self.evaluated.behind.as_ref());
+        let read = ReadCells::new(self.prepared);
         for column in &mut record.selected {
             column.missing = Some(read.missing(&column.name));
-            column.histogram = read.values(self.design, column.index).and_then(|values| histogram(&values));
+            column.histogram = histogram(&read.values(self.design, column.index));
             let own = column.weight.as_ref();
             column.over_folds = own.and_then(|own| self.evaluated.outer_weights.spread(&column.name, own));
         }
@@ -124,7 +121,6 @@ impl Described<'_> {
     fn put_residuals(&self, record: &mut Record, chosen: &[Feature]) -> Result<()> {
         let Described { prepared, design, selection, evaluated, .. } = *self;
         let is_cheap = residuals::flops(design, chosen.len()) <= PART * self.budget.max(LEAST_WORK);
-        let is_cheap = is_cheap || self.evaluated.behind.is_some();
         let mut shown = match is_cheap {
             true => residuals::drawn((prepared, design), selection, chosen, evaluated)?,
             false => None,

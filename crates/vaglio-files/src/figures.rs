@@ -1,7 +1,6 @@
 //! Computes the figures that a pipeline's `evaluate` asks for, and those of held-out predictions.
 
 use super::Prepared;
-use super::behind::RowFigures;
 use super::certainty::{Certainty, certainty};
 use super::discoveries::false_discoveries;
 use super::facts::over_folds::OuterWeights;
@@ -42,8 +41,6 @@ pub(super) struct Evaluated {
     pub learning_curve: Option<LearningCurve>,
     /// Held-out predictions of all training rows.
     held_out: Option<(PredictedOn, Pooled)>,
-    /// Figures of single rows of a table that is not in memory.
-    pub behind: Option<RowFigures>,
     pub calibration: Option<Calibration>,
     /// Intervals of the chosen loss.
     pub certainty: Option<Certainty>,
@@ -82,23 +79,12 @@ impl Evaluated {
         if let Some(settings) = &pipeline.settings().evaluate {
             let untuned = pipeline.selector();
             let whole = Whole { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
-            outer = evaluated.repeat(settings, whole, selector, (prepared, design), (selection, origins), &watcher)?;
+            outer = evaluated.repeat(settings, whole, selector, prepared, (selection, origins), &watcher)?;
             if settings.shares && watcher.stopped().is_none() {
                 evaluated.shares = watcher.ends(|| shares(selector, &prepared.sample, design, selection, &watcher))?;
             }
         }
         evaluated.fdr = watcher.ends(|| false_discoveries(pipeline, selector, design, selection, &watcher))?;
-        if outer.is_empty() && watcher.stopped().is_none() {
-            evaluated.behind =
-                watcher.ends(|| RowFigures::read(selector, (prepared, design), selection, &mut [], &watcher))?;
-        }
-        if let Some(model) = evaluated.behind.as_mut().and_then(|behind| behind.model.take()) {
-            selection.model = model;
-        }
-        if let Some(errors) = evaluated.behind.as_ref().and_then(|behind| behind.errors.as_ref()) {
-            let entries = selection.path.entries.iter_mut().zip(errors);
-            entries.for_each(|(entry, error)| entry.standard_error = *error);
-        }
         watcher.ends(|| evaluated.hold_out(selector, prepared, design, selection, &outer, &watcher).map(Some))?;
         let level = pipeline.settings().evaluate.as_ref().and_then(|settings| settings.intervals);
         if let (Some(level), Some(nested), false) = (level, &mut evaluated.nested, outer.is_empty()) {
@@ -177,7 +163,7 @@ impl Evaluated {
         settings: &Evaluate,
         whole: Whole<'_>,
         selector: &ValidSelector,
-        (prepared, design): (&Prepared, &Design),
+        prepared: &Prepared,
         (selection, origins): (&Selection, &Origins<'_>),
         watcher: &Watcher<'_>,
     ) -> Result<Vec<Outer>> {
@@ -187,8 +173,6 @@ impl Evaluated {
             outer = watcher.ends(|| resample::outer(whole, sample, &how, watcher))?.unwrap_or_default();
             if !outer.is_empty() {
                 self.outer_weights = OuterWeights::of(&outer);
-                self.behind =
-                    watcher.ends(|| RowFigures::read(selector, (prepared, design), selection, &mut outer, watcher))?;
                 self.nested = Some(nested(whole, sample, (&how, &outer[..]), &selection.names, origins)?);
             }
         }
@@ -215,7 +199,7 @@ impl Evaluated {
         outer: &[Outer],
         watcher: &Watcher<'_>,
     ) -> Result<()> {
-        if watcher.stopped().is_some() || prepared.streamed.is_some() && self.behind.is_none() {
+        if watcher.stopped().is_some() {
             return Ok(());
         }
         let classes = !prepared.is_regression();
@@ -225,9 +209,7 @@ impl Evaluated {
             let mut pooled = Pooled::new(parts)?;
             pooled.placed(first.iter().map(|fold| &fold.rows));
             Some((PredictedOn::Nested, pooled))
-        } else if let Some(pooled) = self.behind.as_mut().and_then(|behind| behind.of_choice.take()) {
-            Some((PredictedOn::CrossValidation, pooled))
-        } else if prepared.streamed.is_none() && (classes || prepared.test.is_none()) {
+        } else if classes || prepared.test.is_none() {
             let mut pooled = resample::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
             if let (Some(pooled), Some(how)) = (&mut pooled, &selection.chosen.folds) {
                 let parts = chosen_parts(selector, &prepared.sample, how)?;
@@ -249,10 +231,6 @@ impl Evaluated {
                 let nested = *from == PredictedOn::Nested;
                 let from = if nested { HeldOutBy::Nested } else { HeldOutBy::CrossValidation };
                 Calibration::of_held_out(from, pooled)
-            }
-            None if self.behind.is_some() => {
-                let found = self.behind.as_ref().and_then(|behind| behind.of_subset.as_ref());
-                found.and_then(|pooled| Calibration::of_held_out(HeldOutBy::Folds, pooled))
             }
             None => Calibration::of_subset(selector, &prepared.sample, (&prepared.train, design), selection, watcher),
         };

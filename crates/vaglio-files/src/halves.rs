@@ -23,7 +23,7 @@ pub(super) enum Halves {
 pub(super) fn halves(how: &Pairs, selector: &ValidSelector, sample: &Sample) -> Result<Halves> {
     let under = |error: vaglio_core::Error| error.under("evaluate.stability");
     match sample.parting(selector, how.splits.as_ref(), PIECES - 1, 0)? {
-        parting @ (Parting::Splits(..) | Parting::Dealt(..)) => {
+        parting @ Parting::Splits(..) => {
             Ok(Halves::Pieces(pieces(&parting.parts(sample, selector.seed()).map_err(under)?, sample.rows())))
         }
         Parting::Folds(assignment @ FoldAssignment::Blocks { .. }, _) => {

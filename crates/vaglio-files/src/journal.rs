@@ -54,20 +54,6 @@ fn begin(path: &Path, header: &Header) -> Result<Begun> {
     Ok(Begun { file, length: line.len() as u64, sum })
 }
 
-/// Renames the journal of the previous run.
-///
-/// # Errors
-/// [`Error::Unwritable`] if it cannot be renamed.
-pub(super) fn set_aside(out: &Path) -> Result<()> {
-    let path = out.join(NAME);
-    match std::fs::rename(&path, out.join(PREVIOUS)) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::Unwritable { path, message: error.to_string() })
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Journal of a running run.
 pub(super) struct Book {
     path: PathBuf,

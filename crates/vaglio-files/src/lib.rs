@@ -1,7 +1,6 @@
 //! A run from files to files.
 
 mod as_csv;
-mod behind;
 mod certainty;
 mod claim;
 mod column_types;
@@ -9,7 +8,6 @@ mod correlations;
 mod costs;
 mod curve;
 mod data;
-mod dealt;
 mod discoveries;
 mod explain;
 mod export;
@@ -52,6 +50,7 @@ mod role_columns;
 mod roles;
 mod rows;
 mod run;
+mod scratch;
 mod series;
 mod shard;
 mod shares;
@@ -59,7 +58,6 @@ mod single;
 mod stability;
 mod step_figures;
 mod stream;
-mod streamed;
 mod sync;
 mod target_file;
 mod targets;
@@ -83,4 +81,6 @@ pub use stream::Sink;
 #[doc(hidden)]
 pub use vaglio_tables::budget::released_by;
 pub use vaglio_tables::disk::check_apart;
+#[doc(hidden)]
+pub use vaglio_tables::scratch::{FileAllocator, allocate_by};
 pub use write::check_apart_from_tables;

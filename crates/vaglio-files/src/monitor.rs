@@ -33,9 +33,9 @@ pub(super) fn limited<'o>(given: Monitor<'o>, book: &Arc<Book>, start: Instant, 
         let now = start.elapsed().as_millis() as u64;
         if now >= last.load(Ordering::Relaxed) + ASKED {
             last.store(now, Ordering::Relaxed);
-            held.fetch_max(resident_within(most.memory.limit()).unwrap_or(0), Ordering::Relaxed);
+            held.fetch_max(resident_within(most.memory.memory()).unwrap_or(0), Ordering::Relaxed);
         }
-        held.load(Ordering::Relaxed) > most.memory.limit()
+        held.load(Ordering::Relaxed) > most.memory.memory()
     };
     // A failed journal ends the run with its error.
     let stop = given.stop.or(move || book.has_failed().then_some(StopReason::Interrupted));

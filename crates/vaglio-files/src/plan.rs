@@ -13,6 +13,7 @@ use super::held_out::single_rows;
 use super::importance;
 use super::memory::Memory;
 use super::prepare_sample;
+use super::scratch::with_scratch;
 use super::shard::WorkUnits;
 use super::{near_best, shares};
 use span::Span;
@@ -29,7 +30,7 @@ use vaglio_pipeline::resample::validated::{parting, unvalidated};
 use vaglio_pipeline::selector::{ValidSelector, all_at_once, takes_lambda_of_all};
 use vaglio_pipeline::tune::{Scored, Tune};
 use vaglio_report::record::{Warning, left_out_rows};
-use vaglio_tables::budget::{peak, resident};
+use vaglio_tables::budget::resident;
 use walks::Walks;
 
 /// Typical flops per second of one thread.
@@ -57,10 +58,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
 pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String, Option<Warning>)> {
     let begun = Instant::now();
     let prepared = prepare_sample(pipeline, folder)?;
-    let pipeline = &prepared.searched(pipeline);
     let [times, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
     let threads = rayon::current_num_threads();
-    let read = prepared.streamed.as_ref().map_or(begun.elapsed().as_secs_f64() * times, |streamed| streamed.seconds);
+    let read = begun.elapsed().as_secs_f64() * times;
     let selector = pipeline.selector();
     let mut out = String::new();
     let mut line = |name: &str, text: String| {
@@ -75,9 +75,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let design = if planned > design.rows() { design.sampled_from(planned) } else { design };
     let sample =
         prepared.train.columns().bytes() + if design.is_of(&prepared.train) { 0 } else { design.columns().bytes() };
-    // The labels of all rows were in memory at once, as in a run, and were freed.
-    let held = if prepared.streamed.is_some() { peak() } else { resident() };
-    let program = held.map_or(0.0, |bytes| bytes.saturating_sub(sample as u64) as f64);
+    let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(sample as u64) as f64);
     let constant = design.constant();
     let settings = pipeline.settings();
     let walks = Walks::of(&selector, &design, &prepared.sample, settings.evaluate.as_ref());
@@ -113,9 +111,6 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
             train.task().name()
         ),
     );
-    if let Some(streamed) = &prepared.streamed {
-        line("stream", streamed.sentence());
-    }
     if prepared.times.is_some() {
         line("", format!("columns, constants and folds are those of the first {} rows, a sample", prepared.rows));
     }
@@ -185,10 +180,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     if walks.count() > 1 {
         line("walks", walks.to_string());
     }
-    let unvalidated = match prepared.streamed {
-        Some(_) => None,
-        None => unvalidated(&selector, &prepared.sample)?,
-    };
+    let unvalidated = unvalidated(&selector, &prepared.sample)?;
     unvalidated.iter().for_each(|warning| line("warning", warning.message.clone()));
     for (name, sentence) in around(&selector, (&prepared.sample, &design), settings.evaluate.as_ref())? {
         line(name, sentence);
@@ -214,9 +206,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
         },
     );
     let avoided = (!["refit", "definition"].contains(&estimate.engine)).then_some(outline.trials);
-    let of_folds =
-        if prepared.streamed.is_some() { Vec::new() } else { folds(&*settings.criterion, &design, avoided)? };
-    for (number, text) in of_folds.into_iter().enumerate() {
+    for (number, text) in folds(&*settings.criterion, &design, avoided)?.into_iter().enumerate() {
         line(if number == 0 { "folds" } else { "" }, text);
     }
     let result = outline.largest.min(RESULT);
@@ -237,7 +227,10 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let (worth, exchanges) = importance::estimate(evaluate, &selector, &at_one, (&outline, walks), result);
     let memory = Memory::of(&prepared, &design, &outline, &estimate).with(program, exchanges).repeated(&walks);
     let budget = pipeline.budget();
-    memory.check(budget)?;
+    let ((), scratch) = with_scratch(pipeline, folder, || memory.check(budget))?;
+    if let Some(scratch) = scratch.as_ref().or(prepared.scratch.as_ref()) {
+        line("scratch", scratch.to_string());
+    }
     let limit = settings.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
     line("memory", format!("{}{limit}", memory.sentence(budget)));
     let dummies = super::discoveries::flops(&selector, &design, evaluate);

@@ -17,7 +17,7 @@ pub(super) fn reliability(from: PredictedOn, pooled: &Pooled) -> Option<Reliabil
     if pooled.ends.len() < 2 {
         return None;
     }
-    let (outputs, all_weights) = (pooled.targets.nrows(), pooled.weights());
+    let (outputs, all_weights) = (pooled.targets.nrows(), &pooled.weights);
     let mut probabilities = Array2::zeros((outputs.max(2), pooled.targets.ncols()));
     let starts = std::iter::once(0).chain(pooled.ends.iter().copied());
     for (from, to) in starts.zip(pooled.ends.iter().copied()) {

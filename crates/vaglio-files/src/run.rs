@@ -13,9 +13,9 @@ use super::memory::Memory;
 use super::model_files::FileModel;
 use super::monitor::{limited, most, timed};
 use super::origins::Origins;
-use super::prepare::prepare_with;
+use super::prepare::prepare;
 use super::record::record;
-use super::streamed::{Checkpoints, Keeping, RangeStore, forget, of_moments};
+use super::scratch::with_scratch;
 use super::{Prepared, target_file};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Error, ExitClass, Monitor, Result, StopSign};
 use vaglio_pipeline::document::to_yaml;
-use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ValidPipeline};
+use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ScratchSpec, ValidPipeline};
 use vaglio_pipeline::resample;
 use vaglio_pipeline::resample::along::smeared;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
@@ -69,7 +69,7 @@ pub struct RunOutcome {
 /// a pipeline whose engine has workers, [`Cluster`](vaglio_pipeline::pipeline::Cluster).
 pub fn run<'m>(pipeline: &ValidPipeline, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
     pipeline.settings().engine.check_is_here()?;
-    run_here(pipeline, options, monitor.into(), (false, None))
+    run_here(pipeline, options, monitor.into(), false)
 }
 
 /// Like [`run`], for any engine. With known pieces of the search, a stop does not prevent assembling them; pieces too
@@ -78,13 +78,10 @@ pub(super) fn run_here(
     pipeline: &ValidPipeline,
     options: &RunOptions,
     monitor: Monitor<'_>,
-    known: (bool, Option<&RangeStore<'_>>),
+    is_searched: bool,
 ) -> Result<RunOutcome> {
     let mut claim = Claim::existing(&options.out)?;
-    let done = run_in(&mut claim, pipeline, options, monitor, known);
-    if claim.is_some() && !matches!(done, Err(Error::Unwritable { .. })) {
-        forget(&options.out);
-    }
+    let done = run_in(&mut claim, pipeline, options, monitor, is_searched);
     if let (Err(error), Some(claim)) = (&done, &claim)
         && error.class() != ExitClass::Configuration
     {
@@ -99,19 +96,15 @@ fn run_in(
     pipeline: &ValidPipeline,
     options: &RunOptions,
     monitor: Monitor<'_>,
-    (is_searched, ranges): (bool, Option<&RangeStore<'_>>),
+    is_searched: bool,
 ) -> Result<RunOutcome> {
     let start = Instant::now();
     let prepared = {
         let _entered = tracing::info_span!("read").entered();
-        let checkpoints = Some(Checkpoints::new(claim, &options.out, options.resume)).filter(|_| ranges.is_none());
         // A signal ends reading at once, without this stop sign.
         let limit = timed(StopSign::default(), start, pipeline.most_time()).at_the_end();
-        limit.ends(|| prepare_with(pipeline, &options.folder, Keeping { checkpoints, ranges }))?
+        limit.ends(|| prepare(pipeline, &options.folder))?
     };
-    // Weighted stand-in rows are searched with internal settings, as the original rows would be.
-    let (written, searched) = (pipeline, prepared.searched(pipeline));
-    let pipeline = &searched;
     let read = start.elapsed().as_secs_f64();
     // Rejections come before anything is written or computed.
     let search_start = Instant::now();
@@ -123,14 +116,14 @@ fn run_in(
     let evaluate = pipeline.settings().evaluate.as_ref();
     planned(&pipeline.selector(), (&prepared.sample, &design), evaluate)?;
     let memory = Memory::before(&pipeline.selector(), &prepared, &design.stopping_at(stop), evaluate)?;
-    memory.check(pipeline.budget())?;
+    let _scratch = with_scratch(pipeline, &options.folder, || memory.check(pipeline.budget()))?;
     let held = resident().unwrap_or(0) as f64;
     let claim = match claim {
         Some(claim) => claim,
         None => claim.insert(Claim::new(&options.out)?),
     };
     claim.make_ready()?;
-    let book = Arc::new(begun(written, options, &prepared)?);
+    let book = Arc::new(begun(pipeline, options, &prepared)?);
     let monitor = &mut limited(monitor, &book, start, most(pipeline));
     let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
     let selector = selector.in_room(memory.in_process(held).room(pipeline.budget()));
@@ -162,10 +155,7 @@ fn run_in(
         let of = (&mut selection, &importance);
         evaluated.near_best(evaluate, &selector, (&prepared, &design), of, &mut *monitor)
     })?;
-    if let (Some(streamed), Some(how)) = (&prepared.streamed, &mut selection.chosen.folds) {
-        how.splits.clone_from(&streamed.around);
-    }
-    let written = written.resolved(&selection.chosen)?;
+    let written = pipeline.resolved(&selection.chosen)?;
     let known = (&evaluated, importance, budget);
     let mut record = tracing::debug_span!("record")
         .in_scope(|| record(&written, &selector, &prepared, &design, &selection, known, tuned))?;
@@ -180,9 +170,6 @@ fn run_in(
         budget,
     };
     tracing::debug_span!("facts").in_scope(|| unless_stopped(end.ends(|| described.put(&mut record))))?;
-    if let Some(streamed) = &prepared.streamed {
-        of_moments(&mut record, streamed, evaluated.behind.as_ref(), prepared.is_regression());
-    }
     record.found = unless_stopped(end.ends(|| found(&selector, &prepared, &design, &selection, monitor)))?;
     if let (Some(reason), false) = (end.reason(), record.stop_reason.is_partial()) {
         (record.stop_reason, record.status) = (reason, Status::Partial);
@@ -224,17 +211,10 @@ fn unless_stopped<T: Default>(done: Result<T>) -> Result<T> {
     }
 }
 
-impl Prepared {
-    /// The pipeline to search the training rows with.
-    pub(super) fn searched(&self, pipeline: &ValidPipeline) -> ValidPipeline {
-        self.streamed.as_ref().map_or(pipeline, |streamed| &streamed.pipeline).clone()
-    }
-}
-
 /// Warns if the memory limit ended the run.
 fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
     let (peak, budget) = (peak()?, pipeline.budget());
-    let is_over = record.stop_reason.is_partial() && peak > budget.limit();
+    let is_over = record.stop_reason.is_partial() && peak > budget.memory();
     is_over.then(|| {
         let message = format!(
             "the run held {} and ended there, since the limit is {budget}; `limits.memory` sets it, and fewer columns, rows, folds or \
@@ -300,6 +280,9 @@ pub(super) fn resolved(pipeline: &ValidPipeline, options: &RunOptions) -> Result
     }
     if let Some(data) = &mut copy.settings_mut().data {
         target_file::named(data).into_iter().for_each(moved);
+        if let ScratchSpec::Folder(folder) = &mut data.scratch {
+            moved(folder);
+        }
         std::iter::once(&mut data.train).chain(&mut data.test).flat_map(names_mut).for_each(moved);
     }
     to_yaml(&copy)

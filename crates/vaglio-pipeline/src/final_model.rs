@@ -152,15 +152,7 @@ impl FinalModel {
         let own = || if of.criterion.loss().is_some() { Arc::clone(&of.criterion) } else { Arc::new(Loo::default()) };
         let search: Search = Search::new(All {}).choose(Choose::Last);
         let (learner, criterion) = (Arc::clone(&self.learner), self.criterion.clone().unwrap_or_else(own));
-        ValidSelector {
-            criterion,
-            search,
-            learner,
-            seed: of.seed,
-            model: None,
-            room: of.room.clone(),
-            dealt: of.dealt.clone(),
-        }
+        ValidSelector { criterion, search, learner, seed: of.seed, model: None, room: of.room.clone() }
     }
 
     /// Trains on all rows of a problem and its columns `subset`, which is not empty.

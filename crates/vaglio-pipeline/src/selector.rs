@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyCriterion, AnyLearner, AnyLoss, AnyResampling, Criterion, Design, Error, Learner, Monitor, Outline, Path, Per,
+    AnyCriterion, AnyLearner, AnyLoss, Criterion, Design, Error, Learner, Monitor, Outline, Path, Per,
     Problem, Result, Role, Rule, Squared, StopSign, SubsetScorer, Task, ZeroOne,
 };
 use vaglio_report::record::{Warning, WarningKind};
@@ -69,9 +69,6 @@ pub struct ValidSelector {
     pub(crate) model: Option<FinalModel>,
     /// Memory slots for concurrent repetitions of the search.
     pub(crate) room: Room,
-    /// How rows that stand for many are parted around the search, in place of what its settings say, and whether these would be by splits
-    /// of the criterion.
-    pub(crate) dealt: Option<(AnyResampling, bool)>,
 }
 
 impl Selector {
@@ -86,7 +83,7 @@ impl Selector {
 
     /// Parameters from shared components, such as those of a pipeline.
     pub fn from_parts(criterion: Arc<dyn Criterion>, search: Search, learner: Arc<dyn Learner>) -> Self {
-        Selector(ValidSelector { criterion, search, learner, seed: 0, model: None, room: Room::default(), dealt: None })
+        Selector(ValidSelector { criterion, search, learner, seed: 0, model: None, room: Room::default() })
     }
 
     /// Sets the seed, which determines every random choice.

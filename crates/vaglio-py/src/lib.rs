@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 /// Contents of the module `_vaglio`.
 #[pymodule]
 fn _vaglio(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    vaglio_cli::offer_scratch_space();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<table::FrameTable>()?;
     module.add_class::<model::FrameModel>()?;

@@ -11,6 +11,7 @@ pub use machine::{peak, resident};
 pub use release::{release, released_by, resident_within};
 pub use size::ByteSize;
 
+use crate::scratch;
 use std::fmt;
 use vaglio_core::{Error, Result};
 
@@ -59,9 +60,14 @@ impl Budget {
         }
     }
 
-    /// Limit in bytes.
-    pub fn limit(&self) -> u64 {
+    /// Bytes of memory that may be taken.
+    pub fn memory(&self) -> u64 {
         self.limit
+    }
+
+    /// Bytes that may be taken in all, of memory and of scratch space.
+    pub fn limit(&self) -> u64 {
+        self.limit.saturating_add(scratch::bytes().map_or(0, |[used, free]| used + free))
     }
 
     /// Rejects an allocation of `bytes` that would exceed the limit.
@@ -72,8 +78,9 @@ impl Budget {
         if self.by == LimitSource::Nobody || bytes < SMALL as f64 {
             return Ok(());
         }
-        let held = machine::resident().unwrap_or(0);
-        match held as f64 + bytes > self.limit as f64 {
+        let resident = machine::resident().unwrap_or(0);
+        let held = resident + scratch::bytes().map_or(0, |[used, _]| used);
+        match held as f64 + bytes > self.limit() as f64 || resident > self.limit {
             true => {
                 let (needed, held) = (shown(bytes), shown(held as f64));
                 let message = format_args!("{what} would take about {needed} beside the {held} that are held");
@@ -96,7 +103,7 @@ impl Budget {
     /// # Errors
     /// [`Error::Setting`] at `limits.memory`, like [`Budget::need`].
     pub fn in_all(&self, bytes: f64, what: impl fmt::Display, remedy: &str) -> Result<()> {
-        match self.by != LimitSource::Nobody && bytes > self.limit as f64 {
+        match self.by != LimitSource::Nobody && bytes > self.limit() as f64 {
             true => Err(self.refused(format_args!("{what} would take about {}", shown(bytes)), remedy)),
             false => Ok(()),
         }
@@ -120,8 +127,12 @@ impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&shown(self.limit as f64))?;
         match self.by {
-            LimitSource::Machine(memory) => write!(f, ", 80 % of the {} of this machine", shown(memory as f64)),
-            LimitSource::Setting | LimitSource::Nobody => Ok(()),
+            LimitSource::Machine(memory) => write!(f, ", 80 % of the {} of this machine", shown(memory as f64))?,
+            LimitSource::Setting | LimitSource::Nobody => {}
+        }
+        match scratch::bytes() {
+            Some([used, free]) => write!(f, " and {} of scratch space", shown((used + free) as f64)),
+            None => Ok(()),
         }
     }
 }

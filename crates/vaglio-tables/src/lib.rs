@@ -12,6 +12,7 @@ mod quoted;
 #[cfg(feature = "text")]
 pub mod read;
 mod read_spec;
+pub mod scratch;
 mod survey;
 
 pub use digest_kind::DigestKind;

@@ -36,7 +36,7 @@ pub use crate::disk::{bounded, shortened, system};
 pub use crate::{
     ColumnSurvey, DateOrder, Decimal, Delimiter, DigestKind, InferredType, Notation, ReadSpec, Survey, Word,
 };
-pub use batches::{Batch, BatchReader, Batches, KnownFiles};
+pub use batches::{Batch, BatchReader, Batches};
 pub use cell::date_span;
 pub use digest::Digest;
 pub use fault::{Fault, FaultKind};

@@ -18,7 +18,6 @@ pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), Bro
         Law("rowwise").tried(|| rowwise(map, table)),
         Law("own_target").tried(|| own_target(map, table)),
         Law("saved").tried(|| saved(map, table)),
-        Law("columns").tried(|| columns(map, table)),
         Law("whole_weights").tried(|| whole_weights(map, table, tolerance)),
         Law("targets").tried(|| targets(map, table.rows(), tolerance)),
         Law("few_rows").tried(|| few_rows(map, table)),
@@ -225,26 +224,6 @@ pub fn saved(map: &dyn Map, table: &Table) -> Result<(), Broken> {
         law.equal(|| format!("the sources of `{name}`"), &before, &after)?;
     }
     Ok(())
-}
-
-/// A map that can be fitted to single columns gives the same outputs as if fitted to all.
-pub fn columns(map: &dyn Map, table: &Table) -> Result<(), Broken> {
-    let law = Law("columns");
-    let names: Vec<&str> = table.names().collect();
-    if law.calm(|| "all columns".into(), || Ok(map.of_columns(&names).is_none()))?.unwrap_or(true) {
-        return Ok(());
-    }
-    let mut made = Vec::new();
-    for (name, cells) in table.columns() {
-        let on = || format!("the column `{name}` alone");
-        let own = law.ran(on, || Table::new(vec![(name.clone(), cells.clone())]))?;
-        let of_column = map.of_columns(&[name]).ok_or_else(|| law.broken(on(), "the map of it, as of all", "none"))?;
-        let of_column = law.ran(on, || of_column.fit(&own, None))?;
-        made.extend(transformed(law, &*of_column, &own)?.into_columns());
-    }
-    let alone = law.ran(|| "columns alone".into(), || Table::new(made))?;
-    let fitted = law.ran(|| "all columns".into(), || map.fit(table, None))?;
-    same(law, "columns alone", &transformed(law, &*fitted, table)?, &alone)
 }
 
 /// Scaling all weights changes nothing. A row of weight 2 equals that row given twice, unless the map counts rows: then

@@ -215,10 +215,6 @@ impl Criterion for KFold {
     fn loss(&self) -> Option<AnyLoss> {
         Some(self.loss.clone())
     }
-
-    fn is_of_moments(&self) -> bool {
-        self.loss.measure().is_of_squares()
-    }
 }
 
 impl KFold {

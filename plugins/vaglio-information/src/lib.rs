@@ -134,10 +134,6 @@ impl Criterion for Information {
         self.measure != Measure::Training
     }
 
-    fn is_of_moments(&self) -> bool {
-        true
-    }
-
     /// Estimates a pass over the rows for each selected column, then O(1) per trial and λ.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let (rows, columns) = (design.planned_rows() as f64, design.candidates().len() as f64);

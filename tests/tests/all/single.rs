@@ -154,12 +154,12 @@ fn columns_that_single_precision_cannot_hold_are_refused_by_name() {
 }
 
 #[test]
-fn tables_in_batches_are_rounded_too() {
-    let folder = Folder::new("single-streamed");
+fn tables_in_scratch_space_are_rounded_too() {
+    let folder = Folder::new("single-scratch");
     written(&folder);
     let lines = "search: {kind: greedy, max_features: 4, choose: last}\ncriterion: {kind: kfold, folds: 5}";
     let runs = ["single", "double"].map(|precision| {
-        folder.write("p.yaml", format!("version: 1\ndata: {{train: doubles.csv, target: y, weights: w}}\n{lines}\n{LEARNER}engine: {{precision: {precision}, stream: always}}\n"));
+        folder.write("p.yaml", format!("version: 1\ndata: {{train: doubles.csv, target: y, weights: w, scratch: .}}\n{lines}\n{LEARNER}engine: {{precision: {precision}}}\n"));
         let Ran { code, out, err } = folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet", "--json"]);
         assert_eq!(code, Some(0), "{err}");
         serde_json::from_str::<Value>(&out).unwrap()

@@ -197,9 +197,14 @@ fn unsafe_code_is_in_the_kernels_the_allocator_signals_and_memory_of_python_only
             let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
             let found = code.filter(|line| line.contains(word)).count();
             let may = path.starts_with("crates/vaglio-kernels")
-                || ["vaglio-cli/src/memory.rs", "vaglio-cli/src/signals.rs", "vaglio-py/src/foreign.rs"]
-                    .iter()
-                    .any(|end| path.ends_with(end));
+                || [
+                    "vaglio-cli/src/file_heap.rs",
+                    "vaglio-cli/src/memory.rs",
+                    "vaglio-cli/src/signals.rs",
+                    "vaglio-py/src/foreign.rs",
+                ]
+                .iter()
+                .any(|end| path.ends_with(end));
             assert!(found == 0 || may, "{} holds {word}", path.display());
         }
     }

@@ -1,10 +1,7 @@
 //! Missing shares and histograms of columns.
 
 use super::super::Prepared;
-use super::super::behind::RowFigures;
 use super::super::origins::sources;
-use std::borrow::Cow;
-use std::collections::HashMap;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Cells, Design, Feature, Table};
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
@@ -19,8 +16,6 @@ const PARTS: usize = 16;
 pub(crate) struct ReadCells<'p> {
     prepared: &'p Prepared,
     table: Option<&'p Table>,
-    /// Column values from a pass over the table, if the rows are not in memory.
-    behind: Option<&'p HashMap<String, Values>>,
 }
 
 /// Values of a column over the training rows.
@@ -40,20 +35,11 @@ impl<'p> ReadCells<'p> {
             SampleSource::Mapped(rows, _) => Some(&rows.table),
             SampleSource::Plain(_) => None,
         };
-        ReadCells { prepared, table, behind: None }
-    }
-
-    /// Adds the column values that a pass over the table found.
-    pub fn behind(self, found: Option<&'p RowFigures>) -> Self {
-        ReadCells { behind: found.map(|found| &found.columns), ..self }
+        ReadCells { prepared, table }
     }
 
     /// Share of rows with a missing value in a source of the column. Cost O(rows).
     pub fn missing(&self, name: &str) -> f64 {
-        if let Some(streamed) = &self.prepared.streamed {
-            let sources = sources(&self.prepared.maps, name);
-            return sources.iter().filter_map(|source| streamed.missing.get(source)).copied().fold(0.0, f64::max);
-        }
         // Rows without maps have no missing cells.
         let Some(table) = self.table.filter(|table| table.rows() > 0) else { return 0.0 };
         let cells: Vec<&Cells> =
@@ -66,16 +52,8 @@ impl<'p> ReadCells<'p> {
         count as f64 / table.rows() as f64
     }
 
-    /// Values of a design column: original ones if maps only shift and divide and keep all rows; `None` if they are not
-    /// in memory.
-    pub fn values(&self, design: &Design, feature: Feature) -> Option<Cow<'p, Values>> {
-        if self.prepared.streamed.is_some() {
-            return self.behind?.get(design.names().get(feature)?).map(Cow::Borrowed);
-        }
-        Some(Cow::Owned(self.values_in_memory(design, feature)))
-    }
-
-    fn values_in_memory(&self, design: &Design, feature: Feature) -> Values {
+    /// Values of a column of the design: as read, where maps only shift and divide and keep all rows.
+    pub fn values(&self, design: &Design, feature: Feature) -> Values {
         let made = || Values { values: design.column(feature).values().into_owned(), as_read: false, divisor: 1.0 };
         let Some(name) = design.names().get(feature).filter(|_| design.is_of(&self.prepared.train)) else {
             return made();

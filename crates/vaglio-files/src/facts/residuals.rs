@@ -5,12 +5,10 @@ use super::super::figures::Evaluated;
 use super::super::rows::stride;
 use super::cells::{ReadCells, Values};
 use ndarray::ArrayView2;
-use std::sync::Arc;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Result};
 use vaglio_pipeline::resample::Pooled;
 use vaglio_pipeline::resample::along::Held;
-use vaglio_pipeline::resample::behind::RowsBehind;
 use vaglio_pipeline::resample::sample::SampleSource;
 use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{DrawnColumn, PredictedOn, ResidualsRecord, WorstRow, class_of};
@@ -55,9 +53,9 @@ pub(crate) fn drawn(
         return Ok(None);
     }
     let unit = prepared.target_scale(0);
-    let training = OfTraining::new((prepared, design), selection, evaluated, unit)?;
-    let OfTraining { rows, every: known_every, weights: row_weights, time, is_ordered, is_whole, .. } = training;
-    let every = stride(rows, ROWS).next_multiple_of(known_every);
+    let training = OfTraining::new((prepared, design), selection, unit)?;
+    let OfTraining { rows, weights: row_weights, time, is_ordered, is_whole, .. } = training;
+    let every = stride(rows, ROWS);
     let kept: Vec<usize> = (0..rows).step_by(every).collect();
     let held = evaluated.held_out_rows().filter(|_| is_whole).and_then(|(from, pooled)| {
         let mut residuals = vec![None; kept.len()];
@@ -72,11 +70,11 @@ pub(crate) fn drawn(
         None if is_ordered => kept.iter().map(|&row| row as f64 + 1.0).collect(),
         None => Vec::new(),
     };
-    let read = ReadCells::new(prepared).behind(evaluated.behind.as_ref());
+    let read = ReadCells::new(prepared);
     let weights = selection.coefficients();
     let mut columns = Vec::new();
     for (k, &feature) in chosen.iter().enumerate().take(DRAWN) {
-        let Some(values) = read.values(design, feature) else { break };
+        let values = read.values(design, feature);
         let slope = weights.map(|readout| readout.weights[[k, 0]] * unit / values.divisor);
         columns.push(drawn_column((feature, row_weights), &values, slope, &training, &kept));
     }
@@ -97,8 +95,6 @@ pub(crate) fn drawn(
 /// Residuals of the training rows, with their weights and times.
 struct OfTraining<'p> {
     rows: usize,
-    /// Stride of the rows.
-    every: usize,
     residuals: Vec<f64>,
     weights: Option<&'p [f64]>,
     time: Option<&'p [u32]>,
@@ -108,33 +104,14 @@ struct OfTraining<'p> {
 }
 
 impl<'p> OfTraining<'p> {
-    fn new(
-        (prepared, design): (&'p Prepared, &'p Design),
-        selection: &Selection,
-        evaluated: &Evaluated,
-        unit: f64,
-    ) -> Result<Self> {
+    fn new((prepared, design): (&'p Prepared, &'p Design), selection: &Selection, unit: f64) -> Result<Self> {
         let (train, sample) = (&prepared.train, &prepared.sample);
-        if let (Some(rows), Some(found)) = (prepared.rows_behind(), &evaluated.behind) {
-            let (labels, every) = (rows.labels(), found.every);
-            let targets = labels.targets.row(0);
-            return Ok(OfTraining {
-                rows: targets.len(),
-                every,
-                residuals: targets.iter().step_by(every).zip(&found.fitted).map(|(y, fitted)| y - fitted).collect(),
-                weights: labels.weights.as_deref(),
-                time: labels.time.as_deref(),
-                is_ordered: labels.is_ordered,
-                is_whole: true,
-            });
-        }
         let model = selection.predictor();
         let series = train.series().map(|series| &series[..]);
         let fitted = model.predict(&train.columns().select(model.inputs()), series)?;
         let residual = |row: usize| (train.targets()[[0, row]] - fitted[[0, row]]) * unit;
         Ok(OfTraining {
             rows: train.rows(),
-            every: 1,
             residuals: (0..train.rows()).map(residual).collect(),
             weights: design.weights(),
             time: train.time().map(|time| &time[..]),
@@ -143,9 +120,8 @@ impl<'p> OfTraining<'p> {
         })
     }
 
-    /// Residual of a row on the stride.
     fn residual(&self, row: usize) -> f64 {
-        self.residuals[row / self.every]
+        self.residuals[row]
     }
 }
 
@@ -277,16 +253,8 @@ impl Prepared {
         self.target_units.as_ref().map_or(1.0, |units| units[output].scale.scale)
     }
 
-    /// Access to the rows of a table that is not in memory.
-    pub(crate) fn rows_behind(&self) -> Option<&Arc<dyn RowsBehind>> {
-        self.streamed.as_ref()?.rows.as_ref()
-    }
-
     /// Row number in the training data, from 1, of a position in the sample.
     pub(crate) fn row_number(&self, place: usize) -> usize {
-        if let Some(rows) = self.rows_behind() {
-            return rows.number(place);
-        }
         1 + match &self.sample.source {
             SampleSource::Mapped(rows, _) => rows.table.origin(place),
             SampleSource::Plain(_) => self.origins.as_ref().map_or(place, |origins| origins[place]),

@@ -8,10 +8,9 @@ use super::work::WorkStart;
 use crate::Prepared;
 use crate::claim::{Claim, is_claimed};
 use crate::journal::{Header, Known, NAME, read};
-use crate::prepare::{prepare_parts, prepare_with};
-use crate::streamed::{Keeping, RangeStore};
+use crate::prepare::prepare;
 use serde_json::json;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -21,8 +20,6 @@ use vaglio_pipeline::pipeline::{ValidPipeline, pool};
 pub(super) const FOLDER: &str = "shards";
 /// Subfolder that the driver of a run locks.
 const LEAD: &str = "driver";
-/// Subfolder for row ranges of a table that is read in batches.
-pub(super) const RANGES: &str = "moments";
 /// Remedy for a rejected file of the ledger.
 const REMEDY: &str = "remove this file, and `vaglio shard run` does its index again";
 
@@ -34,8 +31,6 @@ pub struct Shards {
     pub(super) pipeline: ValidPipeline,
     /// Data shared by the indexes of this process.
     prepared: Mutex<Option<Arc<Prepared>>>,
-    /// Indexes that have asked for the data.
-    reading: Mutex<BTreeSet<usize>>,
     /// Initial state shared by the indexes.
     pub(super) start: OnceLock<WorkStart>,
 }
@@ -100,19 +95,16 @@ impl Shards {
         folder: impl FnOnce(&Prepared) -> Result<PathBuf>,
     ) -> Result<Self> {
         Error::unless_between("--of", count.of.unwrap_or(1), 1..=1_000_000)?;
-        let (prepared, is_sample) = prepare_parts(pipeline, data)?;
-        let searched = prepared.searched(pipeline);
-        let start = WorkStart::new(&searched, &prepared, StopSign::default())?;
-        let is_in_parts = start.is_in_parts(&searched, &prepared);
+        let prepared = prepare(pipeline, data)?;
+        let start = WorkStart::new((pipeline, data), &prepared, StopSign::default())?;
+        let is_in_parts = start.is_in_parts(pipeline);
         let folder = folder(&prepared)?;
         let failed = |e: std::io::Error| Error::Unwritable { path: folder.clone(), message: e.to_string() };
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(failed)?;
         let plan = Plan::of(pipeline, (&prepared, data), (count, is_in_parts), &folder)?;
         plan.put(&folder)?;
         let shards = Shards::of(&folder, plan)?;
-        if !is_sample {
-            *shards.held() = Some(Arc::new(prepared));
-        }
+        *shards.held() = Some(Arc::new(prepared));
         Ok(shards)
     }
 
@@ -131,8 +123,7 @@ impl Shards {
 
     fn of(folder: &Path, plan: Plan) -> Result<Self> {
         let pipeline = plan.pipeline(folder)?;
-        let (folder, prepared, reading) = (folder.to_owned(), Mutex::default(), Mutex::default());
-        Ok(Shards { folder, plan, pipeline, prepared, reading, start: OnceLock::new() })
+        Ok(Shards { folder: folder.to_owned(), plan, pipeline, prepared: Mutex::default(), start: OnceLock::new() })
     }
 
     /// Takes the right to distribute the indexes, held by one process at a time if the file system has locks.
@@ -148,39 +139,17 @@ impl Shards {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The data, read once. Row ranges of a table that is read in batches are computed together with other indexes.
-    pub(super) fn prepared(&self, index: Option<usize>, stop: StopSign) -> Result<Arc<Prepared>> {
-        // Registered indexes have their ranges computed by the one that is reading.
-        self.reading().extend(index);
+    /// The data, which are read once.
+    pub(super) fn prepared(&self) -> Result<Arc<Prepared>> {
         let mut held = self.held();
         if let Some(prepared) = &*held {
             return Ok(Arc::clone(prepared));
         }
-        let prepared = Arc::new(on_own_threads(|| {
-            let ranges = self.ranges(stop);
-            prepare_with(&self.pipeline, &self.folder, Keeping { checkpoints: None, ranges: Some(&ranges) })
-        })?);
+        let prepared = Arc::new(on_own_threads(|| prepare(&self.pipeline, &self.folder))?);
         if prepared.digest.written()? != self.plan.data {
             return Err(refused(self.folder.join(PLAN), "the data have changed since it was written; plan again"));
         }
         Ok(Arc::clone(held.insert(prepared)))
-    }
-
-    /// Indexes of this process that have asked for the data.
-    fn reading(&self) -> MutexGuard<'_, BTreeSet<usize>> {
-        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Row ranges of a table that is read in batches; those of this process's indexes are computed first.
-    pub(super) fn ranges(&self, stop: StopSign) -> RangeStore<'_> {
-        let of = |range: usize| self.plan.units.of_range(range, self.plan.of);
-        let shards = self.folder.join(FOLDER);
-        RangeStore {
-            folder: self.folder.join(RANGES),
-            is_own: Box::new(move |range| self.reading().contains(&of(range))),
-            is_alive: Box::new(move |range| !self.reading().contains(&of(range)) && is_alive(&shards, of(range))),
-            stop,
-        }
     }
 
     /// Number of indexes.

@@ -1,12 +1,12 @@
 //! Merges a distributed run.
 
-use super::ledger::{RANGES, Shards};
+use super::ledger::Shards;
 use super::units::SEARCH;
 use crate::claim::Claim;
 use crate::journal::{Book, Header};
 use crate::run::{RunOptions, RunOutcome, run_here};
 use std::collections::BTreeMap;
-use vaglio_core::{Monitor, Result, StopReason, StopSign};
+use vaglio_core::{Monitor, Result, StopReason};
 
 impl Shards {
     /// Merges the pieces of all indexes and writes the files of the run to `options.out`. The `selection.json` equals
@@ -25,11 +25,7 @@ impl Shards {
             }
         }
         let monitor = monitor.into();
-        let stop = monitor.stop.clone();
-        let done = self.end(&pieces, options, monitor, stop)?;
-        // Row ranges are no longer needed; leftovers only take space.
-        let _ = std::fs::remove_dir_all(self.folder.join(RANGES));
-        Ok(done)
+        self.end(&pieces, options, monitor)
     }
 
     /// Like [`Shards::merge`], with the existing pieces: the result is partial, as if one process had been stopped for
@@ -50,22 +46,14 @@ impl Shards {
         }
         let monitor = monitor.into();
         let stop = monitor.stop.clone().or(move || Some(reason));
-        // The original stop reason must not stop the merge.
-        self.end(&pieces, options, Monitor { stop, ..monitor }, StopSign::default())
+        self.end(&pieces, options, Monitor { stop, ..monitor })
     }
 
-    fn end(
-        &self,
-        pieces: &BTreeMap<String, String>,
-        options: &RunOptions,
-        monitor: Monitor<'_>,
-        reading: StopSign,
-    ) -> Result<RunOutcome> {
+    fn end(&self, pieces: &BTreeMap<String, String>, options: &RunOptions, monitor: Monitor<'_>) -> Result<RunOutcome> {
         let claim = Claim::new(&options.out)?;
         Book::put(&options.out, &Header::new(&self.plan.data, self.pipeline.configuration()?), pieces)?;
         drop(claim);
         let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };
-        let ranges = self.ranges(reading);
-        run_here(&self.pipeline, &options, monitor, (pieces.contains_key(SEARCH), Some(&ranges)))
+        run_here(&self.pipeline, &options, monitor, pieces.contains_key(SEARCH))
     }
 }

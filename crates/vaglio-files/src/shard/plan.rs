@@ -75,7 +75,7 @@ impl Plan {
         folder: &Path,
     ) -> Result<Self> {
         let options = RunOptions { folder: data.to_owned(), out: folder.to_owned(), ..RunOptions::default() };
-        let units = WorkUnits::of(&prepared.searched(pipeline), prepared)?;
+        let units = WorkUnits::of(pipeline, prepared)?;
         let there = match count.of {
             None if folder.join(PLAN).exists() => Some(Plan::read(folder)?),
             _ => None,

@@ -5,12 +5,12 @@ use super::parts::{self, SearchParts};
 use super::plan::key;
 use super::share::{NOTHING, Share};
 use super::state::{ShardProgress, ShardState};
-use super::units::{HALVES, MOMENTS, SEARCH};
+use super::units::{HALVES, SEARCH};
 use super::work::{LOOK, Work, WorkStart};
 use crate::Prepared;
 use crate::claim::Claim;
 use crate::journal::{Book, Header, NAME, read, written};
-use crate::monitor::{limited, most, timed};
+use crate::monitor::{limited, most};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -103,15 +103,13 @@ impl Shards {
             drop(claim);
             return Ok(self.with_left(index, ShardState::Done, 0));
         }
-        let prepared = self.prepared(Some(index), timed(monitor.stop.clone(), start, self.pipeline.most_time()))?;
+        let prepared = self.prepared()?;
         let book = Arc::new(Book::resume(&work, &header)?);
         let limited = limited(monitor, &book, start, most(&self.pipeline));
         let least = if book.keeps_all() { Duration::ZERO } else { parts::LEAST };
         let process_group = self.process_group(index, &prepared, (least, &limited.stop))?;
         let share =
             Arc::new(Share::new(Arc::clone(&book), self.plan.units.clone(), (index, self.plan.of), process_group));
-        // All row ranges exist by now.
-        share.missing().iter().filter(|key| key.starts_with(MOMENTS)).for_each(|key| share.keep(key, NOTHING));
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
         let done = self.work(&prepared, &share, wait, monitor);
         let stopped = monitor.stop.reason();
@@ -169,9 +167,10 @@ impl Shards {
 
     /// Works on an index while there is anything to do or to wait for.
     fn work(&self, prepared: &Prepared, share: &Arc<Share>, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
-        let searched = prepared.searched(&self.pipeline);
-        let start = get_or_try_make(&self.start, || WorkStart::new(&searched, prepared, monitor.stop.clone()))?;
-        let work = Work::new(&searched, prepared, start)?;
+        let pipeline = &self.pipeline;
+        let start =
+            get_or_try_make(&self.start, || WorkStart::new((pipeline, &self.folder), prepared, monitor.stop.clone()))?;
+        let work = Work::new(pipeline, prepared, start)?;
         let refresh = || {
             share.learn(self.found(share.index)?);
             Ok(())

@@ -14,8 +14,6 @@ pub(super) const SEARCH: &str = "search";
 pub(super) const PARTS: &str = "part/";
 /// Maximum number of processes in one search.
 const MOST_PARTS: usize = 64;
-/// Key prefix of row ranges of a table that is read in batches.
-pub(super) const MOMENTS: &str = "moments/";
 pub(super) const NESTED: &str = "nested/";
 pub(super) const SHUFFLES: &str = "permutations/";
 pub(super) const LEARNING: &str = "learning/";
@@ -58,7 +56,6 @@ impl Phase {
     pub fn name(&self) -> &'static str {
         match &*self.prefix {
             PARTS => "parts of the search",
-            MOMENTS => "ranges of rows",
             STARTS => "folds of the choice",
             NESTED => "outer folds",
             SHUFFLES => "shuffles",
@@ -106,12 +103,10 @@ impl WorkUnits {
     /// [`vaglio_core::Error::Setting`] for impossible folds.
     pub fn of(pipeline: &ValidPipeline, prepared: &Prepared) -> Result<Self> {
         let (selector, sample) = (&pipeline.selector(), &prepared.sample);
-        // Tuning and searches on condensed rows are not distributed.
-        let is_parted = pipeline.settings().tune.is_none() && prepared.streamed.is_none();
+        // What tuning finds is of one process.
+        let is_parted = pipeline.settings().tune.is_none();
         let starts = if is_parted { resample::count_starts(selector, sample)? } else { 0 };
-        let ranges = prepared.streamed.as_ref().map_or(0, |streamed| streamed.ranges);
-        let ranges = if ranges > 1 { ranges } else { 0 };
-        let mut phases = vec![Phase::new(SEARCH, 1), Phase::new(MOMENTS, ranges), Phase::new(STARTS, starts)];
+        let mut phases = vec![Phase::new(SEARCH, 1), Phase::new(STARTS, starts)];
         if let Some(evaluate) = &pipeline.settings().evaluate {
             let whole = Whole { selector, tune: pipeline.settings().tune.as_ref() };
             phases.extend(Phase::of_evaluate(evaluate, whole, sample)?);
@@ -148,11 +143,6 @@ impl WorkUnits {
             before += phase.count;
             number
         })
-    }
-
-    /// The index that owns a row range, of `of` indexes.
-    pub fn of_range(&self, range: usize, of: usize) -> usize {
-        self.number(&format!("{MOMENTS}{range}")).unwrap_or(0) % of
     }
 
     /// Keys of the folds of the choice, with the index of each.

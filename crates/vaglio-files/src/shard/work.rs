@@ -8,7 +8,9 @@ use crate::discoveries::planned;
 use crate::learning::learned;
 use crate::memory::Memory;
 use crate::repetition::shuffles;
+use crate::scratch::with_scratch;
 use crate::stability::half_walks;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
@@ -18,6 +20,7 @@ use vaglio_pipeline::resample::{self, Chosen, STARTS, Watcher, Whole};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::RaceRecord;
 use vaglio_tables::budget::resident;
+use vaglio_tables::scratch::Scratch;
 
 /// Polling interval while waiting for another index.
 pub(super) const LOOK: Duration = Duration::from_millis(200);
@@ -30,6 +33,7 @@ const SLOWER: u32 = 3;
 pub(super) struct WorkStart {
     design: Design,
     memory: Memory,
+    _scratch: Option<Scratch>,
 }
 
 /// Context of the units' computations.
@@ -68,22 +72,20 @@ impl WorkStart {
     ///
     /// # Errors
     /// Returns the errors with which a run is rejected before it begins.
-    pub fn new(pipeline: &ValidPipeline, prepared: &Prepared, stop: StopSign) -> Result<Self> {
+    pub fn new((pipeline, folder): (&ValidPipeline, &Path), prepared: &Prepared, stop: StopSign) -> Result<Self> {
         let selector = pipeline.selector();
         let train = prepared.train.clone().stopping_at(stop);
         let design = selector.design(&train)?.stopping_at(StopSign::default());
         let evaluate = pipeline.settings().evaluate.as_ref();
         planned(&selector, (&prepared.sample, &design), evaluate)?;
         let memory = Memory::before(&selector, prepared, &design, evaluate)?;
-        memory.check(pipeline.budget())?;
-        Ok(WorkStart { design, memory })
+        let ((), scratch) = with_scratch(pipeline, folder, || memory.check(pipeline.budget()))?;
+        Ok(WorkStart { design, memory, _scratch: scratch })
     }
 
-    /// Whether several processes may perform the search on all rows; tuning and searches on condensed rows are not
-    /// distributed.
-    pub fn is_in_parts(&self, pipeline: &ValidPipeline, prepared: &Prepared) -> bool {
-        let is_alone = pipeline.settings().tune.is_some() || prepared.streamed.is_some();
-        !is_alone && resample::is_in_parts(&pipeline.selector(), &self.design)
+    /// Whether several processes may perform the search on all rows; tuning is not distributed.
+    pub fn is_in_parts(&self, pipeline: &ValidPipeline) -> bool {
+        pipeline.settings().tune.is_none() && resample::is_in_parts(&pipeline.selector(), &self.design)
     }
 }
 
@@ -95,7 +97,7 @@ impl<'a> Work<'a> {
     pub fn new(
         pipeline: &'a ValidPipeline,
         prepared: &'a Prepared,
-        WorkStart { design, memory }: &WorkStart,
+        WorkStart { design, memory, .. }: &WorkStart,
     ) -> Result<Self> {
         let design = pipeline.selector().design_at(&prepared.train, Some(design))?.stopping_at(StopSign::default());
         Ok(Work { pipeline, prepared, design, memory: *memory, held: resident().unwrap_or(0) as f64 })

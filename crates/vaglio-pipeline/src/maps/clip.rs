@@ -81,11 +81,6 @@ impl Map for Clip {
         self.scope.in_folds()
     }
 
-    fn of_columns(&self, names: &[&str]) -> Option<Box<dyn Map>> {
-        let columns = columns::among(self.columns.as_deref(), names);
-        Some(Box::new(Clip { columns, ..self.clone() }))
-    }
-
     fn check(&self) -> Result<()> {
         for (field, bound) in [("lower", self.lower), ("upper", self.upper)] {
             if let Some(bound) = bound.filter(|bound| !bound.is_finite()) {

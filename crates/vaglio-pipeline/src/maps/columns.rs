@@ -66,11 +66,6 @@ pub(super) fn chosen<'t>(
     columns.iter().enumerate().map(named).collect()
 }
 
-/// The named columns, if any are named, that are also among `names`.
-pub(super) fn among(columns: Option<&[String]>, names: &[&str]) -> Option<Vec<String>> {
-    columns.map(|columns| columns.iter().filter(|name| names.contains(&name.as_str())).cloned().collect())
-}
-
 /// Numeric columns, converted to doubles one by one. If columns are named, each must be numeric.
 ///
 /// # Errors

@@ -59,11 +59,6 @@ impl Map for DateParts {
         Ok(Box::new(fitted))
     }
 
-    fn of_columns(&self, names: &[&str]) -> Option<Box<dyn Map>> {
-        let columns = columns::among(self.columns.as_deref(), names);
-        Some(Box::new(DateParts { columns, ..self.clone() }))
-    }
-
     fn check(&self) -> Result<()> {
         if let Some(parts) = &self.parts {
             if parts.is_empty() {

@@ -123,11 +123,6 @@ impl Map for Impute {
         Ok(Box::new(fitted))
     }
 
-    fn of_columns(&self, names: &[&str]) -> Option<Box<dyn Map>> {
-        let columns = columns::among(self.columns.as_deref(), names);
-        Some(Box::new(Impute { columns, ..self.clone() }))
-    }
-
     fn check(&self) -> Result<()> {
         match &self.how {
             How::Constant(Value::Number(x)) if !x.is_finite() => {

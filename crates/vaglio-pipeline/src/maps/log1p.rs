@@ -37,11 +37,6 @@ impl Map for Log1p {
         Ok(Box::new(FittedLog1p { columns: columns.into_iter().map(|(name, _)| name.to_owned()).collect() }))
     }
 
-    fn of_columns(&self, names: &[&str]) -> Option<Box<dyn Map>> {
-        let columns = columns::among(self.columns.as_deref(), names);
-        Some(Box::new(Log1p { columns }))
-    }
-
     fn check(&self) -> Result<()> {
         columns::check(self.columns.as_deref())
     }

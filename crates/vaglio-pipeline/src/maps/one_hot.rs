@@ -108,11 +108,6 @@ impl Map for OneHot {
         self.scope.in_folds()
     }
 
-    fn of_columns(&self, names: &[&str]) -> Option<Box<dyn Map>> {
-        let columns = columns::among(self.columns.as_deref(), names);
-        Some(Box::new(OneHot { columns, ..self.clone() }))
-    }
-
     fn check(&self) -> Result<()> {
         columns::check(self.columns.as_deref())
     }

@@ -88,14 +88,6 @@ impl Map for Ordinal {
         self.scope.in_folds()
     }
 
-    fn of_columns(&self, names: &[&str]) -> Option<Box<dyn Map>> {
-        let ordered: Vec<String> = self.order.keys().cloned().collect();
-        let named = self.columns.as_deref().or((!ordered.is_empty()).then_some(&ordered[..]));
-        let mut order = self.order.clone();
-        order.retain(|name, _| names.contains(&name.as_str()));
-        Some(Box::new(Ordinal { columns: columns::among(named, names), order, ..self.clone() }))
-    }
-
     fn check(&self) -> Result<()> {
         for (name, order) in &self.order {
             let field = format!("order.{name}");

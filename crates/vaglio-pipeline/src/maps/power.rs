@@ -108,11 +108,6 @@ impl Map for Power {
         self.scope.in_folds()
     }
 
-    fn of_columns(&self, names: &[&str]) -> Option<Box<dyn Map>> {
-        let columns = columns::among(self.columns.as_deref(), names);
-        Some(Box::new(Power { columns, ..self.clone() }))
-    }
-
     fn check(&self) -> Result<()> {
         self.lambda.check()?;
         columns::check(self.columns.as_deref())

@@ -61,10 +61,6 @@ impl Map for Standardize {
         Ok(Box::new(FittedStandardize { columns: columns.into_iter().collect::<Result<_>>()? }))
     }
 
-    fn of_columns(&self, _: &[&str]) -> Option<Box<dyn Map>> {
-        (!self.target).then(|| Box::new(self.clone()) as Box<dyn Map>)
-    }
-
     fn fit_target(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Option<TargetScale>> {
         self.target.then(|| moments(target, weights, "the target")).transpose()
     }

@@ -130,7 +130,7 @@ impl Pipeline {
 
 /// A pipeline without data or maps.
 impl From<ValidSelector> for ValidPipeline {
-    fn from(ValidSelector { criterion, search, learner, seed, model, room: _, dealt }: ValidSelector) -> Self {
+    fn from(ValidSelector { criterion, search, learner, seed, model, room: _ }: ValidSelector) -> Self {
         ValidPipeline(Settings {
             version: 1,
             seed,
@@ -145,7 +145,6 @@ impl From<ValidSelector> for ValidPipeline {
             evaluate: None,
             limits: Limits::default(),
             engine: EngineSpec::default(),
-            dealt,
             monitor: SharedMonitor::default(),
         })
     }

@@ -73,6 +73,44 @@ pub struct DataSpec {
     /// equals `sha256sum`.
     #[serde(default)]
     pub digest: DigestKind,
+    /// Where large columns lie that do not fit `limits.memory`: `auto`, in a scratch file in `TMPDIR` or `/var/tmp` where they do
+    /// not; `never`; or a folder, in a scratch file there in any case. The file is gone with the process.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub scratch: ScratchSpec,
+}
+
+/// Where large columns lie that do not fit the memory.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum ScratchSpec {
+    /// In a scratch file, where the memory does not suffice.
+    #[default]
+    Auto,
+    /// In memory: what takes more is refused.
+    Never,
+    /// In a scratch file in a folder, relative to the pipeline file.
+    Folder(String),
+}
+
+impl From<String> for ScratchSpec {
+    fn from(word: String) -> Self {
+        match &*word {
+            "auto" => ScratchSpec::Auto,
+            "never" => ScratchSpec::Never,
+            _ => ScratchSpec::Folder(word),
+        }
+    }
+}
+
+impl From<ScratchSpec> for String {
+    fn from(spec: ScratchSpec) -> Self {
+        match spec {
+            ScratchSpec::Auto => "auto".into(),
+            ScratchSpec::Never => "never".into(),
+            ScratchSpec::Folder(folder) => folder,
+        }
+    }
 }
 
 /// Lower-case extension of a file name, without that of compression.

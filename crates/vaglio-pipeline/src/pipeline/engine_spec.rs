@@ -1,11 +1,12 @@
 //! Engine settings: machine or workers, threads and precision.
 
-use super::check_threads;
+use super::{ScratchSpec, check_threads};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, Result};
+use vaglio_tables::scratch::default_folder;
 
-/// Where and on how many threads to compute, and whether the table is kept in memory.
+/// Where and on how many threads to compute, and in which precision.
 ///
 /// With `dask` and `spark`, workers share the work units of `files::Shards`; the program starts them through the Python
 /// package.
@@ -26,22 +27,20 @@ pub struct EngineSpec {
     /// Number of threads; 0 for the number of processors, or one per work unit on a worker. The result does not depend
     /// on it.
     pub threads: usize,
-    /// Whether training files are read in batches and reduced to their moments.
-    pub stream: Streaming,
+    /// Read as `data.scratch` from files of earlier versions, and never written.
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
+    stream: Option<OldStream>,
     /// Precision of stored numeric columns; columns stored as bytes stay so.
     pub precision: Precision,
 }
 
-/// Whether training files are read in batches, so that they may be larger than memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+/// Words of `engine.stream`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Streaming {
-    /// Where the table would take more than `limits.memory`, and its moments serve all that is asked.
-    #[default]
+enum OldStream {
     Auto,
-    /// In any case; what moments cannot serve is refused.
     Always,
-    /// Never: a table that would take more than `limits.memory` is refused.
     Never,
 }
 
@@ -142,6 +141,15 @@ impl EngineSpec {
         };
         let (kind, ledger, threads) = (self.kind.word(), self.ledger.as_deref()?, self.threads);
         Some(Cluster { kind, address, setting, ledger, threads })
+    }
+
+    /// Scratch space by the older setting `engine.stream`.
+    pub(super) fn scratch(&self) -> Option<ScratchSpec> {
+        Some(match self.stream? {
+            OldStream::Auto => ScratchSpec::Auto,
+            OldStream::Never => ScratchSpec::Never,
+            OldStream::Always => ScratchSpec::Folder(default_folder().display().to_string()),
+        })
     }
 
     /// Mutable access to the ledger folder that workers share.

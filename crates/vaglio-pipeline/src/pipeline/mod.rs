@@ -15,8 +15,8 @@ pub(crate) mod settings;
 mod threads;
 mod time_span;
 
-pub use data_spec::{ColumnType, DataSpec, Files, MissingTarget, Names, TargetFile, TargetSpec, TaskKind};
-pub use engine_spec::{Cluster, EngineSpec, Precision, Streaming};
+pub use data_spec::{ColumnType, DataSpec, Files, MissingTarget, Names, ScratchSpec, TargetFile, TargetSpec, TaskKind};
+pub use engine_spec::{Cluster, EngineSpec, Precision};
 pub use evaluate::{Evaluate, OuterFolds, Pairs, Worths};
 pub use fields::component_fields;
 pub use limits::Limits;
@@ -131,8 +131,8 @@ impl ValidPipeline {
 
     /// The selection that the pipeline makes on its preprocessed data.
     pub fn selector(&self) -> ValidSelector {
-        let Settings { criterion, search, learner, seed, model, dealt, .. } = self.0.clone();
-        ValidSelector { criterion, search, learner, seed, model, room: Room::default(), dealt }
+        let Settings { criterion, search, learner, seed, model, .. } = self.0.clone();
+        ValidSelector { criterion, search, learner, seed, model, room: Room::default() }
     }
 
     /// The selection of this pipeline, with the learner tuned on `problem` if there is a `tune` block, and the record
@@ -154,6 +154,12 @@ impl ValidPipeline {
     /// The memory budget of a run.
     pub fn budget(&self) -> Budget {
         self.0.limits.budget()
+    }
+
+    /// Where large columns are stored that do not fit the memory.
+    pub fn scratch(&self) -> ScratchSpec {
+        let of_data = || self.0.data.as_ref().map(|data| data.scratch.clone());
+        self.0.engine.scratch().or_else(of_data).unwrap_or_default()
     }
 
     /// Number of threads; 0 for the number of processors. The result does not depend on it.

@@ -10,7 +10,7 @@ use crate::selector::check_parts;
 use crate::tune::{Tune, Tuning};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
-use vaglio_core::{AnyResampling, Criterion, Error, Lambda, Learner, Map, Result, TargetMap};
+use vaglio_core::{Criterion, Error, Lambda, Learner, Map, Result, TargetMap};
 
 /// Settings of a pipeline, as in its file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -54,9 +54,6 @@ pub struct Settings {
     /// Location and number of threads of the computation.
     #[serde(default)]
     pub engine: EngineSpec,
-    /// How rows that stand for many are parted around a search, and whether these would be by splits of the criterion.
-    #[serde(skip)]
-    pub dealt: Option<(AnyResampling, bool)>,
     /// Observer and stop sign of a fit through linfa.
     #[serde(skip)]
     pub(crate) monitor: SharedMonitor,

@@ -78,7 +78,7 @@ pub fn select(
         return confirmed(selector, (sample, design), rate, start, monitor);
     }
     let Some((how, is_written)) = cross_validation(selector) else {
-        return plain(&selector.of_winner(Some(0)), (sample, design), start, monitor, warnings);
+        return plain(&selector.of_winner(Some(0)), design, start, monitor, warnings);
     };
     let ChoiceParts { how, mut lambdas, deals, design } = parted_choice(selector, sample, design, (how, is_written))?;
     let design = &design;
@@ -138,7 +138,7 @@ pub fn select(
         Err(error) if !is_written && fitted.is_none() && error.class() != ExitClass::Numerical => {
             warnings.push(not_validated(&error));
             drop(first);
-            return plain(selector, (sample, design), start, monitor, warnings);
+            return plain(selector, design, start, monitor, warnings);
         }
         Err(error) => return Err(error),
     };

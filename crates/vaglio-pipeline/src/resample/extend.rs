@@ -27,25 +27,6 @@ pub(super) fn cross_validated_beyond(
     validation: &Validation<'_, '_>,
     (lambdas, all): (&mut Vec<Option<f64>>, &mut Vec<Option<f64>>),
 ) -> Result<Option<CrossValidated>> {
-    let Validation { selector, sample, .. } = *validation;
-    let walked = lambdas.clone();
-    let Some(mut found) = walked_beyond(validation, (&mut *lambdas, all))? else { return Ok(None) };
-    let is_mean = selector.loss(sample.task()).measure().is_of_rows();
-    if let Some(rows) = sample.behind.as_ref().filter(|_| is_mean) {
-        // Of one walk to all penalties, these are no λ of the readout.
-        let of_walks = if validation.path.is_some() { &walked } else { &*lambdas };
-        if !rows.judge(validation, of_walks, &mut found.walks)? {
-            return Ok(None);
-        }
-    }
-    Ok(Some(found))
-}
-
-/// Like [`cross_validated_beyond`], evaluated on the rows in memory.
-fn walked_beyond(
-    validation: &Validation<'_, '_>,
-    (lambdas, all): (&mut Vec<Option<f64>>, &mut Vec<Option<f64>>),
-) -> Result<Option<CrossValidated>> {
     let Validation { selector, sample, whole, deals, everything, journal, path, .. } = *validation;
     let loss = &*selector.loss(sample.task());
     let Some(mut found) = validation.at((lambdas, all), &[], journal)? else { return Ok(None) };

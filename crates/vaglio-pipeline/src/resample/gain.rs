@@ -101,7 +101,7 @@ impl ColumnTest<'_, '_> {
     fn may_shuffle(&self) -> bool {
         let (sample, columns) = (self.sample, self.design.candidates().len());
         let is_small = sample.rows() <= MOST && sample.rows() * columns <= MOST_CELLS;
-        sample.behind.is_none() && is_small && sample.has_shuffles()
+        is_small && sample.has_shuffles()
     }
 
     /// Evidence for an association of columns and targets.

@@ -125,7 +125,7 @@ mod tests {
             let picked = select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
             let pooled = held_out(&selector, &sample, &picked.chosen, &Watcher::new(&mut Silent)).unwrap().unwrap();
             let loss = selector.loss(problem.task());
-            let found = loss.mean(pooled.targets.view(), pooled.predictions.view(), Some(&pooled.weights()));
+            let found = loss.mean(pooled.targets.view(), pooled.predictions.view(), Some(&pooled.weights));
             let expected = picked.chosen.cell.unwrap().loss;
             assert!((found - expected).abs() < 1e-12 * expected, "{found} is not {expected}");
         }

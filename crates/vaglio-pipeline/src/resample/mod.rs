@@ -13,7 +13,6 @@
 //! the moments of cells. Rows that no map changes are viewed, not copied.
 
 pub mod along;
-pub mod behind;
 mod beside;
 #[cfg(test)]
 mod by_hand;

@@ -49,7 +49,7 @@ pub fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
 }
 
 /// Refuses a column that needs a map to become numeric.
-pub fn not_numbers(name: &str, what: &str, example: &str, map: &str) -> Error {
+fn not_numbers(name: &str, what: &str, example: &str, map: &str) -> Error {
     let message = format!(
         "the column `{name}` holds {what} (`{example}`, …); add {{kind: {map}}} to preprocess or the column to data.exclude"
     );

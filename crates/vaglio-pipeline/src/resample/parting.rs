@@ -32,16 +32,14 @@ pub enum Parting {
     Folds(FoldAssignment, usize),
     /// Splits by a splitter, and whether the settings name it.
     Splits(AnyResampling, bool),
-    /// As the rows were dealt for which these stand; whether by splits.
-    Dealt(AnyResampling, bool),
 }
 
 impl Parting {
     /// The splitter, unless rows are split into folds.
     pub fn splits(&self) -> Option<&AnyResampling> {
         match self {
-            Parting::Folds(..) | Parting::Dealt(_, false) => None,
-            Parting::Splits(splits, _) | Parting::Dealt(splits, true) => Some(splits),
+            Parting::Folds(..) => None,
+            Parting::Splits(splits, _) => Some(splits),
         }
     }
 
@@ -65,7 +63,6 @@ impl Parting {
                 let overlaps = matches!(assignment, FoldAssignment::Blocks { .. }) && sample.reach().is_some();
                 Deal::Folds { of_row, folds: *folds, overlaps }
             }
-            Parting::Dealt(dealt, _) => Deal::Rounds(by_splits(dealt)?),
             Parting::Splits(splits, written) => {
                 Deal::Rounds(by_splits(splits).map_err(|error| if *written { error.under("splits") } else { error })?)
             }
@@ -180,9 +177,6 @@ impl Sample {
         folds: usize,
         within: usize,
     ) -> Result<Parting> {
-        if let Some((dealt, are_splits)) = &selector.dealt {
-            return Ok(Parting::Dealt(dealt.clone(), *are_splits || written.is_some()));
-        }
         let by_criterion = || selector.criterion().splits().and_then(|splits| splits.around_search(folds));
         let Some(splits) = written.cloned().or_else(by_criterion) else {
             return Ok(Parting::Folds(self.fold_assignment(), folds));

@@ -1,9 +1,7 @@
 //! Held-out predictions pooled over folds.
 
-use super::behind::RowLabels;
 use super::tally::{Compared, EVERY, Tally};
 use ndarray::{Array2, Axis, concatenate, s};
-use std::borrow::Cow;
 use vaglio_core::{ClassOrder, Error, Loss, Result, ZeroOne};
 use vaglio_report::record::Figures;
 
@@ -19,10 +17,10 @@ pub struct Pooled {
     pub targets: Array2<f64>,
     /// Predictions, outputs × rows.
     pub predictions: Array2<f64>,
-    /// Weight of each row; equal if absent.
-    weights: Option<Vec<f64>>,
-    /// Cluster of each row; if absent, each row is a cluster, numbered by its place.
-    clusters: Option<Vec<u32>>,
+    /// Weight of each row.
+    pub weights: Vec<f64>,
+    /// Cluster of each row.
+    clusters: Vec<u32>,
     /// Index of each row among all rows; empty if unknown.
     pub places: Vec<u32>,
     /// End of each fold.
@@ -51,8 +49,8 @@ impl Pooled {
         Ok(Pooled {
             targets: concatenate(Axis(1), &targets).map_err(failed)?,
             predictions: concatenate(Axis(1), &predictions).map_err(failed)?,
-            weights: Some(weights),
-            clusters: Some(clusters),
+            weights,
+            clusters,
             places: Vec::new(),
             ends,
         })
@@ -68,50 +66,15 @@ impl Pooled {
         }
     }
 
-    /// Weight of each row.
-    pub fn weights(&self) -> Cow<'_, [f64]> {
-        self.weights.as_ref().map_or_else(|| vec![1.0; self.targets.ncols()].into(), |weights| weights.into())
-    }
-
-    /// Pools the rows of folds, given the size of each fold, its predictions, and its row indices among the labels. A
-    /// fold is dropped before the next is requested, so that memory never holds predictions of many rows twice.
-    pub fn of_rows(labels: &RowLabels, sizes: &[usize], folds: impl Iterator<Item = (Array2<f64>, Vec<u32>)>) -> Self {
-        let (targets, rows) = (&labels.targets, sizes.iter().sum());
-        let mut pooled = Pooled {
-            targets: Array2::zeros((targets.nrows(), rows)),
-            predictions: Array2::zeros((targets.nrows(), rows)),
-            weights: labels.weights.as_ref().map(|_| Vec::with_capacity(rows)),
-            clusters: labels.clusters.as_ref().map(|_| Vec::with_capacity(rows)),
-            places: Vec::with_capacity(rows),
-            ends: Vec::new(),
-        };
-        for (predictions, own) in folds {
-            let from = pooled.places.len();
-            for (mut to, all) in pooled.targets.rows_mut().into_iter().zip(targets.rows()) {
-                to.iter_mut().skip(from).zip(&own).for_each(|(to, &row)| *to = all[row as usize]);
-            }
-            if let (Some(to), Some(weights)) = (&mut pooled.weights, &labels.weights) {
-                to.extend(own.iter().map(|&row| weights[row as usize]));
-            }
-            if let (Some(to), Some(clusters)) = (&mut pooled.clusters, &labels.clusters) {
-                to.extend(own.iter().map(|&row| clusters[row as usize]));
-            }
-            pooled.predictions.slice_mut(s![.., from..from + own.len()]).assign(&predictions);
-            pooled.places.extend(own);
-            pooled.ends.push(pooled.places.len());
-        }
-        pooled
-    }
-
     /// Standard error of a loss of these rows, given the number of random splits.
     pub fn error(&self, loss: &dyn Loss, repeats: usize) -> Option<f64> {
         let fold = |(from, to): (usize, usize)| {
             let of = Compared {
                 targets: self.targets.slice(s![.., from..to]),
                 predictions: self.predictions.slice(s![.., from..to]),
-                weights: self.weights.as_ref().map(|weights| &weights[from..to]),
+                weights: Some(&self.weights[from..to]),
                 units: None,
-                clusters: Some(&self.clusters.as_ref().unwrap_or(&self.places)[from..to]),
+                clusters: Some(&self.clusters[from..to]),
             };
             Tally::new(loss, of, if self.targets.ncols() <= MOST_ROWS { EVERY } else { MOST_CLUSTERS })
         };
@@ -123,7 +86,7 @@ impl Pooled {
     /// Error figures of these rows; `classes` breaks ties of classes.
     pub fn figures(&self, classes: Option<&ClassOrder>, loss: &dyn Loss, repeats: usize) -> Figures {
         let (targets, predictions) = (self.targets.view(), self.predictions.view());
-        let figures = Figures::of(classes, loss, targets, predictions, self.weights.as_deref());
+        let figures = Figures::of(classes, loss, targets, predictions, Some(&self.weights));
         Figures {
             standard_error: self.error(loss, repeats),
             error_rate_error: figures.error_rate.and_then(|_| self.error(&ZeroOne, repeats)),

@@ -44,7 +44,7 @@ pub(super) fn race(
         Ok(None) => return cut_short(begun.elapsed().as_secs_f64()),
         // A penalty cannot be chosen by the score.
         Err(error) if !is_written && !contest.has_penalties() && error.class() != ExitClass::Numerical => {
-            return plain(&contestants[0], (sample, whole), start, monitor, vec![not_validated(&error)]);
+            return plain(&contestants[0], whole, start, monitor, vec![not_validated(&error)]);
         }
         Err(error) => return Err(error),
     };

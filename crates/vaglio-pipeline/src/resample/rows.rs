@@ -24,8 +24,6 @@ pub struct Rows {
     pub targets: Arc<Array2<f64>>,
     /// Weight of each row; equal if absent.
     pub weights: Option<Vec<f64>>,
-    /// Number of original rows that each row represents, if not one.
-    pub counts: Option<Vec<f64>>,
     /// Group of each row, if any.
     pub groups: Option<Vec<u32>>,
     /// Fold of each row, if assigned.
@@ -54,7 +52,7 @@ impl Rows {
         self.targets = Arc::new(select_rows(&*self.targets, &kept));
         let numbers = [&mut self.groups, &mut self.assignment, &mut self.time, &mut self.known, &mut self.clusters];
         numbers.into_iter().for_each(|of_rows| *of_rows = taken(of_rows, &kept));
-        [&mut self.weights, &mut self.counts].into_iter().for_each(|of_rows| *of_rows = taken(of_rows, &kept));
+        self.weights = taken(&self.weights, &kept);
         Ok(())
     }
 
@@ -64,7 +62,6 @@ impl Rows {
             table: self.table.select_rows(rows),
             targets: Arc::new(select_rows(&*self.targets, rows)),
             weights: taken(&self.weights, rows),
-            counts: taken(&self.counts, rows),
             groups: taken(&self.groups, rows),
             assignment: taken(&self.assignment, rows),
             time: taken(&self.time, rows),
@@ -98,9 +95,6 @@ impl Rows {
 
     /// Like [`Rows::complete`], without weights.
     pub fn labelled(&self, mut problem: Problem) -> Result<Problem> {
-        if let Some(counts) = &self.counts {
-            problem = problem.with_counts(counts.clone())?;
-        }
         if let Some(groups) = &self.groups {
             problem = problem.with_groups(groups.clone())?;
         }
@@ -139,8 +133,6 @@ pub(super) struct Learned {
 /// Preprocessing: the steps from rows to a problem.
 #[derive(Debug)]
 pub struct Recipe {
-    /// Fitted maps that already made the columns of the rows.
-    pub before: Arc<Vec<Box<dyn FittedMap>>>,
     /// Maps, in order.
     pub maps: Vec<Arc<dyn Map>>,
     /// Map of the targets, applied first.
@@ -180,7 +172,6 @@ impl Recipe {
                 "a map after it would change the bias; move it to the end",
             )),
             None => Ok(Recipe {
-                before: Arc::default(),
                 maps,
                 target_map: None,
                 standardize,

@@ -1,15 +1,12 @@
 //! Rows before fitting, and the problems made of them.
 
 use super::folds::FoldAssignment;
-use super::lockstep::OfLambda;
 use super::missing::{Followed, follow};
 use super::numeric::numeric;
 use super::refit::{RefittedMaps, first_that_may};
 use super::rows::{Learned, Recipe, Rows};
-use super::validated::Validation;
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::sync::Arc;
 use vaglio_core::{
     Block, Cells, ClassOrder, FittedMap, Judge, PerFoldPreprocessing, Problem, Result, Table, TargetUnits, Task,
@@ -33,25 +30,6 @@ pub struct Sample {
     pub source: SampleSource,
     /// Whether rows are ordered in time and held out in blocks.
     pub ordered: bool,
-    /// The rows of a table that is not in memory, where these stand for all of them.
-    pub behind: Option<Arc<dyn StoodFor>>,
-}
-
-/// Rows of a table that is not in memory, for which those of a sample stand.
-pub trait StoodFor: fmt::Debug + Send + Sync {
-    /// How many they are.
-    fn count(&self) -> usize;
-
-    /// Gives the walks at each λ what they lose on these rows; `false` when it was stopped.
-    ///
-    /// # Errors
-    /// Those of the fits and of reading.
-    fn judge(
-        &self,
-        validation: &Validation<'_, '_>,
-        lambdas: &[Option<f64>],
-        walks: &mut Vec<OfLambda>,
-    ) -> Result<bool>;
 }
 
 /// Source of a sample.
@@ -69,7 +47,6 @@ impl Sample {
         Sample {
             ordered: ordered && is_one_series(problem.series().map(|series| &series[..])),
             source: SampleSource::Plain(Box::new(problem)),
-            behind: None,
         }
     }
 
@@ -94,7 +71,7 @@ impl Sample {
             rows = rows.select(&counting);
         }
         rows.table = shared(rows.table)?;
-        Ok(Sample { source: SampleSource::Mapped(Arc::new(rows), recipe), ordered, behind: None })
+        Ok(Sample { source: SampleSource::Mapped(Arc::new(rows), recipe), ordered })
     }
 
     /// Number of rows.
@@ -244,7 +221,7 @@ impl Sample {
                 SampleSource::Mapped(Arc::new(chosen), Arc::clone(recipe))
             }
         };
-        Ok(Sample { source, ordered: self.ordered, behind: None })
+        Ok(Sample { source, ordered: self.ordered })
     }
 
     /// Fits the maps on these rows and makes their problem.
@@ -262,7 +239,7 @@ impl Sample {
         let mut rows = Rows::clone(before);
         let Learned { maps, units, filled } = recipe.fit(&mut rows)?;
         let (columns, names) = numeric(&mut rows.table)?;
-        let blocks = blocks(recipe.before.iter().chain(&maps), &names);
+        let blocks = blocks(maps.iter(), &names);
         let targets = std::mem::take(&mut rows.targets);
         let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
         let problem = recipe.with_bias(recipe.in_precision(problem)?.with_blocks(blocks))?;

@@ -3,7 +3,6 @@
 use super::choice::{Picked, walk_lambdas};
 use super::chosen::Chosen;
 use super::pool::{Piece, WalkExtent, Watcher, in_turn};
-use super::sample::Sample;
 use crate::selector::{Searched, ValidSelector, takes_lambda_of_all};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
@@ -13,7 +12,7 @@ use vaglio_report::record::{Cell, ChosenBy, Warning, WarningKind};
 /// Chooses by the score, from one path or one path per λ.
 pub(super) fn plain(
     selector: &ValidSelector,
-    (sample, design): (&Sample, &Design),
+    design: &Design,
     start: Instant,
     monitor: &mut Monitor<'_>,
     mut warnings: Vec<Warning>,
@@ -59,7 +58,7 @@ pub(super) fn plain(
         let message = format!("{} asked for, and the search ended at {}", counted(asked, "column"), chosen.size);
         warnings.push(Warning::new(WarningKind::FewerColumns, message));
     }
-    let (columns, rows) = (design.features(), sample.behind.as_ref().map_or(design.rows(), |rows| rows.count()));
+    let (columns, rows) = (design.features(), design.rows());
     if choose == Choose::Best && selector.criterion().loss().is_some() && columns > rows / 5 {
         let message = format!(
             "`choose: best` took the lowest score among those of {columns} candidate columns on {rows} rows, which makes \

@@ -48,7 +48,7 @@ impl Sample {
                 SampleSource::Mapped(Arc::new(rows), Arc::clone(recipe))
             }
         };
-        Ok(Sample { source, ordered: self.ordered, behind: None })
+        Ok(Sample { source, ordered: self.ordered })
     }
 
     /// Source row of the target of each row.

@@ -4,9 +4,6 @@
 //! leaves the expected variance between them unchanged but makes its estimate slightly less precise. For a loss of all
 //! rows together, the rows are kept, and a jackknife over clusters or folds replaces the sums.
 
-mod growing;
-
-pub use growing::GrowingTally;
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -123,7 +120,7 @@ impl Tally {
             return Tally::Rows { targets: targets.to_owned(), predictions: predictions.to_owned(), weights, clusters };
         }
         if most as usize <= targets.ncols() {
-            return GrowingTally::of_many(loss, of, most);
+            return summed(loss, of, most);
         }
         let mut units = Vec::with_capacity(targets.ncols());
         of.each_unit(loss, |unit| units.push(unit));
@@ -230,6 +227,23 @@ impl Tally {
         let Tally::Mean { most: own, clusters, .. } = self else { return Vec::new() };
         if *own == most { clusters.clone() } else { joined(clusters.iter().copied(), most) }
     }
+}
+
+/// Sums of many rows by their cluster, whose numbers are taken modulo a power of two.
+fn summed(loss: &dyn Loss, of: Compared<'_>, most: u32) -> Tally {
+    let mut clusters = vec![(0.0, 0.0); most as usize];
+    let (mut weight, mut sum) = (0.0, 0.0);
+    of.each_unit(loss, |unit| {
+        let lost = unit.weight * unit.loss;
+        (weight, sum) = (weight + unit.weight, sum + lost);
+        let cluster = of.clusters.map_or(unit.row as u32, |clusters| clusters[unit.row]);
+        let of_cluster = &mut clusters[(cluster % most) as usize];
+        *of_cluster = (of_cluster.0 + unit.weight, of_cluster.1 + lost);
+    });
+    let mean = if weight > 0.0 { sum / weight } else { 0.0 };
+    let sums = (0..most).zip(clusters).filter(|(_, (weight, _))| *weight > 0.0);
+    let clusters = sums.map(|(cluster, (weight, sum))| ClusterSum { cluster, weight, sum }).collect();
+    Tally::Mean { weight, mean, most, clusters }
 }
 
 /// Smallest number of clusters kept by any of them.

@@ -54,32 +54,6 @@ def test_searches_and_criteria_give_the_result_of_one_process(tmp_path, dask, ce
     assert timeless(tmp_path / "run") == local(path)
 
 
-def test_tables_that_are_read_in_batches_as_well(tmp_path, dask):
-    lines = "criterion: {kind: kfold, folds: 3}\nsearch: {kind: greedy, max_features: 3, choose: best}\nengine: {stream: always}"
-    path = write(tmp_path, lines)
-    vaglio.distributed.run(path, dask[1], ledger=ledger_of(path), out=tmp_path / "run")
-    assert timeless(tmp_path / "run") == local(path)
-
-
-def test_a_pass_over_parquet_is_divided_by_ranges_of_rows(tmp_path, dask):
-    random = np.random.default_rng(3)
-    X = random.normal(size=(300_000, 3))
-    frame = pd.DataFrame(X, columns=["x0", "x1", "x2"]).assign(y=X[:, 0] - X[:, 2] + random.normal(size=len(X)))
-    frame.to_parquet(tmp_path / "train.parquet", row_group_size=50_000)
-    path = tmp_path / "p.yaml"
-    path.write_text(
-        "version: 1\ndata: {train: train.parquet, target: y}\ncriterion: {kind: kfold, folds: 3}\n"
-        "search: {kind: greedy, max_features: 2, choose: best}\nengine: {stream: always}\n"
-    )
-    ledger = ledger_of(path)
-    vaglio.distributed.run(path, dask[1], ledger=ledger, out=tmp_path / "run")
-    assert timeless(tmp_path / "run") == local(path)
-    code, plan, errors = program("shard", "plan", "p.yaml", "--of", "3", "other", cwd=tmp_path)
-    assert code == 0 and "2 ranges of rows" in plan, errors
-    # Nobody needs them once the run has ended.
-    assert not (Path(ledger) / "moments").exists()
-
-
 def test_the_commands_of_the_book(tmp_path):
     page = Path(__file__).resolve().parents[4] / "book" / "src" / "how-to" / "more-than-one-machine.md"
     blocks = page.read_text(encoding="utf-8").split("```sh\n")[1:]

@@ -19,8 +19,6 @@ pub struct Warning {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// The table was read in batches, and figures of single rows are missing.
-    Streamed,
     /// The search could not be cross-validated, and the score chose.
     NotCrossValidated,
     /// The run was stopped before everything was computed.

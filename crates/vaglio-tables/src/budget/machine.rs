@@ -9,15 +9,17 @@ pub(super) fn memory() -> Option<u64> {
     *MEMORY.get_or_init(|| of(Path::new("/")))
 }
 
-/// Resident bytes of the process.
+/// The bytes of the process that are in memory, without pages of files, which the system takes back where it needs memory.
 pub fn resident() -> Option<u64> {
-    kib(&std::fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    Some(kib(&text, "VmRSS:")?.saturating_sub(kib(&text, "RssFile:").unwrap_or(0)))
 }
 
 #[cfg(feature = "text")]
-/// Peak resident bytes of the process, if the system reports them.
+/// The most bytes that the process had in memory, without the pages of files that it has now.
 pub fn peak() -> Option<u64> {
-    kib(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    Some(kib(&text, "VmHWM:")?.saturating_sub(kib(&text, "RssFile:").unwrap_or(0)))
 }
 
 /// Value of a line in `/proc` that counts in units of 1024 bytes.

@@ -4,9 +4,7 @@
 use super::arrow_files::Hashing;
 use crate::DigestKind;
 use sha2::{Digest as _, Sha256};
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use vaglio_core::{Error, Result};
@@ -30,26 +28,6 @@ impl Digest {
         let digest = Digest(Arc::default());
         digest.put(Ok(written));
         digest
-    }
-
-    /// Hashes files, read in blocks. Cost O(bytes), memory O(1).
-    ///
-    /// # Errors
-    /// Fails if a file cannot be read.
-    pub fn of_files<'p>(paths: impl IntoIterator<Item = &'p Path>, kind: DigestKind) -> Result<Self> {
-        let hash = |path: &Path| {
-            let failed = |error: std::io::Error| super::system(path, &error);
-            let mut file = File::open(path).map_err(failed)?;
-            let (mut hasher, mut block) = (Hasher::new(kind), vec![0; BLOCK]);
-            loop {
-                match file.read(&mut block).map_err(failed)? {
-                    0 => return Ok(hasher.finish()),
-                    read => hasher.update(&block[..read]),
-                }
-            }
-        };
-        let hashes: Vec<[u8; 32]> = paths.into_iter().map(hash).collect::<Result<_>>()?;
-        Ok(Digest::known(written(kind, &hashes)))
     }
 
     /// Starts hashing in the background, file by file.
@@ -93,9 +71,6 @@ impl Digest {
         self.0.is_there.notify_all();
     }
 }
-
-/// Bytes hashed at a time.
-const BLOCK: usize = 1 << 20;
 
 /// Time that a thread waits before it looks for other work.
 const BREAK: Duration = Duration::from_millis(1);

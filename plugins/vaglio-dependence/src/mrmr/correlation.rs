@@ -97,10 +97,6 @@ impl Criterion for Mrmr {
         true
     }
 
-    fn is_of_moments(&self) -> bool {
-        true
-    }
-
     /// Relevance and redundancy of each column.
     fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
         Ok(Correlations::new(design, subset).sides(design, subset))

@@ -155,7 +155,7 @@ impl Calibration {
     /// Fits the calibration on pooled held-out predictions of all folds.
     #[doc(hidden)]
     pub fn of_held_out(from: HeldOutBy, pooled: &Pooled) -> Option<Self> {
-        Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights())
+        Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights)
     }
 
     /// Fits the calibration on held-out predictions of the final subset, by the criterion's folds. A criterion without

@@ -23,7 +23,7 @@ impl Parting {
     pub fn count(&self, sample: &Sample) -> usize {
         match self {
             Parting::Folds(_, folds) => *folds,
-            Parting::Splits(..) | Parting::Dealt(..) => self.parts(sample, 0).map_or(0, |parts| parts.len()),
+            Parting::Splits(..) => self.parts(sample, 0).map_or(0, |parts| parts.len()),
         }
     }
 
@@ -31,7 +31,7 @@ impl Parting {
     pub fn sentence(&self) -> String {
         match self {
             Parting::Folds(assignment, folds) => assignment.sentence(*folds),
-            Parting::Splits(splits, _) | Parting::Dealt(splits, _) => splits.sentence(),
+            Parting::Splits(splits, _) => splits.sentence(),
         }
     }
 }

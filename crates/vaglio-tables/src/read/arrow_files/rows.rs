@@ -62,26 +62,6 @@ impl ArrowRows {
         Ok(())
     }
 
-    /// Skips rows.
-    ///
-    /// # Errors
-    /// Fails like [`ArrowRows::next`].
-    pub fn skip(&mut self, path: &Path, mut rows: usize) -> Result<()> {
-        if self.left.is_none() {
-            while let Some(length) = self.blocks.lengths.get(self.next).filter(|length| **length <= rows) {
-                (rows, self.next) = (rows - length, self.next + 1);
-            }
-        }
-        let most = self.most;
-        while rows > 0 {
-            self.most = rows.min(most);
-            let Some(batch) = self.next(path)? else { break };
-            rows -= batch.num_rows();
-        }
-        self.most = most;
-        Ok(())
-    }
-
     /// Reads the next rows.
     ///
     /// # Errors

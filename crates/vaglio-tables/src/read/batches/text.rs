@@ -148,19 +148,6 @@ impl TextRows {
         Ok(columns.into_iter().map(Growing::Raw).collect())
     }
 
-    /// Skips up to `rows` rows from `first` on and returns their number.
-    pub fn skip(&mut self, path: &Path, first: usize, rows: usize) -> Result<usize> {
-        for row in 0..rows {
-            self.reader.get_mut().begin();
-            match self.reader.read_record(&mut self.record) {
-                Ok(true) => {}
-                Ok(false) => return Ok(row),
-                Err(error) => return Err(self.failed(path, first + row, &error)),
-            }
-        }
-        Ok(rows)
-    }
-
     fn failed(&self, path: &Path, row: usize, error: &csv::Error) -> Error {
         let message = match error.kind() {
             ErrorKind::Utf8 { err, .. } => {

@@ -2,7 +2,8 @@
 //!
 //! A [`Search`] is a [`SearchStrategy`] with the settings that all searches share. On a design these give a [`Space`]: the
 //! features that may be selected, in the groups in which they move, and the limits of the subsets. A [`Walk`] goes from
-//! subset to subset in it, and [`run`] makes the path of that, with `choose` and `polish`. The whole of a greedy search is the example of [`run`]; `plugins/vaglio-beam` is a search to copy.
+//! subset to subset in it, and [`run`] makes the path of that, with `choose` and `polish`. The whole of a greedy search is
+//! the example of [`run`]; `plugins/vaglio-beam` is a search to copy.
 //!
 //! | | |
 //! |---|---|

@@ -1,6 +1,6 @@
-//! Line plots as SVG files, side by side, drawn by the plots of the report.
+//! Line charts as SVG files, side by side, drawn as in the report.
 
-use vaglio::report::plot::{Across, Plot, Series};
+use vaglio::report::{Chart, ChartScale, Mark, ScaleKind};
 use vaglio_core::{Error, Result};
 
 /// More points than these are thinned out, the first ones kept.
@@ -37,38 +37,46 @@ pub struct Panel {
     pub lines: Vec<Line>,
 }
 
+/// Size of the drawing of a chart.
+const SIZE: [f64; 2] = [760.0, 340.0];
+
 impl Panel {
-    fn plot(&self) -> Plot {
-        let mut at: Vec<f64> = self.lines.iter().flat_map(|line| line.points.iter().map(|(x, _)| *x)).collect();
-        at.sort_by(f64::total_cmp);
-        at.dedup();
-        let series = |line: &Line| {
-            let value = |x: &f64| line.points.iter().find(|(own, _)| own == x).map(|(_, value)| *value);
-            let class = CLASSES[line.color % CLASSES.len()];
-            Series { name: line.name.into(), class, values: at.iter().map(value).collect(), band: Vec::new() }
+    /// The drawing with the title and the names of the lines above it, with its upper left corner at a place.
+    fn at(&self, [left, top]: [f64; 2]) -> Option<String> {
+        let class = |line: &Line| CLASSES[line.color % CLASSES.len()];
+        let mark = |line: &Line| {
+            Mark::line(line.name, class(line), line.points.iter().map(|(x, value)| Some([*x, *value])).collect())
         };
-        let series = self.lines.iter().map(series).collect();
-        Plot { label: self.title.clone(), across: Across::Counts(self.across), at, series, ..Plot::default() }
+        let (x, y) = (ChartScale::new(self.across, ScaleKind::Whole), ChartScale::default());
+        let chart = Chart::new(&self.title, x, y).marks(self.lines.iter().map(mark));
+        let [width, height] = SIZE;
+        let place = format!("<svg x=\"{left}\" y=\"{}\" width=\"{width}\" height=\"{height}\"", top + LEGEND);
+        // Without the class that fits it to a page.
+        let drawing = chart.drawing()?.replacen("<svg class=\"plot wide\"", &place, 1);
+        let title = self.title.replace('&', "&amp;").replace('<', "&lt;");
+        let mut out = format!("<text class=\"name\" x=\"{}\" y=\"{}\">{title}</text>", left + 60.0, top + 16.0);
+        for (k, line) in self.lines.iter().enumerate() {
+            let (x, y) = (left + 60.0 + 150.0 * k as f64, top + 36.0);
+            out += &format!("<path class=\"line {}\" d=\"M{x},{}h24\"/>", class(line), y - 4.0);
+            out += &format!("<text class=\"tick\" x=\"{}\" y=\"{y}\">{}</text>", x + 30.0, line.name);
+        }
+        Some(out + &drawing)
     }
 }
 
-/// The panels, so many side by side.
+/// The panels in rows.
 ///
 /// # Errors
 /// [`Error::Numerical`] where there is nothing to draw.
 pub fn draw(panels: &[Panel]) -> Result<String> {
-    let (mut width, mut height, mut inner) = (0.0f64, 0.0, String::new());
-    for row in panels.chunks(ACROSS) {
-        let (mut x, top) = (0.0, height);
-        for panel in row {
-            let empty = || Error::Numerical(format!("`{}` has nothing to draw", panel.title));
-            let (drawing, size) = panel.plot().at_place((x, top + LEGEND)).ok_or_else(empty)?;
-            inner += &panel.plot().names((x + 60.0, top + 16.0));
-            inner += &drawing;
-            (x, height) = (x + size.0, height.max(top + size.1 + LEGEND));
-        }
-        width = width.max(x);
+    let mut inner = String::new();
+    let [width, height] = [SIZE[0], SIZE[1] + LEGEND];
+    for (k, panel) in panels.iter().enumerate() {
+        let place = [width * (k % ACROSS) as f64, height * (k / ACROSS) as f64];
+        let empty = || Error::Numerical(format!("`{}` has nothing to draw", panel.title));
+        inner += &panel.at(place).ok_or_else(empty)?;
     }
+    let (width, height) = (width * panels.len().min(ACROSS) as f64, height * panels.len().div_ceil(ACROSS) as f64);
     Ok(format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\"><style>{}</style>{inner}</svg>\n",
         vaglio::report::STYLE

@@ -189,7 +189,7 @@ fn narma(bench: &Bench<'_>) -> Result<String> {
             let predicted = found.model.predict(&test.columns().select(found.model.inputs()), None)?;
             let counts = found.model.counts(test.rows(), None);
             let figures =
-                Figures::of(None, &vaglio::core::Squared, test.targets().view(), predicted.view(), counts.as_deref());
+                Figures::new(None, &vaglio::core::Squared, test.targets().view(), predicted.view(), counts.as_deref());
             errors.push(figures.nrmse.unwrap_or(f64::NAN));
             sizes.push(found.path.result().map_or(0.0, |entry| entry.subset.len() as f64));
         }

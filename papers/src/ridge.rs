@@ -351,7 +351,7 @@ fn exchanger(bench: &Bench<'_>) -> Result<String> {
             let found = pipeline.selector().select(&train, &mut Silent)?;
             times.push(start.elapsed().as_secs_f64());
             let predicted = found.model.predict(&test.columns().select(found.model.inputs()), None)?;
-            let figures = Figures::of(None, &vaglio::core::Squared, test.targets().view(), predicted.view(), None);
+            let figures = Figures::new(None, &vaglio::core::Squared, test.targets().view(), predicted.view(), None);
             errors.push(10.0 * figures.nrmse.unwrap_or(f64::NAN));
             sizes.push(found.path.result().map_or(0.0, |entry| entry.subset.len() as f64));
         }

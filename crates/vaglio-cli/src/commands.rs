@@ -143,7 +143,7 @@ pub fn compare(folders: &[PathBuf], out: Option<&Path>) -> Done {
     }
     let comparison = Comparison::read(folders)?;
     if let Some(out) = out {
-        pipeline::write_file(out, &comparison.page()?)?;
+        pipeline::write_file(out, &comparison.html()?)?;
     }
     print(&comparison.table())?;
     if let Some(out) = out {

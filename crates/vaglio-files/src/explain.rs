@@ -204,7 +204,7 @@ impl ExplainedRun<'_> {
                 known.map_or(ColumnWorth::Constant, |(_, worth)| worth.clone())
             }
         };
-        let discovery = |feature: Feature| self.record.fdr.as_ref()?.said_of(feature);
+        let discovery = |feature: Feature| self.record.fdr.as_ref()?.verdict_text(feature);
         let explained = |feature: &Feature| ColumnExplanation {
             name: self.name(*feature),
             found: found(feature),

@@ -97,7 +97,7 @@ impl FileModel<'_> {
         let values = select_rows(&predicted.values, &judged);
         let order = (self.task != Task::Regression).then_some(&self.class_order);
         let figures = match self.clusters_of(&table, &rows) {
-            None => Figures::of(order, &*observed.loss, targets.view(), values.view(), counting),
+            None => Figures::new(order, &*observed.loss, targets.view(), values.view(), counting),
             Some(clusters) => {
                 let (targets, predictions) = (targets.view(), values.view());
                 let compared =
@@ -106,7 +106,7 @@ impl FileModel<'_> {
             }
         };
         Ok(Judged {
-            figures: figures.of_outputs(&self.outputs),
+            figures: figures.with_output_names(&self.outputs),
             loss: LossName::from(&*observed.loss),
             classes: classes(&self.task),
             coverage: intervals.map(|bounds| {

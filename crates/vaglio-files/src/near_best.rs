@@ -195,7 +195,7 @@ fn of_met(
         }
     }
     let candidates = design.candidates().into_iter().map(|feature| design.names()[feature].clone());
-    Ok(Some(AlternativesRecord::of_met(near, (met.len(), asked.count), limit, candidates)))
+    Ok(Some(AlternativesRecord::from_visited(near, (met.len(), asked.count), limit, candidates)))
 }
 
 fn no_error() -> Error {

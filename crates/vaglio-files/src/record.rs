@@ -49,7 +49,7 @@ pub(super) fn record(
     let (steps, mut entries) = recorded(path, name);
     let points = curve(selector, (prepared, design), selection, &*loss, &mut entries)?;
     step_figures(selector, (prepared, design), selection, budget, &mut entries)?;
-    let table = chosen.table.as_ref().map_or(&[][..], |table| table.of_lambda(chosen.place));
+    let table = chosen.table.as_ref().map_or(&[][..], |table| table.losses_at(chosen.place));
     entries.iter_mut().for_each(|entry| cross_validated(entry, table));
     let frontier = costs::frontier((selector, design), selection, &mut entries)?;
     let correlations = Correlations::new(design, subset);
@@ -344,7 +344,7 @@ impl Prepared {
             }
             let classes = self.train.class_order();
             let figures = Pooled::new(std::iter::once(c))?.figures(classes.as_ref(), loss, 1);
-            Ok(Some(figures.of_outputs(test.target_names())))
+            Ok(Some(figures.with_output_names(test.target_names())))
         })
     }
 

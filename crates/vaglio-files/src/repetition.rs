@@ -40,7 +40,7 @@ pub(super) fn nested(
     let less = judged.bounded(loss, Some(&none), (0.0, level));
     let less = less.map(|found| difference(Against::Empty, 0, found));
     let pooled = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?;
-    let figures = pooled.figures(sample.class_order().as_ref(), loss, repeats).of_outputs(sample.target_names());
+    let figures = pooled.figures(sample.class_order().as_ref(), loss, repeats).with_output_names(sample.target_names());
     let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
         // AUC and balanced error are undefined on a fold without one of the classes.
         let of = |tally: &Tally| Tally::mean(loss, &[tally]).unwrap_or(f64::INFINITY);

@@ -97,7 +97,7 @@ pub fn init(
 pub fn compare(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, String)> {
     let compared = py.detach(|| {
         let comparison = Comparison::read(&folders)?;
-        Ok((comparison.table(), comparison.page()?))
+        Ok((comparison.table(), comparison.html()?))
     });
     compared.map_err(|error| raised(py, error))
 }

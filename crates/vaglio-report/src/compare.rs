@@ -5,21 +5,19 @@ mod pair;
 
 pub use pair::{Difference, PairedBy};
 
-use crate::record::{Figures, LossName, Nested, Record};
+use crate::record::{LossName, Nested, PredictedOn, Record};
 use crate::report::heading;
-use crate::report::number::significant;
-use crate::report::plot::{Plot, Series};
 use pair::difference;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use vaglio_core::{Error, Result, Squared, short, shown};
+use vaglio_core::{Error, Result, short, shown, significant};
 
 /// A run by its name.
 #[derive(Debug)]
 pub struct Run {
     /// The name of its folder, or the folder as it was given where others have that name.
     pub name: String,
-    /// Its result.
+    /// Result.
     pub record: Record,
 }
 
@@ -44,12 +42,15 @@ impl Run {
         format!("{} on {}, {}{then}", parts.search, parts.criterion, parts.learner)
     }
 
-    /// The root of a squared error of numbers, in the unit of the target: nested, else of test rows, else cross-validated.
-    fn root(&self) -> Option<f64> {
-        let Record { data, nested, test, chosen, .. } = &self.record;
-        let loss = nested.as_ref().map(|nested| nested.loss).or(test.as_ref().map(|test| test.loss));
-        let loss = loss.or(chosen.cross_validated).filter(|loss| loss.is_finite());
-        loss.filter(|_| data.classes.is_none() && self.loss().is(&Squared)).map(f64::sqrt)
+    /// The error of an origin with its interval.
+    fn error(&self, origin: PredictedOn) -> Option<(f64, Option<[f64; 2]>)> {
+        let error = self.record.held_out_errors().into_iter().find(|error| error.origin == origin)?;
+        Some((error.loss, error.interval.map(|(ends, _)| ends)))
+    }
+
+    /// The RMSE of numbers by the most trustworthy error.
+    fn rmse(&self) -> Option<f64> {
+        self.record.held_out_errors().first().and_then(|error| self.record.rmse(error))
     }
 
     fn selected(&self) -> HashSet<&str> {
@@ -97,39 +98,30 @@ impl Comparison {
         Ok(Comparison { runs, pairs })
     }
 
-    /// A table of the runs for people, losses with their 95 % intervals, `root` being that of the error to be trusted most, and below it what the outer losses of each pair differ by.
+    /// A table of the runs, losses with their 95 % intervals, and below it the differences of nested errors of each pair.
     pub fn table(&self) -> String {
-        let spread = |value: Option<f64>, interval: Option<[f64; 2]>| match value {
-            Some(value) => {
-                let bounds =
+        let cell = |error: Option<(f64, Option<[f64; 2]>)>| match error {
+            Some((value, interval)) => {
+                let ends =
                     interval.map(|[low, high]| format!(" ({} to {})", significant(low, 4), significant(high, 4)));
-                format!("{}{}", short(value), bounds.unwrap_or_default())
+                format!("{}{}", short(value), ends.unwrap_or_default())
             }
             None => "-".to_owned(),
         };
         let row = |run: &Run| {
-            let around = |value: f64, error: Option<f64>| error.map(|error| run.loss().around(value, error));
-            // Of runs of before there is an error alone.
-            let or_around = |value: f64, interval: Option<[f64; 2]>, error| interval.or_else(|| around(value, error));
-            let Record { chosen, nested, test, score, selected, .. } = &run.record;
-            let nested = nested.as_ref();
-            let of_test = |figures: &Figures| spread(Some(figures.loss), around(figures.loss, figures.standard_error));
-            let cross = chosen.cross_validated;
-            let of_cross = cross.and_then(|loss| or_around(loss, chosen.interval, chosen.standard_error));
-            let of_nested = nested.and_then(|own| or_around(own.loss, own.interval, own.standard_error));
             [
                 run.name.clone(),
                 run.parts(),
                 run.loss().told().to_owned(),
-                spread(Some(*score), None),
-                spread(cross, of_cross),
-                spread(nested.map(|nested| nested.loss), of_nested),
-                test.as_ref().map_or_else(|| "-".to_owned(), of_test),
-                run.root().map_or_else(|| "-".to_owned(), |root| significant(root, 4)),
-                selected.len().to_string(),
+                short(run.record.score),
+                cell(run.error(PredictedOn::CrossValidation)),
+                cell(run.error(PredictedOn::Nested)),
+                cell(run.error(PredictedOn::Test)),
+                run.rmse().map_or_else(|| "-".to_owned(), |rmse| significant(rmse, 4)),
+                run.record.selected.len().to_string(),
             ]
         };
-        let heads = ["run", "made by", "loss", "score", "cross-validated", "nested", "test", "root", "columns"];
+        let heads = ["run", "made by", "loss", "score", "cross-validated", "nested", "test", "RMSE", "columns"];
         let rows: Vec<[String; 9]> = std::iter::once(heads.map(str::to_owned))
             .chain(self.runs.iter().map(|run| row(run).map(|cell| shown(&cell).into_owned())))
             .collect();
@@ -152,43 +144,12 @@ impl Comparison {
         text
     }
 
-    /// One self-contained HTML page: the table, curves over each other, pairs and shared columns.
+    /// One self-contained HTML page: the table, pairs, curves over each other and shared columns.
     ///
     /// # Errors
     /// [`Error::Shape`] when the template cannot be filled, which no record leads to.
-    pub fn page(&self) -> Result<String> {
-        page::page(self).map_err(|e| Error::Shape(format!("the page cannot be written: {e:#}")))
-    }
-
-    /// A drawing of the curves of all runs of one loss, with its legend.
-    fn curves(&self, loss: &LossName) -> Option<(String, String)> {
-        const CLASSES: [&str; 6] = ["alpha k0", "alpha k1", "alpha k2", "alpha k3", "alpha k4", "alpha k5"];
-        let runs: Vec<&Run> = self.runs.iter().filter(|run| run.loss() == *loss).collect();
-        let curves: Vec<(BTreeMap<usize, f64>, bool)> = runs.iter().map(|run| run.curve()).collect();
-        let mut sizes: Vec<usize> = curves.iter().flat_map(|(curve, _)| curve.keys().copied()).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        let series = runs.iter().zip(&curves).enumerate().map(|(k, (run, (curve, is_cross_validated)))| Series {
-            name: if *is_cross_validated { run.name.clone() } else { format!("{} (score, optimistic)", run.name) },
-            class: CLASSES[k % CLASSES.len()],
-            values: sizes.iter().map(|size| curve.get(size).copied()).collect(),
-            band: Vec::new(),
-        });
-        let tip = |size: &usize| {
-            let of_runs = runs.iter().zip(&curves);
-            let told =
-                of_runs.filter_map(|(run, (curve, _))| Some(format!("{} {}", run.name, short(*curve.get(size)?))));
-            format!("{size} columns: {}", told.collect::<Vec<_>>().join(", "))
-        };
-        let plot = Plot {
-            label: format!("The {} of each run against the number of columns", loss.title()),
-            vertical: loss.title().into(),
-            series: series.collect(),
-            tips: sizes.iter().map(tip).collect(),
-            at: sizes.iter().map(|size| *size as f64).collect(),
-            ..Plot::default()
-        };
-        Some((plot.html()?, plot.legend()))
+    pub fn html(&self) -> Result<String> {
+        self.page().html()
     }
 }
 

@@ -29,13 +29,14 @@ fn opened(browser: &str, folder: &Folder, page: &str, flags: &[&str]) -> Output 
     output
 }
 
-/// Looks at `out/report.html` at two widths, light and dark: it is as wide as the screen, and dark where that is asked for.
+/// Opens all of `out/report.html` at two widths, light and dark: it is as wide as the screen, and dark where that is asked for.
 fn looked_at(browser: &str, folder: &Folder) {
     for width in [400, 1200] {
         // The frame measures itself from within a page around it.
         let around = format!(
             "<!DOCTYPE html><iframe id=\"r\" src=\"out/report.html\" style=\"width:{width}px;height:900px;border:0\"></iframe><p id=\"o\"></p>\
              <script>onload=()=>{{const d=document.getElementById('r').contentDocument,s=[...d.querySelectorAll('svg.plot')];\
+             d.querySelectorAll('details').forEach(e=>e.open=true);\
              const shown=s.filter(e=>e.getBoundingClientRect().width>0);\
              document.getElementById('o').textContent=[d.documentElement.scrollWidth,\
              getComputedStyle(d.body).backgroundColor,shown.length,s.filter(e=>e.classList.contains('narrow')).length].join('|')}}</script>"

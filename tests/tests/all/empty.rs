@@ -52,7 +52,7 @@ fn no_column_is_taken_and_a_sentence_says_so() {
     let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.lines().skip(1).all(|line| line.parse() == Ok(5.0)), "{}", ran.out);
-    assert!(folder.read("out/report.html").contains("No column of 4 columns chosen"));
+    assert!(folder.read("out/report.html").contains("No column of 4 columns is chosen"));
 }
 
 #[test]

@@ -213,11 +213,11 @@ fn the_report_and_the_table_tell_of_folds_rows_and_columns_outside() {
     assert_eq!((&worst["row"], &found["report"]["residuals"]["largest_from"]), (&62.into(), &"nested".into()));
     let page = folder.read("out/report.html");
     for told in [
-        "Alone, beside the others, and over folds",
+        "What each chosen column is worth",
         "Rows predicted worst",
         "Columns that were not chosen",
         "3 of 3",
-        "no confidence interval",
+        "no confidence intervals",
     ] {
         assert!(page.contains(told), "{told}");
     }

@@ -289,7 +289,7 @@ pub(super) fn finished(
                 cell: Some(cell),
                 empty: match walks[place].whole {
                     Some(_) => Some(matched.empty(loss)?),
-                    None => table.of_lambda(place).first().filter(|cell| cell.size == 0).copied(),
+                    None => table.losses_at(place).first().filter(|cell| cell.size == 0).copied(),
                 },
                 table: Some(table),
                 place,

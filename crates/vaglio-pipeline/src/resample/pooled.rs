@@ -86,7 +86,7 @@ impl Pooled {
     /// Error figures of these rows; `classes` breaks ties of classes.
     pub fn figures(&self, classes: Option<&ClassOrder>, loss: &dyn Loss, repeats: usize) -> Figures {
         let (targets, predictions) = (self.targets.view(), self.predictions.view());
-        let figures = Figures::of(classes, loss, targets, predictions, Some(&self.weights));
+        let figures = Figures::new(classes, loss, targets, predictions, Some(&self.weights));
         Figures {
             standard_error: self.error(loss, repeats),
             error_rate_error: figures.error_rate.and_then(|_| self.error(&ZeroOne, repeats)),

@@ -1,178 +1,157 @@
 //! The page of a comparison.
 
 use super::{Comparison, Difference, Run, likeness, share};
-use crate::record::LossName;
-use crate::report::filled;
-use minijinja::value::Serde;
-use serde::Serialize;
+use crate::record::{LossName, PredictedOn};
+use crate::report::{
+    Chart, ChartScale, ColumnStyle, Mark, Page, ScaleKind, Section, TableBuilder, TableCell, TextStyle,
+};
 use std::collections::HashMap;
+use vaglio_core::short;
 
-/// Shared columns that the page lists, at most.
+/// Columns that the page lists, at most.
 const MOST_COLUMNS: usize = 300;
+/// Classes of lines in the style sheet.
+const CLASSES: [&str; 6] = ["alpha k0", "alpha k1", "alpha k2", "alpha k3", "alpha k4", "alpha k5"];
 
-#[derive(Serialize)]
-struct View {
-    version: &'static str,
-    title: String,
-    runs: Vec<RunRow>,
-    figures: Vec<Figure>,
-    pairs: Vec<PairRow>,
-    columns: Vec<ColumnRow>,
-    left_out: usize,
-    has_shares: bool,
-    has_test: bool,
-    has_root: bool,
-}
+type Pair<'r> = (&'r Run, &'r Run, &'r Difference);
+/// The name of a column, and its place in each run that selected it.
+type Selected<'r> = (&'r str, Vec<Option<usize>>);
 
-#[derive(Serialize)]
-struct RunRow {
-    name: String,
-    parts: String,
-    loss: String,
-    rows: usize,
-    columns: usize,
-    lambda: Option<f64>,
-    score: f64,
-    cross_validated: Option<f64>,
-    cross_validated_error: Option<f64>,
-    nested: Option<f64>,
-    nested_error: Option<f64>,
-    empty: Option<f64>,
-    test: Option<f64>,
-    test_error: Option<f64>,
-    test_empty: Option<f64>,
-    root: Option<f64>,
-    warnings: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Figure {
-    heading: String,
-    svg: String,
-    legend: String,
-}
-
-#[derive(Serialize)]
-struct PairRow {
-    first: String,
-    second: String,
-    difference: Option<f64>,
-    interval: Option<[f64; 2]>,
-    how: String,
-    shared: usize,
-    likeness: f64,
-}
-
-#[derive(Serialize)]
-struct ColumnRow {
-    name: String,
-    /// Of each run the place at which the column entered, and the share of outer folds that selected it, in percent.
-    places: Vec<(Option<usize>, Option<String>)>,
-}
-
-pub(super) fn page(comparison: &Comparison) -> Result<String, minijinja::Error> {
-    let style = concat!(include_str!("../report/style.css"), include_str!("style.css"));
-    filled(include_str!("page.html"), "compare", style, Serde(&View::of(comparison)))
-}
-
-impl View {
-    fn of(comparison: &Comparison) -> Self {
-        let Comparison { runs, pairs } = comparison;
+impl Comparison {
+    /// The page as data.
+    pub fn page(&self) -> Page {
         let mut losses: Vec<LossName> = Vec::new();
-        runs.iter().map(Run::loss).for_each(|loss| {
+        self.runs.iter().map(Run::loss).for_each(|loss| {
             if !losses.contains(&loss) {
                 losses.push(loss);
             }
         });
-        let figure = |loss: &LossName| {
-            let (svg, legend) = comparison.curves(loss)?;
-            Some(Figure { heading: format!("{} against size", capital(loss.title())), svg, legend })
-        };
-        let (columns, left_out) = columns(runs);
-        View {
-            version: env!("CARGO_PKG_VERSION"),
-            title: runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>().join(", "),
-            runs: runs.iter().map(run_row).collect(),
-            figures: losses.iter().filter_map(figure).collect(),
-            pairs: pairs.iter().map(|(a, b, difference)| pair_row(&runs[*a], &runs[*b], difference)).collect(),
-            columns,
-            left_out,
-            has_shares: runs.iter().any(|run| run.record.nested.is_some()),
-            has_test: runs.iter().any(|run| run.record.test.is_some()),
-            has_root: runs.iter().any(|run| run.root().is_some()),
+        let curves = losses.iter().map(|loss| self.curves(loss));
+        let curves = curves
+            .fold(Section::new("curves", "Error by number of columns"), |section, chart| section.chart(Some(chart)));
+        let runs = self.runs.iter().flat_map(|run| run.record.warnings.iter().map(move |warning| (run, warning)));
+        let warnings = runs.map(|(run, warning)| format!("{}: {}", run.name, warning.message));
+        let section = warnings.fold(self.runs_section(), |section, text| section.styled(TextStyle::Warning, text));
+        let sections = [Some(section), Some(self.pairs_section()), curves.non_empty(), self.columns_section()];
+        Page {
+            kind: "compare".into(),
+            title: "vaglio compare".into(),
+            answer: self.runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>().join(", "),
+            sections: sections.into_iter().flatten().collect(),
+            footer: format!("Made by vaglio {}.", env!("CARGO_PKG_VERSION")),
         }
     }
-}
 
-fn run_row(run: &Run) -> RunRow {
-    let record = &run.record;
-    let nested = record.nested.as_ref();
-    RunRow {
-        name: run.name.clone(),
-        parts: run.parts(),
-        loss: run.loss().told().to_owned(),
-        rows: record.data.rows,
-        columns: record.selected.len(),
-        lambda: record.lambda,
-        score: record.score,
-        cross_validated: record.chosen.cross_validated,
-        cross_validated_error: record.chosen.standard_error,
-        nested: nested.map(|nested| nested.loss),
-        nested_error: nested.and_then(|nested| nested.standard_error),
-        empty: nested.map(|nested| nested.empty_loss).or(record.chosen.empty_loss),
-        test: record.test.as_ref().map(|test| test.loss),
-        test_error: record.test.as_ref().and_then(|test| test.standard_error),
-        test_empty: record.test.as_ref().and_then(|test| test.empty_loss),
-        root: run.root(),
-        warnings: record.warnings.iter().map(|warning| warning.message.clone()).collect(),
+    fn runs_section(&self) -> Section {
+        let rows: Vec<&Run> = self.runs.iter().collect();
+        let note = "The score chose the columns and is optimistic. Cross-validation chose size and λ; nested and test errors are of unseen rows. \
+                    Intervals are 95 %. RMSE is of the most trustworthy error.";
+        Section::new("runs", "Runs")
+            .table(
+                TableBuilder::new("Runs", "", &rows)
+                    .name("Run", |run| run.name.clone())
+                    .text("Made by", |run| run.parts())
+                    .text("Loss", |run| run.loss().told().to_owned())
+                    .count("Rows", |run| run.record.data.rows)
+                    .count("Columns", |run| run.record.selected.len())
+                    .short("λ", |run| run.record.lambda)
+                    .short("Score", |run| Some(run.record.score))
+                    .cells("Cross-validated", ColumnStyle::Number, |run| {
+                        error_cell(run.error(PredictedOn::CrossValidation))
+                    })
+                    .cells("Nested", ColumnStyle::Number, |run| error_cell(run.error(PredictedOn::Nested)))
+                    .short("Without features", |run| {
+                        let nested = run.record.nested.as_ref().map(|nested| nested.empty_loss);
+                        nested.or(run.record.chosen.empty_loss)
+                    })
+                    .cells("Test", ColumnStyle::Number, |run| error_cell(run.error(PredictedOn::Test)))
+                    .short("Without features, test", |run| run.record.test.as_ref()?.empty_loss)
+                    .short("RMSE", |run| run.rmse())
+                    .build(),
+            )
+            .note(note)
     }
-}
 
-fn pair_row(a: &Run, b: &Run, difference: &Difference) -> PairRow {
-    let (mean, interval) = match difference {
-        Difference::Of { mean, interval, .. } => (Some(*mean), *interval),
-        Difference::None(_) => (None, None),
-    };
-    let (first, second) = (a.selected(), b.selected());
-    PairRow {
-        first: a.name.clone(),
-        second: b.name.clone(),
-        difference: mean,
-        interval,
-        how: difference.how(),
-        shared: first.intersection(&second).count(),
-        likeness: likeness(&first, &second),
+    fn pairs_section(&self) -> Section {
+        let rows: Vec<Pair<'_>> = self.pairs.iter().map(|(a, b, of)| (&self.runs[*a], &self.runs[*b], of)).collect();
+        let note = "A difference whose interval holds 0 may be chance.";
+        Section::new("pairs", "Nested errors, run against run")
+            .table(
+                TableBuilder::new("Pairs", "", &rows)
+                    .name("First", |pair| pair.0.name.clone())
+                    .name("Second", |pair| pair.1.name.clone())
+                    .short("First − second", |pair| match pair.2 {
+                        Difference::Of { mean, .. } => Some(*mean),
+                        Difference::None(_) => None,
+                    })
+                    .text("95 % interval", |pair| match pair.2 {
+                        Difference::Of { interval: Some([low, high]), .. } => {
+                            format!("{} to {}", short(*low), short(*high))
+                        }
+                        _ => String::new(),
+                    })
+                    .count("Columns in both", |pair| pair.0.selected().intersection(&pair.1.selected()).count())
+                    .short("Jaccard index", |pair| Some(likeness(&pair.0.selected(), &pair.1.selected())))
+                    .text("Paired by", |pair| pair.2.pairing())
+                    .build(),
+            )
+            .note(note)
     }
-}
 
-/// The columns that some run selected, those of most runs first, of equals the earliest to enter; and how many there are
-/// beyond.
-fn columns(runs: &[Run]) -> (Vec<ColumnRow>, usize) {
-    let mut places: HashMap<&str, Vec<Option<usize>>> = HashMap::new();
-    for (k, run) in runs.iter().enumerate() {
-        for (place, column) in run.record.selected.iter().enumerate() {
-            places.entry(&column.name).or_insert_with(|| vec![None; runs.len()])[k] = Some(place + 1);
-        }
-    }
-    let mut all: Vec<(&str, Vec<Option<usize>>)> = places.into_iter().collect();
-    let key = |places: &[Option<usize>]| {
-        let known: Vec<usize> = places.iter().flatten().copied().collect();
-        (usize::MAX - known.len(), known.iter().copied().min())
-    };
-    all.sort_by(|(a, p), (b, q)| key(p).cmp(&key(q)).then(a.cmp(b)));
-    let left_out = all.len().saturating_sub(MOST_COLUMNS);
-    all.truncate(MOST_COLUMNS);
-    let row = |(name, places): (&str, Vec<Option<usize>>)| {
-        let of_run = |(place, run): (Option<usize>, &Run)| {
-            let percent = share(run.record.nested.as_ref(), name).map(|share| format!("{:.0} %", 100.0 * share));
-            (place, percent)
+    /// The curves of all runs of one loss.
+    fn curves(&self, loss: &LossName) -> Chart {
+        let runs = self.runs.iter().filter(|run| run.loss() == *loss).enumerate();
+        let line = |(k, run): (usize, &Run)| {
+            let (curve, is_cross_validated) = run.curve();
+            let name = if is_cross_validated { run.name.clone() } else { format!("{} (score, optimistic)", run.name) };
+            let mut points = Vec::new();
+            for (size, loss) in &curve {
+                if *size > 0 && !curve.contains_key(&(size - 1)) {
+                    points.push(None);
+                }
+                points.push(Some([*size as f64, *loss]));
+            }
+            Mark::line(&name, CLASSES[k % CLASSES.len()], points)
         };
-        ColumnRow { name: name.to_owned(), places: places.into_iter().zip(runs).map(of_run).collect() }
-    };
-    (all.into_iter().map(row).collect(), left_out)
+        let title = loss.title();
+        let (x, y) = (ChartScale::new("columns", ScaleKind::Whole), ChartScale::new(title, ScaleKind::Auto));
+        Chart::new(format!("The {title} of each run over the number of columns"), x, y)
+            .marks(runs.map(line))
+            .caption("The cross-validated error of each size, at the λ that each run took.")
+    }
+
+    /// The columns that any run selected: those of most runs first, of equals the earliest to enter.
+    fn columns_section(&self) -> Option<Section> {
+        let mut places: HashMap<&str, Vec<Option<usize>>> = HashMap::new();
+        for (k, run) in self.runs.iter().enumerate() {
+            for (place, column) in run.record.selected.iter().enumerate() {
+                places.entry(&column.name).or_insert_with(|| vec![None; self.runs.len()])[k] = Some(place + 1);
+            }
+        }
+        let mut rows: Vec<Selected<'_>> = places.into_iter().collect();
+        let key = |places: &[Option<usize>]| {
+            let known: Vec<usize> = places.iter().flatten().copied().collect();
+            (usize::MAX - known.len(), known.iter().copied().min())
+        };
+        rows.sort_by(|(a, p), (b, q)| key(p).cmp(&key(q)).then(a.cmp(b)));
+        let cut = rows.len().saturating_sub(MOST_COLUMNS);
+        rows.truncate(MOST_COLUMNS);
+        let table = TableBuilder::new("Selected columns", "", &rows).name("Column", |row| row.0.to_owned());
+        let table = self.runs.iter().enumerate().fold(table, |table, (k, run)| {
+            table.cells(&run.name, ColumnStyle::Number, move |row| {
+                let share = share(run.record.nested.as_ref(), row.0);
+                let note = share.map(|share| format!("{:.0} %", 100.0 * share)).unwrap_or_default();
+                Some(TableCell::text(row.1[k].map_or("–".into(), |place| place.to_string())).note(note))
+            })
+        });
+        let more = if cut > 0 { format!(" {cut} further columns are left out.") } else { String::new() };
+        let note = format!("Order of entry, and the share of the outer folds that selected the column.{more}");
+        (!rows.is_empty()).then(|| Section::new("columns", "Selected columns").table(table.build()).note(note))
+    }
 }
 
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+fn error_cell(error: Option<(f64, Option<[f64; 2]>)>) -> Option<TableCell> {
+    let (value, interval) = error?;
+    let interval = interval.map(|[low, high]| format!("{} to {}", short(low), short(high)));
+    Some(TableCell::number(value).note(interval.unwrap_or_default()))
 }

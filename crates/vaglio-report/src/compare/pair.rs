@@ -1,4 +1,4 @@
-//! What the outer losses of two runs differ by, row by row or fold by fold.
+//! Paired differences of the outer losses of two runs, row by row or fold by fold.
 
 use super::Run;
 use crate::record::{Nested, OuterFold, Paired, interval_text};
@@ -7,18 +7,18 @@ use vaglio_core::{ClusterSum, Spread, StandardizedMoments, counted, short};
 /// The level of intervals.
 const LEVEL: f64 = 0.95;
 
-/// What the outer losses of two runs differ by.
+/// Paired difference of the outer losses of two runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Difference {
     /// The loss of the first less that of the second.
     Of {
-        /// Its mean.
+        /// Mean.
         mean: f64,
         /// The standard error of the mean: over rows or clusters, or over folds, the larger.
         standard_error: Option<f64>,
         /// Between what the truth lies, at the level of 0.95.
         interval: Option<[f64; 2]>,
-        /// What was paired.
+        /// Units that were paired.
         by: PairedBy,
         /// How many pairs.
         pairs: usize,
@@ -27,7 +27,7 @@ pub enum Difference {
     None(String),
 }
 
-/// What two runs are paired by.
+/// Units by which two runs are paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PairedBy {
     /// Rows that were held out.
@@ -40,7 +40,7 @@ pub enum PairedBy {
 
 impl Difference {
     /// How many of what were paired, or why there is no difference.
-    pub fn how(&self) -> String {
+    pub fn pairing(&self) -> String {
         match self {
             Difference::None(why) => why.clone(),
             Difference::Of { by: PairedBy::Rows, pairs, .. } => counted(*pairs, "row"),
@@ -57,7 +57,7 @@ impl std::fmt::Display for Difference {
             Difference::Of { mean, interval, .. } => {
                 let interval = interval.map(|interval| format!(" ({})", interval_text(interval, LEVEL)));
                 let sign = if *mean > 0.0 { "+" } else { "" };
-                write!(f, "nested {sign}{}{}, paired by {}", short(*mean), interval.unwrap_or_default(), self.how())
+                write!(f, "nested {sign}{}{}, paired by {}", short(*mean), interval.unwrap_or_default(), self.pairing())
             }
         }
     }
@@ -73,10 +73,10 @@ pub(super) fn difference(a: &Run, b: &Run) -> Difference {
     }
 }
 
-type Matched<'r> = (&'r Nested, &'r Nested, &'r Paired, &'r Paired);
+type PairedFolds<'r> = (&'r Nested, &'r Nested, &'r Paired, &'r Paired);
 
 /// The outer figures of both, or why they are of other things.
-fn matching<'r>(a: &'r Run, b: &'r Run) -> Result<Matched<'r>, String> {
+fn matching<'r>(a: &'r Run, b: &'r Run) -> Result<PairedFolds<'r>, String> {
     let nested = |run: &'r Run| {
         let lacks = || format!("{} has no outer folds; run it with `--nested 5`", run.name);
         run.record.nested.as_ref().ok_or_else(lacks)
@@ -121,21 +121,23 @@ fn by_rows(first: &Nested, second: &Nested, p: &Paired, q: &Paired) -> Option<Di
     };
     let pairs: Vec<ClusterSum> = a.iter().zip(b).enumerate().map(pair).collect();
     let clusters = Spread::of(&[&pairs], 1).clusters;
-    let folds =
-        Spread::of(&of_folds(first, second).iter().map(std::slice::from_ref).collect::<Vec<_>>(), first.repeats);
+    let folds = Spread::of(
+        &fold_differences(first, second).iter().map(std::slice::from_ref).collect::<Vec<_>>(),
+        first.repeats,
+    );
     let by = if p.clusters.is_some() { PairedBy::Clusters } else { PairedBy::Rows };
     let count = clusters.map_or(pairs.len(), |(_, count)| count);
-    of(&pairs, Spread { clusters, folds: folds.folds }, by, count)
+    mean_difference(&pairs, Spread { clusters, folds: folds.folds }, by, count)
 }
 
 fn by_folds(first: &Nested, second: &Nested) -> Option<Difference> {
-    let pairs = of_folds(first, second);
+    let pairs = fold_differences(first, second);
     let folds = Spread::of(&pairs.iter().map(std::slice::from_ref).collect::<Vec<_>>(), first.repeats).folds;
-    of(&pairs, Spread { clusters: None, folds }, PairedBy::Folds, pairs.len())
+    mean_difference(&pairs, Spread { clusters: None, folds }, PairedBy::Folds, pairs.len())
 }
 
-/// What the losses of each fold differ by.
-fn of_folds(first: &Nested, second: &Nested) -> Vec<ClusterSum> {
+/// Difference of the losses of each fold.
+fn fold_differences(first: &Nested, second: &Nested) -> Vec<ClusterSum> {
     let pair = |(fold, (a, b)): (u32, (&OuterFold, &OuterFold))| {
         let weight = a.rows as f64;
         ClusterSum { cluster: fold, weight, sum: weight * (a.loss - b.loss) }
@@ -144,7 +146,7 @@ fn of_folds(first: &Nested, second: &Nested) -> Vec<ClusterSum> {
 }
 
 /// The weighted mean of differences, with what is printed after ±.
-fn of(pairs: &[ClusterSum], spread: Spread, by: PairedBy, count: usize) -> Option<Difference> {
+fn mean_difference(pairs: &[ClusterSum], spread: Spread, by: PairedBy, count: usize) -> Option<Difference> {
     let (weight, sum) = pairs.iter().fold((0.0, 0.0), |(w, s), pair| (w + pair.weight, s + pair.sum));
     let mean = sum / weight;
     let shape = StandardizedMoments::of(pairs.iter().map(|pair| pair.sum - pair.weight * mean));

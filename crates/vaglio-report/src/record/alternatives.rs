@@ -22,7 +22,7 @@ pub struct AlternativesRecord {
     pub in_none: Vec<String>,
     /// The best of them, the lowest score first.
     pub subsets: Vec<AlternativeRecord>,
-    /// Those of the fewest columns, as far as they are listed or the best of their size: the smallest first, of one size the lowest score.
+    /// Near subsets of the fewest columns: the smallest first, of one size the lowest score.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub smallest: Vec<AlternativeRecord>,
 }
@@ -30,9 +30,9 @@ pub struct AlternativesRecord {
 /// One of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AlternativeRecord {
-    /// Its columns, in the order of the candidates.
+    /// Columns, in the order of the candidates.
     pub columns: Vec<String>,
-    /// Its score.
+    /// Score.
     #[serde(with = "infinity")]
     pub score: f64,
     /// How much higher that is than the score of the chosen subset, where that was compared.
@@ -49,7 +49,7 @@ const LISTED: usize = 10;
 const SMALLEST: usize = 10;
 
 impl AlternativesRecord {
-    /// Of a search of all subsets, whose best of each size are `path`, with the names of features.
+    /// The near subsets of a search of all subsets; `path` holds its best of each size, `name` names features.
     pub fn new<'p>(
         near: &NearBest,
         path: impl Iterator<Item = (&'p [Feature], f64)>,
@@ -86,7 +86,7 @@ impl AlternativesRecord {
 
     /// Of those that a search met and that are near the chosen one, of so many; `count` are listed. Columns are those of all
     /// candidates.
-    pub fn of_met(
+    pub fn from_visited(
         mut near: Vec<AlternativeRecord>,
         (met, count): (usize, usize),
         limit: Option<f64>,
@@ -150,7 +150,7 @@ impl AlternativesRecord {
     }
 }
 
-/// Those of the fewest columns, of one size the lowest score first.
+/// Subsets of the fewest columns, of one size the lowest score first.
 fn smallest(mut all: Vec<AlternativeRecord>) -> Vec<AlternativeRecord> {
     all.sort_by(|a, b| a.columns.len().cmp(&b.columns.len()).then(a.score.total_cmp(&b.score)));
     all.truncate(SMALLEST);

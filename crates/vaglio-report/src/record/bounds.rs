@@ -16,7 +16,7 @@ pub struct Bounds {
     pub from: f64,
     /// The largest value.
     pub to: f64,
-    /// What is searched evenly: the value or its logarithm.
+    /// Scale of an even search: the value or its logarithm.
     #[serde(default)]
     pub scale: Scale,
     /// Whether values are whole numbers.
@@ -24,14 +24,14 @@ pub struct Bounds {
     pub integer: bool,
 }
 
-/// What is searched evenly.
+/// Scale of an even search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
     /// The value.
     #[default]
     Linear,
-    /// Its logarithm.
+    /// Logarithm.
     Log,
 }
 
@@ -46,7 +46,7 @@ impl Bounds {
         Bounds { from, to, scale: Scale::Log, integer: false }
     }
 
-    /// The same for whole numbers.
+    /// Restricts the bounds to whole numbers.
     #[must_use]
     pub fn integer(self) -> Self {
         Bounds { integer: true, ..self }

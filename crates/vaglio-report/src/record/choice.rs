@@ -13,7 +13,7 @@ pub struct Cell {
     /// The loss, pooled over all rows held out, in the units of the target.
     #[serde(with = "crate::infinity")]
     pub loss: f64,
-    /// Its standard error.
+    /// Standard error.
     pub standard_error: Option<f64>,
     /// The standard error of what it and the lowest loss of all sizes and λ differ by, on the same rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,12 +76,12 @@ impl Table {
     }
 
     /// The losses of one λ, by its place.
-    pub fn of_lambda(&self, place: usize) -> &[Cell] {
+    pub fn losses_at(&self, place: usize) -> &[Cell] {
         self.cells.get(place).map_or(&[], Vec::as_slice)
     }
 }
 
-/// What chose the size.
+/// Way in which the size was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChosenBy {
@@ -116,7 +116,7 @@ pub struct ChosenRecord {
     /// The cross-validated loss of the whole selection, in the units of the target.
     #[serde(default, with = "infinity::optional")]
     pub cross_validated: Option<f64>,
-    /// Its standard error.
+    /// Standard error.
     pub standard_error: Option<f64>,
     /// The cross-validated loss without any column.
     #[serde(default, with = "infinity::optional")]
@@ -134,7 +134,7 @@ pub struct ChosenRecord {
     /// The share of repetitions in which an interval is to hold the truth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<f64>,
-    /// What the chosen columns lose more than others on the same rows.
+    /// Difference of the losses of the chosen columns and of others, on the same rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<LossDifference>,
     /// The columns that the rule takes, where no column was taken in their place.
@@ -148,7 +148,7 @@ pub struct ChosenRecord {
     pub sizes: Option<SizeSpread>,
 }
 
-/// With what the chosen columns are compared.
+/// Columns that the chosen ones are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Against {
@@ -162,7 +162,7 @@ pub enum Against {
     All,
 }
 
-/// What the chosen columns lose more than others on the same rows.
+/// Difference of the losses of the chosen columns and of others, on the same rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LossDifference {
@@ -170,7 +170,7 @@ pub struct LossDifference {
     pub against: Against,
     /// How many these are.
     pub size: usize,
-    /// Its mean: below 0 where the chosen columns lose less.
+    /// Mean: below 0 where the chosen columns lose less.
     pub mean: f64,
     /// Between what the truth lies.
     pub interval: [f64; 2],

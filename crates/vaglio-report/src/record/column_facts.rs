@@ -1,4 +1,4 @@
-//! What is known of columns beside their scores in the result: alone, near the steps of the search, beside the others, over folds.
+//! Diagnostics of columns: score alone, rank at the steps of the search, correlation, weights over folds.
 
 use super::PerOutput;
 use crate::infinity;
@@ -34,7 +34,7 @@ pub struct WeightSpread {
 pub struct OutsideRecord {
     /// The candidate column, from 0.
     pub index: Feature,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// The score of the column alone.
     #[serde(
@@ -44,7 +44,7 @@ pub struct OutsideRecord {
         skip_serializing_if = "Option::is_none"
     )]
     pub alone: Option<f64>,
-    /// Its rank by that among all candidates, from 1.
+    /// Rank by that among all candidates, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank_alone: Option<usize>,
     /// Where it came nearest to being chosen.
@@ -72,7 +72,7 @@ pub struct OutsideRecord {
 pub struct NearestStep {
     /// The step at which its rank was lowest, the first of equals, from 1.
     pub step: usize,
-    /// Its rank there by the score, among the candidates that were not chosen before, from 1.
+    /// Rank there by the score, among the candidates that were not chosen before, from 1.
     pub rank: usize,
     /// By how much its score was above that of the column that was chosen there, or after the last step above that of the
     /// result; below where it is negative.

@@ -1,4 +1,4 @@
-//! What columns were taken for.
+//! Types of the columns as read.
 
 use serde::{Deserialize, Serialize};
 use vaglio_core::Feature;
@@ -14,7 +14,7 @@ pub struct MadeColumns {
     pub columns: Vec<Feature>,
 }
 
-/// What neighboring columns that are alike are taken for.
+/// Type of neighboring columns that are alike.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TakenColumns {
@@ -25,10 +25,10 @@ pub struct TakenColumns {
     pub to: Option<String>,
     /// How many there are.
     pub columns: usize,
-    /// What they are taken for; nothing where they were not read.
+    /// Inferred type; none if they were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<InferredType>,
-    /// What they are for where that is not to be a feature: `target`, `weights`, `groups`, `series`, `time`, `folds` or
+    /// Role, if they are no features: `target`, `weights`, `groups`, `series`, `time`, `folds` or
     /// `left out`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
@@ -50,7 +50,7 @@ impl TakenColumns {
         }
     }
 
-    /// What they are taken for in words, such as `class of 3 levels, target`.
+    /// Type and role in words: `class of 3 levels, target`.
     pub fn words(&self) -> String {
         let levels = match self.taken {
             Some(InferredType::Class) => format!(" of {} levels", self.levels),

@@ -1,9 +1,9 @@
-//! What the data of a run are.
+//! Description of the data of a run.
 
 use super::{LeftOut, MadeColumns, TakenColumns};
 use serde::{Deserialize, Serialize};
 
-/// What the data are.
+/// Description of the data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataRecord {
@@ -25,7 +25,7 @@ pub struct DataRecord {
     /// Rows that take no part, by why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
-    /// What the columns of the training file were taken for.
+    /// Types of the columns of the training file.
     #[serde(default)]
     pub columns: Vec<TakenColumns>,
     /// Candidates that preprocessing made of columns under other names, those of the same columns together.

@@ -35,7 +35,7 @@ pub struct ResidualsRecord {
     pub largest_from: Option<PredictedOn>,
 }
 
-/// What is drawn of a chosen column.
+/// Points and lines of the chart of a chosen column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DrawnColumn {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Feature, counted};
 
-/// What random dummies beside the columns say of each (the T-Rex selector).
+/// Verdicts on the columns by random dummies (the T-Rex selector).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FalseDiscoveries {
@@ -23,13 +23,13 @@ pub struct FalseDiscoveries {
     pub columns: Vec<ColumnVerdict>,
 }
 
-/// What is said of a column.
+/// Verdict on a column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnVerdict {
     /// The candidate column, from 0.
     pub index: Feature,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Whether it is confirmed.
     pub verdict: Verdict,
@@ -49,16 +49,16 @@ pub struct ColumnVerdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Its q-value is at most the rate.
+    /// Q-value is at most the rate.
     Confirmed,
-    /// Its q-value is at most twice the rate, or it is not told from a rival.
+    /// Q-value is at most twice the rate, or it is not told from a rival.
     Tentative,
     /// Neither.
     Rejected,
 }
 
 impl Verdict {
-    /// Its word.
+    /// Word.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Confirmed => "confirmed",
@@ -72,15 +72,15 @@ impl Verdict {
 const NAMED: usize = 12;
 
 impl FalseDiscoveries {
-    /// What is said of a candidate column: `confirmed (q 0.04)`.
-    pub fn said_of(&self, index: Feature) -> Option<String> {
+    /// Verdict on a candidate column in words: `confirmed (q 0.04)`.
+    pub fn verdict_text(&self, index: Feature) -> Option<String> {
         let column = self.columns.iter().find(|column| column.index == index)?;
         let q = column.q.map(|q| format!(" (q {})", (1e4 * q).round() / 1e4));
         Some(format!("{}{}", column.verdict.word(), q.unwrap_or_default()))
     }
 
-    /// Those of a verdict, the smallest q-value first, then the most votes.
-    pub fn of(&self, verdict: Verdict) -> Vec<&ColumnVerdict> {
+    /// Columns of a verdict, the smallest q-value first, then the most votes.
+    pub fn with_verdict(&self, verdict: Verdict) -> Vec<&ColumnVerdict> {
         let mut of: Vec<&ColumnVerdict> = self.columns.iter().filter(|column| column.verdict == verdict).collect();
         let q = |column: &ColumnVerdict| column.q.unwrap_or(f64::INFINITY);
         of.sort_by(|a, b| q(a).total_cmp(&q(b)).then(b.votes.total_cmp(&a.votes)));
@@ -88,7 +88,7 @@ impl FalseDiscoveries {
     }
 
     /// The verdict on a column, by its index.
-    pub fn on(&self, index: Feature) -> Option<&ColumnVerdict> {
+    pub fn verdict(&self, index: Feature) -> Option<&ColumnVerdict> {
         self.columns.iter().find(|column| column.index == index)
     }
 
@@ -101,7 +101,7 @@ impl FalseDiscoveries {
             if of.is_empty() { String::new() } else { format!(" ({}{more})", shown.join(", ")) }
         };
         let count = |of: usize| counted(of, "column");
-        let (confirmed, tentative) = (self.of(Verdict::Confirmed), self.of(Verdict::Tentative));
+        let (confirmed, tentative) = (self.with_verdict(Verdict::Confirmed), self.with_verdict(Verdict::Tentative));
         let (sure, unsure) = (names(&confirmed), names(&tentative));
         let rate = self.rate;
         let of = if confirmed.is_empty() {

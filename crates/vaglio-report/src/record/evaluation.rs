@@ -1,4 +1,4 @@
-//! What a whole selection is worth: outer folds, shuffled targets, halves of the rows.
+//! Evaluations of the whole selection: outer folds, shuffled targets, halves of the rows.
 
 use super::{Figures, LossDifference};
 use crate::infinity;
@@ -16,7 +16,7 @@ pub struct Nested {
     /// The loss of all rows held out, pooled.
     #[serde(with = "infinity")]
     pub loss: f64,
-    /// Its standard error.
+    /// Standard error.
     pub standard_error: Option<f64>,
     /// The loss without any column, by the same folds.
     #[serde(with = "infinity")]
@@ -35,7 +35,7 @@ pub struct Nested {
     /// Prediction intervals by the outer folds, if they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Intervals>,
-    /// What pairs these figures with those of another run.
+    /// Key and losses that pair these figures with another run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paired: Option<Paired>,
     /// How rows are parted, where that is not into folds.
@@ -47,12 +47,12 @@ pub struct Nested {
     /// The share of repetitions in which an interval is to hold the truth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<f64>,
-    /// What the selection loses more than no column on the same rows.
+    /// Difference to the loss without features, on the same rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<LossDifference>,
 }
 
-/// What pairs the figures of two runs.
+/// Key and losses that pair the figures of two runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paired {
@@ -72,9 +72,9 @@ pub struct Paired {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OuterFold {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub fold: usize,
-    /// Its repeat, from 1.
+    /// Repeat, from 1.
     pub repeat: usize,
     /// Rows held out.
     pub rows: usize,
@@ -104,7 +104,7 @@ pub struct OuterFold {
 pub struct Frequency {
     /// The candidate column, from 0; absent where the run on all rows has no such column.
     pub index: Option<Feature>,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// The share of the selections that hold it.
     pub share: f64,
@@ -122,7 +122,7 @@ pub struct Intervals {
     pub test_coverage: Option<Vec<f64>>,
 }
 
-/// What the whole selection reaches when the targets are shuffled.
+/// Losses of the whole selection on shuffled targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Permutations {
@@ -138,7 +138,7 @@ pub struct Permutations {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NullFigure {
-    /// Its mean over the shuffled targets.
+    /// Mean over the shuffled targets.
     #[serde(with = "infinity")]
     pub mean: f64,
     /// (1 + the number of shuffled targets on which it was at most that of the data) / (1 + their number).
@@ -169,7 +169,7 @@ pub struct Stability {
     /// Columns by their integrated stability paths, the highest score first; those of no score are left out.
     #[serde(default)]
     pub columns: Vec<StableColumn>,
-    /// What stays whole in the halves, where that is neither rows nor groups.
+    /// Unit that stays whole in the halves, if it is neither a row nor a group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub splits: Option<String>,
 }
@@ -180,7 +180,7 @@ pub struct Stability {
 pub struct StableColumn {
     /// The candidate column, from 0.
     pub index: Feature,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// The mean over sizes of (2π − 1)³, where its share π of the halves is above one half.
     pub score: f64,
@@ -200,7 +200,7 @@ pub struct StabilityBound {
     pub columns: usize,
     /// A bound on the expected number of them that are selected with at most the mean probability.
     pub expected_false: f64,
-    /// The same where selection frequencies of such columns are unimodal; absent outside of the range in which that bound is
+    /// A bound for unimodal selection frequencies; absent outside of the range in which that bound is
     /// proven.
     pub unimodal: Option<f64>,
 }

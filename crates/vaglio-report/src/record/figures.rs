@@ -1,13 +1,10 @@
 //! Figures of predictions on rows that the model had not seen.
 
 use super::LossName;
-use super::table_parts::BoundedLoss;
 use crate::infinity;
 use ndarray::{ArrayView1, ArrayView2, s};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{
-    AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, has_width, is_alone, is_tie, short, shown,
-};
+use vaglio_core::{AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, is_alone, is_tie, short, shown};
 
 /// How a model does on rows; what has no meaning for the task is absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,10 +44,10 @@ pub struct Figures {
     /// Rows whose largest prediction several classes share: the error rates count a guess, `confusion` the label.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ties: usize,
-    /// What always calling the most frequent class of these rows gives.
+    /// Error rate of the most frequent class of these rows as the only answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always: Option<Always>,
-    /// Those of each of several outputs of numbers.
+    /// Figures of each of several outputs of numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_output: Vec<OutputFigures>,
 }
@@ -59,7 +56,7 @@ pub struct Figures {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutputFigures {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Mean squared error, in the units of the target.
     #[serde(with = "infinity")]
@@ -83,7 +80,7 @@ impl Figures {
     /// depend on each other.
     ///
     /// Of classes with the order that decides ties, else of numbers.
-    pub fn of(
+    pub fn new(
         classes: Option<&ClassOrder>,
         loss: &dyn Loss,
         targets: ArrayView2<f64>,
@@ -118,16 +115,16 @@ impl Figures {
         }
     }
 
-    /// The same with the names of outputs.
+    /// Sets the names of outputs.
     #[must_use]
-    pub fn of_outputs(mut self, names: &[String]) -> Self {
+    pub fn with_output_names(mut self, names: &[String]) -> Self {
         self.by_output.iter_mut().zip(names).for_each(|(output, name)| output.name.clone_from(name));
         self
     }
 }
 
 impl Figures {
-    /// What always calling the most frequent class gives; of figures that older versions wrote by the counts of rows.
+    /// Error rate of the most frequent class as the only answer; in records of earlier versions by the counts of rows.
     pub fn always(&self) -> Option<Always> {
         let of_rows = |confusion: &Vec<Vec<usize>>| {
             most_frequent(confusion.iter().map(|row| row.iter().sum::<usize>() as f64).collect())
@@ -145,13 +142,6 @@ impl Figures {
 }
 
 impl Figures {
-    /// The loss, of that name, with the interval that its standard error gives.
-    pub(super) fn bounded(&self, name: &LossName) -> BoundedLoss {
-        let around = |error: f64| (name.around(self.loss, error), 0.95);
-        let interval = self.standard_error.filter(|error| has_width(self.loss, *error)).map(around);
-        BoundedLoss { loss: self.loss, error: self.standard_error, interval, empty: self.empty_loss }
-    }
-
     /// The figures as a short table: the loss first, and the confusion matrix with its classes.
     pub fn table(&self, loss: &LossName, classes: &[String]) -> String {
         let error = self.standard_error.map(|error| format!(" ± {}", short(error))).unwrap_or_default();
@@ -159,7 +149,7 @@ impl Figures {
         let is_numbers = self.confusion.is_none();
         let others = [
             (AnyLoss::from(Squared).title(), Some(self.mse)),
-            ("root of it", Some(self.mse.sqrt()).filter(|_| is_numbers)),
+            ("RMSE", Some(self.mse.sqrt()).filter(|_| is_numbers)),
             ("R²", self.r2.filter(|_| is_numbers)),
             ("NRMSE", self.nrmse.filter(|_| is_numbers)),
             (AnyLoss::from(ZeroOne).title(), self.error_rate),

@@ -26,7 +26,7 @@ pub struct FinalModelRecord {
 }
 
 impl FinalModelRecord {
-    /// Its learner with what was chosen for it: `elm, lambda 0.1 by loo`.
+    /// Learner with what was chosen for it: `elm, lambda 0.1 by loo`.
     pub fn words(&self) -> String {
         let lambda = self.lambda.map(|lambda| format!(", lambda {}", short(lambda))).unwrap_or_default();
         let by = self.criterion.as_ref().map(|criterion| format!(" by {criterion}")).unwrap_or_default();

@@ -1,9 +1,9 @@
-//! What parts found beside scores and models.
+//! Findings of parts besides scores and models.
 
 use serde::{Deserialize, Serialize};
 use vaglio_core::Figures;
 
-/// What each part of a run found, by name: any values.
+/// Findings of each part of a run, by name: any values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FoundRecord {
@@ -24,15 +24,15 @@ pub struct FoundRecord {
     pub preprocess: Vec<FoundByMap>,
 }
 
-/// What a map found.
+/// Findings of a map.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FoundByMap {
-    /// Its place among the maps, from 0.
+    /// Place among the maps, from 0.
     pub place: usize,
-    /// Its word.
+    /// Word.
     pub kind: String,
-    /// What it found.
+    /// Findings.
     pub found: Figures,
 }
 

@@ -1,9 +1,9 @@
-//! What is not known of how much the chosen columns are worth.
+//! Figures of the chosen columns that were not computed.
 
 use serde::{Deserialize, Serialize};
 use vaglio_core::Feature;
 
-/// What is not known of how much chosen columns are worth; `vaglio explain` and `vaglio run --worth` compute it. Keys that
+/// Figures of chosen columns that were not computed; `vaglio explain` and `vaglio run --worth` compute them. Keys that
 /// earlier versions wrote are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WorthRecord {

@@ -24,7 +24,7 @@ impl Record {
     }
 
     /// Reads the text of `selection.json`; the error says what is wrong with it.
-    pub fn of_text(text: &str) -> std::result::Result<Self, String> {
+    pub fn from_text(text: &str) -> std::result::Result<Self, String> {
         #[derive(Deserialize)]
         struct Head {
             schema: String,
@@ -86,7 +86,7 @@ impl Record {
         let refused = |message: String| Error::Unreadable { path: path.to_owned(), message };
         let bytes = regular(path, LARGEST)?.ok_or_else(|| refused("it is larger than any result".into()))?;
         let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".into()))?;
-        Record::of_text(&text).map_err(refused)
+        Record::from_text(&text).map_err(refused)
     }
 }
 

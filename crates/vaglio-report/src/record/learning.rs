@@ -30,7 +30,7 @@ pub struct LearningPoint {
     /// The loss of all rows held out, pooled; absent where the procedure cannot be made on so few rows.
     #[serde(default, with = "infinity::optional")]
     pub loss: Option<f64>,
-    /// Its standard error.
+    /// Standard error.
     pub standard_error: Option<f64>,
     /// How much lower the loss is than that of the point before.
     pub gain: Option<f64>,

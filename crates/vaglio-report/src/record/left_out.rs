@@ -10,7 +10,7 @@ pub struct LeftOut {
     pub reason: LeftOutReason,
     /// The column whose cells say so.
     pub column: String,
-    /// What rows have to have, where a filter says so.
+    /// Condition of the filter, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
     /// Rows of the training file.

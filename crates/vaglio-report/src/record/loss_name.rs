@@ -26,7 +26,7 @@ impl LossName {
         &self.0
     }
 
-    /// What people call it.
+    /// Name of the loss for people.
     pub fn title(&self) -> &str {
         title(Role::Loss, self.word())
     }

@@ -1,6 +1,6 @@
 //! How a run was made, as a paragraph with its figures, and the items of the REFORMS checklist that a run can answer.
 
-use super::{ChosenBy, Nested, Record, Seconds, left_out_rows};
+use super::{ChosenBy, Record, Seconds, left_out_rows};
 use serde::Serialize;
 use serde_json::Value;
 use vaglio_core::{Role, Rule, counted, short, shown, title};
@@ -21,11 +21,11 @@ pub struct Methods {
 /// An item of the REFORMS checklist with what a run says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReformsItem {
-    /// Its number: `3e`.
+    /// Number: `3e`.
     pub number: &'static str,
-    /// What it asks for, in short.
+    /// Question, in short.
     pub asks: &'static str,
-    /// What the run says.
+    /// Answer of the run.
     pub answer: String,
 }
 
@@ -124,11 +124,11 @@ impl Record {
         let size = counted(chosen.size, "column");
         match chosen.by {
             ChosenBy::CrossValidation => {
-                let figure = chosen.bounded().map_or_else(String::new, |figure| {
-                    format!(" Its cross-validated loss is {}.", self.figure_text(&figure, self.of_training_rows()))
-                });
+                let error = self.cross_validated_error();
+                let error = error.map(|error| format!(" Its cross-validated error is {}.", self.error_text(&error)));
+                let error = error.unwrap_or_default();
                 format!(
-                    "The size, {size}, was chosen by cross-validation of the whole search{}{rule}.{figure}",
+                    "The size, {size}, was chosen by cross-validation of the whole search{}{rule}.{error}",
                     self.folds()
                 )
             }
@@ -159,15 +159,13 @@ impl Record {
 
     fn held_out_sentences(&self) -> String {
         let mut sentences = Vec::new();
-        if let Some(nested) = &self.nested {
-            sentences.push(format!("{}, is {}.", self.nested_words(nested), self.nested_figure(nested)));
+        let loss = self.loss();
+        if let Some(error) = self.nested_error() {
+            sentences.push(format!("By {} the {} is {}.", error.how, loss.title(), self.error_text(&error)));
         }
-        if let Some(test) = &self.test {
-            sentences.push(format!(
-                "On {} that nothing else has seen: {}.",
-                counted(test.rows, "test row"),
-                self.test_text(test)
-            ));
+        if let Some(error) = self.test_error() {
+            let (rows, title) = (&error.how, loss.title());
+            sentences.push(format!("On {rows} that nothing else has seen the {title} is {}.", self.error_text(&error)));
         }
         if let Some(permutations) = &self.permutations {
             let figure = permutations.cross_validated.as_ref().unwrap_or(&permutations.score);
@@ -184,24 +182,11 @@ impl Record {
         sentences.join(" ")
     }
 
-    fn nested_words(&self, nested: &Nested) -> String {
-        let repeats = if nested.repeats > 1 { format!(", {} times", nested.repeats) } else { String::new() };
-        let splits = nested.splits.as_ref().map(|splits| format!(" ({splits})")).unwrap_or_default();
-        let folds = nested.folds;
-        format!(
-            "The loss of rows held out, everything being repeated without each of {folds} outer folds{repeats}{splits}"
-        )
-    }
-
-    fn nested_figure(&self, nested: &Nested) -> String {
-        self.figure_text(&nested.bounded(), Some(&nested.figures))
-    }
-
     fn tool_sentence(&self) -> String {
         format!("All was computed by vaglio {} with the seed {}.", self.version, self.seed)
     }
 
-    /// What the run says of the checklist's items.
+    /// Answers of the run to the items of the checklist.
     fn reforms(&self) -> Vec<ReformsItem> {
         let data = &self.data;
         let Seconds { total, .. } = self.seconds;
@@ -245,15 +230,14 @@ impl Record {
             item("5c", "evaluation method", evaluation),
             item("5d", "model selection", self.size_sentence()),
             item("5e", "hyperparameters", format!("{tuned}{lambda}")),
-            item("5f", "baselines", format!("no columns, by the same rows: score {}", short(self.empty_score))),
+            item("5f", "baselines", format!("without features, on the same rows: score {}", short(self.empty_score))),
             item("6a", "separation of training and test rows", self.separation()),
             item("6b", "dependent rows", self.dependence()),
             item("7a", "metrics", format!("the {}", self.loss().title())),
             item(
                 "7b",
                 "uncertainty",
-                "figures have standard errors (±) or intervals, as they say, of clusters of rows or of folds, whichever are larger"
-                    .into(),
+                "errors have intervals, by clusters of rows or by folds, whichever are wider".into(),
             ),
             item("7c", "statistical tests", self.permutation_test()),
         ]

@@ -12,6 +12,7 @@ mod evaluation;
 mod figures;
 mod final_model;
 mod found;
+mod held_out;
 mod importance;
 mod json;
 mod learning;
@@ -44,6 +45,7 @@ pub use evaluation::{
 pub use figures::{Always, Figures, OutputFigures, class_of, largest, variance};
 pub use final_model::FinalModelRecord;
 pub use found::{FoundByMap, FoundRecord};
+pub use held_out::HeldOutError;
 pub use importance::WorthRecord;
 pub use learning::{LearningCurve, LearningPoint};
 pub use left_out::{LeftOut, LeftOutReason, left_out_rows};
@@ -82,18 +84,18 @@ pub struct Record {
     pub version: String,
     /// The seed from which every random choice follows.
     pub seed: u64,
-    /// What is not to be trusted, and what to do instead.
+    /// Reasons for care, each with advice.
     pub warnings: Vec<Warning>,
     /// The parts of the run.
     pub pipeline: PartNames,
     /// The settings that tuning found, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuned: Option<TunedSettings>,
-    /// What was trained on the chosen columns in place of the learner, where the pipeline has a `model`: all figures but the
+    /// The model that was trained on the chosen columns, if the pipeline has a `model`: all figures but the
     /// score are of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<FinalModelRecord>,
-    /// What the data are.
+    /// Description of the data.
     pub data: DataRecord,
     /// Names of the candidate columns.
     pub candidates: Vec<String>,
@@ -104,7 +106,7 @@ pub struct Record {
     pub steps: Vec<StepRecord>,
     /// The best subset of each size, in the order in which the search came to them.
     pub path: Vec<EntryRecord>,
-    /// What the searches before the last one took, where several follow each other; steps and path are those of the last.
+    /// Results of the searches before the last one, in a chain of searches; steps and path are of the last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageRecord>,
     /// How the result was taken from the path.
@@ -112,19 +114,19 @@ pub struct Record {
     /// The searches that competed, where it was a race; steps and path are those of the one that won.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub race: Vec<Contestant>,
-    /// What each number of columns buys, by the best of them; of one search whose columns have costs, what each cost buys: the
+    /// The lowest loss for each number of columns in a race; of one search whose columns have costs, for each cost: the
     /// entries of the path that lose less than all that cost as much or less.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frontier: Vec<FrontierPoint>,
     /// The result, in order of entry.
     pub selected: Vec<SelectedRecord>,
-    /// What is not known of how much the result's columns are worth, where that would have taken long.
+    /// Figures of the chosen columns that were not computed, since that would take long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worth: Option<WorthRecord>,
     /// The columns that were not chosen, those of the best score alone first; of very many the first 1000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<OutsideRecord>,
-    /// Its score.
+    /// Score.
     #[serde(with = "infinity")]
     pub score: f64,
     /// The penalty that its model was trained with, where outputs share one.
@@ -143,16 +145,16 @@ pub struct Record {
     /// Mean absolute correlation of pairs of selected columns; of results by dependence or by a least-angle path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<f64>,
-    /// What is proven, after a search of all subsets.
+    /// Certificate of a search of all subsets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
     /// Subsets nearly as good as the best, where they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alternatives: Option<AlternativesRecord>,
-    /// What rounding asked of the search, where its criterion's shortcut tells it.
+    /// Effects of rounding on the search, if the engine of the criterion reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numerics: Option<Diagnostics>,
-    /// What the parts found beside that.
+    /// Further findings of the parts.
     #[serde(default, skip_serializing_if = "FoundRecord::is_empty")]
     pub found: FoundRecord,
     /// Figures on test rows, if there are any.
@@ -181,7 +183,7 @@ pub struct Record {
     pub seconds: Seconds,
     /// The process's peak resident set, where the system tells.
     pub peak_memory_bytes: Option<u64>,
-    /// What the report shows beside all this.
+    /// Data of the charts of the report.
     pub report: Shown,
 }
 
@@ -218,15 +220,15 @@ pub enum Status {
 pub struct Seconds {
     /// From opening the files to the end of preprocessing.
     pub read: f64,
-    /// Of the search, with the learner's map and the criterion's preparation.
+    /// The search, with the learner's map and the criterion's preparation.
     pub search: f64,
-    /// Of the walks on folds that chose size and λ.
+    /// Cross-validation that chose size and λ.
     pub choose: f64,
-    /// Of nested runs, permutations and stability.
+    /// Nested runs, permutations and stability.
     pub evaluate: f64,
-    /// Of the final fit, and of what each column is worth.
+    /// The final fit, and the figures of each column.
     pub fit: f64,
-    /// Of all of it.
+    /// The whole run.
     pub total: f64,
 }
 
@@ -235,11 +237,11 @@ pub struct Seconds {
 pub struct SelectedRecord {
     /// The candidate column, from 0.
     pub index: Feature,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its weight in the model, if that is linear.
+    /// Weight in the model, if that is linear.
     pub weight: Option<PerOutput>,
-    /// Its weight for one unit of the column as it was read, where preprocessing only shifts and divides it; of a place in an
+    /// Weight for one unit of the column as it was read, where preprocessing only shifts and divides it; of a place in an
     /// order (`ordinal`) or a part of a date for one step of that code.
     pub original_weight: Option<PerOutput>,
     /// The score of the selection without it.
@@ -258,7 +260,7 @@ pub struct SelectedRecord {
         skip_serializing_if = "Option::is_none"
     )]
     pub alone: Option<f64>,
-    /// Its variance inflation factor 1/(1 − R²), R² being the share of its variance that the other chosen columns explain.
+    /// Variance inflation factor 1/(1 − R²), R² being the share of its variance that the other chosen columns explain.
     #[serde(
         default,
         serialize_with = "infinity::optional::serialize",
@@ -269,7 +271,7 @@ pub struct SelectedRecord {
     /// The share of training rows in which it, or a column that it is made of, is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<f64>,
-    /// Its weights in the models of outer folds.
+    /// Weights in the models of outer folds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_folds: Option<WeightSpread>,
     /// How its values lie.
@@ -283,7 +285,7 @@ pub struct SelectedRecord {
 pub struct Substitute {
     /// The candidate column, from 0.
     pub index: Feature,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// The score with it.
     #[serde(with = "infinity")]
@@ -296,7 +298,7 @@ pub struct Substitute {
 pub struct ExcludedRecord {
     /// The candidate column, from 0.
     pub index: Feature,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Why: `constant`.
     pub reason: String,
@@ -306,13 +308,13 @@ pub struct ExcludedRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum PerOutput {
-    /// Of the only output.
+    /// One output.
     One(#[serde(with = "infinity")] f64),
-    /// Of each output.
+    /// A number for each output.
     Several(#[serde(with = "infinity::several")] Vec<f64>),
 }
 
-/// What the report shows beside the result.
+/// Data of the charts of the report.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shown {

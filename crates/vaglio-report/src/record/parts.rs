@@ -30,11 +30,11 @@ pub struct PartNames {
     pub settings: serde_json::Value,
 }
 
-/// What tuning found, in short.
+/// Result of tuning, in short.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TunedSettings {
-    /// What chose the settings that were tried.
+    /// Method that chose the settings to try.
     pub method: Method,
     /// How many were scored.
     pub evaluations: usize,
@@ -45,7 +45,7 @@ pub struct TunedSettings {
 }
 
 impl TunedSettings {
-    /// What tuning found, without what was tried.
+    /// The result of tuning without the trials.
     pub fn new(tuned: &Tuned) -> Self {
         TunedSettings {
             method: tuned.tune.method,

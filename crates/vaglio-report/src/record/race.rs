@@ -23,11 +23,11 @@ impl RaceRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contestant {
-    /// Its word; of a chain those of its stages.
+    /// Word of the search; of a chain, the words of its stages.
     pub search: String,
     /// Whether its result is taken.
     pub won: bool,
-    /// What the rule takes of it.
+    /// Size and loss that the rule takes.
     pub chosen: CurvePoint,
     /// For each size that its walks reached in every fold the lowest loss over λ.
     pub curve: Vec<CurvePoint>,
@@ -44,11 +44,11 @@ pub struct CurvePoint {
     /// The loss, pooled over all rows held out.
     #[serde(with = "infinity")]
     pub loss: f64,
-    /// Its standard error.
+    /// Standard error.
     pub standard_error: Option<f64>,
 }
 
-/// What so many columns buy.
+/// The lowest loss for a number of columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FrontierPoint {
@@ -57,11 +57,11 @@ pub struct FrontierPoint {
     /// The lowest loss of any contestant, pooled over all rows held out.
     #[serde(with = "infinity")]
     pub loss: f64,
-    /// Its standard error.
+    /// Standard error.
     pub standard_error: Option<f64>,
     /// The contestant.
     pub search: String,
-    /// What the columns cost together, where they have costs and are known.
+    /// Total cost of the columns, if columns have costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
 }

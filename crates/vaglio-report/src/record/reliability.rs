@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReliabilityRecord {
-    /// What held the rows out.
+    /// Source of the rows held out.
     pub from: PredictedOn,
     /// How many rows these are.
     pub rows: usize,
     /// Their Brier score: the mean of (p − y)², of more than two classes of Σ (p − y)² over classes.
     pub brier: f64,
-    /// The same of the frequencies of the classes as the probabilities of every row.
+    /// Brier score of the frequencies of the classes as probabilities of every row.
     pub base: f64,
     /// Rows of like probability, the lowest first: of two classes that of the positive one, of more that of the class that
     /// the row is given.

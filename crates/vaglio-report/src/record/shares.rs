@@ -26,17 +26,17 @@ pub struct SharesRecord {
     pub columns: Vec<ShareRecord>,
 }
 
-/// That of one column.
+/// Shapley value of one column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShareRecord {
     /// The candidate column, from 0.
     pub index: Feature,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What the score falls by through it, as a mean over all orders in which the columns may enter.
+    /// Fall of the score when it enters, as a mean over all orders of the columns.
     pub share: f64,
-    /// The same as a part of what it falls by in all, if it does.
+    /// The value as a part of the whole fall, if there is one.
     pub part: Option<f64>,
     /// The standard error of that mean, where orders were drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ impl SharesRecord {
     }
 
     /// How they were computed: `all 64 subsets`.
-    pub fn how(&self) -> String {
+    pub fn method(&self) -> String {
         match (self.subsets, self.permutations) {
             (Some(subsets), _) => format!("all {subsets} subsets"),
             (None, drawn) => format!("{} drawn orders", drawn.unwrap_or(0)),
@@ -78,6 +78,6 @@ impl SharesRecord {
             more => format!(" and {more} more"),
         };
         let (from, to) = (short(self.empty), short(self.all));
-        format!("shares of the fall of the score from {from} to {to} ({}): {}{more}", self.how(), listed.join(", "))
+        format!("shares of the fall of the score from {from} to {to} ({}): {}{more}", self.method(), listed.join(", "))
     }
 }

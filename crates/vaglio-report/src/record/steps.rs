@@ -9,9 +9,9 @@ use vaglio_core::{Action, Feature, Path, PathEntry, Step};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepRecord {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub step: usize,
-    /// What happened.
+    /// Addition or removal.
     pub action: Action,
     /// To which column; to the first of a block.
     pub index: Feature,
@@ -25,7 +25,7 @@ pub struct StepRecord {
     pub score: f64,
     /// The standard error of the score of the best subset of its size, where this step led to it.
     pub standard_error: Option<f64>,
-    /// Its λ.
+    /// Λ.
     pub lambda: Option<f64>,
     /// The size after the step.
     pub size: usize,
@@ -43,19 +43,19 @@ pub struct StepRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EntryRecord {
-    /// Its size.
+    /// Size.
     pub size: usize,
     /// The step after which it stood; 0 for the subset that the walk started from.
     pub step: Option<usize>,
-    /// Its columns, where no step leads to it.
+    /// Columns, where no step leads to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subset: Option<Vec<Feature>>,
-    /// Its score.
+    /// Score.
     #[serde(with = "infinity")]
     pub score: f64,
     /// The standard error of the score, where it has one.
     pub standard_error: Option<f64>,
-    /// Its λ.
+    /// Λ.
     pub lambda: Option<f64>,
     /// The λ of each output, where each has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ pub struct EntryRecord {
     /// The cross-validated loss of the whole selection cut at this size.
     #[serde(default, with = "infinity::optional")]
     pub cross_validated: Option<f64>,
-    /// Its standard error.
+    /// Standard error.
     pub cross_validated_error: Option<f64>,
     /// The standard error of what it and the lowest of all sizes and λ differ by, on the same rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,7 +96,7 @@ pub struct EntryRecord {
     /// The loss of its model on the test rows.
     #[serde(default, with = "infinity::optional")]
     pub test: Option<f64>,
-    /// What its columns cost together, where columns have costs.
+    /// Total cost of the columns, if columns have costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
 }

@@ -1,19 +1,19 @@
 //! The result as a short table for people.
 
-use super::table_parts::interval_text;
+use super::table_parts::{interval_text, level_text};
 use super::{
-    Against, Contestant, Declined, Figures, LossDifference, Nested, PartNames, Record, SizeSpread, Status, Verified,
+    Against, Contestant, Declined, Figures, LossDifference, PartNames, Record, SizeSpread, Status, Verified,
     left_out_rows,
 };
 use crate::record::ChosenBy;
 use serde_json::Value;
 use vaglio_core::{Certificate, Diagnostics, Rule, counted, is_lower, short, shown};
 
-/// Rows from which on a loss that is half of another is lower by more than chance.
+/// Rows from which on half of another loss is no chance.
 const ROWS: usize = 40;
-/// Characters of equations that are shown.
+/// Characters of equations that are printed, at most.
 const READABLE: usize = 400;
-/// Columns that a sentence names.
+/// Columns that a sentence names, at most.
 const NAMED: usize = 6;
 
 impl Record {
@@ -58,14 +58,14 @@ impl Record {
         let (score, empty) = (short(self.score), short(self.empty_score));
         let scale = self.pipeline.scale();
         let penalty = self.chosen.penalty.map(|l| format!(", penalty {}", short(l))).unwrap_or_default();
-        out.push_str(&format!("score {score} (no columns: {empty}){scale}{lambda}{penalty}\n"));
-        self.honest(&mut out);
+        out.push_str(&format!("score {score} (without features {empty}){scale}{lambda}{penalty}\n"));
+        self.held_out_lines(&mut out);
         if let Some(winner) = self.race.iter().find(|contestant| contestant.won) {
-            let told = |c: &Contestant| {
+            let result = |c: &Contestant| {
                 format!("{} {} ({})", c.search, short(c.chosen.loss), counted(c.chosen.size, "column"))
             };
-            let all: Vec<String> = self.race.iter().map(told).collect();
-            out.push_str(&format!("taken is {} of the race, cross-validated: {}\n", winner.search, all.join(", ")));
+            let all: Vec<String> = self.race.iter().map(result).collect();
+            out.push_str(&format!("the race goes to {}; cross-validated: {}\n", winner.search, all.join(", ")));
         }
         if let Some(certificate) = &self.certificate {
             out.push_str(&format!("{}\n", proven(certificate)));
@@ -82,8 +82,8 @@ impl Record {
         if let Some(diagnostics) = self.numerics.filter(|diagnostics| diagnostics.remade > 0) {
             let Diagnostics { conditioning, remade, rows_kept_out, .. } = diagnostics;
             out.push_str(&format!(
-                "trials made again from the rows: {remade} (conditioning {conditioning:.1e} at worst, rows of leverage near 1 \
-                 kept out: {rows_kept_out})\n"
+                "trials refitted from the rows: {remade} (conditioning {conditioning:.1e} at worst; rows of leverage near 1 left out: \
+                 {rows_kept_out})\n"
             ));
         }
         if let Some(Verified { steps, max_relative_error }) = &self.verify {
@@ -108,26 +108,27 @@ impl Record {
         out
     }
 
-    /// Of what the intervals are.
-    pub(crate) fn what_intervals_hold(&self) -> Option<String> {
+    /// Sentence that says what the intervals are of.
+    pub(crate) fn interval_meaning(&self) -> Option<String> {
         let nested = self.nested.as_ref().and_then(|nested| nested.interval);
         self.chosen.interval.or(nested)?;
+        let level = self.chosen.level.or(self.nested.as_ref().and_then(|nested| nested.level)).unwrap_or(0.95);
         let loss = self.loss().title().to_lowercase();
-        Some(format!("intervals are of the expected {loss} on new rows of a model that is chosen like this"))
+        Some(format!("{} intervals for the mean {loss} on new rows, selection included", level_text(level)))
     }
 
-    /// That the columns may be worth nothing, or were not taken because of that.
+    /// Sentence that the columns may predict no better than none, or were not taken because of that.
     pub(crate) fn may_be_chance(&self) -> Option<String> {
         let chosen = &self.chosen;
         if let Some(Declined { size, columns, cross_validated }) = &chosen.declined {
             let named: Vec<&str> = columns.iter().take(NAMED).map(|name| &**name).collect();
             let rest = if *size > NAMED { format!(" and {} more", size - NAMED) } else { String::new() };
-            let beside =
-                chosen.empty_loss.map_or_else(String::new, |empty| format!(" beside {} of none", short(empty)));
+            let baseline = chosen.empty_loss.map(|empty| format!(" (without features {})", short(empty)));
+            let baseline = baseline.unwrap_or_default();
             let test = chosen.gain_test.as_ref().map_or_else(String::new, |test| format!(" ({})", test.text()));
             return Some(format!(
-                "No column is taken: noise says as much of the target too often{test}. The rule takes {}{rest}, with a cross-validated loss of \
-                 {}{beside}{}; `choose: {{require_gain: never}}` takes them",
+                "No column is taken: noise predicts as well too often{test}. The rule takes {}{rest}, with a cross-validated error of \
+                 {}{baseline}{}; `choose: {{require_gain: never}}` takes them",
                 shown(&named.join(", ")),
                 short(*cross_validated),
                 self.chosen_scale(),
@@ -136,7 +137,7 @@ impl Record {
         let of_chosen = chosen.differences.iter().find(|of| of.against == Against::Empty);
         let nested = self.nested.as_ref().and_then(|nested| nested.difference.as_ref());
         let is_nothing = match nested {
-            // The procedure errs more than none.
+            // The procedure errs more than the baseline.
             Some(nested) if nested.mean >= 0.0 => true,
             _ => [nested, of_chosen].into_iter().flatten().all(LossDifference::may_be_nothing) && !self.gains(),
         };
@@ -147,8 +148,8 @@ impl Record {
         Some(format!("The columns may be no better than none: they {change}{scale} on new rows"))
     }
 
-    /// Whether columns are better than none by what does not hang on the levels of a few folds: by the test that they passed when
-    /// they were chosen, by test rows, or since they halve the loss.
+    /// Whether the columns are better than none beyond the noise of a few folds: they passed the test of their gain, are better on
+    /// test rows, or halve the loss.
     fn gains(&self) -> bool {
         let chosen = &self.chosen;
         let passes = |test: &Figures| Some(test.loss + 3.0 * test.standard_error? < test.empty_loss?);
@@ -176,7 +177,7 @@ impl Record {
         }
     }
 
-    /// That the columns lower no score, and why none is taken.
+    /// Sentence that the columns lower no score, or why none is taken.
     fn nothing_gained(&self) -> Option<String> {
         if self.chosen.declined.is_some() {
             return None;
@@ -196,26 +197,22 @@ impl Record {
         let why = match (by_rows, within) {
             _ if self.chosen.by == ChosenBy::FalseDiscoveries => "none is confirmed",
             _ if self.path.is_empty() => self.stop_reason.sentence(),
-            (true, true) => "that is within one standard error of the lowest cross-validated loss",
+            (true, true) => "the baseline is within one standard error of the lowest cross-validated loss",
             (true, false) if self.pipeline.settings["search"]["choose"]["at_most"] == 0 => "`at_most: 0` allows none",
             (true, false) => "no size has a lower cross-validated loss",
             (false, _) if !is_lower(lowest, self.empty_score) => "no subset on the path beats the empty one",
-            (false, true) => "that is within one standard error of the lowest score",
+            (false, true) => "the baseline is within one standard error of the lowest score",
             (false, false) => "no subset on the path beats the empty one by the tolerance",
         };
         Some(format!("No column is taken: {why}"))
     }
 
-    /// The figures of rows that a selection had not seen, the most trustworthy last.
-    fn honest(&self, out: &mut String) {
-        let made = |splits: &Option<String>| splits.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
+    /// Errors on rows that the selection has not seen, the most trustworthy last.
+    fn held_out_lines(&self, out: &mut String) {
+        let splits = |splits: &Option<String>| splits.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
         let chosen = &self.chosen;
-        if let (Some(of), Some(folds)) = (chosen.bounded(), chosen.folds) {
-            let figure = self.figure_text(&of, self.of_training_rows());
-            let rate = self.error_rate_text(self.report.figures.as_ref());
-            let made = made(&chosen.splits);
-            let scale = self.chosen_scale();
-            out.push_str(&format!("cross-validated {figure}{scale}{rate}, the whole search in {folds} folds{made}\n"));
+        if let (Some(error), Some(folds)) = (self.cross_validated_error(), chosen.folds) {
+            out.push_str(&format!("{folds}-fold error {}{}\n", self.error_text(&error), splits(&chosen.splits)));
         }
         if let Some(sentence) = chosen.gain_sentence() {
             out.push_str(&format!("{sentence}\n"));
@@ -224,17 +221,15 @@ impl Record {
         if let Some(sizes) = chosen.sizes.as_ref().filter(varies) {
             out.push_str(&format!("size  {}\n", sizes.sentence(chosen.size)));
         }
-        if let Some(test) = &self.test {
-            out.push_str(&format!("test  {}, {}\n", counted(test.rows, "row"), self.test_text(test)));
+        if let Some(error) = self.test_error() {
+            out.push_str(&format!("test error {}, {}\n", self.error_text(&error), error.how));
         }
-        if let Some(nested) = &self.nested {
-            let Nested { folds, jaccard, figures, splits, .. } = nested;
-            let figure = self.figure_text(&nested.bounded(), Some(figures));
-            let (rate, made) = (self.error_rate_text(Some(figures)), made(splits));
-            out.push_str(&format!("nested {figure}{rate}, {folds} outer folds{made}"));
-            out.push_str(&jaccard.map(|j| format!(", mean Jaccard index {j:.2}\n")).unwrap_or_else(|| "\n".into()));
+        if let (Some(error), Some(nested)) = (self.nested_error(), &self.nested) {
+            let shared = nested.jaccard.map(|j| format!(", mean Jaccard index {j:.2}")).unwrap_or_default();
+            let (folds, splits) = (nested.folds, splits(&nested.splits));
+            out.push_str(&format!("nested error {}, {folds} outer folds{splits}{shared}\n", self.error_text(&error)));
         }
-        if let Some(sentence) = self.what_intervals_hold() {
+        if let Some(sentence) = self.interval_meaning() {
             out.push_str(&format!("{sentence}\n"));
         }
         out.push_str(&self.outputs_line());
@@ -251,14 +246,14 @@ impl Record {
         if chosen.cross_validated.is_none() && self.test.is_none() && self.nested.is_none() {
             let who = if self.tuned.is_some() { "tuning and selection" } else { "the selection" };
             out.push_str(&format!(
-                "The score is optimistic: {who} saw these rows. Give test data or `--nested 5` for an honest figure.\n"
+                "The score is optimistic: {who} minimized it on these rows. Test data or `--nested 5` give the error on new rows.\n"
             ));
         }
     }
 }
 
 impl Record {
-    /// On which scale cross-validated losses are, where it is not that of the data.
+    /// Scale of the cross-validated losses, if it is not that of the data.
     pub(crate) fn chosen_scale(&self) -> String {
         let map = self.pipeline.target_map.as_ref().filter(|_| self.chosen.mapped);
         map.map_or_else(String::new, |kind| format!(" on the scale of {kind}"))
@@ -266,7 +261,7 @@ impl Record {
 }
 
 impl PartNames {
-    /// On which scale scores are, where it is not that of the data.
+    /// Scale of the scores, if it is not that of the data.
     pub(crate) fn scale(&self) -> String {
         match (&self.target_map, self.standardized_target) {
             (None, false) => String::new(),
@@ -277,7 +272,7 @@ impl PartNames {
     }
 }
 
-/// What a search of all subsets has proven, and by what.
+/// Sentence that says whether a search of all subsets has proven its result, and by which bound.
 pub fn proven(certificate: &Certificate) -> String {
     let Certificate { optimal, visited, pruned, bound, .. } = certificate;
     let proven = if *optimal { "the best subset of every size is proven" } else { "not proven to be the best" };

@@ -1,49 +1,23 @@
-//! The parts of the short table: the target, the chosen columns, and each figure beside what it is compared with.
+//! The parts of the short table: the target, the chosen columns, and each error beside its baselines.
 
 use super::{
-    ChosenRecord, Figures, Nested, OutputFigures, PerOutput, Record, SelectedRecord, Warning, WarningKind, WeightSpread,
+    ChosenRecord, Figures, OutputFigures, PerOutput, Record, SelectedRecord, Warning, WarningKind, WeightSpread,
 };
 use std::collections::HashMap;
-use vaglio_core::{Action, Feature, Squared, ZeroOne, aligned, clip, has_width, is_lower, short, shown, significant};
+use vaglio_core::{Action, Feature, aligned, clip, short, shown, significant};
 
-/// Chosen columns that are all listed.
+/// Chosen columns that are listed without a cut, at most.
 const FEW_COLUMNS: usize = 30;
-/// Of more so many are listed.
+/// Chosen columns that are listed after a cut.
 const LISTED: usize = 20;
-/// Outputs whose weights are listed; of more the norm is.
+/// Outputs whose weights are listed, at most; else the norm is.
 const FEW_OUTPUTS: usize = 4;
-
-/// Said in place of an interval of no width.
-const NO_INTERVAL: &str = ", no interval, since rows are too few or lose alike, or one has nearly all the weight";
-
-/// A loss, between what the truth lies, and what no column loses.
-pub(super) struct BoundedLoss {
-    pub loss: f64,
-    pub error: Option<f64>,
-    /// In place of the error, with its level.
-    pub interval: Option<([f64; 2], f64)>,
-    pub empty: Option<f64>,
-}
 
 impl ChosenRecord {
     /// Sentence that the columns passed the test of their gain, if they did.
     pub(crate) fn gain_sentence(&self) -> Option<String> {
         let test = self.gain_test.as_ref().filter(|test| test.passes())?;
-        Some(format!("the columns say more of the target than noise does: {}", test.text()))
-    }
-
-    /// The cross-validated loss, if there is one.
-    pub(super) fn bounded(&self) -> Option<BoundedLoss> {
-        let interval = self.interval.zip(self.level);
-        let (error, empty) = (self.standard_error, self.empty_loss);
-        self.cross_validated.map(|loss| BoundedLoss { loss, error, interval, empty })
-    }
-}
-
-impl Nested {
-    pub(super) fn bounded(&self) -> BoundedLoss {
-        let interval = self.interval.zip(self.level);
-        BoundedLoss { loss: self.loss, error: self.standard_error, interval, empty: Some(self.empty_loss) }
+        Some(format!("the columns predict better than noise: {}", test.text()))
     }
 }
 
@@ -55,11 +29,6 @@ pub fn interval_text([low, high]: [f64; 2], level: f64) -> String {
 /// `95 %`.
 pub fn level_text(level: f64) -> String {
     format!("{} %", (level * 1e4).round() / 1e2)
-}
-
-/// The root of a squared error with four digits.
-fn rooted(loss: f64) -> String {
-    significant(loss.sqrt(), 4)
 }
 
 impl Record {
@@ -79,7 +48,7 @@ impl Record {
         }
     }
 
-    /// What the outputs are called.
+    /// Names of the outputs.
     fn output_names(&self) -> Vec<&str> {
         let names = self.data.classes.as_ref().filter(|_| self.data.outputs > 1).unwrap_or(&self.data.targets);
         names.iter().map(String::as_str).collect()
@@ -189,75 +158,6 @@ impl Record {
         if self.data.made.is_empty() || count == chosen { String::new() } else { format!(" (of {count} in the data)") }
     }
 
-    /// Figures of all training rows, if there are any.
-    pub(super) fn of_training_rows(&self) -> Option<&Figures> {
-        self.report.figures.as_ref().or(self.nested.as_ref().map(|nested| &nested.figures))
-    }
-
-    fn is_loss(&self, loss: &dyn vaglio_core::Loss) -> bool {
-        self.loss().is(loss)
-    }
-
-    /// A loss beside that of no column; of a squared one its root, of an error rate that of one answer.
-    pub(super) fn figure_text(&self, of: &BoundedLoss, figures: Option<&Figures>) -> String {
-        let BoundedLoss { loss, error, interval, empty } = *of;
-        let error = match interval {
-            Some((interval, level)) => format!(", {}", interval_text(interval, level)),
-            None => match error.filter(|error| has_width(loss, *error)) {
-                Some(error) => format!(" ± {}", short(error)),
-                None if loss.is_finite() => NO_INTERVAL.into(),
-                None => String::new(),
-            },
-        };
-        let root = self.is_loss(&Squared) && self.data.classes.is_none();
-        let (empty, always) = self.baselines(empty, figures);
-        let notes: Vec<String> = empty
-            .map(|empty| format!("no columns: {}", short(empty)))
-            .into_iter()
-            .chain(root.then(|| format!("root {}", rooted(loss))))
-            .chain(always)
-            .collect();
-        let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
-        format!("{}{error}{notes}", short(loss))
-    }
-
-    /// The loss of no columns and the error rate of one answer, which is the baseline alone where it is lower.
-    pub(crate) fn baselines(&self, empty: Option<f64>, figures: Option<&Figures>) -> (Option<f64>, Option<String>) {
-        let figures = figures.filter(|_| self.is_loss(&ZeroOne));
-        let always = figures.and_then(Figures::always);
-        let is_higher = |empty: &f64| always.is_some_and(|always| is_lower(always.error_rate, *empty));
-        (empty.filter(|empty| !is_higher(empty)), figures.and_then(|figures| self.always_text(figures)))
-    }
-
-    /// The error rate beside that of one answer, where it is not the loss itself.
-    pub(super) fn error_rate_text(&self, figures: Option<&Figures>) -> String {
-        let Some(figures) = figures.filter(|_| !self.is_loss(&ZeroOne)) else { return String::new() };
-        let always = self.always_text(figures).map(|always| format!(" ({always})")).unwrap_or_default();
-        figures.error_rate.map(|rate| format!(", error rate {}{always}", short(rate))).unwrap_or_default()
-    }
-
-    /// `always No: 0.0335`.
-    pub(crate) fn always_text(&self, figures: &Figures) -> Option<String> {
-        let always = figures.always()?;
-        let class = self.data.classes.as_ref()?.get(always.class)?;
-        Some(format!("always {}: {}", shown(class), short(always.error_rate)))
-    }
-
-    /// The figures of test rows: the loss by its name, then the mean squared error and the error rate.
-    pub(super) fn test_text(&self, test: &Figures) -> String {
-        let loss = self.loss();
-        let name = match () {
-            () if loss.is(&Squared) => "mean squared error",
-            () if loss.is(&ZeroOne) => "error rate",
-            () => loss.told(),
-        };
-        let mut out = format!("{name} {}", self.figure_text(&test.bounded(&self.loss()), Some(test)));
-        if !self.is_loss(&Squared) && self.data.classes.is_none() {
-            out.push_str(&format!(", mean squared error {}", short(test.mse)));
-        }
-        out + &self.error_rate_text(Some(test))
-    }
-
     /// How each of several outputs is predicted.
     pub(super) fn outputs_line(&self) -> String {
         let Some((figures, rows)) = self.trusted().filter(|(figures, _)| !figures.by_output.is_empty()) else {
@@ -265,7 +165,7 @@ impl Record {
         };
         let told = |output: &OutputFigures| {
             let r2 = output.r2.map(|r2| format!("; R² {}", significant(r2, 4))).unwrap_or_default();
-            format!("{} {} (root {}{r2})", shown(&output.name), short(output.mse), rooted(output.mse))
+            format!("{} {} (RMSE {}{r2})", shown(&output.name), short(output.mse), significant(output.mse.sqrt(), 4))
         };
         let listed: Vec<String> = figures.by_output.iter().take(FEW_OUTPUTS).map(told).collect();
         let count = figures.by_output.len();
@@ -273,14 +173,14 @@ impl Record {
         format!("squared error of each target on {rows}: {}{more}\n", listed.join(", "))
     }
 
-    /// The figures that are most to be trusted of those with predictions, and of which rows they are.
+    /// The most trustworthy figures of predictions, with the rows they are of: nested, test, cross-validated.
     pub(crate) fn trusted(&self) -> Option<(&Figures, &'static str)> {
         let nested = self.nested.as_ref().map(|nested| (&nested.figures, "rows held out in outer folds"));
         let of_search = self.report.figures.as_ref().map(|of| (of, "rows held out in the folds of the search"));
         nested.or(self.test.as_ref().map(|test| (test, "test rows"))).or(of_search)
     }
 
-    /// That a class is given to no row, by the figures that are most to be trusted.
+    /// Warning that the model gives a class to no row, by the most trustworthy figures.
     pub fn never_called(&self) -> Option<Warning> {
         let (figures, rows) = self.trusted()?;
         let (classes, confusion) = (self.data.classes.as_ref()?, figures.confusion.as_ref()?);

@@ -19,14 +19,14 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tune {
-    /// What chooses the points.
+    /// Method that chooses the points.
     #[serde(default)]
     pub method: Method,
     /// Evaluations of the criterion, at most.
     #[serde(default = "default_budget")]
     #[schemars(extend("minimum" = 1, "maximum" = Tune::MOST_EVALUATIONS))]
     pub budget: usize,
-    /// What is scored.
+    /// Columns that are scored.
     #[serde(default)]
     pub score: Scored,
     /// Dotted paths of numeric settings, such as `learner.lambda`, with their bounds; their order means nothing.
@@ -37,7 +37,7 @@ fn default_budget() -> usize {
     60
 }
 
-/// What chooses the points at which the criterion is evaluated.
+/// Method that chooses the points at which the criterion is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
@@ -50,7 +50,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Its name in pipeline files.
+    /// Name in pipeline files.
     pub fn name(self) -> &'static str {
         match self {
             Method::NelderMead => "nelder_mead",
@@ -86,13 +86,13 @@ impl Tune {
         self
     }
 
-    /// The same by another method.
+    /// Sets the method.
     #[must_use]
     pub fn method(self, method: Method) -> Self {
         Tune { method, ..self }
     }
 
-    /// The same on another score.
+    /// Sets the columns that are scored.
     #[must_use]
     pub fn score(self, score: Scored) -> Self {
         Tune { score, ..self }
@@ -123,7 +123,7 @@ pub struct ScoredSettings {
     pub score: f64,
 }
 
-/// What tuning found.
+/// Result of tuning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tuned {

@@ -1,4 +1,4 @@
-//! What a result is not to be trusted for, and what to do instead.
+//! Warnings about a result, each with advice.
 
 use super::{PerOutput, Record};
 use serde::{Deserialize, Serialize};
@@ -8,13 +8,13 @@ use vaglio_core::shown;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Warning {
-    /// What it is about.
+    /// Subject.
     pub kind: WarningKind,
     /// A sentence, with what to do.
     pub message: String,
 }
 
-/// What a warning is about.
+/// Subject of a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -1,26 +1,84 @@
 //! Axes: places on the page for values, and round numbers to label.
 
+use super::chart::ScaleKind;
 use super::number::significant;
+
+/// Ratio of the largest to the smallest value from which on [`ScaleKind::Auto`] shows logarithms.
+const FAR_APART: f64 = 60.0;
 
 /// An axis: from data to the page.
 pub struct Axis {
-    pub from: f64,
-    pub to: f64,
+    /// Ends of the axis, or their logarithms.
+    from: f64,
+    to: f64,
+    /// Place of the first end on the page, and the way to the other end.
     pub start: f64,
     pub length: f64,
-    pub logarithmic: bool,
+    pub is_logarithmic: bool,
+    /// Labelled values.
+    pub ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
+    /// An axis that shows all values from `low` to `high`, with about `wanted` ticks; `None` for ends that are not finite.
+    pub fn new(kind: &ScaleKind, [low, high]: [f64; 2], wanted: usize) -> Option<Self> {
+        let is_logarithmic = match kind {
+            ScaleKind::Log => true,
+            ScaleKind::Auto => low > 0.0 && high / low > FAR_APART,
+            _ => false,
+        };
+        let [from, to] = if is_logarithmic { [low.log10(), high.log10()] } else { [low, high] };
+        // Values that differ by less than rounding lie in the middle.
+        let largest = from.abs().max(to.abs());
+        let flat = if largest > 0.0 { 0.1 * largest } else { 1.0 };
+        let span = if to - from > 1e-9 * largest { to - from } else { flat };
+        let room = match kind {
+            ScaleKind::Names(_) => 0.5,
+            ScaleKind::Whole => (0.03 * span).max(0.5),
+            _ => 0.06 * span,
+        };
+        let (from, to) = (from - room, to + room);
+        if !(to > from && (to - from).is_finite()) {
+            return None;
+        }
+        let labelled = |values: Vec<f64>| {
+            let labels = tick_labels(&values, is_logarithmic);
+            values.into_iter().zip(labels).collect()
+        };
+        let ticks = match kind {
+            ScaleKind::Names(names) => names.iter().enumerate().map(|(k, name)| (k as f64, name.clone())).collect(),
+            ScaleKind::Whole => labelled(whole_ticks(low, high, wanted)),
+            _ if is_logarithmic => labelled(log_ticks(low, high, wanted)),
+            _ => labelled(ticks(from, to, wanted).into_iter().filter(|tick| low < 0.0 || *tick >= 0.0).collect()),
+        };
+        Some(Axis { from, to, start: 0.0, length: 1.0, is_logarithmic, ticks })
+    }
+
+    /// Lays the axis on the page.
+    pub fn placed(self, start: f64, length: f64) -> Self {
+        Axis { start, length, ..self }
+    }
+
     /// Where a value lies on the page; values beyond the axis lie at its end.
     pub fn at(&self, value: f64) -> f64 {
-        let value = if self.logarithmic { value.log10() } else { value };
+        let value = if self.is_logarithmic { value.log10() } else { value };
         self.start + self.length * ((value - self.from) / (self.to - self.from)).clamp(0.0, 1.0)
+    }
+
+    /// Whether the axis reaches a value.
+    pub fn reaches(&self, value: f64) -> bool {
+        let value = if self.is_logarithmic { value.log10() } else { value };
+        (self.from..=self.to).contains(&value)
+    }
+
+    /// Characters of the longest label.
+    pub fn longest_label(&self) -> usize {
+        self.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0)
     }
 }
 
 /// Round numbers inside `low..=high`, about `wanted` of them.
-pub fn ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
+fn ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let raw = (high - low) / wanted.max(1) as f64;
     let power = 10f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 2.5, 5.0, 10.0].iter().map(|m| m * power).find(|s| *s >= raw * 0.75).unwrap_or(raw);
@@ -32,51 +90,42 @@ pub fn ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     inside.map(|t| if t.abs() < step * 1e-9 { 0.0 } else { t }).collect()
 }
 
-/// Powers of ten inside `low..=high`, and twice and five times those over a few decades.
-pub fn log_ticks(low: f64, high: f64) -> Vec<f64> {
-    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
-    let decades = (last - first).max(1);
-    let multiples: &[f64] = if decades <= 3 { &[1.0, 2.0, 5.0] } else { &[1.0] };
-    let stride = (decades as usize).div_ceil(8).max(1);
-    let powers = (first..=last).step_by(stride);
-    let all = powers.flat_map(|e| multiples.iter().map(move |m| m * 10f64.powi(e)));
-    all.filter(|t| (low..=high).contains(t)).collect()
+/// Powers of ten inside `low..=high`, with twice and five times those where there is room for them.
+fn log_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
+    let (low, high) = (low * (1.0 - 1e-9), high * (1.0 + 1e-9));
+    let powers = low.log10().floor() as i32..=high.log10().ceil() as i32;
+    let inside = |multiples: &[f64]| -> Vec<f64> {
+        let all = powers.clone().flat_map(|e| multiples.iter().map(move |m| m * 10f64.powi(e)));
+        all.filter(|t| (low..=high).contains(t)).collect()
+    };
+    let all = Some(inside(&[1.0, 2.0, 5.0])).filter(|all| all.len() <= wanted).unwrap_or_else(|| inside(&[1.0]));
+    let stride = all.len().div_ceil(wanted).max(1);
+    all.into_iter().step_by(stride).collect()
+}
+
+/// Round whole numbers, about `wanted` of them; all where they are few.
+fn whole_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
+    let span = high - low;
+    if span <= wanted as f64 {
+        return (0..=span as usize).map(|k| low + k as f64).collect();
+    }
+    let mut out: Vec<f64> = ticks(low, high, wanted).into_iter().filter(|tick| tick.fract() == 0.0).collect();
+    if out.first().is_none_or(|first| first - low > span / wanted as f64 / 2.0) {
+        out.insert(0, low);
+    }
+    out
 }
 
 /// Labels with as many decimals as the step between ticks needs.
-pub fn tick_labels(ticks: &[f64], logarithmic: bool) -> Vec<String> {
+fn tick_labels(ticks: &[f64], is_logarithmic: bool) -> Vec<String> {
     let largest = ticks.iter().fold(0.0, |m: f64, t| m.max(t.abs()));
     let step = ticks.windows(2).map(|w| (w[1] - w[0]).abs()).fold(f64::INFINITY, f64::min);
-    if logarithmic || !(1e-3..1e6).contains(&largest) || !step.is_finite() {
+    if is_logarithmic || !(1e-3..1e6).contains(&largest) || !step.is_finite() {
         return ticks.iter().map(|t| significant(*t, 6)).collect();
     }
     let decimals =
         (0..12).find(|d| (step * 10f64.powi(*d) - (step * 10f64.powi(*d)).round()).abs() < 1e-6).unwrap_or(4);
     ticks.iter().map(|t| format!("{t:.*}", decimals as usize).replace('-', "−")).collect()
-}
-
-/// Round whole numbers from `first` to `last`, about `wanted` of them; every one when there are few.
-pub fn whole_ticks(first: usize, last: usize, wanted: usize) -> Vec<usize> {
-    let span = last.saturating_sub(first);
-    if span <= wanted + 2 {
-        return (first..=last).collect();
-    }
-    let raw = span / wanted.max(1);
-    let step = (0..18).flat_map(|e| [1, 2, 5].map(|m| m * 10usize.pow(e))).find(|s| *s >= raw.max(1)).unwrap_or(raw);
-    let mut out: Vec<usize> = (first.div_ceil(step)..=last / step).map(|k| k * step).collect();
-    if out.first().is_none_or(|t| t - first > step / 2) {
-        out.insert(0, first);
-    }
-    out
-}
-
-/// Powers of ten of whole numbers from `first` to `last`, and twice and five times those where there is room for them.
-pub fn whole_log_ticks(first: usize, last: usize, wanted: usize) -> Vec<usize> {
-    let inside = |multiples: &[usize]| -> Vec<usize> {
-        let all = (0..18).flat_map(|e| multiples.iter().map(move |m| m * 10usize.pow(e)));
-        all.filter(|t| (first..=last).contains(t)).collect()
-    };
-    Some(inside(&[1, 2, 5])).filter(|all| all.len() <= wanted).unwrap_or_else(|| inside(&[1]))
 }
 
 #[cfg(test)]
@@ -87,12 +136,12 @@ mod tests {
     fn ticks_are_round_and_inside() {
         assert_eq!(ticks(2890.0, 3840.0, 5), [3000.0, 3200.0, 3400.0, 3600.0, 3800.0]);
         assert_eq!(ticks(-0.1, 1.0, 6), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
-        assert_eq!(log_ticks(5e-4, 2e3), [1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0]);
-        assert_eq!(whole_ticks(1, 3, 10), [1, 2, 3]);
-        assert_eq!(whole_ticks(1, 100, 10)[..3], [1, 10, 20]);
-        assert_eq!(whole_ticks(1, 1, 10), [1]);
-        assert_eq!(whole_log_ticks(1, 5966, 12), [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]);
-        assert_eq!(whole_log_ticks(1, 5966, 6), [1, 10, 100, 1000]);
+        assert_eq!(log_ticks(5e-4, 2e3, 12), [1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0]);
+        assert_eq!(log_ticks(1.0, 5966.0, 12), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3]);
+        assert_eq!(log_ticks(1.0, 5966.0, 6), [1.0, 10.0, 100.0, 1000.0]);
+        assert_eq!(whole_ticks(1.0, 3.0, 10), [1.0, 2.0, 3.0]);
+        assert_eq!(whole_ticks(1.0, 100.0, 10)[..3], [1.0, 10.0, 20.0]);
+        assert_eq!(whole_ticks(1.0, 1.0, 10), [1.0]);
     }
 
     #[test]

@@ -1,154 +1,105 @@
-//! What the parts found: numbers and words in one table, lists of numbers as curves, lists of records as tables.
+//! Findings of the parts of a run: numbers and words in a table, lists of numbers as curves, lists of records as tables.
 
-use super::labels::capital;
-use super::number::{aligned, escape};
-use super::plot::{Across, Plot, Series};
-use super::table::{Column, HtmlTable};
+use super::chart::{Chart, ChartScale, Mark, ScaleKind};
+use super::record_view::capital;
+use super::section::{Block, Section};
+use super::table::{ColumnStyle, PageTable, TableBuilder, TableCell};
 use crate::record::FoundRecord;
-use serde::Serialize;
 use serde_json::{Map, Value};
 use vaglio_core::Figures;
 
-/// Numbers of a list that are still shown in a row, at most.
+/// Numbers of a list that are still shown in one cell, at most.
 const FEW: usize = 8;
-/// Characters of what is shown as it is written, at most.
+/// Characters of a cell, at most.
 const LONGEST: usize = 200;
 
-/// What one part found.
-#[derive(Serialize)]
-pub struct PartFound {
-    title: String,
-    /// Single values.
-    table: Option<String>,
-    blocks: Vec<ShownValue>,
-}
-
-/// A value that is shown by itself.
-#[derive(Serialize)]
-struct ShownValue {
-    name: String,
-    html: String,
-}
-
-impl PartFound {
-    /// The parts that found anything.
-    pub fn all(found: &FoundRecord) -> Vec<PartFound> {
-        let roles = [
-            ("The criterion", &found.criterion),
-            ("The search", &found.search),
-            ("The learner", &found.learner),
-            ("The model", &found.model),
-        ];
-        let roles = roles.into_iter().map(|(title, found)| (title.to_owned(), found));
-        let maps = found.preprocess.iter().map(|map| (format!("The map {} ({})", map.place + 1, map.kind), &map.found));
-        roles
-            .chain(maps)
-            .filter(|(_, found)| !found.is_empty())
-            .map(|(title, found)| PartFound::of(title, found))
-            .collect()
-    }
-
-    fn of(title: String, found: &Figures) -> PartFound {
-        let mut single: Vec<(String, String)> = Vec::new();
+/// A section for each part that found anything.
+pub fn found_by_parts(found: &FoundRecord) -> Vec<Section> {
+    let parts = [
+        ("the criterion", &found.criterion),
+        ("the search", &found.search),
+        ("the learner", &found.learner),
+        ("the model", &found.model),
+    ];
+    let parts = parts.into_iter().map(|(name, found)| (name.to_owned(), found));
+    let maps = found.preprocess.iter().map(|map| (format!("map {} ({})", map.place + 1, map.kind), &map.found));
+    let section = |(name, found): (String, &Figures)| {
+        let mut values: Vec<(String, TableCell)> = Vec::new();
         let mut blocks = Vec::new();
-        for (name, value) in found {
-            let name = words(name);
-            match shown(&name, value) {
-                Shown::Single(text) => single.push((name, text)),
-                Shown::Alone(html) => blocks.push(ShownValue { name, html }),
+        for (key, value) in found {
+            let key = capital(&key.replace('_', " "));
+            match block(&key, value) {
+                Some(block) => blocks.push(block),
+                None => values.push((key, cell(value))),
             }
         }
-        let columns = vec![
-            Column::name("Name", |row: &(String, String)| row.0.clone()),
-            Column::html("Value", "", |row: &(String, String)| Some(row.1.clone())),
-        ];
-        let table = HtmlTable::of(&format!("{title}: values"), "“found”", columns, &single, |_| false);
-        PartFound { title, table: (!single.is_empty()).then(|| table.html()), blocks }
-    }
+        let table = pairs(&format!("Found by {name}"), &values);
+        let id = format!("found-{}", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
+        let section = Section::new(&id, &format!("What the parts found: {name}")).table(table);
+        blocks.into_iter().fold(section, Section::block)
+    };
+    parts.chain(maps).filter(|(_, found)| !found.is_empty()).map(section).collect()
 }
 
-enum Shown {
-    Single(String),
-    Alone(String),
+fn pairs(label: &str, rows: &[(String, TableCell)]) -> PageTable {
+    let table = TableBuilder::new(label, "“found”", rows).name("Name", |row| row.0.clone());
+    table.cells("Value", ColumnStyle::Number, |row| Some(row.1.clone())).build()
 }
 
-/// `drawn_spectral_radius` in words.
-fn words(name: &str) -> String {
-    capital(&name.replace('_', " "))
-}
-
-/// A value as HTML.
-fn single(value: &Value) -> String {
-    match value {
-        Value::Number(number) => aligned(number.as_f64()),
-        Value::String(text) => escape(&clipped(text)),
-        Value::Null => "–".into(),
-        other => escape(&clipped(&other.to_string())),
-    }
-}
-
-fn clipped(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
+fn cell(value: &Value) -> TableCell {
+    let clipped = |text: &str| match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
+    };
+    match value {
+        Value::Number(number) => number.as_f64().map_or_else(TableCell::default, TableCell::aligned),
+        Value::String(text) => TableCell::text(clipped(text)),
+        Value::Null => TableCell::text("–"),
+        other => TableCell::text(clipped(&other.to_string())),
     }
 }
 
-fn shown(name: &str, value: &Value) -> Shown {
-    let block = match value {
-        Value::Array(list) if list.iter().all(Value::is_object) && !list.is_empty() => Some(records(name, list)),
-        Value::Array(list) if list.len() > FEW && list.iter().all(|value| value.is_number() || value.is_null()) => {
-            curve(name, list)
+/// A table or a chart of a value that does not fit a cell.
+fn block(name: &str, value: &Value) -> Option<Block> {
+    let is_number = |value: &Value| value.is_number() || value.is_null();
+    match value {
+        Value::Array(list) if list.iter().all(Value::is_object) && !list.is_empty() => {
+            Some(Block::Table(records(name, list)))
+        }
+        Value::Array(list) if list.len() > FEW && list.iter().all(is_number) => {
+            let chart = curve(name, list);
+            chart.html().is_some().then_some(Block::Chart(chart))
         }
         Value::Object(map) if map.len() > 1 && map.values().all(|value| !value.is_object() && !value.is_array()) => {
-            Some(pairs(name, map))
+            let rows: Vec<(String, TableCell)> = map.iter().map(|(key, value)| (key.clone(), cell(value))).collect();
+            Some(Block::Table(pairs(name, &rows)))
         }
         _ => None,
-    };
-    block.map_or_else(|| Shown::Single(single(value)), Shown::Alone)
+    }
 }
 
-/// A list of records as a table, with all their keys as heads.
-fn records(name: &str, list: &[Value]) -> String {
+/// A list of records as a table with a column for each key.
+fn records(name: &str, list: &[Value]) -> PageTable {
     let mut keys: Vec<&String> = Vec::new();
     for key in list.iter().filter_map(Value::as_object).flat_map(Map::keys) {
         if !keys.contains(&key) {
             keys.push(key);
         }
     }
-    let column = |key: &String| {
-        let (head, key) = (words(key), key.clone());
-        let is_number =
-            list.iter().all(|record| record.get(&key).is_none_or(|value| value.is_number() || value.is_null()));
-        let cell = move |record: &Value| record.get(&key).map(single);
-        Column::html(&head, if is_number { "" } else { "t" }, cell)
-    };
-    HtmlTable::of(name, "“found”", keys.into_iter().map(column).collect(), list, |_| false).html()
+    let is_number = |value: &Value| value.is_number() || value.is_null();
+    let table = keys.into_iter().fold(TableBuilder::new(name, "“found”", list), |table, key| {
+        let is_numeric = list.iter().all(|record| record.get(key).is_none_or(is_number));
+        let kind = if is_numeric { ColumnStyle::Number } else { ColumnStyle::Text };
+        table.cells(&capital(&key.replace('_', " ")), kind, move |record| record.get(key).map(cell))
+    });
+    table.build()
 }
 
-fn pairs(name: &str, map: &Map<String, Value>) -> String {
-    let rows: Vec<(&String, &Value)> = map.iter().collect();
-    let columns = vec![
-        Column::name("Name", |row: &(&String, &Value)| row.0.clone()),
-        Column::html("Value", "", |row: &(&String, &Value)| Some(single(row.1))),
-    ];
-    HtmlTable::of(name, "“found”", columns, &rows, |_| false).html()
-}
-
-fn curve(name: &str, list: &[Value]) -> Option<String> {
-    let values: Vec<Option<f64>> = list.iter().map(|value| value.as_f64().filter(|v| v.is_finite())).collect();
-    let plot = Plot {
-        label: name.into(),
-        vertical: name.to_lowercase(),
-        across: Across::Counts("place in the list"),
-        at: (1..=values.len()).map(|k| k as f64).collect(),
-        tips: values
-            .iter()
-            .enumerate()
-            .map(|(k, v)| format!("{}: {}", k + 1, v.map_or("none".into(), |v| v.to_string())))
-            .collect(),
-        series: vec![Series { name: name.to_lowercase(), class: "inner", values, band: Vec::new() }],
-        ..Plot::default()
-    };
-    plot.html()
+fn curve(name: &str, list: &[Value]) -> Chart {
+    let finite = |value: &Value| value.as_f64().filter(|value| value.is_finite());
+    let points = list.iter().enumerate().map(|(k, value)| Some([k as f64 + 1.0, finite(value)?])).collect();
+    let y = ChartScale::new(name.to_lowercase(), ScaleKind::Auto);
+    Chart::new(name, ChartScale::new("place in the list", ScaleKind::Whole), y)
+        .mark(Mark::line(&name.to_lowercase(), "inner", points))
+        .caption(format!("{name}."))
 }

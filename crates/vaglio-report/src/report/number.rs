@@ -26,17 +26,17 @@ fn typeset(x: f64, text: &str) -> String {
     }
 }
 
-/// A number rounded to the digits that its standard error leaves, with the error: `0.142 ± 0.023`.
-pub fn rounded(x: f64, error: Option<f64>) -> (String, Option<String>) {
-    let known = error.filter(|e| e.is_finite() && *e > 0.0 && x.is_finite());
-    let Some(error) = known.filter(|e| (1e-5..1e6).contains(e) && x.abs() < 1e7) else {
-        return (short(x), error.filter(|e| e.is_finite()).map(|e| significant(e, 2)));
-    };
-    let decimals = (1 - error.log10().floor() as i32).max(0) as usize;
-    let text = format!("{:.decimals$}", x.abs());
-    let is_zero = text.chars().all(|c| matches!(c, '0' | '.'));
-    let sign = if x < 0.0 && !is_zero { "−" } else { "" };
-    (format!("{sign}{text}"), Some(format!("{error:.decimals$}")))
+/// Like [`short`], but with trailing zeros, so that numbers stand under each other.
+pub fn aligned(x: f64) -> String {
+    typeset(x, &vaglio_core::aligned(x))
+}
+
+/// A share in whole percent, or with two digits below one.
+pub fn percent(share: f64) -> String {
+    match 100.0 * share {
+        percent if percent.abs() < 1.0 => format!("{} %", significant(percent, 2)),
+        percent => format!("{percent:.0} %").replace('-', "−"),
+    }
 }
 
 /// Every digit, in the shortest form that reads back exactly; a dash where it is not finite.
@@ -63,23 +63,6 @@ pub fn count(n: u64) -> String {
 /// `1 column`, `2 columns`.
 pub fn counted(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", count(n)) }
-}
-
-/// A number for HTML: short, with every digit in the tooltip; a dash for none.
-pub fn html(x: Option<f64>) -> String {
-    spanned(x, short)
-}
-
-/// [`html`] with trailing zeros, so that the numbers of a table stand under each other.
-pub fn aligned(x: Option<f64>) -> String {
-    spanned(x, |x| typeset(x, &vaglio_core::aligned(x)))
-}
-
-fn spanned(x: Option<f64>, text: fn(f64) -> String) -> String {
-    match x.filter(|x| x.is_finite()) {
-        Some(x) => format!("<span class=\"n\" title=\"{}\">{}</span>", full(x), text(x)),
-        None => "<span class=\"none\" title=\"not available\">–</span>".into(),
-    }
 }
 
 /// A duration in the unit that suits it.
@@ -152,16 +135,6 @@ mod tests {
         for (x, text) in cases {
             assert_eq!(short(x), text);
         }
-    }
-
-    #[test]
-    fn an_error_tells_the_digits() {
-        let told = |x, error| rounded(x, Some(error)).0 + " ± " + &rounded(x, Some(error)).1.unwrap();
-        assert_eq!(told(2933.21, 205.3), "2933 ± 205");
-        assert_eq!(told(0.141439, 0.022561), "0.141 ± 0.023");
-        assert_eq!(told(-0.5, 1.04), "−0.5 ± 1.0");
-        assert_eq!(told(12.0, 0.0), "12 ± 0");
-        assert_eq!(rounded(0.25, None), ("0.25".into(), None));
     }
 
     #[test]

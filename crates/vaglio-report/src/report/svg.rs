@@ -1,13 +1,8 @@
-//! The pieces of inline SVG that several drawings share.
+//! Pieces of inline SVG.
 
-use super::axis::Axis;
 use super::number::escape;
 use std::fmt::Write;
-
-/// The width of a drawing that fills the page.
-pub const WIDTH: f64 = 760.0;
-/// The width of a drawing that fills a narrow screen.
-pub const NARROW: f64 = 400.0;
+use vaglio_core::clip;
 
 /// A length on the page, to a tenth.
 pub fn px(length: f64) -> String {
@@ -15,66 +10,71 @@ pub fn px(length: f64) -> String {
     if rounded.is_finite() { (rounded + 0.0).to_string() } else { "0".into() }
 }
 
-/// The start of a drawing that fills the page; `label` says what it shows, for readers that cannot see it.
-pub fn open(height: f64, label: &str) -> String {
-    framed("plot", (WIDTH, height), label)
+/// A place on the page.
+pub fn place([x, y]: [f64; 2]) -> String {
+    format!("{},{}", px(x), px(y))
 }
 
-/// The start of a drawing of a class and a size.
-pub fn framed(class: &str, (width, height): (f64, f64), label: &str) -> String {
+/// The start of a drawing; `label` describes it for readers who cannot see it.
+pub fn open(class: &str, [width, height]: [f64; 2], label: &str) -> String {
     let (width, height, label) = (px(width), px(height), escape(label));
     format!("<svg class=\"{class}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">")
 }
 
-/// Text at a place, whose `anchor` is its `start`, `middle` or `end`; `content` is markup.
-pub fn text(out: &mut String, class: &str, (x, y): (f64, f64), anchor: &str, content: &str) {
-    let (x, y) = (px(x), px(y));
-    let _ = write!(out, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{content}</text>");
+/// Text that starts, ends or has its middle (`anchor`) at a place.
+pub fn text(out: &mut String, class: &str, at: [f64; 2], anchor: &str, words: &str) {
+    let (x, y, words) = (px(at[0]), px(at[1]), escape(words));
+    let _ = write!(out, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{words}</text>");
 }
 
-/// Text that runs upwards about a place.
-pub fn upright(out: &mut String, (x, y): (f64, f64), content: &str) {
+/// Text that runs upwards.
+pub fn upright(out: &mut String, class: &str, at: [f64; 2], anchor: &str, words: &str) {
+    let (at, words) = (place(at), escape(words));
     let _ = write!(
         out,
-        "<text class=\"axis-label\" transform=\"translate({},{}) rotate(-90)\" text-anchor=\"middle\">{content}</text>",
-        px(x),
-        px(y)
+        "<text class=\"{class}\" transform=\"translate({at}) rotate(-90)\" text-anchor=\"{anchor}\">{words}</text>"
     );
 }
 
-/// A line across the drawing at each tick of the vertical axis, with its label to the left.
-pub fn grid(out: &mut String, x: &Axis, y: &Axis, ticks: &[f64], labels: &[String]) {
-    for (tick, label) in ticks.iter().zip(labels) {
-        let h = y.at(*tick);
-        let _ = write!(out, "<path class=\"grid\" d=\"M{},{}H{}\"/>", px(x.start), px(h), px(x.start + x.length));
-        text(out, "tick", (x.start - 8.0, h + 4.0), "end", label);
+/// A name cut to `most` characters, with all of it as its tooltip.
+pub fn clipped(out: &mut String, at: [f64; 2], anchor: &str, name: &str, most: usize) {
+    if name.chars().count() <= most {
+        return text(out, "name", at, anchor, name);
     }
+    let _ = write!(out, "<g><title>{}</title>", escape(name));
+    text(out, "name", at, anchor, &clip(name, most));
+    out.push_str("</g>");
 }
 
-/// The line at the foot of a drawing, with a tick and a label at each place.
-pub fn foot(out: &mut String, x: &Axis, floor: f64, ticks: &[(f64, String)]) {
-    for (at, label) in ticks {
-        let _ = write!(out, "<path class=\"axis\" d=\"M{},{}v5\"/>", px(*at), px(floor));
-        text(out, "tick", (*at, floor + 19.0), "middle", label);
-    }
-    let _ = write!(out, "<path class=\"axis\" d=\"M{},{}H{}\"/>", px(x.start), px(floor), px(x.start + x.length));
+/// A path.
+pub fn path(out: &mut String, class: &str, d: &str) {
+    let _ = write!(out, "<path class=\"{class}\" d=\"{d}\"/>");
 }
 
-/// A point: a circle, a square for `test`, a diamond for `train`, a triangle for `inner`, so that colour is not needed.
-pub fn marker(class: &str, x: f64, y: f64, r: f64) -> String {
-    match class {
-        "test" => {
-            let (x, y, w) = (px(x - 0.9 * r), px(y - 0.9 * r), px(1.8 * r));
-            format!("<rect class=\"dot {class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{w}\"/>")
-        }
-        "train" => {
-            let (x, y, d) = (px(x), px(y - 1.3 * r), px(1.3 * r));
-            format!("<path class=\"dot {class}\" d=\"M{x},{y}l{d},{d}l-{d},{d}l-{d},-{d}Z\"/>")
-        }
-        "inner" => {
-            let (left, foot, w) = (px(x - 1.1 * r), px(y + 0.8 * r), px(2.2 * r));
-            format!("<path class=\"dot {class}\" d=\"M{left},{foot}h{w}L{},{}Z\"/>", px(x), px(y - 1.1 * r))
-        }
-        _ => format!("<circle class=\"dot {class}\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>", px(x), px(y), px(r)),
-    }
+/// A point of radius `r`. Shapes differ by class, so that color is not needed.
+pub fn marker(class: &str, [x, y]: [f64; 2], r: f64) -> String {
+    let shape = match class.split(' ').next().unwrap_or_default() {
+        "test" => format!("M{}h{w}v{w}h-{w}Z", place([x - 0.9 * r, y - 0.9 * r]), w = px(1.8 * r)),
+        "train" => format!("M{}l{d},{d}l-{d},{d}l-{d},-{d}Z", place([x, y - 1.3 * r]), d = px(1.3 * r)),
+        "inner" => format!("M{}h{}L{}Z", place([x - 1.1 * r, y + 0.8 * r]), px(2.2 * r), place([x, y - 1.1 * r])),
+        "exit" => format!("M{}l{d},{d}m0,-{d}l-{d},{d}", place([x - r, y - r]), d = px(2.0 * r)),
+        _ => return format!("<circle class=\"dot {class}\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>", px(x), px(y), px(r)),
+    };
+    format!("<path class=\"dot {class}\" d=\"{shape}\"/>")
+}
+
+/// A histogram as small as a word.
+pub fn histogram(counts: &[usize]) -> String {
+    let (width, height) = (64.0, 20.0);
+    let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
+    let part = width / counts.len().max(1) as f64;
+    let mut out = open("spark", [width, height], "histogram");
+    let bar = |(k, count): (usize, &usize)| {
+        // A count of one is seen beside a count of thousands.
+        let tall = (height * *count as f64 / most).max(1.0);
+        format!("M{}h{p}v-{}h-{p}Z", place([k as f64 * part, height]), px(tall), p = px(part))
+    };
+    let bars: String = counts.iter().enumerate().filter(|(_, count)| **count > 0).map(bar).collect();
+    path(&mut out, "bins", &bars);
+    out + "</svg>"
 }

@@ -1,176 +1,201 @@
-//! Tables as the template lays them out: cut where they are long, and folded away before that.
+//! Tables as data.
 
-use super::number::{self, count, escape};
-use std::fmt::Write;
+use super::number::{self, count};
+use serde::{Deserialize, Serialize};
 
-/// Longer tables are folded away.
-const FOLD: usize = 30;
-/// Rows of a table, at most.
-pub const MOST_ROWS: usize = 200;
+/// Rows of a table, at most; a few more are no reason to cut it.
+const MOST_ROWS: usize = 200;
 
-/// A table as the page shows it; cells are HTML.
-pub struct HtmlTable {
-    label: String,
-    heads: Vec<(String, &'static str)>,
-    /// Cells of each row, and whether it is marked.
-    rows: Vec<(bool, Vec<String>)>,
-    /// What to say of rows that are cut.
-    more: String,
-    /// The line that unfolds it; empty where the table is open.
-    summary: String,
+/// A table of a page.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct PageTable {
+    /// Description for readers who cannot see it.
+    pub label: String,
+    /// The head of each column.
+    pub heads: Vec<TableHead>,
+    /// The rows.
+    pub rows: Vec<TableRow>,
+    /// Where the rows are that were cut; may be empty.
+    pub more: String,
 }
 
-/// What a column of a table shows of a row: HTML, or nothing.
-type Shown<'a, T> = Box<dyn Fn(&T) -> Option<String> + 'a>;
-
-/// A column; left out where no row has anything to show.
-pub struct Column<'a, T> {
-    head: String,
-    class: &'static str,
-    cell: Shown<'a, T>,
-}
-
-impl<'a, T> Column<'a, T> {
-    /// Numbers that stand under each other.
-    pub fn number(head: &str, value: impl Fn(&T) -> Option<f64> + 'a) -> Self {
-        Column::html(head, "", move |row| value(row).filter(|v| v.is_finite()).map(|v| number::aligned(Some(v))))
-    }
-
-    /// Numbers as short as they are.
-    pub fn short(head: &str, value: impl Fn(&T) -> Option<f64> + 'a) -> Self {
-        Column::html(head, "", move |row| value(row).filter(|v| v.is_finite()).map(|v| number::html(Some(v))))
-    }
-
-    /// Whole numbers.
-    pub fn count(head: &str, value: impl Fn(&T) -> usize + 'a) -> Self {
-        Column::html(head, "", move |row| Some(count(value(row) as u64)))
-    }
-
+/// The head of a column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableHead {
     /// Words.
-    pub fn text(head: &str, value: impl Fn(&T) -> String + 'a) -> Self {
-        Column::html(head, "t", move |row| Some(escape(&value(row))).filter(|text| !text.is_empty()))
+    pub text: String,
+    /// How the cells below it are set.
+    pub style: ColumnStyle,
+}
+
+/// How the cells of a column are set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnStyle {
+    /// To the right.
+    Number,
+    /// To the left, wrapped where long.
+    Text,
+    /// A name, to the left.
+    Name,
+    /// A bar with words.
+    Share,
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct TableRow {
+    /// Whether it stands out.
+    pub marked: bool,
+    /// One cell for each column.
+    pub cells: Vec<TableCell>,
+}
+
+/// A cell.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct TableCell {
+    /// Words.
+    pub text: String,
+    /// The tooltip: a number in all digits; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub full: String,
+    /// A second line in small type.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// Length of the bar before the words, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// Heights of a histogram in place of words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub histogram: Vec<usize>,
+    /// Whether it asks for care.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub warns: bool,
+}
+
+impl TableCell {
+    /// Words.
+    pub fn text(text: impl Into<String>) -> Self {
+        TableCell { text: text.into(), ..TableCell::default() }
     }
 
-    /// Words of any length, which wrap.
-    pub fn list(head: &str, value: impl Fn(&T) -> String + 'a) -> Self {
-        Column::html(head, "t list", move |row| Some(escape(&value(row))).filter(|text| !text.is_empty()))
+    /// A number in few digits, with all of them in the tooltip.
+    pub fn number(value: f64) -> Self {
+        TableCell { full: number::full(value), ..TableCell::text(number::short(value)) }
     }
 
-    /// A name.
-    pub fn name(head: &str, value: impl Fn(&T) -> String + 'a) -> Self {
-        Column::html(head, "t name", move |row| Some(escape(&value(row))))
+    /// A number with trailing zeros, so that numbers stand under each other.
+    pub fn aligned(value: f64) -> Self {
+        TableCell { full: number::full(value), ..TableCell::text(number::aligned(value)) }
     }
 
-    /// A share as a bar with percent.
-    pub fn share(head: &str, value: impl Fn(&T) -> Option<f64> + 'a) -> Self {
-        Column::html(head, "share", move |row| value(row).map(|share| bar(share, &format!("{:.0} %", 100.0 * share))))
+    /// A share in percent with its bar.
+    pub fn percent(share: f64) -> Self {
+        TableCell::text(format!("{:.0} %", 100.0 * share)).bar(share)
     }
 
-    /// Markup; `class` is that of its cells.
-    pub fn html(head: &str, class: &'static str, cell: impl Fn(&T) -> Option<String> + 'a) -> Self {
-        Column { head: head.into(), class, cell: Box::new(cell) }
+    /// Adds a bar.
+    #[must_use]
+    pub fn bar(self, share: f64) -> Self {
+        TableCell { share: Some((100.0 * share.clamp(0.0, 1.0)).round() / 100.0), ..self }
+    }
+
+    /// Adds a second line.
+    #[must_use]
+    pub fn note(self, note: impl Into<String>) -> Self {
+        TableCell { note: note.into(), ..self }
     }
 }
 
-/// A bar of a length from 0 to 1 with words.
-pub fn bar(share: f64, words: &str) -> String {
-    let width = (100.0 * share.clamp(0.0, 1.0)).round();
-    format!("<span class=\"meter\"><span style=\"width:{width}%\"></span></span><span class=\"n\">{words}</span>")
+/// The cell that a column shows for a row, if any.
+type CellOf<'a, T> = Box<dyn Fn(&T) -> Option<TableCell> + 'a>;
+
+/// A table in the making: rows, and columns that show them. Columns that are empty in all rows are left out.
+pub struct TableBuilder<'a, T> {
+    label: String,
+    key: String,
+    rows: &'a [T],
+    columns: Vec<(TableHead, CellOf<'a, T>)>,
+    is_marked: Box<dyn Fn(&T) -> bool + 'a>,
 }
 
-impl HtmlTable {
-    /// A table of rows, with those marked that `marked` says; `key` is where all of them are found.
-    pub fn of<T>(
-        label: &str,
-        key: &str,
-        columns: Vec<Column<'_, T>>,
-        rows: &[T],
-        marked: impl Fn(&T) -> bool,
-    ) -> HtmlTable {
-        let kept: Vec<&T> = match rows.len() {
-            // A few rows more are no reason to cut.
-            n if n <= MOST_ROWS + 20 => rows.iter().collect(),
-            _ => rows.iter().enumerate().filter(|(k, row)| *k < MOST_ROWS || marked(row)).map(|(_, row)| row).collect(),
-        };
-        let cells: Vec<Vec<Option<String>>> =
-            columns.iter().map(|column| kept.iter().map(|row| (column.cell)(row)).collect()).collect();
-        let filled: Vec<bool> = cells.iter().map(|column| column.iter().any(Option::is_some)).collect();
-        let shown = |k: usize| {
-            let cell = |column: &Vec<Option<String>>| column[k].clone().unwrap_or_else(|| number::html(None));
-            cells.iter().zip(&filled).filter(|(_, filled)| **filled).map(|(column, _)| cell(column)).collect()
-        };
-        let body = kept.iter().enumerate().map(|(k, row)| (marked(row), shown(k))).collect();
-        let heads = columns.into_iter().zip(&filled).filter(|(_, filled)| **filled);
-        let left = rows.len() - kept.len();
-        HtmlTable {
-            label: label.into(),
-            heads: heads.map(|(column, _)| (column.head, column.class)).collect(),
-            rows: body,
-            more: if left > 0 {
-                format!("… and {} more, see {key} in selection.json", count(left as u64))
-            } else {
-                String::new()
-            },
-            summary: if rows.len() > FOLD {
-                format!("{}: {} rows", label, count(rows.len() as u64))
-            } else {
-                String::new()
-            },
-        }
+impl<'a, T> TableBuilder<'a, T> {
+    /// A table without columns; `key` names the place of all rows in `selection.json`.
+    pub fn new(label: impl Into<String>, key: &str, rows: &'a [T]) -> Self {
+        let (label, key) = (label.into(), key.into());
+        TableBuilder { label, key, rows, columns: Vec::new(), is_marked: Box::new(|_| false) }
     }
 
-    /// The table open, unless it is longer than this.
-    pub fn open_to(mut self, most: usize) -> HtmlTable {
-        if self.rows.len() <= most {
-            self.summary.clear();
-        }
+    /// Adds a column of cells.
+    #[must_use]
+    pub fn cells(mut self, head: &str, style: ColumnStyle, cell: impl Fn(&T) -> Option<TableCell> + 'a) -> Self {
+        self.columns.push((TableHead { text: head.into(), style }, Box::new(cell)));
         self
     }
 
-    /// The table folded away behind a line.
-    pub fn folded(mut self, summary: String) -> HtmlTable {
-        self.summary = summary;
-        self
+    /// Adds numbers that stand under each other.
+    #[must_use]
+    pub fn number(self, head: &str, value: impl Fn(&T) -> Option<f64> + 'a) -> Self {
+        let cell = move |row: &T| value(row).filter(|v| v.is_finite()).map(TableCell::aligned);
+        self.cells(head, ColumnStyle::Number, cell)
     }
 
-    /// The table in an area that scrolls sideways, folded away where it is long; empty without rows.
-    pub fn html(&self) -> String {
-        if self.rows.is_empty() {
-            return String::new();
-        }
-        let mut out = String::new();
-        // It may be broader than the text.
-        let broad = if self.summary.is_empty() { " broad" } else { "" };
-        if !self.summary.is_empty() {
-            let _ = writeln!(out, "<details class=\"broad\"><summary>{}</summary>", escape(&self.summary));
-        }
-        let _ = write!(
-            out,
-            "<div class=\"scroll{broad}\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">\n<table>\n<thead><tr>",
-            escape(&self.label)
-        );
-        for (head, class) in &self.heads {
-            let _ = write!(out, "<th scope=\"col\"{}>{}</th>", classed(class), escape(head));
-        }
-        out.push_str("</tr></thead>\n<tbody>\n");
-        for (marked, cells) in &self.rows {
-            out.push_str(if *marked { "<tr class=\"is-chosen\">" } else { "<tr>" });
-            for (cell, (_, class)) in cells.iter().zip(&self.heads) {
-                let _ = write!(out, "<td{}>{cell}</td>", classed(class));
-            }
-            out.push_str("</tr>\n");
-        }
-        out.push_str("</tbody>\n</table>\n</div>\n");
-        if !self.more.is_empty() {
-            let _ = writeln!(out, "<p class=\"quiet more\">{}</p>", escape(&self.more));
-        }
-        if !self.summary.is_empty() {
-            out.push_str("</details>\n");
-        }
-        out
+    /// Adds numbers without trailing zeros.
+    #[must_use]
+    pub fn short(self, head: &str, value: impl Fn(&T) -> Option<f64> + 'a) -> Self {
+        let cell = move |row: &T| value(row).filter(|v| v.is_finite()).map(TableCell::number);
+        self.cells(head, ColumnStyle::Number, cell)
     }
-}
 
-fn classed(class: &str) -> String {
-    if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") }
+    /// Adds whole numbers.
+    #[must_use]
+    pub fn count(self, head: &str, value: impl Fn(&T) -> usize + 'a) -> Self {
+        self.cells(head, ColumnStyle::Number, move |row| Some(TableCell::text(count(value(row) as u64))))
+    }
+
+    /// Adds words.
+    #[must_use]
+    pub fn text(self, head: &str, value: impl Fn(&T) -> String + 'a) -> Self {
+        let cell = move |row: &T| Some(TableCell::text(value(row))).filter(|cell| !cell.text.is_empty());
+        self.cells(head, ColumnStyle::Text, cell)
+    }
+
+    /// Adds names.
+    #[must_use]
+    pub fn name(self, head: &str, value: impl Fn(&T) -> String + 'a) -> Self {
+        self.cells(head, ColumnStyle::Name, move |row| Some(TableCell::text(value(row))))
+    }
+
+    /// Adds shares in percent.
+    #[must_use]
+    pub fn share(self, head: &str, value: impl Fn(&T) -> Option<f64> + 'a) -> Self {
+        self.cells(head, ColumnStyle::Share, move |row| value(row).map(TableCell::percent))
+    }
+
+    /// Lets rows stand out; these are never cut.
+    #[must_use]
+    pub fn marked(self, is_marked: impl Fn(&T) -> bool + 'a) -> Self {
+        TableBuilder { is_marked: Box::new(is_marked), ..self }
+    }
+
+    /// The table.
+    pub fn build(self) -> PageTable {
+        let TableBuilder { label, key, rows, columns, is_marked } = self;
+        let is_short = rows.len() <= MOST_ROWS + 20;
+        let rows_kept = rows.iter().enumerate().filter(|(k, row)| is_short || *k < MOST_ROWS || is_marked(row));
+        let kept: Vec<&T> = rows_kept.map(|(_, row)| row).collect();
+        let filled: Vec<_> =
+            columns.into_iter().filter(|(_, cell)| kept.iter().any(|row| cell(row).is_some())).collect();
+        let cells =
+            |row: &T| filled.iter().map(|(_, cell)| cell(row).unwrap_or_else(|| TableCell::text("–"))).collect();
+        PageTable {
+            label,
+            rows: kept.iter().map(|row| TableRow { marked: is_marked(row), cells: cells(row) }).collect(),
+            more: match rows.len() - kept.len() {
+                0 => String::new(),
+                cut => format!("… and {} more, see {key} in selection.json", count(cut as u64)),
+            },
+            heads: filled.into_iter().map(|(head, _)| head).collect(),
+        }
+    }
 }

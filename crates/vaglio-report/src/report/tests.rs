@@ -11,12 +11,22 @@ use {vaglio_dependence as _, vaglio_search as _, vaglio_validate as _};
 fn the_page_says_what_was_chosen() {
     let page = Sample::diabetes().render();
     check(&page);
-    assert!(page.contains("6 of 10 columns chosen by greedy search on the leave-one-out squared error."));
-    assert!(page.contains("On 88 test rows that it never saw, the squared error is 3320.4 (root 57.62)"));
-    // By the score alone there are no differences of rows to tell it from.
+    assert!(page.contains("6 of 10 columns are chosen, by greedy search with the leave-one-out squared error."));
+    assert!(page.contains("On a new row the prediction errs by about 57.6 (RMSE"));
+    assert!(page.contains("% less than the mean does, measured on 88 test rows."));
+    // Scores alone have no standard errors of differences.
     assert!(!page.contains("would do"));
     assert!(page.contains(">2896.1<"));
-    assert!(!page.contains("Take care."));
+    assert!(!page.contains("class=\"warning\""));
+}
+
+#[test]
+fn a_page_is_read_back_as_it_was_written() {
+    let record = Record::from_text(&Sample::described().0.to_string()).unwrap();
+    let page = page(&record, "a <title>", "version: 1");
+    let text = serde_json::to_string(&page).unwrap();
+    let read: Page = serde_json::from_str(&text).unwrap();
+    assert!(read == page && read.html().unwrap() == page.html().unwrap());
 }
 
 #[test]
@@ -28,24 +38,21 @@ fn verdicts_say_why() {
         "at most 10 % are false on average; the others of 4 columns are rejected",
         "the data do not tell it from s2",
         "is taken at a rate above 0.1",
-        "By stability paths integrated over sizes 1 to 5 (IPSS), 2 columns are selected with at most 10 % expected",
+        "By stability paths integrated over sizes 1 to 5 (IPSS), 2 columns are selected with at most 10 % expected false",
     ] {
         assert!(page.contains(words), "{words}");
     }
-    assert!(!Sample::diabetes().render().contains("no chance"));
+    assert!(!Sample::diabetes().render().contains("False discoveries"));
 }
 
 #[test]
 fn plots_have_as_many_points_as_sizes() {
     let page = wide(&Sample::diabetes().render());
-    assert_eq!(
-        page.matches("class=\"dot inner\"").count(),
-        10 + 10 + 2,
-        "score and λ, in a legend, beside the test loss"
-    );
+    // Score and λ with their legends, the score beside the test loss.
+    assert_eq!(page.matches("class=\"dot inner\"").count(), 10 + 10 + 3);
     assert_eq!(page.matches("class=\"dot test\"").count(), 10 + 2);
-    assert_eq!(page.matches("class=\"stay\"").count(), 10);
-    assert_eq!(page.matches("and bmi: ").count(), 6);
+    assert_eq!(page.matches("class=\"stay ").count(), 10);
+    assert_eq!(page.matches(", bmi: ").count(), 5);
 }
 
 #[test]
@@ -74,8 +81,8 @@ fn several_outputs_removals_and_a_limit() {
     assert!(page.contains("cut short: a limit was hit"));
     assert!(page.contains("Lambda 1 is the &lt;largest&gt; that was tried."));
     assert!(page.contains("Weight, up") && page.contains("Weight, &lt;right&gt;"));
-    assert!(page.contains("Error rate against size"));
-    assert!(page.contains("class=\"exit"));
+    assert!(page.contains("Error rate over the number of columns"));
+    assert!(page.contains("class=\"dot exit"));
     assert!(page.contains("column 99"), "a tied column without a known name");
     assert!(page.contains("60\u{202f}000"));
 }
@@ -87,13 +94,13 @@ fn a_thousand_sizes() {
     check(&page);
     let sizes = sample.0["path"].as_array().unwrap().len();
     assert!(sizes > 900);
-    assert_eq!(wide(&page).matches("class=\"dot inner\"").count(), sizes.div_ceil(2) + 2);
+    assert_eq!(wide(&page).matches("<g class=\"size\">").count(), 2 * sizes.div_ceil(2), "losses and error rates");
     assert!(
         page.contains("more, see “path” in selection.json") && page.contains("more, see “steps” in selection.json")
     );
     assert!(page.len() < 1_500_000, "{}", page.len());
     assert!(page.contains("drawn for at most 60 chosen columns"));
-    assert!(!page.contains("class=\"stay\""));
+    assert!(!page.contains("class=\"stay "));
 }
 
 #[test]
@@ -115,7 +122,7 @@ fn infinite_scores_leave_gaps() {
     sample.0["report"]["correlations"][1][0] = Value::Null;
     let page = sample.render();
     check(&page);
-    assert_eq!(wide(&page).matches("class=\"dot inner\"").count(), 9 + 9 + 2);
+    assert_eq!(wide(&page).matches("class=\"dot inner\"").count(), 9 + 9 + 3);
     for list in ["path", "steps"] {
         for item in sample.0[list].as_array_mut().unwrap() {
             item["score"] = json!("Infinity");
@@ -148,8 +155,8 @@ fn a_record_with_a_key_that_is_missing_or_wrong_is_refused_or_shown() {
 
 #[test]
 fn what_is_read_is_written_again_and_what_was_changed_is_refused() {
-    let text = Record::of_text(&Sample::diabetes().0.to_string()).unwrap().to_text().unwrap();
-    assert_eq!(Record::of_text(&text).unwrap().to_text().unwrap(), text);
+    let text = Record::from_text(&Sample::diabetes().0.to_string()).unwrap().to_text().unwrap();
+    assert_eq!(Record::from_text(&text).unwrap().to_text().unwrap(), text);
     for (pointer, value, words) in [
         ("/schema", json!("vaglio.selection/9"), "of version `vaglio.selection/9`"),
         ("/score", json!(1.0), "not on the path"),
@@ -174,48 +181,46 @@ fn a_score_that_is_no_better_than_nothing_is_a_warning() {
     sample.0["test"] = Value::Null;
     let page = sample.render();
     check(&page);
-    assert!(page.contains("No subset scored below the empty one"));
-    assert!(page.contains("No figure on this page comes from rows that the selection had not seen"));
+    assert!(page.contains("No subset scores below the empty one"));
+    assert!(page.contains("The error on new rows is unknown: no rows were held out."));
     sample.0["pipeline"]["loss"] = Value::Null;
     sample.0["pipeline"]["criterion"] = json!("mrmr");
     let page = sample.render();
     check(&page);
-    assert!(page.contains("on the mRMR score.") && page.contains("is not an error of predictions"));
-    assert!(!page.contains("Take care."));
+    assert!(page.contains("with the mRMR score.") && page.contains("is no error of predictions"));
+    assert!(!page.contains("class=\"warning\""));
 }
 
 #[test]
-fn the_honest_figure_comes_first_with_its_spread_and_what_it_is_worth() {
+fn the_error_on_new_rows_comes_first_with_its_interval_and_baseline() {
     let page = Sample::whole().render();
     check(&page);
     let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words}"));
-    assert!(
-        at(
-            "On rows held out in 2 outer folds that repeat everything, the squared error is 2950 ± 210 (root 54.31); without any column it is 6000 (root 77.46)."
-        ) < at("Chosen columns")
-    );
-    assert!(at("Nested squared error") < at("Cross-validated squared error"));
-    assert!(at("Cross-validated squared error") < at("Test squared error"));
-    assert!(page.contains("49 % of the 6000 without any column") && page.contains("Nested R²"));
-    assert!(page.contains("an inner score of 5900 on average (19 shuffles)"));
+    let answer = "On a new row the prediction errs by about 54.3 (RMSE; 95 % interval 50.4 to 58; median 9), 30 % less than the mean \
+                  does, measured in 2 outer folds that repeat everything.";
+    assert!(at(answer) < at("Chosen columns"));
+    assert!(at("Nested squared error") < at("Test squared error"));
+    assert!(at("Test squared error") < at("Cross-validated squared error"));
+    assert!(page.contains("49 % of 6000 without features") && page.contains("Nested R²"));
+    assert!(page.contains("a score of 5900 on average (19 shuffles)"));
     assert!(page.contains("p = 0.05, the lowest that so few shuffles can give"));
     assert!(page.contains("4 columns would do: bmi, s5, bp, s3."));
-    assert!(page.contains("have 61 %") && page.contains("of a fold alone"));
-    assert!(page.contains("2 columns are selected with at most 10 % expected to be there by chance"));
+    assert!(page.contains("share 61 % of their columns") && page.contains("of a fold alone"));
+    assert!(page.contains("2 columns are selected with at most 10 % expected false"));
     assert!(page.contains("Loss against λ") && page.contains("chosen: 10, at the edge"));
-    assert!(page.contains("Original scale") && page.contains("s6 (<span"));
+    assert!(page.contains("Original scale") && page.contains("s6 (3001.5)"));
     assert!(page.contains("observed − predicted") && page.contains("50 of 354 of them"));
     assert!(page.contains("Predictions of rows held out in outer folds"));
 }
 
 #[test]
-fn columns_are_described_alone_beside_the_others_and_over_folds() {
+fn columns_are_described_alone_with_the_others_and_over_folds() {
     let page = Sample::described().render();
     check(&page);
     for told in [
         "Leaving out one fold at a time chooses 4 to 9 columns (6, 4, 9, 6, 6).",
         "The sign of 1 weight changes over 2 outer folds: s3.",
-        "class=\"tag warn\">changes<",
+        "2 of 2, sign changes",
         ">∞<",
         ">13 %<",
         "from −1 to 3",
@@ -227,7 +232,7 @@ fn columns_are_described_alone_beside_the_others_and_over_folds() {
         "bmi (−0.71)",
         "in fold 3 of the search and in outer folds 1 and 2",
         "&lt;b&gt;&amp;\\u{202e}",
-        "Of the rows held out in outer folds, these have the largest residuals",
+        "Of the rows held out in outer folds, by their number in the data",
         "189.5",
     ] {
         assert!(page.contains(told), "{told}");
@@ -236,7 +241,7 @@ fn columns_are_described_alone_beside_the_others_and_over_folds() {
     assert!(!page.contains("component + residual against s5"));
     // What a run did not compute is not spoken of.
     let page = Sample::whole().render();
-    assert!(["id=\"beside\"", "id=\"shape\"", "id=\"outside\""].iter().all(|id| !page.contains(id)));
+    assert!(["id=\"shape\"", "id=\"worst\"", "id=\"outside\""].iter().all(|id| !page.contains(id)));
 }
 
 #[test]
@@ -264,33 +269,38 @@ fn classes_are_told_by_their_names() {
     let page = Sample::floating(9).render();
     check(&page);
     assert!(page.contains("Of 30 test rows, 6 were given the wrong class"));
-    assert!(page.contains("taken for &lt;right&gt;") && page.contains("up (3)"));
+    assert!(page.contains("up, &lt;right&gt;: 1") && page.contains("up (3)"));
     assert!(page.contains("Test error rate") && page.contains("always left: 0.66667"));
+    assert!(page.contains("Of 100 new rows about 20 get the wrong class"));
     let page = Sample::classes(26).render();
     check(&page);
     assert!(
         page.contains("26, in selection.json") && page.contains("Norm of weights") && !page.contains("Weight, class")
     );
-    assert!(page.contains("Weights of ") && page.contains("class 7 taken for class 8: 1"));
+    assert!(page.contains("Weights of ") && page.contains("class 7, class 8: 1"));
 }
 
 #[test]
 fn auc_is_a_figure_and_its_complement_the_loss() {
     let page = Sample::binary().render();
     check(&page);
-    assert!(page.contains("Nested AUC") && page.contains("without any column 0.5"));
-    assert!(page.contains(">0.9<") && page.contains("ROC curve") && page.contains("rows of “ill” are found"));
+    assert!(page.contains("Nested AUC") && page.contains("without features 0.5"));
+    assert!(
+        page.contains("Of 100 new rows of “ill” about 70 are found, with 20 false alarms among 100 others; AUC 0.9")
+    );
+    assert!(page.contains(">0.9<") && page.contains("ROC curve") && page.contains("rows of “ill” that are found"));
     assert!(page.contains("leave-one-out 1 − AUC"));
 }
 
 #[test]
 fn scores_in_other_units_are_not_drawn_beside_losses() {
     let mut sample = Sample::whole();
-    assert!(!sample.render().contains("Score against size"));
+    let both = "aria-label=\"Leave-one-out squared error over the number of columns\"";
+    assert!(!sample.render().contains(both));
     sample.0["pipeline"]["settings"]["preprocess"][0]["target"] = json!(true);
     let page = sample.render();
     check(&page);
-    assert!(page.contains("Score against size") && page.contains("Loss against size"));
+    assert!(page.contains(both) && page.contains("aria-label=\"Mean squared error over the number of columns\""));
 }
 
 #[test]
@@ -344,7 +354,7 @@ fn probabilities_are_drawn_beside_what_came_about() {
     check(&page);
     assert!(page.contains("The Brier score of 60 rows held out in outer folds is 0.15"), "the figure");
     assert!(page.contains("have 0.25 (skill 40 %)"));
-    assert_eq!(page.matches("class=\"whisker nested\"").count(), 3);
+    assert_eq!(page.matches("class=\"spread nested\"").count(), 3);
 }
 
 /// `cargo test -p vaglio report -- --ignored` writes samples to look at into the temporary folder.

@@ -43,7 +43,7 @@ fn the_equation_is_in_the_units_of_the_data() {
     let ran = folder.vaglio(&["run", "p.yaml", "--out", "again"]);
     assert!(ran.out.contains(&format!("\n{equation}\n")), "{}", ran.out);
     let page = folder.read("out/report.html");
-    assert!(page.contains("<h2 id=\"equation\">Equation</h2>") && page.contains(equation), "the page lacks {equation}");
+    assert!(page.contains("<p class=\"formula\">") && page.contains(equation), "the page lacks {equation}");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn carries_its_own(picked: &Picked) {
     assert_eq!(entry.subset.len(), chosen.size);
     if let Some(cell) = chosen.cell {
         assert_eq!(cell.size, chosen.size);
-        let own = chosen.table.as_ref().unwrap().of_lambda(chosen.place).iter().find(|own| own.size == chosen.size);
+        let own = chosen.table.as_ref().unwrap().losses_at(chosen.place).iter().find(|own| own.size == chosen.size);
         assert_eq!(own, Some(&cell));
     }
 }
@@ -87,7 +87,7 @@ fn the_full_set_of_backward_is_one_of_the_sizes() {
     for lambdas in [&[1.0][..], &[0.1, 1.0, 100.0]] {
         let free = picked(Backward::default(), lambdas);
         carries_its_own(&free);
-        let cells = free.chosen.table.as_ref().unwrap().of_lambda(free.chosen.place);
+        let cells = free.chosen.table.as_ref().unwrap().losses_at(free.chosen.place);
         let full = cells.last().unwrap();
         let expected = expected(free.chosen.lambda.unwrap());
         assert!(full.size == 22 && (full.loss - expected).abs() < 1e-10 * expected, "{full:?} is not {expected}");

@@ -148,11 +148,11 @@ fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
     assert!(shorter >= 1 && given_up <= 2, "{shorter} shorter, {given_up} given up");
     assert_eq!((cut.chosen.size, cut.chosen.lambda), (whole.chosen.size, whole.chosen.lambda));
     // The search on all rows ends with those of the folds, and so does a single λ.
-    let end = tables[0].of_lambda(cut.chosen.place).last().unwrap().size;
+    let end = tables[0].losses_at(cut.chosen.place).last().unwrap().size;
     assert_eq!(cut.searched.path.entries.last().unwrap().subset.len(), end);
     assert_eq!(cut.searched.path.entries, whole.searched.path.entries[..end]);
     let alone = of(Some(10), &lambdas[1..2]);
-    let own = alone.chosen.table.as_ref().unwrap().of_lambda(0);
+    let own = alone.chosen.table.as_ref().unwrap().losses_at(0);
     assert!(own.iter().zip(&tables[1].cells[1]).all(|(cell, whole)| same(cell, whole)));
     assert_eq!(own.last().unwrap().size, plain_end(&tables[1].cells[1]));
     assert_eq!(alone.searched.path.entries.len(), own.len() - 1);

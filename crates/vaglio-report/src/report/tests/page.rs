@@ -1,4 +1,4 @@
-//! What every page must be.
+//! Checks of every page.
 
 /// The page with the drawings for wide screens alone.
 pub fn wide(page: &str) -> String {

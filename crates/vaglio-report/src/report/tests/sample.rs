@@ -13,7 +13,7 @@ impl Sample {
         Sample(serde_json::from_str(include_str!("../sample.json")).unwrap())
     }
 
-    /// The same with everything that is computed beside the selection.
+    /// [`Sample::diabetes`] with all evaluations.
     pub fn whole() -> Sample {
         let mut sample = Sample::diabetes();
         let figures = json!({"rows": 354, "loss": 2950.0, "empty_loss": 6000.0, "mse": 2950.0, "r2": 0.5, "nrmse": 0.71,
@@ -64,7 +64,7 @@ impl Sample {
         sample
     }
 
-    /// The same with what is known of columns and residuals; names that act on a page among them.
+    /// [`Sample::whole`] with diagnostics of columns and residuals, and names that act on a page.
     pub fn described() -> Sample {
         let mut sample = Sample::whole();
         let value = &mut sample.0;
@@ -181,7 +181,7 @@ impl Sample {
 
     /// The page, unless the record is refused.
     pub fn page(&self) -> std::result::Result<String, String> {
-        let record = Record::of_text(&self.0.to_string())?;
+        let record = Record::from_text(&self.0.to_string())?;
         Ok(render(&record, "diabetes", "version: 1\ndata: {train: a<b.csv}\n").unwrap())
     }
 

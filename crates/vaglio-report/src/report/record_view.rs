@@ -1,11 +1,12 @@
-//! The record with what the page asks of it in several places.
+//! A record with its path in increasing size, and words that several sections share.
 
-use crate::record::{EntryRecord, LossName, PerOutput, Record, SizePoint, StepRecord};
+use super::number::count;
+use crate::record::{EntryRecord, LossName, PerOutput, PredictedOn, Record, SizePoint, StepRecord};
 use std::collections::{HashMap, HashSet};
-use vaglio_core::Action;
+use vaglio_core::{Absolute, Action, Role, Squared, title};
 
 /// The best subset of one size.
-pub struct Entry<'r> {
+pub struct PathEntry<'r> {
     pub size: usize,
     pub subset: Vec<usize>,
     pub score: Option<f64>,
@@ -13,7 +14,6 @@ pub struct Entry<'r> {
     pub standard_error: Option<f64>,
     /// The cross-validated loss of the whole selection cut at this size.
     pub cross: Option<f64>,
-    pub cross_error: Option<f64>,
     pub train: Option<f64>,
     pub figures: &'r EntryRecord,
     pub test: Option<f64>,
@@ -24,7 +24,7 @@ pub struct Entry<'r> {
 /// A record, and its path in increasing size.
 pub struct RecordView<'r> {
     pub record: &'r Record,
-    pub path: Vec<Entry<'r>>,
+    pub path: Vec<PathEntry<'r>>,
     /// Whether scores are in the units of the losses, so that both can be drawn on one axis.
     pub comparable: bool,
     entered: HashMap<usize, &'r StepRecord>,
@@ -33,21 +33,20 @@ pub struct RecordView<'r> {
 impl<'r> RecordView<'r> {
     pub fn new(record: &'r Record) -> Self {
         let curve: HashMap<usize, SizePoint> = record.report.curve.iter().map(|point| (point.size, *point)).collect();
-        let entry = |(entry, subset): (&'r EntryRecord, Vec<usize>)| Entry {
+        let entry = |(entry, subset): (&'r EntryRecord, Vec<usize>)| PathEntry {
             size: entry.size,
             subset,
             score: finite(entry.score),
             lambda: entry.lambda,
             standard_error: entry.standard_error.and_then(finite),
             cross: entry.cross_validated.and_then(finite),
-            cross_error: entry.cross_validated_error.and_then(finite),
             train: entry.train.and_then(finite),
             figures: entry,
             test: entry.test.and_then(finite),
             cost: entry.cost,
             rates: curve.get(&entry.size).copied().unwrap_or_default(),
         };
-        let mut path: Vec<Entry<'r>> = record.path.iter().zip(record.subsets()).map(entry).collect();
+        let mut path: Vec<PathEntry<'r>> = record.path.iter().zip(record.subsets()).map(entry).collect();
         path.sort_by_key(|entry| entry.size);
         // Records of before have no `standardized_target`.
         let maps = record.pipeline.settings["preprocess"].as_array();
@@ -66,11 +65,6 @@ impl<'r> RecordView<'r> {
     pub fn name(&self, index: usize) -> String {
         let known = self.record.candidates.get(index).filter(|name| !name.is_empty());
         known.map_or_else(|| format!("column {index}"), Clone::clone)
-    }
-
-    /// Names of columns, with commas between them.
-    pub fn names(&self, indices: &[usize]) -> String {
-        indices.iter().map(|index| self.name(*index)).collect::<Vec<_>>().join(", ")
     }
 
     /// The loss of predictions: the criterion's, else the squared error, or the error rate of classes.
@@ -93,7 +87,7 @@ impl<'r> RecordView<'r> {
         self.record.intercept.as_ref().map_or(&[], PerOutput::values)
     }
 
-    /// What each output is: classes, or targets.
+    /// Names of the outputs: classes, or targets.
     pub fn outputs(&self) -> Vec<String> {
         let data = &self.record.data;
         let names = match &data.classes {
@@ -106,18 +100,18 @@ impl<'r> RecordView<'r> {
     }
 
     /// The entry of the path that is the result.
-    pub fn chosen_entry(&self) -> Option<&Entry<'r>> {
+    pub fn chosen_entry(&self) -> Option<&PathEntry<'r>> {
         self.path.iter().find(|entry| entry.size == self.record.selected.len())
     }
 
     /// The entry of the lowest value, the smallest among equals.
-    pub fn lowest(&self, value: fn(&Entry<'r>) -> Option<f64>) -> Option<&Entry<'r>> {
+    pub fn lowest(&self, value: fn(&PathEntry<'r>) -> Option<f64>) -> Option<&PathEntry<'r>> {
         let known = self.path.iter().filter_map(|entry| Some((value(entry)?, entry)));
         known.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.size.cmp(&b.1.size))).map(|(_, entry)| entry)
     }
 
     /// The entry of the lowest score, the smallest among equals.
-    pub fn best_entry(&self) -> Option<&Entry<'r>> {
+    pub fn best_entry(&self) -> Option<&PathEntry<'r>> {
         self.lowest(|entry| entry.score)
     }
 
@@ -130,6 +124,67 @@ impl<'r> RecordView<'r> {
     pub fn selected(&self) -> HashSet<usize> {
         self.record.selected.iter().map(|column| column.index).collect()
     }
+}
+
+impl PredictedOn {
+    /// The word before a figure.
+    pub fn title(self) -> &'static str {
+        match self {
+            PredictedOn::Nested => "nested",
+            PredictedOn::CrossValidation => "cross-validated",
+            PredictedOn::Test => "test",
+        }
+    }
+
+    /// The class in the style sheet.
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            PredictedOn::Nested => "nested",
+            PredictedOn::CrossValidation => "cross",
+            PredictedOn::Test => "test",
+        }
+    }
+
+    /// The rows that were predicted.
+    pub(crate) fn rows(self) -> &'static str {
+        match self {
+            PredictedOn::Nested => "rows held out in outer folds",
+            PredictedOn::CrossValidation => "rows held out in the folds of the search",
+            PredictedOn::Test => "test rows",
+        }
+    }
+}
+
+/// The score of the search as a phrase: `leave-one-out squared error`.
+pub fn score_title(view: &RecordView<'_>) -> String {
+    let parts = &view.record.pipeline;
+    let criterion = title(Role::Criterion, &parts.criterion);
+    format!("{criterion} {}{}", parts.loss.as_ref().map_or("score", LossName::title), parts.scale())
+}
+
+/// A loss along an axis.
+pub fn vertical(loss: &LossName) -> String {
+    match loss {
+        _ if loss.is(&Squared) => "mean squared error".into(),
+        _ if loss.is(&Absolute) => "mean absolute error".into(),
+        _ => loss.title().into(),
+    }
+}
+
+/// A text with a capital first letter.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Names with commas between them; of many the first, with the number of the others.
+pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>, most: usize) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    let more = match names.len().saturating_sub(most) {
+        0 => String::new(),
+        more => format!(" and {} more", count(more as u64)),
+    };
+    names[..names.len().min(most)].join(", ") + &more
 }
 
 /// The number, unless it is +∞ or no number.

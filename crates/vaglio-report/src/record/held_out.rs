@@ -1,0 +1,174 @@
+//! Errors on rows that the selection has not seen.
+
+use super::{Against, Figures, LossDifference, LossName, PredictedOn, Record, interval_text};
+use vaglio_core::{Auc, Squared, ZeroOne, counted, has_width, short, shown, significant};
+
+/// The mean loss on rows that the selection has not seen.
+#[derive(Debug)]
+pub struct HeldOutError<'r> {
+    /// Where the rows come from.
+    pub origin: PredictedOn,
+    /// The mean loss.
+    pub loss: f64,
+    /// Interval of the mean loss, with its level.
+    pub interval: Option<([f64; 2], f64)>,
+    /// The loss of the same rows without features.
+    pub baseline: Option<f64>,
+    /// Difference to the baseline on the same rows.
+    pub difference: Option<&'r LossDifference>,
+    /// All figures of the predictions, where these were kept.
+    pub figures: Option<&'r Figures>,
+    /// How often each row was held out.
+    pub repeats: usize,
+    /// How the rows were held out: `5 outer folds that repeat everything`.
+    pub how: String,
+}
+
+impl Record {
+    /// The errors of outer folds, test rows and cross-validation, the most trustworthy first.
+    pub fn held_out_errors(&self) -> Vec<HeldOutError<'_>> {
+        [self.nested_error(), self.test_error(), self.cross_validated_error()].into_iter().flatten().collect()
+    }
+
+    /// The recorded interval, or that of the standard error.
+    fn interval(&self, recorded: Option<([f64; 2], f64)>, loss: f64, error: Option<f64>) -> Option<([f64; 2], f64)> {
+        let error = error.filter(|error| has_width(loss, *error));
+        recorded.or_else(|| error.map(|error| (self.loss().around(loss, error), 0.95)))
+    }
+
+    pub(super) fn nested_error(&self) -> Option<HeldOutError<'_>> {
+        let nested = self.nested.as_ref().filter(|nested| nested.loss.is_finite())?;
+        let folds = || format!("{} that repeat everything", counted(nested.folds, "outer fold"));
+        let how = nested.splits.as_ref().map_or_else(folds, |splits| format!("{splits}, everything repeated"));
+        Some(HeldOutError {
+            origin: PredictedOn::Nested,
+            loss: nested.loss,
+            interval: self.interval(nested.interval.zip(nested.level), nested.loss, nested.standard_error),
+            baseline: Some(nested.empty_loss).filter(|loss| loss.is_finite()),
+            difference: nested.difference.as_ref(),
+            figures: Some(&nested.figures),
+            repeats: nested.repeats.max(1),
+            how: how + &times(nested.repeats),
+        })
+    }
+
+    pub(super) fn test_error(&self) -> Option<HeldOutError<'_>> {
+        let test = self.test.as_ref().filter(|test| test.loss.is_finite())?;
+        Some(HeldOutError {
+            origin: PredictedOn::Test,
+            loss: test.loss,
+            interval: self.interval(None, test.loss, test.standard_error),
+            baseline: test.empty_loss.filter(|loss| loss.is_finite()),
+            difference: None,
+            figures: Some(test),
+            repeats: 1,
+            how: counted(test.rows, "test row"),
+        })
+    }
+
+    pub(super) fn cross_validated_error(&self) -> Option<HeldOutError<'_>> {
+        let chosen = &self.chosen;
+        let (loss, folds) = chosen.cross_validated.filter(|loss| loss.is_finite()).zip(chosen.folds)?;
+        let folds = || format!("{} that repeat the search", counted(folds, "fold"));
+        let how = chosen.splits.as_ref().map_or_else(folds, |splits| format!("{splits}, the search repeated"));
+        Some(HeldOutError {
+            origin: PredictedOn::CrossValidation,
+            loss,
+            interval: self.interval(chosen.interval.zip(chosen.level), loss, chosen.standard_error),
+            baseline: chosen.empty_loss.filter(|loss| loss.is_finite()),
+            difference: chosen.differences.iter().find(|difference| difference.against == Against::Empty),
+            // Predictions are kept of the first repeat.
+            figures: self.report.figures.as_ref().filter(|_| !chosen.mapped),
+            repeats: 1,
+            how: format!("{how}{}{}", times(chosen.repeats.unwrap_or(1)), self.chosen_scale()),
+        })
+    }
+
+    /// The RMSE, if the loss is the squared error of numbers in the units of the data.
+    pub fn rmse(&self, error: &HeldOutError<'_>) -> Option<f64> {
+        let is_mapped = error.origin == PredictedOn::CrossValidation && self.chosen.mapped;
+        (self.loss().is(&Squared) && self.data.classes.is_none() && !is_mapped).then(|| error.loss.sqrt())
+    }
+
+    /// The loss without features, and the error rate of the most frequent class where the loss is the error rate.
+    ///
+    /// Only the latter, if it is lower.
+    pub(crate) fn baselines(&self, error: &HeldOutError<'_>) -> (Option<f64>, Option<String>) {
+        let figures = error.figures.or(self.nested.as_ref().map(|nested| &nested.figures));
+        let figures = figures.filter(|_| self.loss().is(&ZeroOne));
+        let always = figures.and_then(Figures::always).map(|always| always.error_rate);
+        let is_higher = |loss: &f64| always.is_some_and(|always| vaglio_core::is_lower(always, *loss));
+        (error.baseline.filter(|loss| !is_higher(loss)), figures.and_then(|figures| self.always_text(figures)))
+    }
+
+    /// `always No: 0.0335`: the error rate of the most frequent class.
+    pub(crate) fn always_text(&self, figures: &Figures) -> Option<String> {
+        let always = figures.always()?;
+        let class = self.data.classes.as_ref()?.get(always.class)?;
+        Some(format!("always {}: {}", shown(class), short(always.error_rate)))
+    }
+
+    /// The loss with its interval, RMSE and baselines: `2888.5, 95 % interval 2449 to 3423 (RMSE 53.7; without features 5963)`.
+    pub(super) fn error_text(&self, error: &HeldOutError<'_>) -> String {
+        const NO_INTERVAL: &str = ", no interval (rows are too few or err alike, or one has nearly all the weight)";
+        let interval =
+            error.interval.map_or(NO_INTERVAL.into(), |(ends, level)| format!(", {}", interval_text(ends, level)));
+        let (baseline, always) = self.baselines(error);
+        let rmse = self.rmse(error).map(|rmse| format!("RMSE {}", significant(rmse, 4)));
+        let baseline = baseline.map(|loss| format!("without features {}", short(loss)));
+        let notes: Vec<String> = rmse.into_iter().chain(baseline).chain(always).collect();
+        let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+        let scale = if error.origin == PredictedOn::CrossValidation { self.chosen_scale() } else { String::new() };
+        format!("{}{interval}{notes}{scale}{}", short(error.loss), self.other_errors(error))
+    }
+
+    /// The error rate or the mean squared error of an origin, if it is not the loss itself.
+    fn other_errors(&self, error: &HeldOutError<'_>) -> String {
+        let Some(figures) = error.figures else { return String::new() };
+        let rate = figures.error_rate.filter(|_| !self.loss().is(&ZeroOne)).map(|rate| {
+            let always = self.always_text(figures).map(|always| format!(" ({always})")).unwrap_or_default();
+            format!(", error rate {}{always}", short(rate))
+        });
+        let is_other = error.origin == PredictedOn::Test && self.data.classes.is_none() && !self.loss().is(&Squared);
+        let squared = is_other.then(|| format!(", mean squared error {}", short(figures.mse)));
+        squared.unwrap_or_default() + &rate.unwrap_or_default()
+    }
+}
+
+fn times(repeats: usize) -> String {
+    if repeats > 1 { format!(", {repeats} times") } else { String::new() }
+}
+
+impl HeldOutError<'_> {
+    /// The error rate with its 95 % interval.
+    pub fn error_rate(&self) -> Option<(f64, [f64; 2])> {
+        let figures = self.figures?;
+        let rate = figures.error_rate?;
+        // Records of earlier versions lack the standard error: that of independent rows.
+        let rows = (figures.rows / self.repeats).max(1) as f64;
+        let error = figures.error_rate_error.unwrap_or((rate * (1.0 - rate) / rows).sqrt());
+        Some((rate, [rate - 1.96 * error, rate + 1.96 * error].map(|end| end.clamp(0.0, 1.0))))
+    }
+
+    /// The area under the ROC curve with its 95 % interval: of the loss, or by Hanley and McNeil.
+    ///
+    /// # Reference
+    /// J. A. Hanley and B. J. McNeil, *The meaning and use of the area under a receiver operating characteristic (ROC)
+    /// curve*, Radiology 143, 29–36, 1982.
+    pub fn auc(&self, loss: &LossName) -> Option<(f64, Option<[f64; 2]>)> {
+        if loss.is(&Auc) {
+            return Some((1.0 - self.loss, self.interval.map(|([low, high], _)| [1.0 - high, 1.0 - low])));
+        }
+        let figures = self.figures?;
+        let auc = figures.auc?;
+        let rows: Vec<f64> = figures.confusion.iter().flatten().map(|row| row.iter().sum::<usize>() as f64).collect();
+        let [negatives, positives] = rows[..] else { return Some((auc, None)) };
+        let [negatives, positives] = [negatives, positives].map(|rows| rows / self.repeats as f64);
+        let by_positive = auc / (2.0 - auc) - auc * auc;
+        let by_negative = 2.0 * auc * auc / (1.0 + auc) - auc * auc;
+        let sum = auc * (1.0 - auc) + (positives - 1.0) * by_positive + (negatives - 1.0) * by_negative;
+        let error = (sum / (positives * negatives)).max(0.0).sqrt();
+        let interval = [auc - 1.96 * error, auc + 1.96 * error].map(|end| end.clamp(0.0, 1.0));
+        Some((auc, error.is_finite().then_some(interval)))
+    }
+}

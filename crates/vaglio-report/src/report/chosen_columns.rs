@@ -1,0 +1,285 @@
+//! The chosen columns: weights, equation, and how much each is worth.
+
+use super::chart::{Chart, ChartScale, Mark, ScaleKind};
+use super::number::{counted, percent, short, significant};
+use super::record_view::{RecordView, finite, listed};
+use super::section::{Section, TextStyle};
+use super::table::{ColumnStyle, TableBuilder, TableCell};
+use crate::record::{
+    Frequency, Histogram, MOST_CORRELATED, PerOutput, SelectedRecord, ShareRecord, WeightSpread, WorthRecord,
+};
+use std::collections::HashMap;
+
+/// Outputs with a column of weights each; of more the norm of the weights is shown.
+const FEW_OUTPUTS: usize = 4;
+/// Columns and outputs of a map of weights, at most.
+const MOST_WEIGHTS: [usize; 2] = [100, 60];
+/// Rows of the open table; a longer one is shut.
+const OPEN: usize = 60;
+
+type Selected<'r> = (usize, &'r SelectedRecord);
+
+/// The chosen columns with their weights, and the equation.
+pub fn chosen_columns(view: &RecordView<'_>) -> Option<Section> {
+    let record = view.record;
+    let rows: Vec<Selected<'_>> = record.grouped(record.selected.iter().enumerate().collect());
+    let folds = record.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
+    let shares = |list: &[Frequency]| -> HashMap<usize, f64> {
+        list.iter().filter_map(|frequency| Some((frequency.index?, frequency.share))).collect()
+    };
+    let nested = record.nested.as_ref().map(|nested| shares(&nested.frequency));
+    let halves = record.stability.as_ref().map(|stability| shares(&stability.frequency));
+    let share = |map: &Option<HashMap<usize, f64>>, row: &Selected<'_>| {
+        Some(map.as_ref()?.get(&row.1.index).copied().unwrap_or(0.0))
+    };
+    let sources = record.sources();
+    let table = TableBuilder::new("Chosen columns", "“selected”", &rows)
+        .count("Order", |row| row.0 + 1)
+        .cells("Column", ColumnStyle::Name, move |row| {
+            let of = sources.get(&row.1.index).map(|place| format!("of {}", record.data.made[*place].of.join(", ")));
+            Some(TableCell::text(row.1.name.clone()).note(of.unwrap_or_default()))
+        })
+        .cells("Values", ColumnStyle::Text, |row| row.1.histogram.as_ref().map(histogram));
+    let table = weights(view, table)
+        .cells("Over outer folds", ColumnStyle::Text, |row| {
+            row.1.over_folds.as_ref().map(|spread| weight_range(spread, folds))
+        })
+        .share("In outer folds", |row| share(&nested, row))
+        .share("In halves", |row| share(&halves, row))
+        .build();
+    let section = Section::new("chosen", "Chosen columns").lead(changed_signs(&record.selected, folds));
+    let section = match rows.len() > OPEN {
+        true => {
+            let title = format!("All {} chosen columns", rows.len());
+            section.folds(Section::new("all-chosen", &title).table(table).non_empty())
+        }
+        false => section.table(table),
+    };
+    let section = section.note(weights_note(view));
+    record.equation.iter().fold(section, |section, line| section.styled(TextStyle::Formula, line)).non_empty()
+}
+
+/// How to read the equation.
+pub fn equation_note(view: &RecordView<'_>) -> String {
+    let decision = match view.record.data.classes.as_deref() {
+        _ if view.record.equation.is_empty() => return String::new(),
+        Some([negative, positive]) => format!(" A row is `{positive}` where the score is above 0, else `{negative}`."),
+        Some(_) => " A row is of the class of the largest score.".to_owned(),
+        None => String::new(),
+    };
+    let has_condition = view.record.equation.iter().any(|line| line.contains('['));
+    let condition = if has_condition { "; [condition] is 1 where it holds, else 0" } else { "" };
+    format!("The equation is in the units of the data{condition}.{decision}")
+}
+
+fn values(weight: &Option<PerOutput>) -> &[f64] {
+    weight.as_ref().map_or(&[], PerOutput::values)
+}
+
+fn norm(weight: &Option<PerOutput>) -> Option<f64> {
+    let values = values(weight);
+    (!values.is_empty()).then(|| values.iter().map(|w| w * w).sum::<f64>().sqrt())
+}
+
+/// Adds the weights of each output, or of many their norm.
+fn weights<'a, 'r>(view: &RecordView<'_>, table: TableBuilder<'a, Selected<'r>>) -> TableBuilder<'a, Selected<'r>> {
+    let outputs = view.outputs();
+    if outputs.len() > FEW_OUTPUTS {
+        return table
+            .number("Norm of weights", |row| norm(&row.1.weight))
+            .number("Norm, original scale", |row| norm(&row.1.original_weight));
+    }
+    let head = |words: &str, name: &str| if outputs.len() > 1 { format!("{words}, {name}") } else { words.to_owned() };
+    let names = || outputs.iter().enumerate();
+    let table = names().fold(table, |table, (k, name)| {
+        table.number(&head("Weight", name), move |row| values(&row.1.weight).get(k).copied())
+    });
+    let table = names().fold(table, |table, (k, name)| {
+        table.number(&head("Original scale", name), move |row| values(&row.1.original_weight).get(k).copied())
+    });
+    table.number("Coefficient", |row| row.1.alpha)
+}
+
+/// A small histogram with its range below it.
+fn histogram(histogram: &Histogram) -> TableCell {
+    let full = format!("from {} to {}", short(histogram.from), short(histogram.to));
+    TableCell { histogram: histogram.counts.clone(), full, ..TableCell::default() }
+}
+
+/// The lowest and the highest weight, on the original scale if it is known, and whether the sign changes.
+fn weight_range(spread: &WeightSpread, folds: usize) -> TableCell {
+    let original = spread.original_low.as_ref().zip(spread.original_high.as_ref());
+    let (low, high) = original.unwrap_or((&spread.low, &spread.high));
+    let ends = low.values().iter().zip(high.values()).take(FEW_OUTPUTS);
+    let text: Vec<String> = ends.map(|(low, high)| format!("{} to {}", short(*low), short(*high))).collect();
+    let sign = if spread.changes_sign { ", sign changes" } else { "" };
+    let cell = TableCell::text(text.join("; ")).note(format!("{} of {folds}{sign}", spread.folds));
+    TableCell { warns: spread.changes_sign, ..cell }
+}
+
+fn changed_signs(selected: &[SelectedRecord], folds: usize) -> String {
+    let changes = |column: &&SelectedRecord| column.over_folds.as_ref().is_some_and(|spread| spread.changes_sign);
+    let names: Vec<&str> = selected.iter().filter(changes).map(|column| &*column.name).collect();
+    if names.is_empty() || folds == 0 {
+        return String::new();
+    }
+    let (weights, folds) = (counted(names.len() as u64, "weight"), counted(folds as u64, "outer fold"));
+    format!("The sign of {weights} changes over {folds}: {}.", listed(names, 12))
+}
+
+fn weights_note(view: &RecordView<'_>) -> String {
+    let selected = &view.record.selected;
+    let any = |is_known: fn(&SelectedRecord) -> bool| selected.iter().any(is_known);
+    let mut out = Vec::new();
+    if any(|column| column.original_weight.is_some()) {
+        out.push("Weights are of the preprocessed columns, on the original scale of the columns as read.".to_owned());
+    } else if any(|column| column.weight.is_some()) {
+        out.push("Weights are of the preprocessed columns.".to_owned());
+    } else if !selected.is_empty() {
+        out.push("The model is not linear in the columns, so they have no weights.".to_owned());
+    }
+    if any(|column| column.over_folds.is_some()) {
+        out.push("Ranges over outer folds are no confidence intervals.".to_owned());
+    }
+    out.push(equation_note(view));
+    out.retain(|sentence| !sentence.is_empty());
+    out.join(" ")
+}
+
+/// How much each chosen column is worth: alone, beside the others, and which could replace it.
+pub fn column_worth(view: &RecordView<'_>) -> Option<Section> {
+    let record = view.record;
+    let selected = &record.selected;
+    let (empty, score) = (view.empty_score(), view.score());
+    let alone = move |column: &SelectedRecord| Some(empty? - column.alone.and_then(finite)?);
+    let rise = move |column: &SelectedRecord| Some(column.without.and_then(finite)? - score?);
+    let most = selected.iter().flat_map(|column| [alone(column), rise(column)]).flatten().fold(0.0, f64::max);
+    let bar = move |value: f64| TableCell::number(value).bar(if most > 0.0 { value / most } else { 0.0 });
+    let table = TableBuilder::new("What each chosen column is worth", "“selected”", selected)
+        .name("Column", |column| column.name.clone())
+        .cells("Score rises without it by", ColumnStyle::Share, move |column| rise(column).map(bar))
+        .cells("Alone it lowers the score by", ColumnStyle::Share, move |column| alone(column).map(bar))
+        .cells("Variance inflation", ColumnStyle::Text, |column| column.vif.map(inflation))
+        .text("Substitutes (score)", |column| {
+            let found = column.substitutes.iter().flatten();
+            found.map(|s| format!("{} ({})", s.name, short(s.score))).collect::<Vec<_>>().join(", ")
+        })
+        .text("Tied at entry", |column| {
+            let tied: Vec<String> = view
+                .entry_step(column.index)
+                .iter()
+                .flat_map(|step| &step.tied)
+                .map(|index| view.name(*index))
+                .collect();
+            listed(tied.iter().map(String::as_str), 8)
+        })
+        .text("Missing", |column| column.missing.filter(|share| *share > 0.0).map(percent).unwrap_or_default())
+        .build();
+    let any = |is_known: fn(&SelectedRecord) -> bool| selected.iter().any(is_known);
+    let mut notes = Vec::new();
+    if any(|column| column.without.is_some()) {
+        notes.push("A column without which the score hardly rises can go.".to_owned());
+    }
+    if any(|column| column.vif.is_some()) {
+        notes.push("Variance inflation is 1/(1 − R²) of the column on the other chosen ones; from 5 to 10 on they share its weight.".to_owned());
+    }
+    match record.worth.as_ref().and_then(WorthRecord::sentence) {
+        Some(sentence) => notes.push(super::record_view::capital(&sentence) + "."),
+        None if !any(|column| column.without.is_some()) && !selected.is_empty() => {
+            notes.push("The score without each column was not computed.".into());
+        }
+        None => {}
+    }
+    let section = if table.heads.len() > 1 { Section::default().table(table) } else { Section::default() };
+    let section = section.note(notes.join(" ")).non_empty()?;
+    Some(Section { id: "beside".into(), title: "What each chosen column is worth".into(), ..section })
+}
+
+fn inflation(factor: f64) -> TableCell {
+    let text = if factor.is_finite() { significant(factor, 3) } else { "∞".into() };
+    TableCell { warns: factor >= 10.0, ..TableCell::text(text) }
+}
+
+/// The Shapley value of each chosen column.
+pub fn shapley_values(view: &RecordView<'_>) -> Option<Section> {
+    let shares = view.record.shares.as_ref()?;
+    let rows = shares.ranked();
+    let most = rows.iter().map(|row| row.share.abs()).fold(0.0, f64::max);
+    let end = |row: &&ShareRecord, end: fn(f64, f64) -> f64| row.without_fold.iter().copied().reduce(end);
+    let lead = format!(
+        "The columns lower the score from {} to {}. The share of a column is its part of that, as a mean over all orders of entry (Shapley \
+         value, by {}).",
+        short(shares.empty),
+        short(shares.all),
+        shares.method()
+    );
+    let mut note = String::from("Columns that say the same divide what they say between them.");
+    if view.record.pipeline.loss.is_none() {
+        note.push_str(" The score of this criterion is no loss of predictions, and the shares are those of the score.");
+    }
+    if shares.folds > 0 {
+        note.push_str(&format!(" Over folds: on the rows without each of {} folds, by the jackknife.", shares.folds));
+    }
+    let table = TableBuilder::new("Shares", "“shares.columns”", &rows)
+        .name("Column", |row| row.name.clone())
+        .cells("Share", ColumnStyle::Share, move |row| {
+            Some(TableCell::number(row.share).bar(if most > 0.0 { row.share.max(0.0) / most } else { 0.0 }))
+        })
+        .short("Standard error of drawn orders", |row| row.standard_error)
+        .text("Part", |row| {
+            row.part.map_or_else(String::new, |part| format!("{:.1} %", 100.0 * part).replace('-', "−"))
+        })
+        .short("Standard error over folds", |row| row.fold_error)
+        .short("Least of the folds", move |row| end(row, f64::min))
+        .short("Most of the folds", move |row| end(row, f64::max))
+        .build();
+    Some(Section::new("shares", "Share of each column").lead(lead).table(table).note(note))
+}
+
+/// Correlations of the chosen columns.
+pub fn correlations(view: &RecordView<'_>) -> Option<Section> {
+    let rows = &view.record.report.correlations;
+    let n = view.record.selected.len();
+    let section = Section::new("correlation", "Correlation of the chosen columns");
+    if n > MOST_CORRELATED {
+        return Some(
+            section
+                .lead(format!("Correlations are drawn for at most {MOST_CORRELATED} chosen columns; there are {n}.")),
+        );
+    }
+    if rows.len() != n || n < 2 {
+        return None;
+    }
+    let values: Vec<Vec<Option<f64>>> =
+        rows[1..].iter().map(|row| row.iter().map(|r| r.filter(|r| r.is_finite())).collect()).collect();
+    let word = |r: &Option<f64>| r.map_or_else(|| "–".into(), |r| significant((100.0 * r).round() / 100.0, 2));
+    let words = values.iter().map(|row| row.iter().map(word).collect()).collect();
+    let names: Vec<String> = view.record.selected.iter().map(|column| view.name(column.index)).collect();
+    let scale = |names: &[String]| ChartScale::new("", ScaleKind::Names(names.to_vec()));
+    let (x, y) = (scale(&names[..n - 1]), scale(&names[1..]));
+    let chart = Chart::new("Correlations of the chosen columns", x, y).mark(Mark::Cells { values, words });
+    Some(section.chart(Some(
+        chart.caption("On the training rows, in order of entry. Strong colors mark columns that say much the same."),
+    )))
+}
+
+/// Weights of each chosen column for each of many outputs.
+pub fn weight_map(view: &RecordView<'_>) -> Option<Section> {
+    let (outputs, columns) = (view.outputs(), &view.record.selected);
+    let is_known = columns.iter().all(|column| values(&column.weight).len() == outputs.len());
+    let [most_columns, most_outputs] = MOST_WEIGHTS;
+    let fits = (1..=most_columns).contains(&columns.len()) && (FEW_OUTPUTS + 1..=most_outputs).contains(&outputs.len());
+    if !is_known || !fits {
+        return None;
+    }
+    let all = || columns.iter().map(|column| values(&column.weight));
+    let largest = all().flatten().fold(0.0, |most: f64, weight| most.max(weight.abs())).max(f64::MIN_POSITIVE);
+    let strength = all().map(|row| row.iter().map(|weight| finite(weight / largest)).collect()).collect();
+    let words = all().map(|row| row.iter().map(|weight| short(*weight)).collect()).collect();
+    let names = columns.iter().map(|column| view.name(column.index)).collect();
+    let label = format!("Weights of {} columns for {} outputs", columns.len(), outputs.len());
+    let (x, y) = (ChartScale::new("", ScaleKind::Names(outputs)), ChartScale::new("", ScaleKind::Names(names)));
+    let chart = Chart::new(label, x, y).mark(Mark::Cells { values: strength, words });
+    let caption = "Weights of the chosen columns, as the learner sees them, for each output.";
+    Some(Section::new("weights", "Weights for each output").chart(Some(chart.caption(caption))))
+}

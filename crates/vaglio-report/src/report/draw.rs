@@ -1,0 +1,385 @@
+//! Charts as inline SVG: axes, marks, tooltips and a legend.
+//!
+//! A plotting crate would carry neither the style of the page nor its tooltips nor the form for narrow screens.
+
+use super::axis::Axis;
+use super::chart::{Chart, ChartShape, Mark, ScaleKind};
+use super::number::{escape, short};
+use super::svg::{self, marker, path, place, px};
+use std::fmt::Write;
+
+/// Room above and below the axes.
+const TOP: f64 = 26.0;
+const BOTTOM: f64 = 46.0;
+/// Height of the row of a name.
+const ROW: f64 = 27.0;
+/// Characters of a name beside the chart, at most.
+pub(super) const LETTERS: usize = 24;
+/// Points of a cloud in a small chart, at most; of more every second, third, … is drawn.
+const MOST_SMALL: usize = 200;
+/// Tooltips along a line, at most.
+const MOST_TIPS: usize = 600;
+/// Lines that are named at their ends, at most, and lines that a tooltip lists.
+const NAMED: usize = 12;
+
+impl Chart {
+    /// The legend and the drawings, one for each width of the screen; `None` without a finite place.
+    pub fn html(&self) -> Option<String> {
+        if let Some(Mark::Cells { values, words }) = self.marks.first() {
+            return self.cells(values, words);
+        }
+        let drawings = match self.shape {
+            ChartShape::Wide if matches!(self.y.kind, ScaleKind::Names(_)) => {
+                self.draw("plot named", [760.0, 340.0])?
+            }
+            ChartShape::Wide => self.drawing()? + &self.draw("plot narrow", [400.0, 290.0])?,
+            ChartShape::Square => self.draw("square", [360.0, 360.0])?,
+            ChartShape::Small => self.draw("panel", [300.0, 220.0])?,
+        };
+        Some(self.legend() + &drawings)
+    }
+
+    /// The drawing for wide screens.
+    pub fn drawing(&self) -> Option<String> {
+        self.draw("plot wide", [760.0, 340.0])
+    }
+
+    fn draw(&self, class: &str, [width, height]: [f64; 2]) -> Option<String> {
+        let (mut bottom, mut height, mut wanted) = (BOTTOM, height, (height / 50.0) as usize);
+        if let ScaleKind::Names(names) = &self.y.kind {
+            height = TOP + ROW * names.len() as f64 + BOTTOM;
+        }
+        if self.shape == ChartShape::Small {
+            (bottom, wanted) = (40.0, 3);
+        }
+        let y = Axis::new(&self.y.kind, self.range(1)?, wanted)?;
+        let left = 34.0 + 6.8 * y.longest_label().min(LETTERS) as f64;
+        let names = if self.names_at_ends { 24.0 + 6.6 * self.longest_line().min(18) as f64 } else { 16.0 };
+        let x = Axis::new(&self.x.kind, self.range(0)?, (width / 75.0) as usize)?;
+        let x = x.placed(left, width - names - left);
+        let floor = height - bottom;
+        let y = match self.y.kind {
+            ScaleKind::Names(_) => y.placed(TOP, floor - TOP),
+            _ => y.placed(floor, TOP - floor),
+        };
+        let mut out = svg::open(class, [width, height], &self.label);
+        self.draw_axes(&mut out, &x, &y, floor);
+        for mark in &self.marks {
+            draw_mark(&mut out, mark, &x, &y);
+        }
+        if self.names_at_ends {
+            self.draw_names(&mut out, &x, &y);
+        }
+        if class == "plot wide" {
+            self.draw_tips(&mut out, &x, floor);
+        }
+        Some(out + "</svg>")
+    }
+
+    /// The lines with their names and points.
+    fn lines(&self) -> impl Iterator<Item = (&str, &[Option<[f64; 2]>])> {
+        self.marks.iter().filter_map(|mark| match mark {
+            Mark::Line { name, points, .. } if !name.is_empty() => Some((&**name, &points[..])),
+            _ => None,
+        })
+    }
+
+    fn longest_line(&self) -> usize {
+        self.lines().map(|(name, _)| name.chars().count()).max().unwrap_or(0)
+    }
+
+    /// The lowest and the highest value of the marks along an axis; bands and rules far from the others do not stretch it.
+    fn range(&self, axis: usize) -> Option<[f64; 2]> {
+        let kind = [&self.x.kind, &self.y.kind][axis];
+        if let ScaleKind::Names(names) = kind {
+            return (!names.is_empty()).then(|| [0.0, names.len() as f64 - 1.0]);
+        }
+        let near: Vec<f64> = self.marks.iter().flat_map(|mark| mark.values(axis, false)).collect();
+        let lowest = near.iter().copied().fold(f64::INFINITY, f64::min);
+        let is_log = *kind == ScaleKind::Log;
+        let far = self.marks.iter().flat_map(|mark| mark.values(axis, true));
+        let far = far.filter(|value| *value > lowest / 4.0 || lowest <= 0.0);
+        let all = near.iter().copied().chain(far).filter(|value| value.is_finite() && (!is_log || *value > 0.0));
+        let [low, high] = all.fold(None, widened)?;
+        let rules = self.marks.iter().filter_map(|mark| match mark {
+            Mark::Rule { at, upright, .. } if *upright == (axis == 0) => Some(*at),
+            _ => None,
+        });
+        let reached = rules.filter(|at| {
+            let away = (low - at).max(at - high);
+            away <= 2.0 * (high - low) || high - low <= 1e-9 * at.abs()
+        });
+        reached.fold(Some([low, high]), widened)
+    }
+
+    fn draw_axes(&self, out: &mut String, x: &Axis, y: &Axis, floor: f64) {
+        let (left, right) = (px(x.start), px(x.start + x.length));
+        for (value, label) in &y.ticks {
+            let h = y.at(*value);
+            path(out, "grid", &format!("M{left},{}H{right}", px(h)));
+            match self.y.kind {
+                ScaleKind::Names(_) => svg::clipped(out, [x.start - 10.0, h + 4.0], "end", label, LETTERS),
+                _ => svg::text(out, "tick", [x.start - 8.0, h + 4.0], "end", label),
+            }
+        }
+        for (value, label) in &x.ticks {
+            let at = x.at(*value);
+            path(out, "axis", &format!("M{}v5", place([at, floor])));
+            svg::text(out, "tick", [at, floor + 19.0], "middle", label);
+        }
+        path(out, "axis", &format!("M{left},{}H{right}", px(floor)));
+        svg::text(out, "axis-label", [x.start + x.length / 2.0, floor + 38.0], "middle", &self.x.title);
+        svg::upright(out, "axis-label", [14.0, (TOP + floor) / 2.0], "middle", &self.y.title);
+    }
+
+    /// Names at the right ends of the lines that end farthest from zero, one below the other.
+    fn draw_names(&self, out: &mut String, x: &Axis, y: &Axis) {
+        let end = |points: &[Option<[f64; 2]>]| points.iter().rev().flatten().next().map(|point| point[1]);
+        let mut ends: Vec<(f64, &str)> = self.lines().filter_map(|(name, points)| Some((end(points)?, name))).collect();
+        ends.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
+        ends.truncate(NAMED);
+        ends.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut above = f64::NEG_INFINITY;
+        for (value, name) in ends {
+            above = (y.at(value) + 4.0).max(above + 13.0);
+            svg::clipped(out, [x.start + x.length + 8.0, above], "start", name, 18);
+        }
+    }
+
+    /// An invisible strip at each place of the lines, whose tooltip lists their values.
+    fn draw_tips(&self, out: &mut String, x: &Axis, floor: f64) {
+        let mut places: Vec<f64> = self.lines().flat_map(|(_, points)| points.iter().flatten().map(|p| p[0])).collect();
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        let stride = places.len().div_ceil(MOST_TIPS).max(1);
+        let places: Vec<f64> = places.into_iter().step_by(stride).collect();
+        let edge = |a: f64, b: Option<&f64>, end: f64| b.map_or(end, |b| (x.at(a) + x.at(*b)) / 2.0);
+        for (k, at) in places.iter().enumerate() {
+            let left = edge(*at, k.checked_sub(1).map(|k| &places[k]), x.start);
+            let right = edge(*at, places.get(k + 1), x.start + x.length);
+            let _ = write!(
+                out,
+                "<g class=\"size\"><title>{}</title><rect class=\"hit\" x=\"{}\" y=\"{TOP}\" width=\"{}\" height=\"{}\"/></g>",
+                escape(&self.tip(*at)),
+                px(left),
+                px((right - left).max(0.5)),
+                px(floor - TOP)
+            );
+        }
+    }
+
+    /// The values of all lines at a place, with their intervals.
+    fn tip(&self, at: f64) -> String {
+        let bands = |own: &str| {
+            self.marks.iter().find_map(|mark| match mark {
+                Mark::Band { class, points, .. } if class == own => {
+                    points.iter().flatten().find(|point| point[0] == at)
+                }
+                _ => None,
+            })
+        };
+        let value = |mark: &Mark| match mark {
+            Mark::Line { name, class, points, .. } if !name.is_empty() => {
+                let value = points.iter().flatten().find(|point| point[0] == at)?[1];
+                let ends = bands(class).map(|[_, low, high]| format!(" ({} to {})", short(*low), short(*high)));
+                Some(format!("{name} {}{}", short(value), ends.unwrap_or_default()))
+            }
+            _ => None,
+        };
+        let values: Vec<String> = self.marks.iter().filter_map(value).take(NAMED).collect();
+        format!("{} {}: {}", self.x.title, short(at), values.join(", "))
+    }
+
+    /// The names of the marks with samples of them.
+    fn legend(&self) -> String {
+        if self.names_at_ends {
+            return String::new();
+        }
+        let range = self.range(1).and_then(|range| Axis::new(&self.y.kind, range, 1));
+        let swatch = |mark: &Mark| -> Option<(String, String)> {
+            let mut out = String::new();
+            let name = match mark {
+                Mark::Line { name, class, dots, .. } => {
+                    path(&mut out, &format!("line {class}"), "M1,6H29");
+                    out += &if *dots { marker(class, [15.0, 6.0], 3.4) } else { String::new() };
+                    name.clone()
+                }
+                Mark::Band { name, class, .. } => {
+                    path(&mut out, &format!("band {class}"), "M1,0H29V12H1Z");
+                    name.clone()
+                }
+                Mark::Points { name, class, .. } => {
+                    out = marker(class, [15.0, 6.0], 4.0);
+                    name.clone()
+                }
+                Mark::Rule { name, class, at, .. } if !name.is_empty() => {
+                    path(&mut out, class, "M1,6H29");
+                    let is_drawn = range.as_ref().is_some_and(|axis| axis.reaches(*at));
+                    format!("{name}{}", if is_drawn { "" } else { " (outside the plot)" })
+                }
+                _ => return None,
+            };
+            (!name.is_empty()).then_some((name, out))
+        };
+        let mut out = String::new();
+        let mut known: Vec<String> = Vec::new();
+        for (name, sample) in self.marks.iter().filter_map(swatch) {
+            if !known.contains(&name) {
+                let sample = format!("<svg class=\"swatch\" viewBox=\"0 0 30 12\" aria-hidden=\"true\">{sample}</svg>");
+                let _ = write!(out, "<li>{sample}{}</li>", escape(&name));
+                known.push(name);
+            }
+        }
+        if out.is_empty() { out } else { format!("<ul class=\"legend\">{out}</ul>") }
+    }
+}
+
+/// A range that holds a value too.
+fn widened(range: Option<[f64; 2]>, value: f64) -> Option<[f64; 2]> {
+    Some(range.map_or([value; 2], |[low, high]| [low.min(value), high.max(value)]))
+}
+
+impl Mark {
+    /// Values along an axis: those of bands and bars alone (`is_area`), or of all other marks.
+    fn values(&self, axis: usize, is_area: bool) -> Vec<f64> {
+        match self {
+            Mark::Line { points, .. } if !is_area => points.iter().flatten().map(|point| point[axis]).collect(),
+            Mark::Points { points, .. } if !is_area => points.iter().map(|point| point[axis]).collect(),
+            Mark::Bars { bars, .. } if is_area => bars.iter().flatten().map(|point| point[axis]).collect(),
+            Mark::Band { points, .. } if is_area && axis == 1 => {
+                points.iter().flatten().flat_map(|point| [point[1], point[2]]).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn draw_mark(out: &mut String, mark: &Mark, x: &Axis, y: &Axis) {
+    let at = |[a, b]: [f64; 2]| [x.at(a), y.at(b)];
+    match mark {
+        Mark::Line { class, points, dots, .. } => {
+            let is_shown = |point: &Option<[f64; 2]>| point.filter(|[_, b]| !y.is_logarithmic || *b > 0.0).map(at);
+            let points: Vec<Option<[f64; 2]>> = points.iter().map(is_shown).collect();
+            path(out, &format!("line {class}"), &line(&points));
+            let spacing = x.length / points.len().max(2) as f64;
+            let is_alone = |k: usize| {
+                let is_empty = |k: Option<usize>| k.and_then(|k| *points.get(k)?).is_none();
+                is_empty(k.checked_sub(1)) && is_empty(Some(k + 1))
+            };
+            for (k, point) in points.iter().enumerate() {
+                if let Some(point) = point.filter(|_| *dots && (spacing >= 7.0 || is_alone(k))) {
+                    *out += &marker(class, point, (0.3 * spacing).clamp(2.0, 3.6));
+                }
+            }
+        }
+        Mark::Band { class, points, .. } => {
+            for stretch in points.split(Option::is_none) {
+                let lower = stretch.iter().flatten().rev().map(|[a, low, _]| at([*a, *low]));
+                let upper = stretch.iter().flatten().map(|[a, _, high]| at([*a, *high]));
+                let outline: Vec<String> = upper.chain(lower).map(place).collect();
+                match outline.len() {
+                    0 => {}
+                    2 => path(out, &format!("spread {class}"), &format!("M{}", outline.join("L"))),
+                    _ => path(out, &format!("band {class}"), &format!("M{}Z", outline.join("L"))),
+                }
+            }
+        }
+        Mark::Points { class, points, tips, .. } if tips.is_empty() => {
+            let dot = |point: &[f64; 2]| {
+                let [a, b] = at(*point);
+                format!("M{a:.0},{b:.0}z")
+            };
+            let stride = if x.length < 280.0 { points.len().div_ceil(MOST_SMALL).max(1) } else { 1 };
+            path(out, &format!("cloud {class}"), &points.iter().step_by(stride).map(dot).collect::<String>());
+        }
+        Mark::Points { class, points, tips, .. } => {
+            for (point, tip) in points.iter().zip(tips) {
+                let _ = write!(out, "<g><title>{}</title>{}</g>", escape(tip), marker(class, at(*point), 5.0));
+            }
+        }
+        Mark::Bars { class, bars, tips } => {
+            for (k, [from, to]) in bars.iter().enumerate() {
+                let title = tips.get(k).map(|tip| format!("<title>{}</title>", escape(tip))).unwrap_or_default();
+                let (from, to) = (place(at(*from)), place(at(*to)));
+                let _ = write!(out, "<g>{title}<path class=\"{class}\" d=\"M{from}L{to}\"/></g>");
+            }
+        }
+        Mark::Rule { class, at, upright: false, .. } if y.reaches(*at) => {
+            path(out, class, &format!("M{}h{}", place([x.start, y.at(*at)]), px(x.length)));
+        }
+        Mark::Rule { class, at, label, upright: true, .. } if x.reaches(*at) => {
+            let (from, to) = (y.start.max(y.start + y.length), TOP - 6.0);
+            path(out, class, &format!("M{}V{}", place([x.at(*at), to]), px(from)));
+            let anchor = match x.at(*at) {
+                h if h < x.start + 60.0 => "start",
+                h if h > x.start + x.length - 60.0 => "end",
+                _ => "middle",
+            };
+            svg::text(out, "chosen-label", [x.at(*at), TOP - 11.0], anchor, label);
+        }
+        Mark::Rule { .. } | Mark::Cells { .. } => {}
+    }
+}
+
+/// A path through points of the page, broken where there is none; points that fall on the one before are passed over.
+fn line(points: &[Option<[f64; 2]>]) -> String {
+    let mut out = String::new();
+    for stretch in points.split(Option::is_none).filter(|stretch| stretch.len() > 1) {
+        let mut before: Option<[f64; 2]> = None;
+        for (k, point) in stretch.iter().flatten().enumerate() {
+            let is_near = before.is_some_and(|[a, b]| (point[0] - a).abs() < 0.5 && (point[1] - b).abs() < 0.5);
+            if is_near && k + 1 < stretch.len() {
+                continue;
+            }
+            let _ = write!(out, "{}{}", if k == 0 { 'M' } else { 'L' }, place(*point));
+            before = Some(*point);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::chart::ChartScale;
+    use super::*;
+
+    fn chart(points: Vec<Option<[f64; 2]>>) -> Chart {
+        let scale = |kind| ChartScale::new("size", kind);
+        Chart::new("label", scale(ScaleKind::Whole), scale(ScaleKind::Auto)).mark(Mark::line("loss", "test", points))
+    }
+
+    fn points(values: &[(f64, f64)]) -> Vec<Option<[f64; 2]>> {
+        values.iter().map(|(x, y)| Some([*x, *y])).collect()
+    }
+
+    #[test]
+    fn every_place_has_its_tooltip() {
+        for n in [1, 2, 500] {
+            let all: Vec<(f64, f64)> = (1..=n).map(|k| (f64::from(k), 2.0)).collect();
+            let svg = chart(points(&all)).drawing().unwrap();
+            assert_eq!(svg.matches(": loss 2</title>").count(), n as usize);
+        }
+    }
+
+    #[test]
+    fn nothing_finite_draws_nothing() {
+        assert!(chart(vec![None, None]).html().is_none());
+        assert!(chart(points(&[(1.0, f64::MAX), (2.0, -f64::MAX)])).html().is_none());
+        assert!(chart(vec![Some([1.0, 0.0]), None]).html().is_some());
+    }
+
+    #[test]
+    fn a_line_is_broken_where_nothing_was_computed() {
+        let svg = chart(vec![Some([1.0, 1.0]), Some([2.0, 2.0]), None, Some([4.0, 1.0]), Some([5.0, 2.0])]).drawing();
+        let svg = svg.unwrap();
+        let line = svg.split("class=\"line test\" d=\"").nth(1).unwrap().split('"').next().unwrap();
+        assert_eq!((line.matches('M').count(), line.matches('L').count()), (2, 2));
+    }
+
+    #[test]
+    fn a_chart_is_read_back_as_it_was_written() {
+        let chart = chart(points(&[(1.0, 0.1), (2.0, 0.2)])).mark(Mark::level("without features", "empty", 0.3));
+        let text = serde_json::to_string(&chart).unwrap();
+        assert_eq!(serde_json::from_str::<Chart>(&text).unwrap(), chart);
+    }
+}

@@ -1,0 +1,100 @@
+//! Alternatives to the chosen columns, and the columns that were not chosen or left out.
+
+use super::number::{count, percent, short};
+use super::record_view::{RecordView, capital, finite};
+use super::section::Section;
+use super::table::{ColumnStyle, TableBuilder, TableCell};
+use crate::record::{AlternativeRecord, TakenColumns, left_out_rows};
+
+/// Subsets as good as the chosen one: those of the fewest columns first, then the best.
+pub fn alternatives(view: &RecordView<'_>) -> Option<Section> {
+    let near = view.record.alternatives.as_ref()?;
+    let is_listed = |subset: &&AlternativeRecord| near.smallest.iter().any(|known| known.columns == subset.columns);
+    let rows: Vec<&AlternativeRecord> =
+        near.smallest.iter().chain(near.subsets.iter().filter(|subset| !is_listed(subset))).collect();
+    let note = match near.met {
+        Some(_) => {
+            "Compared are the subsets after every step, those of the folds, and the chosen one without each column and with substitutes."
+        }
+        None => "",
+    };
+    let table = TableBuilder::new("Subsets as good", "“alternatives.subsets”", &rows)
+        .count("Size", |subset| subset.columns.len())
+        .text("Columns", |subset| match subset.columns.len() {
+            0 => "none".into(),
+            _ => subset.columns.join(", "),
+        })
+        .number("Score", |subset| finite(subset.score))
+        .number("Above the chosen subset by", |subset| subset.difference)
+        .number("Standard error", |subset| subset.difference_error)
+        .build();
+    let lead = capital(&near.sentence()) + ".";
+    Some(Section::new("alternatives", "Subsets as good").lead(lead).table(table).note(note))
+}
+
+/// The columns that were not chosen.
+pub fn columns_not_chosen(view: &RecordView<'_>) -> Option<Section> {
+    let record = view.record;
+    let empty = view.empty_score();
+    let chosen_at = |step: usize| record.selected.get(step.checked_sub(1)?).map(|column| column.name.clone());
+    let number = |text: String| Some(TableCell::text(text));
+    let outside = &record.outside;
+    let all = record.data.features.saturating_sub(record.selected.len() + record.excluded.len());
+    let more = match all.saturating_sub(outside.len()) {
+        0 => String::new(),
+        more => format!(" {} more are described by vaglio explain.", count(more as u64)),
+    };
+    let table = TableBuilder::new("Columns not chosen", "“outside”", outside)
+        .name("Column", |column| column.name.clone())
+        .cells("Rank alone", ColumnStyle::Number, move |column| {
+            column.rank_alone.and_then(|rank| number(count(rank as u64)))
+        })
+        .number("Alone it lowers the score by", move |column| Some(empty? - column.alone.and_then(finite)?))
+        .cells("Nearest", ColumnStyle::Text, move |column| {
+            let nearest = column.nearest?;
+            let chosen = chosen_at(nearest.step).unwrap_or_else(|| "the result".into());
+            let word = if nearest.above < 0.0 { "below" } else { "above" };
+            let cell = TableCell::text(format!("rank {} at step {}", count(nearest.rank as u64), nearest.step));
+            Some(cell.note(format!("{} {word} {chosen}", short(nearest.above.abs()))))
+        })
+        .share("The chosen explain", |column| column.explained)
+        .text("Most like", |column| {
+            column.most_alike.map_or_else(String::new, |alike| {
+                format!("{} ({:.2})", view.name(alike.index), alike.correlation).replace("(-", "(−")
+            })
+        })
+        .text("Constant", |column| {
+            column.constant_in.sentence().map(|words| words.replacen("constant ", "", 1)).unwrap_or_default()
+        })
+        .text("False discovery", |column| {
+            record.fdr.as_ref().and_then(|fdr| fdr.verdict_text(column.index)).unwrap_or_default()
+        })
+        .text("Missing", |column| Some(column.missing).filter(|share| *share > 0.0).map(percent).unwrap_or_default())
+        .build();
+    let note = format!("Nearest is the step at which the column ranked best; the chosen columns explain its R².{more}");
+    (!outside.is_empty()).then(|| Section::new("outside", "Columns that were not chosen").table(table).note(note))
+}
+
+/// The columns that could not be chosen.
+pub fn excluded_columns(view: &RecordView<'_>) -> Option<Section> {
+    let table = TableBuilder::new("Columns left out", "“excluded”", &view.record.excluded)
+        .name("Column", |column| column.name.clone())
+        .count("Index", |column| column.index)
+        .text("Reason", |column| column.reason.replace('_', " "))
+        .build();
+    Section::new("excluded", "Columns left out").table(table).non_empty()
+}
+
+/// The type of each column as read, and the rows that were left out.
+pub fn columns_as_read(view: &RecordView<'_>) -> Option<Section> {
+    let data = &view.record.data;
+    let left_out = match data.left_out.is_empty() {
+        true => String::new(),
+        false => format!("Left out: {}.", left_out_rows(&data.left_out)),
+    };
+    let table = TableBuilder::new("Columns as read", "“data.columns”", &data.columns)
+        .name("Columns", TakenColumns::names)
+        .text("Taken for", TakenColumns::words)
+        .build();
+    Section::new("taken", "Columns as read").lead(left_out).table(table).non_empty()
+}

@@ -1,0 +1,151 @@
+//! Results of repeating the selection: outer folds, selection frequencies, false discoveries.
+
+use super::number::{count, counted, percent, short, significant};
+use super::record_view::{RecordView, finite, listed};
+use super::section::Section;
+use super::table::{PageTable, TableBuilder};
+use crate::record::{ColumnVerdict, Frequency, Verdict};
+use std::collections::{HashMap, HashSet};
+
+/// Rates of false discoveries for which stable columns are counted.
+const RATES: [f64; 2] = [0.1, 0.2];
+/// Columns whose frequencies are listed, at most.
+const FREQUENT: usize = 25;
+/// Verdicts that are listed, at most.
+const VERDICTS: usize = 60;
+
+/// Every outer fold.
+pub fn outer_folds(view: &RecordView<'_>) -> Option<Section> {
+    let nested = view.record.nested.as_ref()?;
+    let mut table = TableBuilder::new("Outer folds", "“nested.per_fold”", &nested.per_fold);
+    if nested.repeats > 1 {
+        table = table.count("Repeat", |fold| fold.repeat);
+    }
+    let table = table
+        .count("Fold", |fold| fold.fold)
+        .count("Rows", |fold| fold.rows)
+        .number("Loss", |fold| finite(fold.loss))
+        .number("Without features", |fold| finite(fold.empty_loss))
+        .number("Cross-validated", |fold| fold.cross_validated)
+        .number("Score", |fold| finite(fold.score))
+        .count("Size", |fold| fold.size)
+        .short("λ", |fold| fold.lambda)
+        .text("Columns", |fold| listed(fold.selected.iter().map(String::as_str), 12))
+        .build();
+    Section::new("folds", "Outer folds").table(table).non_empty()
+}
+
+/// How often columns come back in outer folds and in halves of the rows.
+pub fn frequencies(view: &RecordView<'_>) -> Option<Section> {
+    let (nested, stability) = (&view.record.nested, &view.record.stability);
+    let selected: HashSet<String> = view.selected().into_iter().map(|index| view.name(index)).collect();
+    let made = view.record.data.made.iter();
+    let is_chosen = |columns: &[usize]| columns.iter().any(|&index| selected.contains(&view.name(index)));
+    let sources = made.filter(|made| is_chosen(&made.columns)).flat_map(|made| made.of.clone());
+    let sources: HashSet<String> = sources.chain(selected.iter().cloned()).collect();
+    let by_source = [nested.as_ref().map(|n| &n.by_source[..]), stability.as_ref().map(|s| &s.by_source[..])];
+    let by_column = [nested.as_ref().map(|n| &n.frequency[..]), stability.as_ref().map(|s| &s.frequency[..])];
+    let mut section = Section::new("frequencies", "Which columns come back").lead(repetitions(view));
+    if !view.record.data.made.is_empty() {
+        section = section.table(frequency_table("Column of the data", "“by_source”", by_source, &sources));
+    }
+    let table = frequency_table("Column", "“frequency”", by_column, &selected);
+    (!table.rows.is_empty()).then(|| section.table(table).note("Chosen columns are marked."))
+}
+
+fn frequency_table(head: &str, key: &str, lists: [Option<&[Frequency]>; 2], chosen: &HashSet<String>) -> PageTable {
+    type Shares<'n> = (&'n str, [Option<f64>; 2]);
+    let mut rows: Vec<Shares<'_>> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (k, list) in lists.iter().enumerate() {
+        for frequency in list.unwrap_or_default() {
+            let place = *places.entry(&frequency.name).or_insert_with(|| {
+                rows.push((&frequency.name, lists.map(|list| list.map(|_| 0.0))));
+                rows.len() - 1
+            });
+            rows[place].1[k] = Some(frequency.share);
+        }
+    }
+    let sum = |shares: &[Option<f64>; 2]| shares.iter().flatten().sum::<f64>();
+    rows.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
+    let cut = rows.len().saturating_sub(FREQUENT);
+    rows.truncate(FREQUENT);
+    let table = TableBuilder::new(&format!("{head}: selection frequencies"), key, &rows)
+        .name(head, |row| row.0.to_owned())
+        .share("In outer folds", |row| row.1[0])
+        .share("In halves", |row| row.1[1])
+        .marked(|row| chosen.contains(row.0))
+        .build();
+    let more =
+        if cut > 0 { format!("… and {} more, see {key} in selection.json", count(cut as u64)) } else { table.more };
+    PageTable { more, ..table }
+}
+
+fn repetitions(view: &RecordView<'_>) -> String {
+    let mut out = Vec::new();
+    if let Some(nested) = &view.record.nested {
+        let folds = counted(nested.per_fold.len() as u64, "outer fold");
+        let shared =
+            nested.jaccard.map(|share| format!("; two folds share {} of their columns on average", percent(share)));
+        out.push(format!("{folds} repeated the selection{}.", shared.unwrap_or_default()));
+    }
+    if let Some(stability) = &view.record.stability {
+        let splits = stability.splits.as_ref().map_or_else(String::new, |splits| format!(" ({splits})"));
+        let pairs = counted(stability.pairs as u64, "pair");
+        let size = short(stability.size);
+        out.push(format!("{pairs} of complementary halves of the rows{splits} selected {size} columns on average."));
+        for rate in RATES {
+            let stable = stability.columns.iter().filter(|column| column.q <= rate).count();
+            if stable > 0 {
+                out.push(format!(
+                    "By stability paths integrated over sizes 1 to {} (IPSS), {} with at most {} % expected false.",
+                    stability.sizes,
+                    if stable == 1 { "1 column is selected".into() } else { format!("{stable} columns are selected") },
+                    significant(100.0 * rate, 3),
+                ));
+            }
+        }
+    }
+    out.join(" ")
+}
+
+/// The columns that are confirmed or tentative at a rate of false discoveries.
+pub fn discoveries(view: &RecordView<'_>) -> Option<Section> {
+    let fdr = view.record.fdr.as_ref()?;
+    let mut rows = [fdr.with_verdict(Verdict::Confirmed), fdr.with_verdict(Verdict::Tentative)].concat();
+    let cut = rows.len().saturating_sub(VERDICTS);
+    rows.truncate(VERDICTS);
+    let chosen = view.selected();
+    let why = |column: &&ColumnVerdict| match (&column.rival, &column.same_as) {
+        (_, Some(same)) => format!("is the same as {same}, which stands for both"),
+        (Some(rival), _) => format!("the data do not tell it from {rival}"),
+        _ if column.verdict == Verdict::Tentative => format!("is taken at a rate above {}", fdr.rate),
+        _ => String::new(),
+    };
+    let lead = format!(
+        "{}. Of columns confirmed at this rate at most {} % are false on average; the others of {} are rejected.",
+        fdr.sentence(),
+        significant(100.0 * fdr.rate, 3),
+        counted(fdr.columns.len() as u64, "column"),
+    );
+    let more = if cut > 0 {
+        format!(" … and {} more, see “fdr” in selection.json.", count(cut as u64))
+    } else {
+        String::new()
+    };
+    let note = format!(
+        "The q-value is the smallest rate at which a column is taken. Votes are the share of {} experiments in which it entered before {} {} (T-Rex selector).{more}",
+        fdr.experiments,
+        count(fdr.dummies as u64),
+        if fdr.are_virtual { "virtual dummies" } else { "dummies" },
+    );
+    let table = TableBuilder::new("Verdicts", "“fdr”", &rows)
+        .name("Column", |column| column.name.clone())
+        .text("Verdict", |column| column.verdict.word().into())
+        .short("q-value", |column| column.q)
+        .share("Votes", |column| Some(column.votes))
+        .text("Why", why)
+        .marked(|row| chosen.contains(&row.index))
+        .build();
+    Some(Section::new("discoveries", "False discoveries").lead(lead).table(table).note(note))
+}

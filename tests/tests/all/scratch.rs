@@ -11,10 +11,10 @@ const ROWS: usize = 20_000;
 /// Lines of pipelines whose every part works on large vectors.
 const PIPELINES: [&str; 8] = [
     "criterion: {kind: kfold, folds: 4}\nsearch: {kind: greedy, max_features: 3, choose: {folds: 3, rule: one_se}}\n\
-     preprocess: [{kind: impute, scope: fold}, one_hot, standardize]\nevaluate: {nested: 3, intervals: 0.9}",
+     preprocess: [{kind: impute, scope: fold}, one_hot, standardize]\nevaluate: {nested: {folds: 3}, intervals: 0.9}",
     "criterion: loo\nsearch: {kind: floating, max_features: 3, choose: last}\npreprocess: [{kind: impute, how: median}, one_hot]",
     "criterion: {kind: information, measure: bic}\nsearch: {kind: exhaustive, max_features: 2}\n\
-     preprocess: [{kind: drop_columns, columns: [word]}, impute]\nevaluate: {shares: true, alternatives: true}",
+     preprocess: [impute, one_hot]\nevaluate: {shares: true, alternatives: {}}",
     "criterion: mrmr\nsearch: {kind: greedy, max_features: 3, choose: last}\npreprocess: [impute, {kind: ordinal}]",
     "criterion: {kind: kfold, folds: 3}\nsearch: {kind: lars, choose: last}\n\
      preprocess: [impute, one_hot, {kind: interactions, columns: [x0, x1, x2]}]",
@@ -71,7 +71,7 @@ fn results_are_those_of_tables_in_memory() {
 
 #[test]
 fn tables_beyond_the_memory_go_to_scratch_space() {
-    let folder = folder("scratch-auto", 200_000);
+    let folder = folder("scratch-auto", 400_000);
     let lines =
         "criterion: {kind: loo}\nsearch: {kind: greedy, max_features: 2, choose: last}\npreprocess: [impute, one_hot]";
     pipeline(&folder, lines);
@@ -93,7 +93,7 @@ fn tables_beyond_the_memory_go_to_scratch_space() {
 
 #[test]
 fn a_scratch_file_has_no_name_and_ends_with_its_process() {
-    let folder = folder("scratch-killed", 60_000);
+    let folder = folder("scratch-killed", ROWS);
     pipeline(&folder, PIPELINES[0]);
     let run = |out: &str, more: &[&str]| {
         let mut command =

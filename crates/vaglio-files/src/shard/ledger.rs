@@ -96,7 +96,7 @@ impl Shards {
     ) -> Result<Self> {
         Error::unless_between("--of", count.of.unwrap_or(1), 1..=1_000_000)?;
         let prepared = prepare(pipeline, data)?;
-        let start = WorkStart::new((pipeline, data), &prepared, StopSign::default())?;
+        let start = WorkStart::new(pipeline, data, &prepared, StopSign::default())?;
         let is_in_parts = start.is_in_parts(pipeline);
         let folder = folder(&prepared)?;
         let failed = |e: std::io::Error| Error::Unwritable { path: folder.clone(), message: e.to_string() };

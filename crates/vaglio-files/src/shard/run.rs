@@ -169,7 +169,7 @@ impl Shards {
     fn work(&self, prepared: &Prepared, share: &Arc<Share>, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
         let pipeline = &self.pipeline;
         let start =
-            get_or_try_make(&self.start, || WorkStart::new((pipeline, &self.folder), prepared, monitor.stop.clone()))?;
+            get_or_try_make(&self.start, || WorkStart::new(pipeline, &self.folder, prepared, monitor.stop.clone()))?;
         let work = Work::new(pipeline, prepared, start)?;
         let refresh = || {
             share.learn(self.found(share.index)?);

@@ -72,7 +72,7 @@ impl WorkStart {
     ///
     /// # Errors
     /// Returns the errors with which a run is rejected before it begins.
-    pub fn new((pipeline, folder): (&ValidPipeline, &Path), prepared: &Prepared, stop: StopSign) -> Result<Self> {
+    pub fn new(pipeline: &ValidPipeline, folder: &Path, prepared: &Prepared, stop: StopSign) -> Result<Self> {
         let selector = pipeline.selector();
         let train = prepared.train.clone().stopping_at(stop);
         let design = selector.design(&train)?.stopping_at(StopSign::default());

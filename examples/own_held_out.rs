@@ -23,12 +23,8 @@ impl Criterion for Concordance {
     }
 
     /// Column to read besides the candidates, and its allowed words, numbered in this order.
-    fn assignment(&self) -> Option<&str> {
-        self.event.as_deref()
-    }
-
-    fn assignment_words(&self) -> &'static [&'static str] {
-        &["0", "1"]
+    fn traits(&self) -> CriterionTraits {
+        CriterionTraits { assignment: self.event.clone(), assignment_words: &["0", "1"], ..CriterionTraits::default() }
     }
 
     /// Fold of each row.

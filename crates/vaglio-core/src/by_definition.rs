@@ -1,21 +1,11 @@
 //! Scores by the definition of a criterion, with errors that name it.
 
-use crate::{Criterion, Design, Error, Evaluator, Feature, Result, Role, Score, Trace, Trials, larger, smaller};
+use crate::{Criterion, Design, Error, Evaluator, Feature, Result, Role, Score, SubsetChange, Trace, Trials};
 
 /// The evaluator that retrains for every trial.
 pub(crate) struct ByDefinition<'d> {
     pub criterion: &'d dyn Criterion,
     pub design: &'d Design,
-}
-
-impl ByDefinition<'_> {
-    fn all(&mut self, subsets: impl Iterator<Item = Vec<Feature>>, scores: &mut [Score]) -> Result<()> {
-        for (subset, score) in subsets.zip(scores) {
-            self.design.data().sign.check()?;
-            *score = self.score(&subset)?;
-        }
-        Ok(())
-    }
 }
 
 impl Evaluator for ByDefinition<'_> {
@@ -25,12 +15,18 @@ impl Evaluator for ByDefinition<'_> {
         score.map_err(|error| of_criterion(error, self.criterion, self.design.names(), subset))
     }
 
-    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.all(candidates.iter().map(|&candidate| larger(subset, candidate)), scores)
-    }
-
-    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.all(candidates.iter().map(|&candidate| smaller(subset, candidate)), scores)
+    fn scores(
+        &mut self,
+        change: SubsetChange,
+        subset: &[Feature],
+        candidates: &[Feature],
+        scores: &mut [Score],
+    ) -> Result<()> {
+        for (&candidate, score) in candidates.iter().zip(scores) {
+            self.design.data().sign.check()?;
+            *score = self.score(&change.apply_to(subset, candidate))?;
+        }
+        Ok(())
     }
 
     fn trace(&self, _: Trials<'_>) -> Trace {
@@ -55,13 +51,9 @@ impl Evaluator for Unscored {
         Ok(Score { loss: 0.0, lambda: self.lambda })
     }
 
-    fn score_additions(&mut self, _: &[Feature], _: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn scores(&mut self, _: SubsetChange, _: &[Feature], _: &[Feature], scores: &mut [Score]) -> Result<()> {
         scores.fill(self.score(&[])?);
         Ok(())
-    }
-
-    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.score_additions(subset, candidates, scores)
     }
 }
 
@@ -71,7 +63,7 @@ pub(crate) fn no_number() -> Error {
 
 /// An error as one of a criterion, on these columns.
 pub(crate) fn of_criterion(error: Error, criterion: &dyn Criterion, names: &[String], columns: &[Feature]) -> Error {
-    let error = criterion.loss().and_then(|loss| loss.failure()).unwrap_or(error);
+    let error = criterion.traits().loss.and_then(|loss| loss.failure()).unwrap_or(error);
     error.of(Role::Criterion, criterion.typetag_name()).on(|| named(names, columns))
 }
 

@@ -1,8 +1,8 @@
 //! Criteria: how good a subset of columns is.
 
 use crate::{
-    AnyLoss, AnyResampling, Correlation, Design, Feature, Found, Geometry, Outline, Result, Round, Score, Shortcut,
-    registered,
+    AnyLoss, AnyResampling, Correlation, Design, Estimate, Feature, Found, Geometry, Outline, Plan, Result, Round,
+    Score, registered,
 };
 use std::fmt::Debug;
 
@@ -13,7 +13,7 @@ use std::fmt::Debug;
 /// A score of +∞ is worse than any other and refuses the subset: a column whose addition or removal gives it is never the
 /// best, and where all give it there is none, so that the search ends. NaN is an error. Of row weights only ratios matter: all
 /// weights and λ times one factor change no score. A row of weight 2 is the row given twice, unless rows are held out
-/// ([`Criterion::folds`]), where both are held out together, or counted ([`Criterion::counts_rows`]), where both are one row.
+/// ([`Criterion::folds`]), where both are held out together, or counted ([`CriterionTraits::counts_rows`]), where both are one row.
 pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     /// The definition, by plain retraining: slow and obviously right.
     ///
@@ -21,14 +21,20 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     /// [`crate::Error::Numerical`] where retraining fails.
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score>;
 
-    /// The shortcut, where there is one for this design. `None`: every trial calls [`Criterion::evaluate`].
+    /// What it is, whatever the design.
+    fn traits(&self) -> CriterionTraits {
+        CriterionTraits::default()
+    }
+
+    /// How a search on a design is computed, and what it costs; by default every trial by [`Criterion::evaluate`], at unknown cost.
     ///
-    /// `outline` says how far the search will go, for criteria that choose among several engines; it changes no result.
-    ///
-    /// # Errors
-    /// [`crate::Error::Numerical`] when the columns over- or underflow.
-    fn accelerate<'d>(&'d self, _design: &'d Design, _outline: &Outline) -> Result<Option<Shortcut<'d>>> {
-        Ok(None)
+    /// `outline` says how far the search will go, for criteria that choose among several engines; it changes no result. Made for
+    /// `vaglio plan` too, so that the work belongs to the plan's start.
+    fn plan<'d>(&'d self, design: &'d Design, _outline: &Outline) -> Plan<'d> {
+        Plan::by_definition(Estimate::unknown(
+            definition_engine(self.folds(design)),
+            "every subset is evaluated by the criterion's definition",
+        ))
     }
 
     /// Relevance and Gram columns that least-angle searches walk on; linear correlation unless overridden.
@@ -49,28 +55,6 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
         Ok(HeldOut::Nothing)
     }
 
-    /// Whether the score depends on the number of rows, as information criteria and tests do. That is
-    /// [`EngineDesign::counted_rows`](crate::engine::EngineDesign::counted_rows), whatever the weights add up to.
-    fn counts_rows(&self) -> bool {
-        false
-    }
-
-    /// The splits by which rows are held out, where they are not held out once each.
-    fn splits(&self) -> Option<&AnyResampling> {
-        None
-    }
-
-    /// The column of the data that gives every row its fold, if a setting names one; it is no feature.
-    fn assignment(&self) -> Option<&str> {
-        None
-    }
-
-    /// The words that this column may have, in the order of the numbers that [`Design::assignment`] has for them. Without
-    /// any, its values are numbered as they come.
-    fn assignment_words(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     /// Checks the settings before any data are read.
     ///
     /// # Errors
@@ -87,27 +71,6 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
         Ok(())
     }
 
-    /// Whether it scores with a λ for each output, where the readout has that: see [`EngineDesign::of_outputs`](crate::engine::EngineDesign::of_outputs).
-    fn scores_each_output(&self) -> bool {
-        false
-    }
-
-    /// The loss that the score is a mean of, if it is one.
-    fn loss(&self) -> Option<AnyLoss> {
-        None
-    }
-
-    /// Whether the score of the empty subset compares with those of others, so that a search whose best subset is no
-    /// better than none takes none. By default where the score is a mean loss.
-    fn compares_with_empty(&self) -> bool {
-        self.loss().is_some()
-    }
-
-    /// Whether the score of a subset is the same on a design of its columns alone. By default where the score is a mean loss.
-    fn is_of_subset_alone(&self) -> bool {
-        self.loss().is_some()
-    }
-
     /// Whether processes that make one search of the design together gain by it: trials that bounds do not spare take most of its work and leave
     /// no lasting [`Trace`](crate::Trace), or the work goes through [`EngineDesign::process_group`](crate::engine::EngineDesign::process_group).
     fn is_in_parts(&self, _design: &Design) -> bool {
@@ -121,13 +84,36 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     fn found(&self, _design: &Design, _subset: &[Feature]) -> Result<Found> {
         Ok(Found::default())
     }
+}
 
-    /// What a search would use and cost, for `plan`. By default the cost is not known.
-    fn estimate(&self, design: &Design, _outline: &Outline) -> Estimate {
-        Estimate::unknown(
-            definition_engine(self.folds(design)),
-            "every subset is evaluated by the criterion's definition",
-        )
+/// What a criterion is, whatever the design. The default is a score of no loss, without any of these properties.
+#[derive(Debug, Clone, Default)]
+pub struct CriterionTraits {
+    /// The loss that the score is a mean of.
+    pub loss: Option<AnyLoss>,
+    /// The splits by which rows are held out, where they are not held out once each.
+    pub splits: Option<AnyResampling>,
+    /// The column of the data that gives every row its fold; it is no feature.
+    pub assignment: Option<String>,
+    /// The words that this column may have, in the order of the numbers of [`Design::assignment`]. Without any, its values are
+    /// numbered as they come.
+    pub assignment_words: &'static [&'static str],
+    /// Whether it scores with a λ for each output, where the readout has that: see
+    /// [`EngineDesign::of_outputs`](crate::engine::EngineDesign::of_outputs).
+    pub scores_each_output: bool,
+    /// Whether the score depends on the number of rows, as information criteria and tests do:
+    /// [`EngineDesign::counted_rows`](crate::engine::EngineDesign::counted_rows), whatever the weights add up to.
+    pub counts_rows: bool,
+    /// Whether the score of the empty subset compares with others, so that a search whose best subset is no better takes none.
+    pub compares_with_empty: bool,
+    /// Whether the score of a subset is the same on a design of its columns alone.
+    pub is_of_subset_alone: bool,
+}
+
+impl CriterionTraits {
+    /// A mean loss, which compares with that of the empty subset and depends on no other column.
+    pub fn from_loss(loss: AnyLoss) -> Self {
+        CriterionTraits { loss: Some(loss), compares_with_empty: true, is_of_subset_alone: true, ..Self::default() }
     }
 }
 
@@ -145,35 +131,4 @@ pub enum HeldOut {
     EachRow,
     /// The rows of each fold, in every round.
     Folds(Vec<Round>),
-}
-
-impl Estimate {
-    /// Of work of which nothing is known.
-    pub fn unknown(engine: &'static str, reason: impl Into<String>) -> Self {
-        Estimate { engine, reason: reason.into(), flops: f64::NAN, bytes: f64::NAN }
-    }
-
-    /// Whether anything is known of the work.
-    pub fn is_known(&self) -> bool {
-        !(self.flops.is_nan() && self.bytes.is_nan())
-    }
-
-    /// The same work so many times.
-    #[must_use]
-    pub fn times(self, times: usize) -> Self {
-        Estimate { flops: times as f64 * self.flops, bytes: times as f64 * self.bytes, ..self }
-    }
-}
-
-/// The engine that a criterion would choose, and its cost.
-#[derive(Debug, Clone)]
-pub struct Estimate {
-    /// Its identifier in `selection.json`.
-    pub engine: &'static str,
-    /// Why it was chosen.
-    pub reason: String,
-    /// Floating-point operations of the search; NaN, as bytes are, where nothing is known.
-    pub flops: f64,
-    /// Bytes beside the data.
-    pub bytes: f64,
 }

@@ -59,7 +59,7 @@ impl Diagnostics {
     }
 }
 
-/// Records the [`Diagnostics`] of the trials of an evaluator and of its branches, on any thread. The default records nothing.
+/// Records the [`Diagnostics`] of the trials of an evaluator and of its forks, on any thread. The default records nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Recorder(Vec<Arc<Noted>>);
 

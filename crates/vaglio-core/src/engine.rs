@@ -159,7 +159,7 @@ pub trait EngineDesign {
     }
 
     /// The design of these columns alone, numbered anew in their order, for criteria whose scores are
-    /// [of a subset alone](crate::Criterion::is_of_subset_alone); models are those of the whole design. `None` where all
+    /// [of a subset alone](crate::CriterionTraits::is_of_subset_alone); models are those of the whole design. `None` where all
     /// columns belong together: of a learner that is trained by its own `fit`, and where maps are refitted in folds.
     fn restrict_columns(&self, columns: &[Feature]) -> Option<Design> {
         let design = self.design();

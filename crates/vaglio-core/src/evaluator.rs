@@ -1,17 +1,38 @@
 //! Evaluators: what makes the trials of a search cheap.
 
-use crate::{Error, Feature, Geometry, Recorder, Result, Score, Winner};
+use crate::by_definition::ByDefinition;
+use crate::criterion::definition_engine;
+use crate::{Criterion, Design, Error, Feature, Geometry, Recorder, Result, Score, Winner};
+
+/// A change of a subset by one column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubsetChange {
+    /// The column enters.
+    Addition,
+    /// The column leaves.
+    Removal,
+}
+
+impl SubsetChange {
+    /// The subset after the change.
+    pub fn apply_to(self, subset: &[Feature], feature: Feature) -> Vec<Feature> {
+        match self {
+            SubsetChange::Addition => subset.iter().copied().chain([feature]).collect(),
+            SubsetChange::Removal => subset.iter().copied().filter(|&f| f != feature).collect(),
+        }
+    }
+}
 
 /// Trials of the current subset, by the candidates that are added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trials<'c> {
-    /// Those of [`Evaluator::score_additions`].
+    /// Those of [`Evaluator::scores`] with [`SubsetChange::Addition`].
     Additions(&'c [Feature]),
-    /// Those of [`Evaluator::score_removals`].
+    /// Those of [`Evaluator::scores`] with [`SubsetChange::Removal`].
     Removals(&'c [Feature]),
-    /// Those of [`Evaluator::best_addition`].
+    /// Those of [`Evaluator::best`] with [`SubsetChange::Addition`].
     BestAddition(&'c [Feature]),
-    /// Those of [`Evaluator::best_removal`].
+    /// Those of [`Evaluator::best`] with [`SubsetChange::Removal`].
     BestRemoval(&'c [Feature]),
 }
 
@@ -25,9 +46,12 @@ impl<'c> Trials<'c> {
         }
     }
 
-    /// Whether they are added, and not removed.
-    pub fn are_additions(self) -> bool {
-        matches!(self, Trials::Additions(_) | Trials::BestAddition(_))
+    /// Whether they are added or removed.
+    pub fn change(self) -> SubsetChange {
+        match self {
+            Trials::Additions(_) | Trials::BestAddition(_) => SubsetChange::Addition,
+            Trials::Removals(_) | Trials::BestRemoval(_) => SubsetChange::Removal,
+        }
     }
 }
 
@@ -56,36 +80,26 @@ pub trait Evaluator: Send {
     /// [`Error::Numerical`](crate::Error::Numerical), as of all methods.
     fn score(&mut self, subset: &[Feature]) -> Result<Score>;
 
-    /// The scores of the current subset with each candidate added; `scores` has one place per candidate.
-    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    /// The scores after changes of the current subset by each candidate; `scores` has one place per candidate.
+    fn scores(
+        &mut self,
+        change: SubsetChange,
+        subset: &[Feature],
+        candidates: &[Feature],
+        scores: &mut [Score],
+    ) -> Result<()> {
         for (&candidate, score) in candidates.iter().zip(scores) {
-            *score = self.score(&larger(subset, candidate))?;
+            *score = self.score(&change.apply_to(subset, candidate))?;
         }
         Ok(())
     }
 
-    /// The scores of the current subset with each candidate removed; `scores` has one place per candidate.
-    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        for (&candidate, score) in candidates.iter().zip(scores) {
-            *score = self.score(&smaller(subset, candidate))?;
-        }
-        Ok(())
-    }
-
-    /// The best addition with its ties: exactly what [`Winner::among`] makes of [`Evaluator::score_additions`], for
-    /// evaluators that can prove candidates worse without scoring them. `None` without candidates or when all score +∞.
-    fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+    /// The best of these changes with its ties: exactly what [`Winner::among`] makes of [`Evaluator::scores`], for evaluators
+    /// that can prove candidates worse without scoring them. `None` without candidates or when all score +∞.
+    fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let mut scores = vec![Score::WORST; candidates.len()];
-        self.score_additions(subset, candidates, &mut scores)?;
-        winner(candidates, &scores, "added")
-    }
-
-    /// The removal that leaves the best subset, with its ties: exactly what [`Winner::among`] makes of
-    /// [`Evaluator::score_removals`], likewise.
-    fn best_removal(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        let mut scores = vec![Score::WORST; candidates.len()];
-        self.score_removals(subset, candidates, &mut scores)?;
-        winner(candidates, &scores, "removed")
+        self.scores(change, subset, candidates, &mut scores)?;
+        winner(change, candidates, &scores)
     }
 
     /// What trials leave behind in the caches. Answers of trials that leave no [lasting](Trace::Lasting) trace may come from an earlier run
@@ -96,13 +110,8 @@ pub trait Evaluator: Send {
         Trace::Lasting
     }
 
-    /// Caches follow the addition of `feature` to `subset`.
-    fn add(&mut self, _subset: &[Feature], _feature: Feature) -> Result<()> {
-        Ok(())
-    }
-
-    /// Caches follow the removal of `feature` from `subset`, of which it is one.
-    fn remove(&mut self, _subset: &[Feature], _feature: Feature) -> Result<()> {
+    /// Caches follow a change of `subset` by `feature`.
+    fn apply(&mut self, _change: SubsetChange, _subset: &[Feature], _feature: Feature) -> Result<()> {
         Ok(())
     }
 
@@ -127,61 +136,49 @@ pub trait Evaluator: Send {
         Ok(None)
     }
 
-    /// The score with several columns added together, for evaluators that add them to a copy of their state; `None` where
-    /// the nodes of [`Evaluator::tree`] do it, each of which keeps what its columns that follow need.
+    /// A copy that changes do not carry over to the evaluator, with caches of the current subset; `None` where a reset costs no
+    /// more than a copy.
     ///
-    /// # Errors
-    /// Those of [`Evaluator::score`].
-    fn score_with(&mut self, _subset: &[Feature], _more: &[Feature]) -> Result<Option<Score>> {
+    /// `candidates` are the columns that are expected to be added to it, in this order: caches of others may be left out.
+    /// Without any, the copy is asked for its score alone. Every other question is answered all the same.
+    fn fork(&mut self, _subset: &[Feature], _candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
         Ok(None)
     }
 
-    /// The root of a depth-first search of the current subset with any of the columns `later`, for evaluators whose
-    /// nodes can share states; by default each node resets the evaluator.
-    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
-        Ok(walked(self, subset, later))
-    }
-
     /// A lower bound of the scores of the current subset with one to `most` of the columns `later`; −∞ when nothing is
-    /// known. For evaluators without a tree of their own.
+    /// known.
     fn bound(&mut self, _subset: &[Feature], _later: &[Feature], _most: usize) -> Result<f64> {
         Ok(f64::NEG_INFINITY)
     }
 }
 
 /// The best of trials, refusing scores that are not numbers, which would silently lose every comparison.
-pub(crate) fn winner(candidates: &[Feature], scores: &[Score], done: &str) -> Result<Option<Winner>> {
+pub(crate) fn winner(change: SubsetChange, candidates: &[Feature], scores: &[Score]) -> Result<Option<Winner>> {
+    let done = if change == SubsetChange::Addition { "added" } else { "removed" };
     match candidates.iter().zip(scores).find(|(_, score)| score.loss.is_nan()) {
         Some((feature, _)) => Err(Error::Numerical(format!("with column {feature} {done}, the score is not a number"))),
         None => Ok(Winner::among(candidates, scores)),
     }
 }
 
-/// A node of a depth-first search: a subset, and the columns that may follow it, in a fixed order.
-pub trait Branch {
-    /// The score of the subset.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`](crate::Error::Numerical), as of all methods.
-    fn score(&mut self) -> Result<Score>;
-
-    /// The scores with the later column of each place added, places counted from 0.
-    fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()>;
-
-    /// The node with the later column at `place` added; the columns after it may follow.
-    fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>>;
-
-    /// Whether visiting nodes moves the evaluator's caches, which are then reset before they are used again.
-    fn moves_caches(&self) -> bool {
-        false
+/// The score of a subset with several columns added together, which leaves the evaluator at the subset.
+///
+/// # Errors
+/// [`Error::Numerical`](crate::Error::Numerical).
+pub fn score_with(evaluator: &mut dyn Evaluator, subset: &[Feature], more: &[Feature]) -> Result<Score> {
+    if let Some(mut fork) = evaluator.fork(subset, &[])? {
+        let mut all = subset.to_vec();
+        for &feature in more {
+            fork.apply(SubsetChange::Addition, &all, feature)?;
+            all.push(feature);
+        }
+        return fork.score(&all);
     }
-
-    /// A lower bound of the scores with one to `most` of the later columns from `place` on; −∞ when nothing is known.
-    ///
-    /// From place 0 on it may take more work, since it decides on the whole node; from others it is asked for often.
-    fn bound(&mut self, _place: usize, _most: usize) -> Result<f64> {
-        Ok(f64::NEG_INFINITY)
-    }
+    let all = [subset, more].concat();
+    evaluator.reset(&all)?;
+    let score = evaluator.score(&all)?;
+    evaluator.reset(subset)?;
+    Ok(score)
 }
 
 /// Columns and targets of which the least squares fits bound scores from below.
@@ -211,7 +208,7 @@ pub struct RowsHeldOut {
     pub lambda: f64,
 }
 
-/// How a criterion computes on a design: what [`Criterion::accelerate`](crate::Criterion::accelerate) returns.
+/// The evaluator of a criterion on a design, which a [`Plan`](crate::Plan) starts.
 pub struct Shortcut<'d> {
     pub(crate) engine: Engine,
     pub(crate) evaluator: Box<dyn Evaluator + 'd>,
@@ -226,7 +223,7 @@ pub struct Engine {
     pub name: &'static str,
     /// The identifier of the approximation, for criteria that can make one.
     pub approximation: Option<&'static str>,
-    /// What the lower bounds of its evaluator and branches rest on, in a word; `None` where it has none.
+    /// What the lower bounds of its evaluator rest on, in a word; `None` where it has none.
     pub bound: Option<&'static str>,
 }
 
@@ -236,13 +233,18 @@ impl<'d> Shortcut<'d> {
         Shortcut::of(engine, Box::new(evaluator))
     }
 
+    /// Every trial by the definition of a criterion.
+    pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
+        Shortcut::new(definition_engine(criterion.folds(design)), ByDefinition { criterion, design })
+    }
+
     /// The same of an evaluator in a box.
     pub fn of(engine: &'static str, evaluator: Box<dyn Evaluator + 'd>) -> Self {
         let engine = Engine { name: engine, approximation: None, bound: None };
         Shortcut { engine, evaluator, recorder: Recorder::default(), geometry: None }
     }
 
-    /// The same, of an evaluator that records on `recorder` what rounding asks of its trials, those of branches among them.
+    /// The same, of an evaluator that records on `recorder` what rounding asks of its trials, those of forks among them.
     #[must_use]
     pub fn recording(self, recorder: Recorder) -> Self {
         Shortcut { recorder, ..self }
@@ -268,68 +270,4 @@ impl<'d> Shortcut<'d> {
         self.geometry = Some(Box::new(geometry));
         self
     }
-}
-
-/// The root of a depth-first search that resets the evaluator at every node: what [`Evaluator::tree`] does by default.
-pub fn walked<'e, E: Evaluator + ?Sized>(
-    evaluator: &'e mut E,
-    subset: &[Feature],
-    later: &[Feature],
-) -> Box<dyn Branch + 'e> {
-    Box::new(ResetNode { evaluator, subset: subset.to_vec(), later: later.to_vec(), is_there: true })
-}
-
-struct ResetNode<'e, E: ?Sized> {
-    evaluator: &'e mut E,
-    subset: Vec<Feature>,
-    later: Vec<Feature>,
-    /// Whether the evaluator's caches are those of this node.
-    is_there: bool,
-}
-
-impl<E: Evaluator + ?Sized> ResetNode<'_, E> {
-    fn arrive(&mut self) -> Result<()> {
-        if !std::mem::replace(&mut self.is_there, true) {
-            self.evaluator.reset(&self.subset)?;
-        }
-        Ok(())
-    }
-}
-
-impl<E: Evaluator + ?Sized> Branch for ResetNode<'_, E> {
-    fn moves_caches(&self) -> bool {
-        true
-    }
-
-    fn score(&mut self) -> Result<Score> {
-        self.arrive()?;
-        self.evaluator.score(&self.subset)
-    }
-
-    fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()> {
-        self.arrive()?;
-        let candidates: Vec<Feature> = places.iter().map(|&place| self.later[place]).collect();
-        self.evaluator.score_additions(&self.subset, &candidates, scores)
-    }
-
-    fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>> {
-        self.is_there = false;
-        let (subset, later) = (larger(&self.subset, self.later[place]), self.later[place + 1..].to_vec());
-        Ok(Box::new(ResetNode { evaluator: &mut *self.evaluator, subset, later, is_there: false }))
-    }
-
-    fn bound(&mut self, place: usize, most: usize) -> Result<f64> {
-        self.arrive()?;
-        self.evaluator.bound(&self.subset, &self.later[place..], most)
-    }
-}
-
-/// A subset with one column more.
-pub fn larger(subset: &[Feature], feature: Feature) -> Vec<Feature> {
-    subset.iter().copied().chain([feature]).collect()
-}
-
-/// A subset without one of its columns.
-pub fn smaller(subset: &[Feature], feature: Feature) -> Vec<Feature> {
-    subset.iter().copied().filter(|&f| f != feature).collect()
 }

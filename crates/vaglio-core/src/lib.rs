@@ -25,7 +25,7 @@
 //!     }
 //! }
 //! ```
-//! [`Criterion::evaluate`] is the definition. That alone works with every search; add [`Criterion::accelerate`] when there
+//! [`Criterion::evaluate`] is the definition. That alone works with every search; add [`Criterion::plan`] when there
 //! is a shortcut. `plugins/vaglio-dependence` has complete examples.
 
 extern crate self as vaglio_core;
@@ -66,6 +66,7 @@ mod outline;
 mod path;
 mod penalty;
 mod per_fold_preprocessing;
+mod plan;
 mod power_of_two;
 mod prediction_units;
 pub mod prelude;
@@ -98,14 +99,13 @@ pub use choose::{Choose, CrossValidation, MOST_FOLDS, MOST_REPEATS, Rule, Wanted
 pub use classes::{ClassOrder, Classes, is_tie};
 pub use clustered::{ClusterSum, Spread, is_alone};
 pub use constraints::{AtMost, Constraints, Growth, Heredity, Listed, Rules, Sign};
-pub use criterion::{Criterion, Estimate, HeldOut};
+pub use criterion::{Criterion, CriterionTraits, HeldOut};
 pub use describe::{Description, Registration, Role, descriptions, registrations, title};
 pub use design::Design;
 pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
 pub use error::{Error, ExitClass, Place, Result, nearest};
 pub use evaluator::{
-    Branch, Engine, Evaluator, RowsHeldOut, ScoreOfSquares, Shortcut, SquaresBound, Trace, Trials, larger, smaller,
-    walked,
+    Engine, Evaluator, RowsHeldOut, ScoreOfSquares, Shortcut, SquaresBound, SubsetChange, Trace, Trials, score_with,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues};
 pub use found::{Figures, Found};
@@ -127,6 +127,7 @@ pub use outline::Outline;
 pub use path::{Action, AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step, StopReason};
 pub use penalty::{AutoGrid, Lambda, Per, geometric};
 pub use per_fold_preprocessing::{GlobalFit, PerFoldPreprocessing, RefitColumns, RefitScope, Requirement};
+pub use plan::{Estimate, Plan};
 pub use power_of_two::{PowerOfTwoScaling, times_power};
 pub use prediction_units::PredictionUnits;
 pub use problem::{Block, Problem};

@@ -57,7 +57,7 @@ impl DistributedTrials<'_> {
         }
         let parts = processes.gather(work, candidates.len(), &mut |range| {
             let mut scores = vec![Score::WORST; range.len()];
-            try_some(evaluator, subset, trials, &candidates[range], &mut scores)?;
+            evaluator.scores(trials.change(), subset, &candidates[range], &mut scores)?;
             Ok(written(&scores, recorder.take()))
         })?;
         let (mut scores, mut noted) = (Vec::with_capacity(candidates.len()), None);
@@ -81,23 +81,8 @@ pub(crate) fn try_first(evaluator: &mut dyn Evaluator, subset: &[Feature], trial
     let all = trials.candidates();
     let first = &all[..all.len().min(2)];
     match trials {
-        Trials::BestAddition(_) => evaluator.best_addition(subset, first).map(drop),
-        Trials::BestRemoval(_) => evaluator.best_removal(subset, first).map(drop),
-        _ => try_some(evaluator, subset, trials, first, &mut [Score::WORST; 2][..first.len()]),
-    }
-}
-
-/// Scores the trials of some of the candidates.
-pub(crate) fn try_some(
-    evaluator: &mut dyn Evaluator,
-    subset: &[Feature],
-    trials: Trials<'_>,
-    some: &[Feature],
-    scores: &mut [Score],
-) -> Result<()> {
-    match trials.are_additions() {
-        true => evaluator.score_additions(subset, some, scores),
-        false => evaluator.score_removals(subset, some, scores),
+        Trials::BestAddition(_) | Trials::BestRemoval(_) => evaluator.best(trials.change(), subset, first).map(drop),
+        _ => evaluator.scores(trials.change(), subset, first, &mut [Score::WORST; 2][..first.len()]),
     }
 }
 

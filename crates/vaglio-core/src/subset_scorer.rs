@@ -4,11 +4,11 @@ use crate::answer_log::{AnswerLog, Answered, Question};
 use crate::by_definition::{ByDefinition, Unscored, no_number, of_criterion};
 use crate::criterion::definition_engine;
 use crate::evaluator::winner;
-use crate::process_group::{DistributedTrials, try_first, try_some};
+use crate::process_group::{DistributedTrials, try_first};
 use crate::{
-    Branch, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, Outline,
-    PathEntry, ProcessGroup, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, Trace, Trials, Winner,
-    WorkItem, larger, smaller,
+    Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, Outline, PathEntry,
+    ProcessGroup, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, SubsetChange, Trace, Trials, Winner,
+    WorkItem, score_with,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -37,17 +37,20 @@ impl<'d> SubsetScorer<'d> {
     /// The empty subset: by the criterion's shortcut where it has one for the design, else by its definition.
     ///
     /// # Errors
-    /// Those of [`Criterion::accelerate`].
+    /// Those of [`Plan::start`](crate::Plan::start).
     pub fn open(criterion: &'d dyn Criterion, design: &'d Design, outline: &Outline) -> Result<Self> {
         let failed = |error: Error| error.of(Role::Criterion, criterion.typetag_name());
         if outline.is_unscored(design) {
             let shortcut = Shortcut::new(definition_engine(criterion.folds(design)), Unscored::new(design));
             return Ok(SubsetScorer { has_errors: false, ..SubsetScorer::new(shortcut) });
         }
-        let subset = match criterion.accelerate(design, outline).map_err(failed)? {
-            Some(shortcut) => SubsetScorer { blamed: Some((criterion, design.names())), ..SubsetScorer::new(shortcut) },
-            None => SubsetScorer::by_definition(criterion, design),
+        let plan = criterion.plan(design, outline);
+        let engine = plan.estimate.engine;
+        let shortcut = match plan.start().map_err(failed)? {
+            Some(shortcut) => shortcut,
+            None => Shortcut::new(engine, ByDefinition { criterion, design }),
         };
+        let subset = SubsetScorer { blamed: Some((criterion, design.names())), ..SubsetScorer::new(shortcut) };
         Ok(SubsetScorer { has_errors: design.data().has_errors, ..subset })
     }
 
@@ -69,8 +72,7 @@ impl<'d> SubsetScorer<'d> {
     /// The empty subset, with every trial by the definition: always right, never fast.
     pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
         let blamed = Some((criterion, design.names()));
-        let engine = definition_engine(criterion.folds(design));
-        SubsetScorer { blamed, ..SubsetScorer::new(Shortcut::new(engine, ByDefinition { criterion, design })) }
+        SubsetScorer { blamed, ..SubsetScorer::new(Shortcut::by_definition(criterion, design)) }
     }
 
     /// An error of the criterion's evaluator as one of the criterion, on these columns.
@@ -207,7 +209,7 @@ impl<'d> SubsetScorer<'d> {
         self.shortcut.recorder.clone()
     }
 
-    /// The diagnostics of all trials so far, those of branches included, are these.
+    /// The diagnostics of all trials so far, those of forks included, are these.
     pub fn recall_diagnostics(&mut self, diagnostics: Option<Diagnostics>) {
         self.diagnostics = diagnostics;
     }
@@ -238,13 +240,10 @@ impl<'d> SubsetScorer<'d> {
             if let Some(found) = scorer.distributed(trials)? {
                 return Ok(found);
             }
-            scorer.ask(|evaluator, selected| try_some(evaluator, selected, trials, candidates, scores))?;
+            scorer.ask(|evaluator, selected| evaluator.scores(trials.change(), selected, candidates, scores))?;
             Ok(scores.to_vec())
         })?;
-        self.check(&found, |place| match trials.are_additions() {
-            true => larger(&self.selected, candidates[place]),
-            false => smaller(&self.selected, candidates[place]),
-        })?;
+        self.check(&found, |place| trials.change().apply_to(&self.selected, candidates[place]))?;
         scores.copy_from_slice(&found);
         Ok(())
     }
@@ -263,20 +262,14 @@ impl<'d> SubsetScorer<'d> {
         let candidates = trials.candidates();
         let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
         self.answered(trials, fits, |scorer| match scorer.distributed(trials)? {
-            Some(scores) => winner(candidates, &scores, if trials.are_additions() { "added" } else { "removed" }),
-            None => scorer.ask(|evaluator, selected| match trials.are_additions() {
-                true => evaluator.best_addition(selected, candidates),
-                false => evaluator.best_removal(selected, candidates),
-            }),
+            Some(scores) => winner(trials.change(), candidates, &scores),
+            None => scorer.ask(|evaluator, selected| evaluator.best(trials.change(), selected, candidates)),
         })
     }
 
     /// Adds a column, which is not in the subset.
     pub fn add(&mut self, feature: Feature) -> Result<()> {
-        self.asked(Question::Add(feature), |scorer| {
-            let change = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.add(selected, feature));
-            scorer.recorded(change).map(drop)
-        })?;
+        self.asked(Question::Add(feature), |scorer| scorer.change(SubsetChange::Addition, feature))?;
         self.selected.push(feature);
         Ok(())
     }
@@ -284,12 +277,13 @@ impl<'d> SubsetScorer<'d> {
     /// Removes a column; one that is not in the subset changes nothing.
     pub fn remove(&mut self, feature: Feature) -> Result<()> {
         let Some(place) = self.selected.iter().position(|&f| f == feature) else { return Ok(()) };
-        self.asked(Question::Remove(feature), |scorer| {
-            let change = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.remove(selected, feature));
-            scorer.recorded(change).map(drop)
-        })?;
+        self.asked(Question::Remove(feature), |scorer| scorer.change(SubsetChange::Removal, feature))?;
         self.selected.remove(place);
         Ok(())
+    }
+
+    fn change(&mut self, change: SubsetChange, feature: Feature) -> Result<()> {
+        self.recorded(|scorer| scorer.ask(|evaluator, selected| evaluator.apply(change, selected, feature))).map(drop)
     }
 
     /// Makes `subset` the current subset.
@@ -325,21 +319,20 @@ impl<'d> SubsetScorer<'d> {
         self.ask(|evaluator, _| evaluator.squares(columns))
     }
 
-    /// The score with several columns added together; `None` where the tree of these columns tells it.
-    pub fn score_with(&mut self, more: &[Feature]) -> Result<Option<Score>> {
-        let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.score_with(selected, more));
+    /// The score with several columns added together.
+    pub fn score_with(&mut self, more: &[Feature]) -> Result<Score> {
+        let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| score_with(evaluator, selected, more));
         let score = self.asked(Question::ScoreWith(more), ask)?;
-        self.check(score.as_slice(), |_| self.selected.iter().chain(more).copied().collect())?;
+        self.check(&[score], |_| self.selected.iter().chain(more).copied().collect())?;
         Ok(score)
     }
 
-    /// The root of a depth-first search of the subset with any of the columns `later`.
-    pub fn tree(&mut self, later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
+    /// The evaluator at the subset, to be moved to others; the scorer resets it before it uses it again.
+    pub fn lend(&mut self) -> Result<&mut (dyn Evaluator + 'd)> {
         self.log.keep_no_more()?;
         self.evaluator()?;
-        let root = self.shortcut.evaluator.tree(&self.selected, later)?;
-        self.is_stale = root.moves_caches();
-        Ok(root)
+        self.is_stale = true;
+        Ok(&mut *self.shortcut.evaluator)
     }
 
     /// A finding about the subset with `more` columns, which a search that goes on after a pause gets again.

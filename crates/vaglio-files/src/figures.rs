@@ -264,8 +264,9 @@ impl Evaluated {
     /// Figures of the predictions held out in the folds of the cross-validated search, if any.
     pub fn figures(&self, prepared: &Prepared, loss: &dyn Loss) -> Option<Figures> {
         let (_, pooled) = self.held_out.as_ref().filter(|(from, _)| *from == PredictedOn::CrossValidation)?;
-        let figures =
-            pooled.figures(prepared.train.class_order().as_ref(), loss, 1).with_output_names(prepared.train.target_names());
+        let figures = pooled
+            .figures(prepared.train.class_order().as_ref(), loss, 1)
+            .with_output_names(prepared.train.target_names());
         Some(Figures { brier: self.reliability.as_ref().map(|found| found.brier), ..figures })
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
 /// losses count as error.
 pub(super) fn single_rows(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
     let criterion = &pipeline.settings().criterion;
-    let loss = criterion.loss().filter(|loss| loss.degree() == Some(0))?;
+    let loss = criterion.traits().loss.filter(|loss| loss.degree() == Some(0))?;
     let is_single = match criterion.folds(design).ok()? {
         HeldOut::Nothing => false,
         HeldOut::EachRow => true,

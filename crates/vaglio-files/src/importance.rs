@@ -55,7 +55,7 @@ const FASTER: f64 = 4.0;
 pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &Outline, walks: Walks) -> f64 {
     let all = design.lambdas();
     let design = design.shared_by(&all[..walks.lambdas.min(all.len())]);
-    let engine = selector.criterion().estimate(&design, outline).engine;
+    let engine = selector.criterion().plan(&design, outline).estimate.engine;
     let least = if slower(engine) > 1.0 { LEAST_OF_ROWS } else { LEAST_WORK };
     (SHARE * walks.rounds() * work(selector, &design, outline) / slower(engine)).max(least)
 }
@@ -90,7 +90,7 @@ pub(super) fn estimate(
     let removals = of_removals(selector, design, size);
     let all = removals + of_exchanges(selector, design, size, outside);
     match all <= budget {
-        true => (all, selector.criterion().estimate(design, &exchanges(size, outside)).bytes),
+        true => (all, selector.criterion().plan(design, &exchanges(size, outside)).estimate.bytes),
         false => (if removals <= budget { removals } else { 0.0 }, 0.0),
     }
 }

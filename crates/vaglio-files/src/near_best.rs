@@ -223,7 +223,7 @@ impl Scoring<'_> {
     fn scored(&self, design: &Design, subsets: &[Vec<Feature>]) -> Result<Vec<ScoredSubset>> {
         let largest = subsets.iter().map(Vec::len).max().unwrap_or(0);
         let outline = Outline { start: 0, largest, trials: subsets.len() as f64, steps: largest };
-        let flops = |design: &Design| self.selector.criterion().estimate(design, &outline).flops;
+        let flops = |design: &Design| self.selector.criterion().plan(design, &outline).estimate.flops;
         let columns = subsets.iter().flatten().copied();
         let (place, _) = ExchangePlace::cheapest(self.selector, design, columns, flops);
         let mut open = SubsetScorer::open(&**self.selector.criterion(), &place.design, &outline)?;
@@ -249,7 +249,7 @@ impl Scoring<'_> {
             units: None,
             clusters: Some(&clusters),
         };
-        let loss = self.selector.criterion().loss();
+        let loss = self.selector.criterion().traits().loss;
         Ok(loss.map(|loss| Tally::new(&*loss, compared, EVERY)))
     }
 }

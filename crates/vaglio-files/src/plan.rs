@@ -85,14 +85,14 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let shortest = expected(&selector, &design, &outline);
     let all = design.lambdas();
     let at_one = design.at_lambda(one_lambda).shared_by(&all[..walks.lambdas.min(all.len())]);
-    let shortest = selector.criterion().estimate(&at_one, &shortest).flops.min(estimate.flops);
+    let shortest = selector.criterion().plan(&at_one, &shortest).estimate.flops.min(estimate.flops);
     if takes_lambda_of_all(&design) {
-        estimate.flops += selector.criterion().estimate(&design, &all_at_once(design.candidates().len())).flops;
+        estimate.flops += selector.criterion().plan(&design, &all_at_once(design.candidates().len())).estimate.flops;
     }
     let of_tuning = |tune: &Tune| {
         let all = all_at_once(design.candidates().len());
         let flops = match tune.score {
-            Scored::All => selector.criterion().estimate(&design, &all).flops,
+            Scored::All => selector.criterion().plan(&design, &all).estimate.flops,
             Scored::Search => estimate.flops,
         };
         tune.budget as f64 * flops
@@ -157,7 +157,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
         line("tune", tune.to_string());
     }
     line("engine", format!("{}: {}", estimate.engine, estimate.reason));
-    if let Some(slow) = settings.criterion.loss().and_then(|loss| loss.slowness()) {
+    if let Some(slow) = settings.criterion.traits().loss.and_then(|loss| loss.slowness()) {
         line("loss", slow);
     }
     if pipeline.cluster().is_some() {

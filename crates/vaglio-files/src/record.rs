@@ -225,7 +225,7 @@ fn parts(pipeline: &ValidPipeline, prepared: &Prepared, selection: &Selection) -
         learner: settings.learner.typetag_name().into(),
         criterion: settings.criterion.typetag_name().into(),
         search: settings.search.kind().into(),
-        loss: settings.criterion.loss().map(|loss| LossName::from(&*loss)),
+        loss: settings.criterion.traits().loss.map(|loss| LossName::from(&*loss)),
         engine: selection.engine.clone().into_owned(),
         approximation: selection.approximation.clone().map(Into::into),
         target_map: settings.target_map.as_ref().map(|map| map.typetag_name().into()),
@@ -302,8 +302,8 @@ fn warnings(
     warnings.extend(without_gap(pipeline));
     warnings.extend(single_rows(pipeline, design));
     warnings.extend(more_than_there_are(pipeline, design.features()));
-    if pipeline.settings().criterion.loss().is_some() && loss.needs_classes() {
-        // Last step that lowered the lowest loss; later columns differ by index only.
+    // Last step that lowered the lowest loss; later columns differ by index only.
+    if pipeline.settings().criterion.traits().loss.is_some() && loss.needs_classes() {
         let mut lowest = selection.path.empty.loss;
         let mut last = 0;
         for step in steps {

@@ -62,10 +62,11 @@ pub(super) fn assignment(settings: &Settings) -> Result<Option<Assignment>> {
         ("evaluate.stability", evaluate.and_then(|all| all.stability.as_ref()?.splits.as_ref())),
     ];
     let criterion = &*settings.criterion;
-    let mut found = criterion.assignment().map(|column| Assignment {
-        column: column.to_owned(),
-        field: naming(criterion, column),
-        words: criterion.assignment_words(),
+    let traits = criterion.traits();
+    let mut found = traits.assignment.map(|column| Assignment {
+        field: naming(criterion, &column),
+        column,
+        words: traits.assignment_words,
     });
     for (place, splits) in around {
         let Some((splits, column)) = splits.and_then(|splits| Some((splits, splits.assignment()?))) else { continue };
@@ -257,7 +258,7 @@ pub(super) fn check_weights(name: Option<&String>, table: &Table) -> Result<()> 
 mod tests {
     use super::*;
     use linfa::ParamGuard;
-    use vaglio_core::{AnyLoss, Design, Feature, Score, part};
+    use vaglio_core::{AnyLoss, CriterionTraits, Design, Feature, Score, part};
     use vaglio_pipeline::Pipeline;
     use vaglio_pipeline::criteria::KFold;
     use vaglio_pipeline::learners::Rls;
@@ -276,12 +277,9 @@ mod tests {
             Ok(Score::of(0.0))
         }
 
-        fn assignment(&self) -> Option<&str> {
-            self.event.as_deref()
-        }
-
-        fn assignment_words(&self) -> &'static [&'static str] {
-            &["0", "1"]
+        fn traits(&self) -> CriterionTraits {
+            let assignment = self.event.clone();
+            CriterionTraits { assignment, assignment_words: &["0", "1"], ..CriterionTraits::default() }
         }
     }
 

@@ -164,7 +164,7 @@ const TIMES: f64 = 1.0 + (OUTER - 1) as f64;
 pub(super) fn flops(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
     let candidates = design.candidates();
     let some = &candidates[..size.min(candidates.len())];
-    let alone = selector.criterion().is_of_subset_alone().then(|| design.restrict_columns(some)).flatten();
+    let alone = selector.criterion().traits().is_of_subset_alone.then(|| design.restrict_columns(some)).flatten();
     TIMES * work(selector, alone.as_ref().unwrap_or(design), &outline(some.len()))
 }
 
@@ -185,7 +185,7 @@ fn shapley(
     watcher: &Watcher<'_>,
 ) -> Result<Option<Shapley>> {
     let outline = outline(columns.len());
-    let flops = |design: &Design| selector.criterion().estimate(design, &outline).flops;
+    let flops = |design: &Design| selector.criterion().plan(design, &outline).estimate.flops;
     let (place, _) = ExchangePlace::cheapest(selector, design, columns.iter().copied(), flops);
     let game = Game { selector, design: &place.design, columns: place.places(columns), outline, watcher };
     if columns.len() > MOST_EXACT {

@@ -44,7 +44,7 @@ pub(super) fn verified(
     let told = drawn(count, selector, selection);
     watcher.stage("verify", told.len());
     let empty = path.empty.loss;
-    let loss = selector.criterion().loss();
+    let loss = selector.criterion().traits().loss;
     let is_of_residuals = loss.is_some_and(|loss| OF_RESIDUALS.contains(&loss.name()));
     let design = &if is_of_residuals { design.centered() } else { design.clone() };
     let errors = in_turn(told.len(), |at| {

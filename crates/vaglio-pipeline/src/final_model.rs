@@ -107,7 +107,7 @@ impl FinalModel {
         self.learner.check().map_err(|error| self.of_learner(error))?;
         if let Some(criterion) = &self.criterion {
             criterion.check_settings().map_err(|error| error.under("criterion"))?;
-            if criterion.loss().is_none() {
+            if criterion.traits().loss.is_none() {
                 let message = format!("`{}` has no loss, by which lambda could be taken", criterion.typetag_name());
                 return Err(Error::setting("criterion", message));
             }
@@ -149,7 +149,8 @@ impl FinalModel {
 
     /// A selection of all given columns, by the criterion that chooses λ.
     fn selector(&self, of: &ValidSelector) -> ValidSelector {
-        let own = || if of.criterion.loss().is_some() { Arc::clone(&of.criterion) } else { Arc::new(Loo::default()) };
+        let own =
+            || if of.criterion.traits().loss.is_some() { Arc::clone(&of.criterion) } else { Arc::new(Loo::default()) };
         let search: Search = Search::new(All {}).choose(Choose::Last);
         let (learner, criterion) = (Arc::clone(&self.learner), self.criterion.clone().unwrap_or_else(own));
         ValidSelector { criterion, search, learner, seed: of.seed, model: None, room: of.room.clone() }

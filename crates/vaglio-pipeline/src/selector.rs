@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyCriterion, AnyLearner, AnyLoss, Criterion, Design, Error, Learner, Monitor, Outline, Path, Per,
-    Problem, Result, Role, Rule, Squared, StopSign, SubsetScorer, Task, ZeroOne,
+    AnyCriterion, AnyLearner, AnyLoss, Criterion, Design, Error, Learner, Monitor, Outline, Path, Per, Problem, Result,
+    Role, Rule, Squared, StopSign, SubsetScorer, Task, ZeroOne,
 };
 use vaglio_report::record::{Warning, WarningKind};
 pub(crate) use walking::Walking;
@@ -160,7 +160,7 @@ impl ValidSelector {
     #[doc(hidden)]
     pub fn loss(&self, task: &Task) -> AnyLoss {
         let own = || if *task == Task::Regression { Squared.into() } else { ZeroOne.into() };
-        self.criterion.loss().unwrap_or_else(own)
+        self.criterion.traits().loss.unwrap_or_else(own)
     }
 
     /// The design of a problem, after every check that precedes the search, with an automatic grid of λ fitted.
@@ -185,7 +185,7 @@ impl ValidSelector {
         self.learner.check().map_err(of_learner)?;
         let design = Design::of(&problem.clone().seeded(self.seed), Arc::clone(&self.learner)).map_err(of_learner)?;
         let design = if self.search.takes_lambda() { range::fitted(design, whole) } else { range::of_one(design) };
-        if design.of_outputs().is_some() && !self.criterion.scores_each_output() {
+        if design.of_outputs().is_some() && !self.criterion.traits().scores_each_output {
             let why = "`each` takes the lambda of an output by what it loses on rows held out; use `loo` or `kfold`, or share lambda";
             return Err(Error::setting("learner.lambda.outputs", why));
         }

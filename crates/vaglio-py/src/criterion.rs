@@ -1,7 +1,7 @@
 //! Criterion `python`: calls a Python function.
 
 use crate::functions::{as_row, ask, check};
-use vaglio_core::{Criterion, Design, Estimate, Feature, Outline, Result, Score, part};
+use vaglio_core::{Criterion, CriterionTraits, Design, Estimate, Feature, Outline, Plan, Result, Score, part};
 
 /// A Python function that scores a subset of columns.
 ///
@@ -36,11 +36,12 @@ impl Criterion for PythonCriterion {
         check(&self.name)
     }
 
-    fn compares_with_empty(&self) -> bool {
-        self.compares_with_empty
+    fn traits(&self) -> CriterionTraits {
+        CriterionTraits { compares_with_empty: self.compares_with_empty, ..CriterionTraits::default() }
     }
 
-    fn estimate(&self, _: &Design, _: &Outline) -> Estimate {
-        Estimate::unknown("python", "every subset is scored by a function of Python, one at a time")
+    fn plan<'d>(&'d self, _: &'d Design, _: &Outline) -> Plan<'d> {
+        let reason = "every subset is scored by a function of Python, one at a time";
+        Plan::by_definition(Estimate::unknown("python", reason))
     }
 }

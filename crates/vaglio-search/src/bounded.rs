@@ -280,32 +280,30 @@ impl<'a> BoundedTree<'a> {
 
     /// Of each size, the squares above which a subset scores above its threshold.
     fn limits(&self, threshold: impl Fn(usize) -> f64) -> Vec<f64> {
-        let limit = |size: usize| match size >= self.order.least {
-            true => self.bounds.limit(size, threshold(size)),
-            false => f64::NEG_INFINITY,
-        };
-        (0..=self.order.most).map(limit).collect()
+        let mut limits = vec![f64::NEG_INFINITY; self.order.most + 1];
+        self.order.sizes(0).for_each(|size| limits[size] = self.bounds.limit(size, threshold(size)));
+        limits
     }
 
     /// A bound of the scores of all sizes below a subtree.
     fn lowest_below(&self, open: &OpenSubtree) -> f64 {
-        let sizes = (open.fixed.len() + 1 + usize::from(open.begun)).max(self.order.least)..=self.order.most;
+        let sizes = self.order.sizes(open.fixed.len() + 1 + usize::from(open.begun));
         sizes.map(|size| self.bounds.of_squares(open.bound, size)).fold(f64::INFINITY, f64::min)
     }
 
     fn is_ruled_out(&self, open: &Open) -> bool {
-        let mut sizes = open.least().max(self.order.least)..=self.order.most;
-        sizes.all(|size| open.0 > self.threshold(size))
+        self.order.sizes(open.least()).all(|size| open.0 > self.threshold(size))
     }
 
     /// Subsets below what is still open.
     fn left(&self) -> u64 {
         let below = |open: &Reverse<Open>| {
-            let Open(_, fixed, excluded, _) = &open.0;
-            let free = self.bounds.columns.len() - fixed.len() - excluded.len();
-            let sizes = self.order.below(self.order.places() - free, fixed.len());
-            let left = sizes.filter(|(size, _)| *size >= open.0.least());
-            left.fold(0, |sum: u64, (_, count)| sum.saturating_add(count))
+            let Open(_, fixed, excluded, begun) = &open.0;
+            let is_free = |group: &[Feature]| {
+                let place = self.bounds.columns.binary_search(&group[0]).unwrap_or(0);
+                !fixed.contains(&place) && !excluded.contains(&place)
+            };
+            self.order.count_of(fixed.len(), 1 + usize::from(*begun), is_free)
         };
         self.known.open.iter().map(below).fold(0, u64::saturating_add)
     }

@@ -81,7 +81,7 @@ fn subsets(space: &Space<'_>) -> f64 {
 /// The refusal to list subsets where only scoring all of them would tell.
 fn no_alternatives() -> Error {
     let message = "they are found by bounds from least squares fits, which this criterion has not on these columns: it wants \
-                   a squared loss or `information`, no blocks, and columns that do not depend on each other; leave it out";
+                   a squared loss or `information`, and columns that do not depend on each other; leave it out";
     Error::setting("alternatives", message)
 }
 
@@ -114,14 +114,14 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, o
     let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();
     let mut subset = SubsetScorer::open(criterion, design, outline)?;
     if features.len() <= MOST_COLUMNS
-        && (subset.tree(&features)?.bound(0, space.largest())? > f64::NEG_INFINITY
+        && (subset.lend()?.bound(&[], &features, space.largest())? > f64::NEG_INFINITY
             || Bounds::of(&Order::new(space, &mut subset)?, &mut subset)?.is_some())
     {
         return Ok(());
     }
     // Whether columns depend on each other, the search finds out.
     let is_within = (MOST_COLUMNS + 1..=bounded::MOST_COLUMNS).contains(&features.len());
-    let has_rows = design.planned_rows() > space.features() + 1 && space.features() == space.groups.len();
+    let has_rows = design.planned_rows() > space.features() + 1;
     if is_within && has_rows && subset.squares(&features[..1])?.is_some() {
         return Ok(());
     }
@@ -133,8 +133,7 @@ pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, outline: &Out
     let design = space.design;
     let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();
     let effort = bounded::effort(design.planned_rows(), features.len(), space.largest());
-    let is_single = space.features() == space.groups.len() && features.len() <= bounded::MOST_COLUMNS;
-    if effort.bytes < WORTH_ASKING || !is_single {
+    if effort.bytes < WORTH_ASKING || features.len() > bounded::MOST_COLUMNS {
         return Ok(Effort::default());
     }
     let is_bounded = design.sign().ends(|| {
@@ -164,7 +163,7 @@ impl SearchStrategy for Exhaustive {
     }
 
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        let compares = context.criterion().compares_with_empty();
+        let compares = context.criterion().traits().compares_with_empty;
         let (subset, monitor) = context.parts();
         space.has_what_it_chooses_by(subset)?;
         let empty = subset.score()?;

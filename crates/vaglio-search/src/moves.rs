@@ -1,7 +1,7 @@
 //! Trials of groups: the scores of a subset with a group added or removed.
 
 use crate::space::Space;
-use vaglio_core::{Branch, Feature, Result, Score, SubsetScorer, Winner};
+use vaglio_core::{Feature, Result, Score, SubsetScorer, Winner};
 
 /// Addition or removal of a group, with its result.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,14 +109,7 @@ impl Space<'_> {
     }
 
     fn blocks_added(&self, subset: &mut SubsetScorer<'_>, blocks: &[usize]) -> Result<Vec<Score>> {
-        let mut score = |&block: &usize| {
-            let columns = &self.groups[block];
-            match subset.score_with(columns)? {
-                Some(score) => Ok(score),
-                None => score_of_later(&mut *subset.tree(columns)?, 0, columns.len()),
-            }
-        };
-        blocks.iter().map(&mut score).collect()
+        blocks.iter().map(|&block| subset.score_with(&self.groups[block])).collect()
     }
 
     fn blocks_removed(&self, subset: &mut SubsetScorer<'_>, blocks: &[usize]) -> Result<Vec<Score>> {
@@ -131,19 +124,5 @@ impl Space<'_> {
             subset.reset(&before)?;
         }
         Ok(scores)
-    }
-}
-
-/// The score of a node with `count` of its later features, from `place` on, added.
-pub(crate) fn score_of_later(node: &mut dyn Branch, place: usize, count: usize) -> Result<Score> {
-    match count {
-        0 => node.score(),
-        // Where nodes share states the last feature is a trial; else its node is no more work, and makes no trials ready.
-        1 if !node.moves_caches() => {
-            let mut score = [Score::WORST];
-            node.score_additions(&[place], &mut score)?;
-            Ok(score[0])
-        }
-        _ => score_of_later(&mut *node.child(place)?, 0, count - 1),
     }
 }

@@ -36,11 +36,6 @@ impl Order {
         Ok(Order { forced, features, starts, ways, least, most })
     }
 
-    /// Whether each group is one feature.
-    pub fn is_of_single_columns(&self) -> bool {
-        self.features.len() == self.places()
-    }
-
     pub fn places(&self) -> usize {
         self.starts.len() - 1
     }
@@ -49,9 +44,9 @@ impl Order {
         &self.features[self.starts[place]..self.starts[place + 1]]
     }
 
-    /// How many features stand from one place to a later one.
-    pub fn between(&self, place: usize, later: usize) -> usize {
-        self.starts[later] - self.starts[place]
+    /// The features of the groups from a place on.
+    pub fn later(&self, place: usize) -> &[Feature] {
+        &self.features[self.starts[place]..]
     }
 
     /// The sizes of the results below a subset of `size` features with the groups from `place` on, with the number of
@@ -62,6 +57,28 @@ impl Order {
         counts
             .map(move |(more, count)| (size + more, count))
             .filter(move |(size, count)| *count > 0 && (least..=most).contains(size))
+    }
+
+    /// The sizes of results from `least` on.
+    pub fn sizes(&self, least: usize) -> impl Iterator<Item = usize> {
+        let base = self.forced.len();
+        let is_made = move |size: &usize| *size >= base && self.ways[0].get(size - base).is_some_and(|ways| *ways > 0);
+        (least.max(self.least)..=self.most).filter(is_made)
+    }
+
+    /// How many results are `size` features and groups of those that `is_free` admits, at least so many groups.
+    pub fn count_of(&self, size: usize, least_groups: usize, is_free: impl Fn(&[Feature]) -> bool) -> u64 {
+        let room = self.most.saturating_sub(size);
+        let mut starts = vec![0];
+        let mut alone = 0;
+        for group in (0..self.places()).map(|place| self.group(place)).filter(|group| is_free(group)) {
+            starts.push(starts[starts.len() - 1] + group.len());
+            alone += u64::from((self.least..=self.most).contains(&(size + group.len())));
+        }
+        let more = |(more, _): &(usize, &u64)| *more > 0 && size + more >= self.least;
+        let all =
+            ways(&starts, room)[0].iter().enumerate().filter(more).fold(0, |sum: u64, (_, n)| sum.saturating_add(*n));
+        if least_groups > 1 { all.saturating_sub(alone) } else { all }
     }
 
     /// All subsets that may be the result, the forced features among them.

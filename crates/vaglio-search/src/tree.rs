@@ -3,10 +3,10 @@
 
 mod best_first;
 mod best_subsets;
+mod depth_first;
 mod frontier;
 mod record;
 
-use crate::moves::score_of_later;
 use crate::order::Order;
 use crate::polish::{SelectedGroups, best_exchange};
 use crate::space::Space;
@@ -16,7 +16,7 @@ pub(crate) use record::Record;
 use record::Snapshot;
 use std::borrow::Cow;
 use vaglio_core::{
-    Answer, Branch, Certificate, Diagnostics, Error, Event, Feature, Monitor, Recorder, Result, Score, StopReason,
+    Answer, Certificate, Diagnostics, Error, Evaluator, Event, Feature, Monitor, Recorder, Result, StopReason,
     SubsetScorer,
 };
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
@@ -50,7 +50,7 @@ pub(crate) struct SubsetTree<'a> {
     small: u64,
     /// The group by which each node on the way from there continues.
     trail: Vec<usize>,
-    /// What the bounds of branches rest on.
+    /// What bounds rest on.
     bound_by: Option<&'static str>,
     trials: TrialDiagnostics,
     record: Record,
@@ -65,7 +65,7 @@ struct Stop {
     left: f64,
 }
 
-/// What records the diagnostics of branches, and those of what was done before.
+/// What records the diagnostics of trials, and those of what was done before.
 #[derive(Default)]
 struct TrialDiagnostics {
     recorder: Recorder,
@@ -128,11 +128,17 @@ impl<'a> SubsetTree<'a> {
         }
         (self.trials.recorder, self.bound_by) = (subset.recorder(), subset.engine().bound);
         self.trials.recorder.take();
-        let mut root = subset.tree(&order.features)?;
-        let done = self.best_first(&mut *root, is_known);
-        drop(root);
+        let done = self.from_root(subset.lend()?, is_known);
         subset.recall_diagnostics(self.diagnostics());
         done.map_err(|error| subset.blame(error, &self.subset))
+    }
+
+    /// Searches the whole tree, by a fork where the evaluator has one.
+    fn from_root(&mut self, root: &mut dyn Evaluator, is_known: bool) -> Result<()> {
+        if let Some(mut fork) = root.fork(&self.order.forced, self.order.later(0))? {
+            return self.best_first(&mut *fork, is_known);
+        }
+        self.best_first(root, is_known)
     }
 
     /// The diagnostics of all trials so far.
@@ -196,7 +202,7 @@ impl<'a> SubsetTree<'a> {
     /// A greedy search, and exchanges where subtrees can be proven worse by what they find.
     fn begin(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         let (order, space) = (self.order, self.space);
-        let bounded = subset.tree(&order.features)?.bound(0, self.room())? > f64::NEG_INFINITY;
+        let bounded = self.bound(subset.lend()?, 0)? > f64::NEG_INFINITY;
         let exchanges = bounded && self.total > (space.features() as u64).pow(3);
         let mut at = SelectedGroups::new(space, order.forced.clone());
         subset.reset(&at.features)?;
@@ -247,144 +253,5 @@ impl<'a> SubsetTree<'a> {
             self.stop.reason = Some(reason);
         }
         self.stop.reason.is_some()
-    }
-
-    /// Scores the subsets with one group more from `place` on, then enters those with something below them. The later
-    /// features of the node are those of the groups from `place` on.
-    fn node(&mut self, node: &mut dyn Branch, place: usize) -> Result<()> {
-        let (order, size) = (self.order, self.subset.len());
-        if order.below(place, size).next().is_none() {
-            return Ok(());
-        }
-        let bound = node.bound(0, self.room())?;
-        let next = self.record.ahead.next();
-        if next.is_none() && self.is_ruled_out(bound, place, size) {
-            self.pruned = self.pruned.saturating_add(order.count_below(place, size));
-            return Ok(());
-        }
-        let scored = self.score_children(node, place)?;
-        match next {
-            None => self.offer(scored, place)?,
-            // What an earlier run noted of this node is known.
-            Some(_) => {
-                self.trials.recorder.take();
-            }
-        }
-        let mut bound = bound;
-        for child in next.unwrap_or(place)..order.places() {
-            let (group, at) = (order.group(child), order.between(place, child));
-            let larger = size + group.len();
-            if larger > order.most || order.below(child + 1, larger).next().is_none() {
-                continue;
-            }
-            // Bounds only rise from child to child, so one that rules a child out is kept for those after it.
-            if !self.record.is_behind() {
-                if !self.is_ruled_out(bound, child + 1, larger) {
-                    bound = node.bound(at, self.room())?;
-                }
-                if self.is_ruled_out(bound, child + 1, larger) || self.is_forbidden(child) {
-                    self.pruned = self.pruned.saturating_add(order.count_below(child + 1, larger));
-                    continue;
-                }
-            }
-            // Children of nodes on the trail of an earlier run were gone into then.
-            if !self.record.is_behind() {
-                let due = size == order.forced.len() || self.visited + self.pruned >= self.stop.asked + ASK_EVERY;
-                if (due || self.monitor.stop.reason().is_some()) && self.ask() {
-                    return self.leave_open(node, place, child);
-                }
-                self.keep(child);
-            }
-            self.subset.extend(group);
-            self.trail.push(child);
-            self.descend(node, at, group.len(), child + 1, None)?;
-            self.trail.pop();
-            self.subset.truncate(size);
-            if self.stop.reason.is_some() {
-                return self.leave_open(node, place, child + 1);
-            }
-        }
-        Ok(())
-    }
-
-    /// What a bound must be above to prove that there is nothing to find of a size.
-    fn threshold(&self, size: usize) -> f64 {
-        self.found.threshold(&self.start, size)
-    }
-
-    /// The groups from `place` on that make a result, with what they make of the node's score.
-    fn score_children(&self, node: &mut dyn Branch, place: usize) -> Result<Vec<(usize, Score)>> {
-        let (order, size) = (self.order, self.subset.len());
-        let recorded = |child: &usize| (order.least..=order.most).contains(&(size + order.group(*child).len()));
-        let at = self.space.rules().map(|rules| (rules, self.subset.clone()));
-        let allowed = |child: &usize| {
-            at.as_ref().is_none_or(|(rules, subset)| rules.allows(&[subset, order.group(*child)].concat()))
-        };
-        let children = (place..order.places()).filter(recorded).filter(allowed);
-        let (alone, blocks): (Vec<usize>, Vec<usize>) = children.partition(|&child| order.group(child).len() == 1);
-        let places: Vec<usize> = alone.iter().map(|&child| order.between(place, child)).collect();
-        let mut scores = vec![Score::WORST; places.len()];
-        if !places.is_empty() {
-            node.score_additions(&places, &mut scores)?;
-            if let Some((child, _)) = alone.iter().zip(&scores).find(|(_, score)| score.loss.is_nan()) {
-                let column = order.group(*child)[0];
-                return Err(Error::Numerical(format!("with column {column} added, the score is not a number")));
-            }
-        }
-        for &child in &blocks {
-            scores.push(score_of_later(node, order.between(place, child), order.group(child).len())?);
-        }
-        Ok(alone.into_iter().chain(blocks).zip(scores).collect())
-    }
-
-    /// Keeps those of the subsets with one group more from `place` on that keep the constraints.
-    fn offer(&mut self, scored: Vec<(usize, Score)>, place: usize) -> Result<()> {
-        let (order, size) = (self.order, self.subset.len());
-        let sizes = (place..order.places()).map(|child| size + order.group(child).len());
-        let all = sizes.filter(|size| (order.least..=order.most).contains(size)).count();
-        self.pruned = self.pruned.saturating_add((all - scored.len()) as u64);
-        for (child, score) in scored {
-            let group = order.group(child);
-            self.visited += 1;
-            if score.loss > self.found.loss(size + group.len()) {
-                continue;
-            }
-            if self.space.is_of_those_signs(&[&self.subset, group].concat(), score)? {
-                self.found.offer(&self.subset, group, score.loss);
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether no subset with the group at `child`, and any of those after it, keeps the constraints.
-    fn is_forbidden(&self, child: usize) -> bool {
-        let Some(rules) = self.space.rules() else { return false };
-        let (order, later) = (self.order, self.order.between(0, child + 1));
-        !rules.may_grow(&[&self.subset, order.group(child)].concat(), |f| order.features[later..].contains(&f))
-    }
-
-    /// Enters the node with `count` of the later features, from the one at `at` on, added; the groups from `place` on may
-    /// follow. From there it goes a `way`, or searches depth first.
-    fn descend(
-        &mut self,
-        node: &mut dyn Branch,
-        at: usize,
-        count: usize,
-        place: usize,
-        way: Option<&[usize]>,
-    ) -> Result<()> {
-        match (count, way) {
-            (0, Some(way)) => self.enter(node, way, place),
-            (0, None) => self.node(node, place),
-            _ => self.descend(&mut *node.child(at)?, 0, count - 1, place, way),
-        }
-    }
-
-    /// Notes the bound of what there is below a node at `place` from the group at `from` on, which a stop leaves out.
-    fn leave_open(&mut self, node: &mut dyn Branch, place: usize, from: usize) -> Result<()> {
-        if self.order.below(from, self.subset.len()).next().is_some() {
-            self.stop.left = self.stop.left.min(node.bound(self.order.between(place, from), self.room())?);
-        }
-        Ok(())
     }
 }

@@ -85,12 +85,12 @@ impl<'w, 'c> Walk<'w, 'c> {
         self.size() >= self.space.least.unwrap_or(0)
     }
 
-    /// Loss of the empty subset; +∞ if it does not [compare](vaglio_core::Criterion::compares_with_empty) with others.
+    /// Loss of the empty subset; +∞ if it does not [compare](vaglio_core::CriterionTraits::compares_with_empty) with others.
     pub(crate) fn comparable_empty(&self) -> f64 {
-        if self.context.criterion().compares_with_empty() { self.empty.loss } else { f64::INFINITY }
+        if self.context.criterion().traits().compares_with_empty { self.empty.loss } else { f64::INFINITY }
     }
 
-    /// Lowest loss so far. The empty subset counts if it [compares](vaglio_core::Criterion::compares_with_empty) with
+    /// Lowest loss so far. The empty subset counts if it [compares](vaglio_core::CriterionTraits::compares_with_empty) with
     /// others.
     pub fn lowest(&self) -> f64 {
         self.entries.iter().map(|entry| entry.score.loss).fold(self.comparable_empty(), f64::min)

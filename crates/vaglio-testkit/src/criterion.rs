@@ -6,14 +6,16 @@
 use crate::broken::{Law, Near};
 pub use again::{bytes, drift, other_thread};
 pub use few_rows::few_rows;
+pub use forks::forks;
 pub use held_out::held_out;
 
 mod again;
 mod few_rows;
+mod forks;
 mod held_out;
-use crate::trial::{SubsetChange, evaluate, free, open, trail, trials, walked};
+use crate::trial::{change_candidates, commit, evaluate, free, open, trail, trials, walked};
 use crate::{Broken, InPool, Random, data, traces, variation};
-use vaglio_core::{Branch, Criterion, Design, Feature, Outline, Score, Winner};
+use vaglio_core::{Criterion, Design, Feature, Outline, Score, SubsetChange, SubsetScorer, Winner};
 
 /// Checks all laws of a criterion on a design: this module's and, with a ridge readout, those of [`variation`].
 ///
@@ -41,7 +43,7 @@ fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usiz
         Law("candidate_order").tried(|| candidate_order(criterion, design)),
         Law("best_addition").tried(|| best_addition(criterion, design, tolerance)),
         Law("best_removal").tried(|| best_removal(criterion, design, tolerance)),
-        Law("branches").tried(|| branches(criterion, design, tolerance)),
+        Law("forks").tried(|| forks(criterion, design, tolerance)),
         Law("estimates").tried(|| estimates(criterion, design)),
         Law("walk").tried(|| walk(criterion, design, 40, 1, tolerance)),
         Law("traces").tried(|| traces::traces(criterion, design)),
@@ -140,16 +142,16 @@ fn one_step(
     let sizes = if trial == SubsetChange::Addition { 0..trail.len() } else { 1..trail.len() + 1 };
     for subset in sizes.map(|size| &trail[..size]) {
         let mut walked = walked(law, criterion, design, subset)?;
-        let candidates = trial.candidates(design, subset);
+        let candidates = change_candidates(trial, design, subset);
         let scores = trials(law, &mut walked, trial, &candidates)?;
         for (&candidate, &score) in candidates.iter().zip(&scores) {
             let on = || format!("the {trial:?} of {candidate} to subset {subset:?}").to_lowercase();
-            let changed = trial.of(subset, candidate);
+            let changed = trial.apply_to(subset, candidate);
             let defined = evaluate(law, criterion, design, &changed)?;
             law.same(near, || on() + " as a trial", defined, score)?;
             let mut other = open(law, criterion, design)?;
             law.ran(on, || other.reset(subset))?;
-            law.ran(on, || trial.commit(&mut other, candidate))?;
+            law.ran(on, || commit(trial, &mut other, candidate))?;
             law.same(near, || on() + " when committed", defined, law.ran(on, || other.score())?)?;
             law.equal(|| on() + " when committed", &changed[..], other.selected())?;
         }
@@ -192,7 +194,7 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(),
         (&trail[..3], SubsetChange::Removal),
         (&trail[..], SubsetChange::Removal),
     ] {
-        let candidates = trial.candidates(design, subset);
+        let candidates = change_candidates(trial, design, subset);
         if candidates.len() < 2 {
             continue;
         }
@@ -241,7 +243,7 @@ fn best(
     for _ in 0..steps {
         let subset = scored.selected().to_vec();
         let on = || format!("{trial:?} to subset {subset:?}").to_lowercase();
-        let candidates = trial.candidates(design, &subset);
+        let candidates = change_candidates(trial, design, &subset);
         let shuffled: Vec<Feature> =
             Random::new(18).order(candidates.len()).into_iter().map(|at| candidates[at]).collect();
         let expected = Winner::among(&candidates, &trials(law, &mut scored, trial, &candidates)?);
@@ -258,62 +260,23 @@ fn best(
         }
         // If all scores are +∞ there is no winner; the walk continues with any column.
         let next = expected.map_or(candidates[0], |winner| winner.feature);
-        law.ran(on, || trial.commit(&mut scored, next))?;
-        law.ran(on, || trial.commit(&mut asked, next))?;
+        law.ran(on, || commit(trial, &mut scored, next))?;
+        law.ran(on, || commit(trial, &mut asked, next))?;
     }
     Ok(())
 }
 
-/// Tree nodes score their subset and its extensions as the definition does, and their bounds are below all of these.
-pub fn branches(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
-    let law = Law("branches");
-    let near = Near::scores(criterion, design, tolerance);
-    trail(law, design, 3, 0)?;
-    let columns = free(design, &[]);
-    let mut subset = open(law, criterion, design)?;
-    let mut root = law.ran(|| "the tree of all subsets".into(), || subset.tree(&columns))?;
-    for first in 0..columns.len() - 2 {
-        let on = || format!("the branch of {}", columns[first]);
-        let mut child = law.ran(on, || root.child(first))?;
-        node(law, near, (criterion, design), &mut *child, &columns[first..=first], &columns[first + 1..])?;
-        let mut grandchild = law.ran(on, || child.child(0))?;
-        node(law, near, (criterion, design), &mut *grandchild, &columns[first..first + 2], &columns[first + 2..])?;
-    }
-    drop(root);
-    law.ran(|| "a reset to two columns".into(), || subset.reset(&columns[1..3]))?;
-    let mut root = law.ran(|| "the tree below two columns".into(), || subset.tree(&columns[3..]))?;
-    node(law, near, (criterion, design), &mut *root, &columns[1..3], &columns[3..])
-}
-
-fn node(
-    law: Law,
-    near: Near,
-    (criterion, design): (&dyn Criterion, &Design),
-    node: &mut dyn Branch,
-    subset: &[Feature],
-    later: &[Feature],
-) -> Result<(), Broken> {
-    let on = || format!("the branch at {subset:?}");
-    law.same(near, on, evaluate(law, criterion, design, subset)?, law.ran(on, || node.score())?)?;
-    let places: Vec<usize> = (0..later.len()).rev().collect();
-    let mut scores = vec![Score::of(f64::NAN); later.len()];
-    law.ran(on, || node.score_additions(&places, &mut scores))?;
-    let bound = law.ran(on, || Ok(node.bound(0, later.len())?.max(node.bound(0, 1)?)))?;
-    for (&place, found) in places.iter().zip(scores) {
-        let expected = evaluate(law, criterion, design, &SubsetChange::Addition.of(subset, later[place]))?;
-        law.same(near, || format!("{}, the addition of {}", on(), later[place]), expected, found)?;
-        law.must(bound <= found.loss, on, format!("a bound of at most {}", found.loss), bound)?;
-    }
-    Ok(())
-}
-
-/// The cost estimate is unknown, or finite and non-negative in work and memory; it always has a reason.
+/// The engine of a search is the planned one. The cost estimate is unknown, or finite and non-negative in work and memory; it
+/// always has a reason.
 pub fn estimates(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("estimates");
     let largest = trail(law, design, usize::MAX, 0)?.len();
     for size in [1, largest] {
         let on = || format!("a search to {size} columns");
-        let estimate = law.ran(on, || Ok(criterion.estimate(design, &Outline::forward(largest, size))))?;
+        let outline = Outline::forward(largest, size);
+        let estimate = law.ran(on, || Ok(criterion.plan(design, &outline).estimate))?;
+        let taken = law.ran(on, || SubsetScorer::open(criterion, design, &outline))?.engine().name;
+        law.equal(|| format!("the engine of {}", on()), estimate.engine, taken)?;
         let real = |v: f64| v.is_finite() && v >= 0.0;
         let sound = !estimate.is_known() || real(estimate.flops) && real(estimate.bytes);
         law.must(sound && !estimate.reason.is_empty(), on, "numbers of 0 or more and a reason", &estimate)?;
@@ -339,8 +302,8 @@ pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64,
         let feature = from[random.below(from.len())];
         let on = || format!("step {step} of a walk, the {trial:?} of {feature} to {subset:?}").to_lowercase();
         let scored = trials(law, &mut evaluator, trial, &[feature])?;
-        law.ran(on, || trial.commit(&mut evaluator, feature))?;
-        let changed = trial.of(&subset, feature);
+        law.ran(on, || commit(trial, &mut evaluator, feature))?;
+        let changed = trial.apply_to(&subset, feature);
         let defined = evaluate(law, criterion, design, &changed)?;
         law.same(near, || on() + " as a trial", defined, scored[0])?;
         law.same(near, || on() + " when committed", defined, law.ran(on, || evaluator.score())?)?;

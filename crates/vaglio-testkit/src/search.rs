@@ -108,7 +108,7 @@ pub fn entries(search: &Search, criterion: &dyn Criterion, design: &Design, tole
     let lowest = path.entries.iter().map(|entry| entry.score.loss).fold(f64::INFINITY, f64::min);
     // An entry that is better by rounding only may lose to the empty subset.
     let gained = path.empty.loss - lowest > tolerance.max(1e-6) * path.empty.loss.abs();
-    let none = criterion.compares_with_empty() && path.allowed.contains(&0) && !gained;
+    let none = criterion.traits().compares_with_empty && path.allowed.contains(&0) && !gained;
     law.must(path.chosen.is_some() || none, || "the whole path".into(), "a result", path.chosen)?;
     sound(law, criterion, design, &path, tolerance)
 }

@@ -2,38 +2,21 @@
 
 use crate::broken::Law;
 use crate::{Broken, Random};
-use vaglio_core::{Criterion, Design, Feature, Outline, Score, SubsetScorer};
+use vaglio_core::{Criterion, Design, Feature, Outline, Score, SubsetChange, SubsetScorer};
 
-/// Kind of trial.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum SubsetChange {
-    Addition,
-    Removal,
+/// Returns the candidates of a change: columns outside the subset, or inside.
+pub(crate) fn change_candidates(change: SubsetChange, design: &Design, subset: &[Feature]) -> Vec<Feature> {
+    match change {
+        SubsetChange::Addition => free(design, subset),
+        SubsetChange::Removal => subset.to_vec(),
+    }
 }
 
-impl SubsetChange {
-    /// Returns the candidates of a trial: columns outside the subset, or inside.
-    pub(crate) fn candidates(self, design: &Design, subset: &[Feature]) -> Vec<Feature> {
-        match self {
-            SubsetChange::Addition => free(design, subset),
-            SubsetChange::Removal => subset.to_vec(),
-        }
-    }
-
-    /// Returns the changed subset.
-    pub(crate) fn of(self, subset: &[Feature], feature: Feature) -> Vec<Feature> {
-        match self {
-            SubsetChange::Addition => subset.iter().copied().chain([feature]).collect(),
-            SubsetChange::Removal => subset.iter().copied().filter(|&f| f != feature).collect(),
-        }
-    }
-
-    /// Applies the change.
-    pub(crate) fn commit(self, subset: &mut SubsetScorer<'_>, feature: Feature) -> vaglio_core::Result<()> {
-        match self {
-            SubsetChange::Addition => subset.add(feature),
-            SubsetChange::Removal => subset.remove(feature),
-        }
+/// Applies a change.
+pub(crate) fn commit(change: SubsetChange, subset: &mut SubsetScorer<'_>, feature: Feature) -> vaglio_core::Result<()> {
+    match change {
+        SubsetChange::Addition => subset.add(feature),
+        SubsetChange::Removal => subset.remove(feature),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Laws of a criterion between a design and a changed copy of it; the design needs a ridge readout.
 
 use crate::broken::{Law, Near};
-use crate::trial::{SubsetChange, evaluate, free, open, trail, trials, whole};
+use crate::trial::{evaluate, free, open, trail, trials, whole};
 use crate::{Broken, Random, data, rebuild};
-use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, Winner};
+use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, SubsetChange, Winner};
 
 /// Copies of a column tie bit for bit as additions; the lowest index wins, and `tied` lists the others.
 ///
@@ -16,7 +16,7 @@ pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64
     let twice = made(law, || rebuild::with_columns(design, &(0..count).chain((0..count).rev()).collect::<Vec<_>>()))?;
     let sets = data::duplicates(&twice);
     let near = Near::scores(criterion, &twice, tolerance);
-    let shortcut = law.ran(|| "the shortcut".into(), || Ok(criterion.accelerate(&twice, &whole(&twice))?.is_some()))?;
+    let shortcut = criterion.plan(&twice, &whole(&twice)).has_engine();
     let mut evaluator = open(law, criterion, &twice)?;
     for _ in 0..steps {
         let subset = evaluator.selected().to_vec();
@@ -83,9 +83,9 @@ pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
     scaled_weights(criterion, design, tolerance)
         .map_err(expecting("all weights and lambdas times one factor to change nothing", ""))?;
     let repeated = repeated_rows(criterion, design, tolerance);
-    if held_out == HeldOut::Nothing && !criterion.counts_rows() {
+    if held_out == HeldOut::Nothing && !criterion.traits().counts_rows {
         let hint = "; where a score is of rows held out, `Criterion::folds` is to name these, and where it counts rows, \
-                    `Criterion::counts_rows` is to say so";
+                    `CriterionTraits::counts_rows` is to say so";
         return repeated.map_err(expecting("a row of weight 2 to count as the row twice", hint));
     }
     // If repeated rows do not change a score, as with perfect predictions, weights need not either.
@@ -201,7 +201,7 @@ fn same_scores(
         let candidates = free(first, subset);
         let scores = trials(law, &mut evaluator, SubsetChange::Addition, &there(&candidates))?;
         for (&candidate, found) in candidates.iter().zip(scores) {
-            let expected = evaluate(law, criterion, first, &SubsetChange::Addition.of(subset, candidate))?;
+            let expected = evaluate(law, criterion, first, &SubsetChange::Addition.apply_to(subset, candidate))?;
             law.same(near, || format!("the addition of {candidate} to subset {subset:?}"), expected, found)?;
         }
     }

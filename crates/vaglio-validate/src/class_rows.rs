@@ -36,7 +36,7 @@ impl ClassRows {
 mod tests {
     use crate::Loo;
     use crate::fits::RoundFits;
-    use crate::loo::plan;
+    use crate::loo::parts_of;
     use vaglio_core::{BalancedError, Criterion, Outline, Score, Squared, SubsetScorer};
     use vaglio_testkit::data::multiclass;
 
@@ -49,7 +49,7 @@ mod tests {
             let design = recipe.design(&[1e-2, 1.0], intercept);
             let loo = Loo { loss: BalancedError.into(), ..Loo::default() };
             let squared = Loo { loss: Squared.into(), ..Loo::default() };
-            let parts = plan(&loo, &design, &outline).parts.remove(0);
+            let parts = parts_of(&design).unwrap_or_default();
             let fits = RoundFits::of_subsets(&design, &squared.loss, parts, true).unwrap();
             for subset in [&[][..], &[3], &[4, 0, 2], &[1, 6]] {
                 let expected = squared.evaluate(&design, subset).unwrap();

@@ -5,7 +5,7 @@
 
 use super::rounds::Rounds;
 use super::settle::Scored;
-use vaglio_core::{Evaluator, Feature, Result, Score, Trace, Trials, larger, smaller};
+use vaglio_core::{Evaluator, Feature, Result, Score, SubsetChange, Trace, Trials};
 use vaglio_kernels::parallel;
 
 /// Scores by fits: no state is shared between the subsets.
@@ -27,16 +27,6 @@ impl<'d> Decomposed<'d> {
         };
         Ok(self.current.insert(current))
     }
-
-    fn all(&self, subsets: Vec<Vec<Feature>>, scores: &mut [Score]) -> Result<()> {
-        let score = |subset: &Vec<Feature>| {
-            self.rounds.sign().check()?;
-            Ok(self.rounds.scored(subset)?.score)
-        };
-        let found: Vec<Score> = parallel::map_slice(&subsets, score).into_iter().collect::<Result<_>>()?;
-        scores.copy_from_slice(&found);
-        Ok(())
-    }
 }
 
 impl Evaluator for Decomposed<'_> {
@@ -44,29 +34,27 @@ impl Evaluator for Decomposed<'_> {
         self.current(subset).map(|current| current.score)
     }
 
-    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.all(candidates.iter().map(|&candidate| larger(subset, candidate)).collect(), scores)
-    }
-
-    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.all(candidates.iter().map(|&candidate| smaller(subset, candidate)).collect(), scores)
-    }
-
-    fn score_with(&mut self, subset: &[Feature], more: &[Feature]) -> Result<Option<Score>> {
-        let all: Vec<Feature> = subset.iter().chain(more).copied().collect();
-        Ok(Some(self.rounds.scored(&all)?.score))
+    fn scores(
+        &mut self,
+        change: SubsetChange,
+        subset: &[Feature],
+        candidates: &[Feature],
+        scores: &mut [Score],
+    ) -> Result<()> {
+        let score = |&candidate: &Feature| {
+            self.rounds.sign().check()?;
+            Ok(self.rounds.scored(&change.apply_to(subset, candidate))?.score)
+        };
+        let found: Vec<Score> = parallel::map_slice(candidates, score).into_iter().collect::<Result<_>>()?;
+        scores.copy_from_slice(&found);
+        Ok(())
     }
 
     fn trace(&self, _: Trials<'_>) -> Trace {
         Trace::Nothing
     }
 
-    fn add(&mut self, _: &[Feature], _: Feature) -> Result<()> {
-        self.current = None;
-        Ok(())
-    }
-
-    fn remove(&mut self, _: &[Feature], _: Feature) -> Result<()> {
+    fn apply(&mut self, _: SubsetChange, _: &[Feature], _: Feature) -> Result<()> {
         self.current = None;
         Ok(())
     }
@@ -111,7 +99,7 @@ mod tests {
                 let mut subset = SubsetScorer::open(&**criterion, design, &Outline::forward(9, 9)).unwrap();
                 for (before, more) in [(None, &[7, 3, 1][..]), (Some(4), &[0, 8]), (Some(5), &[2])] {
                     before.into_iter().for_each(|feature| subset.add(feature).unwrap());
-                    let (own, score) = (subset.score().unwrap(), subset.score_with(more).unwrap().unwrap());
+                    let (own, score) = (subset.score().unwrap(), subset.score_with(more).unwrap());
                     let all: Vec<usize> = subset.selected().iter().chain(more).copied().collect();
                     let expected = criterion.evaluate(design, &all).unwrap();
                     assert!((score.loss - expected.loss).abs() < 1e-9, "{engine}: {score:?}, not {expected:?}");

@@ -15,7 +15,7 @@ use super::fits::RoundFits;
 use super::linear::Linear;
 use super::loo;
 use super::mean::{self, Engaged};
-use super::plan::{EngineId, Plan};
+use super::plan::{Decision, EngineId};
 use super::round::Round;
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
@@ -31,8 +31,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyLoss, AnyResampling, Cache, Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, HeldOut, Outline,
-    Recorder, Result, Score, Shortcut, part,
+    AnyLoss, AnyResampling, Cache, Criterion, CriterionTraits, Design, Error, Estimate, Evaluator, Feature, Geometry,
+    HeldOut, Outline, Plan, Recorder, Result, Score, part,
 };
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
@@ -136,8 +136,9 @@ impl Criterion for KFold {
         mean::evaluated(&*self.loss, design, &|one| self.retrained(one, subset))
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Shortcut<'d>>> {
-        mean::accelerated(self, &*self.loss, design, outline, |one| self.engaged(one, outline))
+    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
+        let decide = |one: &Design| self.decide(one, outline);
+        mean::planned(self, design, outline, decide, |one, engine, outline| self.engaged(one, engine, outline))
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
@@ -148,16 +149,16 @@ impl Criterion for KFold {
         self.rounds_of(design).map(HeldOut::Folds)
     }
 
-    fn splits(&self) -> Option<&AnyResampling> {
-        self.splits.as_ref()
-    }
-
-    fn assignment(&self) -> Option<&str> {
-        self.splits.as_ref().map_or(self.assignment.as_deref(), |splits| splits.assignment())
-    }
-
-    fn assignment_words(&self) -> &'static [&'static str] {
-        self.splits.as_ref().map_or(&[], |splits| splits.assignment_words())
+    fn traits(&self) -> CriterionTraits {
+        let splits = self.splits.as_ref();
+        let assignment = splits.map_or(self.assignment.as_deref(), |splits| splits.assignment());
+        CriterionTraits {
+            splits: self.splits.clone(),
+            assignment: assignment.map(String::from),
+            assignment_words: splits.map_or(&[], |splits| splits.assignment_words()),
+            scores_each_output: true,
+            ..CriterionTraits::from_loss(self.loss.clone())
+        }
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -185,35 +186,6 @@ impl Criterion for KFold {
             ));
         }
         self.rounds_of(design).map(|_| ())
-    }
-
-    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
-        mean::estimated(design, |one| {
-            let rounds = self.rounds(one).unwrap_or_default();
-            if let Some(plan) = self.refit(one, &rounds, outline) {
-                return plan.estimate;
-            }
-            if let Some(loo) = self.left_out(one, &rounds) {
-                let estimate = loo::plan(&loo, one, outline).estimate;
-                return Estimate { reason: format!("every fold is one row; {}", estimate.reason), ..estimate };
-            }
-            if !one.in_folds().is_by_maps() {
-                let each: Vec<_> = rounds.into_iter().map(|round| (one, round)).collect();
-                return self.plan(&each, outline).estimate;
-            }
-            // Before the maps are fitted, the columns of every fold are taken to be like those of all rows.
-            let each: Vec<_> = rounds.iter().flat_map(Round::each_fold).map(|fold| (one, fold)).collect();
-            let estimate = self.plan(&each, outline).estimate;
-            Estimate { reason: format!("maps are fitted in each fold; {}", estimate.reason), ..estimate }
-        })
-    }
-
-    fn scores_each_output(&self) -> bool {
-        true
-    }
-
-    fn loss(&self) -> Option<AnyLoss> {
-        Some(self.loss.clone())
     }
 }
 
@@ -250,8 +222,30 @@ impl KFold {
         })
     }
 
-    /// The plan where no engine serves.
-    fn refit(&self, design: &Design, rounds: &[Round], outline: &Outline) -> Option<Plan> {
+    /// The engine on a design whose outputs share λ.
+    fn decide(&self, design: &Design, outline: &Outline) -> Decision {
+        let rounds = self.rounds(design).unwrap_or_default();
+        if let Some(refit) = self.refit(design, &rounds, outline) {
+            return refit;
+        }
+        let because = |reason: &str, Decision { engine, estimate }: Decision| {
+            let reason = format!("{reason}; {}", estimate.reason);
+            Decision { engine, estimate: Estimate { reason, ..estimate } }
+        };
+        if let Some(loo) = self.left_out(design, &rounds) {
+            return because("every fold is one row", loo::plan(&loo, design, outline));
+        }
+        if !design.in_folds().is_by_maps() {
+            let each: Vec<_> = rounds.into_iter().map(|round| (design, round)).collect();
+            return Self::common(&self.choices(&each, outline), outline);
+        }
+        // Before the maps are fitted, the columns of every fold are taken to be like those of all rows.
+        let each: Vec<_> = rounds.iter().flat_map(Round::each_fold).map(|fold| (design, fold)).collect();
+        because("maps are fitted in each fold", Self::common(&self.choices(&each, outline), outline))
+    }
+
+    /// The decision where no engine serves.
+    fn refit(&self, design: &Design, rounds: &[Round], outline: &Outline) -> Option<Decision> {
         let is_mapped = design.in_folds().is_by_maps();
         let reason = match (design.readout().is_some(), is_mapped) {
             (false, _) => "the learner has no linear form, so every fold of every subset is refitted",
@@ -272,14 +266,15 @@ impl KFold {
             flops,
             bytes: 8.0 * (rows * largest * folds) as f64,
         };
-        Some(Plan { engine: EngineId::Refit, parts: Vec::new(), by_columns: Vec::new(), estimate })
+        Some(Decision { engine: EngineId::Refit, estimate })
     }
 
-    /// The plan of rounds, each with the design that it is of: one engine for all of them. What serves one round alone does
-    /// not serve the others; decomposing each subset always does.
-    fn plan(&self, each: &[(&Design, Round)], outline: &Outline) -> Plan {
-        let choices: Vec<Choice> =
-            each.iter().map(|(design, round)| Choice::new(self, design, round, outline)).collect();
+    fn choices(&self, each: &[(&Design, Round)], outline: &Outline) -> Vec<Choice> {
+        each.iter().map(|(design, round)| Choice::new(self, design, round, outline)).collect()
+    }
+
+    /// One engine for all rounds. What serves one round alone does not serve the others; decomposing each subset always does.
+    fn common(choices: &[Choice], outline: &Outline) -> Decision {
         let engines = choices.iter().map(|choice| choice.engine);
         let common = engines.reduce(|one, other| if one == other { one } else { EngineId::Decomposition });
         let engine = common.unwrap_or(EngineId::Decomposition);
@@ -288,26 +283,22 @@ impl KFold {
             false => first.decomposition(outline),
         });
         let estimate = estimate.unwrap_or_else(|| Estimate::unknown(engine.name(), "nothing is held out"));
-        let by_columns = choices.iter().map(Choice::is_by_columns).collect();
-        let parts = choices.into_iter().map(|choice| choice.parts_for(engine)).collect();
-        Plan { engine, parts, by_columns, estimate: estimate.times(each.len()) }
+        Decision { engine, estimate: estimate.times(choices.len()) }
     }
 
-    /// The engine and evaluator of a design whose outputs share λ; `None` where every fold of every subset is refitted.
-    fn engaged<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Engaged<'d>>> {
+    /// The evaluator by an engine on a design whose outputs share λ; `None` where maps that are fitted in each fold do not make
+    /// the same columns.
+    fn engaged<'d>(&'d self, design: &'d Design, engine: EngineId, outline: &Outline) -> Result<Option<Engaged<'d>>> {
         let rounds = self.rounds(design)?;
-        if self.refit(design, &rounds, outline).is_some() {
-            return Ok(None);
-        }
         if let Some(loo) = self.left_out(design, &rounds) {
-            return loo.engaged(design, outline, false);
+            return loo.engaged(design, engine, outline, false);
         }
         let Some((each, apart)) = apart::of_designs(self, design, rounds)? else { return Ok(None) };
-        let Plan { engine, parts, by_columns, .. } = self.plan(&each, outline);
+        let choices = self.choices(&each, outline);
         let lambdas = design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone());
         let (mut fits, mut engines) = (Vec::new(), Vec::new());
-        for (((design, round), parts), by_columns) in each.into_iter().zip(parts).zip(by_columns) {
-            let held_out = round.held_out;
+        for ((design, round), choice) in each.into_iter().zip(choices) {
+            let (held_out, by_columns, parts) = (round.held_out, choice.is_by_columns(), choice.parts_for(engine));
             let mut own = RoundFits::of_folds(design, &self.loss, round, parts)?;
             let of_round: Option<Box<dyn FoldEngine + 'd>> = match engine {
                 EngineId::Moments => {
@@ -334,7 +325,7 @@ impl KFold {
                 Box::new(KFoldEvaluator::new(shared, engines))
             }
         };
-        Ok(Some(Engaged { engine, evaluator, recorder }))
+        Ok(Some(Engaged { evaluator, recorder }))
     }
 
     /// Whether the loss of several rounds is the mean of theirs, each by the weight of what it holds out: as it is of rows, and

@@ -1,6 +1,5 @@
 //! Leave-one-out.
 
-mod branch;
 mod cost;
 mod evaluator;
 mod shared;
@@ -10,7 +9,7 @@ use super::decomposed::Decomposed;
 use super::fits::RoundFits;
 use super::linear::Linear;
 use super::mean::{self, Engaged};
-use super::plan::{EngineId, Plan};
+use super::plan::EngineId;
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
 use cost::is_bounded;
@@ -21,8 +20,8 @@ use shared::LooShared;
 pub(super) use shared::parts_of;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyLoss, Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, HeldOut, Outline, Recorder, Result,
-    Score, Shortcut, part,
+    AnyLoss, Criterion, CriterionTraits, Design, Error, Evaluator, Feature, Geometry, HeldOut, Outline, Plan, Recorder,
+    Result, Score, part,
 };
 
 /// The mean loss of every row predicted from all others.
@@ -67,17 +66,17 @@ impl Loo {
         })
     }
 
-    /// The engine and evaluator of a design whose outputs share λ; `None` where every row of every subset is refitted. Standard
-    /// errors are of independent rows, or of folds of one row.
+    /// The evaluator by an engine on a design whose outputs share λ. Standard errors are of independent rows, or of folds of one
+    /// row.
     pub(super) fn engaged<'d>(
         &self,
         design: &'d Design,
+        engine: EngineId,
         outline: &Outline,
         are_independent: bool,
     ) -> Result<Option<Engaged<'d>>> {
-        let Plan { engine, parts, .. } = plan(self, design, outline);
         let Some(readout) = design.readout() else { return Ok(None) };
-        let parts = parts.into_iter().flatten().collect();
+        let parts = parts_of(design).unwrap_or_default();
         let fits = match engine {
             EngineId::States => RoundFits::of_rows(design, &self.loss, parts, are_independent)?,
             _ => RoundFits::of_subsets(design, &self.loss, parts, are_independent)?,
@@ -98,7 +97,7 @@ impl Loo {
                 Box::new(Decomposed::new(Rounds::new(design, vec![fits], losses)))
             }
         };
-        Ok(Some(Engaged { engine, evaluator, recorder }))
+        Ok(Some(Engaged { evaluator, recorder }))
     }
 }
 
@@ -107,8 +106,9 @@ impl Criterion for Loo {
         mean::evaluated(&*self.loss, design, &|one| self.retrained(one, subset))
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Shortcut<'d>>> {
-        mean::accelerated(self, &*self.loss, design, outline, |one| self.engaged(one, outline, true))
+    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
+        let decide = |one: &Design| plan(self, one, outline);
+        mean::planned(self, design, outline, decide, |one, engine, outline| self.engaged(one, engine, outline, true))
     }
 
     /// Trials that no bound spares are made of columns by themselves.
@@ -156,16 +156,8 @@ impl Criterion for Loo {
         Ok(HeldOut::EachRow)
     }
 
-    fn scores_each_output(&self) -> bool {
-        true
-    }
-
-    fn loss(&self) -> Option<AnyLoss> {
-        Some(self.loss.clone())
-    }
-
-    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
-        mean::estimated(design, |one| plan(self, one, outline).estimate)
+    fn traits(&self) -> CriterionTraits {
+        CriterionTraits { scores_each_output: true, ..CriterionTraits::from_loss(self.loss.clone()) }
     }
 }
 

@@ -11,12 +11,12 @@
 //! [`TrialLoss::joined`] adds these up.
 
 use super::penalty;
-use super::plan::EngineId;
+use super::plan::{Decision, EngineId};
 use super::trial_loss::TrialLoss;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Branch, Criterion, Design, Estimate, Evaluator, Feature, Loss, Outline, PowerOfTwoScaling, Recorder, Result,
-    RowsHeldOut, Score, Shortcut, SquaresBound, Trace, Trials, Winner,
+    AnyLoss, Criterion, Design, Estimate, Evaluator, Feature, Loss, Outline, Plan, PowerOfTwoScaling, Recorder, Result,
+    RowsHeldOut, Score, Shortcut, Squared, SquaresBound, SubsetChange, Trace, Trials, Winner,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 use vaglio_kernels::{Data, Scorer};
@@ -134,43 +134,63 @@ pub(super) fn evaluated(
     Ok(scale.score(score))
 }
 
-/// The cost of a search, from that on a design of outputs that share λ.
-pub(super) fn estimated(design: &Design, estimate: impl FnOnce(&Design) -> Estimate) -> Estimate {
-    match design.of_outputs() {
-        None => estimate(design),
-        Some(outputs) => estimate(&outputs[0]).times(outputs.len()),
-    }
-}
-
-/// An engine with its evaluator, and where that notes what rounding asks of it.
+/// An evaluator by an engine, and where that notes what rounding asks of it.
 pub(super) struct Engaged<'d> {
-    pub engine: EngineId,
     pub evaluator: Box<dyn Evaluator + 'd>,
     pub recorder: Recorder,
 }
 
-/// The shortcut of a criterion, whose engines serve designs of outputs that share λ, in units near 1; none where rows weigh
-/// too unlike.
+/// The plan of a criterion: `decide` chooses the engine of a design whose outputs share λ, and `engage` makes its evaluator, in
+/// units near 1; by the definition where rows weigh too unlike.
+pub(super) fn planned<'d, C: Criterion>(
+    criterion: &'d C,
+    design: &'d Design,
+    outline: &Outline,
+    decide: impl Fn(&Design) -> Decision,
+    engage: impl Fn(&'d Design, EngineId, &Outline) -> Result<Option<Engaged<'d>>> + 'd,
+) -> Plan<'d> {
+    let outputs = design.of_outputs();
+    let Decision { engine, estimate } = decide(outputs.map_or(design, |outputs| &outputs[0]));
+    let estimate = outputs.map_or(estimate.clone(), |outputs| estimate.times(outputs.len()));
+    let outline = *outline;
+    let plan = match engine {
+        EngineId::Refit => Plan::by_definition(estimate),
+        _ if are_unlike(design) => {
+            let reason = "rows weigh so unlike that rounding leaves closed forms too little, so all are refitted";
+            Plan::by_definition(Estimate::unknown(EngineId::Refit.name(), reason))
+        }
+        _ => Plan::by_engine(estimate, move || {
+            let shortcut = accelerated(criterion, design, engine, |one| engage(one, engine, &outline))?;
+            Ok(shortcut.unwrap_or_else(|| Shortcut::by_definition(criterion, design)))
+        }),
+    };
+    plan.checked_by(move || {
+        Scale::of(&*loss_of(criterion), design)?;
+        penalty::check(criterion, design, &outline)
+    })
+}
+
+fn loss_of(criterion: &dyn Criterion) -> AnyLoss {
+    criterion.traits().loss.unwrap_or_else(|| Squared.into())
+}
+
+/// The evaluator of a criterion, whose engines serve designs of outputs that share λ, in units near 1; `None` where one of these
+/// has none.
 ///
 /// # Errors
 /// Those of `engage`, and see [`evaluated`].
-pub(super) fn accelerated<'d>(
+fn accelerated<'d>(
     criterion: &dyn Criterion,
-    loss: &dyn Loss,
     design: &'d Design,
-    outline: &Outline,
+    engine: EngineId,
     engage: impl Fn(&'d Design) -> Result<Option<Engaged<'d>>>,
 ) -> Result<Option<Shortcut<'d>>> {
-    let (scale, scaled) = Scale::of(loss, design)?;
-    penalty::check(criterion, design, outline)?;
-    if are_unlike(design) {
-        return Ok(None);
-    }
-    let (mut engine, mut recorders, mut terms) = (EngineId::Refit, Vec::new(), Vec::new());
+    let loss = loss_of(criterion);
+    let (scale, scaled) = Scale::of(&*loss, design)?;
+    let (mut recorders, mut terms) = (Vec::new(), Vec::new());
     for one in scaled.of_outputs().unwrap_or(std::slice::from_ref(scaled)) {
-        let (own, one) = Scale::of(loss, one)?;
+        let (own, one) = Scale::of(&*loss, one)?;
         let Some(engaged) = engage(one)? else { return Ok(None) };
-        engine = engaged.engine;
         recorders.push(engaged.recorder);
         terms.push((own, engaged.evaluator));
     }
@@ -179,11 +199,7 @@ pub(super) fn accelerated<'d>(
         Some((_, only)) if is_plain => only,
         last => Box::new(Mean { scale, terms: terms.into_iter().chain(last).collect() }),
     };
-    let shortcut = Shortcut::of(engine.name(), evaluator).recording(Recorder::of(recorders));
-    Ok(Some(match engine.bound() {
-        Some(bound) => shortcut.bounded_by(bound),
-        None => shortcut,
-    }))
+    Ok(Some(Shortcut::of(engine.name(), evaluator).recording(Recorder::of(recorders))))
 }
 
 fn are_unlike(design: &Design) -> bool {
@@ -193,28 +209,27 @@ fn are_unlike(design: &Design) -> bool {
     greatest / LOST_WEIGHTS > least
 }
 
-/// 2^k times the mean over outputs of scores, each 2^k of its own times what its term gives. Terms are evaluators, or the
-/// same node of each.
-struct Mean<T: ?Sized> {
+/// 2^k times the mean over outputs of scores, each 2^k of its own times what its term gives.
+struct Mean<'d> {
     scale: Scale,
-    terms: Vec<(Scale, Box<T>)>,
+    terms: Vec<(Scale, Box<dyn Evaluator + 'd>)>,
 }
 
-impl<T: ?Sized> Mean<T> {
-    fn one(&mut self, mut score: impl FnMut(&mut T) -> Result<Score>) -> Result<Score> {
-        let scores = self.terms.iter_mut().map(|(own, term)| Ok(own.score(score(term)?)));
+impl<'d> Mean<'d> {
+    fn one(&mut self, mut score: impl FnMut(&mut (dyn Evaluator + 'd)) -> Result<Score>) -> Result<Score> {
+        let scores = self.terms.iter_mut().map(|(own, term)| Ok(own.score(score(&mut **term)?)));
         Ok(self.scale.score(over_outputs(&scores.collect::<Result<Vec<_>>>()?)))
     }
 
     /// The scores of several subsets.
-    fn scores(
+    fn over_terms(
         &mut self,
         scores: &mut [Score],
-        mut trials: impl FnMut(&mut T, &mut [Score]) -> Result<()>,
+        mut trials: impl FnMut(&mut (dyn Evaluator + 'd), &mut [Score]) -> Result<()>,
     ) -> Result<()> {
         let mut of_terms = vec![vec![Score::WORST; self.terms.len()]; scores.len()];
         for (place, (own, term)) in self.terms.iter_mut().enumerate() {
-            trials(term, scores)?;
+            trials(&mut **term, scores)?;
             of_terms.iter_mut().zip(&*scores).for_each(|(of_subset, score)| of_subset[place] = own.score(*score));
         }
         let all = of_terms.iter().map(|of_subset| self.scale.score(over_outputs(of_subset)));
@@ -224,40 +239,15 @@ impl<T: ?Sized> Mean<T> {
 
     /// The mean of losses: of bounds, which is one of the mean, or of standard errors, which no correlation of the losses of
     /// outputs exceeds. `None` where a term has none.
-    fn loss(&mut self, mut loss: impl FnMut(&mut T) -> Result<Option<f64>>) -> Result<Option<f64>> {
-        let losses = self.terms.iter_mut().map(|(own, term)| Ok(loss(term)?.map(|loss| own.loss(loss))));
+    fn loss(&mut self, mut loss: impl FnMut(&mut (dyn Evaluator + 'd)) -> Result<Option<f64>>) -> Result<Option<f64>> {
+        let losses = self.terms.iter_mut().map(|(own, term)| Ok(loss(&mut **term)?.map(|loss| own.loss(loss))));
         let losses = losses.collect::<Result<Option<Vec<f64>>>>()?;
         Ok(losses.map(|losses| self.scale.loss(mean(losses, None))))
     }
 
-    /// The best of trials, as the only term finds it, or from the scores of all.
-    fn best(
-        &mut self,
-        candidates: &[Feature],
-        best: impl FnOnce(&mut T) -> Result<Option<Winner>>,
-        trials: impl FnMut(&mut T, &mut [Score]) -> Result<()>,
-    ) -> Result<Option<Winner>> {
-        if let [(own, only)] = &mut self.terms[..] {
-            let winner = best(only)?;
-            return Ok(winner.map(|found| Winner { score: self.scale.score(own.score(found.score)), ..found }));
-        }
-        let mut scores = vec![Score::WORST; candidates.len()];
-        self.scores(&mut scores, trials)?;
-        Ok(Winner::among(candidates, &scores))
-    }
-
     /// What is done for each term.
-    fn each(&mut self, mut follow: impl FnMut(&mut T) -> Result<()>) -> Result<()> {
-        self.terms.iter_mut().try_for_each(|(_, term)| follow(term))
-    }
-
-    /// Nodes of all terms.
-    fn node<'e>(
-        &'e mut self,
-        mut node: impl FnMut(&'e mut T) -> Result<Box<dyn Branch + 'e>>,
-    ) -> Result<Box<dyn Branch + 'e>> {
-        let nodes = self.terms.iter_mut().map(|(own, term)| Ok((*own, node(term)?)));
-        Ok(Box::new(Mean { scale: self.scale, terms: nodes.collect::<Result<Vec<_>>>()? }))
+    fn each(&mut self, mut follow: impl FnMut(&mut (dyn Evaluator + 'd)) -> Result<()>) -> Result<()> {
+        self.terms.iter_mut().try_for_each(|(_, term)| follow(&mut **term))
     }
 }
 
@@ -277,45 +267,38 @@ pub(super) fn of_squares(
     SquaresBound { columns, targets, held_out, score }
 }
 
-impl Evaluator for Mean<dyn Evaluator + '_> {
+impl Evaluator for Mean<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         self.one(|term| term.score(subset))
     }
 
-    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.scores(scores, |term, own| term.score_additions(subset, candidates, own))
+    fn scores(
+        &mut self,
+        change: SubsetChange,
+        subset: &[Feature],
+        candidates: &[Feature],
+        scores: &mut [Score],
+    ) -> Result<()> {
+        self.over_terms(scores, |term, own| term.scores(change, subset, candidates, own))
     }
 
-    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.scores(scores, |term, own| term.score_removals(subset, candidates, own))
-    }
-
-    fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        self.best(
-            candidates,
-            |only| only.best_addition(subset, candidates),
-            |term, own| term.score_additions(subset, candidates, own),
-        )
-    }
-
-    fn best_removal(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        self.best(
-            candidates,
-            |only| only.best_removal(subset, candidates),
-            |term, own| term.score_removals(subset, candidates, own),
-        )
+    /// Of the only term, or from the scores of all.
+    fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+        if let [(own, only)] = &mut self.terms[..] {
+            let winner = only.best(change, subset, candidates)?;
+            return Ok(winner.map(|found| Winner { score: self.scale.score(own.score(found.score)), ..found }));
+        }
+        let mut scores = vec![Score::WORST; candidates.len()];
+        self.scores(change, subset, candidates, &mut scores)?;
+        Ok(Winner::among(candidates, &scores))
     }
 
     fn trace(&self, trials: Trials<'_>) -> Trace {
         if let [(_, only)] = &self.terms[..] { only.trace(trials) } else { Trace::Lasting }
     }
 
-    fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
-        self.each(|term| term.add(subset, feature))
-    }
-
-    fn remove(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
-        self.each(|term| term.remove(subset, feature))
+    fn apply(&mut self, change: SubsetChange, subset: &[Feature], feature: Feature) -> Result<()> {
+        self.each(|term| term.apply(change, subset, feature))
     }
 
     fn reset(&mut self, subset: &[Feature]) -> Result<()> {
@@ -349,41 +332,12 @@ impl Evaluator for Mean<dyn Evaluator + '_> {
         }))
     }
 
-    fn score_with(&mut self, subset: &[Feature], more: &[Feature]) -> Result<Option<Score>> {
-        let scores = self.terms.iter_mut().map(|(own, term)| Ok(term.score_with(subset, more)?.map(|s| own.score(s))));
-        let scores = scores.collect::<Result<Option<Vec<Score>>>>()?;
-        Ok(scores.map(|scores| self.scale.score(over_outputs(&scores))))
-    }
-
-    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
-        self.node(|term| term.tree(subset, later))
-    }
-
-    fn bound(&mut self, subset: &[Feature], later: &[Feature], most: usize) -> Result<f64> {
-        let bound = self.loss(|term| term.bound(subset, later, most).map(Some))?;
-        Ok(bound.unwrap_or(f64::NEG_INFINITY))
-    }
-}
-
-impl Branch for Mean<dyn Branch + '_> {
-    fn score(&mut self) -> Result<Score> {
-        self.one(|term| term.score())
-    }
-
-    fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()> {
-        self.scores(scores, |term, own| term.score_additions(places, own))
-    }
-
-    fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>> {
-        self.node(|term| term.child(place))
-    }
-
-    fn moves_caches(&self) -> bool {
-        self.terms.iter().any(|(_, term)| term.moves_caches())
-    }
-
-    fn bound(&mut self, place: usize, most: usize) -> Result<f64> {
-        let bound = self.loss(|term| term.bound(place, most).map(Some))?;
-        Ok(bound.unwrap_or(f64::NEG_INFINITY))
+    fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
+        let mut terms = Vec::with_capacity(self.terms.len());
+        for (own, term) in &mut self.terms {
+            let Some(fork) = term.fork(subset, candidates)? else { return Ok(None) };
+            terms.push((*own, fork));
+        }
+        Ok(Some(Box::new(Mean { scale: self.scale, terms })))
     }
 }

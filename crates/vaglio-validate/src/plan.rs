@@ -1,6 +1,5 @@
 //! The engine of a search on a design: decided once, told by `plan` and taken by the run.
 
-use super::balance::Weighting;
 use vaglio_core::Estimate;
 
 /// The engines.
@@ -29,20 +28,10 @@ impl EngineId {
             EngineId::Refit => "refit",
         }
     }
-
-    /// What its lower bounds rest on: what the least squares fit of all columns leaves over, with rows weighted by what is
-    /// left of 1 − leverage.
-    pub fn bound(self) -> Option<&'static str> {
-        (self == EngineId::States).then_some("least_squares")
-    }
 }
 
-/// How the scores of a design are computed.
-pub(super) struct Plan {
+/// The engine of a design whose outputs share λ, with what it costs.
+pub(super) struct Decision {
     pub engine: EngineId,
-    /// The folds of each round by their training weights; none where every fold of every subset is refitted.
-    pub parts: Vec<Vec<Weighting>>,
-    /// Whether the moments of each round are made column by column, as these are selected.
-    pub by_columns: Vec<bool>,
     pub estimate: Estimate,
 }

@@ -25,6 +25,11 @@ impl SharedLambdas {
         SharedLambdas { own, all }
     }
 
+    /// The own λ, without those of other walks.
+    pub fn without_others(&self) -> Self {
+        SharedLambdas { own: self.own.clone(), all: self.own.clone() }
+    }
+
     /// How many λ a subset is scored for.
     pub fn count(&self) -> usize {
         self.all.len()

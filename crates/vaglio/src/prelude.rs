@@ -4,8 +4,8 @@
 
 pub use crate::core::{
     Absolute, Answer, Auc, BalancedError, BalancedSquared, Choose, Concordance, Criterion, CrossValidation, Event,
-    HowFar, Huber, Lambda, Learner, LogLoss, Loss, Map, Observer, Per, Pinball, Progress, Resampling, Rule, Squared,
-    Step, StopReason, StopSign, Task, ZeroOne,
+    Huber, Lambda, Learner, LogLoss, Loss, Map, Observer, Per, Pinball, Progress, ProgressUpdate, Resampling, Rule,
+    Squared, Step, StopReason, StopSign, Task, ZeroOne,
 };
 pub use crate::criteria::{By, KFold, Loo, Nhsic};
 #[cfg(feature = "files")]

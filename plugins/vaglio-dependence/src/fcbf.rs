@@ -5,7 +5,7 @@ use crate::target::{Output, check};
 use crate::weighed::{Originals, Weighing, members, scored_by_weights};
 use rayon::prelude::*;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, part, standardized};
+use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Plan, Result, part, standardized};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::EQUAL_UNCERTAINTY;
 
@@ -99,7 +99,7 @@ fn of_targets(design: &Design, columns: &[Feature]) -> Vec<f64> {
 }
 
 impl Criterion for Fcbf {
-    scored_by_weights!(ENGINE);
+    scored_by_weights!();
 
     fn check(&self, design: &Design) -> Result<()> {
         self.bins.check()?;
@@ -107,14 +107,15 @@ impl Criterion for Fcbf {
         check(Output::Auto, design)
     }
 
-    /// Estimates one pass over the columns per predominant column of the largest subset.
-    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+    /// Plans one pass over the columns per predominant column of the largest subset.
+    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
-        Estimate {
+        let estimate = Estimate {
             engine: ENGINE,
             reason: "each predominant column is compared once with those after it".into(),
             flops: 8.0 * rows * columns * (1.0 + outline.largest as f64) + outline.trials,
             bytes: 4.0 * rows * columns,
-        }
+        };
+        crate::weighed::plan(self, design, estimate)
     }
 }

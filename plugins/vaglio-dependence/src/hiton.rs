@@ -10,7 +10,7 @@ use crate::weighed::{Originals, Weighing, members, scored_by_weights};
 use fisher::Fisher;
 use likelihood::Likelihood;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Result, part, setting};
+use vaglio_core::{Criterion, CriterionTraits, Design, Error, Estimate, Outline, Plan, Result, part, setting};
 use vaglio_kernels::parallel;
 
 /// Identifier of the shortcut in `selection.json` and in plans.
@@ -172,10 +172,10 @@ impl Weighing for HitonPc {
 }
 
 impl Criterion for HitonPc {
-    scored_by_weights!(ENGINE);
+    scored_by_weights!();
 
-    fn counts_rows(&self) -> bool {
-        true
+    fn traits(&self) -> CriterionTraits {
+        CriterionTraits { counts_rows: true, ..CriterionTraits::default() }
     }
 
     fn check(&self, design: &Design) -> Result<()> {
@@ -188,16 +188,17 @@ impl Criterion for HitonPc {
         check(Output::Auto, design)
     }
 
-    /// Estimates tests without conditions; the number with conditions depends on the data.
-    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+    /// Plans tests without conditions; the number with conditions depends on the data.
+    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let kept = if self.test == Independence::FisherZ { 8.0 } else { 4.0 };
-        Estimate {
+        let estimate = Estimate {
             engine: ENGINE,
             reason: "every column is tested alone, then beside those that have entered".into(),
             flops: 8.0 * rows * columns * (1.0 + outline.largest as f64) + outline.trials,
             bytes: kept * rows * columns,
-        }
+        };
+        crate::weighed::plan(self, design, estimate)
     }
 }
 

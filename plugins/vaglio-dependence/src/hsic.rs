@@ -7,7 +7,9 @@ mod weights;
 use crate::target::{Output, check};
 use evaluator::Distances;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, part, setting};
+use vaglio_core::{
+    Criterion, CriterionTraits, Design, Error, Estimate, Feature, Outline, Plan, Result, Score, Shortcut, part, setting,
+};
 pub(crate) use weights::Weights as PairWeights;
 
 /// Identifier of the shortcut in `selection.json` and in plans.
@@ -112,17 +114,13 @@ impl HsicKernel {
 }
 
 impl Criterion for Hsic {
-    fn counts_rows(&self) -> bool {
-        self.estimator == Estimator::Unbiased
+    fn traits(&self) -> CriterionTraits {
+        CriterionTraits { counts_rows: self.estimator == Estimator::Unbiased, ..CriterionTraits::default() }
     }
 
     /// Scores a subset by m × m kernel matrices. Cost O(|S|·m²), memory O(m²).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         definition::evaluate(self, design, subset)
-    }
-
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-        Ok(Some(Shortcut::new(ENGINE, Distances::new(*self, design))))
     }
 
     fn check(&self, design: &Design) -> Result<()> {
@@ -151,17 +149,18 @@ impl Criterion for Hsic {
         Ok(())
     }
 
-    /// Estimates one pass over all pairs of rows per trial.
-    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+    /// Plans one pass over all pairs of rows per trial.
+    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
         let rows = design.planned_rows() as f64;
         let pairs = rows * (rows + 8.0) / 2.0;
         let steps = outline.steps.max(outline.largest - outline.start) as f64;
-        Estimate {
+        let estimate = Estimate {
             engine: ENGINE,
             reason: "distances of all pairs of rows are kept, one pass over them a trial".into(),
             // About forty operations per exponential.
             flops: 45.0 * pairs * (outline.trials + steps) + 3.0 * pairs * outline.largest as f64 * steps,
             bytes: 24.0 * pairs + 8.0 * rows * design.features() as f64,
-        }
+        };
+        Plan::by_engine(estimate, move || Ok(Shortcut::new(ENGINE, Distances::new(*self, design))))
     }
 }

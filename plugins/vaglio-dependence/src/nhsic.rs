@@ -14,7 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
-    Criterion, Design, Error, Estimate, Feature, Geometry, Outline, Result, Score, Shortcut, Task, part,
+    Criterion, CriterionTraits, Design, Error, Estimate, Feature, Geometry, Outline, Plan, Result, Score, Shortcut,
+    Task, part,
 };
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{CommonLevels, LEAST_BANDWIDTH, Landmarks};
@@ -232,16 +233,8 @@ impl Criterion for Nhsic {
         definition::evaluate(self, design, subset)
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-        let relations = Arc::new(Relations::new(self, design)?);
-        let evaluator = NhsicEvaluator::new(Arc::clone(&relations));
-        let shortcut =
-            Shortcut::new(ENGINE, evaluator).bounded_by("all_columns").approximation(self.word(design.rows()));
-        Ok(Some(shortcut.geometry(move || Box::new(GeometryWalk(Arc::clone(&relations))))))
-    }
-
-    fn is_of_subset_alone(&self) -> bool {
-        true
+    fn traits(&self) -> CriterionTraits {
+        CriterionTraits { is_of_subset_alone: true, ..CriterionTraits::default() }
     }
 
     fn is_in_parts(&self, _: &Design) -> bool {
@@ -291,8 +284,8 @@ impl Criterion for Nhsic {
         target::check(self.kernel.output, design)
     }
 
-    /// Estimates one factor per column, then one pass over all factors per added column.
-    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+    /// Plans one factor per column, then one pass over all factors per added column.
+    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
         let Outline { largest, trials, .. } = *outline;
         let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
         // About 26 for one standardized variable and σ = 1.
@@ -319,11 +312,18 @@ impl Criterion for Nhsic {
         let size = largest as f64;
         let (target, bytes, of_target) = self.target_cost(design, features * rank);
         // One pass for the factors, one for the relevance and one per added column.
-        Estimate {
+        let estimate = Estimate {
             engine: ENGINE,
             reason: format!("{}: {reason}{of_target}", self.word(design.planned_rows())),
             flops: target + pass * (2.0 + size) + trials * size * size * size.max(1.0),
             bytes: bytes + features * (entry * rows + 8.0 * size),
-        }
+        };
+        Plan::by_engine(estimate, move || {
+            let relations = Arc::new(Relations::new(self, design)?);
+            let evaluator = NhsicEvaluator::new(Arc::clone(&relations));
+            let shortcut =
+                Shortcut::new(ENGINE, evaluator).bounded_by("all_columns").approximation(self.word(design.rows()));
+            Ok(shortcut.geometry(move || Box::new(GeometryWalk(Arc::clone(&relations)))))
+        })
     }
 }

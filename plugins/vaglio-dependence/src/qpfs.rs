@@ -9,7 +9,7 @@ use crate::target::{Output, check};
 use crate::weighed::{Weighing, members, scored_by_weights};
 use program::Program;
 use similarities::{Similarities, kernels_of};
-use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Result, part, setting};
+use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Plan, Result, part, setting};
 
 /// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "program";
@@ -132,7 +132,7 @@ impl Weighing for Qpfs {
 }
 
 impl Criterion for Qpfs {
-    scored_by_weights!(ENGINE);
+    scored_by_weights!();
 
     fn check(&self, design: &Design) -> Result<()> {
         self.bins.check()?;
@@ -154,8 +154,8 @@ impl Criterion for Qpfs {
         Ok(())
     }
 
-    /// Estimates the similarities of all pairs of columns, once; a trial is a sum.
-    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+    /// Plans the similarities of all pairs of columns, once; a trial is a sum.
+    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let (pair, column) = match self.similarity {
             Similarity::MutualInformation => (8.0, 4.0),
@@ -168,11 +168,12 @@ impl Criterion for Qpfs {
         };
         let kept = self.nystrom.map_or(columns, |kept| columns.min(kept as f64));
         let others = if self.nystrom.is_some() { kept } else { columns / 2.0 };
-        Estimate {
+        let estimate = Estimate {
             engine: ENGINE,
             reason: "one quadratic program on the similarities of all columns gives every score".into(),
             flops: pair * rows * columns * others + 1000.0 * columns * kept + outline.trials,
             bytes: 12.0 * columns * kept + column * rows * columns,
-        }
+        };
+        crate::weighed::plan(self, design, estimate)
     }
 }

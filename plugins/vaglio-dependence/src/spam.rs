@@ -7,7 +7,7 @@ use crate::target::{Output, check};
 use crate::weighed::{Originals, Weighing, members, scored_by_weights};
 use basis::Basis;
 use path::Additive;
-use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Result, part, standardized};
+use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Plan, Result, part, standardized};
 use vaglio_kernels::parallel;
 
 /// Identifier of the shortcut in `selection.json` and in plans.
@@ -86,7 +86,7 @@ impl Weighing for Spam {
 }
 
 impl Criterion for Spam {
-    scored_by_weights!(ENGINE);
+    scored_by_weights!();
 
     fn check(&self, design: &Design) -> Result<()> {
         Error::unless_between("knots", self.knots, 0..=20)?;
@@ -98,15 +98,16 @@ impl Criterion for Spam {
         check(Output::Auto, design)
     }
 
-    /// Estimates about four rounds per penalty.
-    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+    /// Plans about four rounds per penalty.
+    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let entries = rows * columns * (self.knots + 3) as f64;
-        Estimate {
+        let estimate = Estimate {
             engine: ENGINE,
             reason: "one path of penalties gives every score".into(),
             flops: 8.0 * entries * self.penalties as f64 * design.targets().nrows() as f64 + outline.trials,
             bytes: 8.0 * entries,
-        }
+        };
+        crate::weighed::plan(self, design, estimate)
     }
 }

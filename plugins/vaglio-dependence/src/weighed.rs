@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use std::sync::Arc;
-use vaglio_core::{Cache, Criterion, Design, Evaluator, Feature, Found, Result, Score, Shortcut};
+use vaglio_core::{Cache, Criterion, Design, Estimate, Evaluator, Feature, Found, Plan, Result, Score, Shortcut};
 use vaglio_kernels::duplicates::first_equal;
 
 /// A criterion whose score is −Σ wᵢ over a subset, with weights computed from all columns together.
@@ -25,16 +25,12 @@ fn weighed<C: Weighing>(criterion: &C, design: &Design) -> Result<Arc<Weighed<C>
     Ok(weighed)
 }
 
-/// Methods of [`Criterion`] that follow from [`Weighing`], with the identifier of the shortcut.
+/// Methods of [`Criterion`] that follow from [`Weighing`], except its plan.
 macro_rules! scored_by_weights {
-    ($engine:expr) => {
+    () => {
         /// Scores a subset by the weights of all columns, computed once per design.
         fn evaluate(&self, design: &Design, subset: &[vaglio_core::Feature]) -> Result<vaglio_core::Score> {
             $crate::weighed::evaluate(self, design, subset)
-        }
-
-        fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<vaglio_core::Shortcut<'d>>> {
-            $crate::weighed::shortcut(self, $engine, design)
         }
 
         /// Weights of the selected columns.
@@ -49,13 +45,10 @@ pub(crate) fn evaluate<C: Weighing>(criterion: &C, design: &Design, subset: &[Fe
     score(&weighed(criterion, design)?.1, subset)
 }
 
-/// A shortcut that sums weights.
-pub(crate) fn shortcut<'d, C: Weighing>(
-    criterion: &C,
-    engine: &'static str,
-    design: &'d Design,
-) -> Result<Option<Shortcut<'d>>> {
-    Ok(Some(Shortcut::new(engine, Sums(weighed(criterion, design)?))))
+/// Plans trials that sum weights.
+pub(crate) fn plan<'d, C: Weighing>(criterion: &'d C, design: &'d Design, estimate: Estimate) -> Plan<'d> {
+    let engine = estimate.engine;
+    Plan::by_engine(estimate, move || Ok(Shortcut::new(engine, Sums(weighed(criterion, design)?))))
 }
 
 /// Weights of a subset's columns.

@@ -7,7 +7,7 @@ use crate::table::Sent;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
-use vaglio_core::{Criterion, Design, Error, Feature, Found, HeldOut, Result, Round, Score, part};
+use vaglio_core::{Criterion, CriterionTraits, Design, Error, Feature, Found, HeldOut, Result, Round, Score, part};
 
 /// A score computed by a program, which is asked for every subset.
 ///
@@ -148,8 +148,8 @@ impl Criterion for ExternalCriterion {
         self.program.check()
     }
 
-    fn compares_with_empty(&self) -> bool {
-        self.compares_with_empty
+    fn traits(&self) -> CriterionTraits {
+        CriterionTraits { compares_with_empty: self.compares_with_empty, ..CriterionTraits::default() }
     }
 
     fn found(&self, _design: &Design, _subset: &[Feature]) -> Result<Found> {

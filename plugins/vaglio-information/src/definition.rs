@@ -9,7 +9,8 @@ use vaglio_kernels::freedom;
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::HIDDEN_ERROR;
 
-/// The criterion on a design, evaluated by definition.
+/// A criterion on a design, by its definition.
+#[derive(Clone)]
 pub(crate) struct Definition<'d> {
     /// Design in units in which no square over- or underflows.
     pub design: &'d Design,

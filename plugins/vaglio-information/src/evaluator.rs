@@ -6,10 +6,11 @@ use crate::definition::Definition;
 use crate::spectrum;
 use crate::state::{State, SubsetFit};
 use std::sync::Arc;
-use vaglio_core::{Evaluator, Feature, Result, Score, Squared, SquaresBound, larger, smaller};
+use vaglio_core::{Evaluator, Feature, Result, Score, Squared, SquaresBound, SubsetChange};
 use vaglio_kernels::parallel;
 
 /// The evaluator of [`crate::Information`].
+#[derive(Clone)]
 pub(crate) struct Moments<'d> {
     definition: Definition<'d>,
     data: Arc<CenteredData>,
@@ -83,27 +84,28 @@ impl Evaluator for Moments<'_> {
         Ok(score[0])
     }
 
-    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn scores(
+        &mut self,
+        change: SubsetChange,
+        subset: &[Feature],
+        candidates: &[Feature],
+        scores: &mut [Score],
+    ) -> Result<()> {
         let data = Arc::clone(&self.data);
-        let trials: Vec<Vec<SubsetFit>> =
-            self.states(subset).iter_mut().map(|state| state.additions(&data, candidates)).collect();
-        self.settle(&trials, scores, |k| larger(subset, candidates[k]))
+        let trials = self.states(subset).iter_mut().map(|state| match change {
+            SubsetChange::Addition => state.additions(&data, candidates),
+            SubsetChange::Removal => state.removals(candidates),
+        });
+        let trials: Vec<Vec<SubsetFit>> = trials.collect();
+        self.settle(&trials, scores, |k| change.apply_to(subset, candidates[k]))
     }
 
-    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let trials: Vec<Vec<SubsetFit>> = self.states(subset).iter().map(|state| state.removals(candidates)).collect();
-        self.settle(&trials, scores, |k| smaller(subset, candidates[k]))
-    }
-
-    fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
+    fn apply(&mut self, change: SubsetChange, subset: &[Feature], feature: Feature) -> Result<()> {
         let data = Arc::clone(&self.data);
-        self.states(subset).iter_mut().for_each(|state| state.add(&data, feature));
-        Ok(())
-    }
-
-    fn remove(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
-        let data = Arc::clone(&self.data);
-        self.states(subset).iter_mut().for_each(|state| state.remove(&data, feature));
+        self.states(subset).iter_mut().for_each(|state| match change {
+            SubsetChange::Addition => state.add(&data, feature),
+            SubsetChange::Removal => state.remove(&data, feature),
+        });
         Ok(())
     }
 
@@ -140,6 +142,11 @@ impl Evaluator for Moments<'_> {
         let columns = columns.iter().map(|&feature| self.data.column(feature).into_owned()).collect();
         let (targets, score) = (self.data.targets.clone(), Box::new(score));
         Ok(Some(SquaresBound { columns, targets, held_out: None, score }))
+    }
+
+    fn fork(&mut self, subset: &[Feature], _: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
+        self.states(subset);
+        Ok(Some(Box::new(self.clone())))
     }
 
     fn bound(&mut self, subset: &[Feature], later: &[Feature], _: usize) -> Result<f64> {

@@ -16,7 +16,9 @@ pub use measure::Measure;
 use definition::Definition;
 use evaluator::Moments;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, part};
+use vaglio_core::{
+    Criterion, CriterionTraits, Design, Error, Estimate, Feature, Outline, Plan, Result, Score, Shortcut, part,
+};
 
 /// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "moments";
@@ -95,13 +97,6 @@ impl Criterion for Information {
         Definition::new(*self, design)?.score(subset)
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-        if !has_moments(design) {
-            return Ok(None);
-        }
-        Ok(Some(Shortcut::new(ENGINE, Moments::new(Definition::new(*self, design)?))))
-    }
-
     fn check(&self, design: &Design) -> Result<()> {
         design.check_targets(2)?;
         if let Some(variance) = self.variance {
@@ -126,27 +121,27 @@ impl Criterion for Information {
         Ok(())
     }
 
-    fn compares_with_empty(&self) -> bool {
-        true
+    fn traits(&self) -> CriterionTraits {
+        CriterionTraits {
+            compares_with_empty: true,
+            counts_rows: self.measure != Measure::Training,
+            ..CriterionTraits::default()
+        }
     }
 
-    fn counts_rows(&self) -> bool {
-        self.measure != Measure::Training
-    }
-
-    /// Estimates a pass over the rows for each selected column, then O(1) per trial and λ.
-    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+    /// Plans a pass over the rows for each selected column, then O(1) per trial and λ.
+    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
         let (rows, columns) = (design.planned_rows() as f64, design.candidates().len() as f64);
         let (lambdas, outputs) = (design.lambdas().len() as f64, design.targets().nrows() as f64);
         let once = 2.0 * rows * columns * outputs;
         let (size, steps) = (outline.largest as f64, outline.steps.max(outline.largest - outline.start) as f64);
         if !has_moments(design) {
-            return Estimate {
+            return Plan::by_definition(Estimate {
                 engine: "refit",
                 reason: "every subset is refitted on all rows".into(),
                 flops: outline.trials * lambdas * rows * 2.0 * size * size,
                 bytes: 8.0 * rows * size,
-            };
+            });
         }
         let pass = 2.0 * rows * columns * if outline.start > 0 { columns } else { size };
         let step = 6.0 * columns * size + 4.0 * size * size;
@@ -154,14 +149,15 @@ impl Criterion for Information {
         // A search of all subsets scores about a quarter of them, each with its own state and an eigenvalue bound.
         let of_tree =
             if outline.steps == 0 && outline.start < outline.largest { 0.5 * size * size * size } else { 0.0 };
-        Estimate {
+        let estimate = Estimate {
             engine: ENGINE,
             reason: "moments of the rows, O(1) a trial".into(),
             flops: once
                 + pass
                 + lambdas * (steps * step + outline.trials * (10.0 + 6.0 * outputs + 2.0 * size + of_tree)),
             bytes: 8.0 * (rows * stored + columns * size * (1.0 + lambdas)),
-        }
+        };
+        Plan::by_engine(estimate, move || Ok(Shortcut::new(ENGINE, Moments::new(Definition::new(*self, design)?))))
     }
 }
 

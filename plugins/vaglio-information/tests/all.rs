@@ -72,7 +72,7 @@ fn dependent_columns_are_scored_and_bounded_as_by_the_definition() {
             let outline = Outline { start: 0, largest: 8, trials: 256.0, steps: 0 };
             let mut subset = SubsetScorer::open(&criterion, &design, &outline).unwrap();
             let all: Vec<Feature> = (0..8).collect();
-            let bound = subset.tree(&all).unwrap().bound(0, 8).unwrap();
+            let bound = subset.lend().unwrap().bound(&[], &all, 8).unwrap();
             let score = |chosen: u32| {
                 let members: Vec<Feature> = all.iter().copied().filter(|k| chosen >> k & 1 == 1).collect();
                 criterion.evaluate(&design, &members).unwrap().loss
@@ -156,7 +156,7 @@ fn bounds_are_below_all_scores() {
         let mut subset = SubsetScorer::open(&criterion, &design, &outline).unwrap();
         for (inside, later) in [(&[][..], &[0, 1, 2, 3, 4, 5, 6][..]), (&[2], &[3, 4, 6]), (&[1, 5], &[0, 6])] {
             subset.reset(inside).unwrap();
-            let bound = subset.tree(later).unwrap().bound(0, later.len()).unwrap();
+            let bound = subset.lend().unwrap().bound(inside, later, later.len()).unwrap();
             for chosen in 1..1u32 << later.len() {
                 let with = |k: &usize| chosen >> k & 1 == 1;
                 let members: Vec<Feature> =

@@ -86,7 +86,8 @@ fn what_would_take_more_memory_than_it_may_is_refused_before_it_is_made() {
         let columns = if lines.contains("one_hot") { "types: {c: class}" } else { "exclude: [c]" };
         folder.write(
             "p.yaml",
-            pipeline(&format!("{search}\n{lines}")).replace("target: y", &format!("target: y, {columns}, scratch: never")),
+            pipeline(&format!("{search}\n{lines}"))
+                .replace("target: y", &format!("target: y, {columns}, scratch: never")),
         );
         for command in [&["plan", "p.yaml"][..], &["run", "p.yaml", "--out", "out"]] {
             let ran = folder.vaglio(command);

@@ -34,7 +34,8 @@ impl<'d> ExchangePlace<'d> {
         let mut members: Vec<Feature> = columns.collect();
         members.sort_unstable();
         members.dedup();
-        let alone = selector.criterion().is_of_subset_alone().then(|| design.restrict_columns(&members)).flatten()?;
+        let alone =
+            selector.criterion().traits().is_of_subset_alone.then(|| design.restrict_columns(&members)).flatten()?;
         Some(ExchangePlace { design: Cow::Owned(alone), members: Some(members) })
     }
 
@@ -190,7 +191,7 @@ fn of_alone(selector: &ValidSelector, design: &Design, selected: &[Feature], tri
     let place = ExchangePlace::alone(selector, design, selected.iter().chain(tried).copied())?;
     let size = selected.len();
     let last = additions(size.saturating_sub(1), tried.len());
-    let one = match selector.criterion().estimate(&place.design, &last).engine {
+    let one = match selector.criterion().plan(&place.design, &last).estimate.engine {
         "decomposition" | "refit" | "definition" => work(selector, &place.design, &last),
         _ => 0.5 * work(selector, &place.design, &Outline::forward(size + tried.len(), size)),
     };
@@ -210,7 +211,7 @@ pub(super) fn exchanges(size: usize, tried: usize) -> Outline {
 
 /// Flops of a search; if unknown, estimated as refits with one pass per column of each subset.
 pub(crate) fn work(selector: &ValidSelector, design: &Design, outline: &Outline) -> f64 {
-    let known = selector.criterion().estimate(design, outline).flops;
+    let known = selector.criterion().plan(design, outline).estimate.flops;
     let guessed = outline.trials * design.rows() as f64 * (outline.largest * outline.largest) as f64;
     if known.is_nan() { guessed } else { known }
 }
@@ -219,7 +220,7 @@ pub(crate) fn work(selector: &ValidSelector, design: &Design, outline: &Outline)
 /// moments are faster than trials.
 pub(super) fn of_removals(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
     let outline = removals(size);
-    let is_of_moments = selector.criterion().estimate(design, &outline).engine == "moments";
+    let is_of_moments = selector.criterion().plan(design, &outline).estimate.engine == "moments";
     let faster = if is_of_moments { 2.0 } else { 1.0 };
     work(selector, design, &outline) / faster + 4.0 * (size as f64).powi(3)
 }
@@ -235,7 +236,7 @@ pub(super) fn of_exchanges(selector: &ValidSelector, design: &Design, size: usiz
     let (large, columns_tried) = (size as f64, (size * columns) as f64);
     let again = 16.0 * large.powi(3);
     again
-        + match selector.criterion().estimate(design, &outline).engine {
+        + match selector.criterion().plan(design, &outline).estimate.engine {
             "states" => walk(1) / columns as f64 * columns_tried * (1.0 + large / 2.0),
             "moments" => work(selector, design, &outline) + large * (walk(size) - walk(1)),
             _ => work(selector, design, &outline),

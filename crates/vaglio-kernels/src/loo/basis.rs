@@ -48,7 +48,8 @@ impl RankOneUpdate {
 pub struct Basis<'d> {
     pub(crate) data: Arc<Data<'d>>,
     pub(crate) lambda: f64,
-    pub(crate) updates: Vec<RankOneUpdate>,
+    /// Shared with forks.
+    pub(crate) updates: Vec<Arc<RankOneUpdate>>,
     /// Residuals of each output.
     pub(crate) a: Vec<Vec<f64>>,
     /// 1 − leverage of each row.
@@ -148,17 +149,12 @@ impl<'d> Basis<'d> {
         for (d, c) in self.d.iter_mut().zip(c) {
             *d -= c * c / tau;
         }
-        self.updates.push(update);
+        self.updates.push(Arc::new(update));
     }
 
     /// Remaining share of the columns after adding one, given λ + xᵀG x.
     pub(super) fn left_with(&self, feature: usize, tau: f64) -> f64 {
         left_with(self.left, tau / (self.lambda + self.data.squares(feature)))
-    }
-
-    /// Remaining share of the columns.
-    pub(super) fn left(&self) -> f64 {
-        self.left
     }
 
     /// Conditioning of a row's 1 − leverage.
@@ -210,13 +206,9 @@ impl<'d> Basis<'d> {
         basis
     }
 
-    /// The subset with k more columns. Cost O(m·(s + k)) for each of the k, memory O(m·(s + k)).
-    #[must_use]
-    pub fn with_all(&self, features: &[usize]) -> Self {
-        let mut basis = Basis { updates: self.updates.clone(), ..self.without_updates() };
-        features.iter().for_each(|&feature| basis.add(feature));
-        basis.orthogonal();
-        basis
+    /// A copy that shares the updates, without the state of removals. Cost O(m · outputs).
+    pub(super) fn fork(&self) -> Self {
+        Basis { updates: self.updates.clone(), ..self.without_updates() }
     }
 
     /// A copy without the updates that represent G. Cost O(m · outputs).
@@ -300,7 +292,7 @@ impl<'d> Basis<'d> {
     pub(crate) fn residual_from(&self, feature: usize, mut c: Vec<f64>, from: usize) -> Vec<f64> {
         let level = self.data.level;
         let updates = &self.updates[from..];
-        let x = (!updates.iter().all(RankOneUpdate::is_entry)).then(|| self.data.scaled(feature));
+        let x = (!updates.iter().all(|update| update.is_entry())).then(|| self.data.scaled(feature));
         for update in updates {
             // After a removal, xᵀC_b is computed from x itself: from G x cancellation would grow with every change.
             let g = match (&update.kind, &x) {

@@ -7,6 +7,7 @@ use crate::parallel;
 use crate::sums::{LANES, subtract};
 use crate::wide::Wide;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// G x of a candidate, to be computed or brought up to date.
 #[derive(Debug, Clone)]
@@ -58,7 +59,7 @@ pub(super) fn bring_up_to_date(basis: &Basis<'_>, products: &mut [CachedProduct]
     });
 }
 
-fn take_in(basis: &Basis<'_>, group: &mut [CachedProduct], updates: &[RankOneUpdate]) {
+fn take_in(basis: &Basis<'_>, group: &mut [CachedProduct], updates: &[Arc<RankOneUpdate>]) {
     let features: Vec<usize> = group.iter().map(|one| one.feature).collect();
     let vectors: Vec<&[f64]> = updates.iter().map(|update| &*update.c).collect();
     let mut shares = basis.data.products(&features, &vectors);

@@ -37,7 +37,8 @@ pub(super) type Placed<'k> = (usize, &'k mut CandidateColumn);
 pub(super) fn pending<'k>(basis: &'k Basis<'_>, from: usize, to: usize) -> Vec<PendingUpdate<'k>> {
     let updates = basis.updates.iter().enumerate().take(to).skip(from);
     updates
-        .map(|(place, RankOneUpdate { kind, c, tau, t })| {
+        .map(|(place, update)| {
+            let RankOneUpdate { kind, c, tau, t } = &**update;
             let x = if let UpdateKind::Entry(feature) = kind { Some(basis.data.scaled(*feature)) } else { None };
             PendingUpdate { place, x, c, tau: *tau, t }
         })

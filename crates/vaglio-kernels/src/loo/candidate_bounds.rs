@@ -138,8 +138,9 @@ impl CandidateBounds {
         }
         let data = &basis.data;
         let updates = &basis.updates[first..end];
-        let entered =
-            |update: &RankOneUpdate| if let UpdateKind::Entry(feature) = update.kind { Some(feature) } else { None };
+        let entered = |update: &Arc<RankOneUpdate>| {
+            if let UpdateKind::Entry(feature) = update.kind { Some(feature) } else { None }
+        };
         let columns: Vec<usize> = updates.iter().filter(|_| self.by_columns).filter_map(entered).collect();
         let mut of_entries = data.with_columns(&columns, || self.likely(basis)).into_iter();
         let rows: Vec<Option<Arc<[f64]>>> = updates
@@ -176,8 +177,9 @@ impl CandidateBounds {
         let updates = &basis.updates[first..];
         for (output, (with, a)) in self.with_residuals.iter_mut().zip(&basis.a).enumerate() {
             for (q, with) in with.iter_mut().enumerate() {
-                let lost =
-                    |(update, new): (&RankOneUpdate, &UpdateProducts)| new.with_c[q] * update.t[output] / update.tau;
+                let lost = |(update, new): (&Arc<RankOneUpdate>, &UpdateProducts)| {
+                    new.with_c[q] * update.t[output] / update.tau
+                };
                 *with -= updates.iter().zip(new).map(lost).sum::<f64>();
             }
             with.extend(updates.iter().map(|update| dot(basis.data.level, &update.c, a)));

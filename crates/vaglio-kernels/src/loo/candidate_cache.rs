@@ -43,6 +43,8 @@ pub(super) fn trials_alone(basis: &Basis<'_>, scorer: &Scorer, wanted: &[usize])
 const TOGETHER: usize = 8;
 /// Maximum number of candidates that a thread visits in turn.
 const IN_TURN: usize = 64;
+/// Number of entries of C up to which one thread visits all candidates: less than calling other threads costs.
+const ALL_IN_TURN: usize = 1 << 13;
 
 impl CandidateCache {
     /// Computes C of all active columns that are not selected. Cost O(m·n·(s + outputs)).
@@ -52,6 +54,13 @@ impl CandidateCache {
             (data.is_active(feature) && !basis.contains(feature)).then(|| CandidateColumn::new(basis, feature))
         };
         CandidateCache { columns: parallel::map(data.columns(), candidate) }
+    }
+
+    /// A copy restricted to some columns. Cost O(m) for each.
+    pub fn only(&self, features: &[usize]) -> Self {
+        let mut columns = vec![None; self.columns.len()];
+        features.iter().for_each(|&feature| columns[feature].clone_from(&self.columns[feature]));
+        CandidateCache { columns }
     }
 
     /// Removes a candidate and returns its C, up to date. Cost O(m) per pending update.
@@ -91,6 +100,11 @@ impl CandidateCache {
     pub fn trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
         let mut is_wanted = vec![false; self.columns.len()];
         wanted.iter().for_each(|&w| is_wanted[w] = true);
+        for &feature in wanted {
+            if self.columns[feature].is_none() && basis.data.is_active(feature) && !basis.contains(feature) {
+                self.columns[feature] = Some(CandidateColumn::new(basis, feature));
+            }
+        }
         let present = self.columns.iter_mut().enumerate().filter(|(feature, _)| is_wanted[*feature]);
         let mut tried: Vec<Placed<'_>> = present.filter_map(|(feature, c)| Some((feature, c.as_mut()?))).collect();
         let end = basis.updates.len();
@@ -106,7 +120,10 @@ impl CandidateCache {
         }
         let last = pending(basis, from, end);
         let visit = |_, group: &mut &mut [Placed<'_>]| visit_together(group, basis, scorer, last.first());
-        let in_turn = (tried.len() / (4 * rayon::current_num_threads())).clamp(2, IN_TURN) / 2 * 2;
+        let in_turn = match tried.len() * basis.d.len() <= ALL_IN_TURN {
+            true => tried.len().max(1),
+            false => (tried.len() / (4 * rayon::current_num_threads())).clamp(2, IN_TURN) / 2 * 2,
+        };
         let mut groups: Vec<_> = tried.chunks_mut(in_turn).collect();
         let trials = parallel::map_mut(&mut groups, visit).into_iter().flatten();
         let mut all = vec![Trial::of(f64::INFINITY, f64::INFINITY); is_wanted.len()];

@@ -10,15 +10,12 @@
 //! * [`RowSpectrum`] — with more columns than rows, every λ from one decomposition.
 //! * [`ClassSums`] — one subset, with classes balanced in training.
 //! * [`residuals_after`] — residuals after a change, exact even where 1 − leverage is unreliable.
-//! * [`Branch`] — C of the columns that may still be added, for depth-first search; [`SubtreeBound`] bounds its
-//!   subtrees.
 //!
 //! # Reference
 //! T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*,
 //! arXiv:1003.3570, algorithm 3 (with G for λ times theirs); the book, explanation/leave-one-out.md.
 
 mod basis;
-mod branch;
 mod cached_product;
 mod candidate;
 mod candidate_bounds;
@@ -35,14 +32,11 @@ mod row_spectrum;
 mod row_weights;
 mod scalars;
 mod state;
-mod subtree_bound;
 mod trial;
 mod update_products;
 
 pub use basis::Basis;
-pub use branch::Branch;
 pub use change::{Change, residuals_after};
 pub use class_sums::{ClassPart, ClassSums};
 pub use row_spectrum::RowSpectrum;
 pub use state::LooState;
-pub use subtree_bound::SubtreeBound;

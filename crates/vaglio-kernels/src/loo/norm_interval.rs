@@ -61,7 +61,7 @@ impl NormInterval {
 impl IntervalShift {
     /// Shift by the last update of a basis if it added a column, else `None`. Cost O(m · outputs).
     pub fn of(basis: &Basis<'_>) -> Option<Self> {
-        let RankOneUpdate { kind: UpdateKind::Entry(_), c, tau, t } = basis.updates.last()? else { return None };
+        let RankOneUpdate { kind: UpdateKind::Entry(_), c, tau, t } = &**basis.updates.last()? else { return None };
         let (with_residuals, fourth) = norms(basis, c, |_| 0.0);
         let gone = t.iter().map(|t| t / tau).collect();
         Some(IntervalShift { with_residuals, fourth, gone })

@@ -34,6 +34,19 @@ impl<'d> LooState<'d> {
         LooState::new(Basis::of_removals(data, lambda, features))
     }
 
+    /// A copy that caches G x of these candidates alone; with any, the state caches all from then on. Cost
+    /// O(m · (candidates + outputs)), at first that of [`LooState::trials`].
+    #[must_use]
+    pub fn fork(&mut self, candidates: &[usize]) -> Self {
+        let basis = &self.basis;
+        if !candidates.is_empty() && basis.data.caches_candidates() {
+            self.bounds = None;
+            self.all.get_or_insert_with(|| CandidateCache::new(basis));
+        }
+        let all = self.all.as_ref().filter(|_| !candidates.is_empty()).map(|all| all.only(candidates));
+        LooState { basis: basis.fork(), bounds: None, all, together: self.together }
+    }
+
     /// State of the selected columns.
     pub fn basis(&self) -> &Basis<'d> {
         &self.basis

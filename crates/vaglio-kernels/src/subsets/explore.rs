@@ -2,7 +2,7 @@
 
 use super::SubsetSquares;
 use super::descent::Descent;
-use super::fit::SubsetFit;
+use super::fit::{FitRoom, SubsetFit};
 use super::node::SubtreeNode;
 use crate::checkpoint;
 
@@ -86,7 +86,7 @@ impl<'s> DepthFirst<'s, '_> {
         if !node.begun {
             node.is_alive();
             node.raise(&mut self.room);
-            self.offer_all(&node.fit, (&node.fixed, None), &node.free, node.limit(node.fixed.len() + 1));
+            self.offer_blocks(node);
             node.begun = true;
         }
         while node.is_alive() && self.may(&node.fixed, &node.free) {
@@ -104,31 +104,45 @@ impl<'s> DepthFirst<'s, '_> {
                 let mut fit = std::mem::take(&mut self.room.last);
                 fit.copy_from(&node.fit);
                 fit.add(node.of, column, &mut self.room.levels);
-                self.offer_all(&fit, (&node.fixed, Some(column)), &node.free, node.limit(node.fixed.len() + 2));
+                self.offer_pairs(node, &fit, column);
                 self.room.last = fit;
             } else {
                 let mut child = self.room.copied(node);
-                child.include(column, &mut self.room);
+                node.of.blocks[column].iter().for_each(|&column| child.include(column, &mut self.room));
                 self.below(&mut child);
                 self.room.spare.push(child);
             }
-            node.exclude(column);
+            node.of.blocks[column].iter().for_each(|&column| node.exclude(column));
         }
         self.found.nodes += node.steps;
     }
 
-    /// Adds the subsets of a fit's columns and one of some others to the candidates, unless they exceed `limit`; the
-    /// fit may have one more column than the fixed ones.
-    fn offer_all(&mut self, fit: &SubsetFit, (fixed, last): (&[usize], Option<usize>), others: &[usize], limit: f64) {
-        for &k in others {
-            let squares = fit.with(k);
-            if squares > limit || squares.is_nan() || last == Some(k) {
-                continue;
-            }
-            let subset: Vec<usize> = fixed.iter().copied().chain(last).chain([k]).collect();
-            if self.may(&subset, &[]) {
-                self.found.candidates.push((squares, subset));
-            }
+    /// Adds the fixed columns with each free block to the candidates, unless they exceed their limit.
+    fn offer_blocks(&mut self, node: &SubtreeNode<'s>) {
+        let mut fit = std::mem::take(&mut self.room.last);
+        for block in node.of.blocks_of(&node.free) {
+            let mut room = FitRoom { fit: &mut fit, levels: &mut self.room.levels };
+            let squares = node.fit.with_block(node.of, block, &mut room);
+            self.offer(squares, node.limit(node.fixed.len() + block.len()), || [&node.fixed, block].concat());
+        }
+        self.room.last = fit;
+    }
+
+    /// Adds the columns of a fit, the fixed ones and `column`, with each other free column to the candidates.
+    fn offer_pairs(&mut self, node: &SubtreeNode<'s>, fit: &SubsetFit, column: usize) {
+        let limit = node.limit(node.fixed.len() + 2);
+        for &other in node.free.iter().filter(|&&other| other != column) {
+            self.offer(fit.with(other), limit, || [&node.fixed[..], &[column, other]].concat());
+        }
+    }
+
+    fn offer(&mut self, squares: f64, limit: f64, subset: impl FnOnce() -> Vec<usize>) {
+        if squares > limit || squares.is_nan() {
+            return;
+        }
+        let subset = subset();
+        if self.may(&subset, &[]) {
+            self.found.candidates.push((squares, subset));
         }
     }
 }

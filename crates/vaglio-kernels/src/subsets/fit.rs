@@ -15,6 +15,12 @@ pub(super) struct SubsetFit {
     pub squares: f64,
 }
 
+/// Memory to extend a fit in: a fit, and the levels, of which those below the subset are overwritten.
+pub(super) struct FitRoom<'r> {
+    pub fit: &'r mut SubsetFit,
+    pub levels: &'r mut Vec<LevelRows>,
+}
+
 impl SubsetFit {
     /// Creates the fit of the empty subset, given xᵀy of all columns.
     pub fn new(along: &[Vec<f64>], total: f64) -> Self {
@@ -33,6 +39,17 @@ impl SubsetFit {
     pub fn with(&self, place: usize) -> f64 {
         let gain: f64 = self.gradients.iter().map(|g| g[place] * g[place]).sum();
         self.squares - gain / self.schur[place]
+    }
+
+    /// Residual sum of squares with a block of columns. Cost O(n·s) for each column but one.
+    pub fn with_block(&self, of: &SubsetSquares, block: &[usize], room: &mut FitRoom<'_>) -> f64 {
+        let [first @ .., last] = block else { return self.squares };
+        if first.is_empty() {
+            return self.with(*last);
+        }
+        room.fit.copy_from(self);
+        first.iter().for_each(|&column| room.fit.add(of, column, room.levels));
+        room.fit.with(*last)
     }
 
     /// Adds the column at a place as the next level. Cost O(n·s).

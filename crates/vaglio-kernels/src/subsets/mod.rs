@@ -25,6 +25,7 @@ use crate::sums::{dot, sum_of};
 use crate::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
 use crate::{Level, checkpoint};
 use ndarray::{Array2, ArrayView2};
+use std::sync::Arc;
 
 /// Number of columns above which the linear-algebra backend multiplies and factors, and no matrix is inverted.
 const FEW: usize = 128;
@@ -49,6 +50,8 @@ pub struct SubsetSquares {
     diagonal: Vec<f64>,
     rounding: f64,
     held_out: Option<HeldOut>,
+    /// Block of each column: the columns that enter together, itself included.
+    blocks: Vec<Arc<[usize]>>,
 }
 
 impl SubsetSquares {
@@ -67,7 +70,18 @@ impl SubsetSquares {
         let total = targets.iter().map(|y| dot(level, y, y)).sum();
         let rounding = RSS_ROUNDING + RSS_ROUNDING_BY_CONDITION * condition;
         let x = if held_out.is_some() { x } else { Vec::new() };
-        Some(SubsetSquares { level, x, lengths, targets, gram, along, total, diagonal, rounding, held_out })
+        let blocks = (0..size).map(|column| [column].into()).collect();
+        Some(SubsetSquares { level, x, lengths, targets, gram, along, total, diagonal, rounding, held_out, blocks })
+    }
+
+    /// Restricts subsets to unions of blocks of columns and single columns outside of them.
+    #[must_use]
+    pub fn with_blocks<'b>(mut self, blocks: impl IntoIterator<Item = &'b [usize]>) -> Self {
+        for block in blocks {
+            let block: Arc<[usize]> = block.into();
+            block.iter().for_each(|&column| self.blocks[column] = Arc::clone(&block));
+        }
+        self
     }
 
     /// Flops and peak bytes of a search over `columns` columns with subsets of at most `most`: those of
@@ -83,6 +97,17 @@ impl SubsetSquares {
     /// Number of columns.
     pub fn columns(&self) -> usize {
         self.lengths.len()
+    }
+
+    /// Whether a block has more than one column.
+    fn has_blocks(&self) -> bool {
+        self.blocks.iter().any(|block| block.len() > 1)
+    }
+
+    /// Blocks of some columns, each once.
+    fn blocks_of<'s>(&'s self, columns: &'s [usize]) -> impl Iterator<Item = &'s [usize]> {
+        let blocks = columns.iter().map(|&column| (column, &*self.blocks[column]));
+        blocks.filter(|(column, block)| block[0] == *column).map(|(_, block)| block)
     }
 
     /// Residual sum of squares of the empty subset.

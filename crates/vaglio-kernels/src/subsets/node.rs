@@ -238,7 +238,7 @@ impl<'s> SubtreeNode<'s> {
         let least = self.sizes().filter(|&size| self.is_open(size)).map(of_size).fold(f64::INFINITY, f64::min);
         if least > 0.0 && least < f64::INFINITY {
             let mut free = std::mem::take(&mut self.free);
-            free.retain(|&k| self.worth(k) >= least);
+            free.retain(|&k| self.of.blocks[k].iter().all(|&k| self.worth(k) >= least));
             self.free = free;
         }
     }
@@ -326,7 +326,7 @@ impl<'s> SubtreeNode<'s> {
 
     /// Whether only subsets with two more columns remain.
     pub fn is_last(&self) -> bool {
-        self.lift.is_none() && !self.sizes().skip(1).any(|size| self.is_open(size))
+        self.lift.is_none() && !self.of.has_blocks() && !self.sizes().skip(1).any(|size| self.is_open(size))
     }
 
     /// Free column to branch on.

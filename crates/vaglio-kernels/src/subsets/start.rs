@@ -1,7 +1,8 @@
 //! Starting subsets by a greedy search with exchanges.
 
 use super::SubsetSquares;
-use super::fit::SubsetFit;
+use super::descent::LevelRows;
+use super::fit::{FitRoom, SubsetFit};
 use crate::checkpoint;
 
 /// Maximum passes of exchanges over a subset.
@@ -11,41 +12,42 @@ impl SubsetSquares {
     /// Finds for each size up to `most` a good subset that contains the fixed columns. Cost O(n·s²) for each exchange.
     pub fn start(&self, fixed: &[usize], most: usize) -> Vec<Vec<usize>> {
         let mut all = Vec::new();
-        let mut subset = fixed.to_vec();
-        while subset.len() < most.min(self.columns()) {
-            let fit = self.fit(&subset);
-            let Some(best) = self.best(&fit, &subset) else { break };
-            subset.push(best.1);
-            self.exchange(&mut subset, fixed.len(), best.0);
-            all.push(subset.clone());
+        let mut subset = vec![fixed];
+        loop {
+            let size = subset.concat().len();
+            let Some((squares, best)) = self.best(&subset, |block| size + block.len() <= most) else { return all };
+            subset.push(best);
+            self.exchange(&mut subset, squares);
+            all.push(subset.concat());
         }
-        all
     }
 
-    fn fit(&self, subset: &[usize]) -> SubsetFit {
+    /// The block, of those that fit, whose addition to a subset gives the smallest residual sum of squares.
+    fn best<'s>(&'s self, subset: &[&'s [usize]], fits: impl Fn(&[usize]) -> bool) -> Option<(f64, &'s [usize])> {
         checkpoint();
-        let mut fit = SubsetFit::new(&self.along, self.total);
-        let mut levels = Vec::with_capacity(subset.len());
-        subset.iter().for_each(|&column| fit.add(self, column, &mut levels));
-        fit
+        let (mut fit, mut levels) = (SubsetFit::new(&self.along, self.total), Vec::<LevelRows>::new());
+        let columns = subset.concat();
+        columns.iter().for_each(|&column| fit.add(self, column, &mut levels));
+        let mut room = FitRoom { fit: &mut SubsetFit::default(), levels: &mut levels };
+        let is_open = |block: &&[usize]| !columns.contains(&block[0]) && fits(block);
+        let blocks = self.blocks.iter().enumerate().filter(|(column, block)| block[0] == *column);
+        let open = blocks.map(|(_, block)| &**block).filter(is_open);
+        let worths = open.map(|block| (fit.with_block(self, block, &mut room), block));
+        worths.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)))
     }
 
-    /// The column whose addition to a subset gives the smallest residual sum of squares.
-    fn best(&self, fit: &SubsetFit, subset: &[usize]) -> Option<(f64, usize)> {
-        let others = (0..self.columns()).filter(|k| !subset.contains(k));
-        others.map(|k| (fit.with(k), k)).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
-    }
-
-    /// Exchanges columns, except the first `kept`, while that lowers the residual sum of squares.
-    fn exchange(&self, subset: &mut [usize], kept: usize, mut squares: f64) {
+    /// Exchanges blocks for others of their size, except the fixed columns, while that lowers the residual sum of squares.
+    fn exchange<'s>(&'s self, subset: &mut [&'s [usize]], mut squares: f64) {
         for _ in 0..PASSES {
             let mut exchanged = false;
-            for place in kept..subset.len() {
-                let rest: Vec<usize> = subset.iter().copied().filter(|&k| k != subset[place]).collect();
-                let fit = self.fit(&rest);
-                let Some((least, column)) = self.best(&fit, &rest) else { continue };
-                if least < squares - self.rounding * self.total && column != subset[place] {
-                    (subset[place], squares, exchanged) = (column, least, true);
+            for place in 1..subset.len() {
+                let own = std::mem::take(&mut subset[place]);
+                let best = self.best(subset, |block| block.len() == own.len());
+                let better =
+                    best.filter(|(least, block)| *least < squares - self.rounding * self.total && *block != own);
+                subset[place] = better.map_or(own, |(_, block)| block);
+                if let Some((least, _)) = better {
+                    (squares, exchanged) = (least, true);
                 }
             }
             if !exchanged {

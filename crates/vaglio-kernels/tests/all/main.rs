@@ -7,7 +7,7 @@ mod hold_out;
 mod hsic;
 mod landmarks;
 mod loo;
-mod loo_branch;
+mod loo_forks;
 mod loo_walks;
 mod moments;
 mod moments_by_columns;

@@ -154,6 +154,43 @@ fn ruled_out(problem: &Problem, most: usize, budgets: &[usize]) -> usize {
     count
 }
 
+/// Columns that enter together: candidates are unions of the blocks, and all that are within the limits.
+#[test]
+fn blocks_enter_whole() {
+    let blocks: [&[usize]; 4] = [&[4, 0], &[1], &[2, 3, 5], &[6]];
+    let unions: Vec<Vec<usize>> = (1..1u32 << blocks.len())
+        .map(|chosen| {
+            let own = blocks.iter().enumerate().filter(|(at, _)| chosen >> at & 1 == 1);
+            let mut union: Vec<usize> = own.flat_map(|(_, block)| block.iter().copied()).collect();
+            union.sort_unstable();
+            union
+        })
+        .collect();
+    for seed in 0..36 {
+        let problem = Problem::new(seed);
+        let squares = problem.squares().unwrap().with_blocks(blocks);
+        let truths: Vec<f64> = unions.iter().map(|union| problem.truth(union)).collect();
+        let least = |size: usize| {
+            let of_size = unions.iter().zip(&truths).filter(|(union, _)| union.len() == size);
+            of_size.map(|(_, truth)| *truth).reduce(f64::min).unwrap_or(f64::NEG_INFINITY)
+        };
+        let limits: Vec<f64> = (0..=7).map(least).collect();
+        for budget in [2, 1000] {
+            let found: Vec<Vec<usize>> =
+                explored(&squares, &[], &limits, budget).into_iter().map(|(_, subset)| subset).collect();
+            assert!(found.iter().all(|subset| unions.contains(subset)), "{seed}: {found:?}");
+            for (union, truth) in unions.iter().zip(&truths).filter(|(union, truth)| **truth <= limits[union.len()]) {
+                assert!(found.contains(union), "{seed}: {union:?} at {truth}");
+            }
+        }
+        for subset in squares.start(&[], 6) {
+            let mut sorted = subset.clone();
+            sorted.sort_unstable();
+            assert!(unions.contains(&sorted), "{seed}: {subset:?}");
+        }
+    }
+}
+
 /// `VAGLIO_PROBLEMS=1000` sets the number of problems.
 #[test]
 fn nothing_within_the_limits_is_ruled_out() {

@@ -129,7 +129,7 @@ impl Evaluate {
     pub(super) fn check(&self, criterion: &dyn Criterion) -> Result<()> {
         if let Some(alternatives) = &self.alternatives {
             alternatives.check()?;
-            if matches!(alternatives.within, Within::Rule(_)) && criterion.loss().is_none() {
+            if matches!(alternatives.within, Within::Rule(_)) && criterion.traits().loss.is_none() {
                 let kind = criterion.typetag_name();
                 let message = format!(
                     "`{kind}` is no loss of rows, so that its score has no standard error; give a number, a part of the score"

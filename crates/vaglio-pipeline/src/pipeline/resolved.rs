@@ -22,7 +22,7 @@ impl ValidPipeline {
             (Choose::Auto, None) => *choose = Choose::Best,
             _ => {}
         }
-        let around = |folds: usize| self.0.criterion.splits().and_then(|splits| splits.around_search(folds));
+        let around = |folds: usize| self.0.criterion.traits().splits.and_then(|splits| splits.around_search(folds));
         if let Some(evaluate) = &mut copy.0.evaluate {
             let nested = evaluate.outer_folds();
             if let Some(how) = nested.filter(|how| how.splits.is_none() && around(how.folds).is_some()) {

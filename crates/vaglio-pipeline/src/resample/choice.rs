@@ -44,7 +44,7 @@ pub struct Picked {
 pub fn cross_validation(selector: &ValidSelector) -> Option<(CrossValidation, bool)> {
     match selector.search().size_choice() {
         Choose::CrossValidated(how) => Some((how, true)),
-        Choose::Auto => selector.criterion().loss().map(|_| (CrossValidation::default(), false)),
+        Choose::Auto => selector.criterion().traits().loss.map(|_| (CrossValidation::default(), false)),
         _ => None,
     }
 }

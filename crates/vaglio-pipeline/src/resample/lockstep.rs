@@ -195,7 +195,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let outline = self.selector.search().outline(&design)?;
             let bytes = match outline.is_unscored(&design) {
                 true => 0.0,
-                false => self.selector.criterion().estimate(&design, &outline).bytes,
+                false => self.selector.criterion().plan(&design, &outline).estimate.bytes,
             };
             Ok((outline, bytes))
         })?;

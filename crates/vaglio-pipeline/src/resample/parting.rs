@@ -177,7 +177,7 @@ impl Sample {
         folds: usize,
         within: usize,
     ) -> Result<Parting> {
-        let by_criterion = || selector.criterion().splits().and_then(|splits| splits.around_search(folds));
+        let by_criterion = || selector.criterion().traits().splits.and_then(|splits| splits.around_search(folds));
         let Some(splits) = written.cloned().or_else(by_criterion) else {
             return Ok(Parting::Folds(self.fold_assignment(), folds));
         };

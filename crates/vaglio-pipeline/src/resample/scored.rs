@@ -59,7 +59,7 @@ pub(super) fn plain(
         warnings.push(Warning::new(WarningKind::FewerColumns, message));
     }
     let (columns, rows) = (design.features(), design.rows());
-    if choose == Choose::Best && selector.criterion().loss().is_some() && columns > rows / 5 {
+    if choose == Choose::Best && selector.criterion().traits().loss.is_some() && columns > rows / 5 {
         let message = format!(
             "`choose: best` took the lowest score among those of {columns} candidate columns on {rows} rows, which makes \
              the score far too low and the subset too large; leave `choose` out, and the search is cross-validated"

@@ -17,7 +17,7 @@ impl ValidSelector {
     /// Whether the criterion's splits go forward in time.
     #[doc(hidden)]
     pub fn goes_forward(&self) -> bool {
-        self.criterion().splits().is_some_and(|splits| splits.around_search(1).is_some())
+        self.criterion().traits().splits.is_some_and(|splits| splits.around_search(1).is_some())
     }
 }
 

@@ -98,7 +98,7 @@ impl ValidSelector {
                 _ => design.clone(),
             };
             let outline = self.search.outline(&one).map_err(|error| self.of_search(error))?;
-            Ok(self.criterion.estimate(&one, &outline).flops)
+            Ok(self.criterion.plan(&one, &outline).estimate.flops)
         };
         let times = flops(design)? / flops(other)?;
         Ok(if times.is_nan() { 1.0 } else { times })

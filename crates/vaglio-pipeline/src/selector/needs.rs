@@ -17,7 +17,7 @@ impl ValidSelector {
         let design = design.at_lambda(one).shared_by(&all[..lambdas.min(all.len())]);
         let outline = self.search.outline(&design).map_err(|error| error.under("search"))?;
         let effort = self.search.effort(&*self.criterion, &design).map_err(|error| error.under("search"))?;
-        let estimate = effort.beside(self.criterion.estimate(&design, &outline));
+        let estimate = effort.beside(self.criterion.plan(&design, &outline).estimate);
         Ok((outline, estimate))
     }
 }

@@ -20,14 +20,11 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Of the columns of an order in groups of one; `None` where nothing is known of them.
+    /// Of the columns of an order, whose groups enter whole; `None` where nothing is known of them.
     ///
     /// # Errors
     /// Those of the criterion.
     pub fn of(order: &Order, subset: &mut SubsetScorer<'_>) -> Result<Option<Self>> {
-        if !order.is_of_single_columns() {
-            return Ok(None);
-        }
         let mut columns: Vec<Feature> = order.forced.iter().chain(&order.features).copied().collect();
         columns.sort_unstable();
         if columns.len() > MOST_COLUMNS {
@@ -39,8 +36,12 @@ impl Bounds {
             let count = of.parts.iter().max().map_or(0, |last| *last as usize + 1);
             HeldOut { parts: of.parts, count, unit: of.unit, lambda: of.lambda }
         });
-        let squares = SubsetSquares::new(Level::best(), x, targets, held_out);
-        Ok(squares.map(|squares| Bounds { squares, score, columns }))
+        let Some(squares) = SubsetSquares::new(Level::best(), x, targets, held_out) else { return Ok(None) };
+        let place = |feature: &Feature| columns.binary_search(feature).unwrap_or(0);
+        let blocks: Vec<Vec<usize>> =
+            (0..order.places()).map(|at| order.group(at).iter().map(place).collect()).collect();
+        let squares = squares.with_blocks(blocks.iter().map(Vec::as_slice));
+        Ok(Some(Bounds { squares, score, columns }))
     }
 
     /// The tree of all subsets of an order.

@@ -1,14 +1,14 @@
 //! What has much below it, in the order of bounds.
 
 use super::{OpenNode, SubsetTree};
-use vaglio_core::{Branch, Result};
+use vaglio_core::{Evaluator, Result};
 
 impl SubsetTree<'_> {
     /// Enters what is open, the lowest bound first, until nothing is left that could hold a better subset.
-    pub(super) fn best_first(&mut self, root: &mut dyn Branch, is_known: bool) -> Result<()> {
+    pub(super) fn best_first(&mut self, root: &mut dyn Evaluator, is_known: bool) -> Result<()> {
         let order = self.order;
         if !is_known {
-            let bound = root.bound(0, self.room())?;
+            let bound = self.bound(root, 0)?;
             self.open.push(OpenNode::new(bound, Vec::new()));
         }
         while self.stop.reason.is_none() && !self.ask() {
@@ -33,7 +33,7 @@ impl SubsetTree<'_> {
     }
 
     /// Goes the way from a node whose groups from `place` on may follow, and searches what it leads to.
-    pub(super) fn enter(&mut self, node: &mut dyn Branch, way: &[usize], place: usize) -> Result<()> {
+    pub(super) fn enter(&mut self, node: &mut dyn Evaluator, way: &[usize], place: usize) -> Result<()> {
         let (order, size) = (self.order, self.subset.len());
         let Some((&child, rest)) = way.split_first() else {
             return if order.count_below(place, size) > self.small {
@@ -42,17 +42,13 @@ impl SubsetTree<'_> {
                 self.node(node, place)
             };
         };
-        let group = order.group(child);
-        self.subset.extend(group);
-        let done = self.descend(node, order.between(place, child), group.len(), child + 1, Some(rest));
-        self.subset.truncate(size);
-        done
+        self.descend(node, child, Some(rest))
     }
 
     /// Scores the subsets with one group more from `place` on, and leaves open those with something below them.
-    fn part(&mut self, node: &mut dyn Branch, place: usize) -> Result<()> {
+    fn part(&mut self, node: &mut dyn Evaluator, place: usize) -> Result<()> {
         let (order, size) = (self.order, self.subset.len());
-        if self.is_ruled_out(node.bound(0, self.room())?, place, size) {
+        if self.is_ruled_out(self.bound(node, place)?, place, size) {
             self.pruned = self.pruned.saturating_add(order.count_below(place, size));
             return Ok(());
         }
@@ -66,7 +62,7 @@ impl SubsetTree<'_> {
                     self.pruned = self.pruned.saturating_add(order.count_below(child + 1, larger));
                     continue;
                 }
-                let bound = node.bound(order.between(place, child), self.room())?;
+                let bound = self.bound(node, child)?;
                 let way = way.iter().copied().chain([child]).collect();
                 self.open.push(OpenNode::new(bound, way));
             }

@@ -1,9 +1,9 @@
 //! Laws of repeated scores: after many calls, on another thread, and with another column storage.
 
 use crate::broken::{Law, Near};
-use crate::trial::{SubsetChange, evaluate, free, open, trail, trials, walked, whole};
+use crate::trial::{evaluate, free, open, trail, trials, walked, whole};
 use crate::{Broken, rebuild};
-use vaglio_core::{Criterion, Design, Feature, Score};
+use vaglio_core::{Criterion, Design, Feature, Score, SubsetChange};
 
 /// A subset's score has equal bits after `calls` others, by the definition and by the trials of one evaluator.
 pub fn drift(criterion: &dyn Criterion, design: &Design, calls: usize) -> Result<(), Broken> {
@@ -32,9 +32,8 @@ pub(super) fn since(first: Score, criterion: &dyn Criterion, design: &Design, ca
         evaluate(law, criterion, design, &subset[..call % 2])?;
     }
     law.bits(on, first, evaluate(law, criterion, design, subset)?)?;
-    let shortcut = law.ran(|| "the shortcut".into(), || criterion.accelerate(design, &whole(design)))?;
-    if shortcut.is_none() {
-        // Without a shortcut, trials call the definition, checked above.
+    if !criterion.plan(design, &whole(design)).has_engine() {
+        // Without an engine, trials call the definition, checked above.
         return Ok(());
     }
     let mut evaluator = walked(law, criterion, design, subset)?;

@@ -25,7 +25,7 @@ pub fn few_rows(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken
                 law.calm(what, || walked(criterion, &few, subset))?.ok();
             }
             law.calm(on, || criterion.folds(&few).map(drop))?.ok();
-            law.calm(on, || Ok(criterion.estimate(&few, &whole(&few))))?.ok();
+            law.calm(on, || Ok(criterion.plan(&few, &whole(&few)).estimate))?.ok();
         }
     }
     Ok(())

@@ -18,7 +18,7 @@ use vaglio_core::{AnyLoss, Criterion, Design, Feature, HeldOut, PredictionUnits,
 /// rows or without a loss passes, and so does a score of +∞, which rejects a subset.
 pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("held_out");
-    let asked = || Ok((criterion.folds(design)?, criterion.loss()));
+    let asked = || Ok((criterion.folds(design)?, criterion.traits().loss));
     let rounds = match law.ran(|| "the rows that are held out".into(), asked)? {
         (HeldOut::Nothing, _) | (_, None) => return Ok(()),
         (HeldOut::EachRow, Some(loss)) => (vec![Round::new((0..design.rows() as u32).map(Some).collect())], loss),
@@ -26,7 +26,7 @@ pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> R
     };
     let held = Held { design, rounds: rounds.0, loss: rounds.1 };
     let near = Near::scores(criterion, design, tolerance);
-    let each = criterion.scores_each_output() && design.readout().is_some_and(|readout| readout.each_output);
+    let each = criterion.traits().scores_each_output && design.readout().is_some_and(|readout| readout.each_output);
     let outputs: Vec<Option<usize>> = if each { (0..design.targets().nrows()).map(Some).collect() } else { vec![None] };
     let trail = trail(law, design, 3, 25)?;
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {

@@ -164,7 +164,7 @@ impl Tried<'_> {
         let size = path.chosen.map(|chosen| path.entries[chosen].subset.len());
         self.law.must(size.is_none_or(|size| sizes.contains(&size)), on, "a result of such a size", size)?;
         let fits = path.entries.iter().find(|e| path.allowed.contains(&e.subset.len()) && e.score.loss < f64::INFINITY);
-        let none = path.allowed.contains(&0) && self.criterion.compares_with_empty();
+        let none = path.allowed.contains(&0) && self.criterion.traits().compares_with_empty;
         let missing = size.is_none() && fits.is_some() && !none;
         self.law.must(!missing, on, "a result, since an entry has such a size", size)
     }
@@ -189,7 +189,7 @@ impl Tried<'_> {
             let WithSettings { settings, path, .. } = &taken;
             let Some(first) = path.steps.first() else { continue };
             // If the empty subset is not comparable, the first steps have no baseline to improve on.
-            let free = if self.criterion.compares_with_empty() { 0 } else { first.size };
+            let free = if self.criterion.traits().compares_with_empty { 0 } else { first.size };
             let begun = if first.action == Action::Add { free.max(*path.allowed.start()) } else { 0 };
             let gone = match first.action {
                 Action::Add => path.steps.iter().map(|step| step.size).max().unwrap_or(0),
@@ -212,7 +212,8 @@ impl Tried<'_> {
             let last = path.entries.partition_point(|entry| entry.subset.len() < taken.last_size());
             let expected = choose.pick(&path.entries, last, &path.allowed);
             let expected = expected.filter(|entry| path.entries[*entry].score.loss < f64::INFINITY);
-            let none = choose == Choose::Best && path.allowed.contains(&0) && self.criterion.compares_with_empty();
+            let none =
+                choose == Choose::Best && path.allowed.contains(&0) && self.criterion.traits().compares_with_empty;
             if path.chosen.is_none() && none {
                 continue;
             }

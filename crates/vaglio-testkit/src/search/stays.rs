@@ -3,8 +3,10 @@
 use super::{Witness, run};
 use crate::Broken;
 use crate::broken::Law;
-use crate::trial::{SubsetChange, free, open, trials};
-use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, Score, Squared, saved};
+use crate::trial::{free, open, trials};
+use vaglio_core::{
+    Criterion, CriterionTraits, Design, Feature, HeldOut, Result as Made, Score, Squared, SubsetChange, saved,
+};
 use vaglio_search::Search;
 
 /// Tests whether [`LeftOut`] should replace the criterion: the criterion cannot compare the empty subset with others
@@ -12,7 +14,7 @@ use vaglio_search::Search;
 pub(super) fn instead(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<bool, Broken> {
     let law = Law("check");
     let columns = free(design, &[]);
-    if criterion.compares_with_empty() || columns.is_empty() {
+    if criterion.traits().compares_with_empty || columns.is_empty() {
         return Ok(false);
     }
     // A failure here recurs under the laws, which report it.
@@ -48,7 +50,7 @@ impl Criterion for LeftOut {
         Ok(HeldOut::EachRow)
     }
 
-    fn loss(&self) -> Option<vaglio_core::AnyLoss> {
-        Some(Squared.into())
+    fn traits(&self) -> CriterionTraits {
+        CriterionTraits::from_loss(Squared.into())
     }
 }

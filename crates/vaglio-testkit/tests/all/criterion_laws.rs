@@ -4,8 +4,8 @@ use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Branch, Criterion, Design, Estimate, Evaluator, Feature, HeldOut, Outline, Result, Score, Shortcut, SubsetScorer,
-    Winner, saved, walked,
+    Criterion, Design, Estimate, Evaluator, Feature, HeldOut, Outline, Plan, Result, Score, Shortcut, SubsetChange,
+    SubsetScorer, Winner, saved,
 };
 use vaglio_testkit::{check_criterion, check_criterion_on_standard_data, criterion, data, variation};
 
@@ -29,9 +29,11 @@ enum Fault {
     Unfilled,
     SubsetOrder,
     Drift,
-    BranchOff,
+    ForkOff,
+    ForkShared,
     BoundOff,
     EstimateNan,
+    OtherEngine,
     Threads,
     CopiesDiffer,
     Position,
@@ -84,13 +86,11 @@ impl Criterion for Wrong {
         ByDefinition {}.folds(design)
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-        Ok(Some(Shortcut::new("refit", Crooked::new(self, design))))
-    }
-
-    fn estimate(&self, _: &Design, _: &Outline) -> Estimate {
+    fn plan<'d>(&'d self, design: &'d Design, _: &Outline) -> Plan<'d> {
         let flops = if self.fault == Fault::EstimateNan { f64::NAN } else { 1.0 };
-        Estimate { engine: "refit", reason: "a test".into(), flops, bytes: 0.0 }
+        let engine = if self.fault == Fault::OtherEngine { "states" } else { "refit" };
+        let estimate = Estimate { engine, reason: "a test".into(), flops, bytes: 0.0 };
+        Plan::by_engine(estimate, move || Ok(Shortcut::new("refit", Crooked::new(self, design))))
     }
 }
 
@@ -135,14 +135,32 @@ impl Evaluator for Crooked<'_> {
         }
     }
 
-    fn score_additions(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn scores(
+        &mut self,
+        change: SubsetChange,
+        _: &[Feature],
+        candidates: &[Feature],
+        scores: &mut [Score],
+    ) -> Result<()> {
         assert!(self.fault != Fault::Panics, "an index is out of bounds");
-        self.inner.score_additions(candidates, scores)?;
+        let off = match change {
+            SubsetChange::Addition => {
+                self.inner.score_additions(candidates, scores)?;
+                Fault::AdditionOff
+            }
+            SubsetChange::Removal => {
+                self.inner.score_removals(candidates, scores)?;
+                Fault::RemovalOff
+            }
+        };
         for (place, (score, &feature)) in scores.iter_mut().zip(candidates).enumerate() {
             *score = self.off(*score, feature, place);
-            if self.fault == Fault::AdditionOff {
+            if self.fault == off {
                 score.loss += 1e-3;
             }
+        }
+        if change == SubsetChange::Removal {
+            return Ok(());
         }
         if let (Fault::Unfilled, Some(last)) = (self.fault, scores.last_mut()) {
             *last = Score::of(f64::NAN);
@@ -153,33 +171,28 @@ impl Evaluator for Crooked<'_> {
         Ok(())
     }
 
-    fn score_removals(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.inner.score_removals(candidates, scores)?;
-        for (place, (score, &feature)) in scores.iter_mut().zip(candidates).enumerate() {
-            *score = self.off(*score, feature, place);
-            if self.fault == Fault::RemovalOff {
-                score.loss += 1e-3;
+    fn apply(&mut self, change: SubsetChange, _: &[Feature], feature: Feature) -> Result<()> {
+        self.moves += 1;
+        match (change, self.fault) {
+            (SubsetChange::Addition, Fault::AddTwice) if self.moves == 3 => {
+                self.inner.add(feature)?;
+                self.inner.add(feature)
             }
+            (SubsetChange::Addition, _) => self.inner.add(feature),
+            (SubsetChange::Removal, Fault::RemoveForgets) => Ok(()),
+            (SubsetChange::Removal, _) => self.inner.remove(feature),
         }
-        Ok(())
     }
 
-    fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
-        self.moves += 1;
-        if self.fault == Fault::AddTwice && self.moves == 3 {
-            self.inner.add(feature)?;
-        }
-        self.inner.add(feature)
-    }
-
-    fn remove(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
-        self.moves += 1;
-        if self.fault == Fault::RemoveForgets { Ok(()) } else { self.inner.remove(feature) }
-    }
-
-    fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+    fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let mut scores = vec![Score::WORST; candidates.len()];
-        self.score_additions(subset, candidates, &mut scores)?;
+        self.scores(change, subset, candidates, &mut scores)?;
+        if change == SubsetChange::Removal {
+            if self.fault == Fault::WorstLeaves {
+                scores.iter_mut().for_each(|score| score.loss = -score.loss);
+            }
+            return Ok(Winner::among(candidates, &scores));
+        }
         let Some(mut winner) = Winner::among(candidates, &scores) else { return Ok(None) };
         match self.fault {
             Fault::HighestWins => {
@@ -194,25 +207,49 @@ impl Evaluator for Crooked<'_> {
         Ok(Some(winner))
     }
 
-    fn best_removal(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        let mut scores = vec![Score::WORST; candidates.len()];
-        self.score_removals(subset, candidates, &mut scores)?;
-        if self.fault == Fault::WorstLeaves {
-            scores.iter_mut().for_each(|score| score.loss = -score.loss);
-        }
-        Ok(Winner::among(candidates, &scores))
-    }
-
-    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
+    fn fork(&mut self, _: &[Feature], _: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
         Ok(match self.fault {
-            Fault::BranchOff => walked(self, &later[1..2], later),
-            _ => walked(self, subset, later),
+            Fault::ForkOff => Some(Box::new(Constant)),
+            Fault::ForkShared => Some(Box::new(Alias(self))),
+            _ => None,
         })
     }
 
     fn bound(&mut self, subset: &[Feature], _: &[Feature], _: usize) -> Result<f64> {
         let is_off = self.fault == Fault::BoundOff && subset.len() == 2;
         Ok(if is_off { f64::INFINITY } else { f64::NEG_INFINITY })
+    }
+}
+
+/// A fork whose score has nothing to do with the subset.
+struct Constant;
+
+impl Evaluator for Constant {
+    fn score(&mut self, _: &[Feature]) -> Result<Score> {
+        Ok(Score::of(0.5))
+    }
+}
+
+/// A fork that is no copy.
+struct Alias<'e, 'd>(&'e mut Crooked<'d>);
+
+impl Evaluator for Alias<'_, '_> {
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        self.0.score(subset)
+    }
+
+    fn scores(
+        &mut self,
+        change: SubsetChange,
+        subset: &[Feature],
+        candidates: &[Feature],
+        scores: &mut [Score],
+    ) -> Result<()> {
+        self.0.scores(change, subset, candidates, scores)
+    }
+
+    fn apply(&mut self, change: SubsetChange, subset: &[Feature], feature: Feature) -> Result<()> {
+        self.0.apply(change, subset, feature)
     }
 }
 
@@ -327,15 +364,16 @@ fn drift_is_found_by_a_long_walk_alone() {
 }
 
 #[test]
-fn wrong_branches_are_found() {
-    for fault in [Fault::BranchOff, Fault::BoundOff] {
-        assert_eq!(broken_law(criterion::branches(&Wrong { fault }, &design(), TOLERANCE)), "branches", "{fault:?}");
+fn wrong_forks_and_bounds_are_found() {
+    for fault in [Fault::ForkOff, Fault::ForkShared, Fault::BoundOff] {
+        assert_eq!(broken_law(criterion::forks(&Wrong { fault }, &design(), TOLERANCE)), "forks", "{fault:?}");
     }
 }
 
 #[test]
 fn an_estimate_that_is_no_number_is_found() {
     assert_eq!(law_of(Fault::EstimateNan), "estimates");
+    assert_eq!(law_of(Fault::OtherEngine), "estimates");
 }
 
 #[test]

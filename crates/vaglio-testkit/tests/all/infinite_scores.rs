@@ -2,7 +2,8 @@
 
 use crate::common::{TOLERANCE, broken_law, design, holds};
 use vaglio_core::{
-    Criterion, Design, Evaluator, Feature, Outline, Result, Score, Shortcut, Squared, SubsetScorer, Winner, saved,
+    Criterion, Design, Estimate, Evaluator, Feature, Outline, Plan, Result, Score, Shortcut, Squared, SubsetChange,
+    SubsetScorer, Winner, saved,
 };
 use vaglio_testkit::{check_criterion, criterion};
 
@@ -27,9 +28,12 @@ fn nobody_wins_among_infinite_scores() {
             Ok(if subset.len() > 1 { Score::WORST } else { score })
         }
 
-        fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-            let evaluator = Insisting(SubsetScorer::by_definition(self, design));
-            Ok(self.insists.then(|| Shortcut::new("refit", evaluator)))
+        fn plan<'d>(&'d self, design: &'d Design, _: &Outline) -> Plan<'d> {
+            let start = move || Ok(Shortcut::new("refit", Insisting(SubsetScorer::by_definition(self, design))));
+            match self.insists {
+                true => Plan::by_engine(Estimate::unknown("refit", "a test"), start),
+                false => Plan::by_definition(Estimate::unknown("definition", "a test")),
+            }
         }
     }
 
@@ -41,7 +45,11 @@ fn nobody_wins_among_infinite_scores() {
             self.0.score()
         }
 
-        fn best_removal(&mut self, _: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+        fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+            if change == SubsetChange::Addition {
+                self.0.reset(subset)?;
+                return self.0.best_addition(candidates);
+            }
             Ok(Some(Winner { feature: candidates[0], score: Score::WORST, tied: candidates[1..].to_vec() }))
         }
     }

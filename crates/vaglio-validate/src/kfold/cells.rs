@@ -57,7 +57,7 @@ impl KFold {
     /// The cell of each row of a design that has parts, counted from 0: rows that are in the same parts, and there in the
     /// same fold by what the user gave. `None` where folds are dealt anew in every part.
     fn cells(&self, design: &Design) -> Option<Vec<u32>> {
-        let given = match (self.assignment().is_some(), self.by) {
+        let given = match (self.traits().assignment.is_some(), self.by) {
             (true, _) => design.assignment()?,
             (false, Some(By::Groups)) => design.groups()?,
             (false, None) => return None,

@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn moments_of_many_columns_and_classes_give_way_to_the_rows() {
         let design = multiclass(40, 2000, 4, 3).balanced().design(&[1.0], true);
-        let estimate = KFold::new(10).stratified(true).estimate(&design, &Outline::forward(2000, 5));
+        let estimate = KFold::new(10).stratified(true).plan(&design, &Outline::forward(2000, 5)).estimate;
         assert_eq!(estimate.engine, "rows_held_out");
         assert!(estimate.bytes < 1e8, "{estimate:?}");
     }

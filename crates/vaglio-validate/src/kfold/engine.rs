@@ -5,7 +5,7 @@ use crate::trial_loss::TrialLoss;
 use vaglio_core::{Feature, Result};
 
 /// The states of a subset, each made when it is first needed, and the trials of its changes. Columns are not constant.
-pub(super) trait FoldEngine: Send {
+pub(super) trait FoldEngine<'d>: Send {
     /// The losses of the subset, one for each λ; `None` where no state tells them.
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<TrialLoss>>>;
 
@@ -14,9 +14,6 @@ pub(super) trait FoldEngine: Send {
 
     /// The losses with each candidate removed: λ × candidates.
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>>;
-
-    /// The losses with several columns added together, one for each λ; `None` where no state tells them.
-    fn with(&mut self, subset: &[Feature], more: &[Feature]) -> Option<Vec<TrialLoss>>;
 
     /// The states follow an addition.
     fn add(&mut self, feature: Feature);
@@ -30,20 +27,8 @@ pub(super) trait FoldEngine: Send {
     /// What tells the standard error of the loss, for the λ at a place, where a state tells the loss.
     fn errors(&mut self, subset: &[Feature], lambda: usize) -> Result<HeldOutErrors>;
 
-    /// The root of a depth-first search of a subset with any of the columns `later`.
-    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Box<dyn FoldNode + '_>;
-}
-
-/// A node of a depth-first search: a subset, and the columns that may follow.
-pub(super) trait FoldNode {
-    /// The losses of the subset, one for each λ; `None` where no state tells them.
-    fn current(&mut self) -> Option<Vec<TrialLoss>>;
-
-    /// The losses with the later column of each place added: λ × places.
-    fn additions(&mut self, places: &[usize]) -> Vec<Vec<TrialLoss>>;
-
-    /// The node with the later column at `place` added; the columns after it may follow.
-    fn child(&mut self, place: usize) -> Box<dyn FoldNode + '_>;
+    /// A copy that expects these columns to be added to it, in this order; without any it is asked for losses alone.
+    fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Box<dyn FoldEngine<'d> + 'd>;
 }
 
 /// Errors of the rows held out.

@@ -1,17 +1,16 @@
 //! The evaluator of k-fold cross-validation: trials by an engine, and refitting where these are unreliable.
 
-use super::engine::{FoldEngine, FoldNode, HeldOutErrors};
+use super::engine::{FoldEngine, HeldOutErrors};
 use crate::fits::RoundFits;
 use crate::mean::{mean, of_squares, over_rounds};
 use crate::rounds::Rounds;
 use crate::settle::{Remade, Scored, in_order_of_bounds, settle};
 use crate::trial_loss::TrialLoss;
-use vaglio_core::{
-    Branch, Evaluator, Feature, Recorder, Result, Score, SquaresBound, Trace, Trials, Winner, larger, smaller,
-};
+use std::sync::Arc;
+use vaglio_core::{Evaluator, Feature, Recorder, Result, Score, SquaresBound, SubsetChange, Trace, Trials, Winner};
 use vaglio_kernels::parallel;
 
-/// What a search and the nodes of its tree share.
+/// What a search and its forks share.
 pub(super) struct FoldShared<'d> {
     pub rounds: Rounds<'d>,
     pub lambdas: Vec<f64>,
@@ -165,16 +164,16 @@ impl FoldShared<'_> {
 
 /// A subset's score is its lowest over λ of the mean over rounds.
 pub(super) struct KFoldEvaluator<'d> {
-    shared: FoldShared<'d>,
+    shared: Arc<FoldShared<'d>>,
     /// Of each round.
-    engines: Vec<Box<dyn FoldEngine + 'd>>,
+    engines: Vec<Box<dyn FoldEngine<'d> + 'd>>,
     /// The score of the current subset once it is known, with its residuals where no state told it.
     scored: Option<Scored>,
 }
 
 impl<'d> KFoldEvaluator<'d> {
-    pub(super) fn new(shared: FoldShared<'d>, engines: Vec<Box<dyn FoldEngine + 'd>>) -> Self {
-        KFoldEvaluator { shared, engines, scored: None }
+    pub(super) fn new(shared: FoldShared<'d>, engines: Vec<Box<dyn FoldEngine<'d> + 'd>>) -> Self {
+        KFoldEvaluator { shared: Arc::new(shared), engines, scored: None }
     }
 
     /// The losses of the current subset, one for each λ; `None` where a state does not tell them.
@@ -187,19 +186,23 @@ impl<'d> KFoldEvaluator<'d> {
         Ok(of_rounds.map(|of_rounds| self.shared.one_subset(of_rounds)))
     }
 
-    fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
-        self.shared.tried(subset, candidates, || {
-            let of_rounds = self.engines.iter_mut().map(|engine| engine.additions(subset, candidates));
-            over_rounds(of_rounds.collect(), self.shared.rounds.shares())
-        })
-    }
-
-    fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Vec<Vec<TrialLoss>>> {
+    fn trials(
+        &mut self,
+        change: SubsetChange,
+        subset: &[Feature],
+        candidates: &[Feature],
+    ) -> Result<Vec<Vec<TrialLoss>>> {
         let trials = self.shared.tried(subset, candidates, || {
-            let of_rounds = self.engines.iter_mut().map(|engine| engine.removals(subset, candidates));
+            let of_rounds = self.engines.iter_mut().map(|engine| match change {
+                SubsetChange::Addition => engine.additions(subset, candidates),
+                SubsetChange::Removal => engine.removals(subset, candidates),
+            });
             over_rounds(of_rounds.collect(), self.shared.rounds.shares())
         });
-        self.shared.removals(trials, subset, candidates)
+        match change {
+            SubsetChange::Addition => Ok(trials),
+            SubsetChange::Removal => self.shared.removals(trials, subset, candidates),
+        }
     }
 }
 
@@ -221,42 +224,39 @@ impl Evaluator for KFoldEvaluator<'_> {
         Ok(())
     }
 
-    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let trials = self.additions(subset, candidates);
-        scores.copy_from_slice(&self.shared.scores(trials, candidates.len(), |k| larger(subset, candidates[k]))?);
+    fn scores(
+        &mut self,
+        change: SubsetChange,
+        subset: &[Feature],
+        candidates: &[Feature],
+        scores: &mut [Score],
+    ) -> Result<()> {
+        let trials = self.trials(change, subset, candidates)?;
+        let changed = |k: usize| change.apply_to(subset, candidates[k]);
+        scores.copy_from_slice(&self.shared.scores(trials, candidates.len(), changed)?);
         Ok(())
     }
 
-    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let trials = self.removals(subset, candidates)?;
-        scores.copy_from_slice(&self.shared.scores(trials, candidates.len(), |k| smaller(subset, candidates[k]))?);
-        Ok(())
-    }
-
-    fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        let trials = self.additions(subset, candidates);
-        self.shared.best(&trials, candidates, |feature| larger(subset, feature))
-    }
-
-    fn best_removal(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        let trials = self.removals(subset, candidates)?;
-        self.shared.best(&trials, candidates, |feature| smaller(subset, feature))
+    fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+        let trials = self.trials(change, subset, candidates)?;
+        self.shared.best(&trials, candidates, |feature| change.apply_to(subset, feature))
     }
 
     /// Candidates take in what has entered when they are tried. Of two, one is a candidate still when the other has entered.
     fn trace(&self, trials: Trials<'_>) -> Trace {
-        if trials.are_additions() { Trace::Begun } else { Trace::Lasting }
+        if trials.change() == SubsetChange::Addition { Trace::Begun } else { Trace::Lasting }
     }
 
-    fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
+    fn apply(&mut self, change: SubsetChange, _: &[Feature], feature: Feature) -> Result<()> {
         self.scored = None;
-        self.engines.iter_mut().for_each(|engine| engine.add(feature));
-        Ok(())
-    }
-
-    fn remove(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
-        self.scored = None;
-        if self.engines.iter_mut().fold(false, |rebuilt, engine| rebuilt | engine.remove(feature)) {
+        let mut is_rebuilt = false;
+        for engine in &mut self.engines {
+            match change {
+                SubsetChange::Addition => engine.add(feature),
+                SubsetChange::Removal => is_rebuilt |= engine.remove(feature),
+            }
+        }
+        if is_rebuilt {
             self.shared.recorder.rebuilt();
         }
         Ok(())
@@ -269,14 +269,14 @@ impl Evaluator for KFoldEvaluator<'_> {
         }
         let Some(place) = self.shared.lambdas.iter().position(|&l| Some(l) == score.lambda) else { return Ok(None) };
         let is_reliable = self.current(subset)?.is_some_and(|trials| !trials[place][0].is_unreliable);
-        let FoldShared { rounds, lambdas, .. } = &self.shared;
+        let FoldShared { rounds, lambdas, .. } = &*self.shared;
         let of_fits = |fits: &RoundFits<'_>| fits.is_of_rows() || fits.rows.scores_classes_alike();
         if !is_reliable || rounds.iter().any(of_fits) {
             let residuals =
                 rounds.fit(subset).iter().map(|fit| fit.residuals(lambdas[place])).collect::<Result<Vec<_>>>()?;
             return Ok(rounds.standard_error(&residuals));
         }
-        let error = |(fits, engine): (&RoundFits<'_>, &mut Box<dyn FoldEngine + '_>)| {
+        let error = |(fits, engine): (&RoundFits<'_>, &mut Box<dyn FoldEngine<'_> + '_>)| {
             Ok(match engine.errors(subset, place)? {
                 HeldOutErrors::Squares(sums) => Some(fits.scorer.error_over_folds(&sums, fits.rows.folds())),
                 HeldOutErrors::Residuals(residuals) => fits.standard_error(&residuals),
@@ -287,7 +287,7 @@ impl Evaluator for KFoldEvaluator<'_> {
     }
 
     fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
-        let FoldShared { rounds, lambdas, .. } = &self.shared;
+        let FoldShared { rounds, lambdas, .. } = &*self.shared;
         let Some(first) = rounds.iter().next() else { return Ok(None) };
         if !rounds
             .iter()
@@ -300,60 +300,13 @@ impl Evaluator for KFoldEvaluator<'_> {
         Ok(Some(of_squares(first.rows.data(), &first.scorer, lambdas, columns, parts)))
     }
 
-    fn score_with(&mut self, subset: &[Feature], more: &[Feature]) -> Result<Option<Score>> {
-        let all: Vec<Feature> = subset.iter().chain(more).copied().collect();
-        let of_rounds: Option<Vec<_>> = match self.shared.has_constant(&all) {
-            true => None,
-            false => self.engines.iter_mut().map(|engine| engine.with(subset, more)).collect(),
-        };
-        Ok(Some(match of_rounds.map(|of_rounds| self.shared.one_subset(of_rounds)) {
-            None => self.shared.rounds.scored(&all)?.score,
-            Some(trials) => self.shared.scores(trials, 1, |_| all.clone())?[0],
-        }))
-    }
-
-    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
-        let (subset, later) = (subset.to_vec(), later.to_vec());
-        let nodes = self.engines.iter_mut().map(|engine| engine.tree(&subset, &later)).collect();
-        Ok(Box::new(KFoldNode { shared: &self.shared, nodes, subset, later }))
-    }
-}
-
-/// A node of a depth-first search, whose trials are settled like those of the evaluator.
-struct KFoldNode<'e, 'd> {
-    shared: &'e FoldShared<'d>,
-    /// Of each round.
-    nodes: Vec<Box<dyn FoldNode + 'e>>,
-    subset: Vec<Feature>,
-    later: Vec<Feature>,
-}
-
-impl Branch for KFoldNode<'_, '_> {
-    fn score(&mut self) -> Result<Score> {
-        let of_rounds: Option<Vec<_>> = match self.shared.has_constant(&self.subset) {
-            true => None,
-            false => self.nodes.iter_mut().map(|node| node.current()).collect(),
-        };
-        match of_rounds.map(|of_rounds| self.shared.one_subset(of_rounds)) {
-            None => Ok(self.shared.rounds.scored(&self.subset)?.score),
-            Some(trials) => Ok(self.shared.scores(trials, 1, |_| self.subset.clone())?[0]),
+    fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
+        if self.shared.has_constant(subset) {
+            return Ok(None);
         }
-    }
-
-    fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()> {
-        let candidates: Vec<Feature> = places.iter().map(|&place| self.later[place]).collect();
-        let trials = self.shared.tried(&self.subset, &candidates, || {
-            let of_rounds = self.nodes.iter_mut().map(|node| node.additions(places)).collect();
-            over_rounds(of_rounds, self.shared.rounds.shares())
-        });
-        let larger = |k: usize| larger(&self.subset, candidates[k]);
-        scores.copy_from_slice(&self.shared.scores(trials, places.len(), larger)?);
-        Ok(())
-    }
-
-    fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>> {
-        let (subset, later) = (larger(&self.subset, self.later[place]), self.later[place + 1..].to_vec());
-        let nodes = self.nodes.iter_mut().map(|node| node.child(place)).collect();
-        Ok(Box::new(KFoldNode { shared: self.shared, nodes, subset, later }))
+        let candidates: Vec<Feature> =
+            candidates.iter().copied().filter(|&f| self.shared.rounds.is_active(f)).collect();
+        let engines = self.engines.iter_mut().map(|engine| engine.fork(subset, &candidates)).collect();
+        Ok(Some(Box::new(KFoldEvaluator { shared: Arc::clone(&self.shared), engines, scored: None })))
     }
 }

@@ -1,6 +1,6 @@
 //! The engine of rows held out, for any loss. The book, *Cross-validation without refitting*, "Rows held out".
 
-use super::engine::{FoldEngine, FoldNode, HeldOutErrors};
+use super::engine::{FoldEngine, HeldOutErrors};
 use crate::fits::{RoundFits, WeighedFolds};
 use crate::kernel::scorer;
 use crate::trial_loss::Residuals;
@@ -76,13 +76,13 @@ impl<'d> HoldOutShared<'d> {
 
 /// One state for each λ and part of the folds, from the first trial on.
 pub(super) struct HoldOutEngine<'d> {
-    shared: HoldOutShared<'d>,
+    shared: Arc<HoldOutShared<'d>>,
     states: Vec<HoldOut<'d>>,
 }
 
 impl<'d> HoldOutEngine<'d> {
     pub fn new(design: &Design, loss: &AnyLoss, fits: &RoundFits<'d>, lambdas: &[f64]) -> Self {
-        HoldOutEngine { shared: HoldOutShared::new(design, loss, fits, lambdas), states: Vec::new() }
+        HoldOutEngine { shared: Arc::new(HoldOutShared::new(design, loss, fits, lambdas)), states: Vec::new() }
     }
 
     fn build(&mut self, subset: &[Feature]) {
@@ -92,7 +92,7 @@ impl<'d> HoldOutEngine<'d> {
     }
 }
 
-impl<'d> FoldEngine for HoldOutEngine<'d> {
+impl<'d> FoldEngine<'d> for HoldOutEngine<'d> {
     fn current(&mut self, _: &[Feature]) -> Result<Option<Vec<TrialLoss>>> {
         Ok(self.shared.current(&mut self.states))
     }
@@ -105,22 +105,6 @@ impl<'d> FoldEngine for HoldOutEngine<'d> {
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         self.build(subset);
         self.shared.losses(&mut self.states, |state, scorer| state.removals(scorer, candidates))
-    }
-
-    fn with(&mut self, subset: &[Feature], more: &[Feature]) -> Option<Vec<TrialLoss>> {
-        self.build(subset);
-        // For one λ after the other, without columns that may follow.
-        let with = |states: &[HoldOut<'d>]| {
-            let larger = states.iter().map(|state| {
-                let mut larger = state.among(&[]);
-                more.iter().for_each(|&feature| larger.add(feature));
-                larger
-            });
-            let mut larger: Vec<HoldOut<'d>> = larger.collect();
-            self.shared.current(&mut larger)
-        };
-        let of_lambdas = self.states.chunks(self.shared.parts.len().max(1)).map(with);
-        of_lambdas.collect::<Option<Vec<_>>>().map(|losses| losses.into_iter().flatten().collect())
     }
 
     fn add(&mut self, feature: Feature) {
@@ -145,34 +129,9 @@ impl<'d> FoldEngine for HoldOutEngine<'d> {
         Ok(HeldOutErrors::Residuals(all))
     }
 
-    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Box<dyn FoldNode + '_> {
+    fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Box<dyn FoldEngine<'d> + 'd> {
         self.build(subset);
-        let states = self.states.iter().map(|state| state.among(later)).collect();
-        Box::new(HoldOutNode { shared: &self.shared, states, later: later.to_vec() })
-    }
-}
-
-/// A node with states of its own for the columns that may follow.
-struct HoldOutNode<'p, 'd> {
-    shared: &'p HoldOutShared<'d>,
-    states: Vec<HoldOut<'d>>,
-    later: Vec<Feature>,
-}
-
-impl FoldNode for HoldOutNode<'_, '_> {
-    fn current(&mut self) -> Option<Vec<TrialLoss>> {
-        self.shared.current(&mut self.states)
-    }
-
-    fn additions(&mut self, places: &[usize]) -> Vec<Vec<TrialLoss>> {
-        let candidates: Vec<Feature> = places.iter().map(|&place| self.later[place]).collect();
-        self.shared.losses(&mut self.states, |state, scorer| state.additions(scorer, &candidates))
-    }
-
-    fn child(&mut self, place: usize) -> Box<dyn FoldNode + '_> {
-        let (feature, later) = (self.later[place], self.later[place + 1..].to_vec());
-        let mut states: Vec<HoldOut<'_>> = self.states.iter().map(|state| state.among(&later)).collect();
-        states.iter_mut().for_each(|state| state.add(feature));
-        Box::new(HoldOutNode { shared: self.shared, states, later })
+        let states = self.states.iter().map(|state| state.fork(candidates)).collect();
+        Box::new(HoldOutEngine { shared: Arc::clone(&self.shared), states })
     }
 }

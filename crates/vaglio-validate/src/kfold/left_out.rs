@@ -40,7 +40,7 @@ mod tests {
             let folds = KFold::new(30).shuffle(true).loss(loss.clone());
             let others = folds.clone().engine(Engine::RowsHeldOut);
             let outline = Outline::forward(7, 3);
-            let engine = folds.estimate(&design, &outline);
+            let engine = folds.plan(&design, &outline).estimate;
             assert_eq!((engine.engine, engine.reason.split(';').next()), ("states", Some("every fold is one row")));
             let [mut found, mut expected] =
                 [&folds, &others].map(|criterion| SubsetScorer::open(criterion, &design, &outline).unwrap());

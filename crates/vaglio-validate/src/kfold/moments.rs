@@ -1,6 +1,6 @@
 //! The engine of moments. The book, *Cross-validation without refitting*, "Moments: forward" and "Moments: backward".
 
-use super::engine::{FoldEngine, FoldNode, HeldOutErrors};
+use super::engine::{FoldEngine, HeldOutErrors};
 use super::{KFold, cells};
 use crate::fits::failed;
 use crate::session::{KnownMoments, Session};
@@ -45,11 +45,8 @@ pub(super) fn entries_of(design: &Design) -> Option<f64> {
     design.in_folds().missing().is_none().then(|| share * (columns.len() * design.planned_rows()) as f64)
 }
 
-/// Columns up to which several that enter together are decomposed with those selected.
+/// Columns up to which a subset is decomposed to be scored alone; a state of more is copied, which follows every other column.
 const FEW: usize = 512;
-/// What it takes to follow a column through an addition, for a λ and a column selected, beside the share that a number of a
-/// square has in its decomposition: the one is read once and the other in blocks.
-const FOLLOWED: f64 = 16.0;
 
 /// Columns that are taken for likely to enter: more than a pass has room for, since it may know some.
 const LIKELY: usize = 32;
@@ -66,8 +63,22 @@ pub(super) struct MomentEngine<'d> {
     likely: Vec<Feature>,
     forward: Option<Forward>,
     backward: Option<Backward>,
+    /// The columns that a fork expects, as far as they are still to come.
+    expected: Option<Arc<ExpectedColumns>>,
     /// What the current subset loses in each fold with its conditioning, for each λ, where there is no state of it.
     alone: Option<Vec<(Vec<f64>, f64)>>,
+}
+
+/// Columns that are expected to be added in their order, and the state that tries them.
+struct ExpectedColumns {
+    columns: Vec<Feature>,
+    tree: MomentTree,
+}
+
+impl ExpectedColumns {
+    fn places(&self, candidates: &[Feature]) -> Option<Vec<usize>> {
+        candidates.iter().map(|candidate| self.columns.iter().position(|column| column == candidate)).collect()
+    }
 }
 
 impl<'d> MomentEngine<'d> {
@@ -75,7 +86,29 @@ impl<'d> MomentEngine<'d> {
         let (rows, moments) = (Arc::clone(rows), Arc::clone(&known.moments));
         let lambdas = design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone());
         let (shared, likely) = (SharedLambdas::new(design), Vec::new());
-        MomentEngine { known, moments, rows, lambdas, shared, likely, forward: None, backward: None, alone: None }
+        let (forward, backward, expected, alone) = (None, None, None, None);
+        MomentEngine { known, moments, rows, lambdas, shared, likely, forward, backward, expected, alone }
+    }
+
+    /// The state that tries the expected columns of a fork of a subset.
+    fn expecting(&self, subset: &[Feature], candidates: &[Feature]) -> Arc<ExpectedColumns> {
+        if let Some(expected) = self.expected.as_ref().filter(|expected| expected.columns.ends_with(candidates)) {
+            return Arc::clone(expected);
+        }
+        let columns = [subset, candidates].concat();
+        self.moments.read(&self.rows, &columns);
+        let tree = MomentTree::new(&self.moments, &self.lambdas, &columns);
+        // The selected columns come first.
+        let tree = subset.iter().fold(tree, |tree, _| tree.child(0));
+        Arc::new(ExpectedColumns { columns: candidates.to_vec(), tree })
+    }
+
+    /// The losses with some expected columns added: λ × columns.
+    fn expected_losses(&self, tree: &MomentTree, places: &[usize]) -> Vec<Vec<TrialLoss>> {
+        let (losses, conditioning) = tree.trials();
+        let count = losses.len() / self.lambdas.len().max(1);
+        let trial = |at: usize| loss(&self.moments, losses[at], conditioning[at]);
+        (0..self.lambdas.len()).map(|l| places.iter().map(|&place| trial(l * count + place)).collect()).collect()
     }
 
     fn losses(&self, trials: &Trials, candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
@@ -124,8 +157,11 @@ fn losses(moments: &Moments, sums: Vec<f64>, conditioning: Vec<f64>) -> Vec<Tria
     sums.into_iter().zip(conditioning).map(|(sum, conditioning)| loss(moments, sum, conditioning)).collect()
 }
 
-impl FoldEngine for MomentEngine<'_> {
+impl<'d> FoldEngine<'d> for MomentEngine<'d> {
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<TrialLoss>>> {
+        if let Some(ExpectedColumns { tree, .. }) = self.expected.as_deref() {
+            return Ok(Some(losses(&self.moments, tree.losses(), tree.conditioning())));
+        }
         let (sums, conditioning) = match (&self.forward, &self.backward) {
             (Some(forward), _) => (forward.losses(), forward.conditioning()),
             (None, Some(backward)) => (backward.losses(), backward.conditioning()),
@@ -138,6 +174,11 @@ impl FoldEngine for MomentEngine<'_> {
     }
 
     fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
+        if let Some(expected) = &self.expected
+            && let Some(places) = expected.places(candidates)
+        {
+            return self.expected_losses(&expected.tree, &places);
+        }
         let trials = self.forward(subset).trials();
         if self.moments.are_by_columns() {
             self.likely = trials.best(LIKELY);
@@ -152,25 +193,13 @@ impl FoldEngine for MomentEngine<'_> {
         self.losses(&trials, candidates)
     }
 
-    /// By a decomposition of all of them where they are few, or what enters is large: a state follows every other column as well.
-    fn with(&mut self, subset: &[Feature], more: &[Feature]) -> Option<Vec<TrialLoss>> {
-        let all: Vec<Feature> = subset.iter().chain(more).copied().collect();
-        self.moments.read(&self.rows, &all);
-        let squares = (all.len() * all.len()) as f64;
-        let followed = (more.len() * self.rows.columns() * self.lambdas.len()) as f64;
-        if (all.len() <= FEW || squares < FOLLOWED * followed)
-            && let Ok(spectrum) = Spectrum::new(&self.moments, &all)
-        {
-            let conditioning = self.lambdas.iter().map(|&lambda| spectrum.conditioning(lambda)).collect();
-            return Some(losses(&self.moments, spectrum.losses(&self.lambdas), conditioning));
-        }
-        let mut larger = self.forward(subset).clone();
-        more.iter().for_each(|&feature| larger.add(feature));
-        Some(losses(&self.moments, larger.losses(), larger.conditioning()))
-    }
-
     fn add(&mut self, feature: Feature) {
         (self.backward, self.alone) = (None, None);
+        self.expected = self.expected.take().and_then(|expected| {
+            let place = expected.columns.iter().position(|&column| column == feature)?;
+            let columns = expected.columns[place + 1..].to_vec();
+            Some(Arc::new(ExpectedColumns { columns, tree: expected.tree.child(place) }))
+        });
         if let Some(forward) = &mut self.forward {
             self.moments.read_ahead(&self.rows, &[feature], &self.likely);
             forward.add(feature);
@@ -178,7 +207,7 @@ impl FoldEngine for MomentEngine<'_> {
     }
 
     fn remove(&mut self, feature: Feature) -> bool {
-        self.alone = None;
+        (self.expected, self.alone) = (None, None);
         if let Some(forward) = &mut self.forward {
             forward.remove(feature);
         }
@@ -186,7 +215,7 @@ impl FoldEngine for MomentEngine<'_> {
     }
 
     fn reset(&mut self) {
-        (self.forward, self.backward, self.alone) = (None, None, None);
+        (self.forward, self.backward, self.expected, self.alone) = (None, None, None, None);
     }
 
     fn errors(&mut self, subset: &[Feature], lambda: usize) -> Result<HeldOutErrors> {
@@ -197,38 +226,21 @@ impl FoldEngine for MomentEngine<'_> {
         }))
     }
 
-    /// Columns that were selected before come first in the tree.
-    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Box<dyn FoldNode + '_> {
-        let columns: Vec<Feature> = subset.iter().chain(later).copied().collect();
-        self.moments.read(&self.rows, &columns);
-        let mut tree = MomentTree::new(&self.moments, &self.lambdas, &columns);
-        for _ in subset {
-            tree = tree.child(0);
-        }
-        Box::new(TreeNode { moments: &self.moments, tree, lambdas: self.lambdas.len() })
-    }
-}
-
-/// A node of the tree of subsets.
-struct TreeNode<'m> {
-    moments: &'m Moments,
-    tree: MomentTree,
-    lambdas: usize,
-}
-
-impl FoldNode for TreeNode<'_> {
-    fn current(&mut self) -> Option<Vec<TrialLoss>> {
-        Some(losses(self.moments, self.tree.losses(), self.tree.conditioning()))
-    }
-
-    fn additions(&mut self, places: &[usize]) -> Vec<Vec<TrialLoss>> {
-        let (losses, conditioning) = self.tree.trials();
-        let count = losses.len() / self.lambdas.max(1);
-        let trial = |at: usize| loss(self.moments, losses[at], conditioning[at]);
-        (0..self.lambdas).map(|l| places.iter().map(|&place| trial(l * count + place)).collect()).collect()
-    }
-
-    fn child(&mut self, place: usize) -> Box<dyn FoldNode + '_> {
-        Box::new(TreeNode { moments: self.moments, tree: self.tree.child(place), lambdas: self.lambdas })
+    fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Box<dyn FoldEngine<'d> + 'd> {
+        let is_large = candidates.is_empty() && subset.len() > FEW;
+        let forward = is_large.then(|| self.forward(subset).clone());
+        let expected = (!candidates.is_empty()).then(|| self.expecting(subset, candidates));
+        Box::new(MomentEngine {
+            known: Arc::clone(&self.known),
+            moments: Arc::clone(&self.moments),
+            rows: Arc::clone(&self.rows),
+            lambdas: self.lambdas.clone(),
+            shared: self.shared.without_others(),
+            likely: Vec::new(),
+            forward,
+            backward: None,
+            expected,
+            alone: None,
+        })
     }
 }

@@ -4,7 +4,7 @@ use super::Loo;
 use super::shared::{MOST_PARTS, parts_of};
 use crate::balance;
 use crate::kernel::keeps_vectors;
-use crate::plan::{EngineId, Plan};
+use crate::plan::{Decision, EngineId};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Estimate, Measure, Outline};
 
@@ -20,9 +20,8 @@ pub(super) fn has_states(design: &Design) -> bool {
 }
 
 /// The engine of a search on a design whose outputs share λ.
-pub(crate) fn plan(criterion: &Loo, design: &Design, outline: &Outline) -> Plan {
-    let parts = parts_of(design);
-    let count = parts.as_ref().map(Vec::len);
+pub(crate) fn plan(criterion: &Loo, design: &Design, outline: &Outline) -> Decision {
+    let count = parts_of(design).map(|parts| parts.len());
     let engine = match design.readout() {
         None => EngineId::Refit,
         Some(readout) if readout.refine => EngineId::Decomposition,
@@ -40,7 +39,7 @@ pub(crate) fn plan(criterion: &Loo, design: &Design, outline: &Outline) -> Plan 
         _ => (engine, of_refits(design, outline)),
     };
     let estimate = Estimate { engine: engine.name(), reason, flops, bytes };
-    Plan { engine, parts: vec![parts.unwrap_or_default()], by_columns: vec![false], estimate }
+    Decision { engine, estimate }
 }
 
 /// Why an engine serves, its flops and bytes.

@@ -1,13 +1,11 @@
 //! The evaluator of leave-one-out.
 
-use super::branch::LooNode;
 use super::shared::LooShared;
 use crate::mean::of_squares;
 use crate::settle::{Scored, Settled, in_order_of_bounds};
 use std::sync::Arc;
-use vaglio_core::{Branch, Evaluator, Feature, Result, Score, SquaresBound, Trace, Trials, Winner, larger, walked};
-use vaglio_kernels::loo::{Basis, Change, LooState, SubtreeBound};
-use vaglio_kernels::parallel;
+use vaglio_core::{Evaluator, Feature, Result, Score, SquaresBound, SubsetChange, Trace, Trials, Winner};
+use vaglio_kernels::loo::{Basis, Change, LooState};
 use vaglio_kernels::{Trial, is_unreliable};
 
 /// For each λ one state of every part of the rows; a subset's score is its lowest over λ.
@@ -16,8 +14,6 @@ pub(super) struct LooEvaluator<'d> {
     /// None yet of a subset that was set and not changed.
     states: Option<Vec<LooState<'d>>>,
     at_once: AtOnce,
-    /// The fit of the last bound, with the subset whose weights it has: the next one often has a column less.
-    fit: Option<(Vec<Feature>, SubtreeBound)>,
     /// Candidates that bounds left to be tried in the last step. The next one mostly leaves as many, and those that are
     /// tried at once share the reading of the state.
     needed: usize,
@@ -75,20 +71,13 @@ const NEAR_OF: usize = 8;
 const FULL_OF: usize = 2;
 /// Penalties from which on one decomposition for all of them costs less than a state for each.
 const MANY: usize = 4;
-/// Doubles beyond which a branch does not keep the columns that may follow.
+/// Doubles beyond which a copy does not keep the columns that it expects.
 const MOST: usize = 1 << 27;
 
 impl<'d> LooEvaluator<'d> {
     /// The empty subset.
     pub fn new(shared: LooShared<'d>) -> Self {
-        LooEvaluator {
-            shared: Arc::new(shared),
-            states: None,
-            at_once: AtOnce::NotScored,
-            fit: None,
-            needed: 1,
-            is_full: false,
-        }
+        LooEvaluator { shared: Arc::new(shared), states: None, at_once: AtOnce::NotScored, needed: 1, is_full: false }
     }
 
     /// The states, made where there are none yet.
@@ -250,22 +239,8 @@ impl<'d> LooEvaluator<'d> {
         let changes: Vec<Change> = batch.iter().map(|&position| Change::Add(features[position])).collect();
         shared.settle(&self.bases(subset), &trials, &changes)
     }
-}
 
-impl<'d> Evaluator for LooEvaluator<'d> {
-    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        if let Some((score, _)) = self.at_once(subset)? {
-            return Ok(score);
-        }
-        Self::score_of(&Arc::clone(&self.shared), &self.bases(subset))
-    }
-
-    fn reset(&mut self, _: &[Feature]) -> Result<()> {
-        (self.states, self.at_once, self.is_full) = (None, AtOnce::NotScored, false);
-        Ok(())
-    }
-
-    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let shared = Arc::clone(&self.shared);
         let states = self.states(subset).iter_mut().zip(shared.scorers());
         let tried = states.map(|(state, scorer)| match shared.tries_once {
@@ -277,13 +252,13 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         scores.copy_from_slice(&shared.scores(&self.bases(subset), &trials, &changes)?);
         // A constant column has no state of its own.
         for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !shared.data().is_active(**c)) {
-            let bases = shared.bases(&larger(subset, *candidate));
+            let bases = shared.bases(&SubsetChange::Addition.apply_to(subset, *candidate));
             *score = Self::score_of(&shared, &bases.iter().collect::<Vec<_>>())?;
         }
         Ok(())
     }
 
-    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let shared = Arc::clone(&self.shared);
         // What is asked for nothing else is not kept.
         let mut alone: Option<Vec<LooState<'_>>> = (self.states.is_none() && shared.changes_once)
@@ -299,6 +274,33 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         scores.copy_from_slice(&shared.scores(&bases, &trials, &changes)?);
         Ok(())
     }
+}
+
+impl<'d> Evaluator for LooEvaluator<'d> {
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        if let Some((score, _)) = self.at_once(subset)? {
+            return Ok(score);
+        }
+        Self::score_of(&Arc::clone(&self.shared), &self.bases(subset))
+    }
+
+    fn reset(&mut self, _: &[Feature]) -> Result<()> {
+        (self.states, self.at_once, self.is_full) = (None, AtOnce::NotScored, false);
+        Ok(())
+    }
+
+    fn scores(
+        &mut self,
+        change: SubsetChange,
+        subset: &[Feature],
+        candidates: &[Feature],
+        scores: &mut [Score],
+    ) -> Result<()> {
+        match change {
+            SubsetChange::Addition => self.additions(subset, candidates, scores),
+            SubsetChange::Removal => self.removals(subset, candidates, scores),
+        }
+    }
 
     fn trace(&self, trials: Trials<'_>) -> Trace {
         match trials {
@@ -309,31 +311,31 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         }
     }
 
-    fn add(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
-        if self.states(subset).iter_mut().fold(false, |rebuilt, state| rebuilt | state.add(feature)) {
+    fn apply(&mut self, change: SubsetChange, subset: &[Feature], feature: Feature) -> Result<()> {
+        let states = self.states(subset);
+        let is_rebuilt = match change {
+            SubsetChange::Addition => states.iter_mut().fold(false, |rebuilt, state| rebuilt | state.add(feature)),
+            SubsetChange::Removal => !states.iter_mut().all(|state| state.remove(feature)),
+        };
+        if is_rebuilt {
             self.shared.recorder.rebuilt();
         }
-        Ok(())
-    }
-
-    fn remove(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
-        let goes_on = self.states(subset).iter_mut().all(|state| state.remove(feature));
-        if !goes_on {
+        if is_rebuilt && change == SubsetChange::Removal {
             (self.states, self.is_full) = (None, false);
-            self.shared.recorder.rebuilt();
         }
         Ok(())
     }
 
-    fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        if self.shared.is_bounded
+    fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+        if change == SubsetChange::Addition
+            && self.shared.is_bounded
             && let Some(scored) = self.best_by_bounds(subset, candidates)?
         {
             let (tried, scores): (Vec<Feature>, Vec<Score>) = scored.into_iter().unzip();
             return Ok(Winner::among(&tried, &scores));
         }
         let mut scores = vec![Score::WORST; candidates.len()];
-        self.score_additions(subset, candidates, &mut scores)?;
+        self.scores(change, subset, candidates, &mut scores)?;
         Ok(Winner::among(candidates, &scores))
     }
 
@@ -356,34 +358,13 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         Ok(is_served.then(|| of_squares(shared.data(), shared.scorer(), &shared.lambdas, columns, Some(parts))))
     }
 
-    fn score_with(&mut self, subset: &[Feature], more: &[Feature]) -> Result<Option<Score>> {
+    fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
         let shared = Arc::clone(&self.shared);
-        let larger = parallel::map_vec(self.bases(subset), |basis| basis.with_all(more));
-        Ok(Some(Self::score_of(&shared, &larger.iter().collect::<Vec<_>>())?))
-    }
-
-    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
-        let size = self.shared.data().rows().saturating_mul(later.len()).saturating_mul(self.shared.lambdas.len());
-        if !self.shared.is_whole() || size > MOST {
-            return Ok(walked(self, subset, later));
+        if shared.data().rows().saturating_mul(candidates.len()).saturating_mul(shared.lambdas.len()) > MOST {
+            return Ok(None);
         }
-        let bases = self.shared.bases(subset);
-        Ok(Box::new(LooNode::root(&self.shared, &bases, subset, later)))
-    }
-
-    fn bound(&mut self, subset: &[Feature], later: &[Feature], most: usize) -> Result<f64> {
-        if !self.shared.is_whole() {
-            return Ok(f64::NEG_INFINITY);
-        }
-        let members: Vec<Feature> = subset.iter().chain(later).copied().collect();
-        let is_larger = |of: &[Feature]| of.iter().all(|feature| subset.contains(feature));
-        if !self.fit.as_ref().is_some_and(|(of, fit)| is_larger(of) && fit.covers(&members)) {
-            let mut weights = vec![f64::INFINITY; self.shared.data().rows()];
-            self.bases(subset).iter().for_each(|basis| basis.lower_weights(&mut weights));
-            self.fit = SubtreeBound::new(self.shared.data(), &members, &weights).map(|fit| (subset.to_vec(), fit));
-        }
-        let Some((_, fit)) = &mut self.fit else { return Ok(f64::NEG_INFINITY) };
-        fit.keep(&members);
-        Ok(fit.bound(self.shared.scorer(), subset, most))
+        let states = self.states(subset).iter_mut().map(|state| state.fork(candidates)).collect();
+        let (at_once, needed, is_full) = (AtOnce::NotScored, self.needed, self.is_full);
+        Ok(Some(Box::new(LooEvaluator { shared, states: Some(states), at_once, needed, is_full })))
     }
 }

@@ -1,4 +1,4 @@
-//! What the evaluator and the nodes of a tree share.
+//! What an evaluator and its forks share.
 
 use crate::balance::{self, Weighting};
 use crate::fits::{FOLDS_A_PART, RoundFits};

@@ -16,7 +16,7 @@ fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
 }
 
 fn is_fast(criterion: &dyn Criterion, design: &Design) -> bool {
-    criterion.accelerate(design, &Outline::forward(design.features(), 3)).unwrap().is_some()
+    criterion.plan(design, &Outline::forward(design.features(), 3)).has_engine()
 }
 
 /// Additions, removals and a walk on the definition, by a shortcut.
@@ -159,7 +159,7 @@ fn rows_of_many_weights_are_decomposed_and_the_estimate_says_so() -> Kept {
         let design = of_many_weights(rows);
         for loss in [AnyLoss::from(Squared), BalancedError.into(), Auc.into()] {
             let criterion = Loo { loss: loss.clone(), ..Loo::default() };
-            let estimate = criterion.estimate(&design, &Outline::forward(4, 2));
+            let estimate = criterion.plan(&design, &Outline::forward(4, 2)).estimate;
             assert_eq!(estimate.engine, "decomposition");
             assert!(estimate.reason.contains(reason), "{}", estimate.reason);
             criterion::additions(&criterion, &design, 1e-9)?;
@@ -180,7 +180,7 @@ fn columns_standardized_in_each_fold_equal_retraining() -> Kept {
                 let criterion = KFold { folds: Some(3), stratified: true, loss: loss.clone(), ..KFold::default() };
                 let within = format!("{name}, {}, intercept {intercept}", loss.name());
                 steps(&criterion, &design).map_err(|b| b.within(&within))?;
-                criterion::branches(&criterion, &design, 1e-9).map_err(|b| b.within(&within))?;
+                criterion::forks(&criterion, &design, 1e-9).map_err(|b| b.within(&within))?;
                 criterion::estimates(&criterion, &design).map_err(|b| b.within(&within))?;
             }
         }

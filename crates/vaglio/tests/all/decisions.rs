@@ -13,7 +13,7 @@ fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
 
 fn steps(criterion: &dyn Criterion, design: &Design) -> Kept {
     assert!(design.decisions().unwrap().targets().ncols() < design.rows());
-    assert!(criterion.accelerate(design, &Outline::forward(design.features(), 3)).unwrap().is_some());
+    assert!(criterion.plan(design, &Outline::forward(design.features(), 3)).has_engine());
     criterion::additions(criterion, design, 1e-9)?;
     criterion::removals(criterion, design, 1e-9)?;
     criterion::walk(criterion, design, 30, 5, 1e-9)

@@ -70,7 +70,7 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> Kept {
             criterion::additions(&criterion, &data, 1e-9)?;
             criterion::removals(&criterion, &data, 1e-9)?;
             criterion::walk(&criterion, &data, 60, 3, 1e-9)?;
-            criterion::branches(&criterion, &data, 1e-9)?;
+            criterion::forks(&criterion, &data, 1e-9)?;
             criterion::estimates(&criterion, &data)?;
         }
     }
@@ -93,7 +93,7 @@ fn every_loss_keeps_the_laws_where_folds_standardize() -> Kept {
                     .map(|design| design.fitted_in_folds(PerFoldPreprocessing::standardize()))
                 {
                     check_criterion(&criterion, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
-                    assert_eq!(criterion.estimate(&design, &Outline::forward(6, 6)).engine, "rows_held_out");
+                    assert_eq!(criterion.plan(&design, &Outline::forward(6, 6)).estimate.engine, "rows_held_out");
                 }
             }
         }

@@ -19,7 +19,7 @@ fn words_stand_for_parts_in_any_format() {
     let yaml = "version: 1\ncriterion: kfold\nsearch: floating\nlearner: crrr\npreprocess: [impute, standardize]\n";
     assert_eq!(text(Pipeline::from_yaml(yaml).unwrap()), text(read(maps).unwrap()));
     let loss: Box<dyn Criterion> = serde_json::from_str(r#"{"kind": "loo", "loss": "absolute"}"#).unwrap();
-    assert_eq!(loss.loss(), Some(Absolute.into()));
+    assert_eq!(loss.traits().loss, Some(Absolute.into()));
 }
 
 #[test]

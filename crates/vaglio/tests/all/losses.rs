@@ -107,7 +107,7 @@ fn by_hand(criterion: &dyn Criterion, design: &vaglio::core::Design) -> f64 {
         let predicted = design.retrain(&training, &held_out, &[1], None).unwrap();
         held_out.iter().zip(predicted.row(0)).for_each(|(&row, p)| predictions[[0, row]] = *p);
     }
-    criterion.loss().unwrap().mean(design.targets(), predictions.view(), design.weights())
+    criterion.traits().loss.unwrap().mean(design.targets(), predictions.view(), design.weights())
 }
 
 #[test]

@@ -204,7 +204,7 @@ fn coefficients_and_words_belong_to_the_subset() {
     assert_eq!(evaluator.engine().approximation, Some("exact"));
     let many = data::regression(401, 3, 2).design(&[1.0], true);
     assert_eq!(criterion.open_for(&many).engine().approximation, Some("levels"));
-    let bound = criterion.open_for(&design).tree(&[0, 1, 2, 3, 4, 5]).unwrap().bound(0, 6).unwrap();
+    let bound = criterion.open_for(&design).lend().unwrap().bound(&[], &[0, 1, 2, 3, 4, 5], 6).unwrap();
     let all = criterion.evaluate(&design, &[0, 1, 2, 3, 4, 5]).unwrap().loss;
     assert!(bound <= all && bound > all - 1e-9);
 }

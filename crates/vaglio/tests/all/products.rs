@@ -133,7 +133,7 @@ fn many_products_are_held_out_in_folds_by_moments_in_the_memory_of_few_columns()
     let design = Design::of(&problem, Arc::new(Rls::new(0.5))).unwrap();
     let (criterion, search) = (vaglio::criteria::KFold::new(5), vaglio::search::Greedy::new(2));
     let outline = search.outline(&design).unwrap();
-    let estimate = criterion.estimate(&design, &outline);
+    let estimate = criterion.plan(&design, &outline).estimate;
     assert!(estimate.engine == "moments" && estimate.bytes < 1e8, "{estimate:?}");
     let subset = SubsetScorer::open(&criterion, &design, &outline).unwrap();
     let path = search.run(&mut SearchContext::new(&criterion, &design, subset, &mut Silent, 0)).unwrap();

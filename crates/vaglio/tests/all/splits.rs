@@ -78,7 +78,7 @@ fn balanced_readouts_and_columns_standardized_in_folds_keep_the_definition() -> 
             criterion::additions(&criterion, &design, 1e-9)?;
             criterion::removals(&criterion, &design, 1e-9)?;
             criterion::walk(&criterion, &design, 60, 3, 1e-9)?;
-            criterion::branches(&criterion, &design, 1e-9)?;
+            criterion::forks(&criterion, &design, 1e-9)?;
         }
     }
     Ok(())

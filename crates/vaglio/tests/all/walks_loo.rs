@@ -1,8 +1,8 @@
 //! Leave-one-out on random walks of additions and removals, against plain retraining.
 
 use vaglio::core::{
-    Absolute, AnyLoss, BalancedError, Branch, Criterion, Design, Feature, Outline, Readout, Score, Squared,
-    SubsetScorer, Task, Winner, ZeroOne,
+    Absolute, AnyLoss, BalancedError, Criterion, Design, Feature, Outline, Readout, Score, Squared, SubsetScorer, Task,
+    Winner, ZeroOne,
 };
 use vaglio::criteria::Loo;
 use vaglio_testkit::data::{self, Recipe};
@@ -73,69 +73,23 @@ fn a_grid_of_lambda() -> Result<(), Broken> {
 }
 
 #[test]
-fn branches_with_every_loss() -> Result<(), Broken> {
+fn forks_with_every_loss() -> Result<(), Broken> {
     for loss in [AnyLoss::from(Squared), Absolute.into(), ZeroOne.into(), BalancedError.into()] {
         let criterion = Loo { loss: loss.clone(), full_pass: false };
         for lambdas in [&[0.5][..], &[1e-9], &[1e-3, 0.1, 10.0]] {
             for intercept in [true, false] {
                 let within = |b: Broken| b.within(&format!("{loss:?}, lambda {lambdas:?}, intercept {intercept}"));
                 let duplicates = data::binary(24, 6, 61).weighted().duplicates(1);
-                criterion::branches(&criterion, &duplicates.design(lambdas, intercept), 1e-8).map_err(within)?;
+                criterion::forks(&criterion, &duplicates.design(lambdas, intercept), 1e-8).map_err(within)?;
                 let classes = data::multiclass(24, 6, 3, 62).design(lambdas, intercept);
-                criterion::branches(&criterion, &classes, 1e-8).map_err(within)?;
+                criterion::forks(&criterion, &classes, 1e-8).map_err(within)?;
             }
         }
     }
     let wide = data::regression(8, 12, 63).design(&[1e-3], true);
-    criterion::branches(&Loo::default(), &wide, 1e-8)?;
+    criterion::forks(&Loo::default(), &wide, 1e-8)?;
     let collinear = data::regression(24, 8, 64).collinear(1e-3).design(&[1e-6], true);
-    criterion::branches(&Loo::default(), &collinear, 1e-6)
-}
-
-/// Walks the whole tree and checks that no bound of a node, for any number of columns, is above a score below it; with the
-/// least scores below, by how many columns more.
-fn bounded(node: &mut dyn Branch, later: usize, finite: &mut usize) -> Vec<f64> {
-    let bounds: Vec<Vec<f64>> =
-        (0..=later).map(|place| (1..=later + 1).map(|most| node.bound(place, most).unwrap()).collect()).collect();
-    *finite += usize::from(bounds[0].iter().all(|bound| bound.is_finite()));
-    let mut below = vec![vec![f64::INFINITY; later + 1]; later + 1];
-    let mut scores = vec![Score::WORST; later];
-    node.score_additions(&(0..later).collect::<Vec<_>>(), &mut scores).unwrap();
-    for place in (0..later).rev() {
-        let child = bounded(&mut *node.child(place).unwrap(), later - place - 1, finite);
-        below[place] = below[place + 1].clone();
-        below[place][0] = below[place][0].min(scores[place].loss);
-        child.iter().zip(&mut below[place][1..]).for_each(|(child, own)| *own = own.min(*child));
-    }
-    for (place, (bounds, below)) in bounds.iter().zip(&below).enumerate() {
-        for (more, bound) in bounds.iter().enumerate() {
-            let least = below.iter().take(more + 1).copied().fold(f64::INFINITY, f64::min);
-            assert!(*bound <= least, "{bound} for up to {} columns from {place} on is above {least}", more + 1);
-        }
-    }
-    below.swap_remove(0)
-}
-
-#[test]
-fn no_bound_is_above_a_score_below_it() {
-    for (recipe, lambdas) in [
-        (data::regression(30, 9, 71).weighted(), &[1e-6][..]),
-        (data::regression(30, 8, 72).outputs(2), &[1.0]),
-        (data::regression(30, 8, 73), &[1e-9, 1.0]),
-    ] {
-        for intercept in [true, false] {
-            let design = recipe.design(lambdas, intercept);
-            let criterion = Loo::default();
-            let mut subset = SubsetScorer::open(&criterion, &design, &Outline::forward(1, 1)).unwrap();
-            let all: Vec<Feature> = (0..design.features()).collect();
-            let mut finite = 0;
-            let mut root = subset.tree(&all).unwrap();
-            let least = bounded(&mut *root, all.len(), &mut finite).into_iter().fold(f64::INFINITY, f64::min);
-            assert_eq!(finite, 1 << design.features(), "every node has a bound");
-            let tight = root.bound(0, all.len()).unwrap();
-            assert!(tight >= 0.1 * least, "{tight} says little of {least}");
-        }
-    }
+    criterion::forks(&Loo::default(), &collinear, 1e-6)
 }
 
 /// From all columns to none, the cheapest removal each time.

@@ -3,7 +3,7 @@
 use super::Hsic;
 use super::weights::Weights;
 use rayon::prelude::*;
-use vaglio_core::{Design, Evaluator, Feature, Result, Score, Trace, Trials};
+use vaglio_core::{Design, Evaluator, Feature, Result, Score, SubsetChange, Trace, Trials};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Padded, Pairs, shares, standardized};
 use vaglio_kernels::parallel;
@@ -72,28 +72,24 @@ impl Evaluator for Distances {
         self.current()
     }
 
-    fn score_additions(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn scores(
+        &mut self,
+        change: SubsetChange,
+        _: &[Feature],
+        candidates: &[Feature],
+        scores: &mut [Score],
+    ) -> Result<()> {
         let (scale, current) = (self.hsic.kernel.scale(self.size + 1), self.current()?);
-        if let (Some(distances), None) = (&self.distances, &self.larger) {
+        if let (SubsetChange::Addition, Some(distances), None) = (change, &self.distances, &self.larger) {
             self.larger = Some(self.weights.pairs.times_exp(self.level, distances, scale));
         }
         let state = &*self;
         let pairs = state.larger.as_ref().unwrap_or(&state.weights.pairs);
         scores.par_iter_mut().zip(candidates).try_for_each(|(score, &candidate)| {
-            *score = match &state.columns[candidate] {
-                Some(column) => state.score_of(pairs.sum(state.level, column, scale))?,
-                None => current,
-            };
-            Ok(())
-        })
-    }
-
-    fn score_removals(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let (state, current) = (&*self, self.current()?);
-        scores.par_iter_mut().zip(candidates).try_for_each(|(score, &candidate)| {
-            *score = match &state.columns[candidate] {
-                Some(column) => state.without(column)?,
-                None => current,
+            *score = match (&state.columns[candidate], change) {
+                (Some(column), SubsetChange::Addition) => state.score_of(pairs.sum(state.level, column, scale))?,
+                (Some(column), SubsetChange::Removal) => state.without(column)?,
+                (None, _) => current,
             };
             Ok(())
         })
@@ -103,14 +99,12 @@ impl Evaluator for Distances {
         Trace::Nothing
     }
 
-    fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
-        self.enter(feature);
-        Ok(())
-    }
-
     /// Removes a column by summing the distances anew, so that none of its rounding remains. Cost O(|S|·m²).
-    fn remove(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
-        self.restart(subset.iter().copied().filter(|&other| other != feature));
+    fn apply(&mut self, change: SubsetChange, subset: &[Feature], feature: Feature) -> Result<()> {
+        match change {
+            SubsetChange::Addition => self.enter(feature),
+            SubsetChange::Removal => self.restart(subset.iter().copied().filter(|&other| other != feature)),
+        }
         Ok(())
     }
 

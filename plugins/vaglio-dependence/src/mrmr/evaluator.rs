@@ -1,7 +1,7 @@
 //! Shortcut: caches the dependence of the selected columns with all others.
 
 use super::{Dependence, Scheme};
-use vaglio_core::{Evaluator, Feature, Result, Score};
+use vaglio_core::{Evaluator, Feature, Result, Score, SubsetChange};
 use vaglio_kernels::parallel;
 
 /// Evaluator of both mRMR criteria: O(mn) for a column selected for the first time, O(|S|) per trial.
@@ -42,16 +42,6 @@ impl<D: Dependence> PairSums<D> {
         let sum = |of: &dyn Fn(Feature) -> f64| subset.iter().map(|&i| of(i)).sum();
         (sum(&|i| self.relevance[i]), sum(&|i| self.shared(subset, i)))
     }
-
-    /// Scores with each candidate added (`sign` 1) or removed (−1).
-    fn trials(&mut self, subset: &[Feature], candidates: &[Feature], sign: f64, scores: &mut [Score]) {
-        let (relevance, redundancy) = self.sums(subset);
-        for (&i, score) in candidates.iter().zip(scores) {
-            let size = if sign > 0.0 { subset.len() + 1 } else { subset.len() - 1 };
-            let redundancy = redundancy + sign * (2.0 * self.shared(subset, i)) + self.own[i];
-            *score = self.scheme.score::<D>(size, relevance + sign * self.relevance[i], redundancy);
-        }
-    }
 }
 
 impl<D: Dependence> Evaluator for PairSums<D> {
@@ -60,13 +50,22 @@ impl<D: Dependence> Evaluator for PairSums<D> {
         Ok(self.scheme.score::<D>(subset.len(), relevance, redundancy))
     }
 
-    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.trials(subset, candidates, 1.0, scores);
-        Ok(())
-    }
-
-    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.trials(subset, candidates, -1.0, scores);
+    fn scores(
+        &mut self,
+        change: SubsetChange,
+        subset: &[Feature],
+        candidates: &[Feature],
+        scores: &mut [Score],
+    ) -> Result<()> {
+        let (relevance, redundancy) = self.sums(subset);
+        let (sign, size) = match change {
+            SubsetChange::Addition => (1.0, subset.len() + 1),
+            SubsetChange::Removal => (-1.0, subset.len().saturating_sub(1)),
+        };
+        for (&i, score) in candidates.iter().zip(scores) {
+            let redundancy = redundancy + sign * (2.0 * self.shared(subset, i)) + self.own[i];
+            *score = self.scheme.score::<D>(size, relevance + sign * self.relevance[i], redundancy);
+        }
         Ok(())
     }
 }

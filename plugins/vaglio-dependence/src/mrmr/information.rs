@@ -3,7 +3,9 @@
 use super::evaluator::PairSums;
 use super::{Dependence, Scheme, check};
 use crate::bins::{Binned, Binning, Bins};
-use vaglio_core::{Criterion, Design, Estimate, Feature, Found, Outline, Result, Score, Shortcut, part};
+use vaglio_core::{
+    Criterion, CriterionTraits, Design, Estimate, Feature, Found, Outline, Plan, Result, Score, Shortcut, part,
+};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::ENTROPY_ROUNDING;
 
@@ -92,13 +94,8 @@ impl Criterion for MrmrInformation {
         Ok(Informations::new(self.bins, design, subset).objective(self.scheme))
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-        let all: Vec<Feature> = (0..design.features()).collect();
-        Ok(Some(Shortcut::new(ENGINE, PairSums::new(self.scheme, Informations::new(self.bins, design, &all)))))
-    }
-
-    fn is_of_subset_alone(&self) -> bool {
-        true
+    fn traits(&self) -> CriterionTraits {
+        CriterionTraits { is_of_subset_alone: true, ..CriterionTraits::default() }
     }
 
     /// Relevance and redundancy of each column.
@@ -111,18 +108,22 @@ impl Criterion for MrmrInformation {
         check(design)
     }
 
-    /// Estimates the relevance of all columns, then one pass over them for each column selected for the first time.
-    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+    /// Plans the relevance of all columns, then one pass over them for each column selected for the first time.
+    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
         let Outline { largest, trials, .. } = *outline;
         let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
         // A search that tries every column at each step takes trials / features steps.
         let passes = (trials / features.max(1.0)).max(largest as f64).min(features);
         let once = (20.0 + 8.0 * design.targets().nrows() as f64) * rows * features;
-        Estimate {
+        let estimate = Estimate {
             engine: ENGINE,
             reason: "informations with the selected columns are kept".into(),
             flops: once + 8.0 * rows * features * passes + trials * largest as f64,
             bytes: features * (4.0 * rows + 8.0 * passes),
-        }
+        };
+        Plan::by_engine(estimate, move || {
+            let all: Vec<Feature> = (0..design.features()).collect();
+            Ok(Shortcut::new(ENGINE, PairSums::new(self.scheme, Informations::new(self.bins, design, &all))))
+        })
     }
 }

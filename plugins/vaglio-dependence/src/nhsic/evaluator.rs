@@ -3,7 +3,7 @@
 use super::relations::Relations;
 use rayon::prelude::*;
 use std::sync::Arc;
-use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trace, Trials};
+use vaglio_core::{Evaluator, Feature, Result, Score, SubsetChange, Trace, Trials};
 use vaglio_kernels::hsic::Quadratic;
 use vaglio_kernels::subsets::separable_part;
 use vaglio_kernels::tolerance::MINIMUM_ROUNDING;
@@ -18,6 +18,18 @@ pub(super) struct NhsicEvaluator {
     quadratic: Quadratic,
     /// Minimizer on the current subset, in order of entry.
     alpha: Vec<f64>,
+    /// Costs of leaving columns out, once a bound is asked for.
+    separable: Option<Separable>,
+}
+
+/// Diagonal D of some columns with Q − D positive semidefinite: by feature, NaN for others; empty if unavailable.
+#[derive(Clone)]
+struct Separable(Arc<[f64]>);
+
+impl Separable {
+    fn covers(&self, columns: &[Feature]) -> bool {
+        self.0.is_empty() || columns.iter().all(|&column| !self.0[column].is_nan())
+    }
 }
 
 /// Candidates per task.
@@ -29,7 +41,7 @@ impl NhsicEvaluator {
     /// Starts at the empty subset.
     pub(super) fn new(relations: Arc<Relations>) -> Self {
         let quadratic = Quadratic::new(relations.total());
-        NhsicEvaluator { relations, selected: Vec::new(), quadratic, alpha: Vec::new() }
+        NhsicEvaluator { relations, selected: Vec::new(), quadratic, alpha: Vec::new(), separable: None }
     }
 
     /// Appends columns without minimizing. Cost O(k·s) plus the Gram columns.
@@ -81,17 +93,21 @@ impl NhsicEvaluator {
         larger.value(&larger.minimizer(&start))
     }
 
-    /// Diagonal D of the selected and other columns, by feature; empty if unavailable. Cost O(n³).
-    fn separable(&self, later: &[Feature]) -> Result<Vec<f64>> {
+    /// Diagonal D of the selected and other columns. Cost O(n³) unless the known one covers them.
+    fn separable(&mut self, later: &[Feature]) -> Result<Separable> {
         let members: Vec<Feature> = self.selected.iter().chain(later).copied().collect();
-        if members.len() > MOST_SEPARATED || members.iter().any(|&feature| self.relations.own(feature) <= 0.0) {
-            return Ok(Vec::new());
+        if let Some(known) = self.separable.as_ref().filter(|known| known.covers(&members)) {
+            return Ok(known.clone());
         }
-        let gram = members.iter().flat_map(|&k| members.iter().map(move |&l| (k, l)));
-        let gram = gram.map(|(k, l)| self.relations.entry(k.min(l), k.max(l))).collect::<Result<_>>()?;
-        let mut of_features = vec![0.0; self.relations.features()];
-        members.iter().zip(separable_part(gram, members.len())).for_each(|(&feature, d)| of_features[feature] = d);
-        Ok(of_features)
+        let is_unknown =
+            members.len() > MOST_SEPARATED || members.iter().any(|&feature| self.relations.own(feature) <= 0.0);
+        let mut of_features = vec![f64::NAN; if is_unknown { 0 } else { self.relations.features() }];
+        if !is_unknown {
+            let gram = members.iter().flat_map(|&k| members.iter().map(move |&l| (k, l)));
+            let gram = gram.map(|(k, l)| self.relations.entry(k.min(l), k.max(l))).collect::<Result<_>>()?;
+            members.iter().zip(separable_part(gram, members.len())).for_each(|(&f, d)| of_features[f] = d);
+        }
+        Ok(self.separable.insert(Separable(of_features.into())).clone())
     }
 
     /// Removes one column without minimizing, and returns whether the minimum changes.
@@ -105,21 +121,10 @@ impl NhsicEvaluator {
     fn place(&self, feature: Feature) -> Option<usize> {
         self.selected.iter().position(|f| *f == feature)
     }
-}
 
-impl Evaluator for NhsicEvaluator {
-    fn score(&mut self, _: &[Feature]) -> Result<Score> {
-        Score::of(self.value()).checked()
-    }
-
-    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        *self = NhsicEvaluator::new(Arc::clone(&self.relations)).larger(subset)?;
-        Ok(())
-    }
-
-    fn score_additions(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn additions(&self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let current = self.value();
-        let state = &*self;
+        let state = self;
         if candidates.len() * TOGETHER < self.relations.features() && !self.relations.are_shared() {
             for (score, &candidate) in scores.iter_mut().zip(candidates) {
                 let entries = state.selected.iter().map(|&k| state.relations.entry(k, candidate));
@@ -136,9 +141,9 @@ impl Evaluator for NhsicEvaluator {
         })
     }
 
-    fn score_removals(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+    fn removals(&self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let current = self.value();
-        let state = &*self;
+        let state = self;
         scores.par_iter_mut().zip(candidates).with_min_len(TOGETHER).try_for_each(|(score, &candidate)| {
             let trial = state.place(candidate).map(|place| state.without(place));
             *score = Score::of(match trial {
@@ -149,18 +154,41 @@ impl Evaluator for NhsicEvaluator {
             Ok(())
         })
     }
+}
+
+impl Evaluator for NhsicEvaluator {
+    fn score(&mut self, _: &[Feature]) -> Result<Score> {
+        Score::of(self.value()).checked()
+    }
+
+    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
+        *self = NhsicEvaluator::new(Arc::clone(&self.relations)).larger(subset)?;
+        Ok(())
+    }
+
+    fn scores(
+        &mut self,
+        change: SubsetChange,
+        _: &[Feature],
+        candidates: &[Feature],
+        scores: &mut [Score],
+    ) -> Result<()> {
+        match change {
+            SubsetChange::Addition => self.additions(candidates, scores),
+            SubsetChange::Removal => self.removals(candidates, scores),
+        }
+    }
 
     /// Processes that share the work make whole rows of products; one alone makes single products for few candidates.
     fn trace(&self, _: Trials<'_>) -> Trace {
         if self.relations.are_shared() { Trace::Begun } else { Trace::Lasting }
     }
 
-    fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
-        *self = self.larger(&[feature])?;
-        Ok(())
-    }
-
-    fn remove(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
+    fn apply(&mut self, change: SubsetChange, _: &[Feature], feature: Feature) -> Result<()> {
+        if change == SubsetChange::Addition {
+            *self = self.larger(&[feature])?;
+            return Ok(());
+        }
         let Some(place) = self.place(feature) else { return Ok(()) };
         let (smaller, start, changed) = self.without(place);
         self.alpha = if changed { smaller.minimizer(&start) } else { start };
@@ -169,45 +197,23 @@ impl Evaluator for NhsicEvaluator {
         Ok(())
     }
 
-    fn tree(&mut self, _: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
-        Ok(Box::new(Node { separable: self.separable(later)?.into(), at: self.clone(), later: later.to_vec() }))
-    }
-}
-
-/// Node of a depth-first search, with its own evaluator.
-struct Node {
-    at: NhsicEvaluator,
-    later: Vec<Feature>,
-    /// Diagonal D of all columns of the tree, by feature, with Q − D positive semidefinite.
-    separable: Arc<[f64]>,
-}
-
-impl Branch for Node {
-    fn score(&mut self) -> Result<Score> {
-        self.at.score(&[])
-    }
-
-    fn score_additions(&mut self, places: &[usize], scores: &mut [Score]) -> Result<()> {
-        let candidates: Vec<Feature> = places.iter().map(|&place| self.later[place]).collect();
-        self.at.score_additions(&[], &candidates, scores)
-    }
-
-    fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>> {
-        let later = self.later[place + 1..].to_vec();
-        let at = self.at.larger(&self.later[place..=place])?;
-        Ok(Box::new(Node { at, later, separable: Arc::clone(&self.separable) }))
+    fn fork(&mut self, _: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
+        if !candidates.is_empty() {
+            self.separable(candidates)?;
+        }
+        Ok(Some(Box::new(self.clone())))
     }
 
     /// Lower bound of every subset: the score of the current and all later columns, with coefficients α, plus the least
     /// D_k α_k² of as many columns as must be left out. It holds since the gradient at α is ≥ 0 towards all others.
-    fn bound(&mut self, place: usize, most: usize) -> Result<f64> {
-        let later = &self.later[place..];
-        let all = self.at.larger(later)?;
-        let cost = |(&feature, alpha): (&Feature, &f64)| self.separable.get(feature).map_or(0.0, |d| d * alpha * alpha);
-        let mut costs: Vec<f64> = later.iter().zip(&all.alpha[self.at.selected.len()..]).map(cost).collect();
+    fn bound(&mut self, _: &[Feature], later: &[Feature], most: usize) -> Result<f64> {
+        let Separable(d) = self.separable(later)?;
+        let all = self.larger(later)?;
+        let cost = |(&feature, alpha): (&Feature, &f64)| d.get(feature).map_or(0.0, |d| d * alpha * alpha);
+        let mut costs: Vec<f64> = later.iter().zip(&all.alpha[self.selected.len()..]).map(cost).collect();
         costs.sort_unstable_by(f64::total_cmp);
         let left_out: f64 = costs.iter().take(later.len().saturating_sub(most)).sum();
-        Ok(all.value() + left_out - MINIMUM_ROUNDING * self.at.relations.total())
+        Ok(all.value() + left_out - MINIMUM_ROUNDING * self.relations.total())
     }
 }
 

@@ -235,7 +235,7 @@ fn is_near(found: f64, expected: f64, left: f64) -> bool {
 /// What rounding may leave of a score.
 fn left(cell: &Cell) -> f64 {
     let largest = cell.design.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs()));
-    match cell.selector.criterion().loss().map(|loss| loss.measure()) {
+    match cell.selector.criterion().traits().loss.map(|loss| loss.measure()) {
         Some(Measure::Squared) => 1e-16 * largest * largest,
         Some(Measure::Absolute) => 1e-12 * largest,
         _ => 1e-12,
@@ -255,7 +255,7 @@ fn answered(result: Result<Cell, Error>) -> Result<Cell, String> {
     let entries = cell.path.entries.iter().map(|entry| (entry.subset.clone(), entry.score.loss));
     let mut defined: BTreeMap<Vec<usize>, f64> = BTreeMap::new();
     for (mut subset, loss) in steps.chain(entries).chain([(Vec::new(), empty)]).collect::<Vec<_>>() {
-        if !loss.is_finite() || criterion.loss().is_some() && loss < 0.0 {
+        if !loss.is_finite() || criterion.traits().loss.is_some() && loss < 0.0 {
             return Err(format!("{subset:?} scores {loss}"));
         }
         subset.sort_unstable();

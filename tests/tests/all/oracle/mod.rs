@@ -66,7 +66,7 @@ fn wrong(drawn: &Drawn, design: &Design, empty: f64, subset: &[Feature], loss: f
     if loss.is_nan() || loss < 0.0 {
         return Some(format!("a score of {loss:e} for {subset:?}"));
     }
-    if drawn.criterion.loss().is_none() {
+    if drawn.criterion.traits().loss.is_none() {
         let plain = match drawn.criterion.evaluate(design, subset) {
             Ok(plain) => plain.loss,
             Err(error) => return Some(format!("{loss:e} for {subset:?}, by definition {error}")),
@@ -74,7 +74,7 @@ fn wrong(drawn: &Drawn, design: &Design, empty: f64, subset: &[Feature], loss: f
         let is_near = (loss - plain).abs() <= MOST * plain.abs().max(NO_LOSS);
         return (!is_near).then(|| format!("{loss:e} for {subset:?}, by definition {plain:e}"));
     }
-    let is_absolute = drawn.criterion.loss().is_some_and(|loss| loss.measure() == Measure::Absolute);
+    let is_absolute = drawn.criterion.traits().loss.is_some_and(|loss| loss.measure() == Measure::Absolute);
     let left = if is_absolute { ROUNDING.sqrt() * 1e-3 } else { ROUNDING };
     // Of targets that are all equal no loss is left but the rounding of each residual.
     let squares = design.targets().iter().fold(0.0_f64, |most, y| most.max(y * y));
@@ -85,7 +85,7 @@ fn wrong(drawn: &Drawn, design: &Design, empty: f64, subset: &[Feature], loss: f
     if plain.as_ref().is_ok_and(|plain| near(plain.loss)) {
         return None;
     }
-    let kind = drawn.criterion.loss().unwrap();
+    let kind = drawn.criterion.traits().loss.unwrap();
     let folds = folds(drawn, design);
     let lowest = |changed: Option<Changed>| -> Option<f64> {
         let of_lambda = |&lambda: &f64| exact::loss(design, &folds, subset, lambda, &*kind, changed);
@@ -159,7 +159,7 @@ fn broken(seed: u64) -> Option<String> {
 fn other_units(drawn: &Drawn, base: &Path, other: &Path) -> Option<String> {
     let is_regression = *drawn.problem.task() == vaglio::core::Task::Regression;
     let unit = 2f64.powi(if is_regression { drawn.powers.1 } else { 0 });
-    let degree = drawn.criterion.loss().and_then(|loss| loss.degree()).unwrap_or(0);
+    let degree = drawn.criterion.traits().loss.and_then(|loss| loss.degree()).unwrap_or(0);
     let scaled = |loss: f64| loss * unit.powi(degree);
     let subsets = |path: &Path| -> Vec<(Vec<Feature>, f64)> {
         path.entries.iter().map(|entry| (entry.subset.clone(), entry.score.loss)).collect()

@@ -177,18 +177,17 @@ impl<'d> HoldOut<'d> {
         self.cut(0);
     }
 
-    /// A copy of the state in which only columns of `later` may be added. Cost O(m · later).
+    /// A copy that keeps the residuals of these columns alone, from the time that they were tried. Cost O(m · (candidates + s)).
     #[must_use]
-    pub fn among(&self, later: &[usize]) -> Self {
-        let mut open = vec![false; self.open.len()];
-        later.iter().for_each(|&i| open[i] = self.open[i]);
-        let keep = |at: usize| if open[at] { self.candidates[at].clone() } else { None };
+    pub fn fork(&self, columns: &[usize]) -> Self {
+        let mut candidates = vec![None; self.open.len()];
+        columns.iter().for_each(|&column| candidates[column].clone_from(&self.candidates[column]));
         HoldOut {
             rows: Arc::clone(&self.rows),
             lambda: self.lambda,
             selected: self.selected.clone(),
-            candidates: parallel::map(open.len(), keep),
-            open,
+            candidates,
+            open: self.open.clone(),
             chain: self.chain.clone(),
             has_tried: self.has_tried,
             removals: self.removals.clone(),

@@ -175,7 +175,7 @@ impl SavedModel {
     #[doc(hidden)]
     pub fn made_by(mut self, selector: &ValidSelector) -> Self {
         let ValidSelector { criterion, search, learner, model, .. } = selector;
-        let loss = criterion.loss();
+        let loss = criterion.traits().loss;
         let words = [
             ("Learner", learner.typetag_name()),
             ("Criterion", criterion.typetag_name()),

@@ -152,7 +152,7 @@ fn engines_and_definition_are_plain_loops_over_folds() {
             assert!(design.in_folds().is_by_maps(), "{on}");
             let criterion: Arc<dyn vaglio_core::Criterion> = Arc::new(criterion);
             let HeldOut::Folds(rounds) = criterion.folds(&design).unwrap() else { panic!("{on}") };
-            let (readout, loss) = (design.readout().unwrap().clone(), criterion.loss().unwrap());
+            let (readout, loss) = (design.readout().unwrap().clone(), criterion.traits().loss.unwrap());
             let expected = loops(&sample, &problem, &rounds, &readout, loss);
             let outline = Outline::forward(design.features(), 3);
             let mut subset = SubsetScorer::open(&*criterion, &design, &outline).unwrap();

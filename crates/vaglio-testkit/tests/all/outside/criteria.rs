@@ -7,8 +7,8 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    AnyLoss, Branch, Column, Criterion, Design, Error, Evaluator, Feature, HeldOut, Loss, Outline, Result, Round,
-    Score, Shortcut, Squared, SubsetScorer, Winner, saved, walked,
+    Column, Criterion, CriterionTraits, Design, Error, Estimate, Evaluator, Feature, HeldOut, Loss, Outline, Plan,
+    Result, Round, Score, Shortcut, Squared, SubsetChange, SubsetScorer, Winner, saved,
 };
 use vaglio_testkit::{Broken, check_criterion, check_criterion_on_standard_data, data};
 
@@ -74,7 +74,7 @@ pub fn planted() -> Vec<Planted> {
         ("a score by indices, by 1e-9", F::ByIndex, On::One, Found("permutation")),
         ("the last of ties", F::LastTie, On::One, Found("duplicates_tie")),
         ("ties that are not told", F::TiesUntold, On::One, Found("duplicates_tie")),
-        ("a bound that is not one", F::UnprovenBound, On::One, Found("branches")),
+        ("a bound that is not one", F::UnprovenBound, On::One, Found("forks")),
         ("as many columns as rows fail", F::AsManyAsRows, On::Wide, Found("never_nan")),
         ("a weighted sum over counted rows", F::CountsRows, On::One, Found("row_weights")),
         ("a panic on three classes", F::PanicsOnClasses, On::All, Found("never_nan")),
@@ -224,17 +224,20 @@ impl Criterion for Folds {
         Ok(if is_untold { HeldOut::Nothing } else { HeldOut::Folds(rounds()) })
     }
 
-    fn loss(&self) -> Option<AnyLoss> {
+    fn traits(&self) -> CriterionTraits {
         let untold = [Fault::FoldsUntold, Fault::Plain, Fault::FirstOutput];
-        (!untold.contains(&self.fault)).then(|| Squared.into())
+        let is_untold = untold.contains(&self.fault);
+        if is_untold { CriterionTraits::default() } else { CriterionTraits::from_loss(Squared.into()) }
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+    fn plan<'d>(&'d self, design: &'d Design, _: &Outline) -> Plan<'d> {
         if self.fault == Fault::Plain {
-            return Ok(None);
+            return Plan::by_definition(Estimate::unknown("definition", "a test"));
         }
-        let evaluator = Walked { of: self, design, inner: SubsetScorer::by_definition(self, design) };
-        Ok(Some(Shortcut::new("walked", evaluator)))
+        Plan::by_engine(Estimate::unknown("walked", "a test"), move || {
+            let evaluator = Walked { of: self, design, inner: SubsetScorer::by_definition(self, design) };
+            Ok(Shortcut::new("walked", evaluator))
+        })
     }
 }
 
@@ -249,30 +252,37 @@ impl Evaluator for Walked<'_> {
         self.inner.score()
     }
 
-    fn score_additions(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.inner.score_additions(candidates, scores)
+    fn scores(
+        &mut self,
+        change: SubsetChange,
+        _: &[Feature],
+        candidates: &[Feature],
+        scores: &mut [Score],
+    ) -> Result<()> {
+        match change {
+            SubsetChange::Addition => self.inner.score_additions(candidates, scores),
+            SubsetChange::Removal => self.inner.score_removals(candidates, scores),
+        }
     }
 
-    fn score_removals(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.inner.score_removals(candidates, scores)
-    }
-
-    fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
-        self.inner.add(feature)
-    }
-
-    fn remove(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
-        self.inner.remove(feature)
+    fn apply(&mut self, change: SubsetChange, _: &[Feature], feature: Feature) -> Result<()> {
+        match change {
+            SubsetChange::Addition => self.inner.add(feature),
+            SubsetChange::Removal => self.inner.remove(feature),
+        }
     }
 
     fn reset(&mut self, subset: &[Feature]) -> Result<()> {
         self.inner.reset(subset)
     }
 
-    fn best_addition(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
+    fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let mut scores = vec![Score::WORST; candidates.len()];
-        self.score_additions(subset, candidates, &mut scores)?;
+        self.scores(change, subset, candidates, &mut scores)?;
         let Some(mut winner) = Winner::among(candidates, &scores) else { return Ok(None) };
+        if change == SubsetChange::Removal {
+            return Ok(Some(winner));
+        }
         if let (Fault::LastTie, Some(last)) = (self.of.fault, winner.tied.last().copied()) {
             winner.tied.pop();
             winner.tied.insert(0, winner.feature);
@@ -297,10 +307,6 @@ impl Evaluator for Walked<'_> {
             Fault::ErrorZero => 0.0,
             _ => error,
         }))
-    }
-
-    fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
-        Ok(walked(self, subset, later))
     }
 
     /// 98 % of a subset's score is no lower bound for larger subsets, which may score far lower.

@@ -304,8 +304,8 @@ impl Steps {
 
     fn finish(&self, settings: &SearchSettings, path: &mut Path, empty: Score, criterion: &dyn Criterion) {
         let drop = settings.tolerance.unwrap_or(0.0);
-        let none =
-            criterion.compares_with_empty() && settings.choose.takes_none(empty, &path.entries, &path.allowed, drop);
+        let none = criterion.traits().compares_with_empty
+            && settings.choose.takes_none(empty, &path.entries, &path.allowed, drop);
         let last = path.entries.len().saturating_sub(1);
         let chosen = settings.choose.pick(&path.entries, last, &path.allowed).filter(|_| !none);
         let is_best_ignored = self.fault == Fault::ChooseBest && settings.choose == Choose::Best;

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Criterion, Design, Error, Evaluator, Feature, HeldOut, Outline, Result, Score, Shortcut, SubsetScorer, saved,
+    Criterion, CriterionTraits, Design, Error, Estimate, Evaluator, Feature, HeldOut, Outline, Plan, Result, Score,
+    Shortcut, SubsetChange, SubsetScorer, saved,
 };
 use vaglio_testkit::{check_criterion, data};
 
@@ -92,7 +93,7 @@ impl Criterion for Training {
         })
     }
 
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+    fn plan<'d>(&'d self, design: &'d Design, _: &Outline) -> Plan<'d> {
         let wrong = [
             Fault::WrongTrial,
             Fault::WrongRemoval,
@@ -101,7 +102,11 @@ impl Criterion for Training {
             Fault::NegativeStandardError,
         ];
         let evaluator = Walked { fault: self.fault, inner: SubsetScorer::by_definition(self, design) };
-        Ok(wrong.contains(&self.fault).then(|| Shortcut::new("walked", evaluator)))
+        let estimate = Estimate::unknown(if wrong.contains(&self.fault) { "walked" } else { "definition" }, "a test");
+        match wrong.contains(&self.fault) {
+            true => Plan::by_engine(estimate, move || Ok(Shortcut::new("walked", evaluator))),
+            false => Plan::by_definition(estimate),
+        }
     }
 }
 
@@ -127,28 +132,31 @@ impl Evaluator for Walked<'_> {
         self.inner.score()
     }
 
-    fn score_additions(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.inner.score_additions(candidates, scores)?;
-        if self.fault == Fault::WrongTrial {
-            scores.iter_mut().for_each(|score| score.loss *= 1.0 + 1e-6);
+    fn scores(
+        &mut self,
+        change: SubsetChange,
+        _: &[Feature],
+        candidates: &[Feature],
+        scores: &mut [Score],
+    ) -> Result<()> {
+        match change {
+            SubsetChange::Addition => self.inner.score_additions(candidates, scores)?,
+            SubsetChange::Removal => self.inner.score_removals(candidates, scores)?,
+        }
+        match (change, self.fault) {
+            (SubsetChange::Addition, Fault::WrongTrial) => scores.iter_mut().for_each(|score| score.loss *= 1.0 + 1e-6),
+            (SubsetChange::Removal, Fault::WrongRemoval) => scores.iter_mut().for_each(|score| score.loss += 1.0),
+            _ => {}
         }
         Ok(())
     }
 
-    fn score_removals(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.inner.score_removals(candidates, scores)?;
-        if self.fault == Fault::WrongRemoval {
-            scores.iter_mut().for_each(|score| score.loss += 1.0);
+    fn apply(&mut self, change: SubsetChange, _: &[Feature], feature: Feature) -> Result<()> {
+        match change {
+            SubsetChange::Addition => self.inner.add(feature),
+            SubsetChange::Removal if self.fault == Fault::RemoveDoesNothing => Ok(()),
+            SubsetChange::Removal => self.inner.remove(feature),
         }
-        Ok(())
-    }
-
-    fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
-        self.inner.add(feature)
-    }
-
-    fn remove(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
-        if self.fault == Fault::RemoveDoesNothing { Ok(()) } else { self.inner.remove(feature) }
     }
 
     fn reset(&mut self, subset: &[Feature]) -> Result<()> {
@@ -199,8 +207,8 @@ impl Criterion for Bic {
         Ok(if self.holds_out { HeldOut::EachRow } else { HeldOut::Nothing })
     }
 
-    fn counts_rows(&self) -> bool {
-        self.says_so
+    fn traits(&self) -> CriterionTraits {
+        CriterionTraits { counts_rows: self.says_so, ..CriterionTraits::default() }
     }
 }
 
@@ -216,5 +224,5 @@ fn rows_are_counted_whatever_their_weights() {
     }
     let silent = Bic { by_weight: false, holds_out: false, says_so: false };
     let broken = check_criterion(&silent, &design, TOLERANCE).unwrap_err();
-    assert!(broken.law == "row_weights" && broken.expected.contains("`Criterion::counts_rows`"), "{broken}");
+    assert!(broken.law == "row_weights" && broken.expected.contains("`CriterionTraits::counts_rows`"), "{broken}");
 }

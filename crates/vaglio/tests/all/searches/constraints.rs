@@ -166,7 +166,7 @@ fn a_search_of_all_subsets_finds_the_best_that_keeps_the_constraints() {
         if let Some(near) = run(&search, criterion, &design).and_then(|path| path.alternatives) {
             let mut subsets: Vec<Vec<Feature>> = near.subsets.into_iter().map(|(subset, _)| subset).collect();
             subsets.sort();
-            let within = all.iter().filter(|(_, loss)| *loss <= near.limit);
+            let within = all.iter().filter(is_whole).filter(|(_, loss)| *loss <= near.limit);
             let mut same: Vec<Vec<Feature>> = within.map(|(subset, _)| subset.clone()).collect();
             same.sort();
             assert_eq!(subsets, same, "{seed}: {given:?}");

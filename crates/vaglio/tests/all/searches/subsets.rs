@@ -3,7 +3,7 @@
 use super::common::{NEAR, StopAt, by_definition, designs, fast, loss, named, refs};
 use vaglio::core::{
     Criterion, Design, Evaluator, Feature, Observer, Path, Result, Score, SearchContext, Shortcut, Silent, StopReason,
-    SubsetScorer,
+    SubsetChange, SubsetScorer,
 };
 use vaglio::criteria::Loo;
 use vaglio::search::{Exhaustive, Greedy, Search};
@@ -89,8 +89,18 @@ impl Evaluator for Bounding<'_> {
         Loo::default().evaluate(self.0, subset)
     }
 
-    fn score_removals(&mut self, _: &[Feature], _: &[Feature], _: &mut [Score]) -> Result<()> {
-        panic!("nothing is removed in a search of all subsets")
+    fn scores(
+        &mut self,
+        change: SubsetChange,
+        subset: &[Feature],
+        candidates: &[Feature],
+        scores: &mut [Score],
+    ) -> Result<()> {
+        assert_eq!(change, SubsetChange::Addition, "nothing is removed in a search of all subsets");
+        for (&candidate, score) in candidates.iter().zip(scores) {
+            *score = self.score(&change.apply_to(subset, candidate))?;
+        }
+        Ok(())
     }
 
     fn bound(&mut self, subset: &[Feature], later: &[Feature], most: usize) -> Result<f64> {

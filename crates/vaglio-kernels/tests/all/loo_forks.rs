@@ -1,7 +1,7 @@
-//! Branches of a depth-first search against states that are rebuilt, on every instruction set.
+//! Forks of states against states that are rebuilt, on every instruction set.
 
 use std::sync::Arc;
-use vaglio_kernels::loo::{Basis, Branch, SubtreeBound};
+use vaglio_kernels::loo::{Basis, LooState};
 use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
 
 const COUNT: usize = 7;
@@ -24,10 +24,12 @@ struct Walk<'d> {
 }
 
 impl Walk<'_> {
-    fn visit(&mut self, node: &mut Branch<'_>, subset: &[usize], later: &[usize], ask_first: bool) {
+    fn visit(&mut self, state: &mut LooState<'_>, later: &[usize], ask_first: bool) {
+        let subset: Vec<usize> = state.basis().selected().collect();
         let mut tied = Vec::new();
-        for (place, feature) in later.iter().enumerate().filter(|_| ask_first || subset.len().is_multiple_of(2)) {
-            let loss = node.trial(&self.scorer, place).loss;
+        let tried: &[usize] = if ask_first || subset.len().is_multiple_of(2) { later } else { &[] };
+        for (feature, trial) in tried.iter().zip(state.trials(&self.scorer, tried)) {
+            let loss = trial.loss;
             let mut basis = Basis::new(Arc::clone(&self.data), self.lambda);
             subset.iter().chain([feature]).for_each(|&f| basis.add(f));
             let rebuilt = basis.score(&self.scorer).loss;
@@ -38,11 +40,13 @@ impl Walk<'_> {
             }
         }
         assert!(tied.len() < 2 || tied[0] == tied[1], "equal columns after {subset:?}");
+        let before = format!("{:?}", state.trials(&self.scorer, tried));
         for (place, &feature) in later.iter().enumerate() {
-            let larger: Vec<usize> = subset.iter().copied().chain([feature]).collect();
-            let mut child = node.child(place);
-            self.visit(&mut child, &larger, &later[place + 1..], ask_first);
+            let mut fork = state.fork(&later[place..]);
+            fork.add(feature);
+            self.visit(&mut fork, &later[place + 1..], ask_first);
         }
+        assert_eq!(format!("{:?}", state.trials(&self.scorer, tried)), before, "a fork changes nothing of {subset:?}");
     }
 }
 
@@ -56,9 +60,9 @@ fn walk(level: Level, outputs: usize, measure: Measure, ask_first: bool) -> Vec<
     let data = Arc::new(Data::new(level, views, vec![true; COUNT], &targets, None, true).unwrap());
     let scorer = Scorer::new(Arc::clone(data.targets()), measure);
     let all: Vec<usize> = (0..COUNT).collect();
-    let mut root = Branch::new(&Basis::new(Arc::clone(&data), 0.3), &all);
+    let mut root = LooState::new(Basis::new(Arc::clone(&data), 0.3));
     let mut walk = Walk { data, scorer, lambda: 0.3, losses: Vec::new() };
-    walk.visit(&mut root, &[], &all, ask_first);
+    walk.visit(&mut root, &all, ask_first);
     walk.losses
 }
 
@@ -74,25 +78,6 @@ fn every_subset_scores_as_a_state_that_is_built_anew_with_the_same_bits_on_every
 }
 
 #[test]
-fn a_child_of_a_branch_that_was_never_tried_is_the_same() {
+fn a_fork_of_a_state_that_was_never_tried_is_the_same() {
     assert!(!walk(Level::best(), 1, Measure::Squared, false).is_empty());
-}
-
-#[test]
-fn dropping_columns_from_a_fit_equals_the_fit_of_the_others() {
-    let columns = columns(45);
-    let target: Vec<f64> = (0..45).map(|j| columns[1][j] + ((j * 13) % 7) as f64).collect();
-    let views = columns.iter().map(|x| Column::Double(x)).collect();
-    let data = Data::new(Level::best(), views, vec![true; COUNT], &[&target], None, true).unwrap();
-    let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-    let weights: Vec<f64> = (0..45).map(|j| 1.0 + (j % 7) as f64).collect();
-    let mut fit = SubtreeBound::new(&data, &[0, 1, 2, 3, 4], &weights).unwrap();
-    for members in [&[0, 1, 3, 4][..], &[1, 3], &[3], &[]] {
-        assert!(fit.covers(members));
-        fit.keep(members);
-        let of = |fit: &SubtreeBound| fit.bound(&scorer, &[], COUNT);
-        let (followed, rebuilt) = (of(&fit), of(&SubtreeBound::new(&data, members, &weights).unwrap()));
-        assert!((followed - rebuilt).abs() <= 1e-12 * rebuilt, "{members:?}: {followed} is not {rebuilt}");
-    }
-    assert!(SubtreeBound::new(&data, &[3, 6], &weights).is_none(), "equal columns have no fit of their own");
 }

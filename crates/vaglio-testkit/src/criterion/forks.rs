@@ -1,0 +1,93 @@
+//! The law of copies of an evaluator, and of lower bounds.
+
+use crate::Broken;
+use crate::broken::{Law, Near};
+use crate::trial::{evaluate, free, open, trail};
+use vaglio_core::{Criterion, Design, Evaluator, Feature, Score, SubsetChange};
+
+/// A fork scores its subset and each of the columns that it expects as the definition does, and leaves the evaluator as it was;
+/// without one the evaluator is moved and reset. Bounds are below all of these scores.
+pub fn forks(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("forks");
+    trail(law, design, 3, 0)?;
+    let columns = free(design, &[]);
+    let tree = ForkTree { law, near: Near::scores(criterion, design, tolerance), criterion, design };
+    let mut subset = open(law, criterion, design)?;
+    let root = law.ran(|| "the evaluator".into(), || subset.lend())?;
+    tree.below(root, &[], &columns, 2)?;
+    law.ran(|| "a reset to two columns".into(), || subset.reset(&columns[1..3]))?;
+    let root = law.ran(|| "the evaluator at two columns".into(), || subset.lend())?;
+    tree.check(root, &columns[1..3], &columns[3..])
+}
+
+/// What forks are compared with.
+struct ForkTree<'d> {
+    law: Law,
+    near: Near,
+    criterion: &'d dyn Criterion,
+    design: &'d Design,
+}
+
+impl ForkTree<'_> {
+    /// Forks for all of the columns that may follow, and of each of these for the first.
+    fn below(
+        &self,
+        node: &mut dyn Evaluator,
+        subset: &[Feature],
+        later: &[Feature],
+        depth: usize,
+    ) -> Result<(), Broken> {
+        let count = if subset.is_empty() { later.len() - 2 } else { 1 };
+        for (place, &column) in later.iter().enumerate().take(if depth == 0 { 0 } else { count }) {
+            let (law, larger) = (self.law, SubsetChange::Addition.apply_to(subset, column));
+            let (on, rest) = (|| format!("the fork at {larger:?}"), &later[place + 1..]);
+            let before = self.scores(node, subset, later)?;
+            let is_forked = match law.ran(on, || node.fork(subset, &later[place..]))? {
+                Some(mut fork) => {
+                    law.ran(on, || fork.apply(SubsetChange::Addition, subset, column))?;
+                    self.check(&mut *fork, &larger, rest)?;
+                    self.below(&mut *fork, &larger, rest, depth - 1)?;
+                    true
+                }
+                None => false,
+            };
+            if is_forked {
+                law.equal(on, &before, &self.scores(node, subset, later)?)?;
+                continue;
+            }
+            law.ran(on, || node.apply(SubsetChange::Addition, subset, column))?;
+            self.check(node, &larger, rest)?;
+            self.below(node, &larger, rest, depth - 1)?;
+            law.ran(on, || node.reset(subset))?;
+        }
+        Ok(())
+    }
+
+    /// The scores of the subset with each of the columns, the last first.
+    fn scores(
+        &self,
+        node: &mut dyn Evaluator,
+        subset: &[Feature],
+        later: &[Feature],
+    ) -> Result<Vec<(Feature, Score)>, Broken> {
+        let candidates: Vec<Feature> = later.iter().rev().copied().collect();
+        let mut scores = vec![Score::of(f64::NAN); candidates.len()];
+        let on = || format!("additions to {subset:?}");
+        self.law.ran(on, || node.scores(SubsetChange::Addition, subset, &candidates, &mut scores))?;
+        Ok(candidates.into_iter().zip(scores).collect())
+    }
+
+    fn check(&self, node: &mut dyn Evaluator, subset: &[Feature], later: &[Feature]) -> Result<(), Broken> {
+        let Self { law, near, criterion, design } = *self;
+        let on = || format!("the evaluator at {subset:?}");
+        law.same(near, on, evaluate(law, criterion, design, subset)?, law.ran(on, || node.score(subset))?)?;
+        let scores = self.scores(node, subset, later)?;
+        let bound = law.ran(on, || Ok(node.bound(subset, later, later.len())?.max(node.bound(subset, later, 1)?)))?;
+        for (column, found) in scores {
+            let expected = evaluate(law, criterion, design, &SubsetChange::Addition.apply_to(subset, column))?;
+            law.same(near, || format!("{}, the addition of {column}", on()), expected, found)?;
+            law.must(bound <= found.loss, on, format!("a bound of at most {}", found.loss), bound)?;
+        }
+        Ok(())
+    }
+}

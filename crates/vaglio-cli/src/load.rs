@@ -34,7 +34,7 @@ impl Loaded {
             return Err(table());
         }
         let text = String::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".into()))?;
-        match Content::of(&text) {
+        match Content::from_text(&text) {
             Content::Table => return Err(table()),
             Content::Text => {
                 let message = "this is no pipeline, which has keys such as `version: 1`";
@@ -107,7 +107,7 @@ enum Content {
 }
 
 impl Content {
-    fn of(text: &str) -> Self {
+    fn from_text(text: &str) -> Self {
         let document = Document::parse(text, "");
         let whole = document.as_ref().ok().and_then(|document| document.get(""));
         match whole.map(|whole| &whole.value) {
@@ -139,7 +139,7 @@ mod tests {
     fn tables_are_told_from_pipelines() {
         for text in ["a,b\n1,2\n", "\n\u{feff}a;b;c\r\n1;2;3\r\n", "a\tb\nx: y\t2\n", "a|b\n1|2", "\"a\",\"b\"\n1,2\n"]
         {
-            assert_eq!(Content::of(text), Content::Table, "{text:?}");
+            assert_eq!(Content::from_text(text), Content::Table, "{text:?}");
         }
         for text in [
             "",
@@ -151,8 +151,8 @@ mod tests {
             "- a, b\n- c, d\n",
             "data: {train: a.csv, target: y\nseed: {a, b",
         ] {
-            assert_eq!(Content::of(text), Content::Other, "{text:?}");
+            assert_eq!(Content::from_text(text), Content::Other, "{text:?}");
         }
-        assert_eq!(Content::of("hello\n1\n2\n"), Content::Text);
+        assert_eq!(Content::from_text("hello\n1\n2\n"), Content::Text);
     }
 }

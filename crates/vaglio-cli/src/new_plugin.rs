@@ -63,7 +63,7 @@ macro_rules! of {
     };
 }
 
-fn of(role: Role, is_refitted: bool) -> Of {
+fn template(role: Role, is_refitted: bool) -> Of {
     match role {
         Role::Learner if is_refitted => {
             of!("learner", "learner_refit", &[], &[], ["learner: rls", "learner: {kind: WORD, scale: 2.0}"])
@@ -122,7 +122,7 @@ impl<'a> Plugin<'a> {
                 format!("a {} is not trained; it goes with --kind learner", kind.name()),
             ));
         }
-        let of = of(*kind, *refit);
+        let of = template(*kind, *refit);
         check_name(name)?;
         let refused = |message: String| Err(Error::setting("NAME", message));
         let word =
@@ -138,7 +138,7 @@ impl<'a> Plugin<'a> {
             Some(path) => Some(checkout(path)?),
             None => own_checkout().filter(|_| !published),
         };
-        let here = std::env::current_dir().ok().and_then(|here| Workspace::of(&here.join(name)));
+        let here = std::env::current_dir().ok().and_then(|here| Workspace::find(&here.join(name)));
         Ok(Plugin { name, word, of, checkout, has_program: !no_program, workspace: here })
     }
 

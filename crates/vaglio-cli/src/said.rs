@@ -9,11 +9,11 @@ use vaglio::core::Error;
 ///
 /// # Errors
 /// Text of the error message.
-pub fn of_plan(pipeline: &Path, assignments: &[String]) -> Result<String, String> {
+pub fn plan_message(pipeline: &Path, assignments: &[String]) -> Result<String, String> {
     planned(pipeline, assignments).map_err(|failure| failure.text())
 }
 
 /// Text of an error message.
-pub fn of_error(error: Error) -> String {
+pub fn error_message(error: Error) -> String {
     Failure::from(error).text()
 }

@@ -111,7 +111,7 @@ impl<'a> ProductColumn<'a> {
     }
 
     /// The product column behind the view.
-    pub fn of(&self) -> &'a ProductNumbers {
+    pub fn numbers(&self) -> &'a ProductNumbers {
         self.of
     }
 
@@ -327,7 +327,7 @@ mod tests {
                 assert_eq!(made.rounding(), stored.rounding());
                 let Column::Product(column) = made else { panic!("it is stored") };
                 assert_eq!(column.is_byte(), matches!(stored, Column::Byte(_)));
-                assert_eq!(column.of().is_missing(), powers.contains(&(5, 1)));
+                assert_eq!(column.numbers().is_missing(), powers.contains(&(5, 1)));
                 assert!(made != stored.rows(0, ROWS - 1) && !made.is_constant());
             }
         }

@@ -183,14 +183,14 @@ mod tests {
     use super::*;
     use crate::Column;
 
-    fn of(values: &[f64]) -> SingleNumbers {
+    fn singles(values: &[f64]) -> SingleNumbers {
         values.iter().copied().collect()
     }
 
     #[test]
     fn entries_are_the_nearest_singles_and_the_largest_rounding_is_known() {
         let values = [0.1, -1e10, 3.0, f64::NAN, 1.0 / 3.0];
-        let single = of(&values);
+        let single = singles(&values);
         let rounded: Vec<f64> = values.iter().map(|x| f64::from(*x as f32)).collect();
         let largest = rounded.iter().zip(&values).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert_eq!((single.rounding(), single.fault()), (largest, None));
@@ -220,12 +220,12 @@ mod tests {
             (vec![0.0, f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)], None),
             (vec![f64::NAN, f64::NAN], None),
         ] {
-            assert_eq!(of(&values).fault(), fault, "{values:?}");
-            let (mut first, last) = (of(&values[..1]), of(&values[1..]));
+            assert_eq!(singles(&values).fault(), fault, "{values:?}");
+            let (mut first, last) = (singles(&values[..1]), singles(&values[1..]));
             first.append(&last);
             assert_eq!(first.fault(), fault, "{values:?}");
         }
-        let mut single = of(&[f64::NAN, 2.0]);
+        let mut single = singles(&[f64::NAN, 2.0]);
         single.set(0, 1e300);
         assert_eq!(single.fault(), Some(SingleFault::Range));
     }

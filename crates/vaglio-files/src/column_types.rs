@@ -62,7 +62,7 @@ pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Re
         let name = &column.name;
         if table.get(name).is_none()
             || spec.types.contains_key(name)
-            || roles.of_rows().iter().any(|(_, of_rows)| of_rows == name)
+            || roles.row_roles().iter().any(|(_, of_rows)| of_rows == name)
         {
             continue;
         }
@@ -159,7 +159,7 @@ pub(super) fn taken(
     for name in header {
         let is_dropped = spec.types.get(name) == Some(&ColumnType::Drop);
         let why = aside.iter().find(|(aside, _)| aside == name).map(|(_, why)| (*why).to_owned());
-        let of_rows = roles.of_rows().into_iter().find(|(_, of_rows)| of_rows == name);
+        let of_rows = roles.row_roles().into_iter().find(|(_, of_rows)| of_rows == name);
         let (found, role) = match found.get(name.as_str()).copied() {
             _ if is_dropped || alone.contains(name.as_str()) => (None, Some("left out")),
             Some(found) if spec.target.names().contains(name) => (Some(found), Some("target")),

@@ -29,7 +29,7 @@ impl Correlations {
         }
         let known = Products::known(design.in_units().map_or(design, |(_, scaled)| scaled), subset, FitFrom::Search);
         if let Some(known) = known.and_then(|products| products.all_rows()?.correlations(subset)) {
-            return Correlations::of(known);
+            return Correlations::from_matrix(known);
         }
         let weight = |row: usize| design.weights().map_or(1.0, |w| w[row]);
         let total: f64 = (0..rows).map(weight).sum();
@@ -45,10 +45,10 @@ impl Correlations {
         if subset.len() > rows.max(MOST_CORRELATED) {
             return Correlations { matrix: None, redundancy: Some(redundancy_by_panels(&scaled)) };
         }
-        Correlations::of(vaglio_kernels::linalg::gram(scaled.view()).mapv(|r| r.clamp(-1.0, 1.0)))
+        Correlations::from_matrix(vaglio_kernels::linalg::gram(scaled.view()).mapv(|r| r.clamp(-1.0, 1.0)))
     }
 
-    fn of(matrix: Array2<f64>) -> Self {
+    fn from_matrix(matrix: Array2<f64>) -> Self {
         let size = matrix.nrows() as f64;
         let pairs = matrix.indexed_iter().filter(|((k, l), _)| k != l);
         let sum = pairs.map(|(_, r)| r.abs()).sum::<f64>();

@@ -16,7 +16,7 @@ pub(super) fn frontier(
     let race = selection.race.as_ref();
     let mut frontier = race.map(|race| race.frontier.clone()).unwrap_or_default();
     let won = race.and_then(|race| race.winner());
-    let winner = selector.of_winner(won);
+    let winner = selector.contestant_or_self(won);
     let rules = winner.search().rules(design).map_err(|error| error.under("search"))?;
     let Some(rules) = rules.filter(|rules| rules.has_costs()) else { return Ok(frontier) };
     let path = &selection.path.entries;

@@ -82,7 +82,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     let spec = &*spec;
     let assignment = assignment(settings)?;
     let words = assignment.as_ref().map_or(&[][..], |assignment| assignment.words);
-    let looks = Looks::of(settings)?;
+    let looks = Looks::new(settings)?;
     let (looks_back, in_steps) = (looks.is_some(), looks.is_some() || pipeline.selector().needs_order());
     let roles = Roles { spec, assignment: assignment.as_ref(), words, looks_back, in_steps };
     let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
@@ -339,7 +339,7 @@ pub(super) fn read_test(
     let there: HashSet<&String> = header.iter().collect();
     let ordered = [&roles.spec.series, &roles.spec.time];
     let optional = |name: &String| {
-        roles.of_rows().iter().any(|(_, of_rows)| of_rows == name) && !ordered.contains(&&Some(name.clone()))
+        roles.row_roles().iter().any(|(_, of_rows)| of_rows == name) && !ordered.contains(&&Some(name.clone()))
     };
     if let Some(missing) = wanted.iter().find(|name| !there.contains(name) && !optional(name)) {
         return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));

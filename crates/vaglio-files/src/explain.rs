@@ -5,7 +5,7 @@ mod said;
 use super::facts::cells::ReadCells;
 use super::facts::near::StepTrials;
 use super::facts::span::{Span, Spanned};
-use super::facts::{most_alike, of_parts, parts_of};
+use super::facts::{constant_columns, most_alike, parts_of};
 use super::folder::read_resolved;
 use super::importance::exchanges::{Exchanges, Removals};
 use super::importance::{SUBSTITUTES, best};
@@ -245,7 +245,7 @@ impl ExplainedRun<'_> {
                     alone: self.walked.alone[self.chosen[k]].map(|(score, _)| score),
                     inflation: inflation[k],
                     missing: ReadCells::new(self.prepared).missing(&column.name),
-                    constant_in: of_parts(self.design, &self.parts, self.chosen[k]),
+                    constant_in: constant_columns(self.design, &self.parts, self.chosen[k]),
                     over_folds: column.over_folds.clone().map(|spread| (spread, outer)),
                 }),
             };
@@ -277,7 +277,7 @@ impl ExplainedRun<'_> {
             }
             true
         })?;
-        let spanned = self.span.of(self.design, outside);
+        let spanned = self.span.relate(self.design, outside);
         let rules = self.selector.search().rules(self.design).map_err(|error| error.under("search"))?;
         let worth = |at: usize| {
             let (feature, with) = (outside[at], with[at]);
@@ -302,7 +302,7 @@ impl ExplainedRun<'_> {
             nearest: self.walked.nearest[index],
             explained: (!self.chosen.is_empty()).then_some(spanned.explained),
             most_alike: most_alike(&self.chosen, &spanned.correlations),
-            constant_in: of_parts(self.design, &self.parts, index),
+            constant_in: constant_columns(self.design, &self.parts, index),
             missing: ReadCells::new(self.prepared).missing(&name),
             name,
         }
@@ -312,7 +312,7 @@ impl ExplainedRun<'_> {
     fn all_outside(&self) -> Vec<OutsideRecord> {
         let candidates = self.design.candidates().into_iter();
         let outside: Vec<Feature> = candidates.filter(|feature| !self.chosen.contains(feature)).collect();
-        let spanned = self.span.of(self.design, &outside);
+        let spanned = self.span.relate(self.design, &outside);
         let mut lines: Vec<OutsideRecord> =
             outside.iter().zip(&spanned).map(|(&feature, spanned)| self.line(feature, spanned)).collect();
         lines.sort_by_key(|line| (line.rank_alone.unwrap_or(usize::MAX), line.index));

@@ -76,7 +76,7 @@ impl Described<'_> {
         outside.sort_by_key(|&feature| (alone(feature).map_or(usize::MAX, |(_, rank)| rank), feature));
         outside.truncate(MOST_OUTSIDE);
         let span = (Span::flops(design, chosen.len(), outside.len()) <= budget).then(|| Span::new(design, chosen));
-        let spanned = span.as_ref().filter(|_| !chosen.is_empty()).map(|span| span.of(design, &outside));
+        let spanned = span.as_ref().filter(|_| !chosen.is_empty()).map(|span| span.relate(design, &outside));
         let inflation = span.map(|span| span.inflation()).unwrap_or_default();
         for (k, column) in record.selected.iter_mut().enumerate() {
             column.alone = alone(column.index).map(|(score, _)| score);
@@ -98,7 +98,7 @@ impl Described<'_> {
                 nearest: walked.as_ref().and_then(|walked| walked.nearest[index]),
                 explained: spanned.map(|spanned| spanned.explained),
                 most_alike: spanned.and_then(|spanned| most_alike(chosen, &spanned.correlations)),
-                constant_in: of_parts(design, &parts, index),
+                constant_in: constant_columns(design, &parts, index),
                 missing: read.missing(&name),
                 name,
             }
@@ -159,7 +159,7 @@ pub(super) fn parts_of(
 }
 
 /// Folds in which a column is constant.
-pub(super) fn of_parts(design: &Design, [choose, nested]: &[Vec<Part>; 2], feature: Feature) -> ConstantIn {
+pub(super) fn constant_columns(design: &Design, [choose, nested]: &[Vec<Part>; 2], feature: Feature) -> ConstantIn {
     ConstantIn { choose: constant_in(design, choose, feature), nested: constant_in(design, nested, feature) }
 }
 

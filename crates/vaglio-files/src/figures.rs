@@ -172,7 +172,7 @@ impl Evaluated {
         if let Some(how) = settings.outer_folds() {
             outer = watcher.ends(|| resample::outer(whole, sample, &how, watcher))?.unwrap_or_default();
             if !outer.is_empty() {
-                self.outer_weights = OuterWeights::of(&outer);
+                self.outer_weights = OuterWeights::new(&outer);
                 self.nested = Some(nested(whole, sample, (&how, &outer[..]), &selection.names, origins)?);
             }
         }
@@ -230,9 +230,9 @@ impl Evaluated {
             Some((from, pooled)) => {
                 let nested = *from == PredictedOn::Nested;
                 let from = if nested { HeldOutBy::Nested } else { HeldOutBy::CrossValidation };
-                Calibration::of_held_out(from, pooled)
+                Calibration::from_held_out(from, pooled)
             }
-            None => Calibration::of_subset(selector, &prepared.sample, (&prepared.train, design), selection, watcher),
+            None => Calibration::from_subset(selector, &prepared.sample, (&prepared.train, design), selection, watcher),
         };
         Ok(())
     }

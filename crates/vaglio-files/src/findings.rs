@@ -59,7 +59,7 @@ impl<'a> Read<'a> {
     /// Columns that may be selected.
     fn features(&self) -> impl Iterator<Item = (&'a str, &'a Cells)> {
         let targets = self.roles.spec.target.names().iter().map(String::as_str);
-        let others: HashSet<&str> = targets.chain(self.roles.of_rows().into_iter().map(|(_, name)| name)).collect();
+        let others: HashSet<&str> = targets.chain(self.roles.row_roles().into_iter().map(|(_, name)| name)).collect();
         let columns = self.train.columns().iter().map(|(name, cells)| (name.as_str(), cells));
         columns.filter(move |(name, _)| !others.contains(name))
     }

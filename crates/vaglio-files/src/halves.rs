@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn halves_are_halves() {
-        let half = Halves::Units(FoldAssignment::of_labels(&[], 11, None)).first(3).unwrap();
+        let half = Halves::Units(FoldAssignment::from_labels(&[], 11, None)).first(3).unwrap();
         assert_eq!(half.iter().filter(|inside| **inside).count(), 6);
     }
 }

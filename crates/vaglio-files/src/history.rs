@@ -33,7 +33,7 @@ pub(super) fn history(table: &Table, names: &[String], targets: &[String], past:
     };
     let rows: Vec<usize> = table.runs().flat_map(of_run).collect();
     let kept = |(name, cells): &(String, Cells)| (name.clone(), cells.select_rows(&rows));
-    History::of(table.columns().iter().filter(|(name, _)| names.contains(name)).map(kept))
+    History::new(table.columns().iter().filter(|(name, _)| names.contains(name)).map(kept))
 }
 
 /// Adds history rows to a table: those of a series that the table's rows all follow in time; without times, those of a

@@ -7,7 +7,7 @@ pub(super) mod exchanges;
 
 use super::Prepared;
 use super::plan::walks::Walks;
-use exchanges::{Exchanges, Removals, exchanges, of_exchanges, of_removals, work};
+use exchanges::{Exchanges, Removals, exchange_flops, exchanges, removal_flops, work};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Monitor, Outline, Path, Result};
 use vaglio_pipeline::pipeline::{Evaluate, Worths};
@@ -87,8 +87,8 @@ pub(super) fn estimate(
     if size == 0 {
         return (0.0, 0.0);
     }
-    let removals = of_removals(selector, design, size);
-    let all = removals + of_exchanges(selector, design, size, outside);
+    let removals = removal_flops(selector, design, size);
+    let all = removals + exchange_flops(selector, design, size, outside);
     match all <= budget {
         true => (all, selector.criterion().plan(design, &exchanges(size, outside)).estimate.bytes),
         false => (if removals <= budget { removals } else { 0.0 }, 0.0),
@@ -117,7 +117,7 @@ fn taken(outline: &Outline, path: &Path, design: &Design) -> Outline {
 ///
 /// # Errors
 /// Returns the errors of the search's settings.
-pub(super) fn of_search(
+pub(super) fn flops_allowed(
     evaluate: Option<&Evaluate>,
     selector: &ValidSelector,
     (prepared, whole): (&Prepared, &Design),
@@ -130,7 +130,7 @@ pub(super) fn of_search(
         Worths::Auto => {}
     }
     let outline = selector.search().outline(design).map_err(|error| error.under("search"))?;
-    let walks = Walks::of(selector, whole, &prepared.sample, None);
+    let walks = Walks::new(selector, whole, &prepared.sample, None);
     Ok(budget(selector, design, &taken(&outline, path, design), walks))
 }
 
@@ -140,7 +140,7 @@ impl Importance {
     ///
     /// # Errors
     /// Returns the errors of the criterion's scores.
-    pub fn of_selection(
+    pub fn from_selection(
         evaluate: Option<&Evaluate>,
         selector: &ValidSelector,
         (design, budget): (&Design, f64),
@@ -219,7 +219,7 @@ impl Importance {
             worth.without = Some(score);
         }
         let budget = budget - removals.flops;
-        if outside.is_empty() || of_exchanges(selector, design, size, outside.len()) > budget {
+        if outside.is_empty() || exchange_flops(selector, design, size, outside.len()) > budget {
             return Ok(());
         }
         Exchanges::new(selector, design, selected, outside).each(selector, 0..size, SUBSTITUTES, |k, found| {

@@ -92,7 +92,7 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
         return Err(Error::setting("--test", format!("{share} is no share of the rows; it lies between 0 and 1")));
     }
     let look = Look::at(source, table, options)?;
-    let mut decided = Decided::of(&look, options)?;
+    let mut decided = Decided::new(&look, options)?;
     let path = relative(table, folder);
     if let Some(TestOption::File(file)) = &options.test {
         decided.test_file = Some(relative(file, folder));

@@ -76,7 +76,7 @@ pub(super) enum Keeps {
 }
 
 impl Keeps {
-    pub fn of_environment() -> Self {
+    pub fn from_environment() -> Self {
         match std::env::var("VAGLIO_JOURNAL").as_deref() {
             Ok("every") => Keeps::Every,
             Ok("nothing") => Keeps::Nothing,
@@ -158,7 +158,7 @@ impl Book {
     /// [`Error::Unwritable`] if the file cannot be written.
     pub fn begin(out: &Path, header: &Header) -> Result<Self> {
         let begun = begin(&out.join(NAME), header)?;
-        Ok(Book::of(out, HashMap::new(), false, move || Ok(begun)))
+        Ok(Book::with_pieces(out, HashMap::new(), false, move || Ok(begun)))
     }
 
     /// Writes a complete journal of these pieces; an existing one is renamed.
@@ -184,7 +184,7 @@ impl Book {
         let path = out.join(NAME);
         let of_header = data.clone();
         let begin = move || begin(&path, &Header::new(&of_header.written()?, configuration));
-        let mut book = Book::of(out, HashMap::new(), false, begin);
+        let mut book = Book::with_pieces(out, HashMap::new(), false, begin);
         book.data = Some(data);
         book
     }
@@ -205,12 +205,12 @@ impl Book {
             Ok(file)
         };
         let file = open().map_err(|error| Error::Unwritable { path: path.clone(), message: error.to_string() })?;
-        let mut book = Book::of(out, pieces, true, move || Ok(Begun { file, length, sum }));
+        let mut book = Book::with_pieces(out, pieces, true, move || Ok(Begun { file, length, sum }));
         book.remedy = header.remedy;
         Ok(book)
     }
 
-    fn of(
+    fn with_pieces(
         out: &Path,
         known: HashMap<String, String>,
         is_resumed: bool,
@@ -234,7 +234,7 @@ impl Book {
                 writing(&shared, &path);
             })
         };
-        let (writer, keeps) = (Mutex::new(Some(writer)), Keeps::of_environment());
+        let (writer, keeps) = (Mutex::new(Some(writer)), Keeps::from_environment());
         Book { path, known, is_resumed, shared, writer, data: None, keeps, remedy: "" }
     }
 

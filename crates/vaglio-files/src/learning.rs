@@ -74,7 +74,7 @@ pub(super) fn learned(
             let order = order(sample, &parting, &parts[fold], stream(selector.seed(), PARTS, fold as u64));
             let part = Part { training: first_of(sample, order, share), held: parts[fold].held.clone() };
             let rows = part.training.len();
-            let member = watcher.member(watcher.journal().within(&key)).of_piece(Some(&piece));
+            let member = watcher.member(watcher.journal().within(&key)).for_piece(Some(&piece));
             match outer_fold(whole, sample, &part, (0, fold), member) {
                 Ok(outer) => Ok(outer.map(|outer| Learned::Judged {
                     tally: outer.held.tally(loss),

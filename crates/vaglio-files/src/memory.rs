@@ -31,7 +31,7 @@ pub(super) struct Memory {
 
 impl Memory {
     /// Estimates the memory of a search with a known extent and engine estimate.
-    pub fn of(prepared: &Prepared, design: &Design, outline: &Outline, estimate: &Estimate) -> Self {
+    pub fn new(prepared: &Prepared, design: &Design, outline: &Outline, estimate: &Estimate) -> Self {
         let (train, outputs) = (&prepared.train, prepared.train.targets().nrows());
         let test = prepared.test.as_ref().map_or(0, |test| test.columns().bytes());
         let [of_train, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
@@ -59,9 +59,9 @@ impl Memory {
         design: &Design,
         evaluate: Option<&Evaluate>,
     ) -> Result<Self> {
-        let walks = Walks::of(selector, design, &prepared.sample, evaluate);
+        let walks = Walks::new(selector, design, &prepared.sample, evaluate);
         let (outline, estimate) = selector.outlined(design, walks.lambdas)?;
-        Ok(Memory::of(prepared, design, &outline, &estimate).repeated(&walks))
+        Ok(Memory::new(prepared, design, &outline, &estimate).repeated(&walks))
     }
 
     /// A copy for a process that uses `held` bytes, including the data.
@@ -78,7 +78,7 @@ impl Memory {
 
     /// Memory left for repetitions besides the search on all rows.
     pub fn room(&self, budget: Budget) -> Room {
-        Room::of(budget.limit() as f64 - self.program - self.whole(), self.repetition)
+        Room::new(budget.limit() as f64 - self.program - self.whole(), self.repetition)
     }
 
     /// Bytes of the repetitions that run in parallel.

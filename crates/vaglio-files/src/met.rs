@@ -11,8 +11,8 @@ use vaglio_pipeline::selector::ValidSelector;
 ///
 /// # Errors
 /// Returns the errors of the maps and of the designs.
-pub(super) fn of_folds(selector: &ValidSelector, sample: &Sample, chosen: &Chosen) -> Result<Vec<Vec<String>>> {
-    let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.of_folds().is_empty()) else { return Ok(Vec::new()) };
+pub(super) fn visited_in_folds(selector: &ValidSelector, sample: &Sample, chosen: &Chosen) -> Result<Vec<Vec<String>>> {
+    let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries().is_empty()) else { return Ok(Vec::new()) };
     let parts = dealt(selector, sample, &parting(selector, sample, how, true)?, 0)?;
     let of_fold = |(part, entry): (&Part, &PathEntry)| {
         // Warnings of maps were already given on all rows.
@@ -22,5 +22,5 @@ pub(super) fn of_folds(selector: &ValidSelector, sample: &Sample, chosen: &Chose
             Ok(entry.subset.iter().filter_map(|&feature| design.names().get(feature).cloned()).collect())
         })
     };
-    parts.iter().zip(chosen.of_folds()).map(of_fold).collect()
+    parts.iter().zip(chosen.fold_entries()).map(of_fold).collect()
 }

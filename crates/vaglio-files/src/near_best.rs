@@ -8,7 +8,7 @@
 
 use super::importance::Importance;
 use super::importance::exchanges::ExchangePlace;
-use super::met::of_folds;
+use super::met::visited_in_folds;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
@@ -54,11 +54,11 @@ pub(super) fn near_best(
             listing(selector, asked).filter(|search| search.check(&**selector.criterion(), design).is_ok())
         {
             let listing = selector.by_search(listing);
-            return of_all(&listing, design, watcher);
+            return by_all_subsets(&listing, design, watcher);
         }
         watcher.stage("alternatives", 1);
         let met = met(selector, sample, design, known)?;
-        let record = of_met(selector, sample, design, met, asked, watcher);
+        let record = by_visited_subsets(selector, sample, design, met, asked, watcher);
         watcher.piece();
         record
     })
@@ -83,7 +83,11 @@ fn listing(selector: &ValidSelector, asked: &Alternatives) -> Option<Search> {
 }
 
 /// Counts near-best subsets by an exhaustive search.
-fn of_all(selector: &ValidSelector, design: &Design, watcher: &Watcher<'_>) -> Result<Option<AlternativesRecord>> {
+fn by_all_subsets(
+    selector: &ValidSelector,
+    design: &Design,
+    watcher: &Watcher<'_>,
+) -> Result<Option<AlternativesRecord>> {
     watcher.stage("alternatives", 1);
     let mut member = watcher.member(watcher.journal().within("alternatives"));
     let path = selector.search_on(design, Instant::now(), None, &mut member.monitor())?.path;
@@ -118,7 +122,7 @@ fn met(
     }
     let places: HashMap<&String, Feature> = design.names().iter().zip(0..).collect();
     let named = |names: &Vec<String>| names.iter().map(|name| places.get(name).copied()).collect::<Option<Vec<_>>>();
-    all.extend(of_folds(selector, sample, &selection.chosen)?.iter().filter_map(named));
+    all.extend(visited_in_folds(selector, sample, &selection.chosen)?.iter().filter_map(named));
     all.extend(nested.iter().flat_map(|nested| &nested.per_fold).filter_map(|fold| named(&fold.selected)));
     for (k, worth) in importance.of_columns.iter().enumerate() {
         let rest: Vec<Feature> = chosen.iter().copied().filter(|feature| *feature != chosen[k]).collect();
@@ -149,7 +153,7 @@ struct ScoredSubset {
 }
 
 /// Finds near-best subsets among those visited; the chosen one comes first.
-fn of_met(
+fn by_visited_subsets(
     selector: &ValidSelector,
     sample: &Sample,
     design: &Design,

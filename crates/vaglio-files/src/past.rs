@@ -18,7 +18,7 @@ impl Looks {
     ///
     /// # Errors
     /// [`Error::Setting`] if two maps have horizons.
-    pub fn of(settings: &Settings) -> Result<Option<Self>> {
+    pub fn new(settings: &Settings) -> Result<Option<Self>> {
         let maps = &settings.preprocess;
         let ahead: Vec<usize> = (0..maps.len()).filter(|&place| !maps[place].horizons().is_empty()).collect();
         if let Some(second) = ahead.get(1) {

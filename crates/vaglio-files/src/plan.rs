@@ -78,7 +78,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(sample as u64) as f64);
     let constant = design.constant();
     let settings = pipeline.settings();
-    let walks = Walks::of(&selector, &design, &prepared.sample, settings.evaluate.as_ref());
+    let walks = Walks::new(&selector, &design, &prepared.sample, settings.evaluate.as_ref());
     let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
     let soon = StopSign::default().or_after(Instant::now(), MADE);
     let (outline, mut estimate) = selector.outlined(&design.stopping_at(soon), walks.lambdas)?;
@@ -161,7 +161,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
         line("loss", slow);
     }
     if pipeline.cluster().is_some() {
-        line("units", WorkUnits::of(pipeline, &prepared)?.to_string());
+        line("units", WorkUnits::new(pipeline, &prepared)?.to_string());
     }
     design.in_folds().once().iter().for_each(|once| line("", once.to_string()));
     line(
@@ -225,7 +225,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let operations = format!("{} floating-point operations", count(work));
     line("work", if work.is_nan() { unknown() } else { operations });
     let (worth, exchanges) = importance::estimate(evaluate, &selector, &at_one, (&outline, walks), result);
-    let memory = Memory::of(&prepared, &design, &outline, &estimate).with(program, exchanges).repeated(&walks);
+    let memory = Memory::new(&prepared, &design, &outline, &estimate).with(program, exchanges).repeated(&walks);
     let budget = pipeline.budget();
     let ((), scratch) = with_scratch(pipeline, folder, || memory.check(budget))?;
     if let Some(scratch) = scratch.as_ref().or(prepared.scratch.as_ref()) {

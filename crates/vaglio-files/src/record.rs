@@ -364,6 +364,6 @@ fn test(
     let Some(figures) = prepared.figures(selection.predictor(), loss)? else { return Ok(None) };
     let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?, loss)?;
     let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());
-    let brier = reliability::of_test(prepared, evaluated.calibration.as_ref(), selection.predictor())?;
+    let brier = reliability::test_brier_score(prepared, evaluated.calibration.as_ref(), selection.predictor())?;
     Ok(Some(Figures { empty_loss, brier, ..figures }))
 }

@@ -39,7 +39,7 @@ pub(super) fn reliability(from: PredictedOn, pooled: &Pooled) -> Option<Reliabil
 ///
 /// # Errors
 /// Returns the errors of [`Model::predict`].
-pub(super) fn of_test(prepared: &Prepared, maps: Option<&Calibration>, model: &Model) -> Result<Option<f64>> {
+pub(super) fn test_brier_score(prepared: &Prepared, maps: Option<&Calibration>, model: &Model) -> Result<Option<f64>> {
     let (Some(test), Some(maps)) = (&prepared.test, maps) else { return Ok(None) };
     let held = Held::new(test, prepared.target_units.as_deref(), &prepared.train);
     let predictions = held.predicted(model)?;
@@ -81,7 +81,7 @@ mod tests {
             let map = Calibration::new(HeldOutBy::Nested, y.view(), f.view(), &[1.0; 40]).unwrap().maps[0];
             for row in 20 * fold..20 * fold + 20 {
                 let y = if targets[[0, row]] > 0.0 { 1.0 } else { 0.0 };
-                sum += (map.of(predictions[[0, row]]) - y).powi(2);
+                sum += (map.probability(predictions[[0, row]]) - y).powi(2);
             }
         }
         assert!((found.brier - sum / rows as f64).abs() < 1e-12, "{} is not {}", found.brier, sum / rows as f64);

@@ -34,7 +34,7 @@ pub(super) fn nested(
     let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
     let (value, standard_error) = Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats)?;
     let empty_loss = Tally::mean(loss, &empties.iter().collect::<Vec<_>>())?;
-    let (judged, none) = (Judged::of(&tallies, repeats), Judged::of(&empties, repeats));
+    let (judged, none) = (Judged::new(&tallies, repeats), Judged::new(&empties, repeats));
     let level = how.interval.unwrap_or(LEVEL);
     let bounded = judged.bounded(loss, None, (0.0, level));
     let less = judged.bounded(loss, Some(&none), (0.0, level));
@@ -126,10 +126,10 @@ pub(super) fn shuffles(
         let (key, piece) = (format!("permutations/{number}"), Piece::whole(watcher));
         let null = watcher.journal().once(&key, || {
             let seed = stream(whole.selector.seed(), SHUFFLE, number as u64);
-            let member = watcher.member(watcher.journal().within(&key)).of_piece(Some(&piece));
+            let member = watcher.member(watcher.journal().within(&key)).for_piece(Some(&piece));
             let repeated = whole.on(&sample.shuffled(whole.selector.goes_forward(), seed)?, member);
             let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
-            Ok(repeated.map(|repeated| Taken::of(&repeated.selection)))
+            Ok(repeated.map(|repeated| Taken::from_selection(&repeated.selection)))
         });
         piece.end();
         null
@@ -154,7 +154,7 @@ pub(super) fn permutations(
         let (count, below) = (values.len() as f64, values.iter().filter(|value| **value <= observed).count() as f64);
         NullFigure { mean: values.iter().sum::<f64>() / count, p: (below + 1.0) / (count + 1.0), values }
     };
-    let Taken { score, cross_validated, .. } = Taken::of(selection);
+    let Taken { score, cross_validated, .. } = Taken::from_selection(selection);
     let of_folds: Vec<f64> = nulls.iter().filter_map(|null| null.cross_validated).map(|cell| cell.loss).collect();
     Ok(Some(Permutations {
         count,

@@ -37,7 +37,7 @@ impl RoleColumns {
         let missing = |name: &str| Error::Shape(format!("the column `{name}` is missing"));
         let weights = spec.weights.as_ref().and_then(|name| table.take(name));
         let weights = weights.and_then(|cells| Some(cells.numbers()?.values().into_owned()));
-        for (_, name) in roles.of_rows() {
+        for (_, name) in roles.row_roles() {
             table.take(name);
         }
         let mut targets = Vec::new();

@@ -85,7 +85,7 @@ pub(super) fn assignment(settings: &Settings) -> Result<Option<Assignment>> {
 
 impl Roles<'_> {
     /// Role columns of the rows, which are no features, with the setting that names each.
-    pub fn of_rows(&self) -> Vec<(&str, &str)> {
+    pub fn row_roles(&self) -> Vec<(&str, &str)> {
         let DataSpec { weights, groups, series, time, test_rows, .. } = self.spec;
         let named = [
             ("data.weights", weights.as_deref()),
@@ -155,7 +155,7 @@ impl Roles<'_> {
             if spec.target.names()[..index].contains(name) {
                 return Err(Error::setting(format!("data.target[{index}]"), format!("`{name}` is listed twice")));
             }
-            for (field, other) in self.of_rows() {
+            for (field, other) in self.row_roles() {
                 if other == name {
                     return Err(Error::setting(field, format!("`{name}` is the target")));
                 }
@@ -164,7 +164,7 @@ impl Roles<'_> {
                 return Err(Error::setting("data.exclude", format!("`{name}` is the target")));
             }
         }
-        for (field, name) in self.of_rows() {
+        for (field, name) in self.row_roles() {
             known(field.to_owned(), name)?;
         }
         for (field, filter) in spec.filters() {
@@ -187,7 +187,7 @@ impl Roles<'_> {
 
     /// Excluded or dropped columns without another role.
     pub fn unused(&self) -> Vec<String> {
-        let used = |name: &&String| self.of_rows().iter().any(|(_, of_rows)| of_rows == name);
+        let used = |name: &&String| self.row_roles().iter().any(|(_, of_rows)| of_rows == name);
         let dropped = self.spec.types.iter().filter(|(_, kind)| **kind == ColumnType::Drop).map(|(name, _)| name);
         self.spec.exclude.iter().chain(dropped).filter(|name| !used(name)).cloned().collect()
     }
@@ -204,7 +204,7 @@ impl Roles<'_> {
         let is_asked = |name: &str| {
             spec.types.contains_key(name)
                 || spec.target.names().iter().any(|target| target == name)
-                || self.of_rows().iter().any(|(_, of_rows)| *of_rows == name)
+                || self.row_roles().iter().any(|(_, of_rows)| *of_rows == name)
         };
         let asides = aside.iter().map(|(name, _)| name.clone()).filter(|name| !is_asked(name));
         let others: HashSet<String> = self.unused().into_iter().chain(asides).collect();
@@ -228,7 +228,7 @@ impl Roles<'_> {
     /// # Errors
     /// [`Error::NonFinite`] with file, row and column.
     pub fn check_complete(&self, table: &Table, survey: &Survey) -> Result<()> {
-        let of_rows = self.of_rows().into_iter().map(|(_, name)| name);
+        let of_rows = self.row_roles().into_iter().map(|(_, name)| name);
         let DataSpec { target, weights, .. } = self.spec;
         let drops = self.looks_back && self.spec.missing_target == MissingTarget::Drop;
         let counted = target.names().iter().chain(weights).filter(|_| !drops).map(String::as_str);

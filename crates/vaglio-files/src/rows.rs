@@ -48,7 +48,7 @@ pub(super) fn taking_part(
         }
     }
     // For lags, rows without a target stay in the table if their position is known.
-    let of_rows = roles.of_rows().into_iter().filter(|(field, _)| *field != "data.weights");
+    let of_rows = roles.row_roles().into_iter().filter(|(field, _)| *field != "data.weights");
     let of_rows: Vec<&Cells> = of_rows.filter_map(|(_, name)| table.get(name)).collect();
     let is_placed = |row: usize| roles.looks_back && of_rows.iter().all(|cells| !cells.is_missing(row));
     let mut counting = kept.clone();
@@ -68,7 +68,7 @@ pub(super) fn taking_part(
     roles.for_filters_alone(aside).for_each(|name| drop(table.take(name)));
     if kept.len() < table.rows() {
         table = table.select_rows(&kept);
-        survey.of_rows_left(&table, hints);
+        survey.update_from(&table, hints);
     }
     Ok((table, left_out))
 }

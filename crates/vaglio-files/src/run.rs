@@ -137,8 +137,8 @@ fn run_in(
         monitor.stop = stop;
     }
     let mut selection = selector.fit_on((&prepared.train, &design), picked, monitor)?;
-    let selector = selector.of_winner(selection.race.as_ref().and_then(RaceRecord::winner));
-    let whole = selector.of_own_lambdas(design);
+    let selector = selector.contestant_or_self(selection.race.as_ref().and_then(RaceRecord::winner));
+    let whole = selector.with_search_lambdas(design);
     let end = monitor.stop.at_the_end();
     let design = whole.at_lambda(selection.chosen.walk_lambda()).stopping_at(end.clone());
     let origins = Origins::new(&prepared, &design);
@@ -148,9 +148,10 @@ fn run_in(
     tracing::debug_span!("verify")
         .in_scope(|| evaluated.verify(options.verify, &selector, &design, &mut selection, &mut *monitor))?;
     let fit_start = Instant::now();
-    let budget = importance::of_search(evaluate, &selector, (&prepared, &whole), &design, &selection.path)?;
-    let importance = tracing::debug_span!("worth")
-        .in_scope(|| Importance::of_selection(evaluate, &selector, (&design, budget), &mut selection, &mut *monitor))?;
+    let budget = importance::flops_allowed(evaluate, &selector, (&prepared, &whole), &design, &selection.path)?;
+    let importance = tracing::debug_span!("worth").in_scope(|| {
+        Importance::from_selection(evaluate, &selector, (&design, budget), &mut selection, &mut *monitor)
+    })?;
     tracing::debug_span!("alternatives").in_scope(|| {
         let of = (&mut selection, &importance);
         evaluated.near_best(evaluate, &selector, (&prepared, &design), of, &mut *monitor)

@@ -85,7 +85,7 @@ pub(super) fn shares(
             return Ok(None);
         }
         let in_fold = || -> Result<Option<Vec<f64>>> {
-            let fold = Fold::of(sample, part)?;
+            let fold = Fold::new(sample, part)?;
             let own = selector.design(&fold.fitted.problem)?.at_lambda(selection.chosen.walk_lambda());
             let candidates = own.candidates();
             let place = |feature: &Feature| {
@@ -193,7 +193,7 @@ fn shapley(
     }
     let Some(scores) = game.scores()? else { return Ok(None) };
     let (empty, all) = (scores[0], scores[scores.len() - 1]);
-    Ok(Some(Shapley { empty, all, of_columns: of_scores(&scores, columns.len()), errors: None }))
+    Ok(Some(Shapley { empty, all, of_columns: shapley_values(&scores, columns.len()), errors: None }))
 }
 
 /// Columns whose subsets are scored.
@@ -304,7 +304,7 @@ fn branch(
 }
 
 /// Shapley values from the scores of all subsets of `size` columns, indexed by bit mask. Cost O(size · 2^size).
-fn of_scores(scores: &[f64], size: usize) -> Vec<f64> {
+fn shapley_values(scores: &[f64], size: usize) -> Vec<f64> {
     // |S|!·(k − 1 − |S|)!/k!
     let mut weights = vec![1.0 / size.max(1) as f64; size];
     for s in 1..size {

@@ -21,7 +21,7 @@ pub(super) fn kept(source: Source, pipeline: &ValidPipeline, roles: &Roles<'_>) 
     if settings.engine.precision == Precision::Double || !settings.preprocess.is_empty() {
         return source;
     }
-    let of_rows = roles.of_rows().into_iter().map(|(_, name)| name.to_owned());
+    let of_rows = roles.row_roles().into_iter().map(|(_, name)| name.to_owned());
     let filters = roles.spec.filters().map(|(_, filter)| filter.column.clone());
     source.in_single(&of_rows.chain(filters).chain(roles.spec.target.names().iter().cloned()).collect())
 }

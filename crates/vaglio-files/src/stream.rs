@@ -34,7 +34,7 @@ impl FileModel<'_> {
         };
         let (mut seen, mut unseen) = (Vec::new(), UnseenLevels::default());
         while let Some(batch) = reader.next_rows()? {
-            let predictions = self.of_batch(batch, beside).map_err(|error| error.in_file(path))?;
+            let predictions = self.predict_batch(batch, beside).map_err(|error| error.in_file(path))?;
             let flow = sink(&predictions)?;
             unseen.add(predictions.unseen);
             match beside.evaluate {
@@ -86,7 +86,7 @@ impl FileModel<'_> {
         batches.start(&columns, &gathered, notations, rows)
     }
 
-    fn of_batch(&self, batch: Batch, beside: &Beside) -> Result<Predictions> {
+    fn predict_batch(&self, batch: Batch, beside: &Beside) -> Result<Predictions> {
         let Batch { first, mut columns, survey } = batch;
         let kept = columns.split_off(columns.len() - beside.keep.len());
         let mut table = Table::new(columns)?.following(first);

@@ -76,7 +76,7 @@ impl<'d> Entries<'d> {
             (Column::Byte(a), Column::Byte(b)) => std::ptr::eq(a, b),
             (Column::Sparse(a), Column::Sparse(b)) => a.is_stored_with(&b),
             (Column::Product(a), Column::Product(b)) => {
-                std::ptr::eq(a.of(), b.of()) && (a.start(), a.len()) == (b.start(), b.len())
+                std::ptr::eq(a.numbers(), b.numbers()) && (a.start(), a.len()) == (b.start(), b.len())
             }
             _ => false,
         };

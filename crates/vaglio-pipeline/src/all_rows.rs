@@ -35,7 +35,7 @@ impl Products {
 
     /// Like [`Products::known`], but computes missing products from `data`, the rows of the design, at cost O(rows ·
     /// columns²). Returns `None` if the products overflow.
-    pub fn of(design: &Design, data: &Arc<Data<'_>>, subset: &[Feature], from: FitFrom) -> Option<Self> {
+    pub fn new(design: &Design, data: &Arc<Data<'_>>, subset: &[Feature], from: FitFrom) -> Option<Self> {
         Products::known(design, subset, from).or_else(|| {
             let intercept = design.readout().is_some_and(|readout| readout.intercept);
             let own = Arc::new(NormalEquations::new(data, subset, intercept).ok()?);

@@ -104,7 +104,7 @@ impl FinalModel {
     /// # Errors
     /// [`Error::Setting`] with the path of the field.
     pub(crate) fn check(&self) -> Result<()> {
-        self.learner.check().map_err(|error| self.of_learner(error))?;
+        self.learner.check().map_err(|error| self.in_learner(error))?;
         if let Some(criterion) = &self.criterion {
             criterion.check_settings().map_err(|error| error.under("criterion"))?;
             if criterion.traits().loss.is_none() {
@@ -120,7 +120,7 @@ impl FinalModel {
     }
 
     /// Prefixes an error of the learner with `learner`, unless the learner is written alone.
-    fn of_learner(&self, error: Error) -> Error {
+    fn in_learner(&self, error: Error) -> Error {
         if self.is_learner_alone() { error } else { error.under("learner") }
     }
 
@@ -130,7 +130,7 @@ impl FinalModel {
     /// # Errors
     /// [`Error::Setting`].
     pub(crate) fn check_design(&self, selector: &ValidSelector, design: &Design, problem: &Problem) -> Result<()> {
-        self.learner.check_problem(problem).map_err(|error| self.of_learner(error).under("model"))?;
+        self.learner.check_problem(problem).map_err(|error| self.in_learner(error).under("model"))?;
         let rules = selector.search().rules(design).map_err(|error| error.under("search"))?;
         if rules.is_some_and(|rules| rules.has_signs()) {
             let message = "signs are those of the weights by which columns are selected, and `model` trains others; leave one out";
@@ -202,7 +202,7 @@ impl FinalModel {
             }),
             lambda: trained.lambda(),
             score: score.or_else(|| tuned.as_ref().map(|tuned| tuned.trials[tuned.best].score)),
-            model: on_columns::of(trained, &sorted)?,
+            model: on_columns::on_all_columns(trained, &sorted)?,
             learner: own.learner,
             criterion: own.criterion.typetag_name(),
             tuned,

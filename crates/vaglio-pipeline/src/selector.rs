@@ -184,7 +184,8 @@ impl ValidSelector {
         let of_learner = |error: Error| error.of(Role::Learner, self.learner.typetag_name());
         self.learner.check().map_err(of_learner)?;
         let design = Design::of(&problem.clone().seeded(self.seed), Arc::clone(&self.learner)).map_err(of_learner)?;
-        let design = if self.search.takes_lambda() { range::fitted(design, whole) } else { range::of_one(design) };
+        let design =
+            if self.search.takes_lambda() { range::fitted(design, whole) } else { range::with_one_lambda(design) };
         if design.of_outputs().is_some() && !self.criterion.traits().scores_each_output {
             let why = "`each` takes the lambda of an output by what it loses on rows held out; use `loo` or `kfold`, or share lambda";
             return Err(Error::setting("learner.lambda.outputs", why));
@@ -193,7 +194,7 @@ impl ValidSelector {
         // A check that is interrupted is no failure: the search then ends at once.
         match problem.sign().ends(|| self.search.check(&*self.criterion, &design)) {
             Err(Error::Stopped(_)) => {}
-            checked => checked.map_err(|error| self.of_search(error))?,
+            checked => checked.map_err(|error| self.in_search(error))?,
         }
         self.model.as_ref().map_or(Ok(()), |model| model.check_design(self, &design, problem))?;
         self.fitted_in_folds(design, problem)
@@ -201,8 +202,8 @@ impl ValidSelector {
 
     /// Reduces an automatic grid of λ to one value if the search does not use λ.
     #[doc(hidden)]
-    pub fn of_own_lambdas(&self, design: Design) -> Design {
-        if self.search.takes_lambda() { design } else { range::of_one(design) }
+    pub fn with_search_lambdas(&self, design: Design) -> Design {
+        if self.search.takes_lambda() { design } else { range::with_one_lambda(design) }
     }
 
     /// The selection with penalties fitted to a design, if its search is evaluated at several penalties.
@@ -210,7 +211,7 @@ impl ValidSelector {
     /// # Errors
     /// Returns the errors of [`SearchStrategy::at_penalties`].
     pub(crate) fn at_penalties(&self, design: &Design) -> Result<Option<ValidSelector>> {
-        let fitted = self.search.at_penalties(&*self.criterion, design).map_err(|error| self.of_search(error))?;
+        let fitted = self.search.at_penalties(&*self.criterion, design).map_err(|error| self.in_search(error))?;
         Ok(fitted.map(|search| ValidSelector { search, ..self.clone() }))
     }
 
@@ -222,12 +223,12 @@ impl ValidSelector {
 
     /// The selection of the winning search, by index; this one without a race.
     #[doc(hidden)]
-    pub fn of_winner(&self, place: Option<usize>) -> ValidSelector {
+    pub fn contestant_or_self(&self, place: Option<usize>) -> ValidSelector {
         place.and_then(|place| self.contestants().into_iter().nth(place)).unwrap_or_else(|| self.clone())
     }
 
     /// Attributes an error to the search, unless it belongs to another part.
-    fn of_search(&self, error: Error) -> Error {
+    fn in_search(&self, error: Error) -> Error {
         error.of(Role::Search, self.search.kind())
     }
 
@@ -291,7 +292,7 @@ impl ValidSelector {
 
     /// Prepares the criterion's cached data for a design.
     pub(crate) fn opened(&self, design: &Design) -> Result<()> {
-        let outline = self.search.outline(design).map_err(|error| self.of_search(error))?;
+        let outline = self.search.outline(design).map_err(|error| self.in_search(error))?;
         SubsetScorer::open(&*self.criterion, design, &outline).map(drop)
     }
 
@@ -299,7 +300,7 @@ impl ValidSelector {
     pub(crate) fn taking(&self, mut searched: Searched, entry: Option<usize>, design: &Design) -> Result<Searched> {
         searched.path.chosen = entry;
         if searched.alpha.is_some() {
-            let outline = self.search.outline(design).map_err(|error| self.of_search(error))?;
+            let outline = self.search.outline(design).map_err(|error| self.in_search(error))?;
             searched.alpha = alpha(&searched.path, &SubsetScorer::open(&*self.criterion, design, &outline)?)?;
         }
         Ok(searched)

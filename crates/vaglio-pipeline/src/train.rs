@@ -44,7 +44,7 @@ pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64
         EntryFit::Lambdas(lambdas) => trained(design, &entry.subset, lambdas, from),
         EntryFit::Coefficients(own) => {
             let lambda = design.readout().map_or(f64::NAN, |readout| readout.lambdas[0]);
-            let coefficients = of_path(design, &entry.subset, own);
+            let coefficients = rescaled_coefficients(design, &entry.subset, own);
             design.model(&entry.subset, Trained { lambda, coefficients })
         }
     }
@@ -80,7 +80,7 @@ fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -
             reduced.get_or_init(|| Ridge::of_columns(&columns, design.targets(), weights.as_deref(), intercept));
         ridge.as_ref().map_err(|failure| *failure)?.coefficients(lambda)
     };
-    of_outputs(lambdas, |lambda| {
+    coefficients_by_output(lambdas, |lambda| {
         let refined = normal.as_ref().and_then(|normal| normal.coefficients(lambda));
         let (weights, intercept) = refined.map_or_else(|| by_reflections(lambda), Ok).map_err(failed)?;
         Ok(Coefficients { weights, intercept })
@@ -88,11 +88,11 @@ fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -
 }
 
 /// Normal equations of the chosen columns, reusing cached products. Returns `None` if: there are few rows for the
-/// columns; [`chosen_rows`] or [`Products::of`] fails.
+/// columns; [`chosen_rows`] or [`Products::new`] fails.
 pub(crate) fn normal_equations<'d>(design: &'d Design, subset: &[Feature], from: FitFrom) -> Option<Normal<'d>> {
     // With few rows, products of columns take more memory than the rows.
     let data = (!is_wide(design.rows(), subset.len())).then(|| chosen_rows(design, subset)).flatten()?;
-    let products = Products::of(design, &data, subset, from)?;
+    let products = Products::new(design, &data, subset, from)?;
     Normal::new(data, subset, design.readout()?.intercept, products.all_rows()?)
 }
 
@@ -100,7 +100,10 @@ pub(crate) fn normal_equations<'d>(design: &'d Design, subset: &[Feature], from:
 ///
 /// # Errors
 /// Returns the errors of `at`.
-pub fn of_outputs(lambdas: &[f64], mut at: impl FnMut(f64) -> Result<Coefficients>) -> Result<Coefficients> {
+pub fn coefficients_by_output(
+    lambdas: &[f64],
+    mut at: impl FnMut(f64) -> Result<Coefficients>,
+) -> Result<Coefficients> {
     let mut all = at(lambdas[0])?;
     for (output, &lambda) in lambdas.iter().enumerate().skip(1) {
         let own = at(lambda)?;
@@ -112,7 +115,7 @@ pub fn of_outputs(lambdas: &[f64], mut at: impl FnMut(f64) -> Result<Coefficient
 
 /// Coefficients on the data's scale from those of a path on centered columns and targets of norm 1. The input holds a
 /// row of outputs for each column. Cost O(rows · columns).
-pub fn of_path(design: &Design, subset: &[Feature], coefficients: &[f64]) -> Coefficients {
+pub fn rescaled_coefficients(design: &Design, subset: &[Feature], coefficients: &[f64]) -> Coefficients {
     let weight = |row: usize| design.weights().map_or(1.0, |w| w[row]);
     let total: f64 = (0..design.rows()).map(weight).sum();
     let frame = |value: &dyn Fn(usize) -> f64| {

@@ -156,7 +156,7 @@ pub fn numbers(array: &Bound<'_, PyAny>, places: &[usize]) -> PyResult<Vec<Numbe
 /// Number of columns copied from row-major cells at once, so that each cache line is read once.
 const TOGETHER: usize = 16;
 
-fn of_buffer<T: Element>(
+fn from_buffer<T: Element>(
     py: Python<'_>,
     buffer: &PyBuffer<T>,
     places: &[usize],

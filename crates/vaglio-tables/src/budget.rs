@@ -42,18 +42,18 @@ const SMALL: u64 = 1 << 20;
 
 impl Default for Budget {
     fn default() -> Self {
-        Budget::of_machine()
+        Budget::for_machine()
     }
 }
 
 impl Budget {
     /// Limit of this many bytes.
-    pub fn of(limit: u64) -> Self {
+    pub fn new(limit: u64) -> Self {
         Budget { limit, by: LimitSource::Setting }
     }
 
     /// 80 % of the memory of this machine, or of the process's control group; no limit if neither is known.
-    pub fn of_machine() -> Self {
+    pub fn for_machine() -> Self {
         match machine::memory() {
             Some(memory) => Budget { limit: memory / 5 * 4, by: LimitSource::Machine(memory) },
             None => Budget { limit: u64::MAX, by: LimitSource::Nobody },
@@ -150,19 +150,19 @@ mod tests {
 
     #[test]
     fn what_is_refused_is_told_with_its_size_and_remedy() {
-        let error = Budget::of(1 << 20).need(5e9, "one_hot", "drop it").unwrap_err();
+        let error = Budget::new(1 << 20).need(5e9, "one_hot", "drop it").unwrap_err();
         assert_eq!(error.field(), Some("limits.memory"));
         let message = error.to_string();
         assert!(message.starts_with("`limits.memory`: one_hot would take about 5.0 GB beside the "), "{message}");
         assert!(message.ends_with(" that are held, and the limit is 1.0 MB; drop it"), "{message}");
-        assert!(Budget::of(u64::MAX).need(5e9, "x", "y").is_ok());
-        assert!(Budget::of(1).need(100.0, "x", "y").is_ok(), "what is small is not asked for");
+        assert!(Budget::new(u64::MAX).need(5e9, "x", "y").is_ok());
+        assert!(Budget::new(1).need(100.0, "x", "y").is_ok(), "what is small is not asked for");
         assert!(
-            Budget::of(1000).in_all(1001.0, "x", "y").is_err() && Budget::of(1000).in_all(1000.0, "x", "y").is_ok()
+            Budget::new(1000).in_all(1001.0, "x", "y").is_err() && Budget::new(1000).in_all(1000.0, "x", "y").is_ok()
         );
         if cfg!(target_os = "linux") {
-            assert!(Budget::of(100).held("x", "y").is_err());
-            let of_machine = Budget::of_machine();
+            assert!(Budget::new(100).held("x", "y").is_err());
+            let of_machine = Budget::for_machine();
             assert!(of_machine.limit() > 1 << 28 && of_machine.limit() < 1 << 50, "{of_machine}");
             let error = of_machine.need(1e18, "x", "y").unwrap_err().to_string();
             assert!(error.contains(", 80 % of the "), "{error}");

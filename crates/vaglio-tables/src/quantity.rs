@@ -13,15 +13,15 @@ pub trait Quantity: Sized {
     fn parse(text: &str) -> Option<Self>;
 
     /// Converts a plain number.
-    fn of_double(number: f64) -> Option<Self>;
+    fn from_double(number: f64) -> Option<Self>;
 
     /// Converts a plain whole number.
     ///
     /// # Errors
     /// The number, as a message shows it.
-    fn of_whole(number: i128) -> Result<Self, String> {
+    fn from_whole(number: i128) -> Result<Self, String> {
         let number = number as f64;
-        Self::of_double(number).ok_or_else(|| format!("{number:e}"))
+        Self::from_double(number).ok_or_else(|| format!("{number:e}"))
     }
 }
 
@@ -62,15 +62,15 @@ impl<Q: Quantity> Visitor<'_> for QuantityVisitor<Q> {
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Q, E> {
-        Q::of_whole(value.into()).map_err(refused::<Q, E>)
+        Q::from_whole(value.into()).map_err(refused::<Q, E>)
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Q, E> {
-        Q::of_whole(value.into()).map_err(refused::<Q, E>)
+        Q::from_whole(value.into()).map_err(refused::<Q, E>)
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Q, E> {
-        Q::of_double(value).ok_or_else(|| refused::<Q, E>(format_args!("{value:e}")))
+        Q::from_double(value).ok_or_else(|| refused::<Q, E>(format_args!("{value:e}")))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Q, E> {

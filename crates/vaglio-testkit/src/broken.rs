@@ -53,7 +53,7 @@ impl Broken {
     }
 
     /// Returns all violations.
-    pub(crate) fn of_each(outcomes: impl IntoIterator<Item = Result<(), Broken>>) -> Result<(), Broken> {
+    pub(crate) fn first_of(outcomes: impl IntoIterator<Item = Result<(), Broken>>) -> Result<(), Broken> {
         Self::gathered(outcomes.into_iter().flat_map(Broken::each))
     }
 

@@ -114,7 +114,7 @@ pub fn check_registry(settings: &[Value]) -> Result<(), Broken> {
     let all = descriptions();
     law.must(!all.is_empty(), || "the program".into(), "a component that is linked in", 0)?;
     let twice = |at: usize| all[..at].iter().find(|d| (d.role, d.kind) == (all[at].role, all[at].kind)).copied();
-    Broken::of_each((0..all.len()).map(|at| component(law, all[at], twice(at), settings)))
+    Broken::first_of((0..all.len()).map(|at| component(law, all[at], twice(at), settings)))
 }
 
 fn component(

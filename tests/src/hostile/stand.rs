@@ -234,7 +234,7 @@ impl Stand {
         let source = Source::open_within(
             std::slice::from_ref(&path),
             &ReadSpec::default(),
-            Budget::of(limit),
+            Budget::new(limit),
             DigestKind::Blake3,
         );
         let read = attempt.note(source.and_then(|source| source.read(&Wanted::default())));

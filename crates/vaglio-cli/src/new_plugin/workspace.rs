@@ -11,7 +11,7 @@ pub struct Workspace {
 
 impl Workspace {
     /// Finds the nearest enclosing workspace of `folder`, as cargo does.
-    pub fn of(folder: &Path) -> Option<Self> {
+    pub fn find(folder: &Path) -> Option<Self> {
         let manifest = |above: &Path| {
             let manifest = above.join("Cargo.toml");
             let text = std::fs::read_to_string(&manifest).ok()?;

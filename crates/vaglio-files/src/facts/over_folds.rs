@@ -16,7 +16,7 @@ type OfModel = HashMap<String, (Vec<f64>, Option<Vec<f64>>)>;
 pub(crate) struct OuterWeights(Vec<OfModel>);
 
 impl OuterWeights {
-    pub fn of(outer: &[Outer]) -> Self {
+    pub fn new(outer: &[Outer]) -> Self {
         OuterWeights(outer.iter().filter_map(of_model).collect())
     }
 

@@ -77,7 +77,7 @@ impl Span {
     }
 
     /// Regressions of design columns on the chosen ones. Cost O(rows · chosen columns) each.
-    pub fn of(&self, design: &Design, others: &[Feature]) -> Vec<Spanned> {
+    pub fn relate(&self, design: &Design, others: &[Feature]) -> Vec<Spanned> {
         let level = Level::best();
         let of_one = |&feature: &Feature| {
             let column = unit_column(design, self.roots.as_deref(), feature);

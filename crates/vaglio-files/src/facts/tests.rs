@@ -104,7 +104,7 @@ fn inflation_and_shares_are_those_of_regressions() {
             let others: Vec<Vec<f64>> = (0..4).filter(|&l| l != k).map(|l| columns[l].clone()).collect();
             near(factor.unwrap(), 1.0 / (1.0 - r2(&others, &columns[k], &counts)));
         }
-        for (feature, spanned) in [1, 8].into_iter().zip(span.of(&design, &[1, 8])) {
+        for (feature, spanned) in [1, 8].into_iter().zip(span.relate(&design, &[1, 8])) {
             let own = column(&design, feature);
             near(spanned.explained, r2(&columns, &own, &counts));
             let alike = most_alike(&chosen, &spanned.correlations).unwrap();
@@ -137,7 +137,7 @@ fn a_column_that_depends_on_others_is_inflated_without_bound() {
     assert!([0, 1, 3].iter().all(|&k| found[k] == Some(f64::INFINITY)), "{found:?}");
     near(found[2].unwrap(), 1.0 / (1.0 - r2(&[columns[0].clone(), columns[1].clone()], &columns[2], &[1.0; 30])));
     // What they span explains each of them.
-    near(Span::new(&design, &[0, 1]).of(&design, &[3])[0].explained, 1.0);
+    near(Span::new(&design, &[0, 1]).relate(&design, &[3])[0].explained, 1.0);
 }
 
 fn outer_folds(problem: &Problem, selector: &ValidSelector) -> (Vec<Outer>, Sample) {
@@ -152,7 +152,7 @@ fn weights_over_outer_folds_are_those_of_refits() {
     let problem = data::regression(40, 8, 9).problem();
     let selector = selector(Loo::default());
     let (folds, _) = outer_folds(&problem, &selector);
-    let weights = OuterWeights::of(&folds);
+    let weights = OuterWeights::new(&folds);
     let mut seen = 0;
     for (feature, name) in problem.names().iter().enumerate() {
         let refitted: Vec<f64> = folds

@@ -74,7 +74,7 @@ fn differ_by_chance(table: &Table, names: &[&str]) -> bool {
     let mut bits = 0.0;
     for cells in cells_of(table, names) {
         let mut values: Vec<u64> = match numbers_at(cells, &rows) {
-            Some(numbers) => numbers.into_iter().map(of_number).collect(),
+            Some(numbers) => numbers.into_iter().map(number_bits).collect(),
             None => rows.iter().map(|&row| cell_hash(cells, row)).collect(),
         };
         values.sort_unstable();
@@ -135,13 +135,13 @@ fn add_hashes(hashes: &mut [u64], rows: &[usize], cells: &Cells, place: u64) {
             column.for_each(|row, value| {
                 next += rows[next..].partition_point(|&of| of < row);
                 if rows.get(next) == Some(&row) {
-                    add(&mut hashes[next], of_number(value));
+                    add(&mut hashes[next], number_bits(value));
                 }
             });
         }
         Some(column) => {
             let values = column.gathered(rows);
-            hashes.iter_mut().zip(values).for_each(|(hash, value)| add(hash, of_number(value)));
+            hashes.iter_mut().zip(values).for_each(|(hash, value)| add(hash, number_bits(value)));
         }
         None => hashes.iter_mut().zip(rows).for_each(|(hash, &row)| add(hash, cell_hash(cells, row))),
     }
@@ -150,14 +150,14 @@ fn add_hashes(hashes: &mut [u64], rows: &[usize], cells: &Cells, place: u64) {
 /// Hash of a cell; equal cells have equal hashes.
 fn cell_hash(cells: &Cells, row: usize) -> u64 {
     match cells {
-        Cells::Numbers(numbers) => of_number(numbers.view().get(row)),
-        Cells::Dates(dates) => of_number(dates[row]),
+        Cells::Numbers(numbers) => number_bits(numbers.view().get(row)),
+        Cells::Dates(dates) => number_bits(dates[row]),
         Cells::Text(text) => text[row].bytes().fold(text[row].len() as u64, |hash, byte| mixed(hash, u64::from(byte))),
     }
 }
 
 /// Bits of a number; −0 equals 0, and all missing values are equal.
-fn of_number(value: f64) -> u64 {
+fn number_bits(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
 }
 

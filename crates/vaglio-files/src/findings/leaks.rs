@@ -28,7 +28,7 @@ pub(super) fn given_away<'a>(read: Read<'a>) -> (Vec<Warning>, Vec<&'a str>) {
     let mut warnings = Vec::new();
     let mut alone = Vec::new();
     if let Some(classes) = read.classes() {
-        let found = of_classes(&columns, &classes);
+        let found = class_leaks(&columns, &classes);
         warnings.extend(warning(&found, "the target"));
         alone.extend(found.iter().map(|(name, _)| *name));
     } else {
@@ -36,7 +36,7 @@ pub(super) fn given_away<'a>(read: Read<'a>) -> (Vec<Warning>, Vec<&'a str>) {
         for (target, cells) in &targets {
             let Some(target_values) = numbers(cells) else { continue };
             let what = if targets.len() > 1 { format!("the target `{target}`") } else { "the target".to_owned() };
-            let (found, pair) = of_numbers(&columns, &target_values);
+            let (found, pair) = number_leaks(&columns, &target_values);
             warnings.extend(warning(&found, &what));
             alone.extend(found.iter().map(|(name, _)| *name));
             warnings.extend(pair.map(|(a, b, r2)| {
@@ -71,7 +71,7 @@ fn warning(found: &Leaks<'_>, target: &str) -> Option<Warning> {
 }
 
 /// Columns whose levels have one class each, or that thresholds separate by class.
-fn of_classes<'a>(columns: &[(&'a str, &Cells)], classes: &[u32]) -> Leaks<'a> {
+fn class_leaks<'a>(columns: &[(&'a str, &Cells)], classes: &[u32]) -> Leaks<'a> {
     let kinds = classes.iter().max().map_or(0, |most| *most as usize + 1);
     let mut sizes = vec![0usize; kinds];
     classes.iter().for_each(|&class| sizes[class as usize] += 1);
@@ -84,7 +84,7 @@ fn of_classes<'a>(columns: &[(&'a str, &Cells)], classes: &[u32]) -> Leaks<'a> {
     let mut found = Vec::new();
     for (name, cells) in columns {
         let how = match cells {
-            Cells::Text(text) => of_levels(text, classes)
+            Cells::Text(text) => pure_levels(text, classes)
                 .filter(|levels| *levels > 1 && is_rare(*levels as f64 * (kinds as f64).ln()))
                 .map(|levels| format!("each of its {levels} levels has one class")),
             cells => numbers_at(cells, &screened).and_then(|few| {
@@ -107,7 +107,7 @@ fn of_classes<'a>(columns: &[(&'a str, &Cells)], classes: &[u32]) -> Leaks<'a> {
 }
 
 /// Number of levels, if each has one class and they average two rows or more; a missing cell is a level.
-fn of_levels(text: &[String], classes: &[u32]) -> Option<usize> {
+fn pure_levels(text: &[String], classes: &[u32]) -> Option<usize> {
     let mut levels: HashMap<&str, u32> = HashMap::new();
     for (cell, class) in text.iter().zip(classes) {
         if levels.entry(cell).or_insert(*class) != class {
@@ -147,7 +147,7 @@ fn parted(values: &[f64], classes: &[u32]) -> Option<(usize, usize)> {
 }
 
 /// Columns, and the best pair, that give the target as a linear function; also text whose level means give it.
-fn of_numbers<'a>(columns: &[(&'a str, &'a Cells)], target: &[f64]) -> (Leaks<'a>, Option<(&'a str, &'a str, f64)>) {
+fn number_leaks<'a>(columns: &[(&'a str, &'a Cells)], target: &[f64]) -> (Leaks<'a>, Option<(&'a str, &'a str, f64)>) {
     let screened = sample(target.len());
     let Some(y) = standardized(screened.iter().map(|&row| target[row])) else { return (Vec::new(), None) };
     let mut found = Vec::new();

@@ -30,7 +30,7 @@ fn found_with(name: &str, settings: serde_json::Value, train: &str, test: Option
     let (train, survey) = read("train", train);
     let test = test.map(|text| read("test", text).0);
     let read = Read { roles: &roles, survey: &survey, aside: &[], is_typed: false, train: &train, test: test.as_ref() };
-    findings(read, Budget::of(u64::MAX))
+    findings(read, Budget::new(u64::MAX))
 }
 
 fn found(name: &str, train: &str) -> Vec<Warning> {
@@ -216,7 +216,7 @@ fn copies_beyond_memory_are_not_counted() {
     let roles = Roles { spec: &spec, assignment: None, words: &[], looks_back: false, in_steps: false };
     let read =
         Read { roles: &roles, survey: &Survey::default(), aside: &[], is_typed: false, train: &train, test: None };
-    let warnings = copies::copies(read, Budget::of(1000));
+    let warnings = copies::copies(read, Budget::new(1000));
     assert!(only(&warnings, WarningKind::CopiesNotCounted).starts_with("copies of rows were not looked for: "));
 }
 

@@ -55,7 +55,7 @@ pub(crate) struct Removals<'d, 's> {
 
 impl<'d, 's> Removals<'d, 's> {
     pub fn new(selector: &ValidSelector, design: &'d Design, selected: &'s [Feature]) -> Self {
-        let of = |design: &Design| of_removals(selector, design, selected.len());
+        let of = |design: &Design| removal_flops(selector, design, selected.len());
         let (place, flops) = ExchangePlace::cheapest(selector, design, selected.iter().copied(), of);
         Removals { place, selected, flops }
     }
@@ -87,9 +87,9 @@ impl<'d, 's> Exchanges<'d, 's> {
     /// Chooses the designs with the cheapest trials.
     pub fn new(selector: &ValidSelector, design: &'d Design, selected: &'s [Feature], tried: Vec<Feature>) -> Self {
         let columns = selected.iter().chain(&tried).copied();
-        let flops = |design: &Design| of_exchanges(selector, design, selected.len(), tried.len());
+        let flops = |design: &Design| exchange_flops(selector, design, selected.len(), tried.len());
         let (place, together) = ExchangePlace::cheapest(selector, design, columns, flops);
-        let apart = of_alone(selector, design, selected, &tried);
+        let apart = flops_alone(selector, design, selected, &tried);
         let together = Some(place).filter(|_| apart.is_none_or(|apart| apart >= together));
         Exchanges { design, selected, tried, together }
     }
@@ -187,7 +187,7 @@ fn additions(size: usize, tried: usize) -> Outline {
 ///
 /// Cost of a search up to the subset among these columns without its trials; for engines that fit each subset on its
 /// own, only the cost of the trials.
-fn of_alone(selector: &ValidSelector, design: &Design, selected: &[Feature], tried: &[Feature]) -> Option<f64> {
+fn flops_alone(selector: &ValidSelector, design: &Design, selected: &[Feature], tried: &[Feature]) -> Option<f64> {
     let place = ExchangePlace::alone(selector, design, selected.iter().chain(tried).copied())?;
     let size = selected.len();
     let last = additions(size.saturating_sub(1), tried.len());
@@ -218,7 +218,7 @@ pub(crate) fn work(selector: &ValidSelector, design: &Design, outline: &Outline)
 
 /// Flops of [`removals`], including size² entries of conditioning state that every change rewrites. Decompositions of
 /// moments are faster than trials.
-pub(super) fn of_removals(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
+pub(super) fn removal_flops(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
     let outline = removals(size);
     let is_of_moments = selector.criterion().plan(design, &outline).estimate.engine == "moments";
     let faster = if is_of_moments { 2.0 } else { 1.0 };
@@ -229,7 +229,7 @@ pub(super) fn of_removals(selector: &ValidSelector, design: &Design, size: usize
 ///
 /// Search estimates omit the state updates after a removal. Leave-one-out states restart near dependent columns, for
 /// every candidate; moments always do.
-pub(super) fn of_exchanges(selector: &ValidSelector, design: &Design, size: usize, tried: usize) -> f64 {
+pub(super) fn exchange_flops(selector: &ValidSelector, design: &Design, size: usize, tried: usize) -> f64 {
     let outline = exchanges(size, tried);
     let columns = design.candidates().len();
     let walk = |largest: usize| work(selector, design, &Outline::forward(columns, largest));

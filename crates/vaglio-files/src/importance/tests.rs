@@ -100,7 +100,7 @@ fn what_the_budget_leaves_out_is_named() {
     for selector in selectors() {
         let design = selector.design(&data::regression(60, 80, 5).problem()).unwrap();
         let selected = [3, 50, 7];
-        let of_removals = |design: &Design| of_removals(&selector, design, 3);
+        let of_removals = |design: &Design| removal_flops(&selector, design, 3);
         let (_, few) = ExchangePlace::cheapest(&selector, &design, selected.into_iter(), of_removals);
         let none = found(few * (1.0 - 1e-9), &selector, &design, &selected);
         let expected = WorthRecord { no_without: selected.to_vec(), no_substitutes: selected.to_vec() };
@@ -108,7 +108,7 @@ fn what_the_budget_leaves_out_is_named() {
         let removals = found(few, &selector, &design, &selected);
         let expected = WorthRecord { no_without: vec![], no_substitutes: selected.to_vec() };
         assert_eq!(removals.left_out(&selected), Some(expected));
-        let all = of_exchanges(&selector, &design, 3, 77);
+        let all = exchange_flops(&selector, &design, 3, 77);
         let exchanges = found(few + all * (1.0 + 1e-9), &selector, &design, &selected);
         assert_eq!(exchanges.left_out(&selected), None);
         let fewer = found(few + all * (1.0 - 1e-9), &selector, &design, &selected);

@@ -144,7 +144,7 @@ fn guessed(table: &Look, options: &InitOptions) -> Result<Vec<String>> {
 }
 
 impl Decided {
-    pub fn of(table: &Look, options: &InitOptions) -> Result<Self> {
+    pub fn new(table: &Look, options: &InitOptions) -> Result<Self> {
         let targets = if options.targets.is_empty() { guessed(table, options)? } else { options.targets.clone() };
         let target = table.column(&targets[0]).filter(|_| targets.len() == 1);
         let is_classes = match options.task {

@@ -144,7 +144,7 @@ pub(in super::super) fn read(path: &Path, header: &Header) -> Result<Option<Know
         return Err(refused(format!("it has more than {LARGEST} bytes")));
     }
     // The bytes, the lines and the pieces are in memory together.
-    Budget::of_machine().need(3.0 * known.len() as f64, path.display(), begin)?;
+    Budget::for_machine().need(3.0 * known.len() as f64, path.display(), begin)?;
     let Some(file) = if_there(path, std::fs::File::open(path))? else { return Ok(None) };
     let bytes = bounded_of(file, path, LARGEST)?.ok_or_else(|| refused("it grows while it is read".into()))?;
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);

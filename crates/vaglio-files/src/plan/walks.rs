@@ -37,7 +37,7 @@ pub(crate) struct Walks {
 
 impl Walks {
     /// Counts the searches that choose size and λ, and those of `evaluate`.
-    pub fn of(selector: &ValidSelector, design: &Design, sample: &Sample, evaluate: Option<&Evaluate>) -> Self {
+    pub fn new(selector: &ValidSelector, design: &Design, sample: &Sample, evaluate: Option<&Evaluate>) -> Self {
         let outer = evaluate.and_then(Evaluate::outer_folds);
         let counted = |parting: Result<Parting>, folds: usize| parting.map_or(folds, |parting| parting.count(sample));
         let outer = outer.map(|how| (counted(how.parting(selector, sample), how.folds), how.repeats));
@@ -79,12 +79,12 @@ impl Walks {
     }
 
     /// Searches of one selection.
-    fn of_one(&self) -> usize {
+    fn per_selection(&self) -> usize {
         self.folds * self.lambdas + self.whole
     }
 
     pub fn count(&self) -> usize {
-        self.of_one() * (1 + self.outer + self.parts + self.shuffled) + self.halves
+        self.per_selection() * (1 + self.outer + self.parts + self.shuffled) + self.halves
     }
 
     /// Cost of all repetitions, in selections on all rows.

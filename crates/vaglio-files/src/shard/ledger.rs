@@ -101,9 +101,9 @@ impl Shards {
         let folder = folder(&prepared)?;
         let failed = |e: std::io::Error| Error::Unwritable { path: folder.clone(), message: e.to_string() };
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(failed)?;
-        let plan = Plan::of(pipeline, (&prepared, data), (count, is_in_parts), &folder)?;
+        let plan = Plan::new(pipeline, (&prepared, data), (count, is_in_parts), &folder)?;
         plan.put(&folder)?;
-        let shards = Shards::of(&folder, plan)?;
+        let shards = Shards::with_plan(&folder, plan)?;
         *shards.held() = Some(Arc::new(prepared));
         Ok(shards)
     }
@@ -118,10 +118,10 @@ impl Shards {
     /// # Errors
     /// Returns [`Error::Unreadable`] for a missing or damaged plan, and the errors of its pipeline.
     pub fn open(folder: &Path) -> Result<Self> {
-        Shards::of(folder, Plan::read(folder)?)
+        Shards::with_plan(folder, Plan::read(folder)?)
     }
 
-    fn of(folder: &Path, plan: Plan) -> Result<Self> {
+    fn with_plan(folder: &Path, plan: Plan) -> Result<Self> {
         let pipeline = plan.pipeline(folder)?;
         Ok(Shards { folder: folder.to_owned(), plan, pipeline, prepared: Mutex::default(), start: OnceLock::new() })
     }
@@ -179,13 +179,13 @@ impl Shards {
 
     /// Whether all units of an index wait for the search, which belongs to another index.
     pub fn waits(&self, index: usize) -> bool {
-        let own = self.plan.units.of_index(index, self.plan.of);
+        let own = self.plan.units.keys_at(index, self.plan.of);
         !own.is_empty() && own.iter().all(|key| key.starts_with(HALVES))
     }
 
     /// Whether an index only assists another in the search on all rows.
     pub fn helps(&self, index: usize) -> bool {
-        let own = self.plan.units.of_index(index, self.plan.of);
+        let own = self.plan.units.keys_at(index, self.plan.of);
         !own.is_empty() && own.iter().all(|key| key.starts_with(PARTS))
     }
 

@@ -131,7 +131,7 @@ impl SearchParts {
             for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
                 let path = entry.path();
                 if state.own.as_ref().is_none_or(|own| own.path() != path) {
-                    state.others.entry(path).or_insert_with_key(|path| PartFile::of_another(path));
+                    state.others.entry(path).or_insert_with_key(|path| PartFile::from_other_machine(path));
                 }
             }
         }

@@ -68,14 +68,14 @@ impl Plan {
     ///
     /// # Errors
     /// Returns [`Error::Setting`] for impossible folds, and the errors of an existing plan.
-    pub fn of(
+    pub fn new(
         pipeline: &ValidPipeline,
         (prepared, data): (&Prepared, &Path),
         (count, is_in_parts): (ShardCount, bool),
         folder: &Path,
     ) -> Result<Self> {
         let options = RunOptions { folder: data.to_owned(), out: folder.to_owned(), ..RunOptions::default() };
-        let units = WorkUnits::of(pipeline, prepared)?;
+        let units = WorkUnits::new(pipeline, prepared)?;
         let there = match count.of {
             None if folder.join(PLAN).exists() => Some(Plan::read(folder)?),
             _ => None,

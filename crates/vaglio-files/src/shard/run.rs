@@ -98,7 +98,7 @@ impl Shards {
         let header = self.header()?;
         if self.helps(index) && self.finished(self.searching())?.is_some() {
             // Needs no data.
-            let own = self.plan.units.of_index(index, self.plan.of);
+            let own = self.plan.units.keys_at(index, self.plan.of);
             self.keep(index, &header, &own.into_iter().map(|key| (key, NOTHING.to_owned())).collect())?;
             drop(claim);
             return Ok(self.with_left(index, ShardState::Done, 0));

@@ -109,7 +109,7 @@ impl Share {
 
 /// Units of an index that are not known.
 pub(super) fn missing(units: &WorkUnits, (index, of): (usize, usize), is_known: impl Fn(&str) -> bool) -> Vec<String> {
-    units.of_index(index, of).into_iter().filter(|key| !is_known(key)).collect()
+    units.keys_at(index, of).into_iter().filter(|key| !is_known(key)).collect()
 }
 
 impl JournalStore for Share {

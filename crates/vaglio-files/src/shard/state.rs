@@ -51,7 +51,7 @@ impl Shards {
             return Ok(self.with_left(index, ShardState::Done, 0));
         }
         let Some(known) = self.begun(index)? else {
-            let units = self.plan.units.of_index(index, self.plan.of).len();
+            let units = self.plan.units.keys_at(index, self.plan.of).len();
             return Ok(self.with_left(index, ShardState::Absent, units));
         };
         let left = missing(&self.plan.units, (index, self.plan.of), |key| known.contains_key(key));
@@ -61,7 +61,7 @@ impl Shards {
 
     /// Progress of an index with `left` units remaining.
     pub(super) fn with_left(&self, index: usize, state: ShardState, left: usize) -> ShardProgress {
-        let units = self.plan.units.of_index(index, self.plan.of).len();
+        let units = self.plan.units.keys_at(index, self.plan.of).len();
         ShardProgress { index, state, units, done: units - left }
     }
 

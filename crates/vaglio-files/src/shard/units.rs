@@ -37,7 +37,7 @@ impl Phase {
     }
 
     /// Phases that `evaluate` asks for.
-    fn of_evaluate(evaluate: &Evaluate, whole: Whole<'_>, sample: &Sample) -> Result<Vec<Self>> {
+    fn evaluation_phases(evaluate: &Evaluate, whole: Whole<'_>, sample: &Sample) -> Result<Vec<Self>> {
         let (selector, outer, mut phases) = (whole.selector, evaluate.outer_folds(), Vec::new());
         if let Some(how) = &outer {
             phases.push(Phase::new(NESTED, outer_jobs(whole, sample, how)?.len()));
@@ -101,7 +101,7 @@ impl WorkUnits {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] for impossible folds.
-    pub fn of(pipeline: &ValidPipeline, prepared: &Prepared) -> Result<Self> {
+    pub fn new(pipeline: &ValidPipeline, prepared: &Prepared) -> Result<Self> {
         let (selector, sample) = (&pipeline.selector(), &prepared.sample);
         // What tuning finds is of one process.
         let is_parted = pipeline.settings().tune.is_none();
@@ -109,7 +109,7 @@ impl WorkUnits {
         let mut phases = vec![Phase::new(SEARCH, 1), Phase::new(STARTS, starts)];
         if let Some(evaluate) = &pipeline.settings().evaluate {
             let whole = Whole { selector, tune: pipeline.settings().tune.as_ref() };
-            phases.extend(Phase::of_evaluate(evaluate, whole, sample)?);
+            phases.extend(Phase::evaluation_phases(evaluate, whole, sample)?);
         }
         phases.retain(|phase| phase.count > 0);
         Ok(WorkUnits(phases))
@@ -153,7 +153,7 @@ impl WorkUnits {
     }
 
     /// Keys of the units of an index, of `of` indexes.
-    pub fn of_index(&self, index: usize, of: usize) -> Vec<String> {
+    pub fn keys_at(&self, index: usize, of: usize) -> Vec<String> {
         let keys = self.0.iter().flat_map(|phase| (0..phase.count).map(|number| phase.key(number)));
         keys.enumerate().filter(|(number, _)| number % of == index).map(|(_, key)| key).collect()
     }
@@ -188,7 +188,7 @@ mod tests {
         let learning = Phase { inner: Some(3), ..Phase::new(LEARNING, 15) };
         let units = WorkUnits(vec![Phase::new(SEARCH, 1), Phase::new(NESTED, 5), learning, Phase::new(SHUFFLES, 100)]);
         for of in 1..9 {
-            let shared: Vec<Vec<String>> = (0..of).map(|index| units.of_index(index, of)).collect();
+            let shared: Vec<Vec<String>> = (0..of).map(|index| units.keys_at(index, of)).collect();
             let all: BTreeSet<&String> = shared.iter().flatten().collect();
             assert_eq!((all.len(), shared.iter().map(Vec::len).sum()), (121, 121));
             for prefix in [NESTED, LEARNING, SHUFFLES] {

@@ -209,7 +209,7 @@ impl<'a> Work<'a> {
             None => self.design.clone(),
         };
         let picked = resample::select(&selector, &prepared.sample, &design, Instant::now(), &mut *monitor)?;
-        let selector = selector.of_winner(picked.race.as_ref().and_then(RaceRecord::winner));
+        let selector = selector.contestant_or_self(picked.race.as_ref().and_then(RaceRecord::winner));
         let columns = design.names().len();
         let watcher = Watcher::new(monitor);
         if picked.searched.path.stop_reason.is_partial() || watcher.stopped().is_some() {

@@ -15,7 +15,7 @@ pub struct Label(pub String);
 pub(crate) const LABEL: &str = "Label";
 
 /// The label written as a scalar; `None` for a null.
-pub(super) fn of_scalar(scalar: &Scalar) -> Option<String> {
+pub(super) fn from_scalar(scalar: &Scalar) -> Option<String> {
     match scalar.meaning() {
         Meaning::Null => None,
         Meaning::Int(number) => Some(number.to_string()),

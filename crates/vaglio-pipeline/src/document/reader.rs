@@ -5,7 +5,7 @@
 //! first in every map: typetag then reads the rest from the tree itself, and places stay exact.
 
 use super::fault::{Fault, join};
-use super::label::{LABEL, of_scalar};
+use super::label::{LABEL, from_scalar};
 use super::{Meaning, Node, Scalar, Value};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
@@ -150,7 +150,7 @@ impl<'a> Deserializer<'static> for Reader<'a> {
         visitor: V,
     ) -> Result<V::Value, Fault> {
         match &self.node.value {
-            Value::Scalar(scalar) if name == LABEL => match of_scalar(scalar) {
+            Value::Scalar(scalar) if name == LABEL => match from_scalar(scalar) {
                 Some(label) => visitor.visit_string(label),
                 None => self.deserialize_any(visitor),
             },

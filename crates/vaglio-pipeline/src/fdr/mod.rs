@@ -140,7 +140,7 @@ pub fn discoveries(
     for (feature, &votes) in votes.iter().enumerate().filter(|(_, votes)| **votes > 0.0) {
         let own = taken_at[feature];
         // Only correlations have a t test.
-        let rivals = own.filter(|_| is_linear).map(|_| rivals::of(&unit, confirmed, feature));
+        let rivals = own.filter(|_| is_linear).map(|_| rivals::rivals(&unit, confirmed, feature));
         let q = own.map(|own| rivals.map_or(own, |rivals| own.max(rivals.rate))).filter(|q| *q <= most);
         let rival = rivals.filter(|of| of.rate > rate).and_then(|of| of.nearest);
         columns.push(Discovery { feature, q, votes, rival });

@@ -35,7 +35,7 @@ struct PartialResiduals<'u> {
 }
 
 /// Tests a column given the other taken ones. Cost O(rows · (columns + taken · rivals)).
-pub(super) fn of(unit: &UnitColumns, taken: &[Feature], feature: Feature) -> Rivals {
+pub(super) fn rivals(unit: &UnitColumns, taken: &[Feature], feature: Feature) -> Rivals {
     let level = Level::best();
     let columns = &unit.columns;
     let mut basis: Vec<Vec<f64>> = Vec::new();

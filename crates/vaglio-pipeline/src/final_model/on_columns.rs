@@ -17,7 +17,7 @@ struct OnColumns {
 ///
 /// # Errors
 /// [`Error::Shape`] if the model reads other columns.
-pub(super) fn of(model: Model, among: &[Feature]) -> Result<Model> {
+pub(super) fn on_all_columns(model: Model, among: &[Feature]) -> Result<Model> {
     let place = |&input: &Feature| among.get(input).copied();
     let inputs: Option<Vec<Feature>> = model.inputs().iter().map(place).collect();
     let inputs = inputs.ok_or_else(|| Error::Shape(format!("a model of {} columns reads others", among.len())))?;

@@ -86,7 +86,7 @@ impl ValidPipeline {
         dataset: &DatasetBase<R, T>,
         rows: &Rows,
     ) -> std::result::Result<FittedPipeline<E, T::Ix>, FitError> {
-        let taken = DatasetParts::of(dataset, rows)?;
+        let taken = DatasetParts::from_dataset(dataset, rows)?;
         let classes = taken.classes.clone();
         let (saved, selection) = self.alone(|monitor| self.fit_on(taken, monitor))?;
         Ok(FittedPipeline::new(saved, classes, selection))
@@ -153,8 +153,8 @@ impl ValidPipeline {
         check_memory(&selector, (&problem, &design), self.most_memory())?;
         let picked = resample::select(&selector, sample, &design, start, monitor)?;
         let selection = selector.fit_on((&problem, &design), picked, monitor)?;
-        let selector = selector.of_winner(selection.race.as_ref().and_then(RaceRecord::winner));
-        let design = selector.of_own_lambdas(design).at_lambda(selection.chosen.walk_lambda());
+        let selector = selector.contestant_or_self(selection.race.as_ref().and_then(RaceRecord::winner));
+        let design = selector.with_search_lambdas(design).at_lambda(selection.chosen.walk_lambda());
         let calibration = calibration(&selector, sample, (&problem, &design), &selection, monitor)?;
         let inputs = selection.predictor().inputs().iter().map(|&input| problem.names()[input].clone()).collect();
         let (outputs, task) = (problem.target_names().to_vec(), problem.task().clone());
@@ -201,8 +201,8 @@ fn calibration(
     let held_out = resample::held_out(selector, sample, &selection.chosen, &watcher)?;
     Ok(match held_out {
         _ if watcher.stopped().is_some() => None,
-        Some(pooled) => Calibration::of_held_out(HeldOutBy::CrossValidation, &pooled),
-        None => Calibration::of_subset(selector, sample, of, selection, &watcher),
+        Some(pooled) => Calibration::from_held_out(HeldOutBy::CrossValidation, &pooled),
+        None => Calibration::from_subset(selector, sample, of, selection, &watcher),
     })
 }
 

@@ -160,10 +160,10 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
     pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self> {
         let path = path.as_ref();
         let refused = |message: String| Error::ModelRefused { path: path.to_owned(), message };
-        FittedPipeline::of_saved(SavedModel::read(path)?).map_err(refused)
+        FittedPipeline::from_saved(SavedModel::read(path)?).map_err(refused)
     }
 
-    fn of_saved(saved: SavedModel) -> std::result::Result<Self, String> {
+    fn from_saved(saved: SavedModel) -> std::result::Result<Self, String> {
         if saved.history.is_some() {
             return Err("it reads earlier targets, which a dataset does not tell; use `SavedModel`".into());
         }
@@ -184,6 +184,6 @@ impl<E, I> Serialize for FittedPipeline<E, I> {
 impl<'de, E: TargetValue, I: TargetDim> Deserialize<'de> for FittedPipeline<E, I> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let saved = SavedModel::deserialize(deserializer)?;
-        saved.check().and_then(|()| FittedPipeline::of_saved(saved)).map_err(serde::de::Error::custom)
+        saved.check().and_then(|()| FittedPipeline::from_saved(saved)).map_err(serde::de::Error::custom)
     }
 }

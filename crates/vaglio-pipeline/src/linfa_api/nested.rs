@@ -136,7 +136,7 @@ impl ValidNested {
         dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
         rows: &Rows,
     ) -> std::result::Result<NestedResult, FitError> {
-        let mut taken = DatasetParts::of(dataset, rows)?;
+        let mut taken = DatasetParts::from_dataset(dataset, rows)?;
         let places: Vec<usize> = (0..taken.rows.table.rows()).map(|row| taken.rows.table.origin(row)).collect();
         // Rows of weight 0 are dropped and belong to no fold.
         let weights = taken.rows.weights.as_deref().unwrap_or_default();

@@ -105,7 +105,7 @@ impl Rows {
     ///
     /// # Errors
     /// [`Error::Shape`] for lists of another length, negative weights, and duplicate times in a series.
-    pub(super) fn of_table(
+    pub(super) fn from_table(
         &self,
         mut table: Table,
         targets: Array2<f64>,
@@ -178,12 +178,15 @@ pub(super) struct DatasetParts<E> {
 impl<E: TargetValue> DatasetParts<E> {
     /// # Errors
     /// [`Error::Shape`] for lists of another length, negative weights and a dataset without rows; errors of
-    /// [`Coded::of`].
-    pub fn of<R: TableRecords, T: AsTargets<Elem = E>>(dataset: &DatasetBase<R, T>, known: &Rows) -> Result<Self> {
+    /// [`Coded::from_targets`].
+    pub fn from_dataset<R: TableRecords, T: AsTargets<Elem = E>>(
+        dataset: &DatasetBase<R, T>,
+        known: &Rows,
+    ) -> Result<Self> {
         let records = dataset.records();
         let (rows, count_of_columns) = (records.nsamples(), records.nfeatures());
         known.check(rows)?;
-        let Coded { task, targets, classes } = Coded::of(dataset.targets())?;
+        let Coded { task, targets, classes } = Coded::from_targets(dataset.targets())?;
         if targets.ncols() == 0 || targets.ncols() != rows {
             return Err(Error::Shape(match targets.ncols() {
                 0 => "the data have no rows".into(),
@@ -197,7 +200,7 @@ impl<E: TargetValue> DatasetParts<E> {
         let given = dataset.target_names();
         let names =
             if given.len() == count { given.to_vec() } else { (0..count).map(|o| format!("target-{o}")).collect() };
-        Ok(DatasetParts { rows: known.of_table(table, targets, weights)?, columns, task, classes, targets: names })
+        Ok(DatasetParts { rows: known.from_table(table, targets, weights)?, columns, task, classes, targets: names })
     }
 
     /// Name of each output.
@@ -262,7 +265,7 @@ pub fn problem<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetVal
     dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
     rows: &Rows,
 ) -> Result<Problem> {
-    let mut taken = DatasetParts::of(dataset, rows)?;
+    let mut taken = DatasetParts::from_dataset(dataset, rows)?;
     let mut columns = Columns::new(taken.rows.table.rows());
     for (_, cells) in taken.rows.table.take_columns() {
         if let Cells::Numbers(numbers) = cells {

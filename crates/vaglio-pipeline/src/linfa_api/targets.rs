@@ -85,7 +85,7 @@ pub(super) struct Coded<E> {
 impl<E: TargetValue> Coded<E> {
     /// # Errors
     /// [`Error::Setting`] for a single class, too many classes, or classes in several columns.
-    pub fn of<T: AsTargets<Elem = E>>(targets: &T) -> Result<Self> {
+    pub fn from_targets<T: AsTargets<Elem = E>>(targets: &T) -> Result<Self> {
         let targets = targets.as_targets();
         // Iteration is row by row.
         let values: Vec<&E> = targets.iter().collect();

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use vaglio_core::{Cells, Error, FittedMap, Numbers, Result, Table};
 
 /// Reduces a fitted map to the columns behind some of its outputs; `retain` drops the others.
-pub(super) fn of_outputs<M: FittedMap + Clone + 'static>(
+pub(super) fn restricted<M: FittedMap + Clone + 'static>(
     map: &M,
     names: &[String],
     retain: impl FnOnce(&mut M, &HashSet<String>),

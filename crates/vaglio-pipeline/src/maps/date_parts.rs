@@ -121,7 +121,7 @@ struct Made {
 type Wave = (Function, (f64, f64));
 
 impl Made {
-    fn of(self, seconds: f64, date: &NaiveDateTime) -> f64 {
+    fn value(self, seconds: f64, date: &NaiveDateTime) -> f64 {
         let value = value_of(self.part, seconds, date);
         match self.wave {
             Some((function, (first, period))) => {
@@ -141,7 +141,7 @@ impl FittedMap for FittedDateParts {
     }
 
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::of_outputs(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
+        columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 
     fn transform(&self, mut table: Table) -> Result<Table> {
@@ -230,7 +230,7 @@ impl FittedDateParts {
                 return Err(Error::Shape(format!("{message} is no date that a calendar has")));
             }
             for (column, (_, part)) in made.iter_mut().zip(&outputs) {
-                column.push(date.as_ref().map_or(f64::NAN, |date| part.of(seconds, date)));
+                column.push(date.as_ref().map_or(f64::NAN, |date| part.value(seconds, date)));
             }
         }
         let names = outputs.into_iter().map(|(name, _)| name);

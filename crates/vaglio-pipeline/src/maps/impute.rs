@@ -181,7 +181,7 @@ impl How {
 
 impl FittedMap for FittedImpute {
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::of_outputs(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
+        columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 
     /// Converts a numeric column to text if it was text in training.

@@ -48,7 +48,7 @@ impl FittedMap for FittedLog1p {
     }
 
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::of_outputs(self, names, |own, sources| own.columns.retain(|name| sources.contains(name)))
+        columns::restricted(self, names, |own, sources| own.columns.retain(|name| sources.contains(name)))
     }
 
     fn transform(&self, table: Table) -> Result<Table> {

@@ -158,7 +158,7 @@ impl FittedMap for FittedOneHot {
     }
 
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::of_outputs(self, names, |own, sources| own.columns.retain(|known| sources.contains(&known.column)))
+        columns::restricted(self, names, |own, sources| own.columns.retain(|known| sources.contains(&known.column)))
     }
 
     /// Levels that are equal numbers match, whatever their notation.

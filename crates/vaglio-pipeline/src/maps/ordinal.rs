@@ -110,7 +110,7 @@ impl Map for Ordinal {
 
 impl FittedMap for FittedOrdinal {
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::of_outputs(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
+        columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 
     fn transform(&self, mut table: Table) -> Result<Table> {

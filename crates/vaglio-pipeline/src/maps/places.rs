@@ -10,7 +10,7 @@ pub(super) struct Places(OnceLock<Vec<(u64, u32)>>);
 impl Places {
     /// Candidate positions of a name among the listed ones, in increasing order; hashes may collide. Cost O(log names),
     /// and O(names · log names) on first use.
-    pub fn of<N: Iterator<Item = String>>(&self, name: &str, names: impl Fn() -> N) -> impl Iterator<Item = usize> {
+    pub fn find<N: Iterator<Item = String>>(&self, name: &str, names: impl Fn() -> N) -> impl Iterator<Item = usize> {
         let places = self.0.get_or_init(|| {
             let mut places: Vec<(u64, u32)> =
                 names().enumerate().map(|(place, name)| (hash(&name), place as u32)).collect();
@@ -46,7 +46,7 @@ mod tests {
         let names: Vec<String> = (0..1000).map(|k| format!("x{}", k % 700)).collect();
         let places = Places::default();
         for (name, expected) in [("x5", vec![5, 705]), ("x650", vec![650]), ("x700", vec![]), ("", vec![])] {
-            assert_eq!(places.of(name, || names.iter().cloned()).collect::<Vec<_>>(), expected, "{name}");
+            assert_eq!(places.find(name, || names.iter().cloned()).collect::<Vec<_>>(), expected, "{name}");
         }
     }
 }

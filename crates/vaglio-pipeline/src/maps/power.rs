@@ -99,7 +99,7 @@ impl Map for Power {
             {
                 return Err(self.method.refusal(table.origin(row) + 1, name, values[row]));
             }
-            columns.insert(name.to_owned(), self.lambda.of_values(self.method, &values, weights)?);
+            columns.insert(name.to_owned(), self.lambda.fitted(self.method, &values, weights)?);
         }
         Ok(Box::new(FittedPower { method: self.method, columns }))
     }
@@ -116,7 +116,7 @@ impl Map for Power {
 
 impl Exponent {
     /// The exponent for these values; 1 if [`Method::BoxCox`] cannot transform them.
-    pub(crate) fn of_values(self, method: Method, values: &[f64], weights: Option<&[f64]>) -> Result<f64> {
+    pub(crate) fn fitted(self, method: Method, values: &[f64], weights: Option<&[f64]>) -> Result<f64> {
         match self {
             Exponent::Given(lambda) => Ok(lambda),
             Exponent::Learned(_) if method == Method::BoxCox && values.iter().any(|x| *x <= 0.0) => Ok(1.0),
@@ -134,7 +134,7 @@ impl Exponent {
 
 impl Method {
     /// Transforms one value; not finite if the value has no transform.
-    pub(crate) fn of(self, x: f64, lambda: f64) -> f64 {
+    pub(crate) fn transform(self, x: f64, lambda: f64) -> f64 {
         let power = |log: f64, exponent: f64| {
             if exponent == 0.0 { log } else { (exponent * log).exp_m1() / exponent }
         };
@@ -146,7 +146,7 @@ impl Method {
         }
     }
 
-    /// [`Method::of`] as an expression.
+    /// [`Method::transform`] as an expression.
     fn expression(self, x: &Expression, lambda: f64) -> Expression {
         let power = |log: Expression, exponent: f64| match exponent {
             0.0 => log,
@@ -248,7 +248,7 @@ struct Likelihood<'r> {
 
 impl Likelihood<'_> {
     fn cost(&self, lambda: f64) -> f64 {
-        let rows: Vec<(f64, f64)> = self.rows.iter().map(|(w, x)| (*w, self.method.of(*x, lambda))).collect();
+        let rows: Vec<(f64, f64)> = self.rows.iter().map(|(w, x)| (*w, self.method.transform(*x, lambda))).collect();
         let mean = weights::mean_of(&rows, |y| y);
         let cost = 0.5 * weights::mean_of(&rows, |y| (y - mean).powi(2)).ln() - (lambda - 1.0) * self.slope;
         if cost.is_nan() || cost == f64::NEG_INFINITY { f64::MAX } else { cost.min(f64::MAX) }
@@ -265,11 +265,11 @@ impl FittedMap for FittedPower {
     }
 
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::of_outputs(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
+        columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 
     fn transform(&self, table: Table) -> Result<Table> {
-        let change = |name: &str| self.columns.get(name).map(|&lambda| move |x: f64| self.method.of(x, lambda));
+        let change = |name: &str| self.columns.get(name).map(|&lambda| move |x: f64| self.method.transform(x, lambda));
         columns::replaced(table, change, |row, name, value| self.method.refusal(row, name, value))
     }
 

@@ -124,7 +124,7 @@ impl Map for Polynomial {
             };
             products = products.iter().flat_map(followers).collect();
             if degree > 1 {
-                made.extend(products.iter().map(|factors| Product::of(&names, factors)));
+                made.extend(products.iter().map(|factors| Product::new(&names, factors)));
             }
         }
         fitted(table, &self.columns, made)
@@ -236,7 +236,7 @@ const OF_PRODUCT: usize = 256;
 impl FittedProducts {
     fn named(&self, name: &str) -> Option<&Product> {
         let names = || self.products.iter().map(Product::name);
-        self.places.of(name, names).map(|place| &self.products[place]).find(|product| product.is_named(name))
+        self.places.find(name, names).map(|place| &self.products[place]).find(|product| product.is_named(name))
     }
 
     /// Whether products are stored for this many rows.
@@ -260,7 +260,7 @@ impl FittedProducts {
 
 impl Product {
     /// Product of factors given by sorted indices into `names`.
-    fn of(names: &[Arc<str>], factors: &[u32]) -> Self {
+    fn new(names: &[Arc<str>], factors: &[u32]) -> Self {
         let power = |equal: &[u32]| (Arc::clone(&names[equal[0] as usize]), equal.len() as u32);
         Product(factors.chunk_by(|a, b| a == b).map(power).collect())
     }

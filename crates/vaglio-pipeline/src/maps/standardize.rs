@@ -84,7 +84,7 @@ impl FittedMap for FittedStandardize {
     }
 
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::of_outputs(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
+        columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 
     fn transform(&self, mut table: Table) -> Result<Table> {
@@ -119,7 +119,7 @@ fn first_infinite(column: Column<'_>) -> Option<usize> {
         return None;
     }
     if let Column::Product(product) = column {
-        return product.of().first_infinite();
+        return product.numbers().first_infinite();
     }
     column.values().iter().position(|x| x.is_infinite())
 }

@@ -87,7 +87,7 @@ impl Map for TargetEncode {
         let mut encoded = BTreeMap::new();
         let outputs = if rows.targets.nrows() > 1 { rows.outputs.to_vec() } else { Vec::new() };
         for (name, cells) in columns::chosen(rows.table, self.columns.as_deref(), "columns of text", takes)? {
-            let levels = Levels::of(cells);
+            let levels = Levels::new(cells);
             let means = levels.means(rows.targets, rows.weights, self.smoothing, |_| true);
             let mut own = vec![vec![f64::NAN; cells.len()]; rows.targets.nrows()];
             for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
@@ -133,7 +133,7 @@ impl TargetEncode {
         let several = |series: &&[u32]| series.iter().any(|label| *label != series[0]);
         let series = rows.table.series().filter(several);
         let labels: Vec<&[u32]> = rows.groups.into_iter().chain(series).collect();
-        let fold_assignment = FoldAssignment::of_labels(&labels, rows.table.rows(), None);
+        let fold_assignment = FoldAssignment::from_labels(&labels, rows.table.rows(), None);
         let (most, folds) = (fold_assignment.most(), self.folds.min(fold_assignment.most()));
         if folds < 2 {
             let what = if labels.is_empty() { "rows" } else { "groups of rows" };
@@ -150,7 +150,7 @@ struct Levels<'c> {
 }
 
 impl<'c> Levels<'c> {
-    fn of(cells: &'c Cells) -> Self {
+    fn new(cells: &'c Cells) -> Self {
         let there = |row: usize| (!cells.is_missing(row)).then(|| label(cells, row));
         let places: BTreeMap<Cow<'c, str>, usize> =
             (0..cells.len()).filter_map(there).zip(std::iter::repeat(0)).collect();
@@ -197,11 +197,11 @@ impl<'c> Levels<'c> {
 
 impl FittedMap for FittedTargetEncode {
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::of_outputs(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
+        columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 
     fn transform(&self, table: Table) -> Result<Table> {
-        self.replaced(table, |name, cells| Ok(self.columns.get(name).map(|means| means.of(cells))))
+        self.replaced(table, |name, cells| Ok(self.columns.get(name).map(|means| means.encode(cells))))
     }
 
     fn levels(&self) -> Vec<(&str, Vec<&str>)> {
@@ -264,7 +264,7 @@ impl FittedTargetEncode {
 }
 
 impl Means {
-    fn of(&self, cells: &Cells) -> Vec<Vec<f64>> {
+    fn encode(&self, cells: &Cells) -> Vec<Vec<f64>> {
         let mut columns = vec![vec![f64::NAN; cells.len()]; self.all.len()];
         let mut finder = Finder::new(self.levels.keys().map(String::as_str));
         let means: Vec<&Vec<f64>> = self.levels.values().collect();

@@ -27,7 +27,7 @@ impl Limits {
 
     /// The memory budget of the run.
     pub fn budget(&self) -> Budget {
-        self.memory.map_or_else(Budget::of_machine, |bytes| Budget::of(bytes.0))
+        self.memory.map_or_else(Budget::for_machine, |bytes| Budget::new(bytes.0))
     }
 }
 
@@ -40,6 +40,6 @@ impl ValidPipeline {
 
     /// Memory limit, if the settings have one.
     pub(crate) fn most_memory(&self) -> Option<Budget> {
-        self.0.limits.memory.map(|bytes| Budget::of(bytes.0))
+        self.0.limits.memory.map(|bytes| Budget::new(bytes.0))
     }
 }

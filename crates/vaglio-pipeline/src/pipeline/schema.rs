@@ -12,7 +12,7 @@ use vaglio_core::{Description, Role, descriptions};
 /// an editor that finds a wrong word can list the valid ones.
 pub fn pipeline_schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
-    let of_roles = Role::ALL.map(|role| (format!("{role:?}"), of_role(role, &mut generator)));
+    let of_roles = Role::ALL.map(|role| (format!("{role:?}"), role_schema(role, &mut generator)));
     let data = generator.subschema_for::<DataSpec>().to_value();
     let tune = generator.subschema_for::<Tune>().to_value();
     let evaluate = generator.subschema_for::<Evaluate>().to_value();
@@ -67,7 +67,7 @@ pub fn pipeline_schema() -> Value {
 
 /// Schema of a role's component: a bare word if every required setting has a default, or an object with `kind` and
 /// settings.
-fn of_role(role: Role, generator: &mut SchemaGenerator) -> Value {
+fn role_schema(role: Role, generator: &mut SchemaGenerator) -> Value {
     let parts: Vec<(&str, Value)> = descriptions()
         .into_iter()
         .filter(|description| description.role == role)

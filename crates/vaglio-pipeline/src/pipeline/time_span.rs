@@ -28,7 +28,7 @@ impl Quantity for TimeSpan {
 
     fn parse(text: &str) -> Option<Self> {
         if let Ok(seconds) = text.trim().parse() {
-            return TimeSpan::of_double(seconds);
+            return TimeSpan::from_double(seconds);
         }
         let (mut left, mut seconds) = (text.trim(), 0.0);
         while !left.is_empty() {
@@ -36,10 +36,10 @@ impl Quantity for TimeSpan {
             seconds += number.parse::<f64>().ok()? * unit(&UNITS, name)?;
             left = rest;
         }
-        TimeSpan::of_double(seconds)
+        TimeSpan::from_double(seconds)
     }
 
-    fn of_double(seconds: f64) -> Option<Self> {
+    fn from_double(seconds: f64) -> Option<Self> {
         (seconds > 0.0 && seconds <= MOST).then(|| TimeSpan(Duration::from_secs_f64(seconds)))
     }
 }

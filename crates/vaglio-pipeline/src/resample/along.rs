@@ -3,7 +3,7 @@
 use super::rows::in_units;
 use super::tally::Compared;
 use crate::all_rows::FitFrom;
-use crate::train::{normal_equations, of_outputs, of_path, train, train_entry};
+use crate::train::{coefficients_by_output, normal_equations, rescaled_coefficients, train, train_entry};
 use ndarray::Array2;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -162,7 +162,7 @@ pub(crate) fn predictions_along(
     };
     let order = order(entries.iter().flat_map(|entry| &entry.subset));
     let Reduced { ridge, place, solved } = match reduced {
-        Some(reduced) => reduced.of(&order)?,
+        Some(reduced) => reduced.restricted(&order)?,
         None => Reduced::new(design, readout, &order)?,
     };
     let first = readout.lambdas[0];
@@ -200,10 +200,10 @@ pub(crate) fn predictions_along(
         let count = places.len();
         let is_first = places.iter().all(|&place| place < count);
         let own = match &entry.fit {
-            EntryFit::Coefficients(own) => of_path(design, &entry.subset, own),
+            EntryFit::Coefficients(own) => rescaled_coefficients(design, &entry.subset, own),
             fit => {
                 let lambdas = if let EntryFit::Lambdas(lambdas) = fit { &lambdas[..] } else { &[lambda] };
-                of_outputs(lambdas, |lambda| {
+                coefficients_by_output(lambdas, |lambda| {
                     if let Some(known) = solved.get(&lambda.to_bits()) {
                         return Ok(known.clone());
                     }
@@ -281,7 +281,7 @@ impl Reduced {
         Ok(Some(Reduced { place: places(&all), solved: Arc::new(solved), ..reduced }))
     }
 
-    fn of(&self, order: &[Feature]) -> Result<Self> {
+    fn restricted(&self, order: &[Feature]) -> Result<Self> {
         let own: Vec<usize> = order.iter().map(|feature| self.place[feature]).collect();
         let (solved, place) = (Arc::clone(&self.solved), self.place.clone());
         if own.iter().copied().eq(0..self.place.len()) {

@@ -78,7 +78,7 @@ pub fn select(
         return confirmed(selector, (sample, design), rate, start, monitor);
     }
     let Some((how, is_written)) = cross_validation(selector) else {
-        return plain(&selector.of_winner(Some(0)), design, start, monitor, warnings);
+        return plain(&selector.contestant_or_self(Some(0)), design, start, monitor, warnings);
     };
     let ChoiceParts { how, mut lambdas, deals, design } = parted_choice(selector, sample, design, (how, is_written))?;
     let design = &design;

@@ -65,7 +65,7 @@ impl Chosen {
 
     /// Models of the first repeat's folds at the chosen size and λ.
     #[doc(hidden)]
-    pub fn of_folds(&self) -> &[PathEntry] {
+    pub fn fold_entries(&self) -> &[PathEntry] {
         &self.of_folds
     }
 

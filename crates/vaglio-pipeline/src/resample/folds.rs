@@ -29,7 +29,7 @@ pub enum FoldAssignment {
 
 impl FoldAssignment {
     /// Groups from labels of rows; rows that share any label are in one group.
-    pub fn of_labels(labels: &[&[u32]], rows: usize, classes: Option<Vec<usize>>) -> Self {
+    pub fn from_labels(labels: &[&[u32]], rows: usize, classes: Option<Vec<usize>>) -> Self {
         if labels.is_empty() {
             return FoldAssignment::Rows(rows, classes);
         }
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn rows_are_spread_evenly_class_by_class() {
         let classes: Vec<usize> = (0..23).map(|row| usize::from(row % 4 == 0)).collect();
-        let fold_assignment = FoldAssignment::of_labels(&[], 23, Some(classes.clone()));
+        let fold_assignment = FoldAssignment::from_labels(&[], 23, Some(classes.clone()));
         let folds = fold_assignment.folds(5, 7).unwrap();
         for class in 0..2 {
             let counts = counts(&folds, |row| classes[row] == class);
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn groups_stay_whole_and_each_has_a_fold_when_there_are_as_many() {
         let groups: Vec<u32> = (0..40).map(|row| [7, 3, 9, 1][row * row % 4]).collect();
-        let fold_assignment = FoldAssignment::of_labels(&[&groups], 40, Some((0..40).map(|row| row % 2).collect()));
+        let fold_assignment = FoldAssignment::from_labels(&[&groups], 40, Some((0..40).map(|row| row % 2).collect()));
         let FoldAssignment::Units { count, .. } = &fold_assignment else { panic!() };
         let folds = fold_assignment.folds(*count, 3).unwrap();
         assert!(counts(&folds, |_| true).iter().all(|count| *count > 0));
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn rows_of_a_group_and_of_a_series_stay_together() {
         let (groups, series) = ([1, 1, 2, 2, 3, 3], [5, 6, 6, 7, 8, 9]);
-        let fold_assignment = FoldAssignment::of_labels(&[&groups, &series], 6, None);
+        let fold_assignment = FoldAssignment::from_labels(&[&groups, &series], 6, None);
         let FoldAssignment::Units { of_row, count, .. } = fold_assignment else { panic!() };
         assert_eq!((of_row, count), (vec![0, 0, 0, 0, 1, 1], 2));
     }

@@ -48,7 +48,7 @@ pub fn held_out(
             return Ok(None);
         }
         let _held_out = tracing::debug_span!("held out", fold = number + 1).entered();
-        let fold = Fold::of(sample, &deal[number]).map_err(|error| said_of_fold(error, number))?;
+        let fold = Fold::new(sample, &deal[number]).map_err(|error| said_of_fold(error, number))?;
         let held = fold.held();
         let found = predicted_in_fold(selector, &fold.fitted.problem, (chosen, number), &held, watcher)?;
         let part = found.map(|(model, predictions)| -> Part {

@@ -36,7 +36,7 @@ pub struct IntervalEstimate {
 
 impl<'t> Judged<'t> {
     /// Losses of folds from a slice.
-    pub fn of(outer: &'t [Tally], repeats: usize) -> Self {
+    pub fn new(outer: &'t [Tally], repeats: usize) -> Self {
         Judged { outer: outer.iter().collect(), repeats }
     }
 

@@ -29,7 +29,7 @@ pub struct OfSize {
 impl OfSize {
     /// The losses, with the number of random splits.
     pub fn judged(&self, repeats: usize) -> Judged<'_> {
-        Judged::of(&self.losses, repeats)
+        Judged::new(&self.losses, repeats)
     }
 }
 

@@ -221,7 +221,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         };
         let mut checkpoint = FIRST;
         if let Some(starts) = self.starts {
-            let reached = Reached::of(starts, places);
+            let reached = Reached::from_starts(starts, places);
             self.settle(&mut of_group, (reached, checkpoint), others)?;
             checkpoint = next(checkpoint);
             if of_group.is_done() {
@@ -280,7 +280,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     /// Monitor of one search, with its part of the journal.
     fn member(&self, fold: usize, place: usize) -> Member<'a, 'o> {
         let journal = self.journal.within(format_args!("choose/{fold}/walk/{place}"));
-        self.watcher.member(journal).over(Some(self.extent)).of_piece(self.piece(fold, place))
+        self.watcher.member(journal).over(Some(self.extent)).for_piece(self.piece(fold, place))
     }
 
     /// Progress item of a search, by its fold and the index of its λ.

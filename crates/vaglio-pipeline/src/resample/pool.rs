@@ -305,7 +305,7 @@ impl<'w, 'o> Member<'w, 'o> {
 
     /// Sets the piece of the stage that the search belongs to, if any.
     #[must_use]
-    pub fn of_piece(self, piece: Option<&'w Piece<'w, 'o>>) -> Self {
+    pub fn for_piece(self, piece: Option<&'w Piece<'w, 'o>>) -> Self {
         Member { piece, ..self }
     }
 

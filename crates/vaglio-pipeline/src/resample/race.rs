@@ -79,7 +79,7 @@ impl<'a, 'o> Contest<'a, 'o> {
     /// Returns the errors of the paths of searches that are evaluated at penalties.
     fn new(selector: &'a ValidSelector, sample: &'a Sample, whole: &Design, watcher: &'a Watcher<'o>) -> Result<Self> {
         let mut contestants = selector.contestants();
-        let designs: Vec<Design> = contestants.iter().map(|own| own.of_own_lambdas(whole.clone())).collect();
+        let designs: Vec<Design> = contestants.iter().map(|own| own.with_search_lambdas(whole.clone())).collect();
         let mut paths = Vec::with_capacity(contestants.len());
         for (place, (own, design)) in contestants.iter_mut().zip(&designs).enumerate() {
             paths.push(match own.at_penalties(design)? {

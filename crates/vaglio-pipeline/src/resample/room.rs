@@ -14,7 +14,7 @@ pub struct Occupied(Option<(Arc<AtomicUsize>, usize)>);
 
 impl Room {
     /// Slots for repetitions of `each` bytes in `bytes`.
-    pub fn of(bytes: f64, each: f64) -> Self {
+    pub fn new(bytes: f64, each: f64) -> Self {
         let count = (bytes / each).max(0.0);
         if count < 1e9 { Room(Some(Arc::new(AtomicUsize::new(count as usize)))) } else { Room(None) }
     }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn what_is_occupied_is_given_back() {
-        let room = Room::of(10.0, 3.0);
+        let room = Room::new(10.0, 3.0);
         let two = room.all(2).unwrap();
         assert!(room.all(2).is_none());
         let (some, one) = room.some(4);
@@ -72,7 +72,7 @@ mod tests {
         drop((two, one));
         assert!(room.all(3).is_some());
         assert_eq!(Room::default().some(7).0, 7);
-        assert_eq!(Room::of(1e30, 1.0).some(7).0, 7);
-        assert!(Room::of(f64::NAN, 1.0).all(1).is_none());
+        assert_eq!(Room::new(1e30, 1.0).some(7).0, 7);
+        assert!(Room::new(f64::NAN, 1.0).all(1).is_none());
     }
 }

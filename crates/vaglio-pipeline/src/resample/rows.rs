@@ -180,7 +180,7 @@ impl Recipe {
                 target_names,
                 lagged: Vec::new(),
                 seed: 0,
-                budget: Budget::of_machine(),
+                budget: Budget::for_machine(),
                 precision: Precision::Double,
             }),
         }

@@ -131,7 +131,7 @@ impl Sample {
         }
         let series = self.series().filter(|_| !self.ordered);
         let labels: Vec<&[u32]> = groups.into_iter().chain(series).collect();
-        FoldAssignment::of_labels(&labels, self.rows(), self.classes())
+        FoldAssignment::from_labels(&labels, self.rows(), self.classes())
     }
 
     /// Time index of each row, from 0, if ordered rows share times.
@@ -356,7 +356,7 @@ pub fn clusters(rows: usize, groups: Option<&[u32]>, series: Option<&[u32]>, is_
         let stretches = if is_ordered { STRETCHES.min(rows / 2).max(1) } else { rows };
         return (0..rows).map(|row| (row * stretches / rows) as u32).collect();
     }
-    match FoldAssignment::of_labels(&labels, rows, None) {
+    match FoldAssignment::from_labels(&labels, rows, None) {
         FoldAssignment::Units { of_row, .. } => of_row.into_iter().map(|unit| unit as u32).collect(),
         FoldAssignment::Blocks { .. } | FoldAssignment::Rows(..) => (0..rows as u32).collect(),
     }

@@ -34,13 +34,13 @@ pub(super) fn plain(
             let walks = in_turn(several.len(), |at| {
                 let _walk = tracing::debug_span!("walk", lambda = several[at]).entered();
                 let (piece, journal) = (Piece::whole(&watcher), watcher.journal().under(format_args!("walk/{at}")));
-                let mut member = watcher.member(journal).over(extent).of_piece(Some(&piece));
+                let mut member = watcher.member(journal).over(extent).for_piece(Some(&piece));
                 let searched =
                     selector.search_on(&design.at_lambda(several[at]), start, None, &mut member.monitor())?;
                 piece.end();
                 Ok(searched)
             })?;
-            of_walks(walks, rule)?
+            best_walk(walks, rule)?
         }
     };
     let mut chosen =
@@ -145,7 +145,7 @@ pub(super) fn interrupted() -> Warning {
 
 /// Chooses among paths at increasing λ: the lowest score, ties by fewest features and then smallest λ. The
 /// one-standard-error rule takes the fewest features and the largest λ.
-fn of_walks(mut walks: Vec<Searched>, rule: Rule) -> Result<Searched> {
+fn best_walk(mut walks: Vec<Searched>, rule: Rule) -> Result<Searched> {
     let result = |walk: &Searched| {
         walk.path.result().map_or((walk.path.empty.loss, None, 0), |e| (e.score.loss, e.standard_error, e.subset.len()))
     };

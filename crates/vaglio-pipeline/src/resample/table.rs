@@ -26,13 +26,13 @@ impl<'t> Matched<'t> {
     }
 
     /// Matching size in a fold.
-    pub fn of_fold(&self, size: usize) -> usize {
+    pub fn key_in_fold(&self, size: usize) -> usize {
         if self.everything == Some(size) { usize::MAX } else { size }
     }
 
     /// Losses matched to a size, by fold.
     pub fn parts(&self, size: usize) -> Vec<&'t Tally> {
-        self.trails.iter().map(|trail| trail.at(self.of_fold(size))).collect()
+        self.trails.iter().map(|trail| trail.at(self.key_in_fold(size))).collect()
     }
 
     /// Losses of no columns, by fold.
@@ -51,7 +51,7 @@ impl<'t> Matched<'t> {
 
     /// Path entries matched to a size, in the first folds.
     pub fn entries(&self, size: usize, folds: usize) -> Vec<PathEntry> {
-        self.trails.iter().take(folds).map(|trail| trail.entry(self.of_fold(size))).collect()
+        self.trails.iter().take(folds).map(|trail| trail.entry(self.key_in_fold(size))).collect()
     }
 
     /// Whether a size is allowed and was reached in every fold.

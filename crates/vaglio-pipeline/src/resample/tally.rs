@@ -170,7 +170,7 @@ impl Tally {
                 pooled.filter(|(weight, _)| *weight != 0.0).map(|(_, mean)| mean).ok_or_else(nothing)
             }
             Tally::Rows { .. } => {
-                let value = Joined::of(parts).ok_or_else(nothing)?.mean(loss, |_| true);
+                let value = Joined::new(parts).ok_or_else(nothing)?.mean(loss, |_| true);
                 if value.is_nan() { Err(nothing()) } else { Ok(value) }
             }
         }
@@ -286,7 +286,7 @@ struct Joined {
 }
 
 impl Joined {
-    fn of(parts: &[&Tally]) -> Option<Self> {
+    fn new(parts: &[&Tally]) -> Option<Self> {
         let (mut targets, mut predictions, mut weights, mut of_row) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (fold, part) in parts.iter().enumerate() {
             let Tally::Rows { targets: t, predictions: p, weights: w, clusters } = part else { continue };
@@ -313,7 +313,7 @@ impl Joined {
 
 /// Variances of a loss of all rows together, or of a difference, by the jackknife over clusters and over folds.
 fn left_out(loss: &dyn Loss, of: &[&[&Tally]], repeats: usize) -> Spread {
-    let known: Option<Vec<Joined>> = of.iter().map(|parts| Joined::of(parts)).collect();
+    let known: Option<Vec<Joined>> = of.iter().map(|parts| Joined::new(parts)).collect();
     let Some(known) = known else { return Spread::default() };
     let Some(first) = known.first() else { return Spread::default() };
     let without = |known: &[Joined], keeps: &dyn Fn(usize) -> bool| {

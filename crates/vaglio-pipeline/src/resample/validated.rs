@@ -105,7 +105,7 @@ pub fn dealt_parts<'s>(
 }
 
 /// Fold of each row by repeat, if rows are split into folds.
-fn of_rows(parting: &Parting, all: &[Vec<Part>], rows: usize) -> Vec<Vec<usize>> {
+fn fold_of_rows(parting: &Parting, all: &[Vec<Part>], rows: usize) -> Vec<Vec<usize>> {
     if !matches!(parting, Parting::Folds(..)) {
         return Vec::new();
     }
@@ -143,7 +143,7 @@ pub(super) fn parted_choice(
     let deal = deals.as_deref().unwrap_or_default();
     let (folds, repeats) = (deal.first().map_or(how.folds, Vec::len), deal.len());
     let how = CrossValidation { folds, repeats, splits: parting.splits().cloned(), ..how };
-    let design = design.shared_by(&lambdas).with_subsets(&of_rows(&parting, deal, sample.rows()));
+    let design = design.shared_by(&lambdas).with_subsets(&fold_of_rows(&parting, deal, sample.rows()));
     Ok(ChoiceParts { how, lambdas, deals, design })
 }
 
@@ -319,7 +319,7 @@ impl Validation<'_, '_> {
         let (fold, design) = match self.made[job].get() {
             Some((fold, design)) => (Arc::clone(fold), design.clone()),
             None => {
-                let fold = Arc::new(Fold::of(self.sample, part)?);
+                let fold = Arc::new(Fold::new(self.sample, part)?);
                 let design = self.competing.design_at(&fold.fitted.problem, Some(self.whole))?;
                 let design = design.as_subset_of(self.whole, &fold.training);
                 if is_held {
@@ -328,7 +328,7 @@ impl Validation<'_, '_> {
                 (fold, design)
             }
         };
-        let design = self.selector.of_own_lambdas(design);
+        let design = self.selector.with_search_lambdas(design);
         let shared = design.shared_by(lambdas).without_errors();
         if lambdas.len() > 1 {
             // Data that the criterion keeps for all λ is cached before the searches, which would each compute it.

@@ -98,7 +98,7 @@ impl Fold {
     ///
     /// # Errors
     /// Returns the errors of the maps.
-    pub fn of(sample: &Sample, Part { training, held }: &Part) -> Result<Self> {
+    pub fn new(sample: &Sample, Part { training, held }: &Part) -> Result<Self> {
         // Warnings of maps were given when they were fitted on all rows.
         tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
             let fitted = sample.select(training)?.fitted()?;
@@ -280,7 +280,7 @@ impl Trail {
 #[cfg(test)]
 impl Trail {
     /// A path that adds one feature after another up to a size, given the row losses of every size from 0.
-    pub(crate) fn of_losses(sizes: usize, losses: impl Fn(usize) -> Vec<f64>) -> Self {
+    pub(crate) fn from_losses(sizes: usize, losses: impl Fn(usize) -> Vec<f64>) -> Self {
         let tally = |size: usize| {
             let roots: Vec<f64> = losses(size).into_iter().map(f64::sqrt).collect();
             let predictions = ndarray::Array2::from_shape_fn((1, roots.len()), |(_, row)| roots[row]);

@@ -128,7 +128,7 @@ pub struct Taken {
 
 impl Taken {
     /// Summarizes a selection.
-    pub fn of(selection: &Selection) -> Self {
+    pub fn from_selection(selection: &Selection) -> Self {
         Taken {
             selected: selected(selection),
             size: selection.chosen.size,
@@ -238,7 +238,7 @@ pub fn outer(whole: Whole<'_>, sample: &Sample, how: &OuterFolds, watcher: &Watc
         let _outer = tracing::debug_span!("nested", repeat = place.0 + 1, fold = place.1 + 1).entered();
         let (key, piece) = (format!("nested/{job}"), Piece::whole(watcher));
         let outer = watcher.journal().once(&key, || {
-            let member = watcher.member(watcher.journal().within(&key)).of_piece(Some(&piece));
+            let member = watcher.member(watcher.journal().within(&key)).for_piece(Some(&piece));
             outer_fold(whole, sample, part, *place, member)
         });
         piece.end();
@@ -271,7 +271,7 @@ pub fn outer_fold(
     let rows = held.clone();
     let held = HeldOutRows::new(&repeated, sample, held)?;
     let Repeated { fitted, selection, .. } = repeated;
-    let (taken, columns) = (Taken::of(&selection), fitted.problem.names().to_vec());
+    let (taken, columns) = (Taken::from_selection(&selection), fitted.problem.names().to_vec());
     let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
     let (maps, model) = (fitted.maps, selection.predictor().clone());
     Ok(Some(Outer { repeat, fold, taken, maps, target_units, columns, model, rows, held }))

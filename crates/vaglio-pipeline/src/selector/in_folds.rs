@@ -97,7 +97,7 @@ impl ValidSelector {
                 Some(readout) if !readout.refine => design.at_lambda(Some(readout.lambdas[0])),
                 _ => design.clone(),
             };
-            let outline = self.search.outline(&one).map_err(|error| self.of_search(error))?;
+            let outline = self.search.outline(&one).map_err(|error| self.in_search(error))?;
             Ok(self.criterion.plan(&one, &outline).estimate.flops)
         };
         let times = flops(design)? / flops(other)?;

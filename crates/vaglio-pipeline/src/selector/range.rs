@@ -34,7 +34,7 @@ pub(super) fn fitted(design: Design, whole: Option<&Design>) -> Design {
 }
 
 /// Replaces an automatic grid by one λ, for a search whose model does not use λ.
-pub(super) fn of_one(design: Design) -> Design {
+pub(super) fn with_one_lambda(design: Design) -> Design {
     match design.readout().and_then(|readout| readout.auto) {
         Some(_) => design.at_lambdas(&[1.0]),
         None => design,

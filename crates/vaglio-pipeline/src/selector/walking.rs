@@ -53,7 +53,7 @@ impl<'a> Walking<'a> {
 
     fn opened(selector: &'a ValidSelector, design: &'a Design) -> Result<SubsetScorer<'a>> {
         design.sign().ends(|| {
-            let outline = selector.search.outline(design).map_err(|error| selector.of_search(error))?;
+            let outline = selector.search.outline(design).map_err(|error| selector.in_search(error))?;
             SubsetScorer::open(&*selector.criterion, design, &outline)
         })
     }
@@ -91,10 +91,10 @@ impl<'a> Walking<'a> {
                 let mut subset = SubsetScorer::by_definition(&*self.selector.criterion, self.design);
                 Path::stopped(end.ends(|| subset.score()).unwrap_or(Score::WORST), reason)
             }
-            path => path.map_err(|error| self.selector.of_search(error))?,
+            path => path.map_err(|error| self.selector.in_search(error))?,
         };
         path.diagnostics = path.diagnostics.or(context.subset.diagnostics());
-        path.found.extend(context.found.written().map_err(|error| self.selector.of_search(error))?);
+        path.found.extend(context.found.written().map_err(|error| self.selector.in_search(error))?);
         Ok(path)
     }
 

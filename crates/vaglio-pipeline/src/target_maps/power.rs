@@ -36,7 +36,7 @@ pub struct FittedPower {
 
 impl TargetMap for Power {
     fn fit(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
-        let lambda = self.lambda.of_values(self.method, target, weights)?;
+        let lambda = self.lambda.fitted(self.method, target, weights)?;
         let least = target.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = target.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let span = greatest - least;
@@ -54,7 +54,7 @@ impl TargetMap for Power {
 
 impl FittedTargetMap for FittedPower {
     fn map(&self, value: f64) -> f64 {
-        self.method.of(value, self.lambda)
+        self.method.transform(value, self.lambda)
     }
 
     fn inverse(&self, mapped: f64) -> f64 {

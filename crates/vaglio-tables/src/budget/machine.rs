@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 /// Memory of this machine, or the limit of the process's control groups if lower.
 pub(super) fn memory() -> Option<u64> {
     static MEMORY: OnceLock<Option<u64>> = OnceLock::new();
-    *MEMORY.get_or_init(|| of(Path::new("/")))
+    *MEMORY.get_or_init(|| memory_below(Path::new("/")))
 }
 
 /// The bytes of the process that are in memory, without pages of files, which the system takes back where it needs memory.
@@ -29,7 +29,7 @@ fn kib(text: &str, name: &str) -> Option<u64> {
 }
 
 /// Memory according to the process information below a root of the file system.
-fn of(root: &Path) -> Option<u64> {
+fn memory_below(root: &Path) -> Option<u64> {
     let whole = std::fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| kib(&text, "MemTotal:"));
     let groups = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let of_groups = groups.lines().filter_map(|line| {
@@ -73,19 +73,19 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         };
-        assert_eq!(of(&root), None);
+        assert_eq!(memory_below(&root), None);
         write("proc/meminfo", "MemTotal:       1000 kB\nMemFree: 1 kB\n");
-        assert_eq!(of(&root), Some(1_024_000));
+        assert_eq!(memory_below(&root), Some(1_024_000));
         write("proc/self/cgroup", "0::/a/b\n");
-        assert_eq!(of(&root), Some(1_024_000));
+        assert_eq!(memory_below(&root), Some(1_024_000));
         write("sys/fs/cgroup/a/b/memory.max", "max\n");
         write("sys/fs/cgroup/a/memory.max", "5000\n");
-        assert_eq!(of(&root), Some(5000));
+        assert_eq!(memory_below(&root), Some(5000));
         write("proc/self/cgroup", "5:cpu:/x\n4:memory,hugetlb:/not/seen\n");
         write("sys/fs/cgroup/memory/memory.limit_in_bytes", "7000\n");
-        assert_eq!(of(&root), Some(7000));
+        assert_eq!(memory_below(&root), Some(7000));
         write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-        assert_eq!(of(&root), Some(1_024_000));
+        assert_eq!(memory_below(&root), Some(1_024_000));
         std::fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -34,15 +34,15 @@ impl Quantity for ByteSize {
         let factor = if name.is_empty() { 1 } else { unit(&UNITS, name)? };
         match number.parse::<u64>() {
             Ok(whole) => whole.checked_mul(factor).and_then(ByteSize::unless_zero),
-            Err(_) => ByteSize::of_double(number.parse::<f64>().ok()? * factor as f64),
+            Err(_) => ByteSize::from_double(number.parse::<f64>().ok()? * factor as f64),
         }
     }
 
-    fn of_double(bytes: f64) -> Option<Self> {
+    fn from_double(bytes: f64) -> Option<Self> {
         (bytes >= 1.0 && bytes <= (1u64 << 62) as f64).then_some(ByteSize(bytes as u64))
     }
 
-    fn of_whole(bytes: i128) -> Result<Self, String> {
+    fn from_whole(bytes: i128) -> Result<Self, String> {
         u64::try_from(bytes).ok().and_then(ByteSize::unless_zero).ok_or_else(|| bytes.to_string())
     }
 }

@@ -97,13 +97,13 @@ impl Stored {
                 FileKind::Parquet => of_parquet(path, &kept, budget)?,
                 kind => {
                     let is_stream = kind == FileKind::ArrowStream;
-                    let open = if is_stream { Blocks::of_stream } else { Blocks::new };
+                    let open = if is_stream { Blocks::from_stream } else { Blocks::new };
                     let blocks = open(path, &kept, budget)?;
                     let schema = blocks.schema.clone();
                     (Format::Arrow(blocks), schema)
                 }
             };
-            Stored::of(path, kept, budget, format, schema)
+            Stored::with_format(path, kept, budget, format, schema)
         })
     }
 
@@ -111,11 +111,11 @@ impl Stored {
     ///
     /// # Errors
     /// Fails for a batch of another schema, and like [`Stored::new`].
-    pub fn of_batches(path: &Path, schema: SchemaRef, batches: Vec<RecordBatch>, budget: Budget) -> Result<Self> {
+    pub fn from_batches(path: &Path, schema: SchemaRef, batches: Vec<RecordBatch>, budget: Budget) -> Result<Self> {
         if let Some(place) = batches.iter().position(|batch| batch.schema() != schema) {
             return Err(unreadable(path, format!("batch {} has another schema than the table", place + 1)));
         }
-        Stored::of(path, Kept::Memory(Bytes::new()), budget, Format::Batches(batches), schema)
+        Stored::with_format(path, Kept::Memory(Bytes::new()), budget, Format::Batches(batches), schema)
     }
 
     /// Reads the metadata of a Parquet file and leaves its columns on disk; `None` for other files.
@@ -126,7 +126,7 @@ impl Stored {
         let Some(kept) = Kept::on_disk(path, PARQUET)? else { return Ok(None) };
         let stored = || {
             let (format, schema) = of_parquet(path, &kept, budget)?;
-            Stored::of(path, kept.clone(), budget, format, schema)
+            Stored::with_format(path, kept.clone(), budget, format, schema)
         };
         guarded(path, stored).map(Some)
     }
@@ -161,7 +161,7 @@ impl Stored {
         }
     }
 
-    fn of(path: &Path, kept: Kept, budget: Budget, format: Format, schema: SchemaRef) -> Result<Self> {
+    fn with_format(path: &Path, kept: Kept, budget: Budget, format: Format, schema: SchemaRef) -> Result<Self> {
         if schema.fields().is_empty() {
             return Err(unreadable(path, "has no columns"));
         }
@@ -237,7 +237,7 @@ impl Stored {
                 check_rows(&self.path, most, found)?;
                 Ok(columns)
             }
-            _ => guarded(&self.path, || self.of_arrow(indices)),
+            _ => guarded(&self.path, || self.read_arrow(indices)),
         }
     }
 
@@ -275,7 +275,7 @@ impl Stored {
         Ok(placed.into_iter().map(|(_, column)| column).collect())
     }
 
-    fn of_arrow(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
+    fn read_arrow(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
         let mut columns = self.empty(indices)?;
         let failed = |error: ArrowError| unreadable(&self.path, error.to_string());
         match &self.format {
@@ -301,7 +301,7 @@ impl Stored {
         let rows = self.sample.map_or(all, |most| most.min(all));
         let column = |&index: &usize| {
             let is_single = self.singles.has(&self.names[index]);
-            GrowingColumn::of(&self.path, self.schema.field(index), rows, is_single)
+            GrowingColumn::new(&self.path, self.schema.field(index), rows, is_single)
         };
         indices.iter().map(column).collect()
     }

@@ -7,7 +7,7 @@ mod schema;
 mod text;
 
 use super::bytes::check_encoding;
-use super::fault::of_fault;
+use super::fault::fault_error;
 use super::growing::Growing;
 use super::settle::{Settled, settle};
 use super::source::Notations;
@@ -153,7 +153,7 @@ impl BatchReader {
         for (known, column) in self.known.iter().zip(settled) {
             let (column, mut found): (Cells, ColumnSurvey) = column.map_err(|mut fault| {
                 fault.row += first;
-                of_fault(&known.name, fault, &survey)
+                fault_error(&known.name, fault, &survey)
             })?;
             if let Some((row, _)) = &mut found.first_missing {
                 *row += first;
@@ -193,7 +193,7 @@ impl BatchReader {
                 Ok(Settled::NeedsText) => {
                     return Err(Error::Shape(format!("the column `{name}` is neither numbers nor text")));
                 }
-                Err(fault) => return Err(of_fault(&name, fault, &survey)),
+                Err(fault) => return Err(fault_error(&name, fault, &survey)),
             }
         }
         if let Some((_, rows)) = survey.files.last_mut() {

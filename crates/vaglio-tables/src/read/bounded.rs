@@ -134,7 +134,7 @@ mod tests {
         ] {
             let path = bomb(name, head, byte, much);
             let paths = [path.clone()];
-            let opened = Source::open_within(&paths, &ReadSpec::default(), Budget::of(1 << 40), DigestKind::default());
+            let opened = Source::open_within(&paths, &ReadSpec::default(), Budget::new(1 << 40), DigestKind::default());
             let error = opened.map(|_| ()).unwrap_err().to_string();
             assert!(error.contains(name) && error.contains(words), "{error}");
             assert!(error.contains("a line may have 67108864 bytes, and line "), "{error}");
@@ -149,7 +149,7 @@ mod tests {
         ] {
             let line = 2 + usize::from(name == "again.csv.zst") * 2;
             let paths = [bomb(name, head, byte, 32 * RECORD)];
-            let limit = Budget::of(crate::budget::resident().unwrap_or(0) + 1_000_000_000);
+            let limit = Budget::new(crate::budget::resident().unwrap_or(0) + 1_000_000_000);
             let opened = Source::open_within(&paths, &ReadSpec::default(), limit, DigestKind::default());
             let error = opened.map(|_| ()).unwrap_err().to_string();
             let words =
@@ -192,7 +192,7 @@ mod tests {
     fn memory_for_names_is_asked_for_before_they_are_made() {
         let path = folder_of("bombs").join("names.csv");
         std::fs::write(&path, "a,".repeat(20 << 20) + "\n").unwrap();
-        let limit = Budget::of(crate::budget::resident().unwrap_or(0) + 1_000_000_000);
+        let limit = Budget::new(crate::budget::resident().unwrap_or(0) + 1_000_000_000);
         let opened = Source::open_within(&[path], &ReadSpec::default(), limit, DigestKind::default());
         let error = opened.map(|_| ()).unwrap_err();
         assert_eq!(error.field(), Some("limits.memory"), "{error}");

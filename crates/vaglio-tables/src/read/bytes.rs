@@ -26,7 +26,7 @@ pub(super) enum FileKind {
 pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<FileKind> {
     let extension = extension(path);
     let is_arrow = matches!(extension.as_str(), "arrow" | "arrows" | "ipc" | "feather");
-    if let Some(format) = SparseFormat::of(&extension) {
+    if let Some(format) = SparseFormat::from_extension(&extension) {
         return Ok(FileKind::Sparse(format));
     }
     match bytes {
@@ -130,7 +130,7 @@ fn not_text(path: &Path, bytes: &[u8], valid: usize, spec: &ReadSpec) -> vaglio_
         false => "if it is Latin-1, set data.read.encoding: latin1, or convert the file to UTF-8",
     };
     let text = String::from_utf8_lossy(&bytes[..valid]);
-    let (plain, dialect) = super::dialect::Dialect::of(&text, spec).tabulated(&text, spec);
+    let (plain, dialect) = super::dialect::Dialect::detect(&text, spec).tabulated(&text, spec);
     let mut reader = dialect.reader(plain.as_bytes());
     let (mut record, mut records, mut cells, mut header) = (StringRecord::new(), 0usize, 1, Vec::new());
     while reader.read_record(&mut record).unwrap_or(false) {

@@ -189,7 +189,7 @@ const WORDS: [&str; 6] = ["%d-%b-%Y", "%d %b %Y", "%b %d, %Y", "%d-%b-%y", "%d. 
 
 impl DateForm {
     /// Formats that may fit a cell.
-    pub fn of(cell: &str, order: DateOrder) -> Vec<DateForm> {
+    pub fn matching(cell: &str, order: DateOrder) -> Vec<DateForm> {
         let mut forms = Vec::new();
         let date = cell.split(['T', ' ']).next().unwrap_or_default();
         for mark in ['-', '/', '.'].into_iter().filter(|mark| date.contains(*mark)) {
@@ -239,7 +239,7 @@ impl DateForm {
         };
         let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
         let midnight = date.and_time(Default::default()).and_utc().timestamp() as f64;
-        time.map_or(Some(0.0), of_day).map(|seconds| midnight + seconds)
+        time.map_or(Some(0.0), seconds_of_day).map(|seconds| midnight + seconds)
     }
 }
 
@@ -254,7 +254,7 @@ pub fn date_span(text: &str, order: DateOrder) -> Option<[f64; 2]> {
     {
         return Some([day(year)?, day(year + 1)?]);
     }
-    let seconds: Vec<f64> = DateForm::of(text, order).iter().filter_map(|form| form.seconds(text)).collect();
+    let seconds: Vec<f64> = DateForm::matching(text, order).iter().filter_map(|form| form.seconds(text)).collect();
     let first = *seconds.first()?;
     let length = if text.contains(':') { 0.0 } else { 86400.0 };
     seconds.iter().all(|other| *other == first).then_some([first, first + length])
@@ -273,7 +273,7 @@ fn clock(time: &str) -> (&str, &str) {
 }
 
 /// Seconds since midnight of a time of day, converted to UTC if it has a time zone.
-fn of_day(time: &str) -> Option<f64> {
+fn seconds_of_day(time: &str) -> Option<f64> {
     let (clock, zone) = clock(time.trim());
     let whole = format!("1970-01-01 {clock}");
     let formats = ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d %I:%M %p", "%Y-%m-%d %I:%M:%S %p"];
@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn dates_are_seconds_since_1970() {
         let of = |cell: &str| {
-            let forms = DateForm::of(cell, DateOrder::Auto);
+            let forms = DateForm::matching(cell, DateOrder::Auto);
             (forms.len(), forms.first().and_then(|form| form.seconds(cell)))
         };
         assert_eq!(of("1970-01-02"), (1, Some(86400.0)));

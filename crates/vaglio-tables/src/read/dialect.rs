@@ -22,7 +22,7 @@ impl Dialect {
     pub const BLANKS: u8 = b' ';
 
     /// Dialect by the settings, and by the first rows for `auto`.
-    pub fn of(text: &str, spec: &ReadSpec) -> Self {
+    pub fn detect(text: &str, spec: &ReadSpec) -> Self {
         let dialect = Dialect { delimiter: b',', quote: spec.quote as u8, comment: spec.comment.map(|c| c as u8) };
         match spec.delimiter {
             Delimiter::Auto => {}
@@ -77,7 +77,7 @@ impl Dialect {
 
     /// Converts a text so that a reader can parse it, and its dialect; a text that cannot be converted stays.
     pub fn tabulated<'t>(self, text: &'t str, spec: &ReadSpec) -> (Cow<'t, str>, Self) {
-        match Layout::of(self, spec).and_then(|layout| layout.tabulated(text, self).ok()) {
+        match Layout::new(self, spec).and_then(|layout| layout.tabulated(text, self).ok()) {
             Some(text) => (text.into(), Dialect { delimiter: b'\t', ..self }),
             None => (text.into(), self),
         }
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> char {
-        char::from(Dialect::of(text, &ReadSpec::default()).delimiter)
+        char::from(Dialect::detect(text, &ReadSpec::default()).delimiter)
     }
 
     #[test]

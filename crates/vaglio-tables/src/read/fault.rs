@@ -35,7 +35,7 @@ pub enum FaultKind {
 }
 
 /// Error of an invalid cell.
-pub(super) fn of_fault(name: &str, fault: Fault, survey: &Survey) -> Error {
+pub(super) fn fault_error(name: &str, fault: Fault, survey: &Survey) -> Error {
     let (file, row) = survey.place(fault.row);
     let file = file.map_or_else(PathBuf::new, PathBuf::clone);
     let Fault { value, count, what, .. } = fault;

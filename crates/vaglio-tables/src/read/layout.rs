@@ -16,7 +16,7 @@ pub(super) enum Layout<'s> {
 
 impl<'s> Layout<'s> {
     /// Layout of a text with this dialect; `None` if its delimiter is one character.
-    pub fn of(dialect: Dialect, spec: &'s ReadSpec) -> Option<Self> {
+    pub fn new(dialect: Dialect, spec: &'s ReadSpec) -> Option<Self> {
         match (&spec.widths, dialect.delimiter) {
             (Some(widths), _) => Some(Layout::Widths(widths)),
             (None, Dialect::BLANKS) => Some(Layout::Blanks),

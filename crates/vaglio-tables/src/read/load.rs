@@ -141,7 +141,7 @@ mod tests {
     fn a_file_that_changes_while_it_is_read_is_noticed() {
         let path = folder_of("load").join("growing.csv");
         let open = || File::open(&path).unwrap();
-        let all = Budget::of(u64::MAX);
+        let all = Budget::new(u64::MAX);
         std::fs::write(&path, "a,b\n1,2\n").unwrap();
         assert_eq!(read(&path, open(), all, || {}).unwrap(), b"a,b\n1,2\n");
         let append = || File::options().append(true).open(&path).unwrap().write_all(b"3,4\n").unwrap();
@@ -162,14 +162,14 @@ mod tests {
     fn what_is_larger_than_the_memory_is_not_read() {
         let path = folder_of("load").join("large.csv");
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
-        let error = load(&path, Budget::of(1 << 33), DigestKind::Blake3).err().unwrap();
+        let error = load(&path, Budget::new(1 << 33), DigestKind::Blake3).err().unwrap();
         assert_eq!(error.field(), Some("limits.memory"));
         let message = error.to_string();
         assert!(message.contains("large.csv would take about 1.1 TB beside the "), "{message}");
         assert!(message.ends_with("and the limit is 8.6 GB; read a smaller file, or raise the limit"), "{message}");
         if cfg!(target_os = "linux") {
             let error =
-                load(Path::new("/dev/zero"), Budget::of(200_000_000), DigestKind::Blake3).err().unwrap().to_string();
+                load(Path::new("/dev/zero"), Budget::new(200_000_000), DigestKind::Blake3).err().unwrap().to_string();
             assert!(error.contains("/dev/zero, read or decompressed, would take about 16.8 MB beside the "), "{error}");
         }
     }

@@ -104,8 +104,8 @@ impl TableFile {
     /// # Errors
     /// Returns the errors of [`Stored::of_batches`].
     #[cfg(feature = "parquet")]
-    pub fn of_batches(path: PathBuf, schema: SchemaRef, batches: Vec<RecordBatch>, budget: Budget) -> Result<Self> {
-        let stored = Stored::of_batches(&path, schema, batches, budget)?;
+    pub fn from_batches(path: PathBuf, schema: SchemaRef, batches: Vec<RecordBatch>, budget: Budget) -> Result<Self> {
+        let stored = Stored::from_batches(&path, schema, batches, budget)?;
         Ok(TableFile { path, body: Body::Stored(Box::new(stored)), fixed: Vec::new(), digest: None, times: 1.0 })
     }
 

@@ -39,7 +39,7 @@ pub fn expanded(path: &Path) -> Result<Vec<PathBuf>> {
 ///
 /// # Errors
 /// Returns the errors of [`expanded`]; [`Error::Setting`] for a file that is named twice.
-pub(super) fn of_all(paths: &[PathBuf]) -> Result<Vec<(PathBuf, bool)>> {
+pub(super) fn all_files(paths: &[PathBuf]) -> Result<Vec<(PathBuf, bool)>> {
     let (mut files, mut seen) = (Vec::new(), HashSet::new());
     for path in paths {
         let is_folder = path.is_dir();

@@ -18,7 +18,7 @@ use crate::{ColumnSurvey, InferredType, Notation, Survey};
 use codes::are_codes;
 pub(super) use codes::is_beyond;
 use dates::{SAMPLE, dates};
-use numbers::{dressed, is_of_other_decimals, no_number, of_decimals};
+use numbers::{decimal_fault, dressed, is_of_other_decimals, no_number};
 pub(super) use numbers::{is_infinite, other_notation};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::numerals::normalized;
@@ -74,14 +74,14 @@ pub(super) fn settle(name: &str, growing: Growing, hint: Hint, rules: &Rules) ->
     let rules = rules.column(name);
     match growing {
         Growing::Numbers(column) => of_numbers(name, column, hint, rules),
-        Growing::Raw(column) => of_text(name, &column, hint, rules),
-        Growing::Sparse(column) => sparse::of_sparse(name, column, hint),
+        Growing::Raw(column) => settle_text(name, &column, hint, rules),
+        Growing::Sparse(column) => sparse::settle_sparse(name, column, hint),
         #[cfg(feature = "parquet")]
         Growing::Dates(column, zoned) => {
             let (missing, first) = (column.missing, column.first_missing.clone());
             let dates = Cells::Dates(column.finish().view().values().into_owned());
             match hint {
-                Hint::Number => Err(of_another_kind(&dates, "is a date")),
+                Hint::Number => Err(kind_fault(&dates, "is a date")),
                 Hint::Class | Hint::Text => Ok(done(name, as_text(&dates), hint, missing, first, None)),
                 _ => {
                     let row = (0..dates.len()).find(|&row| !dates.is_missing(row));
@@ -110,7 +110,7 @@ fn as_words(numbers: &Cells) -> Cells {
 }
 
 /// Fault of a column whose file type contradicts the settings.
-fn of_another_kind(cells: &Cells, is: &str) -> Fault {
+fn kind_fault(cells: &Cells, is: &str) -> Fault {
     let row = (0..cells.len()).find(|&row| !cells.is_missing(row)).unwrap_or(0);
     let wrong = format!("{is} by the format of the file, and data.types says otherwise");
     let remedy = "take the column out of data.types, or write the file with another type".to_owned();
@@ -129,7 +129,7 @@ fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -
         let (missing, first, is_truth) = (column.missing, column.first_missing.clone(), column.is_truth);
         let numbers = Cells::Numbers(column.finish());
         if hint == Hint::Date {
-            return Err(of_another_kind(&numbers, "is a number"));
+            return Err(kind_fault(&numbers, "is a number"));
         }
         let text = if is_truth { as_words(&numbers) } else { as_text(&numbers) };
         return Ok(done(name, text, hint, missing, first, None));
@@ -217,7 +217,7 @@ pub(super) fn truth(cell: &str) -> Option<bool> {
     }
 }
 
-fn of_text(name: &str, column: &RawColumn, hint: Hint, rules: &Rules) -> Outcome {
+fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &Rules) -> Outcome {
     if hint == Hint::Written {
         let cells = Cells::Text(column.cells().map(str::to_owned).collect());
         return Ok(done(name, cells, hint, 0, None, None));
@@ -285,10 +285,10 @@ fn of_text(name: &str, column: &RawColumn, hint: Hint, rules: &Rules) -> Outcome
     if hint == Hint::Auto || hint == Hint::Target {
         let as_other = cells.clone().filter(|cell| is_of_other_decimals(cell, rules)).count();
         if as_other > 0 && nearly_all(as_other + numbers, present) {
-            return Err(of_decimals(column, rules));
+            return Err(decimal_fault(column, rules));
         }
         let sample: Vec<&str> = cells.clone().filter(|cell| !rules.is_missing(cell)).take(SAMPLE).collect();
-        let like_dates = sample.iter().filter(|cell| !DateForm::of(cell, rules.dates).is_empty()).count();
+        let like_dates = sample.iter().filter(|cell| !DateForm::matching(cell, rules.dates).is_empty()).count();
         if nearly_all(like_dates, sample.len()) {
             return dates(name, column, hint, rules, present, &counts);
         }
@@ -316,7 +316,7 @@ fn done(
 
 impl Survey {
     /// Updates types, missing cells and levels for the rows that remain in the table.
-    pub fn of_rows_left(&mut self, table: &Table, hints: &HashMap<String, Hint>) {
+    pub fn update_from(&mut self, table: &Table, hints: &HashMap<String, Hint>) {
         for column in &mut self.columns {
             let Some(cells) = table.get(&column.name) else { continue };
             column.missing = cells.missing().map_or(0, |missing| missing.count);

@@ -58,9 +58,9 @@ impl Sheet {
     /// Fails for a missing header, duplicate names, or a line longer than the widths of its columns.
     pub fn new(path: &Path, mut text: String, spec: &ReadSpec, budget: Budget, kind: DigestKind) -> Result<Self> {
         let mut start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        let mut dialect = Dialect::of(&text[start..], spec);
+        let mut dialect = Dialect::detect(&text[start..], spec);
         let (mut delimiter, mut digest) = (Delimiter::Is(dialect.delimiter), None);
-        if let Some(layout) = Layout::of(dialect, spec) {
+        if let Some(layout) = Layout::new(dialect, spec) {
             let what = format!("{}, laid out,", path.display());
             budget.need(1.1 * text.len() as f64, what, "read a smaller file, or raise the limit")?;
             delimiter = if matches!(layout, Layout::Blanks) { Delimiter::Blanks } else { Delimiter::Auto };

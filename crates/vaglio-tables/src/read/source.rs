@@ -6,7 +6,7 @@ use super::beside::{FileBeside, IS_BESIDE};
 use super::bytes::check_encoding;
 use super::cell::Rules;
 use super::digest::{Digest, written};
-use super::fault::{Fault, of_fault};
+use super::fault::{Fault, fault_error};
 use super::growing::Growing;
 use super::head::share;
 use super::parts::{Body, How, TableFile};
@@ -65,7 +65,7 @@ impl Source {
     /// columns than the first; [`Error::Setting`] for a file named twice, and at `limits.memory` for files that take
     /// more than 80 % of the machine's memory.
     pub fn open(paths: &[PathBuf], spec: &ReadSpec) -> Result<Self> {
-        Source::open_within(paths, spec, Budget::of_machine(), DigestKind::default())
+        Source::open_within(paths, spec, Budget::for_machine(), DigestKind::default())
     }
 
     /// Like [`Source::open`], with a memory limit and a hash function.
@@ -88,7 +88,7 @@ impl Source {
     fn opened(paths: &[PathBuf], how: How<'_>, is_sample: bool) -> Result<Self> {
         let How { spec, budget, digest } = how;
         check_encoding(spec)?;
-        let files = paths::of_all(paths)?;
+        let files = paths::all_files(paths)?;
         let only: Vec<PathBuf> = files.iter().map(|(file, _)| file.clone()).collect();
         let most = share(&only).filter(|_| is_sample);
         let open = |file: PathBuf, folder: bool| match most {
@@ -155,9 +155,9 @@ impl Source {
     /// # Errors
     /// [`Error::Unreadable`] for no columns, duplicate names, and a batch of another schema.
     #[cfg(feature = "parquet")]
-    pub fn of_batches(name: &str, schema: SchemaRef, batches: Vec<RecordBatch>, spec: &ReadSpec) -> Result<Self> {
-        let budget = Budget::of_machine();
-        let part = TableFile::of_batches(PathBuf::from(name), schema, batches, budget)?;
+    pub fn from_batches(name: &str, schema: SchemaRef, batches: Vec<RecordBatch>, spec: &ReadSpec) -> Result<Self> {
+        let budget = Budget::for_machine();
+        let part = TableFile::from_batches(PathBuf::from(name), schema, batches, budget)?;
         let (names, aside) = (part.names(), part.aside().to_vec());
         let (spec, digest) = (spec.clone(), DigestKind::default());
         Ok(Source { parts: vec![part], names, aside, spec, budget, digest, beside: None })
@@ -216,7 +216,7 @@ impl Source {
         let mut survey = Survey { columns: Vec::new(), files };
         let mut table = Vec::with_capacity(columns.len());
         for (name, column) in columns {
-            let (cells, of_column) = column.map_err(|fault| of_fault(&name, fault, &survey))?;
+            let (cells, of_column) = column.map_err(|fault| fault_error(&name, fault, &survey))?;
             table.push((name, cells));
             survey.columns.push(of_column);
         }

@@ -30,7 +30,7 @@ pub(super) enum SparseFormat {
 
 impl SparseFormat {
     /// Format by a file's extension.
-    pub fn of(extension: &str) -> Option<Self> {
+    pub fn from_extension(extension: &str) -> Option<Self> {
         match extension {
             "svm" | "libsvm" | "svmlight" => Some(SparseFormat::Svmlight),
             "npz" => Some(SparseFormat::Npz),
@@ -116,7 +116,7 @@ impl SparseTable {
     pub fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Vec<Growing> {
         let places = places(&self.names);
         let column = |(name, as_numbers): (&&str, &bool)| match places.get(name) {
-            Some(&place) if place < self.columns.len() => of_numbers(&self.columns[place]),
+            Some(&place) if place < self.columns.len() => as_growing(&self.columns[place]),
             Some(&place) => {
                 let empty = || Growing::Raw(RawColumn::default());
                 let mut column = if *as_numbers { Growing::Numbers(NumberColumn::default()) } else { empty() };
@@ -151,7 +151,7 @@ fn warn_of_base(path: &Path) {
 }
 
 /// Column of numbers; with missing cells it becomes dense.
-fn of_numbers(column: &SparseNumbers) -> Growing {
+fn as_growing(column: &SparseNumbers) -> Growing {
     let mut is_whole = true;
     column.view().for_each(|_, value| is_whole &= !value.is_nan());
     if is_whole {

@@ -45,7 +45,7 @@ impl PartRecord {
         bytes
     }
 
-    fn of_bytes(bytes: &[u8]) -> Option<Self> {
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes;
         let mut number = || {
             let (first, others) = rest.split_first_chunk::<8>()?;
@@ -76,7 +76,7 @@ impl RecordAt {
     pub fn read(&self) -> Option<PartRecord> {
         let mut file = File::open(&*self.path).ok()?;
         file.seek(SeekFrom::Start(self.from)).ok()?;
-        PartRecord::of_bytes(&next(&mut file).ok()??)
+        PartRecord::from_bytes(&next(&mut file).ok()??)
     }
 }
 
@@ -135,7 +135,7 @@ impl PartFile {
     }
 
     /// Opens the file of another process.
-    pub fn of_another(path: &Path) -> Self {
+    pub fn from_other_machine(path: &Path) -> Self {
         let name = path.file_stem().and_then(|stem| stem.to_str());
         let index = name.and_then(|name| name.parse().ok());
         PartFile { path: Arc::new(path.to_owned()), index, file: None, length: 0 }
@@ -187,7 +187,7 @@ impl PartFile {
                 }
                 continue;
             }
-            if let Some(part) = PartRecord::of_bytes(&body) {
+            if let Some(part) = PartRecord::from_bytes(&body) {
                 found.push((part.question, part.part, RecordAt { path: Arc::clone(&self.path), from }));
             }
         }

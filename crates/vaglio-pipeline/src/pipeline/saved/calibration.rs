@@ -49,7 +49,7 @@ const MOST_STEPS: usize = 200;
 
 impl Logistic {
     /// The probability for a prediction.
-    pub fn of(&self, prediction: f64) -> f64 {
+    pub fn probability(&self, prediction: f64) -> f64 {
         sigmoid(self.slope * prediction + self.intercept)
     }
 
@@ -84,7 +84,7 @@ impl Logistic {
             // A small ridge on the second derivatives handles equal predictions.
             let (mut aa, mut ab, mut bb, mut a, mut b) = (1e-12, 0.0, 1e-12, 0.0, 0.0);
             for row in rows.clone() {
-                let (x, p) = (predictions[row], map.of(predictions[row]));
+                let (x, p) = (predictions[row], map.probability(predictions[row]));
                 let (first, second) = (weights[row] * (p - target(row)), weights[row] * p * (1.0 - p));
                 (aa, ab, bb) = (aa + second * x * x, ab + second * x, bb + second);
                 (a, b) = (a + first * x, b + first);
@@ -154,7 +154,7 @@ impl Calibration {
 
     /// Fits the calibration on pooled held-out predictions of all folds.
     #[doc(hidden)]
-    pub fn of_held_out(from: HeldOutBy, pooled: &Pooled) -> Option<Self> {
+    pub fn from_held_out(from: HeldOutBy, pooled: &Pooled) -> Option<Self> {
         Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights)
     }
 
@@ -163,7 +163,7 @@ impl Calibration {
     /// preprocessing). Returns `None` if: predictions are averaged over rows; leave-one-out is needed but single rows
     /// are not independent; the work was stopped. Cost: one fit per fold.
     #[doc(hidden)]
-    pub fn of_subset(
+    pub fn from_subset(
         selector: &ValidSelector,
         sample: &Sample,
         (problem, design): (&Problem, &Design),
@@ -182,7 +182,7 @@ impl Calibration {
             };
             let found =
                 last.predicted_held_out(selector, problem, held_out.first()?, &entry.subset, watcher).ok()??;
-            return Calibration::of_rows(HeldOutBy::Folds, design, &found);
+            return Calibration::from_rows(HeldOutBy::Folds, design, &found);
         }
         if entry.is_some_and(|entry| entry.fit != EntryFit::Readout) {
             return None;
@@ -200,11 +200,11 @@ impl Calibration {
         let (subset, lambda) = entry.map_or((&[][..], None), |entry| (&entry.subset[..], entry.score.lambda));
         let found = predicted_held_out(design, &held_out, subset, lambda.or(selection.model.lambda()));
         let from = if is_of_rows { HeldOutBy::LeaveOneOut } else { HeldOutBy::Folds };
-        Calibration::of_rows(from, design, &found.ok().flatten()?)
+        Calibration::from_rows(from, design, &found.ok().flatten()?)
     }
 
     /// Fits the calibration on predictions for rows of a design.
-    fn of_rows(from: HeldOutBy, design: &Design, found: &HeldOutPredictions) -> Option<Self> {
+    fn from_rows(from: HeldOutBy, design: &Design, found: &HeldOutPredictions) -> Option<Self> {
         let HeldOutPredictions { rows, predictions } = found;
         let weights: Vec<f64> = rows.iter().map(|&row| design.weights().map_or(1.0, |all| all[row])).collect();
         Calibration::new(from, design.targets().select(Axis(1), rows).view(), predictions.view(), &weights)
@@ -214,7 +214,7 @@ impl Calibration {
     pub fn probabilities(&self, predictions: ArrayView2<'_, f64>) -> Array2<f64> {
         let (outputs, rows) = predictions.dim();
         if outputs == 1 {
-            let positive = |row: usize| self.maps[0].of(predictions[[0, row]]);
+            let positive = |row: usize| self.maps[0].probability(predictions[[0, row]]);
             return Array2::from_shape_fn(
                 (2, rows),
                 |(class, row)| {
@@ -222,7 +222,8 @@ impl Calibration {
                 },
             );
         }
-        let mut all = Array2::from_shape_fn((outputs, rows), |(o, row)| self.maps[o].of(predictions[[o, row]]));
+        let mut all =
+            Array2::from_shape_fn((outputs, rows), |(o, row)| self.maps[o].probability(predictions[[o, row]]));
         for mut of_row in all.columns_mut() {
             let sum = of_row.sum();
             of_row.mapv_inplace(|p| if sum > 0.0 { p / sum } else { 1.0 / outputs as f64 });
@@ -252,7 +253,7 @@ mod tests {
         let (high, low) = ((of(true) + 1.0) / (of(true) + 2.0), 1.0 / (of(false) + 2.0));
         (0..predictions.len())
             .map(|row| {
-                let (t, p) = (if is_of_class[row] { high } else { low }, map.of(predictions[row]));
+                let (t, p) = (if is_of_class[row] { high } else { low }, map.probability(predictions[row]));
                 -weights[row] * (t * p.ln() + (1.0 - t) * (1.0 - p).ln())
             })
             .sum()
@@ -293,7 +294,10 @@ mod tests {
         assert!(map.slope > 0.5 && map.slope.is_finite());
         // Two rows at each end reach their smoothed targets there.
         let map = Logistic::fitted(&[-1.0, -1.0, 1.0], &[false, false, true], &[1.0; 3]);
-        assert!((map.of(-1.0) - 0.25).abs() < 1e-6 && (map.of(1.0) - 2.0 / 3.0).abs() < 1e-6, "{map:?}");
+        assert!(
+            (map.probability(-1.0) - 0.25).abs() < 1e-6 && (map.probability(1.0) - 2.0 / 3.0).abs() < 1e-6,
+            "{map:?}"
+        );
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub fn scaled(maps: &[Box<dyn FittedMap>], name: &str) -> std::result::Result<Sc
 }
 
 /// Reduces fitted maps to those that make these columns.
-pub(super) fn of_outputs(maps: Vec<Box<dyn FittedMap>>, inputs: &[String]) -> Vec<Box<dyn FittedMap>> {
+pub(super) fn needed_maps(maps: Vec<Box<dyn FittedMap>>, inputs: &[String]) -> Vec<Box<dyn FittedMap>> {
     let mut names = inputs.to_vec();
     let mut own: Vec<Box<dyn FittedMap>> = Vec::with_capacity(maps.len());
     for map in maps.into_iter().rev() {
@@ -110,7 +110,7 @@ impl Chain<'_> {
     /// Fails for a missing column and for a cell that the maps cannot handle.
     pub(crate) fn inputs_of(&self, mut table: Table) -> Result<(Columns, Table)> {
         for map in self.maps {
-            unless_too_large(&**map, &table, Budget::of_machine())?;
+            unless_too_large(&**map, &table, Budget::for_machine())?;
             table = map.transform(table)?;
         }
         let names: Vec<String> = table.names().map(str::to_owned).collect();

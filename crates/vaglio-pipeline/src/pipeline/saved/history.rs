@@ -21,7 +21,7 @@ enum HistoryCells {
 }
 
 impl HistoryCells {
-    fn of(cells: &Cells) -> Self {
+    fn from_cells(cells: &Cells) -> Self {
         let all = |values: &[f64]| values.iter().map(|x| Some(*x).filter(|x| !x.is_nan())).collect();
         match cells {
             Cells::Numbers(numbers) => HistoryCells::Numbers(all(&numbers.view().values())),
@@ -43,8 +43,8 @@ impl HistoryCells {
 impl History {
     /// Copies the cells of columns.
     #[doc(hidden)]
-    pub fn of(columns: impl Iterator<Item = (String, Cells)>) -> Self {
-        History { columns: columns.map(|(name, cells)| (name, HistoryCells::of(&cells))).collect() }
+    pub fn new(columns: impl Iterator<Item = (String, Cells)>) -> Self {
+        History { columns: columns.map(|(name, cells)| (name, HistoryCells::from_cells(&cells))).collect() }
     }
 
     /// Converts the rows to a table.

@@ -1,6 +1,6 @@
 //! Prediction intervals from the models of outer folds (CV+).
 
-use super::chain::{Chain, of_outputs};
+use super::chain::{Chain, needed_maps};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, FittedMap, Model, Result, Table, TargetUnits};
@@ -121,7 +121,7 @@ impl FoldModel {
         (inputs, model): (Vec<String>, Model),
         residuals: Vec<Vec<f64>>,
     ) -> Self {
-        FoldModel { target_scales, maps: of_outputs(maps, &inputs), inputs, model, residuals }
+        FoldModel { target_scales, maps: needed_maps(maps, &inputs), inputs, model, residuals }
     }
 
     fn chain(&self, outputs: usize) -> Chain<'_> {

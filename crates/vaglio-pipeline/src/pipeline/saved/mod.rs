@@ -9,7 +9,7 @@ mod read_options;
 
 pub use calibration::{Calibration, HeldOutBy, Logistic};
 pub(crate) use chain::Chain;
-use chain::of_outputs;
+use chain::needed_maps;
 pub use history::History;
 pub use intervals::{FoldModel, IntervalEnds, SavedIntervals};
 pub use origin::MadeBy;
@@ -139,7 +139,7 @@ impl SavedModel {
         inputs: Vec<String>,
         model: Model,
     ) -> Self {
-        let maps = of_outputs(maps, &inputs);
+        let maps = needed_maps(maps, &inputs);
         let mut saved = SavedModel {
             task,
             outputs,
@@ -237,7 +237,7 @@ impl SavedModel {
         };
         // The parts are parsed twice and take more memory than their text.
         let what = format!("{}, with what it describes,", path.display());
-        Budget::of_machine().need(8.0 * bytes.len() as f64, what, "take a machine with more memory")?;
+        Budget::for_machine().need(8.0 * bytes.len() as f64, what, "take a machine with more memory")?;
         let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".into()))?;
         SavedModel::from_text(&text, path)
     }
@@ -322,7 +322,7 @@ impl SavedModel {
         let calibration = self.calibration.as_ref()?;
         match &self.task {
             Task::Binary { positive, .. } => {
-                let at = calibration.maps.first()?.of(0.0);
+                let at = calibration.maps.first()?.probability(0.0);
                 let message = format!(
                     "`label` is `{positive}` where `proba_{positive}` is above {at:.3}, not 0.5: it follows the sign of the \
                      prediction, and probabilities are calibrated on the classes as they are in training"

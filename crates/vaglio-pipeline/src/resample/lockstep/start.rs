@@ -18,7 +18,7 @@ pub(in crate::resample) struct FoldStart {
 
 impl Reached {
     /// State at the first checkpoint, at the λ with these indices.
-    pub(super) fn of(starts: &[FoldStart], places: &[usize]) -> Self {
+    pub(super) fn from_starts(starts: &[FoldStart], places: &[usize]) -> Self {
         let trails = |start: &FoldStart| places.iter().map(|&at| start.walks[at].0.clone()).collect();
         let is_paused = |&at: &usize| starts.iter().any(|start| start.walks[at].1);
         Reached { trails: starts.iter().map(trails).collect(), paused: places.iter().map(is_paused).collect() }

@@ -26,7 +26,7 @@ const CHECKPOINTS: [usize; 9] = [20, 25, 30, 35, 40, 45, 50, 55, 60];
 fn end_of(lowest: usize, patience: usize) -> usize {
     let curve = |size: usize| vec![1.0 + (size as f64 - lowest as f64).abs(); 8];
     let ended = |&checkpoint: &usize| {
-        let trails = [Trail::of_losses(checkpoint, curve)];
+        let trails = [Trail::from_losses(checkpoint, curve)];
         let active = [(Matched::new(&trails, (1000, 1)), true)];
         ends(&Squared, Some(patience), &active, &[], checkpoint).unwrap()[0]
     };
@@ -68,12 +68,12 @@ fn a_lambda_far_above_the_lowest_is_given_up_and_a_noisy_one_is_not() {
         }
     };
     for (above, noise, is_given_up) in [(3.0, 0.5, true), (3.0, 6.0, false), (0.0, 0.0, false)] {
-        let (best, other) = ([Trail::of_losses(20, curve(0.0, 0.0))], [Trail::of_losses(20, curve(above, noise))]);
+        let (best, other) = ([Trail::from_losses(20, curve(0.0, 0.0))], [Trail::from_losses(20, curve(above, noise))]);
         let matched = |trails| (Matched::new(trails, (1000, 1)), true);
         let found = ends(&Squared, Some(10), &[matched(&other), matched(&best)], &[], 20).unwrap();
         assert_eq!(found, [is_given_up, false]);
         // Ended searches are still compared, up to the same size.
-        let beyond = [Trail::of_losses(40, |size| if size > 20 { vec![0.0; 64] } else { curve(0.0, 0.0)(size) })];
+        let beyond = [Trail::from_losses(40, |size| if size > 20 { vec![0.0; 64] } else { curve(0.0, 0.0)(size) })];
         let found = ends(&Squared, Some(10), &[matched(&other)], &[matched(&beyond).0], 20).unwrap();
         assert_eq!(found, [is_given_up]);
     }
@@ -192,7 +192,7 @@ fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
     for (search, lambdas) in searches {
         let held = picked(search.clone(), lambdas);
         // Memory for no fold, and for fewer than all folds.
-        for room in [Room::of(0.0, 1.0), Room::of(3.0, 1.0)] {
+        for room in [Room::new(0.0, 1.0), Room::new(3.0, 1.0)] {
             let anew = picked_in(room, search.clone(), lambdas);
             assert_eq!(anew.chosen, held.chosen, "{search:?}");
             assert_eq!(anew.searched.path, held.searched.path, "{search:?}");
@@ -229,7 +229,7 @@ fn folds_that_others_have_begun_go_on_to_the_same_result() {
     ];
     for (search, lambdas) in searches {
         let whole = picked(search.clone(), lambdas);
-        for room in [Room::default(), Room::of(0.0, 1.0)] {
+        for room in [Room::default(), Room::new(0.0, 1.0)] {
             let notebook = Arc::new(Notebook::default());
             let journal = || Journal::new(Arc::clone(&notebook) as _);
             let (selector, sample, design) = prepared_in(room, search.clone(), lambdas);

@@ -30,7 +30,7 @@ pub(in crate::read) struct GrowingColumn {
 impl GrowingColumn {
     /// An empty column for a field of numbers, booleans, text or dates, with an expected number of rows; numbers may be
     /// stored in single precision.
-    pub fn of(path: &Path, field: &Field, rows: usize, is_single: bool) -> Result<Self> {
+    pub fn new(path: &Path, field: &Field, rows: usize, is_single: bool) -> Result<Self> {
         let dates = || NumberColumn::expecting(rows);
         let numbers = || dates().in_single(is_single);
         let cells = match plain_type(field) {

@@ -44,7 +44,7 @@ struct Direct {
 
 impl Values {
     /// Physical type of a column; `None` if it is nested or not a plain number.
-    fn of(metadata: &ParquetMetaData, leaf: usize, field: &Field) -> Option<Self> {
+    fn new(metadata: &ParquetMetaData, leaf: usize, field: &Field) -> Option<Self> {
         let column = metadata.file_metadata().schema_descr().column(leaf);
         if column.max_def_level() > 1 || column.max_rep_level() > 0 || column.path().parts().len() != 1 {
             return None;
@@ -105,7 +105,7 @@ impl Stored {
         let schema = metadata.file_metadata().schema_descr();
         // The root is the leaf, unless nested ones precede it.
         let leaf = (index..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == index)?;
-        let values = Values::of(metadata, leaf, self.schema.field(index))?;
+        let values = Values::new(metadata, leaf, self.schema.field(index))?;
         Some(Direct { leaf, values, column: self.empty(&[index]).ok()?.pop()? })
     }
 }

@@ -80,7 +80,7 @@ impl Blocks {
     ///
     /// # Errors
     /// Fails like [`Blocks::new`].
-    pub fn of_stream(path: &Path, kept: &Kept, budget: Budget) -> Result<Self> {
+    pub fn from_stream(path: &Path, kept: &Kept, budget: Budget) -> Result<Self> {
         let failed = |error: ArrowError| unreadable(path, error.to_string());
         let cut = || damaged(path, "a message is longer than what is left of it");
         let read = |at: u64, length: usize| {
@@ -178,7 +178,7 @@ impl Blocks {
         places: std::ops::Range<usize>,
     ) -> std::result::Result<(), ArrowError> {
         for block in &self.dictionaries[places] {
-            decoder.read_dictionary(block, &of_block(kept, block)?.into())?;
+            decoder.read_dictionary(block, &block_bytes(kept, block)?.into())?;
         }
         Ok(())
     }
@@ -194,7 +194,7 @@ impl Blocks {
         place: usize,
     ) -> std::result::Result<Option<RecordBatch>, ArrowError> {
         let block = &self.batches[place];
-        decoder.read_record_batch(block, &of_block(kept, block)?.into())
+        decoder.read_record_batch(block, &block_bytes(kept, block)?.into())
     }
 
     /// Stored bytes of the batch at a place.
@@ -204,7 +204,7 @@ impl Blocks {
 }
 
 /// Bytes of a block within the file.
-fn of_block(kept: &Kept, block: &Block) -> std::result::Result<Bytes, ArrowError> {
+fn block_bytes(kept: &Kept, block: &Block) -> std::result::Result<Bytes, ArrowError> {
     let length = block.metaDataLength() as usize + block.bodyLength() as usize;
     let bytes = kept.get_bytes(block.offset() as u64, length);
     bytes.map_err(|error| ArrowError::IpcError(error.to_string()))

@@ -36,7 +36,7 @@ impl ArrowRows {
         let begins = if is_stream { &[] } else { ARROW };
         let Some(kept) = Kept::on_disk(path, begins)? else { return Ok(None) };
         let blocks = match is_stream {
-            true => Blocks::of_stream(path, &kept, budget)?,
+            true => Blocks::from_stream(path, &kept, budget)?,
             false => Blocks::new(path, &kept, budget)?,
         };
         Ok(Some(ArrowRows { kept, blocks, budget, decoder: None, next: 0, decoded: 0, left: None, most: 1 }))

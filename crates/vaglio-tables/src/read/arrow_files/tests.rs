@@ -53,7 +53,7 @@ fn batches_of_a_program_are_read_as_their_file() {
         ("coded", Arc::new(words())),
     ]);
     let parts = vec![whole.slice(0, 1), whole.slice(1, 0), whole.slice(1, 2)];
-    let of = |parts: Vec<RecordBatch>| Source::of_batches("the frame", whole.schema(), parts, &ReadSpec::default());
+    let of = |parts: Vec<RecordBatch>| Source::from_batches("the frame", whole.schema(), parts, &ReadSpec::default());
     let wanted = Wanted { filter: ColumnFilter::except(["x"]), ..Wanted::default() };
     let (table, survey) = of(parts).unwrap().read(&wanted).unwrap();
     let file = Source::open(&write("batches", &whole)[1..], &ReadSpec::default()).unwrap();
@@ -63,7 +63,7 @@ fn batches_of_a_program_are_read_as_their_file() {
     let error = of(vec![batch(vec![("y", Arc::new(Float64Array::from(vec![1.0])))])]).unwrap_err().to_string();
     assert_eq!(error, "the frame: batch 1 has another schema than the table");
     let infinite = batch(vec![("x", Arc::new(Float64Array::from(vec![1.0, f64::INFINITY])))]);
-    let source = Source::of_batches("the frame", infinite.schema(), vec![infinite], &ReadSpec::default()).unwrap();
+    let source = Source::from_batches("the frame", infinite.schema(), vec![infinite], &ReadSpec::default()).unwrap();
     let error = source.read(&Wanted::default()).unwrap_err().to_string();
     assert!(error.starts_with("the frame: row 2, column `x`: inf is not a finite number"), "{error}");
 }
@@ -79,7 +79,7 @@ fn columns_of_files_that_are_0_nearly_everywhere_are_sparse() {
         let sparse = |(_, cells): &(String, Cells)| matches!(cells.numbers(), Some(vaglio_core::Column::Sparse(_)));
         table.columns().iter().map(sparse).collect::<Vec<bool>>()
     };
-    let source = Source::of_batches("the frame", whole.schema(), vec![whole.clone()], &ReadSpec::default()).unwrap();
+    let source = Source::from_batches("the frame", whole.schema(), vec![whole.clone()], &ReadSpec::default()).unwrap();
     let (dense, of_dense) = source.read(&Wanted::default()).unwrap();
     assert_eq!(is_sparse(&dense), [false; 3]);
     for path in write("thin", &whole) {

@@ -40,7 +40,7 @@ enum StoredFile {
 
 impl StoredRows {
     /// A Parquet file. `None` for one whose fault will be told when it is read as a whole.
-    pub fn of_parquet(path: &Path, budget: Budget) -> Option<Self> {
+    pub fn open_parquet(path: &Path, budget: Budget) -> Option<Self> {
         let read = || {
             let Some(file) = Kept::on_disk(path, PARQUET)? else { return Ok(None) };
             let metadata = footer(path, &file)?;
@@ -48,24 +48,24 @@ impl StoredRows {
             check_pages(path, metadata.metadata(), BufReader::new(file.from(0)), budget)?;
             let rows = metadata.metadata().file_metadata().num_rows() as usize;
             let (schema, metadata) = (metadata.schema().clone(), with_dictionaries(metadata));
-            StoredRows::of(path, StoredFile::Parquet(file, metadata, None), schema, rows, budget).map(Some)
+            StoredRows::new(path, StoredFile::Parquet(file, metadata, None), schema, rows, budget).map(Some)
         };
         guarded(path, read).ok().flatten().filter(|rows| !rows.names.is_empty())
     }
 
     /// Opens an Arrow file or stream; `None` like [`StoredRows::of_parquet`].
-    pub fn of_arrow(path: &Path, is_stream: bool, budget: Budget) -> Option<Self> {
+    pub fn open_arrow(path: &Path, is_stream: bool, budget: Budget) -> Option<Self> {
         let read = || match ArrowRows::open(path, is_stream, budget)? {
             Some(rows) => {
                 let (schema, count) = (rows.schema(), rows.rows());
-                StoredRows::of(path, StoredFile::Arrow(rows), schema, count, budget).map(Some)
+                StoredRows::new(path, StoredFile::Arrow(rows), schema, count, budget).map(Some)
             }
             None => Ok(None),
         };
         guarded(path, read).ok().flatten().filter(|rows| !rows.names.is_empty())
     }
 
-    fn of(path: &Path, format: StoredFile, schema: SchemaRef, rows: usize, budget: Budget) -> Result<Self> {
+    fn new(path: &Path, format: StoredFile, schema: SchemaRef, rows: usize, budget: Budget) -> Result<Self> {
         let names = checked_names(path, schema.fields().iter().map(|field| field.name().clone()).collect())?;
         Ok(StoredRows { names, format, schema, rows, budget, indices: Vec::new(), places: Vec::new(), most: 1 })
     }
@@ -113,7 +113,7 @@ impl StoredRows {
             };
             let Some(batch) = batch else { return check_rows(path, said, first).map(|()| Vec::new()) };
             let column = |place: &usize| {
-                let mut column = GrowingColumn::of(path, schema.field(indices[*place]), 0, false)?;
+                let mut column = GrowingColumn::new(path, schema.field(indices[*place]), 0, false)?;
                 column.append(path, batch.column(*place), budget)?;
                 Ok(column.cells)
             };

@@ -35,16 +35,16 @@ impl OpenFile {
         let Some(mut plain) = Plain::open(path) else { return Ok(None) };
         let Some(body) = plain.begin().and_then(|()| kind(path, &plain.head).ok()).and_then(|kind| match kind {
             FileKind::Text => {
-                TextRows::new(path, plain, spec, Budget::of_machine()).map(|rows| Body::Text(Box::new(rows)))
+                TextRows::new(path, plain, spec, Budget::for_machine()).map(|rows| Body::Text(Box::new(rows)))
             }
             #[cfg(feature = "parquet")]
             FileKind::Parquet if !plain.is_compressed => {
-                StoredRows::of_parquet(path, Budget::of_machine()).map(|rows| Body::Stored(Box::new(rows)))
+                StoredRows::open_parquet(path, Budget::for_machine()).map(|rows| Body::Stored(Box::new(rows)))
             }
             #[cfg(feature = "parquet")]
             FileKind::Arrow | FileKind::ArrowStream if !plain.is_compressed => {
                 let is_stream = kind == FileKind::ArrowStream;
-                StoredRows::of_arrow(path, is_stream, Budget::of_machine()).map(|rows| Body::Stored(Box::new(rows)))
+                StoredRows::open_arrow(path, is_stream, Budget::for_machine()).map(|rows| Body::Stored(Box::new(rows)))
             }
             _ => None,
         }) else {

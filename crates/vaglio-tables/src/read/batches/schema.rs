@@ -43,7 +43,7 @@ impl Known {
             (Hint::Written | Hint::Class | Hint::Text | Hint::Number | Hint::Auto, _) | (Hint::Date, None) => {}
             (Hint::Date, Some(sample)) => {
                 for cell in sample.iter().filter(|cell| !rules.is_missing(cell)) {
-                    let [form] = DateForm::of(cell, rules.dates)[..] else { return None };
+                    let [form] = DateForm::matching(cell, rules.dates)[..] else { return None };
                     if *known.dates.get_or_insert(form) != form {
                         return None;
                     }
@@ -58,15 +58,15 @@ impl Known {
     /// Converts the cells of some rows; rows count from the first of these.
     pub fn settle(&mut self, column: Growing) -> Outcome {
         match (column, self.hint) {
-            (Growing::Raw(column), _) if self.is_numbers => self.of_numbers(&column),
-            (Growing::Raw(column), Hint::Date) => self.of_dates(&column),
+            (Growing::Raw(column), _) if self.is_numbers => self.settle_numbers(&column),
+            (Growing::Raw(column), Hint::Date) => self.settle_dates(&column),
             (Growing::Raw(column), Hint::Written) => {
-                self.of_text(column.cells().map(str::to_owned).collect(), column.cells())
+                self.settle_text(column.cells().map(str::to_owned).collect(), column.cells())
             }
             (Growing::Raw(column), hint) => {
                 let cells = column.cells().map(str::trim);
                 let text = |cell: &str| if self.rules.is_missing(cell) { String::new() } else { cell.to_owned() };
-                let (cells, survey) = self.of_text(cells.clone().map(text).collect(), cells)?;
+                let (cells, survey) = self.settle_text(cells.clone().map(text).collect(), cells)?;
                 let note = (column.is_digits && hint == Hint::Auto).then(|| BEYOND_DOUBLES.to_owned());
                 Ok((cells, ColumnSurvey { note, ..survey }))
             }
@@ -77,14 +77,14 @@ impl Known {
         }
     }
 
-    fn of_text<'c>(&self, text: Vec<String>, written: impl Iterator<Item = &'c str>) -> Outcome {
+    fn settle_text<'c>(&self, text: Vec<String>, written: impl Iterator<Item = &'c str>) -> Outcome {
         let missing = text.iter().filter(|cell| cell.is_empty()).count();
         let first = text.iter().zip(written).enumerate().find(|(_, (cell, _))| cell.is_empty());
         let first = first.map(|(row, (_, written))| (row, written.to_owned()));
         Ok((Cells::Text(text), self.survey(InferredType::Class, missing, first)))
     }
 
-    fn of_numbers(&mut self, column: &RawColumn) -> Outcome {
+    fn settle_numbers(&mut self, column: &RawColumn) -> Outcome {
         let mut numbers = NumberColumn::default();
         let mut bad: Option<(usize, &str, usize)> = None;
         let mut notation = Notation::default();
@@ -153,7 +153,7 @@ impl Known {
         }
     }
 
-    fn of_dates(&mut self, column: &RawColumn) -> Outcome {
+    fn settle_dates(&mut self, column: &RawColumn) -> Outcome {
         let mut seconds = Vec::with_capacity(column.rows());
         let (mut missing, mut first) = (0, None);
         for (row, cell) in column.cells().map(str::trim).enumerate() {

@@ -25,7 +25,7 @@ pub(super) fn dates(
     };
     let mut forms: Vec<(DateForm, usize)> = Vec::new();
     for (_, cell) in cells().take(SAMPLE) {
-        for form in DateForm::of(cell, rules.dates) {
+        for form in DateForm::matching(cell, rules.dates) {
             if forms.iter().all(|(known, _)| *known != form) {
                 forms.push((form, 0));
             }

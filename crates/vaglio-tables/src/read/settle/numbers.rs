@@ -99,7 +99,7 @@ pub(in crate::read) fn is_infinite(cell: &str, rules: &Rules) -> bool {
 }
 
 /// Fault of a column with the other decimal mark.
-pub(super) fn of_decimals(column: &RawColumn, rules: &Rules) -> Fault {
+pub(super) fn decimal_fault(column: &RawColumn, rules: &Rules) -> Fault {
     let other = if rules.comma { "." } else { "," };
     let odd = || column.cells().map(str::trim).enumerate().filter(|(_, cell)| is_of_other_decimals(cell, rules));
     let (row, value) = odd().next().map_or((0, ""), |first| first);

@@ -1,14 +1,14 @@
 //! Columns of sparse files: always numbers.
 
-use super::{Hint, Outcome, as_text, done, of_another_kind};
+use super::{Hint, Outcome, as_text, done, kind_fault};
 use crate::InferredType;
 use vaglio_core::{Cells, Column, SparseNumbers};
 
 /// Cells of a column without missing ones.
-pub(super) fn of_sparse(name: &str, column: SparseNumbers, hint: Hint) -> Outcome {
+pub(super) fn settle_sparse(name: &str, column: SparseNumbers, hint: Hint) -> Outcome {
     let cells = Cells::Numbers(column.into());
     match hint {
-        Hint::Date => Err(of_another_kind(&cells, "is a number")),
+        Hint::Date => Err(kind_fault(&cells, "is a number")),
         _ if hint.wants_text() => Ok(done(name, as_text(&cells), hint, 0, None, None)),
         _ => Ok(done(name, cells, hint, 0, None, None)),
     }

@@ -20,7 +20,7 @@ use vaglio_core::{Error, Result, Table};
 
 /// Returns a budget of `more` bytes above the current resident size.
 fn budget(more: u64) -> Budget {
-    Budget::of(resident().unwrap_or(0) + more)
+    Budget::new(resident().unwrap_or(0) + more)
 }
 
 fn read(path: &Path, budget: Budget) -> Result<Table> {
@@ -323,7 +323,7 @@ fn columns_with_and_without_dictionaries_are_read_alike() {
         vec![("w", of(&words)), ("m", of(&many)), ("s", Arc::new(StringArray::from(sparse.clone())) as ArrayRef)];
     let path = parquet("plain.parquet", table);
     let bytes = std::fs::read(&path).unwrap();
-    let stored = Stored::new(&path, bytes, FileKind::Parquet, Budget::of(u64::MAX)).unwrap();
+    let stored = Stored::new(&path, bytes, FileKind::Parquet, Budget::new(u64::MAX)).unwrap();
     let found = stored.read(&["m", "s", "w"]).unwrap();
     let cells = |at: usize| match &found[at] {
         super::super::Growing::Raw(column) => column.cells().map(str::to_owned).collect::<Vec<_>>(),
@@ -346,7 +346,7 @@ fn of_large_files_the_first_rows_are_read_and_the_others_counted() {
     batches.iter().for_each(|batch| writer.write(batch).unwrap());
     writer.finish().unwrap();
     for (path, kind) in [(path, FileKind::Parquet), (file, FileKind::Arrow), (stream, FileKind::ArrowStream)] {
-        let stored = Stored::sampled(&path, kind, Budget::of(u64::MAX)).unwrap();
+        let stored = Stored::sampled(&path, kind, Budget::new(u64::MAX)).unwrap();
         assert_eq!(stored.times(), 1.25);
         assert_eq!(stored.read(&["x"]).unwrap()[0].rows(), 2_000_000);
     }
@@ -356,18 +356,18 @@ fn of_large_files_the_first_rows_are_read_and_the_others_counted() {
 fn memory_is_asked_for_while_rows_are_read() {
     let rows = 1_000_000;
     let path = parquet("many.parquet", vec![("x", Arc::new(Float64Array::from(vec![0.5; rows])) as ArrayRef)]);
-    let error = read(&path, Budget::of(1 << 20)).map(|table| table.rows()).unwrap_err().to_string();
+    let error = read(&path, Budget::new(1 << 20)).map(|table| table.rows()).unwrap_err().to_string();
     assert!(
         error.contains("many.parquet, while it is read, would take about 4.") && error.contains("is 1.0 MB"),
         "{error}"
     );
     let text = "x,y\n".to_owned() + &"1,2\n".repeat(400_000);
-    let (all, spec) = (Budget::of(u64::MAX), ReadSpec::default());
+    let (all, spec) = (Budget::new(u64::MAX), ReadSpec::default());
     let sheet = super::super::super::sheet::Sheet::new(&path, text, &spec, all, DigestKind::Blake3).unwrap();
     let rules = super::super::super::cell::Rules::new(&ReadSpec::default());
     let read = |budget: Budget| sheet.read(&["x"], &[true], &rules, budget).map(|columns| columns[0].rows());
-    assert_eq!(read(Budget::of(u64::MAX)).unwrap(), 400_000);
-    assert_eq!(read(Budget::of(1 << 20)).unwrap_err().field(), Some("limits.memory"));
+    assert_eq!(read(Budget::new(u64::MAX)).unwrap(), 400_000);
+    assert_eq!(read(Budget::new(1 << 20)).unwrap_err().field(), Some("limits.memory"));
 }
 
 #[test]

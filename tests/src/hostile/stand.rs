@@ -70,7 +70,7 @@ impl Attempt {
     }
 
     fn note<T>(&mut self, outcome: Result<T>) -> Option<T> {
-        outcome.map_err(|error| self.messages.push(said::of_error(error))).ok()
+        outcome.map_err(|error| self.messages.push(said::error_message(error))).ok()
     }
 }
 
@@ -171,7 +171,7 @@ impl Stand {
     fn plan(&self, bytes: &[u8], limit: u64, attempt: &mut Attempt) -> std::io::Result<()> {
         let path = self.folder.join("p.yaml");
         std::fs::write(&path, bytes)?;
-        let planned = said::of_plan(&path, &[format!("limits.memory={limit}")]);
+        let planned = said::plan_message(&path, &[format!("limits.memory={limit}")]);
         attempt.is_read = planned.is_ok();
         match planned {
             Ok(text) => attempt.printed = text,

@@ -79,6 +79,15 @@ pub(crate) fn check(contestants: &[Search], criterion: &dyn Criterion, design: &
     each(contestants, |search| search.check(criterion, design)).map(drop)
 }
 
+/// Refuses a size rule other than cross-validation.
+pub(crate) fn check_choice(choose: &Choose) -> Result<()> {
+    if matches!(choose, Choose::Auto | Choose::CrossValidated(_)) {
+        return Ok(());
+    }
+    let message = "searches compete by cross-validation; leave it out, or give its folds, as in {folds: 10}";
+    Err(Error::setting("choose", message))
+}
+
 impl SearchStrategy for Race {
     /// Walks the first search.
     fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
@@ -86,10 +95,6 @@ impl SearchStrategy for Race {
     }
 
     fn extent(&self, space: &Space<'_>) -> Result<Outline> {
-        if !matches!(space.settings.choose, Choose::Auto | Choose::CrossValidated(_)) {
-            let message = "searches compete by cross-validation; leave it out, or give its folds, as in {folds: 10}";
-            return Err(Error::setting("choose", message));
-        }
         first(&self.of)?;
         let all = each(&self.of, |search| search.outline(space.design))?;
         let sum = |a: Outline, b: &Outline| Outline {

@@ -91,7 +91,11 @@ impl Search {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] with the field's path inside this search.
     pub fn check_settings(&self) -> Result<()> {
-        self.strategy.traits().check?;
+        let StrategyTraits { moves, check, .. } = self.strategy.traits();
+        check?;
+        if let Moves::Race(_) = moves {
+            race::check_choice(&self.settings.choose)?;
+        }
         self.settings.check()
     }
 

@@ -97,30 +97,6 @@ impl Lars {
         Search::new(Lars::default()).max_features(max_features)
     }
 
-    /// Refuses a choice of columns that are no model of the path, and signs of weights that the model does not have.
-    fn check_model(&self, settings: &SearchSettings) -> Result<()> {
-        let refused = |field: &str, message: &str| Err(Error::setting(field, message));
-        let has_signs = settings.constraints.as_ref().is_some_and(|constraints| !constraints.signs.is_empty());
-        if self.coefficients == PathCoefficients::Path && has_signs {
-            return refused(
-                "constraints.signs",
-                "signs are those of the readout's weights, and the model has the path's coefficients; use `refit`",
-            );
-        }
-        if self.coefficients == PathCoefficients::Path && matches!(settings.choose, Choose::FalseDiscoveries(_)) {
-            return refused("choose", "the confirmed columns are no model of the path; use `coefficients: refit`");
-        }
-        if self.penalties.is_some()
-            && !matches!(settings.choose, Choose::Auto | Choose::Last | Choose::CrossValidated(_))
-        {
-            return refused(
-                "choose",
-                "a penalty is chosen by cross-validation, as in {folds: 10}, or it is the `last`; leave `choose` out",
-            );
-        }
-        Ok(())
-    }
-
     fn check_penalties(&self) -> Result<()> {
         match &self.penalties {
             Some(_) if self.coefficients != PathCoefficients::Path => Err(Error::setting(
@@ -131,6 +107,32 @@ impl Lars {
             None => Ok(()),
         }
     }
+}
+
+/// Refuses a choice of columns that are no model of the path, and signs of weights that the model does not have.
+pub(crate) fn check_settings(
+    settings: &SearchSettings,
+    coefficients: PathCoefficients,
+    has_penalties: bool,
+) -> Result<()> {
+    let refused = |field: &str, message: &str| Err(Error::setting(field, message));
+    let has_signs = settings.constraints.as_ref().is_some_and(|constraints| !constraints.signs.is_empty());
+    if coefficients == PathCoefficients::Path && has_signs {
+        return refused(
+            "constraints.signs",
+            "signs are those of the readout's weights, and the model has the path's coefficients; use `refit`",
+        );
+    }
+    if coefficients == PathCoefficients::Path && matches!(settings.choose, Choose::FalseDiscoveries(_)) {
+        return refused("choose", "the confirmed columns are no model of the path; use `coefficients: refit`");
+    }
+    if has_penalties && !matches!(settings.choose, Choose::Auto | Choose::Last | Choose::CrossValidated(_)) {
+        return refused(
+            "choose",
+            "a penalty is chosen by cross-validation, as in {folds: 10}, or it is the `last`; leave `choose` out",
+        );
+    }
+    Ok(())
 }
 
 /// Refuses criteria that have no geometry, or none with the model that is asked for.
@@ -207,7 +209,6 @@ impl SearchStrategy for Lars {
 
     /// The steps are at most the events for which the path is followed.
     fn extent(&self, space: &Space<'_>) -> Result<Outline> {
-        self.check_model(&space.settings)?;
         if let Some(bias) = space.design.bias().filter(|bias| space.group_of(*bias).is_some()) {
             return Err(Error::without_spread(&space.design.names()[bias]));
         }

@@ -93,8 +93,12 @@ impl Search {
     pub fn check_settings(&self) -> Result<()> {
         let StrategyTraits { moves, check, .. } = self.strategy.traits();
         check?;
-        if let Moves::Race(_) = moves {
-            race::check_choice(&self.settings.choose)?;
+        match moves {
+            Moves::GeometryPath { coefficients, penalties } => {
+                lars::check_settings(&self.settings, coefficients, penalties.is_some())?;
+            }
+            Moves::Race(_) => race::check_choice(&self.settings.choose)?,
+            _ => {}
         }
         self.settings.check()
     }
@@ -104,9 +108,9 @@ impl Search {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] or [`vaglio_core::Error::UnknownName`] with the field's path inside this search.
     pub fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
-        let StrategyTraits { moves, unused, check, patience, is_within_rows, .. } = self.strategy.traits();
-        check?;
+        let StrategyTraits { moves, unused, patience, is_within_rows, .. } = self.strategy.traits();
         unused.iter().try_for_each(|unused| self.settings.refuse(unused))?;
+        self.check_settings()?;
         let mut settings = self.settings.clone();
         let is_unlimited = settings.max_features.is_none();
         if is_unlimited && settings.tolerance.is_none() && settings.patience.is_none() {

@@ -72,10 +72,10 @@ fn what_would_take_more_memory_than_it_may_is_refused_before_it_is_made() {
         ),
         // Columns of few rows are sparse where no cell is missing, and what follows is refused.
         (12_000, "preprocess: [{kind: one_hot}]\nlimits: {memory: 100MB}", "this run (", true),
-        // 66.6 MB of products are stored, since they are less than 64 MiB; a program of 13 MB or more has no room for them.
+        // 66.6 MB of products are stored, since they are less than 64 MiB; a program of 4 MB or more has no room for them.
         (
             38_000,
-            "preprocess: [{kind: polynomial, degree: 9, columns: [x0, x1, x2]}]\nlimits: {memory: 80MB}",
+            "preprocess: [{kind: polynomial, degree: 9, columns: [x0, x1, x2]}]\nlimits: {memory: 70MB}",
             "{kind: products}: the columns that it makes of 38000 rows",
             true,
         ),

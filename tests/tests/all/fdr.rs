@@ -44,7 +44,7 @@ fn every_column_has_a_verdict_and_a_q_value() {
         );
     }
     let report = folder.read("out/report.html");
-    assert!(report.contains("Which columns are no chance") && report.contains("confirmed"));
+    assert!(report.contains("False discoveries") && report.contains("confirmed"));
     let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
     assert!(ran.out.contains("2 columns are confirmed at a false discovery rate of 0.1 (x1, x2)"), "{}", ran.out);
     let planned = folder.vaglio(&["plan", "p.yaml"]);

@@ -32,7 +32,7 @@ pub(super) fn reliability(from: PredictedOn, pooled: &Pooled) -> Option<Reliabil
             probabilities.column_mut(*row).assign(&column);
         }
     }
-    Some(ReliabilityRecord::new(from, pooled.targets.view(), probabilities.view(), &all_weights))
+    Some(ReliabilityRecord::new(from, pooled.targets.view(), probabilities.view(), all_weights))
 }
 
 /// Brier score of the test rows with the saved maps; `None` without either.

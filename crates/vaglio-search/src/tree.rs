@@ -128,13 +128,13 @@ impl<'a> SubsetTree<'a> {
         }
         (self.trials.recorder, self.bound_by) = (subset.recorder(), subset.engine().bound);
         self.trials.recorder.take();
-        let done = self.from_root(subset.lend()?, is_known);
+        let done = self.walk_from(subset.lend()?, is_known);
         subset.recall_diagnostics(self.diagnostics());
         done.map_err(|error| subset.blame(error, &self.subset))
     }
 
     /// Searches the whole tree, by a fork where the evaluator has one.
-    fn from_root(&mut self, root: &mut dyn Evaluator, is_known: bool) -> Result<()> {
+    fn walk_from(&mut self, root: &mut dyn Evaluator, is_known: bool) -> Result<()> {
         if let Some(mut fork) = root.fork(&self.order.forced, self.order.later(0))? {
             return self.best_first(&mut *fork, is_known);
         }

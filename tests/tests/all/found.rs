@@ -41,7 +41,13 @@ fn criteria_learners_models_and_maps_tell_what_they_found() {
     assert_eq!(model["landmarks"], 20);
     assert!(model["entropy"].is_number() && model["spectrum"].as_array().unwrap().len() == 20, "{model}");
     let report = folder.read("out/report.html");
-    for shown in ["What the parts found", "Spectrum", "Entropy", "What the parts found: map 1 (power)", "What the parts found: the criterion"] {
+    for shown in [
+        "What the parts found",
+        "Spectrum",
+        "Entropy",
+        "What the parts found: map 1 (power)",
+        "What the parts found: the criterion",
+    ] {
         assert!(report.contains(shown), "{shown}");
     }
     let reservoir = found(

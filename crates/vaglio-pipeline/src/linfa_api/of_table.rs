@@ -94,7 +94,7 @@ impl ValidPipeline {
             Task::Regression | Task::Binary { .. } => names.clone(),
         };
         Ok(self.alone(|monitor| {
-            let rows = rows.from_table(table, targets, weights)?;
+            let rows = rows.with_sorted_rows(table, targets, weights)?;
             let (sample, fitted) = self.sample_of_rows(rows, task, outputs)?;
             self.fit_sample(&sample, fitted, Named { columns, targets: names }, monitor)
         })?)

@@ -105,7 +105,7 @@ impl Rows {
     ///
     /// # Errors
     /// [`Error::Shape`] for lists of another length, negative weights, and duplicate times in a series.
-    pub(super) fn from_table(
+    pub(super) fn with_sorted_rows(
         &self,
         mut table: Table,
         targets: Array2<f64>,
@@ -200,7 +200,13 @@ impl<E: TargetValue> DatasetParts<E> {
         let given = dataset.target_names();
         let names =
             if given.len() == count { given.to_vec() } else { (0..count).map(|o| format!("target-{o}")).collect() };
-        Ok(DatasetParts { rows: known.from_table(table, targets, weights)?, columns, task, classes, targets: names })
+        Ok(DatasetParts {
+            rows: known.with_sorted_rows(table, targets, weights)?,
+            columns,
+            task,
+            classes,
+            targets: names,
+        })
     }
 
     /// Name of each output.

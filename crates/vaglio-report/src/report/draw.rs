@@ -92,7 +92,7 @@ impl Chart {
     fn range(&self, axis: usize) -> Option<[f64; 2]> {
         let kind = [&self.x.kind, &self.y.kind][axis];
         if let ScaleKind::Names(names) = kind {
-            return (!names.is_empty()).then(|| [0.0, names.len() as f64 - 1.0]);
+            return (!names.is_empty()).then_some([0.0, names.len() as f64 - 1.0]);
         }
         let near: Vec<f64> = self.marks.iter().flat_map(|mark| mark.values(axis, false)).collect();
         let lowest = near.iter().copied().fold(f64::INFINITY, f64::min);

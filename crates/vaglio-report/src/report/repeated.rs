@@ -70,7 +70,7 @@ fn frequency_table(head: &str, key: &str, lists: [Option<&[Frequency]>; 2], chos
     rows.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
     let cut = rows.len().saturating_sub(FREQUENT);
     rows.truncate(FREQUENT);
-    let table = TableBuilder::new(&format!("{head}: selection frequencies"), key, &rows)
+    let table = TableBuilder::new(format!("{head}: selection frequencies"), key, &rows)
         .name(head, |row| row.0.to_owned())
         .share("In outer folds", |row| row.1[0])
         .share("In halves", |row| row.1[1])

@@ -34,7 +34,7 @@ fn every_component_is_made_by_its_kind() {
 fn every_component_can_be_tried() {
     let design = data::regression(12, 4, 2).design(&[0.5], true);
     for (kind, search) in every_search(&[]).unwrap() {
-        holds(check_search(&*search, &ByDefinition {}, &design, TOLERANCE).map_err(|broken| broken.within(kind)));
+        holds(check_search(&search, &ByDefinition {}, &design, TOLERANCE).map_err(|broken| broken.within(kind)));
     }
     for (kind, learner) in every_learner(&[]).unwrap() {
         let problem = data::regression(12, 4, 2).problem();

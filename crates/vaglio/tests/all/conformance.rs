@@ -62,7 +62,7 @@ fn threads_change_no_bit_of_a_criterion_or_a_search() -> Kept {
     for (kind, criterion) in registry::every_criterion(&[])? {
         criterion::threads(&*criterion, &design, &in_pool).map_err(|b| b.within(kind))?;
         for (_, strategy) in registry::every_search(&[serde_json::json!({"kind": "exhaustive", "max_features": 2})])? {
-            search::threads(&*strategy, &*criterion, &design, &in_pool).map_err(|b| b.within(kind))?;
+            search::threads(&strategy, &*criterion, &design, &in_pool).map_err(|b| b.within(kind))?;
         }
     }
     Ok(())
@@ -119,7 +119,7 @@ fn every_search_keeps_the_laws_on_every_criterion() -> Kept {
         for (criteria, searches) in [(&[][..], &[][..]), (&by_groups, &others)] {
             for (criterion_kind, criterion) in comparing_sizes(criteria)? {
                 for (kind, strategy) in registry::every_search(searches)? {
-                    check_search_on_standard_data(&*strategy, &*criterion, 1e-9)
+                    check_search_on_standard_data(&strategy, &*criterion, 1e-9)
                         .map_err(|b| b.within(kind).within(criterion_kind))?;
                 }
             }

@@ -389,13 +389,11 @@ fn rounds_of_removals_take_what_constraints_leave_them() {
 fn threads_change_nothing_under_constraints() {
     let design = design(&mut Random::new(7));
     let given = Constraints::default().sign("a*", Sign::Positive).at_most_of("others", ["b", "c", "d"], 2);
+    let search = Search::new(Exhaustive::default()).constraints(given);
     let paths: Vec<Path> = (1..=3)
         .map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| {
-                run(&Search::new(Exhaustive::default()).constraints(given.clone()), &Loo::default(), &design)
-            })
-            .unwrap()
+            pool.install(|| run(&search, &Loo::default(), &design)).unwrap()
         })
         .collect();
     assert!(paths.windows(2).all(|pair| pair[0] == pair[1]));

@@ -173,5 +173,5 @@ fn nothing_bounds_a_loss_that_one_row_makes() {
     folder.write("same.csv", "x,y\n".to_owned() + &"1,1\n2,-1\n3,1\n4,-1\n5,1\n6,-1\n".repeat(4));
     folder.write("p.yaml", "version: 1\ndata: {train: same.csv, target: y, test_last: 0.25}\nlearner: {kind: rls, lambda: 1.0e12}\nsearch: {kind: all, choose: last}\n");
     let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
-    assert!(ran.code == Some(0) && ran.out.contains("no interval, since rows are too few or lose alike"), "{ran:?}");
+    assert!(ran.code == Some(0) && ran.out.contains("no interval (rows are too few or err alike"), "{ran:?}");
 }

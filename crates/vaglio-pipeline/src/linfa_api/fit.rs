@@ -64,7 +64,7 @@ impl ValidPipeline {
     /// use ndarray::Array2;
     /// use vaglio::prelude::*;
     ///
-    /// Three rows for each of eight patients.
+    /// // Three rows for each of eight patients.
     /// let x = Array2::from_shape_fn((24, 2), |(row, column)| (row * (7 + 4 * column) % 24) as f64);
     /// let dataset = Dataset::new(x.clone(), x.column(0).mapv(|value| 2.0 * value - 1.0));
     /// let patients: Vec<String> = (0..24).map(|row| format!("patient {}", row / 3)).collect();

@@ -4,10 +4,9 @@
 //! has a fixed order: bias, inputs, then source units, each in increasing order. It depends neither on the number of
 //! threads nor on unconnected units.
 
-use crate::Level;
 use crate::elementary::tanh;
-use crate::parallel;
 use crate::wide::Wide;
+use crate::{Level, checkpoint, parallel};
 
 /// Connections W among units, grouped by the unit they lead to.
 #[derive(Debug, Clone, Copy)]
@@ -130,6 +129,7 @@ impl Reservoir {
             let place = step % TILE;
             recent[place * self.padded..(place + 1) * self.padded].copy_from_slice(&state);
             if place + 1 == TILE || step + 1 == length {
+                checkpoint();
                 for (column, &unit) in columns.iter_mut().zip(wanted) {
                     let to = &mut column[step - place..=step];
                     to.iter_mut().zip(recent[unit..].iter().step_by(self.padded)).for_each(|(to, x)| *to = *x);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use vaglio_core::{Columns, Error, Expression, Function, Result, setting};
 use vaglio_kernels::tile::{Tile, by_tiles};
 use vaglio_kernels::vectors::Vectors;
-use vaglio_kernels::{Column, Level, elementary};
+use vaglio_kernels::{Column, Level, checkpoint, elementary};
 
 /// Activation function of a hidden unit.
 #[setting]
@@ -79,6 +79,7 @@ pub(crate) struct Unit {
 pub(crate) fn draw(seed: u64, count: usize, inputs: usize, input_scaling: f64, bias_scaling: f64) -> Vec<Unit> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let unit = |k: usize| {
+        checkpoint();
         random.set_stream(k as u64);
         random.set_word_pos(0);
         let bias = bias_scaling * uniform(&mut random);
@@ -103,6 +104,7 @@ pub(crate) fn outputs(activation: Activation, units: &[Unit], inputs: &Columns) 
     if units.is_empty() {
         return Ok(made);
     }
+    checkpoint();
     let level = Level::best();
     let columns: Vec<Column<'_>> = inputs.iter().collect();
     let vectors = Vectors::new(units.len(), inputs.len(), |k, i| units[k].weights[i]);

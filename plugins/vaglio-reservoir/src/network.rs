@@ -7,7 +7,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Columns, Error, Feature, Result};
 use vaglio_kernels::reservoir::Connections;
-use vaglio_kernels::{Level, linalg};
+use vaglio_kernels::{Level, checkpoint, linalg};
 
 /// Weights of a network with as many nodes as `bias` has entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,6 +51,7 @@ impl Network {
         let mut random = NetworkRandom(ChaCha8Rng::seed_from_u64(seed));
         let (mut starts, mut sources, mut weights) = (vec![0], Vec::new(), Vec::new());
         for _ in 0..units {
+            checkpoint();
             for source in 0..units as u32 {
                 if random.uniform() < settings.connectivity {
                     sources.push(source);

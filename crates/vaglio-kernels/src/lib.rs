@@ -4,7 +4,6 @@
 //! order, so the number of threads changes no bit. The instruction set changes no choice, and scores agree to 1e-12.
 
 mod block_sums;
-pub mod condensed;
 mod data;
 pub mod dummies;
 pub mod duplicates;

@@ -71,7 +71,7 @@ fn a_plan_comes_soon_whatever_is_set() {
         ("criterion: {kind: nhsic, kernel: {approximation: exact}}", ""),
         ("learner: {kind: elm, units: 100000}", ""),
         ("learner: {kind: elm, units: 100000000}", "elm"),
-        ("learner: {kind: elm, units: 200000}", ""),
+        ("learner: {kind: elm, units: 1000000}", ""),
         ("learner: {kind: reservoir, units: 20000}", ""),
         ("learner: {kind: fs_ls_svm, landmarks: 400}\ncriterion: {kind: kfold, folds: 5}", ""),
         ("learner: {kind: svm, kernel: gaussian}\ncriterion: loo\nsearch: backward", ""),

@@ -91,7 +91,7 @@ impl FrameModel {
         let (schema, batches) = batches(frame)?;
         let model = Arc::clone(&self.0);
         let predictions = watched(py, 0, None, Ending::Left, move |_, _| {
-            let source = Source::of_batches(FRAME, schema, batches, &ReadSpec::default())?;
+            let source = Source::from_batches(FRAME, schema, batches, &ReadSpec::default())?;
             model.predict_source(&source, Path::new(FRAME), &Beside::default())
         });
         let predictions = predictions?.map_err(|error| raised(py, error))?;

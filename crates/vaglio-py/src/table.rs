@@ -64,7 +64,7 @@ impl FrameTable {
     fn from_frame(frame: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = frame.py();
         let (schema, batches) = batches(frame)?;
-        let read = || Source::of_batches(FRAME, schema, batches, &ReadSpec::default())?.read(&Wanted::default());
+        let read = || Source::from_batches(FRAME, schema, batches, &ReadSpec::default())?.read(&Wanted::default());
         let (table, survey) = py.detach(read).map_err(|error| raised(py, error))?;
         let types = survey.columns.iter().filter_map(|column| Some((column.name.clone(), kind(column)?))).collect();
         Ok(FrameTable { table: Some(table), types })
@@ -141,14 +141,14 @@ pub fn numbers(array: &Bound<'_, PyAny>, places: &[usize]) -> PyResult<Vec<Numbe
         foreign::release_returned(array.py());
         return match foreign::columns_in_place(buffer, places) {
             Ok(columns) => Ok(columns.into_iter().map(Numbers::from).collect()),
-            Err(buffer) => of_buffer(array.py(), &buffer, places, |value| value),
+            Err(buffer) => from_buffer(array.py(), &buffer, places, |value| value),
         };
     }
     if let Ok(buffer) = PyBuffer::<u8>::get(array) {
-        return of_buffer(array.py(), &buffer, places, f64::from);
+        return from_buffer(array.py(), &buffer, places, f64::from);
     }
     if let Ok(buffer) = PyBuffer::<f32>::get(array) {
-        return of_buffer(array.py(), &buffer, places, f64::from);
+        return from_buffer(array.py(), &buffer, places, f64::from);
     }
     Err(PyTypeError::new_err("expected an array of float64, float32 or uint8 in native byte order"))
 }

@@ -20,7 +20,7 @@ use ndarray::{Array2, ShapeBuilder};
 pub use once::{get_or_make, get_or_try_make};
 pub use product::{ProductColumn, ProductNumbers};
 use rayon::prelude::*;
-pub use single::{SingleFault, SingleNumbers};
+pub use single::{SingleError, SingleNumbers};
 pub use sparse::{SparseColumn, SparseNumbers};
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
@@ -34,12 +34,12 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug, Clone, Default)]
 pub struct Columns {
     rows: usize,
-    stores: Vec<Store>,
+    stores: Vec<RowView>,
 }
 
 /// Shared entries of a column, or a selection of its rows, so that selecting columns copies nothing.
 #[derive(Debug, Clone)]
-struct Store {
+struct RowView {
     whole: Arc<Numbers>,
     rows: Option<Arc<RowCopy>>,
 }
@@ -51,7 +51,7 @@ struct RowCopy {
     copy: OnceLock<Numbers>,
 }
 
-impl Store {
+impl RowView {
     fn numbers(&self) -> &Numbers {
         let Some(rows) = &self.rows else { return &self.whole };
         rows.copy.get_or_init(|| self.whole.select_rows(&rows.chosen))
@@ -72,10 +72,10 @@ impl Store {
     }
 }
 
-impl From<Numbers> for Store {
+impl From<Numbers> for RowView {
     fn from(numbers: Numbers) -> Self {
         let whole = if let Numbers::Shared(shared) = numbers { shared } else { Arc::new(numbers) };
-        Store { whole, rows: None }
+        RowView { whole, rows: None }
     }
 }
 
@@ -256,7 +256,7 @@ impl Columns {
 
     /// Copies the rows `rows`, in that order, of every column.
     pub fn select_rows(&self, rows: &[usize]) -> Columns {
-        let select = |store: &Store| store.numbers().select_rows(rows).into();
+        let select = |store: &RowView| store.numbers().select_rows(rows).into();
         Columns { rows: rows.len(), stores: self.stores.par_iter().map(select).collect() }
     }
 
@@ -269,7 +269,7 @@ impl Columns {
         let all: Arc<[usize]> = rows.into();
         // Rows of rows are rows of the whole; columns selected together stay together.
         let (mut outer, mut inner) = (None, Arc::clone(&all));
-        let mut of = |store: &Store| {
+        let mut of = |store: &RowView| {
             let Some(own) = &store.rows else { return Arc::clone(&all) };
             if !outer.as_ref().is_some_and(|outer| Arc::ptr_eq(outer, &own.chosen)) {
                 inner = rows.iter().map(|&row| own.chosen[row]).collect();
@@ -277,9 +277,9 @@ impl Columns {
             }
             Arc::clone(&inner)
         };
-        let view = |store: &Store| {
+        let view = |store: &RowView| {
             let rows = RowCopy { chosen: of(store), copy: OnceLock::new() };
-            Store { whole: Arc::clone(&store.whole), rows: Some(Arc::new(rows)) }
+            RowView { whole: Arc::clone(&store.whole), rows: Some(Arc::new(rows)) }
         };
         Columns { rows: rows.len(), stores: self.stores.iter().map(view).collect() }
     }
@@ -321,7 +321,7 @@ impl Columns {
 
     /// Share of all entries that is stored, 1 without sparse columns; of selected rows, that of the longer columns.
     pub fn share_stored(&self) -> f64 {
-        let of_store = |store: &Store| store.whole.view().share_stored();
+        let of_store = |store: &RowView| store.whole.view().share_stored();
         self.stores.iter().map(of_store).sum::<f64>() / self.stores.len().max(1) as f64
     }
 
@@ -329,7 +329,7 @@ impl Columns {
     pub fn bytes(&self) -> usize {
         // Factors of products are counted once.
         let mut seen = HashSet::new();
-        self.stores.iter().filter_map(Store::copied).map(|numbers| bytes_of(numbers, &mut seen)).sum()
+        self.stores.iter().filter_map(RowView::copied).map(|numbers| bytes_of(numbers, &mut seen)).sum()
     }
 
     /// Bytes of `rows` rows once stored, estimated for selected rows from the longer columns.

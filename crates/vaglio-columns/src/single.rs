@@ -1,6 +1,6 @@
 //! Columns in single precision.
 
-use crate::{Columns, Numbers, Store};
+use crate::{Columns, Numbers, RowView};
 use rayon::prelude::*;
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct SingleNumbers {
 
 /// Reason that a column cannot be stored in single precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SingleFault {
+pub enum SingleError {
     /// Some entry is outside the normal range of single precision, 0 and 1.2e-38 to 3.4e38 in magnitude.
     Range,
     /// Different entries all round to one number.
@@ -27,11 +27,11 @@ pub enum SingleFault {
 }
 
 /// Describes the problem and a remedy.
-impl fmt::Display for SingleFault {
+impl fmt::Display for SingleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            SingleFault::Range => "single precision holds 0 and numbers from 1.2e-38 to 3.4e38 in size alone; rescale it",
-            SingleFault::Constant => {
+            SingleError::Range => "single precision holds 0 and numbers from 1.2e-38 to 3.4e38 in size alone; rescale it",
+            SingleError::Constant => {
                 "its entries differ, and are one number in single precision, which has 7 digits; subtract a number near them"
             }
         })
@@ -99,12 +99,12 @@ impl SingleNumbers {
     }
 
     /// Reason to keep the column in doubles, if any.
-    pub fn fault(&self) -> Option<SingleFault> {
+    pub fn fault(&self) -> Option<SingleError> {
         if self.rounding == f64::INFINITY {
-            return Some(SingleFault::Range);
+            return Some(SingleError::Range);
         }
         let [least, greatest] = self.range;
-        (least < greatest && least as f32 == greatest as f32).then_some(SingleFault::Constant)
+        (least < greatest && least as f32 == greatest as f32).then_some(SingleError::Constant)
     }
 
     /// Releases unused reserved memory.
@@ -159,7 +159,7 @@ impl Columns {
     /// unless columns are shared.
     #[must_use]
     pub fn in_single(self) -> Self {
-        let single = |store: Store| match store.numbers() {
+        let single = |store: RowView| match store.numbers() {
             Numbers::Double(_) | Numbers::Foreign(_) if store.rows.is_some() => {
                 store.numbers().clone().in_single().into()
             }
@@ -213,9 +213,9 @@ mod tests {
     #[test]
     fn what_single_precision_cannot_hold_is_seen() {
         for (values, fault) in [
-            (vec![1.0, 1e39], Some(SingleFault::Range)),
-            (vec![1.0, -1e-39], Some(SingleFault::Range)),
-            (vec![1e9, 1e9 + 1.0, f64::NAN], Some(SingleFault::Constant)),
+            (vec![1.0, 1e39], Some(SingleError::Range)),
+            (vec![1.0, -1e-39], Some(SingleError::Range)),
+            (vec![1e9, 1e9 + 1.0, f64::NAN], Some(SingleError::Constant)),
             (vec![0.1, 0.1, 0.1], None),
             (vec![0.0, f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)], None),
             (vec![f64::NAN, f64::NAN], None),
@@ -227,6 +227,6 @@ mod tests {
         }
         let mut single = singles(&[f64::NAN, 2.0]);
         single.set(0, 1e300);
-        assert_eq!(single.fault(), Some(SingleFault::Range));
+        assert_eq!(single.fault(), Some(SingleError::Range));
     }
 }

@@ -149,7 +149,7 @@ pub use table::{Cells, Missing, Table};
 pub use target_map::{FittedTargetMap, TargetMap, TargetUnits};
 pub use task::Task;
 pub use vaglio_columns::{
-    Column, Columns, ForeignNumbers, Halt, Numbers, ProductColumn, ProductNumbers, SingleFault, SingleNumbers,
+    Column, Columns, ForeignNumbers, Halt, Numbers, ProductColumn, ProductNumbers, SingleError, SingleNumbers,
     SparseColumn, SparseNumbers, checkpoint, get_or_make, get_or_try_make,
 };
 

@@ -1,11 +1,11 @@
 //! Losses of the models along a path, on training and on test rows.
 
-use super::Prepared;
+use super::TrainTest;
 use ndarray::Array2;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Loss, Measure, Model, PathEntry, Result, Squared, Task, ZeroOne};
-use vaglio_pipeline::final_model::{Judging, Known};
-use vaglio_pipeline::resample::along::Held;
+use vaglio_pipeline::final_model::{Known, PredictionContext};
+use vaglio_pipeline::resample::path_predictions::Held;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{EntryRecord, SizePoint, variance};
 
@@ -18,7 +18,7 @@ const MOST_WORK: f64 = 1e11;
 /// Returns the errors of the fits.
 pub(super) fn curve(
     selector: &ValidSelector,
-    (prepared, design): (&Prepared, &Design),
+    (prepared, design): (&TrainTest, &Design),
     selection: &Selection,
     loss: &dyn Loss,
     records: &mut [EntryRecord],
@@ -68,7 +68,7 @@ pub(super) fn curve(
             ([one], Some(0)) => each(Some(0), chosen, predicted(&held, chosen, one)?)?,
             _ => {
                 let (of, along) = ((&prepared.train, design), (&path.entries[..], path.empty));
-                let by = Judging { known: &known, stop: design.sign(), reduced: None };
+                let by = PredictionContext { known: &known, stop: design.sign(), reduced: None };
                 match design.sign().ends(|| selector.predictions(of, along, &held, by, each)) {
                     Err(Error::Stopped(_)) => break,
                     done => done?,

@@ -1,15 +1,15 @@
 //! Builds a problem from files: columns by name, coded targets, maps fitted on training rows only.
 
 use super::column_types;
-use super::findings::{self, findings, steps};
+use super::data_checks::{self, findings, steps};
 use super::holdout::set_aside;
 use super::intervals;
-use super::past::{Looks, Side, Whole};
+use super::lags::{LagSpec, Side, Whole};
 use super::read_options::reading;
 use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
 use super::rows::{taking_part, together};
-use super::single;
+use super::single_precision;
 use super::target_file;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::Reading;
 use vaglio_pipeline::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
 use vaglio_pipeline::resample::sample::clusters;
-use vaglio_pipeline::resample::{Fitted, Recipe, Rows, Sample};
+use vaglio_pipeline::resample::{Fitted, Preprocessing, Rows, Sample};
 use vaglio_report::record::{LeftOut, LeftOutReason, TakenColumns, Warning, WarningKind};
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::{ColumnFilter, ColumnSurvey, Digest, InferredType, Source, Survey, Wanted};
@@ -27,7 +27,7 @@ use vaglio_tables::scratch::Scratch;
 
 /// The data of a run.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct TrainTest {
     /// Training rows.
     pub train: Problem,
     /// Test rows with the same candidate columns, if any; targets in the user's units.
@@ -67,13 +67,13 @@ pub struct Prepared {
     /// Original positions of the test rows, from 0, unless maps leave rows out.
     pub(crate) test_numbers: Option<Vec<usize>>,
     /// The test rows before the maps, kept if intervals are to be tested on them.
-    pub(crate) test_source: Option<(Rows, Arc<Recipe>)>,
+    pub(crate) test_source: Option<(Rows, Arc<Preprocessing>)>,
     /// The scratch space that its columns may lie in.
     pub(crate) scratch: Option<Scratch>,
 }
 
 /// Prepares the data of a pipeline from whole tables, or from the beginning of large files.
-pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<Prepared> {
+pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<TrainTest> {
     let settings = pipeline.settings();
     let own = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
     let opened = |files: &Files, read: &ReadSpec| open(folder, files, read, own, pipeline.budget(), is_sample);
@@ -82,7 +82,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     let spec = &*spec;
     let assignment = assignment(settings)?;
     let words = assignment.as_ref().map_or(&[][..], |assignment| assignment.words);
-    let looks = Looks::new(settings)?;
+    let looks = LagSpec::new(settings)?;
     let (looks_back, in_steps) = (looks.is_some(), looks.is_some() || pipeline.selector().needs_order());
     let roles = Roles { spec, assignment: assignment.as_ref(), words, looks_back, in_steps };
     let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
@@ -90,7 +90,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     roles.check_names(&header)?;
     let filter = ColumnFilter::except(roles.unread());
     let wanted = Wanted { filter, hints: column_types::hints(&roles), ..Wanted::default() };
-    let source = single::kept(source, pipeline, &roles);
+    let source = single_precision::kept(source, pipeline, &roles);
     let (table, mut survey, digest) = match is_sample {
         true => source.read(&wanted).map(|(table, survey)| (table, survey, Digest::known(String::new())))?,
         false => source.read_and_hash(&wanted)?,
@@ -132,8 +132,14 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     };
     let rows = train.rows();
     let test_rows = test.as_ref().filter(|_| spec.test.is_none()).map(numbers_in_file);
-    let read =
-        findings::Read { roles: &roles, survey: &survey, aside: &aside, is_typed, train: &train, test: test.as_ref() };
+    let read = data_checks::Read {
+        roles: &roles,
+        survey: &survey,
+        aside: &aside,
+        is_typed,
+        train: &train,
+        test: test.as_ref(),
+    };
     let mut findings = findings(read, pipeline.budget());
     findings.extend(steps::steps(read, (pipeline, is_gone), all.as_ref().map(|all| &all.table)));
     let lagged = lagged(pipeline)?;
@@ -164,7 +170,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
         Task::Multiclass { labels } => labels.clone(),
         _ => outputs.clone(),
     };
-    let recipe = Arc::new(Recipe { lagged: lagged.clone(), ..pipeline.recipe(task, target_names)? });
+    let recipe = Arc::new(Preprocessing { lagged: lagged.clone(), ..pipeline.recipe(task, target_names)? });
     let ordered = spec.time.is_some() || pipeline.selector().needs_order();
     let train_rows = parts.rows(&recipe.task, "data.target")?;
     let origins = train_rows.table.origins().map(<[usize]>::to_vec);
@@ -193,7 +199,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     });
     let Fitted { problem: train, maps, units } = fitted;
     let targets = spec.target.names().to_vec();
-    Ok(Prepared {
+    Ok(TrainTest {
         train,
         test,
         test_clusters,
@@ -222,7 +228,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
 /// Inputs for preparing the test rows.
 pub(super) struct ProblemParts<'p> {
     pub roles: &'p Roles<'p>,
-    pub recipe: &'p Arc<Recipe>,
+    pub recipe: &'p Arc<Preprocessing>,
     /// Fitted on the training rows.
     pub maps: &'p [Box<dyn FittedMap>],
     /// The candidate columns.
@@ -237,7 +243,7 @@ pub(super) struct TestRowsMade {
     pub problem: Problem,
     pub clusters: Vec<u32>,
     pub numbers: Option<Vec<usize>>,
-    pub source: Option<(Rows, Arc<Recipe>)>,
+    pub source: Option<(Rows, Arc<Preprocessing>)>,
     /// Warning about levels that no training row has.
     pub unseen: Option<Warning>,
 }

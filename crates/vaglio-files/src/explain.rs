@@ -2,21 +2,21 @@
 
 mod said;
 
-use super::facts::cells::ReadCells;
-use super::facts::near::StepTrials;
-use super::facts::span::{Span, Spanned};
-use super::facts::{constant_columns, most_alike, parts_of};
+use super::column_diagnostics::cells::ReadCells;
+use super::column_diagnostics::near::StepTrials;
+use super::column_diagnostics::span::{ColumnRegression, Span};
+use super::column_diagnostics::{constant_columns, most_alike, parts_of};
+use super::drop_column::exchanges::{Exchanges, Removals};
+use super::drop_column::{SUBSTITUTES, best};
 use super::folder::read_resolved;
-use super::importance::exchanges::{Exchanges, Removals};
-use super::importance::{SUBSTITUTES, best};
-use super::{Prepared, prepare};
+use super::{TrainTest, prepare};
 use serde_json::Value;
 use std::path::Path;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{CrossValidation, Design, Error, Feature, Outline, Result, Rules, Score, Sign, SubsetScorer};
 use vaglio_pipeline::pipeline::load;
 use vaglio_pipeline::resample::choice::cross_validation;
-use vaglio_pipeline::resample::parting::Part;
+use vaglio_pipeline::resample::split_rule::Part;
 use vaglio_report::record::{ConstantIn, OutsideRecord, PerOutput, Record, WeightSpread};
 use vaglio_search::of_other_sign;
 
@@ -180,7 +180,7 @@ struct ExplainedRun<'r> {
     record: &'r Record,
     selector: &'r vaglio_pipeline::selector::ValidSelector,
     design: &'r Design,
-    prepared: &'r Prepared,
+    prepared: &'r TrainTest,
     chosen: Vec<Feature>,
     walked: StepTrials,
     span: Span,
@@ -292,7 +292,7 @@ impl ExplainedRun<'_> {
     }
 
     /// Figures of a column that was not chosen.
-    fn line(&self, index: Feature, spanned: &Spanned) -> OutsideRecord {
+    fn line(&self, index: Feature, spanned: &ColumnRegression) -> OutsideRecord {
         let name = self.name(index);
         let alone = self.walked.alone[index];
         OutsideRecord {

@@ -1,17 +1,17 @@
 //! Computes the figures that a pipeline's `evaluate` asks for, and those of held-out predictions.
 
-use super::Prepared;
-use super::certainty::{Certainty, certainty};
+use super::TrainTest;
+use super::column_diagnostics::over_folds::OuterWeights;
 use super::discoveries::false_discoveries;
-use super::facts::over_folds::OuterWeights;
-use super::importance::Importance;
+use super::drop_column::Importance;
 use super::learning::learning_curve;
+use super::loss_intervals::{LossIntervals, certainty};
 use super::near_best::{SubsetSources, near_best};
 use super::origins::Origins;
 use super::reliability::reliability;
 use super::repetition::{nested, permutations};
 use super::rows::stride;
-use super::shares::shares;
+use super::shapley::shares;
 use super::stability::stability;
 use super::verify::verified;
 use ndarray::ArrayView2;
@@ -20,9 +20,9 @@ use vaglio_core::{Design, Loss, Model, Monitor, Result};
 use vaglio_pipeline::pipeline::SavedIntervals;
 use vaglio_pipeline::pipeline::{Calibration, HeldOutBy};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
-use vaglio_pipeline::resample::along::Held;
 use vaglio_pipeline::resample::held_out::chosen_parts;
-use vaglio_pipeline::resample::{self, Outer, Pooled, Watcher, Whole};
+use vaglio_pipeline::resample::path_predictions::Held;
+use vaglio_pipeline::resample::{self, OuterFoldFit, Pooled, Procedure, Watcher};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{
     AlternativesRecord, FalseDiscoveries, Figures, LearningCurve, Nested, Permutations, PredictedOn, ReliabilityRecord,
@@ -31,7 +31,7 @@ use vaglio_report::record::{
 
 /// Results computed in addition to the selection.
 #[derive(Default)]
-pub(super) struct Evaluated {
+pub(super) struct Evaluations {
     pub nested: Option<Nested>,
     pub permutations: Option<Permutations>,
     pub stability: Option<Stability>,
@@ -43,7 +43,7 @@ pub(super) struct Evaluated {
     held_out: Option<(PredictedOn, Pooled)>,
     pub calibration: Option<Calibration>,
     /// Intervals of the chosen loss.
-    pub certainty: Option<Certainty>,
+    pub certainty: Option<LossIntervals>,
     pub reliability: Option<ReliabilityRecord>,
     pub intervals: Option<SavedIntervals>,
     pub verified: Option<Verified>,
@@ -55,7 +55,7 @@ pub(super) struct Evaluated {
 /// Limit on the rows whose predictions a record holds.
 const SHOWN: usize = 2000;
 
-impl Evaluated {
+impl Evaluations {
     /// Repeats the selection as the settings ask; figures that a stop leaves undone are absent, with a warning.
     ///
     /// # Errors
@@ -63,12 +63,12 @@ impl Evaluated {
     pub fn new(
         pipeline: &ValidPipeline,
         selector: &ValidSelector,
-        prepared: &Prepared,
+        prepared: &TrainTest,
         design: &Design,
         (selection, origins): (&mut Selection, &Origins<'_>),
         monitor: &mut Monitor<'_>,
     ) -> Result<Self> {
-        let mut evaluated = Evaluated::default();
+        let mut evaluated = Evaluations::default();
         if selection.path.stop_reason.is_partial() {
             return Ok(evaluated);
         }
@@ -78,7 +78,7 @@ impl Evaluated {
         let mut outer = Vec::new();
         if let Some(settings) = &pipeline.settings().evaluate {
             let untuned = pipeline.selector();
-            let whole = Whole { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
+            let whole = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
             outer = evaluated.repeat(settings, whole, selector, prepared, (selection, origins), &watcher)?;
             if settings.shares && watcher.stopped().is_none() {
                 evaluated.shares = watcher.ends(|| shares(selector, &prepared.sample, design, selection, &watcher))?;
@@ -109,7 +109,7 @@ impl Evaluated {
         &mut self,
         settings: Option<&Evaluate>,
         selector: &ValidSelector,
-        (prepared, design): (&Prepared, &Design),
+        (prepared, design): (&TrainTest, &Design),
         (selection, importance): (&mut Selection, &Importance),
         monitor: &mut Monitor<'_>,
     ) -> Result<()> {
@@ -161,12 +161,12 @@ impl Evaluated {
     fn repeat(
         &mut self,
         settings: &Evaluate,
-        whole: Whole<'_>,
+        whole: Procedure<'_>,
         selector: &ValidSelector,
-        prepared: &Prepared,
+        prepared: &TrainTest,
         (selection, origins): (&Selection, &Origins<'_>),
         watcher: &Watcher<'_>,
-    ) -> Result<Vec<Outer>> {
+    ) -> Result<Vec<OuterFoldFit>> {
         let sample = &prepared.sample;
         let mut outer = Vec::new();
         if let Some(how) = settings.outer_folds() {
@@ -193,17 +193,17 @@ impl Evaluated {
     fn hold_out(
         &mut self,
         selector: &ValidSelector,
-        prepared: &Prepared,
+        prepared: &TrainTest,
         design: &Design,
         selection: &Selection,
-        outer: &[Outer],
+        outer: &[OuterFoldFit],
         watcher: &Watcher<'_>,
     ) -> Result<()> {
         if watcher.stopped().is_some() {
             return Ok(());
         }
         let classes = !prepared.is_regression();
-        let first: Vec<&Outer> = outer.iter().filter(|outer| outer.repeat == 0).collect();
+        let first: Vec<&OuterFoldFit> = outer.iter().filter(|outer| outer.repeat == 0).collect();
         self.held_out = if !first.is_empty() {
             let parts = first.iter().map(|fold| fold.held.compared());
             let mut pooled = Pooled::new(parts)?;
@@ -242,7 +242,7 @@ impl Evaluated {
     ///
     /// # Errors
     /// Returns the errors of [`Model::predict`].
-    pub fn shown(&self, prepared: &Prepared, model: &Model) -> Result<Option<ShownPredictions>> {
+    pub fn shown(&self, prepared: &TrainTest, model: &Model) -> Result<Option<ShownPredictions>> {
         let held_out = self.held_out.as_ref();
         if let (Some(test), true) = (&prepared.test, held_out.is_none_or(|(from, _)| *from != PredictedOn::Nested)) {
             let held = Held::new(test, prepared.target_units.as_deref(), &prepared.train);
@@ -262,7 +262,7 @@ impl Evaluated {
     }
 
     /// Figures of the predictions held out in the folds of the cross-validated search, if any.
-    pub fn figures(&self, prepared: &Prepared, loss: &dyn Loss) -> Option<Figures> {
+    pub fn figures(&self, prepared: &TrainTest, loss: &dyn Loss) -> Option<Figures> {
         let (_, pooled) = self.held_out.as_ref().filter(|(from, _)| *from == PredictedOn::CrossValidation)?;
         let figures = pooled
             .figures(prepared.train.class_order().as_ref(), loss, 1)
@@ -274,7 +274,7 @@ impl Evaluated {
 /// Predictions of all rows, or of a limited number of evenly spaced ones.
 fn shown(
     from: PredictedOn,
-    prepared: &Prepared,
+    prepared: &TrainTest,
     targets: ArrayView2<'_, f64>,
     predictions: ArrayView2<'_, f64>,
 ) -> ShownPredictions {

@@ -1,6 +1,6 @@
 //! The folder of a run: renders the report again and sets earlier results aside.
 
-use super::claim::Claim;
+use super::run_folder::RunFolder;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
 use vaglio_pipeline::document::{Document, LARGEST};
@@ -15,7 +15,7 @@ use vaglio_tables::disk::{check_apart, regular, write_file};
 /// [`Error::Unreadable`] if one of the two is missing, damaged or of another run; [`Error::Unwritable`], also while a
 /// run is in the folder.
 pub fn report(folder: &Path) -> Result<()> {
-    let _claim = Claim::existing(folder)?;
+    let _claim = RunFolder::existing(folder)?;
     let (selection, resolved) = (folder.join("selection.json"), folder.join("resolved.yaml"));
     let again = format!("run the pipeline again with `--out {}`", folder.display());
     let again = |error: Error| match error {
@@ -52,7 +52,7 @@ pub(super) fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
 /// # Errors
 /// [`Error::Unwritable`] if a file cannot be renamed.
 pub fn set_previous_aside(out: &Path, pipeline: Option<&Path>) -> Result<()> {
-    match Claim::existing(out) {
+    match RunFolder::existing(out) {
         Ok(Some(claim)) => claim.set_aside(pipeline),
         Ok(None) | Err(_) => Ok(()),
     }

@@ -1,6 +1,6 @@
 //! Recursive forecasts: predictions replace unknown lagged targets.
 
-use super::history::Follows;
+use super::history::RowOrderColumns;
 use super::history::{after, history};
 use super::model_files::FileModel;
 use vaglio_core::{Cells, Error, Numbers, Result, Table, Task};
@@ -40,7 +40,7 @@ impl FileModel<'_> {
             }
         }
         let table = table.with_columns(columns)?;
-        let follows = Follows { series: self.series.as_deref(), time: self.time.as_deref(), targets };
+        let follows = RowOrderColumns { series: self.series.as_deref(), time: self.time.as_deref(), targets };
         match &self.history {
             Some(history) => after(history, table, follows),
             None => Ok(table),

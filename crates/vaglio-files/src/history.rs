@@ -9,7 +9,7 @@ use vaglio_pipeline::pipeline::History;
 
 /// Columns by which table rows follow each other.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Follows<'a> {
+pub(super) struct RowOrderColumns<'a> {
     pub series: Option<&'a str>,
     pub time: Option<&'a str>,
     /// Targets with lags.
@@ -41,7 +41,7 @@ pub(super) fn history(table: &Table, names: &[String], targets: &[String], past:
 ///
 /// # Errors
 /// [`Error::Shape`] for a column whose type differs from that in the training rows.
-pub(super) fn after(history: &History, table: Table, follows: Follows<'_>) -> Result<Table> {
+pub(super) fn after(history: &History, table: Table, follows: RowOrderColumns<'_>) -> Result<Table> {
     let own = history.table()?;
     let label = |table: &Table, row: usize| {
         follows.series.and_then(|name| table.get(name)).map(|cells| cells.label(row)).unwrap_or_default()

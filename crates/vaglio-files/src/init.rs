@@ -10,8 +10,8 @@ mod written;
 
 use super::folder::relative;
 use super::plan::planned;
-use decided::{Decided, FOLDS};
-use look::Look;
+use decided::{Decisions, FOLDS};
+use look::TableProfile;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
 use vaglio_pipeline::pipeline::{ReadSpec, load};
@@ -91,8 +91,8 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
     {
         return Err(Error::setting("--test", format!("{share} is no share of the rows; it lies between 0 and 1")));
     }
-    let look = Look::at(source, table, options)?;
-    let mut decided = Decided::new(&look, options)?;
+    let look = TableProfile::at(source, table, options)?;
+    let mut decided = Decisions::new(&look, options)?;
     let path = relative(table, folder);
     if let Some(TestOption::File(file)) = &options.test {
         decided.test_file = Some(relative(file, folder));
@@ -118,7 +118,7 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
     draft.notes.extend(found.iter().flatten().map(|warning| warning.message.clone()));
     draft.fault = found.err();
     // A guess that does not run is dropped.
-    for simpler in [Decided::without_test, Decided::without_order] {
+    for simpler in [Decisions::without_test, Decisions::without_order] {
         let Some(fault) = draft.fault.as_ref().map(ToString::to_string) else { break };
         if !simpler(&mut decided, &look, options, &fault) {
             continue;

@@ -1,6 +1,6 @@
 //! Prediction intervals from outer folds.
 
-use super::Prepared;
+use super::TrainTest;
 use super::rows::stride;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -9,8 +9,8 @@ use vaglio_core::{Error, Problem, Result, Task};
 use vaglio_pipeline::inside::bounds;
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::pipeline::{FoldModel, SavedIntervals};
-use vaglio_pipeline::resample::Outer;
-use vaglio_pipeline::resample::along::Held;
+use vaglio_pipeline::resample::OuterFoldFit;
+use vaglio_pipeline::resample::path_predictions::Held;
 use vaglio_report::record::Intervals;
 
 /// Limit on rows whose interval widths are computed.
@@ -37,13 +37,17 @@ pub(super) fn check(evaluate: Option<&Evaluate>, problem: &Problem) -> Result<()
 ///
 /// # Errors
 /// [`Error::Setting`] for too few rows of positive weight; errors of prediction.
-pub(super) fn intervals(level: f64, outer: Vec<Outer>, prepared: &Prepared) -> Result<(SavedIntervals, Intervals)> {
-    let first: Vec<Outer> = outer.into_iter().filter(|fold| fold.repeat == 0).collect();
+pub(super) fn intervals(
+    level: f64,
+    outer: Vec<OuterFoldFit>,
+    prepared: &TrainTest,
+) -> Result<(SavedIntervals, Intervals)> {
+    let first: Vec<OuterFoldFit> = outer.into_iter().filter(|fold| fold.repeat == 0).collect();
     let residuals: Vec<Vec<Vec<f64>>> = first.iter().map(residuals).collect();
     SavedIntervals::check_rows(level, residuals.iter().filter_map(|of_fold| of_fold.first()).map(Vec::len).sum())?;
     let figures = figures(level, &first, &residuals, prepared)?;
     let folds = first.into_iter().zip(residuals).map(|(fold, residuals)| {
-        let Outer { target_units, maps, columns, model, .. } = fold;
+        let OuterFoldFit { target_units, maps, columns, model, .. } = fold;
         let inputs = model.inputs().iter().filter_map(|&feature| columns.get(feature)).cloned().collect();
         FoldModel::new(target_units, maps, (inputs, model), residuals)
     });
@@ -51,7 +55,7 @@ pub(super) fn intervals(level: f64, outer: Vec<Outer>, prepared: &Prepared) -> R
 }
 
 /// Sorted absolute residuals of a fold's rows of positive weight, by output.
-fn residuals(fold: &Outer) -> Vec<Vec<f64>> {
+fn residuals(fold: &OuterFoldFit) -> Vec<Vec<f64>> {
     let counts = |row: &usize| fold.held.weights.as_ref().is_none_or(|weights| weights[*row] > 0.0);
     let of_output = |output: usize| {
         let residual = |row: usize| (fold.held.targets[[output, row]] - fold.held.predictions[[output, row]]).abs();
@@ -63,13 +67,13 @@ fn residuals(fold: &Outer) -> Vec<Vec<f64>> {
 }
 
 /// Widths and coverage on test rows, else widths on training rows.
-fn figures(level: f64, outer: &[Outer], residuals: &[Vec<Vec<f64>>], prepared: &Prepared) -> Result<Intervals> {
-    let problem = |fold: &Outer| match &prepared.test_source {
+fn figures(level: f64, outer: &[OuterFoldFit], residuals: &[Vec<Vec<f64>>], prepared: &TrainTest) -> Result<Intervals> {
+    let problem = |fold: &OuterFoldFit| match &prepared.test_source {
         Some((rows, recipe)) => recipe.apply(rows.clone(), &fold.maps, &fold.columns).map(|(problem, _)| problem),
         None => prepared.sample.apply_maps(&fold.maps, &fold.columns),
     };
     let is_test = prepared.test_source.is_some();
-    let predicted = |fold: &Outer| -> Result<(Array2<f64>, Problem, Option<Vec<f64>>)> {
+    let predicted = |fold: &OuterFoldFit| -> Result<(Array2<f64>, Problem, Option<Vec<f64>>)> {
         let problem = problem(fold)?;
         let held =
             Held { problem: &problem, units: fold.target_units.as_deref(), training: None, made: None, clusters: None };

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use vaglio_core::{ExitClass, Loss, Result};
 use vaglio_pipeline::pipeline::OuterFolds;
-use vaglio_pipeline::resample::parting::{Part, Parting};
 use vaglio_pipeline::resample::pool::{Piece, repeated};
+use vaglio_pipeline::resample::procedure::{outer_fold, outer_parts};
+use vaglio_pipeline::resample::split_rule::{Part, SplitRule};
 use vaglio_pipeline::resample::walks::said_of;
-use vaglio_pipeline::resample::whole::{outer_fold, outer_parts};
-use vaglio_pipeline::resample::{Outer, Sample, Tally, Watcher, Whole};
+use vaglio_pipeline::resample::{LossSums, OuterFoldFit, Procedure, Sample, Watcher};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{LearningCurve, LearningPoint};
 use vaglio_search::shuffle::{shuffled, stream};
@@ -37,7 +37,7 @@ pub(super) fn mean_share(has_outer: bool) -> f64 {
 #[derive(Serialize, Deserialize)]
 pub(super) enum Learned {
     Judged {
-        tally: Tally,
+        tally: LossSums,
         size: usize,
         rows: usize,
     },
@@ -54,7 +54,7 @@ pub(super) enum Learned {
 /// # Errors
 /// [`vaglio_core::Error::Setting`] for impossible folds; errors of the procedure on all training rows of a fold.
 pub(super) fn learned(
-    whole: Whole<'_>,
+    whole: Procedure<'_>,
     sample: &Sample,
     how: &OuterFolds,
     shares: &[f64],
@@ -97,7 +97,7 @@ pub(super) fn learned(
 ///
 /// # Errors
 /// [`vaglio_core::Error::Setting`] for impossible folds.
-pub(super) fn learning_parts(selector: &ValidSelector, sample: &Sample, parting: &Parting) -> Result<Vec<Part>> {
+pub(super) fn learning_parts(selector: &ValidSelector, sample: &Sample, parting: &SplitRule) -> Result<Vec<Part>> {
     outer_parts(selector, sample, parting, 0).map_err(|error| error.under("evaluate.learning_curve"))
 }
 
@@ -107,15 +107,15 @@ pub(super) fn learning_parts(selector: &ValidSelector, sample: &Sample, parting:
 /// # Errors
 /// Returns the errors of [`learned`].
 pub(super) fn learning_curve(
-    whole: Whole<'_>,
+    whole: Procedure<'_>,
     sample: &Sample,
-    (how, outer): (&OuterFolds, &[Outer]),
+    (how, outer): (&OuterFolds, &[OuterFoldFit]),
     watcher: &Watcher<'_>,
 ) -> Result<Option<LearningCurve>> {
     let (selector, loss) = (whole.selector, &*whole.selector.loss(sample.task()));
     let parting = how.parting(selector, sample)?;
     let parts = learning_parts(selector, sample, &parting)?;
-    let known: Vec<&Outer> = outer.iter().filter(|fold| fold.repeat == 0).collect();
+    let known: Vec<&OuterFoldFit> = outer.iter().filter(|fold| fold.repeat == 0).collect();
     let known = if known.len() == parts.len() { known } else { Vec::new() };
     let shares = &SHARES[..points(!known.is_empty())];
     let Some(done) = learned(whole, sample, how, shares, watcher)? else { return Ok(None) };
@@ -131,7 +131,7 @@ pub(super) fn learning_curve(
 
 /// Curve points, each with the decrease in loss from the previous point.
 fn judged(loss: &dyn Loss, of_share: &[Vec<Learned>]) -> Result<Vec<LearningPoint>> {
-    let mut before: Option<(f64, Vec<&Tally>)> = None;
+    let mut before: Option<(f64, Vec<&LossSums>)> = None;
     let mut points = Vec::new();
     for (share, folds) in SHARES.into_iter().zip(of_share) {
         let count = folds.len().max(1) as f64;
@@ -157,13 +157,13 @@ fn judged(loss: &dyn Loss, of_share: &[Vec<Learned>]) -> Result<Vec<LearningPoin
             refused,
         };
         if point.refused.is_none() {
-            let (tallies, sizes): (Vec<&Tally>, Vec<f64>) = own.unzip();
-            let (value, error) = Tally::pooled(loss, &tallies, 1)?;
+            let (tallies, sizes): (Vec<&LossSums>, Vec<f64>) = own.unzip();
+            let (value, error) = LossSums::pooled(loss, &tallies, 1)?;
             (point.loss, point.standard_error) = (Some(value), error);
             point.size = Some(sizes.iter().sum::<f64>() / count);
             if let Some((earlier, of_earlier)) = &before {
                 point.gain = Some(earlier - value).filter(|gain| gain.is_finite());
-                point.gain_error = Tally::difference(loss, of_earlier, &tallies, 1);
+                point.gain_error = LossSums::difference(loss, of_earlier, &tallies, 1);
             }
             before = Some((value, tallies));
         }
@@ -173,7 +173,7 @@ fn judged(loss: &dyn Loss, of_share: &[Vec<Learned>]) -> Result<Vec<LearningPoin
 }
 
 /// Training rows in the order of use, in units that stay together.
-fn order(sample: &Sample, parting: &Parting, part: &Part, seed: u64) -> Vec<Vec<usize>> {
+fn order(sample: &Sample, parting: &SplitRule, part: &Part, seed: u64) -> Vec<Vec<usize>> {
     let training = &part.training;
     let is_forward = parting.splits().is_some_and(|splits| splits.around_search(1).is_some());
     if sample.is_ordered() || is_forward {

@@ -1,10 +1,10 @@
 //! Estimates the memory of a run before its search.
 
-use super::Prepared;
+use super::TrainTest;
 use super::plan::walks::Walks;
 use vaglio_core::{Design, Estimate, Outline, Result};
 use vaglio_pipeline::pipeline::Evaluate;
-use vaglio_pipeline::resample::room::Room;
+use vaglio_pipeline::resample::memory_slots::MemorySlots;
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_pipeline::selector::needs::{data_bytes, fit_bytes};
 use vaglio_tables::budget::{Budget, shown};
@@ -31,7 +31,7 @@ pub(super) struct Memory {
 
 impl Memory {
     /// Estimates the memory of a search with a known extent and engine estimate.
-    pub fn new(prepared: &Prepared, design: &Design, outline: &Outline, estimate: &Estimate) -> Self {
+    pub fn new(prepared: &TrainTest, design: &Design, outline: &Outline, estimate: &Estimate) -> Self {
         let (train, outputs) = (&prepared.train, prepared.train.targets().nrows());
         let test = prepared.test.as_ref().map_or(0, |test| test.columns().bytes());
         let [of_train, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
@@ -55,7 +55,7 @@ impl Memory {
     /// Returns the errors of the search's extent.
     pub fn before(
         selector: &ValidSelector,
-        prepared: &Prepared,
+        prepared: &TrainTest,
         design: &Design,
         evaluate: Option<&Evaluate>,
     ) -> Result<Self> {
@@ -77,8 +77,8 @@ impl Memory {
     }
 
     /// Memory left for repetitions besides the search on all rows.
-    pub fn room(&self, budget: Budget) -> Room {
-        Room::new(budget.limit() as f64 - self.program - self.whole(), self.repetition)
+    pub fn room(&self, budget: Budget) -> MemorySlots {
+        MemorySlots::new(budget.limit() as f64 - self.program - self.whole(), self.repetition)
     }
 
     /// Bytes of the repetitions that run in parallel.

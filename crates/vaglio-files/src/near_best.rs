@@ -6,17 +6,17 @@
 //! error above that of the chosen one, or a given share. The standard error is that of their difference on the same
 //! held-out rows.
 
-use super::importance::Importance;
-use super::importance::exchanges::ExchangePlace;
-use super::met::visited_in_folds;
+use super::drop_column::Importance;
+use super::drop_column::exchanges::SwapDesign;
+use super::visited_subsets::visited_in_folds;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::{EngineDesign, select_rows};
 use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Outline, Result, SubsetScorer};
+use vaglio_pipeline::resample::loss_sums::{Compared, EVERY};
 use vaglio_pipeline::resample::pool::in_turn;
-use vaglio_pipeline::resample::tally::{Compared, EVERY};
-use vaglio_pipeline::resample::{Sample, Tally, Watcher};
+use vaglio_pipeline::resample::{LossSums, Sample, Watcher};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, Nested};
 use vaglio_search::{Alternatives, Exhaustive, Search, Within};
@@ -149,7 +149,7 @@ struct ScoredSubset {
     loss: f64,
     standard_error: Option<f64>,
     /// Losses of held-out rows, if they are predicted one by one.
-    tally: Option<Tally>,
+    tally: Option<LossSums>,
 }
 
 /// Finds near-best subsets among those visited; the chosen one comes first.
@@ -184,7 +184,7 @@ fn by_visited_subsets(
     for (place, (subset, found)) in met.iter().zip(&scored).enumerate() {
         let difference = found.loss - own.loss;
         let tallies = own.tally.as_ref().zip(found.tally.as_ref());
-        let error = tallies.filter(|_| place > 0).and_then(|(a, b)| Tally::difference(loss, &[b], &[a], 1));
+        let error = tallies.filter(|_| place > 0).and_then(|(a, b)| LossSums::difference(loss, &[b], &[a], 1));
         let is_near = match limit {
             Some(limit) => found.loss <= limit,
             None => error.is_some_and(|error| difference <= error),
@@ -229,7 +229,7 @@ impl Scoring<'_> {
         let outline = Outline { start: 0, largest, trials: subsets.len() as f64, steps: largest };
         let flops = |design: &Design| self.selector.criterion().plan(design, &outline).estimate.flops;
         let columns = subsets.iter().flatten().copied();
-        let (place, _) = ExchangePlace::cheapest(self.selector, design, columns, flops);
+        let (place, _) = SwapDesign::cheapest(self.selector, design, columns, flops);
         let mut open = SubsetScorer::open(&**self.selector.criterion(), &place.design, &outline)?;
         let mut of = |subset: &Vec<Feature>| -> Result<ScoredSubset> {
             let own = place.places(subset);
@@ -241,7 +241,7 @@ impl Scoring<'_> {
     }
 
     /// Losses of the rows that the criterion holds out in its first round.
-    fn tally(&self, design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Option<Tally>> {
+    fn tally(&self, design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Option<LossSums>> {
         let Some(found) = predicted_held_out(design, self.held_out, subset, lambda)? else { return Ok(None) };
         let targets = select_rows(design.targets(), &found.rows);
         let weights: Option<Vec<f64>> = design.weights().map(|all| found.rows.iter().map(|&row| all[row]).collect());
@@ -254,7 +254,7 @@ impl Scoring<'_> {
             clusters: Some(&clusters),
         };
         let loss = self.selector.criterion().traits().loss;
-        Ok(loss.map(|loss| Tally::new(&*loss, compared, EVERY)))
+        Ok(loss.map(|loss| LossSums::new(&*loss, compared, EVERY)))
     }
 }
 

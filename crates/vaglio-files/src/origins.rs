@@ -1,6 +1,6 @@
 //! Source columns of candidates that maps made.
 
-use super::Prepared;
+use super::TrainTest;
 use super::repetition::frequency;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::engine::EngineDesign;
@@ -12,7 +12,7 @@ pub(super) struct Origins<'p>(&'p [Box<dyn FittedMap>]);
 
 impl<'p> Origins<'p> {
     /// Cost O(candidates · columns made by maps).
-    pub fn new(prepared: &'p Prepared, design: &Design) -> Self {
+    pub fn new(prepared: &'p TrainTest, design: &Design) -> Self {
         let is_made = |name: &String| sources(&prepared.maps, name) != [&**name];
         let may_be_made = !prepared.maps.is_empty() && design.is_of(&prepared.train);
         match may_be_made && design.names().iter().any(is_made) {

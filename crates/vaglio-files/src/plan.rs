@@ -8,14 +8,14 @@
 mod span;
 pub(super) mod walks;
 
-use super::halves::halves;
+use super::drop_column;
+use super::half_samples::halves;
 use super::held_out::single_rows;
-use super::importance;
 use super::memory::Memory;
 use super::prepare_sample;
 use super::scratch::with_scratch;
 use super::shard::WorkUnits;
-use super::{near_best, shares};
+use super::{near_best, shapley};
 use span::Span;
 use std::fmt::Write;
 use std::path::Path;
@@ -212,8 +212,8 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let result = outline.largest.min(RESULT);
     let evaluate = settings.evaluate.as_ref();
     let shares = if evaluate.is_some_and(|evaluate| evaluate.shares) {
-        line("shares", shares::sentence(result));
-        shares::flops(&selector, &at_one, result)
+        line("shares", shapley::sentence(result));
+        shapley::flops(&selector, &at_one, result)
     } else {
         0.0
     };
@@ -224,7 +224,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let unknown = || format!("unknown: the criterion `{}` says nothing of it", settings.criterion.typetag_name());
     let operations = format!("{} floating-point operations", count(work));
     line("work", if work.is_nan() { unknown() } else { operations });
-    let (worth, exchanges) = importance::estimate(evaluate, &selector, &at_one, (&outline, walks), result);
+    let (worth, exchanges) = drop_column::estimate(evaluate, &selector, &at_one, (&outline, walks), result);
     let memory = Memory::new(&prepared, &design, &outline, &estimate).with(program, exchanges).repeated(&walks);
     let budget = pipeline.budget();
     let ((), scratch) = with_scratch(pipeline, folder, || memory.check(budget))?;

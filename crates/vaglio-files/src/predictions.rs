@@ -1,7 +1,7 @@
 //! Predictions of the rows of a file, with probabilities, intervals and kept columns.
 
 use super::column_types::hint;
-use super::judging::Judged;
+use super::comparison::Judged;
 use super::model_files::FileModel;
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};

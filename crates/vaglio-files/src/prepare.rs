@@ -1,6 +1,6 @@
 //! Prepares the data of a pipeline.
 
-use super::data::{Prepared, prepared};
+use super::data::{TrainTest, prepared};
 use super::scratch::with_scratch;
 use std::path::Path;
 use vaglio_core::Result;
@@ -11,9 +11,9 @@ use vaglio_pipeline::pipeline::ValidPipeline;
 /// # Errors
 /// Fails for: unreadable files; non-finite values; names and labels that the data do not have; text columns that no map
 /// accepts.
-pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
+pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<TrainTest> {
     let (data, scratch) = with_scratch(pipeline, folder, || prepared(pipeline, folder, false))?;
-    Ok(Prepared { scratch, ..data })
+    Ok(TrainTest { scratch, ..data })
 }
 
 /// Like [`prepare`], for the beginning of large files. Reads everything if the beginning is rejected, since a class or
@@ -21,6 +21,6 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
 ///
 /// # Errors
 /// Returns the errors of [`prepare`].
-pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
+pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<TrainTest> {
     prepared(pipeline, folder, true).or_else(|_| prepare(pipeline, folder))
 }

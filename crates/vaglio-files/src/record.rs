@@ -1,14 +1,14 @@
 //! Builds the record of a run, `selection.json`.
 
-use super::Prepared;
+use super::TrainTest;
 use super::correlations::Correlations;
 use super::costs;
 use super::curve::curve;
-use super::figures::Evaluated;
+use super::drop_column::{DropColumn, Importance};
+use super::figures::Evaluations;
 use super::held_out::{single_rows, without_gap};
-use super::importance::{Importance, Worth};
 use super::reliability;
-use super::single;
+use super::single_precision;
 use super::step_figures::step_figures;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
@@ -19,7 +19,7 @@ use vaglio_pipeline::final_model::FittedFinalModel;
 use vaglio_pipeline::inside::scaled;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resample::Pooled;
-use vaglio_pipeline::resample::along::Held;
+use vaglio_pipeline::resample::path_predictions::Held;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_pipeline::train::train;
 use vaglio_pipeline::tune::Tuned;
@@ -35,10 +35,10 @@ use vaglio_tables::budget;
 pub(super) fn record(
     pipeline: &ValidPipeline,
     selector: &ValidSelector,
-    prepared: &Prepared,
+    prepared: &TrainTest,
     design: &Design,
     selection: &Selection,
-    (evaluated, importance, budget): (&Evaluated, Importance, f64),
+    (evaluated, importance, budget): (&Evaluations, Importance, f64),
     tuned: Option<Tuned>,
 ) -> Result<Record> {
     let Selection { path, names, chosen, .. } = selection;
@@ -121,7 +121,10 @@ pub(super) fn record(
             let entries = path.entries.iter().map(|entry| (&entry.subset[..], entry.score.loss));
             AlternativesRecord::new(near, entries, name)
         })),
-        numerics: numerics(path.diagnostics, single::rounding(pipeline, selector, prepared, design, selection)?),
+        numerics: numerics(
+            path.diagnostics,
+            single_precision::rounding(pipeline, selector, prepared, design, selection)?,
+        ),
         found: FoundRecord::default(),
         test: test(prepared, design, (selection, evaluated), &*loss)?,
         nested: evaluated.nested.clone(),
@@ -166,7 +169,7 @@ fn cross_validated(entry: &mut EntryRecord, cells: &[Cell]) {
     }
 }
 
-fn data(prepared: &Prepared, design: &Design) -> Result<DataRecord> {
+fn data(prepared: &TrainTest, design: &Design) -> Result<DataRecord> {
     Ok(DataRecord {
         rows: prepared.rows,
         features: design.features(),
@@ -202,7 +205,7 @@ fn stage(stage: &Stage) -> StageRecord {
     StageRecord { search: kind, taken, score: score.loss, lambda: score.lambda, stop_reason }
 }
 
-fn parts(pipeline: &ValidPipeline, prepared: &Prepared, selection: &Selection) -> Result<PartNames> {
+fn parts(pipeline: &ValidPipeline, prepared: &TrainTest, selection: &Selection) -> Result<PartNames> {
     let settings = pipeline.settings();
     let written = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
     let mut all = serde_json::json!({
@@ -239,13 +242,18 @@ fn parts(pipeline: &ValidPipeline, prepared: &Prepared, selection: &Selection) -
 }
 
 /// Records of the selected columns with their drop-column importance.
-fn selected(prepared: &Prepared, design: &Design, selection: &Selection, worths: Vec<Worth>) -> Vec<SelectedRecord> {
+fn selected(
+    prepared: &TrainTest,
+    design: &Design,
+    selection: &Selection,
+    worths: Vec<DropColumn>,
+) -> Vec<SelectedRecord> {
     let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
     let names = &selection.names;
     let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
     let coefficients = selection.coefficients();
     let is_own = design.is_of(&prepared.train);
-    let record = |(k, (&index, worth)): (usize, (&Feature, Worth))| {
+    let record = |(k, (&index, worth)): (usize, (&Feature, DropColumn))| {
         let weights = coefficients.map(|c| c.weights.row(k).to_vec());
         let divisor = || match scaled(&prepared.maps, &name(index)) {
             Ok(scaled) => Some(scaled.divisor),
@@ -288,7 +296,7 @@ fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Wa
 /// Collects the warnings of table, selection, steps and settings.
 fn warnings(
     pipeline: &ValidPipeline,
-    prepared: &Prepared,
+    prepared: &TrainTest,
     design: &Design,
     selection: &Selection,
     steps: &[StepRecord],
@@ -328,7 +336,7 @@ fn warnings(
     warnings
 }
 
-impl Prepared {
+impl TrainTest {
     /// Figures of a model on the test rows, in the target's units; `None` without test rows.
     ///
     /// # Errors
@@ -356,9 +364,9 @@ impl Prepared {
 
 /// Figures on the test rows, with the loss of the empty model.
 fn test(
-    prepared: &Prepared,
+    prepared: &TrainTest,
     design: &Design,
-    (selection, evaluated): (&Selection, &Evaluated),
+    (selection, evaluated): (&Selection, &Evaluations),
     loss: &dyn Loss,
 ) -> Result<Option<Figures>> {
     let Some(figures) = prepared.figures(selection.predictor(), loss)? else { return Ok(None) };

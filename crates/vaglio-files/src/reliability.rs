@@ -3,13 +3,13 @@
 //! The saved model's logistic maps are fitted on all held-out rows. Here, each fold uses maps fitted on the other
 //! folds, so that no row affects its own probability.
 
-use super::Prepared;
+use super::TrainTest;
 use ndarray::Array2;
 use vaglio_core::engine::select_rows;
 use vaglio_core::{Model, Result};
 use vaglio_pipeline::pipeline::{Calibration, HeldOutBy};
 use vaglio_pipeline::resample::Pooled;
-use vaglio_pipeline::resample::along::Held;
+use vaglio_pipeline::resample::path_predictions::Held;
 use vaglio_report::record::{PredictedOn, ReliabilityRecord, brier};
 
 /// Calibration of held-out predictions; `None` for a single fold, and if no maps can be fitted.
@@ -39,7 +39,7 @@ pub(super) fn reliability(from: PredictedOn, pooled: &Pooled) -> Option<Reliabil
 ///
 /// # Errors
 /// Returns the errors of [`Model::predict`].
-pub(super) fn test_brier_score(prepared: &Prepared, maps: Option<&Calibration>, model: &Model) -> Result<Option<f64>> {
+pub(super) fn test_brier_score(prepared: &TrainTest, maps: Option<&Calibration>, model: &Model) -> Result<Option<f64>> {
     let (Some(test), Some(maps)) = (&prepared.test, maps) else { return Ok(None) };
     let held = Held::new(test, prepared.target_units.as_deref(), &prepared.train);
     let predictions = held.predicted(model)?;
@@ -52,7 +52,7 @@ pub(super) fn test_brier_score(prepared: &Prepared, maps: Option<&Calibration>, 
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use vaglio_pipeline::resample::tally::Compared;
+    use vaglio_pipeline::resample::loss_sums::Compared;
     use vaglio_testkit::Random;
 
     #[test]

@@ -1,15 +1,15 @@
 //! Nested cross-validation and permutation tests.
 
 use super::origins::Origins;
-use super::pair::paired;
+use super::paired_losses::paired;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::OuterFolds;
-use vaglio_pipeline::resample::judged::difference;
+use vaglio_pipeline::resample::fold_losses::difference;
 use vaglio_pipeline::resample::pool::{Piece, repeated};
+use vaglio_pipeline::resample::procedure::Taken;
 use vaglio_pipeline::resample::walks::said_of;
-use vaglio_pipeline::resample::whole::Taken;
-use vaglio_pipeline::resample::{Judged, LEVEL, Outer, Pooled, Sample, Tally, Watcher, Whole};
+use vaglio_pipeline::resample::{Judged, LEVEL, LossSums, OuterFoldFit, Pooled, Procedure, Sample, Watcher};
 use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{Against, Figures, Frequency, Nested, NullFigure, OuterFold, Permutations};
 use vaglio_search::shuffle::stream;
@@ -21,19 +21,19 @@ const SHUFFLE: u64 = 3;
 /// # Errors
 /// [`vaglio_core::Error::Shape`] if no held-out row has positive weight.
 pub(super) fn nested(
-    whole: Whole<'_>,
+    whole: Procedure<'_>,
     sample: &Sample,
-    (how, outer): (&OuterFolds, &[Outer]),
+    (how, outer): (&OuterFolds, &[OuterFoldFit]),
     names: &[String],
     origins: &Origins<'_>,
 ) -> Result<Nested> {
     let splits = how.parting(whole.selector, sample)?.splits().map(|splits| splits.sentence());
     let loss = &*whole.selector.loss(sample.task());
-    let tallies: Vec<Tally> = outer.iter().map(|fold| fold.held.tally(loss)).collect();
-    let empties: Vec<Tally> = outer.iter().map(|fold| fold.held.empty_tally(loss)).collect();
+    let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.held.tally(loss)).collect();
+    let empties: Vec<LossSums> = outer.iter().map(|fold| fold.held.empty_tally(loss)).collect();
     let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
-    let (value, standard_error) = Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats)?;
-    let empty_loss = Tally::mean(loss, &empties.iter().collect::<Vec<_>>())?;
+    let (value, standard_error) = LossSums::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats)?;
+    let empty_loss = LossSums::mean(loss, &empties.iter().collect::<Vec<_>>())?;
     let (judged, none) = (Judged::new(&tallies, repeats), Judged::new(&empties, repeats));
     let level = how.interval.unwrap_or(LEVEL);
     let bounded = judged.bounded(loss, None, (0.0, level));
@@ -43,7 +43,7 @@ pub(super) fn nested(
     let figures = pooled.figures(sample.class_order().as_ref(), loss, repeats).with_output_names(sample.target_names());
     let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
         // AUC and balanced error are undefined on a fold without one of the classes.
-        let of = |tally: &Tally| Tally::mean(loss, &[tally]).unwrap_or(f64::INFINITY);
+        let of = |tally: &LossSums| LossSums::mean(loss, &[tally]).unwrap_or(f64::INFINITY);
         OuterFold {
             fold: fold.fold + 1,
             repeat: fold.repeat + 1,
@@ -112,7 +112,7 @@ fn jaccard(sets: &[HashSet<String>]) -> Option<f64> {
 /// # Errors
 /// Returns the errors of the selection.
 pub(super) fn shuffles(
-    whole: Whole<'_>,
+    whole: Procedure<'_>,
     sample: &Sample,
     count: usize,
     watcher: &Watcher<'_>,
@@ -142,7 +142,7 @@ pub(super) fn shuffles(
 /// # Errors
 /// Returns the errors of the selection.
 pub(super) fn permutations(
-    whole: Whole<'_>,
+    whole: Procedure<'_>,
     sample: &Sample,
     selection: &Selection,
     count: usize,

@@ -1,6 +1,6 @@
 //! Separates role columns from features.
 
-use super::past::Side;
+use super::lags::Side;
 use super::roles::Roles;
 use super::series::{numbers_of, places_of};
 use super::targets::{encode, task};

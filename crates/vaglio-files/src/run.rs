@@ -1,22 +1,22 @@
 //! Runs a pipeline: prepare, select, fit, evaluate, write.
 
-use super::claim::Claim;
+use super::column_diagnostics::ColumnDiagnostics;
 use super::discoveries::planned;
-use super::facts::Described;
-use super::figures::Evaluated;
+use super::drop_column::{self, Importance};
+use super::figures::Evaluations;
 use super::folder::relative;
 use super::forecast::with_history;
-use super::found::found;
-use super::importance::{self, Importance};
 use super::journal::{Book, Header};
 use super::memory::Memory;
 use super::model_files::FileModel;
 use super::monitor::{limited, most, timed};
 use super::origins::Origins;
+use super::part_outputs::found;
 use super::prepare::prepare;
 use super::record::record;
+use super::run_folder::RunFolder;
 use super::scratch::with_scratch;
-use super::{Prepared, target_file};
+use super::{TrainTest, target_file};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,7 +25,7 @@ use vaglio_core::{Error, ExitClass, Monitor, Result, StopSign};
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ScratchSpec, ValidPipeline};
 use vaglio_pipeline::resample;
-use vaglio_pipeline::resample::along::smeared;
+use vaglio_pipeline::resample::path_predictions::smeared;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{RaceRecord, Record, Seconds, Status, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
@@ -80,7 +80,7 @@ pub(super) fn run_here(
     monitor: Monitor<'_>,
     is_searched: bool,
 ) -> Result<RunOutcome> {
-    let mut claim = Claim::existing(&options.out)?;
+    let mut claim = RunFolder::existing(&options.out)?;
     let done = run_in(&mut claim, pipeline, options, monitor, is_searched);
     if let (Err(error), Some(claim)) = (&done, &claim)
         && error.class() != ExitClass::Configuration
@@ -92,7 +92,7 @@ pub(super) fn run_here(
 }
 
 fn run_in(
-    claim: &mut Option<Claim>,
+    claim: &mut Option<RunFolder>,
     pipeline: &ValidPipeline,
     options: &RunOptions,
     monitor: Monitor<'_>,
@@ -120,7 +120,7 @@ fn run_in(
     let held = resident().unwrap_or(0) as f64;
     let claim = match claim {
         Some(claim) => claim,
-        None => claim.insert(Claim::new(&options.out)?),
+        None => claim.insert(RunFolder::new(&options.out)?),
     };
     claim.make_ready()?;
     let book = Arc::new(begun(pipeline, options, &prepared)?);
@@ -144,11 +144,11 @@ fn run_in(
     let origins = Origins::new(&prepared, &design);
     let how = (&mut selection, &origins);
     let mut evaluated = tracing::debug_span!("evaluate")
-        .in_scope(|| Evaluated::new(pipeline, &selector, &prepared, &design, how, &mut *monitor))?;
+        .in_scope(|| Evaluations::new(pipeline, &selector, &prepared, &design, how, &mut *monitor))?;
     tracing::debug_span!("verify")
         .in_scope(|| evaluated.verify(options.verify, &selector, &design, &mut selection, &mut *monitor))?;
     let fit_start = Instant::now();
-    let budget = importance::flops_allowed(evaluate, &selector, (&prepared, &whole), &design, &selection.path)?;
+    let budget = drop_column::flops_allowed(evaluate, &selector, (&prepared, &whole), &design, &selection.path)?;
     let importance = tracing::debug_span!("worth").in_scope(|| {
         Importance::from_selection(evaluate, &selector, (&design, budget), &mut selection, &mut *monitor)
     })?;
@@ -161,7 +161,7 @@ fn run_in(
     let mut record = tracing::debug_span!("record")
         .in_scope(|| record(&written, &selector, &prepared, &design, &selection, known, tuned))?;
     record.data.made = origins.made(&record.candidates);
-    let described = Described {
+    let described = ColumnDiagnostics {
         prepared: &prepared,
         selector: &selector,
         design: &design,
@@ -227,7 +227,7 @@ fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
 }
 
 /// Opens the journal of a run. Waits for a pending hash of the data only to resume.
-fn begun(pipeline: &ValidPipeline, options: &RunOptions, prepared: &Prepared) -> Result<Book> {
+fn begun(pipeline: &ValidPipeline, options: &RunOptions, prepared: &TrainTest) -> Result<Book> {
     let (data, configuration) = (&prepared.digest, pipeline.configuration()?);
     if !options.resume && !data.is_known() {
         return Ok(Book::begin_behind(&options.out, data.clone(), configuration));
@@ -240,9 +240,9 @@ fn begun(pipeline: &ValidPipeline, options: &RunOptions, prepared: &Prepared) ->
 fn saved(
     pipeline: &ValidPipeline,
     selector: &ValidSelector,
-    prepared: Prepared,
+    prepared: TrainTest,
     selection: &Selection,
-    evaluated: Evaluated,
+    evaluated: Evaluations,
 ) -> Result<SavedModel> {
     let model = selection.predictor().clone();
     let units = smeared(prepared.target_units.as_deref(), &prepared.train, &model)?;
@@ -261,7 +261,7 @@ fn saved(
     let class_order = prepared.train.class_order().unwrap_or_default();
     let saved =
         SavedModel::new(task, outputs, units, prepared.maps, inputs, model).selecting(selection).made_by(selector);
-    let Evaluated { calibration, intervals, .. } = evaluated;
+    let Evaluations { calibration, intervals, .. } = evaluated;
     let reading = Some(reading);
     let observed = Some(observed);
     let saved = saved.ordered_by(series, time);

@@ -9,8 +9,8 @@
 //! O. Melikechi, J. W. Miller, *Integrated path stability selection*, Journal of the American Statistical Association
 //! (2025), arXiv 2403.15877. Sizes replace the paper's penalties, evenly spaced in their logarithm.
 
-use super::halves::Halves;
-use super::halves::halves;
+use super::half_samples::HalfSamples;
+use super::half_samples::halves;
 use super::origins::Origins;
 use super::repetition::frequency;
 use std::collections::{HashMap, HashSet};
@@ -102,7 +102,7 @@ pub(super) fn stability(
     let frequency = frequency(&sets, &selection.names);
     let mean = sets.iter().map(HashSet::len).sum::<usize>() as f64 / sets.len() as f64;
     let by_source = origins.frequency(&sets, &selection.names);
-    let splits = matches!(halves, Halves::Pieces(_)).then(|| halves.sentence());
+    let splits = matches!(halves, HalfSamples::Pieces(_)).then(|| halves.sentence());
     let reached = paths.iter().map(Vec::len).min().unwrap_or(0).min(sizes(pairs, columns).max(1));
     let columns = integrated(&paths, reached, &selection.names);
     let bounds = Vec::new();

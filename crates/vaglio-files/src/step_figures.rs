@@ -6,8 +6,8 @@
 //! criterion `information`. σ̂² = N·E/(N − d) of the model of all candidate columns at the path's λ. Figures beyond a
 //! share of the search's work are left out.
 
-use super::Prepared;
-use super::importance::{LEAST_WORK, PART};
+use super::TrainTest;
+use super::drop_column::{LEAST_WORK, PART};
 use ndarray::{Array2, s};
 use std::collections::HashMap;
 use vaglio_core::engine::EngineDesign;
@@ -15,7 +15,7 @@ use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Problem, Re
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::all_rows::FitFrom;
-use vaglio_pipeline::resample::along::Held;
+use vaglio_pipeline::resample::path_predictions::Held;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_pipeline::train::train;
 use vaglio_report::record::{EntryRecord, variance};
@@ -33,7 +33,7 @@ const HIDDEN: f64 = vaglio_kernels::tolerance::HIDDEN_ERROR;
 /// [`Error::Numerical`] if entries overflow.
 pub(super) fn step_figures(
     selector: &ValidSelector,
-    (prepared, design): (&Prepared, &Design),
+    (prepared, design): (&TrainTest, &Design),
     selection: &Selection,
     budget: f64,
     records: &mut [EntryRecord],
@@ -83,7 +83,7 @@ fn failed(failure: Failure) -> Error {
 
 /// σ̂² of the model of all candidates, if the rows and the budget allow one.
 fn noise(
-    (prepared, problem): (&Prepared, &Problem),
+    (prepared, problem): (&TrainTest, &Problem),
     design: &Design,
     readout: &Readout,
     (rows, mut budget): (f64, f64),

@@ -1,9 +1,9 @@
 //! Writes predictions to CSV or Parquet files.
 
-#[cfg(feature = "parquet")]
-use super::in_parquet::ParquetRows;
 use super::model_files::{FileModel, ModelFiles};
 use super::predictions::Beside;
+#[cfg(feature = "parquet")]
+use super::predictions_parquet::ParquetRows;
 use std::path::Path;
 #[cfg(not(feature = "parquet"))]
 use vaglio_core::Error;

@@ -12,7 +12,7 @@ pub(crate) use row_blocks::RowBlocks;
 use crate::parallel;
 use crate::sums::{LaneSums, add_products, product};
 use crate::sweep::{PANEL, Placed, Sweep, TOGETHER};
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use crate::{Column, Entries, Level};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -197,7 +197,7 @@ impl BlockSums {
     fn panel(&self, columns: &[(Column<'_>, f64)], vectors: &[&[f64]], with_squares: bool) -> Vec<f64> {
         let (blocks, count) = (self.counts.len(), vectors.len());
         // See [`start_of`].
-        let mut sums = vec![Wide::ZERO; columns.len() * blocks * count];
+        let mut sums = vec![F64x8::ZERO; columns.len() * blocks * count];
         let mut squares = vec![[LaneSums::<1>::ZERO]; columns.len() * blocks];
         let mut entries = vec![0.0; TOGETHER * TILE];
         for tile in &self.tiles {

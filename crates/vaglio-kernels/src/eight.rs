@@ -1,22 +1,22 @@
 //! Eight doubles in the vectors of one instruction set.
 //!
-//! In long kernels the compiler turns [`crate::wide::Wide`] into vectors of mixed widths and single doubles. Here the
+//! In long kernels the compiler turns [`crate::wide::F64x8`] into vectors of mixed widths and single doubles. Here the
 //! width is explicit; lanes and roundings are the same.
 
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use pulp::Simd;
 use std::ops::{Add, Div, Mul, Sub};
 
 /// Eight doubles in the first `PARTS` vectors of `parts`.
 #[derive(Clone, Copy)]
-pub(crate) struct Eight<S: Simd> {
+pub(crate) struct SimdF64x8<S: Simd> {
     simd: S,
-    parts: [S::f64s; Wide::WIDTH],
+    parts: [S::f64s; F64x8::WIDTH],
 }
 
 macro_rules! lanewise {
     ($trait:ident, $method:ident, $of_parts:ident) => {
-        impl<S: Simd> $trait for Eight<S> {
+        impl<S: Simd> $trait for SimdF64x8<S> {
             type Output = Self;
             #[inline(always)]
             fn $method(mut self, other: Self) -> Self {
@@ -33,24 +33,24 @@ lanewise!(Sub, sub, sub_f64s);
 lanewise!(Mul, mul, mul_f64s);
 lanewise!(Div, div, div_f64s);
 
-impl<S: Simd> Eight<S> {
-    const PARTS: usize = Wide::WIDTH / S::F64_LANES;
+impl<S: Simd> SimdF64x8<S> {
+    const PARTS: usize = F64x8::WIDTH / S::F64_LANES;
 
     #[inline(always)]
     pub fn splat(simd: S, value: f64) -> Self {
-        Eight { simd, parts: [simd.splat_f64s(value); Wide::WIDTH] }
+        SimdF64x8 { simd, parts: [simd.splat_f64s(value); F64x8::WIDTH] }
     }
 
     /// Loads the eight doubles of a chunk.
     #[inline(always)]
-    pub fn load(simd: S, chunk: &[f64; Wide::WIDTH]) -> Self {
+    pub fn load(simd: S, chunk: &[f64; F64x8::WIDTH]) -> Self {
         let mut eight = Self::splat(simd, 0.0);
         eight.parts[..Self::PARTS].copy_from_slice(S::as_simd_f64s(chunk).0);
         eight
     }
 
     #[inline(always)]
-    pub fn store(self, chunk: &mut [f64; Wide::WIDTH]) {
+    pub fn store(self, chunk: &mut [f64; F64x8::WIDTH]) {
         S::as_mut_simd_f64s(chunk).0.copy_from_slice(&self.parts[..Self::PARTS]);
     }
 
@@ -85,14 +85,14 @@ impl<S: Simd> Eight<S> {
     }
 
     #[inline(always)]
-    pub fn of(simd: S, wide: &Wide) -> Self {
+    pub fn of(simd: S, wide: &F64x8) -> Self {
         Self::load(simd, wide.doubles())
     }
 
     #[inline(always)]
-    pub fn wide(self) -> Wide {
-        let mut lanes = [0.0; Wide::WIDTH];
+    pub fn wide(self) -> F64x8 {
+        let mut lanes = [0.0; F64x8::WIDTH];
         self.store(&mut lanes);
-        Wide::load(&lanes)
+        F64x8::load(&lanes)
     }
 }

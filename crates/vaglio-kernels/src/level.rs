@@ -1,7 +1,7 @@
 //! Run-time choice of the instruction set.
 //!
 //! Kernels are written once over fixed lanes and compiled for AVX-512, AVX2 and the target's baseline. Every level
-//! gives the same bits: a product and a sum are rounded once where a kernel asks for it (`Wide::mul_add`), and twice
+//! gives the same bits: a product and a sum are rounded once where a kernel asks for it (`F64x8::mul_add`), and twice
 //! elsewhere. The baseline of x86-64 has no fused instruction and calls the C library. Builds with debug assertions
 //! leave AVX-512 out, which saves a fifth of this crate's compile time.
 

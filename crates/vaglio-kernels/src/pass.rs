@@ -6,7 +6,7 @@ mod kernel;
 
 use crate::Level;
 use crate::sums::TILE;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use kernel::PassKernel;
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ pub(crate) enum Pass<'k> {
 impl<'k> Pass<'k> {
     /// Restricts the pass to some rows; the first is a multiple of eight.
     pub fn rows(self, rows: Range<usize>) -> Self {
-        let classes = |y: &'k [u8]| &y[rows.start / Wide::WIDTH..rows.end.div_ceil(Wide::WIDTH)];
+        let classes = |y: &'k [u8]| &y[rows.start / F64x8::WIDTH..rows.end.div_ceil(F64x8::WIDTH)];
         let part = |root: Option<&'k [f64]>| root.map(|root| &root[rows.clone()]);
         match self {
             Pass::Squares => Pass::Squares,
@@ -42,7 +42,7 @@ impl<'k> Pass<'k> {
 }
 
 /// A candidate in a pass: c, the step of c_b that it takes in, and f and the inverse of its trial.
-pub(crate) struct Moving<'k> {
+pub(crate) struct PassCandidate<'k> {
     pub c: &'k mut [f64],
     pub step: f64,
     pub f: f64,
@@ -58,17 +58,17 @@ pub(crate) struct Found {
 
 /// Running sums of a pass in lanes, continued from tile to tile of rows.
 #[derive(Clone, Copy)]
-pub(crate) struct Running {
-    sums: [Wide; 2],
-    low: Wide,
+pub(crate) struct PassSums {
+    sums: [F64x8; 2],
+    low: F64x8,
 }
 
-impl Running {
-    pub const NONE: Self = Running { sums: [Wide::ZERO; 2], low: Wide::INFINITY };
+impl PassSums {
+    pub const NONE: Self = PassSums { sums: [F64x8::ZERO; 2], low: F64x8::INFINITY };
 
     /// Reduces the lanes to the result.
     pub fn found(&self) -> Found {
-        Found { sums: self.sums.map(Wide::sum), low: self.low.least() }
+        Found { sums: self.sums.map(F64x8::sum), low: self.low.least() }
     }
 }
 
@@ -91,13 +91,13 @@ impl PassVectors<'_> {
 /// to date.
 pub(crate) fn alone(
     level: Level,
-    candidate: Moving<'_>,
+    candidate: PassCandidate<'_>,
     b: Option<&[f64]>,
     (a, d): (&[f64], &[f64]),
     pass: Pass<'_>,
 ) -> Found {
     let shared = PassVectors { b: b.unwrap_or(a), a, d };
-    let mut running = [Running::NONE; 2];
+    let mut running = [PassSums::NONE; 2];
     if let Pass::Squares = pass {
         let [running, _] = running.each_mut();
         let running = std::array::from_mut(running);
@@ -107,12 +107,12 @@ pub(crate) fn alone(
         }
     } else {
         // Paired with a zero candidate.
-        let Moving { c, step, f, inverse } = candidate;
+        let PassCandidate { c, step, f, inverse } = candidate;
         let mut zeros = vec![0.0; c.len().min(TILE)];
         for (k, c) in c.chunks_mut(TILE).enumerate() {
             let rows = k * TILE..k * TILE + c.len();
-            let zero = Moving { c: &mut zeros[..c.len()], step: 0.0, f: 0.0, inverse: 0.0 };
-            let own = Moving { c, step: if b.is_some() { step } else { 0.0 }, f, inverse };
+            let zero = PassCandidate { c: &mut zeros[..c.len()], step: 0.0, f: 0.0, inverse: 0.0 };
+            let own = PassCandidate { c, step: if b.is_some() { step } else { 0.0 }, f, inverse };
             two(level, [own, zero], shared.rows(rows.clone()), pass.rows(rows), &mut running);
         }
     }
@@ -123,10 +123,10 @@ pub(crate) fn alone(
 /// the pairing nor on the tiles, which begin at a multiple of 16 rows.
 pub(crate) fn two(
     level: Level,
-    candidates: [Moving<'_>; 2],
+    candidates: [PassCandidate<'_>; 2],
     shared: PassVectors<'_>,
     pass: Pass<'_>,
-    on: &mut [Running; 2],
+    on: &mut [PassSums; 2],
 ) {
     match pass {
         Pass::Squares => of_kind::<2, true, SQUARES, false>(level, candidates, shared, (&[], &[]), on),
@@ -146,23 +146,23 @@ const WRONG: u8 = 2;
 const BY_SIDE: u8 = 3;
 
 /// Rows per step: one division serves two eights.
-const AT_ONCE: usize = 2 * Wide::WIDTH;
+const AT_ONCE: usize = 2 * F64x8::WIDTH;
 
 /// Runs a pass of one kind; the last rows are padded with rows that add nothing.
 fn of_kind<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool>(
     level: Level,
-    mut candidates: [Moving<'_>; C],
+    mut candidates: [PassCandidate<'_>; C],
     shared: PassVectors<'_>,
     (y, root): (&[u8], &[f64]),
-    running: &mut [Running; C],
+    running: &mut [PassSums; C],
 ) {
     let rows = shared.a.len();
     let whole = rows / AT_ONCE * AT_ONCE;
     let root_of = |rows: Range<usize>| if WEIGHED { &root[rows] } else { &[] };
     let classes_of = |rows: Range<usize>| if PASS >= WRONG { &y[rows] } else { &[] };
     if whole > 0 {
-        let candidates = candidates.each_mut().map(|k| Moving { c: &mut k.c[..whole], ..*k });
-        let (y, root) = (classes_of(0..whole / Wide::WIDTH), root_of(0..whole));
+        let candidates = candidates.each_mut().map(|k| PassCandidate { c: &mut k.c[..whole], ..*k });
+        let (y, root) = (classes_of(0..whole / F64x8::WIDTH), root_of(0..whole));
         let shared = shared.rows(0..whole);
         level.run(PassKernel::<C, UPDATE, PASS, WEIGHED> { candidates, shared, y, root, running });
     }
@@ -175,13 +175,13 @@ fn of_kind<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bo
         let PassVectors { b, a, d } = shared.rows(whole..rows);
         let (b, a, d, root) = (filled(b, 0.0), filled(a, 0.0), filled(d, 1.0), filled(root_of(whole..rows), 0.0));
         let mut classes = [0; 2];
-        let left = classes_of(whole / Wide::WIDTH..rows.div_ceil(Wide::WIDTH));
+        let left = classes_of(whole / F64x8::WIDTH..rows.div_ceil(F64x8::WIDTH));
         classes[..left.len()].copy_from_slice(left);
         let mut last = candidates.each_ref().map(|k| filled(&k.c[whole..rows], 0.0));
         let mut of_last = last.iter_mut();
         let parts = candidates.each_ref().map(|k| {
             let c: &mut [f64] = of_last.next().map_or(&mut [], |c| c);
-            Moving { c, ..*k }
+            PassCandidate { c, ..*k }
         });
         let shared = PassVectors { b: &b, a: &a, d: &d };
         let (y, root) = (&classes[..], &root[..]);
@@ -201,8 +201,8 @@ mod tests {
         (0..rows).map(|j| (j as f64 * seed).sin()).collect()
     }
 
-    fn moving(c: &mut [f64]) -> Moving<'_> {
-        Moving { c, step: 0.25, f: 0.9, inverse: 0.1 }
+    fn moving(c: &mut [f64]) -> PassCandidate<'_> {
+        PassCandidate { c, step: 0.25, f: 0.9, inverse: 0.1 }
     }
 
     #[test]
@@ -214,7 +214,7 @@ mod tests {
             let is_one = |j: usize| j.is_multiple_of(3);
             let byte = |k: usize| (0..8).fold(0, |byte, l| byte | u8::from(is_one(8 * k + l)) << l);
             let y: Vec<u8> = (0..rows.div_ceil(8)).map(byte).collect();
-            let Moving { step, f, inverse, .. } = moving(&mut []);
+            let PassCandidate { step, f, inverse, .. } = moving(&mut []);
             let moved: Vec<f64> = c.iter().zip(&b).map(|(c, b)| c - step * b).collect();
             let error = |j: usize| (a[j] - f * moved[j]) / (d[j] - moved[j] * moved[j] * inverse);
             let low = moved.iter().zip(&d).map(|(c, d)| d - c * c * inverse).fold(f64::INFINITY, f64::min);
@@ -253,7 +253,7 @@ mod tests {
                 for level in Level::available() {
                     let (mut own, mut alike, mut beside) = (c.clone(), c.clone(), other.clone());
                     let found = alone(level, moving(&mut own), Some(&b), (&a, &d), pass);
-                    let mut running = [Running::NONE; 2];
+                    let mut running = [PassSums::NONE; 2];
                     for start in (0..rows).step_by(TILE) {
                         let tile = start..rows.min(start + TILE);
                         let shared = PassVectors { b: &b, a: &a, d: &d }.rows(tile.clone());

@@ -5,7 +5,7 @@
 //! threads nor on unconnected units.
 
 use crate::elementary::tanh;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use crate::{Level, checkpoint, parallel};
 
 /// Connections W among units, grouped by the unit they lead to.
@@ -43,12 +43,12 @@ enum Recurrent {
 /// One connection of each of eight units; weight 0 pads units with fewer.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
-    sources: [u32; Wide::WIDTH],
-    weights: [f64; Wide::WIDTH],
+    sources: [u32; F64x8::WIDTH],
+    weights: [f64; F64x8::WIDTH],
 }
 
 /// Units in a dense block: enough concurrent sums to hide the latency of additions.
-const DENSE: usize = 4 * Wide::WIDTH;
+const DENSE: usize = 4 * F64x8::WIDTH;
 /// Steps buffered before they are written to the columns.
 const TILE: usize = 8;
 /// Series processed together; their output slices are held meanwhile.
@@ -68,7 +68,7 @@ impl Reservoir {
         assert!(input.len().is_multiple_of(units), "one weight a unit and input");
         let recurrent = Recurrent::new(connections, units);
         let block = match recurrent {
-            Recurrent::Sparse { .. } => Wide::WIDTH,
+            Recurrent::Sparse { .. } => F64x8::WIDTH,
             Recurrent::Dense { .. } => DENSE,
         };
         let padded = units.next_multiple_of(block);
@@ -144,10 +144,10 @@ impl Recurrent {
         let Connections { starts, sources, weights } = connections;
         let row = |unit: usize| starts[unit]..starts[unit + 1];
         let (mut begins, mut slots) = (vec![0], Vec::new());
-        for block in (0..units).step_by(Wide::WIDTH) {
-            let rows: Vec<_> = (block..units.min(block + Wide::WIDTH)).map(row).collect();
+        for block in (0..units).step_by(F64x8::WIDTH) {
+            let rows: Vec<_> = (block..units.min(block + F64x8::WIDTH)).map(row).collect();
             for k in 0..rows.iter().map(ExactSizeIterator::len).max().unwrap_or(0) {
-                let mut slot = Slot { sources: [0; Wide::WIDTH], weights: [0.0; Wide::WIDTH] };
+                let mut slot = Slot { sources: [0; F64x8::WIDTH], weights: [0.0; F64x8::WIDTH] };
                 for (lane, row) in rows.iter().enumerate().filter(|(_, row)| k < row.len()) {
                     slot.sources[lane] = sources[row.start + k];
                     slot.weights[lane] = weights[row.start + k];
@@ -180,24 +180,24 @@ fn drive(reservoir: &Reservoir, inputs: &[&[f64]], row: usize, state: &[f64], to
     }
     match &reservoir.recurrent {
         Recurrent::Sparse { starts, slots } => {
-            for (chunk, bounds) in to.as_chunks_mut::<{ Wide::WIDTH }>().0.iter_mut().zip(starts.windows(2)) {
-                let mut sum = Wide::load(chunk);
+            for (chunk, bounds) in to.as_chunks_mut::<{ F64x8::WIDTH }>().0.iter_mut().zip(starts.windows(2)) {
+                let mut sum = F64x8::load(chunk);
                 for slot in &slots[bounds[0]..bounds[1]] {
-                    let states: [f64; Wide::WIDTH] = std::array::from_fn(|l| state[slot.sources[l] as usize]);
-                    sum = sum + Wide::load(&slot.weights) * Wide::load(&states);
+                    let states: [f64; F64x8::WIDTH] = std::array::from_fn(|l| state[slot.sources[l] as usize]);
+                    sum = sum + F64x8::load(&slot.weights) * F64x8::load(&states);
                 }
                 sum.store(chunk);
             }
         }
         Recurrent::Dense { units, weights } => {
             for (chunk, weights) in to.as_chunks_mut::<DENSE>().0.iter_mut().zip(weights.chunks_exact(*units)) {
-                let parts = chunk.as_chunks_mut::<{ Wide::WIDTH }>().0;
-                let mut sums: [Wide; 4] = std::array::from_fn(|p| Wide::load(&parts[p]));
+                let parts = chunk.as_chunks_mut::<{ F64x8::WIDTH }>().0;
+                let mut sums: [F64x8; 4] = std::array::from_fn(|p| F64x8::load(&parts[p]));
                 for (weights, x) in weights.iter().zip(state) {
-                    let x = Wide::splat(*x);
-                    let weights = weights.as_chunks::<{ Wide::WIDTH }>().0;
+                    let x = F64x8::splat(*x);
+                    let weights = weights.as_chunks::<{ F64x8::WIDTH }>().0;
                     for (sum, weights) in sums.iter_mut().zip(weights) {
-                        *sum = *sum + Wide::load(weights) * x;
+                        *sum = *sum + F64x8::load(weights) * x;
                     }
                 }
                 for (sum, part) in sums.into_iter().zip(parts) {

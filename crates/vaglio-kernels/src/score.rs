@@ -12,7 +12,7 @@ mod units;
 
 use crate::tolerance::TIED_PREDICTION;
 use crate::trial::PartialLoss;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use crate::{Level, Measure};
 use pulp::NullaryFnOnce;
 use std::fmt::Debug;
@@ -146,9 +146,9 @@ pub struct Scorer {
 /// Running sums of one trial.
 #[derive(Debug, Clone)]
 pub(crate) struct Tally {
-    lanes: Wide,
+    lanes: F64x8,
     /// Weights of misclassified rows of one output, ties counted half: those of class −1, then of class 1.
-    sides: [Wide; 2],
+    sides: [F64x8; 2],
     /// Misclassified weight by class, for several outputs.
     wrong: Vec<f64>,
     /// Gathered inputs of the loss: predictions, row-major, or the residuals of units.
@@ -221,7 +221,7 @@ impl Scorer {
             None if self.is_gathered() => Vec::with_capacity(self.targets.rows() * self.targets.outputs()),
             None => Vec::new(),
         };
-        Tally { lanes: Wide::ZERO, sides: [Wide::ZERO; 2], wrong, whole }
+        Tally { lanes: F64x8::ZERO, sides: [F64x8::ZERO; 2], wrong, whole }
     }
 
     /// Adds the rows from `start`; `residuals` are scaled, with one slice of equal length per output.
@@ -253,7 +253,7 @@ impl Scorer {
                 for residual in residuals {
                     for (j, e) in residual[..rows].iter().enumerate() {
                         let root = self.targets.root(start + j);
-                        tally.lanes.update(j % Wide::WIDTH, |sum| sum + root * e.abs());
+                        tally.lanes.update(j % F64x8::WIDTH, |sum| sum + root * e.abs());
                     }
                 }
             }
@@ -295,7 +295,7 @@ impl Scorer {
         if let Some(units) = &self.units {
             return units.loss(&tally.whole);
         }
-        let sides = tally.sides.map(Wide::sum);
+        let sides = tally.sides.map(F64x8::sum);
         let wrong = if self.targets.outputs() == 1 { &sides[..] } else { &tally.wrong[..] };
         match self.measure {
             Measure::Squared | Measure::BalancedSquared | Measure::Absolute | Measure::Rows => {
@@ -335,8 +335,8 @@ fn balance(all: f64, classes: &[u32], weights: &[f64]) -> Vec<f64> {
     classes.iter().map(|&class| of_class[class as usize]).collect()
 }
 
-fn add_squares(level: Level, residual: &[f64], lanes: &mut Wide) {
-    struct AddSquares<'k>(&'k [f64], &'k mut Wide);
+fn add_squares(level: Level, residual: &[f64], lanes: &mut F64x8) {
+    struct AddSquares<'k>(&'k [f64], &'k mut F64x8);
     impl NullaryFnOnce for AddSquares<'_> {
         type Output = ();
         #[inline(always)]
@@ -345,7 +345,7 @@ fn add_squares(level: Level, residual: &[f64], lanes: &mut Wide) {
             let mut lanes = *sums;
             let (chunks, rest) = residual.as_chunks();
             for chunk in chunks {
-                let e = Wide::load(chunk);
+                let e = F64x8::load(chunk);
                 lanes = lanes + e * e;
             }
             for (l, e) in rest.iter().enumerate() {
@@ -359,31 +359,31 @@ fn add_squares(level: Level, residual: &[f64], lanes: &mut Wide) {
 
 /// Adds the weights of rows with y·(y − residual) below 0, and half of those where it is 0 up to rounding, by the sign
 /// of y.
-fn add_wrong(level: Level, y: &[f64], root: Option<&[f64]>, residual: &[f64], sides: &mut [Wide; 2]) {
-    struct AddWrong<'k>(&'k [f64], Option<&'k [f64]>, &'k [f64], &'k mut [Wide; 2]);
+fn add_wrong(level: Level, y: &[f64], root: Option<&[f64]>, residual: &[f64], sides: &mut [F64x8; 2]) {
+    struct AddWrong<'k>(&'k [f64], Option<&'k [f64]>, &'k [f64], &'k mut [F64x8; 2]);
     impl NullaryFnOnce for AddWrong<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
             let AddWrong(y, root, residual, sides) = self;
-            let of_eight = |y: Wide, root: Wide, e: Wide| {
+            let of_eight = |y: F64x8, root: F64x8, e: F64x8| {
                 let (margin, weight) = (y * (y - e), root * root);
-                let (half, tie) = (Wide::splat(0.5) * weight, Wide::splat(TIED_PREDICTION) * weight);
-                let wrong = half.where_at_most(margin, tie) + half.where_at_most(margin, Wide::ZERO - tie);
-                let negative = wrong.where_at_most(y, Wide::ZERO);
+                let (half, tie) = (F64x8::splat(0.5) * weight, F64x8::splat(TIED_PREDICTION) * weight);
+                let wrong = half.where_at_most(margin, tie) + half.where_at_most(margin, F64x8::ZERO - tie);
+                let negative = wrong.where_at_most(y, F64x8::ZERO);
                 [negative, wrong - negative]
             };
             let ((y, y_rest), (e, e_rest)) = (y.as_chunks(), residual.as_chunks());
             let root = root.map(<[f64]>::as_chunks);
-            let one = Wide::splat(1.0);
+            let one = F64x8::splat(1.0);
             for (j, (y, e)) in y.iter().zip(e).enumerate() {
-                let root = root.map_or(one, |(root, _)| Wide::load(&root[j]));
-                let more = of_eight(Wide::load(y), root, Wide::load(e));
+                let root = root.map_or(one, |(root, _)| F64x8::load(&root[j]));
+                let more = of_eight(F64x8::load(y), root, F64x8::load(e));
                 *sides = std::array::from_fn(|k| sides[k] + more[k]);
             }
             for (l, (y, e)) in y_rest.iter().zip(e_rest).enumerate() {
                 let root = root.map_or(1.0, |(_, root)| root[l]);
-                let more = of_eight(Wide::splat(*y), Wide::splat(root), Wide::splat(*e));
+                let more = of_eight(F64x8::splat(*y), F64x8::splat(root), F64x8::splat(*e));
                 (0..2).for_each(|k| sides[k].update(l, |sum| sum + more[k].lane(l)));
             }
         }

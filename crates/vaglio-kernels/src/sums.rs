@@ -1,11 +1,11 @@
 //! Sums over one column, in lanes of fixed order.
 
-use crate::wide::{Entry, Wide};
+use crate::wide::{Entry, F64x8};
 use crate::{Column, Level, sparse};
 pub use vaglio_columns::center;
 
 /// Number of interleaved partial sums, added up in order at the end.
-pub(crate) const LANES: usize = Wide::WIDTH;
+pub(crate) const LANES: usize = F64x8::WIDTH;
 
 /// Rows per tile: vectors of this length stay in the second-level cache.
 pub(crate) const TILE: usize = 4096;
@@ -26,14 +26,14 @@ macro_rules! with_entries {
 
 /// Running sums of a column against `N` vectors, in lanes that continue over tiles.
 #[derive(Clone, Copy)]
-pub(crate) struct LaneSums<const N: usize>(pub [Wide; N]);
+pub(crate) struct LaneSums<const N: usize>(pub [F64x8; N]);
 
 impl<const N: usize> LaneSums<N> {
-    pub(crate) const ZERO: Self = LaneSums([Wide::ZERO; N]);
+    pub(crate) const ZERO: Self = LaneSums([F64x8::ZERO; N]);
 
     /// Returns the sums, adding the lanes in order.
     pub(crate) fn total(&self) -> [f64; N] {
-        self.0.map(Wide::sum)
+        self.0.map(F64x8::sum)
     }
 }
 
@@ -56,12 +56,12 @@ pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
             let tails = vectors.map(|v| &v[whole * LANES..rows]);
             let columns = columns.map(|x| &x.as_chunks().0[..whole]);
             let vectors = vectors.map(|v| &v.as_chunks().0[..whole]);
-            let by = shifts.map(Wide::splat);
+            let by = shifts.map(F64x8::splat);
             let mut lanes = sums.map(|s| s.0);
             for j in 0..whole {
-                let v: [Wide; N] = std::array::from_fn(|k| Wide::load(&vectors[k][j]));
+                let v: [F64x8; N] = std::array::from_fn(|k| F64x8::load(&vectors[k][j]));
                 for c in 0..C {
-                    let x = Wide::load(&columns[c][j]) - by[c];
+                    let x = F64x8::load(&columns[c][j]) - by[c];
                     for k in 0..N {
                         lanes[c][k] = lanes[c][k] + x * v[k];
                     }
@@ -70,9 +70,9 @@ pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
             if !rests[0].is_empty() {
                 // The last eight is padded so that it adds 0: adding its lanes one by one would make the compiler
                 // narrow the vectors of the loop above.
-                let v: [Wide; N] = std::array::from_fn(|k| Wide::part(tails[k], 0.0));
+                let v: [F64x8; N] = std::array::from_fn(|k| F64x8::part(tails[k], 0.0));
                 for c in 0..C {
-                    let x = Wide::part(rests[c], shifts[c]) - by[c];
+                    let x = F64x8::part(rests[c], shifts[c]) - by[c];
                     for k in 0..N {
                         lanes[c][k] = lanes[c][k] + x * v[k];
                     }

@@ -2,7 +2,7 @@
 
 use crate::parallel;
 use crate::sums::{LANES, LaneSums, add_products};
-use crate::wide::{Entry, Wide};
+use crate::wide::{Entry, F64x8};
 use crate::{Level, ProductColumn};
 use std::ops::Range;
 
@@ -59,7 +59,7 @@ impl<'v> Sweep<'v> {
 
     fn products_panel(&self, columns: &[(usize, ProductColumn<'_>, f64)]) -> Vec<(usize, Vec<f64>)> {
         let count = self.vectors.len();
-        let mut sums = vec![Wide::ZERO; columns.len() * count];
+        let mut sums = vec![F64x8::ZERO; columns.len() * count];
         let mut entries = vec![0.0; TOGETHER * MADE];
         for start in (0..self.rows).step_by(MADE) {
             let rows = start..self.rows.min(start + MADE);
@@ -75,7 +75,7 @@ impl<'v> Sweep<'v> {
                 sweep.add(&placed, &(0..rows.len()), sums);
             }
         }
-        let total = |(column, sums): (&(usize, ProductColumn<'_>, f64), &[Wide])| {
+        let total = |(column, sums): (&(usize, ProductColumn<'_>, f64), &[F64x8])| {
             (column.0, sums.iter().map(|s| s.sum()).collect())
         };
         columns.iter().zip(sums.chunks(count)).map(total).collect()
@@ -85,7 +85,7 @@ impl<'v> Sweep<'v> {
     fn panel<E: Entry>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
         const { assert!(SWEEP.is_multiple_of(LANES) && TILE.is_multiple_of(LANES) && MADE.is_multiple_of(LANES)) };
         let count = self.vectors.len();
-        let mut sums = vec![Wide::ZERO; columns.len() * count];
+        let mut sums = vec![F64x8::ZERO; columns.len() * count];
         let step = if count <= MOST { SWEEP } else { TILE };
         for start in (0..self.rows).step_by(step) {
             let rows = start..self.rows.min(start + step);
@@ -93,12 +93,12 @@ impl<'v> Sweep<'v> {
                 self.add(columns, &rows, sums);
             }
         }
-        let total = |(column, sums): (&Placed<'_, E>, &[Wide])| (column.0, sums.iter().map(|s| s.sum()).collect());
+        let total = |(column, sums): (&Placed<'_, E>, &[F64x8])| (column.0, sums.iter().map(|s| s.sum()).collect());
         columns.iter().zip(sums.chunks(count)).map(total).collect()
     }
 
     /// Adds the products over a range of rows of at most four columns, as columns × vectors.
-    pub fn add<E: Entry>(&self, columns: &[Placed<'_, E>], rows: &Range<usize>, sums: &mut [Wide]) {
+    pub fn add<E: Entry>(&self, columns: &[Placed<'_, E>], rows: &Range<usize>, sums: &mut [F64x8]) {
         match columns {
             &[a, b, c, d] => self.together([a, b, c, d], rows, sums),
             few => few.iter().zip(sums.chunks_mut(self.vectors.len())).for_each(|(&one, sums)| {
@@ -107,7 +107,7 @@ impl<'v> Sweep<'v> {
         }
     }
 
-    fn together<E: Entry, const C: usize>(&self, columns: [Placed<'_, E>; C], rows: &Range<usize>, sums: &mut [Wide]) {
+    fn together<E: Entry, const C: usize>(&self, columns: [Placed<'_, E>; C], rows: &Range<usize>, sums: &mut [F64x8]) {
         for first in (0..self.vectors.len()).step_by(MOST) {
             match self.vectors.len() - first {
                 1 => self.against::<E, C, 1>(columns, rows, first, sums),
@@ -123,7 +123,7 @@ impl<'v> Sweep<'v> {
         columns: [Placed<'_, E>; C],
         rows: &Range<usize>,
         first: usize,
-        sums: &mut [Wide],
+        sums: &mut [F64x8],
     ) {
         let at = |c: usize, k: usize| c * self.vectors.len() + first + k;
         let mut own: [LaneSums<N>; C] = std::array::from_fn(|c| LaneSums(std::array::from_fn(|k| sums[at(c, k)])));

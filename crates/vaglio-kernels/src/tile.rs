@@ -2,7 +2,7 @@
 
 use crate::Column;
 use crate::parallel;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use std::ops::Range;
 
 /// Rows per tile: this many rows of a hundred columns stay in the second-level cache.
@@ -18,12 +18,12 @@ pub struct Tile {
     chunks: Vec<Chunk>,
 }
 
-pub(crate) type Chunk = [f64; Wide::WIDTH];
+pub(crate) type Chunk = [f64; F64x8::WIDTH];
 
 impl Tile {
     /// Creates a tile of zeros.
     pub fn new(rows: usize, columns: usize) -> Self {
-        Tile { rows, columns, chunks: vec![[0.0; Wide::WIDTH]; rows.div_ceil(Wide::WIDTH) * columns] }
+        Tile { rows, columns, chunks: vec![[0.0; F64x8::WIDTH]; rows.div_ceil(F64x8::WIDTH) * columns] }
     }
 
     /// Copies the rows `rows` of the columns. Cost O(rows·columns).
@@ -63,7 +63,7 @@ impl Tile {
     /// # Panics
     /// If there is no such entry.
     pub fn get(&self, row: usize, column: usize) -> f64 {
-        self.chunks[row / Wide::WIDTH * self.columns + column][row % Wide::WIDTH]
+        self.chunks[row / F64x8::WIDTH * self.columns + column][row % F64x8::WIDTH]
     }
 
     /// Sets an entry.
@@ -71,7 +71,7 @@ impl Tile {
     /// # Panics
     /// If there is no such entry.
     pub fn set(&mut self, row: usize, column: usize, value: f64) {
-        self.chunks[row / Wide::WIDTH * self.columns + column][row % Wide::WIDTH] = value;
+        self.chunks[row / F64x8::WIDTH * self.columns + column][row % F64x8::WIDTH] = value;
     }
 
     /// Iterates over the entries of a column, in row order.
@@ -84,7 +84,7 @@ impl Tile {
 
     /// Whether every entry is a finite number.
     pub fn is_finite(&self) -> bool {
-        let (whole, rest) = (self.rows / Wide::WIDTH * self.columns, self.rows % Wide::WIDTH);
+        let (whole, rest) = (self.rows / F64x8::WIDTH * self.columns, self.rows % F64x8::WIDTH);
         let (whole, last) = self.chunks.split_at(whole);
         whole.as_flattened().iter().all(|v| v.is_finite())
             && last.iter().all(|chunk| chunk[..rest].iter().all(|v| v.is_finite()))
@@ -136,7 +136,7 @@ pub fn by_tiles<E: Send>(
     let one = |at: usize, part: &mut Vec<&mut [f64]>| {
         let tile = make(at * ROWS..rows.min((at + 1) * ROWS))?;
         for (k, to) in part.iter_mut().enumerate() {
-            for (chunk, to) in to.chunks_mut(Wide::WIDTH).enumerate() {
+            for (chunk, to) in to.chunks_mut(F64x8::WIDTH).enumerate() {
                 to.copy_from_slice(&tile.eight(chunk)[k][..to.len()]);
             }
         }

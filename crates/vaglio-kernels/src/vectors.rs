@@ -2,7 +2,7 @@
 
 use crate::Level;
 use crate::tile::Tile;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 
 /// Vectors per group: sums of eight rows against this many stay in registers.
 const GROUP: usize = 4;
@@ -66,17 +66,17 @@ impl Vectors {
             #[inline(always)]
             || {
                 let (Vectors { inputs, packed, count }, out) = (self, &mut out);
-                for chunk in 0..x.rows().div_ceil(Wide::WIDTH) {
+                for chunk in 0..x.rows().div_ceil(F64x8::WIDTH) {
                     let x = x.eight(chunk);
                     let out = out.eight_mut(chunk);
                     for first in (0..*count).step_by(GROUP) {
                         let weights = &packed[first / GROUP * inputs..][..*inputs];
-                        let mut sums: [Wide; GROUP] =
-                            std::array::from_fn(|k| Wide::splat(start.get(first + k).copied().unwrap_or(0.0)));
+                        let mut sums: [F64x8; GROUP] =
+                            std::array::from_fn(|k| F64x8::splat(start.get(first + k).copied().unwrap_or(0.0)));
                         for (x, w) in x.iter().zip(weights) {
-                            let x = Wide::load(x);
+                            let x = F64x8::load(x);
                             for k in 0..GROUP {
-                                let w = Wide::splat(w[k]);
+                                let w = F64x8::splat(w[k]);
                                 sums[k] = sums[k] + if DISTANCE { (x - w) * (x - w) } else { w * x };
                             }
                         }

@@ -1,10 +1,10 @@
 //! Eight doubles as one value, in plain code that the compiler turns into vectors of any width.
 //!
 //! Every sum here has a fixed order over eight fixed lanes, on any number of threads and any instruction set. Products
-//! of moments round a product and a sum once (`Wide::mul_add`) at every level; all other kernels round twice. The
+//! of moments round a product and a sum once (`F64x8::mul_add`) at every level; all other kernels round twice. The
 //! baseline of x86-64 has no fused instruction and calls the C library, some twenty times slower.
 //!
-//! Long kernels use `Eight`, whose width is explicit, since the compiler breaks `Wide` into single doubles there. Loops
+//! Long kernels use `SimdF64x8`, whose width is explicit, since the compiler breaks `F64x8` into single doubles there. Loops
 //! over single entries are written plainly, or reach their eights through `opaque`. Otherwise the compiler gathers
 //! across eights: a greedy search of 100 columns then takes 2.0 s instead of 1.6 s (`objdump -d` of the program shows
 //! no `vgather`).
@@ -47,15 +47,15 @@ pub(crate) fn opaque<T>(place: &T) -> &T {
 /// Eight doubles.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
-pub(crate) struct Wide([f64; Wide::WIDTH]);
+pub(crate) struct F64x8([f64; F64x8::WIDTH]);
 
 macro_rules! lanewise {
     ($trait:ident, $method:ident, $op:tt) => {
-        impl $trait for Wide {
-            type Output = Wide;
+        impl $trait for F64x8 {
+            type Output = F64x8;
             #[inline(always)]
-            fn $method(self, other: Wide) -> Wide {
-                Wide(std::array::from_fn(|l| self.0[l] $op other.0[l]))
+            fn $method(self, other: F64x8) -> F64x8 {
+                F64x8(std::array::from_fn(|l| self.0[l] $op other.0[l]))
             }
         }
     };
@@ -65,49 +65,49 @@ lanewise!(Sub, sub, -);
 lanewise!(Mul, mul, *);
 lanewise!(Div, div, /);
 
-impl Wide {
+impl F64x8 {
     pub const WIDTH: usize = 8;
-    pub const ZERO: Wide = Wide([0.0; Wide::WIDTH]);
-    pub const INFINITY: Wide = Wide([f64::INFINITY; Wide::WIDTH]);
+    pub const ZERO: F64x8 = F64x8([0.0; F64x8::WIDTH]);
+    pub const INFINITY: F64x8 = F64x8([f64::INFINITY; F64x8::WIDTH]);
 
     #[inline(always)]
-    pub fn splat(value: f64) -> Wide {
-        Wide([value; Wide::WIDTH])
+    pub fn splat(value: f64) -> F64x8 {
+        F64x8([value; F64x8::WIDTH])
     }
 
     /// Loads the eight entries of a chunk.
     #[inline(always)]
-    pub fn load<E: Entry>(chunk: &[E; Wide::WIDTH]) -> Wide {
-        Wide(std::array::from_fn(|l| chunk[l].double()))
+    pub fn load<E: Entry>(chunk: &[E; F64x8::WIDTH]) -> F64x8 {
+        F64x8(std::array::from_fn(|l| chunk[l].double()))
     }
 
     /// Loads fewer than eight entries and fills up the other lanes.
     #[inline(always)]
-    pub fn part<E: Entry>(rest: &[E], fill: f64) -> Wide {
-        Wide(std::array::from_fn(|l| rest.get(l).map_or(fill, |entry| entry.double())))
+    pub fn part<E: Entry>(rest: &[E], fill: f64) -> F64x8 {
+        F64x8(std::array::from_fn(|l| rest.get(l).map_or(fill, |entry| entry.double())))
     }
 
     #[inline(always)]
-    pub fn store(self, chunk: &mut [f64; Wide::WIDTH]) {
+    pub fn store(self, chunk: &mut [f64; F64x8::WIDTH]) {
         *chunk = self.0;
     }
 
     /// self·by + to, rounded once.
     #[inline(always)]
-    pub fn mul_add(self, by: Wide, to: Wide) -> Wide {
-        Wide(std::array::from_fn(|l| self.0[l].mul_add(by.0[l], to.0[l])))
+    pub fn mul_add(self, by: F64x8, to: F64x8) -> F64x8 {
+        F64x8(std::array::from_fn(|l| self.0[l].mul_add(by.0[l], to.0[l])))
     }
 
     /// The smaller value of each lane.
     #[inline(always)]
-    pub fn min(self, other: Wide) -> Wide {
-        Wide(std::array::from_fn(|l| if self.0[l] < other.0[l] { self.0[l] } else { other.0[l] }))
+    pub fn min(self, other: F64x8) -> F64x8 {
+        F64x8(std::array::from_fn(|l| if self.0[l] < other.0[l] { self.0[l] } else { other.0[l] }))
     }
 
     /// Keeps the lanes where `a` is at most `b` and sets the others to 0.
     #[inline(always)]
-    pub fn where_at_most(self, a: Wide, b: Wide) -> Wide {
-        Wide(std::array::from_fn(|l| if a.0[l] <= b.0[l] { self.0[l] } else { 0.0 }))
+    pub fn where_at_most(self, a: F64x8, b: F64x8) -> F64x8 {
+        F64x8(std::array::from_fn(|l| if a.0[l] <= b.0[l] { self.0[l] } else { 0.0 }))
     }
 
     /// Replaces one lane by `f` of its value.
@@ -124,7 +124,7 @@ impl Wide {
 
     /// Returns all lanes.
     #[inline(always)]
-    pub fn doubles(&self) -> &[f64; Wide::WIDTH] {
+    pub fn doubles(&self) -> &[f64; F64x8::WIDTH] {
         &self.0
     }
 

@@ -9,7 +9,7 @@ mod written;
 
 use crate::all_rows::FitFrom;
 use crate::criteria::{HeldOutPredictions, Loo};
-use crate::resample::along::{Held, Reduced, predictions_along};
+use crate::resample::path_predictions::{Held, PathReduction, predictions_along};
 use crate::resample::{self, Sample, Watcher};
 use crate::search::{All, Search};
 use crate::selector::ValidSelector;
@@ -268,13 +268,13 @@ impl Known {
 
 /// Context for predictions of models with the same training rows.
 #[derive(Clone, Copy)]
-pub struct Judging<'k> {
+pub struct PredictionContext<'k> {
     /// Cache of final models.
     pub known: &'k Known,
     /// Ends further training.
     pub stop: &'k StopSign,
     /// Triangular reduction of the rows that covers the columns of all subsets, if available.
-    pub reduced: Option<&'k Reduced>,
+    pub reduced: Option<&'k PathReduction>,
 }
 
 impl ValidSelector {
@@ -296,10 +296,10 @@ impl ValidSelector {
         (problem, design): (&Problem, &Design),
         (entries, empty): (&[PathEntry], Score),
         held: &Held<'_>,
-        by: Judging<'_>,
+        by: PredictionContext<'_>,
         mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
     ) -> Result<()> {
-        let Judging { known, stop, reduced } = by;
+        let PredictionContext { known, stop, reduced } = by;
         let Some(last) = &self.model else { return predictions_along(reduced, design, (entries, empty), held, each) };
         let model = train(design, &[], empty.lambda, FitFrom::Rows)?;
         each(None, &model, held.predicted(&model)?)?;

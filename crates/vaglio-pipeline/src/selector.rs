@@ -3,18 +3,19 @@
 mod in_folds;
 pub mod needs;
 mod range;
+mod resumable_search;
 mod selection;
-mod walking;
 
 use crate::all_rows::FitFrom;
 use crate::final_model::FinalModel;
 use crate::learners::Rls;
-use crate::resample::room::Room;
-use crate::resample::{self, Picked, Sample, by_score};
+use crate::resample::memory_slots::MemorySlots;
+use crate::resample::{self, ChosenSearch, Sample, by_score};
 use crate::search::Search;
 use crate::train::{train, train_entry};
+pub(crate) use resumable_search::ResumableSearch;
 use selection::UNTRAINED;
-pub use selection::{Searched, Selection};
+pub use selection::{SearchResult, Selection};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
@@ -23,7 +24,6 @@ use vaglio_core::{
     Role, Rule, Squared, StopSign, SubsetScorer, Task, ZeroOne,
 };
 use vaglio_report::record::{Warning, WarningKind};
-pub(crate) use walking::Walking;
 
 /// A criterion, a search and a learner, not yet checked: parameters in linfa's sense.
 ///
@@ -68,7 +68,7 @@ pub struct ValidSelector {
     /// Learner trained on the selected columns; it replaces `learner` in predictions and evaluation.
     pub(crate) model: Option<FinalModel>,
     /// Memory slots for concurrent repetitions of the search.
-    pub(crate) room: Room,
+    pub(crate) room: MemorySlots,
 }
 
 impl Selector {
@@ -83,7 +83,7 @@ impl Selector {
 
     /// Parameters from shared components, such as those of a pipeline.
     pub fn from_parts(criterion: Arc<dyn Criterion>, search: Search, learner: Arc<dyn Learner>) -> Self {
-        Selector(ValidSelector { criterion, search, learner, seed: 0, model: None, room: Room::default() })
+        Selector(ValidSelector { criterion, search, learner, seed: 0, model: None, room: MemorySlots::default() })
     }
 
     /// Sets the seed, which determines every random choice.
@@ -110,13 +110,13 @@ impl ValidSelector {
 
     /// Memory slots for concurrent repetitions of the search.
     #[doc(hidden)]
-    pub fn room(&self) -> &Room {
+    pub fn room(&self) -> &MemorySlots {
         &self.room
     }
 
     /// Sets the memory slots.
     #[doc(hidden)]
-    pub fn in_room(self, room: Room) -> Self {
+    pub fn in_room(self, room: MemorySlots) -> Self {
         ValidSelector { room, ..self }
     }
 
@@ -283,9 +283,9 @@ impl ValidSelector {
         start: Instant,
         until: Option<usize>,
         monitor: &mut Monitor<'_>,
-    ) -> Result<Searched> {
+    ) -> Result<SearchResult> {
         let design = self.at_lambda_of_all(&design.clone().stopping_at(monitor.stop.clone()))?;
-        let mut walking = Walking::open(self, &design, start, monitor)?;
+        let mut walking = ResumableSearch::open(self, &design, start, monitor)?;
         walking.to(until)?;
         walking.searched()
     }
@@ -297,7 +297,12 @@ impl ValidSelector {
     }
 
     /// The search result with another path entry chosen.
-    pub(crate) fn taking(&self, mut searched: Searched, entry: Option<usize>, design: &Design) -> Result<Searched> {
+    pub(crate) fn taking(
+        &self,
+        mut searched: SearchResult,
+        entry: Option<usize>,
+        design: &Design,
+    ) -> Result<SearchResult> {
         searched.path.chosen = entry;
         if searched.alpha.is_some() {
             let outline = self.search.outline(design).map_err(|error| self.in_search(error))?;
@@ -311,13 +316,13 @@ impl ValidSelector {
     pub fn fit_on(
         &self,
         (problem, design): (&Problem, &Design),
-        picked: Picked,
+        picked: ChosenSearch,
         monitor: &mut Monitor<'_>,
     ) -> Result<Selection> {
         let start = Instant::now();
         let _entered = tracing::info_span!("fit").entered();
-        let Picked { searched, mut chosen, mut warnings, seconds: choose_seconds, race } = picked;
-        let Searched { mut path, engine, approximation, mut alpha, seconds, .. } = searched;
+        let ChosenSearch { searched, mut chosen, mut warnings, seconds: choose_seconds, race } = picked;
+        let SearchResult { mut path, engine, approximation, mut alpha, seconds, .. } = searched;
         let end = monitor.stop.at_the_end();
         let trained = end.ends(|| {
             let Some(entry) = path.result() else { return Ok(None) };

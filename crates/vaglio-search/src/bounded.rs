@@ -18,7 +18,7 @@ use vaglio_core::{
     Answer, Certificate, Diagnostics, Effort, Error, Event, Feature, Monitor, Recorder, Result, Score, StopReason,
     SubsetScorer,
 };
-use vaglio_kernels::subsets::{Explored, OpenSubtree, SubsetSquares};
+use vaglio_kernels::subsets::{OpenSubtree, SearchOutcome, SubsetSquares};
 
 /// Subtrees that are searched side by side.
 const TOGETHER: usize = 16;
@@ -194,7 +194,7 @@ impl<'a> BoundedTree<'a> {
                 }
             }
             let explored = self.explored(&next, &limits);
-            let Explored { candidates, open, .. } = explored.inspect_err(|_| self.leave_open(next))?;
+            let SearchOutcome { candidates, open, .. } = explored.inspect_err(|_| self.leave_open(next))?;
             self.leave_open(open);
             for (squares, places) in candidates {
                 let size = places.len();
@@ -218,7 +218,7 @@ impl<'a> BoundedTree<'a> {
     }
 
     /// What subtrees hold, unless the search is stopped on the way.
-    fn explored(&self, next: &[OpenSubtree], limits: &[f64]) -> Result<Explored> {
+    fn explored(&self, next: &[OpenSubtree], limits: &[f64]) -> Result<SearchOutcome> {
         self.monitor.stop.ends(|| Ok(self.bounds.explored(next, limits, self.space.rules())))
     }
 
@@ -253,7 +253,7 @@ impl<'a> BoundedTree<'a> {
                 return Ok(false);
             }
             let next = open.split_off(open.len().saturating_sub(TOGETHER));
-            let Explored { candidates, open: more, .. } = match self.explored(&next, &limits) {
+            let SearchOutcome { candidates, open: more, .. } = match self.explored(&next, &limits) {
                 Err(Error::Stopped(_)) => return Ok(false),
                 explored => explored?,
             };

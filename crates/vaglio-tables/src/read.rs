@@ -10,25 +10,25 @@
 #[cfg(feature = "parquet")]
 mod arrow_files;
 mod batches;
-mod beside;
 mod bounded;
 mod bytes;
 mod cell;
+mod column_builder;
+mod csv_file;
 mod dialect;
 mod digest;
 mod fault;
-mod growing;
 #[cfg(feature = "parquet")]
 mod guard;
 mod head;
+mod infer;
 mod layout;
 mod load;
 mod parts;
 mod paths;
 mod precision;
 mod raw_column;
-mod settle;
-mod sheet;
+mod side_file;
 mod source;
 mod sparse;
 
@@ -40,8 +40,8 @@ pub use batches::{Batch, BatchReader, Batches};
 pub use cell::date_span;
 pub use digest::Digest;
 pub use fault::{Fault, FaultKind};
+pub use infer::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, TRUTH, ordered};
 pub use paths::expanded;
-pub use settle::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, TRUTH, ordered};
 pub use source::{Notations, ReadColumn, Source, Wanted};
 
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -2,7 +2,7 @@
 
 use crate::bins::{Binned, Binning, Bins};
 use crate::target::{Output, check};
-use crate::weighed::{Originals, Weighing, members, scored_by_weights};
+use crate::weighed::{ColumnWeighting, Originals, members, scored_by_weights};
 use rayon::prelude::*;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Plan, Result, part, standardized};
@@ -54,7 +54,7 @@ pub struct Fcbf {
 
 vaglio_core::setters!(Fcbf { bins: Bins, threshold: f64;; });
 
-impl Weighing for Fcbf {
+impl ColumnWeighting for Fcbf {
     /// Computes the weights. Cost O(nmp) with p predominant columns, memory O(nm).
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let originals = Originals::new(design);

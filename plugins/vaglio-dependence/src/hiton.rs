@@ -6,7 +6,7 @@ mod tail;
 
 use crate::bins::Bins;
 use crate::target::{Output, check};
-use crate::weighed::{Originals, Weighing, members, scored_by_weights};
+use crate::weighed::{ColumnWeighting, Originals, members, scored_by_weights};
 use fisher::Fisher;
 use likelihood::Likelihood;
 use vaglio_core::engine::EngineDesign;
@@ -153,7 +153,7 @@ fn any_set(size: usize, count: usize, set: &mut Vec<usize>, is: &mut dyn FnMut(&
     false
 }
 
-impl Weighing for HitonPc {
+impl ColumnWeighting for HitonPc {
     /// Computes the weights. Cost O(nm), and for each dependent column as many tests as there are sets, until one
     /// separates it.
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {

@@ -3,7 +3,7 @@
 mod ascent;
 
 use crate::hsic::{Estimator, Hsic, HsicKernel};
-use crate::weighed::{Originals, Weighing, members, scored_by_weights};
+use crate::weighed::{ColumnWeighting, Originals, members, scored_by_weights};
 use ascent::Ascent;
 use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Plan, Result, part};
 
@@ -75,7 +75,7 @@ impl Hsfs {
     }
 }
 
-impl Weighing for Hsfs {
+impl ColumnWeighting for Hsfs {
     /// Computes the weights. Cost O(nm²) per step, memory O(nm + m²).
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let originals = Originals::new(design);

@@ -6,7 +6,7 @@ mod similarities;
 
 use crate::bins::Bins;
 use crate::target::{Output, check};
-use crate::weighed::{Weighing, members, scored_by_weights};
+use crate::weighed::{ColumnWeighting, members, scored_by_weights};
 use program::Program;
 use similarities::{Similarities, kernels_of};
 use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Plan, Result, part, setting};
@@ -115,7 +115,7 @@ pub enum AlphaRule {
     Auto,
 }
 
-impl Weighing for Qpfs {
+impl ColumnWeighting for Qpfs {
     /// Computes the weights. Cost O(n² m) plus the program; with `nystrom` of r columns O(nrm).
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let members = members(design);

@@ -4,7 +4,7 @@ mod basis;
 mod path;
 
 use crate::target::{Output, check};
-use crate::weighed::{Originals, Weighing, members, scored_by_weights};
+use crate::weighed::{ColumnWeighting, Originals, members, scored_by_weights};
 use basis::Basis;
 use path::Additive;
 use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Plan, Result, part, standardized};
@@ -70,7 +70,7 @@ impl Default for Spam {
 
 vaglio_core::setters!(Spam { knots: usize, penalties: usize, least: f64;; });
 
-impl Weighing for Spam {
+impl ColumnWeighting for Spam {
     /// Computes the weights. Cost O(nm·(knots + 3)) per round of back-fitting, memory likewise.
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let originals = Originals::new(design);

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Result, Task, setting};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Padded, Pairs, ThinFactor, WholeKernel, classes, gaussian_within, standardized};
+use vaglio_kernels::hsic::{FullKernel, Padded, Pairs, ThinFactor, classes, gaussian_within, standardized};
 use vaglio_kernels::parallel;
 
 /// The kernel of the target.
@@ -34,7 +34,7 @@ pub(crate) enum Target {
 pub(crate) enum TargetMatrix<'t> {
     Thin(ThinFactor),
     /// Full-rank matrix, as in many dimensions.
-    Whole(WholeKernel<'t>),
+    Whole(FullKernel<'t>),
 }
 
 /// Maximum rank of a factor for this many rows: beyond it, products with the matrix itself cost less.
@@ -129,7 +129,7 @@ impl Target {
             Target::Numbers(targets, bandwidth) => {
                 match gaussian_within(level, shares, targets, *bandwidth, thin(shares.len())) {
                     Some(factor) => factor,
-                    None => return TargetMatrix::Whole(WholeKernel::new(shares, targets, *bandwidth)),
+                    None => return TargetMatrix::Whole(FullKernel::new(shares, targets, *bandwidth)),
                 }
             }
             Target::Classes(class, inside) => classes(level, shares, class, inside.iter().any(|v| *v != 1.0)),

@@ -6,7 +6,7 @@ use vaglio_core::{Cache, Criterion, Design, Estimate, Evaluator, Feature, Found,
 use vaglio_kernels::duplicates::first_equal;
 
 /// A criterion whose score is −Σ wᵢ over a subset, with weights computed from all columns together.
-pub(crate) trait Weighing: Criterion + Copy + PartialEq + 'static {
+pub(crate) trait ColumnWeighting: Criterion + Copy + PartialEq + 'static {
     /// Weights of all columns, non-negative; 0 for constant ones.
     fn weights(&self, design: &Design) -> Result<Vec<f64>>;
 }
@@ -15,7 +15,7 @@ pub(crate) trait Weighing: Criterion + Copy + PartialEq + 'static {
 struct Weighed<C>(C, Vec<f64>);
 
 /// Returns the weights, computed once per design.
-fn weighed<C: Weighing>(criterion: &C, design: &Design) -> Result<Arc<Weighed<C>>> {
+fn weighed<C: ColumnWeighting>(criterion: &C, design: &Design) -> Result<Arc<Weighed<C>>> {
     let session = design.session::<Cache<Weighed<C>>>();
     if let Some(weighed) = session.get().filter(|known| known.0 == *criterion) {
         return Ok(weighed);
@@ -25,7 +25,7 @@ fn weighed<C: Weighing>(criterion: &C, design: &Design) -> Result<Arc<Weighed<C>
     Ok(weighed)
 }
 
-/// Methods of [`Criterion`] that follow from [`Weighing`], except its plan.
+/// Methods of [`Criterion`] that follow from [`ColumnWeighting`], except its plan.
 macro_rules! scored_by_weights {
     () => {
         /// Scores a subset by the weights of all columns, computed once per design.
@@ -41,18 +41,18 @@ macro_rules! scored_by_weights {
 }
 pub(crate) use scored_by_weights;
 
-pub(crate) fn evaluate<C: Weighing>(criterion: &C, design: &Design, subset: &[Feature]) -> Result<Score> {
+pub(crate) fn evaluate<C: ColumnWeighting>(criterion: &C, design: &Design, subset: &[Feature]) -> Result<Score> {
     score(&weighed(criterion, design)?.1, subset)
 }
 
 /// Plans trials that sum weights.
-pub(crate) fn plan<'d, C: Weighing>(criterion: &'d C, design: &'d Design, estimate: Estimate) -> Plan<'d> {
+pub(crate) fn plan<'d, C: ColumnWeighting>(criterion: &'d C, design: &'d Design, estimate: Estimate) -> Plan<'d> {
     let engine = estimate.engine;
     Plan::by_engine(estimate, move || Ok(Shortcut::new(engine, Sums(weighed(criterion, design)?))))
 }
 
 /// Weights of a subset's columns.
-pub(crate) fn found<C: Weighing>(criterion: &C, design: &Design, subset: &[Feature]) -> Result<Found> {
+pub(crate) fn found<C: ColumnWeighting>(criterion: &C, design: &Design, subset: &[Feature]) -> Result<Found> {
     let weighed = weighed(criterion, design)?;
     let weight =
         |&feature: &Feature| ColumnWeight { column: design.names()[feature].clone(), weight: weighed.1[feature] };
@@ -73,7 +73,7 @@ fn score(weights: &[f64], subset: &[Feature]) -> Result<Score> {
 
 struct Sums<C>(Arc<Weighed<C>>);
 
-impl<C: Weighing> Evaluator for Sums<C> {
+impl<C: ColumnWeighting> Evaluator for Sums<C> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         score(&self.0.1, subset)
     }

@@ -3,7 +3,7 @@
 use crate::common::Folder;
 use ndarray::{Array2, Axis, concatenate, s};
 use vaglio::core::{Loss, Silent, Squared, ZeroOne, is_lower};
-use vaglio::files::{Prepared, RunOptions, prepare, run};
+use vaglio::files::{RunOptions, TrainTest, prepare, run};
 use vaglio::pipeline::{load, pool};
 use vaglio::record::Record;
 use vaglio_testkit::{Near, Random};
@@ -66,7 +66,7 @@ fn by_hand(folder: &Folder, target: &str, parts: &str) -> Vec<(Array2<f64>, Arra
     for group in 0..5 {
         let files = format!("train: rest{group}.csv, test: held{group}.csv");
         let (pipeline, _) = load(&text(&files, target, parts), "p.yaml", &[]).unwrap();
-        let prepared: Prepared = prepare(&pipeline, &folder.0).unwrap();
+        let prepared: TrainTest = prepare(&pipeline, &folder.0).unwrap();
         let (selector, test) = (pipeline.selector(), prepared.test.as_ref().unwrap());
         let selection = selector.select(&prepared.train, &mut Silent).unwrap();
         for (size, (targets, predictions)) in sizes.iter_mut().enumerate() {

@@ -1,6 +1,6 @@
 //! Tables of a record as CSV: every list of objects in `selection.json`.
 
-use crate::as_csv::unless_formula;
+use crate::predictions_csv::unless_formula;
 use serde_json::Value;
 use vaglio_core::{Error, Result};
 use vaglio_report::record::Record;

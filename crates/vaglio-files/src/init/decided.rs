@@ -1,6 +1,6 @@
 //! Decides how a drafted pipeline uses each column.
 
-use super::look::{Look, Seen};
+use super::look::{Seen, TableProfile};
 use super::order::{FEWEST_TIMES, PanelColumns, RowOrder};
 use super::test_rows::TestColumn;
 use super::{InitOptions, TaskOption, TestOption};
@@ -69,7 +69,7 @@ pub enum Test {
 }
 
 /// Decisions on every column.
-pub struct Decided {
+pub struct Decisions {
     pub targets: Vec<String>,
     pub guessed: bool,
     pub is_classes: bool,
@@ -116,7 +116,7 @@ fn is_id(name: &str) -> bool {
 }
 
 /// Guesses the target: a column with a common name, else the last suitable one.
-fn guessed(table: &Look, options: &InitOptions) -> Result<Vec<String>> {
+fn guessed(table: &TableProfile, options: &InitOptions) -> Result<Vec<String>> {
     let taken: Vec<&str> = table.order.iter().flat_map(RowOrder::columns).collect();
     let usable = |seen: &&Seen| {
         let survey = &seen.survey;
@@ -143,8 +143,8 @@ fn guessed(table: &Look, options: &InitOptions) -> Result<Vec<String>> {
     named.or_else(last).map(|seen| vec![seen.survey.name.clone()]).ok_or_else(none)
 }
 
-impl Decided {
-    pub fn new(table: &Look, options: &InitOptions) -> Result<Self> {
+impl Decisions {
+    pub fn new(table: &TableProfile, options: &InitOptions) -> Result<Self> {
         let targets = if options.targets.is_empty() { guessed(table, options)? } else { options.targets.clone() };
         let target = table.column(&targets[0]).filter(|_| targets.len() == 1);
         let is_classes = match options.task {
@@ -154,7 +154,7 @@ impl Decided {
             }),
         };
         let without_target = targets.iter().filter_map(|name| table.column(name)).map(|seen| seen.survey.missing).max();
-        let mut decided = Decided {
+        let mut decided = Decisions {
             guessed: options.targets.is_empty(),
             is_classes,
             task: options.task,
@@ -196,7 +196,7 @@ impl Decided {
     }
 
     /// Decides the dependence of the rows.
-    fn lay_out(&mut self, table: &Look, options: &InitOptions) -> Result<()> {
+    fn lay_out(&mut self, table: &TableProfile, options: &InitOptions) -> Result<()> {
         let order = table.order.clone().filter(|order| !order.columns().iter().any(|name| self.is_target(name)));
         let events = match &order {
             Some(RowOrder::Events(time, times)) => Some(Layout::Events(time.clone(), *times)),
@@ -247,7 +247,7 @@ impl Decided {
     }
 
     /// Decides the use of each column; if only the time is left, it becomes a feature.
-    fn columns(&mut self, table: &Look, options: &InitOptions) {
+    fn columns(&mut self, table: &TableProfile, options: &InitOptions) {
         self.exclude.clear();
         self.encoded.clear();
         self.ordinal.clear();
@@ -301,7 +301,7 @@ impl Decided {
         }
     }
 
-    fn take(&mut self, seen: &Seen, table: &Look, asked: Option<&[String]>) {
+    fn take(&mut self, seen: &Seen, table: &TableProfile, asked: Option<&[String]>) {
         let (survey, rows) = (&seen.survey, table.rows);
         let name = &survey.name;
         if self.has_role(name) {
@@ -357,7 +357,7 @@ impl Decided {
     }
 
     /// Drops the test rows unless the user asked for them; returns whether that is a change.
-    pub fn without_test(&mut self, table: &Look, options: &InitOptions, fault: &str) -> bool {
+    pub fn without_test(&mut self, table: &TableProfile, options: &InitOptions, fault: &str) -> bool {
         let is_change = options.test.is_none() && !matches!(self.test, Test::None);
         if is_change {
             self.test = Test::None;
@@ -368,7 +368,7 @@ impl Decided {
     }
 
     /// Treats rows as independent unless the user asked for an order; returns whether that is a change.
-    pub fn without_order(&mut self, table: &Look, options: &InitOptions, fault: &str) -> bool {
+    pub fn without_order(&mut self, table: &TableProfile, options: &InitOptions, fault: &str) -> bool {
         let is_asked = options.time.is_some() || options.groups.is_some();
         let is_change = !is_asked && !matches!(self.layout, Layout::Rows);
         if is_change {

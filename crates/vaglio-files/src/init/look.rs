@@ -25,7 +25,7 @@ pub struct Seen {
 }
 
 /// Profile of a table.
-pub struct Look {
+pub struct TableProfile {
     pub rows: usize,
     pub columns: Vec<Seen>,
     pub aside: Vec<(String, &'static str)>,
@@ -43,14 +43,14 @@ pub struct Look {
     pub header_is_row: bool,
 }
 
-impl Look {
+impl TableProfile {
     /// Profiles the table of a source that was opened at `path`.
     pub fn at(source: Source, path: &Path, options: &InitOptions) -> Result<Self> {
         let Words { columns, rows, aside, words, classes } = Words::read(source, path)?;
         let ((order, nesting), test_rows) = (order(&columns, options), test_rows(&columns, options));
         let header_is_row = header_is_row(&columns);
         let columns: Vec<Seen> = columns.into_iter().map(seen).collect();
-        Ok(Look { rows, columns, aside, order, nesting, test_rows, words, classes, header_is_row })
+        Ok(TableProfile { rows, columns, aside, order, nesting, test_rows, words, classes, header_is_row })
     }
 
     /// The column of that name.

@@ -1,7 +1,7 @@
 //! Describes the decisions in words.
 
-use super::decided::{Decided, Layout, Test};
-use super::look::Look;
+use super::decided::{Decisions, Layout, Test};
+use super::look::TableProfile;
 use super::order::Nesting;
 use super::words::ColumnWords;
 use std::collections::BTreeMap;
@@ -11,9 +11,9 @@ use vaglio_tables::read::InferredType;
 /// Limit on columns with a line on missing cells.
 const MOST_LINES: usize = 20;
 
-impl Decided {
+impl Decisions {
     /// The decisions, for people.
-    pub fn notes(&self, table: &Look) -> Vec<String> {
+    pub fn notes(&self, table: &TableProfile) -> Vec<String> {
         let mut notes = vec![format!("{}, {}", counted(table.rows, "row"), counted(table.columns.len(), "column"))];
         let is_date = |name: &String| table.column(name).is_some_and(|seen| seen.survey.taken == InferredType::Date);
         let what = match self.targets.iter().any(is_date) {
@@ -110,14 +110,14 @@ impl Decided {
     }
 
     /// Words for missing cells of the columns in use.
-    pub fn words<'t>(&'t self, table: &'t Look) -> impl Iterator<Item = &'t ColumnWords> + 't {
+    pub fn words<'t>(&'t self, table: &'t TableProfile) -> impl Iterator<Item = &'t ColumnWords> + 't {
         table.words.iter().filter(|found| !self.is_excluded(&found.column))
     }
 
     /// Lines on words of one kind for the first columns.
     pub fn word_lines(
         &self,
-        table: &Look,
+        table: &TableProfile,
         is_told: fn(&ColumnWords) -> bool,
         line: fn(&ColumnWords) -> String,
     ) -> Vec<String> {
@@ -129,7 +129,7 @@ impl Decided {
     }
 
     /// Column that seems to group the rows, unless a layout is known.
-    pub fn nesting<'t>(&self, table: &'t Look) -> Option<&'t Nesting> {
+    pub fn nesting<'t>(&self, table: &'t TableProfile) -> Option<&'t Nesting> {
         let is_free = |found: &&Nesting| !self.is_excluded(&found.column) && !self.targets.contains(&found.column);
         table.nesting.as_ref().filter(|found| matches!(self.layout, Layout::Rows) && is_free(found))
     }

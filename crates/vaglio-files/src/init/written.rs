@@ -2,8 +2,8 @@
 
 use super::Draft;
 use super::TaskOption;
-use super::decided::{Decided, Layout, Test};
-use super::look::Look;
+use super::decided::{Decisions, Layout, Test};
+use super::look::TableProfile;
 use super::order::PanelColumns;
 use super::words::ColumnWords;
 use std::fmt::Write;
@@ -30,8 +30,8 @@ impl PipelineText {
     }
 }
 
-impl Decided {
-    pub fn written(&self, path: &str, table: &Look) -> Draft {
+impl Decisions {
+    pub fn written(&self, path: &str, table: &TableProfile) -> Draft {
         let mut lines = PipelineText::default();
         let (rows, columns) = (counted(table.rows, "row"), counted(table.columns.len(), "column"));
         lines.put(format!("# {rows} and {columns} of {path}; `vaglio run` on this file selects columns and fits."), "");
@@ -79,7 +79,7 @@ impl Decided {
         }
     }
 
-    fn target_lines(&self, lines: &mut PipelineText, table: &Look) {
+    fn target_lines(&self, lines: &mut PipelineText, table: &TableProfile) {
         let guess = if self.guessed { "guessed; name another column if it is not this one" } else { "" };
         match &self.targets[..] {
             [one] => lines.put(format!("  target: {}", quoted(one)), guess),
@@ -110,7 +110,7 @@ impl Decided {
         }
     }
 
-    fn layout_lines(&self, lines: &mut PipelineText, table: &Look) {
+    fn layout_lines(&self, lines: &mut PipelineText, table: &TableProfile) {
         if let Some(found) = self.nesting(table) {
             let line = format!("  # groups: {}", quoted(&found.column));
             lines.put(line, format!("{} columns are constant within its {} values", found.constant, found.units));
@@ -155,7 +155,7 @@ impl Decided {
         }
     }
 
-    fn column_lines(&self, lines: &mut PipelineText, table: &Look) {
+    fn column_lines(&self, lines: &mut PipelineText, table: &TableProfile) {
         if !self.exclude.is_empty() {
             lines.put("  exclude:", "columns that are no features as they stand");
             for (name, why) in &self.exclude {
@@ -213,7 +213,7 @@ impl Decided {
         lines.put("  - {kind: standardize}", "columns of mean 0 and deviation 1");
     }
 
-    fn learner_lines(&self, lines: &mut PipelineText, table: &Look) {
+    fn learner_lines(&self, lines: &mut PipelineText, table: &TableProfile) {
         match self.is_rare {
             true => {
                 lines.put("learner: {kind: crrr, lambda: {grid: auto}}", "the rare class counts as much as the others")

@@ -15,14 +15,14 @@ fn selector(folds: usize) -> ValidSelector {
     Selector::params(kfold, search, Rls::default()).seed(8).check().unwrap()
 }
 
-fn parting(sample: &Sample) -> (Parting, Vec<Part>) {
+fn parting(sample: &Sample) -> (SplitRule, Vec<Part>) {
     let parting = OuterFolds::default().parting(&selector(3), sample).unwrap();
     let parts = parting.parts(sample, 4).unwrap();
     (parting, parts)
 }
 
 /// The rows of each share, checked to be within the training rows and within the next.
-fn taken(sample: &Sample, parting: &Parting, part: &Part) -> Vec<Vec<usize>> {
+fn taken(sample: &Sample, parting: &SplitRule, part: &Part) -> Vec<Vec<usize>> {
     let of = |share: f64| first_of(sample, order(sample, parting, part, 7), share);
     let all: Vec<Vec<usize>> = SHARES.into_iter().map(of).collect();
     assert_eq!(all[3], part.training);
@@ -79,12 +79,13 @@ fn of_rows_in_time_the_nearest_are_taken() {
 #[test]
 fn points_are_the_losses_of_the_procedure_repeated() {
     let selector = selector(4);
-    let whole = Whole { selector: &selector, tune: None };
+    let whole = Procedure { selector: &selector, tune: None };
     let problem = data::regression(60, 8, 3).problem();
     let sample = Sample::plain(problem.clone(), false);
     let how = OuterFolds { folds: 3, ..OuterFolds::default() };
-    let curve =
-        |outer: &[Outer]| learning_curve(whole, &sample, (&how, outer), &Watcher::new(&mut Silent)).unwrap().unwrap();
+    let curve = |outer: &[OuterFoldFit]| {
+        learning_curve(whole, &sample, (&how, outer), &Watcher::new(&mut Silent)).unwrap().unwrap()
+    };
     let found = curve(&[]);
     let parting = how.parting(&selector, &sample).unwrap();
     let parts = outer_parts(&selector, &sample, &parting, 0).unwrap();
@@ -115,7 +116,7 @@ fn points_are_the_losses_of_the_procedure_repeated() {
         }
         before = Some(losses);
     }
-    // Outer folds at hand are its last point.
+    // OuterFoldFit folds at hand are its last point.
     let outer = outer(whole, &sample, &how, &Watcher::new(&mut Silent)).unwrap().unwrap();
     assert_eq!(curve(&outer), found);
 }
@@ -123,7 +124,7 @@ fn points_are_the_losses_of_the_procedure_repeated() {
 #[test]
 fn too_few_rows_are_a_point_without_a_loss() {
     let selector = selector(10);
-    let whole = Whole { selector: &selector, tune: None };
+    let whole = Procedure { selector: &selector, tune: None };
     let sample = Sample::plain(data::regression(40, 5, 3).problem(), false);
     let how = OuterFolds::default();
     let curve = learning_curve(whole, &sample, (&how, &[]), &Watcher::new(&mut Silent)).unwrap().unwrap();

@@ -6,7 +6,7 @@ use vaglio_core::{Design, Result};
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::resample::Sample;
 use vaglio_pipeline::resample::choice::{cross_validation, walk_lambdas};
-use vaglio_pipeline::resample::parting::Parting;
+use vaglio_pipeline::resample::split_rule::SplitRule;
 use vaglio_pipeline::resample::validated::parting;
 use vaglio_pipeline::selector::ValidSelector;
 
@@ -39,7 +39,7 @@ impl Walks {
     /// Counts the searches that choose size and λ, and those of `evaluate`.
     pub fn new(selector: &ValidSelector, design: &Design, sample: &Sample, evaluate: Option<&Evaluate>) -> Self {
         let outer = evaluate.and_then(Evaluate::outer_folds);
-        let counted = |parting: Result<Parting>, folds: usize| parting.map_or(folds, |parting| parting.count(sample));
+        let counted = |parting: Result<SplitRule>, folds: usize| parting.map_or(folds, |parting| parting.count(sample));
         let outer = outer.map(|how| (counted(how.parting(selector, sample), how.folds), how.repeats));
         let trained = |folds: usize| 1.0 - 1.0 / folds.max(2) as f64;
         let folds = evaluate.and_then(Evaluate::learning_folds);

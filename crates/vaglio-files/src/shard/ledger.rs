@@ -5,10 +5,10 @@ use super::plan::{PLAN, Plan, ShardCount, key};
 use super::share::missing;
 use super::units::{HALVES, PARTS};
 use super::work::WorkStart;
-use crate::Prepared;
-use crate::claim::{Claim, is_claimed};
+use crate::TrainTest;
 use crate::journal::{Header, Known, NAME, read};
 use crate::prepare::prepare;
+use crate::run_folder::{RunFolder, is_claimed};
 use serde_json::json;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub struct Shards {
     pub(super) plan: Plan,
     pub(super) pipeline: ValidPipeline,
     /// Data shared by the indexes of this process.
-    prepared: Mutex<Option<Arc<Prepared>>>,
+    prepared: Mutex<Option<Arc<TrainTest>>>,
     /// Initial state shared by the indexes.
     pub(super) start: OnceLock<WorkStart>,
 }
@@ -38,7 +38,7 @@ pub struct Shards {
 /// Exclusive right to distribute the indexes of a run, while it lives.
 #[derive(Debug)]
 pub struct ShardLead {
-    _claim: Claim,
+    _claim: RunFolder,
 }
 
 pub(super) fn refused(path: PathBuf, message: impl Into<String>) -> Error {
@@ -92,7 +92,7 @@ impl Shards {
         pipeline: &ValidPipeline,
         data: &Path,
         count: ShardCount,
-        folder: impl FnOnce(&Prepared) -> Result<PathBuf>,
+        folder: impl FnOnce(&TrainTest) -> Result<PathBuf>,
     ) -> Result<Self> {
         Error::unless_between("--of", count.of.unwrap_or(1), 1..=1_000_000)?;
         let prepared = prepare(pipeline, data)?;
@@ -132,15 +132,15 @@ impl Shards {
     /// [`Error::Unwritable`] while another process has it.
     pub fn lead(&self) -> Result<ShardLead> {
         let taken = "another driver gives out the units of this ledger; wait until it has ended";
-        Ok(ShardLead { _claim: Claim::unless_taken(&self.folder.join(LEAD), taken)? })
+        Ok(ShardLead { _claim: RunFolder::unless_taken(&self.folder.join(LEAD), taken)? })
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<Arc<Prepared>>> {
+    fn held(&self) -> MutexGuard<'_, Option<Arc<TrainTest>>> {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The data, which are read once.
-    pub(super) fn prepared(&self) -> Result<Arc<Prepared>> {
+    pub(super) fn prepared(&self) -> Result<Arc<TrainTest>> {
         let mut held = self.held();
         if let Some(prepared) = &*held {
             return Ok(Arc::clone(prepared));

@@ -2,9 +2,9 @@
 
 use super::ledger::Shards;
 use super::units::SEARCH;
-use crate::claim::Claim;
 use crate::journal::{Book, Header};
 use crate::run::{RunOptions, RunOutcome, run_here};
+use crate::run_folder::RunFolder;
 use std::collections::BTreeMap;
 use vaglio_core::{Monitor, Result, StopReason};
 
@@ -50,7 +50,7 @@ impl Shards {
     }
 
     fn end(&self, pieces: &BTreeMap<String, String>, options: &RunOptions, monitor: Monitor<'_>) -> Result<RunOutcome> {
-        let claim = Claim::new(&options.out)?;
+        let claim = RunFolder::new(&options.out)?;
         Book::put(&options.out, &Header::new(&self.plan.data, self.pipeline.configuration()?), pieces)?;
         drop(claim);
         let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };

@@ -3,7 +3,7 @@
 use super::build::build;
 use super::ledger::refused;
 use super::units::WorkUnits;
-use crate::Prepared;
+use crate::TrainTest;
 use crate::run::{RunOptions, resolved};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -56,7 +56,7 @@ pub(super) struct Plan {
 }
 
 /// Hash digits that identify a run by build, data and settings.
-pub(super) fn key(pipeline: &ValidPipeline, prepared: &Prepared) -> Result<String> {
+pub(super) fn key(pipeline: &ValidPipeline, prepared: &TrainTest) -> Result<String> {
     let of = json!([build()?, prepared.digest.written()?, pipeline.configuration()?]);
     let mut digits = format!("{:x}", Sha256::digest(of.to_string()));
     digits.truncate(16);
@@ -70,7 +70,7 @@ impl Plan {
     /// Returns [`Error::Setting`] for impossible folds, and the errors of an existing plan.
     pub fn new(
         pipeline: &ValidPipeline,
-        (prepared, data): (&Prepared, &Path),
+        (prepared, data): (&TrainTest, &Path),
         (count, is_in_parts): (ShardCount, bool),
         folder: &Path,
     ) -> Result<Self> {

@@ -7,10 +7,10 @@ use super::share::{NOTHING, Share};
 use super::state::{ShardProgress, ShardState};
 use super::units::{HALVES, SEARCH};
 use super::work::{LOOK, Work, WorkStart};
-use crate::Prepared;
-use crate::claim::Claim;
+use crate::TrainTest;
 use crate::journal::{Book, Header, NAME, read, written};
 use crate::monitor::{limited, most};
+use crate::run_folder::RunFolder;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Shards {
     pub fn run<'m>(&self, index: usize, wait: Duration, monitor: impl Into<Monitor<'m>>) -> Result<ShardProgress> {
         let taken = format!("another process runs index {index}; wait until it has ended");
         let work = self.work_folder(index);
-        self.run_by(index, wait, monitor.into(), || Ok((Claim::unless_taken(&work, &taken)?, work)))
+        self.run_by(index, wait, monitor.into(), || Ok((RunFolder::unless_taken(&work, &taken)?, work)))
     }
 
     /// Like [`Shards::run`], in a folder of its own, starting from what earlier attempts have done. Attempts that still
@@ -66,11 +66,11 @@ impl Shards {
     }
 
     /// Creates a folder for a new attempt.
-    fn fresh_attempt(&self, index: usize) -> Result<(Claim, PathBuf)> {
+    fn fresh_attempt(&self, index: usize) -> Result<(RunFolder, PathBuf)> {
         for number in 1.. {
             let path = apart(&self.folder.join(FOLDER), index, number);
             match std::fs::create_dir(&path) {
-                Ok(()) => return Ok((Claim::new(&path)?, path)),
+                Ok(()) => return Ok((RunFolder::new(&path)?, path)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(Error::Unwritable { path, message: error.to_string() }),
             }
@@ -83,7 +83,7 @@ impl Shards {
         index: usize,
         wait: Duration,
         monitor: Monitor<'_>,
-        begin: impl FnOnce() -> Result<(Claim, PathBuf)>,
+        begin: impl FnOnce() -> Result<(RunFolder, PathBuf)>,
     ) -> Result<ShardProgress> {
         if index >= self.plan.of {
             let message = format!("there is no index {index}; the last is {}", self.plan.of - 1);
@@ -137,7 +137,7 @@ impl Shards {
     fn process_group(
         &self,
         index: usize,
-        prepared: &Prepared,
+        prepared: &TrainTest,
         (least, stop): (Duration, &StopSign),
     ) -> Result<Option<Arc<SearchParts>>> {
         let count = self.plan.units.parts();
@@ -166,7 +166,7 @@ impl Shards {
     }
 
     /// Works on an index while there is anything to do or to wait for.
-    fn work(&self, prepared: &Prepared, share: &Arc<Share>, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
+    fn work(&self, prepared: &TrainTest, share: &Arc<Share>, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
         let pipeline = &self.pipeline;
         let start =
             get_or_try_make(&self.start, || WorkStart::new(pipeline, &self.folder, prepared, monitor.stop.clone()))?;

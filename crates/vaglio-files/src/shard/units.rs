@@ -1,11 +1,11 @@
 //! Units of work of a distributed run.
 
-use crate::Prepared;
+use crate::TrainTest;
 use crate::learning::{SHARES, learning_parts, points};
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
-use vaglio_pipeline::resample::whole::{Whole, outer_jobs};
+use vaglio_pipeline::resample::procedure::{Procedure, outer_jobs};
 use vaglio_pipeline::resample::{self, STARTS, Sample};
 
 /// Key of the search on all rows, with the choice of its result.
@@ -37,7 +37,7 @@ impl Phase {
     }
 
     /// Phases that `evaluate` asks for.
-    fn evaluation_phases(evaluate: &Evaluate, whole: Whole<'_>, sample: &Sample) -> Result<Vec<Self>> {
+    fn evaluation_phases(evaluate: &Evaluate, whole: Procedure<'_>, sample: &Sample) -> Result<Vec<Self>> {
         let (selector, outer, mut phases) = (whole.selector, evaluate.outer_folds(), Vec::new());
         if let Some(how) = &outer {
             phases.push(Phase::new(NESTED, outer_jobs(whole, sample, how)?.len()));
@@ -101,14 +101,14 @@ impl WorkUnits {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] for impossible folds.
-    pub fn new(pipeline: &ValidPipeline, prepared: &Prepared) -> Result<Self> {
+    pub fn new(pipeline: &ValidPipeline, prepared: &TrainTest) -> Result<Self> {
         let (selector, sample) = (&pipeline.selector(), &prepared.sample);
         // What tuning finds is of one process.
         let is_parted = pipeline.settings().tune.is_none();
         let starts = if is_parted { resample::count_starts(selector, sample)? } else { 0 };
         let mut phases = vec![Phase::new(SEARCH, 1), Phase::new(STARTS, starts)];
         if let Some(evaluate) = &pipeline.settings().evaluate {
-            let whole = Whole { selector, tune: pipeline.settings().tune.as_ref() };
+            let whole = Procedure { selector, tune: pipeline.settings().tune.as_ref() };
             phases.extend(Phase::evaluation_phases(evaluate, whole, sample)?);
         }
         phases.retain(|phase| phase.count > 0);

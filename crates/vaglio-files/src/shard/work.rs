@@ -3,7 +3,7 @@
 use super::parts::SearchParts;
 use super::share::{NOTHING, Share};
 use super::units::{HALVES, LEARNING, NESTED, PARTS, SEARCH, SHUFFLES, shares};
-use crate::Prepared;
+use crate::TrainTest;
 use crate::discoveries::planned;
 use crate::learning::learned;
 use crate::memory::Memory;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Journal, JournalStore, Monitor, ProcessGroup, Result, StopReason, StopSign};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
-use vaglio_pipeline::resample::{self, Chosen, STARTS, Watcher, Whole};
+use vaglio_pipeline::resample::{self, Chosen, Procedure, STARTS, Watcher};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::RaceRecord;
 use vaglio_tables::budget::resident;
@@ -39,16 +39,16 @@ pub(super) struct WorkStart {
 /// Context of the units' computations.
 pub(super) struct Work<'a> {
     pipeline: &'a ValidPipeline,
-    prepared: &'a Prepared,
+    prepared: &'a TrainTest,
     design: Design,
     memory: Memory,
     held: f64,
 }
 
 /// Journal of an assisting search: keeps nothing.
-struct Companion(Arc<SearchParts>);
+struct AssistingJournal(Arc<SearchParts>);
 
-impl JournalStore for Companion {
+impl JournalStore for AssistingJournal {
     fn recall(&self, _: &str) -> Option<String> {
         None
     }
@@ -72,7 +72,7 @@ impl WorkStart {
     ///
     /// # Errors
     /// Returns the errors with which a run is rejected before it begins.
-    pub fn new(pipeline: &ValidPipeline, folder: &Path, prepared: &Prepared, stop: StopSign) -> Result<Self> {
+    pub fn new(pipeline: &ValidPipeline, folder: &Path, prepared: &TrainTest, stop: StopSign) -> Result<Self> {
         let selector = pipeline.selector();
         let train = prepared.train.clone().stopping_at(stop);
         let design = selector.design(&train)?.stopping_at(StopSign::default());
@@ -96,7 +96,7 @@ impl<'a> Work<'a> {
     /// Returns the errors of [`WorkStart::new`].
     pub fn new(
         pipeline: &'a ValidPipeline,
-        prepared: &'a Prepared,
+        prepared: &'a TrainTest,
         WorkStart { design, memory, .. }: &WorkStart,
     ) -> Result<Self> {
         let design = pipeline.selector().design_at(&prepared.train, Some(design))?.stopping_at(StopSign::default());
@@ -227,7 +227,7 @@ impl<'a> Work<'a> {
             share.give_parts();
             return Ok(());
         };
-        let journal = Journal::new(Arc::new(Companion(Arc::clone(process_group))));
+        let journal = Journal::new(Arc::new(AssistingJournal(Arc::clone(process_group))));
         let stop = {
             let process_group = Arc::clone(process_group);
             monitor.stop.clone().or(move || process_group.is_over().then_some(StopReason::Interrupted))
@@ -246,7 +246,7 @@ impl<'a> Work<'a> {
     /// Computes the units that wait for nothing.
     fn independent(&self, evaluate: &Evaluate, share: &Share, watcher: &Watcher<'_>) -> Result<()> {
         let untuned = self.pipeline.selector();
-        let whole = Whole { selector: &untuned, tune: self.pipeline.settings().tune.as_ref() };
+        let whole = Procedure { selector: &untuned, tune: self.pipeline.settings().tune.as_ref() };
         let sample = &self.prepared.sample;
         let goes_on = |prefix: &str| share.lacks(prefix) && watcher.stopped().is_none();
         let outer = evaluate.outer_folds();

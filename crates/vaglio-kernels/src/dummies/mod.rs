@@ -22,9 +22,9 @@ mod unstored;
 use crate::Level;
 use crate::sums::{axpy, dot};
 use crate::tolerance::DEPENDENT_SQUARE;
-pub use normal::Drawn;
+pub use normal::NormalRng;
 use span::{Outer, outside_of};
-use unstored::Unstored;
+use unstored::VirtualDummies;
 
 /// Rule by which a path adds its next column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub struct DummyPath<'a> {
     level: Level,
     data: PathData<'a>,
     stepping: Stepping,
-    draws: Drawn,
+    draws: NormalRng,
     /// Residuals of each target, and their projections on the columns of the path.
     residuals: Vec<Vec<f64>>,
     projected: Vec<Vec<f64>>,
@@ -70,7 +70,7 @@ pub struct DummyPath<'a> {
     /// An orthonormal basis of the columns on the path.
     basis: Vec<Vec<f64>>,
     stored: Products,
-    unstored: Unstored,
+    unstored: VirtualDummies,
     /// Number of dummies on the path before each feature entered.
     entered: Vec<Option<u32>>,
     dummies: u32,
@@ -90,13 +90,13 @@ struct Products {
 impl<'a> DummyPath<'a> {
     /// Creates an empty path with `dummies` dummies that are not stored. Cost O(rows · columns + dummies).
     pub fn new(level: Level, data: PathData<'a>, stepping: Stepping, dummies: usize, seed: u64) -> Self {
-        let mut draws = Drawn::new(seed);
+        let mut draws = NormalRng::new(seed);
         let targets: Vec<Vec<f64>> = data.targets.iter().map(|target| target.to_vec()).collect();
         let directions = Outer::new(level, &targets, None);
         let residuals: Vec<Vec<f64>> = directions.vectors;
         let with = |y: &Vec<f64>| data.columns.iter().map(|x| product(level, x, y)).collect();
         let residual: Vec<Vec<f64>> = residuals.iter().map(with).collect();
-        let unstored = Unstored::new(dummies, residuals.len(), data.dimensions, &mut draws);
+        let unstored = VirtualDummies::new(dummies, residuals.len(), data.dimensions, &mut draws);
         DummyPath {
             level,
             stepping: if residuals.len() > 1 { Stepping::Greedy } else { stepping },
@@ -299,7 +299,7 @@ fn meeting(common: f64, residual: f64, projected: f64) -> f64 {
 }
 
 /// A random direction, uniform over those centered and orthogonal to the known ones.
-fn direction(level: Level, rows: usize, known: &[Vec<f64>], draws: &mut Drawn) -> Vec<f64> {
+fn direction(level: Level, rows: usize, known: &[Vec<f64>], draws: &mut NormalRng) -> Vec<f64> {
     let mut vector: Vec<f64> = (0..rows).map(|_| draws.normal()).collect();
     let mean = vector.iter().sum::<f64>() / rows as f64;
     vector.iter_mut().for_each(|v| *v -= mean);

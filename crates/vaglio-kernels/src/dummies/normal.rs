@@ -11,7 +11,7 @@ const AREA: f64 = 9.912_563_035_262_17e-3;
 /// Random number generator xoshiro256++ of D. Blackman and S. Vigna, *Scrambled linear pseudorandom number generators*,
 /// ACM Transactions on Mathematical Software 47 (2021).
 #[derive(Debug, Clone)]
-pub struct Drawn([u64; 4]);
+pub struct NormalRng([u64; 4]);
 
 /// Right ends of the layers, from the lowest, and the share of each that lies below the next.
 struct Layers {
@@ -32,11 +32,11 @@ static ZIGGURAT: LazyLock<Layers> = LazyLock::new(|| {
     Layers { ends, inside }
 });
 
-impl Drawn {
+impl NormalRng {
     /// Seeds the generator; splitmix64 fills the state.
     pub fn new(seed: u64) -> Self {
         let mut state = seed;
-        Drawn([(); 4].map(|()| {
+        NormalRng([(); 4].map(|()| {
             state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
             let bits = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn numbers_have_the_moments_and_tails_of_the_normal() {
-        let mut drawn = Drawn::new(3);
+        let mut drawn = NormalRng::new(3);
         let count = 400_000;
         let all: Vec<f64> = (0..count).map(|_| drawn.normal()).collect();
         let moment = |power: i32| all.iter().map(|z| z.powi(power)).sum::<f64>() / count as f64;

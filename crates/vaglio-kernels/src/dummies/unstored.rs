@@ -1,12 +1,12 @@
 //! Dummies represented only by their products with the span of a path.
 
 use super::span::Outer;
-use super::{Drawn, Products};
+use super::{NormalRng, Products};
 use crate::tolerance::INSIDE_SPAN;
 
 /// Dummies that are not stored.
 #[derive(Debug)]
-pub(super) struct Unstored {
+pub(super) struct VirtualDummies {
     pub products: Products,
     /// Squared norm of each outside the span of the targets and the path.
     outside: Vec<f64>,
@@ -14,9 +14,9 @@ pub(super) struct Unstored {
     dimensions: usize,
 }
 
-impl Unstored {
+impl VirtualDummies {
     /// Draws dummies, given orthonormal targets.
-    pub fn new(count: usize, targets: usize, dimensions: usize, draws: &mut Drawn) -> Self {
+    pub fn new(count: usize, targets: usize, dimensions: usize, draws: &mut NormalRng) -> Self {
         let mut outside = vec![1.0; count];
         let of_target = |place: usize| {
             let part = |outside: &mut f64| part_of(outside, dimensions.saturating_sub(place), draws);
@@ -25,7 +25,7 @@ impl Unstored {
         let residual: Vec<Vec<f64>> = (0..targets).map(of_target).collect();
         let projected = vec![vec![0.0; count]; targets];
         let products = Products { residual, projected, left: vec![1.0; count] };
-        Unstored { products, outside, dimensions: dimensions.saturating_sub(targets) }
+        VirtualDummies { products, outside, dimensions: dimensions.saturating_sub(targets) }
     }
 
     /// Coordinates of a dummy in the basis of the residuals, and its squared norm outside of these and the path.
@@ -41,7 +41,7 @@ impl Unstored {
     }
 
     /// Adds a direction with the given coordinates in the basis of the residuals.
-    pub fn add(&mut self, slopes: &[f64], along: &[f64], outer: &Outer, draws: &mut Drawn) {
+    pub fn add(&mut self, slopes: &[f64], along: &[f64], outer: &Outer, draws: &mut NormalRng) {
         let new = 1.0 - along.iter().map(|along| along * along).sum::<f64>();
         let (is_new, weights) = (new > INSIDE_SPAN, outer.weights(along));
         let dimensions = self.dimensions;
@@ -67,7 +67,7 @@ impl Unstored {
 
 /// Product of a random vector with a unit direction, where the vector is uniform on a sphere of the given squared norm
 /// and dimension; reduces the norm to that of the rest.
-fn part_of(norm: &mut f64, dimensions: usize, draws: &mut Drawn) -> f64 {
+fn part_of(norm: &mut f64, dimensions: usize, draws: &mut NormalRng) -> f64 {
     if dimensions == 0 {
         return 0.0;
     }
@@ -81,7 +81,7 @@ fn part_of(norm: &mut f64, dimensions: usize, draws: &mut Drawn) -> f64 {
 
 /// A χ² number, by the squeeze of G. Marsaglia and W. W. Tsang, *A simple method for generating gamma variables*, ACM
 /// Transactions on Mathematical Software 26 (2000).
-fn chi_squared(degrees: usize, draws: &mut Drawn) -> f64 {
+fn chi_squared(degrees: usize, draws: &mut NormalRng) -> f64 {
     if degrees == 1 {
         return draws.normal().powi(2);
     }

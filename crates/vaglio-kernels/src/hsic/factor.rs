@@ -5,7 +5,7 @@
 
 use crate::Level;
 use crate::sums::{axpy, dot};
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use ndarray::{ArrayView2, ShapeBuilder, s};
 
 /// Factor F, rows × rank, of a centered kernel matrix K̄ = F·Fᵀ; memory 8·rows·rank bytes.
@@ -18,7 +18,7 @@ pub struct ThinFactor {
     rank: usize,
 }
 
-type Chunk = [f64; Wide::WIDTH];
+type Chunk = [f64; F64x8::WIDTH];
 
 /// Columns multiplied together: 16 sums stay in registers.
 const SIDE: usize = 4;
@@ -27,7 +27,7 @@ impl ThinFactor {
     /// Centers the columns of P^{½}G, a factor of a kernel matrix P^{½}KP^{½}; `roots` are the √p_j. Cost O(rows·rank).
     pub(crate) fn centered(level: Level, roots: &[f64], columns: Vec<Vec<f64>>) -> Self {
         let rank = columns.len();
-        let mut chunks = Vec::with_capacity(rank * roots.len().div_ceil(Wide::WIDTH));
+        let mut chunks = Vec::with_capacity(rank * roots.len().div_ceil(F64x8::WIDTH));
         for mut column in columns {
             // The second pass removes the rounding error of the first.
             for _ in 0..2 {
@@ -37,7 +37,7 @@ impl ThinFactor {
             let (whole, rest) = column.as_chunks();
             chunks.extend_from_slice(whole);
             if !rest.is_empty() {
-                let mut last = [0.0; Wide::WIDTH];
+                let mut last = [0.0; F64x8::WIDTH];
                 last.iter_mut().zip(rest).for_each(|(l, r)| *l = *r);
                 chunks.push(last);
             }
@@ -101,7 +101,7 @@ impl ThinFactor {
 
     /// F as a matrix; `None` for an ignored column.
     pub(super) fn matrix(&self, rows: usize) -> Option<ArrayView2<'_, f64>> {
-        let height = Wide::WIDTH * self.chunks.len().checked_div(self.rank)?;
+        let height = F64x8::WIDTH * self.chunks.len().checked_div(self.rank)?;
         let filled = ArrayView2::from_shape((height, self.rank).f(), self.chunks.as_flattened()).ok()?;
         Some(filled.slice_move(s![..rows, ..]))
     }
@@ -117,11 +117,11 @@ impl ThinFactor {
 fn squares<const C: usize, const N: usize>(a: [&[Chunk]; C], b: [&[Chunk]; N]) -> f64 {
     let length = a[0].len();
     let (a, b) = (a.map(|x| &x[..length]), b.map(|x| &x[..length]));
-    let mut lanes = [[Wide::ZERO; N]; C];
+    let mut lanes = [[F64x8::ZERO; N]; C];
     for j in 0..length {
-        let y: [Wide; N] = std::array::from_fn(|l| Wide::load(&b[l][j]));
+        let y: [F64x8; N] = std::array::from_fn(|l| F64x8::load(&b[l][j]));
         for k in 0..C {
-            let x = Wide::load(&a[k][j]);
+            let x = F64x8::load(&a[k][j]);
             for l in 0..N {
                 lanes[k][l] = lanes[k][l] + x * y[l];
             }

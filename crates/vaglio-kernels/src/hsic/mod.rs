@@ -20,7 +20,7 @@ pub use landmarks::Landmarks;
 pub use levels::{CommonLevels, FactorRows, LEAST_BANDWIDTH, LevelColumn, TOGETHER};
 pub use pairs::{Padded, Pairs};
 pub use quadratic::Quadratic;
-pub use whole::WholeKernel;
+pub use whole::FullKernel;
 
 use crate::sums::center;
 use crate::tolerance::TRACE_ROUNDING;

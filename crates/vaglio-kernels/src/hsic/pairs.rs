@@ -5,9 +5,9 @@
 
 use crate::Level;
 use crate::elementary::exp_of;
-use crate::wide::{Wide, opaque};
+use crate::wide::{F64x8, opaque};
 
-type Chunk = [f64; Wide::WIDTH];
+type Chunk = [f64; F64x8::WIDTH];
 
 /// Entries of a column in whole chunks, padded with zeros.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ impl Padded {
     /// Copies the entries. Cost O(m).
     pub fn new(values: &[f64]) -> Self {
         let chunk = |part: &[f64]| std::array::from_fn(|l| part.get(l).copied().unwrap_or(0.0));
-        Padded(values.chunks(Wide::WIDTH).map(chunk).collect())
+        Padded(values.chunks(F64x8::WIDTH).map(chunk).collect())
     }
 
     /// Multiplies all entries by a number. Cost O(m).
@@ -28,7 +28,7 @@ impl Padded {
 
     #[inline(always)]
     fn get(&self, row: usize) -> f64 {
-        self.0[row / Wide::WIDTH][row % Wide::WIDTH]
+        self.0[row / F64x8::WIDTH][row % F64x8::WIDTH]
     }
 }
 
@@ -43,7 +43,7 @@ pub struct Pairs {
 
 /// Number of chunks of row j.
 const fn length(row: usize) -> usize {
-    row.div_ceil(Wide::WIDTH)
+    row.div_ceil(F64x8::WIDTH)
 }
 
 impl Pairs {
@@ -51,7 +51,7 @@ impl Pairs {
     pub fn new(rows: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
         let mut chunks = Vec::with_capacity((1..rows).map(length).sum());
         for j in 1..rows {
-            for start in (0..j).step_by(Wide::WIDTH) {
+            for start in (0..j).step_by(F64x8::WIDTH) {
                 chunks.push(std::array::from_fn(|l| if start + l < j { entry(j, start + l) } else { 0.0 }));
             }
         }
@@ -60,7 +60,7 @@ impl Pairs {
 
     /// Creates zeros. Cost O(m²).
     pub fn zeros(rows: usize) -> Self {
-        Pairs { rows, chunks: vec![[0.0; Wide::WIDTH]; (1..rows).map(length).sum()] }
+        Pairs { rows, chunks: vec![[0.0; F64x8::WIDTH]; (1..rows).map(length).sum()] }
     }
 
     /// Calls `f` with j, k and the entry of every pair, in order. Cost O(m²).
@@ -101,7 +101,7 @@ impl Pairs {
                     let own = column.get(j);
                     for (chunk, u) in row.iter_mut().zip(&column.0) {
                         let u = opaque(u);
-                        for l in 0..Wide::WIDTH {
+                        for l in 0..F64x8::WIDTH {
                             chunk[l] += (u[l] - own) * (u[l] - own);
                         }
                     }
@@ -119,7 +119,7 @@ impl Pairs {
             #[inline(always)]
             || {
                 for (chunk, distance) in product.chunks.iter_mut().zip(&distances.chunks) {
-                    for l in 0..Wide::WIDTH {
+                    for l in 0..F64x8::WIDTH {
                         chunk[l] *= exp_of(scale * distance[l]);
                     }
                 }
@@ -153,13 +153,13 @@ impl Pairs {
         level.call(
             #[inline(always)]
             move || {
-                let mut lanes = [0.0; Wide::WIDTH];
+                let mut lanes = [0.0; F64x8::WIDTH];
                 let mut rest = &self.chunks[..];
                 for j in 1..self.rows {
                     let (row, later) = rest.split_at(length(j));
                     let own = column.get(j);
                     for (weight, u) in row.iter().zip(&column.0) {
-                        for l in 0..Wide::WIDTH {
+                        for l in 0..F64x8::WIDTH {
                             let apart = u[l] - own;
                             lanes[l] += weight[l] * factor(apart * apart);
                         }
@@ -176,14 +176,14 @@ impl Pairs {
         level.call(
             #[inline(always)]
             move || {
-                let mut lanes = [0.0; Wide::WIDTH];
+                let mut lanes = [0.0; F64x8::WIDTH];
                 let (mut rest, mut apart) = (&self.chunks[..], &distances.chunks[..]);
                 for j in 1..self.rows {
                     let (row, later) = rest.split_at(length(j));
                     let (distance, after) = apart.split_at(length(j));
                     let own = column.get(j);
                     for ((weight, distance), u) in row.iter().zip(distance).zip(&column.0) {
-                        for l in 0..Wide::WIDTH {
+                        for l in 0..F64x8::WIDTH {
                             let left = distance[l] - (u[l] - own) * (u[l] - own);
                             lanes[l] += weight[l] * exp_of(scale * left);
                         }
@@ -197,8 +197,8 @@ impl Pairs {
 
     /// Σ over j > k of the numbers. Cost O(m²).
     pub fn total(&self) -> f64 {
-        let mut lanes = Wide::ZERO;
-        self.chunks.iter().for_each(|chunk| lanes = lanes + Wide::load(chunk));
+        let mut lanes = F64x8::ZERO;
+        self.chunks.iter().for_each(|chunk| lanes = lanes + F64x8::load(chunk));
         lanes.sum()
     }
 }

@@ -15,17 +15,17 @@ const PANEL: usize = 128;
 /// In many dimensions no rows are close to each other, and a thin factor would have as many columns as rows and cost
 /// O(m³). Memory O(m).
 #[derive(Debug)]
-pub struct WholeKernel<'k> {
+pub struct FullKernel<'k> {
     roots: Vec<f64>,
     coordinates: &'k [Vec<f64>],
     scale: f64,
 }
 
-impl<'k> WholeKernel<'k> {
+impl<'k> FullKernel<'k> {
     /// Kernel exp(−‖u_j − u_k‖²/2σ²) on the rows of `coordinates`; `shares` are the p_j.
     pub fn new(shares: &[f64], coordinates: &'k [Vec<f64>], bandwidth: f64) -> Self {
         let roots = shares.iter().map(|p| p.sqrt()).collect();
-        WholeKernel { roots, coordinates, scale: -0.5 / (bandwidth * bandwidth) }
+        FullKernel { roots, coordinates, scale: -0.5 / (bandwidth * bandwidth) }
     }
 
     /// <K̄, L̄> of each factor, and ‖L̄‖²_F.

@@ -12,7 +12,7 @@ use crate::linalg;
 use crate::parallel;
 use crate::tolerance::FALLEN_MOMENTS;
 use crate::trial::worse;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use ndarray::Array1;
 use std::sync::Arc;
 
@@ -244,9 +244,9 @@ impl BackwardPair {
                 *f = *f - delta * v - h / h_at * f_at;
             }
         }
-        let (by, half) = (Wide::splat(h_at), Wide::splat(0.5 * v_at));
-        let r: Vec<Wide> = h.iter().map(|h| *h / by).collect();
-        let v: Vec<Wide> = v.iter().zip(&r).map(|(v, r)| *v - *r * half).collect();
+        let (by, half) = (F64x8::splat(h_at), F64x8::splat(0.5 * v_at));
+        let r: Vec<F64x8> = h.iter().map(|h| *h / by).collect();
+        let v: Vec<F64x8> = v.iter().zip(&r).map(|(v, r)| *v - *r * half).collect();
         for &k in kept {
             let (r, v) = (lane(&r, k), lane(&v, k));
             self.h[k] -= h_at * r * r;
@@ -277,6 +277,6 @@ impl BackwardPair {
     }
 }
 
-fn lane(x: &[Wide], k: usize) -> f64 {
-    x[k / Wide::WIDTH].lane(k % Wide::WIDTH)
+fn lane(x: &[F64x8], k: usize) -> f64 {
+    x[k / F64x8::WIDTH].lane(k % F64x8::WIDTH)
 }

@@ -9,7 +9,7 @@ use crate::is_unreliable;
 use crate::linalg::{self, Failure, Svd};
 use crate::parallel;
 use crate::trial::worse;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 use std::sync::OnceLock;
 use vaglio_columns::get_or_make;
@@ -254,9 +254,9 @@ fn left_out(directions: &[f64], rows: &[usize], shares: &[f64], weights: &[Vec<f
 
 /// Σ_k term(a_k, b_k), in eight lanes.
 #[inline(always)]
-fn sum(a: &[f64], b: &[f64], wide: impl Fn(Wide, Wide) -> Wide, term: impl Fn(f64, f64) -> f64) -> f64 {
+fn sum(a: &[f64], b: &[f64], wide: impl Fn(F64x8, F64x8) -> F64x8, term: impl Fn(f64, f64) -> f64) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks(), b.as_chunks());
-    let mut lanes = a.iter().zip(b).fold(Wide::ZERO, |sum, (a, b)| sum + wide(Wide::load(a), Wide::load(b)));
+    let mut lanes = a.iter().zip(b).fold(F64x8::ZERO, |sum, (a, b)| sum + wide(F64x8::load(a), F64x8::load(b)));
     for (l, (a, b)) in a_rest.iter().zip(b_rest).enumerate() {
         lanes.update(l, |sum| sum + term(*a, *b));
     }

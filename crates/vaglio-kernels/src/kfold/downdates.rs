@@ -4,7 +4,7 @@
 //! forms of R. Byrd, J. Nocedal and R. Schnabel, Mathematical Programming 63 (1994).
 
 use crate::Level;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use std::hint::black_box;
 
 /// Lower triangles of H and V: row i has ⌈(i + 1)/8⌉ eights, rows one after the other.
@@ -14,32 +14,32 @@ use std::hint::black_box;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Downdated {
     size: usize,
-    h: Vec<Wide>,
-    v: Vec<Wide>,
+    h: Vec<F64x8>,
+    v: Vec<F64x8>,
     pending: Vec<Change>,
 }
 
 /// A pending downdate: r, ṽ, and c with h = c·r, over all rows.
 #[derive(Debug, Clone)]
 struct Change {
-    r: Vec<Wide>,
-    v: Vec<Wide>,
+    r: Vec<F64x8>,
+    v: Vec<F64x8>,
     c: f64,
 }
 
 /// Start of row i, in eights: Σ_{k<i} (⌊k/8⌋ + 1).
 fn start(i: usize) -> usize {
-    let (whole, rest) = (i / Wide::WIDTH, i % Wide::WIDTH);
-    Wide::WIDTH * whole * (whole + 1) / 2 + rest * (whole + 1)
+    let (whole, rest) = (i / F64x8::WIDTH, i % F64x8::WIDTH);
+    F64x8::WIDTH * whole * (whole + 1) / 2 + rest * (whole + 1)
 }
 
 /// Packs the lower triangle of a matrix given by entries.
-fn pack(size: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<Wide> {
+fn pack(size: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<F64x8> {
     let mut out = Vec::with_capacity(start(size));
     for i in 0..size {
-        for first in (0..=i).step_by(Wide::WIDTH) {
+        for first in (0..=i).step_by(F64x8::WIDTH) {
             let lane = |l: usize| if first + l <= i { entry(i, first + l) } else { 0.0 };
-            out.push(Wide::load(&std::array::from_fn(lane)));
+            out.push(F64x8::load(&std::array::from_fn(lane)));
         }
     }
     out
@@ -53,23 +53,23 @@ impl Downdated {
 
     /// Bytes for `size` rows.
     pub fn bytes(size: usize) -> usize {
-        2 * start(size) * size_of::<Wide>()
+        2 * start(size) * size_of::<F64x8>()
     }
 
     /// Columns b of the represented H and V. Cost O(s·pending).
-    pub fn columns(&self, level: Level, b: usize) -> (Vec<Wide>, Vec<Wide>) {
-        let gather = |from: &[Wide]| {
-            let mut out = vec![Wide::ZERO; self.size.div_ceil(Wide::WIDTH)];
+    pub fn columns(&self, level: Level, b: usize) -> (Vec<F64x8>, Vec<F64x8>) {
+        let gather = |from: &[F64x8]| {
+            let mut out = vec![F64x8::ZERO; self.size.div_ceil(F64x8::WIDTH)];
             let row = &from[start(b)..start(b + 1)];
             out[..row.len()].copy_from_slice(row);
             for i in b + 1..self.size {
-                let value = from[start(i) + b / Wide::WIDTH].lane(b % Wide::WIDTH);
-                out[i / Wide::WIDTH].update(i % Wide::WIDTH, |_| value);
+                let value = from[start(i) + b / F64x8::WIDTH].lane(b % F64x8::WIDTH);
+                out[i / F64x8::WIDTH].update(i % F64x8::WIDTH, |_| value);
             }
             out
         };
         let (mut h, mut v) = (gather(&self.h), gather(&self.v));
-        let at = |x: &[Wide]| x[b / Wide::WIDTH].lane(b % Wide::WIDTH);
+        let at = |x: &[F64x8]| x[b / F64x8::WIDTH].lane(b % F64x8::WIDTH);
         let by: Vec<[f64; 3]> = self.pending.iter().map(|p| [at(&p.r) * p.c, at(&p.r), at(&p.v)]).collect();
         level.call(
             #[inline(always)]
@@ -79,7 +79,7 @@ impl Downdated {
     }
 
     /// Adds a pending downdate.
-    pub fn push(&mut self, r: Vec<Wide>, v: Vec<Wide>, c: f64) {
+    pub fn push(&mut self, r: Vec<F64x8>, v: Vec<F64x8>, c: f64) {
         self.pending.push(Change { r, v, c });
     }
 
@@ -104,9 +104,9 @@ impl Downdated {
 
 /// Subtracts the pending downdates from one column: h −= r·(h_b), v −= r·ṽ_b + ṽ·r_b.
 #[inline(always)]
-fn subtract_changes(changes: &[Change], by: &[[f64; 3]], h: &mut [Wide], v: &mut [Wide]) {
+fn subtract_changes(changes: &[Change], by: &[[f64; 3]], h: &mut [F64x8], v: &mut [F64x8]) {
     for (change, by) in changes.iter().zip(by) {
-        let [h_b, r_b, v_b] = by.map(Wide::splat);
+        let [h_b, r_b, v_b] = by.map(F64x8::splat);
         for (((h, v), r), t) in h.iter_mut().zip(v.iter_mut()).zip(&change.r).zip(&change.v) {
             // An opaque address keeps the compiler from gathering across eights.
             let (r, t) = (*black_box(r), *black_box(t));
@@ -121,14 +121,14 @@ const ROWS: usize = 4;
 
 /// Subtracts all downdates from both matrices, by blocks of rows and eights.
 #[inline(always)]
-fn take_changes(size: usize, changes: &[Change], h: &mut [Wide], v: &mut [Wide]) {
+fn take_changes(size: usize, changes: &[Change], h: &mut [F64x8], v: &mut [F64x8]) {
     let mut by = vec![[[0.0; ROWS]; 3]; changes.len()];
     for first in (0..size).step_by(ROWS) {
         // Rows of one block of eight have equal length.
-        let (rows, length) = (ROWS.min(size - first), first / Wide::WIDTH + 1);
+        let (rows, length) = (ROWS.min(size - first), first / F64x8::WIDTH + 1);
         for (by, change) in by.iter_mut().zip(changes) {
             for l in 0..rows {
-                let at = |x: &[Wide]| x[(first + l) / Wide::WIDTH].lane((first + l) % Wide::WIDTH);
+                let at = |x: &[F64x8]| x[(first + l) / F64x8::WIDTH].lane((first + l) % F64x8::WIDTH);
                 (by[0][l], by[1][l], by[2][l]) = (at(&change.r) * change.c, at(&change.r), at(&change.v));
             }
         }
@@ -140,7 +140,7 @@ fn take_changes(size: usize, changes: &[Change], h: &mut [Wide], v: &mut [Wide])
                 for k in 0..length {
                     let at = span.start + l * length + k;
                     for (by, change) in by.iter().zip(changes) {
-                        let [h_b, r_b, v_b] = by.map(|by| Wide::splat(by[l]));
+                        let [h_b, r_b, v_b] = by.map(|by| F64x8::splat(by[l]));
                         h[at] = h[at] - change.r[k] * h_b;
                         v[at] = v[at] - (change.r[k] * v_b + change.v[k] * r_b);
                     }
@@ -151,22 +151,22 @@ fn take_changes(size: usize, changes: &[Change], h: &mut [Wide], v: &mut [Wide])
 }
 
 #[inline(always)]
-fn rows_less(by: &[[[f64; ROWS]; 3]], changes: &[Change], length: usize, h: &mut [Wide], v: &mut [Wide]) {
+fn rows_less(by: &[[[f64; ROWS]; 3]], changes: &[Change], length: usize, h: &mut [F64x8], v: &mut [F64x8]) {
     for k in 0..length {
-        let mut now: [Wide; ROWS] = std::array::from_fn(|l| h[l * length + k]);
+        let mut now: [F64x8; ROWS] = std::array::from_fn(|l| h[l * length + k]);
         for (by, change) in by.iter().zip(changes) {
             // An opaque address keeps the compiler from gathering across changes.
             let r = *black_box(&change.r[k]);
             for l in 0..ROWS {
-                now[l] = now[l] - r * Wide::splat(by[0][l]);
+                now[l] = now[l] - r * F64x8::splat(by[0][l]);
             }
         }
         (0..ROWS).for_each(|l| h[l * length + k] = now[l]);
-        let mut now: [Wide; ROWS] = std::array::from_fn(|l| v[l * length + k]);
+        let mut now: [F64x8; ROWS] = std::array::from_fn(|l| v[l * length + k]);
         for (by, change) in by.iter().zip(changes) {
             let (r, t) = (*black_box(&change.r[k]), *black_box(&change.v[k]));
             for l in 0..ROWS {
-                now[l] = now[l] - (r * Wide::splat(by[2][l]) + t * Wide::splat(by[1][l]));
+                now[l] = now[l] - (r * F64x8::splat(by[2][l]) + t * F64x8::splat(by[1][l]));
             }
         }
         (0..ROWS).for_each(|l| v[l * length + k] = now[l]);
@@ -175,13 +175,13 @@ fn rows_less(by: &[[[f64; ROWS]; 3]], changes: &[Change], length: usize, h: &mut
 
 /// Moves the kept rows and columns to the front.
 #[inline(always)]
-fn compact(kept: &[usize], matrix: &mut [Wide]) {
+fn compact(kept: &[usize], matrix: &mut [F64x8]) {
     for (i, &from) in kept.iter().enumerate() {
         let (to, from) = (start(i), start(from));
-        for (k, columns) in kept[..=i].chunks(Wide::WIDTH).enumerate() {
-            let mut eight = Wide::ZERO;
+        for (k, columns) in kept[..=i].chunks(F64x8::WIDTH).enumerate() {
+            let mut eight = F64x8::ZERO;
             for (l, &j) in columns.iter().enumerate() {
-                let value = matrix[from + j / Wide::WIDTH].lane(j % Wide::WIDTH);
+                let value = matrix[from + j / F64x8::WIDTH].lane(j % F64x8::WIDTH);
                 eight.update(l, |_| value);
             }
             matrix[to + k] = eight;

@@ -10,7 +10,7 @@ use crate::Level;
 use crate::linalg::InverseFactor;
 use crate::parallel;
 use crate::trial::worse;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use std::sync::Arc;
 
 /// Loss of adding each column to a subset S, for each λ.
@@ -172,7 +172,7 @@ impl Block {
         if size <= self.room {
             return;
         }
-        let room = (2 * size).next_multiple_of(Wide::WIDTH);
+        let room = (2 * size).next_multiple_of(F64x8::WIDTH);
         let mut out = vec![0.0; room * room];
         if self.room > 0 {
             for (to, from) in out.chunks_exact_mut(room).zip(self.held_out.chunks_exact(self.room)) {
@@ -252,8 +252,8 @@ fn add_rows(level: Level, p: &[f64], rows: &[f64], room: usize, to: &mut [f64]) 
 
 /// The eight doubles at an index.
 #[inline(always)]
-fn eights(x: &[f64], place: usize) -> Wide {
-    Wide::load(&x.as_chunks().0[place])
+fn eights(x: &[f64], place: usize) -> F64x8 {
+    F64x8::load(&x.as_chunks().0[place])
 }
 
 /// Adds loss + 2δh + δ²q of every column, and lowers the conditioning.
@@ -263,21 +263,21 @@ fn add_trials(level: Level, pair: &ForwardPair, scale: &[f64], losses: &mut [f64
         move || {
             let stride = losses.len();
             let (lambda, loss, sticky) =
-                (Wide::splat(pair.lambda), Wide::splat(pair.loss), Wide::splat(pair.conditioning));
-            let two = Wide::splat(2.0);
-            for k in 0..stride / Wide::WIDTH {
+                (F64x8::splat(pair.lambda), F64x8::splat(pair.loss), F64x8::splat(pair.conditioning));
+            let two = F64x8::splat(2.0);
+            for k in 0..stride / F64x8::WIDTH {
                 let diagonal = eights(&pair.diagonal, k);
                 let square = eights(&pair.square, k);
                 let mut sum = loss;
                 for o in 0..pair.gradient.len() / stride {
-                    let at = o * stride / Wide::WIDTH + k;
+                    let at = o * stride / F64x8::WIDTH + k;
                     let delta = eights(&pair.gradient, at) / diagonal;
                     sum = sum + delta * (two * eights(&pair.along, at) + delta * square);
                 }
                 (eights(losses, k) + sum).store(&mut losses.as_chunks_mut().0[k]);
                 // Negated and limited to 0, so that NaN counts as 0.
-                let negative = (Wide::ZERO - diagonal / (eights(scale, k) + lambda)).min(Wide::ZERO);
-                let lowest = eights(conditioning, k).min(sticky).min(Wide::ZERO - negative);
+                let negative = (F64x8::ZERO - diagonal / (eights(scale, k) + lambda)).min(F64x8::ZERO);
+                let lowest = eights(conditioning, k).min(sticky).min(F64x8::ZERO - negative);
                 lowest.store(&mut conditioning.as_chunks_mut().0[k]);
             }
         },

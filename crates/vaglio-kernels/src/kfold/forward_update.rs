@@ -4,7 +4,7 @@
 
 use super::Moments;
 use crate::linalg::InverseFactor;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use pulp::NullaryFnOnce;
 
 /// Update of the vectors of one fold and λ by an added column.
@@ -42,17 +42,17 @@ pub(super) struct ForwardPair {
 /// Computes r = A_t p and x = A_v p − A_t u over all columns, and updates d ← d − r², g ← g − γr, h ← h − rη + γ(x −
 /// rπ) and q ← q − 2rx + r²π. Cost O(R·n·s).
 pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[ForwardStep], pairs: &mut [ForwardPair]) {
-    let eights = moments.stride / Wide::WIDTH;
+    let eights = moments.stride / F64x8::WIDTH;
     let coefficients: Vec<Coefficients> = steps.chunks(SHARE).map(|s| Coefficients::new(s, rows.len())).collect();
     let matrices: Vec<[&[f64]; 2]> = rows.iter().map(|&row| moments.rows(fold, row)).collect();
-    let mut packed = vec![[Wide::ZERO; EIGHTS]; 2 * rows.len()];
+    let mut packed = vec![[F64x8::ZERO; EIGHTS]; 2 * rows.len()];
     for start in (0..eights).step_by(EIGHTS) {
         let here = EIGHTS.min(eights - start);
         let (a, v) = packed.split_at_mut(rows.len());
         for (packed, which) in [(a, 0), (v, 1)] {
             for (packed, row) in packed.iter_mut().zip(&matrices) {
                 let chunks = &row[which].as_chunks().0[start..start + here];
-                packed.iter_mut().zip(chunks).for_each(|(to, from)| *to = Wide::load(from));
+                packed.iter_mut().zip(chunks).for_each(|(to, from)| *to = F64x8::load(from));
             }
         }
         let (a, v) = packed.split_at(rows.len());
@@ -82,8 +82,8 @@ impl Coefficients {
 
 /// Combination of eights of columns from `start`: packed rows a of A_t and v of A_v, for up to [`SHARE`] fold states.
 struct Combine<'k> {
-    a: &'k [[Wide; EIGHTS]],
-    v: &'k [[Wide; EIGHTS]],
+    a: &'k [[F64x8; EIGHTS]],
+    v: &'k [[F64x8; EIGHTS]],
     coefficients: &'k Coefficients,
     steps: &'k [ForwardStep],
     pairs: &'k mut [ForwardPair],
@@ -108,13 +108,13 @@ impl NullaryFnOnce for Combine<'_> {
 
 /// Σ_k c_k a_k: λ × eights.
 #[inline(always)]
-fn sums(rows: &[[Wide; EIGHTS]], coefficients: &[[f64; SHARE]]) -> [[Wide; EIGHTS]; SHARE] {
-    let mut sums = [[Wide::ZERO; EIGHTS]; SHARE];
+fn sums(rows: &[[F64x8; EIGHTS]], coefficients: &[[f64; SHARE]]) -> [[F64x8; EIGHTS]; SHARE] {
+    let mut sums = [[F64x8::ZERO; EIGHTS]; SHARE];
     for (row, coefficients) in rows.iter().zip(coefficients) {
         // An opaque address keeps the compiler from vectorizing along the rows, which would gather.
         let row = *std::hint::black_box(row);
         for l in 0..SHARE {
-            let c = Wide::splat(coefficients[l]);
+            let c = F64x8::splat(coefficients[l]);
             for e in 0..EIGHTS {
                 sums[l][e] = sums[l][e] + row[e] * c;
             }
@@ -125,19 +125,19 @@ fn sums(rows: &[[Wide; EIGHTS]], coefficients: &[[f64; SHARE]]) -> [[Wide; EIGHT
 
 impl ForwardPair {
     #[inline(always)]
-    fn take_in(&mut self, step: &ForwardStep, at: usize, r: Wide, x: Wide) {
-        let stride = self.diagonal.len() / Wide::WIDTH;
-        let (pi, two) = (Wide::splat(step.pi), Wide::splat(2.0));
+    fn take_in(&mut self, step: &ForwardStep, at: usize, r: F64x8, x: F64x8) {
+        let stride = self.diagonal.len() / F64x8::WIDTH;
+        let (pi, two) = (F64x8::splat(step.pi), F64x8::splat(2.0));
         let d = &mut self.diagonal.as_chunks_mut().0[at];
-        (Wide::load(d) - r * r).store(d);
+        (F64x8::load(d) - r * r).store(d);
         let q = &mut self.square.as_chunks_mut().0[at];
-        (Wide::load(q) - two * r * x + r * r * pi).store(q);
+        (F64x8::load(q) - two * r * x + r * r * pi).store(q);
         for (o, &(gamma, eta)) in step.scalars.iter().enumerate() {
-            let (gamma, eta) = (Wide::splat(gamma), Wide::splat(eta));
+            let (gamma, eta) = (F64x8::splat(gamma), F64x8::splat(eta));
             let g = &mut self.gradient.as_chunks_mut().0[o * stride + at];
-            (Wide::load(g) - gamma * r).store(g);
+            (F64x8::load(g) - gamma * r).store(g);
             let h = &mut self.along.as_chunks_mut().0[o * stride + at];
-            (Wide::load(h) - r * eta + gamma * (x - r * pi)).store(h);
+            (F64x8::load(h) - r * eta + gamma * (x - r * pi)).store(h);
         }
     }
 }

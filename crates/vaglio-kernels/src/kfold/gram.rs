@@ -2,7 +2,7 @@
 //!
 //! This is the one pass of O(n²m) of the book, *Cross-validation without refitting*.
 
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use crate::{Level, checkpoint};
 
 /// Columns per block, in both directions.
@@ -15,7 +15,7 @@ const PANEL: usize = 32;
 /// `tile` is columns × height, in eights of rows (columns a multiple of [`SIDE`]); `out` is columns × columns. Each sum
 /// runs in 8 lanes that are added in order, wherever its columns are, so equal columns get equal bits. Cost
 /// O(height·columns²).
-pub(super) fn add_gram(level: Level, tile: &[Wide], height: usize, columns: usize, out: &mut [f64]) {
+pub(super) fn add_gram(level: Level, tile: &[F64x8], height: usize, columns: usize, out: &mut [f64]) {
     level.call(
         #[inline(always)]
         move || {
@@ -34,10 +34,10 @@ pub(super) fn add_gram(level: Level, tile: &[Wide], height: usize, columns: usiz
 }
 
 #[inline(always)]
-fn block(tile: &[Wide], height: usize, columns: usize, i: usize, j: usize, out: &mut [f64]) {
-    let x: [&[Wide]; SIDE] = std::array::from_fn(|k| &tile[(i + k) * height..][..height]);
-    let y: [&[Wide]; SIDE] = std::array::from_fn(|k| &tile[(j + k) * height..][..height]);
-    let mut sums = [[Wide::ZERO; SIDE]; SIDE];
+fn block(tile: &[F64x8], height: usize, columns: usize, i: usize, j: usize, out: &mut [f64]) {
+    let x: [&[F64x8]; SIDE] = std::array::from_fn(|k| &tile[(i + k) * height..][..height]);
+    let y: [&[F64x8]; SIDE] = std::array::from_fn(|k| &tile[(j + k) * height..][..height]);
+    let mut sums = [[F64x8::ZERO; SIDE]; SIDE];
     // Zipped, so that the inner loop has no bounds checks, however the compiler inlines.
     let [[x0, x1, x2, x3], [y0, y1, y2, y3]] = [x, y];
     let rows = x0.iter().zip(x1).zip(x2).zip(x3).zip(y0).zip(y1).zip(y2).zip(y3);
@@ -67,8 +67,8 @@ mod tests {
         let (height, columns) = (64, 40);
         let entry =
             |c: usize, j: usize| if c == 37 { (j as f64 * 1.3).sin() } else { ((c * 7 + j) as f64 * 1.3).sin() };
-        let wide = |at: usize| Wide::load(&std::array::from_fn(|l| entry(8 * at / height, 8 * at % height + l)));
-        let tile: Vec<Wide> = (0..columns * height / 8).map(wide).collect();
+        let wide = |at: usize| F64x8::load(&std::array::from_fn(|l| entry(8 * at / height, 8 * at % height + l)));
+        let tile: Vec<F64x8> = (0..columns * height / 8).map(wide).collect();
         let mut first: Option<Vec<f64>> = None;
         for level in Level::available() {
             // Each fused multiply-add is rounded once, in hardware or in software.

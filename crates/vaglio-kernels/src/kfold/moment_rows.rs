@@ -15,7 +15,7 @@ use super::products::{FoldSums, shifted_columns};
 use super::training::Totals;
 use crate::folds::FoldBlocks;
 use crate::parallel;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use crate::{Column, Level};
 use std::sync::OnceLock;
 
@@ -36,7 +36,7 @@ pub(super) struct GroupedEntries {
 /// Sums of one column.
 struct ColumnSums {
     /// Products with vectors, eight at a time, of each group.
-    products: Vec<Vec<Wide>>,
+    products: Vec<Vec<F64x8>>,
     /// Squares of each group.
     squares: Vec<f64>,
     /// Range of each group.
@@ -45,15 +45,15 @@ struct ColumnSums {
 
 /// Up to eight vectors to multiply columns with, and their sums over each group.
 struct Vectors {
-    of_row: Vec<Wide>,
-    of_group: Vec<Wide>,
+    of_row: Vec<F64x8>,
+    of_group: Vec<F64x8>,
 }
 
 impl Vectors {
     fn new(entries: &GroupedEntries, vectors: &[Vec<f64>]) -> Self {
-        let mut of_group = vec![Wide::ZERO; entries.sizes.len()];
-        let of_row: Vec<Wide> = (0..entries.groups.len())
-            .map(|row| Wide::load(&std::array::from_fn(|lane| vectors.get(lane).map_or(0.0, |vector| vector[row]))))
+        let mut of_group = vec![F64x8::ZERO; entries.sizes.len()];
+        let of_row: Vec<F64x8> = (0..entries.groups.len())
+            .map(|row| F64x8::load(&std::array::from_fn(|lane| vectors.get(lane).map_or(0.0, |vector| vector[row]))))
             .collect();
         for (&group, of_row) in entries.groups.iter().zip(&of_row) {
             of_group[group as usize] = of_group[group as usize] + *of_row;
@@ -100,7 +100,7 @@ impl GroupedEntries {
         let vectors: Vec<&[f64]> = (0..data.outputs()).map(|o| data.centered(o)).chain([&ones[..]]).collect();
         let weighed = |v: &[f64]| v.iter().zip(&ones).map(|(v, root)| v * root).collect::<Vec<f64>>();
         let scaled: Vec<Vec<f64>> = vectors.iter().map(|v| weighed(v)).collect();
-        let in_eights: Vec<Vectors> = scaled.chunks(Wide::WIDTH).map(|some| Vectors::new(self, some)).collect();
+        let in_eights: Vec<Vectors> = scaled.chunks(F64x8::WIDTH).map(|some| Vectors::new(self, some)).collect();
         let weight = &scaled[scaled.len() - 1];
         let of_column = |place: usize| {
             let x = data.column(features[place]).0;
@@ -121,7 +121,7 @@ impl GroupedEntries {
             }
             let mut products = vec![0.0; layout.len()];
             for (place, column) in columns.iter().enumerate() {
-                let of_vector = |v: usize| column.products[v / Wide::WIDTH][group].lane(v % Wide::WIDTH);
+                let of_vector = |v: usize| column.products[v / F64x8::WIDTH][group].lane(v % F64x8::WIDTH);
                 (0..vectors.len()).for_each(|v| products[layout.at(n + v, place)] = of_vector(v));
                 products[layout.at(place, place)] = column.squares[group];
             }
@@ -140,21 +140,21 @@ impl GroupedEntries {
     }
 
     /// Σ_j (x_j − shift)·z_j of every group, for the column at a place and eight vectors z. Cost O(entries).
-    fn products(&self, level: Level, x: Column<'_>, place: usize, z: &Vectors) -> Vec<Wide> {
+    fn products(&self, level: Level, x: Column<'_>, place: usize, z: &Vectors) -> Vec<F64x8> {
         let shift = self.shifts[place];
         match x {
             Column::Sparse(x) if self.are_few[place] => {
-                let (fill, mut out) = (x.fill(), vec![Wide::ZERO; self.sizes.len()]);
+                let (fill, mut out) = (x.fill(), vec![F64x8::ZERO; self.sizes.len()]);
                 x.for_each(|row, value| {
                     let sum = &mut out[self.groups[row] as usize];
-                    *sum = *sum + Wide::splat(value - fill) * z.of_row[row];
+                    *sum = *sum + F64x8::splat(value - fill) * z.of_row[row];
                 });
-                let rest = Wide::splat(fill - shift);
+                let rest = F64x8::splat(fill - shift);
                 out.iter_mut().zip(&z.of_group).for_each(|(sum, z)| *sum = *sum + rest * *z);
                 out
             }
             x => {
-                let mut sums = vec![[Wide::ZERO; TOGETHER]; self.sizes.len()];
+                let mut sums = vec![[F64x8::ZERO; TOGETHER]; self.sizes.len()];
                 each_tile(x, |start, values| {
                     let (groups, z) = (&self.groups[start..], &z.of_row[start..]);
                     level.call(
@@ -167,7 +167,7 @@ impl GroupedEntries {
         }
     }
 
-    fn column(&self, x: Column<'_>, place: usize, products: Vec<Vec<Wide>>, weight: &[f64]) -> ColumnSums {
+    fn column(&self, x: Column<'_>, place: usize, products: Vec<Vec<F64x8>>, weight: &[f64]) -> ColumnSums {
         let (count, shift) = (self.sizes.len(), self.shifts[place]);
         let mut ranges = vec![NOTHING; count];
         let mut widen = |group: usize, value: f64| {
@@ -220,10 +220,10 @@ fn each_tile(x: Column<'_>, mut then: impl FnMut(usize, &[f64])) {
 
 /// Adds (x − shift)·z of some rows to the sums of their groups; the first row is a multiple of [`TOGETHER`].
 #[inline(always)]
-fn add_tile(values: &[f64], shift: f64, groups: &[u32], z: &[Wide], sums: &mut [[Wide; TOGETHER]]) {
+fn add_tile(values: &[f64], shift: f64, groups: &[u32], z: &[F64x8], sums: &mut [[F64x8; TOGETHER]]) {
     for (row, ((value, &group), z)) in values.iter().zip(groups).zip(z).enumerate() {
         let sum = &mut sums[group as usize][row % TOGETHER];
-        *sum = *sum + Wide::splat(value - shift) * *z;
+        *sum = *sum + F64x8::splat(value - shift) * *z;
     }
 }
 
@@ -258,7 +258,7 @@ impl MomentRows {
     pub fn read(&self, rows: &FoldedRows<'_>, features: &[usize], places: &[usize], likely: &[usize]) {
         let is_new = |place: &&usize| self.made[**place].get().is_none();
         let mut wanted: Vec<usize> = places.iter().filter(is_new).copied().collect();
-        let lanes = wanted.len().next_multiple_of(Wide::WIDTH) - wanted.len();
+        let lanes = wanted.len().next_multiple_of(F64x8::WIDTH) - wanted.len();
         if lanes > 0 {
             let room = Moments::READ_AHEAD / (2 * size_of::<f64>() * self.centering.len() * self.stride).max(1);
             let count = self.made.iter().filter(|made| made.get().is_some()).count();
@@ -266,7 +266,7 @@ impl MomentRows {
             let more = likely.iter().filter(is_new).filter(|place| !places.contains(place));
             wanted.extend(more.take(lanes.min(free)));
         }
-        for some in wanted.chunks(Wide::WIDTH) {
+        for some in wanted.chunks(F64x8::WIDTH) {
             // Computed without a lock: a waiting thread may take up work that requests the same rows.
             let made = self.made(rows, features, some);
             for (&place, made) in some.iter().zip(made) {

@@ -14,7 +14,7 @@ use crate::linalg::Failure;
 use crate::normal_equations::NormalEquations;
 use crate::parallel;
 use crate::sums::LANES;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use ndarray::Array2;
 
 /// Moments of every fold: all that ridge losses on held-out rows need of the data.
@@ -62,7 +62,7 @@ pub(super) struct FoldMoments {
 
 impl Moments {
     /// Columns whose lazy rows of A_t and A_v one pass computes.
-    pub const AT_ONCE: usize = Wide::WIDTH;
+    pub const AT_ONCE: usize = F64x8::WIDTH;
     /// Bytes of such rows up to which further ones are prefetched.
     pub const READ_AHEAD: usize = 1 << 24;
 

@@ -7,13 +7,13 @@ use super::gram::{SIDE, add_gram};
 use super::training::widen;
 use crate::parallel;
 use crate::sums::product;
-use crate::wide::{Entry, Wide};
+use crate::wide::{Entry, F64x8};
 use crate::{Column, Folds, Level};
 
 /// Eights of rows per tile: odd, so that columns map to different cache sets.
 const TILE: usize = 63;
 /// Rows per chunk, whose products are summed before those of other chunks are added.
-const CHUNK: usize = 64 * Wide::WIDTH * TILE;
+const CHUNK: usize = 64 * F64x8::WIDTH * TILE;
 
 /// Products of the columns, targets and ones-vector over one fold, rows scaled by √r_j, columns shifted.
 #[derive(Debug, Clone)]
@@ -97,9 +97,9 @@ impl<'r> Reader<'r> {
             products: vec![0.0; self.side * self.side],
             range: vec![(f64::INFINITY, f64::NEG_INFINITY); self.columns.len()],
         };
-        let mut tile = vec![Wide::ZERO; self.side * rows.len().div_ceil(Wide::WIDTH).min(TILE)];
-        for rows in rows.chunks(TILE * Wide::WIDTH) {
-            let height = rows.len().div_ceil(Wide::WIDTH);
+        let mut tile = vec![F64x8::ZERO; self.side * rows.len().div_ceil(F64x8::WIDTH).min(TILE)];
+        for rows in rows.chunks(TILE * F64x8::WIDTH) {
+            let height = rows.len().div_ceil(F64x8::WIDTH);
             let tile = &mut tile[..self.side * height];
             self.fill(rows, height, tile, &mut out.range);
             add_gram(self.level, tile, height, self.side, &mut out.products);
@@ -108,7 +108,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Gathers columns, targets and the ones-vector at `rows`, each padded with zeros.
-    fn fill(&self, rows: &[usize], height: usize, tile: &mut [Wide], range: &mut [(f64, f64)]) {
+    fn fill(&self, rows: &[usize], height: usize, tile: &mut [F64x8], range: &mut [(f64, f64)]) {
         let mut own = vec![(f64::INFINITY, f64::NEG_INFINITY); range.len()];
         let gathered = |x: &[f64]| rows.iter().map(|&j| x[j]).collect::<Vec<f64>>();
         let root = self.root.map(gathered);
@@ -145,7 +145,7 @@ impl<'r> Reader<'r> {
             let ones = root.unwrap_or_else(|| vec![1.0; rows.len()]);
             shifted(self.level, &ones, 0.0, to);
         }
-        parts.for_each(|to| to.fill(Wide::ZERO));
+        parts.for_each(|to| to.fill(F64x8::ZERO));
     }
 }
 
@@ -189,29 +189,29 @@ impl Means {
 }
 
 /// to ← x − shift at the given rows, padded with zeros; returns the range of x.
-fn load<E: Entry>(level: Level, x: &[E], rows: &[usize], shift: f64, to: &mut [Wide]) -> (f64, f64) {
+fn load<E: Entry>(level: Level, x: &[E], rows: &[usize], shift: f64, to: &mut [F64x8]) -> (f64, f64) {
     match (rows.first(), rows.last()) {
         (Some(&first), Some(&last)) if last - first + 1 == rows.len() => shifted(level, &x[first..=last], shift, to),
         _ => shifted(level, &rows.iter().map(|&j| x[j]).collect::<Vec<E>>(), shift, to),
     }
 }
 
-fn shifted<E: Entry>(level: Level, x: &[E], shift: f64, to: &mut [Wide]) -> (f64, f64) {
+fn shifted<E: Entry>(level: Level, x: &[E], shift: f64, to: &mut [F64x8]) -> (f64, f64) {
     level.call(
         #[inline(always)]
         move || {
             // The greatest entry is the least of the negatives.
-            let (mut least, mut greatest) = (Wide::INFINITY, Wide::INFINITY);
-            let by = Wide::splat(shift);
+            let (mut least, mut greatest) = (F64x8::INFINITY, F64x8::INFINITY);
+            let by = F64x8::splat(shift);
             let (x, rest) = x.as_chunks();
             for (x, to) in x.iter().zip(to.iter_mut()) {
-                let x = Wide::load(x);
+                let x = F64x8::load(x);
                 least = x.min(least);
-                greatest = (Wide::ZERO - x).min(greatest);
+                greatest = (F64x8::ZERO - x).min(greatest);
                 *to = x - by;
             }
             if let Some(to) = to.get_mut(x.len()) {
-                *to = Wide::ZERO;
+                *to = F64x8::ZERO;
                 for (l, x) in rest.iter().enumerate() {
                     let x = x.double();
                     least.update(0, |least| least.min(x));
@@ -225,12 +225,12 @@ fn shifted<E: Entry>(level: Level, x: &[E], shift: f64, to: &mut [Wide]) -> (f64
 }
 
 /// to ← to·by.
-fn multiply(level: Level, by: &[f64], to: &mut [Wide]) {
+fn multiply(level: Level, by: &[f64], to: &mut [F64x8]) {
     level.call(
         #[inline(always)]
         move || {
             let (by, rest) = by.as_chunks();
-            by.iter().zip(to.iter_mut()).for_each(|(by, to)| *to = *to * Wide::load(by));
+            by.iter().zip(to.iter_mut()).for_each(|(by, to)| *to = *to * F64x8::load(by));
             if let Some(to) = to.get_mut(by.len()) {
                 rest.iter().enumerate().for_each(|(l, by)| to.update(l, |to| to * by));
             }

@@ -10,7 +10,7 @@ use crate::Level;
 use crate::linalg::{self, Failure, Tridiagonal};
 use crate::parallel;
 use crate::trial::worse;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 /// One tridiagonal form A_t = Q·T·Qᵀ per fold for a subset: w(λ) = Q(T + λ)⁻¹QᵀB_t for any λ.
@@ -38,7 +38,7 @@ struct FoldSpectrum {
 }
 
 /// One entry of a vector, for eight λ.
-type Lanes = [f64; Wide::WIDTH];
+type Lanes = [f64; F64x8::WIDTH];
 
 impl Spectrum {
     /// Reduces the moments of the active columns of `subset`. Cost O(K·s³).
@@ -96,17 +96,17 @@ impl FoldSpectrum {
     fn losses(&self, level: Level, lambdas: &[f64], outputs: usize) -> Vec<f64> {
         let of_lanes = |lambdas: &[f64]| {
             // Padded, so that no λ depends on which others are computed with it.
-            let lanes = Wide::load(&std::array::from_fn(|l| lambdas.get(l).copied().unwrap_or(1.0)));
-            let sums = (0..outputs).fold(Wide::ZERO, |sum, o| sum + self.change(level, lanes, o));
+            let lanes = F64x8::load(&std::array::from_fn(|l| lambdas.get(l).copied().unwrap_or(1.0)));
+            let sums = (0..outputs).fold(F64x8::ZERO, |sum, o| sum + self.change(level, lanes, o));
             (0..lambdas.len()).map(|l| self.squares + sums.lane(l)).collect::<Vec<f64>>()
         };
-        lambdas.chunks(Wide::WIDTH).flat_map(of_lanes).collect()
+        lambdas.chunks(F64x8::WIDTH).flat_map(of_lanes).collect()
     }
 
     /// wᵀ(A_v w − 2 B_v) of one output, for eight λ, in column order.
-    fn change(&self, level: Level, lambdas: Wide, output: usize) -> Wide {
+    fn change(&self, level: Level, lambdas: F64x8, output: usize) -> F64x8 {
         let n = self.training.diagonal.len();
-        let (mut weights, mut along) = (vec![[0.0; Wide::WIDTH]; n], vec![[0.0; Wide::WIDTH]; n]);
+        let (mut weights, mut along) = (vec![[0.0; F64x8::WIDTH]; n], vec![[0.0; F64x8::WIDTH]; n]);
         let right = self.projected.column(output).to_vec();
         level.call(
             #[inline(always)]
@@ -120,7 +120,9 @@ impl FoldSpectrum {
             #[inline(always)]
             || {
                 let terms = weights.iter().zip(&along).zip(&targets);
-                terms.fold(Wide::ZERO, |sum, ((w, a), b)| sum + Wide::load(w) * (Wide::load(a) - Wide::splat(2.0 * b)))
+                terms.fold(F64x8::ZERO, |sum, ((w, a), b)| {
+                    sum + F64x8::load(w) * (F64x8::load(a) - F64x8::splat(2.0 * b))
+                })
             },
         )
     }
@@ -128,21 +130,21 @@ impl FoldSpectrum {
 
 /// Solves (T + λ)·z = b for eight λ by factors L·D·Lᵀ with q_i = t_ii + λ − t²_{i,i−1}/q_{i−1}. Cost O(n).
 #[inline(always)]
-fn solve(form: &Tridiagonal, right: &[f64], lambdas: Wide, out: &mut [Lanes]) {
+fn solve(form: &Tridiagonal, right: &[f64], lambdas: F64x8, out: &mut [Lanes]) {
     let mut factors = Vec::with_capacity(out.len());
-    let (mut lowering, mut factor, mut last) = (Wide::ZERO, Wide::ZERO, Wide::ZERO);
+    let (mut lowering, mut factor, mut last) = (F64x8::ZERO, F64x8::ZERO, F64x8::ZERO);
     let beside = form.beside.iter().copied().chain([0.0]);
     for (((d, e), b), out) in form.diagonal.iter().zip(beside).zip(right).zip(out.iter_mut()) {
-        let inverse = Wide::splat(1.0) / (Wide::splat(*d) + lambdas - lowering);
-        last = Wide::splat(*b) - factor * last;
+        let inverse = F64x8::splat(1.0) / (F64x8::splat(*d) + lambdas - lowering);
+        last = F64x8::splat(*b) - factor * last;
         (last * inverse).store(out);
-        factor = Wide::splat(e) * inverse;
-        lowering = Wide::splat(e) * factor;
+        factor = F64x8::splat(e) * inverse;
+        lowering = F64x8::splat(e) * factor;
         factors.push(factor);
     }
-    last = Wide::ZERO;
+    last = F64x8::ZERO;
     for (factor, out) in factors.into_iter().zip(out).rev() {
-        last = Wide::load(out) - factor * last;
+        last = F64x8::load(out) - factor * last;
         last.store(out);
     }
 }

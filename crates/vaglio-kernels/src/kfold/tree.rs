@@ -6,7 +6,7 @@
 use super::Moments;
 use crate::Level;
 use crate::trial::worse;
-use crate::wide::{Wide, opaque};
+use crate::wide::{F64x8, opaque};
 use pulp::NullaryFnOnce;
 
 /// A subset S and the later columns that could be added to it, for every λ.
@@ -21,7 +21,7 @@ pub struct MomentTree {
     /// Later columns.
     length: usize,
     /// T, Q, g, h, loss, conditioning and the scales of the diagonal, in this order, eights of pairs innermost.
-    eights: Vec<Wide>,
+    eights: Vec<F64x8>,
 }
 
 /// What does not change from node to node.
@@ -74,11 +74,11 @@ impl MomentTree {
         let places = moments.places(columns);
         let (folds, length, stride) = (moments.folds(), places.len(), moments.stride);
         let pairs = folds * lambdas.len();
-        let eights = pairs.div_ceil(Wide::WIDTH).max(1);
+        let eights = pairs.div_ceil(F64x8::WIDTH).max(1);
         let shape = Shape { folds, lambdas: lambdas.len(), outputs: moments.outputs, eights };
         let layout = shape.layout(length);
-        let mut all = vec![Wide::ZERO; layout.end];
-        for lane in 0..eights * Wide::WIDTH {
+        let mut all = vec![F64x8::ZERO; layout.end];
+        for lane in 0..eights * F64x8::WIDTH {
             // Lanes without a pair repeat the first, so that they stay finite.
             let pair = if lane < pairs { lane } else { 0 };
             let (Some(fold), Some(&lambda)) =
@@ -86,7 +86,7 @@ impl MomentTree {
             else {
                 continue;
             };
-            let mut set = |at: usize, value: f64| all[at + lane / Wide::WIDTH].update(lane % Wide::WIDTH, |_| value);
+            let mut set = |at: usize, value: f64| all[at + lane / F64x8::WIDTH].update(lane % F64x8::WIDTH, |_| value);
             for i in 0..length {
                 let [training, held_out] = moments.rows(pair % folds.max(1), places[i]);
                 for j in i..length {
@@ -117,7 +117,7 @@ impl MomentTree {
         let length = self.length.saturating_sub(position + 1);
         let (from, to) = (self.shape.layout(self.length), self.shape.layout(length));
         // The regression weights ρ stand at the end while the node is made.
-        let mut eights = vec![Wide::ZERO; to.end + length * to.eights];
+        let mut eights = vec![F64x8::ZERO; to.end + length * to.eights];
         if position < self.length {
             let (out, rho) = eights.split_at_mut(to.end);
             let outputs = self.shape.outputs;
@@ -153,7 +153,7 @@ impl MomentTree {
 
     /// What `f` makes of the folds of each λ, from the part that starts at `start`.
     fn of_pairs(&self, start: usize, f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
-        let pair = |k: usize| self.eights[start + k / Wide::WIDTH].lane(k % Wide::WIDTH);
+        let pair = |k: usize| self.eights[start + k / F64x8::WIDTH].lane(k % F64x8::WIDTH);
         let pairs: Vec<f64> = (0..self.shape.lambdas * self.shape.folds).map(pair).collect();
         pairs.chunks(self.shape.folds).map(f).collect()
     }
@@ -165,9 +165,9 @@ struct AddColumn<'k> {
     from: NodeLayout,
     to: NodeLayout,
     b: usize,
-    old: &'k [Wide],
-    out: &'k mut [Wide],
-    rho: &'k mut [Wide],
+    old: &'k [F64x8],
+    out: &'k mut [F64x8],
+    rho: &'k mut [F64x8],
 }
 
 impl NullaryFnOnce for AddColumn<'_> {
@@ -185,7 +185,7 @@ impl NullaryFnOnce for AddColumn<'_> {
         triangle_t(&old[from.at(b + 1, b + 1)..from.q], t, t_b, &mut out[..to.q]);
         triangle_q(&old[from.q + from.at(b + 1, b + 1)..from.g], q, q_b, rho, &mut out[to.q..to.g]);
         let span = |start: usize, o: usize, i: usize| start + (o * from.length + i) * eights;
-        let (mut loss, two) = (old[from.loss..from.conditioning].iter(), Wide::splat(2.0));
+        let (mut loss, two) = (old[from.loss..from.conditioning].iter(), F64x8::splat(2.0));
         out[to.loss..to.conditioning].iter_mut().zip(&mut loss).for_each(|(to, from)| *to = *from);
         for o in 0..outputs {
             let (g_b, h_b) = (&old[span(from.g, o, b)..][..eights], &old[span(from.h, o, b)..][..eights]);
@@ -208,7 +208,7 @@ impl NullaryFnOnce for AddColumn<'_> {
 
 /// T_ij − ρ_i T_bj.
 #[inline(always)]
-fn triangle_t(old: &[Wide], t: &[Wide], t_b: &[Wide], out: &mut [Wide]) {
+fn triangle_t(old: &[F64x8], t: &[F64x8], t_b: &[F64x8], out: &mut [F64x8]) {
     let eights = t_b.len();
     let (mut at, length) = (0, t.len() / eights.max(1));
     for i in 0..length {
@@ -225,7 +225,7 @@ fn triangle_t(old: &[Wide], t: &[Wide], t_b: &[Wide], out: &mut [Wide]) {
 
 /// Q_ij − ρ_i Q_bj − ρ_j Q_bi + ρ_i ρ_j Q_bb.
 #[inline(always)]
-fn triangle_q(old: &[Wide], q: &[Wide], q_b: &[Wide], rho: &[Wide], out: &mut [Wide]) {
+fn triangle_q(old: &[F64x8], q: &[F64x8], q_b: &[F64x8], rho: &[F64x8], out: &mut [F64x8]) {
     let eights = q_b.len();
     let (mut at, length) = (0, q.len() / eights.max(1));
     for i in 0..length {
@@ -242,14 +242,14 @@ fn triangle_q(old: &[Wide], q: &[Wide], q_b: &[Wide], rho: &[Wide], out: &mut [W
 
 /// T_ii as a share of what it was a difference from, 0 for what is not a number.
 #[inline(always)]
-fn share(eights: &[Wide], layout: NodeLayout, i: usize, e: usize) -> Wide {
+fn share(eights: &[F64x8], layout: NodeLayout, i: usize, e: usize) -> F64x8 {
     let ratio = eights[layout.at(i, i) + e] / eights[layout.scale + i * layout.eights + e];
-    Wide::ZERO - (Wide::ZERO - ratio).min(Wide::ZERO)
+    F64x8::ZERO - (F64x8::ZERO - ratio).min(F64x8::ZERO)
 }
 
 /// Loss + 2δh_i + δ²Q_ii added up over folds.
 #[inline(always)]
-fn try_columns(shape: Shape, layout: NodeLayout, x: &[Wide], losses: &mut [f64], conditioning: &mut [f64]) {
+fn try_columns(shape: Shape, layout: NodeLayout, x: &[F64x8], losses: &mut [f64], conditioning: &mut [f64]) {
     for i in 0..layout.length {
         for e in 0..layout.eights {
             let (t, q) = (x[layout.at(i, i) + e], x[layout.q + layout.at(i, i) + e]);
@@ -257,11 +257,11 @@ fn try_columns(shape: Shape, layout: NodeLayout, x: &[Wide], losses: &mut [f64],
             for o in 0..shape.outputs {
                 let at = (o * layout.length + i) * layout.eights + e;
                 let delta = x[layout.g + at] / t;
-                sum = sum + delta * (Wide::splat(2.0) * x[layout.h + at] + delta * q);
+                sum = sum + delta * (F64x8::splat(2.0) * x[layout.h + at] + delta * q);
             }
             let lowest = share(x, layout, i, e).min(x[layout.conditioning + e]);
-            let first = e * Wide::WIDTH;
-            for pair in first..(first + Wide::WIDTH).min(shape.folds * shape.lambdas) {
+            let first = e * F64x8::WIDTH;
+            for pair in first..(first + F64x8::WIDTH).min(shape.folds * shape.lambdas) {
                 let at = pair / shape.folds * layout.length + i;
                 losses[at] += sum.lane(pair - first);
                 conditioning[at] = conditioning[at].min(lowest.lane(pair - first));

@@ -16,7 +16,7 @@ mod single;
 
 use crate::Level;
 use crate::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION};
-use on_path::{OnPath, Relation};
+use on_path::{ActiveSet, Relation};
 pub use several::PathShape;
 use several::norm;
 
@@ -99,7 +99,7 @@ pub struct LeastAngle {
     relevance: Vec<Vec<f64>>,
     /// Whether each column may enter.
     open: Vec<bool>,
-    on: OnPath,
+    on: ActiveSet,
     /// Directions d_j of the active columns, of each output; for one output the signs s.
     directions: Vec<Vec<f64>>,
     /// ‖w_j‖ of the active columns on a group path, and λ and these norms at the last knot.
@@ -132,7 +132,7 @@ impl LeastAngle {
             most,
             relevance,
             open,
-            on: OnPath::new(level),
+            on: ActiveSet::new(level),
             directions: Vec::new(),
             sizes: Vec::new(),
             before: (0.0, Vec::new()),

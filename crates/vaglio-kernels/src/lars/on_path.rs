@@ -20,15 +20,15 @@ pub(super) enum Relation {
 
 /// Active columns A of a path, in order of entry, and Q_AA = LLᵀ.
 #[derive(Debug)]
-pub(super) struct OnPath {
+pub(super) struct ActiveSet {
     level: Level,
     pub active: Vec<Active>,
     pub factor: LowerFactor,
 }
 
-impl OnPath {
+impl ActiveSet {
     pub fn new(level: Level) -> Self {
-        OnPath { level, active: Vec::new(), factor: LowerFactor::new(level) }
+        ActiveSet { level, active: Vec::new(), factor: LowerFactor::new(level) }
     }
 
     /// Adds a column; returns false if it depends on the active ones.

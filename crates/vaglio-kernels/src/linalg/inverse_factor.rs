@@ -3,12 +3,12 @@
 //! Bordering: G. Golub and C. Van Loan, *Matrix Computations*, 4.2.
 
 use crate::Level;
-use crate::wide::{Wide, opaque};
+use crate::wide::{F64x8, opaque};
 
 /// Rows p_k of P: row k has k + 1 entries, padded with zeros to a multiple of eight.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InverseFactor {
-    eights: Vec<Wide>,
+    eights: Vec<F64x8>,
     rows: usize,
 }
 
@@ -21,23 +21,23 @@ impl InverseFactor {
 
     /// (A + λ)⁻¹a = Σ_k p_k(p_kᵀa). Cost O(s²).
     pub fn solve(&self, level: Level, a: &[f64]) -> Vec<f64> {
-        let a_wide: Vec<Wide> = wide(a).collect();
-        let mut out = vec![Wide::ZERO; a_wide.len()];
+        let a_wide: Vec<F64x8> = wide(a).collect();
+        let mut out = vec![F64x8::ZERO; a_wide.len()];
         level.call(
             #[inline(always)]
             || {
                 let (mut eights, out) = (&self.eights[..], &mut out[..]);
                 for k in 0..self.rows {
-                    let (row, rest) = eights.split_at(k / Wide::WIDTH + 1);
+                    let (row, rest) = eights.split_at(k / F64x8::WIDTH + 1);
                     eights = rest;
-                    let mut along = Wide::ZERO;
+                    let mut along = F64x8::ZERO;
                     row.iter().zip(&a_wide).for_each(|(p, a)| along = along + *opaque(p) * *a);
-                    let along = Wide::splat(along.sum());
+                    let along = F64x8::splat(along.sum());
                     out.iter_mut().zip(row).for_each(|(out, p)| *out = *out + *opaque(p) * along);
                 }
             },
         );
-        let mut doubles = vec![0.0; out.len() * Wide::WIDTH];
+        let mut doubles = vec![0.0; out.len() * F64x8::WIDTH];
         out.iter().zip(doubles.as_chunks_mut().0).for_each(|(from, to)| from.store(to));
         doubles.truncate(a.len());
         doubles
@@ -45,9 +45,9 @@ impl InverseFactor {
 }
 
 /// Splits a vector into eights, the last padded with zeros.
-fn wide(x: &[f64]) -> impl Iterator<Item = Wide> {
-    x.chunks(Wide::WIDTH).map(|x| {
-        let mut out = Wide::ZERO;
+fn wide(x: &[f64]) -> impl Iterator<Item = F64x8> {
+    x.chunks(F64x8::WIDTH).map(|x| {
+        let mut out = F64x8::ZERO;
         x.iter().enumerate().for_each(|(l, x)| out.update(l, |_| *x));
         out
     })

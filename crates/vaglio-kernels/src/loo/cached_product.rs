@@ -5,7 +5,7 @@ use super::basis::RankOneUpdate;
 use crate::Level;
 use crate::parallel;
 use crate::sums::{LANES, subtract};
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -140,11 +140,11 @@ fn take_off(level: Level, c: &mut Candidates<'_>, v: [&[f64]; AT_ONCE], shares: 
             }
             let v = v.map(|v| &v.as_chunks().0[..whole]);
             let c = c.each_mut().map(|c| &mut c.as_chunks_mut().0[..whole]);
-            let by = shares.map(|shares| shares.map(Wide::splat));
+            let by = shares.map(|shares| shares.map(F64x8::splat));
             for j in 0..whole {
-                let v: [Wide; AT_ONCE] = std::array::from_fn(|p| Wide::load(&v[p][j]));
+                let v: [F64x8; AT_ONCE] = std::array::from_fn(|p| F64x8::load(&v[p][j]));
                 for k in 0..TOGETHER {
-                    let mut sum = Wide::load(&c[k][j]);
+                    let mut sum = F64x8::load(&c[k][j]);
                     for p in 0..AT_ONCE {
                         sum = sum - by[k][p] * v[p];
                     }

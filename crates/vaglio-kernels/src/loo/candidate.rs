@@ -4,7 +4,7 @@ use super::Basis;
 use super::basis::{RankOneUpdate, UpdateKind};
 use super::conditioning::{is_cancelled, judged};
 use super::trial::trial;
-use crate::pass::{Moving, alone};
+use crate::pass::{PassCandidate, alone};
 use crate::sums::{axpy, dot};
 use crate::{Data, Scorer, Trial};
 use std::ops::Range;
@@ -154,7 +154,7 @@ impl CandidateColumn {
     }
 
     /// The candidate's part of a pass over some rows.
-    pub fn moving(&mut self, rows: Range<usize>, step: f64, inverse: f64) -> Moving<'_> {
-        Moving { step, f: self.t[0] * inverse, inverse, c: &mut self.c[rows] }
+    pub fn moving(&mut self, rows: Range<usize>, step: f64, inverse: f64) -> PassCandidate<'_> {
+        PassCandidate { step, f: self.t[0] * inverse, inverse, c: &mut self.c[rows] }
     }
 }

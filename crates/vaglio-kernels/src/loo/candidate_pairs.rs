@@ -7,7 +7,7 @@
 use super::Basis;
 use super::candidate::{PendingUpdate, Placed};
 use super::conditioning::{is_cancelled, judged};
-use crate::pass::{Pass, PassVectors, Running, two};
+use crate::pass::{Pass, PassSums, PassVectors, two};
 use crate::sums::{TILE, dots};
 use crate::{Scorer, Trial};
 
@@ -49,7 +49,7 @@ struct CandidatePair {
     steps: [f64; 2],
     /// 1/(λ + s) and the remaining share of the columns, for each.
     judgements: [(f64, f64); 2],
-    running: [Running; 2],
+    running: [PassSums; 2],
 }
 
 impl UpdateStep<'_> {
@@ -103,6 +103,6 @@ impl UpdateStep<'_> {
             return Err(pair.iter_mut().zip(steps).map(visit).collect());
         }
         let judgements = [one.judgement(basis, *first), other.judgement(basis, *second)];
-        Ok(CandidatePair { steps, judgements, running: [Running::NONE; 2] })
+        Ok(CandidatePair { steps, judgements, running: [PassSums::NONE; 2] })
     }
 }

@@ -4,7 +4,7 @@ use super::Basis;
 use super::basis::{RankOneUpdate, UpdateKind};
 use crate::Level;
 use crate::tolerance::INTERVAL_LEFT;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 
 /// For a candidate with c = G x and r = a − f c of each output: a lower bound of ‖r∘c‖ over all outputs, and an upper
 /// bound of ‖c‖₄.
@@ -85,10 +85,10 @@ fn sums(level: Level, a: &[f64], c: &[f64], f: f64) -> (f64, f64) {
         move || {
             let ((c, c_rest), (a, a_rest)) = (c.as_chunks(), a[..c.len()].as_chunks());
             let a = &a[..c.len()];
-            let (mut own, mut fourth) = (Wide::ZERO, Wide::ZERO);
+            let (mut own, mut fourth) = (F64x8::ZERO, F64x8::ZERO);
             for (a, c) in a.iter().zip(c) {
-                let c = Wide::load(c);
-                let (r, square) = (Wide::load(a) - Wide::splat(f) * c, c * c);
+                let c = F64x8::load(c);
+                let (r, square) = (F64x8::load(a) - F64x8::splat(f) * c, c * c);
                 own = (r * r).mul_add(square, own);
                 fourth = square.mul_add(square, fourth);
             }

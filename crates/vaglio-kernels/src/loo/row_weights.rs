@@ -2,7 +2,7 @@
 
 use super::Basis;
 use crate::tolerance::{UNRELIABLE, WEIGHT_ROUNDING};
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use crate::{Level, is_unreliable};
 
 /// Sums over rows with w = 1/d², or 0 where d is unreliable, so that such a row adds nothing to the bound.
@@ -62,24 +62,24 @@ fn sums(level: Level, a: &[f64], d: &[f64]) -> (WeightedSums, f64) {
         move || {
             let ((d, d_rest), (a, a_rest)) = (d.as_chunks(), a[..d.len()].as_chunks());
             let a = &a[..d.len()];
-            let (mut sums, mut least) = ([Wide::ZERO; 3], Wide::INFINITY);
-            let mut add = |a: Wide, d: Wide| {
-                let w = (Wide::splat(1.0) / (d * d)).where_at_most(Wide::splat(UNRELIABLE), d);
-                let (v, square) = (w - Wide::splat(1.0), a * a);
+            let (mut sums, mut least) = ([F64x8::ZERO; 3], F64x8::INFINITY);
+            let mut add = |a: F64x8, d: F64x8| {
+                let w = (F64x8::splat(1.0) / (d * d)).where_at_most(F64x8::splat(UNRELIABLE), d);
+                let (v, square) = (w - F64x8::splat(1.0), a * a);
                 let above = v * square;
                 sums = [sums[0] + square, sums[1] + above, sums[2] + v * above];
                 least = least.min(w);
             };
             for (a, d) in a.iter().zip(d) {
-                add(Wide::load(a), Wide::load(d));
+                add(F64x8::load(a), F64x8::load(d));
             }
             if let Some(&first) = d_rest.first() {
-                add(Wide::part(a_rest, 0.0), Wide::part(d_rest, first));
+                add(F64x8::part(a_rest, 0.0), F64x8::part(d_rest, first));
             }
             (sums, least)
         },
     );
-    let [squares, above, squares_above] = sums.map(Wide::sum);
+    let [squares, above, squares_above] = sums.map(F64x8::sum);
     (WeightedSums { squares, above, squares_above }, least.least())
 }
 

@@ -3,7 +3,7 @@
 //! Derived in the book: explanation/leave-one-out.md, "Trying one more column".
 
 use crate::sums::TILE;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use crate::{Level, Scorer, Trial};
 
 /// Loss of the leave-one-out residuals ã/d̃ with ã = a − c·t·inverse for each output and d̃ = d − c∘c·inverse.
@@ -18,7 +18,7 @@ pub(crate) fn trial(
     inverse: f64,
 ) -> Trial {
     let mut residuals = vec![vec![0.0; c.len().min(TILE)]; t.len()];
-    let (mut tally, mut low) = (scorer.start(), Wide::INFINITY);
+    let (mut tally, mut low) = (scorer.start(), F64x8::INFINITY);
     for start in (0..c.len()).step_by(TILE) {
         let end = c.len().min(start + TILE);
         let (c, d) = (&c[start..end], &d[start..end]);
@@ -32,7 +32,7 @@ pub(crate) fn trial(
 
 /// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), tracking the smallest divisor per lane.
 #[allow(clippy::too_many_arguments)]
-fn leave_out(level: Level, c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: f64, out: &mut [f64], low: &mut Wide) {
+fn leave_out(level: Level, c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: f64, out: &mut [f64], low: &mut F64x8) {
     level.call(
         #[inline(always)]
         move || {
@@ -43,11 +43,11 @@ fn leave_out(level: Level, c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: 
             let ((a, a_rest), (d, d_rest)) = (a[..rows].as_chunks(), d[..rows].as_chunks());
             let (a, d, out) = (&a[..whole], &d[..whole], &mut out[..whole]);
             let mut smallest = *low;
-            let (wide_step, wide_inverse) = (Wide::splat(step), Wide::splat(inverse));
+            let (wide_step, wide_inverse) = (F64x8::splat(step), F64x8::splat(inverse));
             for j in 0..whole {
-                let c = Wide::load(&chunks[j]);
-                let divisor = Wide::load(&d[j]) - c * c * wide_inverse;
-                ((Wide::load(&a[j]) - wide_step * c) / divisor).store(&mut out[j]);
+                let c = F64x8::load(&chunks[j]);
+                let divisor = F64x8::load(&d[j]) - c * c * wide_inverse;
+                ((F64x8::load(&a[j]) - wide_step * c) / divisor).store(&mut out[j]);
                 smallest = divisor.min(smallest);
             }
             for (l, c) in rest.iter().enumerate() {

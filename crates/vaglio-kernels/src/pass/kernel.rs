@@ -1,26 +1,26 @@
 //! Arithmetic of a pass, in vectors of one instruction set.
 
-use super::{BY_SIDE, Moving, PassVectors, Running, SQUARES, WRONG};
-use crate::eight::Eight;
+use super::{BY_SIDE, PassCandidate, PassSums, PassVectors, SQUARES, WRONG};
+use crate::eight::SimdF64x8;
 use crate::tolerance::TIED_PREDICTION;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use pulp::{Simd, WithSimd};
 
 /// A pass of one kind over `C` candidates; the number of rows is a multiple of 16.
 pub(super) struct PassKernel<'k, const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool> {
-    pub candidates: [Moving<'k>; C],
+    pub candidates: [PassCandidate<'k>; C],
     pub shared: PassVectors<'k>,
     pub y: &'k [u8],
     pub root: &'k [f64],
-    pub running: &'k mut [Running; C],
+    pub running: &'k mut [PassSums; C],
 }
 
 /// Classes ±1 of eight rows by byte: bit l is set if row l is of class 1.
-static CLASSES: [[f64; Wide::WIDTH]; 256] = {
-    let mut classes = [[-1.0; Wide::WIDTH]; 256];
+static CLASSES: [[f64; F64x8::WIDTH]; 256] = {
+    let mut classes = [[-1.0; F64x8::WIDTH]; 256];
     let mut k = 0;
-    while k < 256 * Wide::WIDTH {
-        let (byte, lane) = (k / Wide::WIDTH, k % Wide::WIDTH);
+    while k < 256 * F64x8::WIDTH {
+        let (byte, lane) = (k / F64x8::WIDTH, k % F64x8::WIDTH);
         if byte >> lane & 1 == 1 {
             classes[byte][lane] = 1.0;
         }
@@ -36,9 +36,9 @@ impl<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool> Wi
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let PassKernel { candidates, shared: PassVectors { b, a, d }, y, root, running } = self;
-        let (has_classes, one) = (PASS >= WRONG, Eight::splat(simd, 1.0));
+        let (has_classes, one) = (PASS >= WRONG, SimdF64x8::splat(simd, 1.0));
         let mut lanes = Lanes::<S, C, PASS, WEIGHED>::new(simd, &candidates, running);
-        let a: &[[f64; Wide::WIDTH]] = a.as_chunks().0;
+        let a: &[[f64; F64x8::WIDTH]] = a.as_chunks().0;
         let eights = a.len();
         let [b, d] = [b, d].map(|v| &v.as_chunks().0[..eights]);
         let root = &root.as_chunks().0[..if WEIGHED { eights } else { 0 }];
@@ -48,11 +48,12 @@ impl<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool> Wi
             let mut trials = [[(one, one); C]; 2];
             for (h, trials) in trials.iter_mut().enumerate() {
                 let j = 2 * first + h;
-                let (a, b, d) = (Eight::load(simd, &a[j]), Eight::load(simd, &b[j]), Eight::load(simd, &d[j]));
+                let (a, b, d) =
+                    (SimdF64x8::load(simd, &a[j]), SimdF64x8::load(simd, &b[j]), SimdF64x8::load(simd, &d[j]));
                 // All loads come before the stores, which the processor might take for the same address.
                 let mut own = [one; C];
                 for k in 0..C {
-                    own[k] = Eight::load(simd, &c[k][j]);
+                    own[k] = SimdF64x8::load(simd, &c[k][j]);
                 }
                 for k in 0..C {
                     if UPDATE {
@@ -64,7 +65,7 @@ impl<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool> Wi
             }
             let mut roots = [one; 2];
             if WEIGHED {
-                roots = [Eight::load(simd, &root[2 * first]), Eight::load(simd, &root[2 * first + 1])];
+                roots = [SimdF64x8::load(simd, &root[2 * first]), SimdF64x8::load(simd, &root[2 * first + 1])];
             }
             let [of_one, of_other] = trials;
             for (k, ((left, d), (other, e))) in of_one.into_iter().zip(of_other).enumerate() {
@@ -85,36 +86,36 @@ impl<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool> Wi
 /// Running sums of a pass, and the constants of each candidate: f, inverse and −step.
 struct Lanes<S: Simd, const C: usize, const PASS: u8, const WEIGHED: bool> {
     simd: S,
-    by: [[Eight<S>; 3]; C],
-    sums: [[Eight<S>; 2]; C],
-    low: [Eight<S>; C],
+    by: [[SimdF64x8<S>; 3]; C],
+    sums: [[SimdF64x8<S>; 2]; C],
+    low: [SimdF64x8<S>; C],
 }
 
 impl<S: Simd, const C: usize, const PASS: u8, const WEIGHED: bool> Lanes<S, C, PASS, WEIGHED> {
     #[inline(always)]
-    fn new(simd: S, candidates: &[Moving<'_>; C], running: &[Running; C]) -> Self {
-        let zero = Eight::splat(simd, 0.0);
+    fn new(simd: S, candidates: &[PassCandidate<'_>; C], running: &[PassSums; C]) -> Self {
+        let zero = SimdF64x8::splat(simd, 0.0);
         let mut lanes = Lanes { simd, by: [[zero; 3]; C], sums: [[zero; 2]; C], low: [zero; C] };
         for k in 0..C {
-            let Moving { f, inverse, step, .. } = candidates[k];
-            lanes.by[k] = [Eight::splat(simd, f), Eight::splat(simd, inverse), Eight::splat(simd, -step)];
+            let PassCandidate { f, inverse, step, .. } = candidates[k];
+            lanes.by[k] = [SimdF64x8::splat(simd, f), SimdF64x8::splat(simd, inverse), SimdF64x8::splat(simd, -step)];
             for l in 0..2 {
-                lanes.sums[k][l] = Eight::of(simd, &running[k].sums[l]);
+                lanes.sums[k][l] = SimdF64x8::of(simd, &running[k].sums[l]);
             }
-            lanes.low[k] = Eight::of(simd, &running[k].low);
+            lanes.low[k] = SimdF64x8::of(simd, &running[k].low);
         }
         lanes
     }
 
     /// c − step·c_b.
     #[inline(always)]
-    fn moved(&self, k: usize, c: Eight<S>, b: Eight<S>) -> Eight<S> {
+    fn moved(&self, k: usize, c: SimdF64x8<S>, b: SimdF64x8<S>) -> SimdF64x8<S> {
         c + self.by[k][2] * b
     }
 
     /// a − f c and d − c²·inverse.
     #[inline(always)]
-    fn trial(&mut self, k: usize, c: Eight<S>, a: Eight<S>, d: Eight<S>) -> (Eight<S>, Eight<S>) {
+    fn trial(&mut self, k: usize, c: SimdF64x8<S>, a: SimdF64x8<S>, d: SimdF64x8<S>) -> (SimdF64x8<S>, SimdF64x8<S>) {
         let [f, inverse, _] = self.by[k];
         let divisor = d - c * c * inverse;
         self.low[k] = divisor.min(self.low[k]);
@@ -122,7 +123,7 @@ impl<S: Simd, const C: usize, const PASS: u8, const WEIGHED: bool> Lanes<S, C, P
     }
 
     #[inline(always)]
-    fn add_error(&mut self, k: usize, error: Eight<S>, root: Eight<S>) {
+    fn add_error(&mut self, k: usize, error: SimdF64x8<S>, root: SimdF64x8<S>) {
         let of_row = match PASS {
             SQUARES if WEIGHED => {
                 let error = root * error;
@@ -140,10 +141,10 @@ impl<S: Simd, const C: usize, const PASS: u8, const WEIGHED: bool> Lanes<S, C, P
     ///
     /// The targets are y = √r times the class.
     #[inline(always)]
-    fn add_wrong(&mut self, k: usize, left: Eight<S>, divisor: Eight<S>, classes: u8, root: Eight<S>) {
-        let class = Eight::load(self.simd, &CLASSES[usize::from(classes)]);
-        let (tie, half) = (Eight::splat(self.simd, TIED_PREDICTION), Eight::splat(self.simd, 0.5));
-        let zero = Eight::splat(self.simd, 0.0);
+    fn add_wrong(&mut self, k: usize, left: SimdF64x8<S>, divisor: SimdF64x8<S>, classes: u8, root: SimdF64x8<S>) {
+        let class = SimdF64x8::load(self.simd, &CLASSES[usize::from(classes)]);
+        let (tie, half) = (SimdF64x8::splat(self.simd, TIED_PREDICTION), SimdF64x8::splat(self.simd, 0.5));
+        let zero = SimdF64x8::splat(self.simd, 0.0);
         let (margin, tie, half) = if WEIGHED {
             let weight = root * root;
             (root * (root * divisor - class * left), tie * weight * divisor, half * weight)
@@ -161,7 +162,7 @@ impl<S: Simd, const C: usize, const PASS: u8, const WEIGHED: bool> Lanes<S, C, P
     }
 
     #[inline(always)]
-    fn store(self, running: &mut [Running; C]) {
+    fn store(self, running: &mut [PassSums; C]) {
         for (k, running) in running.iter_mut().enumerate() {
             running.sums = [self.sums[k][0].wide(), self.sums[k][1].wide()];
             running.low = self.low[k].wide();

@@ -1,7 +1,7 @@
 //! Losses given by a rule on predictions.
 
 use super::{Rule, Scorer};
-use crate::wide::Wide;
+use crate::wide::F64x8;
 
 /// Rows of one output passed to the rule together.
 const TOGETHER: usize = 512;
@@ -55,8 +55,8 @@ impl Scorer {
     }
 
     /// Adds the losses of the rows from `start` to eight lanes in turn.
-    pub(super) fn add_rows(&self, lanes: &mut Wide, start: usize, residuals: &[Vec<f64>], rows: usize) {
-        let mut add = |j: usize, loss: f64| lanes.update(j % Wide::WIDTH, |sum| sum + loss);
+    pub(super) fn add_rows(&self, lanes: &mut F64x8, start: usize, residuals: &[Vec<f64>], rows: usize) {
+        let mut add = |j: usize, loss: f64| lanes.update(j % F64x8::WIDTH, |sum| sum + loss);
         if let ([y], [e], None, None) = (&self.targets.scaled[..], residuals, &self.targets.root, &self.factors) {
             let (mut predictions, mut losses) = ([0.0; TOGETHER], [0.0; TOGETHER]);
             for (y, e) in y[start..start + rows].chunks(TOGETHER).zip(e[..rows].chunks(TOGETHER)) {

@@ -21,7 +21,7 @@ pub struct OpenSubtree {
 
 /// Result of exploring a subtree.
 #[derive(Debug, Default)]
-pub struct Explored {
+pub struct SearchOutcome {
     /// Subsets that are not ruled out, with lower bounds of their residual sums of squares.
     pub candidates: Vec<(f64, Vec<usize>)>,
     /// Subtrees that were not explored.
@@ -32,7 +32,7 @@ pub struct Explored {
 
 /// Constraint on a subtree: whether a subset that contains the first columns, and otherwise only some of the second,
 /// may be admissible; false is certain.
-pub type May<'m> = &'m (dyn Fn(&[usize], &[usize]) -> bool + Sync);
+pub type PruneTest<'m> = &'m (dyn Fn(&[usize], &[usize]) -> bool + Sync);
 
 /// Budget of a subtree in nodes and steps times columns, and its minimum in nodes and steps.
 const PART: usize = 1 << 25;
@@ -41,11 +41,17 @@ const LEAST_PART: usize = 1 << 17;
 impl SubsetSquares {
     /// Explores an open subtree for subsets whose residual sum of squares may be at most `limits[size]`; −∞ skips a
     /// size. After `budget` nodes the rest stays open. `may` restricts the search to admissible subsets.
-    pub fn explore(&self, open: &OpenSubtree, limits: &[f64], budget: usize, may: Option<May<'_>>) -> Explored {
+    pub fn explore(
+        &self,
+        open: &OpenSubtree,
+        limits: &[f64],
+        budget: usize,
+        may: Option<PruneTest<'_>>,
+    ) -> SearchOutcome {
         let limits = limits.iter().map(|&limit| self.safe(limit)).collect();
         let mut room = Descent::default();
         let mut root = SubtreeNode::at(self, open, limits, &mut room);
-        let mut search = DepthFirst { budget, may, found: Explored::default(), next_ask: 0, room };
+        let mut search = DepthFirst { budget, may, found: SearchOutcome::default(), next_ask: 0, room };
         search.below(&mut root);
         search.found
     }
@@ -63,9 +69,9 @@ impl SubsetSquares {
 
 struct DepthFirst<'s, 'm> {
     budget: usize,
-    may: Option<May<'m>>,
+    may: Option<PruneTest<'m>>,
     room: Descent<'s>,
-    found: Explored,
+    found: SearchOutcome,
     /// Count of nodes and steps at the next check for cancellation.
     next_ask: usize,
 }

@@ -26,23 +26,23 @@ pub struct HeldOut {
 
 /// Δ of a subset. The columns of Z are in the levels of the descent, after the intercept's.
 #[derive(Debug, Default)]
-pub(super) struct Lift {
+pub(super) struct LossTangent {
     size: usize,
     /// 1 − h of each row, if rows are held out one by one.
     left: Option<Vec<f64>>,
 }
 
-impl Lift {
+impl LossTangent {
     pub fn new(held_out: &HeldOut) -> Self {
         let is_alone = held_out.count == held_out.parts.len();
-        let mut lift = Lift { size: 0, left: is_alone.then(|| vec![1.0; held_out.parts.len()]) };
+        let mut lift = LossTangent { size: 0, left: is_alone.then(|| vec![1.0; held_out.parts.len()]) };
         if let Some(unit) = &held_out.unit {
             lift.take_off(unit);
         }
         lift
     }
 
-    pub fn copy_from(&mut self, other: &Lift) {
+    pub fn copy_from(&mut self, other: &LossTangent) {
         self.size = other.size;
         self.left.clone_from(&other.left);
     }

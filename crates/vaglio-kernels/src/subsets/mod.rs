@@ -16,7 +16,7 @@ mod held_out;
 mod node;
 mod start;
 
-pub use explore::{Explored, May, OpenSubtree};
+pub use explore::{OpenSubtree, PruneTest, SearchOutcome};
 pub use held_out::HeldOut;
 
 use crate::linalg;

@@ -15,7 +15,7 @@
 
 use super::descent::Descent;
 use super::fit::SubsetFit;
-use super::held_out::Lift;
+use super::held_out::LossTangent;
 use super::{OpenSubtree, SubsetSquares};
 use crate::checkpoint;
 use crate::sums::{axpy, dot};
@@ -38,7 +38,7 @@ pub(super) struct SubtreeNode<'s> {
     along: Vec<Vec<f64>>,
     total: f64,
     pub fit: SubsetFit,
-    lift: Option<Lift>,
+    lift: Option<LossTangent>,
     /// Whether v has changed, or columns were fixed or excluded, since the last test.
     is_moved: bool,
     /// Whether the fixed columns with one more were already examined.
@@ -115,7 +115,7 @@ impl<'s> SubtreeNode<'s> {
             p: of.along.clone(),
             along: of.along.clone(),
             fit: SubsetFit::new(&of.along, of.total),
-            lift: of.held_out.as_ref().map(Lift::new),
+            lift: of.held_out.as_ref().map(LossTangent::new),
             bound: open.bound,
             ..SubtreeNode::empty(of)
         };

@@ -1,7 +1,7 @@
 //! Paths with dummies equal plain loops, and virtual dummies behave like stored ones.
 
 use vaglio_kernels::Level;
-use vaglio_kernels::dummies::{Drawn, DummyPath, PathData, Stepping};
+use vaglio_kernels::dummies::{DummyPath, NormalRng, PathData, Stepping};
 use vaglio_kernels::lars::{LeastAngle, PathRules};
 use vaglio_testkit::Random;
 
@@ -179,5 +179,5 @@ fn a_path_ends_where_columns_span_the_rows_and_where_it_is_stopped() {
     }
     let empty = PathData { targets: &[], ..data };
     assert!(DummyPath::new(Level::best(), empty, Stepping::Greedy, 3, 1).has_ended());
-    assert!((0.0..1.0).contains(&Drawn::new(1).uniform()));
+    assert!((0.0..1.0).contains(&NormalRng::new(1).uniform()));
 }

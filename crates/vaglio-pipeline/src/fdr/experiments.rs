@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Columns, Criterion, Design, Feature, Problem, Readout, Result, Signs, standardized};
 use vaglio_kernels::Level;
-use vaglio_kernels::dummies::{Drawn, DummyPath, PathData, Stepping};
+use vaglio_kernels::dummies::{DummyPath, NormalRng, PathData, Stepping};
 use vaglio_kernels::lars::{LeastAngle, PathRules};
 use vaglio_search::shuffle::stream;
 
@@ -142,7 +142,7 @@ impl<'a> Experiments<'a> {
     }
 
     fn drawn(&self, number: usize, dummies: usize) -> Vec<Vec<f64>> {
-        let mut random = Drawn::new(self.seed_of(number));
+        let mut random = NormalRng::new(self.seed_of(number));
         let rows = self.design.rows();
         (0..dummies).map(|_| (0..rows).map(|_| random.normal()).collect()).collect()
     }

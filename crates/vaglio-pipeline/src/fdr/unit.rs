@@ -2,7 +2,7 @@
 
 use vaglio_core::{Design, Feature, standardized};
 use vaglio_kernels::Level;
-use vaglio_kernels::dummies::Drawn;
+use vaglio_kernels::dummies::NormalRng;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::SAME_COLUMN;
 
@@ -42,7 +42,7 @@ impl UnitColumns {
 fn equal(columns: &[Vec<f64>]) -> Vec<(Feature, Feature)> {
     let level = Level::best();
     let rows = columns.iter().map(Vec::len).max().unwrap_or(0);
-    let mut random = Drawn::new(0);
+    let mut random = NormalRng::new(0);
     let probe: Vec<f64> = (0..rows).map(|_| random.uniform() - 0.5).collect();
     let present = columns.iter().enumerate().filter(|(_, column)| !column.is_empty());
     let mut products: Vec<(f64, Feature)> =

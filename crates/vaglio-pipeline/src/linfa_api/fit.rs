@@ -165,7 +165,7 @@ impl ValidPipeline {
             horizons: Vec::new(),
             loss: selector.loss(&task),
         };
-        let units = resample::along::smeared(units.as_deref(), &problem, selection.predictor())?;
+        let units = resample::path_predictions::smeared(units.as_deref(), &problem, selection.predictor())?;
         let saved = SavedModel::new(task, outputs, units, maps, inputs, selection.predictor().clone());
         let saved = SavedModel {
             observed: Some(observed),

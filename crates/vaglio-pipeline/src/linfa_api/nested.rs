@@ -5,7 +5,7 @@ use super::limits::check_memory;
 use super::rows::{DatasetParts, Rows};
 use super::targets::TargetValue;
 use crate::pipeline::{OuterFolds, Pipeline, ValidPipeline};
-use crate::resample::{self, Outer, Pooled, Tally, Watcher, Whole};
+use crate::resample::{self, LossSums, OuterFoldFit, Pooled, Procedure, Watcher};
 use linfa::dataset::{AsTargets, DatasetBase};
 use linfa::traits::Fit;
 use linfa::{Float, ParamGuard};
@@ -157,16 +157,16 @@ impl ValidNested {
         if let (Some(most), problem) = (self.pipeline.most_memory(), &fitted.problem) {
             check_memory(&selector, (problem, &selector.design(problem)?), Some(most))?;
         }
-        let whole = Whole { selector: &selector, tune: self.pipeline.0.tune.as_ref() };
+        let whole = Procedure { selector: &selector, tune: self.pipeline.0.tune.as_ref() };
         let watcher = Watcher::new(monitor);
         let outer = resample::outer(whole, &sample, &self.how, &watcher)?;
         let Some(outer) = outer else {
             return Err(Error::Stopped(watcher.stopped().unwrap_or(vaglio_core::StopReason::Interrupted)));
         };
         let measure = selector.loss(sample.task());
-        let mean = |tallies: &[Tally]| Tally::mean(&*measure, &tallies.iter().collect::<Vec<_>>());
-        let tallies: Vec<Tally> = outer.iter().map(|fold| fold.held.tally(&*measure)).collect();
-        let empties: Vec<Tally> = outer.iter().map(|fold| fold.held.empty_tally(&*measure)).collect();
+        let mean = |tallies: &[LossSums]| LossSums::mean(&*measure, &tallies.iter().collect::<Vec<_>>());
+        let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.held.tally(&*measure)).collect();
+        let empties: Vec<LossSums> = outer.iter().map(|fold| fold.held.empty_tally(&*measure)).collect();
         let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
         let loss = mean(&tallies)?;
         let standard_error = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?.error(&*measure, repeats);
@@ -174,7 +174,7 @@ impl ValidNested {
         // Dataset index of each row of the sample, with or without the rows of weight 0.
         let [all, counting] = places;
         let places = if sample.rows() == counting.len() { counting } else { all };
-        let of_fold = |(fold, tally): (Outer, &Tally)| NestedFold {
+        let of_fold = |(fold, tally): (OuterFoldFit, &LossSums)| NestedFold {
             loss: mean(std::slice::from_ref(tally)).unwrap_or(f64::INFINITY),
             rows: fold.rows.into_iter().map(|row| places[row]).collect(),
             predictions: fold.held.predictions.reversed_axes(),

@@ -1,6 +1,6 @@
 //! Groups, folds, series and times of the rows of a dataset.
 
-use super::targets::{Coded, TargetValue};
+use super::targets::{EncodedTargets, TargetValue};
 use crate::resample;
 use linfa::Float;
 use linfa::dataset::{AsTargets, DatasetBase, Records};
@@ -178,7 +178,7 @@ pub(super) struct DatasetParts<E> {
 impl<E: TargetValue> DatasetParts<E> {
     /// # Errors
     /// [`Error::Shape`] for lists of another length, negative weights and a dataset without rows; errors of
-    /// [`Coded::from_targets`].
+    /// [`EncodedTargets::from_targets`].
     pub fn from_dataset<R: TableRecords, T: AsTargets<Elem = E>>(
         dataset: &DatasetBase<R, T>,
         known: &Rows,
@@ -186,7 +186,7 @@ impl<E: TargetValue> DatasetParts<E> {
         let records = dataset.records();
         let (rows, count_of_columns) = (records.nsamples(), records.nfeatures());
         known.check(rows)?;
-        let Coded { task, targets, classes } = Coded::from_targets(dataset.targets())?;
+        let EncodedTargets { task, targets, classes } = EncodedTargets::from_targets(dataset.targets())?;
         if targets.ncols() == 0 || targets.ncols() != rows {
             return Err(Error::Shape(match targets.ncols() {
                 0 => "the data have no rows".into(),

@@ -74,7 +74,7 @@ impl TargetValue for &str {
 const MOST_CLASSES: usize = 1000;
 
 /// Targets as numbers, with their task.
-pub(super) struct Coded<E> {
+pub(super) struct EncodedTargets<E> {
     pub task: Task,
     /// Targets, outputs × rows.
     pub targets: Array2<f64>,
@@ -82,7 +82,7 @@ pub(super) struct Coded<E> {
     pub classes: Vec<E>,
 }
 
-impl<E: TargetValue> Coded<E> {
+impl<E: TargetValue> EncodedTargets<E> {
     /// # Errors
     /// [`Error::Setting`] for a single class, too many classes, or classes in several columns.
     pub fn from_targets<T: AsTargets<Elem = E>>(targets: &T) -> Result<Self> {
@@ -93,7 +93,7 @@ impl<E: TargetValue> Coded<E> {
         if E::of_number(0.0).is_some() {
             let value = |(output, row): (usize, usize)| values[row * columns + output].number().unwrap_or(f64::NAN);
             let targets = Array2::from_shape_fn((columns, targets.len_of(Axis(0))), value);
-            return Ok(Coded { task: Task::Regression, targets, classes: Vec::new() });
+            return Ok(EncodedTargets { task: Task::Regression, targets, classes: Vec::new() });
         }
         let refused = |message: String| Err(Error::setting("targets", message));
         if columns != 1 {
@@ -116,7 +116,7 @@ impl<E: TargetValue> Coded<E> {
         let first = usize::from(outputs == 1);
         let code = |(output, row): (usize, usize)| if *values[row] == classes[output + first] { 1.0 } else { -1.0 };
         let targets = Array2::from_shape_fn((outputs, values.len()), code);
-        Ok(Coded { task, targets, classes })
+        Ok(EncodedTargets { task, targets, classes })
     }
 }
 

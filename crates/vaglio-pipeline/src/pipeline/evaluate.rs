@@ -26,7 +26,7 @@ pub struct Evaluate {
     pub fdr: Option<f64>,
     /// How much is computed of drop-column importance: the score without each chosen column, and with others in its
     /// place.
-    pub worth: Worths,
+    pub worth: DropColumnBudget,
     /// Subsets as good as the chosen one: among those that the search visited, or among all if it is `exhaustive`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alternatives: Option<Alternatives>,
@@ -42,7 +42,7 @@ pub struct Evaluate {
 /// How much is computed of drop-column importance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Worths {
+pub enum DropColumnBudget {
     /// Results that take at most a quarter of the search's work; the rest is named as omitted.
     #[default]
     Auto,

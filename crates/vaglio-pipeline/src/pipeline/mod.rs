@@ -17,7 +17,7 @@ mod time_span;
 
 pub use data_spec::{ColumnType, DataSpec, Files, MissingTarget, Names, ScratchSpec, TargetFile, TargetSpec, TaskKind};
 pub use engine_spec::{Cluster, EngineSpec, Precision};
-pub use evaluate::{Evaluate, OuterFolds, Pairs, Worths};
+pub use evaluate::{DropColumnBudget, Evaluate, OuterFolds, Pairs};
 pub use fields::component_fields;
 pub use limits::Limits;
 pub use load::{by_default, load};
@@ -33,8 +33,8 @@ pub(crate) use settings::Settings;
 pub use vaglio_tables::disk::write_file;
 pub use vaglio_tables::{DateOrder, Decimal, Delimiter, DigestKind, ReadSpec, Word};
 
-use crate::resample::room::Room;
-use crate::resample::{Recipe, TargetMapping};
+use crate::resample::memory_slots::MemorySlots;
+use crate::resample::{Preprocessing, TargetMapping};
 use crate::selector::ValidSelector;
 use crate::tune::{Tuned, Tuning};
 use linfa::ParamGuard;
@@ -113,9 +113,9 @@ impl ValidPipeline {
     /// # Errors
     /// [`Error::Setting`] for a map that requests what only the last map can have.
     #[doc(hidden)]
-    pub fn recipe(&self, task: Task, target_names: Vec<String>) -> Result<Recipe> {
+    pub fn recipe(&self, task: Task, target_names: Vec<String>) -> Result<Preprocessing> {
         let loss = self.selector().loss(&task);
-        let recipe = Recipe::new(self.0.preprocess.clone(), task, target_names)?;
+        let recipe = Preprocessing::new(self.0.preprocess.clone(), task, target_names)?;
         let is_squared = loss.measure() == Measure::Squared;
         let judge = match self.0.search.size_choice() {
             Choose::CrossValidated(how) => how.judge,
@@ -132,7 +132,7 @@ impl ValidPipeline {
     /// The selection that the pipeline makes on its preprocessed data.
     pub fn selector(&self) -> ValidSelector {
         let Settings { criterion, search, learner, seed, model, .. } = self.0.clone();
-        ValidSelector { criterion, search, learner, seed, model, room: Room::default() }
+        ValidSelector { criterion, search, learner, seed, model, room: MemorySlots::default() }
     }
 
     /// The selection of this pipeline, with the learner tuned on `problem` if there is a `tune` block, and the record

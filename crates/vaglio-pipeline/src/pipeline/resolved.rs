@@ -2,7 +2,7 @@
 
 use super::{OuterFolds, Precision, ValidPipeline};
 use crate::resample::Chosen;
-use crate::resample::parting::PIECES;
+use crate::resample::split_rule::PIECES;
 use vaglio_core::{Choose, Error, Per, Result};
 
 impl ValidPipeline {

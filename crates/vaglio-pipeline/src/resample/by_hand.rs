@@ -1,6 +1,6 @@
 //! Ridge regression by normal equations in plain loops, as a reference for tests.
 
-use super::parting::Part;
+use super::split_rule::Part;
 use ndarray::Array2;
 use vaglio_kernels::linalg;
 

@@ -1,23 +1,23 @@
 //! Choice of the size and λ of a selection.
 
 use super::chosen::{Chosen, Declined};
-use super::confirmed::confirmed;
-use super::extend::{by_score_alone, cross_validated_beyond};
-use super::full;
+use super::extend_grid::{by_score_alone, cross_validated_beyond};
+use super::fdr_choice::confirmed;
+use super::fold_losses::FoldLosses;
+use super::full_model;
 use super::gain::ColumnTest;
-use super::judged::FoldLosses;
-use super::lockstep::{FIRST, OfLambda};
-use super::parting::Part;
+use super::lockstep::{FIRST, LambdaPaths};
+use super::loss_sums::LossSums;
 use super::pool::{WalkExtent, Watcher};
 use super::race::race;
 use super::sample::Sample;
 use super::scales::{scales_differ, size_on_other_scale};
 use super::scored::{by_score, edge, interrupted, not_validated, plain};
-use super::sizes;
-use super::table::{self, Matched};
-use super::tally::Tally;
+use super::size_stability;
+use super::split_rule::Part;
+use super::table::{self, PooledFolds};
 use super::validated::{ChoiceParts, CrossValidated, Made, Validation, parted_choice};
-use crate::selector::{Searched, ValidSelector, Walking, takes_lambda_of_all};
+use crate::selector::{ResumableSearch, SearchResult, ValidSelector, takes_lambda_of_all};
 use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
@@ -28,9 +28,9 @@ use vaglio_report::record::{Cell, ChosenBy, GainTest, RaceRecord, Table};
 use vaglio_report::record::{Warning, WarningKind};
 
 /// A search with its chosen result.
-pub struct Picked {
+pub struct ChosenSearch {
     /// Result of the search.
-    pub searched: Searched,
+    pub searched: SearchResult,
     /// Choice of size and λ.
     pub chosen: Chosen,
     pub(crate) warnings: Vec<Warning>,
@@ -72,7 +72,7 @@ pub fn select(
     design: &Design,
     start: Instant,
     monitor: &mut Monitor<'_>,
-) -> Result<Picked> {
+) -> Result<ChosenSearch> {
     let mut warnings = Vec::new();
     if let Choose::FalseDiscoveries(rate) = selector.search().size_choice() {
         return confirmed(selector, (sample, design), rate, start, monitor);
@@ -95,7 +95,7 @@ pub fn select(
     let extent = WalkExtent::from_search(selector, design, how.patience);
     let mut leader = watcher.leader(watcher.journal().under("walk/0")).over(extent);
     let mut first = match lambdas.len() {
-        1 => Some(Walking::open(selector, &alone, start, leader.monitor())?),
+        1 => Some(ResumableSearch::open(selector, &alone, start, leader.monitor())?),
         _ => None,
     };
     let reached = |path: &Path| path.everything(design.candidates().len());
@@ -108,7 +108,7 @@ pub fn select(
         None => selector.search().outline(design).map_err(|error| error.under("search"))?.largest,
     };
     let begun = Instant::now();
-    let mut all = full::lambdas(selector, design, how.folds * how.repeats);
+    let mut all = full_model::lambdas(selector, design, how.folds * how.repeats);
     let mut folds = |deals: Vec<Vec<Part>>| {
         if first.is_none() {
             // Data that all folds share is cached before they begin.
@@ -144,47 +144,47 @@ pub fn select(
     };
     let seconds = begun.elapsed().as_secs_f64();
     let Some(CrossValidated { walks, full }) = done else {
-        let searched = first.map(Walking::so_far).transpose()?;
-        return Ok(Picked { seconds, ..cut_short(selector, design, searched, &how, watcher)? });
+        let searched = first.map(ResumableSearch::so_far).transpose()?;
+        return Ok(ChosenSearch { seconds, ..cut_short(selector, design, searched, &how, watcher)? });
     };
     let loss = &*selector.loss(sample.task());
     let journal = watcher.journal();
     let (table, taken) =
         compared(selector, design, (&lambdas, &walks), loss, (everything, &how, is_written), (watcher, journal))?;
-    let all = [Validated { lambdas, all, walks, full, table, taken, everything }];
+    let all = [CrossValidatedSearch { lambdas, all, walks, full, table, taken, everything }];
     let columns = ColumnTest { selector, sample, design, watcher };
     let Some(test) = watcher.ends(|| columns.run(&all, 0, &how).map(Some))? else {
-        let searched = first.map(Walking::so_far).transpose()?;
-        return Ok(Picked { seconds, ..cut_short(selector, design, searched, &how, watcher)? });
+        let searched = first.map(ResumableSearch::so_far).transpose()?;
+        return Ok(ChosenSearch { seconds, ..cut_short(selector, design, searched, &how, watcher)? });
     };
     let [validated] = all;
     let picked = finished((selector, design), loss, &how, (validated, test), first, (watcher, journal))?;
     warnings.extend(picked.warnings);
-    Ok(Picked { warnings, seconds, ..picked })
+    Ok(ChosenSearch { warnings, seconds, ..picked })
 }
 
 /// Cross-validation result of one search.
-pub(super) struct Validated {
+pub(super) struct CrossValidatedSearch {
     pub lambdas: Vec<Option<f64>>,
     /// Values of λ for the models of all columns.
     pub all: Vec<Option<f64>>,
-    pub walks: Vec<OfLambda>,
+    pub walks: Vec<LambdaPaths>,
     /// Losses of all columns, by fold and λ.
-    pub full: Vec<Vec<Tally>>,
+    pub full: Vec<Vec<LossSums>>,
     pub table: Table,
     pub taken: Taken,
     /// Size of the full subset on all rows.
     pub everything: usize,
 }
 
-impl Validated {
+impl CrossValidatedSearch {
     /// Losses of all folds at one λ.
-    pub fn matched(&self, place: usize, repeats: usize) -> Matched<'_> {
+    pub fn matched(&self, place: usize, repeats: usize) -> PooledFolds<'_> {
         self.walks[place].matched((self.everything, repeats))
     }
 
     /// Losses of all folds at each λ.
-    pub fn walked(&self, repeats: usize) -> impl Iterator<Item = Matched<'_>> {
+    pub fn walked(&self, repeats: usize) -> impl Iterator<Item = PooledFolds<'_>> {
         (0..self.walks.len()).map(move |place| self.matched(place, repeats))
     }
 }
@@ -194,7 +194,7 @@ pub(super) struct Taken {
     pub place: usize,
     pub cell: Cell,
     /// The search on all rows, if its score chose λ.
-    pub scored: Option<Searched>,
+    pub scored: Option<SearchResult>,
 }
 
 /// Pools the losses of one search and applies its rule.
@@ -204,7 +204,7 @@ pub(super) struct Taken {
 pub(super) fn compared(
     selector: &ValidSelector,
     design: &Design,
-    (lambdas, walks): (&[Option<f64>], &[OfLambda]),
+    (lambdas, walks): (&[Option<f64>], &[LambdaPaths]),
     loss: &dyn Loss,
     (everything, how, is_written): (usize, &CrossValidation, bool),
     by: (&Watcher<'_>, &Journal),
@@ -225,13 +225,14 @@ pub(super) fn finished(
     (selector, design): (&ValidSelector, &Design),
     loss: &dyn Loss,
     how: &CrossValidation,
-    (validated, test): (Validated, Option<GainTest>),
-    first: Option<Walking<'_>>,
+    (validated, test): (CrossValidatedSearch, Option<GainTest>),
+    first: Option<ResumableSearch<'_>>,
     by: (&Watcher<'_>, &Journal),
-) -> Result<Picked> {
+) -> Result<ChosenSearch> {
     let mut warnings = Vec::new();
-    let sizes = sizes::spread(loss, how, &validated)?;
-    let Validated { lambdas, all, walks, full, table, taken: Taken { place, cell, scored }, everything } = validated;
+    let sizes = size_stability::spread(loss, how, &validated)?;
+    let CrossValidatedSearch { lambdas, all, walks, full, table, taken: Taken { place, cell, scored }, everything } =
+        validated;
     let reached = |path: &Path| path.everything(design.candidates().len());
     // Sizes beyond those of the folds cannot be the result.
     let until = walks[place].end;
@@ -268,7 +269,7 @@ pub(super) fn finished(
                 None => (cell, cell),
             };
             let of_taken = (cell, &matched.parts(cell.size)[..]);
-            warnings.extend(full::compared(design, &all, &full, (loss, how.repeats), of_taken)?);
+            warnings.extend(full_model::compared(design, &all, &full, (loss, how.repeats), of_taken)?);
             let other = size_on_other_scale(loss, (&lambdas, &walks), everything, (how, test.is_some()))?;
             warnings
                 .extend(other.filter(|size| *size != cell.size).map(|size| scales_differ(how.judge, cell.size, size)));
@@ -309,7 +310,7 @@ pub(super) fn finished(
         warnings.push(Warning::new(WarningKind::NotCrossValidated, message));
     }
     edge(design, &chosen, &mut warnings);
-    Ok(Picked { searched, chosen, warnings, seconds: 0.0, race: None })
+    Ok(ChosenSearch { searched, chosen, warnings, seconds: 0.0, race: None })
 }
 
 /// Searches at one λ, given by index, up to the size `until` if given.
@@ -319,7 +320,7 @@ pub(super) fn walk(
     (lambdas, place): (&[Option<f64>], usize),
     until: Option<usize>,
     (watcher, journal): (&Watcher<'_>, &Journal),
-) -> Result<Searched> {
+) -> Result<SearchResult> {
     let journal = journal.under(format_args!("walk/{place}"));
     let mut leader = watcher.leader(journal).over(WalkExtent::from_search(selector, design, None));
     selector.search_on(&design.at_lambda(lambdas[place]), Instant::now(), until, &mut leader.monitor())
@@ -336,10 +337,10 @@ const LAST: Duration = Duration::from_millis(500);
 pub(super) fn cut_short(
     selector: &ValidSelector,
     design: &Design,
-    searched: Option<Searched>,
+    searched: Option<SearchResult>,
     how: &CrossValidation,
     watcher: &Watcher<'_>,
-) -> Result<Picked> {
+) -> Result<ChosenSearch> {
     let mut searched = match searched {
         Some(searched) => searched,
         None => {
@@ -352,7 +353,7 @@ pub(super) fn cut_short(
     // A finished search without a cross-validated choice also counts as interrupted.
     searched.path.stop_reason = watcher.stopped().unwrap_or(StopReason::Interrupted);
     let chosen = by_score(&searched.path, Rule::Best);
-    Ok(Picked { searched, chosen, warnings: vec![interrupted()], seconds: 0.0, race: None })
+    Ok(ChosenSearch { searched, chosen, warnings: vec![interrupted()], seconds: 0.0, race: None })
 }
 
 /// The chosen cell of the table, for a subset on the path of all rows.
@@ -360,7 +361,7 @@ pub(super) fn cut_short(
 /// If the path lacks the size of `picked`, the rule chooses among the sizes of the path at the same λ.
 fn taken(
     loss: &dyn Loss,
-    matched: &Matched<'_>,
+    matched: &PooledFolds<'_>,
     path: &Path,
     (mut table, place, picked): (Table, usize, Cell),
     wanted: Wanted,

@@ -1,6 +1,6 @@
 //! Record of how size and λ were chosen.
 
-use super::judged::FoldLosses;
+use super::fold_losses::FoldLosses;
 use crate::fdr::Discoveries;
 use vaglio_core::{CrossValidation, Feature, Loss, PathEntry, Rule};
 use vaglio_report::record::{Cell, ChosenBy, GainTest, SizeSpread, Table};

@@ -20,12 +20,12 @@
 //! (2009); J. J. Goeman et al., *A global test for groups of genes*, Bioinformatics 20 (2004); J. Besag, P. Clifford,
 //! *Sequential Monte Carlo p-values*, Biometrika 78 (1991).
 
-use super::choice::Validated;
+use super::choice::CrossValidatedSearch;
 use super::interval::Judged;
+use super::loss_sums::LossSums;
 use super::pool::Watcher;
 use super::sample::Sample;
-use super::table::{self, Matched};
-use super::tally::Tally;
+use super::table::{self, PooledFolds};
 use crate::criteria::Loo;
 use crate::selector::ValidSelector;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ impl ColumnTest<'_, '_> {
     ///
     /// # Errors
     /// [`Error::Stopped`]; errors of the maps.
-    pub fn run(&self, all: &[Validated], won: usize, how: &CrossValidation) -> Result<Option<GainTest>> {
+    pub fn run(&self, all: &[CrossValidatedSearch], won: usize, how: &CrossValidation) -> Result<Option<GainTest>> {
         let ColumnTest { selector, sample, watcher, .. } = *self;
         let (of, loss) = (&all[won], &*selector.loss(sample.task()));
         let Some(level) = how.require_gain.level() else { return Ok(None) };
@@ -127,13 +127,13 @@ impl ColumnTest<'_, '_> {
 /// for few observations.
 pub(super) fn paired_p(
     loss: &dyn Loss,
-    (table, walks): (&Table, &[Matched<'_>]),
+    (table, walks): (&Table, &[PooledFolds<'_>]),
     (place, cell): (usize, Cell),
     how: &CrossValidation,
 ) -> Option<f64> {
     let by_others = table::by_others(loss, table, walks, (cell, how.at_most));
     let outer = if by_others.is_empty() { walks[place].parts(cell.size) } else { by_others.iter().collect() };
-    if Tally::shape(&outer, None).count < FEWEST {
+    if LossSums::shape(&outer, None).count < FEWEST {
         return None;
     }
     let own = Judged { outer, repeats: how.repeats };

@@ -1,14 +1,14 @@
 //! Held-out predictions of the cross-validated search, at the chosen size and λ.
 
-use super::along::Held;
 use super::chosen::Chosen;
+use super::loss_sums::Compared;
+use super::path_predictions::Held;
 use super::pool::{Watcher, repeated};
 use super::pooled::Pooled;
 use super::sample::Sample;
-use super::tally::Compared;
 use super::validated::{dealt, parting, said_of_fold};
 use super::walks::Fold;
-use crate::final_model::{Judging, Known};
+use crate::final_model::{Known, PredictionContext};
 use crate::selector::ValidSelector;
 use ndarray::Array2;
 use vaglio_core::engine::EngineDesign;
@@ -25,7 +25,7 @@ pub fn chosen_parts(
     selector: &ValidSelector,
     sample: &Sample,
     how: &CrossValidation,
-) -> Result<Vec<super::parting::Part>> {
+) -> Result<Vec<super::split_rule::Part>> {
     dealt(selector, sample, &parting(selector, sample, how, true)?, 0)
 }
 
@@ -87,7 +87,7 @@ pub(super) fn predicted_in_fold(
     let design = selector.design(training).map_err(in_fold)?.at_lambda(chosen.walk_lambda());
     let entry = &chosen.of_folds[number];
     let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
-    let by = Judging { known: &Known::default(), stop: watcher.sign(), reduced: None };
+    let by = PredictionContext { known: &Known::default(), stop: watcher.sign(), reduced: None };
     // The empty subset comes first and is replaced by the entry, if there is one.
     let mut last = None;
     selector.predictions((training, &design), (entries, entry.score), held, by, |_, model: &Model, predictions| {

@@ -11,7 +11,7 @@
 //! R. J. Tibshirani, R. Tibshirani, *A bias correction for the minimum error rate in
 //! cross-validation*, Annals of Applied Statistics 3 (2009).
 
-use super::tally::Tally;
+use super::loss_sums::LossSums;
 use vaglio_core::{Loss, StandardizedMoments, has_width};
 use vaglio_report::record::LEAST_P;
 
@@ -22,7 +22,7 @@ pub const LEVEL: f64 = 0.95;
 #[derive(Debug, Clone)]
 pub struct Judged<'t> {
     /// Losses of every fold, repeat by repeat.
-    pub outer: Vec<&'t Tally>,
+    pub outer: Vec<&'t LossSums>,
     /// Number of random splits into folds.
     pub repeats: usize,
 }
@@ -36,7 +36,7 @@ pub struct IntervalEstimate {
 
 impl<'t> Judged<'t> {
     /// Losses of folds from a slice.
-    pub fn new(outer: &'t [Tally], repeats: usize) -> Self {
+    pub fn new(outer: &'t [LossSums], repeats: usize) -> Self {
         Judged { outer: outer.iter().collect(), repeats }
     }
 
@@ -50,9 +50,9 @@ impl<'t> Judged<'t> {
         (gained, level): (f64, f64),
     ) -> Option<IntervalEstimate> {
         let others = less.map(|less| &less.outer[..]);
-        let mean_of = |folds: &[&Tally]| Tally::mean(loss, folds).ok();
+        let mean_of = |folds: &[&LossSums]| LossSums::mean(loss, folds).ok();
         let mean = mean_of(&self.outer)? - others.map_or(Some(0.0), mean_of)?;
-        let spread = Tally::spread(loss, &self.outer, others, self.repeats)?;
+        let spread = LossSums::spread(loss, &self.outer, others, self.repeats)?;
         let (plain, _) = spread.clusters.or(spread.folds)?;
         let folds = (self.outer.len() / self.repeats.max(1)).max(2) as f64;
         let error = (folds / (folds - 1.0) * plain).sqrt();
@@ -60,7 +60,7 @@ impl<'t> Judged<'t> {
         if less.is_none() && !has_width(mean, error) {
             return None;
         }
-        let shape: StandardizedMoments = Tally::shape(&self.outer, others);
+        let shape: StandardizedMoments = LossSums::shape(&self.outer, others);
         let [low, _] = shape.interval(mean, error, level);
         let [_, high] = shape.interval(mean + gained.max(0.0), error, level);
         let [least, most] = loss.range();

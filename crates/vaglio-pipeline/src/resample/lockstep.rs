@@ -22,13 +22,13 @@ pub(super) use start::FoldStart;
 
 use ends::{Group, next};
 
-use super::along::Reduced;
-use super::pool::{Member, Piece, PieceWork, WalkExtent, Watcher, in_turn};
-use super::table::Matched;
+use super::path_predictions::PathReduction;
+use super::pool::{Piece, PieceWork, SubTask, WalkExtent, Watcher, in_turn};
+use super::table::PooledFolds;
 use super::validated::{FoldTraining, FoldTrainings, said_of_fold};
-use super::walks::{Trail, gone_on, most_clusters};
-use crate::final_model::Judging;
-use crate::selector::{ValidSelector, Walking};
+use super::walks::{FoldPath, gone_on, most_clusters};
+use crate::final_model::PredictionContext;
+use crate::selector::{ResumableSearch, ValidSelector};
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::time::Instant;
@@ -48,9 +48,9 @@ pub fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
 
 /// Search paths of all folds at one λ.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct OfLambda {
+pub struct LambdaPaths {
     /// Losses along the path of every fold.
-    pub trails: Vec<Trail>,
+    pub trails: Vec<FoldPath>,
     /// Checkpoint at which the searches were ended; `None` if all ended by themselves.
     pub end: Option<usize>,
     /// Size of the path on all rows at this λ, if λ is a penalty of a least-angle path.
@@ -58,21 +58,21 @@ pub struct OfLambda {
     pub whole: Option<usize>,
 }
 
-impl OfLambda {
+impl LambdaPaths {
     /// Pools the folds, given the size of the full subset on all rows and the number of random splits.
-    pub(super) fn matched(&self, (everything, repeats): (usize, usize)) -> Matched<'_> {
-        Matched::new(&self.trails, (self.whole.unwrap_or(everything), repeats))
+    pub(super) fn matched(&self, (everything, repeats): (usize, usize)) -> PooledFolds<'_> {
+        PooledFolds::new(&self.trails, (self.whole.unwrap_or(everything), repeats))
     }
 
     /// Copies the paths with losses on the other scale of mapped targets, if any.
-    pub(super) fn on_other_scale(&self) -> Option<OfLambda> {
+    pub(super) fn on_other_scale(&self) -> Option<LambdaPaths> {
         let trails = self.trails.iter().map(|trail| trail.other.as_deref().cloned()).collect::<Option<_>>()?;
-        Some(OfLambda { trails, ..*self })
+        Some(LambdaPaths { trails, ..*self })
     }
 
     /// Splits one path per fold into models at each penalty at which the path of all rows has an allowed model.
-    pub(crate) fn to_penalties(&self, path: &Path) -> (Vec<Option<f64>>, Vec<OfLambda>) {
-        let to = |at: &AtPenalty| OfLambda {
+    pub(crate) fn to_penalties(&self, path: &Path) -> (Vec<Option<f64>>, Vec<LambdaPaths>) {
+        let to = |at: &AtPenalty| LambdaPaths {
             trails: self.trails.iter().map(|trail| trail.to_penalty(at.lambda)).collect(),
             end: None,
             whole: Some(at.entry.subset.len()),
@@ -127,17 +127,17 @@ impl TrainingRows<'_> {
 
 /// State at a checkpoint: losses by fold and active λ, and whether any search at a λ can continue.
 struct Reached {
-    trails: Vec<Vec<Trail>>,
+    trails: Vec<Vec<FoldPath>>,
     paused: Vec<bool>,
 }
 
 /// A continued path, with its losses so far.
-type Gone = (Path, Option<Trail>);
+type ContinuedPath = (Path, Option<FoldPath>);
 
 /// A resumable search, or its monitor before it begins.
 enum HeldWalk<'a> {
     Unopened(Monitor<'a>),
-    Open(Box<Walking<'a>>),
+    Open(Box<ResumableSearch<'a>>),
 }
 
 /// A search that one thread at a time takes, and returns when it pauses.
@@ -153,9 +153,9 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     pub fn walks(
         &self,
         lambdas: &[Option<f64>],
-        before: &[OfLambda],
-        known: Vec<Option<OfLambda>>,
-    ) -> Result<Option<Vec<OfLambda>>> {
+        before: &[LambdaPaths],
+        known: Vec<Option<LambdaPaths>>,
+    ) -> Result<Option<Vec<LambdaPaths>>> {
         let (together, most) = match self.starts {
             Some([start, ..]) => start.extent,
             _ => match self.extent(lambdas) {
@@ -210,9 +210,9 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         &self,
         lambdas: &[Option<f64>],
         places: &[usize],
-        others: &[&OfLambda],
+        others: &[&LambdaPaths],
         most: u32,
-    ) -> Result<Option<Vec<OfLambda>>> {
+    ) -> Result<Option<Vec<LambdaPaths>>> {
         let count = places.len();
         let mut of_group = Group {
             trails: (0..count).map(|_| (0..self.folds.count()).map(|_| None).collect()).collect(),
@@ -242,7 +242,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             designs => designs?,
         };
         let mut members: Vec<_> = pairs().map(|(fold, at)| self.member(fold, places[at])).collect();
-        let begin = |member| Mutex::new(Some(HeldWalk::Unopened(Member::monitor(member))));
+        let begin = |member| Mutex::new(Some(HeldWalk::Unopened(SubTask::monitor(member))));
         let walkings: Vec<SharedWalk<'_>> = members.iter_mut().map(begin).collect();
         loop {
             let active = of_group.active();
@@ -278,7 +278,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     }
 
     /// Monitor of one search, with its part of the journal.
-    fn member(&self, fold: usize, place: usize) -> Member<'a, 'o> {
+    fn member(&self, fold: usize, place: usize) -> SubTask<'a, 'o> {
         let journal = self.journal.within(format_args!("choose/{fold}/walk/{place}"));
         self.watcher.member(journal).over(Some(self.extent)).for_piece(self.piece(fold, place))
     }
@@ -300,7 +300,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         (folds, designs, walkings): (&'d [FoldTraining], &'d [Design], &[SharedWalk<'d>]),
         (active, places): (&[usize], &[usize]),
         until: Option<usize>,
-        trails: &mut [Vec<Option<Trail>>],
+        trails: &mut [Vec<Option<FoldPath>>],
         most: u32,
     ) -> Result<Option<Reached>> {
         let count = trails.len();
@@ -319,7 +319,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let begin = |(job, path): (usize, Path)| {
             Mutex::new(Some((path, trails[active[job % active.len()]][job / active.len()].take())))
         };
-        let jobs: Vec<Mutex<Option<Gone>>> = paths.into_iter().enumerate().map(begin).collect();
+        let jobs: Vec<Mutex<Option<ContinuedPath>>> = paths.into_iter().enumerate().map(begin).collect();
         let trails = in_turn(folds.len(), |fold| {
             let own = &jobs[fold * active.len()..(fold + 1) * active.len()];
             let designs: Vec<&Design> = active.iter().map(|at| &designs[fold * count + at]).collect();
@@ -344,7 +344,9 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let span = tracing::debug_span!("walk", fold = number + 1, lambda, size = tracing::field::Empty).entered();
         let lost = || Error::Shape("a walk was lost".into());
         let mut walking = match taken(held).ok_or_else(lost)? {
-            HeldWalk::Unopened(monitor) => Box::new(Walking::open(self.selector, design, Instant::now(), monitor)?),
+            HeldWalk::Unopened(monitor) => {
+                Box::new(ResumableSearch::open(self.selector, design, Instant::now(), monitor)?)
+            }
             HeldWalk::Open(walking) => walking,
         };
         let path = walking.to(until)?.clone();
@@ -358,14 +360,15 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     fn follow(
         &self,
         (of, designs): (&FoldTraining, &[&Design]),
-        gone: Vec<Gone>,
+        gone: Vec<ContinuedPath>,
         pieces: &[Option<&Piece<'_, '_>>],
         most: u32,
-    ) -> Result<Vec<Trail>> {
+    ) -> Result<Vec<FoldPath>> {
         let FoldTraining { fold: rows, design, number, known } = of;
         let _judged = tracing::debug_span!("losses", fold = number + 1, walks = gone.len()).entered();
-        let reduced = Reduced::shared(design, &gone.iter().map(|(path, _)| &path.entries[..]).collect::<Vec<_>>())?;
-        let by = Judging { known, stop: self.watcher.sign(), reduced: reduced.as_ref() };
+        let reduced =
+            PathReduction::shared(design, &gone.iter().map(|(path, _)| &path.entries[..]).collect::<Vec<_>>())?;
+        let by = PredictionContext { known, stop: self.watcher.sign(), reduced: reduced.as_ref() };
         let gone: Vec<_> = gone.into_iter().map(|job| Mutex::new(Some(job))).collect();
         in_turn(gone.len(), |k| {
             let Some((path, before)) = taken(&gone[k]) else { return Err(Error::Shape("a walk was lost".into())) };

@@ -5,7 +5,7 @@ use vaglio_core::{FittedMap, MissingMask, Requirement, Table};
 
 /// Missing cells that one map filled.
 #[derive(Debug)]
-pub struct Filled {
+pub struct FilledCells {
     /// Index of the map.
     map: usize,
     need: Requirement,
@@ -13,7 +13,7 @@ pub struct Filled {
     columns: HashMap<String, Vec<usize>>,
 }
 
-impl Filled {
+impl FilledCells {
     /// Records the missing cells of numeric columns before the map at index `map` fills them.
     pub fn before(map: usize, need: Requirement, table: &Table) -> Self {
         let missing = |(name, cells): &(String, vaglio_core::Cells)| {
@@ -22,7 +22,7 @@ impl Filled {
             let rows = (0..cells.len()).filter(|&row| cells.is_missing(row)).map(|row| table.origin(row));
             Some((name.clone(), rows.collect()))
         };
-        Filled { map, need, columns: table.columns().iter().filter_map(missing).collect() }
+        FilledCells { map, need, columns: table.columns().iter().filter_map(missing).collect() }
     }
 
     /// Keeps the columns that the map's output still has, without missing cells.
@@ -45,7 +45,7 @@ pub(crate) enum Followed {
 }
 
 /// Tracks filled cells to the columns `names`, in the rows of `table`.
-pub fn follow(filled: &[Filled], maps: &[Box<dyn FittedMap>], names: &[String], table: &Table) -> Followed {
+pub fn follow(filled: &[FilledCells], maps: &[Box<dyn FittedMap>], names: &[String], table: &Table) -> Followed {
     let places: HashMap<usize, usize> = (0..table.rows()).map(|row| (table.origin(row), row)).collect();
     let (mut found, mut strongest) = (Vec::new(), Requirement::Possible);
     for one in filled.iter().filter(|one| !one.columns.is_empty()) {
@@ -85,7 +85,7 @@ fn traced(maps: &[Box<dyn FittedMap>], name: &str) -> (BTreeSet<String>, bool) {
 mod tests {
     use super::*;
     use crate::maps::{Clip, Impute, Interactions, Log1p, Scope, Standardize};
-    use crate::resample::{Recipe, Rows, Sample};
+    use crate::resample::{Preprocessing, Rows, Sample};
     use ndarray::array;
     use std::sync::Arc;
     use vaglio_core::{Cells, Map, Numbers, PerFoldPreprocessing, Problem, Task};
@@ -108,7 +108,7 @@ mod tests {
         ]);
         let targets = array![[1.0, 2.0, 0.0, 1.0]];
         let rows = Rows { table: table.unwrap(), targets: Arc::new(targets), ..Rows::default() };
-        let recipe = Recipe::new(maps, Task::Regression, vec!["y".into()]).unwrap();
+        let recipe = Preprocessing::new(maps, Task::Regression, vec!["y".into()]).unwrap();
         Sample::new(rows, Arc::new(recipe), false).unwrap().fitted().unwrap().problem
     }
 

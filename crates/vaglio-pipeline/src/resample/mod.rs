@@ -1,7 +1,7 @@
 //! Cross-validation of the whole procedure, to choose size and λ and to evaluate the result.
 //!
 //! A [`Sample`] holds rows before anything is learned from them. [`Sample::fitted`] turns training rows into a problem,
-//! maps included, and held-out rows into the problem that tests it. A [`Trail`](walks::Trail) holds the held-out losses
+//! maps included, and held-out rows into the problem that tests it. A [`FoldPath`](walks::Trail) holds the held-out losses
 //! of one search path by size. Trails of one λ are pooled over folds into a row of a `Table`, from which size and λ are
 //! chosen. Every repetition has an index of its own, a fold and a λ, and no result depends on the order of execution.
 //!
@@ -12,59 +12,59 @@
 //! at several λ share what does not depend on λ; folds share one pass over the columns (`vaglio_kernels::BlockSums`) or
 //! the moments of cells. Rows that no map changes are viewed, not copied.
 
-pub mod along;
-mod beside;
 #[cfg(test)]
 mod by_hand;
 pub mod choice;
 mod chosen;
-mod confirmed;
-mod extend;
+mod extend_grid;
+mod fdr_choice;
+mod fold_jobs;
+pub mod fold_losses;
 mod folds;
-mod full;
+mod full_model;
 mod gain;
 pub mod held_out;
+mod interruptible;
 mod interval;
-pub mod judged;
 pub mod lockstep;
+pub mod loss_sums;
+pub mod memory_slots;
 mod missing;
 pub mod numeric;
-pub mod parting;
+pub mod path_predictions;
+mod permutation;
 pub mod pool;
 mod pooled;
+pub mod procedure;
 mod race;
 mod refit;
-pub mod room;
 mod rows;
 pub mod sample;
 mod scales;
 mod scored;
-mod shuffled;
-mod sizes;
-mod start;
-mod stopped;
+mod search_worker;
+mod size_stability;
+pub mod split_rule;
 mod table;
-pub mod tally;
 pub mod validated;
 pub mod walks;
-pub mod whole;
 
-pub use beside::{accompany, is_in_parts};
-pub use choice::Picked;
+pub use choice::ChosenSearch;
 pub use chosen::Chosen;
+pub use fold_jobs::{count_starts, start};
 pub use folds::FoldAssignment;
 pub use held_out::held_out;
+pub use interruptible::select;
 pub use interval::{Judged, LEVEL};
+pub use loss_sums::LossSums;
 pub use pool::Watcher;
 pub use pooled::Pooled;
-pub use rows::{Recipe, Rows};
+pub use procedure::{OuterFoldFit, Procedure, outer};
+pub use rows::{Preprocessing, Rows};
 pub use sample::{Fitted, Sample};
 pub use scales::TargetMapping;
-pub use start::{count_starts, start};
-pub use stopped::select;
-pub use tally::Tally;
+pub use search_worker::{accompany, is_in_parts};
 pub use validated::STARTS;
-pub use whole::{Outer, Whole, outer};
 
 pub(crate) use numeric::{numeric, unless_too_large};
 pub(crate) use rows::in_units;

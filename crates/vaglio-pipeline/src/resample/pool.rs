@@ -1,7 +1,7 @@
 //! Parallel jobs with one shared monitor.
 
 use super::lockstep::expected_sizes;
-use super::room::Room;
+use super::memory_slots::MemorySlots;
 use crate::selector::ValidSelector;
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -23,7 +23,7 @@ pub fn in_turn<T: Send>(count: usize, job: impl Fn(usize) -> Result<T> + Sync) -
 ///
 /// # Errors
 /// Returns the errors of [`in_turn`].
-pub fn repeated<T: Send>(room: &Room, count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
+pub fn repeated<T: Send>(room: &MemorySlots, count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
     let (workers, _occupied) = room.some(rayon::current_num_threads().min(count));
     by_workers(workers, count, job)
 }
@@ -186,13 +186,13 @@ impl<'o> Watcher<'o> {
     }
 
     /// Observer of one search, with its part of the journal.
-    pub fn member(&self, journal: Journal) -> Member<'_, 'o> {
-        Member { watcher: self, journal, leads: false, extent: None, piece: None, stage: StageShare::default() }
+    pub fn member(&self, journal: Journal) -> SubTask<'_, 'o> {
+        SubTask { watcher: self, journal, leads: false, extent: None, piece: None, stage: StageShare::default() }
     }
 
     /// Like [`Watcher::member`], for a search whose steps are shown.
-    pub(crate) fn leader(&self, journal: Journal) -> Member<'_, 'o> {
-        Member { leads: true, ..self.member(journal) }
+    pub(crate) fn leader(&self, journal: Journal) -> SubTask<'_, 'o> {
+        SubTask { leads: true, ..self.member(journal) }
     }
 }
 
@@ -287,7 +287,7 @@ impl<'w, 'o> Piece<'w, 'o> {
 
 /// Observer of one of the searches that share a monitor. Each step may stop it; only the leading search shows its
 /// steps.
-pub struct Member<'w, 'o> {
+pub struct SubTask<'w, 'o> {
     watcher: &'w Watcher<'o>,
     journal: Journal,
     leads: bool,
@@ -296,17 +296,17 @@ pub struct Member<'w, 'o> {
     stage: StageShare,
 }
 
-impl<'w, 'o> Member<'w, 'o> {
+impl<'w, 'o> SubTask<'w, 'o> {
     /// Sets the expected sizes of the path.
     #[must_use]
     pub fn over(self, extent: Option<WalkExtent>) -> Self {
-        Member { extent, ..self }
+        SubTask { extent, ..self }
     }
 
     /// Sets the piece of the stage that the search belongs to, if any.
     #[must_use]
     pub fn for_piece(self, piece: Option<&'w Piece<'w, 'o>>) -> Self {
-        Member { piece, ..self }
+        SubTask { piece, ..self }
     }
 
     /// The shared watcher.
@@ -333,7 +333,7 @@ impl<'w, 'o> Member<'w, 'o> {
     }
 }
 
-impl Observer for Member<'_, '_> {
+impl Observer for SubTask<'_, '_> {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         let share = self.share(event);
         if let (Some(piece), Some(share)) = (self.piece, share) {

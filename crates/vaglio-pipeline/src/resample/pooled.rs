@@ -1,6 +1,6 @@
 //! Held-out predictions pooled over folds.
 
-use super::tally::{Compared, EVERY, Tally};
+use super::loss_sums::{Compared, EVERY, LossSums};
 use ndarray::{Array2, Axis, concatenate, s};
 use vaglio_core::{ClassOrder, Error, Loss, Result, ZeroOne};
 use vaglio_report::record::Figures;
@@ -76,11 +76,11 @@ impl Pooled {
                 units: None,
                 clusters: Some(&self.clusters[from..to]),
             };
-            Tally::new(loss, of, if self.targets.ncols() <= MOST_ROWS { EVERY } else { MOST_CLUSTERS })
+            LossSums::new(loss, of, if self.targets.ncols() <= MOST_ROWS { EVERY } else { MOST_CLUSTERS })
         };
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let tallies: Vec<Tally> = starts.zip(self.ends.iter().copied()).map(fold).collect();
-        Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats).ok()?.1
+        let tallies: Vec<LossSums> = starts.zip(self.ends.iter().copied()).map(fold).collect();
+        LossSums::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats).ok()?.1
     }
 
     /// Error figures of these rows; `classes` breaks ties of classes.

@@ -1,15 +1,15 @@
 //! Race of several searches, cross-validated on the same folds.
 
-use super::choice::{Picked, Taken, Validated, compared, cut_short, finished, walk_lambdas};
-use super::extend::cross_validated_beyond;
-use super::full;
+use super::choice::{ChosenSearch, CrossValidatedSearch, Taken, compared, cut_short, finished, walk_lambdas};
+use super::extend_grid::cross_validated_beyond;
+use super::full_model;
 use super::gain::ColumnTest;
-use super::parting::Part;
+use super::loss_sums::LossSums;
 use super::pool::Watcher;
 use super::sample::Sample;
 use super::scored::{not_validated, plain};
+use super::split_rule::Part;
 use super::table::compare_with;
-use super::tally::Tally;
 use super::validated::{CrossValidated, Made, Validation};
 use crate::search::Search;
 use crate::selector::ValidSelector;
@@ -30,7 +30,7 @@ pub(super) fn race(
     (how, is_written, deals): (&CrossValidation, bool, Result<Vec<Vec<Part>>>),
     start: Instant,
     monitor: &mut Monitor<'_>,
-) -> Result<Picked> {
+) -> Result<ChosenSearch> {
     let begun = Instant::now();
     let loss = &*selector.loss(sample.task());
     let watcher = &Watcher::new(&mut *monitor);
@@ -38,7 +38,7 @@ pub(super) fn race(
     let Contest { contestants, designs, .. } = &contest;
     let done = deals.and_then(|deals| contest.validated(&deals, how, is_written));
     let cut_short =
-        |seconds: f64| Ok(Picked { seconds, ..cut_short(&contestants[0], &designs[0], None, how, watcher)? });
+        |seconds: f64| Ok(ChosenSearch { seconds, ..cut_short(&contestants[0], &designs[0], None, how, watcher)? });
     let mut all = match done {
         Ok(Some(all)) => all,
         Ok(None) => return cut_short(begun.elapsed().as_secs_f64()),
@@ -58,7 +58,7 @@ pub(super) fn race(
     let journal = &watcher.journal().under(format_args!("race/{won}"));
     let of = (&contestants[won], &designs[won]);
     let picked = finished(of, loss, how, (all.swap_remove(won), test), None, (watcher, journal))?;
-    Ok(Picked { seconds, race: Some(record), ..picked })
+    Ok(ChosenSearch { seconds, race: Some(record), ..picked })
 }
 
 /// Searches that are cross-validated on the same folds.
@@ -107,7 +107,7 @@ impl<'a, 'o> Contest<'a, 'o> {
         deals: &[Vec<Part>],
         how: &CrossValidation,
         is_written: bool,
-    ) -> Result<Option<Vec<Validated>>> {
+    ) -> Result<Option<Vec<CrossValidatedSearch>>> {
         let made: Vec<Made> = deals.iter().flatten().map(|_| Made::default()).collect();
         let loss = &*self.selector.loss(self.sample.task());
         let mut all = Vec::new();
@@ -162,10 +162,10 @@ fn validated(
     loss: &dyn Loss,
     how: &CrossValidation,
     is_written: bool,
-) -> Result<Option<Validated>> {
+) -> Result<Option<CrossValidatedSearch>> {
     let Validation { selector, whole, everything, watcher, journal, .. } = *of;
     let mut lambdas = walk_lambdas(whole, true);
-    let mut all = full::lambdas(selector, whole, how.folds * how.repeats);
+    let mut all = full_model::lambdas(selector, whole, how.folds * how.repeats);
     selector.opened(&whole.at_lambda(lambdas[0]))?;
     let Some(CrossValidated { walks, full }) = cross_validated_beyond(of, (&mut lambdas, &mut all))? else {
         return Ok(None);
@@ -175,14 +175,14 @@ fn validated(
         |how: &CrossValidation| compared(selector, whole, (&lambdas, &walks), loss, (everything, how, is_written), by);
     // A search without any size up to the limit still has a curve.
     let (table, taken) = of(how).or_else(|_| of(&CrossValidation { at_most: None, ..how.clone() }))?;
-    Ok(Some(Validated { lambdas, all, walks, full, table, taken, everything }))
+    Ok(Some(CrossValidatedSearch { lambdas, all, walks, full, table, taken, everything }))
 }
 
 /// Standard error of the difference between the losses of two cells of two searches.
 fn difference(
     loss: &dyn Loss,
-    (a, (at_a, cell_a)): (&Validated, (usize, Cell)),
-    (b, (at_b, cell_b)): (&Validated, (usize, Cell)),
+    (a, (at_a, cell_a)): (&CrossValidatedSearch, (usize, Cell)),
+    (b, (at_b, cell_b)): (&CrossValidatedSearch, (usize, Cell)),
     repeats: usize,
 ) -> Option<f64> {
     a.matched(at_a, repeats).difference(loss, cell_a.size, (&b.matched(at_b, repeats), cell_b.size))
@@ -190,7 +190,7 @@ fn difference(
 
 /// The loss that a search would deliver: its lowest cross-validated loss, or that at the λ of its score, with the index
 /// of λ.
-fn lowest(of: &Validated, how: &CrossValidation) -> (usize, Cell) {
+fn lowest(of: &CrossValidatedSearch, how: &CrossValidation) -> (usize, Cell) {
     let fits = how.at_most.is_none_or(|most| of.taken.cell.size <= most);
     let found = match of.taken.scored {
         Some(_) => fits.then_some((of.taken.place, of.taken.cell)),
@@ -200,7 +200,7 @@ fn lowest(of: &Validated, how: &CrossValidation) -> (usize, Cell) {
 }
 
 /// Index of the winning search. Its cell is chosen by the rule, compared with all searches.
-fn won(loss: &dyn Loss, all: &mut [Validated], how: &CrossValidation) -> Result<usize> {
+fn won(loss: &dyn Loss, all: &mut [CrossValidatedSearch], how: &CrossValidation) -> Result<usize> {
     let best: Vec<(usize, Cell)> = all.iter().map(|of| lowest(of, how)).collect();
     let mut winner = 0;
     for place in 1..all.len() {
@@ -216,8 +216,9 @@ fn won(loss: &dyn Loss, all: &mut [Validated], how: &CrossValidation) -> Result<
     }
     // Chooses the smallest size of any search near the lowest loss.
     let (at, reference) = best[winner];
-    let of_best: Vec<Tally> = all[winner].matched(at, how.repeats).parts(reference.size).into_iter().cloned().collect();
-    let of_best: Vec<&Tally> = of_best.iter().collect();
+    let of_best: Vec<LossSums> =
+        all[winner].matched(at, how.repeats).parts(reference.size).into_iter().cloned().collect();
+    let of_best: Vec<&LossSums> = of_best.iter().collect();
     let mut fewest: Option<(usize, usize, Cell)> = None;
     for (place, of) in all.iter_mut().enumerate() {
         let matched: Vec<_> = of.walks.iter().map(|walks| walks.matched((of.everything, how.repeats))).collect();
@@ -248,7 +249,7 @@ fn near(table: &Table, reference: Cell, how: &CrossValidation) -> Option<(usize,
 }
 
 /// Curve of every search, and the lowest loss of all at each size.
-fn record(names: &[String], all: &[Validated], won: usize, how: &CrossValidation) -> Result<RaceRecord> {
+fn record(names: &[String], all: &[CrossValidatedSearch], won: usize, how: &CrossValidation) -> Result<RaceRecord> {
     let mut frontier: Vec<FrontierPoint> = Vec::new();
     let mut contestants = Vec::new();
     for (place, (of, name)) in all.iter().zip(names).enumerate() {

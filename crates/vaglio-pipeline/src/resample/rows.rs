@@ -1,6 +1,6 @@
 //! Rows with labels, and their preprocessing to a problem and back to the units of the target.
 
-use super::missing::Filled;
+use super::missing::FilledCells;
 use super::numeric::{numeric, unless_too_large};
 use super::refit::first_refitted;
 use super::scales::TargetMapping;
@@ -127,12 +127,12 @@ pub(super) struct Learned {
     /// Maps and scales of the targets, if any.
     pub units: Option<Vec<TargetUnits>>,
     /// Filled cells whose means are to be refitted in each fold.
-    pub filled: Vec<Filled>,
+    pub filled: Vec<FilledCells>,
 }
 
 /// Preprocessing: the steps from rows to a problem.
 #[derive(Debug)]
-pub struct Recipe {
+pub struct Preprocessing {
     /// Maps, in order.
     pub maps: Vec<Arc<dyn Map>>,
     /// Map of the targets, applied first.
@@ -155,7 +155,7 @@ pub struct Recipe {
     pub precision: Precision,
 }
 
-impl Recipe {
+impl Preprocessing {
     /// Preprocessing by the maps of a pipeline, in order.
     ///
     /// # Errors
@@ -171,7 +171,7 @@ impl Recipe {
                 format!("preprocess[{}]", maps.len() - 2 - from_last),
                 "a map after it would change the bias; move it to the end",
             )),
-            None => Ok(Recipe {
+            None => Ok(Preprocessing {
                 maps,
                 target_map: None,
                 standardize,
@@ -188,7 +188,7 @@ impl Recipe {
 
     /// Sets the seed of random choices in maps.
     pub fn seeded(self, seed: u64) -> Self {
-        Recipe { seed, ..self }
+        Preprocessing { seed, ..self }
     }
 
     /// Whether a map needs ordered rows.
@@ -205,13 +205,13 @@ impl Recipe {
             let message = format!("it is of numbers, and the task is {}; leave it out", self.task.name());
             return Err(Error::setting("target_map", message));
         }
-        Ok(Recipe { target_map, ..self })
+        Ok(Preprocessing { target_map, ..self })
     }
 
     /// Sets the precision of columns.
     #[must_use]
     pub(crate) fn keeping(self, precision: Precision) -> Self {
-        Recipe { precision, ..self }
+        Preprocessing { precision, ..self }
     }
 
     /// Converts the columns of a problem to this precision.
@@ -230,7 +230,7 @@ impl Recipe {
     /// Sets the memory budget.
     #[must_use]
     pub fn within(self, budget: Budget) -> Self {
-        Recipe { budget, ..self }
+        Preprocessing { budget, ..self }
     }
 
     /// Fits and applies the map of targets, and then each map on the output of the maps before it.
@@ -297,7 +297,7 @@ impl Recipe {
             };
             let (fitted, of_training) = map.fit_rows(&training).map_err(under)?;
             let gone = match map.in_folds() {
-                RefitScope::Impute(need) => Some(Filled::before(index, need, &rows.table)),
+                RefitScope::Impute(need) => Some(FilledCells::before(index, need, &rows.table)),
                 _ => None,
             };
             match of_training {

@@ -4,7 +4,7 @@ use super::folds::FoldAssignment;
 use super::missing::{Followed, follow};
 use super::numeric::numeric;
 use super::refit::{RefittedMaps, first_that_may};
-use super::rows::{Learned, Recipe, Rows};
+use super::rows::{Learned, Preprocessing, Rows};
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub enum SampleSource {
     /// Rows without maps.
     Plain(Box<Problem>),
     /// Rows before the maps, and the maps.
-    Mapped(Arc<Rows>, Arc<Recipe>),
+    Mapped(Arc<Rows>, Arc<Preprocessing>),
 }
 
 impl Sample {
@@ -54,7 +54,7 @@ impl Sample {
     ///
     /// # Errors
     /// Returns the errors of [`Problem::new`].
-    pub fn new(mut rows: Rows, recipe: Arc<Recipe>, ordered: bool) -> Result<Self> {
+    pub fn new(mut rows: Rows, recipe: Arc<Preprocessing>, ordered: bool) -> Result<Self> {
         let ordered = ordered || recipe.needs_order();
         if recipe.maps.is_empty() && recipe.target_map.is_none() {
             let (columns, names) = numeric(&mut rows.table)?;
@@ -271,7 +271,7 @@ impl Sample {
     /// Problem of these rows by the maps of `fitted`, with targets in the user's units, and the clusters of its rows.
     ///
     /// # Errors
-    /// Returns the errors of [`Recipe::apply`].
+    /// Returns the errors of [`Preprocessing::apply`].
     pub fn apply(&self, fitted: &Fitted, clusters: Vec<u32>) -> Result<(Problem, Vec<u32>)> {
         let (problem, left) = match &self.source {
             SampleSource::Plain(problem) => (Problem::clone(problem), Some(clusters)),
@@ -363,7 +363,7 @@ pub fn clusters(rows: usize, groups: Option<&[u32]>, series: Option<&[u32]>, is_
 }
 
 /// Drops the series of which the maps leave no row.
-fn with_rows_left(rows: Rows, recipe: &Recipe) -> Result<Rows> {
+fn with_rows_left(rows: Rows, recipe: &Preprocessing) -> Result<Rows> {
     let Some(series) = rows.table.series().map(<[u32]>::to_vec) else { return Ok(rows) };
     let mut mapped = rows.clone();
     recipe.fit(&mut mapped)?;

@@ -1,7 +1,7 @@
 //! The two scales of a mapped target, either of which may choose size and λ.
 
 use super::gain::paired_p;
-use super::lockstep::OfLambda;
+use super::lockstep::LambdaPaths;
 use super::table;
 use std::sync::Arc;
 use vaglio_core::{CrossValidation, Judge, Loss, Result, TargetMap};
@@ -24,11 +24,13 @@ pub struct TargetMapping {
 /// [`vaglio_core::Error::Shape`] if no size was reached in every fold.
 pub(super) fn size_on_other_scale(
     loss: &dyn Loss,
-    (lambdas, walks): (&[Option<f64>], &[OfLambda]),
+    (lambdas, walks): (&[Option<f64>], &[LambdaPaths]),
     everything: usize,
     (how, is_tested): (&CrossValidation, bool),
 ) -> Result<Option<usize>> {
-    let Some(walks) = walks.iter().map(OfLambda::on_other_scale).collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let Some(walks) = walks.iter().map(LambdaPaths::on_other_scale).collect::<Option<Vec<_>>>() else {
+        return Ok(None);
+    };
     let of = (everything, how.repeats);
     let table = table::pooled(loss, lambdas.to_vec(), &walks, of, how.at_most)?;
     let (place, cell) = table.pick(how.wanted())?;

@@ -1,9 +1,9 @@
 //! Choice of size and λ by the score, without held-out rows.
 
-use super::choice::{Picked, walk_lambdas};
+use super::choice::{ChosenSearch, walk_lambdas};
 use super::chosen::Chosen;
 use super::pool::{Piece, WalkExtent, Watcher, in_turn};
-use crate::selector::{Searched, ValidSelector, takes_lambda_of_all};
+use crate::selector::{SearchResult, ValidSelector, takes_lambda_of_all};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Choose, Design, Error, Monitor, Path, PathEntry, Result, Rule, counted, is_lower, short};
@@ -16,7 +16,7 @@ pub(super) fn plain(
     start: Instant,
     monitor: &mut Monitor<'_>,
     mut warnings: Vec<Warning>,
-) -> Result<Picked> {
+) -> Result<ChosenSearch> {
     let choose = selector.search().size_choice();
     let rule = if choose == Choose::OneSe { Rule::OneSe } else { Rule::Best };
     let lambdas = walk_lambdas(design, false);
@@ -67,7 +67,7 @@ pub(super) fn plain(
         warnings.push(Warning::new(WarningKind::ManyCandidates, message));
     }
     edge(design, &chosen, &mut warnings);
-    Ok(Picked { searched, chosen, warnings, seconds: 0.0, race: None })
+    Ok(ChosenSearch { searched, chosen, warnings, seconds: 0.0, race: None })
 }
 
 pub(crate) fn by_score(path: &Path, rule: Rule) -> Chosen {
@@ -145,11 +145,11 @@ pub(super) fn interrupted() -> Warning {
 
 /// Chooses among paths at increasing λ: the lowest score, ties by fewest features and then smallest λ. The
 /// one-standard-error rule takes the fewest features and the largest λ.
-fn best_walk(mut walks: Vec<Searched>, rule: Rule) -> Result<Searched> {
-    let result = |walk: &Searched| {
+fn best_walk(mut walks: Vec<SearchResult>, rule: Rule) -> Result<SearchResult> {
+    let result = |walk: &SearchResult| {
         walk.path.result().map_or((walk.path.empty.loss, None, 0), |e| (e.score.loss, e.standard_error, e.subset.len()))
     };
-    let lower = |a: &&Searched, b: &&Searched| {
+    let lower = |a: &&SearchResult, b: &&SearchResult| {
         let ((x, _, s), (y, _, t)) = (result(a), result(b));
         x.total_cmp(&y).then(s.cmp(&t))
     };
@@ -160,7 +160,7 @@ fn best_walk(mut walks: Vec<Searched>, rule: Rule) -> Result<Searched> {
         Rule::Best => walks.iter().position(|walk| std::ptr::eq(walk, best)).map(|l| (l, best.path.chosen)),
         Rule::OneSe => {
             let bound = result(best).0 + result(best).1.unwrap_or(0.0);
-            let near = |walk: &Searched| {
+            let near = |walk: &SearchResult| {
                 let is_near =
                     |entry: &PathEntry| entry.score.loss <= bound && walk.path.allowed.contains(&entry.subset.len());
                 let takes_none = walk.path.chosen.is_none() && walk.path.empty.loss <= bound;

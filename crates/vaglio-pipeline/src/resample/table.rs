@@ -1,8 +1,8 @@
 //! Losses of selections by size and λ, pooled over folds.
 
-use super::lockstep::OfLambda;
-use super::tally::Tally;
-use super::walks::Trail;
+use super::lockstep::LambdaPaths;
+use super::loss_sums::LossSums;
+use super::walks::FoldPath;
 use vaglio_core::{Loss, PathEntry, Result, Rule, Wanted};
 use vaglio_report::record::{Cell, Table};
 
@@ -10,19 +10,19 @@ use vaglio_report::record::{Cell, Table};
 ///
 /// A fold may lack candidates that are constant in it. Its full subset is matched with the full subset of all rows,
 /// whatever their sizes; other sizes match by number.
-pub(super) struct Matched<'t> {
-    trails: &'t [Trail],
+pub(super) struct PooledFolds<'t> {
+    trails: &'t [FoldPath],
     /// Size of the full subset on all rows, if every fold's path reached its own full subset.
     pub everything: Option<usize>,
     /// Number of random splits into folds.
     pub repeats: usize,
 }
 
-impl<'t> Matched<'t> {
+impl<'t> PooledFolds<'t> {
     /// Matches the paths of all folds at one λ; `everything` is the size of the full subset on all rows.
-    pub fn new(trails: &'t [Trail], (everything, repeats): (usize, usize)) -> Self {
+    pub fn new(trails: &'t [FoldPath], (everything, repeats): (usize, usize)) -> Self {
         let is_reached = !trails.is_empty() && trails.iter().all(|trail| trail.everything().is_some());
-        Matched { trails, everything: is_reached.then_some(everything), repeats }
+        PooledFolds { trails, everything: is_reached.then_some(everything), repeats }
     }
 
     /// Matching size in a fold.
@@ -31,12 +31,12 @@ impl<'t> Matched<'t> {
     }
 
     /// Losses matched to a size, by fold.
-    pub fn parts(&self, size: usize) -> Vec<&'t Tally> {
+    pub fn parts(&self, size: usize) -> Vec<&'t LossSums> {
         self.trails.iter().map(|trail| trail.at(self.key_in_fold(size))).collect()
     }
 
     /// Losses of no columns, by fold.
-    pub fn empties(&self) -> Vec<&'t Tally> {
+    pub fn empties(&self) -> Vec<&'t LossSums> {
         self.trails.iter().map(|trail| &trail.empty).collect()
     }
 
@@ -45,7 +45,7 @@ impl<'t> Matched<'t> {
     /// # Errors
     /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
     pub fn empty(&self, loss: &dyn Loss) -> Result<Cell> {
-        let (loss, standard_error) = Tally::pooled(loss, &self.empties(), self.repeats)?;
+        let (loss, standard_error) = LossSums::pooled(loss, &self.empties(), self.repeats)?;
         Ok(Cell { size: 0, loss, standard_error, difference_error: None })
     }
 
@@ -86,7 +86,7 @@ impl<'t> Matched<'t> {
     pub fn lowest(&self, loss: &dyn Loss, most: usize) -> Result<Option<(usize, f64)>> {
         let mut best: Option<(usize, f64)> = None;
         for size in self.sizes().into_iter().take_while(|size| *size <= most) {
-            let own = Tally::mean(loss, &self.parts(size))?;
+            let own = LossSums::mean(loss, &self.parts(size))?;
             if best.is_none_or(|(_, lowest)| own < lowest) {
                 best = Some((size, own));
             }
@@ -95,8 +95,13 @@ impl<'t> Matched<'t> {
     }
 
     /// Standard error of the difference between the losses of two sizes.
-    pub fn difference(&self, loss: &dyn Loss, size: usize, (other, of_other): (&Matched<'_>, usize)) -> Option<f64> {
-        Tally::difference(loss, &self.parts(size), &other.parts(of_other), self.repeats)
+    pub fn difference(
+        &self,
+        loss: &dyn Loss,
+        size: usize,
+        (other, of_other): (&PooledFolds<'_>, usize),
+    ) -> Option<f64> {
+        LossSums::difference(loss, &self.parts(size), &other.parts(of_other), self.repeats)
     }
 
     /// Pooled losses of those `sizes` that are allowed and reached, in increasing order.
@@ -108,7 +113,7 @@ impl<'t> Matched<'t> {
         sizes.sort_unstable();
         sizes.dedup();
         let cell = |size: usize| {
-            let (loss, standard_error) = Tally::pooled(loss, &self.parts(size), self.repeats)?;
+            let (loss, standard_error) = LossSums::pooled(loss, &self.parts(size), self.repeats)?;
             Ok(Cell { size, loss, standard_error, difference_error: None })
         };
         sizes.into_iter().map(cell).collect()
@@ -123,12 +128,12 @@ impl<'t> Matched<'t> {
 pub(super) fn pooled(
     loss: &dyn Loss,
     lambdas: Vec<Option<f64>>,
-    walks: &[OfLambda],
+    walks: &[LambdaPaths],
     of: (usize, usize),
     at_most: Option<usize>,
 ) -> Result<Table> {
-    let matched: Vec<Matched<'_>> = walks.iter().map(|walks| walks.matched(of)).collect();
-    let of_lambda = |matched: &Matched<'_>| matched.cells(loss, matched.sizes());
+    let matched: Vec<PooledFolds<'_>> = walks.iter().map(|walks| walks.matched(of)).collect();
+    let of_lambda = |matched: &PooledFolds<'_>| matched.cells(loss, matched.sizes());
     let cells = matched.iter().map(of_lambda).collect::<Result<_>>()?;
     let mut table = Table { lambdas, cells };
     compare(loss, &mut table, &matched, at_most)?;
@@ -143,7 +148,7 @@ pub(super) fn pooled(
 pub(super) fn compare(
     loss: &dyn Loss,
     table: &mut Table,
-    matched: &[Matched<'_>],
+    matched: &[PooledFolds<'_>],
     at_most: Option<usize>,
 ) -> Result<()> {
     let (place, best) = table.pick(Wanted { at_most, ..Rule::Best.into() })?;
@@ -157,15 +162,15 @@ pub(super) fn compare(
 pub(super) fn compare_with(
     loss: &dyn Loss,
     table: &mut Table,
-    matched: &[Matched<'_>],
-    (best, of_best): (Cell, &[&Tally]),
+    matched: &[PooledFolds<'_>],
+    (best, of_best): (Cell, &[&LossSums]),
 ) -> Result<()> {
     let is_cheap = loss.measure().is_of_rows();
     for (matched, cells) in matched.iter().zip(&mut table.cells) {
         for cell in cells {
             let level = |cell: &Cell| cell.standard_error.unwrap_or(0.0);
             if is_cheap || cell.loss - best.loss <= level(cell) + level(&best) {
-                cell.difference_error = Tally::difference(loss, &matched.parts(cell.size), of_best, matched.repeats);
+                cell.difference_error = LossSums::difference(loss, &matched.parts(cell.size), of_best, matched.repeats);
             }
         }
     }
@@ -181,25 +186,25 @@ const CANDIDATES: f64 = 3.0;
 pub(super) fn by_others(
     loss: &dyn Loss,
     table: &Table,
-    matched: &[Matched<'_>],
+    matched: &[PooledFolds<'_>],
     (best, at_most): (Cell, Option<usize>),
-) -> Vec<Tally> {
+) -> Vec<LossSums> {
     let fits = |cell: &&Cell| {
         let error = cell.difference_error.or(cell.standard_error).unwrap_or(f64::INFINITY);
         at_most.is_none_or(|most| cell.size <= most) && cell.loss - best.loss <= CANDIDATES * error
     };
-    let mut candidates: Vec<Vec<&Tally>> = Vec::new();
+    let mut candidates: Vec<Vec<&LossSums>> = Vec::new();
     for (matched, cells) in matched.iter().zip(&table.cells) {
         candidates.extend(cells.iter().filter(fits).map(|cell| matched.parts(cell.size)));
     }
     let (folds, repeats) = matched.first().map_or((0, 1), |matched| (matched.trails.len(), matched.repeats));
     let of_repeat = folds / repeats.max(1);
-    let one = |fold: usize| -> Option<Tally> {
+    let one = |fold: usize| -> Option<LossSums> {
         let others = (0..folds).filter(|&other| other != fold && other / of_repeat == fold / of_repeat);
         let others: Vec<usize> = others.collect();
-        let mut least: Option<(f64, &Tally)> = None;
+        let mut least: Option<(f64, &LossSums)> = None;
         for parts in &candidates {
-            let own = Tally::mean(loss, &others.iter().map(|&other| parts[other]).collect::<Vec<_>>()).ok()?;
+            let own = LossSums::mean(loss, &others.iter().map(|&other| parts[other]).collect::<Vec<_>>()).ok()?;
             if least.is_none_or(|(lowest, _)| own < lowest) {
                 least = Some((own, parts[fold]));
             }

@@ -1,12 +1,12 @@
 //! Cross-validation of a whole search.
 
 use super::choice::{cross_validation, walk_lambdas};
-use super::lockstep::{FoldStart, Lockstep, OfLambda, TrainingRows};
-use super::parting::{DealtParts, Part, Parting, bare};
+use super::lockstep::{FoldStart, LambdaPaths, Lockstep, TrainingRows};
+use super::loss_sums::LossSums;
 use super::pool::{Piece, PieceWork, WalkExtent, Watcher, in_turn, repeated};
 use super::sample::Sample;
 use super::scored::not_validated;
-use super::tally::Tally;
+use super::split_rule::{LazySplits, Part, SplitRule, bare};
 use super::walks::{Fold, said_of};
 use crate::final_model::Known;
 use crate::selector::ValidSelector;
@@ -22,11 +22,16 @@ const ROUND: u64 = 1;
 const MOST_ROWS: usize = 1 << 26;
 
 /// Kind of split of the rows. A default number of folds is limited by the number of groups.
-pub fn parting(selector: &ValidSelector, sample: &Sample, how: &CrossValidation, is_written: bool) -> Result<Parting> {
+pub fn parting(
+    selector: &ValidSelector,
+    sample: &Sample,
+    how: &CrossValidation,
+    is_written: bool,
+) -> Result<SplitRule> {
     Ok(match sample.parting(selector, how.splits.as_ref(), how.folds, 0)? {
-        Parting::Folds(assignment, folds) if !is_written => {
+        SplitRule::Folds(assignment, folds) if !is_written => {
             let most = assignment.most();
-            Parting::Folds(assignment, folds.min(most))
+            SplitRule::Folds(assignment, folds.min(most))
         }
         parting => parting,
     })
@@ -62,7 +67,7 @@ pub(super) fn start_key(job: usize) -> String {
 pub(super) fn deals(
     selector: &ValidSelector,
     sample: &Sample,
-    parting: &Parting,
+    parting: &SplitRule,
     repeats: usize,
 ) -> Result<Vec<Vec<Part>>> {
     if repeats == 0 {
@@ -87,7 +92,7 @@ pub fn seed_of(selector: &ValidSelector, repeat: usize) -> u64 {
 ///
 /// # Errors
 /// [`Error::Setting`] for invalid splits.
-pub fn dealt(selector: &ValidSelector, sample: &Sample, parting: &Parting, repeat: usize) -> Result<Vec<Part>> {
+pub fn dealt(selector: &ValidSelector, sample: &Sample, parting: &SplitRule, repeat: usize) -> Result<Vec<Part>> {
     Ok(dealt_parts(selector, sample, parting, repeat)?.all().collect())
 }
 
@@ -98,15 +103,15 @@ pub fn dealt(selector: &ValidSelector, sample: &Sample, parting: &Parting, repea
 pub fn dealt_parts<'s>(
     selector: &ValidSelector,
     sample: &'s Sample,
-    parting: &Parting,
+    parting: &SplitRule,
     repeat: usize,
-) -> Result<DealtParts<'s>> {
+) -> Result<LazySplits<'s>> {
     parting.dealt(sample, seed_of(selector, repeat)).map_err(|error| error.under("search.choose"))
 }
 
 /// Fold of each row by repeat, if rows are split into folds.
-fn fold_of_rows(parting: &Parting, all: &[Vec<Part>], rows: usize) -> Vec<Vec<usize>> {
-    if !matches!(parting, Parting::Folds(..)) {
+fn fold_of_rows(parting: &SplitRule, all: &[Vec<Part>], rows: usize) -> Vec<Vec<usize>> {
+    if !matches!(parting, SplitRule::Folds(..)) {
         return Vec::new();
     }
     let of_row = |parts: &Vec<Part>| {
@@ -150,9 +155,9 @@ pub(super) fn parted_choice(
 /// Held-out losses of the whole procedure.
 pub(super) struct CrossValidated {
     /// Search paths at every λ.
-    pub walks: Vec<OfLambda>,
+    pub walks: Vec<LambdaPaths>,
     /// Losses of all columns, by fold.
-    pub full: Vec<Vec<Tally>>,
+    pub full: Vec<Vec<LossSums>>,
 }
 
 /// A fold with the design of its training rows.
@@ -214,7 +219,7 @@ impl Validation<'_, '_> {
     pub(super) fn at(
         &self,
         (lambdas, all): (&[Option<f64>], &[Option<f64>]),
-        before: &[OfLambda],
+        before: &[LambdaPaths],
         journal: &Journal,
     ) -> Result<Option<CrossValidated>> {
         let Validation { selector, sample, deals, watcher, .. } = *self;
@@ -224,11 +229,11 @@ impl Validation<'_, '_> {
         let (extent, shares) = self.extent()?;
         let pieces: Vec<Piece<'_, '_>> =
             (0..parts.len() * lambdas.len()).map(|_| Piece::new(watcher, shares)).collect();
-        let known: Vec<Option<OfLambda>> =
+        let known: Vec<Option<LambdaPaths>> =
             (0..lambdas.len()).map(|at| journal.recall(format_args!("choose/walk/{at}"))).collect();
         let starts = || (0..parts.len()).map(|job| journal.recall(start_key(job))).collect::<Option<Vec<FoldStart>>>();
         let starts = starts().filter(|starts| starts.iter().all(|start| start.is_of(lambdas.len())));
-        let full: Option<Vec<Vec<Tally>>> = match &starts {
+        let full: Option<Vec<Vec<LossSums>>> = match &starts {
             _ if all.is_empty() => Some(vec![Vec::new(); parts.len()]),
             Some(starts) => Some(starts.iter().map(|start| start.full.clone()).collect()),
             None => journal.recall("choose/full"),
@@ -252,7 +257,7 @@ impl Validation<'_, '_> {
             let full = made.and_then(|(training, design)| {
                 let own = match full {
                     Some(_) => Vec::new(),
-                    None => training.fold.judged(|held| super::full::full(&design, all, held, loss))?,
+                    None => training.fold.judged(|held| super::full_model::full(&design, all, held, loss))?,
                 };
                 Ok((is_held.then_some(training), own))
             });
@@ -271,7 +276,7 @@ impl Validation<'_, '_> {
                     Err(Error::Stopped(_)) => return Ok(None),
                     made => made?,
                 };
-                let (folds, own): (Vec<Option<FoldTraining>>, Vec<Vec<Tally>>) = made.into_iter().unzip();
+                let (folds, own): (Vec<Option<FoldTraining>>, Vec<Vec<LossSums>>) = made.into_iter().unzip();
                 let _ = held.made.set(folds.into_iter().flatten().collect());
                 journal.keep_worth(begun, "choose/full", &own);
                 own

@@ -1,10 +1,10 @@
 //! Searches of one fold: run on its training rows at each λ, evaluated on its held-out rows.
 
-use super::along::{Held, order};
-use super::parting::Part;
+use super::loss_sums::LossSums;
+use super::path_predictions::{Held, order};
 use super::sample::{Fitted, Sample};
-use super::tally::Tally;
-use crate::final_model::Judging;
+use super::split_rule::Part;
+use crate::final_model::PredictionContext;
 use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -16,34 +16,34 @@ use vaglio_core::{
 
 /// Held-out losses of one search path, by size.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Trail {
+pub struct FoldPath {
     /// Loss of the empty subset.
-    pub empty: Tally,
+    pub empty: LossSums,
     /// Sizes that the path reached, in increasing order, with their losses.
-    pub sizes: Vec<(usize, Tally)>,
+    pub sizes: Vec<(usize, LossSums)>,
     /// Models at penalties with their losses, if the path is evaluated at penalties.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    penalties: Vec<(AtPenalty, Tally)>,
-    pub(super) walked: Walked,
+    penalties: Vec<(AtPenalty, LossSums)>,
+    pub(super) walked: EncodedPath,
     /// Losses on the other scale, if targets are mapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) other: Option<Box<Trail>>,
+    pub(super) other: Option<Box<FoldPath>>,
 }
 
 /// Subsets of a path, encoded by the order of features; a subset that is not a prefix is stored in full.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Walked {
+pub(super) struct EncodedPath {
     pub(super) empty: Score,
     allowed: RangeInclusive<usize>,
     /// Size of the last entry, if the path reached its full subset.
     everything: Option<usize>,
     order: Vec<Feature>,
-    entries: Vec<Own>,
+    entries: Vec<EncodedEntry>,
 }
 
 /// One path entry in this encoding.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Own {
+struct EncodedEntry {
     size: usize,
     score: Score,
     fit: EntryFit,
@@ -51,7 +51,7 @@ struct Own {
     subset: Option<Vec<Feature>>,
 }
 
-impl Walked {
+impl EncodedPath {
     fn new(path: Path, candidates: usize) -> Self {
         let everything = path.everything(candidates);
         let order = order_of(&path);
@@ -59,7 +59,7 @@ impl Walked {
             order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect();
         let own = |entry: PathEntry| {
             let is_first = entry.subset.iter().all(|feature| place[feature] < entry.subset.len());
-            Own {
+            EncodedEntry {
                 size: entry.subset.len(),
                 score: entry.score,
                 fit: entry.fit,
@@ -67,11 +67,11 @@ impl Walked {
             }
         };
         let entries = path.entries.into_iter().map(own).collect();
-        Walked { empty: path.empty, allowed: path.allowed, everything, order, entries }
+        EncodedPath { empty: path.empty, allowed: path.allowed, everything, order, entries }
     }
 
     /// Decodes an entry.
-    fn entry(&self, own: &Own) -> PathEntry {
+    fn entry(&self, own: &EncodedEntry) -> PathEntry {
         let subset = own.subset.clone().unwrap_or_else(|| self.order[..own.size].to_vec());
         let mut entry = PathEntry::new(subset, own.score);
         entry.fit = own.fit.clone();
@@ -168,38 +168,38 @@ pub(super) fn most_clusters(tallies: usize) -> u32 {
 pub(super) fn gone_on(
     selector: &ValidSelector,
     (fold, design): (&Fold, &Design),
-    (path, mut before): (Path, Option<Trail>),
-    by: Judging<'_>,
+    (path, mut before): (Path, Option<FoldPath>),
+    by: PredictionContext<'_>,
     as_what: (&dyn Loss, u32),
-) -> Result<Trail> {
+) -> Result<FoldPath> {
     let of = (&fold.fitted.problem, design);
     let Some(judge) = fold.judge else { return followed(selector, of, (path, before), (&fold.held(), by), as_what) };
     let other = before.as_mut().and_then(|trail| trail.other.take()).map(|trail| *trail);
     let other =
         fold.on_scale(judge.other(), |held| followed(selector, of, (path.clone(), other), (held, by), as_what))?;
     let trail = fold.on_scale(judge, |held| followed(selector, of, (path, before), (held, by), as_what))?;
-    Ok(Trail { other: Some(Box::new(other)), ..trail })
+    Ok(FoldPath { other: Some(Box::new(other)), ..trail })
 }
 
 /// Losses of a path on some rows.
 fn followed(
     selector: &ValidSelector,
     (problem, design): (&Problem, &Design),
-    (path, before): (Path, Option<Trail>),
-    (held, by): (&Held<'_>, Judging<'_>),
+    (path, before): (Path, Option<FoldPath>),
+    (held, by): (&Held<'_>, PredictionContext<'_>),
     (loss, most): (&dyn Loss, u32),
-) -> Result<Trail> {
+) -> Result<FoldPath> {
     let at_penalties = path.at_penalties.clone();
     let new: Vec<PathEntry> = match at_penalties.is_empty() {
         true => path.entries.iter().filter(|entry| !before.as_ref().is_some_and(|t| t.has(entry))).cloned().collect(),
         false => at_penalties.iter().map(|at| at.entry.clone()).collect(),
     };
-    let walked = Walked::new(path, design.candidates().len());
+    let walked = EncodedPath::new(path, design.candidates().len());
     let (mut empty, known) = before.map_or((None, Vec::new()), |trail| (Some(trail.empty), trail.sizes));
-    let mut sizes: BTreeMap<usize, Tally> = known.into_iter().collect();
+    let mut sizes: BTreeMap<usize, LossSums> = known.into_iter().collect();
     let mut penalties = Vec::with_capacity(at_penalties.len());
     selector.predictions((problem, design), (&new, walked.empty), held, by, |index, model, predictions| {
-        let tally = held.compare(model, &predictions, |compared| Tally::new(loss, compared, most));
+        let tally = held.compare(model, &predictions, |compared| LossSums::new(loss, compared, most));
         match index {
             None => empty = Some(tally),
             Some(index) if at_penalties.is_empty() => drop(sizes.insert(new[index].subset.len(), tally)),
@@ -207,8 +207,8 @@ fn followed(
         }
         Ok(())
     })?;
-    let empty = empty.unwrap_or_else(Tally::none);
-    Ok(Trail { empty, sizes: sizes.into_iter().collect(), penalties, walked, other: None })
+    let empty = empty.unwrap_or_else(LossSums::none);
+    Ok(FoldPath { empty, sizes: sizes.into_iter().collect(), penalties, walked, other: None })
 }
 
 /// Features of a path in order of entry.
@@ -216,10 +216,10 @@ fn order_of(path: &Path) -> Vec<Feature> {
     order(path.entries.iter().flat_map(|entry| &entry.subset))
 }
 
-impl Trail {
+impl FoldPath {
     /// The path cut at one lasso penalty: a single model that counts as the full subset, or none if the path stopped
     /// before it.
-    pub(crate) fn to_penalty(&self, lambda: f64) -> Trail {
+    pub(crate) fn to_penalty(&self, lambda: f64) -> FoldPath {
         let found = self.penalties.iter().find(|(at, _)| at.lambda == lambda);
         let size = found.map_or(0, |(at, _)| at.entry.subset.len());
         // An impossible size marks a path without a model.
@@ -228,17 +228,17 @@ impl Trail {
         let entries: Vec<PathEntry> = own.iter().map(|(at, _)| at.entry.clone()).collect();
         let mut path = Path::stopped(self.walked.empty, StopReason::Penalty);
         (path.entries, path.allowed) = (entries, only..=only);
-        Trail {
+        FoldPath {
             empty: self.empty.clone(),
             sizes: own.iter().map(|(_, tally)| (size, tally.clone())).collect(),
             penalties: Vec::new(),
-            walked: Walked { everything: found.map(|_| size), ..Walked::new(path, size) },
+            walked: EncodedPath { everything: found.map(|_| size), ..EncodedPath::new(path, size) },
             other: self.other.as_ref().map(|other| Box::new(other.to_penalty(lambda))),
         }
     }
 
     /// Loss of the largest subset of at most `size` features.
-    pub fn at(&self, size: usize) -> &Tally {
+    pub fn at(&self, size: usize) -> &LossSums {
         self.place(size).map_or(&self.empty, |place| &self.sizes[place].1)
     }
 
@@ -278,7 +278,7 @@ impl Trail {
 }
 
 #[cfg(test)]
-impl Trail {
+impl FoldPath {
     /// A path that adds one feature after another up to a size, given the row losses of every size from 0.
     pub(crate) fn from_losses(sizes: usize, losses: impl Fn(usize) -> Vec<f64>) -> Self {
         let tally = |size: usize| {
@@ -286,14 +286,20 @@ impl Trail {
             let predictions = ndarray::Array2::from_shape_fn((1, roots.len()), |(_, row)| roots[row]);
             let targets = ndarray::Array2::zeros((1, roots.len()));
             let (targets, predictions) = (targets.view(), predictions.view());
-            let of = super::tally::Compared { targets, predictions, weights: None, units: None, clusters: None };
-            Tally::new(&vaglio_core::Squared, of, super::tally::EVERY)
+            let of = super::loss_sums::Compared { targets, predictions, weights: None, units: None, clusters: None };
+            LossSums::new(&vaglio_core::Squared, of, super::loss_sums::EVERY)
         };
         let score = Score { loss: 1.0, lambda: None };
         let entry = |size: usize| PathEntry::new((0..size).collect(), score);
         let mut path = Path::stopped(score, vaglio_core::StopReason::Patience);
         (path.entries, path.allowed) = ((1..=sizes).map(entry).collect(), 0..=sizes + 1);
         let sizes = (1..=sizes).map(|size| (size, tally(size))).collect();
-        Trail { empty: tally(0), sizes, penalties: Vec::new(), walked: Walked::new(path, usize::MAX), other: None }
+        FoldPath {
+            empty: tally(0),
+            sizes,
+            penalties: Vec::new(),
+            walked: EncodedPath::new(path, usize::MAX),
+            other: None,
+        }
     }
 }

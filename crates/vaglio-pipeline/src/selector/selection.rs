@@ -58,7 +58,7 @@ pub(super) const UNTRAINED: &str = "the run was stopped while the model of the c
 
 /// Result of a search, before training.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Searched {
+pub struct SearchResult {
     /// The search path.
     pub path: Path,
     pub(crate) engine: Cow<'static, str>,
@@ -71,10 +71,10 @@ pub struct Searched {
     pub(crate) seconds: f64,
 }
 
-impl Searched {
+impl SearchResult {
     /// Empty result of a search that began at `start` and was stopped before its first score.
     pub(crate) fn stopped(reason: StopReason, start: Instant) -> Self {
         let (path, seconds) = (Path::stopped(Score::WORST, reason), start.elapsed().as_secs_f64());
-        Searched { path, engine: "none".into(), approximation: None, alpha: None, has_moments: false, seconds }
+        SearchResult { path, engine: "none".into(), approximation: None, alpha: None, has_moments: false, seconds }
     }
 }

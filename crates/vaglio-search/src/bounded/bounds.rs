@@ -3,7 +3,7 @@
 use super::MOST_COLUMNS;
 use crate::order::Order;
 use vaglio_core::{Feature, Result, Rules, ScoreOfSquares, SquaresBound, SubsetScorer};
-use vaglio_kernels::subsets::{Explored, HeldOut, May, OpenSubtree, SubsetSquares};
+use vaglio_kernels::subsets::{HeldOut, OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
 use vaglio_kernels::{Level, parallel};
 
 /// Nodes of a part of the tree where subsets of some size have no limit.
@@ -52,7 +52,7 @@ impl Bounds {
 
     /// What several subtrees hold, side by side: subsets that are not ruled out, those that leave least over first, and what was
     /// not gone into.
-    pub fn explored(&self, next: &[OpenSubtree], limits: &[f64], rules: Option<&Rules>) -> Explored {
+    pub fn explored(&self, next: &[OpenSubtree], limits: &[f64], rules: Option<&Rules>) -> SearchOutcome {
         // Where nothing is known of a size everything is a candidate.
         let budget = if limits.contains(&f64::INFINITY) { PART_WITHOUT_LIMIT } else { self.squares.part() };
         let may = rules.map(|rules| {
@@ -61,8 +61,8 @@ impl Bounds {
                 rules.may_grow(&fixed, |f| self.columns.binary_search(&f).is_ok_and(|place| free.contains(&place)))
             }
         });
-        let may = may.as_ref().map(|may| may as May<'_>);
-        let mut all = Explored::default();
+        let may = may.as_ref().map(|may| may as PruneTest<'_>);
+        let mut all = SearchOutcome::default();
         for part in parallel::map_slice(next, |open| self.squares.explore(open, limits, budget, may)) {
             all.candidates.extend(part.candidates);
             all.open.extend(part.open);

@@ -10,7 +10,7 @@ mod rows;
 mod thrift;
 
 use super::bytes::FileKind;
-use super::growing::Growing;
+use super::column_builder::ColumnBuilder;
 use super::guard::guarded;
 use super::load::load;
 use super::precision::Singles;
@@ -22,7 +22,7 @@ use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 use bytes::Bytes;
 pub(super) use columns::GrowingColumn;
 use columns::{LESS, plain_type};
-pub(super) use decode::{Hashing, Kept, PARQUET};
+pub(super) use decode::{FileBytes, Hashing, PARQUET};
 pub(super) use footer::{check_codecs, check_footer, check_rows, footer, with_dictionaries};
 use messages::Blocks;
 pub(super) use pages::check_pages;
@@ -39,9 +39,9 @@ use vaglio_core::Result;
 
 /// A Parquet or Arrow file.
 #[derive(Debug)]
-pub(super) struct Stored {
+pub(super) struct ColumnarFile {
     path: PathBuf,
-    kept: Kept,
+    kept: FileBytes,
     /// Minimum number of rows to read, if they are a sample.
     sample: Option<usize>,
     budget: Budget,
@@ -84,14 +84,14 @@ const ASK: usize = 1 << 22;
 /// Rows decoded at a time.
 const BATCH: usize = 1 << 15;
 
-impl Stored {
+impl ColumnarFile {
     /// Reads the metadata of a file in memory.
     ///
     /// # Errors
     /// Fails for a file that is damaged, has no columns or duplicate names, or claims more cells than the memory limit
     /// allows.
     pub fn new(path: &Path, bytes: Vec<u8>, kind: FileKind, budget: Budget) -> Result<Self> {
-        let kept = Kept::Memory(Bytes::from(bytes));
+        let kept = FileBytes::Memory(Bytes::from(bytes));
         guarded(path, || {
             let (format, schema) = match kind {
                 FileKind::Parquet => of_parquet(path, &kept, budget)?,
@@ -103,30 +103,30 @@ impl Stored {
                     (Format::Arrow(blocks), schema)
                 }
             };
-            Stored::with_format(path, kept, budget, format, schema)
+            ColumnarFile::with_format(path, kept, budget, format, schema)
         })
     }
 
     /// Wraps record batches of one schema; messages name them by `path`. They have no hash.
     ///
     /// # Errors
-    /// Fails for a batch of another schema, and like [`Stored::new`].
+    /// Fails for a batch of another schema, and like [`ColumnarFile::new`].
     pub fn from_batches(path: &Path, schema: SchemaRef, batches: Vec<RecordBatch>, budget: Budget) -> Result<Self> {
         if let Some(place) = batches.iter().position(|batch| batch.schema() != schema) {
             return Err(unreadable(path, format!("batch {} has another schema than the table", place + 1)));
         }
-        Stored::with_format(path, Kept::Memory(Bytes::new()), budget, Format::Batches(batches), schema)
+        ColumnarFile::with_format(path, FileBytes::Memory(Bytes::new()), budget, Format::Batches(batches), schema)
     }
 
     /// Reads the metadata of a Parquet file and leaves its columns on disk; `None` for other files.
     ///
     /// # Errors
-    /// Returns the errors of [`Stored::new`].
+    /// Returns the errors of [`ColumnarFile::new`].
     pub fn on_disk(path: &Path, budget: Budget) -> Result<Option<Self>> {
-        let Some(kept) = Kept::on_disk(path, PARQUET)? else { return Ok(None) };
+        let Some(kept) = FileBytes::on_disk(path, PARQUET)? else { return Ok(None) };
         let stored = || {
             let (format, schema) = of_parquet(path, &kept, budget)?;
-            Stored::with_format(path, kept.clone(), budget, format, schema)
+            ColumnarFile::with_format(path, kept.clone(), budget, format, schema)
         };
         guarded(path, stored).map(Some)
     }
@@ -134,14 +134,14 @@ impl Stored {
     /// Samples the first rows of a file.
     ///
     /// # Errors
-    /// Returns the errors of [`Stored::new`].
+    /// Returns the errors of [`ColumnarFile::new`].
     pub fn sampled(path: &Path, kind: FileKind, budget: Budget) -> Result<Self> {
-        let stored = match Stored::on_disk(path, budget)? {
+        let stored = match ColumnarFile::on_disk(path, budget)? {
             Some(stored) => stored,
-            None => Stored::new(path, load(path, budget, DigestKind::default())?.bytes, kind, budget)?,
+            None => ColumnarFile::new(path, load(path, budget, DigestKind::default())?.bytes, kind, budget)?,
         };
         let rows = (SAMPLED / stored.names.len().max(1)).max(LEAST);
-        Ok(Stored { sample: Some(rows), ..stored })
+        Ok(ColumnarFile { sample: Some(rows), ..stored })
     }
 
     /// Number of rows of the file divided by the number read.
@@ -161,7 +161,7 @@ impl Stored {
         }
     }
 
-    fn with_format(path: &Path, kept: Kept, budget: Budget, format: Format, schema: SchemaRef) -> Result<Self> {
+    fn with_format(path: &Path, kept: FileBytes, budget: Budget, format: Format, schema: SchemaRef) -> Result<Self> {
         if schema.fields().is_empty() {
             return Err(unreadable(path, "has no columns"));
         }
@@ -173,7 +173,7 @@ impl Stored {
         let is_index = |name: &&String| name.starts_with("__index_level_") && name.ends_with("__");
         let aside = names.iter().filter(is_index).map(|name| (name.clone(), "it numbers the rows")).collect();
         let (path, singles) = (path.to_owned(), Singles::default());
-        Ok(Stored { path, kept, sample: None, budget, schema, format, names, texts, aside, singles })
+        Ok(ColumnarFile { path, kept, sample: None, budget, schema, format, names, texts, aside, singles })
     }
 
     /// Hash of the file. Cost O(bytes).
@@ -191,7 +191,7 @@ impl Stored {
 
     /// Starts a hash of a file on disk.
     pub fn hashing(&self, kind: DigestKind) -> Option<Hashing> {
-        matches!(self.kept, Kept::Disk(_)).then(|| Hashing::new(&self.kept, &self.path, kind))
+        matches!(self.kept, FileBytes::Disk(_)).then(|| Hashing::new(&self.kept, &self.path, kind))
     }
 
     /// Whether a column holds text by the format.
@@ -203,7 +203,7 @@ impl Stored {
     ///
     /// # Errors
     /// Fails for a damaged file, and for columns that are not numbers, booleans, text or dates.
-    pub fn read(&self, names: &[&str]) -> Result<Vec<Growing>> {
+    pub fn read(&self, names: &[&str]) -> Result<Vec<ColumnBuilder>> {
         let places = places(&self.names);
         let indices: Vec<usize> = names.iter().filter_map(|name| places.get(name).copied()).collect();
         let columns = self.columns(&indices);
@@ -308,7 +308,7 @@ impl Stored {
 }
 
 /// Reads and checks the footer of a Parquet file.
-fn of_parquet(path: &Path, kept: &Kept, budget: Budget) -> Result<(Format, SchemaRef)> {
+fn of_parquet(path: &Path, kept: &FileBytes, budget: Budget) -> Result<(Format, SchemaRef)> {
     let metadata = footer(path, kept)?;
     let rows = check_footer(path, metadata.metadata(), kept.len())?;
     check_pages(path, metadata.metadata(), BufReader::new(kept.from(0)), budget)?;
@@ -318,7 +318,7 @@ fn of_parquet(path: &Path, kept: &Kept, budget: Budget) -> Result<(Format, Schem
 
 /// Reader of the first rows of some columns of a Parquet file.
 fn batches_of(
-    reader: Kept,
+    reader: FileBytes,
     metadata: &ArrowReaderMetadata,
     mask: ProjectionMask,
     most: Option<usize>,

@@ -7,9 +7,9 @@ mod schema;
 mod text;
 
 use super::bytes::check_encoding;
+use super::column_builder::ColumnBuilder;
 use super::fault::fault_error;
-use super::growing::Growing;
-use super::settle::{Settled, settle};
+use super::infer::{Settled, settle};
 use super::source::Notations;
 use super::{Hint, ReadSpec, cell::Rules, unreadable};
 use crate::{ColumnSurvey, Survey};
@@ -46,7 +46,7 @@ impl Batch {
 pub struct BatchReader {
     batches: Batches,
     known: Vec<Known>,
-    gathered: Vec<(String, Option<Growing>)>,
+    gathered: Vec<(String, Option<ColumnBuilder>)>,
     notations: Notations,
     most: usize,
     first: usize,
@@ -118,14 +118,14 @@ impl BatchReader {
     /// Returns the errors of [`super::Source::read`].
     pub fn next_rows(&mut self) -> Result<Option<Batch>> {
         let read = self.batches.file.next(self.most)?;
-        let (first, rows) = (self.first, read.first().map_or(0, Growing::rows));
+        let (first, rows) = (self.first, read.first().map_or(0, ColumnBuilder::rows));
         if rows == 0 {
             self.batches.file.check_end()?;
             return Ok(None);
         }
         self.first += rows;
         let mut read = read.into_iter();
-        let columns: Vec<Growing> = read.by_ref().take(self.known.len()).collect();
+        let columns: Vec<ColumnBuilder> = read.by_ref().take(self.known.len()).collect();
         for ((name, all), more) in self.gathered.iter_mut().zip(read) {
             let is_alike = match all {
                 Some(all) => all.append(more),
@@ -144,7 +144,7 @@ impl BatchReader {
         self.settled(first, columns).map(Some)
     }
 
-    fn settled(&mut self, first: usize, columns: Vec<Growing>) -> Result<Batch> {
+    fn settled(&mut self, first: usize, columns: Vec<ColumnBuilder>) -> Result<Batch> {
         use rayon::prelude::*;
         let mut survey = self.survey();
         let settled: Vec<_> =
@@ -181,7 +181,7 @@ impl BatchReader {
             let Some(column) = column else { continue };
             let is_stored = self.batches.is_typed();
             let hint = match (hint(&name), &column) {
-                (Hint::Auto | Hint::Target | Hint::Label, Growing::Raw(_)) if is_stored => Hint::Stored,
+                (Hint::Auto | Hint::Target | Hint::Label, ColumnBuilder::Raw(_)) if is_stored => Hint::Stored,
                 (hint, _) => hint,
             };
             let rules = self.batches.rules.like(&name, self.notations.get(&name).copied());

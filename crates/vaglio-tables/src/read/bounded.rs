@@ -1,7 +1,7 @@
 //! Limits on the size of a record and a line: more is an unclosed quote, no table, or an attack.
 
 use super::bytes::{FileKind, kind};
-use super::sheet::LONGEST;
+use super::csv_file::LONGEST;
 use super::unreadable;
 use std::io::Read;
 use std::path::Path;

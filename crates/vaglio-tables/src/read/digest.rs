@@ -34,8 +34,13 @@ impl Digest {
     #[cfg(feature = "parquet")]
     pub(super) fn behind(files: Vec<Hashing>, kind: DigestKind) -> Self {
         let digest = Digest(Arc::default());
-        let coming =
-            Coming { files: files.into_iter(), under_way: None, done: Vec::new(), kind, digest: digest.clone() };
+        let coming = BackgroundDigest {
+            files: files.into_iter(),
+            under_way: None,
+            done: Vec::new(),
+            kind,
+            digest: digest.clone(),
+        };
         rayon::spawn(|| coming.step());
         digest
     }
@@ -124,7 +129,7 @@ pub(super) fn written(kind: DigestKind, hashes: &[[u8; 32]]) -> String {
 
 /// Hash computed in small jobs, so that a thread that takes one while waiting returns soon.
 #[cfg(feature = "parquet")]
-struct Coming {
+struct BackgroundDigest {
     files: std::vec::IntoIter<Hashing>,
     under_way: Option<Hashing>,
     done: Vec<[u8; 32]>,
@@ -137,7 +142,7 @@ struct Coming {
 const BLOCKS: usize = 16;
 
 #[cfg(feature = "parquet")]
-impl Coming {
+impl BackgroundDigest {
     fn step(mut self) {
         for _ in 0..BLOCKS {
             match self.block() {

@@ -1,16 +1,16 @@
 //! One file of a table: its header is known, its rows are read on demand.
 
 #[cfg(feature = "parquet")]
-use super::arrow_files::{Hashing, Stored};
+use super::arrow_files::{ColumnarFile, Hashing};
 use super::bytes::{FileKind, is_utf8, text};
 use super::cell::Rules;
+use super::column_builder::{ColumnBuilder, RawColumn};
+use super::csv_file::CsvFile;
 use super::digest::hashed;
-use super::growing::{Growing, RawColumn};
 use super::head::{Head, head};
 use super::load::{Loaded, load};
 use super::paths;
 use super::precision::Singles;
-use super::sheet::Sheet;
 use super::sparse::SparseTable;
 use crate::budget::Budget;
 use crate::{DigestKind, ReadSpec};
@@ -35,26 +35,26 @@ pub(super) struct TableFile {
 
 #[derive(Debug)]
 pub(super) enum Body {
-    Text(Box<Sheet>),
+    Text(Box<CsvFile>),
     Sparse(Box<SparseTable>),
     #[cfg(feature = "parquet")]
-    Stored(Box<Stored>),
+    Stored(Box<ColumnarFile>),
 }
 
 /// Settings, memory limit and hash function for reading files.
 #[derive(Clone, Copy)]
-pub(super) struct How<'s> {
+pub(super) struct ReadOptions<'s> {
     pub spec: &'s ReadSpec,
     pub budget: Budget,
     pub digest: DigestKind,
 }
 
 impl TableFile {
-    pub fn open(path: PathBuf, is_partitioned: bool, how: How<'_>) -> Result<Self> {
-        let How { spec, budget, digest: hash } = how;
+    pub fn open(path: PathBuf, is_partitioned: bool, how: ReadOptions<'_>) -> Result<Self> {
+        let ReadOptions { spec, budget, digest: hash } = how;
         let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
         #[cfg(feature = "parquet")]
-        if let Some(stored) = Stored::on_disk(&path, budget)? {
+        if let Some(stored) = ColumnarFile::on_disk(&path, budget)? {
             return Ok(TableFile { path, body: Body::Stored(Box::new(stored)), fixed, digest: None, times: 1.0 });
         }
         let Loaded { bytes, kind, mut digest } = load(&path, budget, hash)?;
@@ -62,14 +62,14 @@ impl TableFile {
             FileKind::Text => {
                 let is_utf8 = is_utf8(&bytes, spec);
                 digest = digest.or_else(|| (!is_utf8).then(|| hashed(hash, &bytes)));
-                Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec, budget, hash)?))
+                Body::Text(Box::new(CsvFile::new(&path, text(&path, bytes, spec, budget)?, spec, budget, hash)?))
             }
             FileKind::Sparse(format) => {
                 digest = digest.or_else(|| Some(hashed(hash, &bytes)));
                 Body::Sparse(Box::new(SparseTable::new(&path, &bytes, format, how)?))
             }
             #[cfg(feature = "parquet")]
-            kind => Body::Stored(Box::new(Stored::new(&path, bytes, kind, budget)?)),
+            kind => Body::Stored(Box::new(ColumnarFile::new(&path, bytes, kind, budget)?)),
             #[cfg(not(feature = "parquet"))]
             _ => {
                 let message = "this program was built without Parquet and Arrow; convert the file to .csv or build with \
@@ -81,15 +81,16 @@ impl TableFile {
     }
 
     /// Opens the first `most` bytes of a file.
-    pub fn sampled(path: PathBuf, is_partitioned: bool, how: How<'_>, most: u64) -> Result<Self> {
-        let How { spec, budget, digest: hash } = how;
+    pub fn sampled(path: PathBuf, is_partitioned: bool, how: ReadOptions<'_>, most: u64) -> Result<Self> {
+        let ReadOptions { spec, budget, digest: hash } = how;
         let (body, times) = match head(&path, spec, most) {
-            Some(Head::Text(bytes, times)) => {
-                (Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec, budget, hash)?)), times)
-            }
+            Some(Head::Text(bytes, times)) => (
+                Body::Text(Box::new(CsvFile::new(&path, text(&path, bytes, spec, budget)?, spec, budget, hash)?)),
+                times,
+            ),
             #[cfg(feature = "parquet")]
             Some(Head::Stored(kind)) => {
-                let stored = Stored::sampled(&path, kind, budget)?;
+                let stored = ColumnarFile::sampled(&path, kind, budget)?;
                 let times = stored.times();
                 (Body::Stored(Box::new(stored)), times)
             }
@@ -102,10 +103,10 @@ impl TableFile {
     /// Wraps record batches of a program.
     ///
     /// # Errors
-    /// Returns the errors of [`Stored::of_batches`].
+    /// Returns the errors of [`ColumnarFile::of_batches`].
     #[cfg(feature = "parquet")]
     pub fn from_batches(path: PathBuf, schema: SchemaRef, batches: Vec<RecordBatch>, budget: Budget) -> Result<Self> {
-        let stored = Stored::from_batches(&path, schema, batches, budget)?;
+        let stored = ColumnarFile::from_batches(&path, schema, batches, budget)?;
         Ok(TableFile { path, body: Body::Stored(Box::new(stored)), fixed: Vec::new(), digest: None, times: 1.0 })
     }
 
@@ -182,7 +183,7 @@ impl TableFile {
         as_numbers: &[bool],
         rules: &Rules,
         budget: Budget,
-    ) -> Result<(Vec<Growing>, usize)> {
+    ) -> Result<(Vec<ColumnBuilder>, usize)> {
         let fixed = |name: &str| self.fixed.iter().find(|(own, _)| own == name).map(|(_, value)| value);
         let (mut own, mut numbers) = (Vec::new(), Vec::new());
         for (name, as_numbers) in names.iter().zip(as_numbers) {
@@ -202,16 +203,16 @@ impl TableFile {
             #[cfg(feature = "parquet")]
             Body::Stored(stored) => stored.read(&own)?,
         };
-        let rows = read.first().map_or(0, Growing::rows);
+        let rows = read.first().map_or(0, ColumnBuilder::rows);
         let mut read = read.into_iter();
         let column = |name: &&str| match fixed(name) {
             Some(value) => {
                 let value = value.as_deref().unwrap_or_else(|| rules.column(name).missing());
                 let mut column = RawColumn::default();
                 (0..rows).for_each(|_| column.push(value));
-                Growing::Raw(column)
+                ColumnBuilder::Raw(column)
             }
-            None => read.next().unwrap_or(Growing::Raw(RawColumn::default())),
+            None => read.next().unwrap_or(ColumnBuilder::Raw(RawColumn::default())),
         };
         Ok((names.iter().map(column).collect(), rows))
     }

@@ -2,15 +2,15 @@
 
 #[cfg(feature = "parquet")]
 use super::arrow_files::Hashing;
-use super::beside::{FileBeside, IS_BESIDE};
 use super::bytes::check_encoding;
 use super::cell::Rules;
+use super::column_builder::ColumnBuilder;
 use super::digest::{Digest, written};
 use super::fault::{Fault, fault_error};
-use super::growing::Growing;
 use super::head::share;
-use super::parts::{Body, How, TableFile};
-use super::settle::{Hint, Settled, settle};
+use super::infer::{Hint, Settled, settle};
+use super::parts::{Body, ReadOptions, TableFile};
+use super::side_file::{IS_BESIDE, SideFile};
 use super::{ColumnFilter, paths, unreadable};
 use crate::budget::Budget;
 use crate::{ColumnSurvey, DigestKind, Notation, ReadSpec, Survey};
@@ -33,7 +33,7 @@ pub struct Source {
     budget: Budget,
     digest: DigestKind,
     /// A file with additional columns for the rows, such as targets.
-    beside: Option<FileBeside>,
+    beside: Option<SideFile>,
 }
 
 /// Columns to read, and what is known of them.
@@ -73,7 +73,7 @@ impl Source {
     /// # Errors
     /// Returns the errors of [`Source::open`].
     pub fn open_within(paths: &[PathBuf], spec: &ReadSpec, budget: Budget, digest: DigestKind) -> Result<Self> {
-        Source::opened(paths, How { spec, budget, digest }, false)
+        Source::opened(paths, ReadOptions { spec, budget, digest }, false)
     }
 
     /// Like [`Source::open`], but opens a sample of large files: their header, an estimate of the number of rows, and
@@ -82,11 +82,11 @@ impl Source {
     /// # Errors
     /// Returns the errors of [`Source::open`].
     pub fn open_sample(paths: &[PathBuf], spec: &ReadSpec, budget: Budget) -> Result<Self> {
-        Source::opened(paths, How { spec, budget, digest: DigestKind::default() }, true)
+        Source::opened(paths, ReadOptions { spec, budget, digest: DigestKind::default() }, true)
     }
 
-    fn opened(paths: &[PathBuf], how: How<'_>, is_sample: bool) -> Result<Self> {
-        let How { spec, budget, digest } = how;
+    fn opened(paths: &[PathBuf], how: ReadOptions<'_>, is_sample: bool) -> Result<Self> {
+        let ReadOptions { spec, budget, digest } = how;
         check_encoding(spec)?;
         let files = paths::all_files(paths)?;
         let only: Vec<PathBuf> = files.iter().map(|(file, _)| file.clone()).collect();
@@ -134,8 +134,8 @@ impl Source {
     /// # Errors
     /// Returns the errors of [`Source::open`].
     pub fn with_beside(mut self, path: &Path) -> Result<Self> {
-        let how = How { spec: &self.spec, budget: self.budget, digest: self.digest };
-        let beside = FileBeside::open(path, how, &self.names)?;
+        let how = ReadOptions { spec: &self.spec, budget: self.budget, digest: self.digest };
+        let beside = SideFile::open(path, how, &self.names)?;
         for (_, shown) in beside.names() {
             self.names.push(shown.clone());
             self.aside.push((shown.clone(), IS_BESIDE));
@@ -146,7 +146,7 @@ impl Source {
 
     /// Columns of the additional file: their names there, and in the table.
     pub fn names_beside(&self) -> &[(String, String)] {
-        self.beside.as_ref().map_or(&[], FileBeside::names)
+        self.beside.as_ref().map_or(&[], SideFile::names)
     }
 
     /// Wraps Arrow batches of one schema, read like an Arrow file. Messages call the table `name`; it has no hash. Cost
@@ -201,7 +201,7 @@ impl Source {
     /// # Errors
     /// Fails if a Parquet file cannot be read or was modified since it was opened.
     pub fn digest(&self) -> Result<String> {
-        let all: Vec<&TableFile> = self.parts.iter().chain(self.beside.as_ref().map(FileBeside::file)).collect();
+        let all: Vec<&TableFile> = self.parts.iter().chain(self.beside.as_ref().map(SideFile::file)).collect();
         let hashes: Result<Vec<[u8; 32]>> = all.par_iter().map(|part| part.digest(self.digest)).collect();
         Ok(written(self.digest, &hashes?))
     }
@@ -226,7 +226,7 @@ impl Source {
     /// Starts hashes of all files, if all are on disk.
     #[cfg(feature = "parquet")]
     pub(super) fn hashings(&self) -> Option<Vec<Hashing>> {
-        let all = self.parts.iter().chain(self.beside.as_ref().map(FileBeside::file));
+        let all = self.parts.iter().chain(self.beside.as_ref().map(SideFile::file));
         all.map(|part| part.hashing(self.digest)).collect()
     }
 
@@ -306,8 +306,8 @@ impl Source {
     }
 
     /// Rejects text columns whose separate strings would exceed the memory limit.
-    fn check_texts(&self, columns: &[Growing]) -> Result<()> {
-        let bytes: f64 = columns.iter().map(Growing::bytes_as_text).sum();
+    fn check_texts(&self, columns: &[ColumnBuilder]) -> Result<()> {
+        let bytes: f64 = columns.iter().map(ColumnBuilder::bytes_as_text).sum();
         let remedy = "leave columns out by data.exclude, or raise the limit";
         self.budget.need(bytes, "columns of text, each cell by itself,", remedy)
     }
@@ -360,7 +360,7 @@ impl Source {
     }
 
     /// Concatenates the columns of all files, with each file's number of rows.
-    fn grow(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Result<(Vec<Growing>, RowsOfFiles)> {
+    fn grow(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
         match &self.beside {
             None => self.grow_parts(names, as_numbers, rules),
             Some(beside) => beside.grow((names, as_numbers), rules, self.budget, |names, as_numbers| {
@@ -369,7 +369,12 @@ impl Source {
         }
     }
 
-    fn grow_parts(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Result<(Vec<Growing>, RowsOfFiles)> {
+    fn grow_parts(
+        &self,
+        names: &[&str],
+        as_numbers: &[bool],
+        rules: &Rules,
+    ) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
         let (mut all, mut files) = (Vec::new(), RowsOfFiles::new());
         for part in &self.parts {
             let (columns, rows) = part.read(names, as_numbers, rules, self.budget)?;

@@ -13,8 +13,8 @@ mod svmlight;
 mod tests;
 
 use super::cell::Rules;
-use super::growing::{Growing, NumberColumn, RawColumn};
-use super::parts::How;
+use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
+use super::parts::ReadOptions;
 use super::{places, system, unreadable};
 use crate::budget::Budget;
 use std::path::Path;
@@ -67,7 +67,7 @@ impl SparseTable {
     ///
     /// # Errors
     /// [`Error::Unreadable`] with the line or part of the file at fault; [`Error::NonFinite`] for infinities.
-    pub fn new(path: &Path, bytes: &[u8], format: SparseFormat, how: How<'_>) -> Result<Self> {
+    pub fn new(path: &Path, bytes: &[u8], format: SparseFormat, how: ReadOptions<'_>) -> Result<Self> {
         let budget = how.budget;
         match format {
             SparseFormat::Svmlight => svmlight::read(path, bytes, how.spec.first_index, budget),
@@ -113,18 +113,18 @@ impl SparseTable {
     }
 
     /// Reads the columns of these names. Text columns are read as numbers while their cells are numbers.
-    pub fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Vec<Growing> {
+    pub fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Vec<ColumnBuilder> {
         let places = places(&self.names);
         let column = |(name, as_numbers): (&&str, &bool)| match places.get(name) {
             Some(&place) if place < self.columns.len() => as_growing(&self.columns[place]),
             Some(&place) => {
-                let empty = || Growing::Raw(RawColumn::default());
-                let mut column = if *as_numbers { Growing::Numbers(NumberColumn::default()) } else { empty() };
+                let empty = || ColumnBuilder::Raw(RawColumn::default());
+                let mut column = if *as_numbers { ColumnBuilder::Numbers(NumberColumn::default()) } else { empty() };
                 let rules = rules.column(name);
                 self.written[place - self.columns.len()].cells().for_each(|cell| column.push(cell, rules));
                 column
             }
-            None => Growing::Sparse(SparseNumbers::new(self.rows, Vec::new(), Vec::new())),
+            None => ColumnBuilder::Sparse(SparseNumbers::new(self.rows, Vec::new(), Vec::new())),
         };
         names.iter().zip(as_numbers).map(column).collect()
     }
@@ -151,17 +151,17 @@ fn warn_of_base(path: &Path) {
 }
 
 /// Column of numbers; with missing cells it becomes dense.
-fn as_growing(column: &SparseNumbers) -> Growing {
+fn as_growing(column: &SparseNumbers) -> ColumnBuilder {
     let mut is_whole = true;
     column.view().for_each(|_, value| is_whole &= !value.is_nan());
     if is_whole {
-        return Growing::Sparse(column.clone());
+        return ColumnBuilder::Sparse(column.clone());
     }
     let mut all = NumberColumn::default();
     for value in column.view().to_vec() {
         if value.is_nan() { all.push_missing("nan") } else { all.push(value) }
     }
-    Growing::Numbers(all)
+    ColumnBuilder::Numbers(all)
 }
 
 /// Name of a column by its number.

@@ -9,7 +9,7 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{
-    CommonLevels, FactorRows, Landmarks, LevelColumn, TOGETHER, ThinFactor, WholeKernel, gaussian, standardized,
+    CommonLevels, FactorRows, FullKernel, Landmarks, LevelColumn, TOGETHER, ThinFactor, gaussian, standardized,
 };
 use vaglio_kernels::parallel;
 
@@ -177,7 +177,7 @@ impl Kernels {
     }
 
     /// Like [`Kernels::along`], but with a full-rank matrix, by factors of some columns at a time.
-    fn beside(&self, whole: &WholeKernel<'_>, columns: &[OnceLock<Option<LevelColumn>>]) -> Result<(Vec<f64>, f64)> {
+    fn beside(&self, whole: &FullKernel<'_>, columns: &[OnceLock<Option<LevelColumn>>]) -> Result<(Vec<f64>, f64)> {
         let factor = |column: &OnceLock<Option<LevelColumn>>| {
             let factor = made(column).map_or_else(ThinFactor::default, |c| c.factor(self.level, &self.shares));
             if self.nhsic.normalize { factor.normalized(self.level) } else { factor }

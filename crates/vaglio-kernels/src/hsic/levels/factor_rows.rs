@@ -2,17 +2,17 @@
 
 use super::{LevelColumn, MOST, WHOLE};
 use crate::Level;
-use crate::eight::Eight;
+use crate::eight::SimdF64x8;
 use crate::hsic::ThinFactor;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use pulp::{Simd, WithSimd};
 
 /// P = P^{½}F of a centered kernel matrix F·Fᵀ, row by row in strips of up to 24 columns.
 #[derive(Debug, Default)]
 pub struct FactorRows(Vec<Strip>);
 
-type Chunk = [f64; Wide::WIDTH];
-type SingleChunk = [f32; Wide::WIDTH];
+type Chunk = [f64; F64x8::WIDTH];
+type SingleChunk = [f32; F64x8::WIDTH];
 
 /// Up to three chunks of each row.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ struct StripRows<const N: usize> {
 }
 
 /// Maximum columns of a strip.
-const WIDEST: usize = 3 * Wide::WIDTH;
+const WIDEST: usize = 3 * F64x8::WIDTH;
 /// Rows per tile: they and the sums stay in the second-level cache.
 const ROWS: usize = 1024;
 /// Tiles summed in single precision before their sums are added to doubles.
@@ -71,7 +71,7 @@ impl FactorRows {
 
 impl Strip {
     fn new(columns: &[Vec<f64>]) -> Self {
-        match columns.len().div_ceil(Wide::WIDTH) {
+        match columns.len().div_ceil(F64x8::WIDTH) {
             1 => Strip::One(StripRows::new(columns)),
             2 => Strip::Two(StripRows::new(columns)),
             _ => Strip::Three(StripRows::new(columns)),
@@ -81,9 +81,9 @@ impl Strip {
 
 impl<const N: usize> StripRows<N> {
     fn new(columns: &[Vec<f64>]) -> Self {
-        let mut double = vec![[[0.0; Wide::WIDTH]; N]; columns[0].len()];
+        let mut double = vec![[[0.0; F64x8::WIDTH]; N]; columns[0].len()];
         for (k, column) in columns.iter().enumerate() {
-            let (chunk, lane) = (k / Wide::WIDTH, k % Wide::WIDTH);
+            let (chunk, lane) = (k / F64x8::WIDTH, k % F64x8::WIDTH);
             double.iter_mut().zip(column).for_each(|(row, v)| row[chunk][lane] = *v);
         }
         let single = double.iter().map(|row| row.map(|chunk| chunk.map(|v| v as f32))).collect();
@@ -94,9 +94,9 @@ impl<const N: usize> StripRows<N> {
 /// Adds ‖F_kᵀZ_kᵀP‖² of each column for a strip of P.
 fn pass<const N: usize>(level: Level, rows: &StripRows<N>, columns: &[&LevelColumn], products: &mut [f64]) {
     let count = rows.double.len();
-    let mut all = vec![([[[0.0; Wide::WIDTH]; N]; MOST + 1], SinglePrecision::new()); columns.len().min(SIDE_BY_SIDE)];
+    let mut all = vec![([[[0.0; F64x8::WIDTH]; N]; MOST + 1], SinglePrecision::new()); columns.len().min(SIDE_BY_SIDE)];
     for (columns, products) in columns.chunks(SIDE_BY_SIDE).zip(products.chunks_mut(SIDE_BY_SIDE)) {
-        all.iter_mut().for_each(|(sums, _)| sums.fill([[0.0; Wide::WIDTH]; N]));
+        all.iter_mut().for_each(|(sums, _)| sums.fill([[0.0; F64x8::WIDTH]; N]));
         for (tile, first) in (0..count).step_by(ROWS).enumerate() {
             let at = first..count.min(first + ROWS);
             let is_full = (tile + 1).is_multiple_of(SINGLE_TILES) || at.end == count;
@@ -135,7 +135,7 @@ struct LevelSums<const N: usize> {
 }
 
 impl<const N: usize> LevelSums<N> {
-    const ZERO: Self = LevelSums { rows: [[0.0; Wide::WIDTH]; N], weighted: [[0.0; Wide::WIDTH]; N] };
+    const ZERO: Self = LevelSums { rows: [[0.0; F64x8::WIDTH]; N], weighted: [[0.0; F64x8::WIDTH]; N] };
 }
 
 impl<const N: usize> SinglePrecision<N> {
@@ -166,7 +166,7 @@ fn scatter<const N: usize>(rows: &[[SingleChunk; N]], places: &[u8], weights: &[
         // Copies: the compiler does not know that rows and sums are disjoint, and would not vectorize otherwise.
         let (LevelSums { rows: mut own, mut weighted }, row, weight) = (*sums, *row, f32::from(weight));
         for k in 0..N {
-            for lane in 0..Wide::WIDTH {
+            for lane in 0..F64x8::WIDTH {
                 own[k][lane] += row[k][lane];
                 weighted[k][lane] += weight * row[k][lane];
             }
@@ -190,7 +190,7 @@ impl<const N: usize> WithSimd for ScatterExact<'_, N> {
         for (row, &place) in rows.iter().zip(places) {
             let sums = &mut sums[usize::from(place)];
             for (sum, chunk) in sums.iter_mut().zip(row) {
-                (Eight::load(simd, sum) + Eight::load(simd, chunk)).store(sum);
+                (SimdF64x8::load(simd, sum) + SimdF64x8::load(simd, chunk)).store(sum);
             }
         }
     }
@@ -210,17 +210,17 @@ impl<const N: usize> WithSimd for Squares<'_, N> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> f64 {
         let Squares { column: LevelColumn { grid, .. }, sums } = self;
-        let mut total = Eight::splat(simd, 0.0);
+        let mut total = SimdF64x8::splat(simd, 0.0);
         for first in (0..grid.rank).step_by(SIDE) {
-            let mut products = [[Eight::splat(simd, 0.0); N]; SIDE];
+            let mut products = [[SimdF64x8::splat(simd, 0.0); N]; SIDE];
             let columns = SIDE.min(grid.rank - first);
             for (factor, sums) in grid.factor.chunks_exact(grid.rank).zip(sums) {
                 let mut entries = [0.0; SIDE];
                 entries[..columns].copy_from_slice(&factor[first..first + columns]);
                 for (products, entry) in products.iter_mut().zip(entries) {
-                    let entry = Eight::splat(simd, entry);
+                    let entry = SimdF64x8::splat(simd, entry);
                     for (product, sum) in products.iter_mut().zip(sums) {
-                        *product = *product + entry * Eight::load(simd, sum);
+                        *product = *product + entry * SimdF64x8::load(simd, sum);
                     }
                 }
             }

@@ -4,7 +4,7 @@
 
 use crate::Level;
 use crate::sums::TILE;
-use crate::wide::Wide;
+use crate::wide::F64x8;
 use pulp::NullaryFnOnce;
 
 /// Σ_j a_j b_j of each fold; fold k has the rows from `starts[k]` to `starts[k + 1]`. Cost O(m).
@@ -70,13 +70,13 @@ pub(super) fn with_each(level: Level, x: &[f64], all: &[f64]) -> Vec<f64> {
 /// Products with N vectors, each in the order of `along`, whatever N.
 #[inline(always)]
 fn together<const N: usize>(x: &[f64], all: [&[f64]; N]) -> [f64; N] {
-    let mut sums = [Wide::ZERO; N];
+    let mut sums = [F64x8::ZERO; N];
     let (chunks, rest) = x.as_chunks();
     let parts = all.map(|a| a[..x.len()].as_chunks());
     for (at, x) in chunks.iter().enumerate() {
-        let x = Wide::load(x);
+        let x = F64x8::load(x);
         for (sum, (a, _)) in sums.iter_mut().zip(&parts) {
-            *sum = *sum + x * Wide::load(&a[at]);
+            *sum = *sum + x * F64x8::load(&a[at]);
         }
     }
     for (l, x) in rest.iter().enumerate() {
@@ -140,7 +140,7 @@ impl<const UPDATE: bool, const TRY: bool> NullaryFnOnce for Pass<'_, UPDATE, TRY
         let Pass { column: ColumnState { starts, e, sigma, q }, entering, mut steps, r } = self;
         let folds = sigma.len();
         let outputs = q.len() / folds.max(1);
-        let mut sums = Wide::ZERO;
+        let mut sums = F64x8::ZERO;
         for fold in 0..folds {
             let (start, end) = (starts[fold], starts[fold + 1]);
             let (e, mut b, mut step) = (&mut e[start..end], [].as_slice(), 0.0);
@@ -167,11 +167,11 @@ impl<const UPDATE: bool, const TRY: bool> NullaryFnOnce for Pass<'_, UPDATE, TRY
 
 #[inline(always)]
 fn along(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = Wide::ZERO;
+    let mut sums = F64x8::ZERO;
     let (chunks, rest) = a.as_chunks();
     let (b, b_rest) = b[..a.len()].as_chunks();
     for (a, b) in chunks.iter().zip(b) {
-        sums = sums + Wide::load(a) * Wide::load(b);
+        sums = sums + F64x8::load(a) * F64x8::load(b);
     }
     for (l, (a, b)) in rest.iter().zip(b_rest).enumerate() {
         sums.update(l, |sum| sum + a * b);
@@ -180,23 +180,30 @@ fn along(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[inline(always)]
-fn visit<const UPDATE: bool, const TRY: bool>(e: &mut [f64], step: f64, b: &[f64], r: &[f64], f: f64, sums: &mut Wide) {
+fn visit<const UPDATE: bool, const TRY: bool>(
+    e: &mut [f64],
+    step: f64,
+    b: &[f64],
+    r: &[f64],
+    f: f64,
+    sums: &mut F64x8,
+) {
     let rows = e.len();
     if !TRY {
         // Written in eights, this would compile to gathers.
         return e.iter_mut().zip(b).for_each(|(e, b)| *e -= step * b);
     }
-    let (e, e_rest) = e.as_chunks_mut::<{ Wide::WIDTH }>();
+    let (e, e_rest) = e.as_chunks_mut::<{ F64x8::WIDTH }>();
     let (b, b_rest) = b[..if UPDATE { rows } else { 0 }].as_chunks();
     let (r, r_rest) = r[..rows].as_chunks();
-    let (wide_step, wide_f) = (Wide::splat(step), Wide::splat(f));
+    let (wide_step, wide_f) = (F64x8::splat(step), F64x8::splat(f));
     for j in 0..e.len() {
-        let mut x = Wide::load(&e[j]);
+        let mut x = F64x8::load(&e[j]);
         if UPDATE {
-            x = x - wide_step * Wide::load(&b[j]);
+            x = x - wide_step * F64x8::load(&b[j]);
             x.store(&mut e[j]);
         }
-        let error = Wide::load(&r[j]) - wide_f * x;
+        let error = F64x8::load(&r[j]) - wide_f * x;
         *sums = *sums + error * error;
     }
     for (l, e) in e_rest.iter_mut().enumerate() {

@@ -28,7 +28,7 @@ pub struct Predicted {
 }
 
 /// Scale of a numeric column after maps.
-pub struct Scaled {
+pub struct ColumnScale {
     /// Source column in the data; `None` if the values depend on no column.
     pub source: Option<String>,
     /// Number that the values were divided by.
@@ -37,7 +37,7 @@ pub struct Scaled {
 
 /// Source and scale of the column named `name` after all maps. If some map did more than shift and divide, returns the
 /// index of the last such map; if that map made a code, also the divisor applied to it afterwards.
-pub fn scaled(maps: &[Box<dyn FittedMap>], name: &str) -> std::result::Result<Scaled, (usize, Option<f64>)> {
+pub fn scaled(maps: &[Box<dyn FittedMap>], name: &str) -> std::result::Result<ColumnScale, (usize, Option<f64>)> {
     let (mut name, mut divisor) = (name.to_owned(), 1.0);
     for (place, map) in maps.iter().enumerate().rev() {
         let Some(by) = map.divisor(&name) else {
@@ -45,12 +45,12 @@ pub fn scaled(maps: &[Box<dyn FittedMap>], name: &str) -> std::result::Result<Sc
         };
         divisor *= by;
         match &map.sources(&name)[..] {
-            [] => return Ok(Scaled { source: None, divisor }),
+            [] => return Ok(ColumnScale { source: None, divisor }),
             [source] => name.clone_from(source),
             _ => return Err((place, None)),
         }
     }
-    Ok(Scaled { source: Some(name), divisor })
+    Ok(ColumnScale { source: Some(name), divisor })
 }
 
 /// Reduces fitted maps to those that make these columns.

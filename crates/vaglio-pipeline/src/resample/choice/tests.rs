@@ -6,7 +6,7 @@ use super::*;
 use crate::criteria::Loo;
 use crate::learners::Rls;
 use crate::resample::by_hand;
-use crate::resample::parting::Parting;
+use crate::resample::split_rule::SplitRule;
 use crate::search::{All, Backward, Greedy, Search};
 use crate::selector::Selector;
 use linfa::ParamGuard;
@@ -36,7 +36,7 @@ fn problem() -> Problem {
     Problem::new(all, names, targets, vec!["y".into()], Task::Regression).unwrap()
 }
 
-fn picked(search: impl Into<Search>, lambdas: &[f64]) -> Picked {
+fn picked(search: impl Into<Search>, lambdas: &[f64]) -> ChosenSearch {
     let lambda: Lambda = serde_json::from_value(serde_json::json!({ "values": lambdas })).unwrap();
     let learner = Rls { lambda, ..Rls::default() };
     let selector = Selector::params(Loo::default(), search, learner).seed(4).check().unwrap();
@@ -51,12 +51,12 @@ fn picked(search: impl Into<Search>, lambdas: &[f64]) -> Picked {
 fn expected(lambda: f64) -> f64 {
     let (columns, y) = columns();
     let assignment = Sample::plain(problem(), false).fold_assignment();
-    let parts = Parting::Folds(assignment, 5).parts(&Sample::plain(problem(), false), stream(4, 1, 0)).unwrap();
+    let parts = SplitRule::Folds(assignment, 5).parts(&Sample::plain(problem(), false), stream(4, 1, 0)).unwrap();
     by_hand::held_out(&columns, &y, &parts, lambda)
 }
 
 /// The delivered entry exists, and the figures are those of its size.
-fn carries_its_own(picked: &Picked) {
+fn carries_its_own(picked: &ChosenSearch) {
     let (path, chosen) = (&picked.searched.path, &picked.chosen);
     let entry = path.result().unwrap();
     assert_eq!(entry.subset.len(), chosen.size);

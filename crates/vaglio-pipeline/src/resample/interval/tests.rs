@@ -1,19 +1,19 @@
 //! Intervals agree with plain loops.
 
 use super::*;
-use crate::resample::tally::{Compared, EVERY};
+use crate::resample::loss_sums::{Compared, EVERY};
 use ndarray::Array2;
 use vaglio_core::Squared;
 use vaglio_testkit::Random;
 
 /// Rows numbered from `first`, each a cluster of its own.
-fn tally(first: u32, losses: &[f64]) -> Tally {
+fn tally(first: u32, losses: &[f64]) -> LossSums {
     let predictions = Array2::from_shape_fn((1, losses.len()), |(_, row)| losses[row].sqrt());
     let targets = Array2::zeros((1, losses.len()));
     let (targets, predictions) = (targets.view(), predictions.view());
     let clusters: Vec<u32> = (first..).take(losses.len()).collect();
     let clusters = Some(&clusters[..]);
-    Tally::new(&Squared, Compared { targets, predictions, weights: None, units: None, clusters }, EVERY)
+    LossSums::new(&Squared, Compared { targets, predictions, weights: None, units: None, clusters }, EVERY)
 }
 
 fn mean(of: &[f64]) -> f64 {
@@ -27,7 +27,7 @@ fn losses() -> Vec<Vec<f64>> {
     [1.0, 4.0, 1.0, 9.0].map(&mut fold).into()
 }
 
-fn tallies(losses: &[Vec<f64>]) -> Vec<Tally> {
+fn tallies(losses: &[Vec<f64>]) -> Vec<LossSums> {
     (0..).step_by(6).zip(losses).map(|(first, losses)| tally(first, losses)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::{FoldTraining, HeldWalk, Lockstep, Reached, said_of_fold, taken};
 use crate::resample::pool::repeated;
-use crate::resample::walks::Trail;
+use crate::resample::walks::FoldPath;
 use std::sync::Mutex;
 use vaglio_core::{Error, Result};
 
@@ -14,12 +14,12 @@ impl Lockstep<'_, '_> {
         (lambdas, places): (&[Option<f64>], &[usize]),
         active: &[usize],
         until: Option<usize>,
-        trails: &mut [Vec<Option<Trail>>],
+        trails: &mut [Vec<Option<FoldPath>>],
         most: u32,
     ) -> Result<Option<Reached>> {
         let count = self.folds.count();
         let begin = |fold: usize| Mutex::new(Some(active.iter().map(|&at| trails[at][fold].take()).collect()));
-        let before: Vec<Mutex<Option<Vec<Option<Trail>>>>> = (0..count).map(begin).collect();
+        let before: Vec<Mutex<Option<Vec<Option<FoldPath>>>>> = (0..count).map(begin).collect();
         let reached = repeated(&self.selector.room, count, |fold| {
             let before = taken(&before[fold]).unwrap_or_default();
             self.folds.with(fold, |of| self.fold_anew((fold, of), (lambdas, places), (active, before), until, most))
@@ -35,10 +35,10 @@ impl Lockstep<'_, '_> {
         &self,
         (fold, of): (usize, &FoldTraining),
         (lambdas, places): (&[Option<f64>], &[usize]),
-        (active, before): (&[usize], Vec<Option<Trail>>),
+        (active, before): (&[usize], Vec<Option<FoldPath>>),
         until: Option<usize>,
         most: u32,
-    ) -> Result<Option<(Vec<Trail>, Vec<bool>)>> {
+    ) -> Result<Option<(Vec<FoldPath>, Vec<bool>)>> {
         let (mut designs, mut gone, mut paused) = (Vec::new(), Vec::new(), Vec::new());
         for (&at, before) in active.iter().zip(before) {
             let walked = || {

@@ -1,8 +1,8 @@
 //! Early stopping of searches at checkpoints.
 
-use super::{Lockstep, OfLambda, Reached};
-use crate::resample::table::Matched;
-use crate::resample::walks::Trail;
+use super::{LambdaPaths, Lockstep, Reached};
+use crate::resample::table::PooledFolds;
+use crate::resample::walks::FoldPath;
 use vaglio_core::{Loss, Result};
 
 /// Standard errors above the lowest loss at which a λ is abandoned.
@@ -14,8 +14,8 @@ pub(super) fn next(checkpoint: usize) -> usize {
 /// Searches of all folds at some λ that run together.
 pub(super) struct Group {
     /// Losses of the active searches, by λ and fold.
-    pub trails: Vec<Vec<Option<Trail>>>,
-    pub done: Vec<Option<OfLambda>>,
+    pub trails: Vec<Vec<Option<FoldPath>>>,
+    pub done: Vec<Option<LambdaPaths>>,
     /// Index of each λ among all.
     pub places: Vec<usize>,
 }
@@ -36,7 +36,7 @@ impl Lockstep<'_, '_> {
         &self,
         of_group: &mut Group,
         (Reached { trails: of_folds, paused }, checkpoint): (Reached, usize),
-        others: &[&OfLambda],
+        others: &[&LambdaPaths],
     ) -> Result<Vec<usize>> {
         let active = of_group.active();
         let Group { trails, done, places: among } = of_group;
@@ -44,8 +44,8 @@ impl Lockstep<'_, '_> {
             active.iter().zip(own).for_each(|(&at, trail)| trails[at][fold] = Some(trail));
         }
         let taken = |&at: &usize| std::mem::take(&mut trails[at]).into_iter().flatten().collect();
-        let whole: Vec<Vec<Trail>> = active.iter().map(taken).collect();
-        let matched = |trails| Matched::new(trails, self.of);
+        let whole: Vec<Vec<FoldPath>> = active.iter().map(taken).collect();
+        let matched = |trails| PooledFolds::new(trails, self.of);
         let own: Vec<_> = whole.iter().zip(&paused).map(|(own, is_paused)| (matched(own), *is_paused)).collect();
         let ended = others.iter().copied().chain(done.iter().flatten()).map(|walks| walks.matched(self.of));
         let ends = ends(self.loss, self.patience, &own, &ended.collect::<Vec<_>>(), checkpoint)?;
@@ -55,7 +55,7 @@ impl Lockstep<'_, '_> {
                 trails[at] = own.into_iter().map(Some).collect();
                 continue;
             }
-            done[at] = Some(OfLambda { trails: own, end: is_paused.then_some(checkpoint), whole: None });
+            done[at] = Some(LambdaPaths { trails: own, end: is_paused.then_some(checkpoint), whole: None });
             (0..self.folds.count()).for_each(|fold| self.end(fold, among[at]));
             places.push(at);
         }
@@ -67,17 +67,17 @@ impl Lockstep<'_, '_> {
 pub(super) fn ends(
     loss: &dyn Loss,
     patience: Option<usize>,
-    active: &[(Matched<'_>, bool)],
-    ended: &[Matched<'_>],
+    active: &[(PooledFolds<'_>, bool)],
+    ended: &[PooledFolds<'_>],
     checkpoint: usize,
 ) -> Result<Vec<bool>> {
     let Some(patience) = patience else { return Ok(vec![true; active.len()]) };
-    let all: Vec<&Matched<'_>> = active.iter().map(|(matched, _)| matched).chain(ended).collect();
+    let all: Vec<&PooledFolds<'_>> = active.iter().map(|(matched, _)| matched).chain(ended).collect();
     let lowest = all.iter().map(|matched| matched.lowest(loss, checkpoint));
     let lowest: Vec<Option<(usize, f64)>> = lowest.collect::<Result<_>>()?;
     let known = lowest.iter().zip(&all).filter_map(|(lowest, matched)| lowest.map(|lowest| (lowest, *matched)));
     let best = known.min_by(|((_, a), _), ((_, b), _)| a.total_cmp(b));
-    let ends = |((matched, is_paused), lowest): (&(Matched<'_>, bool), &Option<(usize, f64)>)| {
+    let ends = |((matched, is_paused), lowest): (&(PooledFolds<'_>, bool), &Option<(usize, f64)>)| {
         let (Some((size, own)), Some(((of_best, least), best))) = (*lowest, best) else { return !is_paused };
         let is_hopeless = || {
             let error = matched.difference(loss, size, (best, of_best));

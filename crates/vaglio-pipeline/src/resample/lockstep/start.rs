@@ -1,19 +1,19 @@
 //! State of a fold's searches at the first checkpoint, which does not depend on other folds.
 
 use super::Reached;
-use crate::resample::tally::Tally;
-use crate::resample::walks::Trail;
+use crate::resample::loss_sums::LossSums;
+use crate::resample::walks::FoldPath;
 use serde::{Deserialize, Serialize};
 
 /// Searches of a fold up to the first checkpoint. Most runs choose a smaller size, and end there.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::resample) struct FoldStart {
     /// Losses of all columns at some λ.
-    pub full: Vec<Tally>,
+    pub full: Vec<LossSums>,
     /// Number of λ searched together, and number of clusters kept per loss sum.
     pub extent: (usize, u32),
     /// Losses of the path at every λ, and whether its search can continue.
-    pub walks: Vec<(Trail, bool)>,
+    pub walks: Vec<(FoldPath, bool)>,
 }
 
 impl Reached {

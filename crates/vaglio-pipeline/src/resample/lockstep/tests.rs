@@ -6,8 +6,8 @@ use super::ends::ends;
 use super::*;
 use crate::criteria::Loo;
 use crate::learners::Rls;
-use crate::resample::room::Room;
-use crate::resample::{Picked, Sample, select};
+use crate::resample::memory_slots::MemorySlots;
+use crate::resample::{ChosenSearch, Sample, select};
 use crate::search::{Backward, Floating, Greedy, Search};
 use crate::selector::{Selector, ValidSelector};
 use linfa::ParamGuard;
@@ -26,8 +26,8 @@ const CHECKPOINTS: [usize; 9] = [20, 25, 30, 35, 40, 45, 50, 55, 60];
 fn end_of(lowest: usize, patience: usize) -> usize {
     let curve = |size: usize| vec![1.0 + (size as f64 - lowest as f64).abs(); 8];
     let ended = |&checkpoint: &usize| {
-        let trails = [Trail::from_losses(checkpoint, curve)];
-        let active = [(Matched::new(&trails, (1000, 1)), true)];
+        let trails = [FoldPath::from_losses(checkpoint, curve)];
+        let active = [(PooledFolds::new(&trails, (1000, 1)), true)];
         ends(&Squared, Some(patience), &active, &[], checkpoint).unwrap()[0]
     };
     CHECKPOINTS.into_iter().find(ended).unwrap()
@@ -68,12 +68,13 @@ fn a_lambda_far_above_the_lowest_is_given_up_and_a_noisy_one_is_not() {
         }
     };
     for (above, noise, is_given_up) in [(3.0, 0.5, true), (3.0, 6.0, false), (0.0, 0.0, false)] {
-        let (best, other) = ([Trail::from_losses(20, curve(0.0, 0.0))], [Trail::from_losses(20, curve(above, noise))]);
-        let matched = |trails| (Matched::new(trails, (1000, 1)), true);
+        let (best, other) =
+            ([FoldPath::from_losses(20, curve(0.0, 0.0))], [FoldPath::from_losses(20, curve(above, noise))]);
+        let matched = |trails| (PooledFolds::new(trails, (1000, 1)), true);
         let found = ends(&Squared, Some(10), &[matched(&other), matched(&best)], &[], 20).unwrap();
         assert_eq!(found, [is_given_up, false]);
         // Ended searches are still compared, up to the same size.
-        let beyond = [Trail::from_losses(40, |size| if size > 20 { vec![0.0; 64] } else { curve(0.0, 0.0)(size) })];
+        let beyond = [FoldPath::from_losses(40, |size| if size > 20 { vec![0.0; 64] } else { curve(0.0, 0.0)(size) })];
         let found = ends(&Squared, Some(10), &[matched(&other)], &[matched(&beyond).0], 20).unwrap();
         assert_eq!(found, [is_given_up]);
     }
@@ -90,16 +91,16 @@ fn problem() -> Problem {
     Problem::new(all, names, Array2::from_shape_vec((1, 60), y).unwrap(), vec!["y".into()], Task::Regression).unwrap()
 }
 
-fn picked(search: Search, lambdas: &[f64]) -> Picked {
-    picked_in(Room::default(), search, lambdas)
+fn picked(search: Search, lambdas: &[f64]) -> ChosenSearch {
+    picked_in(MemorySlots::default(), search, lambdas)
 }
 
-fn picked_in(room: Room, search: Search, lambdas: &[f64]) -> Picked {
+fn picked_in(room: MemorySlots, search: Search, lambdas: &[f64]) -> ChosenSearch {
     let (selector, sample, design) = prepared_in(room, search, lambdas);
     select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap()
 }
 
-fn prepared_in(room: Room, search: Search, lambdas: &[f64]) -> (ValidSelector, Sample, Design) {
+fn prepared_in(room: MemorySlots, search: Search, lambdas: &[f64]) -> (ValidSelector, Sample, Design) {
     let lambda: Lambda = serde_json::from_value(serde_json::json!({ "values": lambdas })).unwrap();
     let (criterion, learner) = (Arc::new(Loo::default()), Arc::new(Rls { lambda, ..Rls::default() }));
     let selector = Selector::from_parts(criterion, search, learner).seed(4).check().unwrap();
@@ -162,7 +163,7 @@ fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
 fn a_search_that_begins_with_all_columns_walks_whole() {
     let of = |patience| picked(Search::new(Backward::default()).choose(by(patience)), &[1.0, 10.0]);
     let (cut, whole) = (of(Some(1)), of(None));
-    let sizes = |picked: &Picked| {
+    let sizes = |picked: &ChosenSearch| {
         let table = picked.chosen.table.clone().unwrap();
         table.cells.iter().map(|cells| cells.iter().map(|cell| cell.size).collect()).collect::<Vec<Vec<usize>>>()
     };
@@ -192,7 +193,7 @@ fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
     for (search, lambdas) in searches {
         let held = picked(search.clone(), lambdas);
         // Memory for no fold, and for fewer than all folds.
-        for room in [Room::new(0.0, 1.0), Room::new(3.0, 1.0)] {
+        for room in [MemorySlots::new(0.0, 1.0), MemorySlots::new(3.0, 1.0)] {
             let anew = picked_in(room, search.clone(), lambdas);
             assert_eq!(anew.chosen, held.chosen, "{search:?}");
             assert_eq!(anew.searched.path, held.searched.path, "{search:?}");
@@ -229,7 +230,7 @@ fn folds_that_others_have_begun_go_on_to_the_same_result() {
     ];
     for (search, lambdas) in searches {
         let whole = picked(search.clone(), lambdas);
-        for room in [Room::default(), Room::new(0.0, 1.0)] {
+        for room in [MemorySlots::default(), MemorySlots::new(0.0, 1.0)] {
             let notebook = Arc::new(Notebook::default());
             let journal = || Journal::new(Arc::clone(&notebook) as _);
             let (selector, sample, design) = prepared_in(room, search.clone(), lambdas);

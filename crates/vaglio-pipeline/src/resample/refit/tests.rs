@@ -3,7 +3,7 @@
 use crate::criteria::{KFold, Loo};
 use crate::learners::Rls;
 use crate::maps::{Clip, How, Impute, LearnedOn, OneHot, Polynomial, Scope, Standardize, TargetEncode};
-use crate::resample::{Recipe, Rows, Sample};
+use crate::resample::{Preprocessing, Rows, Sample};
 use crate::search::Greedy;
 use crate::{Selector, ValidSelector};
 use linfa::ParamGuard;
@@ -50,7 +50,7 @@ fn sample(maps: Vec<Arc<dyn Map>>, task: Task, weighted: bool, seed: u64) -> Sam
     ]);
     let weights = weighted.then(|| (0..ROWS).map(|row| [1.0, 0.5, 2.0, 0.25][row % 4]).collect());
     let rows = Rows { table: table.unwrap(), targets: targets.into(), weights, ..Rows::default() };
-    let recipe = Recipe::new(maps, task, vec!["y".into()]).unwrap();
+    let recipe = Preprocessing::new(maps, task, vec!["y".into()]).unwrap();
     Sample::new(rows, Arc::new(recipe), false).unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! Columns of Parquet and Arrow files under construction.
 
-use super::super::growing::{Growing, NumberColumn, RawColumn};
-use super::super::settle::is_beyond;
+use super::super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
+use super::super::infer::is_beyond;
 use super::super::unreadable;
 use crate::budget::Budget;
 use arrow_array::types::*;
@@ -24,7 +24,7 @@ pub(super) fn plain_type(field: &Field) -> &DataType {
 pub(in crate::read) struct GrowingColumn {
     name: String,
     /// Cells of the column.
-    pub cells: Growing,
+    pub cells: ColumnBuilder,
 }
 
 impl GrowingColumn {
@@ -34,16 +34,18 @@ impl GrowingColumn {
         let dates = || NumberColumn::expecting(rows);
         let numbers = || dates().in_single(is_single);
         let cells = match plain_type(field) {
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Growing::Raw(RawColumn::default()),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ColumnBuilder::Raw(RawColumn::default()),
             DataType::Boolean => {
                 let mut truth = numbers();
                 truth.is_truth = true;
-                Growing::Numbers(truth)
+                ColumnBuilder::Numbers(truth)
             }
-            DataType::Null => Growing::Numbers(numbers()),
-            DataType::Date32 | DataType::Date64 => Growing::Dates(dates(), None),
-            DataType::Timestamp(_, zone) => Growing::Dates(dates(), Some(zone.is_some())),
-            other if other.is_integer() || other.is_floating() || other.is_decimal() => Growing::Numbers(numbers()),
+            DataType::Null => ColumnBuilder::Numbers(numbers()),
+            DataType::Date32 | DataType::Date64 => ColumnBuilder::Dates(dates(), None),
+            DataType::Timestamp(_, zone) => ColumnBuilder::Dates(dates(), Some(zone.is_some())),
+            other if other.is_integer() || other.is_floating() || other.is_decimal() => {
+                ColumnBuilder::Numbers(numbers())
+            }
             other => {
                 let (name, what) = (field.name(), other.to_string());
                 let message = format!(
@@ -58,26 +60,26 @@ impl GrowingColumn {
 
     /// Converts the column to sparse if nearly all rows are 0.
     pub fn thin(&mut self) {
-        let cells = std::mem::replace(&mut self.cells, Growing::Raw(RawColumn::default()));
+        let cells = std::mem::replace(&mut self.cells, ColumnBuilder::Raw(RawColumn::default()));
         self.cells = cells.thinned();
     }
 
     /// Appends an array.
     pub fn append(&mut self, path: &Path, array: &dyn Array, budget: Budget) -> Result<()> {
         let what = || format!("column `{}`", super::super::shortened(&self.name));
-        let width = if let Growing::Numbers(column) = &self.cells { column.width() } else { size_of::<f64>() };
+        let width = if let ColumnBuilder::Numbers(column) = &self.cells { column.width() } else { size_of::<f64>() };
         budget.need((width * array.len()) as f64, format_args!("reading {}", what()), LESS)?;
         if let Some(dictionary) = array.as_any_dictionary_opt() {
             return match (&mut self.cells, dictionary.values().data_type()) {
-                (Growing::Raw(column), DataType::Utf8) => {
+                (ColumnBuilder::Raw(column), DataType::Utf8) => {
                     let values = dictionary.values().as_string::<i32>();
                     append_words(column, dictionary, |key| values.is_valid(key).then(|| values.value(key)), budget)
                 }
-                (Growing::Raw(column), DataType::LargeUtf8) => {
+                (ColumnBuilder::Raw(column), DataType::LargeUtf8) => {
                     let values = dictionary.values().as_string::<i64>();
                     append_words(column, dictionary, |key| values.is_valid(key).then(|| values.value(key)), budget)
                 }
-                (Growing::Raw(column), DataType::Utf8View) => {
+                (ColumnBuilder::Raw(column), DataType::Utf8View) => {
                     let values = dictionary.values().as_string_view();
                     append_words(column, dictionary, |key| values.is_valid(key).then(|| values.value(key)), budget)
                 }
@@ -90,19 +92,19 @@ impl GrowingColumn {
             };
         }
         match &mut self.cells {
-            Growing::Raw(column) if column.is_digits => append_digits(column, array),
-            Growing::Raw(column) => match array.data_type() {
+            ColumnBuilder::Raw(column) if column.is_digits => append_digits(column, array),
+            ColumnBuilder::Raw(column) => match array.data_type() {
                 DataType::Utf8 => append_text(column, array.as_string::<i32>().iter()),
                 DataType::LargeUtf8 => append_text(column, array.as_string::<i64>().iter()),
                 _ => append_views(column, array.as_string_view(), budget)?,
             },
-            Growing::Dates(column, _) => append_dates(column, array),
+            ColumnBuilder::Dates(column, _) => append_dates(column, array),
             // An Arrow column never begins as sparse.
-            Growing::Sparse(_) => {
+            ColumnBuilder::Sparse(_) => {
                 return Err(unreadable(path, format!("column `{}` is of another type than before", self.name)));
             }
-            Growing::Numbers(column) if are_doubles(array) => append_numbers(column, array),
-            Growing::Numbers(_) => append_digits(self.cells.convert_to_digits(), array),
+            ColumnBuilder::Numbers(column) if are_doubles(array) => append_numbers(column, array),
+            ColumnBuilder::Numbers(_) => append_digits(self.cells.convert_to_digits(), array),
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use vaglio_core::Result;
 
 /// Bytes of a file.
 #[derive(Debug, Clone)]
-pub(in crate::read) enum Kept {
+pub(in crate::read) enum FileBytes {
     Memory(Bytes),
     Disk(Arc<OnDisk>),
 }
@@ -43,7 +43,7 @@ const BETWEEN: u64 = 1 << 16;
 /// First bytes of Parquet files.
 pub(in crate::read) const PARQUET: &[u8] = b"PAR1";
 
-impl Kept {
+impl FileBytes {
     /// Leaves a file on disk if it begins with these bytes; `None` for other files, streams, and systems without
     /// positioned reads.
     ///
@@ -57,7 +57,7 @@ impl Kept {
         }
         let file = File::open(path).map_err(failed)?;
         let before = file.metadata().map_err(failed)?;
-        let kept = Kept::Disk(Arc::new(OnDisk { file, before, along: Mutex::default() }));
+        let kept = FileBytes::Disk(Arc::new(OnDisk { file, before, along: Mutex::default() }));
         let mut first = vec![0; begins.len()];
         let is_such = kept.fill(&mut first, 0).is_ok() && first == begins;
         Ok(is_such.then_some(kept))
@@ -68,7 +68,7 @@ impl Kept {
     /// # Errors
     /// [`vaglio_core::Error::Unreadable`].
     pub fn check_unchanged(&self, path: &Path) -> Result<()> {
-        let Kept::Disk(disk) = self else { return Ok(()) };
+        let FileBytes::Disk(disk) = self else { return Ok(()) };
         let after = disk.file.metadata().map_err(|error| system(path, &error))?;
         check_unchanged(path, &disk.before, &after, disk.before.len())
     }
@@ -76,16 +76,16 @@ impl Kept {
     /// Hashes pages of a file on disk as they are read in order, while they are in cache; useful if no other thread can
     /// hash.
     pub fn hash_along(&self, kind: DigestKind) {
-        if let Kept::Disk(disk) = self
+        if let FileBytes::Disk(disk) = self
             && let Ok(mut along) = disk.along.lock()
         {
             *along = Some(Along { hash: Hasher::new(kind), at: 0 });
         }
     }
 
-    /// Hashes bytes that were read, if they come next; [`Kept::digest`] reads others again.
+    /// Hashes bytes that were read, if they come next; [`FileBytes::digest`] reads others again.
     fn was_read(&self, bytes: &[u8], start: u64) {
-        let Kept::Disk(disk) = self else { return };
+        let FileBytes::Disk(disk) = self else { return };
         let Ok(mut kept) = disk.along.try_lock() else { return };
         let Some(along) = kept.as_mut().filter(|along| (along.at..=along.at + BETWEEN).contains(&start)) else {
             return;
@@ -105,7 +105,7 @@ impl Kept {
     /// # Errors
     /// Fails if a file on disk cannot be read or was modified since it was opened.
     pub fn digest(&self, path: &Path, kind: DigestKind) -> Result<[u8; 32]> {
-        if let Kept::Memory(bytes) = self {
+        if let FileBytes::Memory(bytes) = self {
             return Ok(hashed(kind, bytes));
         }
         let mut hashing = Hashing::new(self, path, kind);
@@ -123,11 +123,11 @@ impl Kept {
 
     fn read_at(&self, out: &mut [u8], at: u64) -> Outcome<usize> {
         match self {
-            Kept::Memory(bytes) => {
+            FileBytes::Memory(bytes) => {
                 let start = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
                 (&bytes[start..]).read(out)
             }
-            Kept::Disk(disk) => read_at(&disk.file, out, at),
+            FileBytes::Disk(disk) => read_at(&disk.file, out, at),
         }
     }
 
@@ -161,10 +161,10 @@ pub(in crate::read) struct Hashing {
 }
 
 impl Hashing {
-    pub(super) fn new(kept: &Kept, path: &Path, kind: DigestKind) -> Self {
+    pub(super) fn new(kept: &FileBytes, path: &Path, kind: DigestKind) -> Self {
         let along = match kept {
-            Kept::Disk(disk) => disk.along.lock().ok().and_then(|mut along| along.take()),
-            Kept::Memory(_) => None,
+            FileBytes::Disk(disk) => disk.along.lock().ok().and_then(|mut along| along.take()),
+            FileBytes::Memory(_) => None,
         };
         let Along { hash, at } = along.unwrap_or_else(|| Along { hash: Hasher::new(kind), at: 0 });
         Hashing { path: path.to_owned(), hash, place: kept.from(at), block: Vec::new() }
@@ -173,7 +173,7 @@ impl Hashing {
     /// Hashes some more bytes; returns the hash after the last.
     ///
     /// # Errors
-    /// Fails like [`Kept::digest`].
+    /// Fails like [`FileBytes::digest`].
     pub fn step(&mut self) -> Result<Option<[u8; 32]>> {
         self.block.resize(STEP, 0);
         let read = self.place.read(&mut self.block).map_err(|error| system(&self.path, &error))?;
@@ -189,7 +189,7 @@ impl Hashing {
 /// A position in a file.
 #[derive(Debug)]
 pub(in crate::read) struct Place {
-    kept: Kept,
+    kept: FileBytes,
     at: u64,
 }
 
@@ -213,16 +213,16 @@ impl Seek for Place {
     }
 }
 
-impl Length for Kept {
+impl Length for FileBytes {
     fn len(&self) -> u64 {
         match self {
-            Kept::Memory(bytes) => bytes.len() as u64,
-            Kept::Disk(disk) => disk.before.len(),
+            FileBytes::Memory(bytes) => bytes.len() as u64,
+            FileBytes::Disk(disk) => disk.before.len(),
         }
     }
 }
 
-impl ChunkReader for Kept {
+impl ChunkReader for FileBytes {
     type T = BufReader<Place>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
@@ -230,7 +230,7 @@ impl ChunkReader for Kept {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
-        if let Kept::Memory(bytes) = self {
+        if let FileBytes::Memory(bytes) = self {
             return bytes.get_bytes(start, length);
         }
         if start.checked_add(length as u64).is_none_or(|end| end > self.len()) {
@@ -253,8 +253,8 @@ mod tests {
         let path = folder_of("kept").join("some.parquet");
         let bytes: Vec<u8> = b"PAR1".iter().copied().chain((0..700_000u32).map(|i| (i * 31 % 251) as u8)).collect();
         std::fs::write(&path, &bytes).unwrap();
-        let disk = Kept::on_disk(&path, PARQUET).unwrap().unwrap();
-        let memory = Kept::Memory(Bytes::from(bytes.clone()));
+        let disk = FileBytes::on_disk(&path, PARQUET).unwrap().unwrap();
+        let memory = FileBytes::Memory(Bytes::from(bytes.clone()));
         for kind in [DigestKind::Blake3, DigestKind::Sha256] {
             assert_eq!(disk.digest(&path, kind).unwrap(), memory.digest(&path, kind).unwrap());
         }
@@ -288,14 +288,14 @@ mod tests {
             (0..2).for_each(|_| assert_eq!(disk.digest(&path, kind).unwrap(), memory.digest(&path, kind).unwrap()));
         }
         std::fs::write(&path, b"a,b\n1,2\n").unwrap();
-        assert!(Kept::on_disk(&path, PARQUET).unwrap().is_none());
+        assert!(FileBytes::on_disk(&path, PARQUET).unwrap().is_none());
     }
 
     #[test]
     fn a_file_that_is_written_to_after_it_was_opened_is_noticed() {
         let path = folder_of("kept").join("growing.parquet");
         std::fs::write(&path, b"PAR1 and more").unwrap();
-        let disk = Kept::on_disk(&path, PARQUET).unwrap().unwrap();
+        let disk = FileBytes::on_disk(&path, PARQUET).unwrap().unwrap();
         disk.check_unchanged(&path).unwrap();
         std::fs::write(&path, b"PAR1 and other things").unwrap();
         for error in [disk.check_unchanged(&path).unwrap_err(), disk.digest(&path, DigestKind::Blake3).unwrap_err()] {

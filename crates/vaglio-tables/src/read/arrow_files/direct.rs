@@ -2,11 +2,11 @@
 //!
 //! Columns that are not plain, or look damaged, are left to the array reader, which reports faults.
 
-use super::super::growing::{Growing, NumberColumn};
+use super::super::column_builder::{ColumnBuilder, NumberColumn};
 use super::super::guard::guarded;
 use super::columns::{GrowingColumn, append};
-use super::decode::Kept;
-use super::{ASK, LESS, Stored};
+use super::decode::FileBytes;
+use super::{ASK, ColumnarFile, LESS};
 use arrow_schema::{DataType, Field};
 use parquet::basic::Type;
 use parquet::column::reader::ColumnReaderImpl;
@@ -65,7 +65,7 @@ impl Values {
     }
 }
 
-impl Stored {
+impl ColumnarFile {
     /// Reads the columns that can be read directly, row group by row group in file order; `None` for others. Cost
     /// O(entries).
     ///
@@ -114,12 +114,12 @@ impl Direct {
     /// Appends the first rows of a row group; `false` if they are not as claimed.
     fn read(
         &mut self,
-        kept: &Kept,
+        kept: &FileBytes,
         group: &RowGroupMetaData,
         rows: usize,
         ask: &mut dyn FnMut(usize) -> Result<()>,
     ) -> Result<bool> {
-        let Growing::Numbers(cells) = &mut self.column.cells else { return Ok(false) };
+        let ColumnBuilder::Numbers(cells) = &mut self.column.cells else { return Ok(false) };
         let chunk = Chunk { kept, group, leaf: self.leaf, rows, width: cells.width(), ask };
         match &self.values {
             Values::Double => chunk.read::<DoubleType>(|levels, values| floats(cells, levels, values)),
@@ -144,7 +144,7 @@ impl Direct {
 
 /// Pages of a column in a row group.
 struct Chunk<'k> {
-    kept: &'k Kept,
+    kept: &'k FileBytes,
     group: &'k RowGroupMetaData,
     leaf: usize,
     rows: usize,

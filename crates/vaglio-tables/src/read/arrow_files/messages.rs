@@ -4,7 +4,7 @@
 //! buffer claims to become.
 
 use super::super::unreadable;
-use super::decode::Kept;
+use super::decode::FileBytes;
 use crate::budget::Budget;
 use arrow_array::RecordBatch;
 use arrow_ipc::convert::try_fb_to_schema;
@@ -42,7 +42,7 @@ impl Blocks {
     ///
     /// # Errors
     /// Fails for a damaged file, and for batches that would exceed the memory limit.
-    pub fn new(path: &Path, kept: &Kept, budget: Budget) -> Result<Self> {
+    pub fn new(path: &Path, kept: &FileBytes, budget: Budget) -> Result<Self> {
         let failed = |error: ArrowError| unreadable(path, error.to_string());
         let read = |at: u64, length: usize| {
             let is_there = at.checked_add(length as u64).is_some_and(|end| end <= kept.len());
@@ -80,7 +80,7 @@ impl Blocks {
     ///
     /// # Errors
     /// Fails like [`Blocks::new`].
-    pub fn from_stream(path: &Path, kept: &Kept, budget: Budget) -> Result<Self> {
+    pub fn from_stream(path: &Path, kept: &FileBytes, budget: Budget) -> Result<Self> {
         let failed = |error: ArrowError| unreadable(path, error.to_string());
         let cut = || damaged(path, "a message is longer than what is left of it");
         let read = |at: u64, length: usize| {
@@ -133,7 +133,7 @@ impl Blocks {
     /// Fails if a block cannot be decoded.
     pub fn read(
         &self,
-        kept: &Kept,
+        kept: &FileBytes,
         columns: Vec<usize>,
     ) -> std::result::Result<impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>, ArrowError> {
         let mut decoder = self.decoder(kept, columns)?;
@@ -148,7 +148,7 @@ impl Blocks {
     ///
     /// # Errors
     /// Fails if a block cannot be decoded.
-    pub fn decoder(&self, kept: &Kept, columns: Vec<usize>) -> std::result::Result<FileDecoder, ArrowError> {
+    pub fn decoder(&self, kept: &FileBytes, columns: Vec<usize>) -> std::result::Result<FileDecoder, ArrowError> {
         let mut decoder = FileDecoder::new(self.schema.clone(), self.version).with_projection(columns);
         if self.before.is_none() {
             self.take_dictionaries(kept, &mut decoder, 0..self.dictionaries.len())?;
@@ -162,7 +162,7 @@ impl Blocks {
     /// Fails if a block cannot be decoded.
     pub fn go_on(
         &self,
-        kept: &Kept,
+        kept: &FileBytes,
         decoder: &mut FileDecoder,
         (from, to): (usize, usize),
     ) -> std::result::Result<(), ArrowError> {
@@ -173,7 +173,7 @@ impl Blocks {
 
     fn take_dictionaries(
         &self,
-        kept: &Kept,
+        kept: &FileBytes,
         decoder: &mut FileDecoder,
         places: std::ops::Range<usize>,
     ) -> std::result::Result<(), ArrowError> {
@@ -189,7 +189,7 @@ impl Blocks {
     /// Fails if a block cannot be decoded.
     pub fn batch(
         &self,
-        kept: &Kept,
+        kept: &FileBytes,
         decoder: &FileDecoder,
         place: usize,
     ) -> std::result::Result<Option<RecordBatch>, ArrowError> {
@@ -204,7 +204,7 @@ impl Blocks {
 }
 
 /// Bytes of a block within the file.
-fn block_bytes(kept: &Kept, block: &Block) -> std::result::Result<Bytes, ArrowError> {
+fn block_bytes(kept: &FileBytes, block: &Block) -> std::result::Result<Bytes, ArrowError> {
     let length = block.metaDataLength() as usize + block.bodyLength() as usize;
     let bytes = kept.get_bytes(block.offset() as u64, length);
     bytes.map_err(|error| ArrowError::IpcError(error.to_string()))

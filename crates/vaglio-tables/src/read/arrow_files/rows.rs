@@ -1,6 +1,6 @@
 //! Rows of an Arrow file or stream on disk, read in batches.
 
-use super::decode::Kept;
+use super::decode::FileBytes;
 use super::messages::Blocks;
 use super::unreadable;
 use crate::budget::Budget;
@@ -15,7 +15,7 @@ const ARROW: &[u8] = b"ARROW1";
 
 /// An Arrow file, and the reader of its rows.
 pub(in crate::read) struct ArrowRows {
-    kept: Kept,
+    kept: FileBytes,
     blocks: Blocks,
     budget: Budget,
     decoder: Option<FileDecoder>,
@@ -34,7 +34,7 @@ impl ArrowRows {
     /// Fails for a damaged file.
     pub fn open(path: &Path, is_stream: bool, budget: Budget) -> Result<Option<Self>> {
         let begins = if is_stream { &[] } else { ARROW };
-        let Some(kept) = Kept::on_disk(path, begins)? else { return Ok(None) };
+        let Some(kept) = FileBytes::on_disk(path, begins)? else { return Ok(None) };
         let blocks = match is_stream {
             true => Blocks::from_stream(path, &kept, budget)?,
             false => Blocks::new(path, &kept, budget)?,

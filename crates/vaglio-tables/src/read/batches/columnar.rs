@@ -1,10 +1,10 @@
 //! Rows of a Parquet or Arrow file, read in batches.
 
 use super::super::arrow_files::{
-    ArrowRows, GrowingColumn, Kept, PARQUET, check_codecs, check_footer, check_pages, check_rows, footer,
+    ArrowRows, FileBytes, GrowingColumn, PARQUET, check_codecs, check_footer, check_pages, check_rows, footer,
     with_dictionaries,
 };
-use super::super::growing::Growing;
+use super::super::column_builder::ColumnBuilder;
 use super::super::guard::guarded;
 use super::super::{checked_names, places, unreadable};
 use crate::budget::Budget;
@@ -34,7 +34,7 @@ pub(super) struct StoredRows {
 }
 
 enum StoredFile {
-    Parquet(Kept, ArrowReaderMetadata, Option<ParquetRecordBatchReader>),
+    Parquet(FileBytes, ArrowReaderMetadata, Option<ParquetRecordBatchReader>),
     Arrow(ArrowRows),
 }
 
@@ -42,7 +42,7 @@ impl StoredRows {
     /// A Parquet file. `None` for one whose fault will be told when it is read as a whole.
     pub fn open_parquet(path: &Path, budget: Budget) -> Option<Self> {
         let read = || {
-            let Some(file) = Kept::on_disk(path, PARQUET)? else { return Ok(None) };
+            let Some(file) = FileBytes::on_disk(path, PARQUET)? else { return Ok(None) };
             let metadata = footer(path, &file)?;
             check_footer(path, metadata.metadata(), file.len())?;
             check_pages(path, metadata.metadata(), BufReader::new(file.from(0)), budget)?;
@@ -99,7 +99,7 @@ impl StoredRows {
     }
 
     /// Reads the next rows; the first is row `first` of the file.
-    pub fn next(&mut self, path: &Path, first: usize) -> Result<Vec<Growing>> {
+    pub fn next(&mut self, path: &Path, first: usize) -> Result<Vec<ColumnBuilder>> {
         let (schema, indices, places, said, budget) =
             (&self.schema, &self.indices, &self.places, self.rows, self.budget);
         let format = &mut self.format;
@@ -125,7 +125,7 @@ impl StoredRows {
 /// The reader of some columns.
 fn opened(
     path: &Path,
-    (file, metadata): (&Kept, &ArrowReaderMetadata),
+    (file, metadata): (&FileBytes, &ArrowReaderMetadata),
     columns: &[usize],
     most: usize,
 ) -> Result<ParquetRecordBatchReader> {

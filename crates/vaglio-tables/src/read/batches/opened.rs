@@ -1,7 +1,7 @@
 //! One file of a table that is read in batches.
 
 use super::super::bytes::{FileKind, kind};
-use super::super::growing::Growing;
+use super::super::column_builder::ColumnBuilder;
 use super::super::load::check_unchanged;
 use super::super::{Hint, ReadSpec, cell::Rules, system, unreadable};
 #[cfg(feature = "parquet")]
@@ -107,14 +107,14 @@ impl OpenFile {
     }
 
     /// The wanted columns of the next rows, of which there are none after the last.
-    pub fn next(&mut self, most: usize) -> Result<Vec<Growing>> {
+    pub fn next(&mut self, most: usize) -> Result<Vec<ColumnBuilder>> {
         let (path, first) = (&self.path, self.first);
         let read = match &mut self.body {
             Body::Text(rows) => rows.next(path, first, most)?,
             #[cfg(feature = "parquet")]
             Body::Stored(rows) => rows.next(path, first)?,
         };
-        self.first += read.first().map_or(0, Growing::rows);
+        self.first += read.first().map_or(0, ColumnBuilder::rows);
         Ok(read)
     }
 

@@ -1,9 +1,9 @@
 //! A column of known type, read in batches.
 
 use super::super::cell::{DateForm, Rules, has_zone, plain};
+use super::super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use super::super::fault::{Fault, FaultKind};
-use super::super::growing::{Growing, NumberColumn, RawColumn};
-use super::super::settle::{
+use super::super::infer::{
     BEYOND_DOUBLES, Hint, Settled, Zones, is_beyond, is_infinite, other_notation, rounds, settle, truth,
 };
 use crate::{ColumnSurvey, InferredType, Notation};
@@ -56,14 +56,14 @@ impl Known {
     }
 
     /// Converts the cells of some rows; rows count from the first of these.
-    pub fn settle(&mut self, column: Growing) -> Outcome {
+    pub fn settle(&mut self, column: ColumnBuilder) -> Outcome {
         match (column, self.hint) {
-            (Growing::Raw(column), _) if self.is_numbers => self.settle_numbers(&column),
-            (Growing::Raw(column), Hint::Date) => self.settle_dates(&column),
-            (Growing::Raw(column), Hint::Written) => {
+            (ColumnBuilder::Raw(column), _) if self.is_numbers => self.settle_numbers(&column),
+            (ColumnBuilder::Raw(column), Hint::Date) => self.settle_dates(&column),
+            (ColumnBuilder::Raw(column), Hint::Written) => {
                 self.settle_text(column.cells().map(str::to_owned).collect(), column.cells())
             }
-            (Growing::Raw(column), hint) => {
+            (ColumnBuilder::Raw(column), hint) => {
                 let cells = column.cells().map(str::trim);
                 let text = |cell: &str| if self.rules.is_missing(cell) { String::new() } else { cell.to_owned() };
                 let (cells, survey) = self.settle_text(cells.clone().map(text).collect(), cells)?;

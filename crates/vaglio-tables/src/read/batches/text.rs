@@ -2,8 +2,8 @@
 
 use super::super::bounded::{Bounded, RECORD};
 use super::super::bytes::is_utf8;
-use super::super::growing::{Growing, RawColumn};
-use super::super::sheet::{LONGEST, Sheet, too_long};
+use super::super::column_builder::{ColumnBuilder, RawColumn};
+use super::super::csv_file::{CsvFile, LONGEST, too_long};
 use super::super::{places, unreadable};
 use crate::budget::Budget;
 use crate::{DigestKind, ReadSpec};
@@ -65,7 +65,7 @@ impl Plain {
 /// A text file with its first lines, and the reader of its rows.
 pub(super) struct TextRows {
     /// Parsed first lines.
-    pub sheet: Sheet,
+    pub sheet: CsvFile,
     is_compressed: bool,
     reader: csv::Reader<Bounded<Box<dyn Read + Send>>>,
     budget: Budget,
@@ -88,7 +88,7 @@ impl TextRows {
             let lines = plain.lines();
             if lines > 0 || plain.is_whole {
                 let text = String::from_utf8(plain.head[..lines].to_vec()).ok()?;
-                let sheet = Sheet::new(path, text, spec, budget, DigestKind::default()).ok()?;
+                let sheet = CsvFile::new(path, text, spec, budget, DigestKind::default()).ok()?;
                 if sheet.is_laid_out() {
                     return None;
                 }
@@ -116,7 +116,7 @@ impl TextRows {
     }
 
     /// Reads at most `most` rows; the first is row `first` of the file.
-    pub fn next(&mut self, path: &Path, first: usize, most: usize) -> Result<Vec<Growing>> {
+    pub fn next(&mut self, path: &Path, first: usize, most: usize) -> Result<Vec<ColumnBuilder>> {
         let mut columns: Vec<RawColumn> = self.indices.iter().map(|_| RawColumn::default()).collect();
         let mut taken = 0;
         for row in first..first + most {
@@ -145,7 +145,7 @@ impl TextRows {
                 column.push(self.record.get(*index).unwrap_or_default());
             }
         }
-        Ok(columns.into_iter().map(Growing::Raw).collect())
+        Ok(columns.into_iter().map(ColumnBuilder::Raw).collect())
     }
 
     fn failed(&self, path: &Path, row: usize, error: &csv::Error) -> Error {

@@ -2,7 +2,7 @@
 
 use super::{COLUMN, IS_QUERY, LABEL, QUERY, SMALLER, SparseTable, Triplets, at_line, lines, numbered};
 use crate::budget::Budget;
-use crate::read::growing::RawColumn;
+use crate::read::column_builder::RawColumn;
 use crate::read::{shortened, unreadable};
 use std::path::Path;
 use vaglio_core::Result;

@@ -1,7 +1,7 @@
 //! Direct decoding gives the bits of decoding by arrays.
 
 use super::super::tests::batch;
-use super::super::{Format, Stored};
+use super::super::{ColumnarFile, Format};
 use crate::budget::Budget;
 use crate::read::tests::folder_of;
 use arrow_array::*;
@@ -70,8 +70,8 @@ fn write(name: &str, properties: WriterProperties) -> PathBuf {
 
 /// Compares both readers on a file; returns the number of directly decoded columns.
 fn compared(path: &std::path::Path, sample: Option<usize>) -> usize {
-    let stored = Stored::on_disk(path, Budget::new(u64::MAX)).unwrap().unwrap();
-    let stored = Stored { sample, ..stored };
+    let stored = ColumnarFile::on_disk(path, Budget::new(u64::MAX)).unwrap().unwrap();
+    let stored = ColumnarFile { sample, ..stored };
     let Format::Parquet(metadata, _) = &stored.format else { panic!("it is Parquet") };
     let indices: Vec<usize> = (0..stored.names.len()).rev().collect();
     let direct = stored.direct(metadata.metadata(), &indices).unwrap();
@@ -132,7 +132,7 @@ fn damaged_pages_are_left_to_the_reader_of_arrays() {
     let path = write("whole", WriterProperties::builder().set_max_row_group_row_count(Some(3000)).build());
     let whole = std::fs::read(&path).unwrap();
     let read = |path: &std::path::Path, is_direct: bool| -> Result<String, ()> {
-        let stored = Stored::on_disk(path, Budget::new(u64::MAX)).map_err(|_| ())?.ok_or(())?;
+        let stored = ColumnarFile::on_disk(path, Budget::new(u64::MAX)).map_err(|_| ())?.ok_or(())?;
         let Format::Parquet(metadata, _) = &stored.format else { panic!("it is Parquet") };
         let all: Vec<usize> = (0..stored.names.len()).collect();
         let columns = match is_direct {

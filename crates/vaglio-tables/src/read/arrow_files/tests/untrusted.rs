@@ -3,7 +3,7 @@
 use super::super::super::bytes::FileKind;
 use super::super::super::tests::folder_of;
 use super::super::super::{ColumnFilter, ReadSpec, Source, Wanted, read_table};
-use super::super::Stored;
+use super::super::ColumnarFile;
 use super::{batch, write};
 use crate::DigestKind;
 use crate::budget::{Budget, resident};
@@ -323,10 +323,10 @@ fn columns_with_and_without_dictionaries_are_read_alike() {
         vec![("w", of(&words)), ("m", of(&many)), ("s", Arc::new(StringArray::from(sparse.clone())) as ArrayRef)];
     let path = parquet("plain.parquet", table);
     let bytes = std::fs::read(&path).unwrap();
-    let stored = Stored::new(&path, bytes, FileKind::Parquet, Budget::new(u64::MAX)).unwrap();
+    let stored = ColumnarFile::new(&path, bytes, FileKind::Parquet, Budget::new(u64::MAX)).unwrap();
     let found = stored.read(&["m", "s", "w"]).unwrap();
     let cells = |at: usize| match &found[at] {
-        super::super::Growing::Raw(column) => column.cells().map(str::to_owned).collect::<Vec<_>>(),
+        super::super::ColumnBuilder::Raw(column) => column.cells().map(str::to_owned).collect::<Vec<_>>(),
         other => panic!("{other:?}"),
     };
     assert!(cells(0) == many && cells(2) == words);
@@ -346,7 +346,7 @@ fn of_large_files_the_first_rows_are_read_and_the_others_counted() {
     batches.iter().for_each(|batch| writer.write(batch).unwrap());
     writer.finish().unwrap();
     for (path, kind) in [(path, FileKind::Parquet), (file, FileKind::Arrow), (stream, FileKind::ArrowStream)] {
-        let stored = Stored::sampled(&path, kind, Budget::new(u64::MAX)).unwrap();
+        let stored = ColumnarFile::sampled(&path, kind, Budget::new(u64::MAX)).unwrap();
         assert_eq!(stored.times(), 1.25);
         assert_eq!(stored.read(&["x"]).unwrap()[0].rows(), 2_000_000);
     }
@@ -363,7 +363,7 @@ fn memory_is_asked_for_while_rows_are_read() {
     );
     let text = "x,y\n".to_owned() + &"1,2\n".repeat(400_000);
     let (all, spec) = (Budget::new(u64::MAX), ReadSpec::default());
-    let sheet = super::super::super::sheet::Sheet::new(&path, text, &spec, all, DigestKind::Blake3).unwrap();
+    let sheet = super::super::super::csv_file::CsvFile::new(&path, text, &spec, all, DigestKind::Blake3).unwrap();
     let rules = super::super::super::cell::Rules::new(&ReadSpec::default());
     let read = |budget: Budget| sheet.read(&["x"], &[true], &rules, budget).map(|columns| columns[0].rows());
     assert_eq!(read(Budget::new(u64::MAX)).unwrap(), 400_000);

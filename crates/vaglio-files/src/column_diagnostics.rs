@@ -1,0 +1,174 @@
+//! Diagnostics of every column besides its scores in the result: alone, with others, over folds, and in plots.
+//!
+//! All figures are exact. Groups of figures are left out if their estimated work exceeds a sixteenth of the search and
+//! some 5 ms; `vaglio explain` computes them then.
+
+pub(super) mod cells;
+pub(super) mod near;
+pub(super) mod over_folds;
+pub(super) mod residuals;
+pub(super) mod span;
+
+use super::TrainTest;
+use super::drop_column::{LEAST_WORK, PART};
+use super::figures::Evaluations;
+use cells::{ReadCells, histogram};
+use near::StepTrials;
+use over_folds::constant_in;
+use span::Span;
+use vaglio_core::{CrossValidation, Design, Error, Feature, Result};
+use vaglio_pipeline::pipeline::{Evaluate, OuterFolds};
+use vaglio_pipeline::resample::held_out::chosen_parts;
+use vaglio_pipeline::resample::procedure::outer_parts;
+use vaglio_pipeline::resample::split_rule::Part;
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_report::record::{Alike, ConstantIn, OutsideRecord, Record};
+
+/// Limit on the columns outside the result that a record lists.
+const MOST_OUTSIDE: usize = 1000;
+
+/// A run whose columns are described.
+pub(super) struct ColumnDiagnostics<'r> {
+    pub prepared: &'r TrainTest,
+    pub selector: &'r ValidSelector,
+    /// The design at the λ of the result's path.
+    pub design: &'r Design,
+    pub selection: &'r Selection,
+    pub evaluated: &'r Evaluations,
+    pub evaluate: Option<&'r Evaluate>,
+    /// Budget of removal scores and replacements, in flops.
+    pub budget: f64,
+}
+
+impl ColumnDiagnostics<'_> {
+    /// Fills in the column diagnostics of a record; an interrupted search gets none.
+    ///
+    /// # Errors
+    /// Returns the errors of the criterion's scores and of predictions.
+    pub fn put(&self, record: &mut Record) -> Result<()> {
+        if self.selection.path.stop_reason.is_partial() {
+            return Ok(());
+        }
+        let chosen: Vec<Feature> = record.selected.iter().map(|column| column.index).collect();
+        match self.put_scores(record, &chosen) {
+            Err(Error::Stopped(_)) => return Ok(()),
+            done => done?,
+        }
+        self.put_cells(record);
+        self.put_residuals(record, &chosen)
+    }
+
+    /// Fills in scores of single columns, of columns outside at every step, and the variance that the chosen ones
+    /// explain.
+    fn put_scores(&self, record: &mut Record, chosen: &[Feature]) -> Result<()> {
+        let ColumnDiagnostics { selector, design, .. } = *self;
+        let mut budget = PART * self.budget;
+        let steps = [chosen.len() + 1, 1].into_iter().find(|&steps| near::flops(selector, design, steps) <= budget);
+        let walked = match steps {
+            Some(steps) => {
+                budget -= near::flops(selector, design, steps);
+                Some(StepTrials::new(selector, design, chosen, steps)?)
+            }
+            None => None,
+        };
+        let alone = |feature: Feature| walked.as_ref().and_then(|walked| walked.alone[feature]);
+        let mut outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !chosen.contains(f)).collect();
+        outside.sort_by_key(|&feature| (alone(feature).map_or(usize::MAX, |(_, rank)| rank), feature));
+        outside.truncate(MOST_OUTSIDE);
+        let span = (Span::flops(design, chosen.len(), outside.len()) <= budget).then(|| Span::new(design, chosen));
+        let spanned = span.as_ref().filter(|_| !chosen.is_empty()).map(|span| span.relate(design, &outside));
+        let inflation = span.map(|span| span.inflation()).unwrap_or_default();
+        for (k, column) in record.selected.iter_mut().enumerate() {
+            column.alone = alone(column.index).map(|(score, _)| score);
+            column.vif = inflation.get(k).copied().flatten();
+        }
+        if walked.is_none() && spanned.is_none() {
+            // No figure was affordable.
+            return Ok(());
+        }
+        let read = ReadCells::new(self.prepared);
+        let parts = parts_of(selector, self.prepared, design, (self.selection.chosen.folds.as_ref(), self.evaluate))?;
+        let of_outside = |(place, &index): (usize, &Feature)| {
+            let name = record.candidates.get(index).cloned().unwrap_or_default();
+            let spanned = spanned.as_ref().map(|spanned| &spanned[place]);
+            OutsideRecord {
+                index,
+                alone: alone(index).map(|(score, _)| score),
+                rank_alone: alone(index).map(|(_, rank)| rank),
+                nearest: walked.as_ref().and_then(|walked| walked.nearest[index]),
+                explained: spanned.map(|spanned| spanned.explained),
+                most_alike: spanned.and_then(|spanned| most_alike(chosen, &spanned.correlations)),
+                constant_in: constant_columns(design, &parts, index),
+                missing: read.missing(&name),
+                name,
+            }
+        };
+        record.outside = outside.iter().enumerate().map(of_outside).collect();
+        Ok(())
+    }
+
+    /// Fills in missing shares, histograms and weights over folds.
+    fn put_cells(&self, record: &mut Record) {
+        let read = ReadCells::new(self.prepared);
+        for column in &mut record.selected {
+            column.missing = Some(read.missing(&column.name));
+            column.histogram = histogram(&read.values(self.design, column.index));
+            let own = column.weight.as_ref();
+            column.over_folds = own.and_then(|own| self.evaluated.outer_weights.spread(&column.name, own));
+        }
+    }
+
+    fn put_residuals(&self, record: &mut Record, chosen: &[Feature]) -> Result<()> {
+        let ColumnDiagnostics { prepared, design, selection, evaluated, .. } = *self;
+        let is_cheap = residuals::flops(design, chosen.len()) <= PART * self.budget.max(LEAST_WORK);
+        let mut shown = match is_cheap {
+            true => residuals::drawn((prepared, design), selection, chosen, evaluated)?,
+            false => None,
+        };
+        if let Some((from, rows)) = residuals::largest(prepared, selection, evaluated)? {
+            let residuals = shown.get_or_insert_with(Default::default);
+            (residuals.largest, residuals.largest_from) = (rows, Some(from));
+        }
+        record.report.residuals = shown;
+        Ok(())
+    }
+}
+
+/// Splits of the first repeat: of the folds that choose, and of the outer ones. Empty if maps leave rows out.
+///
+/// # Errors
+/// [`Error::Setting`] for impossible splits.
+pub(super) fn parts_of(
+    selector: &ValidSelector,
+    prepared: &TrainTest,
+    design: &Design,
+    (choose, evaluate): (Option<&CrossValidation>, Option<&Evaluate>),
+) -> Result<[Vec<Part>; 2]> {
+    let sample = &prepared.sample;
+    if sample.rows() != design.rows() {
+        return Ok([Vec::new(), Vec::new()]);
+    }
+    let of_search = choose.map(|how| chosen_parts(selector, sample, how)).transpose()?;
+    let outer = evaluate.and_then(Evaluate::outer_folds);
+    let of_outer = |how: OuterFolds| {
+        let parts = outer_parts(selector, sample, &how.parting(selector, sample)?, 0);
+        parts.map_err(|error| error.under("evaluate.nested"))
+    };
+    let outer = outer.map(of_outer).transpose()?;
+    Ok([of_search.unwrap_or_default(), outer.unwrap_or_default()])
+}
+
+/// Folds in which a column is constant.
+pub(super) fn constant_columns(design: &Design, [choose, nested]: &[Vec<Part>; 2], feature: Feature) -> ConstantIn {
+    ConstantIn { choose: constant_in(design, choose, feature), nested: constant_in(design, nested, feature) }
+}
+
+/// The chosen column with the largest correlation, the first if tied.
+pub(super) fn most_alike(chosen: &[Feature], correlations: &[f64]) -> Option<Alike> {
+    let known = chosen.iter().zip(correlations).map(|(&index, &correlation)| Alike { index, correlation });
+    known.reduce(|best, other| if other.correlation.abs() > best.correlation.abs() { other } else { best })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,0 +1,84 @@
+//! Missing shares and histograms of columns.
+
+use super::super::TrainTest;
+use super::super::origins::sources;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Cells, Design, Feature, Table};
+use vaglio_kernels::tolerance::WHOLE_ROUNDING;
+use vaglio_pipeline::inside::scaled;
+use vaglio_pipeline::resample::sample::SampleSource;
+use vaglio_report::record::Histogram;
+
+/// Number of histogram bins.
+const PARTS: usize = 16;
+
+/// The training rows before the maps.
+pub(crate) struct ReadCells<'p> {
+    prepared: &'p TrainTest,
+    table: Option<&'p Table>,
+}
+
+/// Values of a column over the training rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Values {
+    /// NaN if missing.
+    pub values: Vec<f64>,
+    /// Whether the values are those of the original column.
+    pub as_read: bool,
+    /// Divisor that the maps applied to these values.
+    pub divisor: f64,
+}
+
+impl<'p> ReadCells<'p> {
+    pub fn new(prepared: &'p TrainTest) -> Self {
+        let table = match &prepared.sample.source {
+            SampleSource::Mapped(rows, _) => Some(&rows.table),
+            SampleSource::Plain(_) => None,
+        };
+        ReadCells { prepared, table }
+    }
+
+    /// Share of rows with a missing value in a source of the column. Cost O(rows).
+    pub fn missing(&self, name: &str) -> f64 {
+        // Rows without maps have no missing cells.
+        let Some(table) = self.table.filter(|table| table.rows() > 0) else { return 0.0 };
+        let cells: Vec<&Cells> =
+            sources(&self.prepared.maps, name).iter().filter_map(|source| table.get(source)).collect();
+        let count = match &cells[..] {
+            [] => 0,
+            [one] => one.missing().map_or(0, |missing| missing.count),
+            all => (0..table.rows()).filter(|&row| all.iter().any(|cells| cells.is_missing(row))).count(),
+        };
+        count as f64 / table.rows() as f64
+    }
+
+    /// Values of a column of the design: as read, where maps only shift and divide and keep all rows.
+    pub fn values(&self, design: &Design, feature: Feature) -> Values {
+        let made = || Values { values: design.column(feature).values().into_owned(), as_read: false, divisor: 1.0 };
+        let Some(name) = design.names().get(feature).filter(|_| design.is_of(&self.prepared.train)) else {
+            return made();
+        };
+        let Some(table) = self.table else { return Values { as_read: true, ..made() } };
+        let Ok(scaled) = scaled(&self.prepared.maps, name) else { return made() };
+        let cells = scaled.source.as_ref().and_then(|source| table.get(source)?.numbers());
+        match cells.filter(|cells| cells.len() == design.rows()) {
+            Some(cells) => Values { values: cells.values().into_owned(), as_read: true, divisor: scaled.divisor },
+            None => made(),
+        }
+    }
+}
+
+/// Number of rows per bin of the range; `None` without values.
+pub(crate) fn histogram(of: &Values) -> Option<Histogram> {
+    let known = || of.values.iter().copied().filter(|value| value.is_finite());
+    let (from, to) = (known().reduce(f64::min)?, known().reduce(f64::max)?);
+    let mut counts = vec![0; if to > from { PARTS } else { 1 }];
+    let last = counts.len() - 1;
+    // Halved, since the range of the largest doubles overflows.
+    let width = 0.5 * to - 0.5 * from;
+    for value in known() {
+        let share = if width > 0.0 { (0.5 * value - 0.5 * from) / width } else { 0.0 };
+        counts[((share * PARTS as f64 + WHOLE_ROUNDING) as usize).min(last)] += 1;
+    }
+    Some(Histogram { from, to, counts, as_read: of.as_read })
+}

@@ -1,0 +1,65 @@
+//! How near columns came to being chosen: each column's score alone, and its rank at every step of the result.
+
+use super::super::drop_column::exchanges::work;
+use vaglio_core::{Design, Feature, Outline, Result, Score, SubsetScorer};
+use vaglio_pipeline::selector::ValidSelector;
+use vaglio_report::record::NearestStep;
+
+/// Trials of all candidates added to the first columns of a result, in order of entry.
+pub(crate) struct StepTrials {
+    /// Score of each column alone and its rank, by index; `None` for a column that is no candidate.
+    pub alone: Vec<Option<(f64, usize)>>,
+    /// Step at which each column came nearest, by index; `None` if only single columns were tried.
+    pub nearest: Vec<Option<NearestStep>>,
+}
+
+/// Search extent of the trials: every candidate added to the first k columns, for k from 0.
+fn outline(design: &Design, steps: usize) -> Outline {
+    Outline::forward(design.candidates().len(), steps)
+}
+
+/// Flops of [`StepTrials::new`].
+pub(crate) fn flops(selector: &ValidSelector, design: &Design, steps: usize) -> f64 {
+    work(selector, design, &outline(design, steps))
+}
+
+impl StepTrials {
+    /// Tries all candidates added to the first 0, 1, … columns of the result. `steps` is one more than the result has
+    /// columns, or fewer.
+    ///
+    /// # Errors
+    /// Returns the errors of the criterion's scores.
+    pub fn new(selector: &ValidSelector, design: &Design, chosen: &[Feature], steps: usize) -> Result<Self> {
+        let candidates = design.candidates();
+        let mut walked = StepTrials { alone: vec![None; design.features()], nearest: vec![None; design.features()] };
+        let mut subset = SubsetScorer::open(&**selector.criterion(), design, &outline(design, steps))?;
+        for k in 0..steps.min(chosen.len() + 1) {
+            let open: Vec<Feature> = candidates.iter().copied().filter(|f| !chosen[..k].contains(f)).collect();
+            let mut scores = vec![Score::WORST; open.len()];
+            subset.score_additions(&open, &mut scores)?;
+            let mut ranked: Vec<(f64, Feature)> = scores.iter().map(|score| score.loss).zip(open).collect();
+            ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let taken = match chosen.get(k) {
+                Some(next) => ranked.iter().find(|(_, feature)| feature == next).map(|(loss, _)| *loss),
+                None => Some(subset.score()?.loss),
+            };
+            for (place, &(loss, feature)) in ranked.iter().enumerate().filter(|(_, (loss, _))| loss.is_finite()) {
+                if k == 0 {
+                    walked.alone[feature] = Some((loss, place + 1));
+                }
+                let nearest = &mut walked.nearest[feature];
+                let above = taken.map(|taken| loss - taken).filter(|above| above.is_finite());
+                if let (true, Some(above)) = (nearest.is_none_or(|nearest| place + 1 < nearest.rank), above) {
+                    *nearest = Some(NearestStep { step: k + 1, rank: place + 1, above });
+                }
+            }
+            if k + 1 < steps && k < chosen.len() {
+                subset.add(chosen[k])?;
+            }
+        }
+        if steps <= chosen.len() {
+            walked.nearest.fill(None);
+        }
+        Ok(walked)
+    }
+}

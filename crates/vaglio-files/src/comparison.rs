@@ -1,0 +1,153 @@
+//! Compares predictions with the targets of a file.
+
+use super::lags::{ahead_of, later};
+use super::model_files::FileModel;
+use super::predictions::classes;
+use super::roles::check_weights;
+use super::series::numbers_of;
+use super::targets::encode;
+use vaglio_pipeline::inside::Predicted;
+use vaglio_pipeline::pipeline::IntervalEnds;
+use vaglio_pipeline::resample::Pooled;
+use vaglio_pipeline::resample::loss_sums::Compared;
+use vaglio_pipeline::resample::path_predictions::weighing;
+use vaglio_pipeline::resample::sample::clusters;
+
+use ndarray::Array2;
+use std::collections::HashMap;
+use vaglio_core::engine::select_rows;
+use vaglio_core::{Cells, Error, Result, Table, Task};
+use vaglio_report::record::{Figures, LossName};
+use vaglio_tables::read::{ColumnFilter, Hint, Source, Survey, Wanted};
+
+/// Comparison of predictions with targets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// The figures.
+    pub figures: Figures,
+    /// The model's loss, one of the figures.
+    pub loss: LossName,
+    /// Class labels, in the order of the confusion matrix.
+    pub classes: Vec<String>,
+    /// Share of rows whose target lies in its interval, per output.
+    pub coverage: Option<Vec<f64>>,
+}
+
+/// Remedy for missing targets in an error message.
+const NO_TARGET: &str =
+    "fill it in, or leave such rows out of the file; data.read.na of the pipeline lists the words for missing cells";
+
+impl FileModel<'_> {
+    /// Columns that figures need if a file has them: targets, weights, and columns of dependent rows.
+    pub(super) fn judged_by(&self) -> Result<HashMap<String, Hint>> {
+        let observed = self.observed()?;
+        let labels = [observed.groups, self.series.clone()].into_iter().flatten().map(|name| (name, Hint::Label));
+        let times = self.time.iter().map(|name| (name.clone(), Hint::Target));
+        let weights = observed.weights.into_iter().map(|name| (name, Hint::Auto));
+        let targets = observed.targets.into_iter().map(|name| (name, Hint::Target));
+        Ok(labels.chain(times).chain(weights).chain(targets).collect())
+    }
+
+    /// Reads the targets of a file and the other columns that figures need.
+    pub(super) fn observed_in(&self, source: &Source) -> Result<(Table, Survey)> {
+        let mut hints = self.judged_by()?;
+        hints.retain(|name, _| source.names().contains(name));
+        let notations = self.notations(hints.keys());
+        source.read(&Wanted { filter: ColumnFilter::only(hints.keys().cloned()), hints, notations })
+    }
+
+    /// Figures of predictions against the targets of a file; rows whose targets lie beyond its end have none.
+    pub(super) fn judged(
+        &self,
+        table: Table,
+        survey: &Survey,
+        predicted: &Predicted,
+        counts: Option<Vec<f64>>,
+        intervals: Option<&IntervalEnds>,
+    ) -> Result<Judged> {
+        let observed = self.observed()?;
+        let targets = observed.targets.iter().filter(|_| !self.is_ahead());
+        let checked = survey.check_complete(&table, targets.chain(&observed.weights).map(String::as_str), None);
+        checked.map_err(|error| error.with_remedy(NO_TARGET))?;
+        check_weights(observed.weights.as_ref(), &table)?;
+        let table = self.order().arrange(table)?;
+        let cells = self.targets_of(&table)?;
+        let mut places = vec![0; table.rows()];
+        (0..table.rows()).for_each(|place| places[table.origin(place)] = place);
+        // As in test rows, weights are optional.
+        let weights = observed.weights.as_ref().and_then(|name| table.get(name)?.numbers());
+        let weighs = |place: usize| weights.is_none_or(|weights| weights.get(place) != 0.0);
+        let is_known = |place: usize| weighs(place) && cells.iter().all(|(_, cells)| !cells.is_missing(place));
+        // Predicted rows with known targets, and their positions in time order.
+        let judged: Vec<usize> = (0..predicted.rows.len()).filter(|&j| is_known(places[predicted.rows[j]])).collect();
+        let rows: Vec<usize> = judged.iter().map(|&j| places[predicted.rows[j]]).collect();
+        if rows.is_empty() {
+            return Err(Error::Shape("no row has both a prediction and its targets, so there are no figures".into()));
+        }
+        let cells: Vec<(String, Cells)> =
+            cells.into_iter().map(|(name, cells)| (name, cells.select_rows(&rows))).collect();
+        let targets = encode(&self.task, &cells, "data", |row| table.origin(rows[row]))?;
+        let weights = weights.map(|all| rows.iter().map(|&row| all.get(row)).collect::<Vec<f64>>());
+        let counts = counts.map(|counts| judged.iter().map(|&j| counts[j]).collect::<Vec<f64>>());
+        let counting = weighing(weights, counts);
+        let counting: Option<&[f64]> = counting.as_deref();
+        if counting.is_some_and(|counts| !counts.iter().any(|count| *count > 0.0)) {
+            return Err(Error::Shape("no row counts, so there are no figures".into()));
+        }
+        let values = select_rows(&predicted.values, &judged);
+        let order = (self.task != Task::Regression).then_some(&self.class_order);
+        let figures = match self.clusters_of(&table, &rows) {
+            None => Figures::new(order, &*observed.loss, targets.view(), values.view(), counting),
+            Some(clusters) => {
+                let (targets, predictions) = (targets.view(), values.view());
+                let compared =
+                    Compared { targets, predictions, weights: counting, units: None, clusters: Some(&clusters) };
+                Pooled::new(std::iter::once(compared))?.figures(order, &*observed.loss, 1)
+            }
+        };
+        Ok(Judged {
+            figures: figures.with_output_names(&self.outputs),
+            loss: LossName::from(&*observed.loss),
+            classes: classes(&self.task),
+            coverage: intervals.map(|bounds| {
+                let of = |ends: &Array2<f64>| select_rows(ends, &judged);
+                let (lower, upper) = (of(&bounds.lower), of(&bounds.upper));
+                IntervalEnds { level: bounds.level, lower, upper }.coverage(&targets, counting)
+            }),
+        })
+    }
+
+    /// Targets of each row of a table in series order.
+    fn targets_of(&self, table: &Table) -> Result<Vec<(String, Cells)>> {
+        let observed = self.observed()?;
+        let mut all = Vec::new();
+        for name in &observed.targets {
+            let cells = table.get(name).ok_or_else(|| Error::unknown("data", "column", name, table.names()))?;
+            let ahead = |steps: &usize| (ahead_of(name, *steps), later(cells, table, *steps, |_| true));
+            match observed.horizons.is_empty() {
+                true => all.push((name.clone(), cells.clone())),
+                false => all.extend(observed.horizons.iter().map(ahead)),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Cluster of each row, if the table says which rows depend on each other.
+    fn clusters_of(&self, table: &Table, rows: &[usize]) -> Option<Vec<u32>> {
+        let groups = self.observed.as_ref().and_then(|observed| table.get(observed.groups.as_ref()?)).map(numbers_of);
+        let is_ordered = self.time.is_some() || !self.model.takes_rows_alone();
+        let series = table.series().filter(|series| series.iter().any(|id| *id != series[0]));
+        if groups.is_none() && series.is_none() && !is_ordered {
+            return None;
+        }
+        // Stretches of time consist of the compared rows, in time order.
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|&j| rows[j]);
+        let in_order = |of: &[u32]| order.iter().map(|&j| of[rows[j]]).collect::<Vec<u32>>();
+        let (groups, series) = (groups.map(|of| in_order(&of)), series.map(in_order));
+        let found = clusters(rows.len(), groups.as_deref(), series.as_deref(), is_ordered);
+        let mut of_row = vec![0; rows.len()];
+        order.iter().zip(found).for_each(|(&j, cluster)| of_row[j] = cluster);
+        Some(of_row)
+    }
+}

@@ -1,0 +1,244 @@
+//! Trials that remove each column of a subset, or replace it by others.
+
+use std::borrow::Cow;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Feature, Outline, Result, Rules, Score, SubsetScorer};
+use vaglio_pipeline::selector::ValidSelector;
+use vaglio_search::of_other_sign;
+
+/// Design for scoring exchanges: the full one, or one restricted to the columns involved.
+pub(crate) struct SwapDesign<'d> {
+    pub design: Cow<'d, Design>,
+    /// Columns of the full design that it has, in increasing order; `None` for all.
+    members: Option<Vec<Feature>>,
+}
+
+impl<'d> SwapDesign<'d> {
+    /// The cheaper design for a search, with its flops.
+    pub fn cheapest(
+        selector: &ValidSelector,
+        design: &'d Design,
+        columns: impl Iterator<Item = Feature>,
+        flops: impl Fn(&Design) -> f64,
+    ) -> (Self, f64) {
+        let whole = SwapDesign { design: Cow::Borrowed(design), members: None };
+        let most = flops(design);
+        match SwapDesign::alone(selector, design, columns).map(|alone| (flops(&alone.design), alone)) {
+            Some((flops, alone)) if flops < most => (alone, flops),
+            _ => (whole, most),
+        }
+    }
+
+    /// Restricts the design to these columns, if scores depend on no others.
+    fn alone(selector: &ValidSelector, design: &Design, columns: impl Iterator<Item = Feature>) -> Option<Self> {
+        let mut members: Vec<Feature> = columns.collect();
+        members.sort_unstable();
+        members.dedup();
+        let alone =
+            selector.criterion().traits().is_of_subset_alone.then(|| design.restrict_columns(&members)).flatten()?;
+        Some(SwapDesign { design: Cow::Owned(alone), members: Some(members) })
+    }
+
+    /// Indices of the columns in this design.
+    pub fn places(&self, columns: &[Feature]) -> Vec<Feature> {
+        let Some(members) = &self.members else { return columns.to_vec() };
+        columns.iter().filter_map(|column| members.binary_search(column).ok()).collect()
+    }
+}
+
+/// Removal of each column of a subset in turn.
+pub(crate) struct Removals<'d, 's> {
+    place: SwapDesign<'d>,
+    selected: &'s [Feature],
+    pub flops: f64,
+}
+
+impl<'d, 's> Removals<'d, 's> {
+    pub fn new(selector: &ValidSelector, design: &'d Design, selected: &'s [Feature]) -> Self {
+        let of = |design: &Design| removal_flops(selector, design, selected.len());
+        let (place, flops) = SwapDesign::cheapest(selector, design, selected.iter().copied(), of);
+        Removals { place, selected, flops }
+    }
+
+    /// The score without each column.
+    ///
+    /// # Errors
+    /// Returns the errors of the criterion's scores.
+    pub fn scores(&self, selector: &ValidSelector) -> Result<Vec<f64>> {
+        let own = self.place.places(self.selected);
+        let mut subset = SubsetScorer::open(&**selector.criterion(), &self.place.design, &removals(own.len()))?;
+        subset.reset(&own)?;
+        let mut scores = vec![Score::WORST; own.len()];
+        subset.score_removals(&own, &mut scores)?;
+        Ok(scores.into_iter().map(|score| score.loss).collect())
+    }
+}
+
+/// Replacement of each selected column by each of some others.
+pub(crate) struct Exchanges<'d, 's> {
+    design: &'d Design,
+    selected: &'s [Feature],
+    tried: Vec<Feature>,
+    /// Common design of all exchanges, full or restricted; `None` if each position has a restricted design.
+    pub(super) together: Option<SwapDesign<'d>>,
+}
+
+impl<'d, 's> Exchanges<'d, 's> {
+    /// Chooses the designs with the cheapest trials.
+    pub fn new(selector: &ValidSelector, design: &'d Design, selected: &'s [Feature], tried: Vec<Feature>) -> Self {
+        let columns = selected.iter().chain(&tried).copied();
+        let flops = |design: &Design| exchange_flops(selector, design, selected.len(), tried.len());
+        let (place, together) = SwapDesign::cheapest(selector, design, columns, flops);
+        let apart = flops_alone(selector, design, selected, &tried);
+        let together = Some(place).filter(|_| apart.is_none_or(|apart| apart >= together));
+        Exchanges { design, selected, tried, together }
+    }
+
+    /// Passes the scores of the columns in each position to `give` until it returns false. Under constraints only
+    /// columns that satisfy them; under sign constraints only the `most` of lowest score.
+    ///
+    /// # Errors
+    /// Returns the errors of the criterion's scores.
+    pub fn each(
+        &self,
+        selector: &ValidSelector,
+        places: impl IntoIterator<Item = usize>,
+        most: usize,
+        mut give: impl FnMut(usize, Vec<(Feature, f64)>) -> bool,
+    ) -> Result<()> {
+        let outline = exchanges(self.selected.len(), self.tried.len());
+        let rules = selector.search().rules(self.design).map_err(|error| error.under("search"))?;
+        let mut open = None;
+        for k in places {
+            let tried = &self.tried[..];
+            let mut scores = vec![Score::WORST; tried.len()];
+            match &self.together {
+                None => self.score_alone(selector, k, &mut scores)?,
+                Some(place) => {
+                    let selected = place.places(self.selected);
+                    let subset = match &mut open {
+                        Some(subset) => subset,
+                        none => {
+                            let mut subset = SubsetScorer::open(&**selector.criterion(), &place.design, &outline)?;
+                            subset.reset(&selected)?;
+                            none.insert(subset)
+                        }
+                    };
+                    subset.remove(selected[k])?;
+                    subset.score_additions(&place.places(tried), &mut scores)?;
+                    subset.add(selected[k])?;
+                }
+            }
+            let mut found: Vec<(Feature, Score)> = tried.iter().copied().zip(scores).collect();
+            if let Some(rules) = &rules {
+                found = self.kept(rules, k, found, most)?;
+            }
+            if !give(k, found.into_iter().map(|(feature, score)| (feature, score.loss)).collect()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Filters the columns in one position by the constraints.
+    fn kept(
+        &self,
+        rules: &Rules,
+        k: usize,
+        mut found: Vec<(Feature, Score)>,
+        most: usize,
+    ) -> Result<Vec<(Feature, Score)>> {
+        let rest: Vec<Feature> = self.selected.iter().copied().filter(|f| *f != self.selected[k]).collect();
+        let with = |feature: Feature| [&rest[..], &[feature]].concat();
+        found.retain(|(feature, _)| rules.allows(&with(*feature)));
+        if !rules.has_signs() {
+            return Ok(found);
+        }
+        found.retain(|(_, score)| score.loss.is_finite());
+        found.sort_by(|(a, x), (b, y)| x.loss.total_cmp(&y.loss).then(a.cmp(b)));
+        let mut kept = Vec::new();
+        for (feature, score) in found {
+            if kept.len() < most && of_other_sign(rules, self.design, &with(feature), score)?.is_empty() {
+                kept.push((feature, score));
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Scores the columns in one position on a design restricted to them and the other selected columns.
+    fn score_alone(&self, selector: &ValidSelector, k: usize, scores: &mut [Score]) -> Result<()> {
+        let tried = &self.tried[..];
+        let others: Vec<Feature> = self.selected.iter().copied().filter(|f| *f != self.selected[k]).collect();
+        let columns = others.iter().chain(tried).copied();
+        let Some(place) = SwapDesign::alone(selector, self.design, columns) else { return Ok(()) };
+        let mut subset =
+            SubsetScorer::open(&**selector.criterion(), &place.design, &additions(others.len(), tried.len()))?;
+        subset.reset(&place.places(&others))?;
+        subset.score_additions(&place.places(tried), scores)
+    }
+}
+
+/// Search extent of adding each of `tried` columns to a subset of `size`.
+fn additions(size: usize, tried: usize) -> Outline {
+    Outline { start: 0, largest: size + 1, trials: tried as f64, steps: size + 1 }
+}
+
+/// Flops of replacing each column on a restricted design per position; `None` if designs cannot be restricted.
+///
+/// Cost of a search up to the subset among these columns without its trials; for engines that fit each subset on its
+/// own, only the cost of the trials.
+fn flops_alone(selector: &ValidSelector, design: &Design, selected: &[Feature], tried: &[Feature]) -> Option<f64> {
+    let place = SwapDesign::alone(selector, design, selected.iter().chain(tried).copied())?;
+    let size = selected.len();
+    let last = additions(size.saturating_sub(1), tried.len());
+    let one = match selector.criterion().plan(&place.design, &last).estimate.engine {
+        "decomposition" | "refit" | "definition" => work(selector, &place.design, &last),
+        _ => 0.5 * work(selector, &place.design, &Outline::forward(size + tried.len(), size)),
+    };
+    Some(size as f64 * one)
+}
+
+/// Search extent of removing each column of a subset in turn.
+pub(super) fn removals(size: usize) -> Outline {
+    Outline { start: size, largest: size, trials: size as f64, steps: 1 }
+}
+
+/// Search extent of building a subset of `size` columns, then removing and restoring each, with `tried` others tried
+/// each time.
+pub(super) fn exchanges(size: usize, tried: usize) -> Outline {
+    Outline { start: 0, largest: size, trials: (2 * size * tried) as f64, steps: 3 * size }
+}
+
+/// Flops of a search; if unknown, estimated as refits with one pass per column of each subset.
+pub(crate) fn work(selector: &ValidSelector, design: &Design, outline: &Outline) -> f64 {
+    let known = selector.criterion().plan(design, outline).estimate.flops;
+    let guessed = outline.trials * design.rows() as f64 * (outline.largest * outline.largest) as f64;
+    if known.is_nan() { guessed } else { known }
+}
+
+/// Flops of [`removals`], including size² entries of conditioning state that every change rewrites. Decompositions of
+/// moments are faster than trials.
+pub(super) fn removal_flops(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
+    let outline = removals(size);
+    let is_of_moments = selector.criterion().plan(design, &outline).estimate.engine == "moments";
+    let faster = if is_of_moments { 2.0 } else { 1.0 };
+    work(selector, design, &outline) / faster + 4.0 * (size as f64).powi(3)
+}
+
+/// Flops of [`exchanges`].
+///
+/// Search estimates omit the state updates after a removal. Leave-one-out states restart near dependent columns, for
+/// every candidate; moments always do.
+pub(super) fn exchange_flops(selector: &ValidSelector, design: &Design, size: usize, tried: usize) -> f64 {
+    let outline = exchanges(size, tried);
+    let columns = design.candidates().len();
+    let walk = |largest: usize| work(selector, design, &Outline::forward(columns, largest));
+    let (large, columns_tried) = (size as f64, (size * columns) as f64);
+    let again = 16.0 * large.powi(3);
+    again
+        + match selector.criterion().plan(design, &outline).estimate.engine {
+            "states" => walk(1) / columns as f64 * columns_tried * (1.0 + large / 2.0),
+            "moments" => work(selector, design, &outline) + large * (walk(size) - walk(1)),
+            _ => work(selector, design, &outline),
+        }
+}

@@ -1,0 +1,94 @@
+//! Complementary half-samples of the rows.
+
+use vaglio_core::Result;
+use vaglio_pipeline::pipeline::Pairs;
+use vaglio_pipeline::resample::split_rule::{PIECES, Part, SplitRule};
+use vaglio_pipeline::resample::{FoldAssignment, Sample};
+use vaglio_pipeline::selector::ValidSelector;
+use vaglio_search::shuffle::shuffled;
+
+/// Elements that half-samples are drawn from.
+pub(super) enum HalfSamples {
+    /// Rows, groups or blocks, divided as evenly as possible.
+    Units(FoldAssignment),
+    /// Piece of each row; halves are unions of pieces.
+    Pieces(Vec<u32>),
+}
+
+/// Given splits, and splits that hold around a search, divide the rows into pieces; time-ordered rows form blocks of a
+/// tenth; other rows are units.
+///
+/// # Errors
+/// [`vaglio_core::Error::Setting`] for impossible splits.
+pub(super) fn halves(how: &Pairs, selector: &ValidSelector, sample: &Sample) -> Result<HalfSamples> {
+    let under = |error: vaglio_core::Error| error.under("evaluate.stability");
+    match sample.parting(selector, how.splits.as_ref(), PIECES - 1, 0)? {
+        parting @ SplitRule::Splits(..) => {
+            Ok(HalfSamples::Pieces(pieces(&parting.parts(sample, selector.seed()).map_err(under)?, sample.rows())))
+        }
+        SplitRule::Folds(assignment @ FoldAssignment::Blocks { .. }, _) => {
+            assignment.folds(assignment.most().min(PIECES), 0).map(HalfSamples::Pieces)
+        }
+        SplitRule::Folds(assignment, _) => Ok(HalfSamples::Units(assignment)),
+    }
+}
+
+impl HalfSamples {
+    /// Draws the first half by the seed: whether each row is in it.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Setting`] for fewer than two units.
+    pub fn first(&self, seed: u64) -> Result<Vec<bool>> {
+        match self {
+            HalfSamples::Pieces(of_row) => {
+                let order = shuffled(of_row.iter().max().map_or(0, |most| *most as usize + 1), seed);
+                Ok(of_row.iter().map(|&piece| order[piece as usize].is_multiple_of(2)).collect())
+            }
+            HalfSamples::Units(assignment) => Ok(assignment.folds(2, seed)?.iter().map(|&fold| fold == 0).collect()),
+        }
+    }
+
+    /// Describes the half-samples for people.
+    pub fn sentence(&self) -> String {
+        match self {
+            HalfSamples::Pieces(of_row) => {
+                let pieces = of_row.iter().max().map_or(0, |most| most + 1);
+                format!("halves of {pieces} pieces that stay whole")
+            }
+            HalfSamples::Units(assignment) => assignment.sentence(2),
+        }
+    }
+}
+
+/// Piece of each row: rows held out by the same splits share one.
+fn pieces(parts: &[Part], rows: usize) -> Vec<u32> {
+    let mut held: Vec<Vec<usize>> = vec![Vec::new(); rows];
+    for (number, part) in parts.iter().enumerate() {
+        part.held.iter().for_each(|&row| held[row].push(number));
+    }
+    let mut numbers = std::collections::HashMap::new();
+    held.into_iter()
+        .map(|of_row| {
+            let next = numbers.len() as u32;
+            *numbers.entry(of_row).or_insert(next)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_rows_that_the_same_splits_hold_out() {
+        let part = |held: &[usize]| Part { training: Vec::new(), held: held.to_vec() };
+        assert_eq!(pieces(&[part(&[2, 3]), part(&[3, 4])], 6), [0, 0, 1, 2, 3, 0]);
+        assert_eq!(Pairs::default().splits, None);
+    }
+
+    #[test]
+    fn halves_are_halves() {
+        let half = HalfSamples::Units(FoldAssignment::from_labels(&[], 11, None)).first(3).unwrap();
+        assert_eq!(half.iter().filter(|inside| **inside).count(), 6);
+    }
+}

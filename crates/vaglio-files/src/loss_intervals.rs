@@ -1,0 +1,47 @@
+//! Intervals of the chosen subset's loss, and of its difference to the baseline, to neighboring sizes and to all
+//! columns.
+
+use vaglio_core::Task;
+use vaglio_pipeline::resample::fold_losses::{OfSize, difference};
+use vaglio_pipeline::resample::{Chosen, LEVEL};
+use vaglio_pipeline::selector::ValidSelector;
+use vaglio_report::record::{Against, LossDifference};
+
+/// Intervals of a chosen loss and of its differences to others.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct LossIntervals {
+    pub interval: Option<[f64; 2]>,
+    pub level: f64,
+    pub differences: Vec<LossDifference>,
+}
+
+/// Computes [`LossIntervals`]; `None` if the search was not cross-validated.
+pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &Chosen) -> Option<LossIntervals> {
+    let (how, losses) = (chosen.folds.as_ref()?, chosen.losses()?);
+    let loss = &*selector.loss(task);
+    let level = how.interval.unwrap_or(LEVEL);
+    let taken = losses.at(chosen.size)?;
+    let own = taken.judged(losses.repeats);
+    let gained = losses.gained(loss, taken);
+    let interval = own.bounded(loss, None, (gained, level)).map(|bounded| bounded.interval);
+    let largest = losses.sizes.last().map_or(0, |of| of.size);
+    let against = |of: &&OfSize| match of.size {
+        size if size == chosen.size => None,
+        0 => Some(Against::Empty),
+        size if size + 1 == chosen.size => Some(Against::Fewer),
+        size if size == largest && size > chosen.size + 1 => Some(Against::All),
+        _ => Some(Against::More),
+    };
+    let differences = losses.sizes.iter().filter_map(|of| {
+        let against = against(&of)?;
+        // The selection compared neighboring sizes too, so they get no correction.
+        let gained = if against == Against::Empty { gained } else { 0.0 };
+        let other = of.judged(losses.repeats);
+        Some(difference(against, of.size, own.bounded(loss, Some(&other), (gained, level))?))
+    });
+    Some(LossIntervals { interval, level, differences: differences.collect() })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

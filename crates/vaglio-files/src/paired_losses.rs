@@ -1,0 +1,54 @@
+//! Digests and row losses that pair the outer figures of two runs.
+
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, HashSet};
+use vaglio_core::Loss;
+use vaglio_pipeline::resample::OuterFoldFit;
+use vaglio_report::record::Paired;
+
+/// Maximum number of rows whose losses a record holds.
+const MOST: usize = 2000;
+
+/// Digest of rows and folds, and the row losses if there are few.
+pub(super) fn paired(outer: &[OuterFoldFit], loss: &dyn Loss) -> Paired {
+    let mut digest = Sha256::new();
+    for fold in outer {
+        for number in [fold.repeat, fold.fold, fold.rows.len()].iter().chain(&fold.rows) {
+            digest.update((*number as u64).to_le_bytes());
+        }
+        fold.held.targets.iter().for_each(|target| digest.update(target.to_le_bytes()));
+        let weight = |row: usize| fold.held.weights.as_ref().map_or(1.0, |weights| weights[row]);
+        (0..fold.held.targets.ncols()).for_each(|row| digest.update(weight(row).to_le_bytes()));
+    }
+    let sha256 = format!("{:x}", digest.finalize());
+    let few = loss.measure().is_of_rows()
+        && outer.iter().filter(|fold| fold.repeat == 0).map(|f| f.rows.len()).sum::<usize>() <= MOST;
+    let units = if few { by_row(outer, loss) } else { None };
+    let Some(units) = units else { return Paired { sha256, losses: None, weights: None, clusters: None } };
+    let is_weighted = units.windows(2).any(|pair| pair[0].1 != pair[1].1);
+    let clusters: HashSet<u32> = units.iter().map(|unit| unit.2).collect();
+    Paired {
+        sha256,
+        losses: Some(units.iter().map(|unit| unit.0).collect()),
+        weights: is_weighted.then(|| units.iter().map(|unit| unit.1).collect()),
+        clusters: (clusters.len() < units.len()).then(|| units.iter().map(|unit| unit.2).collect()),
+    }
+}
+
+/// Loss of each row or unit of positive weight, averaged over repeats, with its weight and cluster; `None` if maps
+/// dropped rows.
+fn by_row(outer: &[OuterFoldFit], loss: &dyn Loss) -> Option<Vec<(f64, f64, u32)>> {
+    let mut rows: BTreeMap<usize, (f64, f64, f64, u32)> = BTreeMap::new();
+    for fold in outer {
+        // Positions are unknown if maps dropped rows.
+        if fold.rows.len() != fold.held.targets.ncols() {
+            return None;
+        }
+        fold.held.compared().each_unit(loss, |unit| {
+            let new = (0.0, 0.0, unit.weight, fold.held.clusters[unit.row]);
+            let (sum, count, weight, _) = rows.entry(fold.rows[unit.row]).or_insert(new);
+            (*sum, *count, *weight) = (*sum + unit.loss, *count + 1.0, unit.weight);
+        });
+    }
+    Some(rows.into_values().map(|(sum, count, weight, cluster)| (sum / count, weight, cluster)).collect())
+}

@@ -1,0 +1,43 @@
+//! Outputs that parts of a run report besides scores and models.
+
+use super::TrainTest;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Error, FittedMap, Monitor, Result, Role};
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_report::record::{FoundByMap, FoundRecord};
+
+/// Collects the outputs of every part.
+///
+/// # Errors
+/// Returns the errors of the criterion; [`vaglio_core::Error::Setting`] for a value that cannot be written.
+pub(super) fn found(
+    selector: &ValidSelector,
+    prepared: &TrainTest,
+    design: &Design,
+    selection: &Selection,
+    monitor: &Monitor<'_>,
+) -> Result<FoundRecord> {
+    let Selection { path, model, final_model, .. } = selection;
+    if path.stop_reason.is_partial() {
+        return Ok(FoundRecord { search: path.found.clone(), ..FoundRecord::default() });
+    }
+    let criterion = monitor.journal.once("found", || match path.result() {
+        Some(entry) => selector.criterion().found(design, &entry.subset)?.written().map(Some),
+        None => Ok(None),
+    });
+    let of_criterion = |error: Error| error.of(Role::Criterion, selector.criterion().typetag_name());
+    let of_map = |(place, map): (usize, &dyn FittedMap)| -> Result<FoundByMap> {
+        Ok(FoundByMap { place, kind: map.typetag_name().into(), found: map.found().written()? })
+    };
+    let maps: Vec<FoundByMap> =
+        prepared.maps.iter().map(|map| &**map).enumerate().map(of_map).collect::<Result<_>>()?;
+    let mut learner = design.found().written()?;
+    learner.extend(model.found().written()?);
+    Ok(FoundRecord {
+        criterion: criterion.map_err(of_criterion)?.unwrap_or_default(),
+        search: path.found.clone(),
+        learner,
+        model: final_model.as_ref().map(|fitted| fitted.found.clone()).unwrap_or_default(),
+        preprocess: maps.into_iter().filter(|map| !map.found.is_empty()).collect(),
+    })
+}

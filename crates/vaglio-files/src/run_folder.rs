@@ -1,0 +1,331 @@
+//! The folder of a run, which one run at a time writes; its files come into place together.
+
+use super::sync::sync_folder;
+use std::fs::{File, Metadata, TryLockError};
+use std::io::{Error as IoError, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use vaglio_core::{Error, Result};
+use vaglio_tables::disk::{PREVIOUS, check_apart, fresh, named, regular, temporary};
+
+/// Files of a result, in the order of their renames: the last marks the result as complete.
+const FILES: [&str; 4] = ["model.json", "resolved.yaml", "report.html", "selection.json"];
+/// The settings of the run.
+const SETTINGS: &str = "resolved.yaml";
+/// Probe file, written to test whether the folder is writable.
+const PROBE: &str = "probe";
+/// Size limit, in bytes, of files that are read for comparison.
+const MOST_COMPARED: u64 = 1 << 30;
+/// File that is renamed last.
+const LAST: &str = "selection.json";
+/// Suffix of the result before the previous one, kept if a run failed in between.
+const OLDER: &str = "older";
+
+/// Message for a folder that another run holds.
+const TAKEN: &str = "another run is in this folder; wait until it has ended, or give `--out` another folder";
+
+/// Lock on a run's folder: no other run writes it while this lives.
+#[derive(Debug)]
+pub(super) struct RunFolder {
+    out: PathBuf,
+    /// `None` if the system cannot lock.
+    lock: Option<File>,
+}
+
+impl RunFolder {
+    /// Creates the folder if it is missing, and locks it.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`] if another run is in it, or if it cannot be created.
+    pub fn new(out: &Path) -> Result<Self> {
+        RunFolder::unless_taken(out, TAKEN)
+    }
+
+    /// Like [`RunFolder::new`], with `taken` as the message for a folder that another process holds.
+    ///
+    /// # Errors
+    /// Returns the errors of [`RunFolder::new`].
+    pub fn unless_taken(out: &Path, taken: &str) -> Result<Self> {
+        let failed = |e: IoError| Error::Unwritable { path: out.to_owned(), message: e.to_string() };
+        std::fs::create_dir_all(out).map_err(failed)?;
+        Ok(RunFolder { out: out.to_owned(), lock: lock(out, taken)? })
+    }
+
+    /// Locks a folder; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`] if another run is in it.
+    pub fn existing(out: &Path) -> Result<Option<Self>> {
+        match out.is_dir() {
+            true => Ok(Some(RunFolder { out: out.to_owned(), lock: lock(out, TAKEN)? })),
+            false => Ok(None),
+        }
+    }
+
+    /// Prepares the folder for writing:
+    /// * tests whether files can be written;
+    /// * removes half-written files of killed runs;
+    /// * renames files that belong to no result but have the name of one of its files.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`] if a file cannot be written or renamed.
+    pub fn make_ready(&self) -> Result<()> {
+        let probe = fresh(&self.out.join(PROBE), None).and_then(|(probe, _)| std::fs::remove_file(probe));
+        probe.map_err(|e| Error::Unwritable { path: self.out.clone(), message: e.to_string() })?;
+        self.sweep();
+        self.set_strays_aside(None)
+    }
+
+    /// Removes the leftovers of killed runs; the lock rules out a running owner.
+    fn sweep(&self) {
+        let mut was_placing = false;
+        for entry in std::fs::read_dir(&self.out).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let base = name.strip_prefix('.').and_then(|name| name.strip_suffix(".part"));
+            let base = base.and_then(|base| base.rsplit_once('.'));
+            let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            let part_of = base.and_then(|(file, number)| (is_number(number) && is_own(file)).then_some(file));
+            if part_of.is_some() {
+                was_placing |= part_of == Some(LAST);
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+        // Files renamed before the last belong to the killed run.
+        if was_placing && !self.is_there(LAST) {
+            self.remove_others();
+        }
+    }
+
+    /// Whether anything has this name, even a dangling link.
+    fn is_there(&self, file: &str) -> bool {
+        self.out.join(file).symlink_metadata().is_ok()
+    }
+
+    /// Removes all files of a result except the last.
+    fn remove_others(&self) {
+        FILES.iter().filter(|file| **file != LAST).for_each(|file| drop(std::fs::remove_file(self.out.join(file))));
+    }
+
+    /// Renames files that have the name of a result's file but belong to none: `report.previous.html`,
+    /// `report.previous-2.html`, … Removes a file that is a copy of the first.
+    fn set_strays_aside(&self, stays: Option<&str>) -> Result<()> {
+        if self.is_there(LAST) {
+            return Ok(());
+        }
+        for file in FILES.iter().filter(|file| self.is_there(file) && Some(**file) != stays) {
+            let path = self.out.join(file);
+            let text = |path: &Path| regular(path, MOST_COMPARED).ok().flatten();
+            let is_kept = text(&path).is_some_and(|own| text(&self.out.join(named(file, PREVIOUS))) == Some(own));
+            let moved = match is_kept {
+                true => std::fs::remove_file(&path),
+                false => {
+                    let ages = std::iter::once(PREVIOUS.to_owned()).chain((2..).map(|n| format!("{PREVIOUS}-{n}")));
+                    let free = ages.map(|age| named(file, &age)).find(|name| !self.is_there(name));
+                    std::fs::rename(&path, self.out.join(free.unwrap_or_else(|| named(file, OLDER))))
+                }
+            };
+            moved.map_err(|e| self.failed(file, e))?;
+        }
+        Ok(())
+    }
+
+    /// Renames the files of a result into place, the last one after all others. Former files are kept as
+    /// `….previous.…`, unless `replaces` says that they are of this run.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`]; nothing is changed before all new files are on the disk.
+    pub fn put(&self, texts: &[(&str, &str)], replaces: bool) -> Result<()> {
+        let written = texts.iter().try_for_each(|(name, text)| self.write_part(name, text));
+        let mut is_kept = false;
+        let placed = written.and_then(|()| {
+            if replaces && (self.is_partial() || self.is_of(texts)) {
+                match std::fs::remove_file(self.out.join(LAST)) {
+                    // The file may be missing: a refused run renames it.
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(self.failed(LAST, error)),
+                    _ => Ok(()),
+                }?;
+            } else {
+                self.keep_result()?;
+            }
+            is_kept = true;
+            for file in FILES.iter().filter(|file| texts.iter().any(|(name, _)| name == *file)) {
+                let path = self.out.join(file);
+                std::fs::rename(temporary(&path), &path).map_err(|e| self.failed(file, e))?;
+            }
+            Ok(())
+        });
+        match &placed {
+            Ok(()) => FILES.iter().for_each(|file| drop(std::fs::remove_file(self.out.join(named(file, OLDER))))),
+            Err(_) => {
+                FILES.iter().for_each(|file| drop(std::fs::remove_file(temporary(&self.out.join(file)))));
+                if is_kept {
+                    self.remove_others();
+                }
+            }
+        }
+        sync_folder(&self.out);
+        placed
+    }
+
+    /// Renames an existing result after a failed run, so that none of its files looks like a result of that run. The
+    /// previous result is kept as well; the run's pipeline stays if it is one of the files.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`] if a file cannot be written or renamed.
+    pub fn set_aside(&self, pipeline: Option<&Path>) -> Result<()> {
+        self.sweep();
+        let settings = self.out.join(SETTINGS);
+        let is_run = pipeline.is_some_and(|path| check_apart(path, [("", &settings)]).is_err());
+        let text = if is_run { std::fs::read(&settings).ok() } else { None };
+        if self.is_there(LAST) && self.is_there(&named(LAST, PREVIOUS)) {
+            self.copy(PREVIOUS, OLDER).or_else(|_| self.shift(PREVIOUS, OLDER))?;
+        }
+        let done = match self.is_there(LAST) {
+            true => self.keep_result().map(|()| self.remove_others()).or_else(|_| self.shift("", PREVIOUS)),
+            false => self.set_strays_aside(text.as_ref().map(|_| SETTINGS)),
+        };
+        if let Some(text) = text.filter(|_| !settings.exists()) {
+            self.write_part(SETTINGS, &text)?;
+            std::fs::rename(temporary(&settings), &settings).map_err(|e| self.failed(SETTINGS, e))?;
+        }
+        done
+    }
+
+    /// Keeps the present result as the previous one.
+    fn keep_result(&self) -> Result<()> {
+        if !self.is_there(LAST) {
+            return Ok(());
+        }
+        self.copy("", PREVIOUS)?;
+        std::fs::remove_file(self.out.join(LAST)).map_err(|e| self.failed(LAST, e))
+    }
+
+    /// Links the files with one suffix under another; at every moment a complete set exists.
+    fn copy(&self, from: &str, to: &str) -> Result<()> {
+        let there: Vec<&str> = FILES.into_iter().filter(|file| self.is_there(&named(file, from))).collect();
+        let part = |file: &str| temporary(&self.out.join(named(file, to)));
+        let linked = there.iter().try_for_each(|file| {
+            let (from, part) = (self.out.join(named(file, from)), part(file));
+            let _ = std::fs::remove_file(&part);
+            // Links, devices and pipes are moved, not copied.
+            if !from.symlink_metadata().is_ok_and(|known| known.is_file()) {
+                return std::fs::rename(&from, &part).map_err(|e| self.failed(file, e));
+            }
+            let linked = std::fs::hard_link(&from, &part).or_else(|_| std::fs::copy(&from, &part).map(drop));
+            linked.map_err(|e| self.failed(file, e))
+        });
+        if linked.is_err() {
+            there.iter().for_each(|file| drop(std::fs::remove_file(part(file))));
+            return linked;
+        }
+        // The last file goes first: a set without it does not count as a result.
+        for file in FILES.iter().rev() {
+            let _ = std::fs::remove_file(self.out.join(named(file, to)));
+        }
+        for file in there {
+            let path = self.out.join(named(file, to));
+            std::fs::rename(part(file), &path).map_err(|e| self.failed(file, e))?;
+        }
+        Ok(())
+    }
+
+    /// Renames the files with one suffix to another, for disks without space for a copy.
+    fn shift(&self, from: &str, to: &str) -> Result<()> {
+        for file in FILES {
+            let [from, to] = [from, to].map(|age| named(file, age));
+            let _ = std::fs::remove_file(self.out.join(&to));
+            if self.is_there(&from) {
+                std::fs::rename(self.out.join(&from), self.out.join(&to)).map_err(|e| self.failed(file, e))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a temporary file next to the target, with the permissions of the present or previous file.
+    fn write_part(&self, name: &str, text: impl AsRef<[u8]>) -> Result<()> {
+        let there = |age: &str| self.out.join(named(name, age)).symlink_metadata().ok().filter(Metadata::is_file);
+        let write = || -> std::io::Result<()> {
+            let (_, mut file) = fresh(&self.out.join(name), there("").or_else(|| there(PREVIOUS)).as_ref())?;
+            file.write_all(text.as_ref())?;
+            file.sync_all()
+        };
+        write().map_err(|e| self.failed(name, e))
+    }
+
+    /// Reads a file that a run wrote.
+    fn text(&self, name: &str) -> Option<String> {
+        String::from_utf8(regular(&self.out.join(name), MOST_COMPARED).ok()??).ok()
+    }
+
+    /// Whether the present result is that of an interrupted run.
+    fn is_partial(&self) -> bool {
+        let text = self.text(LAST).unwrap_or_default();
+        serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|record| record["status"] == "partial")
+    }
+
+    /// Whether the present result has the settings of the new one, as if a run was killed after writing everything.
+    fn is_of(&self, texts: &[(&str, &str)]) -> bool {
+        let there = self.text(SETTINGS);
+        texts.iter().any(|(name, text)| *name == SETTINGS && there.as_deref() == Some(*text))
+    }
+
+    fn failed(&self, name: &str, error: IoError) -> Error {
+        Error::Unwritable { path: self.out.join(name), message: error.to_string() }
+    }
+}
+
+/// Unlocks explicitly, since a child process that another thread is starting may briefly hold the folder open.
+impl Drop for RunFolder {
+    fn drop(&mut self) {
+        let _ = self.lock.as_ref().map(File::unlock);
+    }
+}
+
+/// Whether runs write a file of this name into their folder.
+fn is_own(file: &str) -> bool {
+    let ages = ["", PREVIOUS, OLDER];
+    file == "journal.jsonl" || file == PROBE || FILES.iter().any(|own| ages.iter().any(|age| named(own, age) == file))
+}
+
+/// Whether a process holds the folder, as far as the system knows.
+pub(super) fn is_claimed(out: &Path) -> bool {
+    let Ok(file) = opened(out) else { return false };
+    let is_claimed = file.try_lock_shared().is_err_and(|error| is_taken(&error));
+    let _ = file.unlock();
+    is_claimed
+}
+
+fn opened(out: &Path) -> std::io::Result<File> {
+    match cfg!(unix) {
+        true => File::open(out),
+        false => File::options().create(true).truncate(false).write(true).open(out.join(".lock")),
+    }
+}
+
+/// Attempts at locking a folder that another process may only be probing, and the pause between them.
+const TRIES: usize = 3;
+const MOMENT: Duration = Duration::from_millis(5);
+
+/// Locks a folder; `None` if the system cannot.
+fn lock(out: &Path, taken: &str) -> Result<Option<File>> {
+    let Ok(file) = opened(out) else { return Ok(None) };
+    for left in (0..TRIES).rev() {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(error) if !is_taken(&error) => {
+                tracing::info!("{} cannot be locked: {error}", out.display());
+                return Ok(None);
+            }
+            Err(_) if left > 0 => std::thread::sleep(MOMENT),
+            Err(_) => {}
+        }
+    }
+    Err(Error::Unwritable { path: out.to_owned(), message: taken.to_owned() })
+}
+
+fn is_taken(error: &TryLockError) -> bool {
+    match error {
+        TryLockError::WouldBlock => true,
+        TryLockError::Error(error) => error.kind() == ErrorKind::WouldBlock,
+    }
+}

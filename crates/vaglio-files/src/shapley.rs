@@ -1,0 +1,324 @@
+//! Shapley values: the contribution of each chosen column to the reduction of the criterion's score.
+//!
+//! Let v(S) be the score of the columns S out of a subset of k. The Shapley value of column i is φ_i = Σ_{S ∌ i}
+//! |S|!·(k − 1 − |S|)!/k! · (v(S) − v(S ∪ i)): the mean, over all orders of the columns, of the reduction when i
+//! enters. Σ φ_i = v(∅) − v(all). Up to 20 columns, the criterion's engine scores all 2^k subsets; for more, the mean
+//! is over random orders, each with its reverse.
+//!
+//! The values are recomputed on the training rows of five folds, with maps fitted anew. Their variation is the spread
+//! over folds, and the jackknife (K − 1)/K · Σ (φ − φ̄)² estimates the variance of a value.
+//!
+//! # Reference
+//! L. S. Shapley, *A value for n-person games*, 1953; I. Covert, S. Lundberg, S.-I. Lee, *Understanding global feature
+//! contributions with additive importance measures*, NeurIPS 2020.
+
+use super::drop_column::exchanges::{SwapDesign, work};
+use serde::{Deserialize, Serialize};
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Error, ExitClass, Feature, Outline, Result, Score, SubsetScorer};
+use vaglio_pipeline::pipeline::OuterFolds;
+use vaglio_pipeline::resample::pool::in_turn;
+use vaglio_pipeline::resample::walks::{Fold, said_of};
+use vaglio_pipeline::resample::{Sample, Watcher};
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_report::record::{ShareRecord, SharesRecord, Warning, WarningKind};
+use vaglio_search::shuffle::{shuffled, stream};
+
+/// Maximum number of columns with all subsets scored.
+const MOST_EXACT: usize = 20;
+/// Number of pairs of random orders for more columns.
+const PAIRS: usize = 128;
+/// Number of columns whose subsets one job scores.
+const OF_JOB: usize = 8;
+
+const FOLDS: u64 = 21;
+const ORDERS: u64 = 22;
+
+/// Shapley values with the scores of the empty and the full subset.
+#[derive(Serialize, Deserialize)]
+struct Shapley {
+    #[serde(with = "vaglio_core::exact")]
+    empty: f64,
+    #[serde(with = "vaglio_core::exact")]
+    all: f64,
+    of_columns: Vec<f64>,
+    /// Standard errors, if orders were sampled.
+    errors: Option<Vec<f64>>,
+}
+
+/// Shapley values of the chosen columns. `None` if: there are no columns; scores are not finite, with a warning; the
+/// work was stopped.
+///
+/// Cost: 2^k scores, or 256 walks of k columns, on all rows and on those of five folds.
+///
+/// # Errors
+/// Returns the errors of the criterion's scores and of the maps.
+pub(super) fn shares(
+    selector: &ValidSelector,
+    sample: &Sample,
+    design: &Design,
+    selection: &mut Selection,
+    watcher: &Watcher<'_>,
+) -> Result<Option<SharesRecord>> {
+    let Some(subset) = selection.path.result().map(|entry| entry.subset.clone()) else { return Ok(None) };
+    let parts = OuterFolds { folds: OUTER, ..OuterFolds::default() }
+        .parting(selector, sample)
+        .and_then(|parting| parting.parts(sample, stream(selector.seed(), FOLDS, 0)));
+    let parts = parts.map(Some).or_else(unless_numerical)?.unwrap_or_default();
+    watcher.stage("shares", 1 + parts.len());
+    let journal = watcher.journal();
+    let computed = |design: &Design, columns: &[Feature]| -> Result<Option<Shapley>> {
+        let design = design.stopping_at(watcher.sign().clone());
+        watcher.ends(|| shapley(selector, &design, columns, watcher))
+    };
+    let Some(whole) = journal.once("shares/all", || computed(design, &subset))? else { return Ok(None) };
+    watcher.piece();
+    if !whole.of_columns.iter().all(|share| share.is_finite()) {
+        let message =
+            "some subset of the chosen columns has no finite score, so that there are no shares of the columns";
+        selection.warnings.push(Warning::new(WarningKind::NoShares, message));
+        return Ok(None);
+    }
+    let mut without_fold = Vec::new();
+    for (fold, part) in parts.iter().enumerate() {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let in_fold = || -> Result<Option<Vec<f64>>> {
+            let fold = Fold::new(sample, part)?;
+            let own = selector.design(&fold.fitted.problem)?.at_lambda(selection.chosen.walk_lambda());
+            let candidates = own.candidates();
+            let place = |feature: &Feature| {
+                let place = own.names().iter().position(|name| *name == design.names()[*feature]);
+                place.filter(|place| candidates.binary_search(place).is_ok())
+            };
+            let places: Vec<Option<Feature>> = subset.iter().map(place).collect();
+            let known: Vec<Feature> = places.iter().flatten().copied().collect();
+            let Some(found) = computed(&own, &known)? else { return Ok(None) };
+            let mut shares = found.of_columns.into_iter();
+            Ok(Some(places.iter().map(|place| place.and_then(|_| shares.next()).unwrap_or(0.0)).collect()))
+        };
+        let done = journal.once(format_args!("shares/{fold}"), || in_fold().or_else(unless_numerical));
+        let done = done.map_err(|error| said_of(error, &format!("fold {} of the shares", fold + 1)))?;
+        watcher.piece();
+        without_fold.extend(done.filter(|shares| shares.iter().all(|share| share.is_finite())));
+    }
+    if watcher.stopped().is_some() {
+        return Ok(None);
+    }
+    let folds = if without_fold.len() == parts.len() { parts.len() } else { 0 };
+    Ok(Some(record(design, &subset, whole, &without_fold[..folds])))
+}
+
+/// Ignores errors on some of the rows, except numerical overflow.
+fn unless_numerical<T>(error: Error) -> Result<Option<T>> {
+    if error.class() == ExitClass::Numerical { Err(error) } else { Ok(None) }
+}
+
+fn record(design: &Design, subset: &[Feature], whole: Shapley, without_fold: &[Vec<f64>]) -> SharesRecord {
+    let Shapley { empty, all, of_columns, errors } = whole;
+    let (size, fall) = (subset.len(), empty - all);
+    let column = |(place, (&index, share)): (usize, (&Feature, f64))| {
+        let own: Vec<f64> = without_fold.iter().map(|shares| shares[place]).collect();
+        ShareRecord {
+            index,
+            name: design.names()[index].clone(),
+            share,
+            part: (fall > 0.0).then(|| share / fall),
+            standard_error: errors.as_ref().map(|errors| errors[place]),
+            fold_error: jackknife(&own),
+            without_fold: own,
+        }
+    };
+    SharesRecord {
+        subsets: errors.is_none().then(|| 1 << size),
+        permutations: errors.is_some().then_some(2 * PAIRS),
+        empty,
+        all,
+        folds: without_fold.len(),
+        columns: subset.iter().zip(of_columns).enumerate().map(column).collect(),
+    }
+}
+
+/// Jackknife standard error √((K − 1)/K · Σ (φ − φ̄)²) from the values without each of K folds.
+fn jackknife(without: &[f64]) -> Option<f64> {
+    let count = without.len() as f64;
+    let mean = without.iter().sum::<f64>() / count;
+    let squares: f64 = without.iter().map(|share| (share - mean).powi(2)).sum();
+    (without.len() > 1).then(|| ((count - 1.0) / count * squares).sqrt())
+}
+
+/// Search extent for estimating the cost.
+fn outline(size: usize) -> Outline {
+    match size <= MOST_EXACT {
+        true => Outline { start: 0, largest: size, trials: (1u64 << size) as f64, steps: 1 << size.saturating_sub(1) },
+        false => Outline { start: 0, largest: size, trials: (2 * PAIRS * size) as f64, steps: 2 * PAIRS * size },
+    }
+}
+
+/// Number of folds for the jackknife; and cost of everything in computations on all rows.
+const OUTER: usize = 5;
+const TIMES: f64 = 1.0 + (OUTER - 1) as f64;
+
+/// Flops of the Shapley values of a result with `size` columns.
+pub(super) fn flops(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
+    let candidates = design.candidates();
+    let some = &candidates[..size.min(candidates.len())];
+    let alone = selector.criterion().traits().is_of_subset_alone.then(|| design.restrict_columns(some)).flatten();
+    TIMES * work(selector, alone.as_ref().unwrap_or(design), &outline(some.len()))
+}
+
+/// Describes what is scored for a result of `size` columns.
+pub(super) fn sentence(size: usize) -> String {
+    let what = match size <= MOST_EXACT {
+        true => format!("all {} subsets of {size} chosen columns", 1u64 << size),
+        false => format!("{} drawn orders of {size} chosen columns", 2 * PAIRS),
+    };
+    format!("{what}, and the same without each of {OUTER} folds; of up to {MOST_EXACT} columns every subset is scored")
+}
+
+/// Shapley values of some columns of a design; `None` if stopped.
+fn shapley(
+    selector: &ValidSelector,
+    design: &Design,
+    columns: &[Feature],
+    watcher: &Watcher<'_>,
+) -> Result<Option<Shapley>> {
+    let outline = outline(columns.len());
+    let flops = |design: &Design| selector.criterion().plan(design, &outline).estimate.flops;
+    let (place, _) = SwapDesign::cheapest(selector, design, columns.iter().copied(), flops);
+    let game = Game { selector, design: &place.design, columns: place.places(columns), outline, watcher };
+    if columns.len() > MOST_EXACT {
+        return game.drawn();
+    }
+    let Some(scores) = game.scores()? else { return Ok(None) };
+    let (empty, all) = (scores[0], scores[scores.len() - 1]);
+    Ok(Some(Shapley { empty, all, of_columns: shapley_values(&scores, columns.len()), errors: None }))
+}
+
+/// Columns whose subsets are scored.
+struct Game<'a, 'o> {
+    selector: &'a ValidSelector,
+    design: &'a Design,
+    columns: Vec<Feature>,
+    outline: Outline,
+    watcher: &'a Watcher<'o>,
+}
+
+impl Game<'_, '_> {
+    fn open(&self) -> Result<SubsetScorer<'_>> {
+        SubsetScorer::open(&**self.selector.criterion(), self.design, &self.outline)
+    }
+
+    /// Scores of all subsets, indexed by bit mask. Each job starts from a subset of the first columns and adds the
+    /// others in turn, so that no score depends on the number of threads.
+    fn scores(&self) -> Result<Option<Vec<f64>>> {
+        let size = self.columns.len();
+        let first = size.saturating_sub(OF_JOB);
+        let (head, tail) = self.columns.split_at(first);
+        let jobs = in_turn(1 << first, |job: usize| {
+            if self.watcher.stopped().is_some() {
+                return Ok(None);
+            }
+            let mut subset = self.open()?;
+            let begun: Vec<Feature> = (0..first).filter(|bit| job >> bit & 1 == 1).map(|bit| head[bit]).collect();
+            subset.reset(&begun)?;
+            let mut scores = vec![0.0; 1 << tail.len()];
+            scores[0] = subset.score()?.loss;
+            branch(&mut subset, tail, (0, 0), &mut scores)?;
+            Ok(Some(scores))
+        })?;
+        let Some(jobs) = jobs.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        Ok(Some((0..1 << size).map(|mask: usize| jobs[mask & ((1 << first) - 1)][mask >> first]).collect()))
+    }
+
+    /// Means over random orders, each with its reverse.
+    fn drawn(&self) -> Result<Option<Shapley>> {
+        let size = self.columns.len();
+        let pairs = in_turn(PAIRS, |pair| {
+            if self.watcher.stopped().is_some() {
+                return Ok(None);
+            }
+            let mut subset = self.open()?;
+            let order = shuffled(size, stream(self.selector.seed(), ORDERS, pair as u64));
+            let mut falls = vec![0.0; size];
+            let ends = self.walked(&mut subset, order.iter(), &mut falls)?;
+            self.walked(&mut subset, order.iter().rev(), &mut falls)?;
+            Ok(Some((ends, falls)))
+        })?;
+        let Some(pairs) = pairs.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let Some(&((empty, all), _)) = pairs.first() else { return Ok(None) };
+        let count = PAIRS as f64;
+        let mean = |place: usize| pairs.iter().map(|(_, falls)| falls[place] / 2.0).sum::<f64>() / count;
+        let of_columns: Vec<f64> = (0..size).map(mean).collect();
+        let error = |place: usize| {
+            let squares = pairs.iter().map(|(_, falls)| (falls[place] / 2.0 - of_columns[place]).powi(2));
+            (squares.sum::<f64>() / (count - 1.0) / count).sqrt()
+        };
+        let errors = Some((0..size).map(error).collect());
+        Ok(Some(Shapley { empty, all, of_columns, errors }))
+    }
+
+    /// Adds the reductions along an order; returns the scores of the empty and the full subset.
+    fn walked<'i>(
+        &self,
+        subset: &mut SubsetScorer<'_>,
+        order: impl Iterator<Item = &'i usize>,
+        falls: &mut [f64],
+    ) -> Result<(f64, f64)> {
+        subset.reset(&[])?;
+        let empty = subset.score()?.loss;
+        let mut last = empty;
+        for &place in order {
+            subset.add(self.columns[place])?;
+            let score = subset.score()?.loss;
+            falls[place] += last - score;
+            last = score;
+        }
+        Ok((empty, last))
+    }
+}
+
+/// Scores the current subset extended by some of the columns from `from` on.
+fn branch(
+    subset: &mut SubsetScorer<'_>,
+    columns: &[Feature],
+    (mask, from): (usize, usize),
+    scores: &mut [f64],
+) -> Result<()> {
+    let later = &columns[from..];
+    if later.is_empty() {
+        return Ok(());
+    }
+    let mut found = vec![Score::WORST; later.len()];
+    subset.score_additions(later, &mut found)?;
+    for (bit, score) in (from..).zip(found) {
+        scores[mask | 1 << bit] = score.loss;
+    }
+    for bit in from..columns.len() - 1 {
+        subset.add(columns[bit])?;
+        branch(subset, columns, (mask | 1 << bit, bit + 1), scores)?;
+        subset.remove(columns[bit])?;
+    }
+    Ok(())
+}
+
+/// Shapley values from the scores of all subsets of `size` columns, indexed by bit mask. Cost O(size · 2^size).
+fn shapley_values(scores: &[f64], size: usize) -> Vec<f64> {
+    // |S|!·(k − 1 − |S|)!/k!
+    let mut weights = vec![1.0 / size.max(1) as f64; size];
+    for s in 1..size {
+        weights[s] = weights[s - 1] * s as f64 / (size - s) as f64;
+    }
+    let of_column = |column: usize| {
+        let without = (0..scores.len()).filter(|mask| mask >> column & 1 == 0);
+        let falls =
+            without.map(|mask| weights[mask.count_ones() as usize] * (scores[mask] - scores[mask | 1 << column]));
+        falls.sum()
+    };
+    (0..size).map(of_column).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

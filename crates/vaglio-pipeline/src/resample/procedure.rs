@@ -1,0 +1,283 @@
+//! The whole procedure on some rows: maps, tuning, search, choice of size and λ, final fit.
+
+use super::choice::{cross_validation, select};
+use super::loss_sums::{Compared, EVERY, LossSums};
+use super::path_predictions::{Held, smeared};
+use super::pool::{Piece, SubTask, Watcher, repeated};
+use super::sample::{Fitted, Sample};
+use super::split_rule::{Part, SplitRule};
+use super::walks::{held_by, said_of};
+use crate::all_rows::FitFrom;
+use crate::pipeline::OuterFolds;
+use crate::selector::{Selection, ValidSelector};
+use crate::train::train;
+use crate::tune::Tune;
+use crate::tune::Tuning;
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+use vaglio_core::{Design, Error, FittedMap, Loss, Model, Result, TargetUnits};
+use vaglio_report::record::Cell;
+use vaglio_search::shuffle::stream;
+
+const OUTER: u64 = 2;
+
+/// The procedure to repeat.
+#[derive(Clone, Copy)]
+pub struct Procedure<'p> {
+    /// Selector before tuning.
+    pub selector: &'p ValidSelector,
+    /// Tuning settings of the learner, if any.
+    pub tune: Option<&'p Tune>,
+}
+
+/// Result of one repetition.
+pub struct ProcedureFit {
+    /// Result of fitting maps on its rows.
+    pub fitted: Fitted,
+    pub(crate) design: Design,
+    /// Result of the selection.
+    pub selection: Selection,
+}
+
+impl Procedure<'_> {
+    /// Runs the procedure on all rows of a sample, with the observer and journal of `member`. Returns `None` if
+    /// stopped.
+    ///
+    /// # Errors
+    /// Returns the errors of every step.
+    pub fn on(&self, sample: &Sample, mut member: SubTask<'_, '_>) -> Result<Option<ProcedureFit>> {
+        let (fitted, watcher) = (sample.fitted()?, member.watcher());
+        let monitor = &mut member.monitor();
+        let selector = match self.tune {
+            Some(tune) => tune.tune(self.selector.clone(), &fitted.problem, monitor)?.0,
+            None => self.selector.clone(),
+        };
+        let design = selector.design(&fitted.problem)?;
+        let picked = select(&selector, sample, &design, Instant::now(), monitor)?;
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let selection = selector.fit_on((&fitted.problem, &design), picked, monitor)?;
+        Ok(Some(ProcedureFit { fitted, design, selection }))
+    }
+}
+
+impl OuterFolds {
+    /// Kind of split of the outer folds.
+    #[doc(hidden)]
+    pub fn parting(&self, selector: &ValidSelector, sample: &Sample) -> Result<SplitRule> {
+        let within = usize::from(cross_validation(selector).is_some());
+        sample.parting(selector, self.splits.as_ref(), self.folds, within)
+    }
+}
+
+/// Result of one outer fold: the selection on its training rows, and its held-out predictions.
+#[derive(Serialize, Deserialize)]
+pub struct OuterFoldFit {
+    /// Index of the repeat.
+    pub repeat: usize,
+    /// Index of the fold in its repeat.
+    pub fold: usize,
+    /// Summary of the selection.
+    pub taken: Taken,
+    /// Maps fitted on the training rows.
+    pub maps: Vec<Box<dyn FittedMap>>,
+    /// Maps and scales of the targets, with the residuals of the model, if any.
+    pub target_units: Option<Vec<TargetUnits>>,
+    /// Names of the columns that the maps make.
+    pub columns: Vec<String>,
+    /// The model.
+    pub model: Model,
+    /// Held-out rows, as indices in the sample.
+    pub rows: Vec<usize>,
+    /// Held-out predictions.
+    pub held: HeldOutRows,
+}
+
+/// Held-out rows of a procedure, with its predictions.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct HeldOutRows {
+    /// Targets in the user's units, outputs × rows.
+    pub targets: Array2<f64>,
+    /// Predictions in the user's units, outputs × rows.
+    pub predictions: Array2<f64>,
+    /// Predictions of the empty model in the user's units, outputs × rows.
+    pub empty: Array2<f64>,
+    /// Weight of each row; equal if absent.
+    pub weights: Option<Vec<f64>>,
+    /// Unit of each row, if rows are evaluated in groups.
+    pub units: Option<Vec<u32>>,
+    /// Cluster of each row.
+    pub clusters: Vec<u32>,
+}
+
+/// Summary of a selection.
+#[derive(Serialize, Deserialize)]
+pub struct Taken {
+    /// Names of the features, in order of entry.
+    pub selected: Vec<String>,
+    /// Number of features.
+    pub size: usize,
+    /// Score of the subset.
+    #[serde(with = "vaglio_core::exact")]
+    pub score: f64,
+    /// Cross-validated loss, if any.
+    pub cross_validated: Option<Cell>,
+}
+
+impl Taken {
+    /// Summarizes a selection.
+    pub fn from_selection(selection: &Selection) -> Self {
+        Taken {
+            selected: selected(selection),
+            size: selection.chosen.size,
+            score: selection.path.result().map_or(selection.path.empty, |entry| entry.score).loss,
+            cross_validated: selection.chosen.cell,
+        }
+    }
+}
+
+impl HeldOutRows {
+    /// Predicts held-out rows of a sample by a repetition on other rows.
+    ///
+    /// # Errors
+    /// Returns the errors of the maps and the models.
+    pub fn new(repeated: &ProcedureFit, sample: &Sample, held: &[usize]) -> Result<Self> {
+        let ProcedureFit { fitted, design, selection } = repeated;
+        let (problem, clusters) = held_by(sample, fitted, held)?;
+        let held = Held::new(&problem, fitted.units.as_deref(), &fitted.problem);
+        let predictions = held.predicted(selection.predictor())?;
+        let empty = held.predicted(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
+        let owned = |c: Compared<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
+        let (weights, units) = held.compare(selection.predictor(), &predictions, owned);
+        Ok(HeldOutRows { targets: problem.targets().as_ref().clone(), predictions, empty, weights, units, clusters })
+    }
+
+    /// Whether all parts have the same number of rows, at most `most`, which a journal does not guarantee. Rows of
+    /// weight 0 are dropped.
+    fn are_alike(&self, most: usize) -> bool {
+        let (outputs, rows) = self.targets.dim();
+        let shape = (outputs, rows.min(most));
+        let is_whole = |all: Option<usize>| all.is_none_or(|count| count == rows);
+        let are_alike = [&self.targets, &self.predictions, &self.empty].iter().all(|matrix| matrix.dim() == shape);
+        let counts =
+            [self.weights.as_ref().map(Vec::len), self.units.as_ref().map(Vec::len), Some(self.clusters.len())];
+        are_alike && counts.into_iter().all(is_whole)
+    }
+
+    /// Losses of the predictions.
+    pub fn tally(&self, loss: &dyn Loss) -> LossSums {
+        LossSums::new(loss, self.compared(), EVERY)
+    }
+
+    /// Losses of the empty model.
+    pub fn empty_tally(&self, loss: &dyn Loss) -> LossSums {
+        LossSums::new(loss, Compared { predictions: self.empty.view(), ..self.compared() }, EVERY)
+    }
+
+    /// Targets and predictions to compare.
+    pub fn compared(&self) -> Compared<'_> {
+        let (targets, predictions) = (self.targets.view(), self.predictions.view());
+        let (weights, units) = (self.weights.as_deref(), self.units.as_deref());
+        Compared { targets, predictions, weights, units, clusters: Some(&self.clusters) }
+    }
+}
+
+/// Names of the features that a selection chose, in order of entry.
+fn selected(selection: &Selection) -> Vec<String> {
+    let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
+    subset.iter().filter_map(|&feature| selection.names.get(feature).cloned()).collect()
+}
+
+/// Seed of one repeat of outer folds.
+pub fn outer_seed(selector: &ValidSelector, repeat: usize) -> u64 {
+    stream(selector.seed, OUTER, repeat as u64)
+}
+
+/// Train/test splits of one repeat of outer folds.
+///
+/// # Errors
+/// [`Error::Setting`] for invalid splits.
+pub fn outer_parts(selector: &ValidSelector, sample: &Sample, parting: &SplitRule, repeat: usize) -> Result<Vec<Part>> {
+    parting.parts(sample, outer_seed(selector, repeat))
+}
+
+/// Train/test splits of all outer folds, with the indices of repeat and fold.
+///
+/// # Errors
+/// [`Error::Setting`] for invalid folds.
+pub fn outer_jobs(whole: Procedure<'_>, sample: &Sample, how: &OuterFolds) -> Result<Vec<((usize, usize), Part)>> {
+    let under = |error: Error| error.under("evaluate.nested");
+    let parting = how.parting(whole.selector, sample)?;
+    let deal = |repeat: usize| outer_parts(whole.selector, sample, &parting, repeat).map_err(under);
+    let mut deals: Vec<Vec<Part>> = (0..how.repeats).map(deal).collect::<Result<_>>()?;
+    if deals.iter().all(|parts| *parts == deals[0]) {
+        // Splits by time are equal in every repeat.
+        deals.truncate(1);
+    }
+    let of_repeat = |(repeat, parts): (usize, Vec<Part>)| {
+        parts.into_iter().enumerate().map(move |(fold, part)| ((repeat, fold), part)).collect::<Vec<_>>()
+    };
+    Ok(deals.into_iter().enumerate().flat_map(of_repeat).collect())
+}
+
+/// Runs the procedure on the training rows of outer folds. Returns `None` if stopped, or if another process works on
+/// some.
+///
+/// # Errors
+/// [`Error::Setting`] for invalid folds; errors of the procedure, with the fold.
+pub fn outer(
+    whole: Procedure<'_>,
+    sample: &Sample,
+    how: &OuterFolds,
+    watcher: &Watcher<'_>,
+) -> Result<Option<Vec<OuterFoldFit>>> {
+    let parts = outer_jobs(whole, sample, how)?;
+    watcher.stage("nested", parts.len());
+    let done = repeated(&whole.selector.room, parts.len(), |job| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let (place, part) = &parts[job];
+        let _outer = tracing::debug_span!("nested", repeat = place.0 + 1, fold = place.1 + 1).entered();
+        let (key, piece) = (format!("nested/{job}"), Piece::whole(watcher));
+        let outer = watcher.journal().once(&key, || {
+            let member = watcher.member(watcher.journal().within(&key)).for_piece(Some(&piece));
+            outer_fold(whole, sample, part, *place, member)
+        });
+        piece.end();
+        if let Ok(Some(outer)) = &outer
+            && !(outer.rows == part.held
+                && (outer.repeat, outer.fold) == *place
+                && outer.held.are_alike(part.held.len()))
+        {
+            return Err(Error::Shape(format!(
+                "`{key}` of the journal is not of this fold's rows; run without --resume"
+            )));
+        }
+        outer.map_err(|error| said_of(error, &format!("outer fold {}", place.1 + 1)))
+    })?;
+    Ok(if watcher.stopped().is_some() { None } else { done.into_iter().collect() })
+}
+
+/// Runs the procedure in one outer fold.
+///
+/// # Errors
+/// Returns the errors of the procedure.
+pub fn outer_fold(
+    whole: Procedure<'_>,
+    sample: &Sample,
+    Part { training, held }: &Part,
+    (repeat, fold): (usize, usize),
+    member: SubTask<'_, '_>,
+) -> Result<Option<OuterFoldFit>> {
+    let Some(repeated) = whole.on(&sample.select(training)?, member)? else { return Ok(None) };
+    let rows = held.clone();
+    let held = HeldOutRows::new(&repeated, sample, held)?;
+    let ProcedureFit { fitted, selection, .. } = repeated;
+    let (taken, columns) = (Taken::from_selection(&selection), fitted.problem.names().to_vec());
+    let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
+    let (maps, model) = (fitted.maps, selection.predictor().clone());
+    Ok(Some(OuterFoldFit { repeat, fold, taken, maps, target_units, columns, model, rows, held }))
+}

@@ -1,0 +1,36 @@
+//! The search on all rows in a worker process that shares its trials with the main process.
+
+use super::choice::{cross_validation, walk_lambdas};
+use super::sample::Sample;
+use super::validated::{ChoiceParts, parted_choice};
+use crate::selector::{ResumableSearch, ValidSelector};
+use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Choose, Design, Monitor, Result};
+
+/// Whether [`super::select`] makes a single search on all rows whose trials can be divided among processes by columns.
+pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
+    let is_validated = cross_validation(selector).is_some();
+    let is_one = walk_lambdas(design, is_validated).len() == 1 && selector.search().contestants().is_empty();
+    let is_plain = !matches!(selector.search().size_choice(), Choose::FalseDiscoveries(_));
+    is_one && is_plain && selector.criterion().is_in_parts(design)
+}
+
+/// Runs the search on all rows to its end.
+///
+/// # Errors
+/// Returns the errors of [`super::select`].
+pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, monitor: &mut Monitor<'_>) -> Result<()> {
+    let choice = cross_validation(selector).map(|how| parted_choice(selector, sample, design, how)).transpose()?;
+    let design = match choice {
+        Some(ChoiceParts { design, .. }) => design,
+        None => design.clone(),
+    };
+    let fitted = if cross_validation(selector).is_some() { selector.at_penalties(&design)? } else { None };
+    let selector = fitted.as_ref().unwrap_or(selector);
+    let lambda = walk_lambdas(&design, cross_validation(selector).is_some())[0];
+    let alone = selector.at_lambda_of_all(&design.at_lambda(lambda).stopping_at(monitor.stop.clone()))?;
+    let alone = alone.searched_by(monitor.journal.process_group());
+    let journal = monitor.journal.under("walk/0");
+    ResumableSearch::open(selector, &alone, Instant::now(), monitor.with_journal(journal))?.to(None).map(drop)
+}

@@ -1,0 +1,228 @@
+//! Splits of rows around a search: folds that are held out once each, or the splits of a splitter.
+//!
+//! The splitter is that of the settings. Without one, it is that of the criterion if the search must not train on rows
+//! after the held-out ones. Forward chaining uses fewer blocks if the first training rows would be too few for the
+//! criterion.
+
+mod sentences;
+
+use super::folds::FoldAssignment;
+use super::rows::{Preprocessing, Rows};
+use super::sample::{Sample, SampleSource};
+use crate::selector::ValidSelector;
+use std::sync::Arc;
+use vaglio_core::{AnyResampling, Columns, Design, Problem, Readout, Result, Round};
+
+/// A train/test split of row indices, both in increasing order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Training rows.
+    pub training: Vec<usize>,
+    /// Held-out rows.
+    pub held: Vec<usize>,
+}
+
+/// Default number of blocks in time.
+pub const PIECES: usize = 10;
+
+/// Kind of split.
+#[derive(Debug, Clone)]
+pub enum SplitRule {
+    /// Folds of rows, and their number.
+    Folds(FoldAssignment, usize),
+    /// Splits by a splitter, and whether the settings name it.
+    Splits(AnyResampling, bool),
+}
+
+impl SplitRule {
+    /// The splitter, unless rows are split into folds.
+    pub fn splits(&self) -> Option<&AnyResampling> {
+        match self {
+            SplitRule::Folds(..) => None,
+            SplitRule::Splits(splits, _) => Some(splits),
+        }
+    }
+
+    /// The train/test splits, by the seed.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Setting`] on `folds` or `splits` for invalid splits.
+    pub fn parts(&self, sample: &Sample, seed: u64) -> Result<Vec<Part>> {
+        Ok(self.dealt(sample, seed)?.all().collect())
+    }
+
+    /// Like [`SplitRule::parts`], but makes each split when it is needed.
+    ///
+    /// # Errors
+    /// Returns the errors of [`SplitRule::parts`].
+    pub fn dealt<'s>(&self, sample: &'s Sample, seed: u64) -> Result<LazySplits<'s>> {
+        let by_splits = |splits: &AnyResampling| rounds(splits, &sample.labelled()?, seed);
+        let deal = match self {
+            SplitRule::Folds(assignment, folds) => {
+                let of_row = assignment.folds(*folds, seed)?;
+                let overlaps = matches!(assignment, FoldAssignment::Blocks { .. }) && sample.reach().is_some();
+                Deal::Folds { of_row, folds: *folds, overlaps }
+            }
+            SplitRule::Splits(splits, written) => {
+                Deal::Rounds(by_splits(splits).map_err(|error| if *written { error.under("splits") } else { error })?)
+            }
+        };
+        Ok(LazySplits { sample, deal })
+    }
+}
+
+/// Lazily built train/test splits; the list of many rows is as large as a column.
+pub struct LazySplits<'s> {
+    sample: &'s Sample,
+    deal: Deal,
+}
+
+enum Deal {
+    /// Fold of each row; with `overlaps`, training rows are dropped whose later targets are among the held-out ones.
+    Folds {
+        of_row: Vec<u32>,
+        folds: usize,
+        overlaps: bool,
+    },
+    Rounds(Vec<Round>),
+}
+
+impl LazySplits<'_> {
+    /// Number of splits.
+    pub fn count(&self) -> usize {
+        match &self.deal {
+            Deal::Folds { folds, .. } => *folds,
+            Deal::Rounds(rounds) => rounds.iter().map(Round::count).sum(),
+        }
+    }
+
+    /// All splits in order.
+    pub fn all(&self) -> impl Iterator<Item = Part> + '_ {
+        (0..self.count()).map(|place| self.part(place))
+    }
+
+    /// Fold of each row, if every split holds out one fold and trains on all others.
+    pub fn folds(&self) -> Option<&[u32]> {
+        match &self.deal {
+            Deal::Folds { of_row, overlaps: false, .. } => Some(of_row),
+            _ => None,
+        }
+    }
+
+    /// Training rows of one split. Cost O(rows).
+    pub fn training(&self, place: usize) -> Vec<usize> {
+        match self.folds() {
+            Some(folds) => chosen_rows(folds, |fold| fold != place),
+            None => self.part(place).training,
+        }
+    }
+
+    /// One split. Cost O(rows).
+    pub fn part(&self, place: usize) -> Part {
+        match &self.deal {
+            Deal::Folds { of_row, overlaps, .. } => {
+                let rows = |is_held: bool| chosen_rows(of_row, |fold| (fold == place) == is_held);
+                let mut part = Part { training: rows(false), held: rows(true) };
+                if *overlaps {
+                    self.sample.leave_overlap(&mut part.training, &part.held);
+                }
+                part
+            }
+            Deal::Rounds(rounds) => {
+                let mut before = 0;
+                let round = rounds.iter().find(|round| {
+                    let is_there = place < before + round.count();
+                    before += if is_there { 0 } else { round.count() };
+                    is_there
+                });
+                let of = |round: &Round| Part {
+                    training: round.training(place - before),
+                    held: round.held_out(place - before).collect(),
+                };
+                round.map_or_else(|| Part { training: Vec::new(), held: Vec::new() }, of)
+            }
+        }
+    }
+}
+
+/// Rows of some folds.
+fn chosen_rows(of_row: &[u32], is_chosen: impl Fn(usize) -> bool) -> Vec<usize> {
+    let is_own = |fold: u32| is_chosen(fold as usize);
+    let mut rows = Vec::with_capacity(of_row.iter().filter(|of| is_own(**of)).count());
+    rows.extend((0..of_row.len()).filter(|&row| is_own(of_row[row])));
+    rows
+}
+
+fn rounds(splits: &AnyResampling, problem: &Problem, seed: u64) -> Result<Vec<Round>> {
+    let design = bare(problem)?.seeded(seed);
+    splits.splits(&design, design.classes().as_ref()).and_then(|all| Round::of_splits(design.rows(), all))
+}
+
+/// A design of the rows without columns, for splitters.
+pub fn bare(problem: &Problem) -> Result<Design> {
+    Ok(Design::identity(problem, Readout::new(vec![1.0], true)?))
+}
+
+impl Sample {
+    /// Chooses the kind of split: a splitter that was `written`, else the criterion's splitter for searches, else
+    /// `folds` folds. Forward splits use fewer folds if their first training rows are too few for the criterion;
+    /// `within` levels of nested splits are also checked.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Problem::new`].
+    pub fn parting(
+        &self,
+        selector: &ValidSelector,
+        written: Option<&AnyResampling>,
+        folds: usize,
+        within: usize,
+    ) -> Result<SplitRule> {
+        let by_criterion = || selector.criterion().traits().splits.and_then(|splits| splits.around_search(folds));
+        let Some(splits) = written.cloned().or_else(by_criterion) else {
+            return Ok(SplitRule::Folds(self.fold_assignment(), folds));
+        };
+        let problem = self.labelled()?;
+        let fewer = (1..=folds).rev().filter_map(|folds| splits.around_search(folds));
+        let mut all = std::iter::once(splits.clone()).chain(fewer);
+        let found = all.find(|splits| splits.around_search(1).is_none() || bears(selector, splits, &problem, within));
+        Ok(SplitRule::Splits(found.unwrap_or(splits), written.is_some()))
+    }
+
+    /// Drops training rows whose later targets are in the held-out block.
+    fn leave_overlap(&self, training: &mut Vec<usize>, held: &[usize]) {
+        let Some((time, known)) = self.reach() else { return };
+        let first = held.iter().map(|&row| time[row]).min();
+        let last = held.iter().map(|&row| known[row]).max();
+        let (Some(first), Some(last)) = (first, last) else { return };
+        // Targets of a row lie between its time and the time at which they are known.
+        training.retain(|&row| known[row] <= first || time[row] >= last);
+    }
+
+    /// Targets and labels of the rows, without columns and weights, for splitters.
+    pub fn labelled(&self) -> Result<Problem> {
+        match &self.source {
+            SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
+            SampleSource::Mapped(rows, recipe) => labelled(rows, recipe),
+        }
+    }
+}
+
+fn labelled(rows: &Rows, recipe: &Preprocessing) -> Result<Problem> {
+    let targets = Arc::clone(&rows.targets);
+    let (names, task) = (recipe.target_names.clone(), recipe.task.clone());
+    rows.labelled(Problem::new(Columns::new(targets.ncols()), Vec::new(), targets, names, task)?)
+}
+
+/// Whether the criterion can split the smallest training set, and that of nested splits of it.
+fn bears(selector: &ValidSelector, splits: &AnyResampling, problem: &Problem, within: usize) -> bool {
+    let Ok(rounds) = rounds(splits, problem, 0) else { return false };
+    let trainings = rounds.iter().flat_map(|round| (0..round.count()).map(|fold| round.training(fold)));
+    let Some(least) = trainings.min_by_key(Vec::len) else { return false };
+    let training = problem.view_rows(&least);
+    let holds_out = bare(&training).is_ok_and(|design| selector.criterion().folds(&design).is_ok());
+    let inside = || splits.around_search(1).is_none_or(|one| bears(selector, &one, &training, within - 1));
+    holds_out && (within == 0 || inside())
+}
+
+#[cfg(test)]
+mod tests;

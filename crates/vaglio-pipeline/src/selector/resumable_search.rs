@@ -1,0 +1,132 @@
+//! A resumable search on one design.
+
+use super::{SearchResult, ValidSelector, alpha};
+use crate::all_rows::has_moments;
+use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Engine, Error, Monitor, Path, Result, Score, SearchContext, SubsetScorer};
+
+/// A search that can pause at a size and continue without repeating trials.
+pub(crate) struct ResumableSearch<'a> {
+    selector: &'a ValidSelector,
+    design: &'a Design,
+    context: SearchContext<'a>,
+    begun: Instant,
+    start: Instant,
+    /// Result of an earlier run, from the journal.
+    known: Option<SearchResult>,
+    /// Stop error raised before the search could begin.
+    stopped: Option<Error>,
+    path: Option<Path>,
+}
+
+impl<'a> ResumableSearch<'a> {
+    /// Opens a search on a design with the monitor's stop sign; the clock began at `start`.
+    ///
+    /// # Errors
+    /// Returns the errors of the search's outline and of the criterion.
+    pub fn open(
+        selector: &'a ValidSelector,
+        design: &'a Design,
+        start: Instant,
+        monitor: impl Into<Monitor<'a>>,
+    ) -> Result<Self> {
+        let (monitor, begun) = (monitor.into(), Instant::now());
+        let known: Option<SearchResult> = monitor.journal.recall("path");
+        let known = known.filter(|known| known.path.is_among(design.features()));
+        if known.as_ref().is_some_and(|known| known.has_moments) {
+            // The final fit needs the moments of the search.
+            selector.opened(design)?;
+        }
+        let by_definition = || SubsetScorer::by_definition(&*selector.criterion, design);
+        let (subset, stopped) = match known.is_some() {
+            true => (by_definition(), None),
+            // A stop before the criterion is ready is kept for later.
+            false => match ResumableSearch::opened(selector, design) {
+                Err(stopped @ Error::Stopped(_)) => (by_definition(), Some(stopped)),
+                opened => (opened?, None),
+            },
+        };
+        let context = SearchContext::new(&*selector.criterion, design, subset, monitor, selector.seed);
+        Ok(ResumableSearch { selector, design, context, begun, start, known, stopped, path: None })
+    }
+
+    fn opened(selector: &'a ValidSelector, design: &'a Design) -> Result<SubsetScorer<'a>> {
+        design.sign().ends(|| {
+            let outline = selector.search.outline(design).map_err(|error| selector.in_search(error))?;
+            SubsetScorer::open(&*selector.criterion, design, &outline)
+        })
+    }
+
+    /// Continues to the first subset of `size` features, or to the end. Returns the path from the start.
+    ///
+    /// # Errors
+    /// Returns the errors of the search.
+    pub fn to(&mut self, size: Option<usize>) -> Result<&Path> {
+        if self.known.is_none() && (self.path.is_none() || self.is_paused()) {
+            let span = tracing::info_span!("search", rows = self.design.rows(), columns = self.design.features());
+            let _entered = span.enter();
+            self.context.pause_at(size);
+            if self.path.is_some() && !self.context.rewind() {
+                self.context.restart(ResumableSearch::opened(self.selector, self.design)?);
+            }
+            self.path = Some(self.walk()?);
+        }
+        let known = self.known.as_ref().map(|known| &known.path);
+        known.or(self.path.as_ref()).ok_or_else(|| Error::Shape("a search has no path".into()))
+    }
+
+    /// Whether the search can continue.
+    pub fn is_paused(&self) -> bool {
+        self.known.is_none() && self.context.is_paused()
+    }
+
+    fn walk(&mut self) -> Result<Path> {
+        let (search, context) = (&self.selector.search, &mut self.context);
+        let end = context.parts().1.stop.at_the_end();
+        let searched = self.stopped.take().map_or_else(|| end.ends(|| search.run(context)), Err);
+        let mut path = match searched {
+            Err(Error::Stopped(reason)) => {
+                // An interrupted update leaves the cached state undefined, so the empty subset is scored by definition.
+                let mut subset = SubsetScorer::by_definition(&*self.selector.criterion, self.design);
+                Path::stopped(end.ends(|| subset.score()).unwrap_or(Score::WORST), reason)
+            }
+            path => path.map_err(|error| self.selector.in_search(error))?,
+        };
+        path.diagnostics = path.diagnostics.or(context.subset.diagnostics());
+        path.found.extend(context.found.written().map_err(|error| self.selector.in_search(error))?);
+        Ok(path)
+    }
+
+    /// The result up to now.
+    ///
+    /// # Errors
+    /// Returns the errors of the criterion.
+    pub fn so_far(self) -> Result<SearchResult> {
+        let seconds = self.start.elapsed().as_secs_f64();
+        if let Some(known) = self.known {
+            return Ok(SearchResult { seconds, ..known });
+        }
+        let path = self.path.ok_or_else(|| Error::Shape("a search has no path".into()))?;
+        let alpha = alpha(&path, &self.context.subset)?;
+        let Engine { name, approximation, .. } = self.context.subset.engine();
+        let (engine, approximation) = (name.into(), approximation.map(Into::into));
+        Ok(SearchResult { path, engine, approximation, alpha, has_moments: false, seconds })
+    }
+
+    /// The final result, which is recorded in the journal.
+    ///
+    /// # Errors
+    /// Returns the errors of the criterion.
+    pub fn searched(self) -> Result<SearchResult> {
+        let (is_known, begun, design) = (self.known.is_some(), self.begun, self.design);
+        let journal = self.context.journal().clone();
+        let mut searched = self.so_far()?;
+        let is_whole = !is_known && !searched.path.stop_reason.is_partial();
+        if is_whole && (journal.is_top() || journal.is_worth(begun, 1)) {
+            searched.has_moments = has_moments(design);
+            journal.keep_of(begun, "path", &searched);
+        }
+        Ok(searched)
+    }
+}

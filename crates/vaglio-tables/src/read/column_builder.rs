@@ -1,0 +1,391 @@
+//! Columns under construction.
+
+#[cfg(feature = "parquet")]
+mod thin;
+
+use super::cell::Rules;
+use super::infer::is_beyond;
+pub(super) use super::raw_column::RawColumn;
+use vaglio_core::{Cells, Numbers, SingleNumbers, SparseNumbers};
+
+/// A column under construction: numbers while nearly all cells are numbers, else the text of every cell.
+#[derive(Debug)]
+pub(super) enum ColumnBuilder {
+    /// Numbers, and the few cells that are not.
+    Numbers(NumberColumn),
+    /// Sparse numbers, of a file that stores nonzero entries only.
+    Sparse(SparseNumbers),
+    /// Every cell as text.
+    Raw(RawColumn),
+    /// Seconds since 1970, and whether times of day have a zone.
+    #[cfg(feature = "parquet")]
+    Dates(NumberColumn, Option<bool>),
+}
+
+/// A column of numbers: bytes until a value does not fit, NaN for missing or odd cells.
+#[derive(Debug, Default)]
+pub(super) struct NumberColumn {
+    numbers: Numbers,
+    /// Whether numbers that do not fit a byte are stored in single precision.
+    is_single: bool,
+    rows: usize,
+    /// Expected number of rows, if known.
+    #[cfg(feature = "parquet")]
+    expected: usize,
+    /// Number of missing cells.
+    pub missing: usize,
+    /// First row with a missing cell, and how it is written.
+    pub first_missing: Option<(usize, String)>,
+    /// Cells that are not plain numbers, with their rows.
+    pub odd: Vec<(usize, String)>,
+    /// Whether there were more odd cells than are stored.
+    pub lost: bool,
+    /// Whether some number has leading zeros.
+    pub zeros: bool,
+    /// Whether some whole number exceeds double precision.
+    pub beyond: bool,
+    /// Whether 1 and 0 are booleans by the file's format.
+    pub is_truth: bool,
+}
+
+impl ColumnBuilder {
+    /// Appends a cell.
+    #[inline]
+    pub fn push(&mut self, cell: &str, rules: &Rules) {
+        match self {
+            ColumnBuilder::Numbers(column) => {
+                let cell = trimmed(cell);
+                match rules.number(cell) {
+                    Some(value) if value.is_nan() => column.push_missing(cell),
+                    Some(value) => {
+                        column.zeros |= matches!(cell.as_bytes(), [b'0', b'0'..=b'9', ..]);
+                        column.beyond |= is_beyond(cell, value);
+                        column.push(value);
+                    }
+                    None => column.push_odd(cell),
+                }
+            }
+            ColumnBuilder::Raw(column) => column.push(cell),
+            ColumnBuilder::Sparse(column) => {
+                *self = ColumnBuilder::Numbers(NumberColumn::from(&*column));
+                self.push(cell, rules);
+            }
+            #[cfg(feature = "parquet")]
+            ColumnBuilder::Dates(column, _) => column.push_odd(cell),
+        }
+    }
+
+    /// Number of rows so far.
+    pub fn rows(&self) -> usize {
+        match self {
+            ColumnBuilder::Numbers(column) => column.rows(),
+            ColumnBuilder::Raw(column) => column.rows(),
+            ColumnBuilder::Sparse(column) => column.view().len(),
+            #[cfg(feature = "parquet")]
+            ColumnBuilder::Dates(column, _) => column.rows(),
+        }
+    }
+
+    /// Bytes of the cells as separate strings, if they are text.
+    pub fn bytes_as_text(&self) -> f64 {
+        match self {
+            // A string, plus the minimum overhead of its allocation.
+            ColumnBuilder::Raw(column) => {
+                (std::mem::size_of::<String>() + 16) as f64 * column.rows() as f64 + column.bytes() as f64
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Appends the rows of another part of the column; returns `false` if its cells are of another kind.
+    #[must_use]
+    pub fn append(&mut self, other: ColumnBuilder) -> bool {
+        if let (ColumnBuilder::Sparse(own), ColumnBuilder::Sparse(other)) = (&*self, &other)
+            && let Some(both) = own.followed(other)
+        {
+            *self = ColumnBuilder::Sparse(both);
+            return true;
+        }
+        if let ColumnBuilder::Sparse(own) = self {
+            *self = ColumnBuilder::Numbers(NumberColumn::from(&*own));
+        }
+        match (self, other) {
+            (ColumnBuilder::Numbers(all), ColumnBuilder::Sparse(part)) => all.append(NumberColumn::from(&part)),
+            (ColumnBuilder::Numbers(all), ColumnBuilder::Numbers(part)) => all.append(part),
+            (ColumnBuilder::Raw(all), ColumnBuilder::Raw(part)) if all.is_digits == part.is_digits => all.append(&part),
+            (ColumnBuilder::Raw(all), ColumnBuilder::Numbers(part)) if all.is_digits => all.append(&part.digits()),
+            (all @ ColumnBuilder::Numbers(_), ColumnBuilder::Raw(part)) if part.is_digits => {
+                all.convert_to_digits().append(&part);
+            }
+            #[cfg(feature = "parquet")]
+            (ColumnBuilder::Dates(all, zoned), ColumnBuilder::Dates(part, other)) if *zoned == other => {
+                all.append(part)
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Stores whole numbers as digits from now on, since one exceeds double precision.
+    pub fn convert_to_digits(&mut self) -> &mut RawColumn {
+        if let ColumnBuilder::Numbers(column) = self {
+            *self = ColumnBuilder::Raw(std::mem::take(column).digits());
+        }
+        match self {
+            ColumnBuilder::Raw(column) => column,
+            _ => unreachable!("it was just made so"),
+        }
+    }
+}
+
+/// Whether a byte holds the number exactly, including its sign.
+#[inline]
+fn is_byte(value: f64) -> bool {
+    f64::from(value as u8).to_bits() == value.to_bits()
+}
+
+/// Trims a cell; most have no blanks.
+#[inline]
+fn trimmed(cell: &str) -> &str {
+    match cell.as_bytes() {
+        [b'!'..=b'~'] | [b'!'..=b'~', .., b'!'..=b'~'] => cell,
+        _ => cell.trim(),
+    }
+}
+
+impl From<&SparseNumbers> for NumberColumn {
+    fn from(column: &SparseNumbers) -> Self {
+        let mut all = NumberColumn::default();
+        column.view().to_vec().into_iter().for_each(|value| all.push(value));
+        all
+    }
+}
+
+impl NumberColumn {
+    /// An empty column with an expected number of rows.
+    #[cfg(feature = "parquet")]
+    pub fn expecting(rows: usize) -> Self {
+        NumberColumn { expected: rows, ..NumberColumn::default() }
+    }
+
+    /// Sets whether numbers that do not fit a byte are stored in single precision.
+    pub fn in_single(self, is_single: bool) -> Self {
+        NumberColumn { is_single, ..self }
+    }
+
+    /// Appends a finite number.
+    #[inline]
+    pub fn push(&mut self, value: f64) {
+        self.rows += 1;
+        if let Numbers::Byte(bytes) = &mut self.numbers
+            && is_byte(value)
+        {
+            return bytes.push(value as u8);
+        }
+        self.extend(std::iter::once(value));
+    }
+
+    /// Appends a missing value with its text.
+    pub fn push_missing(&mut self, written: &str) {
+        self.missing += 1;
+        let row = self.rows;
+        self.first_missing.get_or_insert_with(|| (row, written.to_owned()));
+        self.rows += 1;
+        self.extend(std::iter::once(f64::NAN));
+    }
+
+    /// Appends a cell that is not a plain number.
+    pub fn push_odd(&mut self, cell: &str) {
+        self.lost |= self.odd.len() > 64 + self.rows / 4;
+        if !self.lost {
+            self.odd.push((self.rows, cell.to_owned()));
+        }
+        self.rows += 1;
+        self.extend(std::iter::once(f64::NAN));
+    }
+
+    /// Appends numbers that may not fit a byte.
+    #[inline]
+    fn extend(&mut self, values: impl Iterator<Item = f64>) {
+        match self.widened() {
+            Numbers::Single(all) => values.for_each(|value| all.push(value)),
+            Numbers::Double(all) => all.extend(values),
+            _ => unreachable!("they were just made wider"),
+        }
+    }
+
+    /// Switches from bytes to doubles or singles.
+    fn widened(&mut self) -> &mut Numbers {
+        if let Numbers::Byte(bytes) = &self.numbers {
+            // Preallocation may fail for a file that claims too much; rows are allocated as they come.
+            #[cfg(feature = "parquet")]
+            let rows = bytes.capacity().max(self.expected);
+            #[cfg(not(feature = "parquet"))]
+            let rows = bytes.capacity();
+            let of_bytes = bytes.iter().map(|&b| f64::from(b));
+            self.numbers = if self.is_single {
+                let mut singles = SingleNumbers::with_room(rows);
+                of_bytes.for_each(|value| singles.push(value));
+                Numbers::Single(singles)
+            } else {
+                let mut doubles = Vec::new();
+                let _ = doubles.try_reserve_exact(rows);
+                doubles.extend(of_bytes);
+                Numbers::Double(doubles)
+            };
+        }
+        &mut self.numbers
+    }
+
+    /// Appends bytes.
+    #[cfg(feature = "parquet")]
+    pub fn extend_bytes(&mut self, values: impl ExactSizeIterator<Item = u8>) {
+        self.rows += values.len();
+        match &mut self.numbers {
+            Numbers::Byte(bytes) => bytes.extend(values),
+            _ => self.extend(values.map(f64::from)),
+        }
+    }
+
+    /// Appends numbers; returns `false` and appends none if some are not finite.
+    #[cfg(feature = "parquet")]
+    pub fn extend_finite(&mut self, values: &[f64]) -> bool {
+        // 0 times a non-finite number is NaN, which persists in a sum.
+        let (lanes, rest) = values.as_chunks::<8>();
+        let mut sums = [0.0; 8];
+        lanes.iter().for_each(|lane| sums.iter_mut().zip(lane).for_each(|(sum, value)| *sum += value * 0.0));
+        if !sums.iter().chain(rest).fold(0.0, |sum: f64, value| sum + value * 0.0).is_finite() {
+            return false;
+        }
+        let bytes = match self.numbers {
+            Numbers::Byte(_) => values.iter().take_while(|value| is_byte(**value)).count(),
+            _ => 0,
+        };
+        if let Numbers::Byte(all) = &mut self.numbers {
+            all.extend(values[..bytes].iter().map(|value| *value as u8));
+        }
+        if bytes < values.len() {
+            self.extend(values[bytes..].iter().copied());
+        }
+        self.rows += values.len();
+        true
+    }
+
+    fn append(&mut self, part: NumberColumn) {
+        let before = self.rows;
+        if self.first_missing.is_none() {
+            self.first_missing = part.first_missing.map(|(row, written)| (before + row, written));
+        }
+        self.missing += part.missing;
+        self.odd.extend(part.odd.into_iter().map(|(row, cell)| (before + row, cell)));
+        self.lost |= part.lost;
+        self.zeros |= part.zeros;
+        self.beyond |= part.beyond;
+        self.is_truth &= part.is_truth;
+        self.rows += part.rows;
+        match (&mut self.numbers, &part.numbers) {
+            (Numbers::Byte(all), Numbers::Byte(part)) => all.extend_from_slice(part),
+            (_, part) => match (self.widened(), part) {
+                (Numbers::Single(all), Numbers::Single(part)) => all.append(part),
+                _ => self.extend(part.view().values().iter().copied()),
+            },
+        }
+    }
+
+    /// Converts whole numbers to text, empty for missing cells.
+    fn digits(self) -> RawColumn {
+        let cells = Cells::Numbers(self.finish());
+        let mut digits = RawColumn::default();
+        digits.is_digits = true;
+        (0..cells.len()).for_each(|row| digits.push(&cells.label(row)));
+        digits
+    }
+
+    /// Bytes of an entry that does not fit a byte.
+    #[cfg(feature = "parquet")]
+    pub fn width(&self) -> usize {
+        if self.is_single { size_of::<f32>() } else { size_of::<f64>() }
+    }
+
+    /// Number of rows so far.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of plain numbers. Cost O(rows).
+    pub fn plain(&self) -> usize {
+        match &self.numbers {
+            Numbers::Byte(bytes) => bytes.len(),
+            wide => wide.view().values().iter().filter(|value| !value.is_nan()).count(),
+        }
+    }
+
+    /// Sets the entry of a row.
+    pub fn set(&mut self, row: usize, value: f64) {
+        match self.widened() {
+            Numbers::Single(all) => all.set(row, value),
+            Numbers::Double(all) => all[row] = value,
+            _ => unreachable!("they were just made wider"),
+        }
+    }
+
+    /// The numbers, in the smallest type that holds them.
+    pub fn finish(self) -> Numbers {
+        match self.numbers {
+            Numbers::Byte(mut bytes) => {
+                bytes.shrink_to_fit();
+                Numbers::Byte(bytes)
+            }
+            Numbers::Double(mut doubles) => {
+                doubles.shrink_to_fit();
+                // The entry that did not fit a byte may have been replaced since.
+                Numbers::from(doubles)
+            }
+            Numbers::Single(mut singles) => {
+                singles.shrink_to_fit();
+                Numbers::from(singles)
+            }
+            other => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vaglio_core::Column;
+
+    #[test]
+    fn columns_are_stored_as_their_values_alone_say() {
+        for values in [vec![0.0, 255.0], vec![0.0, 256.0], vec![1.0, -0.0], vec![3.0, 0.5, 7.0], vec![-1.0]] {
+            for cut in 0..values.len() {
+                let (mut column, mut part) = (NumberColumn::default(), NumberColumn::default());
+                values[..cut].iter().for_each(|&v| column.push(v));
+                values[cut..].iter().for_each(|&v| part.push(v));
+                column.append(part);
+                let expected = Numbers::from(values.clone());
+                match (column.finish().view(), expected.view()) {
+                    (Column::Byte(a), Column::Byte(b)) => assert_eq!(a, b),
+                    (Column::Double(a), Column::Double(b)) => {
+                        assert!(a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits()));
+                    }
+                    (found, expected) => panic!("{found:?} for {expected:?}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn missing_and_odd_cells_keep_their_rows() {
+        let rules = Rules::new(&Default::default());
+        let (mut all, mut part) =
+            (ColumnBuilder::Numbers(NumberColumn::default()), ColumnBuilder::Numbers(NumberColumn::default()));
+        ["1", "x"].iter().for_each(|cell| all.push(cell, &rules));
+        ["NA", "2", ">3", ""].iter().for_each(|cell| part.push(cell, &rules));
+        assert!(all.append(part));
+        let ColumnBuilder::Numbers(column) = all else { panic!("numbers") };
+        assert_eq!((column.rows(), column.missing), (6, 2));
+        assert_eq!(column.first_missing, Some((2, "NA".into())));
+        assert_eq!(column.odd, [(1, "x".to_owned()), (4, ">3".to_owned())]);
+    }
+}

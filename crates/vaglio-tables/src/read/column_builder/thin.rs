@@ -1,0 +1,86 @@
+//! Conversion of mostly zero columns to sparse ones.
+
+use super::{ColumnBuilder, NumberColumn};
+use vaglio_core::{Numbers, SparseNumbers};
+
+impl ColumnBuilder {
+    /// Converts a column to sparse if nearly all rows are 0.
+    #[must_use]
+    pub fn thinned(self) -> Self {
+        let thin = if let ColumnBuilder::Numbers(column) = &self { column.thin() } else { None };
+        thin.map_or(self, ColumnBuilder::Sparse)
+    }
+}
+
+impl NumberColumn {
+    /// Nonzero entries, if every row has a number and few are nonzero. Cost O(rows).
+    fn thin(&self) -> Option<SparseNumbers> {
+        let most = SparseNumbers::most_entries(self.rows)?;
+        if self.missing > 0 || self.lost || !self.odd.is_empty() {
+            return None;
+        }
+        let (rows, values) = match &self.numbers {
+            Numbers::Byte(all) => entries(all, most, |x| f64::from(*x))?,
+            Numbers::Double(all) => entries(all, most, |x| *x)?,
+            _ => return None,
+        };
+        Some(SparseNumbers::new(self.rows, rows, values))
+    }
+}
+
+/// Nonzero rows and their values; `None` if there are more than `most`.
+fn entries<E: PartialEq + Default>(all: &[E], most: usize, of: impl Fn(&E) -> f64) -> Option<(Vec<u32>, Vec<f64>)> {
+    const PIECE: usize = 1024;
+    /// Rows compared with 0 at once.
+    const FEW: usize = 32;
+    let (zero, mut count) = (E::default(), 0);
+    for piece in all.chunks(PIECE) {
+        count += piece.iter().filter(|x| **x != zero).count();
+        if count > most {
+            return None;
+        }
+    }
+    let (mut rows, mut values) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for (k, few) in all.chunks(FEW).enumerate().filter(|(_, few)| few.iter().any(|x| *x != zero)) {
+        for (row, x) in (k * FEW..).zip(few).filter(|(_, x)| **x != zero) {
+            rows.push(row as u32);
+            values.push(of(x));
+        }
+    }
+    Some((rows, values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_nearly_all_zeros_is_sparse_and_has_its_entries() {
+        let column = |rows: usize, step: usize, value: f64, is_missing: bool| {
+            let mut column = NumberColumn::default();
+            (0..rows).for_each(|row| column.push(if row % step == 3 { value } else { 0.0 }));
+            if is_missing {
+                column.push_missing("NaN");
+            }
+            ColumnBuilder::Numbers(column)
+        };
+        for (rows, step, value, is_missing, is_thin) in [
+            (1600, 40, 2.0, false, true),
+            (1600, 40, 0.25, false, true),
+            (1600, 1600, -1.5, false, true),
+            (1600, 40, 0.0, false, true),
+            // Too many entries, too few rows, a missing cell.
+            (1600, 30, 2.0, false, false),
+            (960, 40, 2.0, false, false),
+            (1600, 40, 2.0, true, false),
+        ] {
+            let found = column(rows, step, value, is_missing).thinned();
+            let ColumnBuilder::Sparse(sparse) = found else {
+                assert!(!is_thin, "{rows} {step} {value}");
+                continue;
+            };
+            let ColumnBuilder::Numbers(dense) = column(rows, step, value, false) else { unreachable!() };
+            assert!(is_thin && Numbers::Sparse(sparse).view() == dense.finish().view());
+        }
+    }
+}

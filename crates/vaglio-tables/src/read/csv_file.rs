@@ -1,0 +1,385 @@
+//! A text file in memory: its header, and its rows in parts that are read in parallel.
+
+use super::bounded::Bounded;
+use super::cell::{Rules, plain};
+use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
+use super::dialect::Dialect;
+use super::digest::hashed;
+use super::infer::nearly_all;
+use super::layout::Layout;
+use super::precision::Singles;
+use super::{checked_names, places, unreadable};
+use crate::budget::Budget;
+use crate::{Decimal, Delimiter, DigestKind, ReadSpec};
+use csv::StringRecord;
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+use vaglio_core::{Error, Result};
+
+/// A text file in memory.
+#[derive(Debug)]
+pub(super) struct CsvFile {
+    path: PathBuf,
+    text: String,
+    dialect: Dialect,
+    /// Delimiter of the cells in the file.
+    delimiter: Delimiter,
+    /// Hash of the original text, if it was converted.
+    digest: Option<[u8; 32]>,
+    /// Byte offset of the first row.
+    body: usize,
+    /// Names of the columns.
+    pub names: Vec<String>,
+    /// Columns that carry no information about the rows, with the reason.
+    pub aside: Vec<(String, &'static str)>,
+    /// Whether the decimal mark is a comma.
+    pub comma: bool,
+    sample: Vec<Vec<String>>,
+    /// Columns stored in single precision.
+    pub singles: Singles,
+}
+
+/// Rows by which columns are judged before all are read.
+const SAMPLE: usize = 200;
+/// Minimum bytes of a part that is read in parallel.
+const PART: usize = 1 << 22;
+
+/// Bytes read without a check of the memory limit.
+const SMALL: usize = 1 << 20;
+
+/// Reasons for leaving out a column without a name.
+const INDEX: &str = "it has no name and numbers the rows";
+const EMPTY: &str = "it has neither a name nor a value";
+
+impl CsvFile {
+    /// Parses the header and first rows of a text.
+    ///
+    /// # Errors
+    /// Fails for a missing header, duplicate names, or a line longer than the widths of its columns.
+    pub fn new(path: &Path, mut text: String, spec: &ReadSpec, budget: Budget, kind: DigestKind) -> Result<Self> {
+        let mut start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let mut dialect = Dialect::detect(&text[start..], spec);
+        let (mut delimiter, mut digest) = (Delimiter::Is(dialect.delimiter), None);
+        if let Some(layout) = Layout::new(dialect, spec) {
+            let what = format!("{}, laid out,", path.display());
+            budget.need(1.1 * text.len() as f64, what, "read a smaller file, or raise the limit")?;
+            delimiter = if matches!(layout, Layout::Blanks) { Delimiter::Blanks } else { Delimiter::Auto };
+            digest = Some(hashed(kind, text.as_bytes()));
+            text = layout.tabulated(&text[start..], dialect).map_err(|wrong| unreadable(path, wrong))?;
+            (start, dialect.delimiter) = (0, b'\t');
+        }
+        check_header(path, &text[start..], dialect, budget)?;
+        let mut reader = dialect.reader(Bounded::new(&text.as_bytes()[start..]));
+        let mut record = StringRecord::new();
+        let fault = |error: csv::Error| unreadable(path, said(&error));
+        let mut names: Vec<String> = match reader.read_record(&mut record).map_err(fault)? {
+            true => record.iter().map(|name| name.trim().to_owned()).collect(),
+            false => Vec::new(),
+        };
+        if names.iter().all(String::is_empty) && names.len() < 2 {
+            return Err(unreadable(path, "is empty; expected a header and rows"));
+        }
+        let body = start + reader.position().byte() as usize;
+        let mut sample = Vec::new();
+        while sample.len() < SAMPLE {
+            reader.get_mut().begin();
+            if !reader.read_record(&mut record).map_err(fault)? {
+                break;
+            }
+            sample.push(record.iter().map(|cell| cell.trim().to_owned()).collect::<Vec<String>>());
+        }
+        // The header may omit the name of a leading column of row names.
+        if !sample.is_empty() && sample.iter().all(|row| row.len() == names.len() + 1) {
+            names.insert(0, String::new());
+        }
+        let (path_of, aside) = (path.to_owned(), Vec::new());
+        let mut sheet = CsvFile {
+            path: path_of,
+            text,
+            dialect,
+            delimiter,
+            digest,
+            body,
+            names,
+            aside,
+            comma: false,
+            sample,
+            singles: Singles::default(),
+        };
+        sheet.name();
+        sheet.names = checked_names(path, std::mem::take(&mut sheet.names))?;
+        sheet.comma = match spec.decimal {
+            Decimal::Auto => sheet.has_decimal_commas(spec),
+            Decimal::Point => false,
+            Decimal::Comma => true,
+        };
+        Ok(sheet)
+    }
+
+    /// Names columns without a name.
+    fn name(&mut self) {
+        for index in 0..self.names.len() {
+            if !self.names[index].is_empty() {
+                continue;
+            }
+            let cells: Vec<&str> = self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str).collect();
+            let numbers: Option<Vec<i64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
+            let runs = numbers.is_some_and(|numbers| numbers.windows(2).all(|pair| pair[1] == pair[0] + 1));
+            let differ = || cells.iter().collect::<std::collections::HashSet<_>>().len() == cells.len();
+            let (word, why) = match () {
+                () if cells.iter().all(|cell| cell.is_empty()) => (format!("column_{}", index + 1), Some(EMPTY)),
+                () if runs || (index == 0 && differ()) => ("index".to_owned(), Some(INDEX)),
+                () => (format!("column_{}", index + 1), None),
+            };
+            let mut name = word.clone();
+            for number in 2.. {
+                if !self.names.contains(&name) {
+                    break;
+                }
+                name = format!("{word}_{number}");
+            }
+            self.aside.extend(why.map(|why| (name.clone(), why)));
+            self.names[index] = name;
+        }
+    }
+
+    /// Whether a column shows that the decimal mark is a comma: nearly all its cells are numbers only then, and some
+    /// comma does not separate thousands.
+    fn has_decimal_commas(&self, spec: &ReadSpec) -> bool {
+        let rules = Rules::new(spec).with_comma(false);
+        // With semicolons as delimiters, `1,234` has decimals.
+        let is_decimal = |cell: &str| self.dialect.delimiter == b';' || rules.dressed(cell).is_none();
+        (0..self.names.len()).any(|index| {
+            let cells = self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str);
+            let own = rules.column(&self.names[index]);
+            let cells: Vec<&str> = cells.filter(|cell| !own.is_missing(cell)).collect();
+            let numbers = || cells.iter().filter(|cell| plain(cell, true).is_some());
+            nearly_all(numbers().count(), cells.len()) && numbers().any(|cell| cell.contains(',') && is_decimal(cell))
+        })
+    }
+
+    /// Whether each column's first cells are numbers, so that it is read as numeric.
+    pub fn looks_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
+        let places = places(&self.names);
+        let of_column = |index: usize, rules: &Rules| {
+            self.sample.iter().all(|row| row.get(index).is_none_or(|cell| rules.number(cell).is_some()))
+        };
+        names.iter().map(|name| places.get(name).is_some_and(|&index| of_column(index, rules.column(name)))).collect()
+    }
+
+    /// The settings with everything detected filled in.
+    pub fn settled(&self, spec: &ReadSpec) -> ReadSpec {
+        ReadSpec {
+            delimiter: self.delimiter,
+            decimal: if self.comma { Decimal::Comma } else { Decimal::Point },
+            ..spec.clone()
+        }
+    }
+
+    /// Whether there were enough rows to judge columns by.
+    pub fn is_judged(&self) -> bool {
+        self.sample.len() == SAMPLE
+    }
+
+    /// First cells of a column.
+    pub fn sample(&self, name: &str) -> Vec<&str> {
+        let index = self.names.iter().position(|other| other == name);
+        let index = index.unwrap_or(usize::MAX);
+        self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str).collect()
+    }
+
+    /// Dialect of the text.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Bytes of the rows.
+    pub fn body(&self) -> &[u8] {
+        &self.bytes()[self.body..]
+    }
+
+    /// Whether the text was converted, so that it differs from the file's.
+    pub fn is_laid_out(&self) -> bool {
+        self.digest.is_some()
+    }
+
+    /// Hash of the file's text.
+    pub fn digest(&self, kind: DigestKind) -> [u8; 32] {
+        self.digest.unwrap_or_else(|| hashed(kind, self.bytes()))
+    }
+
+    /// Bytes of the text.
+    fn bytes(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+
+    /// Reads the columns of these names, as numbers or as text. Cost O(bytes), on all threads.
+    ///
+    /// # Errors
+    /// Fails for a row of another length than the header.
+    pub fn read(
+        &self,
+        names: &[&str],
+        as_numbers: &[bool],
+        rules: &Rules,
+        budget: Budget,
+    ) -> Result<Vec<ColumnBuilder>> {
+        let places = places(&self.names);
+        let of_name = |name: &&str| (places.get(name).copied(), rules.column(name));
+        let sources: Vec<(Option<usize>, &Rules)> = names.iter().map(of_name).collect();
+        let parts = self.parts();
+        let empty = || -> Vec<ColumnBuilder> {
+            let of = |(name, numbers): (&&str, &bool)| match numbers {
+                true => ColumnBuilder::Numbers(NumberColumn::default().in_single(self.singles.has(name))),
+                false => ColumnBuilder::Raw(RawColumn::default()),
+            };
+            names.iter().zip(as_numbers).map(of).collect()
+        };
+        let read = |part: &(usize, usize)| {
+            let mut columns = empty();
+            let rows = self.read_part(*part, budget, |record| {
+                for (column, (index, rules)) in columns.iter_mut().zip(&sources) {
+                    column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
+                }
+            });
+            (columns, rows)
+        };
+        let mut all = empty();
+        let mut rows = 0;
+        // In rounds, so that finished parts are concatenated while others are read.
+        for turn in parts.chunks(rayon::current_num_threads().max(1) * 2) {
+            let turn: Vec<_> = turn.par_iter().map(read).collect();
+            for (columns, count) in turn {
+                rows += count.map_err(|fault| self.fault(fault, rows))?;
+                for (column, part) in all.iter_mut().zip(columns) {
+                    let _alike = column.append(part);
+                }
+            }
+        }
+        if rows == 0 {
+            return Err(unreadable(&self.path, "has a header and no rows"));
+        }
+        Ok(all)
+    }
+
+    /// Cuts the body between lines, if no cell can contain a line break.
+    fn parts(&self) -> Vec<(usize, usize)> {
+        let body = &self.bytes()[self.body..];
+        let is_quoted = memchr::memchr(self.dialect.quote, body).is_some();
+        let size = if is_quoted { body.len() } else { PART };
+        let (mut parts, mut start) = (Vec::new(), 0);
+        while start < body.len() {
+            let least = (start + size).min(body.len());
+            let end = memchr::memchr(b'\n', &body[least..]).map_or(body.len(), |at| least + at + 1);
+            parts.push((self.body + start, self.body + end));
+            start = end;
+        }
+        parts
+    }
+
+    /// Passes every record of a part to `take` and returns their number.
+    fn read_part(
+        &self,
+        (start, end): (usize, usize),
+        budget: Budget,
+        mut take: impl FnMut(&StringRecord),
+    ) -> std::result::Result<usize, Broken> {
+        let mut reader = self.dialect.reader(Bounded::new(&self.bytes()[start..end]));
+        let (mut record, mut rows, mut ask) = (StringRecord::new(), 0, 0);
+        loop {
+            reader.get_mut().begin();
+            let begins = start + reader.position().byte() as usize;
+            match reader.read_record(&mut record) {
+                Ok(true) => {}
+                Ok(false) => return Ok(rows),
+                Err(error) => return Err(Broken { byte: begins, row: rows, what: What::Said(said(&error)) }),
+            }
+            let at = record.position().map_or(0, |position| position.byte() as usize);
+            let broken = |what: What| Err(Broken { byte: start + at, row: rows, what });
+            if record.len() != self.names.len() {
+                return broken(What::Ragged(record.len()));
+            }
+            if record.as_slice().len() > LONGEST {
+                let cells = record.iter().map(str::len).zip(&self.names);
+                if let Some((length, name)) =
+                    cells.max_by_key(|(length, _)| *length).filter(|(length, _)| *length > LONGEST)
+                {
+                    return broken(What::Said(too_long(name, length)));
+                }
+            }
+            if at >= ask && end - start > SMALL {
+                ask = at + PART;
+                let remedy = "leave columns out by data.exclude, or raise the limit";
+                if let Err(error) = budget.held(self.path.display(), remedy) {
+                    return broken(What::TooLarge(error));
+                }
+            }
+            take(&record);
+            rows += 1;
+        }
+    }
+
+    fn fault(&self, fault: Broken, before: usize) -> Error {
+        let (line, row) = (self.line(fault.byte), before + fault.row + 1);
+        let place = format!("line {line} (data row {row})");
+        let message = match fault.what {
+            What::Ragged(cells) => format!("{place} has {cells} cells and the header has {}", self.names.len()),
+            What::Said(message) => format!("{place}: {message}"),
+            What::TooLarge(error) => return error,
+        };
+        unreadable(&self.path, message)
+    }
+
+    /// Line number of the record at or after a byte; blank lines before it are skipped.
+    fn line(&self, byte: usize) -> usize {
+        let blank = self.bytes()[byte..].iter().take_while(|b| matches!(b, b'\r' | b'\n'));
+        let breaks = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count();
+        1 + breaks(&self.bytes()[..byte]) + blank.filter(|b| **b == b'\n').count()
+    }
+}
+
+/// Fault that ends reading early.
+struct Broken {
+    byte: usize,
+    row: usize,
+    what: What,
+}
+
+enum What {
+    /// A record with this many cells.
+    Ragged(usize),
+    /// Message of the reader.
+    Said(String),
+    /// The memory limit is exceeded.
+    TooLarge(Error),
+}
+
+/// Message of a reader's error.
+fn said(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::Io(error) => error.to_string(),
+        _ => error.to_string(),
+    }
+}
+
+/// Checks the memory limit for the header's names, and for the cells by which columns are judged.
+fn check_header(path: &Path, text: &str, dialect: Dialect, budget: Budget) -> Result<()> {
+    let bytes = text.as_bytes();
+    let header = &bytes[..memchr::memchr2(b'\n', b'\r', bytes).unwrap_or(bytes.len())];
+    let names = 1 + memchr::memchr_iter(dialect.delimiter, header).count();
+    let cells = names.saturating_mul(SAMPLE).min(bytes.len());
+    let what = || format!("{}, whose header has {names} names,", path.display());
+    budget.need((names * NAME + cells * CELL) as f64, what(), "read a smaller file, or raise the limit")
+}
+
+/// Bytes of a name in all lists and sets, and of a cell of the sample.
+const NAME: usize = 400;
+const CELL: usize = 56;
+
+/// Maximum bytes of a cell: more are an unclosed quote, or an attack.
+pub(super) const LONGEST: usize = 1 << 24;
+
+/// Message for a cell that is too long.
+pub(super) fn too_long(name: &str, length: usize) -> String {
+    format!("column `{name}` has a cell of {length} bytes, and at most {LONGEST} are read; is a quote not closed?")
+}

@@ -1,0 +1,363 @@
+//! Inference of a column's type from all its cells.
+
+mod codes;
+mod dates;
+mod numbers;
+mod ordered;
+mod sparse;
+
+pub use codes::{BEYOND_DOUBLES, LEADING_ZEROS};
+pub(super) use dates::Zones;
+pub use dates::{DAY_FIRST, MONTH_FIRST};
+pub use ordered::ordered;
+
+use super::cell::{DateForm, Rules, plain};
+use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
+use super::fault::{Fault, FaultKind};
+use crate::{ColumnSurvey, InferredType, Notation, Survey};
+use codes::are_codes;
+pub(super) use codes::is_beyond;
+use dates::{SAMPLE, dates};
+use numbers::{decimal_fault, dressed, is_of_other_decimals, no_number};
+pub(super) use numbers::{is_infinite, other_notation};
+use std::collections::{HashMap, HashSet};
+use vaglio_core::numerals::normalized;
+use vaglio_core::{Cells, Numbers, Table};
+
+/// Prior knowledge of a column's type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Hint {
+    /// Nothing known.
+    #[default]
+    Auto,
+    /// A target: words for booleans stay words.
+    Target,
+    /// A label of rows: numbers if all cells are, else text.
+    Label,
+    /// Numbers, by the settings.
+    Number,
+    /// Classes, by the settings.
+    Class,
+    /// Text, by the settings.
+    Text,
+    /// Dates, by the settings.
+    Date,
+    /// Exactly as written, including blanks and words for missing cells.
+    Written,
+    /// Text, by the format of the file.
+    Stored,
+}
+
+impl Hint {
+    /// Whether every cell is read as text.
+    pub fn wants_text(self) -> bool {
+        !matches!(self, Hint::Auto | Hint::Target | Hint::Number | Hint::Label)
+    }
+}
+
+/// Result of inferring a column.
+pub(super) enum Settled {
+    Cells(Cells, ColumnSurvey),
+    /// The column is text after all, and must be read again as such.
+    NeedsText,
+}
+
+type Outcome = Result<Settled, Fault>;
+
+/// Whether at least three quarters of the cells fit a type.
+pub(super) fn nearly_all(part: usize, all: usize) -> bool {
+    part > 0 && 4 * part >= 3 * all
+}
+
+/// Cells of a column with their inferred type.
+pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &Rules) -> Outcome {
+    let rules = rules.column(name);
+    match growing {
+        ColumnBuilder::Numbers(column) => of_numbers(name, column, hint, rules),
+        ColumnBuilder::Raw(column) => settle_text(name, &column, hint, rules),
+        ColumnBuilder::Sparse(column) => sparse::settle_sparse(name, column, hint),
+        #[cfg(feature = "parquet")]
+        ColumnBuilder::Dates(column, zoned) => {
+            let (missing, first) = (column.missing, column.first_missing.clone());
+            let dates = Cells::Dates(column.finish().view().values().into_owned());
+            match hint {
+                Hint::Number => Err(kind_fault(&dates, "is a date")),
+                Hint::Class | Hint::Text => Ok(done(name, as_text(&dates), hint, missing, first, None)),
+                _ => {
+                    let row = (0..dates.len()).find(|&row| !dates.is_missing(row));
+                    let clocks = row.and_then(|row| Some((row, dates.label(row), zoned?)));
+                    let notation = Zones::default().among(clocks.into_iter(), rules)?;
+                    Ok(with_notation(done(name, dates, hint, missing, first, None), notation))
+                }
+            }
+        }
+    }
+}
+
+/// Cells as text.
+fn as_text(cells: &Cells) -> Cells {
+    Cells::Text((0..cells.len()).map(|row| cells.label(row)).collect())
+}
+
+/// Booleans as `true` and `false`.
+fn as_words(numbers: &Cells) -> Cells {
+    let word = |row: usize| match numbers.label(row).as_str() {
+        "" => "",
+        "0" => "false",
+        _ => "true",
+    };
+    Cells::Text((0..numbers.len()).map(|row| word(row).to_owned()).collect())
+}
+
+/// Fault of a column whose file type contradicts the settings.
+fn kind_fault(cells: &Cells, is: &str) -> Fault {
+    let row = (0..cells.len()).find(|&row| !cells.is_missing(row)).unwrap_or(0);
+    let wrong = format!("{is} by the format of the file, and data.types says otherwise");
+    let remedy = "take the column out of data.types, or write the file with another type".to_owned();
+    Fault {
+        row,
+        value: cells.label(row),
+        count: cells.len(),
+        what: FaultKind::Text { wrong, remedy, among_numbers: false },
+    }
+}
+
+fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -> Outcome {
+    let is_label = column.is_truth && matches!(hint, Hint::Target | Hint::Label);
+    if hint.wants_text() || is_label {
+        // The format of the file says that they are numbers or booleans.
+        let (missing, first, is_truth) = (column.missing, column.first_missing.clone(), column.is_truth);
+        let numbers = Cells::Numbers(column.finish());
+        if hint == Hint::Date {
+            return Err(kind_fault(&numbers, "is a number"));
+        }
+        let text = if is_truth { as_words(&numbers) } else { as_text(&numbers) };
+        return Ok(done(name, text, hint, missing, first, None));
+    }
+    let is_percent = rules.known.is_some_and(|known| known.percent) && !rules.is_stored && column.plain() > 0;
+    let is_rounded = column.beyond && rounds(hint, rules);
+    if hint == Hint::Auto && column.zeros || column.beyond && !is_rounded || is_percent {
+        return Ok(Settled::NeedsText);
+    }
+    let odd = std::mem::take(&mut column.odd);
+    // A numeric column is judged by its bad cells, unless its first cells were missing and no other is plain.
+    let plain = if hint == Hint::Number { column.plain() } else { 0 };
+    if (column.lost && plain == 0 || hint == Hint::Label) && !odd.is_empty() {
+        return Ok(Settled::NeedsText);
+    }
+    let infinite = || odd.iter().filter(|(_, cell)| is_infinite(cell, rules));
+    if let Some((row, value)) = infinite().next() {
+        let (row, value, count) = (*row, value.clone(), infinite().count());
+        return Err(Fault { row, value, count, what: FaultKind::NotFinite });
+    }
+    // A percent sign on only some cells may be a slip.
+    let dressed = |cell: &str| rules.dressed(cell).filter(|(_, dress)| !dress.percent);
+    let (values, bad): (Vec<_>, Vec<_>) = odd.into_iter().partition(|(_, cell)| dressed(cell).is_some());
+    if let Some((row, value)) = bad.first() {
+        let present = column.rows() - column.missing;
+        let count = if column.lost { present - plain } else { bad.len() };
+        let good = present - count;
+        if hint != Hint::Number && !nearly_all(good, present) || good == 0 {
+            return Ok(Settled::NeedsText);
+        }
+        return Err(no_number(name, *row, value, count, good, present, rules));
+    }
+    let mut notation = Notation { rounded: is_rounded, ..Notation::default() };
+    for (row, cell) in &values {
+        if let Some((value, dress)) = dressed(cell) {
+            column.set(*row, value);
+            notation = notation.with(dress);
+        }
+    }
+    let (missing, first_missing, is_truth) = (column.missing, column.first_missing.clone(), column.is_truth);
+    let note = if is_truth { Some(TRUTH.to_owned()) } else { notation.words() };
+    let cells = Cells::Numbers(column.finish());
+    Ok(with_notation(done(name, cells, hint, missing, first_missing, note), notation))
+}
+
+/// Whether whole numbers beyond double precision are rounded: only if the settings declare the column numeric.
+pub(super) fn rounds(hint: Hint, rules: &Rules) -> bool {
+    hint == Hint::Number && rules.known.is_none_or(|known| known.rounded)
+}
+
+fn with_notation(mut settled: Settled, found: Notation) -> Settled {
+    if let Settled::Cells(_, survey) = &mut settled {
+        survey.notation = Some(found);
+    }
+    settled
+}
+
+/// Counts of the kinds of cells in a text column.
+#[derive(Default)]
+struct Counts {
+    missing: usize,
+    first_missing: Option<(usize, String)>,
+    plain: usize,
+    dressed: usize,
+    percent: usize,
+    truth: usize,
+    infinite: usize,
+    /// Whole numbers beyond double precision.
+    beyond: usize,
+    /// Numbers in another notation than in the training rows.
+    other: usize,
+}
+
+/// Note for a column of booleans.
+pub const TRUTH: &str = "truth";
+
+/// Boolean value of a cell, if it is one.
+pub(super) fn truth(cell: &str) -> Option<bool> {
+    if cell.eq_ignore_ascii_case("true") {
+        Some(true)
+    } else if cell.eq_ignore_ascii_case("false") {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &Rules) -> Outcome {
+    if hint == Hint::Written {
+        let cells = Cells::Text(column.cells().map(str::to_owned).collect());
+        return Ok(done(name, cells, hint, 0, None, None));
+    }
+    let cells = column.cells().map(str::trim);
+    let mut counts = Counts::default();
+    let is_typed = matches!(hint, Hint::Class | Hint::Text | Hint::Date | Hint::Stored);
+    for (row, cell) in cells.clone().enumerate() {
+        if rules.is_missing(cell) {
+            counts.missing += 1;
+            counts.first_missing.get_or_insert_with(|| (row, cell.to_owned()));
+        } else if is_typed {
+        } else if let Some(value) = rules.number(cell) {
+            counts.plain += 1;
+            counts.beyond += usize::from(is_beyond(cell, value));
+        } else if let Some((_, dress)) = rules.dressed(cell) {
+            counts.dressed += 1;
+            counts.percent += usize::from(dress.percent);
+        } else if truth(cell).is_some() {
+            counts.truth += 1;
+        } else {
+            counts.infinite += usize::from(is_infinite(cell, rules));
+            counts.other +=
+                usize::from(plain(cell, rules.comma).is_some_and(f64::is_finite) || rules.undressed(cell).is_some());
+        }
+    }
+    let present = column.rows() - counts.missing;
+    let numbers = counts.plain + counts.dressed;
+    let (missing, first_missing) = (counts.missing, counts.first_missing.clone());
+    let finish = |cells: Cells, note: Option<String>| Ok(done(name, cells, hint, missing, first_missing.clone(), note));
+    let text = |cell: &str| if rules.is_missing(cell) { String::new() } else { cell.to_owned() };
+    if present == 0 && !is_typed {
+        return finish(Cells::Numbers(Numbers::from(vec![f64::NAN; column.rows()])), None);
+    }
+    match hint {
+        Hint::Class | Hint::Text | Hint::Written | Hint::Stored => {
+            return finish(Cells::Text(cells.map(text).collect()), None);
+        }
+        Hint::Label if counts.plain < present && counts.truth < present => {
+            return finish(Cells::Text(cells.map(text).collect()), None);
+        }
+        Hint::Date => return dates(name, column, hint, rules, present, &counts),
+        Hint::Auto | Hint::Target | Hint::Number | Hint::Label => {}
+    }
+    if counts.truth == present {
+        let value = |cell: &str| truth(cell).map_or(f64::NAN, |yes| f64::from(u8::from(yes)));
+        let values = Cells::Numbers(Numbers::from(cells.map(value).collect::<Vec<f64>>()));
+        return match hint {
+            Hint::Auto | Hint::Number => finish(values, Some(TRUTH.to_owned())),
+            _ => finish(as_words(&values), None),
+        };
+    }
+    if hint == Hint::Auto && counts.plain == present && are_codes(cells.clone().filter(|cell| !rules.is_missing(cell)))
+    {
+        return finish(Cells::Text(cells.map(text).collect()), Some(LEADING_ZEROS.to_owned()));
+    }
+    if counts.beyond > 0 && counts.plain == present && hint != Hint::Number {
+        let digits =
+            |cell: &str| if rules.is_missing(cell) { None } else { normalized(cell) }.unwrap_or_default().into_owned();
+        return finish(Cells::Text(cells.map(digits).collect()), Some(BEYOND_DOUBLES.to_owned()));
+    }
+    if hint == Hint::Number || nearly_all(numbers + counts.infinite, present) || nearly_all(counts.other, present) {
+        return dressed(name, column, hint, rules, &counts);
+    }
+    if hint == Hint::Auto || hint == Hint::Target {
+        let as_other = cells.clone().filter(|cell| is_of_other_decimals(cell, rules)).count();
+        if as_other > 0 && nearly_all(as_other + numbers, present) {
+            return Err(decimal_fault(column, rules));
+        }
+        let sample: Vec<&str> = cells.clone().filter(|cell| !rules.is_missing(cell)).take(SAMPLE).collect();
+        let like_dates = sample.iter().filter(|cell| !DateForm::matching(cell, rules.dates).is_empty()).count();
+        if nearly_all(like_dates, sample.len()) {
+            return dates(name, column, hint, rules, present, &counts);
+        }
+    }
+    finish(Cells::Text(cells.map(text).collect()), None)
+}
+
+/// Maximum levels of a class column; text with more levels, or with more than [`FEW`] and a quarter of the rows, is not
+/// a class.
+pub const MOST_LEVELS: usize = 50;
+const FEW: usize = 10;
+
+fn done(
+    name: &str,
+    cells: Cells,
+    hint: Hint,
+    missing: usize,
+    first_missing: Option<(usize, String)>,
+    note: Option<String>,
+) -> Settled {
+    let (taken, levels) = taken(&cells, hint, cells.len() - missing);
+    let survey = ColumnSurvey::new(name.to_owned(), taken);
+    Settled::Cells(cells, ColumnSurvey { missing, first_missing, levels, note, ..survey })
+}
+
+impl Survey {
+    /// Updates types, missing cells and levels for the rows that remain in the table.
+    pub fn update_from(&mut self, table: &Table, hints: &HashMap<String, Hint>) {
+        for column in &mut self.columns {
+            let Some(cells) = table.get(&column.name) else { continue };
+            column.missing = cells.missing().map_or(0, |missing| missing.count);
+            let hint = hints.get(&column.name).copied().unwrap_or_default();
+            (column.taken, column.levels) = taken(cells, hint, cells.len() - column.missing);
+        }
+    }
+}
+
+/// Inferred type of a column with `present` non-missing cells, and its number of distinct texts.
+pub(super) fn taken(cells: &Cells, hint: Hint, present: usize) -> (InferredType, usize) {
+    if present == 0 {
+        return (InferredType::Empty, 0);
+    }
+    match cells {
+        Cells::Text(text) => {
+            let levels = text.iter().filter(|level| !level.is_empty()).collect::<HashSet<_>>().len();
+            let taken = match hint {
+                Hint::Text => InferredType::Text,
+                _ if levels == 1 => InferredType::Constant,
+                Hint::Class => InferredType::Class,
+                _ if levels == present && present > FEW => InferredType::Identifier,
+                _ if levels > MOST_LEVELS || (levels > FEW && 4 * levels > text.len()) => InferredType::Text,
+                _ => InferredType::Class,
+            };
+            (taken, levels)
+        }
+        Cells::Dates(_) => (InferredType::Date, 0),
+        Cells::Numbers(Numbers::Sparse(column)) => (sparse::taken_sparse(column), 0),
+        Cells::Numbers(numbers) => {
+            let column = numbers.view();
+            let mut present = (0..column.len()).map(|row| column.get(row)).filter(|v| !v.is_nan());
+            let first = present.next().unwrap_or(f64::NAN);
+            let runs = |(k, v): (usize, f64)| v == first + (k + 1) as f64;
+            match () {
+                () if present.clone().all(|v| v == first) => (InferredType::Constant, 0),
+                () if column.len() > FEW && first.fract() == 0.0 && present.enumerate().all(runs) => {
+                    (InferredType::Identifier, 0)
+                }
+                () => (InferredType::Number, 0),
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Columns of dates.
+
+use super::super::cell::{DateForm, Rules, has_zone};
+use super::super::column_builder::RawColumn;
+use super::{Counts, Fault, FaultKind, Hint, Outcome, done, with_notation};
+use crate::{Notation, quoted};
+use vaglio_core::Cells;
+
+/// Number of cells by which a column is taken for dates.
+pub(super) const SAMPLE: usize = 64;
+
+/// Reads a column of dates, all in one format.
+pub(super) fn dates(
+    name: &str,
+    column: &RawColumn,
+    hint: Hint,
+    rules: &Rules,
+    present: usize,
+    counts: &Counts,
+) -> Outcome {
+    let cells = || column.cells().map(str::trim).enumerate().filter(|(_, cell)| !rules.is_missing(cell));
+    let Some((first, example)) = cells().next() else {
+        let none = Cells::Dates(vec![f64::NAN; column.rows()]);
+        return Ok(done(name, none, hint, counts.missing, counts.first_missing.clone(), None));
+    };
+    let mut forms: Vec<(DateForm, usize)> = Vec::new();
+    for (_, cell) in cells().take(SAMPLE) {
+        for form in DateForm::matching(cell, rules.dates) {
+            if forms.iter().all(|(known, _)| *known != form) {
+                forms.push((form, 0));
+            }
+        }
+    }
+    for (form, count) in &mut forms {
+        *count = cells().filter(|(_, cell)| form.seconds(cell).is_some()).count();
+    }
+    let most = forms.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    let best: Vec<DateForm> = forms.iter().filter(|(_, count)| *count == most).map(|(form, _)| *form).collect();
+    let text = |row: usize, value: &str, count: usize, wrong: String, remedy: String| Fault {
+        row,
+        value: value.to_owned(),
+        count,
+        what: FaultKind::Text { wrong, remedy, among_numbers: false },
+    };
+    let as_text = format!("data.types: {{{}: text}}", quoted(name));
+    let [form] = best[..] else {
+        if best.is_empty() {
+            let wrong = "is no date".to_owned();
+            return Err(text(first, example, present, wrong, format!("correct it, or set {as_text}")));
+        }
+        let wrong = "may begin with the day or with the month, as all dates of the column".to_owned();
+        let remedy = format!("set data.read.dates: day_first or month_first, or {as_text}");
+        return Err(text(first, example, present, wrong, remedy));
+    };
+    if let Some((row, value)) = cells().find(|(_, cell)| form.seconds(cell).is_none()) {
+        let wrong = format!("is not a date as {most} of the column's {present} cells are");
+        let remedy = format!("correct it, add it to data.read.na if it is a missing cell, or set {as_text}");
+        return Err(text(row, value, present - most, wrong, remedy));
+    }
+    let clocks = cells().filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
+    let notation = Zones::default().among(clocks, rules)?;
+    let seconds = column.cells().map(str::trim).map(|cell| form.seconds(cell).unwrap_or(f64::NAN)).collect();
+    let note = match form {
+        DateForm::DayFirst('/' | '-') => Some(DAY_FIRST.to_owned()),
+        DateForm::MonthFirst(_) => Some(MONTH_FIRST.to_owned()),
+        _ => None,
+    };
+    let done = done(name, Cells::Dates(seconds), hint, counts.missing, counts.first_missing.clone(), note);
+    Ok(with_notation(done, notation))
+}
+
+/// Whether the times of day seen so far have a time zone.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::read) struct Zones(Option<bool>);
+
+impl Zones {
+    /// Notation of the column including these times of day: row, cell, and whether it has a zone.
+    pub fn among<C: AsRef<str>>(
+        &mut self,
+        clocks: impl Iterator<Item = (usize, C, bool)>,
+        rules: &Rules,
+    ) -> Result<Notation, Fault> {
+        for (row, cell, is_zoned) in clocks {
+            let (expected, others) = match rules.known {
+                Some(known) => (known.zoned, "times of day of the training rows"),
+                None => (*self.0.get_or_insert(is_zoned), "times of day before it"),
+            };
+            if is_zoned != expected {
+                let [own, their] = if is_zoned { ["a", "none"] } else { ["no", "one"] };
+                let wrong = format!("has {own} time zone, and the {others} have {their}");
+                let remedy = "write all with a zone, such as `Z`, or all without".to_owned();
+                let what = FaultKind::Text { wrong, remedy, among_numbers: false };
+                return Err(Fault { row, value: cell.as_ref().to_owned(), count: 1, what });
+            }
+        }
+        Ok(Notation {
+            zoned: self.0 == Some(true) || rules.known.is_some_and(|known| known.zoned),
+            ..Notation::default()
+        })
+    }
+}
+
+/// Note for dates read with the day first that could also begin with the month.
+pub const DAY_FIRST: &str = "day first";
+/// Note for dates that begin with the month.
+pub const MONTH_FIRST: &str = "month first";

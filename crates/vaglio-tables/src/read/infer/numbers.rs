@@ -1,0 +1,114 @@
+//! Columns of numbers with percent signs, currencies or thousands separators.
+
+use super::super::cell::{Rules, plain};
+use super::super::column_builder::{NumberColumn, RawColumn};
+use super::{Counts, Fault, FaultKind, Hint, Outcome, done, is_beyond, ordered, rounds, with_notation};
+use crate::{Notation, quoted};
+use vaglio_core::Cells;
+
+/// Reads a column of numbers that are not all plain.
+pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &Rules, counts: &Counts) -> Outcome {
+    let present = column.rows() - counts.missing;
+    let all_percent = counts.percent == present || rules.known.is_some_and(|known| known.percent);
+    let (mut numbers, mut notation, mut bad) = (NumberColumn::default(), Notation::default(), Vec::new());
+    for (row, cell) in column.cells().map(str::trim).enumerate() {
+        match (rules.number(cell), rules.dressed(cell)) {
+            (Some(value), _) if value.is_nan() => numbers.push_missing(cell),
+            (Some(value), _) if !is_beyond(cell, value) => numbers.push(value),
+            (Some(value), _) if rounds(hint, rules) => {
+                notation.rounded = true;
+                numbers.push(value);
+            }
+            (None, Some((value, dress))) if all_percent || !dress.percent => {
+                notation = notation.with(dress);
+                numbers.push(value);
+            }
+            _ => {
+                bad.push((row, cell));
+                numbers.push_missing(cell);
+            }
+        }
+    }
+    if let Some((row, cell)) = bad.iter().find(|(_, cell)| is_infinite(cell, rules)) {
+        let (row, value, count) = (*row, (*cell).to_owned(), counts.infinite);
+        return Err(Fault { row, value, count, what: FaultKind::NotFinite });
+    }
+    if let Some((row, cell)) = bad.first() {
+        return Err(no_number(name, *row, cell, bad.len(), present - bad.len(), present, rules));
+    }
+    let (missing, first) = (numbers.missing, numbers.first_missing.clone());
+    let cells = Cells::Numbers(numbers.finish());
+    Ok(with_notation(done(name, cells, hint, missing, first, notation.words()), notation))
+}
+
+pub(super) fn no_number(
+    name: &str,
+    row: usize,
+    value: &str,
+    count: usize,
+    good: usize,
+    present: usize,
+    rules: &Rules,
+) -> Fault {
+    let (wrong, remedy) = other_notation(value, rules).unwrap_or_else(|| {
+        let other = if rules.comma { "." } else { "," };
+        let remedy = match plain(value, !rules.comma).is_some() {
+            true => format!("correct it, or set data.read.decimal: \"{other}\""),
+            false => format!(
+                "correct it, add it to data.read.na if it is a missing cell, or set data.types: {{{}: text}}",
+                quoted(name)
+            ),
+        };
+        let remedy = remedy + &ordered::remedy(value, name);
+        (format!("is not a number, and {good} of the column's {present} cells are"), remedy)
+    });
+    Fault { row, value: value.to_owned(), count, what: FaultKind::Text { wrong, remedy, among_numbers: true } }
+}
+
+/// Fault and remedy of a number in another notation than the training rows, or beyond double precision.
+pub(in crate::read) fn other_notation(value: &str, rules: &Rules) -> Option<(String, String)> {
+    let dress = rules.undressed(value).map(|(_, dress)| dress);
+    let is_beyond_doubles = plain(value, rules.comma).is_some_and(|number| is_beyond(value, number));
+    if is_beyond_doubles || dress.is_some_and(|dress| dress.rounded) {
+        let wrong = "is a whole number that no double holds".to_owned();
+        return Some((wrong, "round it, or leave the column out".to_owned()));
+    }
+    let known = rules.known?;
+    let is_plain = plain(value, rules.comma).is_some_and(f64::is_finite);
+    let what = match dress {
+        _ if known.percent && (is_plain || dress.is_some_and(|dress| !dress.percent)) => "a percent sign",
+        Some(dress) if dress.percent => "no percent sign",
+        Some(Notation { currency: Some(_), .. }) if known.currency.is_none() => "no currency",
+        Some(dress) if dress.currency.is_some() && dress.currency != known.currency => "another currency",
+        Some(dress) if dress.thousands && !known.thousands => "no thousands apart",
+        _ => return None,
+    };
+    let mark = if rules.comma { ',' } else { '.' };
+    let wrong = format!("is written otherwise than the training rows, which have {what} in this column");
+    Some((wrong, format!("write its numbers as they are there; `{mark}` stands before decimals")))
+}
+
+/// Whether a cell is a number only with the other decimal mark.
+pub(super) fn is_of_other_decimals(cell: &str, rules: &Rules) -> bool {
+    rules.number(cell).is_none() && plain(cell, !rules.comma).is_some_and(f64::is_finite)
+}
+
+/// Whether a cell is an infinity, or a number too large for a double.
+pub(in crate::read) fn is_infinite(cell: &str, rules: &Rules) -> bool {
+    plain(cell, rules.comma).is_some_and(f64::is_infinite)
+}
+
+/// Fault of a column with the other decimal mark.
+pub(super) fn decimal_fault(column: &RawColumn, rules: &Rules) -> Fault {
+    let other = if rules.comma { "." } else { "," };
+    let odd = || column.cells().map(str::trim).enumerate().filter(|(_, cell)| is_of_other_decimals(cell, rules));
+    let (row, value) = odd().next().map_or((0, ""), |first| first);
+    let wrong = format!("is a number only if `{other}` stands before decimals");
+    let remedy = format!("set data.read.decimal: \"{other}\"");
+    Fault {
+        row,
+        value: value.to_owned(),
+        count: odd().count(),
+        what: FaultKind::Text { wrong, remedy, among_numbers: false },
+    }
+}

@@ -1,0 +1,105 @@
+//! An additional file with one row per row of the data: targets, groups, weights.
+
+use super::cell::Rules;
+use super::column_builder::ColumnBuilder;
+use super::parts::{Body, ReadOptions, TableFile};
+use super::source::RowsOfFiles;
+use super::unreadable;
+use crate::ReadSpec;
+use crate::budget::Budget;
+use std::collections::HashSet;
+use std::path::Path;
+use vaglio_core::Result;
+
+/// A file with additional columns, read on request.
+#[derive(Debug)]
+pub(super) struct SideFile {
+    file: TableFile,
+    /// Names of its columns in the file, and in the table.
+    names: Vec<(String, String)>,
+}
+
+/// Reason that its columns are not features.
+pub(super) const IS_BESIDE: &str = "it stands in the file of the target";
+
+/// Wanted columns, and whether each is read as numbers.
+type WantedColumns<'n> = (&'n [&'n str], &'n [bool]);
+
+impl SideFile {
+    /// Opens a file in addition to columns of these names.
+    pub fn open(path: &Path, how: ReadOptions<'_>, others: &[String]) -> Result<Self> {
+        let file = TableFile::open(path.to_owned(), false, how)?;
+        let others: HashSet<&String> = others.iter().collect();
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let shown = |name: String| match others.contains(&name) {
+            true => (name.clone(), format!("{stem}.{name}")),
+            false => (name.clone(), name),
+        };
+        let names: Vec<(String, String)> = file.names().into_iter().map(shown).collect();
+        if let Some((_, twice)) = names.iter().find(|(own, shown)| own != shown && others.contains(shown)) {
+            return Err(unreadable(
+                path,
+                format!("its column `{twice}` is also a column of the data; rename the file"),
+            ));
+        }
+        Ok(SideFile { file, names })
+    }
+
+    pub fn file(&self) -> &TableFile {
+        &self.file
+    }
+
+    pub fn names(&self) -> &[(String, String)] {
+        &self.names
+    }
+
+    /// Name in the file of a column of the table.
+    fn own(&self, name: &str) -> Option<&str> {
+        self.names.iter().find(|(_, shown)| shown == name).map(|(own, _)| own.as_str())
+    }
+
+    /// Rules for parsing its cells.
+    pub fn rules(&self, spec: &ReadSpec) -> Rules {
+        match &self.file.body {
+            Body::Text(sheet) => Rules::new(spec).with_comma(sheet.comma),
+            _ => Rules::new(spec),
+        }
+    }
+
+    /// Sets whether each of its columns looks numeric.
+    pub fn looks_like_numbers(&self, names: &[&str], rules: &Rules, all: &mut [bool]) {
+        let Body::Text(sheet) = &self.file.body else { return };
+        for (name, looks) in names.iter().zip(all) {
+            if let Some(own) = self.own(name) {
+                *looks = sheet.looks_like_numbers(&[own], rules.column(name))[0];
+            }
+        }
+    }
+
+    /// Reads its columns and, by `of_data`, those of the data.
+    ///
+    /// # Errors
+    /// Fails if the numbers of rows differ, and forwards errors of reading both.
+    pub fn grow(
+        &self,
+        (names, as_numbers): WantedColumns<'_>,
+        rules: &Rules,
+        budget: Budget,
+        of_data: impl FnOnce(&[&str], &[bool]) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)>,
+    ) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
+        let all = || names.iter().copied().zip(as_numbers.iter().copied());
+        let (own, numbers): (Vec<&str>, Vec<bool>) =
+            all().filter_map(|(name, as_number)| Some((self.own(name)?, as_number))).unzip();
+        let (others, as_numbers): (Vec<&str>, Vec<bool>) = all().filter(|(name, _)| self.own(name).is_none()).unzip();
+        let (columns, files) = of_data(&others, &as_numbers)?;
+        let rows: usize = files.iter().map(|(_, rows)| *rows).sum();
+        let (beside, of_beside) = self.file.read(&own, &numbers, rules, budget)?;
+        if rows != of_beside && !own.is_empty() {
+            let path = &self.file.path;
+            return Err(unreadable(path, format!("it has {of_beside} rows, and the data beside it have {rows}")));
+        }
+        let (mut columns, mut beside) = (columns.into_iter(), beside.into_iter());
+        let next = |name: &&str| if self.own(name).is_some() { beside.next() } else { columns.next() };
+        Ok((names.iter().filter_map(next).collect(), files))
+    }
+}

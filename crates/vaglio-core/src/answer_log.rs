@@ -1,8 +1,8 @@
-//! The log of the answers that a search gets.
+//! A log of the answers that a search got from its evaluator.
 //!
-//! A search is a function of its answers, so a search that is called again gets those that it had: after a pause from memory, in a later run
-//! from the journal. After a pause the evaluator is where the search left it and is asked nothing until the answers end. In a later run the
-//! changes of the subset are made again, so that caches follow.
+//! A search is a function of its answers, so a search that is called again gets the recorded ones: after a pause from
+//! memory, in a later run from the journal. After a pause the evaluator is where the search left it, and is not called
+//! until the recorded answers end. In a later run the changes of the subset are made again, so that caches follow.
 
 use crate::{Diagnostics, Error, Feature, Journal, Result, Trace, Trials};
 use serde::de::DeserializeOwned;
@@ -27,7 +27,7 @@ pub(crate) enum Question<'q> {
 }
 
 impl Question<'_> {
-    /// The number of the kind, and the columns asked about.
+    /// Number of the question's kind, and the columns it asks about.
     fn parts(&self) -> (u64, &[Feature]) {
         match self {
             Question::Trials(trials) => (kind(*trials), trials.candidates()),
@@ -61,18 +61,18 @@ fn kind(trials: Trials<'_>) -> u64 {
     }
 }
 
-/// Trials in words: what is tried, at what size, of how many, and a digest of subset and candidates.
+/// Describes trials: their kind, the subset's size, the number of candidates, and a digest of both.
 fn described(selected: &[Feature], trials: Trials<'_>) -> String {
     let what = ["additions", "removals", "addition", "removal"][kind(trials) as usize];
     let digest = Question::Trials(trials).digest(selected);
     format!("{what} {}/{} {digest:016x}", selected.len(), trials.candidates().len())
 }
 
-/// Trials by their place among all of a search.
+/// Key of a set of trials: its position among all trials of the search, and its description.
 pub(crate) struct TrialKey {
     place: usize,
     asked: String,
-    /// How many numbers the answer has.
+    /// Count of numbers in the answer.
     size: usize,
 }
 
@@ -82,12 +82,12 @@ impl fmt::Display for TrialKey {
     }
 }
 
-/// Trials and their answer, as the journal keeps them.
+/// Trials and their answer, as written to the journal.
 #[derive(Serialize, Deserialize)]
 struct Kept<T> {
     asked: String,
     answer: T,
-    /// Whether the trials have to be made again for what they leave behind.
+    /// Whether the trials must be made again because they leave a lasting trace in the evaluator.
     again: bool,
     #[serde(default, rename = "health", skip_serializing_if = "Option::is_none")]
     diagnostics: Option<Diagnostics>,
@@ -99,13 +99,13 @@ pub(crate) struct Answered<T> {
     pub diagnostics: Option<Diagnostics>,
 }
 
-/// The answers that a search got, by its questions in their order.
+/// Answers that a search got, in the order of its questions.
 #[derive(Default)]
 pub(crate) struct AnswerLog {
     journal: Journal,
-    /// How many trials were asked for.
+    /// Number of questions about trials so far.
     asked: usize,
-    /// All answers, of a search that may pause.
+    /// All answers, if the search may pause.
     memory: Option<Memory>,
 }
 
@@ -120,12 +120,12 @@ impl AnswerLog {
         self.memory = Some(Memory::default());
     }
 
-    /// The search pauses; false where it may not.
+    /// Marks the search as paused; returns false if it keeps no answers in memory.
     pub fn pause(&mut self) -> bool {
         self.memory.as_mut().map(|memory| memory.is_paused = true).is_some()
     }
 
-    /// Starts again from the first answer; false if the evaluator is not where the last answer left it.
+    /// Rewinds to the first answer; returns false if the evaluator moved after the pause.
     pub fn rewind(&mut self) -> bool {
         self.asked = 0;
         let Some(memory) = &mut self.memory else { return false };
@@ -133,10 +133,11 @@ impl AnswerLog {
         !memory.is_overrun
     }
 
-    /// The search asks what has no answer that can be kept, and pauses no more.
+    /// Drops the answers in memory, since the next question has no answer that can be kept. The search can no longer
+    /// pause.
     ///
     /// # Errors
-    /// [`Error::Shape`] where answers are left.
+    /// [`Error::Shape`] if recorded answers were not all replayed.
     pub fn keep_no_more(&mut self) -> Result<()> {
         match self.memory.take() {
             Some(memory) if memory.given < memory.answers.len() => Err(unlike()),
@@ -144,10 +145,10 @@ impl AnswerLog {
         }
     }
 
-    /// The answer that the search had before it paused.
+    /// Replays the next answer from before the pause; `None` if none is left.
     ///
     /// # Errors
-    /// [`Error::Shape`] where it asked something else.
+    /// [`Error::Shape`] if the search asks another question than before the pause.
     pub fn remembered<T: Clone + 'static>(
         &mut self,
         question: Question<'_>,
@@ -161,7 +162,7 @@ impl AnswerLog {
         answer.cloned().map(Some).ok_or_else(unlike)
     }
 
-    /// Keeps an answer for the time after a pause.
+    /// Records an answer, to be replayed after a pause.
     pub fn remember<T: Clone + Send + 'static>(&mut self, question: Question<'_>, selected: &[Feature], answer: &T) {
         if let Some(memory) = &mut self.memory {
             memory.is_overrun |= memory.is_paused;
@@ -170,7 +171,7 @@ impl AnswerLog {
         }
     }
 
-    /// The key of the trials that were asked for last.
+    /// Key of the most recent trials.
     pub fn key(&self, selected: &[Feature], trials: Trials<'_>) -> TrialKey {
         let size = match trials {
             Trials::Additions(candidates) | Trials::Removals(candidates) => candidates.len(),
@@ -179,14 +180,14 @@ impl AnswerLog {
         TrialKey { place: self.asked.saturating_sub(1), asked: described(selected, trials), size }
     }
 
-    /// The answer to these trials in an earlier run.
+    /// Recalls the answer to these trials from an earlier run.
     pub fn recalled<T: DeserializeOwned>(&self, key: &TrialKey) -> Option<Answered<T>> {
         let known: Kept<T> = self.journal.recall(format_args!("answer/{}", key.place))?;
         let Kept { answer, diagnostics, .. } = Some(known).filter(|known| known.asked == key.asked && !known.again)?;
         Some(Answered { answer, diagnostics })
     }
 
-    /// Keeps an answer for later runs if the trials, which began at `begun`, took long.
+    /// Journals an answer if the trials, which began at `begun`, took long.
     pub fn keep<T: Serialize>(&self, key: TrialKey, begun: Instant, answered: &Answered<T>, trace: Trace) {
         if !self.journal.is_worth(begun, key.size) {
             return;
@@ -196,7 +197,7 @@ impl AnswerLog {
         self.journal.keep_of(begun, format_args!("answer/{}", key.place), &kept);
     }
 
-    /// The search, in words that are the same in every process.
+    /// Identifier of the search, equal in every process.
     pub fn search(&self) -> String {
         format!("{}answer", self.journal.path())
     }
@@ -206,13 +207,13 @@ fn unlike() -> Error {
     Error::Shape("a search that goes on asks otherwise than it did before it paused".into())
 }
 
-/// Answers in their order, each with the digest of its question.
+/// Answers in order, each with the digest of its question.
 #[derive(Default)]
 struct Memory {
     answers: Vec<(u64, Box<dyn Any + Send>)>,
-    /// How many were given to the search that goes on.
+    /// Number of answers already replayed.
     given: usize,
     is_paused: bool,
-    /// Whether it asked on after it was told to pause, so that the evaluator has moved.
+    /// Whether questions were answered after the pause, so that the evaluator has moved.
     is_overrun: bool,
 }

@@ -6,22 +6,22 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A part as a setting of another: in files a bare word, or its `kind` with its settings.
+/// A part as a setting of another part. Files hold a bare word, or `kind` and settings.
 ///
-/// Two are the same where they are written alike. What takes `impl Into<AnyLearner>` takes a learner, `Box<dyn Learner>` and
-/// `Arc<dyn Learner>`; so with every role.
+/// Two are equal if they serialize alike. An `impl Into<AnyLearner>` argument accepts a learner, `Box<dyn Learner>` and
+/// `Arc<dyn Learner>`; likewise for every role.
 pub struct Any<P: ?Sized>(Arc<P>);
 
 /// A trait whose implementations are settings of others.
 pub trait Inner: fmt::Debug + Serialize {
-    /// The place that they take.
+    /// Role of the trait's implementations.
     const ROLE: Role;
 
     /// The identifier in files.
     fn word(&self) -> &'static str;
 }
 
-/// For traits of parts: any part of the trait, made of a part, or of one that is boxed or shared already.
+/// Defines aliases of [`Any`] for traits of parts, with conversions from plain, boxed and shared parts.
 macro_rules! any {
     ($($(#[$about:meta])* $any:ident = $trait:ident, $role:ident;)*) => {$(
         $(#[$about])*
@@ -95,17 +95,17 @@ impl Default for AnyLoss {
 }
 
 impl<P: Inner + ?Sized> Any<P> {
-    /// Its identifier in pipeline files.
+    /// Identifier of the part in pipeline files.
     pub fn name(&self) -> &'static str {
         self.0.word()
     }
 
-    /// What people call it.
+    /// Name of the part for people.
     pub fn title(&self) -> &'static str {
         title(P::ROLE, self.name())
     }
 
-    /// As it is written.
+    /// Serialized form of the part.
     fn written(&self) -> serde_json::Value {
         serde_json::to_value(&*self.0).unwrap_or_default()
     }

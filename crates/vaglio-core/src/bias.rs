@@ -4,7 +4,7 @@ use crate::engine::EngineDesign;
 use crate::{Design, Error, Problem, Result};
 
 impl Design {
-    /// Refuses the bias of a problem beside an intercept, and where no readout of the columns themselves takes it.
+    /// Refuses a bias if the readout has an intercept or uses other columns than the problem's.
     pub(crate) fn refuse_bias(&self, problem: &Problem) -> Result<()> {
         let Some(name) = problem.bias().map(|bias| &problem.names()[bias]) else { return Ok(()) };
         match self.readout().filter(|_| self.is_of(problem)) {
@@ -24,7 +24,7 @@ impl Design {
 }
 
 impl Error {
-    /// The error for methods that divide by the spread of columns, which the bias `name` lacks.
+    /// Error for methods that need columns to vary, which the bias `name` does not.
     pub fn without_spread(name: &str) -> Self {
         let why = format!("the bias `{name}` has no spread, so nothing depends on or correlates with it; leave it out");
         Error::setting("kind", why)

@@ -1,21 +1,22 @@
-//! The minimum of a function of one variable, without derivatives.
+//! Minimum of a function of one variable, without derivatives.
 
 use crate::Result;
 
-/// A place and the value of the function there.
+/// A point and the value of the function there.
 #[derive(Clone, Copy)]
 struct Point {
     x: f64,
     value: f64,
 }
 
-/// The place of a local minimum of `f` between `low` and `high`, to within 3·`tolerance`·(1 + |x|), by at most 1 + `most` evaluations.
+/// Finds a local minimum of `f` between `low` and `high`, to within 3·`tolerance`·(1 + |x|).
 ///
-/// The bracket shrinks by the golden section, or by the parabola through the three lowest points where that stays inside
-/// the bracket and moves less than half of the step before the last. A value of −∞ ends the search.
+/// Makes at most 1 + `most` evaluations. The bracket shrinks by the golden section, or by the parabola through the
+/// three lowest points if its step stays inside the bracket and is less than half of the step before the last. A value
+/// of −∞ ends the search.
 ///
 /// # Errors
-/// Those of `f`.
+/// Returns the errors of `f`.
 ///
 /// # Reference
 /// R. P. Brent, *Algorithms for minimization without derivatives*, Prentice-Hall 1973, section 5.8, procedure `localmin`.

@@ -34,13 +34,13 @@ impl Evaluator for ByDefinition<'_> {
     }
 }
 
-/// The evaluator of walks for which nobody asks for scores ([`crate::Outline::is_unscored`]): all are 0.
+/// Evaluator of unscored walks ([`crate::Outline::is_unscored`]): every score is 0.
 pub(crate) struct Unscored {
     lambda: Option<f64>,
 }
 
 impl Unscored {
-    /// At the λ of the design.
+    /// An evaluator that reports the first λ of the design.
     pub fn new(design: &Design) -> Self {
         Unscored { lambda: design.lambdas().first().copied().flatten() }
     }
@@ -61,16 +61,16 @@ pub(crate) fn no_number() -> Error {
     Error::Numerical("the score is not a number".into())
 }
 
-/// An error as one of a criterion, on these columns.
+/// Attributes an error to a criterion and the columns that it evaluated.
 pub(crate) fn of_criterion(error: Error, criterion: &dyn Criterion, names: &[String], columns: &[Feature]) -> Error {
     let error = criterion.traits().loss.and_then(|loss| loss.failure()).unwrap_or(error);
     error.of(Role::Criterion, criterion.typetag_name()).on(|| named(names, columns))
 }
 
-/// Columns that a message names, at most.
+/// Maximum number of columns that a message names.
 const NAMED: usize = 8;
 
-/// Columns by their names, in words.
+/// Lists columns by name, for messages.
 fn named(names: &[String], columns: &[Feature]) -> String {
     let name = |feature: &Feature| names.get(*feature).map_or_else(|| feature.to_string(), |name| format!("`{name}`"));
     let first: Vec<String> = columns.iter().take(NAMED).map(name).collect();

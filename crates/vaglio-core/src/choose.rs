@@ -1,4 +1,4 @@
-//! Which entry of a path is the result.
+//! The rule that picks the result from a path.
 
 use crate::{AnyResampling, Error, Judge, PathEntry, RequireGain, Score, is_lower};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-/// Which entry of a path is the result.
+/// The rule that picks the result from the entries of a path.
 ///
 /// In files a word (`auto`, `best`, `last`, `one_se`), a number of features, or the settings of [`CrossValidation`].
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -18,17 +18,17 @@ pub enum Choose {
     Auto,
     /// The lowest score; the fewest features among equals.
     Best,
-    /// The last size that was reached.
+    /// The size that was reached last.
     Last,
-    /// The fewest features whose score is within one standard error of the lowest; that of the level, since a criterion
-    /// tells no losses of rows.
+    /// The fewest features whose score is within one standard error of the lowest. This is the standard error of the
+    /// score itself, since a criterion gives no losses of single rows.
     OneSe,
-    /// So many features, or the most below that were reached.
+    /// This number of features, or the largest smaller size that was reached.
     Size(usize),
-    /// The size, and the λ of the whole walk, of the lowest loss when the search is repeated on the training rows of
+    /// The size and the λ of the whole walk with the lowest loss, when the search is repeated on the training rows of
     /// folds.
     CrossValidated(CrossValidation),
-    /// The features that are confirmed at this rate of false discoveries, on average at most, whatever they score.
+    /// The features that are confirmed at this false discovery rate, whatever they score.
     FalseDiscoveries(f64),
 }
 
@@ -89,22 +89,23 @@ impl Default for CrossValidation {
 }
 
 impl CrossValidation {
-    /// In so many folds, once.
+    /// Cross-validation with this number of folds, without repeats.
     pub fn new(folds: usize) -> Self {
         CrossValidation { folds, ..CrossValidation::default() }
     }
 
-    /// What is taken of the sizes that were compared.
+    /// Rule, tolerance and largest size by which the size is chosen.
     pub fn wanted(&self) -> Wanted {
         Wanted { rule: self.rule, within: self.within, at_most: self.at_most }
     }
 
-    /// Checks what needs no data.
+    /// Checks all settings that need no data.
     ///
     /// # Errors
-    /// [`Error::Setting`](crate::Error::Setting) for a share that is negative or not finite, or one beside another rule.
+    /// [`Error::Setting`](crate::Error::Setting) for too many folds or repeats, a negative or infinite `within`, or one
+    /// next to another rule; also for an `interval` outside (0, 1), and the errors of `require_gain` and `splits`.
     pub fn check(&self) -> crate::Result<()> {
-        // Too few are refused where rows are dealt.
+        // Too few are refused when rows are assigned to folds.
         for (field, value, range) in
             [("folds", self.folds, 2..=MOST_FOLDS), ("repeats", self.repeats, 1..=MOST_REPEATS)]
         {
@@ -128,16 +129,16 @@ impl CrossValidation {
     }
 }
 
-/// Folds around a search, at most.
+/// Maximum number of folds of a cross-validated search.
 pub const MOST_FOLDS: usize = 1_000_000;
 
-/// How often rows are dealt into folds, at most.
+/// Maximum number of repeats of the assignment to folds.
 pub const MOST_REPEATS: usize = 10_000;
 
-/// Refuses repeats of so many rows, where these are more than `most` in all.
+/// Refuses `repeats` of `rows` rows if they exceed `most` rows in total.
 ///
 /// # Errors
-/// [`Error::Setting`](crate::Error::Setting) of `repeats`.
+/// [`Error::Setting`](crate::Error::Setting) for `repeats`.
 pub fn check_repeated_rows(repeats: usize, rows: usize, most: usize) -> crate::Result<()> {
     match repeats.saturating_mul(rows) <= most {
         true => Ok(()),
@@ -148,13 +149,12 @@ pub fn check_repeated_rows(repeats: usize, rows: usize, most: usize) -> crate::R
     }
 }
 
-/// What is taken of sizes whose losses were estimated: by a rule, or within a share of the lowest loss, among those of at
-/// most so many features.
+/// How a size is chosen by estimated losses: by a rule or a tolerance, up to a largest size.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Wanted {
     /// The rule.
     pub rule: Rule,
-    /// The share, in place of the rule.
+    /// Relative tolerance above the lowest loss, used instead of the rule.
     pub within: Option<f64>,
     /// The largest size.
     pub at_most: Option<usize>,
@@ -200,15 +200,15 @@ impl From<usize> for Choose {
 }
 
 impl Choose {
-    /// The words by which files name the choices without settings.
+    /// Words in files for the choices without settings.
     const WORDS: [(&'static str, Choose); 4] =
         [("auto", Choose::Auto), ("best", Choose::Best), ("last", Choose::Last), ("one_se", Choose::OneSe)];
 
-    /// The index of the entry to take among those of an allowed size; `None` without entries.
+    /// Index of the chosen entry among those of an allowed size; `None` without entries.
     ///
-    /// `entries` are in increasing size and `last` is the index of the size reached last. What is chosen by
-    /// cross-validation is chosen by whoever repeats the search; of one walk alone it is the lowest score. `OneSe` takes
-    /// the lowest score where no standard error is known.
+    /// `entries` are in increasing size and `last` is the index of the size reached last. Choices by cross-validation
+    /// are made by whoever repeats the search; on a single walk they take the lowest score. `OneSe` takes the lowest
+    /// score if no standard error is known.
     pub fn pick(&self, entries: &[PathEntry], last: usize, allowed: &RangeInclusive<usize>) -> Option<usize> {
         let allowed = |index: &usize| allowed.contains(&entries[*index].subset.len());
         let loss = |index: usize| entries[index].score.loss;
@@ -231,9 +231,10 @@ impl Choose {
 }
 
 impl Choose {
-    /// Whether the empty subset is taken in place of an entry of an allowed size: where it is allowed itself and none of
-    /// them lowers its score, by at least `drop`; `OneSe` takes it within one standard error of the lowest score as well.
-    /// A size that is given, or the last, is taken whatever it scores.
+    /// Whether the empty subset is taken instead of an entry of an allowed size.
+    ///
+    /// It is if size 0 is allowed and no entry lowers its score by at least `drop`. `OneSe` also takes it within one
+    /// standard error of the lowest score. `Size`, `Last` and `FalseDiscoveries` never do.
     pub fn takes_none(&self, empty: Score, entries: &[PathEntry], allowed: &RangeInclusive<usize>, drop: f64) -> bool {
         let best = self.is_by_score().then(|| Choose::Best.pick(entries, 0, allowed)).flatten();
         let Some(best) = best.map(|best| &entries[best]).filter(|_| allowed.contains(&0)) else { return false };
@@ -312,7 +313,7 @@ struct AtRate {
     fdr: f64,
 }
 
-/// A map whose first key was read.
+/// Map access with the first key already read.
 struct FromKey<A> {
     first: Option<String>,
     rest: A,

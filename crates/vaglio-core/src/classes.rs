@@ -15,7 +15,7 @@ pub struct Classes {
 }
 
 impl Design {
-    /// The class of each row, with the classes' labels; `None` for numbers.
+    /// Class of each row, with the labels of the classes; `None` for regression.
     pub fn classes(&self) -> Option<Classes> {
         let rows = 0..self.rows();
         let is_positive = |class: usize, row: usize| self.targets()[[class, row]] > 0.0;
@@ -33,9 +33,9 @@ impl Design {
     }
 }
 
-/// Classes by their frequency in training, the most frequent first and equally frequent ones as they are numbered.
+/// Classes by their weight in training, largest first; equal ones in the order of their numbers.
 ///
-/// It decides ties: a row is called the first class in it that has the largest prediction, to rounding.
+/// Breaks ties: of the classes with the largest prediction, to rounding, a row gets the first in this order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ClassOrder(Vec<usize>);
@@ -54,14 +54,14 @@ impl ClassOrder {
         ClassOrder(order)
     }
 
-    /// The class that a row is called, from its predictions by output.
+    /// Predicted class of a row, from its predictions by output.
     pub fn class_of(&self, predictions: ArrayView1<'_, f64>) -> usize {
         let tied = tied(predictions);
         let named = self.0.iter().find(|class| tied.contains(class)).or(tied.first());
         named.copied().unwrap_or(0)
     }
 
-    /// The places of the classes in their order; empty if it is not known.
+    /// Class numbers in this order; empty if the order is unknown.
     pub fn places(&self) -> &[usize] {
         &self.0
     }
@@ -77,7 +77,7 @@ fn tied(predictions: ArrayView1<'_, f64>) -> Vec<usize> {
 }
 
 impl Problem {
-    /// The order of the classes by the weight of their rows; `None` for numbers.
+    /// Order of the classes by the weight of their rows; `None` for regression.
     pub fn class_order(&self) -> Option<ClassOrder> {
         (*self.task() != Task::Regression)
             .then(|| ClassOrder::new(self.targets().view(), self.weights().map(|weights| &weights[..])))

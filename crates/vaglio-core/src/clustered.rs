@@ -1,17 +1,18 @@
 //! Standard errors of mean losses of observations that depend on each other.
 //!
-//! Rows of one group, of one series or of one stretch of time are wrong together, so what counts as an observation is the
-//! cluster; and rows of one fold are predicted by one model, so folds are observations too. With s_c, r_c the sums of
-//! losses and weights of a cluster, r their total and ℓ̄ the mean, the variance between G clusters is
-//! G/(G − 1)·Σ(s_c − r_c·ℓ̄)²/r², and that between K folds the same with the folds' sums, as a mean over repeats.
+//! Losses of rows of one group, one series or one stretch of time are correlated, so the cluster counts as one
+//! observation. Rows of one fold are predicted by one model, so folds are observations too. With s_c, r_c the sums of
+//! losses and weights of a cluster, r their total and ℓ̄ the mean, the variance between G clusters is G/(G − 1)·Σ(s_c −
+//! r_c·ℓ̄)²/r². The variance between K folds is defined likewise from the sums of folds, as a mean over repeats.
 //!
-//! What is printed after ± is the larger of the two roots, each times t(G − 1)/1.96 or t(K − 1)/1.96 with t(f) the 0.975
-//! quantile of Student's distribution, and with folds times √(K/(K − 1)), since the model that is delivered is one
-//! more than those that were judged. So ±1.96 standard errors cover what they say also where clusters or folds are few.
-//! Of 200 simulated tables each (`benches/dependence.py`, five outer folds) they hold the risk of the delivered model in
-//! 0.96 on 80 independent rows, in 0.93 with 20 groups of 10 rows, in 0.92 for new units of a panel, in 1.00 for its next
-//! periods and in 0.95 on 200 autocorrelated rows forward in time; on random walks, whose next block is farther out than
-//! any before it, in 0.74. By rows it was 0.87, 0.41 and 0.45 of the first, the second and such a series.
+//! The number after ± is the larger of the two square roots, each times t(G − 1)/1.96 or t(K − 1)/1.96 with t(f) the
+//! 0.975 quantile of Student's distribution. With folds it is also multiplied by √(K/(K − 1)), since the delivered
+//! model is one more than those that were evaluated. So ±1.96 standard errors keep their coverage also with few
+//! clusters or folds. In 200 simulated tables each (`benches/dependence.py`, five outer folds) they cover the risk of
+//! the delivered model in 0.96 on 80 independent rows, in 0.93 with 20 groups of 10 rows, in 0.92 for new units of a
+//! panel, in 1.00 for its next periods and in 0.95 on 200 autocorrelated rows forward in time; on random walks, whose
+//! next block is farther out than any before it, in 0.74. With rows as observations the coverage was 0.87, 0.41 and
+//! 0.45 of the first, the second and such a series.
 
 use crate::exact::Exact;
 use crate::power_of_two::times_power;
@@ -22,9 +23,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The losses of one cluster in one fold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClusterSum {
-    /// The number of the cluster, the same in every fold.
+    /// Number of the cluster, equal in every fold.
     pub cluster: u32,
-    /// The weight of its rows.
+    /// Total weight of the cluster's rows.
     pub weight: f64,
     /// Sum of the losses, each times its weight.
     pub sum: f64,
@@ -53,7 +54,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The error of the weighted mean of the losses of all folds, repeat by repeat.
+    /// Variances of the weighted mean loss of all folds; the variance between folds is averaged over repeats.
     pub fn of(folds: &[&[ClusterSum]], repeats: usize) -> Self {
         let mut all: Vec<&ClusterSum> = folds.iter().copied().flatten().collect();
         all.sort_by_key(|part| part.cluster);
@@ -78,12 +79,12 @@ impl Spread {
         self.larger(scaled).map(|error| factor * error)
     }
 
-    /// The plain standard error: between clusters, or between folds where there is one cluster.
+    /// The plain standard error: between clusters, or between folds if there is one cluster.
     pub fn root(&self) -> Option<f64> {
         self.clusters.or(self.folds).map(|(variance, _)| variance.sqrt()).filter(|error| error.is_finite())
     }
 
-    /// The mean of the variances of several repeats, with the least count.
+    /// Mean of the variances of several repeats, with the smallest count.
     pub fn over(repeats: impl Iterator<Item = Option<(f64, usize)>>) -> Option<(f64, usize)> {
         let known: Vec<(f64, usize)> = repeats.flatten().collect();
         let least = known.iter().map(|(_, count)| *count).min()?;
@@ -96,17 +97,17 @@ impl Spread {
     }
 }
 
-/// The share of all weight from which on one observation is as good as alone.
+/// Share of the total weight above which one observation counts as the only one.
 const ALONE: f64 = 0.99;
 
-/// Whether one of these weights is nearly the sum of all, so that nothing is known of how a mean of them varies.
+/// Whether one weight is nearly the sum of all, so that the variance of a weighted mean is unknown.
 pub fn is_alone(weights: impl Iterator<Item = f64> + Clone) -> bool {
     let largest = weights.clone().fold(0.0, f64::max);
     weights.map(|weight| weight / largest).sum::<f64>() * ALONE < 1.0
 }
 
-/// G/(G − 1)·Σ(s − w·mean)²/(Σw)² with G, of weights in any unit; `None` for fewer than two, and where one has nearly all the
-/// weight.
+/// G/(G − 1)·Σ(s − w·mean)²/(Σw)² and G, for weights in any unit. Returns `None` for fewer than two parts, or if one
+/// has nearly all the weight.
 fn between(parts: &[(f64, f64)], mean: f64) -> Option<(f64, usize)> {
     let count = parts.len();
     if count < 2 || is_alone(parts.iter().map(|(weight, _)| *weight)) {

@@ -1,4 +1,4 @@
-//! Which subsets a search may take, beside how large they are.
+//! Constraints on the subsets that a search may take, other than their size.
 
 mod growth;
 mod resolved;
@@ -90,7 +90,7 @@ pub enum Heredity {
 }
 
 impl Sign {
-    /// Whether a weight has it; 0 has either.
+    /// Whether a weight has this sign; 0 has both.
     pub fn is_of(self, weight: f64) -> bool {
         match self {
             Sign::Positive => weight >= 0.0,
@@ -98,7 +98,7 @@ impl Sign {
         }
     }
 
-    /// Its word.
+    /// Word for the sign in files.
     pub fn word(self) -> &'static str {
         match self {
             Sign::Positive => "positive",
@@ -108,7 +108,7 @@ impl Sign {
 }
 
 impl Heredity {
-    /// Its word.
+    /// Word for the heredity in files.
     pub fn word(self) -> &'static str {
         match self {
             Heredity::Weak => "weak",
@@ -124,21 +124,21 @@ impl From<usize> for AtMost {
 }
 
 impl Constraints {
-    /// The same with this sign of the columns that a key names.
+    /// Adds a sign for the columns that a key names.
     #[must_use]
     pub fn sign(mut self, key: impl Into<String>, sign: Sign) -> Self {
         self.signs.insert(key.into(), sign);
         self
     }
 
-    /// The same with so many columns at most of those that a key names.
+    /// Adds a maximum count of selected columns for those that a key names.
     #[must_use]
     pub fn at_most(mut self, key: impl Into<String>, count: impl Into<AtMost>) -> Self {
         self.at_most.insert(key.into(), count.into());
         self
     }
 
-    /// The same with so many columns at most of a list.
+    /// Adds a maximum count of selected columns for a list.
     #[must_use]
     pub fn at_most_of(
         self,
@@ -149,28 +149,28 @@ impl Constraints {
         self.at_most(name, AtMost::Of(Listed { columns: columns.into_iter().map(Into::into).collect(), count }))
     }
 
-    /// The same with products that come with their factors.
+    /// Sets the heredity of products.
     #[must_use]
     pub fn heredity(mut self, heredity: Heredity) -> Self {
         self.heredity = Some(heredity);
         self
     }
 
-    /// The same with this cost of the columns that a key names.
+    /// Adds a cost for the columns that a key names.
     #[must_use]
     pub fn cost(mut self, key: impl Into<String>, cost: f64) -> Self {
         self.costs.insert(key.into(), cost);
         self
     }
 
-    /// The same with this budget.
+    /// Sets the budget.
     #[must_use]
     pub fn budget(mut self, budget: f64) -> Self {
         self.budget = Some(budget);
         self
     }
 
-    /// Refuses what no design can have.
+    /// Refuses constraints that no design can satisfy.
     ///
     /// # Errors
     /// [`Error::Setting`] with the field's path.
@@ -196,7 +196,7 @@ impl Constraints {
         }
     }
 
-    /// What is asked for, in short, such as `x negative; at most 2 of lag*; strong heredity; costs up to 10`.
+    /// Summary of the constraints, such as `x negative; at most 2 of lag*; strong heredity; costs up to 10`.
     pub fn sentence(&self) -> String {
         let signs = self.signs.iter().map(|(key, sign)| format!("{key} {}", sign.word()));
         let groups = self.at_most.iter().map(|(key, of)| match of {

@@ -1,8 +1,8 @@
-//! The registry: what is linked into this program, with the line, the example and the schema of each.
+//! Registry of the parts that are linked into this program, with summary, example and schema.
 
 use schemars::{Schema, SchemaGenerator};
 
-/// The place that a component takes in a pipeline.
+/// The role of a component in a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// `criterion:`.
@@ -35,7 +35,7 @@ impl Role {
         }
     }
 
-    /// All of them, in the order in which they are listed.
+    /// All roles, in the order in which they are listed.
     pub const ALL: [Role; 7] =
         [Role::Criterion, Role::Search, Role::Learner, Role::Map, Role::TargetMap, Role::Loss, Role::Resampling];
 }
@@ -43,16 +43,16 @@ impl Role {
 /// A part that is linked in; made by [`part`](crate::part).
 #[derive(Debug)]
 pub struct Description {
-    /// The place that it takes.
+    /// Role of the part.
     pub role: Role,
-    /// The word in pipeline files.
+    /// Word in pipeline files.
     pub kind: &'static str,
     /// Name for people: a noun for a search (`greedy search`) and for a loss (`squared error`), the word before the
     /// loss or the word score for a criterion (`leave-one-out`).
     pub title: &'static str,
-    /// One line.
+    /// Summary of one line.
     pub summary: &'static str,
-    /// An example in YAML, as it stands in a pipeline file.
+    /// Example in YAML, as in a pipeline file.
     pub example: &'static str,
     /// The crate that defines it.
     pub package: &'static str,

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 /// The columns that a search walks, with targets, row weights and the way to train on them.
 ///
-/// A copy shares what was computed of it. The caches are private to this file, so that no other design comes by them
-/// except by `Design::sharing`.
+/// A copy shares all cached values. The caches are private to this file, so that only its functions pass them on to
+/// another design.
 #[derive(Debug, Clone)]
 pub struct Design {
     data: DesignData,
@@ -31,13 +31,13 @@ pub struct Design {
 pub(crate) struct DesignData {
     /// The candidate columns.
     pub columns: Arc<Columns>,
-    /// Name of each.
+    /// Names of the columns.
     pub names: Arc<[String]>,
-    /// Columns that a map made of one, such as the levels of a text column.
+    /// Blocks of columns that a map made from one, such as the levels of a text column.
     pub blocks: Arc<[Block]>,
-    /// The columns that may be selected, in increasing order, where they are not all that are not constant.
+    /// Columns that may be selected, in increasing order; `None` for all that are not constant.
     pub among: Option<Arc<[Feature]>>,
-    /// The column that may be selected although it is constant.
+    /// Constant column that may be selected nevertheless.
     pub bias: Option<Feature>,
     /// Outputs × rows; classes are coded ±1.
     pub targets: Arc<Array2<f64>>,
@@ -49,30 +49,30 @@ pub(crate) struct DesignData {
     pub decisions: Option<Arc<PredictionUnits>>,
     /// Seed of every random choice.
     pub seed: u64,
-    /// How it is trained on some of its rows.
+    /// Training on some of the rows.
     pub training: Training,
     /// The preprocessing that is fitted again on the training rows of each fold.
     pub in_folds: PerFoldPreprocessing,
     /// The magnitudes of columns and targets.
     pub scale: Magnitudes,
-    /// The designs of some of its rows, or the one that it has some rows of.
+    /// Relation to designs of some of the rows.
     pub lineage: FoldLineage,
-    /// The rows of the design that this is a sample of.
+    /// Number of rows of the full design, if this is a sample of it.
     pub planned_rows: Option<usize>,
-    /// The λ of the walks that share what is computed, one for each; none of a single walk.
+    /// λ of each walk that shares the caches; empty for a single walk.
     pub shared_lambdas: Arc<[f64]>,
     /// Whether entries of paths have standard errors.
     pub has_errors: bool,
-    /// Ends the work on it.
+    /// Signal that ends work on the design.
     pub sign: StopSign,
-    /// The processes that search it together.
+    /// Processes that search the design together.
     pub process_group: Option<Arc<dyn ProcessGroup>>,
 }
 
 /// How a [`Design`] is trained on some of its rows.
 #[derive(Debug, Clone)]
 pub(crate) enum Training {
-    /// A ridge readout on the columns, which a map made.
+    /// A ridge readout on the columns that a map made.
     Ridge(Readout, Arc<dyn FeatureMap>),
     /// A learner that is trained by its own `fit` alone.
     Learner(Arc<dyn Learner>, Box<Problem>),
@@ -86,15 +86,16 @@ pub(crate) enum FoldLineage {
     Alone,
     /// Designs of some of the rows are searched as well. Rows of one label are in the same designs.
     Root(Arc<[u32]>),
-    /// The design has some of the rows of a root: the root, and the row of it for each row.
+    /// The design has some of the rows of a root: the root, and its row for each row.
     Subset(Arc<(Design, Vec<usize>)>),
 }
 
 impl Design {
-    /// The design of a learner: by its linear form, whose map ends with [`Problem::sign`], or by refitting it.
+    /// The design of a learner: its linear form, or a design that refits it. The map of a linear form stops at
+    /// [`Problem::sign`].
     ///
     /// # Errors
-    /// Those of [`Learner::check_problem`] and of the linear form; [`Error::Setting`] for a bias and another intercept, or none to select.
+    /// Errors of [`Learner::check_problem`] and of the linear form; [`Error::Setting`] for a bias that is refused.
     pub fn of(problem: &Problem, learner: Arc<dyn Learner>) -> Result<Self> {
         learner.check_problem(problem)?;
         if let Form::Linear(form) = learner.form() {
@@ -114,12 +115,12 @@ impl Design {
         Design::assemble(problem, columns, names, Training::Ridge(readout, Arc::new(Identity)))
     }
 
-    /// Columns that a learner's `map` made of the problem's, with a ridge readout on them.
+    /// Columns that a learner's `map` made from the problem's, with a ridge readout on them.
     ///
-    /// A map that drops rows gives the problem of those that it keeps.
+    /// For a map that drops rows, `problem` holds the rows that are kept.
     ///
     /// # Errors
-    /// [`Error::Shape`] when rows or names do not fit.
+    /// [`Error::Shape`] if rows or names do not fit.
     pub fn mapped(
         problem: &Problem,
         columns: Columns,
@@ -171,7 +172,7 @@ impl Design {
         Design { data, shared: Arc::default(), own: Arc::default(), of_rows: Arc::default() }
     }
 
-    /// Another design, which is searched alone and of which nothing is computed yet.
+    /// A changed copy without lineage, process group or cached values.
     pub(crate) fn derived(&self, change: impl FnOnce(&mut DesignData)) -> Self {
         self.derived_with(Arc::default(), change)
     }
@@ -183,14 +184,14 @@ impl Design {
         Design { shared, ..Design::new(data) }
     }
 
-    /// A design that differs in λ or in its run alone, and shares the caches that depend on neither.
+    /// A copy that differs in λ or the run alone, and shares the caches that depend on neither.
     pub(crate) fn sharing(&self, change: impl FnOnce(&mut DesignData)) -> Self {
         let mut data = self.data.clone();
         change(&mut data);
         Design { shared: Arc::clone(&self.shared), of_rows: Arc::clone(&self.of_rows), ..Design::new(data) }
     }
 
-    /// A design with other columns, or fewer to select from.
+    /// A copy with other columns or fewer candidates, which keeps values computed from the rows.
     pub(crate) fn of_other_columns(&self, change: impl FnOnce(&mut DesignData)) -> Self {
         Design { of_rows: Arc::clone(&self.of_rows), ..self.derived(change) }
     }
@@ -207,8 +208,8 @@ impl Design {
         &self.own
     }
 
-    /// A value that a criterion computes from columns, targets and weights alone, by its type: empty when it is first
-    /// asked for, and one for the design at all λ.
+    /// Cached value of a criterion, by its type: initially the default, and shared by all λ. It must follow from
+    /// columns, targets and weights alone.
     pub fn session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
         self.shared.sessions.of()
     }
@@ -223,10 +224,10 @@ impl Design {
         self.derived(|data| data.seed = seed)
     }
 
-    /// A copy whose predictions are averaged over the rows of each unit, and whose losses are means over units.
+    /// A copy that averages predictions over the rows of each unit, and losses over units.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a wrong length, or rows of one unit with unlike targets.
+    /// [`Error::Shape`] for a wrong length, or for different targets in one unit.
     pub fn averaging_over(self, units: &[u32]) -> Result<Self> {
         let decisions = PredictionUnits::new(units, self.targets(), self.weights())?;
         Ok(self.derived(|data| data.decisions = Some(Arc::new(decisions))))
@@ -240,8 +241,8 @@ impl Design {
         self.of_other_columns(|data| data.among = Some(among.into()))
     }
 
-    /// A copy with preprocessing that is fitted again on the training rows of each fold; maps make all columns of a
-    /// problem, whose own they are. Standardizing leaves nothing of a bias.
+    /// A copy with preprocessing that is refitted on the training rows of each fold. Maps make all columns of the
+    /// problem, which must be the design's own. Standardizing removes a bias.
     #[must_use]
     pub fn fitted_in_folds(self, in_folds: PerFoldPreprocessing) -> Self {
         self.derived(|data| {
@@ -307,22 +308,22 @@ impl Design {
         self.data.labels.assignment.as_deref()
     }
 
-    /// The series of each row, if given; the rows of one stand together, in the order of time.
+    /// Series of each row, if given; rows of one series are adjacent and in the order of time.
     pub fn series(&self) -> Option<&[u32]> {
         self.data.labels.series.as_deref()
     }
 
-    /// The place of each row's time among all times, from 0, if given.
+    /// Index of each row's time among all times, from 0, if given.
     pub fn time(&self) -> Option<&[u32]> {
         self.data.labels.time.as_deref()
     }
 
-    /// The place of the time at which the targets of each row are known, where they lie ahead of it.
+    /// Index of the time at which the targets of each row become known, if they lie ahead of it.
     pub fn known(&self) -> Option<&[u32]> {
         self.data.labels.known.as_deref()
     }
 
-    /// Columns that a map made of one, such as the levels of a text column.
+    /// Blocks of columns that a map made from one, such as the levels of a text column.
     pub fn blocks(&self) -> &[Block] {
         &self.data.blocks
     }
@@ -340,15 +341,15 @@ impl Design {
         }
     }
 
-    /// The λ that a criterion tries for every subset: those of the readout, or one `None` without a readout.
+    /// λ values that are tried for every subset: the readout's, or one `None` without a readout.
     pub fn lambdas(&self) -> Vec<Option<f64>> {
         self.readout().map_or_else(|| vec![None], |readout| readout.lambdas.iter().map(|&l| Some(l)).collect())
     }
 
-    /// The lowest of a loss over [`Design::lambdas`], and between them where the readout says so; the smallest λ of equals.
+    /// Lowest loss over [`Design::lambdas`], and between them if the readout refines λ; ties take the smallest λ.
     ///
     /// # Errors
-    /// Those of `loss`.
+    /// Returns the errors of `loss`.
     pub fn best_lambda(&self, mut loss: impl FnMut(Option<f64>) -> Result<f64>) -> Result<Score> {
         match self.readout() {
             Some(readout) if readout.refine => lambda::refine(&readout.lambdas, |l| loss(Some(l))),
@@ -365,7 +366,7 @@ impl Design {
         }
     }
 
-    /// The column that may be selected although it is constant, if there is one.
+    /// The constant column that may be selected nevertheless, if there is one.
     pub fn bias(&self) -> Option<Feature> {
         self.data.bias
     }
@@ -380,19 +381,19 @@ impl Design {
         (0..self.features()).filter(|&f| self.is_constant(f)).collect()
     }
 
-    /// The columns that may be selected, in increasing order: those that are not constant, and the bias, of those that
-    /// [`Design::among`] leaves.
+    /// Columns that may be selected, in increasing order: the bias and all that are not constant, limited to
+    /// [`Design::among`].
     pub fn candidates(&self) -> Vec<Feature> {
         let is_left = |f: &Feature| self.data.among.as_ref().is_none_or(|among| among.binary_search(f).is_ok());
         (0..self.features()).filter(|f| is_left(f) && !self.is_constant(*f)).collect()
     }
 
-    /// The rows that estimates are of: those of the design that this is a sample of, or its own.
+    /// Number of rows for which costs are estimated: the full design's if this is a sample, else its own.
     pub fn planned_rows(&self) -> usize {
         self.data.planned_rows.unwrap_or_else(|| self.rows())
     }
 
-    /// The units over which predictions are averaged, if the design decides by these.
+    /// Units over which predictions are averaged, if there are any.
     pub fn decisions(&self) -> Option<&PredictionUnits> {
         self.data.decisions.as_deref()
     }

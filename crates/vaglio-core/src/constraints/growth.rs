@@ -1,15 +1,15 @@
-//! What may enter and leave a subset.
+//! Additions to and removals from a subset that keep to the constraints.
 
 use super::{Heredity, Rules};
 use crate::Feature;
 
-/// A subset under the rules, which says what may be added to it or removed from it.
+/// A subset under the rules, which checks additions and removals.
 pub struct Growth<'r> {
     rules: &'r Rules,
     subset: &'r [Feature],
-    /// Of each group, how many of its columns are there.
+    /// Number of selected columns in each group.
     counts: Vec<usize>,
-    /// Of what is paid once, whether it is.
+    /// Whether each priced item is paid for.
     paid: Vec<bool>,
     cost: f64,
 }
@@ -21,24 +21,24 @@ impl<'r> Growth<'r> {
         let mut paid = vec![false; rules.prices.len()];
         let items = subset.iter().filter_map(|f| rules.needs.get(f)).flatten();
         items.for_each(|&item| paid[item] = true);
-        // In the order of items, so that the sum does not depend on that of columns.
+        // Summed in the order of items, so that the order of columns does not matter.
         let prices = rules.prices.iter().zip(&paid).filter(|(_, paid)| **paid);
         let cost = prices.fold(0.0, |sum, (price, _)| sum + price);
         Growth { rules, subset, counts, paid, cost }
     }
 
-    /// What its columns cost.
+    /// Total cost of the columns.
     pub fn cost(&self) -> f64 {
         self.cost
     }
 
-    /// Whether it keeps to groups and budget.
+    /// Whether the subset keeps to group limits and budget.
     pub fn is_within(&self) -> bool {
         let mut counts = self.counts.iter().zip(&self.rules.groups);
         counts.all(|(count, group)| *count <= group.most) && self.cost <= self.rules.budget
     }
 
-    /// Whether the subset with these columns breaks no rule that it kept; signs are not looked at. Cost O(groups + s) a
+    /// Whether adding these columns breaks no rule that the subset kept; signs are not checked. Cost O(groups + s) per
     /// column.
     pub fn may_add(&self, columns: &[Feature]) -> bool {
         let rules = self.rules;
@@ -62,7 +62,7 @@ impl<'r> Growth<'r> {
         rules.products(columns).all(|factors| has_factors(rules.heredity, factors, is_there))
     }
 
-    /// Whether the subset without these columns breaks no rule that it kept; signs are not looked at.
+    /// Whether removing these columns breaks no rule that the subset kept; signs are not checked.
     pub fn may_remove(&self, columns: &[Feature]) -> bool {
         let rules = self.rules;
         let is_there = |f: Feature| self.subset.contains(&f);
@@ -75,8 +75,8 @@ impl<'r> Growth<'r> {
         })
     }
 
-    /// Its columns that take part in what it breaks: those of a group with too many, those that cost something where the
-    /// budget is exceeded, and products without their factors.
+    /// Columns that take part in a violation: in a group with too many, with a cost if the budget is exceeded, or
+    /// products without their factors.
     pub fn at_fault(&self) -> Vec<Feature> {
         let rules = self.rules;
         let is_over = self.cost > rules.budget;
@@ -98,7 +98,7 @@ impl<'r> Growth<'r> {
     }
 }
 
-/// Whether a product comes with its factors.
+/// Whether the factors of a product satisfy the heredity rule.
 fn has_factors(heredity: Heredity, factors: &[Option<Feature>], is_there: impl Fn(Feature) -> bool) -> bool {
     let mut there = factors.iter().map(|factor| factor.is_some_and(&is_there));
     match heredity {

@@ -4,35 +4,35 @@ use super::{AtMost, Constraints, Growth, Heredity, Listed, Sign};
 use crate::{Block, Design, Error, Feature, Result};
 use std::collections::{BTreeMap, HashMap};
 
-/// What a budget may be exceeded by, as a part of it: sums of costs are rounded.
+/// Relative excess over a budget that is allowed for rounding in sums of costs.
 const COST_ROUNDING: f64 = 1e-12;
 
 /// The constraints of a search, by the columns of a design.
 #[derive(Debug, Clone)]
 pub struct Rules {
     pub(super) groups: Vec<Group>,
-    /// Of each column that is a product, its factors; `None` of one that is no column.
+    /// Factors of each column that is a product; `None` for a factor that is no column.
     pub(super) factors: BTreeMap<Feature, Vec<Option<Feature>>>,
     pub(super) heredity: Heredity,
-    /// What is paid once each.
+    /// Prices of the items, each paid once.
     pub(super) prices: Vec<f64>,
-    /// Which of that each column needs.
+    /// Items that each column needs.
     pub(super) needs: BTreeMap<Feature, Vec<usize>>,
     pub(super) budget: f64,
     signs: BTreeMap<Feature, Sign>,
     sentence: String,
 }
 
-/// Columns of which a subset has so many at most.
+/// A group of columns with a maximum number in a subset.
 #[derive(Debug, Clone)]
 pub(super) struct Group {
     pub name: String,
     pub most: usize,
-    /// Whether each column is one of them.
+    /// Whether each column is in the group.
     pub has: Vec<bool>,
 }
 
-/// The columns of a design by the names that keys may have.
+/// Columns of a design by the names that keys may have.
 struct Keys<'d> {
     names: &'d [String],
     places: HashMap<&'d str, Feature>,
@@ -40,12 +40,11 @@ struct Keys<'d> {
 }
 
 impl Rules {
-    /// The constraints on a design, of which a search may also name `blocks`.
+    /// Resolves the constraints on a design; keys may also name `blocks` of the search.
     ///
     /// # Errors
-    /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path inside the constraints: names that no column has,
-    /// signs where there is no weight or one for each output, heredity without products, a block that is partly in a group,
-    /// a budget that buys no column.
+    /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path inside the constraints: names that no column
+    /// has, signs without weights or with several outputs, heredity without products, costs or budgets out of range.
     pub fn new(constraints: &Constraints, design: &Design, blocks: &[Block]) -> Result<Self> {
         constraints.check()?;
         let keys = Keys::new(design, blocks);
@@ -92,7 +91,7 @@ impl Rules {
         for (key, &price) in &given.costs {
             let field = format!("costs.{key}");
             let columns = keys.columns(key, &field)?;
-            // What names one column by its name overrules what names it with others.
+            // A key that is the exact name of a column overrules keys that name several.
             let is_exact = keys.places.contains_key(key.as_str());
             let is_once = is_exact || keys.block(key).is_some();
             for (k, feature) in columns.into_iter().enumerate() {
@@ -115,12 +114,12 @@ impl Rules {
         Ok(())
     }
 
-    /// What is asked for, in short.
+    /// Summary of the constraints.
     pub fn sentence(&self) -> &str {
         &self.sentence
     }
 
-    /// Whether some weight is to have a sign.
+    /// Whether the weight of any column must have a sign.
     pub fn has_signs(&self) -> bool {
         !self.signs.is_empty()
     }
@@ -130,7 +129,7 @@ impl Rules {
         !self.prices.is_empty()
     }
 
-    /// The sign that the weight of a column is to have.
+    /// Required sign of the weight of a column.
     pub fn sign(&self, feature: Feature) -> Option<Sign> {
         self.signs.get(&feature).copied()
     }
@@ -140,24 +139,24 @@ impl Rules {
         self.factors.contains_key(&feature)
     }
 
-    /// The columns of a subset whose weights, in its order, have another sign than they are to have.
+    /// Columns of a subset with a weight of the wrong sign; `weights` are in the order of the subset.
     pub fn of_other_sign(&self, subset: &[Feature], weights: impl IntoIterator<Item = f64>) -> Vec<Feature> {
         let is_other =
             |(feature, weight): &(Feature, f64)| self.sign(*feature).is_some_and(|sign| !sign.is_of(*weight));
         subset.iter().copied().zip(weights).filter(is_other).map(|(feature, _)| feature).collect()
     }
 
-    /// A subset, which columns may be added to or removed from.
+    /// A view of a subset that checks additions and removals.
     pub fn at<'r>(&'r self, subset: &'r [Feature]) -> Growth<'r> {
         Growth::new(self, subset)
     }
 
-    /// Whether a subset keeps all rules but those of signs, for which its weights are needed. Cost O(s·(s + groups)).
+    /// Whether a subset keeps all rules but signs, which need its weights. Cost O(s·(s + groups)).
     pub fn allows(&self, subset: &[Feature]) -> bool {
         self.may_grow(subset, |_| false)
     }
 
-    /// Whether a subset with some columns more keeps these rules, of those that `is_free` says: false is certain.
+    /// Whether a subset can keep all rules but signs once `is_free` columns are added; false is certain.
     pub fn may_grow(&self, subset: &[Feature], is_free: impl Fn(Feature) -> bool) -> bool {
         let is_there = |factor: &Option<Feature>| factor.is_some_and(|f| subset.contains(&f) || is_free(f));
         self.at(subset).is_within()
@@ -173,14 +172,14 @@ impl Rules {
         of.iter().filter_map(|feature| self.factors.get(feature))
     }
 
-    /// What the columns of a subset cost together.
+    /// Total cost of the columns of a subset.
     pub fn cost(&self, subset: &[Feature]) -> f64 {
         self.at(subset).cost()
     }
 
-    /// The most columns that keep to groups and budget; no subset has more. Cost O(features log features).
+    /// Upper bound on the size of a subset that keeps to groups and budget. Cost O(features log features).
     pub fn most(&self, candidates: &[Feature]) -> usize {
-        // Of groups that overlap, and of costs that are shared, some are not counted.
+        // Overlapping groups and shared costs are not all counted, which can only raise the bound.
         let (mut taken, mut most, mut cheapest) =
             (vec![false; self.groups.first().map_or(0, |g| g.has.len())], 0, Vec::new());
         let mut grouped = 0;
@@ -211,7 +210,7 @@ impl Rules {
         most.min(affordable.count())
     }
 
-    /// The first rule that a subset breaks, as what stands behind "since"; signs are not looked at.
+    /// First rule that a subset breaks, as the field and the reason; signs are not checked.
     pub fn broken(&self, subset: &[Feature], names: &[String]) -> Option<(String, String)> {
         let count = |group: &Group| subset.iter().filter(|&&f| group.has[f]).count();
         if let Some(group) = self.groups.iter().find(|group| count(group) > group.most) {
@@ -269,7 +268,7 @@ fn groups(given: &BTreeMap<String, AtMost>, keys: &Keys<'_>) -> Result<Vec<Group
 }
 
 impl Rules {
-    /// Refuses blocks of columns that move together and are partly in a group, or too many for it.
+    /// Refuses blocks of columns that move together if they are partly in a group or too many for it.
     ///
     /// # Errors
     /// [`Error::Setting`] with the field's path inside the constraints.
@@ -296,7 +295,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Refuses a budget with which no candidate can be selected alone, and forced columns that break a rule.
+    /// Refuses a budget below the cost of every single candidate, and forced columns that break a rule.
     ///
     /// # Errors
     /// [`Error::Setting`] with the field's path inside the search.
@@ -344,7 +343,7 @@ impl<'d> Keys<'d> {
         Ok(fitting)
     }
 
-    /// The factors of every column whose name is that of a product: `x*z`, `x^2`, or `x:z` where both are columns.
+    /// Factors of every column named like a product: `x*z`, `x^2`, or `x:z` if both are columns.
     fn factors(&self) -> BTreeMap<Feature, Vec<Option<Feature>>> {
         let find = |name: &str| self.places.get(name).copied();
         let base = |factor: &str| match factor.rsplit_once('^') {
@@ -366,7 +365,7 @@ impl<'d> Keys<'d> {
     }
 }
 
-/// Whether a pattern, in which `*` stands for anything, is that of a name.
+/// Whether a name matches a pattern, with `*` as the wildcard.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(name) = name.strip_prefix(start) else { return false };

@@ -4,18 +4,19 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// How near to nothing the numbers of a search came that it divided by, and what it did about them.
+/// Numerical conditioning of a search, and the trials it had to repeat because of rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Diagnostics {
-    /// The least that was left in a trial of 1 − leverage of a row, or of a column beside those before it, as a share of
-    /// what it is a difference of: 1 where nothing cancelled. A trial by shortcut has about 16 + log10 of it digits.
+    /// Smallest ratio of a difference to its first term, over all trials: 1 − leverage of a row, or a column's
+    /// remainder after projection on the columns before it. 1 means that nothing cancelled. A trial by shortcut has
+    /// about 16 + log10 of this ratio digits.
     pub conditioning: f64,
-    /// Trials that had too few digits and were made again from the rows.
+    /// Trials that had too few digits and were computed again from the rows.
     pub remade: u64,
-    /// How often the state of a subset was built anew.
+    /// Number of times the state of a subset was rebuilt.
     pub rebuilt: u64,
-    /// The rows of leverage near 1 that a trial kept out of its fit, at most.
+    /// Largest number of rows with leverage near 1 that a trial excluded from its fit.
     pub rows_kept_out: u64,
     /// The effect of rounding columns to single precision, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,12 +27,12 @@ pub struct Diagnostics {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SingleRounding {
-    /// Largest rounding of an entry of a selected column, as a share of the column's standard deviation; of all columns
-    /// where the learner makes others of them.
+    /// Largest rounding of an entry of a selected column, as a share of the column's standard deviation. Covers all
+    /// columns if the learner maps them.
     pub rounding: f64,
-    /// By how much the score changes when the entries of the selected columns are moved at random within the intervals that
-    /// they were rounded from, at most of three times, as a share of it. Absent where the learner, or maps in folds, make the columns
-    /// that are scored.
+    /// Relative change of the score when the entries of the selected columns move at random within their rounding
+    /// intervals: the largest of three draws. Absent if the learner, or maps in folds, make the columns that are
+    /// scored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score_change: Option<f64>,
 }
@@ -43,7 +44,7 @@ impl Default for Diagnostics {
 }
 
 impl Diagnostics {
-    /// The diagnostics of several parts of a search, if any has some.
+    /// Combines the diagnostics of several parts of a search; `None` if no part has any.
     pub fn of(parts: impl IntoIterator<Item = Option<Diagnostics>>) -> Option<Self> {
         parts.into_iter().flatten().reduce(Diagnostics::and)
     }
@@ -59,14 +60,15 @@ impl Diagnostics {
     }
 }
 
-/// Records the [`Diagnostics`] of the trials of an evaluator and of its forks, on any thread. The default records nothing.
+/// Records the [`Diagnostics`] of an evaluator's trials and those of its forks, on any thread. The default records
+/// nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Recorder(Vec<Arc<Noted>>);
 
-/// Sums, maxima and minima, which do not depend on the order of threads.
+/// Sums, maxima and minima of diagnostics; they do not depend on the order of threads.
 #[derive(Debug)]
 struct Noted {
-    /// The bits of a number from 0 to 1, which are in the order of such numbers.
+    /// Bits of a number from 0 to 1; such bits are ordered like the numbers.
     conditioning: AtomicU64,
     remade: AtomicU64,
     rebuilt: AtomicU64,
@@ -76,27 +78,27 @@ struct Noted {
 const NOTHING_LOST: u64 = 1f64.to_bits();
 
 impl Recorder {
-    /// One that records.
+    /// Creates a recorder that records.
     pub fn new() -> Self {
         let (conditioning, zero) = (AtomicU64::new(NOTHING_LOST), || AtomicU64::new(0));
         Recorder(vec![Arc::new(Noted { conditioning, remade: zero(), rebuilt: zero(), rows_kept_out: zero() })])
     }
 
-    /// The recorder of several evaluators.
+    /// Combines the recorders of several evaluators.
     pub fn of(all: impl IntoIterator<Item = Recorder>) -> Self {
         Recorder(all.into_iter().flat_map(|recorder| recorder.0).collect())
     }
 
     /// Notes the conditioning of a trial.
     pub fn met(&self, conditioning: f64) {
-        // NaN is nothing left.
+        // NaN counts as total cancellation.
         let share = if conditioning > 0.0 { conditioning.min(1.0) } else { 0.0 };
         for noted in &self.0 {
             noted.conditioning.fetch_min(share.to_bits(), Relaxed);
         }
     }
 
-    /// Notes that trials were made again from the rows, keeping as many rows out as given.
+    /// Notes that trials were computed again from the rows, each without up to `rows_kept_out` rows.
     pub fn remade(&self, trials: usize, rows_kept_out: usize) {
         for noted in &self.0 {
             noted.remade.fetch_add(trials as u64, Relaxed);
@@ -104,14 +106,14 @@ impl Recorder {
         }
     }
 
-    /// Notes that a state was built anew.
+    /// Notes that a state was rebuilt.
     pub fn rebuilt(&self) {
         for noted in &self.0 {
             noted.rebuilt.fetch_add(1, Relaxed);
         }
     }
 
-    /// Notes what others recorded.
+    /// Adds diagnostics that were recorded elsewhere.
     pub(crate) fn put(&self, diagnostics: Option<Diagnostics>) {
         let (Some(noted), Some(of)) = (self.0.first(), diagnostics) else { return };
         noted.conditioning.fetch_min(of.conditioning.to_bits(), Relaxed);
@@ -132,7 +134,7 @@ impl Recorder {
         Diagnostics::of(self.0.iter().map(|noted| Some(of_one(noted))))
     }
 
-    /// Takes the diagnostics so far and starts anew.
+    /// Returns the diagnostics so far and resets the recorder.
     pub fn take(&self) -> Option<Diagnostics> {
         let diagnostics = self.diagnostics();
         for noted in &self.0 {

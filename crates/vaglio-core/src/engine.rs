@@ -1,4 +1,4 @@
-//! What engines and those who run searches ask of a design, which the author of a criterion need not read.
+//! Questions that engines and search drivers ask of a design. Authors of criteria need not read them.
 
 pub use crate::brent::minimize;
 use crate::design::{FoldLineage, Training};
@@ -10,9 +10,9 @@ use ndarray::{Array2, ArrayView2, s};
 use std::any::Any;
 use std::sync::Arc;
 
-/// Some rows of outputs × rows, in this order and in standard layout. Cost O(rows · outputs).
+/// Selects rows of an outputs × rows array, in the given order and in standard layout. Cost O(rows · outputs).
 ///
-/// `select` along that axis makes a view of each row first, which takes six times the memory.
+/// `ndarray`'s `select` along that axis makes a view of each row first and takes six times the memory.
 pub fn select_rows<'a>(all: impl Into<ArrayView2<'a, f64>>, rows: &[usize]) -> Array2<f64> {
     let all = all.into();
     let mut out = Array2::zeros((all.nrows(), rows.len()));
@@ -22,12 +22,12 @@ pub fn select_rows<'a>(all: impl Into<ArrayView2<'a, f64>>, rows: &[usize]) -> A
     out
 }
 
-/// What engines and those who run searches ask of a [`Design`].
+/// Extends [`Design`] by the questions of engines and search drivers.
 pub trait EngineDesign {
     /// The design.
     fn design(&self) -> &Design;
 
-    /// A copy with one λ in place of those of the readout; unchanged without a readout.
+    /// A copy with one λ instead of the readout's own; unchanged without a readout.
     #[must_use]
     fn at_lambda(&self, lambda: Option<f64>) -> Design {
         match (&self.design().data().training, lambda) {
@@ -53,7 +53,7 @@ pub trait EngineDesign {
         }
     }
 
-    /// A copy whose work ends when the sign says so.
+    /// A copy whose work ends when `sign` is raised.
     #[must_use]
     fn stopping_at(&self, sign: StopSign) -> Design {
         self.design().sharing(|data| {
@@ -64,8 +64,8 @@ pub trait EngineDesign {
         })
     }
 
-    /// The design with numbers as targets less the mean of each output, where an intercept takes up what is taken off all rows.
-    /// Residuals keep the digits then that predictions far from 0 lose.
+    /// The design with each output's mean subtracted from its numeric targets. Only done if an intercept makes up for
+    /// the shift. Residuals then keep the digits that predictions far from 0 lose.
     #[must_use]
     fn centered(&self) -> Design {
         let design = self.design();
@@ -81,7 +81,7 @@ pub trait EngineDesign {
         })
     }
 
-    /// A copy that several processes search together; designs that are made of it are searched alone.
+    /// A copy that several processes search together. Designs derived from it are searched by one process.
     #[must_use]
     fn searched_by(&self, process_group: Option<Arc<dyn ProcessGroup>>) -> Design {
         self.design().sharing(|data| data.process_group = process_group)
@@ -97,18 +97,18 @@ pub trait EngineDesign {
         &self.design().data().sign
     }
 
-    /// A copy whose walks at each of these λ share what is computed.
+    /// A copy whose walks at these λ share their computations.
     #[must_use]
     fn shared_by(&self, lambdas: &[Option<f64>]) -> Design {
         self.design().sharing(|data| data.shared_lambdas = lambdas.iter().copied().flatten().collect())
     }
 
-    /// The λ of the walks that share what is computed, where there are several.
+    /// The λ of the walks that share their computations; empty if they do not share.
     fn shared_lambdas(&self) -> &[f64] {
         &self.design().data().shared_lambdas
     }
 
-    /// The number of rows of positive weight, by which criteria count rows: of weights only ratios matter.
+    /// The number of rows of positive weight. Criteria count rows by it, since only ratios of weights matter.
     fn counted_rows(&self) -> f64 {
         self.design().rows() as f64
     }
@@ -119,12 +119,12 @@ pub trait EngineDesign {
         self.design().weights().map_or_else(|| vec![1.0; self.design().rows()], relative)
     }
 
-    /// How many walks share what is computed.
+    /// Number of walks that share their computations, at least 1.
     fn walks(&self) -> usize {
         self.shared_lambdas().len().max(1)
     }
 
-    /// A copy whose walks are judged on other rows, so that entries of paths need no standard errors.
+    /// A copy whose paths have no standard errors, because its walks are compared on other rows.
     #[must_use]
     fn without_errors(&self) -> Design {
         self.design().sharing(|data| data.has_errors = false)
@@ -135,14 +135,14 @@ pub trait EngineDesign {
         self.design().data().has_errors
     }
 
-    /// A copy that is a sample of so many rows: estimates are for these, everything else for the rows that are there.
+    /// A copy marked as a sample of `rows` rows. Cost estimates are for these; everything else is for the rows present.
     #[must_use]
     fn sampled_from(&self, rows: usize) -> Design {
         self.design().sharing(|data| data.planned_rows = Some(rows))
     }
 
-    /// A copy whose subsets of rows are searched as well: rows with equal entries in every list of `subsets` are in the same
-    /// designs. Ignored if a list has another length than the rows, or maps are refitted in folds.
+    /// A copy whose subsets of rows are searched as well. Rows with equal entries in every list of `subsets` are in the
+    /// same designs. Ignored if a list has another length than the rows, or maps are refitted in folds.
     #[must_use]
     fn with_subsets(&self, subsets: &[Vec<usize>]) -> Design {
         let is_of_rows = subsets.iter().all(|part| part.len() == self.design().rows());
@@ -158,9 +158,9 @@ pub trait EngineDesign {
         self.design().sharing(|data| data.lineage = FoldLineage::Root(labels))
     }
 
-    /// The design of these columns alone, numbered anew in their order, for criteria whose scores are
-    /// [of a subset alone](crate::CriterionTraits::is_of_subset_alone); models are those of the whole design. `None` where all
-    /// columns belong together: of a learner that is trained by its own `fit`, and where maps are refitted in folds.
+    /// The design restricted to some columns, numbered anew in their order. It serves criteria whose scores are [of a
+    /// subset alone](crate::CriterionTraits::is_of_subset_alone). Models still refer to the whole design. Returns
+    /// `None` if the learner is trained by its own `fit`, or maps are refitted in folds.
     fn restrict_columns(&self, columns: &[Feature]) -> Option<Design> {
         let design = self.design();
         if design.readout().is_none() || design.in_folds().is_by_maps() {
@@ -178,7 +178,7 @@ pub trait EngineDesign {
         }))
     }
 
-    /// A label of each row, if subsets of the rows are searched too: rows of one label are in the same subsets.
+    /// A label of each row, if subsets of the rows are searched too. Rows with equal labels are in the same subsets.
     fn subset_labels(&self) -> Option<&[u32]> {
         match &self.design().data().lineage {
             FoldLineage::Root(labels) => Some(labels),
@@ -186,9 +186,9 @@ pub trait EngineDesign {
         }
     }
 
-    /// A copy that is a subset of another design, whose rows `rows` are the own rows; ignored if their number differs.
+    /// A copy linked to `root` as its subset of rows `rows`. Ignored if the number of rows differs.
     ///
-    /// Columns, targets and weights may still differ.
+    /// Columns, targets and weights may differ from those of `root`.
     #[must_use]
     fn as_subset_of(&self, root: &Design, rows: &[usize]) -> Design {
         let is_part = rows.len() == self.design().rows() && rows.iter().all(|&row| row < root.rows());
@@ -198,7 +198,7 @@ pub trait EngineDesign {
         self.design().sharing(|data| data.lineage = FoldLineage::Subset(Arc::new((root.clone(), rows.to_vec()))))
     }
 
-    /// The design that this is a subset of, and the row of it for each row.
+    /// The design that this is a subset of, with the index there of each row.
     fn root(&self) -> Option<(&Design, &[usize])> {
         match &self.design().data().lineage {
             FoldLineage::Subset(subset) => Some((&subset.0, &subset.1)),
@@ -206,7 +206,7 @@ pub trait EngineDesign {
         }
     }
 
-    /// Largest magnitude of each column, or more; `None` of a rescaled design.
+    /// Upper bound of the magnitude of each column; `None` for a rescaled design.
     fn largest(&self) -> Option<&[f64]> {
         self.design().data().scale.largest.as_deref()
     }
@@ -229,10 +229,10 @@ pub trait EngineDesign {
         Array2::from_shape_fn((subset.len(), rows.len()), |(k, j)| self.design().column(subset[k]).get(rows[j]))
     }
 
-    /// The model of a readout that was trained on the columns `subset` and all rows.
+    /// The model of a readout trained on the columns `subset` and all rows.
     ///
     /// # Errors
-    /// Those of the learner's map; [`Error::Setting`] where there is no readout.
+    /// Returns the error of [`FeatureMap::model`](crate::FeatureMap::model), or [`Error::Setting`] without a readout.
     fn model(&self, subset: &[Feature], trained: Trained) -> Result<Model> {
         match &self.design().data().training {
             Training::Ridge(_, map) => map.model(subset, trained),
@@ -240,12 +240,12 @@ pub trait EngineDesign {
         }
     }
 
-    /// The design whose maps are refitted on the rows `training`, where maps are refitted in folds.
+    /// The design with its maps refitted on the rows `training`; `None` if maps are not refitted in folds.
     ///
-    /// Cost, the first time: that of the maps on all rows. As many such designs stay in memory as are asked for.
+    /// Cost, the first time: fitting the maps and applying them to all rows. Every design asked for stays in memory.
     ///
     /// # Errors
-    /// Those of the maps; [`Error::Shape`] for columns of another shape.
+    /// Returns an error of the maps, or [`Error::Shape`] for columns of another shape.
     fn refitted(&self, training: &[usize]) -> Result<Option<Design>> {
         let design = self.design();
         let PerFoldPreprocessing::Maps(by) = design.in_folds() else { return Ok(None) };
@@ -269,11 +269,11 @@ pub trait EngineDesign {
         })))
     }
 
-    /// The designs of [`EngineDesign::refitted`] for several lists of training rows; `None` where no maps are refitted, or
-    /// others were asked for before.
+    /// The designs of [`EngineDesign::refitted`] for several lists of training rows. Returns `None` if no maps are
+    /// refitted, or the first call had other lists.
     ///
     /// # Errors
-    /// Those of [`EngineDesign::refitted`].
+    /// Returns an error of [`EngineDesign::refitted`].
     fn refitted_each(&self, trainings: &[Vec<usize>]) -> Result<Option<&[Design]>> {
         let folds = &self.design().own().folds;
         if folds.get().is_none() {
@@ -284,7 +284,7 @@ pub trait EngineDesign {
         Ok(folds.get().filter(|(own, _)| own == trainings).map(|(_, designs)| &designs[..]))
     }
 
-    /// The designs of single outputs, where there are several and each has its own λ.
+    /// The designs of single outputs, if there are several and each has its own λ.
     fn of_outputs(&self) -> Option<&[Design]> {
         let design = self.design();
         let outputs = design.targets().nrows();
@@ -295,8 +295,8 @@ pub trait EngineDesign {
         Some(vaglio_columns::get_or_make(&design.own().outputs, made).as_slice())
     }
 
-    /// The mean loss of some rows or units of the design, [`Loss::mean`]. Targets and predictions are in the units of the
-    /// design, and a loss that has no [`Loss::degree`] sees them in those of the data.
+    /// The mean loss of some rows or units of the design, by [`Loss::mean`]. Targets and predictions are in the
+    /// design's units. A loss without a [`Loss::degree`] sees them in the data's units.
     fn mean_loss(
         &self,
         loss: &dyn Loss,
@@ -313,21 +313,22 @@ pub trait EngineDesign {
         }
     }
 
-    /// A criterion's value of labels, targets and weights of the rows alone, such as their folds. Like [`Design::session`], but shared with
-    /// designs of some of the columns.
+    /// A criterion's cached value of type `S` that depends on labels, targets and weights of the rows only, such as
+    /// their folds. Like [`Design::session`], but shared with designs of some of the columns.
     fn row_session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
         self.design().of_rows().of()
     }
 
-    /// Refuses targets of which a loss is no double, which grows with the power `degree` of them.
+    /// Refuses targets whose loss would over- or underflow, for a loss that grows with their power `degree`.
     ///
     /// # Errors
-    /// [`Error::Numerical`].
+    /// Returns [`Error::Numerical`] for such targets.
     fn check_targets(&self, degree: i32) -> Result<()> {
         self.design().target_units().check_targets(degree)
     }
 
-    /// The power of two by which a loss that has no [`Loss::degree`] multiplies targets and predictions; 0 for others.
+    /// Exponent of the power of two by which a loss without a [`Loss::degree`] multiplies targets and predictions; 0
+    /// for other losses.
     fn target_unit(&self, loss: &dyn Loss) -> i32 {
         if loss.degree().is_some() { 0 } else { self.design().data().scale.targets }
     }
@@ -339,7 +340,7 @@ impl EngineDesign for Design {
     }
 }
 
-/// The design of one output alone, as a number to be predicted.
+/// The design of one output alone, as a number to predict.
 fn of_output(design: &Design, output: usize) -> Design {
     let targets = design.targets().slice(s![output..output + 1, ..]).to_owned();
     design.derived(|data| {

@@ -6,7 +6,7 @@ use crate::{Role, StopReason, counted};
 pub use nearest::nearest;
 use std::path::{Path, PathBuf};
 
-/// The result of everything in vaglio that can fail.
+/// The result type of all fallible functions of vaglio.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A place in a text file; lines and columns count from 1.
@@ -21,7 +21,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The file alone, for what does not stand in it.
+    /// The file alone, for text that is missing from it.
     pub fn without_line(&self) -> Self {
         Place { file: self.file.clone(), line: 0, column: 0 }
     }
@@ -49,9 +49,9 @@ pub enum ExitClass {
     Numerical = 4,
 }
 
-/// Everything that can go wrong, with the numbers and names that locate it.
+/// An error with the numbers and names that locate it.
 ///
-/// `Debug` is the same sentence as `Display`, since that is what a `main` that returns an error prints.
+/// `Debug` prints the sentence of `Display`, because a `main` that returns an error prints `Debug`.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -67,7 +67,7 @@ pub enum Error {
         /// Whether the path starts at the root of the pipeline, so that nothing goes before it.
         from_root: bool,
     },
-    /// A name that nothing bears.
+    /// A name that does not exist.
     #[error(
         "{}`{field}`: there is no {what} `{name}`{}{}",
         at(place),
@@ -138,7 +138,7 @@ pub enum Error {
     ModelRefused {
         /// The model file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         message: String,
     },
     /// A journal that is damaged, of another run, or not repeated by this one.
@@ -162,7 +162,7 @@ pub enum Error {
         /// The failure.
         message: String,
     },
-    /// Work that was stopped on the way; a search makes the end of its path of it.
+    /// Work that was stopped early; a search turns it into the end of its path.
     #[error("the run was stopped, since {}", .0.sentence())]
     Stopped(StopReason),
 }
@@ -174,7 +174,7 @@ impl std::fmt::Debug for Error {
 }
 
 impl Error {
-    /// A setting that cannot have its value; the place is filled in by whoever knows the file.
+    /// Creates an error for a setting with an impossible value. The caller that knows the file adds the place.
     pub fn setting(field: impl Into<String>, message: impl Into<String>) -> Self {
         Error::Setting { field: field.into(), message: message.into(), place: None, from_root: false }
     }
@@ -196,7 +196,7 @@ impl Error {
         }
     }
 
-    /// A name that is not among `known`, with the nearest of them suggested.
+    /// Creates an error for a name that is not among `known`, and suggests the nearest of them.
     pub fn unknown<'a>(
         field: impl Into<String>,
         what: &'static str,
@@ -210,7 +210,7 @@ impl Error {
         Error::UnknownName { field, what, name, suggestion, known, place: None, from_root: false }
     }
 
-    /// The kind of failure, which gives the exit code.
+    /// The kind of failure; it determines the exit code.
     pub fn class(&self) -> ExitClass {
         match self {
             Error::Setting { .. } | Error::UnknownName { .. } | Error::Syntax { .. } | Error::JournalRefused { .. } => {
@@ -225,7 +225,7 @@ impl Error {
         }
     }
 
-    /// The dotted path of the setting that is at fault, if it is a setting.
+    /// The dotted path of the faulty setting, for errors about a setting.
     pub fn field(&self) -> Option<&str> {
         match self {
             Error::Setting { field, .. } | Error::UnknownName { field, .. } => Some(field),
@@ -233,7 +233,7 @@ impl Error {
         }
     }
 
-    /// Puts the error below `prefix`: field `lambda` becomes `learner.lambda`.
+    /// Moves the error below `prefix`: field `lambda` becomes `learner.lambda`.
     #[must_use]
     pub fn under(mut self, prefix: &str) -> Self {
         if let Error::Setting { field, from_root: false, .. } | Error::UnknownName { field, from_root: false, .. } =
@@ -249,8 +249,8 @@ impl Error {
         self
     }
 
-    /// Names a criterion, search or learner as the source, unless the error has one already: a setting below
-    /// the place of the part for good, a failure of arithmetic with its name.
+    /// Names a criterion, search or learner as the source, unless the error has one already. A setting gets the part's
+    /// place as its final prefix; a numerical failure gets the part's name.
     #[must_use]
     pub fn of(self, role: Role, kind: &str) -> Self {
         let mut error = self.under(role.name()).named(role, kind);
@@ -260,7 +260,7 @@ impl Error {
         error
     }
 
-    /// A failure of arithmetic with the name of the part in which it was, unless it has one.
+    /// Adds the part's name to a numerical failure, unless it has one.
     #[must_use]
     pub fn named(self, role: Role, kind: &str) -> Self {
         match self {
@@ -271,7 +271,7 @@ impl Error {
         }
     }
 
-    /// A failure of a part with the subset of columns on which it was, unless that is known.
+    /// Adds the subset of columns to a part's failure, unless it has one.
     #[must_use]
     pub fn on(self, subset: impl FnOnce() -> String) -> Self {
         match self {
@@ -336,7 +336,7 @@ fn inside(file: &Option<PathBuf>) -> String {
     file.as_ref().map(|f| format!("{}: ", f.display())).unwrap_or_default()
 }
 
-/// The fault of a value, and how many values have it; missing cells do not count.
+/// Describes a value that is missing or not finite, and counts such values.
 fn not_finite(value: &str, count: usize) -> String {
     match value.ends_with(" cell") {
         true => format!("{value} ({}", counted(count, "such cell")),
@@ -360,7 +360,7 @@ fn did_you_mean(suggestion: &Option<String>, known: &[String]) -> String {
     }
 }
 
-/// That a part may be one of a plug-in, where nothing is like it.
+/// Hint that an unknown part may come from a plug-in, if no known name is similar.
 fn unlinked(what: &str, suggestion: &Option<String>) -> &'static str {
     let is_part = suggestion.is_none() && Role::ALL.iter().any(|role| role.name() == what);
     if is_part { "; a plug-in's are there in programs that are linked with its crate" } else { "" }

@@ -1,4 +1,4 @@
-//! Evaluators: what makes the trials of a search cheap.
+//! Evaluators: caches that make the trials of a search cheap.
 
 use crate::by_definition::ByDefinition;
 use crate::criterion::definition_engine;
@@ -23,21 +23,21 @@ impl SubsetChange {
     }
 }
 
-/// Trials of the current subset, by the candidates that are added or removed.
+/// A batch of trials: changes of the current subset by each of some candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trials<'c> {
-    /// Those of [`Evaluator::scores`] with [`SubsetChange::Addition`].
+    /// Scores with each candidate added: [`Evaluator::scores`] with [`SubsetChange::Addition`].
     Additions(&'c [Feature]),
-    /// Those of [`Evaluator::scores`] with [`SubsetChange::Removal`].
+    /// Scores with each candidate removed: [`Evaluator::scores`] with [`SubsetChange::Removal`].
     Removals(&'c [Feature]),
-    /// Those of [`Evaluator::best`] with [`SubsetChange::Addition`].
+    /// The best candidate to add: [`Evaluator::best`] with [`SubsetChange::Addition`].
     BestAddition(&'c [Feature]),
-    /// Those of [`Evaluator::best`] with [`SubsetChange::Removal`].
+    /// The best candidate to remove: [`Evaluator::best`] with [`SubsetChange::Removal`].
     BestRemoval(&'c [Feature]),
 }
 
 impl<'c> Trials<'c> {
-    /// The columns that are tried.
+    /// The candidates of the trials.
     pub fn candidates(self) -> &'c [Feature] {
         match self {
             Trials::Additions(all) | Trials::Removals(all) | Trials::BestAddition(all) | Trials::BestRemoval(all) => {
@@ -46,7 +46,7 @@ impl<'c> Trials<'c> {
         }
     }
 
-    /// Whether they are added or removed.
+    /// Whether the candidates are added or removed.
     pub fn change(self) -> SubsetChange {
         match self {
             Trials::Additions(_) | Trials::BestAddition(_) => SubsetChange::Addition,
@@ -55,13 +55,16 @@ impl<'c> Trials<'c> {
     }
 }
 
-/// What trials leave behind in an evaluator's caches: whether later answers (scores, winners with their ties, bounds, standard errors, λ)
-/// or diagnostics depend on which candidates were tried. They are compared to the last bit.
+/// Effect of trials on an evaluator's later answers and diagnostics, compared to the last bit.
+///
+/// Answers are scores, winners with their ties, bounds, standard errors and λ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trace {
-    /// Later answers may depend on which candidates were tried. This is always right: the trials are then made again, by every process.
+    /// Later answers may depend on which candidates were tried. Always correct, but every process must then run the
+    /// trials again.
     Lasting,
-    /// Later answers depend only on whether there were trials: those of the first two candidates leave the caches where all leave them.
+    /// Later answers depend only on whether there were trials. Trials of the first two candidates leave the caches as
+    /// trials of all do.
     Begun,
     /// Later answers do not depend on the trials.
     Nothing,
@@ -69,18 +72,20 @@ pub enum Trace {
 
 /// The trials of a criterion on one design, made cheap by caches that follow the current subset.
 ///
-/// The subset itself is kept by [`SubsetScorer`](crate::SubsetScorer), which passes it to every call. Only [`Evaluator::score`] is
-/// required; an evaluator without caches implements nothing else. The rules, which the test kit checks: a trial equals the
-/// change, then `score`, equals [`Criterion::evaluate`](crate::Criterion::evaluate); the order of candidates and the
-/// number of threads change nothing; scores may be +∞, never NaN; long walks of additions and removals stay accurate.
+/// [`SubsetScorer`](crate::SubsetScorer) keeps the subset and passes it to every call. Only [`Evaluator::score`] is
+/// required; an evaluator without caches implements nothing else. The test kit checks these rules:
+/// - A trial scores like the change followed by `score`, and like [`Criterion::evaluate`](crate::Criterion::evaluate).
+/// - The order of candidates and the number of threads change nothing.
+/// - Scores may be +∞, never NaN.
+/// - Long walks of additions and removals stay accurate.
 pub trait Evaluator: Send {
     /// The score of the current subset.
     ///
     /// # Errors
-    /// [`Error::Numerical`](crate::Error::Numerical), as of all methods.
+    /// Returns [`Error::Numerical`](crate::Error::Numerical), like every method.
     fn score(&mut self, subset: &[Feature]) -> Result<Score>;
 
-    /// The scores after changes of the current subset by each candidate; `scores` has one place per candidate.
+    /// Scores the changes of the current subset by each candidate, into the same places of `scores`.
     fn scores(
         &mut self,
         change: SubsetChange,
@@ -94,65 +99,66 @@ pub trait Evaluator: Send {
         Ok(())
     }
 
-    /// The best of these changes with its ties: exactly what [`Winner::among`] makes of [`Evaluator::scores`], for evaluators
-    /// that can prove candidates worse without scoring them. `None` without candidates or when all score +∞.
+    /// The best of these changes with its ties, exactly as [`Winner::among`] finds it in [`Evaluator::scores`].
+    /// Evaluators may override it to rule candidates out without scoring them. `None` without candidates, or when all
+    /// score +∞.
     fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         let mut scores = vec![Score::WORST; candidates.len()];
         self.scores(change, subset, candidates, &mut scores)?;
         winner(change, candidates, &scores)
     }
 
-    /// What trials leave behind in the caches. Answers of trials that leave no [lasting](Trace::Lasting) trace may come from an earlier run
-    /// or in parts from other processes, and then only some candidates are tried here.
+    /// The effect of trials on later answers. Unless it is [lasting](Trace::Lasting), answers may come from an earlier
+    /// run or in parts from other processes. Then only some candidates are tried here.
     ///
-    /// The answer may depend on the trials: it is asked for after they were made, and kept with theirs.
+    /// The result may depend on the trials: it is requested after them, and stored with their answers.
     fn trace(&self, _trials: Trials<'_>) -> Trace {
         Trace::Lasting
     }
 
-    /// Caches follow a change of `subset` by `feature`.
+    /// Updates the caches for a change of `subset` by `feature`.
     fn apply(&mut self, _change: SubsetChange, _subset: &[Feature], _feature: Feature) -> Result<()> {
         Ok(())
     }
 
-    /// Caches are those of `subset` from now on, whatever the subset was.
+    /// Rebuilds the caches for `subset`, whatever the subset was before.
     fn reset(&mut self, _subset: &[Feature]) -> Result<()> {
         Ok(())
     }
 
-    /// The standard error of the current score as a mean over rows, where it is one.
+    /// The standard error of the current score; `None` unless the score is a mean over rows.
     fn standard_error(&mut self, _subset: &[Feature]) -> Result<Option<f64>> {
         Ok(None)
     }
 
-    /// The λ of each output at which the current score is reached, where outputs do not share one.
+    /// The λ of each output at the current score; `None` if outputs share one.
     fn lambdas(&mut self, _subset: &[Feature]) -> Result<Option<Vec<f64>>> {
         Ok(None)
     }
 
-    /// What bounds the scores of all subsets of some columns by the squares that their fits leave over, for criteria of
-    /// which larger squares give larger scores.
+    /// Bounds the scores of all subsets of `columns` by their squared residuals. For criteria whose scores grow with
+    /// the squares.
     fn squares(&mut self, _columns: &[Feature]) -> Result<Option<SquaresBound>> {
         Ok(None)
     }
 
-    /// A copy that changes do not carry over to the evaluator, with caches of the current subset; `None` where a reset costs no
-    /// more than a copy.
+    /// A copy with the caches of the current subset, which can change independently. `None` if a reset costs no more
+    /// than a copy.
     ///
-    /// `candidates` are the columns that are expected to be added to it, in this order: caches of others may be left out.
-    /// Without any, the copy is asked for its score alone. Every other question is answered all the same.
+    /// `candidates` are the columns that will probably be added to the copy, in this order; caches of others may be
+    /// left out. Without candidates, the caller asks the copy only for its score. The copy must still answer every
+    /// other question.
     fn fork(&mut self, _subset: &[Feature], _candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
         Ok(None)
     }
 
-    /// A lower bound of the scores of the current subset with one to `most` of the columns `later`; −∞ when nothing is
-    /// known.
+    /// A lower bound of the scores of the current subset with one to `most` of the columns `later`; −∞ if unknown.
     fn bound(&mut self, _subset: &[Feature], _later: &[Feature], _most: usize) -> Result<f64> {
         Ok(f64::NEG_INFINITY)
     }
 }
 
-/// The best of trials, refusing scores that are not numbers, which would silently lose every comparison.
+/// The best of several trials. Refuses NaN scores, which would lose every comparison silently.
 pub(crate) fn winner(change: SubsetChange, candidates: &[Feature], scores: &[Score]) -> Result<Option<Winner>> {
     let done = if change == SubsetChange::Addition { "added" } else { "removed" };
     match candidates.iter().zip(scores).find(|(_, score)| score.loss.is_nan()) {
@@ -161,10 +167,10 @@ pub(crate) fn winner(change: SubsetChange, candidates: &[Feature], scores: &[Sco
     }
 }
 
-/// The score of a subset with several columns added together, which leaves the evaluator at the subset.
+/// Scores a subset with several columns added together; the evaluator stays at `subset`.
 ///
 /// # Errors
-/// [`Error::Numerical`](crate::Error::Numerical).
+/// Returns [`Error::Numerical`](crate::Error::Numerical).
 pub fn score_with(evaluator: &mut dyn Evaluator, subset: &[Feature], more: &[Feature]) -> Result<Score> {
     if let Some(mut fork) = evaluator.fork(subset, &[])? {
         let mut all = subset.to_vec();
@@ -181,34 +187,34 @@ pub fn score_with(evaluator: &mut dyn Evaluator, subset: &[Feature], more: &[Fea
     Ok(score)
 }
 
-/// Columns and targets of which the least squares fits bound scores from below.
+/// Columns and targets whose least squares fits bound scores from below.
 pub struct SquaresBound {
-    /// The columns, in the order in which they were asked for, and the targets: scaled by the roots of weights, and centered
-    /// where there is an intercept.
+    /// The columns in the requested order, scaled by the square roots of the weights, and centered if there is an
+    /// intercept.
     pub columns: Vec<Vec<f64>>,
-    /// Of each output.
+    /// The targets of each output, scaled and centered like the columns.
     pub targets: Vec<Vec<f64>>,
-    /// Which rows are held out together, of a criterion that counts the squares of rows held out.
+    /// The rows that are held out together, for a criterion that counts squares of held-out rows.
     pub held_out: Option<RowsHeldOut>,
-    /// What a score is not below.
+    /// Lower bound of a score, given the squares.
     pub score: ScoreOfSquares,
 }
 
-/// A lower bound of the scores of subsets by what they leave over at least, their size, and what no eigenvalue of their XᵀX
-/// is below. It grows with the squares.
+/// Lower bound of the scores of subsets, which grows with the squares. Arguments: least squared residuals, size, and a
+/// lower bound of the eigenvalues of XᵀX.
 pub type ScoreOfSquares = Box<dyn Fn(f64, usize, f64) -> f64 + Send + Sync>;
 
-/// Rows that are held out in parts, each predicted by the ridge fit of all others.
+/// Rows held out in parts; each part is predicted by the ridge fit of all others.
 pub struct RowsHeldOut {
     /// The part of each row, counted from 0.
     pub parts: Vec<u32>,
-    /// The direction of the intercept among the rows, of length 1, where there is one.
+    /// The unit vector of the intercept over the rows, if there is an intercept.
     pub unit: Option<Vec<f64>>,
     /// The largest λ.
     pub lambda: f64,
 }
 
-/// The evaluator of a criterion on a design, which a [`Plan`](crate::Plan) starts.
+/// An evaluator of a criterion on a design, with its engine; a [`Plan`](crate::Plan) starts it.
 pub struct Shortcut<'d> {
     pub(crate) engine: Engine,
     pub(crate) evaluator: Box<dyn Evaluator + 'd>,
@@ -216,55 +222,55 @@ pub struct Shortcut<'d> {
     pub(crate) geometry: Option<Box<dyn Fn() -> Box<dyn Geometry> + Send>>,
 }
 
-/// How scores are computed, as `selection.json` says it.
+/// The method that computes scores, as `selection.json` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Engine {
-    /// Its identifier.
+    /// The identifier of the engine.
     pub name: &'static str,
-    /// The identifier of the approximation, for criteria that can make one.
+    /// The identifier of the approximation, for criteria that can approximate.
     pub approximation: Option<&'static str>,
-    /// What the lower bounds of its evaluator rest on, in a word; `None` where it has none.
+    /// The source of the evaluator's lower bounds, in a word; `None` without bounds.
     pub bound: Option<&'static str>,
 }
 
 impl<'d> Shortcut<'d> {
-    /// An evaluator at the empty subset, under the identifier of its engine.
+    /// Wraps an evaluator at the empty subset, under the identifier of its engine.
     pub fn new(engine: &'static str, evaluator: impl Evaluator + 'd) -> Self {
         Shortcut::of(engine, Box::new(evaluator))
     }
 
-    /// Every trial by the definition of a criterion.
+    /// Evaluates every trial by the criterion's definition.
     pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
         Shortcut::new(definition_engine(criterion.folds(design)), ByDefinition { criterion, design })
     }
 
-    /// The same of an evaluator in a box.
+    /// Like [`Shortcut::new`], but for a boxed evaluator.
     pub fn of(engine: &'static str, evaluator: Box<dyn Evaluator + 'd>) -> Self {
         let engine = Engine { name: engine, approximation: None, bound: None };
         Shortcut { engine, evaluator, recorder: Recorder::default(), geometry: None }
     }
 
-    /// The same, of an evaluator that records on `recorder` what rounding asks of its trials, those of forks among them.
+    /// Sets the recorder on which the evaluator and its forks note their [`Diagnostics`](crate::Diagnostics).
     #[must_use]
     pub fn recording(self, recorder: Recorder) -> Self {
         Shortcut { recorder, ..self }
     }
 
-    /// The same, of an evaluator with lower bounds, and what these rest on in a word.
+    /// Names the source of the evaluator's lower bounds, in a word.
     #[must_use]
     pub fn bounded_by(mut self, bound: &'static str) -> Self {
         self.engine.bound = Some(bound);
         self
     }
 
-    /// The same, of a criterion that can make an approximation.
+    /// Names the approximation of a criterion that can approximate.
     #[must_use]
     pub fn approximation(mut self, approximation: &'static str) -> Self {
         self.engine.approximation = Some(approximation);
         self
     }
 
-    /// The same with the geometry that the evaluator stands on; [`Criterion::geometry`](crate::Criterion::geometry) is not asked then.
+    /// Sets the geometry that the evaluator uses, instead of [`Criterion::geometry`](crate::Criterion::geometry).
     #[must_use]
     pub fn geometry(mut self, geometry: impl Fn() -> Box<dyn Geometry> + Send + 'static) -> Self {
         self.geometry = Some(Box::new(geometry));

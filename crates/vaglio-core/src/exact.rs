@@ -1,9 +1,8 @@
-//! Numbers in files that are read back to the last bit, also where they are not finite; for fields of one number with
-//! `#[serde(with)]`.
+//! Exact serialization of numbers, finite or not, to the last bit; used as `#[serde(with)]` on fields.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A number that is read back to the last bit, also where it is not finite.
+/// A number that is read back to the last bit, also if it is not finite.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Exact(pub f64);
 
@@ -35,18 +34,18 @@ impl<'de> Deserialize<'de> for Exact {
     }
 }
 
-/// Writes a number that is read back to the last bit, also where it is not finite.
+/// Writes a number so that it is read back to the last bit, also if it is not finite.
 ///
 /// # Errors
-/// Those of the serializer.
+/// Returns an error of the serializer.
 pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     Exact(*number).serialize(serializer)
 }
 
-/// Reads such a number.
+/// Reads a number that [`serialize`] wrote.
 ///
 /// # Errors
-/// Those of the deserializer.
+/// Returns an error of the deserializer.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Exact::deserialize(deserializer).map(|Exact(number)| number)
 }

@@ -1,12 +1,12 @@
-//! Expressions over columns for what fitted parts compute, so that other languages can compute it.
+//! Expressions over columns that describe fitted parts, so that other languages can compute them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A value made of the cells of one row.
+/// A value computed from the cells of one row.
 ///
-/// A cell that is missing makes every value missing that it has a part in, but for [`Expression::Filled`],
-/// [`Expression::Level`] and [`Condition::Missing`]. A function outside of its domain is missing too.
+/// A missing cell makes every value that uses it missing, except in [`Expression::Filled`], [`Expression::Level`] and
+/// [`Condition::Missing`]. A function outside of its domain is missing too.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expression {
@@ -14,7 +14,7 @@ pub enum Expression {
     Column(String),
     /// A number; NaN is a missing one.
     Number(f64),
-    /// A text, in [`Expression::Filled`] alone.
+    /// A text; only in [`Expression::Filled`].
     Text(String),
     /// The sum of several values; 0 of none.
     Sum(Vec<Expression>),
@@ -24,28 +24,28 @@ pub enum Expression {
     Quotient(Box<[Expression; 2]>),
     /// A function of a value.
     Apply(Function, Box<Expression>),
-    /// The first where the condition holds, else the second; also where a value that is compared is missing.
+    /// The first if the condition holds, else the second. Also the second if a compared value is missing.
     If(Condition, Box<[Expression; 2]>),
-    /// The first, and the second where that is missing.
+    /// The first, or the second if the first is missing.
     Filled(Box<[Expression; 2]>),
     /// A number for each level of a value.
     Level(Box<LevelValues>),
-    /// A number of a date.
+    /// A number derived from a date.
     DatePart(DatePart, Box<Expression>),
-    /// Lines between points, x and y of each, of which x increases; beyond the first and the last their y.
+    /// Linear interpolation between points (x, y) with increasing x; constant beyond the first and the last point.
     Between(Vec<[f64; 2]>, Box<Expression>),
 }
 
 /// A number for each level of a value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LevelValues {
-    /// The value: text, or a number that is compared with levels that are its text.
+    /// The value: a text, or a number whose text is compared with the levels.
     pub of: Expression,
     /// Levels with their numbers, no level twice.
     pub levels: Vec<(String, f64)>,
-    /// The number where the value is missing; NaN for none.
+    /// The number for a missing value; NaN if that stays missing.
     pub missing: f64,
-    /// The number of all other levels; NaN for none.
+    /// The number for all other levels; NaN if they are missing.
     pub other: f64,
 }
 
@@ -67,7 +67,7 @@ pub enum Function {
     Cos,
     /// The hyperbolic tangent.
     Tanh,
-    /// The largest whole number that is not above x.
+    /// The largest integer not above x.
     Floor,
 }
 
@@ -140,33 +140,33 @@ impl Expression {
         Expression::Product(vec![self, other.into()])
     }
 
-    /// Divided by another value.
+    /// The quotient by another value.
     #[must_use]
     pub fn over(self, other: impl Into<Expression>) -> Self {
         Expression::Quotient(Box::new([self, other.into()]))
     }
 
-    /// A function of it.
+    /// A function of this value.
     #[must_use]
     pub fn apply(self, function: Function) -> Self {
         Expression::Apply(function, Box::new(self))
     }
 
-    /// One value where this is below a bound, else another.
+    /// One value if this is below a bound, else another.
     #[must_use]
     pub fn if_below(self, bound: f64, then: impl Into<Expression>, otherwise: impl Into<Expression>) -> Self {
         let condition = Condition::Below(Box::new([self, bound.into()]));
         Expression::If(condition, Box::new([then.into(), otherwise.into()]))
     }
 
-    /// One value where this is above a bound, else another.
+    /// One value if this is above a bound, else another.
     #[must_use]
     pub fn if_above(self, bound: f64, then: impl Into<Expression>, otherwise: impl Into<Expression>) -> Self {
         let condition = Condition::Below(Box::new([bound.into(), self]));
         Expression::If(condition, Box::new([then.into(), otherwise.into()]))
     }
 
-    /// The parts that it is made of directly.
+    /// The direct subexpressions.
     pub fn parts(&self) -> Vec<&Expression> {
         match self {
             Expression::Column(_) | Expression::Number(_) | Expression::Text(_) => Vec::new(),
@@ -179,10 +179,10 @@ impl Expression {
         }
     }
 
-    /// Replaces every direct part.
+    /// Replaces every direct subexpression.
     ///
     /// # Errors
-    /// Those of the replacement.
+    /// Returns the first error of `with`.
     pub fn try_map<E>(self, mut with: impl FnMut(Expression) -> Result<Expression, E>) -> Result<Self, E> {
         let pair = |with: &mut dyn FnMut(Expression) -> Result<Expression, E>, [a, b]: [Expression; 2]| {
             Ok(Box::new([with(a)?, with(b)?]))
@@ -209,7 +209,7 @@ impl Expression {
         })
     }
 
-    /// The columns that it reads, as often as it does.
+    /// The columns that the expression reads, with repetitions.
     pub fn columns(&self) -> Vec<&str> {
         match self {
             Expression::Column(name) => vec![name],

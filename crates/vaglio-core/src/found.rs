@@ -6,11 +6,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// Values that a part reports, by name; any that can be written.
+/// Values that a part reports, by name; any serializable values.
 ///
-/// `selection.json` has them under `found`, and the report shows numbers, lists, curves and tables of them. A list of numbers
-/// is a curve, a list of records (structs, or maps) a table with their keys as heads, everything else is shown as it is
-/// written. Names are in snake case. Numbers that are not finite are written as null.
+/// `selection.json` has them under `found`. The report shows numbers, lists, curves and tables of them. A list of
+/// numbers is a curve. A list of records (structs or maps) is a table with their keys as header. Everything else is
+/// shown as serialized. Names are in snake case. Numbers that are not finite become null.
 ///
 /// # Example
 /// ```
@@ -30,28 +30,29 @@ use std::fmt;
 pub struct Found(Vec<(&'static str, Box<dyn Erased + Send>)>);
 
 impl Found {
-    /// One value by its name.
+    /// Creates a set with one named value.
     pub fn of(name: &'static str, value: impl Serialize + Send + 'static) -> Self {
         Found::default().and(name, value)
     }
 
-    /// Adds a value; replaces one of the same name.
+    /// Adds a value; replaces an earlier one of the same name.
     #[must_use]
     pub fn and(mut self, name: &'static str, value: impl Serialize + Send + 'static) -> Self {
         self.put(name, Box::new(value));
         self
     }
 
-    /// Adds a value in a box.
+    /// Adds a boxed value; replaces an earlier one of the same name.
     pub fn put(&mut self, name: &'static str, value: Box<dyn Erased + Send>) {
         self.0.retain(|(other, _)| *other != name);
         self.0.push((name, value));
     }
 
-    /// The values as files have them.
+    /// The values as JSON.
     ///
     /// # Errors
-    /// [`Error::Setting`] with the name of a value that cannot be written, such as a map whose keys are no text.
+    /// Returns [`Error::Setting`] with the name of a value that cannot be serialized, such as a map whose keys are not
+    /// text.
     pub fn written(&self) -> Result<Figures> {
         let written = |(name, value): &(&'static str, Box<dyn Erased + Send>)| match serde_json::to_value(value) {
             Ok(value) => Ok(((*name).to_owned(), value)),

@@ -2,18 +2,18 @@
 
 use crate::{Design, Feature, Result};
 
-/// Relevance and Gram matrix of the columns, one column of it at a time.
+/// Relevance and Gram matrix of the columns, read one column at a time.
 ///
-/// A least-angle path over it is the path of min_α ½ αᵀQα − cᵀα + λ‖α‖₁ as λ falls, with α ≥ 0 where the geometry is
-/// [`Signs::NonNegative`].
+/// As λ falls, a least-angle path follows the minimizer of ½ αᵀQα − cᵀα + λ‖α‖₁. With [`Signs::NonNegative`] it keeps α
+/// ≥ 0.
 pub trait Geometry: Send {
-    /// c_i of every column of the design, in order, with the first output; 0 for a column that takes no part.
+    /// Relevance c_i of every column of the design, in order, for the first output. 0 for a column that takes no part.
     ///
     /// # Errors
     /// [`crate::Error::Numerical`].
     fn relevance(&mut self) -> Result<Vec<f64>>;
 
-    /// c_io of every column for each output o; one list where all targets are one, as in a kernel of them.
+    /// Relevance c_io of every column for each output o. One list if all targets are treated as one, as in a kernel.
     ///
     /// # Errors
     /// [`crate::Error::Numerical`].
@@ -21,22 +21,22 @@ pub trait Geometry: Send {
         Ok(vec![self.relevance()?])
     }
 
-    /// Q_ij of column `feature` with every column j, in order; Q_ii is 1 in a normalized geometry.
+    /// Gram entries Q_ij of column `feature` with every column j, in order; Q_ii is 1 in a normalized geometry.
     ///
     /// # Errors
     /// [`crate::Error::Numerical`].
     fn gram(&mut self, feature: Feature) -> Result<Vec<f64>>;
 
-    /// The signs that coefficients may have.
+    /// The allowed signs of coefficients.
     fn signs(&self) -> Signs;
 
-    /// Whether it is the correlation of the columns, so that coefficients are those of a linear model.
+    /// Whether Q is the correlation of the columns, so that the coefficients form a linear model.
     fn is_linear(&self) -> bool {
         false
     }
 
-    /// The coefficients at which a criterion's score of a subset is reached, in its order, where the score is such a
-    /// minimum.
+    /// The coefficients at the minimum that defines a criterion's score of a subset, in its order. `None` if the score
+    /// is no such minimum.
     ///
     /// # Errors
     /// [`crate::Error::Numerical`].
@@ -48,16 +48,17 @@ pub trait Geometry: Send {
 /// Signs of the coefficients of a least-angle path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signs {
-    /// Either.
+    /// Any sign.
     Any,
-    /// None is negative.
+    /// No negative coefficients.
     NonNegative,
 }
 
-/// Correlation of columns that have mean 0 and norm 1, with row weights, and of the targets, each scaled likewise.
+/// Correlations of the columns, and of columns with targets, under the row weights. Each is scaled to mean 0 and norm
+/// 1.
 #[derive(Debug)]
 pub struct Correlation {
-    /// √r_j (x_ij − mean)/norm of each column; empty for a constant one.
+    /// Entries √r_j (x_ij − mean)/norm of each column; empty for a constant one.
     columns: Vec<Vec<f64>>,
     targets: Vec<Vec<f64>>,
 }
@@ -66,7 +67,7 @@ impl Correlation {
     /// Standardizes the columns of a design and each output. Memory O(rows · columns).
     ///
     /// # Errors
-    /// None: a geometry may have some.
+    /// Never fails; a constructor of a geometry may.
     pub fn new(design: &Design) -> Result<Self> {
         let unit = |values: &[f64]| standardized(values, design.weights());
         let columns = design.columns().copied().iter().map(|column| unit(&column.values())).collect();
@@ -102,9 +103,10 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
-/// √r_j (x_j − mean)/norm of a column with row weights r, all 1 when absent: the inner product of two is their correlation.
+/// Standardizes a column with row weights r (1 when absent) to √r_j (x_j − mean)/norm. Inner products are then
+/// correlations.
 ///
-/// Nothing for a constant column, so that its correlation with any is 0. No square or sum over- or underflows. Cost O(m).
+/// Empty for a constant column, so that its correlation with any is 0. No square or sum over- or underflows. Cost O(m).
 pub fn standardized(values: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
     let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
     let Some(&first) = values.first() else { return Vec::new() };
@@ -122,7 +124,8 @@ pub fn standardized(values: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
     scaled
 }
 
-/// The power of two nearest below the largest absolute value: dividing by it is exact, and then no square overflows.
+/// The largest power of two not above the largest absolute value. Dividing by it is exact and keeps squares from
+/// overflowing.
 pub fn magnitude<'v>(values: impl IntoIterator<Item = &'v f64>) -> f64 {
     let largest = values.into_iter().fold(f64::MIN_POSITIVE, |most, v| most.max(v.abs()));
     largest.min(f64::MAX / 2.0).log2().floor().exp2()

@@ -1,11 +1,12 @@
-//! Intervals of means whose observations are skewed.
+//! Confidence intervals of means of skewed observations.
 //!
-//! Squared errors have a long tail to one side, so that a mean of them lies below the truth more often than above, and its
-//! standard error, which comes from the same observations, is small when the mean is. With t = (x̄ − θ)/s, the skewness g and n
-//! observations, t + g·t²/(3√n) + g²·t³/(27n) + g/(6√n) is nearly symmetric, and a cubic that rises everywhere; its inverse
-//! brings the quantiles back. These are of Student's distribution with ν = 2n/(κ − 1) degrees of freedom, as a variance has
-//! that is estimated from observations of kurtosis κ. Of few observations the fourth moment comes out too small, so κ is at
-//! least that of a gamma distribution of the same skewness, 3 + 1.5·g².
+//! Squared errors have a long tail to one side. A mean of them is therefore more often below the truth than above. Its
+//! standard error comes from the same observations and is small when the mean is.
+//!
+//! With t = (x̄ − θ)/s, skewness g and n observations, t + g·t²/(3√n) + g²·t³/(27n) + g/(6√n) is nearly symmetric. It
+//! is an increasing cubic; its inverse transforms the quantiles back. The quantiles are Student's, with ν = 2n/(κ − 1)
+//! degrees of freedom, like a variance estimated from observations of kurtosis κ. Few observations underestimate the
+//! fourth moment. So κ is at least that of a gamma distribution of the same skewness, 3 + 1.5·g².
 //!
 //! # Reference
 //! P. Hall, *On the removal of skewness by transformation*, Journal of the Royal Statistical Society B 54 (1992).
@@ -14,29 +15,29 @@ use crate::power_of_two::times_power;
 use crate::quantile::student_quantile;
 use crate::scaled::far_exponent;
 
-/// Whether an interval of a mean with this standard error has a width; it has none where all observations are alike.
+/// Whether an interval of a mean with this standard error has a width. It has none if all observations are equal.
 pub fn has_width(mean: f64, error: f64) -> bool {
     error > 1e-9 * mean.abs()
 }
 
-/// The distribution of the observations of a mean.
+/// Shape of the distribution of the observations behind a mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StandardizedMoments {
-    /// How many observations.
+    /// Number of observations.
     pub count: usize,
-    /// The third moment about the mean over the third power of the standard deviation.
+    /// Third central moment over the cube of the standard deviation.
     pub skewness: f64,
-    /// The fourth moment about the mean over the square of the variance; 3 of the normal distribution.
+    /// Fourth central moment over the squared variance; 3 for a normal distribution.
     pub kurtosis: f64,
 }
 
 impl StandardizedMoments {
-    /// Moments of so many normal observations.
+    /// Moments of `count` normal observations.
     pub fn normal(count: usize) -> Self {
         StandardizedMoments { count, skewness: 0.0, kurtosis: 3.0 }
     }
 
-    /// Moments of deviations from their mean, in any unit; normal if these are all 0 or not finite.
+    /// Computes the moments from deviations from the mean, in any unit. Normal if these are all 0 or not finite.
     pub fn of(deviations: impl Iterator<Item = f64> + Clone) -> Self {
         let unit = -far_exponent(deviations.clone().map(f64::abs).fold(0.0, f64::max));
         let deviations = deviations.map(|d| times_power(d, unit));
@@ -50,20 +51,20 @@ impl StandardizedMoments {
         }
     }
 
-    /// Degrees of freedom of the variance; fewer than one would have no quantile.
+    /// Degrees of freedom of the variance, at least 1 so that quantiles exist.
     fn freedom(&self) -> f64 {
         let StandardizedMoments { count, skewness, kurtosis } = *self;
         let kurtosis = kurtosis.max(3.0 + 1.5 * skewness * skewness);
         (2.0 * count as f64 / (kurtosis - 1.0)).min(count as f64 - 1.0).max(1.0)
     }
 
-    /// The interval that is to hold the truth with the probability `level`, of a mean with its standard error.
+    /// The confidence interval at `level` of a mean with its standard error.
     pub fn interval(&self, mean: f64, error: f64, level: f64) -> [f64; 2] {
         let t = student_quantile(self.freedom(), level);
         [mean - self.skewed(t) * error, mean - self.skewed(-t) * error]
     }
 
-    /// The t whose transformed value is `y`.
+    /// Inverts the transformation: the t that maps to `y`.
     fn skewed(&self, y: f64) -> f64 {
         let root = (self.count as f64).sqrt();
         let a = self.skewness / (3.0 * root);

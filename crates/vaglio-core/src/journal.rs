@@ -1,9 +1,10 @@
-//! Finished work that a later run of the same configuration need not do again.
+//! Journal of finished work, so that a later run of the same configuration need not repeat it.
 //!
-//! The journal of a search keeps the answers that took long (`AnswerLog`). A later run gets them again while it makes the changes of the
-//! subset for real, so that caches are what they were. Trials whose answers are kept leave no lasting trace (`Evaluator::trace`); others are
-//! made again, which also compares. Above searches, what is repeated is kept as pieces (`Journal::once`). What is kept must not depend on
-//! threads: a key that comes out otherwise than it is there ends the run.
+//! A search journals the answers that took long (`AnswerLog`). A later run reads them back, but applies the changes of
+//! the subset for real, so that caches are as they were. Trials with journalled answers leave no lasting trace
+//! (`Evaluator::trace`). Others run again, which also checks them. Work above searches is journalled as pieces
+//! (`Journal::once`). Journalled values must not depend on threads: if a key differs from the journalled one, the run
+//! ends.
 
 use crate::{ProcessGroup, Result};
 use serde::Serialize;
@@ -12,45 +13,45 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The process that does a piece of work, where several share the work of a run.
+/// The process that does a piece of work, if several share the work of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum JournalOwner {
-    /// Whoever needs it.
+    /// Any process that needs the piece.
     #[default]
     Anyone,
-    /// This process, which keeps it whatever it took.
+    /// This process; it keeps the piece however short the work was.
     Own,
-    /// Another process: this one goes on without it.
+    /// Another process; this one continues without the piece.
     Others,
 }
 
-/// A store of pieces of finished work, each under a key of its own.
+/// A store of pieces of finished work, each under its own key.
 pub trait JournalStore: Send + Sync {
     /// The piece that an earlier run of the same configuration kept under this key.
     fn recall(&self, key: &str) -> Option<String>;
 
-    /// Keeps one whole piece of work, which is one line of JSON.
+    /// Stores one complete piece of work, as one line of JSON.
     fn keep(&self, key: &str, value: &str);
 
-    /// Who does the piece of this key, which is not there yet.
+    /// The owner of a piece that is not stored yet.
     fn owner(&self, _key: &str) -> JournalOwner {
         JournalOwner::Anyone
     }
 
-    /// Whether pieces are kept that took no time at all, as tests want it.
+    /// Whether to store pieces however short their work was, as tests need.
     fn keeps_all(&self) -> bool {
         false
     }
 
-    /// The processes that make the search on all rows together, where there are several.
+    /// The processes that search all rows together, if there are several.
     fn process_group(&self) -> Option<Arc<dyn ProcessGroup>> {
         None
     }
 }
 
-/// A part of what a [`JournalStore`] keeps: keys below a path. The default keeps nothing and knows nothing.
+/// A view of a [`JournalStore`]: its keys below a path. The default stores nothing and recalls nothing.
 ///
-/// What is kept must follow from the configuration and the data alone, and reading it back must give the same bits.
+/// Stored values must follow from the configuration and the data alone, and must be read back to the same bits.
 #[derive(Clone, Default)]
 pub struct Journal(Option<Below>);
 
@@ -62,19 +63,19 @@ struct Below {
     is_top: bool,
 }
 
-/// Work that takes less is done again rather than kept.
+/// Shortest work that is stored; shorter work is repeated.
 const LEAST: Duration = Duration::from_millis(5);
-/// Shortest work that is kept inside of a piece: early in a run, and late in a run.
+/// Shortest work that is stored inside a piece: early in a run, and late in a run.
 const LEAST_INSIDE: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(50)];
-/// Inside of a piece, work that takes less than this share of the run so far is done again: some 20 000 lines while a run
-/// grows threefold.
+/// Divisor of the run's duration so far: work inside a piece must take at least that share to be stored. This gives
+/// some 20 000 lines while a run grows threefold.
 const LEAST_SHARE: u32 = 20_000;
-/// Inside of a piece, work that takes less for each byte of what it made is done again: the journal grows by a megabyte a
-/// second and thread at most.
+/// Shortest work per byte of its result that is stored inside a piece. It limits growth to a megabyte a second and
+/// thread.
 const LEAST_OF_BYTE: Duration = Duration::from_micros(1);
 
 impl Below {
-    /// Work that takes less is not worth a line.
+    /// Shortest work that is worth a line.
     fn least(&self) -> Duration {
         let [young, long] = LEAST_INSIDE;
         if self.is_top { LEAST } else { (self.begun.elapsed() / LEAST_SHARE).clamp(young, long) }
@@ -82,57 +83,57 @@ impl Below {
 }
 
 impl Journal {
-    /// All that a keeper keeps.
+    /// The whole of a store.
     pub fn new(keeper: Arc<dyn JournalStore>) -> Self {
         Journal(Some(Below { keeper, path: String::new(), begun: Instant::now(), is_top: true }))
     }
 
-    /// The part below a name.
+    /// The part of the journal below a name.
     #[must_use]
     pub fn under(&self, part: impl fmt::Display) -> Self {
         Journal(self.0.as_ref().map(|below| Below { path: format!("{}{part}/", below.path), ..below.clone() }))
     }
 
-    /// The part inside of a piece of that name, which is kept itself once it is whole: only what takes long is kept.
+    /// The part inside a piece of that name. Only long work is stored there, since the complete piece is stored itself.
     #[must_use]
     pub fn within(&self, piece: impl fmt::Display) -> Self {
         let Journal(inside) = self.under(piece);
         Journal(inside.map(|below| Below { is_top: false, ..below }))
     }
 
-    /// The processes that make the search on all rows together, where this is all that is kept.
+    /// The processes that search all rows together, if this view is the whole store.
     pub fn process_group(&self) -> Option<Arc<dyn ProcessGroup>> {
         let all = self.0.as_ref().filter(|below| below.is_top && below.path.is_empty());
         all.and_then(|below| below.keeper.process_group())
     }
 
-    /// The prefix of keys.
+    /// The prefix of the keys.
     pub(crate) fn path(&self) -> &str {
         self.0.as_ref().map_or("", |below| &below.path)
     }
 
-    /// Whether anything is kept.
+    /// Whether there is a store.
     pub fn is_kept(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Whether this is no part of a piece.
+    /// Whether this view is outside of any piece.
     pub fn is_top(&self) -> bool {
         self.0.as_ref().is_some_and(|below| below.is_top)
     }
 
-    /// The value that an earlier run kept under this key; `None` if it has another form.
+    /// The value that an earlier run stored under this key; `None` if it has another form.
     pub fn recall<T: DeserializeOwned>(&self, key: impl fmt::Display) -> Option<T> {
         let below = self.0.as_ref()?;
         serde_json::from_str(&below.keeper.recall(&format!("{}{key}", below.path))?).ok()
     }
 
-    /// Keeps a piece, whatever it took.
+    /// Stores a piece however short its work was.
     pub fn keep<T: Serialize + ?Sized>(&self, key: impl fmt::Display, piece: &T) {
         self.keep_if(key, piece, |_, _| true);
     }
 
-    /// Keeps a piece whose work was begun then, unless doing it again costs less than its bytes.
+    /// Stores a piece whose work began at `begun`, unless repeating it is cheaper than its bytes.
     pub fn keep_of<T: Serialize + ?Sized>(&self, begun: Instant, key: impl fmt::Display, piece: &T) {
         let took = begun.elapsed();
         self.keep_if(key, piece, |below, bytes| {
@@ -141,7 +142,7 @@ impl Journal {
         });
     }
 
-    /// Keeps a piece whose work was begun then, where it is worth a line and its bytes.
+    /// Stores a piece whose work began at `begun`, if it is worth a line and its bytes.
     pub fn keep_worth<T: Serialize + ?Sized>(&self, begun: Instant, key: impl fmt::Display, piece: &T) {
         if self.is_worth(begun, 1) {
             self.keep_of(begun, key, piece);
@@ -155,7 +156,7 @@ impl Journal {
         is_worth: impl FnOnce(&Below, usize) -> bool,
     ) {
         let Some(below) = &self.0 else { return };
-        // What cannot be written is done again.
+        // A piece that cannot be serialized is computed again.
         if let Ok(value) = serde_json::to_string(piece)
             && is_worth(below, value.len())
         {
@@ -163,23 +164,24 @@ impl Journal {
         }
     }
 
-    /// Whether work that was begun then is worth `lines`, in multiples of a short one.
+    /// Whether work begun at `begun` is worth `lines`, in multiples of a short line.
     pub fn is_worth(&self, begun: Instant, lines: usize) -> bool {
         let least =
             |below: &Below| below.least().max(Duration::from_micros(5) * u32::try_from(lines).unwrap_or(u32::MAX));
         self.0.as_ref().is_some_and(|below| below.keeper.keeps_all() || begun.elapsed() >= least(below))
     }
 
-    /// Who does a piece that is not there yet; what is inside of a piece is of whoever does that.
+    /// The owner of a piece that is not stored yet. Work inside a piece belongs to the owner of the piece.
     fn owner(&self, key: &impl fmt::Display) -> JournalOwner {
         let shared = self.0.as_ref().filter(|below| below.is_top);
         shared.map_or(JournalOwner::Anyone, |below| below.keeper.owner(&format!("{}{key}", below.path)))
     }
 
-    /// Recalls a piece, or does the work and keeps what comes of it; `None` is work that was stopped, or is another process's.
+    /// Recalls a piece, or does the work and stores its result. `None` if the work was stopped or belongs to another
+    /// process.
     ///
     /// # Errors
-    /// Those of the work.
+    /// Returns an error of `work`.
     pub fn once<T: Serialize + DeserializeOwned>(
         &self,
         key: impl fmt::Display,

@@ -1,34 +1,34 @@
-//! Weights, groups, series and times of the rows.
+//! Weights, groups, folds, series and times of the rows.
 
 use std::sync::Arc;
 
-/// Weights, groups, folds, series and times of the rows of a problem or design, as far as given.
+/// Labels of the rows of a problem or design: weights, groups, folds, series and times, as far as given.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RowLabels {
     /// Weights, all positive.
     pub weights: Option<Arc<[f64]>>,
-    /// Rows of one number stay in one fold.
+    /// Group of each row; rows of one group stay in one fold.
     pub groups: Option<Arc<[u32]>>,
-    /// The fold that the user gave.
+    /// Fold of each row, if the user gave one.
     pub assignment: Option<Arc<[u32]>>,
-    /// The series that it belongs to; the rows of one stand together, in the order of time.
+    /// Series of each row. Rows of one series are contiguous and in the order of time.
     pub series: Option<Arc<[u32]>>,
-    /// The place of its time among all times, from 0.
+    /// Rank of each row's time among all times, from 0.
     pub time: Option<Arc<[u32]>>,
-    /// The place of the time at which its targets are known, where that is later than its own.
+    /// Rank of the time at which each row's targets are known, if later than its own time.
     pub known: Option<Arc<[u32]>>,
 }
 
-/// The weights of so many rows over their mean, so that they add up to `rows`.
+/// Divides weights by their mean, so that they add up to `rows`.
 pub fn relative_weights(weights: &[f64], rows: f64) -> Vec<f64> {
-    // Over the largest first, whose sum does not overflow.
+    // Divides by the largest first, so that the sum does not overflow.
     let largest = weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let total: f64 = weights.iter().map(|weight| weight / largest).sum();
     weights.iter().map(|weight| weight / largest * (rows / total)).collect()
 }
 
 impl RowLabels {
-    /// The labels of the rows `rows`, in that order.
+    /// Selects the labels of the rows `rows`, in that order.
     pub fn select(&self, rows: &[usize]) -> Self {
         fn taken<T: Copy>(all: &Option<Arc<[T]>>, rows: &[usize]) -> Option<Arc<[T]>> {
             all.as_ref().map(|all| rows.iter().map(|&row| all[row]).collect())

@@ -1,20 +1,20 @@
-//! The penalty between the values of a grid, by Brent's method.
+//! Refinement of the penalty between the values of a grid, by Brent's method.
 
 use crate::brent::minimize;
 use crate::{Result, Score};
 
-/// Width in log λ at which a search ends: the loss is flat about its minimum, so its error is the square of this.
+/// Width in log λ at which a search ends. The loss is flat at its minimum, so its error is of the order of the square.
 const WIDTH: f64 = 1e-6;
-/// Evaluations that are enough for any interval.
+/// Largest number of evaluations, enough for any interval.
 const MOST: usize = 60;
 
-/// The lowest loss over `lambdas` (increasing), and over those between the best of them and its neighbours; the smallest
-/// λ among equals.
+/// The lowest loss over the increasing grid `lambdas`, refined between the best λ and its neighbours. The smallest λ
+/// wins ties.
 ///
 /// The grid finds the valley and Brent's method its bottom, in log λ. Every evaluation is traced.
 ///
 /// # Errors
-/// Those of `loss`.
+/// Returns an error of `loss`.
 ///
 /// # Reference
 /// R. P. Brent, *Algorithms for minimization without derivatives*, Prentice-Hall 1973, chapter 5.

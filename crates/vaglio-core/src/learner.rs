@@ -1,4 +1,4 @@
-//! Learners: what gives a subset its meaning.
+//! Learners: how a model is trained on a subset.
 
 use crate::{Coefficients, Design, Error, Feature, Found, Model, Problem, Readout, Result, registered};
 use std::fmt::Debug;
@@ -6,7 +6,7 @@ use std::fmt::Debug;
 /// A way to train a model on some columns; its fields are its settings.
 ///
 /// # Example
-/// A learner has to say what it is: this one does not compile.
+/// A learner must declare its form; this one does not compile.
 /// ```compile_fail,E0046
 /// /// Nothing at all.
 /// #[vaglio_core::part(Learner, "nothing")]
@@ -15,10 +15,10 @@ use std::fmt::Debug;
 /// impl vaglio_core::Learner for Nothing {}
 /// ```
 pub trait Learner: registered::Learner + Debug + Send + Sync {
-    /// The form of the learner: a ridge readout of features, with every shortcut, or refitted.
+    /// The form of the learner: a ridge readout of features, with closed-form shortcuts, or a refit.
     fn form(&self) -> Form<'_>;
 
-    /// Whether the learner takes rows to be in an order of time, so that folds are contiguous.
+    /// Whether the learner takes rows to be in the order of time; folds are then contiguous.
     fn needs_order(&self) -> bool {
         false
     }
@@ -42,13 +42,13 @@ pub trait Learner: registered::Learner + Debug + Send + Sync {
         Ok(())
     }
 
-    /// Trains on all rows and the features `subset`: the definition of every model, slow and obviously right.
+    /// Trains on all rows and the features `subset`: the slow definition of every model.
     ///
-    /// `lambda` is the penalty that the criterion chose for this subset; with `None` the learner chooses, as
-    /// [`Design::train`] says. It means nothing to a learner that is refitted.
+    /// `lambda` is the penalty that the criterion chose for this subset. With `None` the learner chooses, as
+    /// [`Design::train`] documents. A learner that is refitted ignores it.
     ///
     /// # Errors
-    /// A setting out of range, or a system that cannot be solved.
+    /// Returns an error for a setting out of range, or a system that cannot be solved.
     fn fit(&self, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
         match self.form() {
             Form::Linear(form) => form.design(problem)?.train(subset, lambda),
@@ -64,20 +64,20 @@ pub trait Learner: registered::Learner + Debug + Send + Sync {
 pub enum Form<'l> {
     /// A feature map, row weights and a ridge readout: criteria have closed forms for it.
     Linear(&'l dyn LinearForm),
-    /// Anything else: criteria train it anew for every subset and every row or fold held out.
+    /// Any other learner: criteria train it anew for every subset and every held-out row or fold.
     Refit(&'l dyn Refit),
 }
 
-/// A learner as it is trained, with nothing known of how.
+/// A learner with an opaque training procedure.
 pub trait Refit {
-    /// Trains on all rows of the problem and its columns `subset`, which are there.
+    /// Trains on all rows of the problem and its columns `subset`, which exist.
     ///
     /// # Errors
-    /// A setting out of range, or a problem that cannot be learned.
+    /// Returns an error for a setting out of range, or a problem that cannot be learned.
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model>;
 }
 
-/// A learner as a feature map, row weights and one ridge readout.
+/// A learner made of a feature map, row weights and one ridge readout.
 pub trait LinearForm {
     /// The ridge readout.
     ///
@@ -85,12 +85,12 @@ pub trait LinearForm {
     /// [`crate::Error::Setting`] for a penalty that is not positive.
     fn readout(&self) -> Result<Readout>;
 
-    /// The features that are searched, with the readout: the problem's own columns unless the learner maps them.
+    /// The searched features with the readout: the problem's own columns unless the learner maps them.
     ///
     /// Every random choice of a map follows from [`Problem::seed`], unless the learner has a seed of its own.
     ///
     /// # Errors
-    /// Those of the readout and of the map.
+    /// Returns an error of the readout or of the map.
     fn design(&self, problem: &Problem) -> Result<Design> {
         Ok(Design::identity(problem, self.readout()?))
     }
@@ -98,13 +98,13 @@ pub trait LinearForm {
 
 /// The fitted map of a learner, from the problem's columns to the features of a [`Design`].
 pub trait FeatureMap: Debug + Send + Sync {
-    /// The model of a readout of the features `subset`, holding no more of the map than these need.
+    /// The model of a readout of the features `subset`, with only the parts of the map that these need.
     ///
     /// # Errors
     /// [`crate::Error::Shape`] for a feature that the map does not make.
     fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model>;
 
-    /// Findings of the fit of the map, for people.
+    /// Findings of the fit of the map, for the report.
     fn found(&self) -> Found {
         Found::default()
     }
@@ -113,8 +113,8 @@ pub trait FeatureMap: Debug + Send + Sync {
 /// A readout after training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trained {
-    /// The penalty that it was trained with.
+    /// The penalty used in training.
     pub lambda: f64,
-    /// Features × outputs in the order of the subset.
+    /// Coefficients, features × outputs, in the order of the subset.
     pub coefficients: Coefficients,
 }

@@ -1,10 +1,10 @@
-//! How a criterion computes on a design: decided once, told by `vaglio plan` and followed by the run.
+//! Plans: how a criterion computes on a design, decided once; `vaglio plan` prints the plan and the run follows it.
 
 use crate::{Result, Shortcut};
 
-/// The engine of a search with its cost, and what starts it.
+/// The engine of a search with its cost, and a closure that starts it.
 pub struct Plan<'d> {
-    /// What the search uses and costs.
+    /// Engine and cost of the search.
     pub estimate: Estimate,
     has_engine: bool,
     start: Start<'d>,
@@ -13,29 +13,29 @@ pub struct Plan<'d> {
 type Start<'d> = Box<dyn FnOnce() -> Result<Option<Shortcut<'d>>> + 'd>;
 
 impl<'d> Plan<'d> {
-    /// Every trial by the criterion's definition.
+    /// Plans every trial by the criterion's definition.
     pub fn by_definition(estimate: Estimate) -> Self {
         Plan { estimate, has_engine: false, start: Box::new(|| Ok(None)) }
     }
 
-    /// Trials by an evaluator, which `start` makes under the engine of the estimate.
+    /// Plans trials by an evaluator; `start` creates it, under the engine of the estimate.
     pub fn by_engine(estimate: Estimate, start: impl FnOnce() -> Result<Shortcut<'d>> + 'd) -> Self {
         Plan { estimate, has_engine: true, start: Box::new(|| start().map(Some)) }
     }
 
-    /// A plan that is refused at its start where `check` fails.
+    /// Adds a check that runs before the start; the plan fails to start if `check` fails.
     #[must_use]
     pub fn checked_by(self, check: impl FnOnce() -> Result<()> + 'd) -> Self {
         let start = self.start;
         Plan { start: Box::new(|| check().and_then(|()| start())), ..self }
     }
 
-    /// Whether trials are made by an evaluator.
+    /// Whether an evaluator runs the trials.
     pub fn has_engine(&self) -> bool {
         self.has_engine
     }
 
-    /// The evaluator at the empty subset; `None` where every trial is made by the definition.
+    /// Starts the evaluator at the empty subset; `None` if every trial uses the definition.
     ///
     /// # Errors
     /// [`crate::Error::Numerical`] when the columns over- or underflow.
@@ -47,28 +47,28 @@ impl<'d> Plan<'d> {
 /// The engine that a criterion chooses, and its cost.
 #[derive(Debug, Clone)]
 pub struct Estimate {
-    /// Its identifier in `selection.json`.
+    /// The engine's identifier in `selection.json`.
     pub engine: &'static str,
-    /// Why it was chosen.
+    /// The reason for the choice.
     pub reason: String,
-    /// Floating-point operations of the search; NaN, as bytes are, where nothing is known.
+    /// Floating-point operations of the search; NaN if unknown.
     pub flops: f64,
-    /// Bytes beside the data.
+    /// Memory in bytes in addition to the data; NaN if unknown.
     pub bytes: f64,
 }
 
 impl Estimate {
-    /// Of work of which nothing is known.
+    /// An estimate of unknown cost.
     pub fn unknown(engine: &'static str, reason: impl Into<String>) -> Self {
         Estimate { engine, reason: reason.into(), flops: f64::NAN, bytes: f64::NAN }
     }
 
-    /// Whether anything is known of the work.
+    /// Whether flops or bytes are known.
     pub fn is_known(&self) -> bool {
         !(self.flops.is_nan() && self.bytes.is_nan())
     }
 
-    /// The same work so many times.
+    /// The estimate of `times` repetitions of the work.
     #[must_use]
     pub fn times(self, times: usize) -> Self {
         Estimate { flops: times as f64 * self.flops, bytes: times as f64 * self.bytes, ..self }

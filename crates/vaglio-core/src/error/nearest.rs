@@ -1,10 +1,9 @@
 //! The known name nearest to an unknown one.
 
-/// Names of more bytes are like no other.
+/// Longest name that is compared, in bytes.
 const LONGEST: usize = 256;
 
-/// The known name most like `name`, if one is like it at all: it begins with `name`, or a third of the letters are slips at
-/// most.
+/// The known name most like `name`, if one is similar: it begins with `name`, or at most a third of the letters differ.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     if name.len() > LONGEST {
         return None;

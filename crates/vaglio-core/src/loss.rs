@@ -19,9 +19,9 @@ pub use vaglio_columns::Measure;
 
 /// A loss of predictions against targets; its fields are its settings.
 ///
-/// A loss that is a mean over rows gives [`Loss::of_row`] and nothing else. One that is of all rows together, such as the
-/// area under a curve, gives [`Loss::mean`] and says so in [`Loss::measure`]. Every engine that holds rows out takes any
-/// loss; bounds and moments are of [`Squared`] alone.
+/// A mean over rows implements [`Loss::of_row`] and nothing else. A loss of all rows together, such as the area under a
+/// curve, implements [`Loss::mean`] and declares so in [`Loss::measure`]. Every engine that holds rows out accepts any
+/// loss. Bounds and moments are for [`Squared`] alone.
 ///
 /// # Example
 /// ```
@@ -46,38 +46,38 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
     /// The loss of one row, from a target and a prediction for each output. Classes are coded ±1; with several classes
     /// each has its own output.
     ///
-    /// It is not asked of losses that are of all rows together.
+    /// Never called for losses of all rows together.
     fn of_row(&self, _targets: &[f64], _predictions: &[f64]) -> f64 {
         f64::NAN
     }
 
-    /// The losses of many rows of one output: [`Loss::of_row`] of each, in a loop of its own for every loss.
+    /// The losses of many rows of one output, [`Loss::of_row`] of each. Compiled as a loop of its own for every loss.
     fn of_rows(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
         let rows = targets.iter().zip(predictions);
         losses.iter_mut().zip(rows).for_each(|(loss, (y, p))| *loss = self.of_row(&[*y], &[*p]));
     }
 
-    /// What engines may make use of: by default that it is a mean over rows.
+    /// The structure that engines may use; by default a mean over rows.
     fn measure(&self) -> Measure {
         Measure::Rows
     }
 
-    /// The mean loss of predictions: the definition that every shortcut is tested against.
+    /// The mean loss of predictions: the definition for tests of every shortcut.
     ///
-    /// `targets` and `predictions` are outputs × rows, `weights` one per row (all 1 when absent). A row of weight 2 counts
-    /// as two equal rows. Cost O(rows · outputs), of [`Auc`] O(rows · log rows).
+    /// `targets` and `predictions` are outputs × rows, `weights` one per row (all 1 when absent). A row of weight 2
+    /// counts as two equal rows. Cost O(rows · outputs); O(rows · log rows) for [`Auc`].
     fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
         let (sum, total) = each_row(targets, predictions, weights)
             .fold((0.0, 0.0), |(sum, total), (y, p, weight)| (sum + weight * self.of_row(&y, &p), total + weight));
         sum / total
     }
 
-    /// The standard error of [`Loss::mean`] over rows; `None` for fewer than 2 rows, and where the loss is not defined
-    /// with rows left out.
+    /// The standard error of [`Loss::mean`] over rows. `None` for fewer than 2 rows, or if the loss is undefined with
+    /// rows left out.
     ///
-    /// Of a mean over rows it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). Of all rows together it is the jackknife,
-    /// √((g − 1)/g · Σ_k (θ_k − θ̄)²) with θ_k the loss without the k-th of g parts of the rows: at most 100 here, single
-    /// rows where the loss is one of this crate. Shapes are those of [`Loss::mean`].
+    /// For a mean over rows it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). For a loss of all rows together it is the
+    /// jackknife √((g − 1)/g · Σ_k (θ_k − θ̄)²), where θ_k is the loss without the k-th of g parts of the rows. There
+    /// are at most 100 parts by default; losses of this crate leave out single rows. Shapes are as in [`Loss::mean`].
     fn standard_error(
         &self,
         targets: ArrayView2<f64>,
@@ -90,17 +90,18 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
         }
     }
 
-    /// The power of the targets with which it grows when targets and predictions are multiplied by a number, if it does.
+    /// The degree of homogeneity: the loss grows with this power of a common factor of targets and predictions. `None`
+    /// without one.
     fn degree(&self) -> Option<i32> {
         None
     }
 
-    /// Whether it is the mean of what it is for each output alone.
+    /// Whether the loss is the mean of its values for single outputs.
     fn is_over_outputs(&self) -> bool {
         false
     }
 
-    /// Whether it is one of classes.
+    /// Whether the loss is for classes only.
     fn needs_classes(&self) -> bool {
         false
     }
@@ -113,7 +114,7 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
         Ok(())
     }
 
-    /// Refuses a task for which it has no meaning.
+    /// Refuses a task that the loss does not support.
     ///
     /// # Errors
     /// [`Error::Setting`] on the loss itself.
@@ -130,28 +131,28 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
         }
     }
 
-    /// The least and the largest that a mean can be: intervals of it end there. Infinite where nothing is known.
+    /// The range of a mean loss, at which its intervals end. Infinite if unknown.
     fn range(&self) -> [f64; 2] {
         [f64::NEG_INFINITY, f64::INFINITY]
     }
 
-    /// Why a mean was not a number, where the loss knows: one that is computed elsewhere may fail. It is said once.
+    /// The reason why a mean was not a number, if the loss knows one, such as a failed external program. Reported once.
     fn failure(&self) -> Option<Error> {
         None
     }
 
-    /// Why a trial takes longer than its arithmetic, if it does: `plan` says so.
+    /// The reason why a trial takes longer than its arithmetic, if it does; `plan` prints it.
     fn slowness(&self) -> Option<String> {
         None
     }
 
-    /// What it is called beside figures, where that is not its word: of [`Auc`] the loss is 1 − AUC.
+    /// The name in reports, if it is not the loss's word. [`Auc`], for example, is reported as 1 − AUC.
     fn told(&self) -> &'static str {
         self.typetag_name()
     }
 }
 
-/// Targets, predictions and weight of each row.
+/// Iterates over the targets, predictions and weight of each row.
 fn each_row(
     targets: ArrayView2<'_, f64>,
     predictions: ArrayView2<'_, f64>,

@@ -1,9 +1,10 @@
-//! Cells that were missing and hold the mean of their column.
+//! Missing cells that were filled with the mean of their column.
 
 use crate::{Column, Columns, Feature};
 use ndarray::Array2;
 
-/// Columns of which some cells were missing and hold the weighted mean of the others, so that it can be that of other rows.
+/// Positions of cells that were missing and were filled with the weighted column mean. Folds can then use the mean of
+/// other rows.
 #[derive(Debug, Clone)]
 pub struct MissingMask {
     /// The columns, in increasing order.
@@ -13,7 +14,7 @@ pub struct MissingMask {
 }
 
 impl MissingMask {
-    /// The mask of columns with the rows in which each is missing, of `rows` rows.
+    /// Creates the mask of `rows` rows from columns with their missing rows.
     pub fn new(rows: usize, missing: impl IntoIterator<Item = (Feature, Vec<usize>)>) -> Self {
         let mut missing: Vec<(Feature, Vec<usize>)> = missing.into_iter().collect();
         missing.sort_unstable();
@@ -27,22 +28,22 @@ impl MissingMask {
         MissingMask { features, masks }
     }
 
-    /// The columns that have missing cells, in increasing order.
+    /// The columns with missing cells, in increasing order.
     pub fn features(&self) -> &[Feature] {
         &self.features
     }
 
-    /// Whether no column has any.
+    /// Whether no column has missing cells.
     pub fn is_empty(&self) -> bool {
         self.features.is_empty()
     }
 
-    /// 1 in the rows where the column was missing, 0 elsewhere; `None` for a column without missing cells.
+    /// The indicator of missing cells of a column, 0 or 1; `None` for a column without any.
     pub fn mask(&self, feature: Feature) -> Option<Column<'_>> {
         self.features.binary_search(&feature).ok().map(|at| self.masks.column(at))
     }
 
-    /// The mask of the columns `columns`, numbered anew in their order.
+    /// The mask of the columns `columns`, renumbered in their order.
     pub(crate) fn select_columns(&self, columns: &[Feature]) -> Self {
         let known =
             columns.iter().enumerate().filter_map(|(to, from)| Some((to, self.features.binary_search(from).ok()?)));
@@ -56,8 +57,8 @@ impl MissingMask {
         MissingMask { features: self.features.clone(), masks: self.masks.select_rows(rows) }
     }
 
-    /// Fills the missing cells of a subset, in columns × rows that are trained on and that are held out, with the weighted means of
-    /// the cells that are trained on and were not missing. A column without such a cell stays as it is.
+    /// Fills the missing cells of a subset with the weighted means of the training rows' other cells. `x` holds the
+    /// training rows and `held` the held-out rows, columns × rows. A column without any such cell is left unchanged.
     pub(crate) fn fill(
         &self,
         subset: &[Feature],

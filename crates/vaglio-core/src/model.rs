@@ -1,4 +1,4 @@
-//! Trained models: what a learner has learned, checked.
+//! Trained models, checked for consistency.
 
 use crate::{Coefficients, Columns, Error, Expression, Feature, FeatureMap, Found, Result, Trained, registered};
 use ndarray::Array2;
@@ -7,36 +7,36 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A trained model, whose parts fit together: those of a file are checked as those of a learner are.
+/// A trained model with consistent parts, whether it comes from a learner or a file.
 ///
-/// Clones share what was learned.
+/// Clones share the data.
 #[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
 pub struct Model(Arc<dyn ModelData>);
 
 /// The result of training: data only, without a reference to the training data.
 ///
-/// A struct with [`#[saved(ModelData, "word")]`](crate::saved); its parts are checked by [`ReadoutMap::check`] or
-/// [`Predict::check`], so that no file makes predicting panic, or take more memory than the file and
-/// the rows are large.
+/// Implement it for a struct with [`#[saved(ModelData, "word")]`](crate::saved). [`ReadoutMap::check`] or
+/// [`Predict::check`] validates its parts. So no file makes predicting panic, or take more memory than its size and the
+/// rows justify.
 pub trait ModelData: registered::ModelData + Debug + Send + Sync {
-    /// The parts of the model, from which follows all that [`Model`] says.
+    /// The parts of the model; they determine everything that [`Model`] answers.
     fn parts(&self) -> ModelParts<'_>;
 
-    /// How much each row counts in a mean over predictions; `None`: all alike.
+    /// The weight of each row in a mean over predictions; `None` if all are equal.
     ///
-    /// Rows on which the model had not yet warmed up count 0; the rows of a series that is decided as one count one
+    /// Rows before the model has warmed up have weight 0. Rows of a series with one common decision have weight one
     /// over their number.
     fn counts(&self, _rows: usize, _series: Option<&[u32]>) -> Option<Vec<f64>> {
         None
     }
 
-    /// Findings of the training, for people.
+    /// Findings of the training, for the report.
     fn found(&self) -> Found {
         Found::default()
     }
 
-    /// The model that it holds and predicts by, if it does.
+    /// The inner model, if this one wraps another and predicts by it.
     fn held(&self) -> Option<&Model> {
         None
     }
@@ -45,7 +45,7 @@ pub trait ModelData: registered::ModelData + Debug + Send + Sync {
 /// The parts of a model.
 #[derive(Debug)]
 pub struct ModelParts<'m> {
-    /// The problem's columns that the model reads, in the order in which it takes them.
+    /// The problem's columns that the model reads, in the order of its inputs.
     pub inputs: &'m [Feature],
     /// The predictor on these inputs.
     pub predictor: Predictor<'m>,
@@ -56,14 +56,14 @@ pub struct ModelParts<'m> {
 pub enum Predictor<'m> {
     /// A ridge readout.
     Readout {
-        /// The penalty that it was trained with.
+        /// The penalty used in training.
         lambda: f64,
-        /// Features × outputs, in the order of the subset.
+        /// Coefficients, features × outputs, in the order of the subset.
         coefficients: &'m Coefficients,
-        /// The map that makes the features; `None`: they are the inputs themselves.
+        /// The map that makes the features; `None` if they are the inputs themselves.
         map: Option<&'m dyn ReadoutMap>,
     },
-    /// The model by itself.
+    /// A predictor of its own.
     Own(&'m dyn Predict),
 }
 
@@ -72,20 +72,20 @@ pub trait ReadoutMap: Debug {
     /// Refuses parts that do not fit together.
     ///
     /// # Errors
-    /// [`Error::Shape`].
+    /// Returns [`Error::Shape`] for such parts.
     fn check(&self) -> Result<()>;
 
     /// Number of features, as many as the model has selected.
     fn count(&self) -> usize;
 
-    /// The features, from as many columns as the model has inputs.
+    /// Computes the features from the model's input columns.
     ///
     /// # Errors
-    /// [`Error::Shape`] or [`Error::Numerical`] for rows that it cannot map.
+    /// Returns [`Error::Shape`] or [`Error::Numerical`] for rows that it cannot map.
     fn features(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Columns>;
 
-    /// The features as expressions over those of the inputs, so that `vaglio export` writes the model in other languages;
-    /// `None` where a feature is none.
+    /// The features as expressions of the inputs' expressions. `vaglio export` uses them to write the model in other
+    /// languages. `None` if a feature has no expression.
     fn expressions(&self, _inputs: &[Expression]) -> Option<Vec<Expression>> {
         None
     }
@@ -93,38 +93,38 @@ pub trait ReadoutMap: Debug {
     /// Maps the readout's predictions, outputs × rows; unchanged unless rows are decided together.
     ///
     /// # Errors
-    /// [`Error::Shape`] for rows on which nothing can be decided.
+    /// Returns [`Error::Shape`] for rows without a possible decision.
     fn decide(&self, predictions: Array2<f64>, _series: Option<&[u32]>) -> Result<Array2<f64>> {
         Ok(predictions)
     }
 }
 
-/// A model that predicts by itself.
+/// A predictor without a ridge readout.
 pub trait Predict: Debug {
     /// Refuses parts that do not fit together.
     ///
     /// # Errors
-    /// [`Error::Shape`].
+    /// Returns [`Error::Shape`] for such parts.
     fn check(&self) -> Result<()>;
 
-    /// Predictions, outputs × rows, from as many columns as the model has inputs.
+    /// Predicts, outputs × rows, from the model's input columns.
     ///
     /// # Errors
-    /// [`Error::Shape`] or [`Error::Numerical`] for rows that it cannot predict.
+    /// Returns [`Error::Shape`] or [`Error::Numerical`] for rows that it cannot predict.
     fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>>;
 
-    /// The prediction of each output as an expression over those of the inputs, so that `vaglio export` writes the model in
-    /// other languages; `None` where it is none.
+    /// The prediction of each output as an expression of the inputs' expressions. `vaglio export` uses it to write the
+    /// model in other languages. `None` if there is no such expression.
     fn expressions(&self, _inputs: &[Expression]) -> Option<Vec<Expression>> {
         None
     }
 }
 
 impl Model {
-    /// The model of what a learner has learned.
+    /// Checks the data that a learner returned and wraps them.
     ///
     /// # Errors
-    /// [`Error::Shape`] for parts that do not fit together, or hold a number that is not finite.
+    /// Returns [`Error::Shape`] for parts that do not fit together, or numbers that are not finite.
     pub fn new(data: impl ModelData + 'static) -> Result<Self> {
         Model(Arc::new(data)).checked()
     }
@@ -154,7 +154,7 @@ impl Model {
         self.0.typetag_name()
     }
 
-    /// The words by which it is read: its own, and that of a model that it holds.
+    /// The words needed to read the model: its own, and those of the models inside it.
     pub fn kinds(&self) -> Vec<&'static str> {
         std::iter::successors(Some(self), |model| model.0.held()).map(Model::kind).collect()
     }
@@ -164,7 +164,7 @@ impl Model {
         self.0.parts().inputs
     }
 
-    /// The penalty that the model was trained with, if it has a readout.
+    /// The penalty used in training, if the model has a readout.
     pub fn lambda(&self) -> Option<f64> {
         match self.0.parts().predictor {
             Predictor::Readout { lambda, .. } => Some(lambda),
@@ -180,13 +180,13 @@ impl Model {
         }
     }
 
-    /// Predictions, outputs × rows, from the columns named by [`Model::inputs`], in that order.
+    /// Predicts, outputs × rows, from the columns named by [`Model::inputs`], in that order.
     ///
-    /// `series` is the series that each row belongs to; rows of one series stand together, in the order of time. `None`:
-    /// all rows are one series. Models of rows that stand for themselves ignore it.
+    /// `series` is the series of each row; rows of one series are contiguous and in the order of time. `None` makes all
+    /// rows one series. Models of independent rows ignore it.
     ///
     /// # Errors
-    /// [`Error::Shape`] when the number of columns differs, and the model's own.
+    /// Returns [`Error::Shape`] when the number of columns differs, or an error of the model.
     pub fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>> {
         match self.0.parts().predictor {
             Predictor::Own(own) => own.predict(self.read(inputs)?, series),
@@ -200,10 +200,10 @@ impl Model {
         }
     }
 
-    /// Predictions, outputs × rows, of another readout of the model's selected features, or of the first of them.
+    /// Predicts, outputs × rows, by another readout of the model's selected features, or of the first of them.
     ///
     /// # Errors
-    /// [`Error::Shape`] for more coefficients than features; those of the model's map.
+    /// Returns [`Error::Shape`] for more coefficients than features, or an error of the model's map.
     pub fn predict_with(
         &self,
         readout: &Coefficients,
@@ -218,10 +218,10 @@ impl Model {
         }
     }
 
-    /// The selected features: those that a map makes of the inputs, or the inputs themselves.
+    /// The selected features: the map's outputs, or the inputs themselves without a map.
     ///
     /// # Errors
-    /// Those of [`Model::predict`].
+    /// Returns an error of [`Model::predict`].
     pub fn features<'c>(&self, inputs: &'c Columns, series: Option<&[u32]>) -> Result<Cow<'c, Columns>> {
         let inputs = self.read(inputs)?;
         match self.0.parts().predictor {
@@ -230,8 +230,8 @@ impl Model {
         }
     }
 
-    /// The prediction of each output as an expression over those of the inputs, in the order of [`Model::inputs`]; `None` where
-    /// the model cannot be written so.
+    /// The prediction of each output as an expression of the inputs' expressions, in the order of [`Model::inputs`].
+    /// `None` if there is no such expression.
     pub fn expressions(&self, inputs: &[Expression]) -> Option<Vec<Expression>> {
         let (coefficients, map) = match self.0.parts().predictor {
             Predictor::Own(own) => return own.expressions(inputs),
@@ -246,18 +246,18 @@ impl Model {
         Some(coefficients.intercept.iter().enumerate().map(output).collect())
     }
 
-    /// Whether each row is predicted by itself, by a readout of the columns as they are, so that others about it change not a
-    /// bit.
+    /// Whether each row's prediction is independent of other rows, to the last bit. True for a readout of unmapped
+    /// columns.
     pub fn takes_rows_alone(&self) -> bool {
         matches!(self.0.parts().predictor, Predictor::Readout { map: None, .. }) && self.0.counts(1, None).is_none()
     }
 
-    /// How much each row counts in a mean over predictions; `None`: all alike. See [`ModelData::counts`].
+    /// The weight of each row in a mean over predictions; `None` if all are equal. See [`ModelData::counts`].
     pub fn counts(&self, rows: usize, series: Option<&[u32]>) -> Option<Vec<f64>> {
         self.0.counts(rows, series)
     }
 
-    /// The columns, if they are as many as the model reads.
+    /// Checks that the number of columns is that of the model's inputs.
     fn read<'c>(&self, columns: &'c Columns) -> Result<&'c Columns> {
         let wanted = self.inputs().len();
         match columns.len() == wanted {
@@ -288,7 +288,7 @@ impl ModelData for Linear {
     }
 }
 
-/// No map at all: columns stand for themselves.
+/// The identity map: features are the columns themselves.
 #[derive(Debug)]
 pub(crate) struct Identity;
 

@@ -1,11 +1,11 @@
-//! Numbers as text: which doubles hold, and which are one label.
+//! Numbers as text: exact conversion to doubles, and equality of labels.
 
 use std::borrow::Cow;
 
-/// All smaller whole numbers are doubles.
+/// 2⁵³: every smaller integer is a double.
 const EXACT: f64 = (1u64 << 53) as f64;
 
-/// The digits of a whole number with its sign, without zeros that say nothing; `None` for other text.
+/// The digits of an integer with its sign, without redundant zeros; `None` for other text.
 fn digits(text: &str) -> Option<String> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let (sign, size) = match whole.strip_prefix('-') {
@@ -16,15 +16,15 @@ fn digits(text: &str) -> Option<String> {
     is_whole.then(|| format!("{sign}{}", size.trim_start_matches('0')))
 }
 
-/// Whether no digit of `text` is lost in `value`, the double next to it: they are all of its digits, or the fewest that read
-/// back as it. True of numbers that are not whole.
+/// Whether the integer `text` survives as `value`, the nearest double. Its digits are all digits of the double, or the
+/// shortest that read back as it. True for numbers with a fraction.
 #[inline]
 pub fn holds(text: &str, value: f64) -> bool {
     let is_kept = |digits: String| digits == format!("{value:.0}") || digits == value.to_string();
     value.abs() < EXACT || digits(text).is_none_or(is_kept)
 }
 
-/// The text of a number: all digits of a whole one, the shortest that reads back of others.
+/// Formats a number: an integer with all digits, others in the shortest form that reads back.
 pub fn numeral(value: f64) -> String {
     match value.fract() == 0.0 && value.abs() < 1e38 {
         true => (value as i128).to_string(),
@@ -32,7 +32,7 @@ pub fn numeral(value: f64) -> String {
     }
 }
 
-/// One text for all ways to write a number, a truth value being 1 or 0; `None` for other text.
+/// The canonical text of a number, whichever way it is written; truth values become 1 or 0. `None` for other text.
 pub fn normalized(text: &str) -> Option<Cow<'static, str>> {
     match text.parse::<f64>() {
         Ok(value) if !value.is_finite() => None,
@@ -44,12 +44,12 @@ pub fn normalized(text: &str) -> Option<Cow<'static, str>> {
     }
 }
 
-/// Whether two texts are one label: alike, or the same number.
+/// Whether two texts are one label: equal, or the same number.
 pub fn same_label(a: &str, b: &str) -> bool {
     a == b || normalized(a).is_some_and(|a| normalized(b).is_some_and(|b| a == b))
 }
 
-/// The place among labels of the one that is written like `text`, or else is the same number.
+/// The index of the label that equals `text`, or else is the same number.
 pub fn place_of_label<'l>(labels: impl Iterator<Item = &'l str> + Clone, text: &str) -> Option<usize> {
     let alike = || labels.clone().position(|label| label == text);
     let same = || {

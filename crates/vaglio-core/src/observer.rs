@@ -1,4 +1,4 @@
-//! The progress, the journal and the stop sign of a run.
+//! Observers of a run: progress, journal and stop sign.
 
 use crate::{Journal, Step, StopReason, StopSign};
 
@@ -6,31 +6,31 @@ use crate::{Journal, Step, StopReason, StopSign};
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'e> {
-    /// A search starts that takes at most so many steps.
+    /// A search starts.
     Begin {
-        /// Steps, at most.
+        /// Largest possible number of steps.
         steps: usize,
     },
-    /// A step of the search was taken.
+    /// The search made a step.
     Step(&'e Step),
-    /// A part of the work begins whose pieces are many steps each: walks on folds, repetitions.
+    /// A stage begins whose pieces take many steps each: walks on folds, repetitions.
     Stage {
-        /// Its name.
+        /// The name of the stage.
         what: &'e str,
-        /// Its pieces.
+        /// The number of pieces.
         pieces: usize,
     },
     /// A piece of the stage is done.
     Piece,
-    /// Work on pieces of the stage goes on, of which this share is done in all, from 0 to 1.
+    /// Work on the stage continues; the argument is the share done in total, from 0 to 1.
     Share(f64),
-    /// Work whose steps are not shown goes on, such as walks on folds.
+    /// Work without visible steps continues, such as walks on folds.
     Tick,
-    /// A search without steps has dealt with so many subsets; shown at its start and again and again.
+    /// A search without steps has visited some subsets; sent at its start and repeatedly.
     Visited {
-        /// Subsets that were visited or ruled out.
+        /// Number of subsets visited or ruled out.
         done: f64,
-        /// All subsets.
+        /// Number of all subsets.
         of: f64,
     },
 }
@@ -44,7 +44,7 @@ pub enum Answer {
     Stop(StopReason),
 }
 
-/// Sees a run as it happens: progress on a screen, figures of every step, an early end.
+/// Watches a run: progress on a screen, values of every step, an early stop.
 ///
 /// # Example
 /// ```
@@ -63,11 +63,11 @@ pub enum Answer {
 /// }
 /// ```
 pub trait Observer: Send {
-    /// Sees an event; the answers to [`Event::Step`], [`Event::Tick`] and [`Event::Visited`] may end the work.
+    /// Receives an event; the answers to [`Event::Step`], [`Event::Tick`] and [`Event::Visited`] may end the work.
     fn observe(&mut self, event: &Event<'_>) -> Answer;
 }
 
-/// An observer that lets everything pass.
+/// An observer that ignores all events.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
@@ -77,18 +77,18 @@ impl Observer for Silent {
     }
 }
 
-/// What a run is given beside its settings. One with another journal or another observer is made of its fields.
+/// Services of a run: observer, journal and stop sign.
 pub struct Monitor<'o> {
-    /// Who sees the progress.
+    /// The observer of the progress.
     pub observer: &'o mut dyn Observer,
-    /// Stores finished work and recalls that of an earlier run.
+    /// The journal of finished work.
     pub journal: Journal,
-    /// Whether work is to end, also in the middle of a step.
+    /// The stop sign, which may end work in the middle of a step.
     pub stop: StopSign,
 }
 
 impl Monitor<'_> {
-    /// Shows an event; the answer is that of the observer, or of the stop sign where the observer would go on.
+    /// Sends an event to the observer. Returns its answer, or that of the stop sign if the observer continues.
     pub fn show(&mut self, event: &Event<'_>) -> Answer {
         match self.observer.observe(event) {
             Answer::Continue => self.stop.reason().map_or(Answer::Continue, Answer::Stop),
@@ -102,7 +102,7 @@ impl Monitor<'_> {
     }
 }
 
-/// An observer without a journal and a sign to stop.
+/// Creates a monitor with an observer only, without a journal and a stop sign.
 impl<'o, O: Observer> From<&'o mut O> for Monitor<'o> {
     fn from(observer: &'o mut O) -> Self {
         Monitor { observer, journal: Journal::default(), stop: StopSign::default() }

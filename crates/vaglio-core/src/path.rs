@@ -1,17 +1,17 @@
-//! What a search did and found.
+//! Paths: the steps and results of a search.
 
 use crate::{Diagnostics, Feature, Figures, Score};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-/// What a step did.
+/// The direction of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// A column entered.
+    /// A column was added.
     Add,
-    /// A column left.
+    /// A column was removed.
     Remove,
 }
 
@@ -19,76 +19,76 @@ pub enum Action {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Step {
-    /// What happened.
+    /// Whether columns were added or removed.
     pub action: Action,
-    /// To which column; to the first of a block.
+    /// The column; the first of a block.
     pub feature: Feature,
-    /// The other columns of its block, which moved with it.
+    /// The other columns of its block, which moved together with it.
     pub with: Vec<Feature>,
     /// The score of the subset after the step.
     pub score: Score,
     /// The size of the subset after the step.
     pub size: usize,
-    /// Other columns that would have given exactly this score.
+    /// Other columns with exactly this score.
     pub tied: Vec<Feature>,
-    /// Where a least-angle path is after the step.
+    /// The knot of a least-angle path after the step.
     pub knot: Option<Knot>,
 }
 
 impl Step {
-    /// A step of one column, with the score and the size of the subset after it; nothing is tied.
+    /// Creates a step of one column, with the score and the size of the subset after it, without ties.
     pub fn new(action: Action, feature: Feature, score: Score, size: usize) -> Self {
         Step { action, feature, with: Vec::new(), score, size, tied: Vec::new(), knot: None }
     }
 }
 
-/// A knot of a least-angle path: a column enters or leaves, and the path goes on to the next.
+/// A knot of a least-angle path, at which a column enters or leaves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Knot {
-    /// How far the common correlation falls until the next knot.
+    /// Decrease of the common correlation until the next knot.
     pub mu: f64,
-    /// The coefficients of the current columns at the next knot, in order of entry; of several outputs the
-    /// norms of the rows of W.
+    /// The coefficients of the current columns at the next knot, in order of entry. With several outputs, the norms of
+    /// the rows of W.
     pub alpha: Vec<f64>,
 }
 
-/// The best subset that was recorded of one size.
+/// The best recorded subset of one size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PathEntry {
     /// The subset, in order of entry.
     pub subset: Vec<Feature>,
-    /// Its score.
+    /// The score of the subset.
     pub score: Score,
-    /// The standard error of the score as a mean over rows, where it is one.
+    /// The standard error of the score; `None` unless the score is a mean over rows.
     pub standard_error: Option<f64>,
-    /// How its model is made.
+    /// The training of the entry's model.
     pub fit: EntryFit,
 }
 
 impl PathEntry {
-    /// A subset with its score alone: without a standard error, and with the readout of that λ as its model.
-    /// [`SubsetScorer::entry`](crate::SubsetScorer::entry) knows these of the subset that a search is at.
+    /// Creates an entry from a subset and its score, without a standard error. Its model is the readout at the score's
+    /// λ. [`SubsetScorer::entry`](crate::SubsetScorer::entry) fills in both for the current subset of a search.
     pub fn new(subset: Vec<Feature>, score: Score) -> Self {
         PathEntry { subset, score, standard_error: None, fit: EntryFit::Readout }
     }
 
-    /// The λ of each output, where each has its own.
+    /// The λ of each output, if each has its own.
     pub fn lambdas(&self) -> Option<&[f64]> {
         if let EntryFit::Lambdas(lambdas) = &self.fit { Some(lambdas) } else { None }
     }
 }
 
-/// The model of a path at a penalty of its own, between two knots or at one.
+/// The model of a path at a given penalty, at a knot or between two.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AtPenalty {
-    /// λ of the path.
+    /// The penalty λ of the path.
     pub lambda: f64,
-    /// The columns whose coefficients the path has there, none at the start, with these.
+    /// The columns with coefficients at that penalty, and these coefficients; no columns at the start.
     pub entry: PathEntry,
 }
 
-/// How the model of an entry is made.
+/// The training of an entry's model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub enum EntryFit {
     /// The readout is trained at the λ of the score.
@@ -96,12 +96,12 @@ pub enum EntryFit {
     Readout,
     /// The readout is trained at these λ, one for each output.
     Lambdas(Vec<f64>),
-    /// It has these coefficients of the subset's columns about their means and divided by their norms, of targets likewise;
-    /// of several outputs row by row, columns × outputs.
+    /// Fixed coefficients of the subset's columns, for columns and targets centered and divided by their norms. With
+    /// several outputs row by row, columns × outputs.
     Coefficients(Vec<f64>),
 }
 
-/// Why a search ended; one that ends by itself says which of these it was.
+/// The reason why a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -114,7 +114,7 @@ pub enum StopReason {
     NoCorrelation,
     /// The columns on the path depend on each other.
     Singular,
-    /// The smallest penalty was reached at which the path is judged.
+    /// The path reached the smallest penalty at which it is judged.
     Penalty,
     /// Every subset was scored or proven worse.
     AllSubsets,
@@ -140,7 +140,7 @@ impl StopReason {
         matches!(self, StopReason::Interrupted | StopReason::Limit)
     }
 
-    /// Why the search ended, as the rest of a sentence after "because".
+    /// The reason as the rest of a sentence after "because".
     pub fn sentence(self) -> &'static str {
         match self {
             StopReason::MaxFeatures => "the largest size was reached",
@@ -160,16 +160,16 @@ impl StopReason {
     }
 }
 
-/// A search that another followed, which was left with what this one took.
+/// A finished search of a chain; the next search continues with its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
     /// The kind of the search.
     pub kind: String,
-    /// What it took, in order of entry.
+    /// The selected subset, in order of entry.
     pub taken: Vec<Feature>,
-    /// The score of that.
+    /// The score of the selected subset.
     pub score: Score,
-    /// Why it ended.
+    /// The reason why the search ended.
     pub stop_reason: StopReason,
 }
 
@@ -181,73 +181,72 @@ pub struct Path {
     pub empty: Score,
     /// Every step, in order.
     pub steps: Vec<Step>,
-    /// The best subset recorded per size, in increasing size.
+    /// The best recorded subset of each size, in increasing size.
     pub entries: Vec<PathEntry>,
-    /// The models at penalties, in increasing order of these, where the path is judged at some.
+    /// The models at given penalties, in increasing order, if the path is judged at some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at_penalties: Vec<AtPenalty>,
-    /// Index into `entries` of the result; `None` when nothing was selected.
+    /// Index of the result in `entries`; `None` if nothing was selected.
     pub chosen: Option<usize>,
-    /// The sizes that may be the result; 0 for the empty subset.
+    /// The sizes allowed for the result; 0 is the empty subset.
     pub allowed: RangeInclusive<usize>,
-    /// Why the search ended.
+    /// The reason why the search ended.
     pub stop_reason: StopReason,
-    /// What is proven of the entries, after a search of all subsets.
+    /// Proof of optimality of the entries, from a search of all subsets.
     pub certificate: Option<Certificate>,
-    /// Subsets nearly as good as the best, of a search of all subsets that was asked for them.
+    /// Subsets nearly as good as the best, if a search of all subsets was asked for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alternatives: Option<NearBest>,
-    /// The diagnostics of the trials, where their evaluator records them; [`crate::SubsetScorer::diagnostics`] has those of a search
-    /// that does not report them itself.
+    /// The diagnostics of the trials, if the evaluator records them. For a search that does not report them, see
+    /// [`crate::SubsetScorer::diagnostics`].
     #[serde(rename = "health")]
     pub diagnostics: Option<Diagnostics>,
-    /// What was searched before, where searches follow each other; the path is that of the last.
+    /// Earlier searches of a chain; this path is that of the last.
     pub stages: Vec<Stage>,
-    /// What the search found beside it: see [`SearchContext::found`](crate::SearchContext::found).
+    /// Other findings of the search: see [`SearchContext::found`](crate::SearchContext::found).
     #[serde(default, skip_serializing_if = "Figures::is_empty")]
     pub found: Figures,
 }
 
-/// The subsets whose scores are near the lowest.
+/// The subsets with scores near the lowest.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NearBest {
-    /// The score up to which a subset is near.
+    /// Largest score that counts as near.
     pub limit: f64,
-    /// How many there are, as far as they were counted.
+    /// Number of such subsets that were counted.
     pub count: u64,
-    /// Whether every one of them was counted.
+    /// Whether all of them were counted.
     pub is_whole: bool,
-    /// Columns that are in all that were counted.
+    /// Columns in all counted subsets.
     pub in_all: Vec<Feature>,
-    /// Columns that are in none of them.
+    /// Columns in none of the counted subsets.
     pub in_none: Vec<Feature>,
-    /// The best of them, each in increasing order with its score, the lowest first.
+    /// The best subsets with their scores, lowest first, each with columns in increasing order.
     pub subsets: Vec<(Vec<Feature>, f64)>,
 }
 
-/// What a search of all subsets has proven.
+/// Proof of a search of all subsets.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Certificate {
     /// Whether every entry is the best subset of its size.
     pub optimal: bool,
-    /// Subsets that were scored.
+    /// Number of scored subsets.
     pub visited: u64,
-    /// Subsets that were proven worse, or break a constraint, without being scored.
+    /// Number of subsets ruled out without scoring: proven worse, or in breach of a constraint.
     pub pruned: u64,
-    /// By how much, at most, a subset that was not reached could lower the best score; 0 when optimal, `None` when
-    /// nothing is known.
+    /// Upper bound of how much an unvisited subset could lower the best score. 0 when optimal, `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
-    /// What the bounds rest on that ruled subsets out, in a word ([`crate::Engine::bound`]); `None` where every subset
+    /// The source of the bounds that ruled subsets out, in a word ([`crate::Engine::bound`]). `None` if every subset
     /// was scored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Cow<'static, str>>,
 }
 
 impl Action {
-    /// The subset after columns have moved, from the one before.
+    /// Updates `subset` for the moved columns.
     pub fn follow(self, moved: &[Feature], subset: &mut Vec<Feature>) {
         match self {
             Action::Add => subset.extend_from_slice(moved),
@@ -257,14 +256,14 @@ impl Action {
 }
 
 impl Step {
-    /// The subset after the step, from the one before.
+    /// Updates `subset`, from before the step to after it.
     pub fn follow(&self, subset: &mut Vec<Feature>) {
         self.action.follow(&[&[self.feature], &self.with[..]].concat(), subset);
     }
 }
 
 impl Path {
-    /// Whether all that it names is there, of so many columns.
+    /// Whether all column indices of the path are below `features`.
     pub fn is_among(&self, features: usize) -> bool {
         let are_there = |subset: &[Feature]| subset.iter().all(|feature| *feature < features);
         let is_there = |step: &Step| step.feature < features && are_there(&step.with) && are_there(&step.tied);
@@ -275,15 +274,15 @@ impl Path {
             && self.chosen.is_none_or(|chosen| chosen < self.entries.len())
     }
 
-    /// The subset before the first step: the largest entry where that step is a removal, else the empty one.
+    /// The subset before the first step: the largest entry if that step is a removal, else the empty one.
     pub fn start(&self) -> Vec<Feature> {
         let is_backward = self.steps.first().is_some_and(|step| step.action == Action::Remove);
         let all = self.entries.last().filter(|_| is_backward);
         all.map_or_else(Vec::new, |all| all.subset.clone())
     }
 
-    /// The size of the last entry, where that holds all that there was to take: every one of so many `candidates`, what
-    /// the search opened with, or as much as may be the result at least.
+    /// The final subset's size if the path reached its natural end: all candidates (forward), the starting subset
+    /// (backward), or the smallest allowed size.
     pub fn everything(&self, candidates: usize) -> Option<usize> {
         let largest = self.entries.last().map_or(0, |entry| entry.subset.len());
         let most = self.stages.last().map_or(candidates, |before| before.taken.len());
@@ -292,7 +291,7 @@ impl Path {
         (largest >= most || opens || is_least).then_some(largest)
     }
 
-    /// A search that ended before it reached a subset: what a search puts its steps and entries into, field by field.
+    /// Creates the path of a search that ended before it reached a subset. Searches fill in its steps and entries.
     pub fn stopped(empty: Score, stop_reason: StopReason) -> Self {
         Path {
             empty,
@@ -310,7 +309,8 @@ impl Path {
         }
     }
 
-    /// The same with the model at a penalty as its result, in place of the entry of that size, where it has one there.
+    /// Makes the model at a penalty the result; it replaces the entry of its size. Unchanged if there is no model at
+    /// `lambda`.
     #[must_use]
     pub fn taking(mut self, lambda: f64) -> Self {
         let Some(at) = self.at_penalties.iter().find(|at| at.lambda == lambda) else { return self };
@@ -325,7 +325,7 @@ impl Path {
         self
     }
 
-    /// The entry that is the result.
+    /// The entry of the result.
     pub fn result(&self) -> Option<&PathEntry> {
         self.chosen.and_then(|index| self.entries.get(index))
     }

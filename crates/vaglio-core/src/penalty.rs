@@ -1,4 +1,4 @@
-//! How the penalty of a ridge readout is given.
+//! Settings of the penalty of a ridge readout.
 
 mod written;
 
@@ -7,50 +7,51 @@ use crate::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The penalty λ: one value, or several of which the criterion takes the best for every subset.
+/// The penalty λ: one value, or several among which the criterion selects.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Lambda {
     /// One value.
     Fixed(f64),
     /// `points` values in geometric progression, both ends included.
     Grid {
-        /// The smallest.
+        /// The smallest value.
         from: f64,
-        /// The largest.
+        /// The largest value.
         to: f64,
-        /// How many, at least 2.
+        /// Number of values, at least 2.
         points: usize,
-        /// For what one of them is taken.
+        /// The scope of a choice among them.
         per: Option<Per>,
     },
-    /// A grid in geometric progression over what can matter: the eigenvalues of the design's Gram matrix.
+    /// A grid in geometric progression that covers the eigenvalues of the design's Gram matrix.
     Auto(AutoGrid),
-    /// These values.
+    /// A list of values.
     Values {
-        /// In any order.
+        /// The values, in any order.
         values: Vec<f64>,
-        /// For what one of them is taken.
+        /// The scope of a choice among them.
         per: Option<Per>,
     },
-    /// Any value in between, found for every subset by Brent's method.
+    /// Any value between two ends, found for every subset by Brent's method.
     Search {
-        /// The smallest.
+        /// The smallest value.
         from: f64,
-        /// The largest.
+        /// The largest value.
         to: f64,
     },
-    /// One of these for each output, by the criterion, for every subset: never of a [`Lambda::Fixed`] or of itself.
+    /// A separate choice for each output, by the criterion, for every subset. The inner value is never
+    /// [`Lambda::Fixed`] or [`Lambda::EachOutput`].
     EachOutput(Box<Lambda>),
 }
 
 /// A grid of λ that is fitted to a design.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AutoGrid {
-    /// How many values; `None` for one or two for each power of ten.
+    /// Number of values; `None` for one or two per power of ten.
     pub points: Option<usize>,
-    /// Whether an end at which the loss is lowest is extended until the loss stops falling.
+    /// Whether to extend the grid beyond an end with the lowest loss until the loss stops falling.
     pub extend: bool,
-    /// For what one of them is taken.
+    /// The scope of a choice among the values.
     pub per: Option<Per>,
 }
 
@@ -85,22 +86,22 @@ impl From<f64> for Lambda {
 }
 
 impl Lambda {
-    /// `points` values in geometric progression from `from` to `to`.
+    /// Makes a grid of `points` values in geometric progression from `from` to `to`.
     pub fn grid(from: f64, to: f64, points: usize) -> Self {
         Lambda::Grid { from, to, points, per: None }
     }
 
-    /// One of these values.
+    /// Makes a list of values.
     pub fn one_of(values: Vec<f64>) -> Self {
         Lambda::Values { values, per: None }
     }
 
-    /// A grid that is fitted to the design.
+    /// Makes a grid that is fitted to the design.
     pub fn auto() -> Self {
         Lambda::Auto(AutoGrid::default())
     }
 
-    /// The grid that is to be fitted to the design, if it is to be.
+    /// The grid to fit to the design, if λ is such a grid.
     pub fn fitted(&self) -> Option<AutoGrid> {
         match self {
             Lambda::Auto(auto) => Some(*auto),
@@ -109,7 +110,7 @@ impl Lambda {
         }
     }
 
-    /// For what one of several values is taken, where that was said.
+    /// The scope of a choice among several values, if set.
     pub fn per(&self) -> Option<Per> {
         match self {
             Lambda::Grid { per, .. } | Lambda::Values { per, .. } => *per,
@@ -119,8 +120,8 @@ impl Lambda {
         }
     }
 
-    /// The values, in increasing order; for a search those from which it starts, two for each power of ten; for a grid that
-    /// is fitted to a design those that it has before.
+    /// The values, in increasing order. A search starts from two values per power of ten. A grid fitted to the design
+    /// gives its values before the fit.
     ///
     /// # Errors
     /// [`Error::Setting`] on `lambda` for a value that is not positive and finite, or a grid without extent.
@@ -164,7 +165,7 @@ impl Lambda {
         }
     }
 
-    /// Whether λ between the values are searched as well.
+    /// Whether λ between the values are searched too.
     pub fn is_search(&self) -> bool {
         match self {
             Lambda::EachOutput(of) => of.is_search(),
@@ -173,7 +174,7 @@ impl Lambda {
         }
     }
 
-    /// Whether each output has its own.
+    /// Whether each output has its own λ.
     pub fn is_of_each_output(&self) -> bool {
         matches!(self, Lambda::EachOutput(_))
     }
@@ -193,10 +194,10 @@ fn enough(points: usize) -> Result<()> {
     Err(Error::setting("lambda.grid.points", format!("{points} is not between 2 and 100000")))
 }
 
-/// `points` values in geometric progression, both ends included; `points` is at least 2.
+/// Returns `points` values in geometric progression, both ends included; `points` is at least 2.
 pub fn geometric(from: f64, to: f64, points: usize) -> Vec<f64> {
     let last = points - 1;
-    // In powers of ten, so that round ends give round values.
+    // Computed in powers of ten, so that round ends give round values.
     let (low, high) = (from.log10(), to.log10());
     let value = |k: usize| match k {
         0 => from,

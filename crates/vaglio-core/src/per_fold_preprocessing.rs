@@ -1,42 +1,43 @@
 //! Preprocessing that is fitted again on the training rows of each fold.
 //!
-//! Standardizing and filling with means have formulas in folds: a column with missing cells is its values with the mean of all rows in their
-//! place plus the difference of the fold's mean times the mask, so a fold needs moments of twice those columns and no pass of its own. A
-//! column without any value in a fold is filled with a constant, and so never chosen there. Other maps have no formula and are refitted on the
-//! training rows of each fold, which is then scored as a round of its own; the definition asks for the same columns.
+//! Standardizing and filling with means have closed forms in folds. A column with missing cells is its values, filled
+//! with the mean of all rows, plus the difference of the fold's mean times the mask. So a fold needs moments of twice
+//! those columns, and no pass of its own. A column without any value in a fold is filled with a constant and so never
+//! chosen there. Other maps have no closed form. They are refitted on the training rows of each fold, which is then
+//! scored as a round of its own. The definition asks for the same columns.
 
 use crate::{Columns, Feature, MissingMask, Result};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// How strongly a fit in each fold is asked for.
+/// Whether a fit in each fold is optional or mandatory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Requirement {
-    /// Used if the criterion has it in closed form.
+    /// Used if the criterion has a closed form for it.
     Possible,
-    /// Always used: a criterion without it is refused.
+    /// Always used; criteria without it are refused.
     Required,
 }
 
-/// The part of a [`Map`](crate::Map) that is fitted again on the training rows of each fold.
+/// The part of a [`Map`](crate::Map) that is refitted on the training rows of each fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefitScope {
-    /// Nothing: it is fitted once, on all training rows.
+    /// Nothing: the map is fitted once, on all training rows.
     No,
     /// Means and deviations of columns, which have a closed form.
     Standardize(Requirement),
     /// Means that fill missing cells, which have a closed form.
     Impute(Requirement),
-    /// All of it, with the maps after it.
+    /// The whole map, and the maps after it.
     Maps,
 }
 
-/// A fit on all training rows in place of one in each fold, with the reason.
+/// A fit on all training rows instead of one in each fold, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalFit {
-    /// Whether these are the means of missing cells; else columns are standardized.
+    /// Whether missing cells are filled; otherwise columns are standardized.
     pub is_imputed: bool,
-    /// Why not in each fold.
+    /// The reason against a fit in each fold.
     pub why: String,
 }
 
@@ -49,26 +50,26 @@ impl std::fmt::Display for GlobalFit {
 
 /// Refits maps on some of the rows.
 pub trait RefitColumns: Debug + Send + Sync {
-    /// All columns of the problem, of all its rows, by what is learned from the rows `training`.
+    /// All columns of the problem, for all rows, by maps fitted on the rows `training`.
     ///
     /// # Errors
-    /// Those of the maps.
+    /// Returns an error of the maps.
     fn columns(&self, training: &[usize]) -> Result<Columns>;
 }
 
-/// The preprocessing of a problem's columns that is fitted again on the training rows of each fold; none by default.
+/// The preprocessing of a problem's columns that is refitted on the training rows of each fold; none by default.
 #[derive(Debug, Clone)]
 pub enum PerFoldPreprocessing {
     /// Means and deviations, in closed form.
     Formulas {
-        /// The cells that are filled by the means of the training rows.
+        /// The cells to fill with the means of the training rows.
         missing: Option<(Requirement, Arc<MissingMask>)>,
-        /// Whether columns are standardized then.
+        /// Whether to standardize columns after that.
         standardize: Option<Requirement>,
-        /// Fits on all training rows in place of each fold.
+        /// Fits on all training rows instead of each fold.
         once: Vec<GlobalFit>,
     },
-    /// All columns, by maps.
+    /// Maps that make all columns.
     Maps(Arc<dyn RefitColumns>),
 }
 
@@ -79,18 +80,18 @@ impl Default for PerFoldPreprocessing {
 }
 
 impl PerFoldPreprocessing {
-    /// Columns that are standardized by the training rows, and nothing else.
+    /// Standardizes columns by the training rows, and nothing else.
     pub fn standardize() -> Self {
         PerFoldPreprocessing::formulas(None, Some(Requirement::Required))
     }
 
-    /// Cells that are filled by the means of the training rows, and columns that are standardized then.
+    /// Fills missing cells with the means of the training rows, then standardizes, each if given.
     pub fn formulas(missing: Option<(Requirement, MissingMask)>, standardize: Option<Requirement>) -> Self {
         let missing = missing.filter(|(_, mask)| !mask.is_empty()).map(|(need, mask)| (need, Arc::new(mask)));
         PerFoldPreprocessing::Formulas { missing, standardize, once: Vec::new() }
     }
 
-    /// The cells that are filled by the means of the training rows.
+    /// The cells to fill with the means of the training rows.
     pub fn missing(&self) -> Option<&MissingMask> {
         match self {
             PerFoldPreprocessing::Formulas { missing, .. } => missing.as_ref().map(|(_, mask)| &**mask),
@@ -113,7 +114,7 @@ impl PerFoldPreprocessing {
         matches!(self, PerFoldPreprocessing::Maps(_))
     }
 
-    /// Fits on all training rows in place of each fold.
+    /// Fits on all training rows instead of each fold.
     pub fn once(&self) -> &[GlobalFit] {
         match self {
             PerFoldPreprocessing::Formulas { once, .. } => once,
@@ -145,7 +146,7 @@ impl PerFoldPreprocessing {
     }
 }
 
-/// Some of the columns that maps make.
+/// Some of the columns of refitted maps.
 #[derive(Debug)]
 struct SomeColumns {
     of: Arc<dyn RefitColumns>,

@@ -176,7 +176,7 @@ fn squared(targets: &[f64], predictions: &[f64]) -> f64 {
     Squared.of_row(targets, predictions)
 }
 
-/// The mean over the classes that there are of the mean of a loss over their rows.
+/// The mean over the classes present of the mean loss over their rows.
 fn over_classes(
     targets: ArrayView2<f64>,
     predictions: ArrayView2<f64>,

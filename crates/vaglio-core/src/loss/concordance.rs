@@ -1,4 +1,4 @@
-//! The loss of an order.
+//! The concordance loss, which depends on the order of predictions.
 
 use super::decision::tied_within;
 use super::{Loss, Measure};
@@ -66,7 +66,7 @@ impl Loss for Concordance {
     }
 }
 
-/// Of one output; not a number where a prediction is none, and where all targets are equal.
+/// The concordance loss of one output. NaN if a prediction is NaN, or all targets are equal.
 fn discordant(targets: ArrayView1<f64>, predictions: ArrayView1<f64>, weights: Option<&[f64]>) -> f64 {
     let (y, p) = (targets.to_vec(), predictions.to_vec());
     if p.iter().any(|p| p.is_nan()) {
@@ -80,7 +80,7 @@ fn discordant(targets: ArrayView1<f64>, predictions: ArrayView1<f64>, weights: O
     let (order, starts) = tied_within(&p, TIED_PREDICTION * largest);
     let (mut below, mut wrong) = (Sums::new(ranks), 0.0);
     for tie in starts.windows(2).map(|at| &order[at[0]..at[1]]) {
-        // Rows that are predicted lower, and have a higher target.
+        // Rows with a lower prediction and a higher target.
         for &row in tie {
             wrong += weight(row) * below.above(rank[row]);
         }
@@ -90,7 +90,7 @@ fn discordant(targets: ArrayView1<f64>, predictions: ArrayView1<f64>, weights: O
     wrong / pairs(of_ranks.into_iter().enumerate().collect())
 }
 
-/// The weight of pairs of different ranks.
+/// Total weight of the pairs with different ranks.
 fn pairs(mut rows: Vec<(usize, f64)>) -> f64 {
     rows.sort_unstable_by_key(|(rank, _)| *rank);
     let (mut sum, mut before) = (0.0, 0.0);
@@ -102,7 +102,7 @@ fn pairs(mut rows: Vec<(usize, f64)>) -> f64 {
     sum
 }
 
-/// The place of each value among the distinct ones, and how many these are.
+/// The rank of each value among the distinct values, and the number of these.
 fn ranks(values: &[f64]) -> (Vec<usize>, usize) {
     let mut distinct = values.to_vec();
     distinct.sort_by(f64::total_cmp);
@@ -111,7 +111,7 @@ fn ranks(values: &[f64]) -> (Vec<usize>, usize) {
     (values.iter().map(rank).collect(), distinct.len())
 }
 
-/// Weights by rank, of which sums are known in O(log ranks).
+/// Weights by rank with prefix sums in O(log ranks): a Fenwick tree.
 struct Sums {
     of: Vec<f64>,
     all: f64,
@@ -131,7 +131,7 @@ impl Sums {
         }
     }
 
-    /// What stands above a rank.
+    /// Total weight above a rank.
     fn above(&self, rank: usize) -> f64 {
         let (mut at, mut up_to) = (rank + 1, 0.0);
         while at > 0 {

@@ -1,23 +1,24 @@
-//! What targets and predictions of classes, coded ±1, decide.
+//! Decisions of classes from targets and predictions, coded ±1.
 
 use vaglio_columns::{TIED_PREDICTION, error_of_guess, tied_classes};
 
-/// The class of a row's targets: with one output 1 for the positive class and 0 for the other.
+/// The class of a row's targets. With one output, 1 is the positive class and 0 the other.
 pub(super) fn class_of(targets: &[f64]) -> usize {
     if targets.len() == 1 { usize::from(targets[0] > 0.0) } else { targets.iter().position(|&y| y > 0.0).unwrap_or(0) }
 }
 
-/// Error of a row: 0 if its class has the largest prediction, 1 if another has, 1 − 1/t if it is one of t that tie.
+/// Error of a row: 0 if its class has the largest prediction, 1 if another has. 1 − 1/t if its class ties with others,
+/// t in all.
 pub(super) fn error(targets: &[f64], predictions: &[f64]) -> f64 {
     error_of_guess(class_of(targets), tied_classes(predictions.len(), |k| predictions[k], 1.0))
 }
 
-/// The rows from the lowest prediction to the highest, and where those that tie begin and end.
+/// Rows from the lowest prediction to the highest, and the starts of the groups of ties.
 pub(super) fn tied(predictions: &[f64]) -> (Vec<usize>, Vec<usize>) {
     tied_within(predictions, TIED_PREDICTION)
 }
 
-/// The same where predictions tie that are no further above the lowest of a tie.
+/// Like [`tied`], but predictions tie within `distance` of the lowest of a group.
 pub(super) fn tied_within(predictions: &[f64], distance: f64) -> (Vec<usize>, Vec<usize>) {
     let mut order: Vec<usize> = (0..predictions.len()).collect();
     order.sort_by(|&a, &b| predictions[a].total_cmp(&predictions[b]));

@@ -6,7 +6,7 @@ use crate::engine::EngineDesign;
 use ndarray::ArrayView2;
 
 impl Design {
-    /// The mean loss of predictions, outputs × rows, over rows, or over units where the design decides by these.
+    /// The mean loss of predictions, outputs × rows, over rows, or over units if the design averages predictions.
     pub fn loss(&self, loss: &dyn Loss, predictions: ArrayView2<'_, f64>) -> f64 {
         match self.decisions() {
             Some(of) => self.mean_loss(loss, of.targets(), of.decide(predictions).view(), of.weights()),

@@ -36,7 +36,7 @@ pub struct Huber {
 crate::setters!(Huber { delta: f64;; });
 
 impl Huber {
-    /// Of errors that count by their size from `delta` on.
+    /// Creates the loss with the threshold `delta`, beyond which errors count linearly.
     pub fn new(delta: f64) -> Self {
         Huber { delta }
     }
@@ -65,7 +65,7 @@ pub struct Pinball {
 crate::setters!(Pinball { quantile: f64;; });
 
 impl Pinball {
-    /// Of this quantile.
+    /// Creates the loss of a quantile.
     pub fn new(quantile: f64) -> Self {
         Pinball { quantile }
     }
@@ -76,7 +76,7 @@ fn over_outputs(targets: &[f64], predictions: &[f64], of_error: impl Fn(f64) -> 
     targets.iter().zip(predictions).map(|(y, p)| of_error(y - p)).sum::<f64>() / targets.len() as f64
 }
 
-/// The mean over rows and outputs, added up in the order of the rows.
+/// The mean over rows and outputs, summed in the order of the rows.
 fn over_all(
     targets: ArrayView2<f64>,
     predictions: ArrayView2<f64>,

@@ -4,10 +4,10 @@ use super::decision::{class_of, tied};
 use super::each_row;
 use ndarray::{ArrayView2, Axis};
 
-/// The most parts that are left out in turn.
+/// Largest number of parts that the jackknife leaves out in turn.
 const PARTS: usize = 100;
 
-/// Of a mean over rows: √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows).
+/// Standard error of a mean over rows: √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows).
 pub(super) fn of_rows(
     of_row: impl Fn(&[f64], &[f64]) -> f64,
     targets: ArrayView2<f64>,
@@ -21,7 +21,8 @@ pub(super) fn of_rows(
     finite(of_mean(losses.len(), |row| weights.map_or(1.0, |w| w[row]), |row| losses[row]))
 }
 
-/// Of all rows together: the jackknife over parts of the rows, dealt in turn. Cost O(parts) times that of the mean.
+/// Standard error of a loss of all rows together: the jackknife over interleaved parts of the rows. Cost O(parts)
+/// evaluations of the mean.
 pub(super) fn of_parts(
     mean: impl Fn(ArrayView2<f64>, ArrayView2<f64>, Option<&[f64]>) -> f64,
     targets: ArrayView2<f64>,
@@ -41,7 +42,7 @@ pub(super) fn of_parts(
     finite(jackknife(&(0..parts).map(without).collect::<Vec<_>>()))
 }
 
-/// Of a mean over classes: the jackknife over rows; a class whose only row is left out takes no part.
+/// Standard error of a mean over classes: the jackknife over rows. Without its only row, a class drops out of the mean.
 pub(super) fn of_classes(
     of_row: impl Fn(&[f64], &[f64]) -> f64,
     y: ArrayView2<f64>,
@@ -54,7 +55,7 @@ pub(super) fn of_classes(
     finite(jackknife(&without_each(&classes, y.nrows().max(2), weight, |row| losses[row])?))
 }
 
-/// Of AUC: the jackknife over rows, of which each class has two or more.
+/// Standard error of AUC: the jackknife over rows. Each class needs two or more rows.
 pub(super) fn of_pairs(y: ArrayView2<f64>, p: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<f64> {
     let positive: Vec<bool> = y.row(0).iter().map(|&y| y > 0.0).collect();
     let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
@@ -65,7 +66,7 @@ fn finite(error: f64) -> Option<f64> {
     error.is_finite().then_some(error)
 }
 
-/// √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows).
+/// Standard error of a weighted mean: √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows).
 fn of_mean(rows: usize, weight: impl Fn(usize) -> f64, loss: impl Fn(usize) -> f64) -> f64 {
     let total: f64 = (0..rows).map(&weight).sum();
     let mean = (0..rows).map(|row| weight(row) * loss(row)).sum::<f64>() / total;
@@ -73,7 +74,7 @@ fn of_mean(rows: usize, weight: impl Fn(usize) -> f64, loss: impl Fn(usize) -> f
     (squares / total / rows as f64).sqrt()
 }
 
-/// √((n − 1)/n · Σ (θ_j − θ̄)²).
+/// The jackknife: √((n − 1)/n · Σ (θ_j − θ̄)²).
 fn jackknife(without: &[f64]) -> f64 {
     let count = without.len() as f64;
     let mean = without.iter().sum::<f64>() / count;
@@ -81,7 +82,7 @@ fn jackknife(without: &[f64]) -> f64 {
     ((count - 1.0) / count * squares).sqrt()
 }
 
-/// The mean over classes without each row; `None` where all rows are of one class.
+/// The mean over classes without each row; `None` if all rows are of one class.
 fn without_each(
     of_row: &[usize],
     classes: usize,
@@ -110,7 +111,7 @@ fn without_each(
     Some(of_row.iter().enumerate().map(without).collect())
 }
 
-/// 1 − the area under the ROC curve without each row: all wrong pairs less those of the row, over the pairs that are left.
+/// 1 − AUC without each row: all wrong pairs minus the row's own, over the remaining pairs.
 fn pairs_without_each(positive: &[bool], predictions: &[f64], weight: impl Fn(usize) -> f64) -> Option<Vec<f64>> {
     if [true, false].iter().any(|class| positive.iter().filter(|p| *p == class).count() < 2) {
         return None;
@@ -129,8 +130,8 @@ fn pairs_without_each(positive: &[bool], predictions: &[f64], weight: impl Fn(us
     Some((0..positive.len()).map(without).collect())
 }
 
-/// For each row that is not of the class the weight of rows of the class in the groups before, and half of that in its
-/// own; the weight of the class.
+/// Adds to each row outside of the class the class's weight in earlier groups, plus half of it in the row's own group.
+/// Returns the total weight of the class.
 fn place<'g>(
     groups: impl Iterator<Item = &'g [usize]>,
     positive: &[bool],

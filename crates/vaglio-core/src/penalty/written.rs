@@ -1,4 +1,4 @@
-//! λ as pipeline files have it.
+//! The penalty λ as written in pipeline files.
 
 use super::{AutoGrid, Lambda, Per};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -7,7 +7,7 @@ use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 
-/// The values of a grid: written out, or fitted to the design.
+/// The values of a grid: explicit, or fitted to the design.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Grid {
@@ -158,7 +158,7 @@ impl<'de> Visitor<'de> for LambdaVisitor {
 }
 
 impl Several {
-    /// What outputs share, or each has.
+    /// The penalty that outputs share or that each has.
     fn lambda<E: de::Error>(self) -> std::result::Result<Lambda, E> {
         match self {
             Several { grid: Some(Grid::Auto(_)), values: None, search: None, points, extend, per, .. } => {

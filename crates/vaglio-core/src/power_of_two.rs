@@ -1,9 +1,10 @@
-//! Powers of two as units of numbers.
+//! Rescaling of numbers by powers of two.
 //!
-//! A double holds squares up to 1e308, and states of leave-one-out hold fourth powers. Columns, targets and weights far from 1 are divided by
-//! one power of two each, λ with them, weights by an even power in any case, so X·2^a with λ·4^a, y·2^b, or weights and λ times 2^c change no
-//! bit of a search on doubles. A λ that is no normal double beside the columns is refused, as are targets whose squares are none. A loss
-//! that grows with no power of the targets sees them as the data have them.
+//! A double holds squares up to 1e308, and states of leave-one-out hold fourth powers. Columns, targets and weights far
+//! from 1 are therefore divided by one power of two each, and λ with them. Weights are always divided by an even power.
+//! So X·2^a with λ·4^a, y·2^b, or weights and λ times 2^c change no bit of a search on doubles. A λ that is no normal
+//! double next to the columns is refused, and so are targets with squares out of range. A loss without a degree sees
+//! targets in the data's units.
 
 use crate::{Coefficients, Column, Score};
 use std::sync::Arc;
@@ -11,13 +12,13 @@ use std::sync::Arc;
 /// The magnitudes of the columns and targets of a design.
 #[derive(Debug, Clone)]
 pub(crate) struct Magnitudes {
-    /// The largest magnitude of each column, or more; `None` where the numbers are over their units already.
+    /// Upper bound of the magnitude of each column; `None` if the numbers are already rescaled.
     pub largest: Option<Arc<[f64]>>,
-    /// The power of two that targets were divided by.
+    /// Exponent of the power of two by which targets were divided.
     pub targets: i32,
 }
 
-/// The powers of two by which the numbers of a design are divided.
+/// The exponents of the powers of two by which the numbers of a design are divided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct PowerOfTwoScaling {
     /// The exponent of columns.
@@ -31,19 +32,19 @@ pub struct PowerOfTwoScaling {
 }
 
 impl PowerOfTwoScaling {
-    /// A penalty in these units.
+    /// Rescales a penalty.
     pub fn lambda(self, lambda: f64) -> f64 {
         times_power(lambda, -self.penalty)
     }
 
-    /// A score in the units of the design, of a loss that grows with the power `degree` of the targets.
+    /// Converts a score back into the design's units, for a loss that grows with the power `degree` of the targets.
     #[must_use]
     pub fn unscale_score(self, score: Score, degree: i32) -> Score {
         let lambda = score.lambda.map(|lambda| times_power(lambda, self.penalty));
         Score { loss: self.unscale_loss(score.loss, degree), lambda }
     }
 
-    /// Coefficients of the design in its own units.
+    /// Converts coefficients back into the design's units.
     #[must_use]
     pub fn coefficients(self, coefficients: Coefficients) -> Coefficients {
         let weights = coefficients.weights.mapv(|weight| times_power(weight, self.targets - self.columns));
@@ -51,16 +52,16 @@ impl PowerOfTwoScaling {
         Coefficients { weights, intercept }
     }
 
-    /// A loss in the units of the design.
+    /// Converts a loss back into the design's units.
     pub fn unscale_loss(self, loss: f64, degree: i32) -> f64 {
         times_power(loss, degree * self.targets)
     }
 }
 
-/// x·2^exponent, rounded once where it underflows.
+/// Computes x·2^exponent, rounded once on underflow.
 pub fn times_power(x: f64, exponent: i32) -> f64 {
     let (mut x, mut exponent) = (x, exponent);
-    // A step of 2^±900 never leaves the doubles before the last does.
+    // A step of 2^±900 leaves the range of doubles only if the final result does.
     while exponent > 900 {
         x *= 2f64.powi(900);
         exponent -= 900;
@@ -76,7 +77,7 @@ pub fn times_power(x: f64, exponent: i32) -> f64 {
     }
 }
 
-/// The largest magnitude of a column, or what it is at most; NaN or infinite where an entry is.
+/// Upper bound of the magnitude of a column's entries; NaN or infinite if an entry is.
 pub(crate) fn largest(column: Column<'_>) -> f64 {
     match column {
         Column::Double(values) => largest_of(values),

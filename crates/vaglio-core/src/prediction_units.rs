@@ -1,25 +1,25 @@
-//! Predictions of several rows that are averaged to one decision.
+//! Units of several rows with one averaged prediction.
 
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView2, Axis};
 
-/// Units of rows, such as the steps of a series: predictions are averaged over the rows of each, and losses are means
-/// over units.
+/// Units of rows, such as the steps of a series. Predictions are averaged over the rows of each unit, and losses are
+/// means over units.
 ///
-/// A row counts in its unit by its weight r_j, and a unit among the others by the mean weight of its rows.
+/// Within its unit a row has its weight r_j. A unit has the mean weight of its rows.
 #[derive(Debug, Clone)]
 pub struct PredictionUnits {
     /// The unit of each row, counted from 0.
     of_row: Vec<usize>,
-    /// The share of each row in its unit; those of a unit add up to 1.
+    /// The share of each row in its unit; the shares in a unit add up to 1.
     shares: Vec<f64>,
-    /// Outputs × units.
+    /// Targets, outputs × units.
     targets: Array2<f64>,
     weights: Option<Vec<f64>>,
 }
 
 impl PredictionUnits {
-    /// Units from a label for each row.
+    /// Creates the units from a label for each row.
     pub(crate) fn new(units: &[u32], targets: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> Result<Self> {
         if units.len() != targets.ncols() {
             return Err(Error::Shape(format!("{} units for {} rows", units.len(), targets.ncols())));
@@ -51,12 +51,12 @@ impl PredictionUnits {
         Ok(PredictionUnits { shares, targets: targets.select(Axis(1), &first), weights, of_row })
     }
 
-    /// The unit of each row, counted from 0 in the order in which they first appear.
+    /// The unit of each row, numbered from 0 in order of appearance.
     pub fn of_row(&self) -> &[usize] {
         &self.of_row
     }
 
-    /// The share of each row in the prediction of its unit; those of a unit add up to 1.
+    /// The share of each row in its unit's prediction; the shares in a unit add up to 1.
     pub fn shares(&self) -> &[f64] {
         &self.shares
     }
@@ -71,7 +71,7 @@ impl PredictionUnits {
         self.weights.as_deref()
     }
 
-    /// The predictions of units, outputs × units, from those of rows.
+    /// Averages predictions of rows to predictions of units, outputs × units.
     pub(crate) fn decide(&self, predictions: ArrayView2<'_, f64>) -> Array2<f64> {
         let mut decided = Array2::zeros(self.targets.dim());
         for ((row, column), &share) in predictions.columns().into_iter().enumerate().zip(&self.shares) {

@@ -1,4 +1,4 @@
-//! All that most parts name: the traits, what they are given and what they return.
+//! The names that most parts use: traits, their arguments and results.
 
 pub use crate::{
     Action, Answer, Cells, Choose, Classes, Coefficients, Column, Columns, Criterion, CriterionTraits, Design, Error,

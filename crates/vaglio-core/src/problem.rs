@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 /// Columns, targets, row weights and groups, checked once: finite, of one length, with unique names.
 ///
-/// Nothing downstream checks again. Cloning shares the arrays. Rows of weight 0 are left out, so that a weight of 0
-/// equals the absence of the row.
+/// Later code does not check again. Clones share the arrays. Rows of weight 0 are dropped, so a weight of 0 equals the
+/// absence of the row.
 #[derive(Debug, Clone)]
 pub struct Problem {
     columns: Arc<Columns>,
-    /// The largest magnitude of each column, or more.
+    /// Upper bound of the magnitude of each column.
     pub(crate) largest: Arc<[f64]>,
     names: Arc<[String]>,
     targets: Arc<Array2<f64>>,
@@ -31,7 +31,7 @@ pub struct Problem {
     sign: StopSign,
 }
 
-/// Columns that belong together, such as those that a map made of one text column.
+/// Columns that belong together, such as the indicators of one text column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     /// The source of the columns.
@@ -118,8 +118,9 @@ impl Problem {
         })
     }
 
-    /// Adds row weights: a weight of 2 counts as the row given twice in one fold, 0 as its absence. Where rows are
-    /// counted, each of positive weight is one ([`EngineDesign::counted_rows`](crate::engine::EngineDesign::counted_rows)).
+    /// Adds row weights. A weight of 2 counts as the row given twice in one fold, 0 as its absence. Counts of rows
+    /// count each row of positive weight once
+    /// ([`EngineDesign::counted_rows`](crate::engine::EngineDesign::counted_rows)).
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length, a negative weight, or none that is positive; [`Error::NonFinite`].
@@ -139,7 +140,7 @@ impl Problem {
         Ok(whole.labelled(|labels| labels.weights = Some(kept.iter().map(|&row| weights[row]).collect())))
     }
 
-    /// Adds groups: rows of one number stay in one fold. Groups are given before weights.
+    /// Adds groups; rows of one group stay in one fold. To be called before [`Problem::with_weights`].
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length.
@@ -150,7 +151,7 @@ impl Problem {
         Ok(self.labelled(|labels| labels.groups = Some(groups.into())))
     }
 
-    /// Adds the fold of each row. Folds are given before weights.
+    /// Adds the fold of each row. To be called before [`Problem::with_weights`].
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length.
@@ -161,10 +162,10 @@ impl Problem {
         Ok(self.labelled(|labels| labels.assignment = Some(folds.into())))
     }
 
-    /// Adds the series of each row. Series are given before weights.
+    /// Adds the series of each row. To be called before [`Problem::with_weights`].
     ///
     /// # Errors
-    /// [`Error::Shape`] for a wrong length, or rows of one series that do not stand together.
+    /// [`Error::Shape`] for a wrong length, or rows of one series that are not contiguous.
     pub fn with_series(self, series: Vec<u32>) -> Result<Self> {
         if series.len() != self.rows() {
             return Err(Error::Shape(format!("{} series for {} rows", series.len(), self.rows())));
@@ -178,8 +179,7 @@ impl Problem {
         Ok(self.labelled(|labels| labels.series = Some(series.into())))
     }
 
-    /// Adds the time of each row: the place of its time among all times, from 0. Times are given before
-    /// weights.
+    /// Adds the time of each row: its rank among all times, from 0. To be called before [`Problem::with_weights`].
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length.
@@ -190,8 +190,8 @@ impl Problem {
         Ok(self.labelled(|labels| labels.time = Some(time.into())))
     }
 
-    /// Adds the time at which the targets of each row are known, if they lie ahead of it: its place among the
-    /// times of [`Problem::with_time`]. To be given before weights.
+    /// Adds the time at which each row's targets are known, if later than its own: its rank among the times of
+    /// [`Problem::with_time`]. To be called before [`Problem::with_weights`].
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length.
@@ -231,10 +231,10 @@ impl Problem {
         Problem { in_folds, ..self }
     }
 
-    /// Names a bias: a constant column that may be selected and is penalized like the others.
+    /// Declares a bias: a constant column that may be selected and is penalized like the others.
     ///
     /// # Errors
-    /// [`Error::Shape`] when there is no such column, or it is not constant or 0.
+    /// [`Error::Shape`] if there is no such column, or it is not constant, or 0.
     pub fn with_bias(self, bias: Feature) -> Result<Self> {
         if bias >= self.columns.len() || !self.columns.is_constant(bias) || self.columns.column(bias).get(0) == 0.0 {
             return Err(Error::Shape(format!("column {bias} of {} is no bias", self.columns.len())));
@@ -245,7 +245,7 @@ impl Problem {
     /// Rounds columns of doubles to single precision, at four bytes an entry.
     ///
     /// # Errors
-    /// [`Error::Numerical`] for a column with entries that single precision does not hold, and for one that it makes constant.
+    /// [`Error::Numerical`] for entries out of the range of single precision, or a column that becomes constant.
     pub fn in_single(mut self) -> Result<Self> {
         let columns = std::mem::take(&mut self.columns);
         self.columns = Arc::new(Arc::unwrap_or_clone(columns).in_single());
@@ -254,7 +254,7 @@ impl Problem {
         Err(Error::Numerical(format!("column `{}`: {fault}, or keep doubles", self.names[index])))
     }
 
-    /// Replaces the values of the columns.
+    /// Returns a copy with other values of the columns.
     ///
     /// # Errors
     /// [`Error::Shape`] for another number of rows or columns; [`Error::NonFinite`].
@@ -269,7 +269,7 @@ impl Problem {
         Ok(Problem { columns: Arc::new(columns), largest, ..self.clone() })
     }
 
-    /// Replaces the columns by others of the same names.
+    /// Replaces the columns, keeping their names.
     pub(crate) fn with_columns(self, columns: Arc<Columns>) -> Self {
         Problem { columns, ..self }
     }
@@ -314,22 +314,22 @@ impl Problem {
         self.labels.groups.as_ref()
     }
 
-    /// The fold that the user gave each row, if any.
+    /// The fold of each row, if the user gave folds.
     pub fn assignment(&self) -> Option<&Arc<[u32]>> {
         self.labels.assignment.as_ref()
     }
 
-    /// The series of each row, if given; the rows of one stand together, in the order of time.
+    /// The series of each row, if given; rows of one series are contiguous and in the order of time.
     pub fn series(&self) -> Option<&Arc<[u32]>> {
         self.labels.series.as_ref()
     }
 
-    /// The place of each row's time among all times, from 0, if given.
+    /// The rank of each row's time among all times, from 0, if given.
     pub fn time(&self) -> Option<&Arc<[u32]>> {
         self.labels.time.as_ref()
     }
 
-    /// The place of the time at which the targets of each row are known, where they lie ahead of it.
+    /// The rank of the time at which each row's targets are known, if later than its own.
     pub fn known(&self) -> Option<&Arc<[u32]>> {
         self.labels.known.as_ref()
     }
@@ -339,8 +339,8 @@ impl Problem {
         self.seed
     }
 
-    /// Whether the run is to end: what trains for long on a problem asks [`StopSign::check`] now and then. In a search, problems of
-    /// learners that are trained anew have the sign of the run.
+    /// The stop sign: long training on a problem should call [`StopSign::check`] now and then. During a search, a
+    /// learner that is trained anew gets problems with the sign of the run.
     pub fn sign(&self) -> &StopSign {
         &self.sign
     }
@@ -350,7 +350,7 @@ impl Problem {
         &self.blocks
     }
 
-    /// The column that may be selected although it is constant, if there is one.
+    /// The constant column that may be selected, if there is a bias.
     pub fn bias(&self) -> Option<Feature> {
         self.bias
     }

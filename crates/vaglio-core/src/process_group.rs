@@ -1,35 +1,36 @@
-//! One search that several processes make together.
+//! Searches shared by several processes.
 //!
-//! Each process runs the whole search, but makes only some parts of the trials of all columns and gets the other parts from the others. A
-//! search is a function of its answers, so all go through the same steps. None is needed: a process makes a part that it misses.
+//! Each process runs the whole search, but computes only some of the trials and receives the others. A search is a
+//! function of its answers, so all processes go through the same steps. No process is essential: each computes the
+//! parts that it misses.
 
 use crate::{Diagnostics, Error, Evaluator, Feature, Recorder, Result, Score, Trace, Trials};
 use std::fmt::Debug;
 use std::ops::Range;
 
-/// The processes that make one search together, as one of them sees them.
+/// One process's view of the processes that share a search.
 pub trait ProcessGroup: Debug + Send + Sync {
-    /// The numbers of `count` items by parts, in the order of the items, from any process. `compute` gives those of some items, the same
-    /// wherever it is called.
+    /// Collects the numbers of `count` items in parts, in the order of the items, from any process. `compute` returns
+    /// those of a range of items, the same on every process.
     ///
     /// # Errors
-    /// Those of `compute`; [`crate::Error::Stopped`].
+    /// Returns an error of `compute`, or [`crate::Error::Stopped`].
     fn gather(&self, work: WorkItem<'_>, count: usize, compute: &mut Compute<'_>) -> Result<Vec<Vec<f64>>>;
 }
 
-/// Work that all processes name in the same words.
+/// A piece of work under a name that all processes share.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkItem<'w> {
-    /// The kind of work: items of one kind take about as long.
+    /// The kind of work; items of one kind take about equally long.
     pub kind: &'w str,
-    /// The name of the item among those of the kind.
+    /// The name of the item within its kind.
     pub which: &'w str,
 }
 
-/// Computes the numbers of some items.
+/// A closure that computes the numbers of a range of items.
 pub type Compute<'c> = dyn FnMut(Range<usize>) -> Result<Vec<f64>> + 'c;
 
-/// Trials of a subset by its evaluator.
+/// Trials of a subset that processes share.
 pub(crate) struct DistributedTrials<'t> {
     pub evaluator: &'t mut dyn Evaluator,
     pub recorder: &'t Recorder,
@@ -38,11 +39,11 @@ pub(crate) struct DistributedTrials<'t> {
 }
 
 impl DistributedTrials<'_> {
-    /// The scores of all candidates, of which each process tries some; `None` where this one makes all trials alone: they leave a lasting
-    /// trace, or some are refitted.
+    /// The scores of all candidates, computed in parts by the processes. `None` if this process must run all trials
+    /// itself: they leave a lasting trace, or some are refitted.
     ///
     /// # Errors
-    /// Those of the evaluator and of [`ProcessGroup::gather`].
+    /// Returns an error of the evaluator or of [`ProcessGroup::gather`].
     pub fn scores(self, processes: &dyn ProcessGroup, work: WorkItem<'_>) -> Result<Option<Vec<Score>>> {
         let DistributedTrials { evaluator, recorder, subset, trials } = self;
         let trace = evaluator.trace(trials);
@@ -67,7 +68,7 @@ impl DistributedTrials<'_> {
             noted = Diagnostics::of([noted, of_trials]);
         }
         if noted.is_some_and(|noted: Diagnostics| noted.remade > 0) {
-            // Trials are refitted together with others, which may be in other parts.
+            // Trials are refitted jointly with others, which may be in other parts.
             recorder.put(before);
             return Ok(None);
         }
@@ -76,7 +77,7 @@ impl DistributedTrials<'_> {
     }
 }
 
-/// Brings caches to where trials leave them that have [begun](Trace::Begun) something.
+/// Brings caches to the state that trials with trace [`Trace::Begun`] leave.
 pub(crate) fn try_first(evaluator: &mut dyn Evaluator, subset: &[Feature], trials: Trials<'_>) -> Result<()> {
     let all = trials.candidates();
     let first = &all[..all.len().min(2)];
@@ -86,7 +87,7 @@ pub(crate) fn try_first(evaluator: &mut dyn Evaluator, subset: &[Feature], trial
     }
 }
 
-/// How many scores there are, the scores, λ being NaN where there is none, and what was noted of them.
+/// Serializes scores and diagnostics: count, scores (λ as NaN if absent), diagnostics.
 fn written(scores: &[Score], noted: Option<Diagnostics>) -> Vec<f64> {
     let of_score = |score: &Score| [score.loss, score.lambda.unwrap_or(f64::NAN)];
     let noted = noted.map(|of| [of.conditioning, of.remade as f64, of.rebuilt as f64, of.rows_kept_out as f64]);
@@ -97,7 +98,7 @@ fn written(scores: &[Score], noted: Option<Diagnostics>) -> Vec<f64> {
 }
 
 /// # Errors
-/// [`Error::Shape`] where that is not what they are.
+/// Returns [`Error::Shape`] if the part has another length.
 fn read(part: &[f64]) -> Result<(Vec<Score>, Option<Diagnostics>)> {
     let lost = || Error::Shape("what another process has of a search is cut short".into());
     let (&count, rest) = part.split_first().ok_or_else(lost)?;

@@ -1,33 +1,33 @@
-//! How far work is.
+//! Progress of long work.
 
 use crate::{Answer, Event, Observer};
 use std::time::{Duration, Instant};
 
-/// The progress of a stage of the work: a search, or the folds that choose its size.
+/// The progress of one stage: a search, or the folds that choose its size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ProgressUpdate<'e> {
-    /// The stage: `search`, `choose`, or another by its name.
+    /// The stage: `search`, `choose`, or another name.
     pub what: &'e str,
-    /// The share of it that is done, from 0 to 1.
+    /// The share that is done, from 0 to 1.
     pub share: f64,
-    /// How long the rest would take at the pace so far; `None` before anything is done.
+    /// Estimated time left at the current pace; `None` before anything is done.
     pub left: Option<Duration>,
 }
 
-/// How far the stage is that events tell of.
+/// Progress of the current stage, computed from events.
 #[derive(Debug, Clone, Default)]
 pub struct StageShare {
     what: String,
     pieces: f64,
     done: f64,
     of: f64,
-    /// The pieces, done and all, of a search that goes on after another stage.
+    /// Pieces of an unfinished search, done and total, to resume after another stage.
     search: [f64; 3],
 }
 
 impl StageShare {
-    /// Takes an event in; whether it tells of a stage.
+    /// Processes an event; returns whether it concerns a stage.
     pub fn see(&mut self, event: &Event<'_>) -> bool {
         match *event {
             Event::Begin { steps } => self.begin("search", [0.0, 0.0, steps as f64]),
@@ -64,12 +64,12 @@ impl StageShare {
         &self.what
     }
 
-    /// The pieces or steps that are done.
+    /// The number of pieces or steps done.
     pub fn done(&self) -> f64 {
         self.done
     }
 
-    /// All pieces, or the most steps.
+    /// The number of all pieces, or the largest possible number of steps.
     pub fn of(&self) -> f64 {
         self.of
     }
@@ -80,11 +80,11 @@ impl StageShare {
     }
 }
 
-/// An observer of how far the work is.
+/// An observer that reports progress.
 ///
-/// A fit has several stages, each from 0 to 1: tuning, the folds that choose the size (`choose`, and `choose 2` where a grid of λ goes
-/// on), which take longest as a rule, and the search. The share follows the work: how far each of the walks on folds is, and how
-/// much of their losses on rows held out is known.
+/// A fit has several stages, each from 0 to 1. They are tuning, the folds that choose the size, and the search. The
+/// folds are called `choose` (`choose 2` for an extended grid of λ) and usually take longest. The share includes how
+/// far each walk on a fold is, and how much of its held-out losses is known.
 ///
 /// # Example
 /// ```
@@ -101,12 +101,12 @@ impl StageShare {
 pub struct Progress<F> {
     show: F,
     stage: StageShare,
-    /// When the stage was begun, or gone on with, and the share that was done then.
+    /// Time of the stage's start or resumption, and the share done then.
     begun: (Instant, f64),
 }
 
 impl<F: FnMut(&ProgressUpdate<'_>) + Send> Progress<F> {
-    /// An observer that calls `show` whenever a piece of the work begins or goes on.
+    /// Creates an observer that calls `show` when a piece of the work begins or advances.
     pub fn new(show: F) -> Self {
         Progress { show, stage: StageShare::default(), begun: (Instant::now(), 0.0) }
     }

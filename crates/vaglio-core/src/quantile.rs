@@ -4,15 +4,15 @@ use std::cell::Cell;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2};
 
 thread_local! {
-    /// The last probability with its quantile: runs ask for those of one level again and again.
+    /// The last level with its quantile, since runs use one level repeatedly.
     static LAST: Cell<(f64, f64)> = const { Cell::new((f64::NAN, f64::NAN)) };
 }
 
-/// The number below which a standard normal variable is with this probability, by halving.
+/// Quantile of the standard normal distribution, by bisection.
 pub fn normal_quantile(probability: f64) -> f64 {
     let below = |x: f64| 0.5 * libm::erfc(-x * FRAC_1_SQRT_2);
     let (mut low, mut high) = (-39.0, 39.0);
-    // The upper tail has no digits left in its probability; it is the lower one with the other sign.
+    // A probability in the upper tail has lost its digits; by symmetry, the lower tail is used.
     if probability > 0.5 {
         return -normal_quantile(1.0 - probability);
     }
@@ -23,8 +23,8 @@ pub fn normal_quantile(probability: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// Two-sided quantile of Student's distribution: its absolute value is below it with probability `level`. Degrees of freedom
-/// need not be whole, and +∞ is given for less than one. Relative error below 2e-4 where they are whole.
+/// Two-sided quantile of Student's distribution: the absolute value stays below it with probability `level`. Degrees of
+/// freedom may be fractional; the result is +∞ below one. Relative error below 2e-4 for integers.
 ///
 /// # Reference
 /// G. W. Hill, *Algorithm 396: Student's t-quantiles*, Communications of the ACM 13 (1970).

@@ -3,30 +3,30 @@
 use crate::shown::number;
 use crate::{AutoGrid, Error, Lambda, Per, Result};
 
-/// The ridge readout that is fitted on the columns of a [`crate::Design`].
+/// A ridge readout on the columns of a [`crate::Design`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Readout {
-    /// The λ to choose from, in increasing order; one for a fixed λ.
+    /// The λ to choose from, in increasing order; a single value if λ is fixed.
     pub lambdas: Vec<f64>,
-    /// The grid that is fitted to the design, where λ is from one.
+    /// The grid that is fitted to the design, if λ comes from one.
     pub auto: Option<AutoGrid>,
-    /// Whether λ is chosen for every subset, for a whole walk or for all columns, where that was said.
+    /// The scope of the choice of λ, if set: each subset, a whole walk, or all columns.
     pub per: Option<Per>,
-    /// Whether the λ between the best of them and its neighbours are searched as well.
+    /// Whether λ between the best value and its neighbours are searched too.
     pub refine: bool,
     /// Whether there is an intercept, which is never penalized.
     pub intercept: bool,
     /// Whether each output has its own λ, by its own part of the criterion's loss.
     pub each_output: bool,
-    /// Whether rows of each class are weighed by one over their weight in the rows that are trained on.
+    /// Whether each class's rows are weighted by one over the class's weight among the training rows.
     pub balanced: bool,
 }
 
 impl Readout {
-    /// A readout over the given λ, sorted.
+    /// Creates a readout over the given λ, sorted.
     ///
     /// # Errors
-    /// [`Error::Setting`] on `lambda` when there is none, or one that is not positive and finite.
+    /// [`Error::Setting`] on `lambda` if there is none, or one is not positive and finite.
     pub fn new(mut lambdas: Vec<f64>, intercept: bool) -> Result<Self> {
         if lambdas.is_empty() {
             return Err(Error::setting("lambda", "at least one value is needed"));
@@ -39,7 +39,7 @@ impl Readout {
         Ok(Readout { lambdas, auto: None, per: None, refine: false, intercept, each_output: false, balanced: false })
     }
 
-    /// A readout over the λ that a setting gives.
+    /// Creates a readout from a setting of λ.
     ///
     /// # Errors
     /// [`Error::Setting`] on `lambda`.
@@ -56,8 +56,8 @@ impl Readout {
         Readout { refine: true, ..self }
     }
 
-    /// Balances classes: row j of class c counts r_j / Σ r over the rows of class c that are
-    /// trained on, counted anew whenever rows are held out.
+    /// Balances classes: row j of class c has weight r_j / Σ r over the training rows of class c. The sum is recomputed
+    /// whenever rows are held out.
     #[must_use]
     pub fn balanced(self) -> Self {
         Readout { balanced: true, ..self }

@@ -1,6 +1,6 @@
-//! What makes values of the traits known by their words: written with their kind, and read by it.
+//! Registration of trait implementations by word, for reading and writing them with their `kind`.
 //!
-//! [`part`](crate::part) and [`saved`](crate::saved) implement these; nobody else needs to.
+//! [`part`](crate::part) and [`saved`](crate::saved) implement these traits; nothing else needs to.
 
 use serde::de::DeserializeOwned;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer};
@@ -8,11 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The name under which objects of the traits are read, as a newtype, so that a reader with words of its own for them knows
-/// where one is wanted.
+/// The newtype name under which trait objects are read. A custom deserializer can recognize it and add words of its
+/// own.
 pub const WRITTEN: &str = "vaglio_core::registered";
 
-/// What reads an object of a trait: a map with its `kind`, or a word for the `kind` alone.
+/// Visitor that reads a trait object: a map with its `kind`, or a word for the `kind` alone.
 struct PartVisitor<T: ?Sized> {
     noun: &'static str,
     object: PhantomData<Box<T>>,
@@ -41,7 +41,7 @@ where
     }
 }
 
-/// For a trait of parts: what is known of every implementation, and how its objects are written and read.
+/// Defines the registry of a trait: metadata of every implementation, and the reading and writing of objects.
 macro_rules! registered {
     ($trait:ident, $noun:literal, $message:literal, $note:literal) => {
         #[typetag::serde(tag = "kind")]
@@ -52,7 +52,7 @@ macro_rules! registered {
         }
 
         impl dyn crate::$trait + '_ {
-            /// Its word in files, which is its `kind` there.
+            /// The word in files, which is the `kind` there.
             pub fn kind(&self) -> &'static str {
                 self.typetag_name()
             }

@@ -1,4 +1,4 @@
-//! The test that columns say more of the target than noise does.
+//! Test of whether columns explain more of the target than noise does.
 
 use crate::Error;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -21,7 +21,7 @@ impl Default for RequireGain {
 }
 
 impl RequireGain {
-    /// The least level, which asks for 9999 shuffles.
+    /// The lowest level; it needs 9999 shuffles.
     const LEAST: f64 = 0.001;
 
     pub(crate) fn is_default(&self) -> bool {
@@ -66,7 +66,7 @@ impl<'de> Deserialize<'de> for RequireGain {
             LevelOrWord::Level(level) => Ok(RequireGain::Level(level)),
             LevelOrWord::Word(word) => match &*word {
                 "never" => Ok(RequireGain::Never),
-                // Words of `unless`.
+                // Words of the older setting `unless`.
                 "auto" | "empty" => Ok(RequireGain::default()),
                 _ => Err(de::Error::custom("a level such as 0.05, or `never`")),
             },

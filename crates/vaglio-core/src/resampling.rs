@@ -1,4 +1,4 @@
-//! Resampling: which rows are held out, and which are trained on meanwhile.
+//! Resampling: splits of rows into training and held-out rows.
 
 use crate::{AnyResampling, Classes, Design, Result, registered};
 use std::fmt::Debug;
@@ -25,39 +25,39 @@ use std::fmt::Debug;
 /// }
 /// ```
 pub trait Resampling: registered::Resampling + Debug + Send + Sync {
-    /// The splits of the rows of a design. A loss is the mean over all rows that are held out, and a row that is held out
-    /// twice counts twice.
+    /// The splits of the rows of a design. A loss is the mean over all held-out rows; a row that is held out twice
+    /// counts twice.
     ///
-    /// Splits that follow each other and hold out rows of their own are worked on together. `classes` are those that rows
-    /// are to be spread by, where that is asked for: see [`Resampling::can_stratify`].
+    /// Consecutive splits with disjoint held-out rows are computed together. `classes` are the classes to stratify by,
+    /// if asked for: see [`Resampling::can_stratify`].
     ///
     /// # Errors
-    /// [`crate::Error::Setting`] for splits that cannot be made, with the field's path inside this resampling.
+    /// [`crate::Error::Setting`] for impossible splits, with the field's path inside this resampling.
     fn splits(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<Split>>;
 
-    /// Whether it spreads classes over splits where it is given them.
+    /// Whether the splits are stratified when classes are given.
     fn can_stratify(&self) -> bool {
         false
     }
 
-    /// The column of the data that it goes by, if a setting names one; it is no feature.
+    /// The column of the data that defines the splits, if a setting names one; it is no feature.
     fn assignment(&self) -> Option<&str> {
         None
     }
 
-    /// The words that this column may have, in the order of the numbers that [`Design::assignment`] has for them. Without
-    /// any, its values are numbered as they come.
+    /// The allowed words in that column, in the order of their numbers in [`Design::assignment`]. If empty, its values
+    /// are numbered as they appear.
     fn assignment_words(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Splits of so many folds, to repeat a whole search by: where training must not see what rows hold out, as what
-    /// comes after them. `None`, the default, where rows may as well be held out once each.
+    /// A resampling for repeating a whole search on so many folds, if training must not see some rows, such as later
+    /// ones. `None`, the default, allows ordinary folds.
     fn around_search(&self, _folds: usize) -> Option<AnyResampling> {
         None
     }
 
-    /// How rows are parted, for people: "5 blocks forward in time, each predicted from its past".
+    /// Description for people: "5 blocks forward in time, each predicted from its past".
     fn sentence(&self) -> String {
         format!("the splits of `{}`", self.typetag_name())
     }
@@ -71,7 +71,7 @@ pub trait Resampling: registered::Resampling + Debug + Send + Sync {
     }
 }
 
-/// Rows that are held out together, and those that are trained on meanwhile.
+/// Rows that are held out together, and the training rows for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
     pub(crate) held_out: Vec<usize>,
@@ -79,22 +79,22 @@ pub struct Split {
 }
 
 impl Split {
-    /// Rows, counted from 0, that are predicted from all others.
+    /// Holds out rows, counted from 0, and trains on all others.
     pub fn holding_out(rows: Vec<usize>) -> Self {
         Split { held_out: rows, training: None }
     }
 
-    /// The rows that are held out.
+    /// The held-out rows.
     pub fn held_out(&self) -> &[usize] {
         &self.held_out
     }
 
-    /// The rows that are trained on; `None`: all others.
+    /// The training rows; `None` for all others.
     pub fn training(&self) -> Option<&[usize]> {
         self.training.as_deref()
     }
 
-    /// Predicts the held-out rows from these rows alone.
+    /// Restricts training to these rows.
     #[must_use]
     pub fn training_on(self, rows: Vec<usize>) -> Self {
         Split { training: Some(rows), ..self }

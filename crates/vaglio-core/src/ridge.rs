@@ -1,4 +1,4 @@
-//! Ridge regression by Householder reflections on the rows: slow, obviously right, and the oracle of every test.
+//! Ridge regression by Householder reflections on the rows: the slow definition and test oracle.
 
 use crate::{Columns, Error, Result};
 use ndarray::{Array2, ArrayView2, Axis, s};
@@ -9,13 +9,13 @@ use std::ops::Range;
 /// A linear readout: prediction of output `o` = Σ_k `weights[k, o]`·x_k + `intercept[o]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Coefficients {
-    /// Features × outputs.
+    /// Weights, features × outputs.
     pub weights: Array2<f64>,
     /// One per output; 0 without an intercept.
     pub intercept: Vec<f64>,
 }
 
-/// Rows that are predicted together: those of an output stay in the first-level cache.
+/// Rows that are predicted together: one output's fit into the first-level cache.
 const TILE: usize = 1 << 12;
 
 /// Columns that are added together, in order.
@@ -31,9 +31,9 @@ impl Coefficients {
         out
     }
 
-    /// Predictions, outputs × rows, for columns as they are stored. Cost O(features · rows · outputs).
+    /// Predictions, outputs × rows, for columns as stored. Cost O(features · rows · outputs).
     ///
-    /// Column after column, so that a row's prediction does not depend on how many rows there are.
+    /// Works column by column, so a row's prediction does not depend on the number of rows.
     ///
     /// # Errors
     /// [`Error::Shape`] when the number of columns differs.
@@ -55,7 +55,7 @@ impl Coefficients {
         Ok(out)
     }
 
-    /// Predictions of some of the rows.
+    /// Predictions of a range of rows.
     fn of_rows(&self, columns: &Columns, rows: Range<usize>) -> Array2<f64> {
         let mut out = Array2::zeros((self.weights.ncols(), rows.len()));
         for (mut to, b) in out.rows_mut().into_iter().zip(&self.intercept) {
@@ -76,15 +76,15 @@ impl Coefficients {
         out
     }
 
-    /// Whether all are finite.
+    /// Whether all coefficients are finite.
     pub fn is_finite(&self) -> bool {
         self.weights.iter().chain(&self.intercept).all(|value| value.is_finite())
     }
 
-    /// Refuses coefficients that are not those of so many features, or not finite.
+    /// Refuses coefficients that are not finite, or not for `features` features.
     ///
     /// # Errors
-    /// [`Error::Shape`].
+    /// Returns [`Error::Shape`] for such coefficients.
     pub fn check(&self, features: usize) -> Result<()> {
         if features != self.weights.nrows() || self.intercept.len() != self.weights.ncols() {
             return Err(Error::Shape(format!(
@@ -101,7 +101,7 @@ impl Coefficients {
     }
 }
 
-/// Adds columns one after the other, with one reading of the sums.
+/// Adds four columns in order, with one read of the sums.
 fn add_four(to: &mut [f64], [a, b, c, d]: [&[f64]; TOGETHER], weights: [f64; TOGETHER]) {
     for ((((to, a), b), c), d) in to.iter_mut().zip(a).zip(b).zip(c).zip(d) {
         *to = (((*to + weights[0] * a) + weights[1] * b) + weights[2] * c) + weights[3] * d;
@@ -111,8 +111,8 @@ fn add_four(to: &mut [f64], [a, b, c, d]: [&[f64]; TOGETHER], weights: [f64; TOG
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² for every output; b is not penalized.
 ///
 /// `x` is features × rows, `y` outputs × rows, `weights` one per row (all 1 when absent); without `intercept` b = 0.
-/// The least-squares problem of the rows stacked on √λ·I is solved by Householder QR with column pivoting, never by
-/// normal equations. Cost O((rows + features) · features²).
+/// The rows are stacked on √λ·I. Householder QR with column pivoting solves the least-squares problem, without normal
+/// equations. Cost O((rows + features) · features²).
 ///
 /// # Errors
 /// [`Error::Numerical`] when the system is singular (λ = 0 and dependent columns, or an intercept and no rows) or a
@@ -127,7 +127,7 @@ pub fn ridge(
     let (features, rows) = x.dim();
     let outputs = y.nrows();
     let unknowns = features + usize::from(intercept);
-    // Reflections keep the digits of light rows where the heavy ones come first.
+    // Reflections keep the digits of light rows if the heavy ones come first.
     let mut order: Vec<usize> = (0..rows).collect();
     if let Some(weights) = weights {
         order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
@@ -152,7 +152,8 @@ pub fn ridge(
         column.resize(height, 0.0);
         columns.push(column);
     }
-    // Without a penalty, what is left of a dependent column is rounding; with one, √λ may be as small as that and counts.
+    // Without a penalty, the remainder of a dependent column is rounding. With one, √λ may be as small and still
+    // counts.
     let rounding = if lambda == 0.0 { f64::EPSILON * height as f64 } else { 0.0 };
     let solution = least_squares(columns, unknowns, rounding)?;
     let weights = Array2::from_shape_fn((features, outputs), |(k, o)| solution[o][k]);
@@ -162,7 +163,7 @@ pub fn ridge(
 
 /// Solves min ‖A z − b‖ for the columns of `A` (the first `unknowns`) and every right-hand side after them.
 ///
-/// A column of which no more than `rounding` of the longest is left counts as dependent.
+/// A column counts as dependent if its remainder is at most `rounding` of the longest column.
 fn least_squares(mut columns: Vec<Vec<f64>>, unknowns: usize, rounding: f64) -> Result<Vec<Vec<f64>>> {
     let singular = || Error::Numerical("the least-squares system is singular; a larger lambda makes it regular".into());
     let height = columns.first().map_or(0, Vec::len);
@@ -207,7 +208,7 @@ fn least_squares(mut columns: Vec<Vec<f64>>, unknowns: usize, rounding: f64) -> 
     if solutions.iter().flatten().all(|v| v.is_finite()) { Ok(solutions) } else { Err(singular()) }
 }
 
-/// Euclidean norm without over- or underflow of the squares.
+/// Euclidean norm, safe from over- and underflow of the squares.
 fn norm(values: &[f64]) -> f64 {
     let largest = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     if largest == 0.0 || !largest.is_finite() {

@@ -1,8 +1,9 @@
-//! Folds of rows, of which each is held out in turn.
+//! Rounds: partitions of rows into folds, held out in turn.
 
 use crate::{Error, Result, Split};
 
-/// Rows that are held out once each, in folds; each fold is predicted from all other rows, or from rows of its own.
+/// Folds that hold out each row at most once. Each fold is predicted from all other rows, or from its own list of
+/// training rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Round {
     of_row: Vec<Option<u32>>,
@@ -10,17 +11,17 @@ pub struct Round {
 }
 
 impl Round {
-    /// A round from the fold of each row, counted from 0; rows of no fold are trained on in every fold.
+    /// Creates a round from the fold of each row, counted from 0. Rows without a fold are in every training set.
     pub fn new(of_row: Vec<Option<u32>>) -> Self {
         Round { of_row, training: None }
     }
 
-    /// The rounds of splits of so many rows: those that follow each other are one for as long as no row is held out twice, and
-    /// each is predicted from all other rows, or each from rows of its own.
+    /// Groups splits into rounds. Consecutive splits share a round as long as no row is held out twice. Either each is
+    /// predicted from all other rows, or each from its own list.
     ///
     /// # Errors
-    /// [`Error::Setting`] for a split without rows to hold out or to train on, or with a row in both, and for rows that there
-    /// are not. Splits count from 1 in messages.
+    /// Returns [`Error::Setting`] for a split without held-out or training rows, with a row in both, or with a row that
+    /// does not exist. Splits count from 1 in messages.
     pub fn of_splits(rows: usize, splits: Vec<Split>) -> Result<Vec<Round>> {
         let (mut rounds, mut fold): (Vec<Round>, u32) = (Vec::new(), 0);
         for (number, split) in splits.into_iter().enumerate() {
@@ -56,29 +57,29 @@ impl Round {
         }
     }
 
-    /// The fold of each row, or none where it is not held out.
+    /// The fold of each row; `None` for a row that is not held out.
     pub fn of_row(&self) -> &[Option<u32>] {
         &self.of_row
     }
 
-    /// How many folds are held out.
+    /// Number of folds.
     pub fn count(&self) -> usize {
         self.of_row.iter().flatten().max().map_or(0, |fold| *fold as usize + 1)
     }
 
-    /// How many rows each fold holds out. Cost O(m).
+    /// Number of rows of each fold. Cost O(m).
     pub fn sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.count()];
         self.of_row.iter().flatten().for_each(|&fold| sizes[fold as usize] += 1);
         sizes
     }
 
-    /// The rows of a fold, in increasing order.
+    /// The held-out rows of a fold, in increasing order.
     pub fn held_out(&self, fold: usize) -> impl Iterator<Item = usize> + '_ {
         (0..self.of_row.len()).filter(move |&row| self.of_row[row] == Some(fold as u32))
     }
 
-    /// The rows that a fold is predicted from, in increasing order.
+    /// The training rows of a fold, in increasing order.
     pub fn training(&self, fold: usize) -> Vec<usize> {
         match &self.training {
             Some(training) => training.get(fold).cloned().unwrap_or_default(),
@@ -86,13 +87,13 @@ impl Round {
         }
     }
 
-    /// The rows that each fold is predicted from, where these are not all others.
+    /// The training rows of each fold, unless they are all other rows.
     pub fn trainings(&self) -> Option<&[Vec<usize>]> {
         self.training.as_deref()
     }
 }
 
-/// A split with rows in increasing order, or what is wrong with it.
+/// Sorts the rows of a split, or describes its fault.
 fn checked(mut split: Split, rows: usize) -> std::result::Result<Split, String> {
     for (some, what) in [(Some(&mut split.held_out), "holds out"), (split.training.as_mut(), "is trained on")] {
         let Some(some) = some else { continue };

@@ -1,37 +1,38 @@
-//! Designs in other units: numbers over powers of two, so that no product of them over- or underflows.
+//! Designs divided by powers of two, so that no product over- or underflows.
 
 use crate::design::{FoldLineage, Training};
 use crate::power_of_two::{Magnitudes, PowerOfTwoScaling, times_power};
 use crate::{Columns, Design, Error, Result};
 use std::sync::Arc;
 
-/// Exponents up to which numbers stay as they are: their products of four are doubles.
+/// Largest exponent at which numbers stay unscaled: products of four such numbers are in range.
 const NEAR: i32 = 100;
-/// The exponent up to which λ stays beside columns about 1.
+/// Largest exponent of λ relative to columns near 1 before it counts as far.
 const NEAR_LAMBDA: i32 = 300;
 
-/// The exponent of a positive double, of one below the normal ones theirs less one; 0 for 0 and what is not finite.
+/// The binary exponent of a positive double; one less than the smallest normal exponent for subnormal numbers. 0 for 0
+/// and numbers that are not finite.
 fn exponent_of(x: f64) -> i32 {
-    // From its bits: a logarithm is rounded, and may be that of the next power of two.
+    // Read from the bits: a logarithm is rounded and may belong to the next power of two.
     if x > 0.0 && x.is_finite() { (x.to_bits() >> 52) as i32 - 1023 } else { 0 }
 }
 
-/// The exponent, unless it is near 0.
+/// The exponent if far from 0, else 0.
 fn far(exponent: i32) -> i32 {
     if exponent.abs() > NEAR { exponent } else { 0 }
 }
 
-/// The exponent by which numbers up to `x` are divided before they are multiplied; 0 where they are near 1.
+/// The exponent by which numbers up to `x` are divided before products; 0 if they are near 1.
 pub(crate) fn far_exponent(x: f64) -> i32 {
     far(exponent_of(x))
 }
 
 impl PowerOfTwoScaling {
-    /// Refuses targets of which a loss is no double, which grows with the power `degree` of them, and a λ of the design that
-    /// is none in these units.
+    /// Refuses targets whose loss would be out of range, for a loss that grows with their power `degree`. Also refuses
+    /// a λ of the design that is out of range after rescaling.
     ///
     /// # Errors
-    /// [`Error::Numerical`].
+    /// Returns [`Error::Numerical`] for such targets or λ.
     pub fn check(self, design: &Design, degree: i32) -> Result<()> {
         let lambdas = design.readout().map_or(&[][..], |readout| &readout.lambdas);
         if let Some(lambda) = lambdas.iter().find(|lambda| self.lambda(**lambda) < f64::MIN_POSITIVE) {
@@ -63,12 +64,11 @@ impl PowerOfTwoScaling {
 }
 
 impl Design {
-    /// The design in units in which its numbers are near 1, with these units, where they are not so as they are: all
-    /// columns, all targets and all weights are divided by one power of two each, and λ with them, so that every score is
-    /// the same but for a power of two. `None` where nothing is to be divided.
+    /// The rescaled design with its exponents; `None` if its numbers are near 1. All columns, all targets and all
+    /// weights are divided by one power of two each, and λ with them. Every score then changes by a power of two only.
     ///
-    /// Weights are divided by an even power in any case, whose root is exact. Cost O(rows + columns), and a copy of the
-    /// columns where these are far from 1.
+    /// Weights are always divided by an even power, whose root is exact. Cost O(rows + columns), and a copy of the
+    /// columns if these are far from 1.
     pub fn in_units(&self) -> Option<(PowerOfTwoScaling, &Design)> {
         let made = vaglio_columns::get_or_make(&self.own().in_units, || {
             let units = units_of(self);
@@ -77,7 +77,7 @@ impl Design {
         made.as_deref().map(|(units, design)| (*units, design))
     }
 
-    /// The units of the targets alone.
+    /// The rescaling of the targets alone.
     pub(crate) fn target_units(&self) -> PowerOfTwoScaling {
         PowerOfTwoScaling { targets: far(exponent_of_targets(self)), ..PowerOfTwoScaling::default() }
     }
@@ -88,7 +88,7 @@ fn exponent_of_targets(design: &Design) -> i32 {
 }
 
 fn units_of(design: &Design) -> PowerOfTwoScaling {
-    // Columns of maps that are refitted are as these make them.
+    // Refitted maps make columns of their own, so the columns here say nothing.
     let readout = design.readout().filter(|_| !design.in_folds().is_by_maps());
     let (Some(readout), Some(of_columns)) = (readout, &design.data().scale.largest) else {
         return PowerOfTwoScaling::default();
@@ -99,17 +99,17 @@ fn units_of(design: &Design) -> PowerOfTwoScaling {
     let all = of_columns.iter().copied().fold(0.0, f64::max);
     let columns = match exponent_of(all) {
         near if near.abs() <= NEAR => 0,
-        // Columns that take no part do not count.
+        // Constant columns do not count.
         _ => {
             let counts = |feature: &usize| !design.is_constant(*feature);
             let largest = (0..design.features()).filter(counts).map(|feature| of_columns[feature]);
             far(exponent_of(largest.fold(0.0, f64::max)))
         }
     };
-    // Beside a penalty that is far above them columns tell nothing, in whatever units.
+    // Next to a penalty far above them columns have no effect, whatever their units.
     let lambda = readout.lambdas.iter().copied().fold(0.0, f64::max);
     let degree = if design.in_folds().is_standardized() { 0 } else { 2 };
-    // Balanced classes weigh alike in any unit of weights.
+    // Balanced classes have equal weight whatever the unit of weights.
     let of_weights = if readout.balanced { 0 } else { weights };
     let lambda = exponent_of(lambda) - degree * columns - of_weights;
     let columns = if lambda > NEAR_LAMBDA { columns + lambda / 2 } else { columns };

@@ -1,4 +1,4 @@
-//! Scores, and the best of several.
+//! Scores, and the best of several scores.
 
 use crate::exact::Exact;
 use crate::{Error, Feature, Result};
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 pub struct Score {
     /// The criterion's value.
     pub loss: f64,
-    /// The λ that won for this subset, where the criterion has one; the smallest among equals.
+    /// The best λ for this subset, if the criterion has λ; the smallest among equals.
     pub lambda: Option<f64>,
 }
 
@@ -18,15 +18,15 @@ impl Score {
     /// The worst score.
     pub const WORST: Score = Score { loss: f64::INFINITY, lambda: None };
 
-    /// A score without a λ.
+    /// Creates a score without a λ.
     pub fn of(loss: f64) -> Self {
         Score { loss, lambda: None }
     }
 
-    /// Refuses NaN, for criteria whose arithmetic ends there when columns are too large.
+    /// Refuses NaN, which arithmetic gives when columns are too large.
     ///
     /// # Errors
-    /// [`Error::Numerical`].
+    /// Returns [`Error::Numerical`] for NaN.
     pub fn checked(self) -> Result<Self> {
         if self.loss.is_nan() {
             return Err(Error::Numerical("the score is not a number; rescale or standardize the columns".into()));
@@ -35,7 +35,7 @@ impl Score {
     }
 }
 
-/// The score as a pair, every number to the last bit.
+/// Serializes the score as a pair, every number to the last bit.
 impl Serialize for Score {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         (Exact(self.loss), self.lambda.map(Exact)).serialize(serializer)
@@ -54,20 +54,21 @@ impl<'de> Deserialize<'de> for Score {
 pub struct Winner {
     /// The column; the lowest index among equals.
     pub feature: Feature,
-    /// The score of the subset with it.
+    /// The score of the subset after the change.
     pub score: Score,
-    /// The other columns with exactly that score, in increasing order.
+    /// The other columns with exactly the same score, in increasing order.
     pub tied: Vec<Feature>,
 }
 
 impl Winner {
-    /// Whether it and its equals are some of these.
+    /// Whether the winner and its ties are all among `candidates`.
     pub(crate) fn is_among(&self, candidates: &[Feature]) -> bool {
         let known: HashSet<Feature> = candidates.iter().copied().collect();
         known.contains(&self.feature) && self.tied.iter().all(|feature| known.contains(feature))
     }
 
-    /// The lowest score among `candidates`, ties to the lowest index; `None` without candidates or when all are +∞.
+    /// Finds the lowest score among `candidates`; ties go to the lowest index. `None` without candidates or when all
+    /// are +∞.
     pub fn among(candidates: &[Feature], scores: &[Score]) -> Option<Winner> {
         let lowest = scores.iter().map(|s| s.loss).filter(|l| !l.is_nan()).fold(f64::INFINITY, f64::min);
         if lowest == f64::INFINITY {

@@ -1,4 +1,4 @@
-//! What a search works with.
+//! The context of a search: subset, candidates and run.
 
 use crate::engine::EngineDesign as _;
 use crate::{
@@ -7,17 +7,17 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What a search takes beside the scores of its criterion.
+/// Cost of a search in addition to the scores of its criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Effort {
-    /// Floating-point operations at least; what comes on top depends on the data.
+    /// Floating-point operations, at least; the rest depends on the data.
     pub flops: f64,
-    /// Bytes at the peak.
+    /// Peak memory in bytes.
     pub bytes: f64,
 }
 
 impl Effort {
-    /// The estimate of a criterion with what the search takes.
+    /// Adds the search's cost to a criterion's estimate.
     pub fn beside(self, estimate: Estimate) -> Estimate {
         Estimate { flops: estimate.flops + self.flops, bytes: estimate.bytes + self.bytes, ..estimate }
     }
@@ -52,11 +52,11 @@ impl From<String> for FeatureRef {
 }
 
 impl FeatureRef {
-    /// The column meant.
+    /// Finds the column.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] on `field`, with the nearest name; [`Error::Setting`] for a number that is both the name of a column and
-    /// the place of another.
+    /// [`Error::UnknownName`] on `field`, with the nearest name. [`Error::Setting`] for a number that is the name of
+    /// one column and the index of another.
     pub fn resolve(&self, names: &[String], field: &str) -> Result<Feature> {
         match self {
             FeatureRef::Index(index) => {
@@ -86,7 +86,7 @@ impl FeatureRef {
     }
 }
 
-/// What a search works with: the subset that it changes, the candidates, and what watches the run.
+/// The context of a search: the current subset, the candidates, and the monitor of the run.
 pub struct SearchContext<'a> {
     /// The current subset with its scores; empty at the start.
     pub subset: SubsetScorer<'a>,
@@ -94,22 +94,22 @@ pub struct SearchContext<'a> {
     criterion: &'a dyn Criterion,
     design: &'a Design,
     monitor: Monitor<'a>,
-    /// Steps that were taken since the search began, or began again.
+    /// Steps since the search began or restarted.
     taken: usize,
-    /// Steps that the observer has seen.
+    /// Steps shown to the observer.
     shown: usize,
     /// The size at which the search pauses.
     until: Option<usize>,
     is_paused: bool,
     /// The seed from which every random choice follows.
     pub seed: u64,
-    /// What the search finds beside its path, such as a rate of acceptance: any values by name, which stand under `found` in
-    /// `selection.json` and in the report.
+    /// Findings of the search besides its path, such as an acceptance rate. Any values by name; `selection.json` and
+    /// the report show them under `found`.
     pub found: Found,
 }
 
 impl<'a> SearchContext<'a> {
-    /// A context over all columns of the design that are not constant.
+    /// Creates a context over all columns of the design that are not constant.
     pub fn new(
         criterion: &'a dyn Criterion,
         design: &'a Design,
@@ -124,10 +124,10 @@ impl<'a> SearchContext<'a> {
         SearchContext { subset, candidates, criterion, design, monitor, taken, shown, until, is_paused, seed, found }
     }
 
-    /// The search ends at the first addition that reaches so many features, as if it had run out of patience, where it can
-    /// go on from there: it asks the context's subset alone, and of that no trees. `None`: it ends by itself.
+    /// Pauses the search at the first addition that reaches `size` features; it ends there as if out of patience. Only
+    /// a search that can resume pauses: it asks only the context's subset, and uses no forks. `None` removes the pause.
     ///
-    /// The first size is given before the search begins, and has its answers kept in memory.
+    /// The first size must be set before the search begins; answers are then kept in memory.
     pub fn pause_at(&mut self, size: Option<usize>) {
         if size.is_some() && self.shown == 0 {
             self.subset.keep_answers();
@@ -135,31 +135,31 @@ impl<'a> SearchContext<'a> {
         self.until = size;
     }
 
-    /// Whether the search ended because of [`SearchContext::pause_at`].
+    /// Whether [`SearchContext::pause_at`] ended the search.
     pub fn is_paused(&self) -> bool {
         self.is_paused
     }
 
-    /// The start again, for a search that paused: called once more it gets the answers that it had, which costs no trials,
-    /// and goes on; the observer sees no step twice. False where it did not stay where it paused.
+    /// Rewinds a paused search to its start. Called once more, it gets its recorded answers without trials and then
+    /// continues. The observer sees no step twice. Returns false if the search went on after its pause.
     #[must_use]
     pub fn rewind(&mut self) -> bool {
         (self.taken, self.is_paused) = (0, false);
         self.subset.rewind()
     }
 
-    /// The start again with another subset, from which the search does not pause.
+    /// Restarts with another subset; the search then does not pause.
     pub fn restart(&mut self, mut subset: SubsetScorer<'a>) {
         subset.attach(self.monitor.journal.clone(), self.monitor.stop.clone(), self.design.process_group());
         (self.subset, self.taken, self.until, self.is_paused) = (subset, 0, None, false);
     }
 
-    /// Where finished work of the search is kept: answers of the evaluator and steps are, by themselves.
+    /// The journal of the search. Answers of the evaluator and steps are stored automatically.
     pub fn journal(&self) -> &Journal {
         &self.monitor.journal
     }
 
-    /// The columns that may be selected, in increasing order; constant columns are not among them.
+    /// The columns that may be selected, in increasing order, without constant columns.
     pub fn candidates(&self) -> &[Feature] {
         &self.candidates
     }
@@ -169,10 +169,10 @@ impl<'a> SearchContext<'a> {
         self.design.names()
     }
 
-    /// What least-angle searches walk on.
+    /// The geometry for least-angle searches.
     ///
     /// # Errors
-    /// Those of [`Criterion::geometry`].
+    /// Returns an error of [`Criterion::geometry`].
     pub fn geometry(&self) -> Result<Box<dyn Geometry + 'a>> {
         match self.subset.geometry() {
             Some(geometry) => Ok(geometry),
@@ -180,29 +180,29 @@ impl<'a> SearchContext<'a> {
         }
     }
 
-    /// What scores subsets.
+    /// The criterion that scores subsets.
     pub fn criterion(&self) -> &'a dyn Criterion {
         self.criterion
     }
 
-    /// What is searched.
+    /// The searched design.
     pub fn design(&self) -> &'a Design {
         self.design
     }
 
-    /// Tells the observer that the search starts, with the most steps it can take.
+    /// Reports the start to the observer, with the largest possible number of steps.
     pub fn begin(&mut self, steps: usize) {
         if self.shown == 0 {
             self.monitor.show(&Event::Begin { steps });
         }
     }
 
-    /// The subset and the monitor, for a search that holds a part of the one while it asks the other.
+    /// Borrows subset and monitor separately.
     pub fn parts(&mut self) -> (&mut SubsetScorer<'a>, &mut Monitor<'a>) {
         (&mut self.subset, &mut self.monitor)
     }
 
-    /// Tells the observer of a step; its answer may end the search.
+    /// Reports a step to the observer; its answer may end the search.
     pub fn observe(&mut self, step: &Step) -> Answer {
         self.taken += 1;
         if self.taken > self.shown {

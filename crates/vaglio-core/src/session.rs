@@ -1,10 +1,10 @@
 //! Caches of a design.
 //!
-//! A design that is made of another by other columns, targets, weights, rows or fits in folds begins with empty caches.
-//! Designs that differ only in λ, or in how far and on whose behalf they are searched, share [`SharedCaches`], which depends on
-//! neither: columns in other units, columns that maps are refitted to, and the sessions of criteria. What depends on these
-//! too is [`OwnCaches`], which copies of a design have in common and any other design begins anew. What depends on the rows alone is
-//! kept for designs of other columns, too.
+//! A design derived from another by other columns, targets, weights, rows or fits in folds begins with empty caches.
+//! Designs that differ only in λ, or in the extent and owner of their search, share [`SharedCaches`]. These do not
+//! depend on λ: rescaled columns, columns of refitted maps, and the sessions of criteria. Values that depend on λ are
+//! in [`OwnCaches`]. Copies of a design share these; any other design begins anew. Values that depend on the rows alone
+//! are shared with designs of other columns too.
 
 use crate::power_of_two::PowerOfTwoScaling;
 use ndarray::Array2;
@@ -15,25 +15,25 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock};
 use vaglio_columns::Columns;
 
-/// Columns and targets in other units, with what is computed of them.
+/// Rescaled columns and targets with their caches.
 type Scaled = (Arc<Columns>, Arc<Array2<f64>>, Arc<SharedCaches>);
 
 /// Caches that designs share if they differ only in λ.
 #[derive(Debug, Default)]
 pub(crate) struct SharedCaches {
-    /// Rescaled columns and targets, by their units.
+    /// Rescaled columns and targets, by their exponents.
     pub units: ByKey<PowerOfTwoScaling, Scaled>,
-    /// Columns that maps make when they are refitted on some rows, with what is computed of them.
+    /// Columns of maps refitted on some rows, with their caches, by those rows.
     pub refitted: ByKey<Vec<usize>, (Arc<Columns>, Arc<SharedCaches>)>,
     pub sessions: Sessions,
 }
 
-/// Values that criteria keep, one of each type.
+/// Cached values of criteria, one of each type.
 #[derive(Default)]
 pub(crate) struct Sessions(Mutex<Vec<Arc<dyn Any + Send + Sync>>>);
 
 impl Sessions {
-    /// The value of a type, empty when it is first asked for.
+    /// The value of a type, created by `Default` on first use.
     pub fn of<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
         let Ok(mut sessions) = self.0.lock() else { return Arc::default() };
         if let Some(known) = sessions.iter().find_map(|session| Arc::clone(session).downcast().ok()) {
@@ -51,14 +51,14 @@ impl std::fmt::Debug for Sessions {
     }
 }
 
-/// Designs `D` that were made of one.
+/// Designs `D` derived from one design.
 #[derive(Debug)]
 pub(crate) struct OwnCaches<D> {
-    /// The design in other units; `None` where it stays in its own.
+    /// The rescaled design; `None` if it needs no rescaling.
     pub in_units: OnceLock<Option<Box<(PowerOfTwoScaling, D)>>>,
     /// The design of each output.
     pub outputs: OnceLock<Vec<D>>,
-    /// The designs of the first lists of training rows that were asked for.
+    /// The designs refitted on the first requested lists of training rows.
     pub folds: OnceLock<(Vec<Vec<usize>>, Vec<D>)>,
 }
 
@@ -68,7 +68,7 @@ impl<D> Default for OwnCaches<D> {
     }
 }
 
-/// Values by their keys; of two that are made of one key at once the first is kept.
+/// Values by key. If two threads compute one key at once, the first value is kept.
 #[derive(Debug)]
 pub struct ByKey<K, V>(Mutex<HashMap<K, V>>);
 
@@ -87,7 +87,7 @@ impl<K: Eq + Hash, V: Clone> ByKey<K, V> {
         self.0.lock().ok()?.get(key).cloned()
     }
 
-    /// Keeps a value, and gives that of the key.
+    /// Stores a value unless the key has one; returns the stored value.
     pub fn keep(&self, key: K, value: V) -> V {
         match self.0.lock() {
             Ok(mut values) => values.entry(key).or_insert(value).clone(),
@@ -96,7 +96,7 @@ impl<K: Eq + Hash, V: Clone> ByKey<K, V> {
     }
 }
 
-/// The value of a session that was computed last; nothing is computed under its lock.
+/// The last computed value of a session. Nothing is computed under its lock.
 #[derive(Debug)]
 pub struct Cache<T>(Mutex<Option<Arc<T>>>);
 
@@ -112,7 +112,7 @@ impl<T> Cache<T> {
         self.0.lock().ok()?.clone()
     }
 
-    /// Puts a value in the place of the one before.
+    /// Replaces the value.
     pub fn set(&self, value: Arc<T>) {
         if let Ok(mut own) = self.0.lock() {
             *own = Some(value);

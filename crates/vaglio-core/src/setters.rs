@@ -1,9 +1,9 @@
-//! Settings of a part, one after the other.
+//! Builder methods for the settings of a part.
 
-/// Gives a part a method for each of these settings, so that they can be set one after the other.
+/// Gives a part a builder method for each listed setting.
 ///
-/// Behind the first semicolon stand those whose methods take what becomes the field, such as what an option holds, and behind
-/// the second lists, whose methods take anything to go through.
+/// After the first semicolon: setters that take `impl Into<T>`, for a field of type `Option<T>` for example. After the
+/// second: list fields, whose setters take any iterator.
 ///
 /// ```
 /// #[derive(Default)]

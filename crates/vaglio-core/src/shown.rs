@@ -1,14 +1,13 @@
-//! Text of others as people may be shown it, on a terminal or on a page.
+//! Safe display of foreign text, and formatting of numbers.
 
 use std::borrow::Cow;
 
-/// Whether a character would act in place of being seen: control characters, ends of lines, and those that turn the
-/// direction of what follows.
+/// Whether a character has an effect rather than a glyph: control characters, line ends and direction marks.
 pub fn acts(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The text with every character that [`acts`] escaped, as `\n` or `\u{1b}`; all others stay.
+/// Escapes every character that [`acts`], as `\n` or `\u{1b}`; all others stay.
 ///
 /// # Example
 /// ```
@@ -25,7 +24,7 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// At most `most` characters, the last of them an ellipsis where some were cut.
+/// Cuts text to at most `most` characters, with an ellipsis as the last if any were cut.
 pub fn clip(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => Cow::Borrowed(text),
@@ -33,7 +32,7 @@ pub fn clip(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// A count with its noun: `1 column`, `2 columns`.
+/// Formats a count with its noun: `1 column`, `2 columns`.
 pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
@@ -41,17 +40,18 @@ pub fn counted(count: usize, noun: &str) -> String {
 /// Significant digits of numbers in text and tables.
 const DIGITS: usize = 5;
 
-/// A number for people: five significant digits, without trailing zeros.
+/// Formats a number with five significant digits, without trailing zeros.
 pub fn short(value: f64) -> String {
     significant(value, DIGITS)
 }
 
-/// A number for a column of a table: [`short`] with trailing zeros, so that numbers stand under each other.
+/// Formats a number for a table column: like [`short`], but with trailing zeros for alignment.
 pub fn aligned(value: f64) -> String {
     written(value, DIGITS, |number| number)
 }
 
-/// A number with so many significant digits, without trailing zeros; powers of ten below 1e-4 and from 1e7 on: `8.48e-10`.
+/// Formats a number with `digits` significant digits, without trailing zeros. Uses powers of ten below 1e-4 and from
+/// 1e7 on: `8.48e-10`.
 pub fn significant(value: f64, digits: usize) -> String {
     written(value, digits, trimmed)
 }
@@ -78,7 +78,7 @@ fn written(value: f64, digits: usize, finish: fn(&str) -> &str) -> String {
     finish(&format!("{value:.decimals$}")).to_owned()
 }
 
-/// A number in no more digits than it has: its powers of ten as such where they are many.
+/// Formats a number with all its digits, and with a power of ten if it is very large or small.
 pub(crate) fn number(value: f64) -> String {
     if value == 0.0 || (1e-6..1e15).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }

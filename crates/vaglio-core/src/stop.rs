@@ -1,4 +1,4 @@
-//! The sign that ends work in the middle of a step.
+//! Stop signs, which end work in the middle of a step.
 
 use crate::{Error, Result, StopReason};
 use std::fmt;
@@ -6,27 +6,28 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use vaglio_columns::Halt;
 
-/// Time that the final fit and the figures have after the sign to stop.
+/// Time for the final fit and the report's values after the stop sign.
 const END: Duration = Duration::from_millis(1000);
 
-/// Why work is to end, if it is.
+/// The question that a sign asks: the reason to end, if any.
 type Reason = dyn Fn() -> Option<StopReason> + Send + Sync;
 
-/// Whether a run is to end, for work that cannot ask the observer. The default never says so.
+/// A sign that asks a run to end, for work that cannot ask the observer. The default never does.
 ///
-/// Work is asked to end, and never ended from outside: a part in this process that neither asks the sign nor calls
-/// [`checkpoint`](crate::checkpoint) is waited for, and one that never returns keeps the run. Programs that parts start are ended.
+/// Work must check the sign; it is never interrupted from outside. The run waits for parts that neither ask the sign
+/// nor call [`checkpoint`](crate::checkpoint), even if they never return. External programs that parts start are
+/// killed.
 #[derive(Clone, Default)]
 pub struct StopSign {
     reason: Option<Arc<Reason>>,
-    /// When it first said so.
+    /// Time of the first positive answer.
     since: Arc<OnceLock<Instant>>,
-    /// The question of loops that cannot ask a sign.
+    /// Token for loops that cannot ask a sign.
     halt: Halt,
 }
 
 impl StopSign {
-    /// The sign that `reason` gives; once it gave a reason it keeps giving one.
+    /// Creates a sign from `reason`. Once it returns a reason, it must keep returning one.
     pub fn new(reason: impl Fn() -> Option<StopReason> + Send + Sync + 'static) -> Self {
         StopSign::noting(Arc::default(), reason)
     }
@@ -38,7 +39,7 @@ impl StopSign {
         StopSign { reason: Some(reason), since, halt: Halt::new(move || of_loops().is_some()) }
     }
 
-    /// Gives this reason as well.
+    /// Adds another reason.
     #[must_use]
     pub fn or(self, reason: impl Fn() -> Option<StopReason> + Send + Sync + 'static) -> Self {
         let first = self.reason;
@@ -46,13 +47,13 @@ impl StopSign {
         StopSign::new(move || first().or_else(&reason))
     }
 
-    /// Says so as well once `most` is over from `start` on.
+    /// Adds a time limit: `most` after `start`.
     #[must_use]
     pub fn or_after(self, start: Instant, most: Duration) -> Self {
         self.or(move || (start.elapsed() >= most).then_some(StopReason::Limit))
     }
 
-    /// A sign for the work that is left to be done when this one says so, such as the final fit: it says so a second later.
+    /// A sign for the remaining work after this one, such as the final fit; it is raised a second later.
     #[must_use]
     pub fn at_the_end(&self) -> Self {
         let (Some(first), since) = (self.reason.clone(), Arc::clone(&self.since)) else { return self.clone() };
@@ -61,24 +62,24 @@ impl StopSign {
         StopSign::noting(Arc::clone(&self.since), late)
     }
 
-    /// Does work whose loops end once the sign says so.
+    /// Runs work whose loops end once the sign is raised.
     ///
     /// # Errors
-    /// Those of the work; [`Error::Stopped`].
+    /// Returns an error of `work`, or [`Error::Stopped`].
     pub fn ends<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let stopped = || Err(Error::Stopped(self.reason().unwrap_or(StopReason::Interrupted)));
         self.halt.within(work).unwrap_or_else(stopped)
     }
 
-    /// Why the run is to end, if it is.
+    /// The reason to end the run, if any.
     pub fn reason(&self) -> Option<StopReason> {
         self.reason.as_ref().and_then(|reason| reason())
     }
 
-    /// Ends work that has far to go when the run is to end.
+    /// Fails if the run is to end. To be called in long loops.
     ///
     /// # Errors
-    /// [`Error::Stopped`], of which searches make the end of their path.
+    /// Returns [`Error::Stopped`]; searches turn it into the end of their path.
     pub fn check(&self) -> Result<()> {
         self.reason().map_or(Ok(()), |reason| Err(Error::Stopped(reason)))
     }

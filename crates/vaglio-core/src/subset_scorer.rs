@@ -1,4 +1,4 @@
-//! The subset that a search changes, with its scores.
+//! The current subset of a search, with its scores.
 
 use crate::answer_log::{AnswerLog, Answered, Question};
 use crate::by_definition::{ByDefinition, Unscored, no_number, of_criterion};
@@ -15,29 +15,29 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The current subset of a search, with its scores under a criterion.
+/// The current subset of a search, scored by a criterion's evaluator.
 pub struct SubsetScorer<'d> {
     selected: Vec<Feature>,
     shortcut: Shortcut<'d>,
-    /// Whether the evaluator's caches may be those of another subset.
+    /// Whether the evaluator's caches may belong to another subset.
     is_stale: bool,
     log: AnswerLog,
     sign: StopSign,
-    /// The diagnostics of the answers so far.
+    /// Accumulated diagnostics of the answers so far.
     diagnostics: Option<Diagnostics>,
-    /// The criterion and the names of the columns, for errors.
+    /// The criterion and the column names, for error messages.
     blamed: Option<(&'d dyn Criterion, &'d [String])>,
     /// Whether entries have standard errors.
     has_errors: bool,
-    /// The processes that make the trials together.
+    /// The processes that share the trials.
     processes: Option<Arc<dyn ProcessGroup>>,
 }
 
 impl<'d> SubsetScorer<'d> {
-    /// The empty subset: by the criterion's shortcut where it has one for the design, else by its definition.
+    /// Starts at the empty subset, with the criterion's engine for the design, or else its definition.
     ///
     /// # Errors
-    /// Those of [`Plan::start`](crate::Plan::start).
+    /// Returns an error of [`Plan::start`](crate::Plan::start).
     pub fn open(criterion: &'d dyn Criterion, design: &'d Design, outline: &Outline) -> Result<Self> {
         let failed = |error: Error| error.of(Role::Criterion, criterion.typetag_name());
         if outline.is_unscored(design) {
@@ -54,7 +54,7 @@ impl<'d> SubsetScorer<'d> {
         Ok(SubsetScorer { has_errors: design.data().has_errors, ..subset })
     }
 
-    /// The empty subset by a shortcut.
+    /// Starts at the empty subset, with a given evaluator.
     pub fn new(shortcut: Shortcut<'d>) -> Self {
         SubsetScorer {
             selected: Vec::new(),
@@ -69,13 +69,13 @@ impl<'d> SubsetScorer<'d> {
         }
     }
 
-    /// The empty subset, with every trial by the definition: always right, never fast.
+    /// Starts at the empty subset, with every trial by the definition: always right, never fast.
     pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
         let blamed = Some((criterion, design.names()));
         SubsetScorer { blamed, ..SubsetScorer::new(Shortcut::by_definition(criterion, design)) }
     }
 
-    /// An error of the criterion's evaluator as one of the criterion, on these columns.
+    /// Attributes an error of the evaluator to the criterion, on the given columns.
     pub fn blame(&self, error: Error, columns: &[Feature]) -> Error {
         match self.blamed {
             Some((criterion, names)) => of_criterion(error, criterion, names, columns),
@@ -83,13 +83,13 @@ impl<'d> SubsetScorer<'d> {
         }
     }
 
-    /// Asks the evaluator; an error is one of the criterion on the current subset.
+    /// Calls the evaluator; attributes errors to the criterion on the current subset.
     fn ask<T>(&mut self, ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>) -> Result<T> {
         let answer = self.evaluator().and_then(|(evaluator, selected)| ask(evaluator, selected));
         answer.map_err(|error| self.blame(error, &self.selected))
     }
 
-    /// Refuses scores of trials that are not numbers, which would silently lose every comparison.
+    /// Refuses NaN scores of trials, which would lose every comparison silently.
     fn check(&self, scores: &[Score], trial: impl Fn(usize) -> Vec<Feature>) -> Result<()> {
         match scores.iter().position(|score| score.loss.is_nan()) {
             Some(place) => Err(self.blame(no_number(), &trial(place))),
@@ -97,7 +97,7 @@ impl<'d> SubsetScorer<'d> {
         }
     }
 
-    /// The evaluator, with caches of the subset.
+    /// The evaluator, with its caches at the current subset.
     fn evaluator(&mut self) -> Result<(&mut (dyn Evaluator + 'd), &[Feature])> {
         if std::mem::take(&mut self.is_stale) {
             self.shortcut.evaluator.reset(&self.selected)?;
@@ -113,7 +113,7 @@ impl<'d> SubsetScorer<'d> {
     /// The score of the subset.
     ///
     /// # Errors
-    /// Those of [`Evaluator::score`], as of all methods.
+    /// Returns an error of [`Evaluator::score`], like every method.
     pub fn score(&mut self) -> Result<Score> {
         let score =
             self.asked(Question::Score, |scorer| scorer.ask(|evaluator, selected| evaluator.score(selected)))?;
@@ -121,22 +121,22 @@ impl<'d> SubsetScorer<'d> {
         Ok(score)
     }
 
-    /// Answers are kept in the journal from now on, or recalled from it, the sign may end trials, and processes may share them.
+    /// Attaches the run: a journal for answers, a stop sign for trials, and processes to share them.
     pub(crate) fn attach(&mut self, journal: Journal, sign: StopSign, processes: Option<&Arc<dyn ProcessGroup>>) {
         (self.log, self.sign, self.processes) = (AnswerLog::new(journal), sign, processes.cloned());
     }
 
-    /// The search may pause from now on.
+    /// Keeps answers in memory from now on, so that the search may pause.
     pub(crate) fn keep_answers(&mut self) {
         self.log.keep_all();
     }
 
-    /// The search pauses, and can go on from where it is; false where it may not pause.
+    /// Pauses the search; false if it may not pause.
     pub(crate) fn pause(&mut self) -> bool {
         self.log.pause()
     }
 
-    /// The empty subset of a search that is called again and gets the answers that it had; false where it asked on after the pause.
+    /// Goes back to the empty subset, to replay recorded answers. False if the search went on after its pause.
     pub(crate) fn rewind(&mut self) -> bool {
         let goes_on = self.log.rewind();
         if goes_on {
@@ -145,7 +145,7 @@ impl<'d> SubsetScorer<'d> {
         goes_on
     }
 
-    /// The answer that a paused search had, or that of `ask`.
+    /// Returns the recorded answer of a paused search, or else calls `ask`.
     fn asked<T: Clone + Send + 'static>(
         &mut self,
         question: Question<'_>,
@@ -159,7 +159,7 @@ impl<'d> SubsetScorer<'d> {
         Ok(answer)
     }
 
-    /// The answer to trials: of this search before a pause, of an earlier run where it `fits`, or of `ask`.
+    /// Answers trials: from before a pause, from an earlier run if the answer `fits`, or by `ask`.
     fn answered<T: Serialize + DeserializeOwned + Clone + Send + 'static>(
         &mut self,
         trials: Trials<'_>,
@@ -184,17 +184,17 @@ impl<'d> SubsetScorer<'d> {
         })
     }
 
-    /// An answer, or a change, with the diagnostics of its trials alone.
+    /// Calls `ask` and returns its result with the diagnostics of its trials alone.
     fn recorded<T>(&mut self, ask: impl FnOnce(&mut Self) -> Result<T>) -> Result<Answered<T>> {
         let recorder = self.recorder();
-        // What scores outside of answers note depends on what an earlier run has left to do.
+        // Diagnostics of scores outside of answers depend on how much an earlier run has done.
         recorder.take();
         let answered = Answered { answer: ask(self)?, diagnostics: recorder.take() };
         self.note(answered.diagnostics);
         Ok(answered)
     }
 
-    /// The scores of trials that processes share; `None` where this one makes them alone.
+    /// The scores of trials that processes share; `None` if this process runs them all.
     fn distributed(&mut self, trials: Trials<'_>) -> Result<Option<Vec<Score>>> {
         let Some(processes) = self.processes.clone() else { return Ok(None) };
         let (kind, which) = (self.log.search(), self.log.key(&self.selected, trials).to_string());
@@ -209,7 +209,7 @@ impl<'d> SubsetScorer<'d> {
         self.shortcut.recorder.clone()
     }
 
-    /// The diagnostics of all trials so far, those of forks included, are these.
+    /// Sets the diagnostics of all trials so far, including those of forks.
     pub fn recall_diagnostics(&mut self, diagnostics: Option<Diagnostics>) {
         self.diagnostics = diagnostics;
     }
@@ -218,17 +218,17 @@ impl<'d> SubsetScorer<'d> {
         self.diagnostics = Diagnostics::of([self.diagnostics, diagnostics]);
     }
 
-    /// The diagnostics of the trials so far, where the evaluator records them.
+    /// The diagnostics of the trials so far, if the evaluator records them.
     pub fn diagnostics(&self) -> Option<Diagnostics> {
         self.diagnostics
     }
 
-    /// The scores with each candidate added; `scores` has one place per candidate.
+    /// Scores the subset with each candidate added, into the same places of `scores`.
     pub fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         self.tried(Trials::Additions(candidates), scores)
     }
 
-    /// The scores with each candidate removed; `scores` has one place per candidate.
+    /// Scores the subset with each candidate removed, into the same places of `scores`.
     pub fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         self.tried(Trials::Removals(candidates), scores)
     }
@@ -253,7 +253,7 @@ impl<'d> SubsetScorer<'d> {
         self.best(Trials::BestAddition(candidates))
     }
 
-    /// The removal that leaves the best subset, with its ties, likewise.
+    /// The removal that leaves the best subset, with its ties; `None` without candidates or when all score +∞.
     pub fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
         self.best(Trials::BestRemoval(candidates))
     }
@@ -267,14 +267,14 @@ impl<'d> SubsetScorer<'d> {
         })
     }
 
-    /// Adds a column, which is not in the subset.
+    /// Adds a column that is not in the subset.
     pub fn add(&mut self, feature: Feature) -> Result<()> {
         self.asked(Question::Add(feature), |scorer| scorer.change(SubsetChange::Addition, feature))?;
         self.selected.push(feature);
         Ok(())
     }
 
-    /// Removes a column; one that is not in the subset changes nothing.
+    /// Removes a column; does nothing if it is not in the subset.
     pub fn remove(&mut self, feature: Feature) -> Result<()> {
         let Some(place) = self.selected.iter().position(|&f| f == feature) else { return Ok(()) };
         self.asked(Question::Remove(feature), |scorer| scorer.change(SubsetChange::Removal, feature))?;
@@ -297,14 +297,14 @@ impl<'d> SubsetScorer<'d> {
         Ok(())
     }
 
-    /// The standard error of the score as a mean over rows, where it is one.
+    /// The standard error of the score; `None` unless the score is a mean over rows.
     pub fn standard_error(&mut self) -> Result<Option<f64>> {
         let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.standard_error(selected));
         self.asked(Question::StandardError, ask)
     }
 
-    /// The subset as an entry of a path, with a score that a trial or [`SubsetScorer::score`] gave; with its standard error,
-    /// unless the design does [without](crate::engine::EngineDesign::without_errors).
+    /// The subset as an entry of a path, with a score from a trial or [`SubsetScorer::score`]. Includes the standard
+    /// error, unless the design works [without](crate::engine::EngineDesign::without_errors).
     pub fn entry(&mut self, score: Score) -> Result<PathEntry> {
         let standard_error = if self.has_errors { self.standard_error()? } else { None };
         let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.lambdas(selected));
@@ -319,7 +319,7 @@ impl<'d> SubsetScorer<'d> {
         self.ask(|evaluator, _| evaluator.squares(columns))
     }
 
-    /// The score with several columns added together.
+    /// The score with several columns added together; the subset stays as it is.
     pub fn score_with(&mut self, more: &[Feature]) -> Result<Score> {
         let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| score_with(evaluator, selected, more));
         let score = self.asked(Question::ScoreWith(more), ask)?;
@@ -327,7 +327,7 @@ impl<'d> SubsetScorer<'d> {
         Ok(score)
     }
 
-    /// The evaluator at the subset, to be moved to others; the scorer resets it before it uses it again.
+    /// Lends the evaluator at the subset, to be moved to others. The scorer resets it before its next use.
     pub fn lend(&mut self) -> Result<&mut (dyn Evaluator + 'd)> {
         self.log.keep_no_more()?;
         self.evaluator()?;
@@ -335,7 +335,7 @@ impl<'d> SubsetScorer<'d> {
         Ok(&mut *self.shortcut.evaluator)
     }
 
-    /// A finding about the subset with `more` columns, which a search that goes on after a pause gets again.
+    /// A finding about the subset with `more` columns; a resumed search gets the recorded one.
     pub fn finding<T: Clone + Send + 'static>(
         &mut self,
         more: &[Feature],
@@ -344,12 +344,12 @@ impl<'d> SubsetScorer<'d> {
         self.asked(Question::Finding(more), |_| find())
     }
 
-    /// How scores are computed.
+    /// The engine that computes scores.
     pub fn engine(&self) -> Engine {
         self.shortcut.engine
     }
 
-    /// The geometry that the evaluator stands on, where it has one.
+    /// The geometry that the evaluator uses, if it has one.
     pub fn geometry(&self) -> Option<Box<dyn Geometry>> {
         self.shortcut.geometry.as_ref().map(|geometry| geometry())
     }

@@ -1,4 +1,4 @@
-//! A table as it was read: named columns of numbers, text or dates.
+//! Tables as read: named columns of numbers, text or dates.
 
 use crate::numerals::numeral;
 use crate::{Column, Error, Numbers, Result};
@@ -10,24 +10,24 @@ use std::sync::Arc;
 /// The cells of one column of a [`Table`].
 #[derive(Debug, Clone)]
 pub enum Cells {
-    /// Numbers: finite, or NaN where a cell is missing, which no sparse column has.
+    /// Finite numbers, or NaN for a missing cell; sparse columns have none missing.
     Numbers(Numbers),
-    /// Text: empty where a cell is missing.
+    /// Text; empty for a missing cell.
     Text(Vec<String>),
-    /// Moments in time, in seconds since the beginning of 1970 without a time zone; NaN where a cell is missing.
+    /// Moments in time, in seconds since the beginning of 1970, without a time zone; NaN for a missing cell.
     Dates(Vec<f64>),
 }
 
-/// The rows in which cells of a column are missing.
+/// Summary of a column's missing cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Missing {
-    /// The first row, from 0.
+    /// The first row with a missing cell, from 0.
     pub first: usize,
-    /// How many there are.
+    /// Number of missing cells.
     pub count: usize,
 }
 
-/// The rows in which cells of a column are missing. Pieces without missing cells are skipped.
+/// Finds missing cells; skips pieces without any quickly.
 fn among<T>(cells: &[T], is_missing: impl Fn(&T) -> bool) -> Option<Missing> {
     const PIECE: usize = 1024;
     let has_any = |piece: &[T]| piece.iter().fold(false, |any, cell| any | is_missing(cell));
@@ -51,7 +51,7 @@ impl Cells {
         self.len() == 0
     }
 
-    /// The numbers, or `None` for text and dates.
+    /// The numbers; `None` for text and dates.
     pub fn numbers(&self) -> Option<Column<'_>> {
         match self {
             Cells::Numbers(numbers) => Some(numbers.view()),
@@ -68,8 +68,8 @@ impl Cells {
         }
     }
 
-    /// The cell of `row` as text; whole numbers with all digits, others in the shortest form that reads back, dates as in ISO 8601, nothing for a cell
-    /// that is missing.
+    /// The cell of `row` as text. Integers have all digits, other numbers the shortest form that reads back, dates the
+    /// form of ISO 8601. Empty for a missing cell.
     pub fn label(&self, row: usize) -> String {
         match self {
             _ if self.is_missing(row) => String::new(),
@@ -91,7 +91,7 @@ impl Cells {
         }
     }
 
-    /// The rows of missing cells; `None` if none is missing. Cost O(rows).
+    /// Summary of missing cells; `None` if none is missing. Cost O(rows).
     pub fn missing(&self) -> Option<Missing> {
         match self {
             Cells::Numbers(numbers) => match numbers.plain() {
@@ -104,7 +104,7 @@ impl Cells {
         }
     }
 
-    /// The cells of `rows`, in that order.
+    /// Selects the cells of `rows`, in that order.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         match self {
@@ -115,18 +115,18 @@ impl Cells {
     }
 }
 
-/// Named columns of equal length, with the series that each row belongs to.
+/// Named columns of equal length, with the series of each row.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     columns: Vec<(String, Cells)>,
     rows: usize,
     series: Option<Arc<[u32]>>,
-    /// The first place of each row; absent while all rows are there, in their order.
+    /// The original row number of each row; absent while all rows are present in their order.
     origins: Option<Arc<[usize]>>,
 }
 
 impl Table {
-    /// A table of these columns.
+    /// Creates a table of columns.
     ///
     /// # Errors
     /// [`Error::Shape`] when lengths differ or a name is listed twice.
@@ -143,7 +143,7 @@ impl Table {
         Ok(Table { columns, rows, series: None, origins: None })
     }
 
-    /// Adds the series of each row; rows of one series are together, in the order of time.
+    /// Adds the series of each row; rows of one series are contiguous and in the order of time.
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length.
@@ -154,16 +154,16 @@ impl Table {
         Ok(Table { series: Some(series.into()), ..self })
     }
 
-    /// Marks the rows as following so many others of a larger table.
+    /// Marks the table as a chunk of a larger one, after `before` rows.
     #[must_use]
     pub fn following(self, before: usize) -> Self {
         Table { origins: Some((before..before + self.rows).collect()), ..self }
     }
 
-    /// Other columns for the same rows: what a map makes that keeps every row.
+    /// Replaces the columns and keeps the rows; for maps that keep every row.
     ///
     /// # Errors
-    /// Those of [`Table::new`]; [`Error::Shape`] for another number of rows.
+    /// Returns an error of [`Table::new`], or [`Error::Shape`] for another number of rows.
     pub fn with_columns(self, columns: Vec<(String, Cells)>) -> Result<Self> {
         let other = Table::new(columns)?;
         if !other.columns.is_empty() && other.rows != self.rows {
@@ -177,12 +177,12 @@ impl Table {
         self.rows
     }
 
-    /// The series of each row, if the table has them; otherwise all rows are one series.
+    /// The series of each row; `None` if all rows are one series.
     pub fn series(&self) -> Option<&[u32]> {
         self.series.as_deref()
     }
 
-    /// The rows of each series, which stand together.
+    /// The rows of each series, as contiguous ranges.
     pub fn runs(&self) -> impl Iterator<Item = Range<usize>> {
         let Some(series) = self.series() else { return Either::Left(std::iter::once(0..self.rows)) };
         let mut start = 0;
@@ -193,12 +193,12 @@ impl Table {
         }))
     }
 
-    /// The first place of each row; `None` if none was dropped or moved.
+    /// The original row number of each row; `None` if no row was dropped or moved.
     pub fn origins(&self) -> Option<&[usize]> {
         self.origins.as_deref()
     }
 
-    /// The first place of row `row`, before any was dropped or moved.
+    /// The original number of row `row`, before any was dropped or moved.
     pub fn origin(&self, row: usize) -> usize {
         self.origins.as_ref().and_then(|origins| origins.get(row)).copied().unwrap_or(row)
     }
@@ -213,7 +213,7 @@ impl Table {
         &self.columns
     }
 
-    /// The columns, in order, given away.
+    /// Moves the columns out, in order.
     pub fn into_columns(self) -> Vec<(String, Cells)> {
         self.columns
     }
@@ -228,7 +228,7 @@ impl Table {
         self.columns.iter().find(|(n, _)| n == name).map(|(_, cells)| cells)
     }
 
-    /// The rows `rows`, in that order, of every column.
+    /// Selects the rows `rows`, in that order, of every column.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         let columns = self.columns.iter().map(|(name, cells)| (name.clone(), cells.select_rows(rows))).collect();
@@ -240,14 +240,14 @@ impl Table {
         }
     }
 
-    /// Takes the column of that name out.
+    /// Removes the column of that name and returns it.
     pub fn take(&mut self, name: &str) -> Option<Cells> {
         let at = self.columns.iter().position(|(n, _)| n == name)?;
         Some(self.columns.remove(at).1)
     }
 }
 
-/// Seconds since the beginning of 1970 as `2024-02-29`, or `2024-02-29T13:05:00` where there is a time of day.
+/// Formats seconds since the beginning of 1970 as `2024-02-29`, or as `2024-02-29T13:05:00` if there is a time of day.
 fn iso(seconds: f64) -> String {
     let whole = seconds.floor();
     let fraction = ((seconds - whole) * 1e6).round() as u32 * 1000;

@@ -1,20 +1,21 @@
-//! Maps of targets: what is learned is the mapped target, and predictions come back into the units of the data.
+//! Maps of targets: learners see the mapped target, and predictions return to the units of the data.
 
 use crate::{Expression, Result, TargetScale, registered};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What is done to each target of numbers before anything is learned from it; its fields are its settings.
+/// A transformation of each numeric target before training; its fields are its settings.
 pub trait TargetMap: registered::TargetMap + Debug + Send + Sync {
-    /// Learns what the map needs from a target of the training rows; `weights` has one entry a row, all 1 when absent.
+    /// Learns the map's parameters from a target of the training rows; `weights` has one entry a row, all 1 when
+    /// absent.
     ///
     /// # Errors
-    /// What keeps the map from being learned; values that it cannot take are found by [`FittedTargetMap::map`].
+    /// Returns an error if the map cannot be learned. [`FittedTargetMap::map`] reports values outside of its domain.
     fn fit(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>>;
 
-    /// Whether predictions are means in the units of the data, by Duan's smearing; `None`: where the loss is the squared
-    /// error, which means minimize.
+    /// Whether predictions are means in the units of the data, by Duan's smearing. `None`: only for the squared error,
+    /// which means minimize.
     fn smear(&self) -> Option<bool> {
         None
     }
@@ -28,34 +29,34 @@ pub trait TargetMap: registered::TargetMap + Debug + Send + Sync {
     }
 }
 
-/// A map of a target with what it learned: an increasing function and its inverse, saved with the model.
+/// A fitted target map: an increasing function and its inverse, saved with the model.
 pub trait FittedTargetMap: registered::FittedTargetMap + Debug + Send + Sync {
-    /// The mapped value; no finite number for one that it cannot take.
+    /// The mapped value; not finite for a value outside of the domain.
     fn map(&self, value: f64) -> f64;
 
-    /// The value that is mapped to `mapped`, or the nearest that there is.
+    /// The value that maps to `mapped`, or the nearest possible one.
     fn inverse(&self, mapped: f64) -> f64;
 
-    /// [`FittedTargetMap::inverse`] of an expression, so that `vaglio export` writes models of mapped targets in other languages;
-    /// `None` where that is no expression.
+    /// Applies [`FittedTargetMap::inverse`] to an expression. `vaglio export` uses it to write models of mapped targets
+    /// in other languages. `None` if there is no such expression.
     fn inverse_expression(&self, _mapped: Expression) -> Option<Expression> {
         None
     }
 
-    /// The values that it takes, in words, and what to take for others.
+    /// The domain in words, and an alternative for other values.
     fn takes(&self) -> (&'static str, &'static str);
 
-    /// Replaces the residuals of training rows, each with its share of the weight, in means of
-    /// [`FittedTargetMap::inverse`]: themselves, or fewer that give the same.
+    /// Reduces the residuals of training rows, each with its share of the weight, for means of
+    /// [`FittedTargetMap::inverse`]. Returns them all, or fewer that give about the same means.
     fn smearing(&self, residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
         thinned(residuals)
     }
 }
 
-/// Residuals that are kept at most.
+/// Largest number of residuals that are kept.
 const MOST_KEPT: usize = 512;
 
-/// Neighbours in the order of residuals become their mean, so that no more are left than are kept.
+/// Thins residuals to at most [`MOST_KEPT`] by averaging neighbours in their order.
 fn thinned(mut residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     if residuals.len() <= MOST_KEPT {
         return residuals;
@@ -70,23 +71,23 @@ fn thinned(mut residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     (0..MOST_KEPT).map(|k| mean(part(k))).collect()
 }
 
-/// How a target was changed before it was learned, and how predictions come back into its units.
+/// The transformation of a target before training, and back for predictions.
 ///
-/// It was mapped first, if it was, and then scaled.
+/// The target is mapped first, if there is a map, and then scaled.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "WrittenUnits", into = "WrittenUnits")]
 pub struct TargetUnits {
-    /// How it was scaled.
+    /// The scaling.
     pub scale: TargetScale,
-    /// How it was mapped.
+    /// The map, if any.
     pub map: Option<Arc<dyn FittedTargetMap>>,
     /// Whether predictions are smeared.
     pub is_smeared: bool,
-    /// The residuals of a model by which its predictions are smeared, each after its share of the weight.
+    /// The residuals of a model for smearing its predictions, as pairs of share of the weight and residual.
     pub residuals: Vec<[f64; 2]>,
 }
 
-/// A target that was scaled alone is written as its scale.
+/// The serialized form; a target that was only scaled is written as its scale.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 enum WrittenUnits {
@@ -136,26 +137,26 @@ impl Default for TargetUnits {
 }
 
 impl TargetUnits {
-    /// Units of a target that was mapped.
+    /// Units of a mapped target.
     pub fn mapped(map: Box<dyn FittedTargetMap>, is_smeared: bool) -> Self {
         TargetUnits { map: Some(map.into()), is_smeared, ..TargetUnits::default() }
     }
 
-    /// Units of a target that was mapped and then scaled.
+    /// Adds a scaling after the map and any earlier scaling.
     #[must_use]
     pub fn scaled(self, by: TargetScale) -> Self {
         let TargetScale { shift, scale } = self.scale;
         TargetUnits { scale: TargetScale { shift: shift + by.shift * scale, scale: scale * by.scale }, ..self }
     }
 
-    /// The value of the data that became `learned`.
+    /// Converts a learned value back into the units of the data.
     pub fn value(&self, learned: f64) -> f64 {
         let mapped = learned * self.scale.scale + self.scale.shift;
         self.map.as_ref().map_or(mapped, |map| map.inverse(mapped))
     }
 
-    /// A prediction in the units of the data: the value itself, or the mean of those that the residuals of training
-    /// rows make of it.
+    /// Converts a prediction into the units of the data. With residuals it is the mean of the converted values shifted
+    /// by each residual.
     pub fn prediction(&self, predicted: f64) -> f64 {
         match &self.map {
             Some(map) if !self.residuals.is_empty() => {
@@ -166,7 +167,7 @@ impl TargetUnits {
         }
     }
 
-    /// Adds the residuals of a model on training rows, each after its weight.
+    /// Adds the residuals of a model on training rows, as pairs of weight and residual.
     ///
     /// # Reference
     /// N. Duan, *Smearing estimate: a nonparametric retransformation method*, JASA 78(383), 1983.

@@ -1,4 +1,4 @@
-//! Plain training, from which every criterion defines itself.
+//! Plain training: the basis of every criterion's definition.
 
 use crate::design::Training;
 use crate::engine::{EngineDesign, select_rows};
@@ -9,12 +9,12 @@ use ndarray::Array2;
 use std::sync::Arc;
 
 impl Design {
-    /// Trains on the rows `training` and columns `subset` alone and predicts the rows `held_out`: outputs × held out.
+    /// Trains on the rows `training` and columns `subset` alone and predicts the rows `held_out`, outputs × held out.
     ///
-    /// This is plain retraining, from which every criterion defines itself. `lambda` is one of [`Design::lambdas`].
+    /// This is plain retraining, the basis of every criterion's definition. `lambda` is one of [`Design::lambdas`].
     ///
     /// # Errors
-    /// [`crate::Error::Numerical`] when the system is singular; the learner's own errors.
+    /// Returns [`crate::Error::Numerical`] when the system is singular, or an error of the learner.
     pub fn retrain(
         &self,
         training: &[usize],
@@ -39,7 +39,7 @@ impl Design {
                 }
                 let weights = self.training_weights(training);
                 if readout.intercept {
-                    // It takes up whatever is taken off all rows; so offsets cost no digits.
+                    // The intercept absorbs any shift of all rows, so offsets cost no digits.
                     center(&mut x, &mut held, weights.as_deref(), &vec![0.0; subset.len()]);
                 }
                 let fitted = ridge::ridge(x.view(), y.view(), weights.as_deref(), lambda, readout.intercept)?;
@@ -59,7 +59,7 @@ impl Design {
         }
     }
 
-    /// Standardizes the columns of `subset`, whose entries in the rows `training` are `x`, and `held` likewise.
+    /// Standardizes the columns of `subset` by their entries `x` in the rows `training`, and `held` likewise.
     fn standardize(&self, subset: &[Feature], training: &[usize], x: &mut Array2<f64>, held: &mut Array2<f64>) {
         let weights: Option<Vec<f64>> = self.weights().map(|w| training.iter().map(|&row| w[row]).collect());
         let rounding: Vec<f64> = subset.iter().map(|&feature| self.column(feature).rounding()).collect();
@@ -81,8 +81,8 @@ impl Design {
         problem.clone().with_columns(Arc::new(columns))
     }
 
-    /// The weight that each of `rows` has in training on them alone: r_j, or with a balanced readout r_j / Σ r over the
-    /// rows of its class among them. `None`: all 1.
+    /// The weight of each of `rows` in training on them alone: r_j. With a balanced readout, r_j / Σ r over the rows of
+    /// its class among them. `None` if all are 1.
     pub fn training_weights(&self, rows: &[usize]) -> Option<Vec<f64>> {
         let weight = |row: usize| self.weights().map_or(1.0, |w| w[row]);
         let balanced = self.readout().is_some_and(|readout| readout.balanced);
@@ -94,20 +94,21 @@ impl Design {
         Some(rows.iter().map(|&row| weight(row) / totals[classes.of_row[row]]).collect())
     }
 
-    /// Trains on all rows and the columns `subset`: plain training, from which every faster way is tested.
+    /// Trains on all rows and the columns `subset`: the plain definition for tests of every faster way.
     ///
-    /// Without `lambda`, the one of lowest mean squared error of rows predicted from all others is taken. Cost
-    /// O(rows · columns²), and that for every row and λ where λ is to be chosen.
+    /// Without `lambda`, takes the one with the lowest mean squared leave-one-out error. Cost O(rows · columns²), and
+    /// that for every row and λ if λ is chosen.
     ///
     /// # Errors
-    /// Those of [`Design::retrain`] and of the learner.
+    /// Returns an error of [`Design::retrain`] or of the learner.
     pub fn train(&self, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
         let readout = match &self.data().training {
             Training::Ridge(readout, _) => readout,
             Training::Learner(learner, problem) => return fitted(learner, problem, subset, lambda),
         };
         let rows: Vec<usize> = (0..self.rows()).collect();
-        // Rows are left out of columns that all rows made, or each would make its own.
+        // Refitting maps for each left-out row would give each row its own columns, so columns are as fitted on all
+        // rows.
         let plain = match self.in_folds().is_by_maps() {
             true => self.derived(|data| data.in_folds = PerFoldPreprocessing::default()),
             false => self.clone(),
@@ -131,13 +132,13 @@ impl Design {
     }
 }
 
-/// The model of a learner, whose errors are its own and not those of whoever asks for it.
+/// Calls a learner and attributes errors to it, not to the caller.
 fn fitted(learner: &Arc<dyn Learner>, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
     learner.fit(problem, subset, lambda).map_err(|error| error.of(Role::Learner, learner.kind()))
 }
 
-/// Subtracts the weighted mean of each row of `x` from both; of a row whose entries in `x` are equal but for `rounding` one
-/// of these, and `x` is 0.
+/// Subtracts the weighted mean of each row of `x` from both arrays. If a row's entries in `x` are equal up to
+/// `rounding`, one entry is subtracted and `x` becomes 0.
 fn center(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>, rounding: &[f64]) {
     let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
     let total: f64 = (0..x.ncols()).map(weight).sum();
@@ -153,8 +154,8 @@ fn center(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>, 
     }
 }
 
-/// Centers the rows of `x` and divides them by their population standard deviations, and `held` likewise; a row whose
-/// entries in `x` are equal but for rounding is divided by 1.
+/// Standardizes the rows of `x` by mean and population standard deviation, and `held` likewise. A row with equal
+/// entries in `x`, up to rounding, is divided by 1.
 fn standardize(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>, rounding: &[f64]) {
     center(x, held, weights, rounding);
     let weight = |j: usize| weights.map_or(1.0, |w| w[j]);

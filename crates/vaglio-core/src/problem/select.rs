@@ -1,4 +1,4 @@
-//! Some of the rows or of the columns of a problem, or other targets.
+//! Selection of rows or columns of a problem, and replacement of its targets.
 
 use super::{Block, Problem, check_finite};
 use crate::{Columns, Error, Feature, Result};
@@ -6,7 +6,7 @@ use ndarray::Array2;
 use std::sync::Arc;
 
 impl Problem {
-    /// The rows `rows`, in that order; maps are refitted in folds no more.
+    /// Selects the rows `rows`, in that order. The copy no longer refits maps in folds.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         self.with_rows(rows, self.columns.select_rows(rows))
@@ -42,11 +42,11 @@ impl Problem {
         }
     }
 
-    /// The columns `features`, in that order, with all that is known of the rows; blocks keep the columns that are left.
-    /// Columns are shared where their values are.
+    /// Selects the columns `features`, in that order, with all labels of the rows. Blocks keep the selected columns
+    /// only. The copy shares the values of columns.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a column that is not there, or that is listed twice.
+    /// [`Error::Shape`] for a column that does not exist, or is listed twice.
     ///
     /// # Example
     /// ```
@@ -86,7 +86,7 @@ impl Problem {
     }
 }
 
-/// A copy of the numbers with each output contiguous.
+/// Copies targets into standard layout, so that each output is contiguous.
 pub(super) fn in_rows(targets: Arc<Array2<f64>>) -> Arc<Array2<f64>> {
     if targets.is_standard_layout() { targets } else { Arc::new(targets.as_standard_layout().into_owned()) }
 }

@@ -1,4 +1,4 @@
-//! Training weights of balanced readouts, which change with the rows that are held out.
+//! Training weights of balanced readouts, which depend on the held-out rows.
 
 use super::kernel::kernel_data;
 use super::round::{Round, is_held_out};
@@ -7,28 +7,28 @@ use vaglio_core::{AnyLoss, Classes, Design, Measure, MissingMask, Result};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::FoldedRows;
 
-/// Folds that are predicted with the same training weights.
+/// Folds with the same training weights.
 #[derive(Debug)]
 pub(super) struct Weighting {
     pub folds: Vec<usize>,
-    /// The weight of each class among the rows in training, where classes are balanced.
+    /// Total weight of each class among the training rows, if classes are balanced.
     totals: Option<Vec<f64>>,
 }
 
 impl Weighting {
-    /// The weight of every row in training; `None`: r_j. Cost O(m).
+    /// The training weight of every row; `None` if it is r_j. Cost O(m).
     pub fn weights(&self, design: &Design) -> Option<Vec<f64>> {
         let (totals, classes) = (self.totals.as_ref()?, classes_of(design)?);
         Some(classes.of_row.iter().enumerate().map(|(row, &class)| weight(design, row) / totals[class]).collect())
     }
 }
 
-/// The classes of a design whose readout balances them.
+/// The classes of a design with a balanced readout.
 pub(super) fn classes_of(design: &Design) -> Option<Classes> {
     design.classes().filter(|_| design.readout().is_some_and(|readout| readout.balanced))
 }
 
-/// The rows of a design in folds, weighed as its readout is trained.
+/// The rows of a design in folds, weighted as in training of its readout.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when squares over- or underflow.
@@ -43,7 +43,7 @@ pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows
     })
 }
 
-/// The same with squares that count as the loss counts them, where that is by class; the first folds are held out.
+/// Weights squared errors by class if the loss does. The first `held_out` folds are held out.
 pub(super) fn scored<'d>(rows: FoldedRows<'d>, design: &Design, loss: &AnyLoss, held_out: usize) -> FoldedRows<'d> {
     match design.classes().filter(|_| loss.measure() == Measure::BalancedSquared) {
         Some(classes) => rows.scoring(classes.of_row, held_out),
@@ -55,10 +55,10 @@ fn weight(design: &Design, row: usize) -> f64 {
     design.weights().map_or(1.0, |w| w[row])
 }
 
-/// The folds in parts whose training rows have the same class totals; one part where no classes are balanced. `None` for
-/// more than `most` parts, and where the training rows of a fold lack a class that has rows.
+/// Groups the folds by the class totals of their training rows; one group without balanced classes. Returns `None` if:
+/// there are more than `most` groups; the training rows of a fold lack a class of the data.
 ///
-/// Leave-one-out has a part for each class and weight of a row. Cost O(m), and O(m) for each part.
+/// Leave-one-out has a group for each class and weight of a row. Cost O(m), and O(m) for each group.
 pub(super) fn parts(design: &Design, round: &Round, most: usize) -> Option<Vec<Weighting>> {
     let folds = &round.folds;
     let Some(classes) = classes_of(design) else {
@@ -86,7 +86,7 @@ pub(super) fn parts(design: &Design, round: &Round, most: usize) -> Option<Vec<W
     Some(parts)
 }
 
-/// The weight of each class among some rows, which are one class without classes.
+/// The total weight of each class among some rows; without classes, a single total.
 pub(super) fn totals(design: &Design, classes: Option<&Classes>, rows: impl Iterator<Item = usize>) -> Vec<f64> {
     let mut totals = vec![0.0; classes.map_or(1, |classes| classes.names.len())];
     rows.for_each(|row| totals[classes.map_or(0, |classes| classes.of_row[row])] += weight(design, row));

@@ -1,11 +1,11 @@
-//! Rows that are left out one by one where the classes of a readout count alike.
+//! Leave-one-out rows for a readout with balanced classes.
 
 use super::balance::{self, Weighting};
 use vaglio_core::Design;
 use vaglio_kernels::Data;
 use vaglio_kernels::loo::{ClassPart, ClassSums};
 
-/// The rows by class and weight, with what states and decompositions of each would be made of.
+/// The rows grouped by class and weight, with the inputs of states and decompositions of each group.
 pub(super) struct ClassRows {
     of_row: Vec<usize>,
     pub parts: Vec<ClassPart>,
@@ -13,7 +13,7 @@ pub(super) struct ClassRows {
 }
 
 impl ClassRows {
-    /// From leave-one-out's parts of the rows; `None` where there are none.
+    /// Groups the rows of leave-one-out; `None` without balanced classes.
     pub fn new(design: &Design, weightings: Vec<Weighting>) -> Option<Self> {
         let of_row = balance::classes_of(design)?.of_row;
         let weight = |row: usize| design.weights().map_or(1.0, |weights| weights[row]);
@@ -25,7 +25,7 @@ impl ClassRows {
         Some(ClassRows { of_row, parts, weightings })
     }
 
-    /// The sums of a subset. Cost O(m·s²).
+    /// The class sums of a subset. Cost O(m·s²).
     pub fn sums<'r, 'd>(&self, data: &'r Data<'d>, subset: &[usize]) -> Option<ClassSums<'r, 'd>> {
         ClassSums::new(data, &self.of_row, subset)
     }

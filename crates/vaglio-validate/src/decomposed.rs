@@ -1,17 +1,17 @@
-//! The engine that decomposes each subset by itself.
+//! The decomposition engine, which decomposes each subset by itself.
 //!
-//! It serves whatever no state serves: a λ that is searched for every subset, columns that are standardized in each fold,
-//! readouts whose weights differ from fold to fold. The book, *Cross-validation without refitting*.
+//! It serves all cases without a state: λ searched for every subset, columns standardized in each fold, weights that
+//! differ between folds. See *Cross-validation without refitting* in the book.
 
 use super::rounds::Rounds;
 use super::settle::Scored;
 use vaglio_core::{Evaluator, Feature, Result, Score, SubsetChange, Trace, Trials};
 use vaglio_kernels::parallel;
 
-/// Scores by fits: no state is shared between the subsets.
+/// Evaluator by fits; subsets share no state.
 pub(super) struct Decomposed<'d> {
     rounds: Rounds<'d>,
-    /// The current subset, once it is scored.
+    /// The score of the current subset, once computed.
     current: Option<Scored>,
 }
 

@@ -1,4 +1,4 @@
-//! RoundFits of subsets for any λ, with the rows of each fold held out.
+//! Fits of subsets at any λ, with the rows of each fold held out.
 
 use super::balance::{self, Weighting};
 use super::class_rows::ClassRows;
@@ -17,40 +17,40 @@ use vaglio_kernels::loo::{Basis, Change, ClassSums, RowSpectrum, residuals_after
 use vaglio_kernels::parallel;
 use vaglio_kernels::{Scorer, Targets, is_unreliable};
 
-/// What fits of all subsets share: rows, the folds that are held out, and the loss.
+/// Rows, held-out folds and loss, shared by the fits of all subsets.
 pub(super) struct RoundFits<'d> {
     design: &'d Design,
     pub rows: Arc<FoldedRows<'d>>,
-    /// Of the residuals of all rows held out.
+    /// Scorer of the residuals of all held-out rows.
     pub scorer: Scorer,
-    /// The targets of the rows held out, those of others with the weight 0.
+    /// The targets of the held-out rows; other rows have weight 0.
     pub counted: Arc<Targets>,
-    /// Made when they are first needed, where sums over classes serve most subsets.
+    /// Folds grouped by training weights. Created on first use if class sums serve most subsets.
     parts: OnceLock<Arc<[WeighedFolds<'d>]>>,
-    /// Rows that are left out of sums over classes.
+    /// Rows for leave-one-out by class sums.
     classes: Option<ClassRows>,
-    /// Of the folds, where the engine has some.
+    /// Moments of the folds, if the engine has moments.
     pub moments: Option<Arc<Moments>>,
-    /// Folds that are held out, the first.
+    /// Number of held-out folds; these come first.
     held_out: usize,
-    /// Whether losses are independent: of rows that are left out one by one, or that one model predicts.
+    /// Whether losses of rows are independent: rows are left out singly, or one model predicts them all.
     are_independent: bool,
-    /// Whether a fold is a row.
+    /// Whether each fold is a single row.
     leaves_one_out: bool,
 }
 
-/// Folds that are predicted with the same training weights, and the rows with these.
+/// Folds with the same training weights, and the rows under these weights.
 pub(super) struct WeighedFolds<'d> {
-    /// Weighed as in training without these folds.
+    /// Rows with the training weights of these folds.
     pub rows: Arc<FoldedRows<'d>>,
-    /// Of the rows of these folds alone, from residuals that are scaled as in `rows`.
+    /// Scorer of the rows of these folds alone, for residuals scaled as in `rows`.
     pub scorer: Scorer,
     pub folds: Vec<usize>,
     is_whole: bool,
 }
 
 impl WeighedFolds<'_> {
-    /// A scorer of these folds from that of all rows, where these stand fold after fold.
+    /// Converts the scorer of all rows, ordered by fold, into one of these folds.
     pub fn permuted(&self, all: &Scorer) -> Scorer {
         if self.is_whole {
             return all.clone();
@@ -61,10 +61,11 @@ impl WeighedFolds<'_> {
     }
 }
 
-/// Folds for each part of them at which parts are decomposed: refitting one fold costs about a quarter of that.
+/// Smallest number of folds per group for which groups are decomposed. Refitting one fold costs about a quarter of a
+/// decomposition.
 pub(super) const FOLDS_A_PART: usize = 4;
 
-/// Whether decomposing parts costs less than refitting their folds.
+/// Whether decomposing groups costs less than refitting their folds.
 pub(super) fn are_decomposed(parts: usize, folds: usize) -> bool {
     parts == 1 || parts * FOLDS_A_PART <= folds
 }
@@ -74,7 +75,7 @@ pub(super) fn failed(failure: Failure) -> Error {
 }
 
 impl<'d> RoundFits<'d> {
-    /// Fits in k-fold cross-validation. Without parts every fold of every subset is refitted.
+    /// Creates the fits of k-fold cross-validation. With empty `parts`, every fold of every subset is refitted.
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
@@ -104,7 +105,7 @@ impl<'d> RoundFits<'d> {
         Ok(fits)
     }
 
-    /// The folds by their training weights, made once. Cost O(m·(n + outputs)) for each part with weights of its own.
+    /// Creates the folds grouped by training weights. Cost O(m·(n + outputs)) for each group with weights of its own.
     fn make(&self, parts: &[Weighting]) -> Result<&[WeighedFolds<'d>]> {
         let intercept = self.design.readout().is_some_and(|readout| readout.intercept);
         let part = |part: &Weighting| -> Result<WeighedFolds<'d>> {
@@ -122,18 +123,18 @@ impl<'d> RoundFits<'d> {
         get_or_try_make(&self.parts, || parts.iter().map(part).collect()).map(|made| &made[..])
     }
 
-    /// The folds by their training weights, as far as they are made.
+    /// The folds grouped by training weights; empty before they are created.
     pub fn parts(&self) -> &[WeighedFolds<'d>] {
         self.parts.get().map_or(&[], |parts| parts)
     }
 
-    /// The same, for states that keep them.
+    /// Like [`RoundFits::parts`], but shared, for states that keep the groups.
     pub fn shared_parts(&self) -> Arc<[WeighedFolds<'d>]> {
         self.parts.get().map_or_else(|| Arc::new([]), Arc::clone)
     }
 
-    /// Fits in leave-one-out; the losses of rows tell the standard error where these `are_independent`, else those of folds
-    /// of one row.
+    /// Creates the fits of leave-one-out. The standard error uses losses of rows if these `are_independent`, else
+    /// losses of folds of one row.
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
@@ -142,8 +143,8 @@ impl<'d> RoundFits<'d> {
         Ok(RoundFits { are_independent, leaves_one_out: true, ..fits })
     }
 
-    /// The same by sums over classes, where the readout balances these: parts are made for subsets alone that these do not
-    /// serve.
+    /// Like [`RoundFits::of_rows`], but uses class sums if the readout balances classes. Groups are then created only
+    /// for subsets that class sums do not serve.
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
@@ -173,11 +174,11 @@ impl<'d> RoundFits<'d> {
         }
     }
 
-    /// The losses of a subset by decomposing it, with the standard errors that entries of paths have: for each λ for which that
-    /// is reliable.
+    /// The loss of a subset for each λ, by decomposition; `None` for an unreliable λ. Includes standard errors if
+    /// entries of paths have them.
     ///
     /// # Errors
-    /// [`Error::Numerical`].
+    /// [`Error::Numerical`] when a decomposition fails.
     pub fn decomposed(&self, subset: &[Feature], lambdas: &[f64]) -> Result<Vec<LossAtLambda>> {
         let fit = self.fit(subset);
         if fit.decompositions()?.is_empty() {
@@ -191,11 +192,11 @@ impl<'d> RoundFits<'d> {
         lambdas.iter().map(at).collect()
     }
 
-    /// The score of a subset of at least as many columns as rows, which are left out one by one: its decomposition serves
-    /// all λ of a design. `None` where that is no such subset, or is unreliable for a λ.
+    /// The leave-one-out score of a subset with at least as many columns as rows. One decomposition serves all λ of the
+    /// design. Returns `None` for a smaller subset, or if a λ is unreliable.
     ///
     /// # Errors
-    /// [`Error::Numerical`].
+    /// [`Error::Numerical`] when a decomposition fails.
     pub fn wide(&self, subset: &[Feature]) -> Result<Option<Scored>> {
         if !self.leaves_one_out || !self.are_whole() || subset.len() < self.design.rows() {
             return Ok(None);
@@ -216,29 +217,29 @@ impl<'d> RoundFits<'d> {
         let scored = Scored::lowest(self.design, |lambda| {
             let (residuals, conditioning) = wide.2.residuals(lambda);
             is_reliable &= !is_unreliable(conditioning);
-            // What is not a number is not asked for.
+            // The loss is not asked for residuals that are not numbers.
             let loss = if is_reliable { self.scorer.loss(&residuals) } else { f64::INFINITY };
             Ok((loss, vec![residuals]))
         })?;
         Ok(is_reliable.then_some(scored))
     }
 
-    /// Whether a subset is one decomposition, which tries its removals.
+    /// Whether a subset is one decomposition, which can also try removals.
     pub fn are_whole(&self) -> bool {
         matches!(self.parts(), [part] if part.is_whole) && !self.rows.is_made_in_folds()
     }
 
-    /// The weight of the rows held out.
+    /// The weight of the held-out rows.
     pub fn weight(&self) -> f64 {
         self.counted.weight_of_all()
     }
 
-    /// Whether the losses of rows tell the standard error, not those of folds.
+    /// Whether the standard error uses losses of rows rather than of folds.
     pub fn is_of_rows(&self) -> bool {
         self.are_independent
     }
 
-    /// The residuals of the rows held out, each from that of its fold alone.
+    /// Collects the residuals of the held-out rows, each from the residuals of its own fold.
     pub fn gathered<'r>(&self, of_folds: &mut impl Iterator<Item = &'r Residuals>) -> Residuals {
         let mut all = vec![vec![0.0; self.rows.targets().rows()]; self.rows.targets().outputs()];
         for (fold, own) in of_folds.take(self.held_out).enumerate() {
@@ -250,7 +251,7 @@ impl<'d> RoundFits<'d> {
         all
     }
 
-    /// The standard error of a mean loss over rows, or folds whose rows share their model.
+    /// The standard error of a mean loss over rows, or over folds if the rows of a fold share their model.
     pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
         match self.are_independent {
             true => self.scorer.standard_error(residuals),
@@ -259,33 +260,33 @@ impl<'d> RoundFits<'d> {
     }
 }
 
-/// A subset refined from the moments of the folds where there are some, decomposed where that cannot be, and refitted where
-/// that is unreliable.
+/// Fits one subset: by iterative refinement of the fold moments if available, else by a decomposition, else from the
+/// rows.
 pub(super) struct Fit<'f, 'd> {
     of: &'f RoundFits<'d>,
     subset: Vec<Feature>,
     refined: OnceLock<Option<Refinement<'f, 'd>>>,
     class_sums: OnceLock<Option<ClassSums<'f, 'd>>>,
-    /// Of each part; none where every fold is refitted.
+    /// A decomposition for each group of folds; empty if every fold is refitted.
     decompositions: OnceLock<std::result::Result<Vec<Decomposition<'f, 'd>>, Failure>>,
     refitted: OnceLock<std::result::Result<Refit<'f, 'd>, Failure>>,
-    /// The loss of the empty subset, once it is asked for.
+    /// The loss of the empty subset, once computed.
     empty: OnceLock<f64>,
 }
 
 impl<'f, 'd> Fit<'f, 'd> {
-    /// The residuals for a λ.
+    /// The residuals at a λ.
     ///
     /// # Errors
-    /// [`Error::Numerical`].
+    /// [`Error::Numerical`] when a fit fails.
     pub fn residuals(&self, lambda: f64) -> Result<Residuals> {
         self.settled(lambda, f64::INFINITY).map(|(_, residuals)| residuals)
     }
 
-    /// The loss for a λ and its residuals; of one that is proven to be above `lowest`, only that it is.
+    /// The loss and residuals at a λ. If the loss is proven to be above `lowest`, it may be inexact.
     ///
     /// # Errors
-    /// [`Error::Numerical`].
+    /// [`Error::Numerical`] when a fit fails.
     pub fn settled(&self, lambda: f64, lowest: f64) -> Result<(f64, Residuals)> {
         let with_loss = |residuals: Residuals| (self.of.scorer.loss(&residuals), residuals);
         if let Some(residuals) = self.refined().and_then(|refined| refined.residuals(lambda)) {
@@ -305,7 +306,7 @@ impl<'f, 'd> Fit<'f, 'd> {
         get_or_make(&self.refined, || Refinement::new(&self.of.rows, moments, &self.subset)).as_ref()
     }
 
-    /// The residuals by sums over classes, and their conditioning, where that is reliable.
+    /// The residuals by class sums with their conditioning, if reliable.
     fn by_classes(&self, lambda: f64) -> Option<(Residuals, f64)> {
         let classes = self.of.classes.as_ref()?;
         let sums = get_or_make(&self.class_sums, || classes.sums(self.of.rows.data(), &self.subset)).as_ref()?;
@@ -317,7 +318,7 @@ impl<'f, 'd> Fit<'f, 'd> {
         let weightings = of.classes.as_ref().map_or(&[][..], |classes| &classes.weightings);
         let made = of.make(weightings)?;
         let decompose = || {
-            // A subset that fits every row leaves nothing of 1 − leverage.
+            // A subset that fits every row exactly leaves 1 − leverage at 0.
             let fits_every_row = of.leaves_one_out && self.subset.len() + 2 >= of.design.rows();
             let can_be = !fits_every_row && !of.rows.is_made_in_folds();
             let parts = if can_be && are_decomposed(made.len(), of.held_out) { made } else { &[] };
@@ -326,7 +327,7 @@ impl<'f, 'd> Fit<'f, 'd> {
         get_or_make(&self.decompositions, decompose).as_deref().map_err(|e| failed(*e))
     }
 
-    /// The losses of removing each of `candidates`, for a λ; `None` where the subset is not one decomposition.
+    /// The losses of removing each of `candidates` at a λ; `None` unless the subset is one decomposition.
     ///
     /// # Errors
     /// [`Error::Numerical`] when entries overflow.
@@ -344,7 +345,7 @@ impl<'f, 'd> Fit<'f, 'd> {
         }
         let empty = match self.empty.get() {
             Some(known) => *known,
-            // A penalty without bound leaves the empty subset.
+            // An infinite penalty leaves the empty subset.
             None if is_unreliable(conditioning) => {
                 let residuals = self.decomposed(f64::MAX)?.map(|(residuals, _)| residuals);
                 let loss = residuals.map_or(f64::NAN, |residuals| self.of.scorer.loss(&residuals));
@@ -355,7 +356,7 @@ impl<'f, 'd> Fit<'f, 'd> {
         Ok(TrialLoss::of_squares(loss, conditioning, || empty).judged_by(&self.of.scorer))
     }
 
-    /// The residuals and their conditioning, from the decompositions.
+    /// The residuals with their conditioning, from the decompositions.
     fn decomposed(&self, lambda: f64) -> Result<Option<(Residuals, f64)>> {
         let residuals =
             |part: &WeighedFolds<'_>, of_part: &Decomposition<'_, '_>| of_part.residuals(lambda, &part.folds);

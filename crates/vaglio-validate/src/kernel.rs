@@ -1,4 +1,4 @@
-//! What criteria hand to the kernels and take from them.
+//! Conversion between designs and the data of the kernels.
 
 use super::session::Session;
 use ndarray::{ArrayView1, ArrayView2};
@@ -7,7 +7,7 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, times_power};
 use vaglio_kernels::{BlockSums, Data, DataError, DataInput, Entries, GramCache, Level, Rule, Scorer, Targets};
 
-/// A loss that the kernels do not know, of targets and predictions over a power of two.
+/// A custom loss for the kernels; targets and predictions are divided by a power of two.
 #[derive(Debug)]
 struct Unknown {
     loss: AnyLoss,
@@ -19,7 +19,7 @@ impl Unknown {
         values.iter().map(|x| times_power(*x, self.unit)).collect()
     }
 
-    /// What a function gives of targets and predictions, outputs × rows.
+    /// Evaluates a function of targets and predictions, outputs × rows.
     fn of<R>(
         &self,
         (targets, predictions): (&[f64], &[f64]),
@@ -57,7 +57,7 @@ impl Rule for Unknown {
     }
 }
 
-/// The rows of a design as the kernels take them; columns that may not be selected take no part.
+/// The rows of a design in the form of the kernels; columns that may not be selected are inactive.
 ///
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
@@ -71,13 +71,13 @@ pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> 
     Ok(data)
 }
 
-/// Whether the kernels keep a vector of all rows for each column of a design.
+/// Whether the kernels keep a vector over all rows for each column of a design.
 pub fn keeps_vectors(design: &Design) -> bool {
     let columns = design.columns();
     vaglio_kernels::keeps_vectors(design.planned_rows(), columns.len(), columns.made(), columns.share_stored())
 }
 
-/// The same with the columns of `subset`, and no read of others.
+/// Like [`kernel_data`], but with the columns of `subset` only; other columns are not read.
 ///
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
@@ -86,7 +86,7 @@ pub fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) 
     DesignRows::of(design, subset.to_vec(), intercept).data(design.weights(), intercept, known)
 }
 
-/// The same with other weights of rows.
+/// Like [`kernel_data`], but with other row weights.
 ///
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
@@ -94,7 +94,7 @@ pub(super) fn weighing<'d>(design: &'d Design, weights: Option<&[f64]>, intercep
     DesignRows::of(design, design.candidates(), intercept).data(weights, intercept, None)
 }
 
-/// What the kernels take of the rows of a design.
+/// The rows of a design, prepared for the kernels.
 struct DesignRows<'d> {
     design: &'d Design,
     entries: Entries<'d>,
@@ -105,7 +105,7 @@ struct DesignRows<'d> {
 impl<'d> DesignRows<'d> {
     fn of(design: &'d Design, columns: Vec<Feature>, intercept: bool) -> Self {
         let mut active = vec![false; design.features()];
-        // Centering leaves nothing of a bias.
+        // Centering removes a bias column completely.
         let is_left = |feature: &usize| !intercept || design.bias() != Some(*feature);
         columns.into_iter().filter(is_left).for_each(|feature| active[feature] = true);
         let targets = design.targets().rows().into_iter().map(|row| row.to_vec()).collect();
@@ -132,7 +132,7 @@ fn slices(vectors: &[Vec<f64>]) -> Vec<&[f64]> {
     vectors.iter().map(Vec::as_slice).collect()
 }
 
-/// What rows have in common with others: those of a design of which parts are searched too, and of these parts.
+/// Sums over blocks of rows that a design shares with its searched subsets, or with its root.
 fn of_blocks(design: &Design, rows: &DesignRows<'_>, intercept: bool) -> Option<Arc<GramCache>> {
     if design.weights().is_some() {
         return None;
@@ -171,8 +171,8 @@ fn explain(error: DataError, names: &[String]) -> Error {
     })
 }
 
-/// The mean of a loss over rows, or over units where the design decides by these, for residuals in the order of
-/// `targets`: row j of these is row `order[j]` of the design.
+/// The mean loss over rows, or over units if the design averages predictions. Residuals are in the order of `targets`:
+/// their row j is row `order[j]` of the design.
 pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, order: Option<&[usize]>) -> Scorer {
     let rule = Unknown { loss: loss.clone(), unit: design.target_unit(&**loss) };
     let scorer = Scorer::new(targets, loss.measure()).with_rule(Arc::new(rule));

@@ -97,24 +97,24 @@ pub enum Engine {
 }
 
 impl KFold {
-    /// So many folds.
+    /// Creates k-fold cross-validation with `folds` folds.
     pub fn new(folds: usize) -> Self {
         KFold { folds: Some(folds), ..KFold::default() }
     }
 
-    /// Rows that are held out otherwise than once each: `KFold::of(Forward::new(5))`.
+    /// Creates cross-validation with a resampling: `KFold::of(Forward::new(5))`.
     pub fn of(splits: impl Into<AnyResampling>) -> Self {
         KFold::default().splits(splits)
     }
 
-    /// The same with rows that are held out otherwise. How many folds there are is then said by `splits` alone: what
-    /// [`KFold::new`] was given is refused beside it, so begin with [`KFold::of`].
+    /// Sets a resampling that replaces the folds. It alone determines their number. The count of [`KFold::new`] would
+    /// be refused next to it, so begin with [`KFold::of`].
     #[must_use]
     pub fn splits(self, splits: impl Into<AnyResampling>) -> Self {
         KFold { splits: Some(splits.into()), ..self }
     }
 
-    /// The groups of the rows as folds: [`By::Groups`].
+    /// Makes the groups of the rows the folds: [`By::Groups`].
     pub fn by_groups() -> Self {
         KFold { by: Some(By::Groups), ..KFold::default() }
     }
@@ -190,7 +190,7 @@ impl Criterion for KFold {
 }
 
 impl KFold {
-    /// Kept with the rows: walks, estimates and trials of other columns ask for the same.
+    /// The rounds, cached with the rows because walks, estimates and trials of other columns need the same.
     fn rounds(&self, design: &Design) -> Result<Vec<Round>> {
         let kept = design.row_session::<Cache<(KFold, Vec<Round>)>>();
         if let Some(known) = kept.get().filter(|known| known.0 == *self) {
@@ -201,7 +201,7 @@ impl KFold {
         Ok(rounds)
     }
 
-    /// The score of a subset by the definition, on a design whose outputs share λ.
+    /// Scores a subset by the definition, on a design whose outputs share λ.
     fn retrained(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let rounds = self.rounds(design)?;
         let (outputs, rows) = design.targets().dim();
@@ -222,7 +222,7 @@ impl KFold {
         })
     }
 
-    /// The engine on a design whose outputs share λ.
+    /// Chooses the engine on a design whose outputs share λ.
     fn decide(&self, design: &Design, outline: &Outline) -> Decision {
         let rounds = self.rounds(design).unwrap_or_default();
         if let Some(refit) = self.refit(design, &rounds, outline) {
@@ -239,12 +239,12 @@ impl KFold {
             let each: Vec<_> = rounds.into_iter().map(|round| (design, round)).collect();
             return Self::common(&self.choices(&each, outline), outline);
         }
-        // Before the maps are fitted, the columns of every fold are taken to be like those of all rows.
+        // Before the maps are fitted, every fold is assumed to have columns like those of all rows.
         let each: Vec<_> = rounds.iter().flat_map(Round::each_fold).map(|fold| (design, fold)).collect();
         because("maps are fitted in each fold", Self::common(&self.choices(&each, outline), outline))
     }
 
-    /// The decision where no engine serves.
+    /// The decision to refit, if no engine applies.
     fn refit(&self, design: &Design, rounds: &[Round], outline: &Outline) -> Option<Decision> {
         let is_mapped = design.in_folds().is_by_maps();
         let reason = match (design.readout().is_some(), is_mapped) {
@@ -273,7 +273,7 @@ impl KFold {
         each.iter().map(|(design, round)| Choice::new(self, design, round, outline)).collect()
     }
 
-    /// One engine for all rounds. What serves one round alone does not serve the others; decomposing each subset always does.
+    /// Chooses one engine for all rounds. If they differ, it is the decomposition, which always applies.
     fn common(choices: &[Choice], outline: &Outline) -> Decision {
         let engines = choices.iter().map(|choice| choice.engine);
         let common = engines.reduce(|one, other| if one == other { one } else { EngineId::Decomposition });
@@ -286,8 +286,8 @@ impl KFold {
         Decision { engine, estimate: estimate.times(choices.len()) }
     }
 
-    /// The evaluator by an engine on a design whose outputs share λ; `None` where maps that are fitted in each fold do not make
-    /// the same columns.
+    /// Creates the evaluator of an engine on a design whose outputs share λ. `None` if maps fitted in each fold make
+    /// different columns.
     fn engaged<'d>(&'d self, design: &'d Design, engine: EngineId, outline: &Outline) -> Result<Option<Engaged<'d>>> {
         let rounds = self.rounds(design)?;
         if let Some(loo) = self.left_out(design, &rounds) {
@@ -328,15 +328,15 @@ impl KFold {
         Ok(Some(Engaged { evaluator, recorder }))
     }
 
-    /// Whether the loss of several rounds is the mean of theirs, each by the weight of what it holds out: as it is of rows, and
-    /// not of their order, and of classes where every round has all rows.
+    /// Whether the loss of several rounds is the mean of their losses, each with the weight of its held-out rows. True
+    /// for means over rows, false for losses of order. True for means over classes if every round holds out all rows.
     fn is_mean_of(&self, rounds: &[Round]) -> bool {
         let measure = self.loss.measure();
         let are_whole = || measure.is_of_classes() && rounds.iter().all(Round::is_partition);
         rounds.len() == 1 || measure.is_of_rows() || are_whole()
     }
 
-    /// The loss of the rows held out in all rounds together.
+    /// The loss of all held-out rows of all rounds together.
     fn pooled(&self, design: &Design, rounds: &[Round], predictions: &[Array2<f64>]) -> f64 {
         if self.is_mean_of(rounds) && rounds.iter().all(Round::is_partition) {
             let losses = predictions.iter().map(|own| design.loss(&*self.loss, own.view()));

@@ -1,7 +1,8 @@
-//! Cross-validation without refitting: leave-one-out and k-fold as criteria, and how rows are held out.
+//! Cross-validation without refitting: the criteria leave-one-out and k-fold, and their resamplings.
 //!
-//! [`Loo`] and [`KFold`] score subsets of columns by rows that the readout was not trained on; [`splits`] says which rows
-//! these are where it is not each once. Both are exact: their definition retrains, and every engine is checked against it.
+//! [`Loo`] and [`KFold`] score subsets of columns on rows that the readout was not trained on. [`splits`] has
+//! resamplings other than plain folds. Both criteria are exact: their definition retrains, and every engine is checked
+//! against it.
 
 mod balance;
 mod class_rows;

@@ -1,20 +1,20 @@
-//! Correlation of columns as they are stored.
+//! Correlations computed from stored columns.
 
 use super::kernel::kernel_data;
 use vaglio_core::{Design, Feature, Geometry, Result, Signs};
 use vaglio_kernels::{Data, With};
 
-/// The numbers of [`vaglio_core::Correlation`], by one read of the columns for each column of the Gram matrix.
+/// The numbers of [`vaglio_core::Correlation`], with one read of the columns for each column of the Gram matrix.
 ///
-/// Where columns are standardized anew in each fold, these are the correlations over all rows. Memory O(rows).
+/// Uses correlations over all rows, even if columns are standardized in each fold. Memory O(rows).
 pub(super) struct Linear<'d> {
     design: &'d Design,
-    /// Made when it is first needed.
+    /// Data of the kernels; created on first use.
     data: Option<Data<'d>>,
 }
 
 impl<'d> Linear<'d> {
-    /// Nothing is computed yet.
+    /// Creates the geometry; nothing is computed yet.
     pub fn new(design: &'d Design) -> Self {
         Linear { design, data: None }
     }

@@ -54,7 +54,7 @@ pub struct Loo {
 vaglio_core::setters!(Loo {; loss: AnyLoss; });
 
 impl Loo {
-    /// The score of a subset by the definition, on a design whose outputs share λ.
+    /// Scores a subset by the definition, on a design whose outputs share λ.
     fn retrained(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let (outputs, rows) = design.targets().dim();
         design.best_lambda(|lambda| {
@@ -66,8 +66,8 @@ impl Loo {
         })
     }
 
-    /// The evaluator by an engine on a design whose outputs share λ. Standard errors are of independent rows, or of folds of one
-    /// row.
+    /// Creates the evaluator of an engine on a design whose outputs share λ. Standard errors are over independent rows,
+    /// or over folds of one row.
     pub(super) fn engaged<'d>(
         &self,
         design: &'d Design,
@@ -111,7 +111,7 @@ impl Criterion for Loo {
         mean::planned(self, design, outline, decide, |one, engine, outline| self.engaged(one, engine, outline, true))
     }
 
-    /// Trials that no bound spares are made of columns by themselves.
+    /// Without bounds, the trial of each column is independent of others.
     fn is_in_parts(&self, design: &Design) -> bool {
         let is_bounded = cost::is_bounded(self, design) && balance::classes_of(design).is_none();
         !is_bounded && design.of_outputs().is_none() && cost::has_states(design)

@@ -1,13 +1,14 @@
-//! Scores that are means of others, in the one order that there is.
+//! Scores as means of other scores, in one fixed order.
 //!
 //! From the inside out, a score is
 //!
-//! 1. **the mean over rounds, for each λ** ([`over_rounds`]): rounds hold out the same rows for the same model, which has one λ;
-//! 2. **the lowest over λ** ([`lowest`]), which is the choice of that λ;
+//! 1. **the mean over rounds, for each λ** ([`over_rounds`]): rounds hold out the same rows for the same model, which
+//!    has one λ;
+//! 2. **the lowest over λ** ([`lowest`]), the choice of that λ;
 //! 3. **the mean over outputs** ([`Mean`]), since each output chose its own;
-//! 4. **times 2^k** ([`Scale`]): the three before it meet numbers near 1 alone, and a power of two rounds none of them.
+//! 4. **times 2^k** ([`Scale`]): the steps before see only numbers near 1, and a power of two causes no rounding.
 //!
-//! The parts of the rows that have states of their own lie inside of the first step: each gives a sum over its rows, and
+//! Groups of rows with states of their own belong to the first step. Each gives a sum over its rows, and
 //! [`TrialLoss::joined`] adds these up.
 
 use super::penalty;
@@ -21,7 +22,7 @@ use vaglio_core::{
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 use vaglio_kernels::{Data, Scorer};
 
-/// The mean of values, each by its share of the weight where they do not count alike; NaN of none.
+/// The mean of values, weighted by `shares` if given; NaN without values.
 pub(super) fn mean(values: impl IntoIterator<Item = f64>, shares: Option<&[f64]>) -> f64 {
     match shares {
         None => {
@@ -32,7 +33,7 @@ pub(super) fn mean(values: impl IntoIterator<Item = f64>, shares: Option<&[f64]>
     }
 }
 
-/// The trials of all rounds, each λ × subsets, made one: as reliable as the least of them.
+/// Averages the trials of all rounds, each λ × subsets. The result is as reliable as the least reliable round.
 pub(super) fn over_rounds(mut of_rounds: Vec<Vec<Vec<TrialLoss>>>, shares: Option<&[f64]>) -> Vec<Vec<TrialLoss>> {
     if of_rounds.len() == 1 && shares.is_none() {
         return of_rounds.remove(0);
@@ -50,7 +51,7 @@ pub(super) fn over_rounds(mut of_rounds: Vec<Vec<Vec<TrialLoss>>>, shares: Optio
     first.iter().enumerate().map(|(l, of_lambda)| (0..of_lambda.len()).map(|k| one(l, k)).collect()).collect()
 }
 
-/// The lowest of the losses that belong to each λ; the first among equals.
+/// The lowest loss over λ, with its λ; the first among equals.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] for NaN.
@@ -65,7 +66,7 @@ pub(super) fn lowest(losses: impl Iterator<Item = (f64, f64)>) -> Result<Score> 
     Ok(best)
 }
 
-/// The mean over outputs of their scores, each at its own λ; of one output its score.
+/// The mean over outputs of their scores, each at its own λ; with one output, its score.
 fn over_outputs(scores: &[Score]) -> Score {
     match scores {
         [only] => *only,
@@ -73,19 +74,20 @@ fn over_outputs(scores: &[Score]) -> Score {
     }
 }
 
-/// The power of two by which a score is multiplied: that of the units in which a design is scored.
+/// The power of two that converts a score back into a design's units.
 #[derive(Debug, Clone, Copy, Default)]
 struct Scale {
     units: PowerOfTwoScaling,
-    /// The power of the targets with which the loss grows; one that grows with none sees targets as the data have them.
+    /// The power of the targets with which the loss grows. 0 for a loss without a degree, which sees targets in the
+    /// data's units.
     degree: i32,
 }
 
 impl Scale {
-    /// The scale of a loss on a design, and the design in units in which its numbers are near 1.
+    /// The scale of a loss on a design, and the rescaled design.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Numerical`] where scores or λ are no doubles in one of the units.
+    /// [`vaglio_core::Error::Numerical`] if scores or λ are out of range in one of the units.
     fn of<'d>(loss: &dyn Loss, design: &'d Design) -> Result<(Self, &'d Design)> {
         let degree = loss.degree().unwrap_or(0);
         let Some((units, scaled)) = design.in_units() else { return Ok((Scale::default(), design)) };
@@ -106,18 +108,19 @@ impl Scale {
     }
 }
 
-/// Refuses targets of which the loss is no double.
+/// Refuses targets with a loss out of range.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Numerical`].
+/// Returns [`vaglio_core::Error::Numerical`] for such targets.
 pub(super) fn check(loss: &dyn Loss, design: &Design) -> Result<()> {
     design.check_targets(loss.degree().unwrap_or(0))
 }
 
-/// The score of a subset by the definition, which is given for designs of outputs that share λ, in units near 1.
+/// Scores a subset by the definition, which applies to rescaled designs with one λ for all outputs.
 ///
 /// # Errors
-/// Those of the definition; [`vaglio_core::Error::Numerical`] where scores are no doubles in the design's own units.
+/// Returns an error of `definition`, or [`vaglio_core::Error::Numerical`] if scores are out of range in the design's
+/// units.
 pub(super) fn evaluated(
     loss: &dyn Loss,
     design: &Design,
@@ -134,14 +137,14 @@ pub(super) fn evaluated(
     Ok(scale.score(score))
 }
 
-/// An evaluator by an engine, and where that notes what rounding asks of it.
+/// The evaluator of an engine, and the recorder of its diagnostics.
 pub(super) struct Engaged<'d> {
     pub evaluator: Box<dyn Evaluator + 'd>,
     pub recorder: Recorder,
 }
 
-/// The plan of a criterion: `decide` chooses the engine of a design whose outputs share λ, and `engage` makes its evaluator, in
-/// units near 1; by the definition where rows weigh too unlike.
+/// Plans a criterion. `decide` chooses the engine for a design whose outputs share λ, and `engage` creates its
+/// evaluator on the rescaled design. Falls back to the definition if row weights differ too much.
 pub(super) fn planned<'d, C: Criterion>(
     criterion: &'d C,
     design: &'d Design,
@@ -174,11 +177,11 @@ fn loss_of(criterion: &dyn Criterion) -> AnyLoss {
     criterion.traits().loss.unwrap_or_else(|| Squared.into())
 }
 
-/// The evaluator of a criterion, whose engines serve designs of outputs that share λ, in units near 1; `None` where one of these
-/// has none.
+/// Combines the evaluators of rescaled designs with one λ for all outputs. `None` if one of these designs has no
+/// evaluator.
 ///
 /// # Errors
-/// Those of `engage`, and see [`evaluated`].
+/// Returns an error of `engage`; see also [`evaluated`].
 fn accelerated<'d>(
     criterion: &dyn Criterion,
     design: &'d Design,
@@ -209,7 +212,7 @@ fn are_unlike(design: &Design) -> bool {
     greatest / LOST_WEIGHTS > least
 }
 
-/// 2^k times the mean over outputs of scores, each 2^k of its own times what its term gives.
+/// Mean over outputs of rescaled scores; each term and the mean have a power of two of their own.
 struct Mean<'d> {
     scale: Scale,
     terms: Vec<(Scale, Box<dyn Evaluator + 'd>)>,
@@ -237,21 +240,21 @@ impl<'d> Mean<'d> {
         Ok(())
     }
 
-    /// The mean of losses: of bounds, which is one of the mean, or of standard errors, which no correlation of the losses of
-    /// outputs exceeds. `None` where a term has none.
+    /// The mean of losses. A mean of bounds is a bound of the mean. A mean of standard errors is an upper bound
+    /// whatever the correlation of outputs. `None` if a term has none.
     fn loss(&mut self, mut loss: impl FnMut(&mut (dyn Evaluator + 'd)) -> Result<Option<f64>>) -> Result<Option<f64>> {
         let losses = self.terms.iter_mut().map(|(own, term)| Ok(loss(&mut **term)?.map(|loss| own.loss(loss))));
         let losses = losses.collect::<Result<Option<Vec<f64>>>>()?;
         Ok(losses.map(|losses| self.scale.loss(mean(losses, None))))
     }
 
-    /// What is done for each term.
+    /// Calls `follow` for each term.
     fn each(&mut self, mut follow: impl FnMut(&mut (dyn Evaluator + 'd)) -> Result<()>) -> Result<()> {
         self.terms.iter_mut().try_for_each(|(_, term)| follow(&mut **term))
     }
 }
 
-/// The bound of a mean of squares of rows held out, each no less than what the fit of all rows leaves over.
+/// Bounds a mean of held-out squares: each is at least the square that the fit of all rows leaves.
 pub(super) fn of_squares(
     data: &Data<'_>,
     scorer: &Scorer,
@@ -282,7 +285,7 @@ impl Evaluator for Mean<'_> {
         self.over_terms(scores, |term, own| term.scores(change, subset, candidates, own))
     }
 
-    /// Of the only term, or from the scores of all.
+    /// Delegates to the only term, or compares the scores of all.
     fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
         if let [(own, only)] = &mut self.terms[..] {
             let winner = only.best(change, subset, candidates)?;
@@ -319,7 +322,7 @@ impl Evaluator for Mean<'_> {
         self.terms.iter_mut().map(lambda).collect()
     }
 
-    /// Of one term alone.
+    /// Available for a single term only.
     fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
         let (scale, [(own, only)]) = (self.scale, &mut self.terms[..]) else { return Ok(None) };
         let own = *own;

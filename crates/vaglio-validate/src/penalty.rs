@@ -1,4 +1,4 @@
-//! Penalties that are nothing beside the columns.
+//! Checks of penalties that are negligible next to the columns.
 
 use super::round::Round;
 use ndarray::{Array1, Array2, Axis};
@@ -6,13 +6,13 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AnyLoss, Criterion, Design, Error, HeldOut, Outline, Result};
 use vaglio_kernels::tolerance::{DEPENDENT_LENGTH, NO_PENALTY};
 
-/// Refuses a λ that is nothing beside columns which depend on each other, or are more than rows to train on: what such
-/// subsets predict has no digits.
+/// Refuses a negligible λ if columns are dependent or outnumber the training rows. Predictions of such subsets have no
+/// correct digits.
 ///
 /// Cost O(columns) for every λ that is not as small, else O(rows · columns²).
 ///
 /// # Errors
-/// [`Error::Numerical`].
+/// Returns [`Error::Numerical`] for such a λ.
 pub(super) fn check(criterion: &dyn Criterion, design: &Design, outline: &Outline) -> Result<()> {
     let Some(readout) = design.readout() else { return Ok(()) };
     let Some(lambda) = readout.lambdas.iter().copied().reduce(f64::min) else { return Ok(()) };
@@ -41,19 +41,19 @@ pub(super) fn check(criterion: &dyn Criterion, design: &Design, outline: &Outlin
     )))
 }
 
-/// The least number of rows that are trained on.
+/// The smallest number of training rows.
 fn least_training(criterion: &dyn Criterion, design: &Design) -> Result<usize> {
     let HeldOut::Folds(rounds) = criterion.folds(design)? else { return Ok(design.rows().saturating_sub(1)) };
     Ok(rounds.iter().map(|round| Round::new(round).least_training()).min().unwrap_or(0))
 }
 
-/// The weight of each row where all are trained on.
+/// The weight of each row in training on all rows.
 fn weights(design: &Design) -> Vec<f64> {
     let every: Vec<usize> = (0..design.rows()).collect();
     design.training_weights(&every).unwrap_or_else(|| vec![1.0; design.rows()])
 }
 
-/// The candidates, centered where there is an intercept, each row times the root of its weight: columns × rows.
+/// The candidates, centered if there is an intercept, times the square root of the row weights: columns × rows.
 fn weighed(design: &Design, intercept: bool) -> Array2<f64> {
     let candidates = design.candidates();
     let every: Vec<usize> = (0..design.rows()).collect();
@@ -68,7 +68,7 @@ fn weighed(design: &Design, intercept: bool) -> Array2<f64> {
     columns
 }
 
-/// Whether next to nothing is left of a column beside the others, by orthogonalizing them, the longest first.
+/// Whether a column is almost dependent on the others, by orthogonalization, longest column first.
 fn are_dependent(mut columns: Array2<f64>) -> bool {
     for mut column in columns.rows_mut() {
         let length = column.dot(&column).sqrt();
@@ -87,7 +87,7 @@ fn are_dependent(mut columns: Array2<f64>) -> bool {
         }
         let pivot: Array1<f64> = &columns.row(left.swap_remove(at)) / lengths[at];
         for &k in &left {
-            // Twice, which takes off what rounding left.
+            // Repeated to remove what rounding left.
             for _ in 0..2 {
                 let share = columns.row(k).dot(&pivot);
                 columns.index_axis_mut(Axis(0), k).scaled_add(-share, &pivot);
@@ -102,13 +102,13 @@ fn log_squares(design: &Design) -> f64 {
     let Some(of_columns) = design.largest() else { return f64::NEG_INFINITY };
     let largest =
         if design.in_folds().is_standardized() { 1.0 } else { of_columns.iter().copied().fold(0.0, f64::max) };
-    // Those of balanced classes add up to the number of classes.
+    // Weights of balanced classes add up to the number of classes.
     let weights = design.weights().filter(|_| !design.readout().is_some_and(|readout| readout.balanced));
     let weight = weights.map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
     2.0 * largest.log2() + weight.log2() + (design.rows() as f64).log2()
 }
 
-/// Refuses a λ for each output with a loss that is not a mean over outputs.
+/// Refuses a λ for each output unless the loss is a mean over outputs.
 ///
 /// # Errors
 /// [`Error::Setting`] on `loss`.

@@ -1,24 +1,24 @@
-//! The engine of a search on a design: decided once, told by `plan` and taken by the run.
+//! The engine of a search on a design, decided once; `plan` prints it and the run uses it.
 
 use vaglio_core::Estimate;
 
-/// The engines.
+/// Identifier of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EngineId {
-    /// Leverage and residuals of a subset with each row left out, updated by one column.
+    /// Leave-one-out states: leverages and residuals of a subset, updated by one column.
     States,
     /// Moments of the columns in each fold.
     Moments,
-    /// Residuals of the rows of each fold, held out.
+    /// Residuals of each fold's held-out rows.
     RowsHeldOut,
-    /// Each subset decomposed by itself.
+    /// Decomposition of each subset by itself.
     Decomposition,
-    /// Every fold of every subset retrained.
+    /// Retraining of every fold of every subset.
     Refit,
 }
 
 impl EngineId {
-    /// Its identifier in results.
+    /// The identifier in results.
     pub fn name(self) -> &'static str {
         match self {
             EngineId::States => "states",
@@ -30,7 +30,7 @@ impl EngineId {
     }
 }
 
-/// The engine of a design whose outputs share λ, with what it costs.
+/// The engine for a design whose outputs share λ, with its cost.
 pub(super) struct Decision {
     pub engine: EngineId,
     pub estimate: Estimate,

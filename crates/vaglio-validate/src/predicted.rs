@@ -1,4 +1,4 @@
-//! Predictions of rows held out, by the readout of one subset.
+//! Held-out predictions by the readout of one subset.
 
 use super::fits::RoundFits;
 use super::kfold::decomposed_parts;
@@ -7,21 +7,21 @@ use super::round::Round;
 use ndarray::Array2;
 use vaglio_core::{Design, Feature, HeldOut, Result, Squared};
 
-/// Rows that are held out, and the prediction of each by a model that had not seen it, outputs × rows.
+/// Held-out rows, and the prediction of each by a model trained without it, outputs × rows.
 pub struct HeldOutPredictions {
-    /// In increasing order.
+    /// The rows, in increasing order.
     pub rows: Vec<usize>,
-    /// A column for each of `rows`.
+    /// The predictions, with a column for each of `rows`.
     pub predictions: Array2<f64>,
 }
 
-/// Predictions of the rows that a criterion holds out, by what is trained on a subset without them: of several rounds the
-/// first. `None` where nothing is held out, and where single rows are and there is no readout.
+/// Predicts a criterion's held-out rows by models of a subset trained without them. Of several rounds, uses the first.
+/// Returns `None` if: nothing is held out; single rows are held out and there is no readout.
 ///
-/// Cost, of single rows: that of decomposing the subset once; of folds a fit of each, at most.
+/// Cost: one decomposition of the subset for single rows, at most a fit for each fold.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Numerical`] when entries overflow; those of the learner.
+/// Returns [`vaglio_core::Error::Numerical`] when entries overflow, or an error of the learner.
 pub fn predicted_held_out(
     design: &Design,
     held_out: &HeldOut,
@@ -54,13 +54,13 @@ pub fn predicted_held_out(
     Ok(Some(HeldOutPredictions { rows, predictions }))
 }
 
-/// The rows of a round that are held out.
+/// The held-out rows of a round.
 fn rows_of(round: &Round) -> Vec<usize> {
     let is_in = round.is_held_out();
     (0..is_in.len()).filter(|&row| is_in[row]).collect()
 }
 
-/// The same by training each fold.
+/// Predicts the held-out rows by training each fold.
 fn retrained(design: &Design, round: &Round, subset: &[Feature], lambda: Option<f64>) -> Result<HeldOutPredictions> {
     let rows = rows_of(round);
     let mut predictions = Array2::zeros((design.targets().nrows(), rows.len()));

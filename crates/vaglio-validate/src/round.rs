@@ -1,23 +1,24 @@
 //! Rounds of held-out rows.
 //!
-//! A round is folds of all rows, of which some may never be held out: a validation set is one round with a fold that is trained on alone,
-//! repeated folds are several rounds whose outcomes are averaged trial by trial. Folds that are trained on rows of their own know the blocks that
-//! these are unions of, so their moments are sums of the products of blocks and forward chaining is scored like k-fold. What rests on
-//! G = I − H of all rows (rows held out, decompositions) does not serve them, so other losses refit each fold.
+//! A round is a partition of all rows into folds, some of which may never be held out. A validation set is one round
+//! with a fold for training alone. Repeated folds are several rounds whose results are averaged trial by trial. Folds
+//! with their own training rows record the blocks of rows that these are unions of. Their moments are sums of the
+//! products of blocks, so forward chaining is scored like k-fold. Engines based on G = I − H of all rows (held-out
+//! rows, decompositions) do not support them, so other losses refit each fold.
 
 use vaglio_kernels::Folds;
 
-/// Rows in folds, of which the first are held out in turn; the rest of the rows is trained on alone, in every one.
+/// Rows in folds; the first folds are held out in turn. The rest of the rows is always in training.
 #[derive(Debug, Clone)]
 pub(super) struct Round {
-    /// The rest, where there is one, is a fold behind those that are held out.
+    /// The folds. The rest, if there is one, is the fold after the held-out ones.
     pub folds: Folds,
-    /// Folds that are held out.
+    /// Number of held-out folds.
     pub held_out: usize,
 }
 
 impl Round {
-    /// Rows that are held out in no fold are the rest.
+    /// Creates the round; rows that no fold holds out are the rest.
     pub fn new(round: &vaglio_core::Round) -> Self {
         let held_out = round.count();
         let of_row: Vec<u32> = round.of_row().iter().map(|fold| fold.unwrap_or(held_out as u32)).collect();
@@ -29,17 +30,17 @@ impl Round {
         Round { folds, held_out }
     }
 
-    /// Every row held out by itself.
+    /// Holds out every row by itself.
     pub fn single(rows: usize) -> Self {
         Round { folds: Folds::single(rows), held_out: rows }
     }
 
-    /// The rows that are trained on without each fold that is held out, in increasing order.
+    /// The training rows of each held-out fold, in increasing order.
     pub fn trainings(&self) -> impl Iterator<Item = Vec<usize>> {
         (0..self.held_out).map(|fold| self.folds.training(fold))
     }
 
-    /// Each fold that is held out as a round by itself.
+    /// Each held-out fold as a separate round.
     pub fn each_fold(&self) -> impl Iterator<Item = Round> {
         (0..self.held_out).map(|fold| {
             let of_row: Vec<u32> = is_held_out(&[fold], &self.folds).iter().map(|&is_in| u32::from(!is_in)).collect();
@@ -56,7 +57,7 @@ impl Round {
         self.folds.count() == self.held_out
     }
 
-    /// The least number of rows that a fold is trained on.
+    /// The smallest number of training rows of a fold.
     pub fn least_training(&self) -> usize {
         let others = |fold: usize| self.folds.rows() - self.folds.held_out(fold).len();
         let of_fold =

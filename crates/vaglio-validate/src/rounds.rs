@@ -1,4 +1,4 @@
-//! Fits in every round of held-out rows; a loss is the mean over them.
+//! Fits in every round of held-out rows, with the mean loss over rounds.
 
 use super::fits::{Fit, RoundFits};
 use super::mean::mean;
@@ -8,27 +8,27 @@ use super::trial_loss::Residuals;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Result, Score, StopSign};
 
-/// The fits of all rounds; a loss is the mean over them.
+/// The fits of all rounds; the loss is the mean over them.
 pub(super) struct Rounds<'d> {
     design: &'d Design,
     rounds: Vec<RoundFits<'d>>,
     losses: SharedLosses,
-    /// The part of the weight of all rows held out that each round has, where these are not alike.
+    /// Each round's share of the weight of all held-out rows, unless the shares are equal.
     shares: Option<Vec<f64>>,
-    /// Where rounds are folds, the rounds of which they are, one after another.
+    /// The original rounds, in order, if `rounds` are their folds.
     wholes: Option<Vec<RoundFits<'d>>>,
 }
 
-/// Folds that are rounds by themselves, since each is of columns of its own.
+/// Folds as separate rounds, because each has its own columns.
 pub(super) struct Apart<'d> {
-    /// The part of the weight of all rows held out that each fold has.
+    /// Each fold's share of the weight of all held-out rows.
     pub shares: Vec<f64>,
-    /// The rounds of which they are the folds, one after another.
+    /// The original rounds, in order.
     pub rounds: Vec<RoundFits<'d>>,
 }
 
 impl<'d> Rounds<'d> {
-    /// There is at least one round.
+    /// Creates the fits; there must be at least one round.
     pub fn new(design: &'d Design, rounds: Vec<RoundFits<'d>>, losses: SharedLosses) -> Self {
         let weights: Vec<f64> = rounds.iter().map(RoundFits::weight).collect();
         let all: f64 = weights.iter().sum();
@@ -37,17 +37,17 @@ impl<'d> Rounds<'d> {
         Rounds { design, rounds, losses, shares, wholes: None }
     }
 
-    /// Rounds that are the folds of others.
+    /// Creates the fits of rounds that are folds of other rounds.
     pub fn of_folds(design: &'d Design, rounds: Vec<RoundFits<'d>>, losses: SharedLosses, apart: Apart<'d>) -> Self {
         Rounds { design, rounds, losses, shares: Some(apart.shares), wholes: Some(apart.rounds) }
     }
 
-    /// The part of the weight of all rows held out that each round has, where these are not alike.
+    /// Each round's share of the weight of all held-out rows, unless the shares are equal.
     pub fn shares(&self) -> Option<&[f64]> {
         self.shares.as_deref()
     }
 
-    /// What loops over many subsets ask before each.
+    /// The stop sign; loops over many subsets check it before each.
     pub fn sign(&self) -> &StopSign {
         self.design.sign()
     }
@@ -56,12 +56,12 @@ impl<'d> Rounds<'d> {
         self.rounds.iter()
     }
 
-    /// The only round, where there is no other.
+    /// The single round, if there is only one.
     pub fn only(&self) -> Option<&RoundFits<'d>> {
         if let [only] = &self.rounds[..] { Some(only) } else { None }
     }
 
-    /// Whether a column takes part.
+    /// Whether a column is active in every round.
     pub fn is_active(&self, feature: Feature) -> bool {
         self.rounds.iter().all(|fits| fits.rows.is_active(feature))
     }
@@ -71,13 +71,13 @@ impl<'d> Rounds<'d> {
         self.rounds.iter().map(|fits| fits.fit(subset)).collect()
     }
 
-    /// The mean loss of a subset's fits for a λ, with the residuals of each; of one that is proven to be above `lowest`, only
-    /// that it is.
+    /// The mean loss of a subset's fits at a λ, with the residuals of each. If the loss is proven to be above `lowest`,
+    /// it may be inexact.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Numerical`].
+    /// [`vaglio_core::Error::Numerical`] when a fit fails.
     pub fn settled(&self, fits: &[Fit<'_, '_>], lambda: f64, lowest: f64) -> Result<(f64, Vec<Residuals>)> {
-        // Of several, one that is above the lowest mean may yet be outweighed.
+        // With several rounds, one round above the lowest mean may still be outweighed.
         let bound = if fits.len() == 1 { lowest } else { f64::INFINITY };
         let settled = fits.iter().map(|fit| fit.settled(lambda, bound)).collect::<Result<Vec<_>>>()?;
         let (losses, residuals): (Vec<f64>, Vec<Residuals>) = settled.into_iter().unzip();
@@ -87,16 +87,16 @@ impl<'d> Rounds<'d> {
     /// The score of a subset.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Numerical`].
+    /// [`vaglio_core::Error::Numerical`] when a fit fails.
     pub fn scored(&self, subset: &[Feature]) -> Result<Scored> {
         let fits = self.fit(subset);
         Scored::lowest(self.design, |lambda| self.loss(&fits, lambda))
     }
 
-    /// Like [`Rounds::scored`], for the λ of all walks that come to the subset.
+    /// Like [`Rounds::scored`], but computes the losses for the λ of all walks that reach the subset.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Numerical`].
+    /// [`vaglio_core::Error::Numerical`] when a fit fails.
     pub fn scored_together(&self, subset: &[Feature]) -> Result<Scored> {
         if !self.losses.lambdas.are_several() {
             return self.scored(subset);
@@ -124,7 +124,7 @@ impl<'d> Rounds<'d> {
         scored.error.or_else(|| if scored.residuals.is_empty() { None } else { self.standard_error(&scored.residuals) })
     }
 
-    /// The mean over rounds of the standard errors: rounds hold out the same rows, so more of them tell no more.
+    /// The mean over rounds of their standard errors. Rounds hold out the same rows, so more rounds add no information.
     pub fn standard_error(&self, residuals: &[Residuals]) -> Option<f64> {
         let errors: Option<Vec<f64>> = match &self.wholes {
             None => self.rounds.iter().zip(residuals).map(|(fits, own)| fits.standard_error(own)).collect(),

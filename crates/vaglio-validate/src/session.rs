@@ -1,4 +1,4 @@
-//! What leave-one-out, folds and the final fit compute of a design once, for all λ.
+//! Session: values of a design that leave-one-out, folds and the final fit compute once for all λ.
 
 use super::shared_lambdas::KnownSubsets;
 use std::sync::{Arc, Mutex};
@@ -7,39 +7,39 @@ use vaglio_kernels::kfold::{Cells, Moments, NormalEquations};
 use vaglio_kernels::loo::RowSpectrum;
 use vaglio_kernels::{BlockSums, Folds, GramCache};
 
-/// What depends on the columns, targets and weights of a design, not on λ; see [`Design::session`].
+/// Cached values that depend on a design's columns, targets and weights, not on λ; see [`Design::session`].
 #[derive(Default)]
 pub struct Session {
     /// Norms of columns and products with targets.
     pub gram: Cache<GramCache>,
-    /// Sums over the blocks of rows that parts of the design have in common.
+    /// Sums over the blocks of rows that searched subsets of the design share.
     pub blocks: Cache<BlockSums>,
-    /// Products over the cells of rows that the folds of parts have in common, with the cell of each row.
+    /// Products over the cells of rows that folds of such subsets share, with the cell of each row.
     pub cells: Cache<(Cells, Vec<u32>)>,
-    /// Normal equations of columns over all rows, those of the last final fit.
+    /// Normal equations of columns over all rows, from the last final fit.
     pub normal_equations: Cache<NormalEquations>,
-    /// The last subset of at least as many columns as rows, decomposed for leave-one-out; with an intercept or without.
+    /// The last subset with at least as many columns as rows, decomposed for leave-one-out; the flag is the intercept.
     pub wide: Cache<(bool, Vec<usize>, RowSpectrum)>,
     moments: Mutex<Vec<(Folds, Arc<KnownMoments>)>>,
 }
 
-/// The moments of a design, with what is computed from them for all λ whose walks share the design.
+/// The moments of a design, with derived values for all λ of walks that share the design.
 #[derive(Debug)]
 pub struct KnownMoments {
-    /// Of every fold.
+    /// Moments of every fold.
     pub moments: Arc<Moments>,
-    /// What subsets without a state lose in each fold, with the conditioning.
+    /// Loss in each fold and conditioning of subsets without a state.
     pub subsets: KnownSubsets<(Vec<f64>, f64)>,
 }
 
 impl Session {
-    /// That of a design, shared with the same design at other λ.
+    /// The session of a design, shared with the same design at other λ.
     pub fn of(design: &Design) -> Arc<Self> {
         design.session()
     }
 
-    /// The moments in folds, with losses in which classes count alike or not, made column by column or at once, if a search has
-    /// computed them.
+    /// The cached moments in folds, for losses that weight classes equally (`alike`) or not, and computed lazily by
+    /// column or not. `None` if no search has computed them.
     pub fn moments_in(&self, folds: &Folds, alike: bool, by_columns: bool) -> Option<Arc<KnownMoments>> {
         let all = self.moments.lock().ok()?;
         let is_known = |(own, known): &&(Folds, Arc<KnownMoments>)| {
@@ -49,7 +49,7 @@ impl Session {
         all.iter().find(is_known).map(|(_, known)| Arc::clone(known))
     }
 
-    /// Keeps the moments in folds, unless another walk was faster, and gives those that are kept.
+    /// Caches the moments in folds, unless another walk was faster; returns the cached ones.
     pub fn keep_moments(&self, folds: &Folds, moments: Moments) -> Arc<KnownMoments> {
         let known = self.moments_in(folds, moments.counts_classes_alike(), moments.are_by_columns());
         known.unwrap_or_else(|| {

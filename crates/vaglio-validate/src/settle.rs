@@ -1,25 +1,25 @@
-//! Scores from trials: the unreliable are made again, then the lowest over λ is taken.
+//! Scores from trials: refits unreliable ones, then takes the lowest over λ.
 
 use super::mean::lowest;
 use super::trial_loss::{Residuals, TrialLoss, known};
 use vaglio_core::{Design, Recorder, Result, Score};
 
-/// Candidates that are settled at once, at most.
+/// Largest number of candidates in one batch.
 const ROUND: usize = 32;
 
-/// The score of a subset, and the residuals of each round with the λ that won, where these are known.
+/// The score of a subset, with the residuals of each round at the best λ, if known.
 pub(super) struct Scored {
     pub score: Score,
     pub residuals: Vec<Residuals>,
-    /// Its standard error, where that is known.
+    /// The standard error of the score, if known.
     pub error: Option<f64>,
 }
 
 impl Scored {
-    /// The lowest of the losses over λ, each given with its residuals.
+    /// Takes the lowest loss over λ, with its residuals.
     ///
     /// # Errors
-    /// Those of `each`; [`vaglio_core::Error::Numerical`] for NaN.
+    /// Returns an error of `each`, or [`vaglio_core::Error::Numerical`] for NaN.
     pub fn lowest(design: &Design, mut each: impl FnMut(f64) -> Result<(f64, Vec<Residuals>)>) -> Result<Self> {
         let (mut lowest, mut best) = (f64::INFINITY, Vec::new());
         let score = design.best_lambda(|lambda| {
@@ -33,19 +33,19 @@ impl Scored {
     }
 }
 
-/// Unreliable trials made again from the rows.
+/// Refits of unreliable trials from the rows.
 #[derive(Default)]
 pub(super) struct Remade {
-    /// The loss of each, by the places of its λ and subset.
+    /// Losses, each with the indices of its λ and subset.
     pub losses: Vec<(usize, usize, f64)>,
-    /// The residuals of the lowest of a subset, likewise.
+    /// Residuals of the lowest loss of a subset, each with the same indices.
     pub residuals: Vec<(usize, usize, Vec<Residuals>)>,
-    /// The rows that one of them kept out, at most.
+    /// Largest number of rows that a refit excluded.
     pub rows_kept_out: usize,
 }
 
 impl Remade {
-    /// Those of several subsets together.
+    /// Merges the refits of several subsets.
     pub fn all(of_subsets: Vec<Remade>) -> Self {
         let mut all = Remade::default();
         for Remade { losses, residuals, rows_kept_out } in of_subsets {
@@ -57,18 +57,18 @@ impl Remade {
     }
 }
 
-/// Scores of subsets, and what rounding asked of them.
+/// Scores of subsets, with their diagnostics.
 pub(super) struct Settled {
     pub scored: Vec<Scored>,
-    /// The least conditioning of each.
+    /// The lowest conditioning of each subset.
     pub conditioning: Vec<f64>,
-    /// Trials that were made again from the rows, and the rows that one of them kept out, at most.
+    /// Number of refitted trials, and the largest number of rows that a refit excluded.
     pub remade: usize,
     pub rows_kept_out: usize,
 }
 
 impl Settled {
-    /// The scores, after what rounding asked of them was noted.
+    /// Records the diagnostics and returns the scores.
     pub fn noted(self, recorder: &Recorder) -> Vec<Scored> {
         self.conditioning.iter().for_each(|conditioning| recorder.met(*conditioning));
         recorder.remade(self.remade, self.rows_kept_out);
@@ -76,11 +76,11 @@ impl Settled {
     }
 }
 
-/// The scores of subsets from their trials, given for each λ: what `again` made of the unreliable takes their place, then
-/// the lowest over λ is taken.
+/// Scores subsets from their trials at each λ. The refits of `again` replace unreliable trials; then the lowest over λ
+/// is taken.
 ///
 /// # Errors
-/// Those of `again`; [`vaglio_core::Error::Numerical`] for NaN.
+/// Returns an error of `again`, or [`vaglio_core::Error::Numerical`] for NaN.
 pub(super) fn settle(
     lambdas: &[f64],
     mut trials: Vec<Vec<TrialLoss>>,
@@ -106,10 +106,11 @@ pub(super) fn settle(
     Ok(Settled { scored, conditioning, remade: losses.len(), rows_kept_out })
 }
 
-/// Settles candidates, each with its lower bound and its place, in the order of their bounds, in rounds of `first`, twice as
-/// many, …, until the next bound is above the best score; `None` where more than `most` would have to be.
+/// Scores candidates, given as pairs of lower bound and index, in the order of their bounds. Batches have `first`,
+/// twice as many, … candidates. Stops when the next bound is above the best score. `None` if more than `most` would be
+/// scored.
 ///
-/// `settle` is given the places of a round and the best score so far.
+/// `settle` receives the indices of a batch and the best score so far.
 pub(super) fn in_order_of_bounds(
     mut candidates: Vec<(f64, usize)>,
     most: usize,

@@ -1,23 +1,23 @@
-//! Walks at several λ that share a design: a subset that one of them scores is scored for all of them.
+//! Walks at several λ that share a design: a subset scored by one is scored for all of them.
 
 use super::mean::lowest;
 use std::sync::Arc;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{ByKey, Cache, Criterion, Design, Feature, Result, Score};
 
-/// What is known of subsets at each of several λ, by the columns in order of entry and the bits of the λ.
+/// Cached values of subsets at each of several λ, by the columns in order of entry and the bits of the λ.
 pub type KnownSubsets<T> = ByKey<(Vec<Feature>, Vec<u64>), Arc<Vec<T>>>;
 
 /// The λ of a design among those of all walks that share it.
 #[derive(Debug)]
 pub struct SharedLambdas {
     own: Vec<f64>,
-    /// Of all walks, or the own where these are not among them.
+    /// The λ of all walks; the design's own λ if these are not among them.
     all: Vec<f64>,
 }
 
 impl SharedLambdas {
-    /// The λ of a design.
+    /// Collects the λ of a design and of the walks that share it.
     pub fn new(design: &Design) -> Self {
         let own = design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone());
         let shared = design.shared_lambdas();
@@ -25,12 +25,12 @@ impl SharedLambdas {
         SharedLambdas { own, all }
     }
 
-    /// The own λ, without those of other walks.
+    /// The design's own λ only, without those of other walks.
     pub fn without_others(&self) -> Self {
         SharedLambdas { own: self.own.clone(), all: self.own.clone() }
     }
 
-    /// How many λ a subset is scored for.
+    /// Number of λ at which a subset is scored.
     pub fn count(&self) -> usize {
         self.all.len()
     }
@@ -40,10 +40,11 @@ impl SharedLambdas {
         self.all.len() > self.own.len()
     }
 
-    /// What `make` tells of a subset for all λ, as far as it is of the own ones; where other walks ask for the rest, that is kept.
+    /// The values of a subset at the design's own λ. If other walks need other λ, calls `make` for all of them and
+    /// caches the result.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// Returns an error of `make`.
     pub fn of_subset<T: Clone>(
         &self,
         known: &KnownSubsets<T>,
@@ -63,21 +64,22 @@ impl SharedLambdas {
     }
 }
 
-/// A loss with its standard error, where that is asked for; `None` where rounding leaves too little of it.
+/// A loss with its standard error, if requested; `None` if rounding leaves too few digits.
 pub type LossAtLambda = Option<(f64, Option<f64>)>;
 
-/// What is told apart of one design: the criterion, whether rows are independent, and whether there are standard errors.
+/// Cached losses with their key on a design: the criterion, whether rows are independent, and whether there are
+/// standard errors.
 type Losses<C> = ((C, bool, bool), Arc<KnownSubsets<LossAtLambda>>);
 
 /// The losses of subsets under a criterion, scored for the λ of all walks that share a design.
 pub struct SharedLosses {
-    /// Those at which a subset is scored.
+    /// The λ at which subsets are scored.
     pub lambdas: SharedLambdas,
     known: Arc<KnownSubsets<LossAtLambda>>,
 }
 
 impl SharedLosses {
-    /// Of a criterion on a design, whose rows are `independent` or not.
+    /// Opens the cache of a criterion on a design with `independent` rows or not.
     pub fn new<C: Criterion + Clone + PartialEq + 'static>(design: &Design, criterion: &C, independent: bool) -> Self {
         let by = (criterion.clone(), independent, design.has_errors());
         let kept = design.session::<Cache<Losses<C>>>();
@@ -89,10 +91,11 @@ impl SharedLosses {
         SharedLosses { lambdas: SharedLambdas::new(design), known: Arc::clone(&known.1) }
     }
 
-    /// The score of a subset, whose losses `make` tells for each λ, with its standard error; `None` where one of the own λ has no loss.
+    /// The score of a subset with its standard error, from losses that `make` computes for each λ. `None` if the loss
+    /// at one of the design's own λ is missing.
     ///
     /// # Errors
-    /// Those of `make`; [`vaglio_core::Error::Numerical`] for NaN.
+    /// Returns an error of `make`, or [`vaglio_core::Error::Numerical`] for NaN.
     pub fn score(
         &self,
         subset: &[Feature],

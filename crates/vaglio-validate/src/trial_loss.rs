@@ -1,38 +1,38 @@
-//! The loss of a trial, with what is known of its rounding.
+//! The loss of a trial with its rounding error.
 
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::{DIFFERENCE_ERROR, DIFFERENCE_LEFT, LOSS_ERROR, NO_DIGITS};
 use vaglio_kernels::{Scorer, Trial, is_unreliable};
 
-/// Residuals held out, scaled by √r_j: outputs × rows as given.
+/// Held-out residuals, scaled by √r_j: outputs × rows in the given order.
 pub(super) type Residuals = Vec<Vec<f64>>;
 
-/// The loss of a trial over all rows, with what is known of its rounding.
+/// The loss of a trial over all rows, with its reliability.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TrialLoss {
     /// The mean loss.
     pub loss: f64,
-    /// Whether cancellation makes it unreliable, so that the subset is to be refitted.
+    /// Whether cancellation makes the loss unreliable, so that a refit is needed.
     pub is_unreliable: bool,
     /// A lower bound of the true loss.
     pub lower_bound: f64,
-    /// What [`is_unreliable`] judges.
+    /// The conditioning, as input of [`is_unreliable`].
     pub conditioning: f64,
 }
 
 impl TrialLoss {
-    /// Nothing is known.
+    /// An unknown loss.
     pub const UNKNOWN: TrialLoss =
         TrialLoss { loss: f64::INFINITY, is_unreliable: true, lower_bound: f64::NEG_INFINITY, conditioning: 1.0 };
 
-    /// A loss that is right unless its conditioning is unreliable, and of which nothing is known then.
+    /// Creates a loss that is exact if its conditioning is reliable, and unknown otherwise.
     pub fn new(loss: f64, conditioning: f64) -> Self {
         let is_unreliable = is_unreliable(conditioning);
         let lower_bound = if is_unreliable || loss.is_nan() { f64::NEG_INFINITY } else { loss };
         TrialLoss { loss, is_unreliable, lower_bound, conditioning }
     }
 
-    /// The same, unreliable also where residuals are so small beside the targets that rounding counts in them.
+    /// Marks the loss unreliable if residuals are so small relative to the targets that rounding matters.
     #[must_use]
     pub fn judged_by(self, scorer: &Scorer) -> Self {
         match scorer.is_rounding(self.loss, self.conditioning) {
@@ -41,8 +41,7 @@ impl TrialLoss {
         }
     }
 
-    /// The losses of changes of a subset from their trials in each part of the rows; `is_whole` where the only part is all of
-    /// them.
+    /// Combines the trials of each group of rows into losses of changes. `is_whole`: a single group covers all rows.
     pub fn joined(scorer: &Scorer, is_whole: bool, of_parts: &[Vec<Trial>]) -> Vec<Self> {
         if let (true, [only]) = (is_whole, of_parts) {
             let judged = |trial: &Trial| TrialLoss::new(trial.loss, known(trial.conditioning)).judged_by(scorer);
@@ -56,10 +55,10 @@ impl TrialLoss {
         parallel::map(of_parts.first().map_or(0, Vec::len), joined)
     }
 
-    /// A mean of squares that is a difference of sums of squares, with the conditioning of these; `empty` is that of the
+    /// Creates a mean of squares that was computed as a difference of sums of squares. `empty` is the mean for the
     /// empty subset.
     ///
-    /// Where next to nothing is left of them, the digits of the difference are those that conditioning left.
+    /// If the difference is almost 0, its digits are limited by the conditioning.
     pub fn of_difference(loss: f64, conditioning: f64, empty: f64) -> Self {
         let trial = TrialLoss::of_squares(loss, conditioning, || empty);
         if trial.is_unreliable || loss * conditioning >= DIFFERENCE_LEFT * empty {
@@ -70,7 +69,7 @@ impl TrialLoss {
         TrialLoss { is_unreliable: true, lower_bound, ..trial }
     }
 
-    /// A mean of squares with its conditioning, `empty` being that of the empty subset.
+    /// Creates a mean of squares with its conditioning. `empty` is the mean for the empty subset.
     pub fn of_squares(loss: f64, conditioning: f64, empty: impl FnOnce() -> f64) -> Self {
         if !is_unreliable(conditioning) {
             return TrialLoss::new(loss, conditioning);
@@ -82,7 +81,7 @@ impl TrialLoss {
     }
 }
 
-/// A conditioning, 0 where it is negative or not a number: what is none has no digits.
+/// Cleans a conditioning: 0, that is no digits, if it is negative or NaN.
 pub(super) fn known(conditioning: f64) -> f64 {
     if conditioning > 0.0 { conditioning } else { 0.0 }
 }

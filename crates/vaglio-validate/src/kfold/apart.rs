@@ -1,4 +1,4 @@
-//! Folds that are rounds by themselves, where maps are refitted on the training rows of each.
+//! Folds as separate rounds, for maps that are refitted on each fold's training rows.
 
 use super::KFold;
 use crate::fits::RoundFits;
@@ -8,14 +8,14 @@ use rayon::prelude::*;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Loss, Result};
 
-/// Rounds with the designs that they are of, and what makes them one where each is a fold.
+/// Rounds with their designs, and the rounds they came from if each is a fold.
 pub(super) type OfDesigns<'d> = (Vec<(&'d Design, Round)>, Option<Apart<'d>>);
 
-/// Every round of the design, or every fold of each with the design that its training rows make; `None` where these have
-/// not the same columns.
+/// Every round of the design, or every fold of each with its refitted design. `None` if refitted designs differ in
+/// their columns.
 ///
 /// # Errors
-/// Those of the maps; [`vaglio_core::Error::Numerical`] when squares over- or underflow.
+/// Returns an error of the maps, or [`vaglio_core::Error::Numerical`] when squares over- or underflow.
 pub(super) fn of_designs<'d>(
     criterion: &KFold,
     design: &'d Design,
@@ -25,7 +25,7 @@ pub(super) fn of_designs<'d>(
         return Ok(Some((rounds.into_iter().map(|round| (design, round)).collect(), None)));
     }
     let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(Round::trainings).collect();
-    // On all threads; then they are there.
+    // Refits on all threads; the results are then in the cache.
     trainings.par_iter().try_for_each(|training| design.refitted(training).map(drop))?;
     let Some(designs) = design.refitted_each(&trainings)? else { return Ok(None) };
     let weight = |row: &usize| design.weights().map_or(1.0, |weights| weights[*row]);

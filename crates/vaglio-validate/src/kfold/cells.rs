@@ -1,4 +1,4 @@
-//! Moments of parts of the rows from cells that they have in common: a cell lies in one fold of every part, or outside.
+//! Moments of subsets of the rows from shared cells. A cell lies in a single fold of every subset, or outside of it.
 
 use super::{By, KFold};
 use crate::balance;
@@ -11,18 +11,18 @@ use vaglio_core::{Column, Criterion, Design, Feature, Result};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{Cells, FoldedRows, Moments};
 
-/// Bytes beyond which cells are not made.
+/// Largest memory of cells, in bytes.
 const MOST: usize = 1 << 30;
-/// Rows that a cell has at least, on average: products are added up for eight rows at a time.
+/// Smallest average number of rows of a cell, since products are summed for eight rows at a time.
 const LEAST_ROWS: usize = 8;
 
-/// The moments of a design that is a part of another, or that has parts; `None` where its folds are not made of cells.
+/// The moments of a design that is a subset of another or has subsets; `None` if its folds do not consist of cells.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
 pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>) -> Result<Option<Moments>> {
     if rows.scores_classes_alike() || design.in_folds().missing().is_some() {
-        // Cells count rows alike, and what stands in the gaps of a part is not what stands in those of the whole.
+        // Cells count rows alike, and imputed values differ between a subset and the root.
         return Ok(None);
     }
     let every: Vec<usize>;
@@ -54,8 +54,8 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
 }
 
 impl KFold {
-    /// The cell of each row of a design that has parts, counted from 0: rows that are in the same parts, and there in the
-    /// same fold by what the user gave. `None` where folds are dealt anew in every part.
+    /// The cell of each row of a design with subsets, counted from 0. Rows of a cell are in the same subsets, and there
+    /// in the same fold by the user's assignment or groups. `None` if every subset assigns its folds anew.
     fn cells(&self, design: &Design) -> Option<Vec<u32>> {
         let given = match (self.traits().assignment.is_some(), self.by) {
             (true, _) => design.assignment()?,
@@ -69,7 +69,7 @@ impl KFold {
     }
 }
 
-/// The fold of each cell in a part; `None` for a cell that lies in several folds, or of which the part has some rows alone.
+/// The fold of each cell in a subset; `None` for a cell in several folds, or one with only some rows in the subset.
 fn folds(of_row: &[u32], own: &[usize], folds: &Folds) -> Option<Vec<Option<usize>>> {
     let count = of_row.iter().max().map_or(0, |&cell| cell as usize + 1);
     let (mut out, mut missing) = (vec![None; count], vec![0_usize; count]);
@@ -86,7 +86,7 @@ fn folds(of_row: &[u32], own: &[usize], folds: &Folds) -> Option<Vec<Option<usiz
     out.iter().zip(missing).all(|(fold, missing)| fold.is_none() || missing == 0).then_some(out)
 }
 
-/// Whether the columns, targets and weights of a part are those of the whole in its rows. Cost O(m·n).
+/// Whether columns, targets and weights of a subset equal those of the root in its rows. Cost O(m·n).
 fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
     if std::ptr::eq(part, whole) {
         return true;

@@ -1,4 +1,4 @@
-//! Which engine is the cheapest.
+//! Choice of the cheapest engine.
 
 mod columns;
 mod held_out;
@@ -16,7 +16,7 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Column, Design, Estimate, Loss, Measure, Outline};
 use vaglio_kernels::kfold::{Backward, Moments};
 
-/// What a search works on.
+/// Sizes of a search, for estimates of cost.
 #[derive(Clone, Copy)]
 struct Extent {
     rows: f64,
@@ -24,52 +24,53 @@ struct Extent {
     folds: f64,
     lambdas: f64,
     outputs: f64,
-    /// Parts of the folds that have training weights in common, and pairs of a fold and a class with weights of its own.
+    /// Number of groups of folds by training weights, and of pairs of a fold and a class with weights of its own.
     parts: f64,
     pairs: f64,
-    /// Whether there are such parts, or as many weights as folds.
+    /// Whether there are such groups; otherwise each fold has its own weights.
     has_parts: bool,
-    /// Rows that the smallest training part has.
+    /// Number of rows of the smallest training set.
     training: usize,
-    /// Where moments are made column by column, as these are selected: flops that a pass over all columns takes as long as.
+    /// Cost of one pass over all columns, in flops, if moments are computed lazily by column.
     by_columns: Option<f64>,
-    /// Whether columns are not stored, but made of others whenever they are read.
+    /// Whether columns are virtual, that is, computed from others at every read.
     is_made: bool,
-    /// Whether rows held out keep the columns and their candidates.
+    /// Whether the engine of held-out rows caches the columns and their candidates.
     keeps_columns: bool,
-    /// Columns that each fold imputes.
+    /// Number of columns that each fold imputes.
     gaps: f64,
     /// Whether each fold standardizes columns.
     is_standardized: bool,
-    /// Whether the rows of a subset are decomposed once for several folds, or each fold is refitted.
+    /// Whether one decomposition of a subset's rows serves several folds; otherwise each fold is refitted.
     is_decomposed: bool,
-    /// Flops that take as long as the loss of a row and output.
+    /// Cost of the loss of one row and output, in flops.
     loss: f64,
-    /// The walks that share what is computed.
+    /// Number of walks that share their computations.
     walks: f64,
-    /// The part of a pass over the rows that this search pays, since moments are kept for others; of one column by column.
+    /// Share of a pass over the rows that this search pays, since others use the moments too. Then the same by column.
     pass: f64,
     pass_by_columns: f64,
 }
 
-/// Flops of a step of additions, and one of removals, for each candidate, selected column, fold and λ.
+/// Cost of a forward step and of a backward step, in flops for each candidate, selected column, fold and λ.
 const FORWARD: f64 = 6.0;
 const BACKWARD: f64 = 12.0;
-/// Flops of a trial for each fold and λ; in a tree of all subsets with what its node costs.
+/// Cost of a trial, in flops for each fold and λ. In a tree of all subsets it includes the cost of the node.
 const TRIAL: f64 = 20.0;
-/// Decompositions of all rows cost so many times the triangle of one fold.
+/// Cost of decomposing all rows, relative to the triangle of one fold.
 const DECOMPOSED: f64 = 4.0;
-/// Flops that take as long as gathering a row, or telling what it loses.
+/// Cost of gathering a row, or of computing its residual, in flops.
 const GATHERED: f64 = 16.0;
-/// Flops that writing a double of the moments takes as long as.
+/// Cost of writing a double of the moments, in flops.
 const WRITTEN: f64 = 16.0;
-/// Bytes of moments beyond which rows are held out where columns are more than rows, or classes have moments of their own.
+/// Largest memory of moments, in bytes, if there are more columns than rows or each class has its own moments. Beyond,
+/// rows are held out.
 const WIDE: f64 = (1u64 << 28) as f64;
-/// Doubles beyond which the states of several parts are not made.
+/// Largest number of doubles in the states of several groups.
 const MOST: f64 = (1u64 << 28) as f64;
 
-/// Flops that take as long as the loss of a row, wherever states are: comparisons are not done eight at a time, AUC sorts by radix, and
-/// losses of a third party may compare.
+/// Cost of the loss of one row, in flops. Comparisons are not vectorized, AUC uses a radix sort, and third-party losses
+/// may compare.
 fn of_loss(loss: &dyn Loss, rows: f64) -> f64 {
     match loss.measure() {
         Measure::Squared => 0.0,
@@ -82,17 +83,17 @@ fn of_loss(loss: &dyn Loss, rows: f64) -> f64 {
     }
 }
 
-/// The engine that a search takes on one round, and its cost.
+/// The chosen engine for one round, and its cost.
 pub(super) struct Choice {
     pub engine: EngineId,
     pub estimate: Estimate,
-    /// The folds by their training weights, where these are few.
+    /// The folds grouped by training weights, if there are few groups.
     parts: Option<Vec<Weighting>>,
     extent: Extent,
 }
 
 impl Choice {
-    /// That of a design with the folds of one round.
+    /// Chooses the engine for a design with the folds of one round.
     pub fn new(criterion: &KFold, design: &Design, round: &Round, outline: &Outline) -> Self {
         let parts = balance::parts(design, round, round.held_out);
         let is_light = is_light(design, round);
@@ -102,17 +103,17 @@ impl Choice {
         Choice { engine, estimate, parts, extent }
     }
 
-    /// The cost of decomposing each subset, for rounds of which each would have an engine of its own.
+    /// The cost of decomposing each subset, for rounds that would choose different engines.
     pub fn decomposition(&self, outline: &Outline) -> Estimate {
         self.extent.decomposition(outline, "what serves one round alone does not serve the others").1
     }
 
-    /// Whether moments are made column by column, as these are selected.
+    /// Whether moments are computed lazily by column.
     pub fn is_by_columns(&self) -> bool {
         self.extent.by_columns.is_some()
     }
 
-    /// The folds by their training weights; none where every fold of every subset is refitted.
+    /// The folds grouped by training weights; empty if every fold of every subset is refitted.
     pub fn parts_for(self, engine: EngineId) -> Vec<Weighting> {
         match engine == EngineId::RowsHeldOut || self.extent.is_decomposed {
             true => self.parts.unwrap_or_default(),
@@ -135,7 +136,7 @@ impl Extent {
             folds: round.held_out as f64,
             lambdas: design.lambdas().len() as f64,
             outputs: design.targets().nrows() as f64,
-            // Of a sample, its share.
+            // For a sample, scaled to the planned number of rows.
             training: round.least_training() * design.planned_rows() / design.rows().max(1),
             parts: parts.unwrap_or(round.held_out) as f64,
             pairs: pairs as f64,
@@ -154,7 +155,7 @@ impl Extent {
     }
 }
 
-/// The engine of one round with its cost.
+/// Chooses the engine for one round, with its cost.
 fn chosen(
     criterion: &KFold,
     design: &Design,
@@ -183,7 +184,7 @@ fn chosen(
         ..estimate.clone()
     };
     let by_moments = |reason: &str| (EngineId::Moments, because(&moments, reason));
-    // Moments know the squared errors of rows alone.
+    // Moments apply only to squared errors of rows.
     let squared = criterion.loss.measure().is_of_squares() && design.decisions().is_none();
     if is_balanced && extent.is_standardized {
         return extent.decomposition(
@@ -192,7 +193,7 @@ fn chosen(
         );
     }
     if extent.gaps > 0.0 {
-        // Rows held out would need states of each fold.
+        // The engine of held-out rows would need states of each fold.
         let has_moments =
             squared && !is_balanced && criterion.engine != Engine::RowsHeldOut && outline.start < extent.training;
         let decomposed = extent.decomposition(
@@ -222,7 +223,7 @@ fn chosen(
         Engine::Moments => by_moments("as `engine: moments` says"),
         Engine::RowsHeldOut => by_rows("as `engine: rows_held_out` says"),
         Engine::Auto if !squared => by_rows("which any loss can be taken of"),
-        // More columns than rows to train on: cancellation would make moments unreliable from the start.
+        // With more columns than training rows, cancellation would make moments unreliable from the start.
         Engine::Auto if outline.start >= extent.training => {
             by_rows("since there are no more rows to train on than columns to start from")
         }
@@ -243,12 +244,13 @@ fn share(part: f64, whole: f64) -> String {
 }
 
 impl Extent {
-    /// Subsets that differ by one column are compared in `steps` steps; sizes run between the start and the largest.
+    /// Cost by moments. Each of `steps` steps compares subsets that differ by one column; sizes run from the start to
+    /// the largest.
     fn moments(&self, outline: &Outline) -> Estimate {
         let Extent { rows, columns, folds, lambdas, outputs, .. } = *self;
         let pairs = folds * lambdas;
         let moments = self.bytes_of_moments(outline);
-        // Where columns are more than rows, writing the matrices costs more than the products do.
+        // With more columns than rows, writing the matrices costs more than the products.
         let written = if columns > rows { WRITTEN * moments / 8.0 } else { 0.0 };
         let pass = match self.by_columns {
             None => self.pass * ((rows + self.pairs) * (columns + self.gaps + outputs).powi(2) + written),
@@ -277,7 +279,7 @@ impl Extent {
                 bytes: moments + if outline.steps == 0 { spectrum } else { state },
             };
         }
-        // The average over a walk that grows to `size` columns and may go to and fro.
+        // The average over a walk that grows to `size` columns and may go back and forth.
         let state = pairs * 8.0 * (columns * (size + 3.0 + 2.0 * outputs) + size * size);
         Estimate {
             engine: EngineId::Moments.name(),
@@ -287,7 +289,7 @@ impl Extent {
         }
     }
 
-    /// Of moments that are made of entries, the rows that are: those of all columns where a tree holds them.
+    /// Number of rows of the moment matrices that a lazy search reads; all of them if it has no steps.
     fn rows_read(&self, outline: &Outline) -> f64 {
         if outline.steps == 0 { self.columns } else { outline.largest as f64 }
     }
@@ -303,7 +305,7 @@ impl Extent {
         Moments::bytes(self.folds as usize, self.pairs as usize, self.columns as usize, side) as f64
     }
 
-    /// Whether moments have more numbers than there are rows, and more than are made without being asked for.
+    /// Whether moments take more memory than the rows, and more than is allowed by default.
     fn is_wide(&self, outline: &Outline) -> bool {
         let bytes = self.bytes_of_moments(outline);
         match self.by_columns {
@@ -312,14 +314,14 @@ impl Extent {
         }
     }
 
-    /// Whether states of rows held out are made: one part has few, unless each fold standardizes.
+    /// Whether states of held-out rows fit: one group has few, unless each fold standardizes.
     fn has_states(&self, outline: &Outline) -> bool {
         let of_parts = self.parts * (1.0 + self.lambdas) * self.rows * self.columns_kept(outline);
         let doubles = if self.parts == 1.0 { 0.0 } else { of_parts } + self.apart(outline);
         self.has_parts && doubles <= MOST
     }
 
-    /// Doubles of the residuals that columns have in the training rows of each fold, where each standardizes.
+    /// Number of doubles of the column residuals in the training rows of each fold, if each fold standardizes.
     fn apart(&self, outline: &Outline) -> f64 {
         if !self.is_standardized {
             return 0.0;
@@ -336,7 +338,7 @@ impl Extent {
         let of_lambda = rows * (2.0 * size + GATHERED) * outputs;
         let subset = if self.is_decomposed {
             let wide = (rows / folds).min(size);
-            // Trials of one walk are none of another, but all columns are the same subset.
+            // Walks do not share trials, but the subset of all columns is common to them.
             let shared = if outline.steps == 0 { self.walks } else { 1.0 };
             self.parts * (DECOMPOSED * 2.0 * rows * square / shared + lambdas * (2.0 * rows * wide * size + of_lambda))
         } else {

@@ -1,12 +1,12 @@
-//! What the engines of k-fold cross-validation have in common: trials of every change of a subset, for each λ.
+//! The interface of k-fold engines: trials of every change of a subset, for each λ.
 
 use crate::trial_loss::Residuals;
 use crate::trial_loss::TrialLoss;
 use vaglio_core::{Feature, Result};
 
-/// The states of a subset, each made when it is first needed, and the trials of its changes. Columns are not constant.
+/// States of a subset, each created on first use, and trials of its changes. Columns must not be constant.
 pub(super) trait FoldEngine<'d>: Send {
-    /// The losses of the subset, one for each λ; `None` where no state tells them.
+    /// The losses of the subset, one for each λ; `None` if the state does not determine them.
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<TrialLoss>>>;
 
     /// The losses with each candidate added: λ × candidates.
@@ -15,26 +15,27 @@ pub(super) trait FoldEngine<'d>: Send {
     /// The losses with each candidate removed: λ × candidates.
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>>;
 
-    /// The states follow an addition.
+    /// Updates the states for an addition.
     fn add(&mut self, feature: Feature);
 
-    /// The states follow a removal; whether one of them was built anew.
+    /// Updates the states for a removal; returns whether one was rebuilt.
     fn remove(&mut self, feature: Feature) -> bool;
 
-    /// No state is left.
+    /// Drops all states.
     fn reset(&mut self);
 
-    /// What tells the standard error of the loss, for the λ at a place, where a state tells the loss.
+    /// Held-out errors for the standard error at the λ of index `lambda`, if the state determines the loss.
     fn errors(&mut self, subset: &[Feature], lambda: usize) -> Result<HeldOutErrors>;
 
-    /// A copy that expects these columns to be added to it, in this order; without any it is asked for losses alone.
+    /// A copy that expects `candidates` to be added in this order. Without candidates, the copy is asked for losses
+    /// only.
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Box<dyn FoldEngine<'d> + 'd>;
 }
 
-/// Errors of the rows held out.
+/// Errors of the held-out rows.
 pub(super) enum HeldOutErrors {
-    /// Sums of their squares in each fold.
+    /// Sums of squared errors in each fold.
     Squares(Vec<f64>),
-    /// Each of them, scaled by √r_j.
+    /// Errors of single rows, scaled by √r_j.
     Residuals(Residuals),
 }

@@ -1,4 +1,4 @@
-//! The evaluator of k-fold cross-validation: trials by an engine, and refitting where these are unreliable.
+//! The evaluator of k-fold cross-validation: trials by an engine, with refits of unreliable ones.
 
 use super::engine::{FoldEngine, HeldOutErrors};
 use crate::fits::RoundFits;
@@ -10,15 +10,15 @@ use std::sync::Arc;
 use vaglio_core::{Evaluator, Feature, Recorder, Result, Score, SquaresBound, SubsetChange, Trace, Trials, Winner};
 use vaglio_kernels::parallel;
 
-/// What a search and its forks share.
+/// Data shared by a search and its forks.
 pub(super) struct FoldShared<'d> {
     pub rounds: Rounds<'d>,
     pub lambdas: Vec<f64>,
     pub recorder: Recorder,
 }
 
-/// A subset for which trials are unreliable: its place, the λ concerned in the order of their lower bounds, and its lowest
-/// loss over the others.
+/// A subset with unreliable trials: its index, the affected λ in the order of their lower bounds, and its lowest loss
+/// over the other λ.
 struct Unsettled {
     place: usize,
     lambdas: Vec<(usize, f64)>,
@@ -26,7 +26,7 @@ struct Unsettled {
 }
 
 impl Unsettled {
-    /// `None` where no unreliable trial can be the lowest over λ, whatever was rounded.
+    /// Returns `None` if no unreliable trial can be the lowest over λ, whatever the rounding.
     fn new(trials: &[Vec<TrialLoss>], place: usize) -> Option<Self> {
         let reliable = trials.iter().map(|of_lambda| of_lambda[place]).filter(|trial| !trial.is_unreliable);
         let lowest = reliable.map(|trial| trial.loss).fold(f64::INFINITY, f64::min);
@@ -39,7 +39,7 @@ impl Unsettled {
         (!lambdas.is_empty()).then_some(Unsettled { place, lambdas, lowest })
     }
 
-    /// Refits until the next bound is above what was found: of the others the loss is known not to be lowest.
+    /// Refits λ by λ until the next bound is above the lowest loss; the remaining λ cannot be best.
     fn refit(&self, shared: &FoldShared<'_>, subset: &[Feature]) -> Result<Remade> {
         let fits = shared.rounds.fit(subset);
         let mut losses = Vec::new();
@@ -60,7 +60,7 @@ impl Unsettled {
 }
 
 impl FoldShared<'_> {
-    /// The scores of subsets from their trials, given for each λ, with the residuals of those whose λ was refitted.
+    /// Scores subsets from their trials at each λ; refits unreliable ones and returns their residuals too.
     fn settle(
         &self,
         trials: Vec<Vec<TrialLoss>>,
@@ -84,7 +84,7 @@ impl FoldShared<'_> {
         Ok(settled.noted(&self.recorder))
     }
 
-    /// The same without the residuals.
+    /// Like [`FoldShared::settle`], but without the residuals.
     fn scores(
         &self,
         trials: Vec<Vec<TrialLoss>>,
@@ -94,12 +94,12 @@ impl FoldShared<'_> {
         Ok(self.settle(trials, count, subset)?.into_iter().map(|scored| scored.score).collect())
     }
 
-    /// A constant column has no part in any state.
+    /// Whether a column is constant; states do not cover such columns.
     fn has_constant(&self, subset: &[Feature]) -> bool {
         subset.iter().any(|&f| !self.rounds.is_active(f))
     }
 
-    /// What is known of `candidates` where an engine tries those of `subset` that are not constant.
+    /// Trials of `candidates`: by the engine if neither subset nor candidate is constant, else unknown.
     fn tried(
         &self,
         subset: &[Feature],
@@ -116,14 +116,14 @@ impl FoldShared<'_> {
         trials
     }
 
-    /// Trials of removals; where several are to be refitted, from one decomposition of the subset.
+    /// Improves trials of removals; if several need a refit, one decomposition of the subset gives them.
     fn removals(
         &self,
         mut trials: Vec<Vec<TrialLoss>>,
         subset: &[Feature],
         candidates: &[Feature],
     ) -> Result<Vec<Vec<TrialLoss>>> {
-        // One decomposition of the subset costs about as much as refitting without one of its columns.
+        // One decomposition of the subset costs about as much as one refit without a column.
         let are_many = (0..candidates.len()).filter_map(|place| Unsettled::new(&trials, place)).nth(1).is_some();
         if are_many && let Some(fits) = self.rounds.only().filter(|fits| fits.are_whole()) {
             let fit = fits.fit(subset);
@@ -144,7 +144,7 @@ impl FoldShared<'_> {
         over_rounds(of_rounds.into_iter().map(alone).collect(), self.rounds.shares())
     }
 
-    /// The best of the candidates, settled in the order of their lower bounds.
+    /// The best of the candidates, refitted if necessary in the order of their lower bounds.
     fn best(
         &self,
         trials: &[Vec<TrialLoss>],
@@ -162,12 +162,12 @@ impl FoldShared<'_> {
     }
 }
 
-/// A subset's score is its lowest over λ of the mean over rounds.
+/// Evaluator that scores a subset by the lowest mean over rounds among all λ.
 pub(super) struct KFoldEvaluator<'d> {
     shared: Arc<FoldShared<'d>>,
-    /// Of each round.
+    /// The engine of each round.
     engines: Vec<Box<dyn FoldEngine<'d> + 'd>>,
-    /// The score of the current subset once it is known, with its residuals where no state told it.
+    /// The score of the current subset once known; with its residuals unless it came from a state.
     scored: Option<Scored>,
 }
 
@@ -176,7 +176,7 @@ impl<'d> KFoldEvaluator<'d> {
         KFoldEvaluator { shared: Arc::new(shared), engines, scored: None }
     }
 
-    /// The losses of the current subset, one for each λ; `None` where a state does not tell them.
+    /// The losses of the current subset, one for each λ; `None` if the state does not determine them.
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<Vec<TrialLoss>>>> {
         if self.shared.has_constant(subset) {
             return Ok(None);
@@ -242,7 +242,8 @@ impl Evaluator for KFoldEvaluator<'_> {
         self.shared.best(&trials, candidates, |feature| change.apply_to(subset, feature))
     }
 
-    /// Candidates take in what has entered when they are tried. Of two, one is a candidate still when the other has entered.
+    /// Trials bring candidates up to date with the selected columns. Of two candidates, one remains a candidate after
+    /// the other has entered.
     fn trace(&self, trials: Trials<'_>) -> Trace {
         if trials.change() == SubsetChange::Addition { Trace::Begun } else { Trace::Lasting }
     }
@@ -295,7 +296,7 @@ impl Evaluator for KFoldEvaluator<'_> {
         {
             return Ok(None);
         }
-        // The mean over several rounds is no less than what any fit leaves over.
+        // The mean over several rounds is at least the squares that any fit leaves.
         let parts = rounds.only().map(|fits| |_| fits.rows.folds().of_rows());
         Ok(Some(of_squares(first.rows.data(), &first.scorer, lambdas, columns, parts)))
     }

@@ -1,19 +1,19 @@
-//! Which rows are held out together.
+//! Assignment of rows to folds.
 
 use super::{By, KFold};
 use crate::splits::assign::{self, renumbered};
 use vaglio_core::{Classes, Design, Error, Measure, Result, Round, Task};
 use vaglio_search::shuffle::shuffled;
 
-/// Folds by default, when neither groups nor an assignment say how many.
+/// Default number of folds, unless groups or an assignment determine it.
 const FOLDS: usize = 10;
 
 impl KFold {
-    /// The fold of each row, counted from 0, in every round, checked: none is empty, none can be predicted from one class
-    /// alone. A row without a fold is trained on in every one.
+    /// The fold of each row, counted from 0, in every round, checked. No fold is empty, and none would be predicted
+    /// from a single class. A row without a fold is in every training set.
     ///
     /// # Errors
-    /// [`Error::Setting`] on the setting that is at fault, with fold and class; folds count from 1 in messages.
+    /// [`Error::Setting`] on the faulty setting, with fold and class; folds count from 1 in messages.
     pub(super) fn rounds_of(&self, design: &Design) -> Result<Vec<Round>> {
         self.check_settings_alone()?;
         self.check_against(design)?;
@@ -67,7 +67,7 @@ impl KFold {
         }
     }
 
-    /// What needs no data.
+    /// Checks the settings that need no data.
     pub(super) fn check_settings_alone(&self) -> Result<()> {
         let clash = |field: &str, other: &str| {
             Err(Error::setting(
@@ -134,7 +134,7 @@ impl KFold {
         Ok(())
     }
 
-    /// Refuses rows held out that lack a class which the loss cannot do without.
+    /// Refuses held-out rows that lack a class which the loss requires.
     fn check_held_out(&self, rounds: &[Round], classes: &Classes) -> Result<()> {
         if self.loss.measure() != Measure::Auc {
             return Ok(());
@@ -196,7 +196,7 @@ impl KFold {
     }
 }
 
-/// Refuses a fold that is trained on no row of a class that it holds rows of; so many folds came before those of the round.
+/// Refuses a fold with rows of a class that its training rows lack. `before` is the number of folds in earlier rounds.
 fn check_trained(round: &Round, classes: &Classes, before: usize) -> Result<()> {
     for fold in 0..round.count() {
         let mut trained = vec![false; classes.names.len()];
@@ -213,7 +213,7 @@ fn check_trained(round: &Round, classes: &Classes, before: usize) -> Result<()> 
     Ok(())
 }
 
-/// The folds of the assignment, numbered from 0 in the order in which they first appear.
+/// The folds of the assignment, numbered from 0 in order of appearance.
 fn given(design: &Design, name: &str) -> Result<Vec<u32>> {
     let Some(given) = design.assignment() else {
         return Err(Error::setting(

@@ -1,4 +1,4 @@
-//! The engine of rows held out, for any loss. The book, *Cross-validation without refitting*, "Rows held out".
+//! The engine of held-out rows, for any loss. See *Cross-validation without refitting*, "Rows held out", in the book.
 
 use super::engine::{FoldEngine, HeldOutErrors};
 use crate::fits::{RoundFits, WeighedFolds};
@@ -10,16 +10,16 @@ use vaglio_core::{AnyLoss, Design, Feature, Result, get_or_make};
 use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
 use vaglio_kernels::{Scorer, Trial};
 
-/// The rows that are held out, the loss, and the λ: what the states of all subsets share.
+/// Held-out rows, loss and λ, shared by the states of all subsets.
 struct HoldOutShared<'d> {
     parts: Arc<[WeighedFolds<'d>]>,
-    /// Of the residuals of the rows of each part, fold after fold.
+    /// Scorer of each group's residuals, ordered by fold.
     scorers: Vec<Scorer>,
-    /// The columns of each part fold after fold, copied when a column is first tried.
+    /// The columns of each group, ordered by fold; copied when a column is first tried.
     copied: OnceLock<Vec<Arc<HoldOutRows<'d>>>>,
-    /// Of residuals of all rows, fold after fold.
+    /// Scorer of the residuals of all rows, ordered by fold.
     scorer: Scorer,
-    /// Whether all rows are held out of one state.
+    /// Whether one state covers all held-out rows.
     is_whole: bool,
     lambdas: Vec<f64>,
 }
@@ -38,7 +38,7 @@ impl<'d> HoldOutShared<'d> {
         }
     }
 
-    /// The states of a subset, for each λ one of every part.
+    /// The states of a subset, one for each λ and group.
     fn states(&self, subset: &[Feature]) -> Vec<HoldOut<'d>> {
         let copy = |part: &WeighedFolds<'d>| Arc::new(HoldOutRows::new(Arc::clone(&part.rows)));
         let copied = get_or_make(&self.copied, || self.parts.iter().map(copy).collect());
@@ -52,7 +52,7 @@ impl<'d> HoldOutShared<'d> {
         self.lambdas.iter().flat_map(state).collect()
     }
 
-    /// The losses of changes from the trials of all states: λ × changes.
+    /// Combines the trials of all states into losses of changes: λ × changes.
     fn losses(
         &self,
         states: &mut [HoldOut<'d>],
@@ -65,7 +65,7 @@ impl<'d> HoldOutShared<'d> {
         of_states.chunks(self.parts.len().max(1)).map(of_lambda).collect()
     }
 
-    /// The losses of the subset; `None` where its states do not tell them yet, as one decomposition costs less.
+    /// The losses of the subset; `None` before its states have them, since one decomposition costs less.
     fn current(&self, states: &mut [HoldOut<'d>]) -> Option<Vec<TrialLoss>> {
         if states.is_empty() || !states.iter_mut().all(HoldOut::is_settled) {
             return None;
@@ -74,7 +74,7 @@ impl<'d> HoldOutShared<'d> {
     }
 }
 
-/// One state for each λ and part of the folds, from the first trial on.
+/// The engine; it has a state for each λ and group of folds after the first trial.
 pub(super) struct HoldOutEngine<'d> {
     shared: Arc<HoldOutShared<'d>>,
     states: Vec<HoldOut<'d>>,

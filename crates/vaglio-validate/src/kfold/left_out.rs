@@ -1,4 +1,4 @@
-//! Folds of one row each, which are leave-one-out.
+//! Leave-one-out as k-fold cross-validation with folds of one row.
 
 use super::{Engine, KFold};
 use crate::loo::Loo;
@@ -6,7 +6,8 @@ use crate::round::Round;
 use vaglio_core::Design;
 
 impl KFold {
-    /// Leave-one-out where it is the same: every row is a fold, no fold makes columns of its own, and no engine is asked for.
+    /// Returns leave-one-out if it is equivalent: every row is a fold, no fold preprocesses columns, and the user chose
+    /// no engine.
     pub(super) fn left_out(&self, design: &Design, rounds: &[Round]) -> Option<Loo> {
         let (in_folds, [round]) = (design.in_folds(), rounds) else { return None };
         let is_made_in_folds = in_folds.is_by_maps() || in_folds.is_by_formula();

@@ -1,4 +1,5 @@
-//! The engine of moments. The book, *Cross-validation without refitting*, "Moments: forward" and "Moments: backward".
+//! The engine of moments. See *Cross-validation without refitting*, "Moments: forward" and "Moments: backward", in the
+//! book.
 
 use super::engine::{FoldEngine, HeldOutErrors};
 use super::{KFold, cells};
@@ -11,8 +12,9 @@ use vaglio_core::{Design, Feature, Result};
 use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum, Trials};
 use vaglio_kernels::linalg::Failure;
 
-/// The moments of a design in folds, of which the first are held out, which its session keeps for other λ; from cells of rows where it is one of several
-/// parts that have these in common, or column by column as these are selected.
+/// The moments of a design in folds; the first `held_out` folds are held out. The session caches them for other λ.
+/// Builds them from shared group sums when the design is one of several overlapping training sets, or lazily per
+/// selected column.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
@@ -38,38 +40,38 @@ pub(super) fn of(
     Ok(session.keep_moments(rows.folds(), moments.holding_out(rows, held_out)))
 }
 
-/// How many entries the columns of a design store, of which moments may be made column by column; `None` where folds fill
-/// missing cells.
+/// Number of stored entries of a design's columns, for lazy moments. `None` if folds fill missing cells.
 pub(super) fn entries_of(design: &Design) -> Option<f64> {
     let (columns, share) = (design.columns(), design.columns().share_stored());
     design.in_folds().missing().is_none().then(|| share * (columns.len() * design.planned_rows()) as f64)
 }
 
-/// Columns up to which a subset is decomposed to be scored alone; a state of more is copied, which follows every other column.
+/// Largest subset that is decomposed if only its score is needed. For larger subsets, a state that follows every other
+/// column is copied.
 const FEW: usize = 512;
 
-/// Columns that are taken for likely to enter: more than a pass has room for, since it may know some.
+/// Number of columns to prefetch; more than a pass has room for, since some may be known.
 const LIKELY: usize = 32;
 
-/// Moments, with the states that additions and removals need.
+/// Moments, with the states for additions and removals.
 pub(super) struct MomentEngine<'d> {
     known: Arc<KnownMoments>,
     moments: Arc<Moments>,
-    /// The rows that they are of.
+    /// The rows of the moments.
     rows: Arc<FoldedRows<'d>>,
     lambdas: Vec<f64>,
     shared: SharedLambdas,
-    /// Columns that were best to add when additions were tried last: one of them enters, and some of the others later.
+    /// The best candidates of the last trials of additions. One of them enters next, and some of the others later.
     likely: Vec<Feature>,
     forward: Option<Forward>,
     backward: Option<Backward>,
-    /// The columns that a fork expects, as far as they are still to come.
+    /// The remaining columns that a fork expects.
     expected: Option<Arc<ExpectedColumns>>,
-    /// What the current subset loses in each fold with its conditioning, for each λ, where there is no state of it.
+    /// Loss in each fold and conditioning of the current subset, for each λ, if it has no state.
     alone: Option<Vec<(Vec<f64>, f64)>>,
 }
 
-/// Columns that are expected to be added in their order, and the state that tries them.
+/// Columns that will probably be added in their order, and the state that tries them.
 struct ExpectedColumns {
     columns: Vec<Feature>,
     tree: MomentTree,
@@ -90,7 +92,7 @@ impl<'d> MomentEngine<'d> {
         MomentEngine { known, moments, rows, lambdas, shared, likely, forward, backward, expected, alone }
     }
 
-    /// The state that tries the expected columns of a fork of a subset.
+    /// The state that tries the expected columns of a fork.
     fn expecting(&self, subset: &[Feature], candidates: &[Feature]) -> Arc<ExpectedColumns> {
         if let Some(expected) = self.expected.as_ref().filter(|expected| expected.columns.ends_with(candidates)) {
             return Arc::clone(expected);
@@ -103,7 +105,7 @@ impl<'d> MomentEngine<'d> {
         Arc::new(ExpectedColumns { columns: candidates.to_vec(), tree })
     }
 
-    /// The losses with some expected columns added: λ × columns.
+    /// The losses with some of the expected columns added: λ × columns.
     fn expected_losses(&self, tree: &MomentTree, places: &[usize]) -> Vec<Vec<TrialLoss>> {
         let (losses, conditioning) = tree.trials();
         let count = losses.len() / self.lambdas.len().max(1);
@@ -131,7 +133,7 @@ impl<'d> MomentEngine<'d> {
         self.forward.get_or_insert_with(start)
     }
 
-    /// What a subset loses in each fold with its conditioning, for each λ.
+    /// Loss in each fold and conditioning of a subset, for each λ.
     fn alone(&mut self, subset: &[Feature]) -> Result<&[(Vec<f64>, f64)]> {
         let alone = match self.alone.take() {
             Some(alone) => alone,

@@ -1,4 +1,4 @@
-//! Which engine serves leave-one-out, and what it costs.
+//! Choice of the engine of leave-one-out, and its cost.
 
 use super::Loo;
 use super::shared::{MOST_PARTS, parts_of};
@@ -8,7 +8,7 @@ use crate::plan::{Decision, EngineId};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Estimate, Measure, Outline};
 
-/// Whether bounds may leave candidates untried where all rows are left out of one state.
+/// Whether bounds may rule candidates out, if one state covers all rows.
 pub(super) fn is_bounded(criterion: &Loo, design: &Design) -> bool {
     criterion.loss.measure() == Measure::Squared && design.decisions().is_none() && !criterion.full_pass
 }
@@ -19,7 +19,7 @@ pub(super) fn has_states(design: &Design) -> bool {
     design.readout().is_some_and(|readout| !readout.refine) && count.is_some_and(|count| count <= MOST_PARTS)
 }
 
-/// The engine of a search on a design whose outputs share λ.
+/// Chooses the engine of a search on a design whose outputs share λ.
 pub(crate) fn plan(criterion: &Loo, design: &Design, outline: &Outline) -> Decision {
     let count = parts_of(design).map(|parts| parts.len());
     let engine = match design.readout() {
@@ -42,7 +42,7 @@ pub(crate) fn plan(criterion: &Loo, design: &Design, outline: &Outline) -> Decis
     Decision { engine, estimate }
 }
 
-/// Why an engine serves, its flops and bytes.
+/// The reason for an engine, its flops and its bytes.
 type Cost = (String, f64, f64);
 
 fn of_refits(design: &Design, outline: &Outline) -> Cost {
@@ -51,8 +51,8 @@ fn of_refits(design: &Design, outline: &Outline) -> Cost {
     (reason.into(), outline.trials * rows * rows * size * size, 0.0)
 }
 
-/// Sums over classes, from which a subset is fitted for each class and weight of the rows. Sizes grow to the largest, or stay
-/// near it, as those of one round of trials do.
+/// Cost by class sums: a subset is fitted once for each class and weight of the rows. Sizes grow to the largest, or
+/// stay near it as in one round of trials.
 fn of_class_sums(design: &Design, outline: &Outline, parts: usize) -> Cost {
     let reason = "classes count alike, so every subset is fitted by sums over each class, once for each class that a row is missing from";
     let (rows, outputs, parts) = (design.planned_rows() as f64, design.targets().nrows() as f64, parts as f64);
@@ -66,11 +66,12 @@ fn of_class_sums(design: &Design, outline: &Outline, parts: usize) -> Cost {
     (reason.into(), flops, 8.0 * (rows * (2.0 * size + 2.0 * outputs + parts) + parts * size * (size + outputs)))
 }
 
-/// Vectors that are in memory of these, and numbers that are known of each beside its products with the columns that are selected.
+/// Number of cached vectors of virtual columns, and of scalars per column in addition to its products with selected
+/// columns.
 const KEPT: f64 = 64.0;
 const KNOWN: f64 = 60.0;
 
-/// Flops that gathering an entry of a row takes as long as, and reading one of a sum.
+/// Cost of gathering an entry of a row, and of reading an entry of a sum, in flops.
 const GATHERED: f64 = 8.0;
 const SUMMED: f64 = 6.0;
 
@@ -93,7 +94,7 @@ fn of_states(criterion: &Loo, design: &Design, outline: &Outline, parts: usize) 
     let is_bounded = is_bounded(criterion, design) && balance::classes_of(design).is_none();
     let made = design.columns().made();
     let is_made = !keeps_vectors(design) && (made > 0 || !is_bounded);
-    // A state for each λ and part of the rows.
+    // A state for each λ and group of rows.
     let states = (design.lambdas().len() * parts) as f64;
     if steps == 0 && start >= design.planned_rows() && parts == 1 {
         let (start, lambdas) = (start as f64, design.lambdas().len() as f64);
@@ -106,7 +107,7 @@ fn of_states(criterion: &Loo, design: &Design, outline: &Outline, parts: usize) 
     }
     if start > 0 {
         let start = start as f64;
-        // All columns alone are decomposed for the λ of all walks.
+        // The subset of all columns is decomposed once for the λ of all walks.
         let made = if steps == 0 { 4.0 * states / design.walks() as f64 } else { 4.0 * states };
         return (
             "leave-one-out in closed form; a removal is tried in O(rows)".into(),
@@ -124,9 +125,9 @@ fn of_states(criterion: &Loo, design: &Design, outline: &Outline, parts: usize) 
         );
     }
     if is_bounded {
-        // Where columns leave again, every candidate may be asked for.
+        // If columns can leave again, every candidate may be needed.
         let kept = if steps > largest { active } else { active / 8.0 };
-        // Of columns that are made when they are read few are cached, and what is known of each counts beside them.
+        // Few virtual columns are cached, so the scalars known of each column count too.
         let (kept, known) = if is_made { (KEPT, active * (2.0 * size + KNOWN) / rows) } else { (kept, 0.0) };
         return (
             "leave-one-out in closed form; squared loss, so candidates are bounded by one pass over the data and only those that could win are tried".into(),

@@ -8,28 +8,28 @@ use vaglio_core::{Evaluator, Feature, Result, Score, SquaresBound, SubsetChange,
 use vaglio_kernels::loo::{Basis, Change, LooState};
 use vaglio_kernels::{Trial, is_unreliable};
 
-/// For each λ one state of every part of the rows; a subset's score is its lowest over λ.
+/// Evaluator with a state for each λ and group of rows; a subset's score is the lowest over λ.
 pub(super) struct LooEvaluator<'d> {
     shared: Arc<LooShared<'d>>,
-    /// None yet of a subset that was set and not changed.
+    /// The states; `None` for a subset that was set but not changed yet.
     states: Option<Vec<LooState<'d>>>,
     at_once: AtOnce,
-    /// Candidates that bounds left to be tried in the last step. The next one mostly leaves as many, and those that are
-    /// tried at once share the reading of the state.
+    /// Number of candidates that bounds did not rule out in the last step. The next step usually needs as many, and a
+    /// batch shares the reads of the state.
     needed: usize,
-    /// Whether bounds left so many in the last step that all are tried from here on.
+    /// Whether bounds ruled out so few in the last step that all candidates are tried from now on.
     is_full: bool,
 }
 
-/// A subset that was set and not changed, from one decomposition for all λ.
+/// Score of a subset without states, from one decomposition for all λ.
 enum AtOnce {
     NotScored,
     Unreliable,
-    /// With its standard error, where entries of paths have one.
+    /// The score, with its standard error if entries of paths have one.
     Scored(Score, Option<f64>),
 }
 
-/// What was tried of some candidates, each with its conditioning.
+/// Scores of the tried candidates, each with its conditioning.
 #[derive(Default)]
 struct BoundedTrials {
     scored: Vec<(Feature, Score, f64)>,
@@ -45,7 +45,7 @@ struct Bounded {
 }
 
 impl Bounded {
-    /// Takes those of one more state; false where it has none.
+    /// Adds the bounds of one more state; returns false if it has none.
     fn take(&mut self, of_state: Option<(&[Feature], Vec<f64>)>) -> bool {
         of_state.is_some_and(|(features, bounds)| {
             self.features = features.to_vec();
@@ -54,33 +54,33 @@ impl Bounded {
         })
     }
 
-    /// The lowest bound of each of some candidates with its place among the features, which increase.
+    /// The lowest bound of each candidate over all states, with its index among the sorted features.
     fn lowest(&self, candidates: &[Feature]) -> impl Iterator<Item = (f64, usize)> {
         let places = candidates.iter().filter_map(|candidate| self.features.binary_search(candidate).ok());
         places.map(|place| (self.bounds.iter().map(|bounds| bounds[place]).fold(f64::INFINITY, f64::min), place))
     }
 }
 
-/// Candidates that bounds may leave to be tried in any case, before all are.
+/// Number of candidates that bounds may always leave before the search tries all.
 const LEAST_BOUNDED: usize = 32;
-/// Candidates that are tried by bounds that read nothing, at least, before the others are made; of many, one in so many,
-/// since a pass over all of them costs as much as to try these.
+/// Number of trials allowed after data-free bounds, before other bounds are computed: `MOST_NEAR`, or one in `NEAR_OF`
+/// candidates if that is more. A pass over all candidates costs as much as these trials.
 const MOST_NEAR: usize = 15;
 const NEAR_OF: usize = 8;
-/// Of the candidates, one in so many that bounds leave to be tried makes steps that follow try all.
+/// Divisor of the number of candidates: if bounds leave a larger share, later steps try all.
 const FULL_OF: usize = 2;
-/// Penalties from which on one decomposition for all of them costs less than a state for each.
+/// Number of λ from which one decomposition for all of them costs less than a state for each.
 const MANY: usize = 4;
-/// Doubles beyond which a copy does not keep the columns that it expects.
+/// Largest number of doubles of expected columns that a copy caches.
 const MOST: usize = 1 << 27;
 
 impl<'d> LooEvaluator<'d> {
-    /// The empty subset.
+    /// Creates the evaluator at the empty subset.
     pub fn new(shared: LooShared<'d>) -> Self {
         LooEvaluator { shared: Arc::new(shared), states: None, at_once: AtOnce::NotScored, needed: 1, is_full: false }
     }
 
-    /// The states, made where there are none yet.
+    /// The states, created on first use.
     fn states(&mut self, subset: &[Feature]) -> &mut [LooState<'d>] {
         self.at_once = AtOnce::NotScored;
         let made = || LooState::together(self.shared.bases(subset));
@@ -91,7 +91,7 @@ impl<'d> LooEvaluator<'d> {
         self.states(subset).iter().map(|state| state.basis()).collect()
     }
 
-    /// The score of a subset without a state, with its standard error, where one decomposition is reliable for all λ.
+    /// The score and standard error of a subset without states, if one decomposition is reliable for all λ.
     fn at_once(&mut self, subset: &[Feature]) -> Result<Option<(Score, Option<f64>)>> {
         if self.states.is_some() {
             return Ok(None);
@@ -114,19 +114,18 @@ impl<'d> LooEvaluator<'d> {
         shared.losses.score(subset, |lambdas| shared.fits.decomposed(subset, lambdas))
     }
 
-    /// The score of a subset that was just built.
+    /// The score of a subset whose states are new.
     fn score_of(shared: &LooShared<'d>, bases: &[&Basis<'d>]) -> Result<Score> {
         let trials: Vec<Vec<Trial>> =
             bases.iter().zip(shared.scorers()).map(|(basis, scorer)| vec![basis.score(scorer)]).collect();
         Ok(shared.scores(bases, &trials, &[Change::None])?[0])
     }
 
-    /// The best addition by bounds; `None` where they told too few candidates apart in the step before.
+    /// The best addition by bounds; `None` if they ruled out too few candidates in the last step.
     ///
-    /// Bounds that read nothing of the data come first, and the others where those leave many to be tried. What earlier
-    /// trials told makes them sharper, which a run that goes on from a journal does not know: so nothing that is kept or
-    /// noted depends on which candidates were tried beside the winner, and steps in which trials are unreliable, whose
-    /// remedy they share, are settled by bounds of the state alone.
+    /// Data-free bounds come first; the others follow if many candidates remain. Earlier trials tighten the bounds, but
+    /// a resumed run has not seen them. Therefore nothing stored or noted may depend on which losing candidates were
+    /// tried. Steps with unreliable trials share their refits, so they use the bounds of the state alone.
     fn best_by_bounds(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Vec<(Feature, Score)>>> {
         if self.is_full {
             return Ok(None);
@@ -155,8 +154,8 @@ impl<'d> LooEvaluator<'d> {
         Ok(Some(scored))
     }
 
-    /// Candidates in the order of their bounds with exact scores, those of the winner and its equals noted; `None` where more
-    /// than `most` would have to be tried.
+    /// Tries candidates in the order of their bounds. Notes the diagnostics of the winner and its ties. `None` if more
+    /// than `most` would be tried.
     fn tried(
         &mut self,
         subset: &[Feature],
@@ -191,7 +190,7 @@ impl<'d> LooEvaluator<'d> {
         Ok(Some(found.scored.into_iter().map(|(feature, score, _)| (feature, score)).collect()))
     }
 
-    /// Candidates settled in the order of their bounds, in rounds of `first` and more.
+    /// Tries candidates in the order of their bounds, in growing batches from `first` on.
     fn in_rounds(
         &mut self,
         subset: &[Feature],
@@ -216,7 +215,7 @@ impl<'d> LooEvaluator<'d> {
         Ok(is_within.then_some(tried))
     }
 
-    /// Exact scores of a batch; a λ whose bound is above `best` cannot win and is left out.
+    /// Exact scores of a batch. Skips a λ with a bound above `best`, since it cannot win.
     fn exact(
         &mut self,
         subset: &[Feature],
@@ -250,7 +249,7 @@ impl<'d> LooEvaluator<'d> {
         let trials: Vec<Vec<Trial>> = tried.collect();
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Add).collect();
         scores.copy_from_slice(&shared.scores(&self.bases(subset), &trials, &changes)?);
-        // A constant column has no state of its own.
+        // States do not cover constant columns.
         for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !shared.data().is_active(**c)) {
             let bases = shared.bases(&SubsetChange::Addition.apply_to(subset, *candidate));
             *score = Self::score_of(&shared, &bases.iter().collect::<Vec<_>>())?;
@@ -260,7 +259,7 @@ impl<'d> LooEvaluator<'d> {
 
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let shared = Arc::clone(&self.shared);
-        // What is asked for nothing else is not kept.
+        // States for a single question are not kept.
         let mut alone: Option<Vec<LooState<'_>>> = (self.states.is_none() && shared.changes_once)
             .then(|| shared.each(|data, lambda| LooState::of_removals(data, lambda, subset.to_vec())));
         let states = match &mut alone {

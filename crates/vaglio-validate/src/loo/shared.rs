@@ -1,4 +1,4 @@
-//! What an evaluator and its forks share.
+//! Data shared by an evaluator and its forks.
 
 use crate::balance::{self, Weighting};
 use crate::fits::{FOLDS_A_PART, RoundFits};
@@ -12,28 +12,28 @@ use vaglio_core::{Design, Recorder, Result, Score};
 use vaglio_kernels::loo::{Basis, Change, residuals_after};
 use vaglio_kernels::{Data, Scorer, Trial};
 
-/// What the states of one search share: rows, loss and λ.
+/// Rows, loss and λ, shared by the states of one search.
 pub(super) struct LooShared<'d> {
-    /// The rows in parts that have states of their own, and subsets by themselves.
+    /// The rows grouped for states, and fits of single subsets.
     pub fits: RoundFits<'d>,
     pub lambdas: Vec<f64>,
-    /// Of decomposed subsets.
+    /// Losses of decomposed subsets.
     pub losses: SharedLosses,
-    /// Whether bounds may leave candidates untried.
+    /// Whether bounds may rule candidates out.
     pub is_bounded: bool,
-    /// Whether a subset is asked for one change alone, so that what others need is not kept.
+    /// Whether each subset is changed at most once, so that data for other changes are not cached.
     pub changes_once: bool,
-    /// Whether no column is tried twice, so that nothing is kept for later trials.
+    /// Whether no column is tried twice, so that nothing is cached for later trials.
     pub tries_once: bool,
     pub recorder: Recorder,
 }
 
-/// Parts beyond which leaving rows out one by one is not worth states of their own.
+/// Largest number of row groups with states of their own.
 pub(super) const MOST_PARTS: usize = 32;
-/// Doubles of weights beyond which parts are not decomposed, and every row is refitted.
+/// Largest number of doubles of weights for decomposing groups; beyond, every row is refitted.
 const MOST: usize = 1 << 23;
 
-/// The parts of the rows, where these are few enough for states, or for a decomposition of each.
+/// The rows grouped by training weights, if there are few enough groups for states or decompositions.
 pub(crate) fn parts_of(design: &Design) -> Option<Vec<Weighting>> {
     let rows = design.rows().max(1);
     let decomposed = (rows / FOLDS_A_PART).min(MOST / rows);
@@ -41,40 +41,40 @@ pub(crate) fn parts_of(design: &Design) -> Option<Vec<Weighting>> {
 }
 
 impl<'d> LooShared<'d> {
-    /// Of all rows.
+    /// The scorer of all rows.
     pub fn scorer(&self) -> &Scorer {
         &self.fits.scorer
     }
 
-    /// Whether all rows are left out of one state, whose weights are those of the loss.
+    /// Whether one state covers all rows, with the weights of the loss.
     pub fn is_whole(&self) -> bool {
         self.fits.are_whole()
     }
 
-    /// The states of a subset as if they had just been built, for each λ one of every part.
+    /// New states of a subset, one for each λ and group.
     pub fn bases(&self, subset: &[usize]) -> Vec<Basis<'d>> {
         self.each(|data, lambda| Basis::of(data, lambda, subset.iter().copied()))
     }
 
-    /// What `make` makes for each λ of every part.
+    /// Calls `make` for each λ and group.
     pub fn each<T>(&self, make: impl Fn(Arc<Data<'d>>, f64) -> T) -> Vec<T> {
         let parts = self.fits.parts();
         let of_lambda = |&lambda: &f64| parts.iter().map(move |part| (Arc::clone(part.rows.data()), lambda));
         self.lambdas.iter().flat_map(of_lambda).map(|(data, lambda)| make(data, lambda)).collect()
     }
 
-    /// The columns and targets; their weights are those of the first part.
+    /// The columns and targets, under the weights of the first group.
     pub fn data(&self) -> &Arc<Data<'d>> {
         self.fits.parts()[0].rows.data()
     }
 
-    /// The scorer of every state, in their order.
+    /// The scorer of every state, in order.
     pub fn scorers(&self) -> impl Iterator<Item = &Scorer> {
         self.fits.parts().iter().map(|part| &part.scorer).cycle()
     }
 
-    /// The scores of changes of a subset from the trials of each state, the parts of the rows innermost: unreliable ones are
-    /// computed from exact residuals.
+    /// Scores changes of a subset from the trials of each state, with groups innermost. Unreliable trials are
+    /// recomputed from exact residuals.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] for NaN.
@@ -98,7 +98,7 @@ impl<'d> LooShared<'d> {
         })
     }
 
-    /// The scores of [`LooShared::settle`], with what rounding asked of them noted.
+    /// Like [`LooShared::settle`], but returns the scores and records the diagnostics.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] for NaN.
@@ -107,8 +107,8 @@ impl<'d> LooShared<'d> {
         Ok(settled.noted(&self.recorder).into_iter().map(|scored| scored.score).collect())
     }
 
-    /// The residuals left out of every change, each row from the state of its part, scaled by √r_j: outputs × rows; and the
-    /// rows that a change kept out of its fit, at most.
+    /// The held-out residuals after every change, each row from the state of its group, scaled by √r_j: outputs × rows.
+    /// Also the largest number of rows that a change excluded from its fit.
     pub fn residuals_after(&self, bases: &[&Basis<'_>], changes: &[Change]) -> (Vec<Residuals>, usize) {
         let (mut all, mut most) = (Vec::new(), 0);
         for (basis, part) in bases.iter().zip(self.fits.parts()) {

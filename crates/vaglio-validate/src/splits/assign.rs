@@ -1,10 +1,11 @@
-//! Rows and groups dealt into folds.
+//! Assignment of rows and groups to folds.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use vaglio_core::{Classes, Error, Result};
 
-/// Folds of rows, dealt in an order that is made for a number of them; of each of `classes` by itself.
+/// Assigns rows to folds in the order that `order` gives for their number; each class separately if `classes` are
+/// given.
 ///
 /// # Errors
 /// [`Error::Setting`] on `folds` for more folds than rows.
@@ -30,13 +31,13 @@ pub(crate) fn rows(
     for class in 0..classes.names.len() {
         let members: Vec<usize> = order.iter().copied().filter(|&row| classes.of_row[row] == class).collect();
         deal(&members, count, first, &mut folds);
-        // The next class starts where this one stopped, so that folds differ by one row at most.
+        // The next class continues where this one stopped, so fold sizes differ by at most one row.
         first = (first + members.len()) % count;
     }
     Ok(folds)
 }
 
-/// Folds of whole groups, likewise; by default one for each.
+/// Assigns whole groups to folds; by default one fold for each group.
 ///
 /// # Errors
 /// [`Error::Setting`] on `folds` for more folds than groups, on `by` for one group alone.
@@ -64,7 +65,7 @@ pub(super) fn members(folds: &[u32]) -> Vec<Vec<usize>> {
     members
 }
 
-/// Gives contiguous parts of `members` to `count` folds, the longer parts to the folds from `first` on.
+/// Splits `members` into contiguous pieces for `count` folds; longer pieces go to the folds from `first` on.
 fn deal(members: &[usize], count: usize, first: usize, folds: &mut [u32]) {
     let (least, more) = (members.len() / count, members.len() % count);
     let mut start = 0;
@@ -76,8 +77,8 @@ fn deal(members: &[usize], count: usize, first: usize, folds: &mut [u32]) {
     }
 }
 
-/// Labels numbered from 0 in the order in which they first appear, and how many there are: rows of weight 0 are gone,
-/// and with them perhaps whole groups.
+/// Renumbers labels from 0 in order of appearance and counts them. Rows of weight 0 were dropped, perhaps with whole
+/// groups.
 pub(crate) fn renumbered<L: Eq + Hash>(labels: impl IntoIterator<Item = L>) -> (Vec<u32>, usize) {
     let mut numbers = HashMap::new();
     let mut renumbered = Vec::new();

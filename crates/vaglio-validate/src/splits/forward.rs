@@ -1,4 +1,4 @@
-//! Later rows from earlier ones.
+//! Forward chaining: later rows are predicted from earlier ones.
 
 use super::assign::renumbered;
 use vaglio_core::{AnyResampling, Classes, Design, Error, Resampling, Result, Split, part};
@@ -36,7 +36,7 @@ pub struct Forward {
 vaglio_core::setters!(Forward { folds: usize, gap: usize; window: Option<usize>; });
 
 impl Forward {
-    /// So many blocks that are predicted.
+    /// Creates forward chaining with `folds` predicted blocks.
     pub fn new(folds: usize) -> Self {
         Forward { folds, ..Forward::default() }
     }
@@ -107,7 +107,7 @@ impl Resampling for Forward {
     }
 }
 
-/// The point in time of each row, from 0 and without gaps.
+/// The time point of each row, numbered from 0 without gaps.
 fn points(design: &Design) -> Vec<usize> {
     match (design.time(), design.series()) {
         (Some(times), _) => {
@@ -121,19 +121,19 @@ fn points(design: &Design) -> Vec<usize> {
     }
 }
 
-/// How many points before a block no row can be trained on, since the targets of each lie further ahead.
+/// Number of points before a block without any training row, because their targets are known too late.
 fn least_gap(design: &Design, of_row: &[usize]) -> usize {
     let (Some(known), Some(time)) = (design.known(), design.time()) else { return 0 };
     let mut times: Vec<u32> = time.to_vec();
     times.sort_unstable();
     times.dedup();
     let points = |row: usize| times.partition_point(|other| *other < known[row]) - of_row[row];
-    // Of those behind the last time it cannot be told.
+    // Unknown for targets known after the last time.
     let rows = (0..known.len()).filter(|&row| times.last().is_some_and(|last| known[row] <= *last));
     rows.map(points).min().map_or(0, |least| least.saturating_sub(1))
 }
 
-/// Whether groups are the series, which they are unless others are given.
+/// Whether the groups are the series, as by default.
 fn are_series(groups: &[u32], series: Option<&[u32]>) -> bool {
     series.is_some_and(|series| renumbered(groups) == renumbered(series))
 }

@@ -1,4 +1,4 @@
-//! Rows for validation that the data name.
+//! Validation rows given by the data.
 
 use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
 
@@ -18,7 +18,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// The rows that this column names; of a linfa dataset those of `Rows::folds`, whatever the name.
+    /// Uses the rows that this column names. For a linfa dataset, uses `Rows::folds`, whatever the name.
     pub fn new(column: impl Into<String>) -> Self {
         Given { column: column.into() }
     }
@@ -26,7 +26,7 @@ impl Given {
 
 /// The words of the column, in the order of their numbers.
 const WORDS: [&str; 2] = ["train", "validation"];
-/// The number of rows that are held out.
+/// The number that marks held-out rows.
 const VALIDATION: u32 = 1;
 
 impl Resampling for Given {

@@ -1,4 +1,4 @@
-//! Rows that are held out otherwise than once each: `splits` of [`crate::KFold`].
+//! Resamplings other than plain folds: `splits` of [`crate::KFold`].
 
 pub(crate) mod assign;
 mod forward;
@@ -13,10 +13,10 @@ pub use repeated::Repeated;
 
 use vaglio_core::{Error, MOST_REPEATS, Result, check_repeated_rows};
 
-/// Rows that are held out in all, at most: as 64-bit numbers 2 GB.
+/// Largest total number of held-out rows; 2 GB as 64-bit numbers.
 const MOST_ROWS: usize = 1 << 28;
 
-/// Refuses repeats that are none, or very many, of so many rows.
+/// Refuses zero repeats, or very many for the number of rows.
 fn check_repeats(repeats: usize, rows: usize) -> Result<()> {
     Error::unless_between("repeats", repeats, 1..=MOST_REPEATS)?;
     check_repeated_rows(repeats, rows, MOST_ROWS)

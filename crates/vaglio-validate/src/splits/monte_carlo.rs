@@ -1,4 +1,4 @@
-//! A random part of the rows, many times.
+//! Monte Carlo cross-validation: random held-out rows, many times.
 
 use super::assign::{members, renumbered};
 use super::check_repeats;
@@ -31,17 +31,17 @@ pub struct MonteCarlo {
 vaglio_core::setters!(MonteCarlo { repeats: usize, fraction: f64;; });
 
 impl MonteCarlo {
-    /// A fifth of the rows, so many times.
+    /// Holds out a fifth of the rows, `repeats` times.
     pub fn new(repeats: usize) -> Self {
         MonteCarlo { repeats, ..MonteCarlo::default() }
     }
 }
 
-/// What the seeds of repeats are apart by.
+/// Purpose number that separates the seeds of repeats from other uses.
 const REPEAT: u64 = 5;
 
 impl MonteCarlo {
-    /// The first of some units in an order: their share, to the nearest one.
+    /// The first units in an order, their share rounded to the nearest number.
     fn first<'u>(&self, units: &'u [usize]) -> &'u [usize] {
         &units[..(self.fraction * units.len() as f64).round() as usize]
     }
@@ -50,7 +50,7 @@ impl MonteCarlo {
 impl Resampling for MonteCarlo {
     fn splits(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<Split>> {
         check_repeats(self.repeats, design.rows())?;
-        // Rows are units of one row.
+        // Without groups, each row is a unit.
         let units = design.groups().map(|groups| members(&renumbered(groups).0));
         let (count, what) = units.as_ref().map_or((design.rows(), "rows"), |units| (units.len(), "groups"));
         let split = |repeat: usize| -> Result<Split> {

@@ -1,4 +1,4 @@
-//! Shuffled folds, several times.
+//! Repeated k-fold: shuffled folds, several times.
 
 use super::{assign, check_repeats};
 use vaglio_core::{Classes, Design, Error, MOST_REPEATS, Resampling, Result, Split, part};
@@ -27,13 +27,13 @@ pub struct Repeated {
 vaglio_core::setters!(Repeated { folds: usize, repeats: usize;; });
 
 impl Repeated {
-    /// So many folds, three times.
+    /// Creates `folds` folds, three times.
     pub fn new(folds: usize) -> Self {
         Repeated { folds, ..Repeated::default() }
     }
 }
 
-/// What the seeds of repeats are apart by.
+/// Purpose number that separates the seeds of repeats from other uses.
 const REPEAT: u64 = 4;
 
 impl Resampling for Repeated {

@@ -1,31 +1,31 @@
-//! Whether moments are made column by column, as these are selected.
+//! Choice between lazy moments by column and moments of all columns.
 
 use super::{Extent, WRITTEN, moments};
 use vaglio_core::{Design, Outline};
 use vaglio_kernels::kfold::Moments;
 
-/// Of all entries, the part up to which moments are always made of those that are stored.
+/// Largest share of stored entries at which moments are always computed from these.
 const MOST_STORED: f64 = 0.5;
-/// The part of the rows to train on that columns may be at most, where others than sparse ones are taken one by one: beyond,
-/// cancellation makes moments unreliable.
+/// Largest ratio of selected columns to training rows for lazy moments of dense columns. Beyond, cancellation makes
+/// moments unreliable.
 const MOST_COLUMNS: f64 = 0.5;
-/// Flops that adding an entry, times eight numbers, to the sums of its fold takes as long as: of a few, and of all of a column, beside
-/// which products of all columns are made in blocks.
+/// Cost, in flops, of adding an entry times eight numbers to its fold's sums: for sparse columns, and for full ones.
+/// Products of all columns, in contrast, are computed in blocks.
 const FLOPS_OF_STORED: f64 = 16.0;
 const FLOPS_OF_ANY: f64 = 40.0;
-/// Of the columns that enter, the part that passes are taken to be made for: between an eighth, where all were likely, and all.
+/// Assumed share of entering columns that need a pass. It is an eighth if all were prefetched, and 1 if none was.
 const UNFORESEEN: f64 = 0.5;
 
-/// Bytes of states of rows held out beyond which columns that are not stored are taken one by one.
+/// Largest memory, in bytes, of held-out states with virtual columns cached. Beyond, these columns are read one by one.
 const MOST_HELD: f64 = (1u64 << 30) as f64;
 
 impl Extent {
-    /// Whether columns that are not stored would be stored otherwise, at a cost that counts.
+    /// Whether virtual columns should stay virtual, because caching them would take too much memory.
     pub(super) fn stay_made(&self, outline: &Outline) -> bool {
         self.is_made && self.by_columns.is_some() && self.bytes_if_kept(outline) > MOST_HELD
     }
 
-    /// Flops of the passes over the columns by which moments are made of them: for what all need, and for the columns that enter.
+    /// Cost of the passes for lazy moments, in flops: passes that every search needs, and passes for entering columns.
     pub(super) fn passes(&self, outline: &Outline, one: f64) -> f64 {
         let at_once = Moments::AT_ONCE as f64;
         let begin = self.pass * (2.0 + ((self.outputs + 1.0) / at_once).ceil());
@@ -34,8 +34,8 @@ impl Extent {
         (begin + part * read) * one + (begin + read) * WRITTEN * self.pairs * self.columns
     }
 
-    /// The same with moments made column by column, where few entries are stored, columns are not stored at all, or that costs
-    /// less than products of all columns.
+    /// Switches to lazy moments by column if: few entries are stored; columns are virtual; or they cost less than
+    /// products of all columns.
     pub(super) fn with_columns(self, design: &Design, outline: &Outline) -> Self {
         let Some(entries) = moments::entries_of(design) else { return self };
         if entries <= MOST_STORED * (design.columns().len() * design.planned_rows()) as f64 {

@@ -1,4 +1,4 @@
-//! Which folds can be decomposed together, and which hold out next to all weight.
+//! Tests for folds that one decomposition can serve, and for folds that hold out almost all weight.
 
 use crate::balance::{self, Weighting};
 use crate::fits::are_decomposed;
@@ -6,21 +6,21 @@ use crate::round::Round;
 use vaglio_core::Design;
 use vaglio_kernels::tolerance::LIGHT_TRAINING;
 
-/// Whether decomposing a subset serves the folds, in so many parts, at less than refitting each.
+/// Whether decomposing a subset for groups of folds costs less than refitting each fold.
 pub(super) fn can_decompose(design: &Design, round: &Round, parts: Option<usize>) -> bool {
     !design.in_folds().is_by_formula()
         && round.folds.is_of_others()
         && parts.is_some_and(|parts| are_decomposed(parts, round.held_out))
 }
 
-/// The folds by their training weights for the fit of one subset; none where every fold is refitted.
+/// The folds grouped by training weights for the fit of one subset; empty if every fold is refitted.
 pub(crate) fn decomposed_parts(design: &Design, round: &Round) -> Vec<Weighting> {
     let parts = balance::parts(design, round, round.held_out);
     let serves = can_decompose(design, round, parts.as_ref().map(Vec::len)) && !is_light(design, round);
     parts.filter(|_| serves).unwrap_or_default()
 }
 
-/// Whether a fold is trained on next to none of the weight.
+/// Whether a fold's training rows have almost none of the weight.
 pub(super) fn is_light(design: &Design, round: &Round) -> bool {
     if design.weights().is_none() {
         return false;

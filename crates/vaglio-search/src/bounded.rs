@@ -1,7 +1,8 @@
-//! All subsets where least squares fits bound their scores: a tree of columns that are included or excluded.
+//! Search of all subsets with bounds from least squares fits: a tree that includes or excludes columns.
 //!
-//! Parts of the tree are searched side by side, each by itself and with what was known when all of them began, and what they find
-//! is scored afterwards in one order: so the result, and every count of the certificate, is the same for any number of threads.
+//! Subtrees are explored in parallel, each on its own and with the knowledge from the start of the batch. Their
+//! candidates are scored afterwards in one order. So the result, and every count of the certificate, is the same for
+//! any number of threads.
 
 mod bounds;
 
@@ -20,18 +21,18 @@ use vaglio_core::{
 };
 use vaglio_kernels::subsets::{OpenSubtree, SearchOutcome, SubsetSquares};
 
-/// Subtrees that are searched side by side.
+/// Number of subtrees explored in parallel.
 const TOGETHER: usize = 16;
-/// Columns of which the products are kept, at most.
+/// Largest number of columns with cached products.
 pub(crate) const MOST_COLUMNS: usize = 4096;
 
-/// What the tree takes beside the scores, at least: how many nodes there are, the data decide.
+/// Smallest cost of the tree in addition to the scores; the number of nodes depends on the data.
 pub(crate) fn effort(rows: usize, columns: usize, most: usize) -> Effort {
     let [flops, bytes] = SubsetSquares::needs(rows, columns, most, rayon::current_num_threads());
     Effort { flops, bytes }
 }
 
-/// A subtree that is still to be entered.
+/// A subtree that is not explored yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Open(f64, Vec<usize>, Vec<usize>, bool);
 
@@ -40,7 +41,7 @@ impl Open {
         Open(bound.clamp(f64::MIN, f64::MAX), of.fixed, of.excluded, of.begun)
     }
 
-    /// The least size below it.
+    /// The smallest subset size in the subtree.
     fn least(&self) -> usize {
         self.1.len() + 1 + usize::from(self.3)
     }
@@ -64,7 +65,7 @@ impl PartialOrd for Open {
     }
 }
 
-/// Where a search was, with all that it knew.
+/// The position and knowledge of a search.
 #[derive(Clone, Serialize, Deserialize)]
 struct TreeState {
     open: BinaryHeap<Reverse<Open>>,
@@ -75,7 +76,7 @@ struct TreeState {
     diagnostics: Option<Diagnostics>,
 }
 
-/// The search, and where it is.
+/// The search and its position.
 pub(crate) struct BoundedTree<'a> {
     order: &'a Order,
     space: &'a Space<'a>,
@@ -110,10 +111,10 @@ impl<'a> BoundedTree<'a> {
         }
     }
 
-    /// Visits every subset that is not proven worse, or all until the observer stops it.
+    /// Visits every subset that is not proven worse, until the observer stops the search.
     ///
     /// # Errors
-    /// Those of the criterion's scores.
+    /// Returns an error of the criterion's scores.
     pub fn search(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         let before = subset.diagnostics();
         self.recorder = subset.recorder();
@@ -142,7 +143,7 @@ impl<'a> BoundedTree<'a> {
         Diagnostics::of([self.known.diagnostics, self.recorder.diagnostics()])
     }
 
-    /// The forced columns, and subsets whose fits leave little over.
+    /// Starts with the forced columns, and with subsets whose fits leave small squares.
     fn begin(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         let order = self.order;
         if !order.forced.is_empty() && order.forced.len() >= order.least {
@@ -166,7 +167,7 @@ impl<'a> BoundedTree<'a> {
         if self.space.rules().is_some() { self.begin_constrained(subset) } else { Ok(()) }
     }
 
-    /// Subsets that keep the constraints, by a greedy search.
+    /// Starts with subsets that keep the constraints, by a greedy search.
     fn begin_constrained(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         let space = self.space;
         subset.reset(&self.order.forced)?;
@@ -217,7 +218,7 @@ impl<'a> BoundedTree<'a> {
         Ok(())
     }
 
-    /// What subtrees hold, unless the search is stopped on the way.
+    /// Explores subtrees, unless the search is stopped meanwhile.
     fn explored(&self, next: &[OpenSubtree], limits: &[f64]) -> Result<SearchOutcome> {
         self.monitor.stop.ends(|| Ok(self.bounds.explored(next, limits, self.space.rules())))
     }
@@ -234,10 +235,10 @@ impl<'a> BoundedTree<'a> {
         &self.bounds.columns
     }
 
-    /// Counts the subsets whose scores are within a limit, after a search; whether all of them were.
+    /// Counts the subsets with scores within a limit, after a search. Returns whether all were counted.
     ///
     /// # Errors
-    /// Those of the criterion's scores.
+    /// Returns an error of the criterion's scores.
     pub fn near_best(&mut self, subset: &mut SubsetScorer<'_>, counted: &mut Counted) -> Result<bool> {
         let order = self.order;
         if !order.forced.is_empty() && order.forced.len() >= order.least {
@@ -278,14 +279,14 @@ impl<'a> BoundedTree<'a> {
         self.known.found.threshold(&self.known.start, size)
     }
 
-    /// Of each size, the squares above which a subset scores above its threshold.
+    /// The squares, for each size, above which a subset scores above its threshold.
     fn limits(&self, threshold: impl Fn(usize) -> f64) -> Vec<f64> {
         let mut limits = vec![f64::NEG_INFINITY; self.order.most + 1];
         self.order.sizes(0).for_each(|size| limits[size] = self.bounds.limit(size, threshold(size)));
         limits
     }
 
-    /// A bound of the scores of all sizes below a subtree.
+    /// A lower bound of the scores of all sizes in a subtree.
     fn lowest_below(&self, open: &OpenSubtree) -> f64 {
         let sizes = self.order.sizes(open.fixed.len() + 1 + usize::from(open.begun));
         sizes.map(|size| self.bounds.of_squares(open.bound, size)).fold(f64::INFINITY, f64::min)
@@ -295,7 +296,7 @@ impl<'a> BoundedTree<'a> {
         self.order.sizes(open.least()).all(|size| open.0 > self.threshold(size))
     }
 
-    /// Subsets below what is still open.
+    /// Number of subsets in the open subtrees.
     fn left(&self) -> u64 {
         let below = |open: &Reverse<Open>| {
             let Open(_, fixed, excluded, begun) = &open.0;
@@ -308,7 +309,7 @@ impl<'a> BoundedTree<'a> {
         self.known.open.iter().map(below).fold(0, u64::saturating_add)
     }
 
-    /// Whether the observer stops the search.
+    /// Asks the observer whether to stop.
     fn ask(&mut self) -> bool {
         if self.stopped.is_some() {
             return true;
@@ -321,7 +322,7 @@ impl<'a> BoundedTree<'a> {
         self.stopped.is_some()
     }
 
-    /// What was found, what is proven of it, and why the search ended. `bound` is what bounds rest on, in a word.
+    /// The best subsets, the certificate, and the stop reason. `bound` names the source of the bounds, in a word.
     pub fn finish(&self, bound: Option<&'static str>) -> (BestSubsets, Certificate, StopReason) {
         let (optimal, left) = (self.stopped.is_none(), self.left());
         let TreeState { open, start, found, visited, .. } = self.known.clone();

@@ -36,18 +36,18 @@ pub struct Exhaustive {
     pub alternatives: Option<Alternatives>,
 }
 
-/// The most subsets that are searched where no bound rules any out.
+/// Largest number of subsets that are searched without bounds.
 const MOST_UNPROVEN: f64 = (1u64 << 30) as f64;
-/// Columns beyond which so many subsets are refused without looking for a bound.
+/// Largest number of columns for which bounds are tested before more subsets are refused.
 const MOST_COLUMNS: usize = 256;
 
-/// Bytes of a tree from which on it is asked whether the criterion has bounds.
+/// Smallest memory of a tree, in bytes, for which the check asks whether the criterion has bounds.
 const WORTH_ASKING: f64 = (1u64 << 24) as f64;
 
-/// What bounds rest on where least squares fits give them.
+/// Name of bounds from least squares fits.
 const LEAST_SQUARES: &str = "least_squares";
 
-/// The settings of a walk in steps.
+/// Settings that only a walk in steps has.
 const OF_STEPS: UnusedSettings = UnusedSettings {
     names: &["tolerance", "patience"],
     why: "a search of all subsets has no steps to stop after; leave it out",
@@ -60,7 +60,7 @@ impl Exhaustive {
     }
 }
 
-/// How many subsets there are of up to `max_features` features with the forced ones among them, the empty set left out.
+/// Number of nonempty subsets of up to `max_features` features that contain the forced ones.
 fn subsets(space: &Space<'_>) -> f64 {
     let base = space.forced_features().len();
     let mut ways = vec![0.0_f64; space.largest().saturating_sub(base) + 1];
@@ -68,7 +68,7 @@ fn subsets(space: &Space<'_>) -> f64 {
     for group in space.free() {
         let size = space.groups[group].len();
         for total in (size..ways.len()).rev() {
-            // The empty set is counted where something is added to it, though it is no result.
+            // The empty set counts if something is added to it, though it is no result.
             ways[total] += if total == size { 1.0 } else { ways[total - size] };
         }
         if ways.iter().any(|count| count.is_infinite()) {
@@ -78,14 +78,14 @@ fn subsets(space: &Space<'_>) -> f64 {
     ways.iter().sum::<f64>().min(f64::MAX)
 }
 
-/// The refusal to list subsets where only scoring all of them would tell.
+/// Error for a list of alternatives that would need a score of every subset.
 fn no_alternatives() -> Error {
     let message = "they are found by bounds from least squares fits, which this criterion has not on these columns: it wants \
                    a squared loss or `information`, and columns that do not depend on each other; leave it out";
     Error::setting("alternatives", message)
 }
 
-/// The refusal of so many subsets of which nothing can be proven.
+/// Error for too many subsets without bounds.
 fn too_many(count: f64, largest: usize) -> Error {
     let count = in_words(count);
     let message = format!(
@@ -100,7 +100,7 @@ fn in_words(count: f64) -> String {
     if count < 1e15 { format!("{count}") } else { format!("{count:.1e}") }
 }
 
-/// Refuses a search of so many subsets that it has to prove something of them, where nothing is proven by this criterion.
+/// Refuses a search of too many subsets if the criterion has no bounds that could rule most of them out.
 pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, outline: &Outline) -> Result<()> {
     let (design, count) = (space.design, subsets(space));
     if lists {
@@ -119,7 +119,7 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, o
     {
         return Ok(());
     }
-    // Whether columns depend on each other, the search finds out.
+    // The search itself finds out whether columns are dependent.
     let is_within = (MOST_COLUMNS + 1..=bounded::MOST_COLUMNS).contains(&features.len());
     let has_rows = design.planned_rows() > space.features() + 1;
     if is_within && has_rows && subset.squares(&features[..1])?.is_some() {
@@ -128,7 +128,7 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, o
     Err(too_many(count, space.largest()))
 }
 
-/// The tree of bounds from least squares fits, if it is large and the criterion has them.
+/// Cost of the tree with bounds from least squares fits, if it is large and the criterion has them.
 pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, outline: &Outline) -> Result<Effort> {
     let design = space.design;
     let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();

@@ -82,12 +82,12 @@ pub enum PathCoefficients {
     Path,
 }
 
-/// The settings of a walk that chooses what enters.
+/// Settings that only a walk with a free choice of steps has.
 const OF_STEPS: UnusedSettings = UnusedSettings {
     names: &["tolerance", "patience", "forced", "blocks"],
     why: "the geometry alone decides what enters a least-angle path and where it ends; leave it out",
 };
-/// The settings of a model that is trained on the columns of a path.
+/// Settings that require a model trained on the columns of a path.
 const OF_REFIT: UnusedSettings =
     UnusedSettings { names: &["polish"], why: "an exchange leaves the path, whose coefficients the model is to have" };
 
@@ -109,7 +109,7 @@ impl Lars {
     }
 }
 
-/// Refuses a choice of columns that are no model of the path, and signs of weights that the model does not have.
+/// Refuses size rules that select no model of the path, and sign constraints on weights that the model does not have.
 pub(crate) fn check_settings(
     settings: &SearchSettings,
     coefficients: PathCoefficients,
@@ -135,7 +135,7 @@ pub(crate) fn check_settings(
     Ok(())
 }
 
-/// Refuses criteria that have no geometry, or none with the model that is asked for.
+/// Refuses criteria without a geometry, or without one that supports the requested model.
 pub(crate) fn check(coefficients: PathCoefficients, criterion: &dyn Criterion, design: &Design) -> Result<()> {
     let geometry = criterion.geometry(design)?;
     match coefficients {
@@ -207,7 +207,7 @@ impl SearchStrategy for Lars {
         }
     }
 
-    /// The steps are at most the events for which the path is followed.
+    /// The number of steps is bounded by the number of events that are followed.
     fn extent(&self, space: &Space<'_>) -> Result<Outline> {
         if let Some(bias) = space.design.bias().filter(|bias| space.group_of(*bias).is_some()) {
             return Err(Error::without_spread(&space.design.names()[bias]));
@@ -226,12 +226,12 @@ impl SearchStrategy for Lars {
     }
 }
 
-/// Model of a path before its first column.
+/// Makes the model of a path before its first column.
 fn without_columns(score: Score) -> PathEntry {
     PathEntry::new(Vec::new(), score)
 }
 
-/// Model with these coefficients of the selected columns.
+/// Makes the model with given coefficients of the selected columns.
 fn on_path(walk: &mut Walk<'_, '_>, alpha: Option<Vec<f64>>) -> WalkResult<PathEntry> {
     let alpha = alpha.ok_or(StopReason::Singular)?;
     let mut entry = walk.context.subset.entry(walk.score)?;
@@ -325,7 +325,7 @@ fn has_own_model(geometry: &dyn Geometry, design: &Design) -> Result<()> {
     if !geometry.is_linear() {
         return refused("the coefficients of this criterion's path are not those of columns; use `refit`");
     }
-    // Of a fitted grid this search gets a single λ.
+    // With a fitted grid, this search runs at a single λ.
     if readout.lambdas.len() > 1 && readout.auto.is_none() || readout.refine {
         return refused("the coefficients of the path know no lambda; give the learner a single one, or use `refit`");
     }

@@ -1,9 +1,9 @@
-//! The searches of vaglio, and what searches are written on.
+//! The searches of vaglio, and the tools to write searches.
 //!
-//! A [`Search`] is a [`SearchStrategy`] with the settings that all searches share. On a design these give a [`Space`]: the
-//! features that may be selected, in the groups in which they move, and the limits of the subsets. A [`Walk`] goes from
-//! subset to subset in it, and [`run`] makes the path of that, with `choose` and `polish`. The whole of a greedy search is
-//! the example of [`run`]; `plugins/vaglio-beam` is a search to copy.
+//! A [`Search`] is a [`SearchStrategy`] with the settings that all searches share. On a design they define a [`Space`]:
+//! the features that may be selected, their groups, and the limits of the subsets. A [`Walk`] moves from subset to
+//! subset in the space. [`run`] turns a walk into a path, with `choose` and `polish`. Its example is a complete greedy
+//! search; `plugins/vaglio-beam` is a search to copy.
 //!
 //! | | |
 //! |---|---|

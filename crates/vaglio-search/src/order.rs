@@ -1,9 +1,9 @@
-//! The order in which the tree of all subsets takes groups, and how many subsets there are below each place.
+//! Order of the groups in the tree of all subsets, with the number of subsets below each place.
 
 use crate::space::Space;
 use vaglio_core::{Feature, Result, Score, SubsetScorer};
 
-/// The groups that are not forced in the order of the tree, and how many subsets there are below each place.
+/// The free groups in the order of the tree, with the number of subsets below each place.
 pub(crate) struct Order {
     pub forced: Vec<Feature>,
     /// Features of all groups, one group after another.
@@ -17,7 +17,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// The most useful first, by the scores of single groups beside the forced ones; ties by first feature.
+    /// Orders groups by the scores of each with the forced ones, best first; ties by first feature.
     pub fn new(space: &Space<'_>, subset: &mut SubsetScorer<'_>) -> Result<Self> {
         let forced = space.forced_features();
         subset.reset(&forced)?;
@@ -49,8 +49,8 @@ impl Order {
         &self.features[self.starts[place]..]
     }
 
-    /// The sizes of the results below a subset of `size` features with the groups from `place` on, with the number of
-    /// each.
+    /// The sizes of results below a subset of `size` features that may grow by groups from `place` on, with the number
+    /// of results of each size.
     pub fn below(&self, place: usize, size: usize) -> impl Iterator<Item = (usize, u64)> {
         let counts = self.ways[place].iter().copied().enumerate().skip(1);
         let (least, most) = (self.least, self.most);
@@ -59,14 +59,14 @@ impl Order {
             .filter(move |(size, count)| *count > 0 && (least..=most).contains(size))
     }
 
-    /// The sizes of results from `least` on.
+    /// The sizes of results, from `least` on.
     pub fn sizes(&self, least: usize) -> impl Iterator<Item = usize> {
         let base = self.forced.len();
         let is_made = move |size: &usize| *size >= base && self.ways[0].get(size - base).is_some_and(|ways| *ways > 0);
         (least.max(self.least)..=self.most).filter(is_made)
     }
 
-    /// How many results are `size` features and groups of those that `is_free` admits, at least so many groups.
+    /// Number of results made of `size` features and at least `least_groups` of the groups that `is_free` admits.
     pub fn count_of(&self, size: usize, least_groups: usize, is_free: impl Fn(&[Feature]) -> bool) -> u64 {
         let room = self.most.saturating_sub(size);
         let mut starts = vec![0];
@@ -81,7 +81,7 @@ impl Order {
         if least_groups > 1 { all.saturating_sub(alone) } else { all }
     }
 
-    /// All subsets that may be the result, the forced features among them.
+    /// Number of subsets that may be the result, with the forced features.
     pub fn count(&self) -> u64 {
         let base = self.forced.len();
         self.count_below(0, base).saturating_add(u64::from(base > 0 && base >= self.least))

@@ -128,8 +128,8 @@ fn enter_late(late: &mut Vec<usize>, patience: &mut Patience, walk: &mut Walk<'_
     }
 }
 
-/// Whether one of the last `new` sizes up to `size` is on the path: sizes from `rows` on, each a fifth larger than the
-/// last.
+/// Whether one of the last `new` sizes up to `size` is on the path. From `rows` on, each size on the path is a fifth
+/// larger than the last.
 fn is_on_path(size: usize, new: usize, rows: usize) -> bool {
     let mut told = rows.max(1);
     while told + told.div_ceil(5) <= size {

@@ -17,7 +17,7 @@ pub enum RemovalStep {
 }
 
 impl RemovalStep {
-    /// One after the other.
+    /// Removes one feature at a time.
     pub const ONE: Self = RemovalStep::Number(1);
 
     /// Refuses invalid numbers and shares.

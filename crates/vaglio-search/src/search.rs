@@ -17,7 +17,7 @@ pub use written::schema;
 
 /// A search: the settings that all searches share, and the strategy that walks.
 ///
-/// In pipeline files both stand in one map: `{kind: backward, min_features: 5, step: 0.1}`.
+/// In pipeline files both are in one map: `{kind: backward, min_features: 5, step: 0.1}`.
 ///
 /// ```
 /// use vaglio_search::{Backward, Greedy, Search};
@@ -48,27 +48,27 @@ impl Search {
         Search { settings: SearchSettings { tolerance, ..SearchSettings::default() }, strategy, penalties: None }
     }
 
-    /// Its word in pipeline files.
+    /// The search's word in pipeline files.
     pub fn kind(&self) -> &'static str {
         self.strategy.typetag_name()
     }
 
-    /// What people call it.
+    /// The search's name in reports.
     pub fn title(&self) -> &'static str {
         title(Role::Search, self.kind())
     }
 
-    /// Its stages, if it is a chain.
+    /// The stages of a chain; empty for other searches.
     pub fn stages(&self) -> &[Search] {
         if let Moves::Stages(stages) = self.strategy.traits().moves { stages } else { &[] }
     }
 
-    /// The searches that compete, if it is a race. All are cross-validated on the same folds.
+    /// The contestants of a race, which are cross-validated on the same folds; empty for other searches.
     pub fn contestants(&self) -> &[Search] {
         if let Moves::Race(contestants) = self.strategy.traits().moves { contestants } else { &[] }
     }
 
-    /// The setting `choose`, which size of a path is the result; of a chain the last stage has it.
+    /// The setting `choose`, the rule for the size of the result. A chain has that of its last stage.
     pub fn size_choice(&self) -> Choose {
         match self.strategy.traits().moves {
             Moves::Stages(stages) => stages.last().map_or(Choose::Auto, Search::size_choice),
@@ -76,7 +76,7 @@ impl Search {
         }
     }
 
-    /// Whether λ has a part in the model of the subset that the search leaves; otherwise λ is not chosen.
+    /// Whether the final model uses λ; otherwise λ is not chosen.
     pub fn takes_lambda(&self) -> bool {
         match self.strategy.traits().moves {
             Moves::GeometryPath { coefficients, .. } => coefficients != PathCoefficients::Path,
@@ -103,7 +103,7 @@ impl Search {
         self.settings.check()
     }
 
-    /// The subsets of a design that the settings allow.
+    /// The search space of a design under the settings.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] or [`vaglio_core::Error::UnknownName`] with the field's path inside this search.
@@ -127,7 +127,7 @@ impl Search {
         Ok(space)
     }
 
-    /// How far the search goes on a design.
+    /// The extent of the search on a design.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] or [`vaglio_core::Error::UnknownName`] with the field's path inside this search.
@@ -143,7 +143,7 @@ impl Search {
         })
     }
 
-    /// The memory and work of the search beside the scores of a criterion, for `plan` and the limit of memory.
+    /// Memory and work of the search in addition to the scores of a criterion, for `plan` and the memory limit.
     ///
     /// # Errors
     /// See [`Search::outline`]; errors of the criterion.
@@ -159,7 +159,7 @@ impl Search {
         }
     }
 
-    /// The constraints on the columns of a design, if there are any; of a chain those of the last stage.
+    /// The constraints on the columns of a design, if there are any. A chain has those of its last stage.
     ///
     /// # Errors
     /// See [`Search::outline`].
@@ -174,8 +174,8 @@ impl Search {
         }
     }
 
-    /// The search with its grid of penalties fitted to a design of all training rows, if its path is judged at penalties
-    /// ([`Path::at_penalties`]).
+    /// The search with its grid of penalties fitted to a design of all training rows. `None` unless its path is judged
+    /// at penalties ([`Path::at_penalties`]).
     ///
     /// # Errors
     /// Errors of the criterion's geometry.
@@ -196,7 +196,7 @@ impl Search {
         }
     }
 
-    /// Refuses settings and criteria with which the search has no meaning, before anything is computed.
+    /// Refuses settings and criteria that do not suit the search, before anything is computed.
     ///
     /// # Errors
     /// See [`Search::outline`]; [`vaglio_core::Error::Setting`] when the search cannot walk with this criterion.
@@ -216,7 +216,7 @@ impl Search {
         }
     }
 
-    /// Searches: walks from the context's subset, which is empty, and takes the result.
+    /// Runs the search from the context's subset, which must be empty, and chooses the result.
     ///
     /// # Errors
     /// See [`Search::outline`]; errors of the criterion.
@@ -249,49 +249,49 @@ impl Search {
         self
     }
 
-    /// Sets how many steps in a row without that drop are taken before the search stops.
+    /// Sets the number of consecutive steps without that drop before the search stops.
     #[must_use]
     pub fn patience(mut self, patience: impl Into<Option<usize>>) -> Self {
         self.settings.patience = patience.into();
         self
     }
 
-    /// Sets the features that enter first and never leave, by name or index.
+    /// Sets the features that are added first and never removed, by name or index.
     #[must_use]
     pub fn forced(mut self, features: impl IntoIterator<Item = impl Into<FeatureRef>>) -> Self {
         self.settings.forced = features.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Sets the features that never enter, by name or index.
+    /// Sets the features that are never added, by name or index.
     #[must_use]
     pub fn excluded(mut self, features: impl IntoIterator<Item = impl Into<FeatureRef>>) -> Self {
         self.settings.excluded = features.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Sets which size is the result.
+    /// Sets the rule for the size of the result.
     #[must_use]
     pub fn choose(mut self, choose: impl Into<Choose>) -> Self {
         self.settings.choose = choose.into();
         self
     }
 
-    /// Sets the features that enter and leave together.
+    /// Sets the features that are added and removed together.
     #[must_use]
     pub fn blocks(mut self, blocks: impl Into<Option<Blocks>>) -> Self {
         self.settings.blocks = blocks.into();
         self
     }
 
-    /// Sets what is done with the result.
+    /// Sets the improvement of the result after the search.
     #[must_use]
     pub fn polish(mut self, polish: Polish) -> Self {
         self.settings.polish = polish;
         self
     }
 
-    /// Sets what every subset keeps to beside sizes.
+    /// Sets the constraints on every subset, in addition to sizes.
     #[must_use]
     pub fn constraints(mut self, constraints: impl Into<Option<Constraints>>) -> Self {
         self.settings.constraints = constraints.into();

@@ -76,7 +76,7 @@ impl SearchSettings {
         "polish",
         "constraints",
     ];
-    /// How many of [`SearchSettings::NAMES`] stand before a strategy's own settings in files.
+    /// Number of [`SearchSettings::NAMES`] that precede a strategy's own settings in files.
     pub(crate) const LEADING: usize = 2;
 
     /// Refuses settings that are invalid whatever the data.

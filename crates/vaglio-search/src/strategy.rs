@@ -1,4 +1,4 @@
-//! Strategy of a search: how it walks subsets, and what the driver has to know of it.
+//! Strategies of searches, and their properties for the driver.
 
 use crate::lars::PathCoefficients;
 use crate::penalties::Penalties;
@@ -8,39 +8,39 @@ use crate::space::Space;
 use std::fmt::Debug;
 use vaglio_core::{Outline, Path, Result, SearchContext};
 
-/// How a search walks subsets; the fields are its own settings.
+/// A strategy of walking subsets; the fields are its own settings.
 ///
-/// The driver, [`Search`], checks the shared settings, makes the [`Space`] of them and chooses the result.
+/// The driver, [`Search`], checks the shared settings, creates the [`Space`] from them and chooses the result.
 pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
-    /// Walks the subsets of the space by changing the context's, and reports every step. [`run`](crate::run()) does all of it
-    /// but the steps.
+    /// Walks the subsets of the space by changing the context's subset, and reports every step. [`run`](crate::run())
+    /// does everything except the steps.
     ///
     /// # Errors
     /// The criterion's errors.
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path>;
 
-    /// How far the search goes in a space, so that criteria can choose the cheapest engine, for `plan` and for progress.
+    /// The extent of the search in a space. Criteria choose their engine by it; `plan` and progress use it too.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] for settings that the space or the shared settings do not allow.
     fn extent(&self, space: &Space<'_>) -> Result<Outline>;
 
-    /// What the driver has to know of the strategy.
+    /// The properties of the strategy.
     fn traits(&self) -> StrategyTraits<'_> {
         StrategyTraits::default()
     }
 }
 
-/// What the driver of searches has to know of a strategy.
+/// Properties of a strategy for the driver of searches.
 #[derive(Debug)]
 pub struct StrategyTraits<'s> {
-    /// How the strategy goes through subsets.
+    /// The kind of walk.
     pub moves: Moves<'s>,
-    /// The shared settings that the strategy has.
+    /// The shared settings that the strategy supports.
     pub settings: &'static [&'static str],
-    /// Shared settings that mean nothing to the strategy and are refused when given.
+    /// Shared settings that do not apply to the strategy and are refused when given.
     pub unused: &'static [UnusedSettings],
-    /// Whether its own settings are possible on any data; an error names the field.
+    /// Result of the check of its own settings, whatever the data; an error names the field.
     pub check: Result<()>,
     /// The default of `tolerance`.
     pub tolerance: Option<f64>,
@@ -64,16 +64,16 @@ impl Default for StrategyTraits<'_> {
     }
 }
 
-/// Shared settings that mean nothing to a strategy.
+/// Shared settings that do not apply to a strategy.
 #[derive(Debug, Clone, Copy)]
 pub struct UnusedSettings {
-    /// Their names.
+    /// The names of the settings.
     pub names: &'static [&'static str],
-    /// Why they mean nothing, and what to do.
+    /// The reason, and an alternative.
     pub why: &'static str,
 }
 
-/// How a strategy goes through subsets.
+/// The kind of walk of a strategy.
 #[derive(Debug, Clone, Copy)]
 pub enum Moves<'s> {
     /// Adds and removes features.
@@ -87,18 +87,18 @@ pub enum Moves<'s> {
     },
     /// Follows a path of the criterion's [geometry](vaglio_core::Criterion::geometry).
     GeometryPath {
-        /// Whose coefficients the model has.
+        /// The source of the model's coefficients.
         coefficients: PathCoefficients,
         /// The penalties at which the path is judged.
         penalties: Option<&'s Penalties>,
     },
-    /// Runs these searches one after the other.
+    /// Runs searches one after another.
     Stages(&'s [Search]),
-    /// Cross-validates these searches on the same folds and takes one.
+    /// Cross-validates searches on the same folds and takes one of them.
     Race(&'s [Search]),
 }
 
-/// The words of strategies; [`part`](vaglio_core::part) and [`saved`](vaglio_core::saved) implement it.
+/// Registry of strategies by word; [`part`](vaglio_core::part) and [`saved`](vaglio_core::saved) implement it.
 #[doc(hidden)]
 pub mod registered {
     use vaglio_core::typetag;

@@ -1,5 +1,5 @@
-//! The tree of all subsets, with subtrees left out that are proven worse: those of the lowest bound first, and what is
-//! below a small one depth first.
+//! The tree of all subsets, without subtrees that are proven worse. Large subtrees are searched best bound first, small
+//! ones depth first.
 
 mod best_first;
 mod best_subsets;
@@ -21,51 +21,51 @@ use vaglio_core::{
 };
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
-/// The most subsets between two questions to the observer.
+/// Largest number of subsets between two questions to the observer.
 const ASK_EVERY: u64 = 4096;
 
-/// Of all subsets, the part that is searched depth first, and how many are in any case.
+/// Divisor of the number of subsets, and smallest size, that determine which subtrees are searched depth first.
 const SUBTREES: u64 = 1024;
 const LEAST_SUBTREE: u64 = 64;
 
-/// The search, and where it is.
+/// The search and its position.
 pub(crate) struct SubsetTree<'a> {
     order: &'a Order,
     space: &'a Space<'a>,
     monitor: Monitor<'a>,
-    /// By a greedy search and exchanges, before the tree is entered.
+    /// Best subsets of a greedy search and exchanges, before the tree is entered.
     start: BestSubsets,
-    /// In the tree.
+    /// Best subsets found in the tree.
     found: BestSubsets,
-    /// The subset of the node.
+    /// The subset of the current node.
     subset: Vec<Feature>,
     total: u64,
     visited: u64,
     pruned: u64,
     stop: Stop,
-    /// What is still to be entered, and what is being searched depth first.
+    /// The open nodes, and the node that is being searched depth first.
     open: Frontier,
     within: Option<OpenNode>,
-    /// Subtrees of so many subsets are searched depth first.
+    /// Largest number of subsets in a subtree that is searched depth first.
     small: u64,
-    /// The group by which each node on the way from there continues.
+    /// Indices of the groups that lead from that node to the current one.
     trail: Vec<usize>,
-    /// What bounds rest on.
+    /// Name of the source of the bounds.
     bound_by: Option<&'static str>,
     trials: TrialDiagnostics,
     record: Record,
 }
 
-/// Whether the observer stops the search, and what that leaves out.
+/// Stop by the observer, and the part of the tree that is left out.
 struct Stop {
-    /// Subsets that were visited or ruled out when the observer was last asked.
+    /// Number of subsets visited or ruled out at the last question to the observer.
     asked: u64,
     reason: Option<StopReason>,
-    /// The lowest bound of what was left out.
+    /// Lowest bound of the part that is left out.
     left: f64,
 }
 
-/// What records the diagnostics of trials, and those of what was done before.
+/// Recorder of the trials, and the diagnostics of an earlier run.
 #[derive(Default)]
 struct TrialDiagnostics {
     recorder: Recorder,
@@ -97,11 +97,11 @@ impl<'a> SubsetTree<'a> {
         }
     }
 
-    /// Visits every subset that is not proven worse, or all until the observer stops it.
+    /// Visits every subset that is not proven worse, until the observer stops the search.
     pub fn search(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         match self.monitor.stop.clone().ends(|| self.visit(subset)) {
             Err(Error::Stopped(reason)) => {
-                // In the middle of a node, where nothing is known of what is left.
+                // Stopped in the middle of a node, so there is no bound of the remaining part.
                 (self.stop.reason, self.stop.left) = (Some(reason), f64::NEG_INFINITY);
                 Ok(())
             }
@@ -133,7 +133,7 @@ impl<'a> SubsetTree<'a> {
         done.map_err(|error| subset.blame(error, &self.subset))
     }
 
-    /// Searches the whole tree, by a fork where the evaluator has one.
+    /// Searches the whole tree, with a fork if the evaluator has one.
     fn walk_from(&mut self, root: &mut dyn Evaluator, is_known: bool) -> Result<()> {
         if let Some(mut fork) = root.fork(&self.order.forced, self.order.later(0))? {
             return self.best_first(&mut *fork, is_known);
@@ -146,7 +146,7 @@ impl<'a> SubsetTree<'a> {
         Diagnostics::of([self.trials.before, self.trials.recorder.diagnostics()])
     }
 
-    /// Takes up what an earlier run kept last.
+    /// Restores the last snapshot of an earlier run; false if there is none.
     fn recall(&mut self) -> bool {
         let Some(snapshot) = self.record.last() else { return false };
         let Snapshot { open, within, trail, start, found, visited, pruned, diagnostics } = snapshot;
@@ -157,7 +157,7 @@ impl<'a> SubsetTree<'a> {
         true
     }
 
-    /// How many features more a subset may have.
+    /// Number of features that the subset may still gain.
     fn room(&self) -> usize {
         self.order.most - self.subset.len()
     }
@@ -167,7 +167,7 @@ impl<'a> SubsetTree<'a> {
         self.order.below(place, size).all(|(size, _)| bound > self.threshold(size))
     }
 
-    /// Keeps where the search is, now and then: at `child` of the node that the trail leads to.
+    /// Writes a snapshot from time to time, at `child` of the node that the trail leads to.
     fn keep(&mut self, child: usize) {
         if !self.record.is_due(1 + self.open.len() / 4) {
             return;
@@ -185,7 +185,7 @@ impl<'a> SubsetTree<'a> {
         self.record.write(&snapshot);
     }
 
-    /// What was found, what is proven of it, and why the search ended.
+    /// The best subsets, the certificate, and the stop reason.
     pub fn finish(self) -> (BestSubsets, Certificate, StopReason) {
         let SubsetTree { start, found, visited, pruned, stop, bound_by, .. } = self;
         let found = found.or(start);
@@ -199,7 +199,7 @@ impl<'a> SubsetTree<'a> {
         (found, certificate, stop.reason.unwrap_or(StopReason::AllSubsets))
     }
 
-    /// A greedy search, and exchanges where subtrees can be proven worse by what they find.
+    /// Runs a greedy search first. Adds exchanges if their result can rule out subtrees.
     fn begin(&mut self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         let (order, space) = (self.order, self.space);
         let bounded = self.bound(subset.lend()?, 0)? > f64::NEG_INFINITY;
@@ -245,7 +245,7 @@ impl<'a> SubsetTree<'a> {
         }
     }
 
-    /// Whether the observer stops the search.
+    /// Asks the observer whether to stop.
     fn ask(&mut self) -> bool {
         self.stop.asked = self.visited + self.pruned;
         let visited = Event::Visited { done: self.stop.asked as f64, of: self.total as f64 };

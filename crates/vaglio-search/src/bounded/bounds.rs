@@ -1,4 +1,4 @@
-//! What least squares fits say of the scores of subsets.
+//! Bounds of scores from least squares fits.
 
 use super::MOST_COLUMNS;
 use crate::order::Order;
@@ -6,24 +6,25 @@ use vaglio_core::{Feature, Result, Rules, ScoreOfSquares, SquaresBound, SubsetSc
 use vaglio_kernels::subsets::{HeldOut, OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
 use vaglio_kernels::{Level, parallel};
 
-/// Nodes of a part of the tree where subsets of some size have no limit.
+/// Largest number of nodes per subtree if some size has no limit.
 const PART_WITHOUT_LIMIT: usize = 1 << 12;
-/// Halvings by which a bound of a score is turned into one of squares.
+/// Number of bisection steps that convert a bound of a score into one of squares.
 const HALVINGS: usize = 100;
 
-/// The squares of the subsets of a search, and what they say of scores.
+/// The squares of the subsets of a search, and the bounds of scores that they imply.
 pub(crate) struct Bounds {
     pub squares: SubsetSquares,
     score: ScoreOfSquares,
-    /// The columns by their places among the squares.
+    /// The columns by their indices in the squares.
     pub columns: Vec<Feature>,
 }
 
 impl Bounds {
-    /// Of the columns of an order, whose groups enter whole; `None` where nothing is known of them.
+    /// Bounds for the columns of an order, whose groups enter as a whole. `None` if the criterion has no such bounds or
+    /// there are too many columns.
     ///
     /// # Errors
-    /// Those of the criterion.
+    /// Returns an error of the criterion.
     pub fn of(order: &Order, subset: &mut SubsetScorer<'_>) -> Result<Option<Self>> {
         let mut columns: Vec<Feature> = order.forced.iter().chain(&order.features).copied().collect();
         columns.sort_unstable();
@@ -50,8 +51,7 @@ impl Bounds {
         self.squares.root(order.forced.iter().map(place).collect())
     }
 
-    /// What several subtrees hold, side by side: subsets that are not ruled out, those that leave least over first, and what was
-    /// not gone into.
+    /// Explores several subtrees side by side. Returns the subsets that are not ruled out, best bound first, and the subtrees left.
     pub fn explored(&self, next: &[OpenSubtree], limits: &[f64], rules: Option<&Rules>) -> SearchOutcome {
         // Where nothing is known of a size everything is a candidate.
         let budget = if limits.contains(&f64::INFINITY) { PART_WITHOUT_LIMIT } else { self.squares.part() };
@@ -78,12 +78,12 @@ impl Bounds {
         features
     }
 
-    /// What the score of a subset is not below, of squares as they were computed.
+    /// Lower bound of the score of a subset, from squares with rounding errors.
     pub fn of_squares(&self, squares: f64, size: usize) -> f64 {
         (self.score)(self.squares.lowest(squares), size, self.squares.least_eigenvalue())
     }
 
-    /// The squares from which on a subset of a size scores above a threshold.
+    /// The squares above which a subset of a size scores above a threshold.
     pub fn limit(&self, size: usize, threshold: f64) -> f64 {
         let is_below = |squares: f64| (self.score)(squares, size, self.squares.least_eigenvalue()) <= threshold;
         let (mut below, mut above) = (0.0, self.squares.total().max(f64::MIN_POSITIVE));

@@ -1,4 +1,4 @@
-//! Searches in files: the shared settings and those of the strategy in one map.
+//! Serialization of searches: shared settings and those of the strategy in one map.
 
 use super::Search;
 use crate::chain::Chain;
@@ -16,7 +16,7 @@ use vaglio_core::registered::WRITTEN;
 use vaglio_core::serde_json::{self, Map, Value};
 use vaglio_core::{Role, descriptions};
 
-/// The names of the settings of every registered search, the shared ones among them, by its word.
+/// Setting names of every registered search, including the shared ones, by its word.
 static FIELDS: LazyLock<BTreeMap<&'static str, &'static [&'static str]>> = LazyLock::new(|| {
     let fields = |schema: Schema| -> &'static [&'static str] {
         let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
@@ -27,7 +27,7 @@ static FIELDS: LazyLock<BTreeMap<&'static str, &'static [&'static str]>> = LazyL
     searches.map(|of| (of.kind, fields((of.schema)(&mut SchemaGenerator::default())))).collect()
 });
 
-/// The schema of a search: the shared settings that its strategy has, and `own`, those of the strategy.
+/// The schema of a search: the shared settings of its strategy, and the schema `own` of the strategy.
 pub fn schema(kind: &str, own: Schema, generator: &mut SchemaGenerator) -> Schema {
     let mut schema = SearchSettings::json_schema(generator);
     let default = strategy(kind).map(Search::from_strategy);
@@ -47,13 +47,14 @@ pub fn schema(kind: &str, own: Schema, generator: &mut SchemaGenerator) -> Schem
     schema
 }
 
-/// A strategy with default settings; `None` for one that has none.
+/// A strategy with default settings; `None` if it has required settings or is unknown.
 fn strategy(kind: &str) -> Option<std::sync::Arc<dyn SearchStrategy>> {
     let written = serde_json::from_value::<Box<dyn registered::SearchStrategy>>(serde_json::json!({"kind": kind}));
     Some(written.ok()?.part().into())
 }
 
-/// The entries of a search in the order of files: the strategy's own stand after the leading ones of the shared settings.
+/// Merges the entries of a search in the order of files: leading shared settings, the strategy's own, the other shared
+/// ones.
 fn merged(names: &[&str], shared: &mut Map<String, Value>, own: Map<String, Value>) -> Map<String, Value> {
     let (leading, others) = SearchSettings::NAMES.split_at(SearchSettings::LEADING);
     let mut all = Map::new();
@@ -86,7 +87,7 @@ impl Serialize for Search {
     }
 }
 
-/// Two searches are equal if they are written alike.
+/// Two searches are equal if they serialize equally.
 impl PartialEq for Search {
     fn eq(&self, other: &Self) -> bool {
         serde_json::to_value(self).ok() == serde_json::to_value(other).ok()
@@ -113,7 +114,7 @@ impl<'de> Deserialize<'de> for Search {
     }
 }
 
-/// Reads a map with its `kind`, a word for the `kind` alone, and a list of searches for the chain of them.
+/// Reads a map with its `kind`, a word for the `kind` alone, or a list of searches as a chain.
 struct SearchVisitor;
 
 impl<'de> Visitor<'de> for SearchVisitor {
@@ -154,7 +155,7 @@ impl<'de> Visitor<'de> for SearchVisitor {
     }
 }
 
-/// The shared settings of a map that is being read.
+/// The shared settings read so far from a map.
 #[derive(Default)]
 struct SharedSettings {
     kind: Option<String>,
@@ -163,7 +164,7 @@ struct SharedSettings {
 }
 
 impl SharedSettings {
-    /// The names of all settings that the search has, where its `kind` was read.
+    /// The names of all settings of the search, once its `kind` is known.
     fn fields(&self) -> Option<&'static [&'static str]> {
         FIELDS.get(self.kind.as_deref()?).copied()
     }
@@ -196,7 +197,7 @@ impl SharedSettings {
     }
 }
 
-/// The settings of a map that are the strategy's own; the shared ones among them are read on the way.
+/// View of a map with only the strategy's own settings; shared ones are read in passing.
 struct OwnSettings<'r, A> {
     map: A,
     read: &'r mut SharedSettings,
@@ -232,7 +233,7 @@ enum Key<K> {
     Own(K),
 }
 
-/// Reads a key, which the strategy reads unless it is that of a shared setting.
+/// Reads a key; passes it to the strategy unless it names a shared setting.
 struct KeySeed<'r, K> {
     seed: &'r mut Option<K>,
     read: &'r SharedSettings,
@@ -265,7 +266,7 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for KeySeed<'_, K> {
     }
 }
 
-/// Reads the value of `kind` and keeps it.
+/// Reads the value of `kind` and remembers it.
 struct KindSeed<'r, V> {
     seed: V,
     kind: &'r mut Option<String>,

@@ -1,10 +1,10 @@
-//! What has much below it, in the order of bounds.
+//! Best-first search of large subtrees, in the order of bounds.
 
 use super::{OpenNode, SubsetTree};
 use vaglio_core::{Evaluator, Result};
 
 impl SubsetTree<'_> {
-    /// Enters what is open, the lowest bound first, until nothing is left that could hold a better subset.
+    /// Enters open nodes, lowest bound first, until none can contain a better subset.
     pub(super) fn best_first(&mut self, root: &mut dyn Evaluator, is_known: bool) -> Result<()> {
         let order = self.order;
         if !is_known {
@@ -32,7 +32,7 @@ impl SubsetTree<'_> {
         Ok(())
     }
 
-    /// Goes the way from a node whose groups from `place` on may follow, and searches what it leads to.
+    /// Follows `way` from a node that groups from `place` on may extend, and searches the node that it leads to.
     pub(super) fn enter(&mut self, node: &mut dyn Evaluator, way: &[usize], place: usize) -> Result<()> {
         let (order, size) = (self.order, self.subset.len());
         let Some((&child, rest)) = way.split_first() else {
@@ -45,7 +45,7 @@ impl SubsetTree<'_> {
         self.descend(node, child, Some(rest))
     }
 
-    /// Scores the subsets with one group more from `place` on, and leaves open those with something below them.
+    /// Scores the children by groups from `place` on, and opens those with subsets below them.
     fn part(&mut self, node: &mut dyn Evaluator, place: usize) -> Result<()> {
         let (order, size) = (self.order, self.subset.len());
         if self.is_ruled_out(self.bound(node, place)?, place, size) {

@@ -1,10 +1,10 @@
-//! The best subsets so far.
+//! The best subsets found so far.
 
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Feature, PathEntry, Result, SubsetScorer};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
-/// The best subset of each size, its features in increasing order.
+/// The best subset of each size, with its features in increasing order.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct BestSubsets(pub Vec<Option<(Vec<Feature>, f64)>>);
 
@@ -17,7 +17,7 @@ impl BestSubsets {
         self.0.get(size).and_then(Option::as_ref).map_or(f64::INFINITY, |(_, loss)| *loss)
     }
 
-    /// Keeps the subset of a node and a group if it is better than what is known of its size, or as good and the first in
+    /// Offers the subset of a node plus a group. Keeps it if it is the best of its size; ties go to the first in
     /// lexicographic order.
     pub fn offer(&mut self, subset: &[Feature], group: &[Feature], loss: f64) {
         let size = subset.len() + group.len();
@@ -32,13 +32,13 @@ impl BestSubsets {
         }
     }
 
-    /// What a bound must be above to prove that there is nothing to find of a size, beside subsets to begin with.
+    /// Score that a bound must exceed to rule out a size; `start` are the subsets known before the tree.
     pub fn threshold(&self, start: &BestSubsets, size: usize) -> f64 {
         let start = start.loss(size);
         self.loss(size).min(start + SCORE_ROUNDING * start.abs())
     }
 
-    /// What the tree has found counts; subsets to begin with fill in after a stop.
+    /// Fills in the subsets known before the tree where they are better, as after a stop.
     #[must_use]
     pub fn or(mut self, start: BestSubsets) -> Self {
         for (size, known) in start.0.into_iter().enumerate() {
@@ -54,7 +54,7 @@ impl BestSubsets {
         self.0.iter().flatten().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min)
     }
 
-    /// The entries of a path, scored again, so that their scores do not depend on how they were found.
+    /// The entries of a path. Their scores are computed again, so that they do not depend on the way they were found.
     pub fn entries(self, subset: &mut SubsetScorer<'_>) -> Result<Vec<PathEntry>> {
         let mut entry = |(selected, _): (Vec<Feature>, f64)| {
             subset.reset(&selected)?;

@@ -1,15 +1,15 @@
-//! What is below a node, depth first, by copies of the evaluator.
+//! Depth-first search of small subtrees, by copies of the evaluator.
 
 use super::{ASK_EVERY, SubsetTree};
 use vaglio_core::{Error, Evaluator, Feature, Result, Score, SubsetChange, score_with};
 
 impl SubsetTree<'_> {
-    /// A lower bound of the subset with groups from `place` on.
+    /// A lower bound of the scores of the subset extended by groups from `place` on.
     pub(super) fn bound(&self, node: &mut dyn Evaluator, place: usize) -> Result<f64> {
         node.bound(&self.subset, self.order.later(place), self.room())
     }
 
-    /// Scores the subsets with one group more from `place` on, then enters those with something below them.
+    /// Scores the children by groups from `place` on, then enters those with subsets below them.
     pub(super) fn node(&mut self, node: &mut dyn Evaluator, place: usize) -> Result<()> {
         let (order, size) = (self.order, self.subset.len());
         if order.below(place, size).next().is_none() {
@@ -24,7 +24,7 @@ impl SubsetTree<'_> {
         let scored = self.score_children(node, place)?;
         match next {
             None => self.offer(scored, place)?,
-            // What an earlier run noted of this node is known.
+            // The diagnostics of this node are known from an earlier run.
             Some(_) => {
                 self.trials.recorder.take();
             }
@@ -36,7 +36,7 @@ impl SubsetTree<'_> {
             if larger > order.most || order.below(child + 1, larger).next().is_none() {
                 continue;
             }
-            // Bounds only rise from child to child, so one that rules a child out is kept for those after it.
+            // Bounds only rise from child to child, so a bound that rules a child out is kept for later children.
             if !self.record.is_behind() {
                 if !self.is_ruled_out(bound, child + 1, larger) {
                     bound = self.bound(node, child)?;
@@ -46,7 +46,7 @@ impl SubsetTree<'_> {
                     continue;
                 }
             }
-            // Children of nodes on the trail of an earlier run were gone into then.
+            // An earlier run has entered the children of nodes on its trail.
             if !self.record.is_behind() {
                 let due = size == order.forced.len() || self.visited + self.pruned >= self.stop.asked + ASK_EVERY;
                 if (due || self.monitor.stop.reason().is_some()) && self.ask() {
@@ -64,12 +64,12 @@ impl SubsetTree<'_> {
         Ok(())
     }
 
-    /// What a bound must be above to prove that there is nothing to find of a size.
+    /// Score that a bound must exceed to rule out a size.
     pub(super) fn threshold(&self, size: usize) -> f64 {
         self.found.threshold(&self.start, size)
     }
 
-    /// The groups from `place` on that make a result, with what they make of the node's score.
+    /// The groups from `place` on that form a result with the node, with the scores of these results.
     pub(super) fn score_children(&self, node: &mut dyn Evaluator, place: usize) -> Result<Vec<(usize, Score)>> {
         let (order, size) = (self.order, self.subset.len());
         let recorded = |child: &usize| (order.least..=order.most).contains(&(size + order.group(*child).len()));
@@ -93,7 +93,7 @@ impl SubsetTree<'_> {
         Ok(alone.into_iter().chain(blocks).zip(scores).collect())
     }
 
-    /// Keeps those of the subsets with one group more from `place` on that keep the constraints.
+    /// Offers the scored children from `place` on that keep the constraints.
     pub(super) fn offer(&mut self, scored: Vec<(usize, Score)>, place: usize) -> Result<()> {
         let (order, size) = (self.order, self.subset.len());
         let sizes = (place..order.places()).map(|child| size + order.group(child).len());
@@ -112,15 +112,15 @@ impl SubsetTree<'_> {
         Ok(())
     }
 
-    /// Whether no subset with the group at `child`, and any of those after it, keeps the constraints.
+    /// Whether no subset with the group at `child`, extended by any later groups, keeps the constraints.
     pub(super) fn is_forbidden(&self, child: usize) -> bool {
         let Some(rules) = self.space.rules() else { return false };
         let (order, later) = (self.order, self.order.later(child + 1));
         !rules.may_grow(&[&self.subset, order.group(child)].concat(), |f| later.contains(&f))
     }
 
-    /// Enters the node with the group at `child` added; the groups after it may follow. From there it goes a `way`, or
-    /// searches depth first. The node itself is left as it was.
+    /// Enters the child with the group at `child`; later groups may follow. From there it follows a `way`, or searches
+    /// depth first. Afterwards the node is as before.
     pub(super) fn descend(&mut self, node: &mut dyn Evaluator, child: usize, way: Option<&[usize]>) -> Result<()> {
         let size = self.subset.len();
         if let Some(mut fork) = node.fork(&self.subset, self.order.later(child))? {
@@ -150,7 +150,7 @@ impl SubsetTree<'_> {
         }
     }
 
-    /// Notes the bound of what there is below a node from the group at `from` on, which a stop leaves out.
+    /// Records the bound of the subtree from the group at `from` on, which a stop leaves out.
     fn leave_open(&mut self, node: &mut dyn Evaluator, from: usize) -> Result<()> {
         if self.order.below(from, self.subset.len()).next().is_some() {
             self.stop.left = self.stop.left.min(self.bound(node, from)?);

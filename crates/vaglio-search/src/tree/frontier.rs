@@ -1,26 +1,25 @@
-//! What a search of all subsets has still to enter.
+//! Open nodes of a search of all subsets.
 
 use crate::order::Order;
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// A node that is still to be entered: a bound of what is below it, and the group by which each node on the way continues,
-/// by its place.
+/// An open node: a lower bound of its subtree, and the indices of the groups that lead to it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct OpenNode(f64, Vec<usize>);
 
-/// All of them, from which the one of the lowest bound is taken first.
+/// A queue of open nodes, lowest bound first.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Frontier(BinaryHeap<Reverse<OpenNode>>);
 
 impl OpenNode {
     pub fn new(bound: f64, way: Vec<usize>) -> Self {
-        // Where nothing is known, a number that can be written.
+        // An unknown bound becomes a number that can be serialized.
         OpenNode(bound.clamp(f64::MIN, f64::MAX), way)
     }
 
-    /// −∞ where nothing is known.
+    /// The bound; −∞ if unknown.
     pub fn bound(&self) -> f64 {
         if self.0 == f64::MIN { f64::NEG_INFINITY } else { self.0 }
     }
@@ -29,7 +28,7 @@ impl OpenNode {
         &self.1
     }
 
-    /// The place from which groups may follow, and how many features the subset has.
+    /// The place from which groups may follow, and the size of the subset.
     pub fn at(&self, order: &Order) -> (usize, usize) {
         let size = self.1.iter().map(|&place| order.group(place).len()).sum::<usize>();
         (self.1.last().map_or(0, |last| last + 1), order.forced.len() + size)

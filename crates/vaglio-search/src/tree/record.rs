@@ -1,4 +1,4 @@
-//! What a search of all subsets goes on from when it was interrupted.
+//! Snapshots of a search of all subsets, for resumption after an interruption.
 
 use super::best_subsets::BestSubsets;
 use super::frontier::{Frontier, OpenNode};
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::{Diagnostics, Journal};
 
-/// Where a search was, with all that it knew: it goes on at the last child of the trail.
+/// The position and knowledge of a search; it resumes at the last child of the trail.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Snapshot {
-    /// What is still to be entered.
+    /// The open nodes.
     pub open: Frontier,
-    /// The node that is being searched depth first, and the group by which each node below it continues, by its place.
+    /// The node that is being searched depth first; `trail` has the indices of the groups from it to the current node.
     pub within: Option<OpenNode>,
     pub trail: Vec<usize>,
     pub start: BestSubsets,
@@ -26,15 +26,15 @@ pub(crate) struct Snapshot {
 /// The snapshots of a search in its journal.
 pub(crate) struct Record {
     journal: Journal,
-    /// How many were written, and when the last.
+    /// Number of written snapshots, and the time of the last.
     written: (usize, Instant),
-    /// Nodes since the start, by which the clock is looked at.
+    /// Number of nodes since the start; it determines when to check the clock.
     nodes: u64,
-    /// The trail of an earlier run, from the first place that has not been gone to again.
+    /// The trail of an earlier run, from the first place that is not reached again yet.
     pub ahead: std::vec::IntoIter<usize>,
 }
 
-/// Nodes between two looks at the clock.
+/// Number of nodes between two checks of the clock.
 const LOOK_EVERY: u64 = 8;
 
 impl Record {
@@ -42,12 +42,12 @@ impl Record {
         Record { journal, written: (0, Instant::now()), nodes: 0, ahead: Vec::new().into_iter() }
     }
 
-    /// Whether the search is still on its way to where an earlier run was.
+    /// Whether the search is still on its way to the position of an earlier run.
     pub fn is_behind(&self) -> bool {
         self.ahead.len() > 0
     }
 
-    /// The snapshot that an earlier run wrote last.
+    /// The last snapshot of an earlier run.
     pub fn last<T: DeserializeOwned>(&mut self) -> Option<T> {
         let mut last = None;
         while let Some(snapshot) = self.journal.recall(self.written.0 + 1) {
@@ -56,13 +56,13 @@ impl Record {
         last
     }
 
-    /// Whether a snapshot of so many lines is worth its time at one node more.
+    /// Whether a snapshot of `lines` lines is worth its time; counts a node.
     pub fn is_due(&mut self, lines: usize) -> bool {
         self.nodes += 1;
         self.nodes.is_multiple_of(LOOK_EVERY) && self.is_worth(lines)
     }
 
-    /// Whether a snapshot of so many lines is worth its time now.
+    /// Whether a snapshot of `lines` lines is worth its time now.
     pub fn is_worth(&self, lines: usize) -> bool {
         self.journal.is_worth(self.written.1, lines)
     }

@@ -221,7 +221,7 @@ pub fn best_addition(criterion: &dyn Criterion, design: &Design, tolerance: f64)
     best(Law("best_addition"), SubsetChange::Addition, criterion, design, tolerance)
 }
 
-/// `best_removal` equals [`Winner::among`] of `score_removals`, likewise.
+/// `best_removal` equals [`Winner::among`] of `score_removals`, in the same way as [`best_addition`].
 pub fn best_removal(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     best(Law("best_removal"), SubsetChange::Removal, criterion, design, tolerance)
 }

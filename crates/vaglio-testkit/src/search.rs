@@ -33,8 +33,9 @@ const SEED: u64 = 7;
 
 /// Checks all laws of a search with a criterion on a design.
 ///
-/// A criterion that cannot [compare](Criterion::compares_with_empty) the empty subset with others may score it below
-/// every single column, so that the search rightly ends at once. Squared leave-one-out then replaces the criterion.
+/// A criterion that cannot [compare](vaglio_core::CriterionTraits::compares_with_empty) the empty subset with others
+/// may score it below every single column, so that the search rightly ends at once. Squared leave-one-out then replaces
+/// the criterion.
 ///
 /// # Errors
 /// Fails with every violated law.

@@ -11,7 +11,6 @@ const ROWS: usize = 60;
 ///
 /// # Errors
 /// Fails with every violated law.
-/// Every law that does not hold.
 pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || map.check())?;
     let mut random = Random::new(3);

@@ -1,4 +1,4 @@
-//! The law of what trials leave behind: which candidates were tried changes no later bit.
+//! The law of [`vaglio_core::Trace`]: which candidates were tried changes no later bit.
 
 use crate::Broken;
 use crate::broken::Law;
@@ -31,9 +31,10 @@ impl JournalStore for Notes {
     }
 }
 
-/// Which candidates were tried changes no later bit, where [`vaglio_core::Evaluator::trace`] says so: a walk of additions and removals has the
-/// bits of one that makes all trials, after any number of answers of an earlier walk. So has a walk of a criterion whose trials processes share, where
-/// another process makes half of them.
+/// Which candidates were tried changes no later bit, if [`vaglio_core::Evaluator::trace`] says so.
+///
+/// * A walk of additions and removals gives equal bits after any number of recalled answers of an earlier walk.
+/// * The same holds for a walk with trials shared by processes, where another process makes half of them.
 pub fn traces(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("traces");
     trail(law, design, 3, 0)?;
@@ -61,7 +62,8 @@ pub fn traces(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> 
 /// Both halves of the numbers of each work item.
 type Halves = Mutex<BTreeMap<String, [Vec<f64>; 2]>>;
 
-/// One of two processes, which makes its own half of the numbers and gets the other; `None` makes both, which are kept for it.
+/// One of two processes: computes its own half of the numbers and receives the other. `None` computes both and stores
+/// them for later.
 #[derive(Debug)]
 struct Half {
     own: Option<usize>,

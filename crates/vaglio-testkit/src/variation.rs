@@ -66,8 +66,8 @@ pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
 ///
 /// * Scaling all weights and λ by one factor changes nothing ([`scaled_weights`]).
 /// * A row of weight 2 equals the row given twice ([`repeated_rows`]). Exceptions are criteria that hold rows out,
-///   since copies are not held out together, and those that count rows ([`Criterion::counts_rows`]): there weights must
-///   change the scores.
+///   since copies are not held out together, and those that count rows ([`vaglio_core::CriterionTraits::counts_rows`]):
+///   there weights must change the scores.
 /// * A criterion that cannot use weights rejects them in [`Criterion::check`].
 pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("row_weights");

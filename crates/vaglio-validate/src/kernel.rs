@@ -77,7 +77,7 @@ pub fn keeps_vectors(design: &Design) -> bool {
     vaglio_kernels::keeps_vectors(design.planned_rows(), columns.len(), columns.made(), columns.share_stored())
 }
 
-/// Like [`kernel_data`], but with the columns of `subset` only; other columns are not read.
+/// The rows of a design in the form of the kernels, with the columns of `subset` only; other columns are not read.
 ///
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.

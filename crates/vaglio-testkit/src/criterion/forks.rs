@@ -1,12 +1,12 @@
-//! The law of copies of an evaluator, and of lower bounds.
+//! The law of forks of an evaluator, and of lower bounds.
 
 use crate::Broken;
 use crate::broken::{Law, Near};
 use crate::trial::{evaluate, free, open, trail};
 use vaglio_core::{Criterion, Design, Evaluator, Feature, Score, SubsetChange};
 
-/// A fork scores its subset and each of the columns that it expects as the definition does, and leaves the evaluator as it was;
-/// without one the evaluator is moved and reset. Bounds are below all of these scores.
+/// A fork scores its subset and each of its expected columns like the definition, and leaves the evaluator unchanged.
+/// If there is no fork, the evaluator is moved and reset instead. Bounds are below all of these scores.
 pub fn forks(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("forks");
     trail(law, design, 3, 0)?;
@@ -20,7 +20,7 @@ pub fn forks(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Resu
     tree.check(root, &columns[1..3], &columns[3..])
 }
 
-/// What forks are compared with.
+/// Criterion and design, for comparison with forks.
 struct ForkTree<'d> {
     law: Law,
     near: Near,
@@ -29,7 +29,7 @@ struct ForkTree<'d> {
 }
 
 impl ForkTree<'_> {
-    /// Forks for all of the columns that may follow, and of each of these for the first.
+    /// Tests a fork for each column that may follow, and from each of these a fork for the first.
     fn below(
         &self,
         node: &mut dyn Evaluator,
@@ -63,7 +63,7 @@ impl ForkTree<'_> {
         Ok(())
     }
 
-    /// The scores of the subset with each of the columns, the last first.
+    /// Scores the subset with each of the columns, last column first.
     fn scores(
         &self,
         node: &mut dyn Evaluator,

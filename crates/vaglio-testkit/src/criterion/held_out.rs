@@ -6,7 +6,8 @@ use crate::trial::{evaluate, open, trail};
 use ndarray::{Array2, Axis, concatenate};
 use vaglio_core::{AnyLoss, Criterion, Design, Feature, HeldOut, PredictionUnits, Result as Made, Round, Score};
 
-/// A criterion with [`Criterion::folds`] and [`Criterion::loss`] equals plain retraining by [`Design::retrain`].
+/// A criterion with [`Criterion::folds`] and [`vaglio_core::CriterionTraits::loss`] equals plain retraining by
+/// [`Design::retrain`].
 ///
 /// * The score is the loss of all held-out rows, each predicted without its fold, at the λ with the lowest loss.
 /// * The standard error, if any, is [`vaglio_core::Loss::standard_error`] of the same predictions.

@@ -15,10 +15,9 @@ use vaglio_search::Search;
 /// * `forced` columns are in every entry, `excluded` ones in none.
 /// * Sizes lie between `min_features` and `max_features`, and `blocks` are whole.
 /// * A `tolerance` that no step reaches ends the search after `patience` + 1 steps.
-/// * The result is the one that `choose` names, also in [`SearchStrategy::choose`].
+/// * The result is the one that `choose` names, also in [`Search::size_choice`].
 ///
-/// A search passes if it lacks a setting or rejects it, in [`SearchStrategy::check`] or
-/// [`SearchStrategy::check_settings`].
+/// A search passes if it lacks a setting or rejects it, in [`Search::check`] or [`Search::check_settings`].
 pub fn settings(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("settings");
     let all = free(design, &[]).len();

@@ -257,7 +257,7 @@ impl Model {
         self.0.counts(rows, series)
     }
 
-    /// Checks that the number of columns is that of the model's inputs.
+    /// Checks that there are as many columns as the model has inputs.
     fn read<'c>(&self, columns: &'c Columns) -> Result<&'c Columns> {
         let wanted = self.inputs().len();
         match columns.len() == wanted {

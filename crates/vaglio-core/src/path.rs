@@ -201,7 +201,7 @@ pub struct Path {
     /// [`crate::SubsetScorer::diagnostics`].
     #[serde(rename = "health")]
     pub diagnostics: Option<Diagnostics>,
-    /// Earlier searches of a chain; this path is that of the last.
+    /// Earlier searches of a chain; this path belongs to the last one.
     pub stages: Vec<Stage>,
     /// Other findings of the search: see [`SearchContext::found`](crate::SearchContext::found).
     #[serde(default, skip_serializing_if = "Figures::is_empty")]

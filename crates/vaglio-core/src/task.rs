@@ -10,7 +10,7 @@ pub enum Task {
     Regression,
     /// One of two classes, coded −1 and +1.
     Binary {
-        /// The label coded −1; `None` stands for every label but the positive one.
+        /// The label coded −1; `None` if that is every label except the positive one.
         negative: Option<String>,
         /// The label coded +1.
         positive: String,

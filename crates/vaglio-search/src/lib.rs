@@ -8,7 +8,7 @@
 //! | | |
 //! |---|---|
 //! | [`Search`] | the settings that all searches share, with a strategy: checks them, makes the space, runs the strategy |
-//! | [`SearchStrategy`], [`StrategyTraits`] | how a search walks, and what the driver has to know of it |
+//! | [`SearchStrategy`], [`StrategyTraits`] | the walk of a search, and its properties for the driver |
 //! | [`SearchSettings`] | sizes, `tolerance`, `forced`, `excluded`, `blocks`, … |
 //! | [`Space`] | groups, forced groups, limits; the scores of groups added and removed, ties and duplicates |
 //! | [`Walk`], [`Move`], [`WalkEnd`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |

@@ -68,7 +68,7 @@ impl Search {
         if let Moves::Race(contestants) = self.strategy.traits().moves { contestants } else { &[] }
     }
 
-    /// The setting `choose`, the rule for the size of the result. A chain has that of its last stage.
+    /// The setting `choose`, the rule for the size of the result. A chain uses the setting of its last stage.
     pub fn size_choice(&self) -> Choose {
         match self.strategy.traits().moves {
             Moves::Stages(stages) => stages.last().map_or(Choose::Auto, Search::size_choice),
@@ -159,7 +159,7 @@ impl Search {
         }
     }
 
-    /// The constraints on the columns of a design, if there are any. A chain has those of its last stage.
+    /// The constraints on the columns of a design, if there are any. A chain uses the constraints of its last stage.
     ///
     /// # Errors
     /// See [`Search::outline`].

@@ -163,7 +163,7 @@ fn rules(
 /// Checks the settings that count features and returns the maximum subset size.
 fn most(settings: &SearchSettings, features: usize, forced: usize, excluded: usize) -> Result<usize> {
     let refused = |field, message: String| Err(Error::setting(field, message));
-    // A number above that of the features means all.
+    // A number above the number of features means all.
     let most = settings.max_features.unwrap_or(features).min(features);
     if forced > most {
         return refused("forced", format!("{forced} columns are forced and max_features is {most}"));

@@ -239,7 +239,7 @@ impl KFold {
             let each: Vec<_> = rounds.into_iter().map(|round| (design, round)).collect();
             return Self::common(&self.choices(&each, outline), outline);
         }
-        // Before the maps are fitted, every fold is assumed to have columns like those of all rows.
+        // Before the maps are fitted, every fold is assumed to have the columns of all rows.
         let each: Vec<_> = rounds.iter().flat_map(Round::each_fold).map(|fold| (design, fold)).collect();
         because("maps are fitted in each fold", Self::common(&self.choices(&each, outline), outline))
     }

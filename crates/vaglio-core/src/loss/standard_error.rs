@@ -130,8 +130,8 @@ fn pairs_without_each(positive: &[bool], predictions: &[f64], weight: impl Fn(us
     Some((0..positive.len()).map(without).collect())
 }
 
-/// Adds to each row outside of the class the class's weight in earlier groups, plus half of it in the row's own group.
-/// Returns the total weight of the class.
+/// Sets `wrong` of each row outside of the class: the class's weight in earlier groups, plus half of it in the row's
+/// own group. Returns the total weight of the class.
 fn place<'g>(
     groups: impl Iterator<Item = &'g [usize]>,
     positive: &[bool],

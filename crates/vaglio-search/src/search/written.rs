@@ -1,4 +1,4 @@
-//! Serialization of searches: shared settings and those of the strategy in one map.
+//! Serialization of searches: shared settings and the strategy's own in one map.
 
 use super::Search;
 use crate::chain::Chain;

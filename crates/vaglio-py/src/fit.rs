@@ -6,14 +6,15 @@ use crate::functions::Functions;
 use crate::model::FrameModel;
 use crate::table::{FrameTable, numbers};
 use crate::watch::{Ending, watched_with};
-use ndarray::Array2;
+use linfa::dataset::TargetDim;
+use ndarray::{Array2, Ix1, Ix2};
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use vaglio::document::Document;
-use vaglio::pipeline::{Pipeline, ReadSpec, Reading};
-use vaglio::{FitError, Rows, Selection, TargetedTable};
+use vaglio::pipeline::{Pipeline, ReadSpec, Reading, SavedModel};
+use vaglio::{FitError, Rows, Selection, TargetValue, TargetedTable};
 use vaglio_core::{Error, Result, Task};
 
 /// Targets and roles of a table's rows.
@@ -87,17 +88,32 @@ pub fn fit(
     let given = known.taken(table)?;
     let functions = functions.map(Bound::get);
     let fitted = watched_with(py, functions, threads, progress, Ending::Left, move |seen, sign| {
-        let outcome = pipeline.observer(seen).stop_at(sign).threads(0).fit_table(given);
-        outcome.map_err(|error| match error {
+        let pipeline = pipeline.observer(seen).stop_at(sign).threads(0);
+        let fitted = match given.task {
+            Task::Regression => fitted::<f64, Ix2>(&pipeline, given),
+            Task::Binary { .. } | Task::Multiclass { .. } => fitted::<String, Ix1>(&pipeline, given),
+        };
+        fitted.map_err(|error| match error {
             FitError::Vaglio(error) => error,
             error => Error::Shape(error.to_string()),
         })
     });
     release_returned(py);
-    let (mut model, selection) = fitted?.map_err(fail)?;
-    model.reading = (!types.is_empty()).then(|| Reading { read: ReadSpec::default(), types, notations: None });
-    let found = found(&selection).map_err(fail)?.to_string();
-    Ok((FrameModel(Arc::new(model)), found))
+    let (mut model, found) = fitted?.map_err(fail)?;
+    if let Some(model) = Arc::get_mut(&mut model) {
+        model.reading = (!types.is_empty()).then(|| Reading { read: ReadSpec::default(), types, notations: None });
+    }
+    Ok((FrameModel(model), found.to_string()))
+}
+
+/// Fits a pipeline on a table; returns the model and further results.
+fn fitted<E: TargetValue, I: TargetDim>(
+    pipeline: &Pipeline,
+    given: TargetedTable,
+) -> std::result::Result<(Arc<SavedModel>, Value), FitError> {
+    let fitted = pipeline.fit_table::<E, I>(given)?;
+    let found = fitted.selection().map(found).transpose()?.unwrap_or_default();
+    Ok((fitted.into_saved(), found))
 }
 
 /// Results of a selection besides its model, as JSON.

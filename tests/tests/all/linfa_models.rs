@@ -123,6 +123,12 @@ fn nested_figures_are_the_same_in_both() {
     )));
     assert_eq!(done["nested"]["loss"].as_f64(), Some(worth.loss));
     assert_eq!(done["nested"]["empty_loss"].as_f64(), Some(worth.empty_loss));
+    assert_eq!(done["nested"]["interval"], serde_json::json!(worth.interval));
+    let written = serde_json::to_value(&worth).unwrap();
+    assert_eq!(written["folds"][3]["selected"], done["nested"]["per_fold"][3]["selected"]);
+    let [low, high] = worth.interval.unwrap().map(vaglio::core::short);
+    assert!(worth.to_string().contains(&format!("(95 % interval {low} to {high})")), "{worth}");
+    assert!(format!("{worth:?}").len() < 1000, "{worth:?}");
     for (fold, expected) in worth.folds.iter().zip(done["nested"]["per_fold"].as_array().unwrap()) {
         assert_eq!(expected["loss"].as_f64(), Some(fold.loss));
         assert_eq!(serde_json::json!(fold.selected), expected["selected"]);

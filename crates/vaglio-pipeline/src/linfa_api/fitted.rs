@@ -1,6 +1,6 @@
 //! A fitted pipeline: accessors, saving and loading.
 
-use super::targets::{TargetValue, classes_of};
+use super::targets::{TargetValue, classes_for};
 use crate::pipeline::SavedModel;
 use crate::selector::Selection;
 use linfa::dataset::TargetDim;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
-use vaglio_core::{Error, Feature, Path, PathEntry, Result, Task};
+use vaglio_core::{Error, Feature, Path, PathEntry, Result};
 
 /// A fitted pipeline or selector. It predicts by column position (linfa's [`Predict`](linfa::traits::Predict)), reduces
 /// data to the selected features ([`Transformer`](linfa::traits::Transformer)), and can be saved.
@@ -138,6 +138,11 @@ impl<E, I> FittedPipeline<E, I> {
         &self.saved
     }
 
+    /// The saved model, without the details of the selection.
+    pub fn into_saved(self) -> Arc<SavedModel> {
+        self.saved
+    }
+
     /// Writes a model file for `vaglio predict` and [`FittedPipeline::load`], atomically.
     ///
     /// A dataset does not name its weight column, so the file does not either: error figures of `vaglio predict` give
@@ -167,10 +172,7 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
         if saved.history.is_some() {
             return Err("it reads earlier targets, which a dataset does not tell; use `SavedModel`".into());
         }
-        if I::NDIM == Some(1) && saved.task == Task::Regression && saved.outputs.len() > 1 {
-            return Err(format!("it has {} target columns; load it with `Ix2`", saved.outputs.len()));
-        }
-        let classes = classes_of(&saved.task)?;
+        let classes = classes_for::<E, I>(&saved.task, saved.outputs.len())?;
         Ok(FittedPipeline { saved: Arc::new(saved), classes, selection: None, marker: PhantomData })
     }
 }

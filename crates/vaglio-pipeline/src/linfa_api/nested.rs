@@ -5,12 +5,14 @@ use super::limits::check_memory;
 use super::rows::{DatasetParts, Rows};
 use super::targets::TargetValue;
 use crate::pipeline::{OuterFolds, Pipeline, ValidPipeline};
-use crate::resample::{self, LossSums, OuterFoldFit, Pooled, Procedure, Watcher};
+use crate::resample::{self, Judged, LEVEL, LossSums, OuterFoldFit, Pooled, Procedure, Watcher};
 use linfa::dataset::{AsTargets, DatasetBase};
 use linfa::traits::Fit;
 use linfa::{Float, ParamGuard};
 use ndarray::{Array2, ArrayBase, Data, Ix2};
-use vaglio_core::{AnyLoss, Error, Monitor, Result};
+use serde::Serialize;
+use std::fmt;
+use vaglio_core::{AnyLoss, Error, Monitor, Result, counted, short};
 
 /// Nested cross-validation of a pipeline. The whole procedure, from the maps to the choice of size and λ, is repeated
 /// on the training rows of outer folds and evaluated on the held-out rows. Fitting returns a [`NestedResult`].
@@ -50,8 +52,8 @@ pub struct ValidNested {
     how: OuterFolds,
 }
 
-/// Nested cross-validation results of a pipeline.
-#[derive(Debug, Clone, PartialEq)]
+/// Nested cross-validation results of a pipeline. `Display` prints one line: loss, interval and baseline.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NestedResult {
     /// Loss function: the criterion's, or the readout's if the criterion has none.
@@ -60,14 +62,26 @@ pub struct NestedResult {
     pub loss: f64,
     /// Standard error of the loss, if known: the larger of those between clusters of rows and between folds.
     pub standard_error: Option<f64>,
+    /// 95 % confidence interval of the loss on new rows, selection included; `None` for too few rows or folds.
+    pub interval: Option<[f64; 2]>,
     /// Loss of the baseline without features, by the same folds.
     pub empty_loss: f64,
     /// All outer folds, repeat by repeat.
     pub folds: Vec<NestedFold>,
 }
 
-/// Result of one outer fold.
-#[derive(Debug, Clone, PartialEq)]
+impl fmt::Display for NestedResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "nested error {}", short(self.loss))?;
+        if let Some([low, high]) = self.interval {
+            write!(f, " (95 % interval {} to {})", short(low), short(high))?;
+        }
+        write!(f, "; without features {}; {}", short(self.empty_loss), counted(self.folds.len(), "outer fold"))
+    }
+}
+
+/// Result of one outer fold. `Debug` leaves rows and predictions out.
+#[derive(Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NestedFold {
     /// Held-out rows, by their index in the dataset.
@@ -80,6 +94,14 @@ pub struct NestedFold {
     pub selected: Vec<String>,
     /// Penalty λ of the model.
     pub lambda: Option<f64>,
+}
+
+impl fmt::Debug for NestedFold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NestedFold { loss, selected, lambda, .. } = self;
+        let mut shown = f.debug_struct("NestedFold");
+        shown.field("loss", loss).field("selected", selected).field("lambda", lambda).finish_non_exhaustive()
+    }
 }
 
 impl Pipeline {
@@ -169,6 +191,8 @@ impl ValidNested {
         let empties: Vec<LossSums> = outer.iter().map(|fold| fold.held.empty_tally(&*measure)).collect();
         let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
         let loss = mean(&tallies)?;
+        let interval =
+            Judged::new(&tallies, repeats).bounded(&*measure, None, (0.0, LEVEL)).map(|found| found.interval);
         let standard_error = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?.error(&*measure, repeats);
         let empty_loss = mean(&empties)?;
         // Dataset index of each row of the sample, with or without the rows of weight 0.
@@ -182,7 +206,7 @@ impl ValidNested {
             lambda: fold.model.lambda(),
         };
         let folds = outer.into_iter().zip(&tallies).map(of_fold).collect();
-        Ok(NestedResult { measure, loss, standard_error, empty_loss, folds })
+        Ok(NestedResult { measure, loss, standard_error, interval, empty_loss, folds })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::FitError;
 use super::fit::Named;
 use super::fitted::FittedPipeline;
-use super::targets::{TargetValue, classes_of};
+use super::targets::{TargetValue, classes_for};
 use crate::pipeline::{Pipeline, ValidPipeline};
 use crate::resample::{Fitted, Rows, Sample};
 use linfa::ParamGuard;
@@ -62,11 +62,7 @@ impl ValidPipeline {
         problem: &Problem,
     ) -> std::result::Result<FittedPipeline<E, I>, FitError> {
         let refused = |why: String| Error::setting("targets", why);
-        let classes = classes_of(problem.task()).map_err(refused)?;
-        let outputs = problem.targets().nrows();
-        if I::NDIM == Some(1) && *problem.task() == Task::Regression && outputs > 1 {
-            return Err(refused(format!("there are {outputs} target columns; fit with `Ix2`")).into());
-        }
+        let classes = classes_for::<E, I>(problem.task(), problem.targets().nrows()).map_err(refused)?;
         let named = Named { columns: problem.names().to_vec(), targets: targets(problem) };
         let (saved, selection) = self.alone(|monitor| {
             let sample = self.sample_of(problem)?;

@@ -2,10 +2,12 @@
 
 use super::FitError;
 use super::fit::Named;
+use super::fitted::FittedPipeline;
 use super::rows::Rows;
-use crate::pipeline::{Pipeline, SavedModel, ValidPipeline};
-use crate::selector::Selection;
+use super::targets::{TargetValue, classes_for};
+use crate::pipeline::{Pipeline, ValidPipeline};
 use linfa::ParamGuard;
+use linfa::dataset::TargetDim;
 use ndarray::Array2;
 use vaglio_core::{Error, Result, Table, Task};
 
@@ -55,23 +57,28 @@ impl Pipeline {
     ///
     /// # Errors
     /// Returns the errors of the settings and of [`ValidPipeline::fit_table`].
-    pub fn fit_table(&self, given: TargetedTable) -> std::result::Result<(SavedModel, Selection), FitError> {
+    pub fn fit_table<E: TargetValue, I: TargetDim>(
+        &self,
+        given: TargetedTable,
+    ) -> std::result::Result<FittedPipeline<E, I>, FitError> {
         self.check_ref()?.fit_table(given)
     }
 }
 
 impl ValidPipeline {
     /// Fits maps, tunes, searches and trains on a table. Like [`ValidPipeline::fit_with`], but with weights in double
-    /// precision, and with text and date columns if the pipeline has maps for them.
+    /// precision, and with text and date columns if the pipeline has maps for them. The types of targets are those of
+    /// [`ValidPipeline::fit_problem`].
     ///
     /// # Errors
-    /// Returns the errors of [`ValidPipeline::fit_with`], and of text and dates that no map uses.
+    /// Returns the errors of [`ValidPipeline::fit_problem`], and of text and dates that no map uses.
     ///
     /// # Example
     /// ```
     /// use ndarray::array;
     /// use vaglio::core::{Cells, Table, Task};
-    /// use vaglio::{Pipeline, Rows, TargetedTable, files::ModelFiles};
+    /// use vaglio::prelude::*;
+    /// use vaglio::{TargetedTable, files::ModelFiles};
     ///
     /// let kinds = ["oak", "elm", "oak", "elm", "oak", "elm"].map(String::from).to_vec();
     /// let heights = vec![3.0, 1.0, 4.0, 1.5, 5.0, 9.0];
@@ -80,23 +87,28 @@ impl ValidPipeline {
     /// let (task, names, weights) = (Task::Regression, vec!["shade".into()], None);
     /// let pipeline = Pipeline::from_yaml("version: 1\npreprocess: [one_hot]\nsearch: {kind: greedy, max_features: 1}\n")?;
     /// let given = TargetedTable { table: table.clone(), targets, task, names, weights, rows: Rows::new() };
-    /// let (model, _) = pipeline.fit_table(given)?;
-    /// assert_eq!(model.sources, ["kind"]);
-    /// assert!(model.predict(table)?.values[[0, 0]] > 0.8);
+    /// let fitted: FittedPipeline<f64, Ix1> = pipeline.fit_table(given)?;
+    /// assert_eq!(fitted.saved().sources, ["kind"]);
+    /// assert!(fitted.saved().predict(table)?.values[[0, 0]] > 0.8);
     /// # Ok::<(), vaglio::FitError>(())
     /// ```
-    pub fn fit_table(&self, given: TargetedTable) -> std::result::Result<(SavedModel, Selection), FitError> {
+    pub fn fit_table<E: TargetValue, I: TargetDim>(
+        &self,
+        given: TargetedTable,
+    ) -> std::result::Result<FittedPipeline<E, I>, FitError> {
         given.check()?;
         let TargetedTable { table, targets, task, names, weights, rows } = given;
+        let classes = classes_for::<E, I>(&task, targets.nrows()).map_err(|why| Error::setting("targets", why))?;
         let columns = table.names().map(str::to_owned).collect();
         let outputs = match &task {
             Task::Multiclass { labels } => labels.clone(),
             Task::Regression | Task::Binary { .. } => names.clone(),
         };
-        Ok(self.alone(|monitor| {
+        let (saved, selection) = self.alone(|monitor| {
             let rows = rows.with_sorted_rows(table, targets, weights)?;
             let (sample, fitted) = self.sample_of_rows(rows, task, outputs)?;
             self.fit_sample(&sample, fitted, Named { columns, targets: names }, monitor)
-        })?)
+        })?;
+        Ok(FittedPipeline::new(saved, classes, selection))
     }
 }

@@ -3,11 +3,13 @@
 use super::fitted::FittedPipeline;
 use crate::pipeline::saved::chain::scaled;
 use ndarray::Array2;
-use vaglio_core::{Cells, Error, Result, Table};
+use serde::Serialize;
+use std::fmt;
+use vaglio_core::{Cells, Error, Result, Table, short};
 
 /// A fitted pipeline as a formula of the data. Σ coefficient · column + intercept is the prediction, or the decision
-/// value for classes.
-#[derive(Debug, Clone, PartialEq)]
+/// value for classes. `Display` prints one formula for each output.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OriginalScale {
     /// Names of the data columns, in the order of [`FittedPipeline::selected`], without a bias added by a map.
     pub columns: Vec<String>,
@@ -15,6 +17,20 @@ pub struct OriginalScale {
     pub coefficients: Array2<f64>,
     /// Intercept of each output.
     pub intercept: Vec<f64>,
+}
+
+impl fmt::Display for OriginalScale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (output, intercept) in self.intercept.iter().enumerate() {
+            let separator = if output == 0 { "" } else { "\n" };
+            write!(f, "{separator}{}", short(*intercept))?;
+            for (name, weights) in self.columns.iter().zip(self.coefficients.rows()) {
+                let sign = if weights[output] < 0.0 { '-' } else { '+' };
+                write!(f, " {sign} {}·{name}", short(weights[output].abs()))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl<E, I> FittedPipeline<E, I> {

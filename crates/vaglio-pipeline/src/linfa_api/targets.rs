@@ -120,23 +120,29 @@ impl<E: TargetValue> EncodedTargets<E> {
     }
 }
 
-/// The classes of a task as values; empty for numbers.
+/// The classes of a task as values of type `E`; empty for numbers.
 ///
 /// # Errors
-/// Says why values of this type cannot be targets of the task.
-pub(super) fn classes_of<E: TargetValue>(task: &Task) -> std::result::Result<Vec<E>, String> {
+/// Says why arrays of `E` with the dimension `I` cannot hold the targets of the task.
+pub(super) fn classes_for<E: TargetValue, I: TargetDim>(
+    task: &Task,
+    outputs: usize,
+) -> std::result::Result<Vec<E>, String> {
     let is_number = E::of_number(0.0).is_some();
     let labels: Vec<String> = match task {
-        Task::Regression if is_number => return Ok(Vec::new()),
-        Task::Regression => return Err("its targets are numbers; load it with `f64` targets".into()),
-        _ if is_number => return Err("its targets are classes; load it with `String` targets".into()),
+        Task::Regression if !is_number => return Err("the targets are numbers; use the type `f64`".into()),
+        Task::Regression if I::NDIM == Some(1) && outputs > 1 => {
+            return Err(format!("there are {outputs} target columns; use the dimension `Ix2`"));
+        }
+        Task::Regression => return Ok(Vec::new()),
+        _ if is_number => return Err("the targets are classes; use the type `String`".into()),
         Task::Binary { negative, positive } => {
             vec![negative.clone().unwrap_or_else(|| format!("not {positive}")), positive.clone()]
         }
         Task::Multiclass { labels } => labels.clone(),
     };
     let value = |label: &String| {
-        E::of_label(label).ok_or_else(|| format!("its class `{label}` is none of these targets; load it with `String`"))
+        E::of_label(label).ok_or_else(|| format!("the class `{label}` is no value of this type; use `String`"))
     };
     labels.iter().map(value).collect()
 }

@@ -2,11 +2,12 @@
 
 use super::fold_losses::FoldLosses;
 use crate::fdr::Discoveries;
+use serde::Serialize;
 use vaglio_core::{CrossValidation, Feature, Loss, PathEntry, Rule};
 use vaglio_report::record::{Cell, ChosenBy, GainTest, SizeSpread, Table};
 
 /// How the result of a selection was chosen from its path.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Chosen {
     /// Method of the choice: cross-validation, the score, the user or false discoveries.
@@ -32,23 +33,27 @@ pub struct Chosen {
     /// Whether λ belongs to the whole path: there was a path for each λ, or λ was chosen for all columns first.
     pub of_path: bool,
     /// Size at which the paths at that λ were ended early in all folds, if they were.
+    #[serde(skip)]
     pub(crate) until: Option<usize>,
     /// Variation of the size with the split into folds, if known.
     pub sizes: Option<SizeSpread>,
     /// Models of the first repeat's folds at the chosen size and λ.
+    #[serde(skip)]
     pub(crate) of_folds: Vec<PathEntry>,
     /// Losses of the folds at the chosen size and near it.
+    #[serde(skip)]
     pub(crate) losses: Option<FoldLosses>,
     /// Columns that the rule chose but the test of gain rejected.
     pub declined: Option<Declined>,
     /// Test whether columns improve on none, if it was made.
     pub test: Option<GainTest>,
     /// False-discovery results, if they made the choice.
+    #[serde(skip)]
     pub(crate) confirmed: Option<Discoveries>,
 }
 
 /// Columns that were rejected.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Declined {
     /// Cross-validated loss of the columns.
     pub cell: Cell,

@@ -9,7 +9,7 @@ use vaglio_core::{Coefficients, Model, Path, Score, StopReason};
 use vaglio_report::record::{RaceRecord, Warning};
 
 /// Result of a selection.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Selection {
     /// Search path: its steps and the best subset of each size.
@@ -17,6 +17,7 @@ pub struct Selection {
     /// Choice of size and λ.
     pub chosen: Chosen,
     /// Comparison of the searches of a race; the path is the winner's.
+    #[serde(skip)]
     pub race: Option<RaceRecord>,
     /// Warnings about results to distrust.
     pub warnings: Vec<Warning>,
@@ -25,6 +26,7 @@ pub struct Selection {
     /// The learner trained on the selected subset and all rows.
     pub model: Model,
     /// Final model trained on the selected columns, if the pipeline has a `model` and any were selected.
+    #[serde(skip)]
     pub final_model: Option<FittedFinalModel>,
     /// Engine of the criterion.
     pub engine: Cow<'static, str>,

@@ -105,9 +105,9 @@ fn borrowed_text_is_predicted_and_read_back_as_owned() {
     let loaded: FittedPipeline<String, Ix1> = FittedPipeline::load(&file.0).unwrap();
     assert_eq!(loaded.predict(&dataset), predicted.mapv(str::to_owned));
     let refused = FittedPipeline::<&str, Ix1>::load(&file.0).unwrap_err().to_string();
-    assert!(refused.ends_with("its class `no` is none of these targets; load it with `String`"), "{refused}");
+    assert!(refused.ends_with("the class `no` is no value of this type; use `String`"), "{refused}");
     let refused = FittedPipeline::<f64, Ix1>::load(&file.0).unwrap_err().to_string();
-    assert!(refused.ends_with("its targets are classes; load it with `String` targets"), "{refused}");
+    assert!(refused.ends_with("the targets are classes; use the type `String`"), "{refused}");
 }
 
 fn pipeline_of_classes() -> Pipeline {
@@ -155,7 +155,7 @@ fn several_targets_are_kept_with_their_names() {
     assert_eq!(loaded.predict(&dataset), fitted.predict(&dataset));
     assert_eq!(loaded.predict(&dataset).dim(), (60, 2));
     let refused = FittedPipeline::<f64, Ix1>::load(&file.0).unwrap_err().to_string();
-    assert!(refused.ends_with("it has 2 target columns; load it with `Ix2`"), "{refused}");
+    assert!(refused.ends_with("there are 2 target columns; use the dimension `Ix2`"), "{refused}");
     let kept = fitted.transform(&dataset);
     assert_eq!((kept.feature_names(), kept.target_names()), (&["b".into(), "d".into()][..], dataset.target_names()));
 }

@@ -134,17 +134,18 @@ fn a_table_is_fitted_as_its_dataset_and_weights_are_doubles() {
         let weighed = dataset.clone().with_weights((0..80).map(|row| [1.0, 0.0, 0.5, 4.0][row % 4]).collect());
         let exact = (0..80).map(|row| [1.0, 0.0, 0.5, 4.0][row % 4]).collect();
         for (dataset, weights) in [(dataset.clone(), None), (weighed, Some(exact))] {
-            let (model, selection) = pipeline.fit_table(of_table(&dataset, weights)).unwrap();
+            let fitted: FittedPipeline<f64, Ix1> = pipeline.fit_table(of_table(&dataset, weights)).unwrap();
             let expected = pipeline.fit(&dataset).unwrap();
-            assert_eq!(model.to_text().unwrap(), expected.saved().to_text().unwrap());
-            assert_eq!(selection.path.entries, expected.entries());
+            assert_eq!(fitted.saved().to_text().unwrap(), expected.saved().to_text().unwrap());
+            assert_eq!(fitted.entries(), expected.entries());
+            assert_eq!(fitted.predict(&dataset), expected.predict(&dataset));
         }
         // A third is no `f32`.
         let thirds: Vec<f64> = (0..80).map(|row| (row % 3 + 1) as f64 / 3.0).collect();
         let rounded = thirds.iter().map(|weight| *weight as f32).collect();
-        let (model, _) = pipeline.fit_table(of_table(&dataset, Some(thirds))).unwrap();
+        let fitted: FittedPipeline<f64, Ix1> = pipeline.fit_table(of_table(&dataset, Some(thirds))).unwrap();
         let of_dataset = pipeline.fit(&dataset.clone().with_weights(rounded)).unwrap();
-        assert_ne!(model.to_text().unwrap(), of_dataset.saved().to_text().unwrap());
+        assert_ne!(fitted.saved().to_text().unwrap(), of_dataset.saved().to_text().unwrap());
     }
 }
 
@@ -152,7 +153,8 @@ fn a_table_is_fitted_as_its_dataset_and_weights_are_doubles() {
 fn targets_that_are_not_those_of_the_task_of_a_table_are_refused() {
     let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::new(0.5));
     let refused = |change: &dyn Fn(TargetedTable) -> TargetedTable| {
-        pipeline.fit_table(change(of_table(&dataset(20, 4), None))).unwrap_err().to_string()
+        let fitted = pipeline.fit_table::<f64, Ix1>(change(of_table(&dataset(20, 4), None)));
+        fitted.unwrap_err().to_string()
     };
     let labels = ["a", "b", "c"].map(String::from).to_vec();
     let classes = Task::Multiclass { labels };
@@ -190,7 +192,7 @@ fn targets_and_maps_that_do_not_fit_a_problem_are_refused() {
     let bytes = of_bytes(&dataset(20, 4));
     let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::new(0.5));
     let refused = pipeline.fit_problem::<String, Ix1>(&bytes).unwrap_err().to_string();
-    assert_eq!(refused, "`targets`: its targets are numbers; load it with `f64` targets");
+    assert_eq!(refused, "`targets`: the targets are numbers; use the type `f64`");
     let blocks = vec![vaglio::core::Block { name: "pair".into(), columns: vec![0, 1] }];
     let in_blocks = bytes.with_blocks(blocks);
     assert!(pipeline.fit_problem::<f64, Ix1>(&in_blocks).is_ok());

@@ -45,6 +45,9 @@ fn coefficients_on_the_scale_of_the_data_predict_what_the_pipeline_predicts() {
     let fitted = both.fit(&named(&x, y.clone())).unwrap();
     let formula = fitted.original_scale().unwrap();
     assert!((formula.coefficients[[1, 0]] - 1.0).abs() < 0.05, "{formula:?}");
+    let [weights, intercept] = [formula.coefficients.column(0).to_vec(), formula.intercept.clone()];
+    let [first, second] = [weights[0].abs(), weights[1]].map(vaglio::core::short);
+    assert_eq!(formula.to_string(), format!("{} - {first}·d + {second}·b", vaglio::core::short(intercept[0])));
     let pair = ndarray::stack![Axis(1), y, y.mapv(|y| 7.0 - 3.0 * y)];
     assert_formula(&both.fit(&named(&x, pair)).unwrap(), &x);
     let classes = y.mapv(|y| ["low", "middle", "high"][usize::from(y > -40.0) + usize::from(y > -10.0)]);

@@ -31,8 +31,7 @@ pub fn cells() -> Vec<Cell> {
     };
     let mut cells = Vec::new();
     for criterion in kinds(Role::Criterion) {
-        // A race is covered by its searches.
-        for search in kinds(Role::Search).into_iter().filter(|search| *search != "race") {
+        for search in kinds(Role::Search) {
             let most = if search == "all" { "" } else { ", max_features: 4" };
             let text = format!(
                 "# Made by `cargo run -p vaglio-examples --example matrix`.\n\

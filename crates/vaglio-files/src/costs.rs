@@ -4,7 +4,7 @@ use vaglio_core::{Design, Result};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{EntryRecord, FrontierPoint};
 
-/// Fills in every entry's cost and returns the frontier: that of a race with costs, or the losses that each cost buys.
+/// Fills in every entry's cost and returns the losses that each cost buys, if columns have costs.
 ///
 /// # Errors
 /// Returns the errors of the search's constraints.
@@ -13,24 +13,14 @@ pub(super) fn frontier(
     selection: &Selection,
     entries: &mut [EntryRecord],
 ) -> Result<Vec<FrontierPoint>> {
-    let race = selection.race.as_ref();
-    let mut frontier = race.map(|race| race.frontier.clone()).unwrap_or_default();
-    let won = race.and_then(|race| race.winner());
-    let winner = selector.contestant_or_self(won);
-    let rules = winner.search().rules(design).map_err(|error| error.under("search"))?;
-    let Some(rules) = rules.filter(|rules| rules.has_costs()) else { return Ok(frontier) };
+    let rules = selector.search().rules(design).map_err(|error| error.under("search"))?;
+    let Some(rules) = rules.filter(|rules| rules.has_costs()) else { return Ok(Vec::new()) };
     let path = &selection.path.entries;
     for entry in entries.iter_mut() {
         let known = path.iter().find(|known| known.subset.len() == entry.size);
         entry.cost = known.map(|known| rules.cost(&known.subset));
     }
-    let Some(race) = race else { return Ok(bought(selection, entries, winner.search().kind())) };
-    let name = won.and_then(|won| race.contestants.get(won)).map(|contestant| &contestant.search);
-    for point in frontier.iter_mut().filter(|point| Some(&point.search) == name) {
-        let entry = entries.iter().find(|entry| entry.size == point.size);
-        point.cost = entry.map_or((point.size == 0).then_some(0.0), |entry| entry.cost);
-    }
-    Ok(frontier)
+    Ok(bought(selection, entries, selector.search().kind()))
 }
 
 /// The entries, including the empty subset, with a lower loss than all that cost as much or less; in increasing cost.

@@ -163,11 +163,15 @@ fn asked(record: &Record, names: &[String]) -> Result<Vec<Feature>> {
     names.iter().map(index).collect()
 }
 
-/// Assignments that replace `tune` by the settings it found.
+/// Assignments that replace `tune` by the settings and the search it found.
 fn tuned(record: &Record) -> Vec<String> {
     let found = record.tuned.iter().flat_map(|tuned| &tuned.parameters);
     let assigned = found.map(|(path, value)| format!("{path}={value}"));
-    assigned.chain(record.tuned.iter().map(|_| "tune=null".to_owned())).collect()
+    let search = &record.pipeline.settings["search"];
+    let search = search.get("stages").unwrap_or(search);
+    let compared = (!record.searches.is_empty()).then(|| format!("search={search}"));
+    let is_tuned = record.tuned.is_some() || compared.is_some();
+    assigned.chain(compared).chain(is_tuned.then(|| "tune=null".to_owned())).collect()
 }
 
 /// Whether one λ was used for the whole path.

@@ -89,13 +89,20 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     if takes_lambda_of_all(&design) {
         estimate.flops += selector.criterion().plan(&design, &all_at_once(design.candidates().len())).estimate.flops;
     }
+    let mut others = 0.0;
+    for search in pipeline.compared_searches() {
+        search.search().check(&**search.criterion(), &design).map_err(|error| error.under("tune.search"))?;
+        let (_, estimate) = search.outlined(&design, walks.lambdas)?;
+        others += estimate.flops * walks.count() as f64;
+    }
     let of_tuning = |tune: &Tune| {
         let all = all_at_once(design.candidates().len());
         let flops = match tune.score {
             Scored::All => selector.criterion().plan(&design, &all).estimate.flops,
             Scored::Search => estimate.flops,
         };
-        tune.budget as f64 * flops
+        let flops = if tune.parameters.is_empty() { 0.0 } else { tune.budget as f64 * flops };
+        flops + others
     };
     let of_tuning = settings.tune.as_ref().map_or(0.0, of_tuning);
     let train = &prepared.train;

@@ -69,7 +69,7 @@ pub(super) fn record(
         version: env!("CARGO_PKG_VERSION").into(),
         seed: pipeline.settings().seed,
         warnings: warnings(pipeline, prepared, design, selection, &steps, &*loss),
-        pipeline: parts(pipeline, prepared, selection)?,
+        pipeline: parts(pipeline, selector, (prepared, selection))?,
         tuned: tuned.as_ref().map(TunedSettings::new),
         model: selection.final_model.as_ref().map(final_model).transpose()?,
         candidates: names.clone(),
@@ -77,7 +77,7 @@ pub(super) fn record(
         steps,
         path: entries,
         stages: path.stages.iter().map(stage).collect(),
-        race: selection.race.as_ref().map(|race| race.contestants.clone()).unwrap_or_default(),
+        searches: selection.searches.clone(),
         frontier,
         chosen: ChosenRecord {
             by: chosen.by,
@@ -205,14 +205,20 @@ fn stage(stage: &Stage) -> StageRecord {
     StageRecord { search: kind, taken, score: score.loss, lambda: score.lambda, stop_reason }
 }
 
-fn parts(pipeline: &ValidPipeline, prepared: &TrainTest, selection: &Selection) -> Result<PartNames> {
+fn parts(
+    pipeline: &ValidPipeline,
+    selector: &ValidSelector,
+    (prepared, selection): (&TrainTest, &Selection),
+) -> Result<PartNames> {
     let settings = pipeline.settings();
     let written = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
+    // With several searches, the one that is taken.
+    let search = if selection.searches.is_empty() { &settings.search } else { selector.search() };
     let mut all = serde_json::json!({
         "preprocess": serde_json::to_value(&settings.preprocess).map_err(written)?,
         "learner": serde_json::to_value(&settings.learner).map_err(written)?,
         "criterion": serde_json::to_value(&settings.criterion).map_err(written)?,
-        "search": serde_json::to_value(&settings.search).map_err(written)?,
+        "search": serde_json::to_value(search).map_err(written)?,
         "tune": serde_json::to_value(&settings.tune).map_err(written)?,
         "evaluate": serde_json::to_value(&settings.evaluate).map_err(written)?,
     });
@@ -227,7 +233,7 @@ fn parts(pipeline: &ValidPipeline, prepared: &TrainTest, selection: &Selection) 
     Ok(PartNames {
         learner: settings.learner.typetag_name().into(),
         criterion: settings.criterion.typetag_name().into(),
-        search: settings.search.kind().into(),
+        search: search.kind().into(),
         loss: settings.criterion.traits().loss.map(|loss| LossName::from(&*loss)),
         engine: selection.engine.clone().into_owned(),
         approximation: selection.approximation.clone().map(Into::into),

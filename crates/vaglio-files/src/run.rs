@@ -24,10 +24,10 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Error, ExitClass, Monitor, Result, StopSign};
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ScratchSpec, ValidPipeline};
-use vaglio_pipeline::resample;
+use vaglio_pipeline::resample::{Procedure, ProcedureSearch, SearchOnDesign};
 use vaglio_pipeline::resample::path_predictions::smeared;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
-use vaglio_report::record::{RaceRecord, Record, Seconds, Status, Warning, WarningKind};
+use vaglio_report::record::{Record, Seconds, Status, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
 use vaglio_tables::budget::{peak, resident, shown};
 
@@ -111,8 +111,7 @@ fn run_in(
     // The learner's map may take longer than the time limit.
     let stop = timed(monitor.stop.clone(), start, pipeline.most_time()).at_the_end();
     let train = prepared.train.clone().stopping_at(stop.clone());
-    let made = |selector: &ValidSelector| Ok(selector.design(&train)?.stopping_at(StopSign::default()));
-    let mut design = made(&pipeline.selector())?;
+    let design = pipeline.selector().design(&train)?.stopping_at(StopSign::default());
     let evaluate = pipeline.settings().evaluate.as_ref();
     planned(&pipeline.selector(), (&prepared.sample, &design), evaluate)?;
     let memory = Memory::before(&pipeline.selector(), &prepared, &design.stopping_at(stop), evaluate)?;
@@ -125,20 +124,16 @@ fn run_in(
     claim.make_ready()?;
     let book = Arc::new(begun(pipeline, options, &prepared)?);
     let monitor = &mut limited(monitor, &book, start, most(pipeline));
-    let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
-    let selector = selector.in_room(memory.in_process(held).room(pipeline.budget()));
-    if tuned.is_some() {
-        design = made(&selector)?;
-    }
+    let untuned = pipeline.selector().in_room(memory.in_process(held).room(pipeline.budget()));
+    let procedure = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
     let stop = is_searched.then(|| std::mem::take(&mut monitor.stop));
-    let picked = tracing::debug_span!("select")
-        .in_scope(|| resample::select(&selector, &prepared.sample, &design, search_start, &mut *monitor))?;
+    let found = tracing::debug_span!("select")
+        .in_scope(|| procedure.search((&prepared.sample, &train), Some(design), search_start, monitor))?;
     if let Some(stop) = stop {
         monitor.stop = stop;
     }
-    let mut selection = selector.fit_on((&prepared.train, &design), picked, monitor)?;
-    let selector = selector.contestant_or_self(selection.race.as_ref().and_then(RaceRecord::winner));
-    let whole = selector.with_search_lambdas(design);
+    let ProcedureSearch { best: SearchOnDesign { selector, design: whole, picked }, tuned } = found;
+    let mut selection = selector.fit_on((&prepared.train, &whole), picked, monitor)?;
     let end = monitor.stop.at_the_end();
     let design = whole.at_lambda(selection.chosen.walk_lambda()).stopping_at(end.clone());
     let origins = Origins::new(&prepared, &design);

@@ -2,6 +2,7 @@
 //!
 //! The only module that names a YAML crate.
 
+mod compared_searches;
 mod fault;
 mod label;
 mod node;

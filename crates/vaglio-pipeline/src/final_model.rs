@@ -112,7 +112,11 @@ impl FinalModel {
                 return Err(Error::setting("criterion", message));
             }
         }
-        self.tune.as_ref().map_or(Ok(()), |tune| tune.check(&*self.learner).map_err(|error| error.under("tune")))
+        let Some(tune) = &self.tune else { return Ok(()) };
+        if !tune.search.is_empty() {
+            return Err(Error::setting("tune.search", "a model takes the chosen columns and has no search"));
+        }
+        tune.check(&*self.learner).map_err(|error| error.under("tune"))
     }
 
     fn is_learner_alone(&self) -> bool {

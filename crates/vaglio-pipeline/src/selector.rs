@@ -200,10 +200,21 @@ impl ValidSelector {
         self.fitted_in_folds(design, problem)
     }
 
-    /// Reduces an automatic grid of λ to one value if the search does not use λ.
-    #[doc(hidden)]
-    pub fn with_search_lambdas(&self, design: Design) -> Design {
-        if self.search.takes_lambda() { design } else { range::with_one_lambda(design) }
+    /// The selection with another search.
+    pub(crate) fn with_search(&self, search: Search) -> Self {
+        ValidSelector { search, ..self.clone() }
+    }
+
+    /// The design of a selection that differs from another, whose design is known, by its search alone.
+    ///
+    /// # Errors
+    /// Returns the errors of [`ValidSelector::design`].
+    pub(crate) fn design_beside(&self, other: &ValidSelector, known: &Design, problem: &Problem) -> Result<Design> {
+        if self.search.takes_lambda() && !other.search.takes_lambda() {
+            return self.design(problem);
+        }
+        self.search.check(&*self.criterion, known).map_err(|error| self.in_search(error))?;
+        Ok(if self.search.takes_lambda() { known.clone() } else { range::with_one_lambda(known.clone()) })
     }
 
     /// The selection with penalties fitted to a design, if its search is evaluated at several penalties.
@@ -213,18 +224,6 @@ impl ValidSelector {
     pub(crate) fn at_penalties(&self, design: &Design) -> Result<Option<ValidSelector>> {
         let fitted = self.search.at_penalties(&*self.criterion, design).map_err(|error| self.in_search(error))?;
         Ok(fitted.map(|search| ValidSelector { search, ..self.clone() }))
-    }
-
-    /// One selection for each competing search; this one alone without a race.
-    pub(crate) fn contestants(&self) -> Vec<ValidSelector> {
-        let with = |search: &Search| ValidSelector { search: search.clone(), ..self.clone() };
-        self.search.contestants().iter().map(with).collect()
-    }
-
-    /// The selection of the winning search, by index; this one without a race.
-    #[doc(hidden)]
-    pub fn contestant_or_self(&self, place: Option<usize>) -> ValidSelector {
-        place.and_then(|place| self.contestants().into_iter().nth(place)).unwrap_or_else(|| self.clone())
     }
 
     /// Attributes an error to the search, unless it belongs to another part.
@@ -321,7 +320,7 @@ impl ValidSelector {
     ) -> Result<Selection> {
         let start = Instant::now();
         let _entered = tracing::info_span!("fit").entered();
-        let ChosenSearch { searched, mut chosen, mut warnings, seconds: choose_seconds, race } = picked;
+        let ChosenSearch { searched, mut chosen, mut warnings, seconds: choose_seconds, searches } = picked;
         let SearchResult { mut path, engine, approximation, mut alpha, seconds, .. } = searched;
         let end = monitor.stop.at_the_end();
         let trained = end.ends(|| {
@@ -350,7 +349,7 @@ impl ValidSelector {
         Ok(Selection {
             path,
             chosen,
-            race,
+            searches,
             warnings,
             names,
             model,

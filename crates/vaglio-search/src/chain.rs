@@ -76,10 +76,6 @@ pub(crate) fn check(stages: &[Search], criterion: &dyn Criterion, design: &Desig
     first(stages)?;
     let last = stages.len() - 1;
     for (place, stage) in stages.iter().enumerate() {
-        if !stage.contestants().is_empty() {
-            let message = "a race is no stage; put the chain into its list, {kind: race, of: [[…], …]}";
-            return Err(Error::setting(format!("[{place}]"), message));
-        }
         stage.check(criterion, design).map_err(of_stage(place))?;
         if place < last && matches!(stage.size_choice(), Choose::CrossValidated(_)) {
             let message = "the last search is cross-validated, with all that go before it; give `choose` to that";

@@ -14,7 +14,7 @@
 //! | [`Walk`], [`Move`], [`WalkEnd`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
 //! | [`Patience`] | `tolerance` and `patience` |
 //! | [`shuffle`] | orders that follow from a seed |
-//! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`Random`], [`All`], [`Race`] | the searches, one file each |
+//! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`Random`], [`All`] | the searches, one file each |
 //! | [`Chain`] | searches one after the other |
 
 #![expect(clippy::new_ret_no_self, reason = "the constructor of a strategy gives a whole search")]
@@ -38,7 +38,6 @@ mod moves;
 mod order;
 mod penalties;
 mod polish;
-mod race;
 mod random;
 mod rank;
 mod rounds;
@@ -62,7 +61,6 @@ pub use greedy::Greedy;
 pub use lars::{Lars, PathCoefficients};
 pub use moves::Move;
 pub use penalties::{Penalties, PenaltyGrid};
-pub use race::Race;
 pub use random::Random;
 pub use rank::Rank;
 pub use rounds::RemovalStep;

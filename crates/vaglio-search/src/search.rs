@@ -7,7 +7,7 @@ use crate::penalties::Penalties;
 use crate::settings::{Blocks, Polish, SearchSettings};
 use crate::space::Space;
 use crate::strategy::{Moves, SearchStrategy, StrategyTraits};
-use crate::{chain, exhaustive, race};
+use crate::{chain, exhaustive};
 use std::sync::Arc;
 use vaglio_core::{
     Choose, Constraints, Criterion, Design, Effort, FeatureRef, Outline, Path, Result, Role, Rules, SearchContext,
@@ -63,11 +63,6 @@ impl Search {
         if let Moves::Stages(stages) = self.strategy.traits().moves { stages } else { &[] }
     }
 
-    /// The contestants of a race, which are cross-validated on the same folds; empty for other searches.
-    pub fn contestants(&self) -> &[Search] {
-        if let Moves::Race(contestants) = self.strategy.traits().moves { contestants } else { &[] }
-    }
-
     /// The setting `choose`, the rule for the size of the result. A chain uses the setting of its last stage.
     pub fn size_choice(&self) -> Choose {
         match self.strategy.traits().moves {
@@ -81,7 +76,6 @@ impl Search {
         match self.strategy.traits().moves {
             Moves::GeometryPath { coefficients, .. } => coefficients != PathCoefficients::Path,
             Moves::Stages(stages) => stages.iter().all(Search::takes_lambda),
-            Moves::Race(contestants) => contestants.iter().any(Search::takes_lambda),
             Moves::Steps | Moves::All | Moves::EverySubset { .. } => true,
         }
     }
@@ -93,12 +87,8 @@ impl Search {
     pub fn check_settings(&self) -> Result<()> {
         let StrategyTraits { moves, check, .. } = self.strategy.traits();
         check?;
-        match moves {
-            Moves::GeometryPath { coefficients, penalties } => {
-                lars::check_settings(&self.settings, coefficients, penalties.is_some())?;
-            }
-            Moves::Race(_) => race::check_choice(&self.settings.choose)?,
-            _ => {}
+        if let Moves::GeometryPath { coefficients, penalties } = moves {
+            lars::check_settings(&self.settings, coefficients, penalties.is_some())?;
         }
         self.settings.check()
     }
@@ -154,7 +144,6 @@ impl Search {
                 exhaustive::effort(&space, criterion, &self.outline_in(&space)?)
             }
             Moves::Stages(stages) => chain::effort(stages, criterion, design),
-            Moves::Race(contestants) => race::first(contestants)?.effort(criterion, design),
             Moves::Steps | Moves::All | Moves::GeometryPath { .. } => Ok(Effort::default()),
         }
     }
@@ -169,7 +158,6 @@ impl Search {
                 Some((last, before)) => last.rules(design).map_err(chain::of_stage(before.len())),
                 None => Ok(None),
             },
-            Moves::Race(_) => Ok(None),
             _ => Ok(self.space(design)?.into_rules()),
         }
     }
@@ -202,10 +190,8 @@ impl Search {
     /// See [`Search::outline`]; [`vaglio_core::Error::Setting`] when the search cannot walk with this criterion.
     pub fn check(&self, criterion: &dyn Criterion, design: &Design) -> Result<()> {
         let moves = self.strategy.traits().moves;
-        match moves {
-            Moves::Stages(stages) => return chain::check(stages, criterion, design),
-            Moves::Race(contestants) => return race::check(contestants, criterion, design),
-            _ => {}
+        if let Moves::Stages(stages) = moves {
+            return chain::check(stages, criterion, design);
         }
         let space = self.space(design)?;
         let outline = self.outline_in(&space)?;
@@ -222,7 +208,7 @@ impl Search {
     /// See [`Search::outline`]; errors of the criterion.
     pub fn run(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let space = self.space(context.design())?;
-        if !matches!(self.strategy.traits().moves, Moves::Stages(_) | Moves::Race(_)) {
+        if !matches!(self.strategy.traits().moves, Moves::Stages(_)) {
             context.begin(self.outline_in(&space)?.steps);
         }
         self.strategy.run(&space, context)

@@ -94,8 +94,6 @@ pub enum Moves<'s> {
     },
     /// Runs searches one after another.
     Stages(&'s [Search]),
-    /// Cross-validates searches on the same folds and takes one of them.
-    Race(&'s [Search]),
 }
 
 /// Registry of strategies by word; [`part`](vaglio_core::part) and [`saved`](vaglio_core::saved) implement it.

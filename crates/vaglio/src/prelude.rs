@@ -16,7 +16,7 @@ pub use crate::maps::{
     Standardize, TargetEncode, Window, WithinSeries,
 };
 pub use crate::search::{
-    All, Backward, Blocks, Chain, Exhaustive, Floating, Greedy, Lars, Polish, Race, Random, Rank, Search,
+    All, Backward, Blocks, Chain, Exhaustive, Floating, Greedy, Lars, Polish, Random, Rank, Search,
 };
 pub use crate::splits::{Forward, Given, MonteCarlo, Repeated};
 pub use crate::tune::{Bounds, Method, Scale, Tune};

@@ -50,7 +50,7 @@ use vaglio::{criteria, learners, maps, prelude, search, splits, target_maps};
 fn exported(defined: &str) -> String {
     let own = exported! {
         criteria::{KFold, Loo, Nhsic}
-        search::{All, Backward, Exhaustive, Floating, Greedy, Lars, Race, Random, Rank}
+        search::{All, Backward, Exhaustive, Floating, Greedy, Lars, Random, Rank}
         learners::{Crrr, Rls}
         maps::{Clip, Constant, DateParts, Impute, Interactions, Log1p, OneHot, Ordinal, Polynomial, Power, Standardize,
             TargetEncode, Window, WithinSeries}
@@ -59,7 +59,7 @@ fn exported(defined: &str) -> String {
     let in_prelude = exported! {
         prelude::{Absolute, All, Auc, Backward, BalancedError, BalancedSquared, Concordance, Clip, Constant, Crrr, DateParts, Exhaustive, Floating, Forward,
             Given, Greedy, Huber, Impute, Interactions, KFold, Lars, Log1p, LogLoss, Loo, MonteCarlo, Nhsic, OneHot, Ordinal,
-            Pinball, Polynomial, Power, Race, Random, Rank, Repeated, Rls, Squared, Standardize, TargetEncode, Window, WithinSeries, ZeroOne}
+            Pinball, Polynomial, Power, Random, Rank, Repeated, Rls, Squared, Standardize, TargetEncode, Window, WithinSeries, ZeroOne}
     };
     // They share words with maps of columns, so they have a module of their own in programs.
     let of_targets = exported! { target_maps::{Log, Log1p, Power, Rank} };

@@ -144,7 +144,7 @@ fn walks_of_folds_and_repetitions_go_on_from_every_line() {
         "search: {kind: exhaustive, max_features: 3}\nevaluate: {permutations: 4, alternatives: {within: one_se}}".into(),
         "criterion: {kind: kfold, folds: 4}\nsearch: {kind: greedy, max_features: 3}\nevaluate: {alternatives: {within: one_se}, shares: true, learning_curve: true}".into(),
         "search: {kind: lars, coefficients: path, penalties: 12}\nevaluate: {nested: {folds: 2}, permutations: 2}".into(),
-        "search: {kind: race, of: [{kind: lars, coefficients: path, penalties: 6}, {kind: greedy, max_features: 3}]}".into(),
+        "tune: {search: [{kind: lars, coefficients: path, penalties: 6}, {kind: greedy, max_features: 3}]}".into(),
         "tune: {budget: 8, parameters: {learner.lambda: {from: 0.01, to: 10.0, scale: log}}}\nsearch: {kind: greedy, max_features: 3}\nevaluate: {nested: {folds: 2}}".into(),
         "tune: {budget: 4, score: search, parameters: {learner.lambda: {from: 0.01, to: 10.0, scale: log}}}\nsearch: {kind: greedy, max_features: 3}".into(),
     ]

@@ -258,7 +258,7 @@ impl Decisions {
         let size = "size and lambda are chosen by cross-validating the whole search";
         match table.columns.len() > rows {
             true => lines.put(
-                "search: {kind: race, of: [greedy, all]}",
+                "tune: {search: [greedy, all]}",
                 "few columns or all, whichever holds up; size and lambda by cross-validation",
             ),
             false => lines.put("search: {kind: greedy}", size),

@@ -16,9 +16,8 @@ use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Journal, JournalStore, Monitor, ProcessGroup, Result, StopReason, StopSign};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
-use vaglio_pipeline::resample::{self, Chosen, Procedure, STARTS, Watcher};
+use vaglio_pipeline::resample::{self, Chosen, Procedure, STARTS, SearchOnDesign, Watcher};
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_report::record::RaceRecord;
 use vaglio_tables::budget::resident;
 use vaglio_tables::scratch::Scratch;
 
@@ -202,14 +201,11 @@ impl<'a> Work<'a> {
     /// Performs the search on all rows and keeps it; `None` if stopped.
     fn search(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<Option<SearchFound>> {
         let Work { pipeline, prepared, .. } = *self;
-        let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
-        let selector = self.in_room(selector);
-        let design = match tuned {
-            Some(_) => selector.design(&prepared.train)?,
-            None => self.design.clone(),
-        };
-        let picked = resample::select(&selector, &prepared.sample, &design, Instant::now(), &mut *monitor)?;
-        let selector = selector.contestant_or_self(picked.race.as_ref().and_then(RaceRecord::winner));
+        let untuned = self.in_room(pipeline.selector());
+        let procedure = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
+        let data = (&prepared.sample, &prepared.train);
+        let found = procedure.search(data, Some(self.design.clone()), Instant::now(), &mut *monitor)?;
+        let SearchOnDesign { selector, design, picked } = found.best;
         let columns = design.names().len();
         let watcher = Watcher::new(monitor);
         if picked.searched.path.stop_reason.is_partial() || watcher.stopped().is_some() {

@@ -118,6 +118,11 @@ impl Node {
         Node { place, value: Value::Scalar(Scalar { text: String::new(), quoted: false }) }
     }
 
+    /// A word.
+    pub(super) fn word_at(word: &str, place: Place) -> Self {
+        Node { place, value: Value::Scalar(Scalar { text: word.to_owned(), quoted: false }) }
+    }
+
     /// Copies the tree without one of its entries.
     pub(super) fn without(&self, gone: *const Node) -> Self {
         let value = match &self.value {

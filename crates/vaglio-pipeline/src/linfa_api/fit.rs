@@ -6,7 +6,7 @@ use super::rows::{DatasetParts, Rows, TableRecords};
 use super::targets::TargetValue;
 use super::{FitError, FittedSelector, in_rust};
 use crate::pipeline::{Calibration, HeldOutBy, Observed, Pipeline, SavedModel, ValidPipeline, pool};
-use crate::resample::{self, Fitted, Sample, Watcher};
+use crate::resample::{self, Fitted, Procedure, Sample, SearchOnDesign, Watcher};
 use crate::selector::{Selection, Selector, ValidSelector};
 use linfa::dataset::{AsTargets, DatasetBase};
 use linfa::traits::Fit;
@@ -16,7 +16,6 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Monitor, Problem, Result, Task};
-use vaglio_report::record::RaceRecord;
 
 impl ParamGuard for Selector {
     type Checked = ValidSelector;
@@ -147,14 +146,14 @@ impl ValidPipeline {
         monitor: &mut Monitor<'_>,
     ) -> Result<(SavedModel, Selection)> {
         let Fitted { problem, maps, units } = fitted;
-        let selector = self.tuned(&problem, &mut *monitor)?.0;
-        let start = Instant::now();
+        let (selector, start) = (self.selector(), Instant::now());
         let design = selector.design(&problem)?;
         check_memory(&selector, (&problem, &design), self.most_memory())?;
-        let picked = resample::select(&selector, sample, &design, start, monitor)?;
+        let procedure = Procedure { selector: &selector, tune: self.0.tune.as_ref() };
+        let found = procedure.search((sample, &problem), Some(design), start, monitor)?;
+        let SearchOnDesign { selector, design, picked } = found.best;
         let selection = selector.fit_on((&problem, &design), picked, monitor)?;
-        let selector = selector.contestant_or_self(selection.race.as_ref().and_then(RaceRecord::winner));
-        let design = selector.with_search_lambdas(design).at_lambda(selection.chosen.walk_lambda());
+        let design = design.at_lambda(selection.chosen.walk_lambda());
         let calibration = calibration(&selector, sample, (&problem, &design), &selection, monitor)?;
         let inputs = selection.predictor().inputs().iter().map(|&input| problem.names()[input].clone()).collect();
         let (outputs, task) = (problem.target_names().to_vec(), problem.task().clone());

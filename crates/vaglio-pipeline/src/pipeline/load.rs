@@ -24,7 +24,9 @@ impl Pipeline {
     /// # Ok::<(), vaglio::core::Error>(())
     /// ```
     pub fn from_yaml(text: &str) -> Result<Self> {
-        Document::parse(text, "pipeline")?.read()
+        let mut document = Document::parse(text, "pipeline")?;
+        document.compare_searches();
+        document.read()
     }
 
     /// The text of a pipeline file, with all settings, for [`Pipeline::from_yaml`] and the program.
@@ -53,6 +55,7 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
         }
         document.set(assignment)?;
     }
+    document.compare_searches();
     let pipeline: Pipeline = document.read()?;
     let pipeline = pipeline.check().map_err(|error| document.locate(error))?;
     if pipeline.0.data.is_none() {

@@ -135,20 +135,11 @@ impl ValidPipeline {
         ValidSelector { criterion, search, learner, seed, model, room: MemorySlots::default() }
     }
 
-    /// The selection of this pipeline, with the learner tuned on `problem` if there is a `tune` block, and the record
-    /// of tuning.
-    ///
-    /// # Errors
-    /// Returns the first failure of tuning if no setting has a finite score.
-    pub fn tuned<'m>(
-        &self,
-        problem: &Problem,
-        monitor: impl Into<Monitor<'m>>,
-    ) -> Result<(ValidSelector, Option<Tuned>)> {
-        match &self.0.tune {
-            Some(tune) => tune.tune(self.selector(), problem, &mut monitor.into()),
-            None => Ok((self.selector(), None)),
-        }
+    /// The selections with other searches that `tune` compares with this one.
+    #[doc(hidden)]
+    pub fn compared_searches(&self) -> Vec<ValidSelector> {
+        let searches = self.0.tune.iter().flat_map(|tune| &tune.search).filter(|search| **search != self.0.search);
+        searches.map(|search| self.selector().with_search(search.clone())).collect()
     }
 
     /// The memory budget of a run.

@@ -14,8 +14,11 @@ impl ValidPipeline {
     pub fn resolved(&self, chosen: &Chosen) -> Result<Self> {
         let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
         let mut copy = self.clone();
+        let is_compared = copy.0.tune.as_ref().is_some_and(|tune| !tune.search.is_empty());
         let choose = &mut copy.0.search.settings.choose;
         match (&*choose, &chosen.folds) {
+            // Searches that are compared keep their settings.
+            _ if is_compared => {}
             (Choose::Auto | Choose::CrossValidated(_) | Choose::FalseDiscoveries(_), Some(how)) => {
                 *choose = how.clone().into();
             }

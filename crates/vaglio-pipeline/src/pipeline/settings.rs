@@ -7,7 +7,7 @@ use crate::learners::Rls;
 use crate::linfa_api::SharedMonitor;
 use crate::search::{Greedy, Search};
 use crate::selector::check_parts;
-use crate::tune::{Tune, Tuning};
+use crate::tune::{Tune, Tuning, check_compared};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 use vaglio_core::{Criterion, Error, Lambda, Learner, Map, Result, TargetMap};
@@ -100,6 +100,9 @@ impl Settings {
         check_parts(&*self.criterion, &self.search, &*self.learner, self.model.as_ref())?;
         if let Some(tune) = &self.tune {
             tune.check(&*self.learner).map_err(|e| e.under("tune"))?;
+            if !tune.search.is_empty() {
+                check_compared(&self.search).map_err(|e| e.under("search"))?;
+            }
         }
         if let Some(evaluate) = &self.evaluate {
             evaluate.check(&*self.criterion).map_err(|e| e.under("evaluate"))?;

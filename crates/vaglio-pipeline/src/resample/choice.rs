@@ -9,14 +9,13 @@ use super::gain::ColumnTest;
 use super::lockstep::{FIRST, LambdaPaths};
 use super::loss_sums::LossSums;
 use super::pool::{WalkExtent, Watcher};
-use super::race::race;
 use super::sample::Sample;
 use super::scales::{scales_differ, size_on_other_scale};
 use super::scored::{by_score, edge, interrupted, not_validated, plain};
 use super::size_stability;
 use super::split_rule::Part;
 use super::table::{self, PooledFolds};
-use super::validated::{ChoiceParts, CrossValidated, Made, Validation, parted_choice};
+use super::validated::{ChoiceParts, CrossValidated, Validation, parted_choice};
 use crate::selector::{ResumableSearch, SearchResult, ValidSelector, takes_lambda_of_all};
 use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
@@ -24,8 +23,7 @@ use vaglio_core::{
     Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Rule, Silent, StopReason,
     StopSign, Wanted,
 };
-use vaglio_report::record::{Cell, ChosenBy, GainTest, RaceRecord, Table};
-use vaglio_report::record::{Warning, WarningKind};
+use vaglio_report::record::{Cell, ChosenBy, ComparedSearch, GainTest, Table, Warning, WarningKind};
 
 /// A search with its chosen result.
 pub struct ChosenSearch {
@@ -36,8 +34,8 @@ pub struct ChosenSearch {
     pub(crate) warnings: Vec<Warning>,
     /// Seconds of the searches in folds.
     pub seconds: f64,
-    /// Comparison of the searches of a race.
-    pub race: Option<RaceRecord>,
+    /// Searches that were compared on the same folds, if there are several.
+    pub searches: Vec<ComparedSearch>,
 }
 
 /// Cross-validation that chooses the result, if any, and whether the user asked for it.
@@ -78,15 +76,12 @@ pub fn select(
         return confirmed(selector, (sample, design), rate, start, monitor);
     }
     let Some((how, is_written)) = cross_validation(selector) else {
-        return plain(&selector.contestant_or_self(Some(0)), design, start, monitor, warnings);
+        return plain(selector, design, start, monitor, warnings);
     };
     let ChoiceParts { how, mut lambdas, deals, design } = parted_choice(selector, sample, design, (how, is_written))?;
     let design = &design;
     let fitted = selector.at_penalties(design)?;
     let selector = fitted.as_ref().unwrap_or(selector);
-    if !selector.search().contestants().is_empty() {
-        return race(selector, sample, design, (&how, is_written, deals), start, monitor);
-    }
     let watcher = &Watcher::new(&mut *monitor);
     // A single search begins before the folds, so that an interruption finds its results.
     let alone = design.at_lambda(lambdas[0]).stopping_at(watcher.sign().clone());
@@ -115,21 +110,8 @@ pub fn select(
             selector.opened(&design.at_lambda(lambdas[0]))?;
         }
         let (deals, patience, journal) = (&deals[..], how.patience, watcher.journal());
-        let made: Vec<Made> = deals.iter().flatten().map(|_| Made::default()).collect();
-        let (competing, whole, made) = (selector, design, &made[..]);
-        let validation = Validation {
-            selector,
-            competing,
-            sample,
-            whole,
-            deals,
-            everything,
-            patience,
-            watcher,
-            journal,
-            made,
-            path,
-        };
+        let whole = design;
+        let validation = Validation { selector, sample, whole, deals, everything, patience, watcher, journal, path };
         cross_validated_beyond(&validation, (&mut lambdas, &mut all))
     };
     let found = deals.and_then(|deals| watcher.ends(|| folds(deals)));
@@ -151,13 +133,12 @@ pub fn select(
     let journal = watcher.journal();
     let (table, taken) =
         compared(selector, design, (&lambdas, &walks), loss, (everything, &how, is_written), (watcher, journal))?;
-    let all = [CrossValidatedSearch { lambdas, all, walks, full, table, taken, everything }];
+    let validated = CrossValidatedSearch { lambdas, all, walks, full, table, taken, everything };
     let columns = ColumnTest { selector, sample, design, watcher };
-    let Some(test) = watcher.ends(|| columns.run(&all, 0, &how).map(Some))? else {
+    let Some(test) = watcher.ends(|| columns.run(&validated, &how).map(Some))? else {
         let searched = first.map(ResumableSearch::so_far).transpose()?;
         return Ok(ChosenSearch { seconds, ..cut_short(selector, design, searched, &how, watcher)? });
     };
-    let [validated] = all;
     let picked = finished((selector, design), loss, &how, (validated, test), first, (watcher, journal))?;
     warnings.extend(picked.warnings);
     Ok(ChosenSearch { warnings, seconds, ..picked })
@@ -310,7 +291,7 @@ pub(super) fn finished(
         warnings.push(Warning::new(WarningKind::NotCrossValidated, message));
     }
     edge(design, &chosen, &mut warnings);
-    Ok(ChosenSearch { searched, chosen, warnings, seconds: 0.0, race: None })
+    Ok(ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() })
 }
 
 /// Searches at one λ, given by index, up to the size `until` if given.
@@ -353,7 +334,7 @@ pub(super) fn cut_short(
     // A finished search without a cross-validated choice also counts as interrupted.
     searched.path.stop_reason = watcher.stopped().unwrap_or(StopReason::Interrupted);
     let chosen = by_score(&searched.path, Rule::Best);
-    Ok(ChosenSearch { searched, chosen, warnings: vec![interrupted()], seconds: 0.0, race: None })
+    Ok(ChosenSearch { searched, chosen, warnings: vec![interrupted()], seconds: 0.0, searches: Vec::new() })
 }
 
 /// The chosen cell of the table, for a subset on the path of all rows.

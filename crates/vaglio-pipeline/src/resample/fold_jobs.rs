@@ -17,7 +17,7 @@ use vaglio_core::{Design, ExitClass, Result};
 /// # Errors
 /// [`vaglio_core::Error::Setting`] for invalid folds.
 pub fn count_starts(selector: &ValidSelector, sample: &Sample) -> Result<usize> {
-    let alone = cross_validation(selector).filter(|_| selector.search().contestants().is_empty());
+    let alone = cross_validation(selector);
     let Some((how, is_written)) = alone else { return Ok(0) };
     let parting = parting(selector, sample, &how, is_written)?;
     let deals = deals(selector, sample, &parting, how.repeats);

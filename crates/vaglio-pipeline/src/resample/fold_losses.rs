@@ -31,6 +31,12 @@ impl OfSize {
     pub fn judged(&self, repeats: usize) -> Judged<'_> {
         Judged::new(&self.losses, repeats)
     }
+
+    /// Standard error of the difference to losses on the same folds.
+    pub(super) fn difference(&self, loss: &dyn Loss, other: &OfSize, repeats: usize) -> Option<f64> {
+        let [own, other] = [self, other].map(|of| of.losses.iter().collect::<Vec<_>>());
+        LossSums::difference(loss, &own, &other, repeats)
+    }
 }
 
 impl FoldLosses {

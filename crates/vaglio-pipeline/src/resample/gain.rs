@@ -50,7 +50,6 @@ const EFFECT: f64 = 5.0;
 
 /// Test of the columns that a search chose on a sample.
 pub(super) struct ColumnTest<'a, 'o> {
-    /// The search, or the race of searches.
     pub selector: &'a ValidSelector,
     pub sample: &'a Sample,
     /// Design on which the columns were chosen.
@@ -59,20 +58,20 @@ pub(super) struct ColumnTest<'a, 'o> {
 }
 
 impl ColumnTest<'_, '_> {
-    /// Tests the columns of the winner `all[won]`. Returns `None` if: no test is requested; no column was chosen; the
+    /// Tests the columns that were taken. Returns `None` if: no test is requested; no column was chosen; the
     /// settings exclude the empty subset; too little is known. Cost O(rows · columns) per shuffle, plus the maps.
     ///
     /// # Errors
     /// [`Error::Stopped`]; errors of the maps.
-    pub fn run(&self, all: &[CrossValidatedSearch], won: usize, how: &CrossValidation) -> Result<Option<GainTest>> {
+    pub fn run(&self, of: &CrossValidatedSearch, how: &CrossValidation) -> Result<Option<GainTest>> {
         let ColumnTest { selector, sample, watcher, .. } = *self;
-        let (of, loss) = (&all[won], &*selector.loss(sample.task()));
+        let loss = &*selector.loss(sample.task());
         let Some(level) = how.require_gain.level() else { return Ok(None) };
         // If columns are required, the empty subset is no alternative.
-        if of.taken.cell.size == 0 || !all.iter().any(|of| of.walked(how.repeats).any(|walk| walk.has(0))) {
+        let walks: Vec<_> = of.walked(how.repeats).collect();
+        if of.taken.cell.size == 0 || !walks.iter().any(|walk| walk.has(0)) {
             return Ok(None);
         }
-        let walks: Vec<_> = of.walked(how.repeats).collect();
         let p = paired_p(loss, (&of.table, &walks), (of.taken.place, of.taken.cell), how);
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
         // Losses of ranks are biased: predictions of folds with different means are ranked together.

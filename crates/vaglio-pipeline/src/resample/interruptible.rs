@@ -25,7 +25,7 @@ pub fn select(
             let chosen = by_score(&searched.path, Rule::Best);
             let message = "the run was stopped before the search had a score, so no column is taken";
             let warnings = vec![Warning::new(WarningKind::Interrupted, message)];
-            Ok(ChosenSearch { searched, chosen, warnings, seconds: 0.0, race: None })
+            Ok(ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() })
         }
         picked => picked,
     }

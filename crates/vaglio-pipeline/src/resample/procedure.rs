@@ -1,6 +1,8 @@
 //! The whole procedure on some rows: maps, tuning, search, choice of size and λ, final fit.
 
-use super::choice::{cross_validation, select};
+use super::choice::cross_validation;
+use super::compared_searches::{SearchOnDesign, best_search};
+use super::interruptible::select;
 use super::loss_sums::{Compared, EVERY, LossSums};
 use super::path_predictions::{Held, smeared};
 use super::pool::{Piece, SubTask, Watcher, repeated};
@@ -11,12 +13,12 @@ use crate::all_rows::FitFrom;
 use crate::pipeline::OuterFolds;
 use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
-use crate::tune::Tune;
-use crate::tune::Tuning;
+use crate::tune::{Tune, Tuned, Tuning};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::{Design, Error, FittedMap, Loss, Model, Result, TargetUnits};
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Error, FittedMap, Loss, Model, Monitor, Problem, Result, StopSign, TargetUnits};
 use vaglio_report::record::Cell;
 use vaglio_search::shuffle::stream;
 
@@ -27,8 +29,16 @@ const OUTER: u64 = 2;
 pub struct Procedure<'p> {
     /// Selector before tuning.
     pub selector: &'p ValidSelector,
-    /// Tuning settings of the learner, if any.
+    /// Settings of the learner and searches to tune, if any.
     pub tune: Option<&'p Tune>,
+}
+
+/// Result of tuning and searching.
+pub struct ProcedureSearch {
+    /// The search that is taken, with the tuned selector and its design.
+    pub best: SearchOnDesign,
+    /// Record of the tuned settings, if there are any.
+    pub tuned: Option<Tuned>,
 }
 
 /// Result of one repetition.
@@ -49,17 +59,39 @@ impl Procedure<'_> {
     pub fn on(&self, sample: &Sample, mut member: SubTask<'_, '_>) -> Result<Option<ProcedureFit>> {
         let (fitted, watcher) = (sample.fitted()?, member.watcher());
         let monitor = &mut member.monitor();
-        let selector = match self.tune {
-            Some(tune) => tune.tune(self.selector.clone(), &fitted.problem, monitor)?.0,
-            None => self.selector.clone(),
-        };
-        let design = selector.design(&fitted.problem)?;
-        let picked = select(&selector, sample, &design, Instant::now(), monitor)?;
+        let ProcedureSearch { best, .. } = self.search((sample, &fitted.problem), None, Instant::now(), monitor)?;
+        let SearchOnDesign { selector, design, picked } = best;
         if watcher.stopped().is_some() {
             return Ok(None);
         }
         let selection = selector.fit_on((&fitted.problem, &design), picked, monitor)?;
         Ok(Some(ProcedureFit { fitted, design, selection }))
+    }
+
+    /// Tunes, searches, and chooses size and λ on the problem of a sample. `known` is the design before tuning, if it
+    /// was made; the clock began at `start`.
+    ///
+    /// # Errors
+    /// Returns the errors of tuning, of the design and of the search.
+    pub fn search(
+        &self,
+        (sample, problem): (&Sample, &Problem),
+        known: Option<Design>,
+        start: Instant,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<ProcedureSearch> {
+        let (selector, tuned) = match self.tune {
+            Some(tune) => tune.tune(self.selector.clone(), problem, monitor)?,
+            None => (self.selector.clone(), None),
+        };
+        let design = match known.filter(|_| tuned.is_none()) {
+            Some(design) => design,
+            None => selector.design(problem)?.stopping_at(StopSign::default()),
+        };
+        let picked = select(&selector, sample, &design, start, monitor)?;
+        let first = SearchOnDesign { selector, design, picked };
+        let others = self.tune.map_or(&[][..], |tune| &tune.search);
+        Ok(ProcedureSearch { best: best_search(first, others, (sample, problem), monitor)?, tuned })
     }
 }
 

@@ -67,7 +67,7 @@ pub(super) fn plain(
         warnings.push(Warning::new(WarningKind::ManyCandidates, message));
     }
     edge(design, &chosen, &mut warnings);
-    Ok(ChosenSearch { searched, chosen, warnings, seconds: 0.0, race: None })
+    Ok(ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() })
 }
 
 pub(crate) fn by_score(path: &Path, rule: Rule) -> Chosen {

@@ -11,7 +11,7 @@ use vaglio_core::{Choose, Design, Monitor, Result};
 /// Whether [`super::select`] makes a single search on all rows whose trials can be divided among processes by columns.
 pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
     let is_validated = cross_validation(selector).is_some();
-    let is_one = walk_lambdas(design, is_validated).len() == 1 && selector.search().contestants().is_empty();
+    let is_one = walk_lambdas(design, is_validated).len() == 1;
     let is_plain = !matches!(selector.search().size_choice(), Choose::FalseDiscoveries(_));
     is_one && is_plain && selector.criterion().is_in_parts(design)
 }

@@ -152,25 +152,13 @@ pub(super) fn compare(
     at_most: Option<usize>,
 ) -> Result<()> {
     let (place, best) = table.pick(Wanted { at_most, ..Rule::Best.into() })?;
-    compare_with(loss, table, matched, (best, &matched[place].parts(best.size)))
-}
-
-/// Like [`compare`], for the difference to another loss on the same rows.
-///
-/// # Errors
-/// [`vaglio_core::Error::Shape`] for an empty table.
-pub(super) fn compare_with(
-    loss: &dyn Loss,
-    table: &mut Table,
-    matched: &[PooledFolds<'_>],
-    (best, of_best): (Cell, &[&LossSums]),
-) -> Result<()> {
+    let of_best = matched[place].parts(best.size);
     let is_cheap = loss.measure().is_of_rows();
     for (matched, cells) in matched.iter().zip(&mut table.cells) {
         for cell in cells {
             let level = |cell: &Cell| cell.standard_error.unwrap_or(0.0);
             if is_cheap || cell.loss - best.loss <= level(cell) + level(&best) {
-                cell.difference_error = LossSums::difference(loss, &matched.parts(cell.size), of_best, matched.repeats);
+                cell.difference_error = LossSums::difference(loss, &matched.parts(cell.size), &of_best, matched.repeats);
             }
         }
     }

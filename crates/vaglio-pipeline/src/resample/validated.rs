@@ -10,7 +10,7 @@ use super::split_rule::{LazySplits, Part, SplitRule, bare};
 use super::walks::{Fold, said_of};
 use crate::final_model::Known;
 use crate::selector::ValidSelector;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{CrossValidation, Design, Error, Journal, Path, Result, check_repeated_rows, get_or_try_make};
@@ -162,7 +162,7 @@ pub(super) struct CrossValidated {
 
 /// A fold with the design of its training rows.
 pub(super) struct FoldTraining {
-    pub fold: Arc<Fold>,
+    pub fold: Fold,
     pub design: Design,
     /// Index in its repeat.
     pub number: usize,
@@ -189,8 +189,6 @@ impl FoldTrainings<'_> {
 #[derive(Clone, Copy)]
 pub struct Validation<'a, 'o> {
     pub(crate) selector: &'a ValidSelector,
-    /// The selector with all competing searches, in a race.
-    pub(crate) competing: &'a ValidSelector,
     pub(crate) sample: &'a Sample,
     /// Design of all rows.
     pub whole: &'a Design,
@@ -201,14 +199,9 @@ pub struct Validation<'a, 'o> {
     pub(crate) patience: Option<usize>,
     pub(crate) watcher: &'a Watcher<'o>,
     pub(crate) journal: &'a Journal,
-    /// Folds with the designs of their training rows, cached for other searches, by split.
-    pub made: &'a [Made],
     /// Path of all rows, if the search is evaluated at penalties.
     pub path: Option<&'a Path>,
 }
-
-/// A cached fold with the design of its training rows.
-pub(super) type Made = OnceLock<(Arc<Fold>, Design)>;
 
 impl Validation<'_, '_> {
     /// Cross-validates the searches at some λ in every fold, and all columns at the λ of `all`. Results at other λ are
@@ -251,7 +244,7 @@ impl Validation<'_, '_> {
             }
             let (number, part) = parts[job];
             let _trained = tracing::debug_span!("fold", fold = number + 1, rows = part.training.len()).entered();
-            let made = self.training((job, number), part, (lambdas, is_held));
+            let made = self.training(number, part, lambdas);
             let of_fold = &pieces[job * lambdas.len()..(job + 1) * lambdas.len()];
             of_fold.iter().for_each(|piece| piece.to(PieceWork::Made, 1.0));
             let full = made.and_then(|(training, design)| {
@@ -282,7 +275,7 @@ impl Validation<'_, '_> {
                 own
             }
         };
-        let anew = |job: usize| self.anew((job, parts[job]), lambdas).map(|(training, _)| training);
+        let anew = |job: usize| self.anew(parts[job], lambdas).map(|(training, _)| training);
         let folds = match is_held {
             true => TrainingRows::Held(&held),
             false => TrainingRows::Anew(parts.len(), &anew),
@@ -304,36 +297,23 @@ impl Validation<'_, '_> {
         Ok((extent, [0.05, walked, 0.95 - walked]))
     }
 
-    /// Builds a fold without caching it for other searches.
+    /// Builds a fold. An error names it.
+    ///
+    /// # Errors
+    /// Returns the errors of the maps and the design.
     pub(super) fn anew(
         &self,
-        (job, (number, part)): (usize, (usize, &Part)),
+        (number, part): (usize, &Part),
         lambdas: &[Option<f64>],
     ) -> Result<(FoldTraining, Design)> {
-        self.training((job, number), part, (lambdas, false)).map_err(|error| said_of_fold(error, number))
+        self.training(number, part, lambdas).map_err(|error| said_of_fold(error, number))
     }
 
-    /// Builds a fold, with its design and a variant for its searches, which share what does not depend on λ. The fold
-    /// is cached for other searches if memory allows.
-    fn training(
-        &self,
-        (job, number): (usize, usize),
-        part: &Part,
-        (lambdas, is_held): (&[Option<f64>], bool),
-    ) -> Result<(FoldTraining, Design)> {
-        let (fold, design) = match self.made[job].get() {
-            Some((fold, design)) => (Arc::clone(fold), design.clone()),
-            None => {
-                let fold = Arc::new(Fold::new(self.sample, part)?);
-                let design = self.competing.design_at(&fold.fitted.problem, Some(self.whole))?;
-                let design = design.as_subset_of(self.whole, &fold.training);
-                if is_held {
-                    let _ = self.made[job].set((Arc::clone(&fold), design.clone()));
-                }
-                (fold, design)
-            }
-        };
-        let design = self.selector.with_search_lambdas(design);
+    /// Builds a fold, with its design and a variant for its searches, which share what does not depend on λ.
+    fn training(&self, number: usize, part: &Part, lambdas: &[Option<f64>]) -> Result<(FoldTraining, Design)> {
+        let fold = Fold::new(self.sample, part)?;
+        let design = self.selector.design_at(&fold.fitted.problem, Some(self.whole))?;
+        let design = design.as_subset_of(self.whole, &fold.training);
         let shared = design.shared_by(lambdas).without_errors();
         if lambdas.len() > 1 {
             // Data that the criterion keeps for all λ is cached before the searches, which would each compute it.

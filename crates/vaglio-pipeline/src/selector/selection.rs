@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Instant;
 use vaglio_core::{Coefficients, Model, Path, Score, StopReason};
-use vaglio_report::record::{RaceRecord, Warning};
+use vaglio_report::record::{ComparedSearch, Warning};
 
 /// Result of a selection.
 #[derive(Debug, Clone, Serialize)]
@@ -16,9 +16,8 @@ pub struct Selection {
     pub path: Path,
     /// Choice of size and λ.
     pub chosen: Chosen,
-    /// Comparison of the searches of a race; the path is the winner's.
-    #[serde(skip)]
-    pub race: Option<RaceRecord>,
+    /// Searches that were compared on the same folds, if there are several; the path is the winner's.
+    pub searches: Vec<ComparedSearch>,
     /// Warnings about results to distrust.
     pub warnings: Vec<Warning>,
     /// Names of the candidate features: the learner's if it makes features, else the problem's columns.

@@ -23,11 +23,12 @@ mod solve;
 
 pub use vaglio_report::record::{Bounds, Method, Scale, Scored, ScoredSettings, Tune, Tuned};
 
+use crate::search::Search;
 use crate::selector::{ValidSelector, all_at_once};
 use ledger::{Evaluated, Ledger};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Answer, Error, Event, Journal, Learner, Monitor, Observer, Problem, Result, Score, SubsetScorer};
+use vaglio_core::{Answer, Choose, Error, Event, Journal, Learner, Monitor, Observer, Problem, Result, Score, SubsetScorer};
 
 /// Largest number of parameters tuned together.
 const MOST_PARAMETERS: usize = 100;
@@ -59,7 +60,11 @@ pub(crate) trait Tuning {
 impl Tuning for Tune {
     fn check(&self, learner: &dyn Learner) -> Result<()> {
         Error::unless_between("budget", self.budget, 1..=Tune::MOST_EVALUATIONS)?;
-        if self.parameters.is_empty() {
+        for (place, search) in self.search.iter().enumerate() {
+            let checked = search.check_settings().and_then(|()| check_compared(search));
+            checked.map_err(|error| error.under(&format!("search[{place}]")))?;
+        }
+        if self.parameters.is_empty() && self.search.is_empty() {
             return Err(Error::setting(
                 "parameters",
                 "at least one is needed, as in `learner.lambda: {from: 0.1, to: 10}`",
@@ -83,9 +88,27 @@ impl Tuning for Tune {
         problem: &Problem,
         monitor: &mut Monitor<'_>,
     ) -> Result<(ValidSelector, Option<Tuned>)> {
+        if self.parameters.is_empty() {
+            return Ok((selector, None));
+        }
         let Some(found) = search(self, &selector, problem, monitor)? else { return Ok((selector, None)) };
         let learner = with(self, &setting::written(&*selector.learner)?, found.values())?;
         Ok((ValidSelector { learner, ..selector }, Some(found)))
+    }
+}
+
+/// Refuses a search that is not cross-validated, which cannot be compared with others.
+///
+/// # Errors
+/// [`Error::Setting`] for `choose`.
+pub(crate) fn check_compared(search: &Search) -> Result<()> {
+    match search.size_choice() {
+        Choose::Auto | Choose::CrossValidated(_) => Ok(()),
+        _ => {
+            let message =
+                "searches are compared by cross-validation; leave it out, or give its folds, as in {folds: 10}";
+            Err(Error::setting("choose", message))
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod bounds;
 mod choice;
 mod column_facts;
 mod columns;
+mod compared_search;
 mod data;
 mod diagnostics;
 mod discoveries;
@@ -20,7 +21,6 @@ mod left_out;
 mod loss_name;
 mod methods;
 mod parts;
-mod race;
 mod reliability;
 mod shares;
 mod steps;
@@ -35,6 +35,7 @@ pub use choice::{
 };
 pub use column_facts::{Alike, ConstantIn, NearestStep, OutsideRecord, WeightSpread};
 pub use columns::{MadeColumns, TakenColumns};
+pub use compared_search::{ComparedSearch, FrontierPoint};
 pub use data::DataRecord;
 pub use diagnostics::{DrawnColumn, Histogram, ResidualsRecord, WorstRow};
 pub use discoveries::{ColumnVerdict, FalseDiscoveries, Verdict};
@@ -52,7 +53,6 @@ pub use left_out::{LeftOut, LeftOutReason, left_out_rows};
 pub use loss_name::LossName;
 pub use methods::{Methods, ReformsItem};
 pub use parts::{PartNames, TunedSettings};
-pub use race::{Contestant, CurvePoint, FrontierPoint, RaceRecord};
 pub use reliability::{ReliabilityBin, ReliabilityRecord, brier};
 pub use shares::{ShareRecord, SharesRecord};
 pub use steps::{EntryRecord, StepRecord, recorded};
@@ -111,11 +111,10 @@ pub struct Record {
     pub stages: Vec<StageRecord>,
     /// How the result was taken from the path.
     pub chosen: ChosenRecord,
-    /// The searches that competed, where it was a race; steps and path are those of the one that won.
+    /// The searches that were compared, if there are several; steps and path are those of the one that won.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub race: Vec<Contestant>,
-    /// The lowest loss for each number of columns in a race; of one search whose columns have costs, for each cost: the
-    /// entries of the path that lose less than all that cost as much or less.
+    pub searches: Vec<ComparedSearch>,
+    /// Entries of the path that lose less than all that cost as much or less, if columns have costs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frontier: Vec<FrontierPoint>,
     /// The result, in order of entry.

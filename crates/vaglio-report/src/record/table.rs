@@ -2,7 +2,7 @@
 
 use super::table_parts::{interval_text, level_text};
 use super::{
-    Against, Contestant, Declined, Figures, LossDifference, PartNames, Record, SizeSpread, Status, Verified,
+    Against, ComparedSearch, Declined, Figures, LossDifference, PartNames, Record, SizeSpread, Status, Verified,
     left_out_rows,
 };
 use crate::record::ChosenBy;
@@ -60,12 +60,11 @@ impl Record {
         let penalty = self.chosen.penalty.map(|l| format!(", penalty {}", short(l))).unwrap_or_default();
         out.push_str(&format!("score {score} (without features {empty}){scale}{lambda}{penalty}\n"));
         self.held_out_lines(&mut out);
-        if let Some(winner) = self.race.iter().find(|contestant| contestant.won) {
-            let result = |c: &Contestant| {
-                format!("{} {} ({})", c.search, short(c.chosen.loss), counted(c.chosen.size, "column"))
-            };
-            let all: Vec<String> = self.race.iter().map(result).collect();
-            out.push_str(&format!("the race goes to {}; cross-validated: {}\n", winner.search, all.join(", ")));
+        if let Some(winner) = self.searches.iter().find(|search| search.won) {
+            let result =
+                |s: &ComparedSearch| format!("{} {} ({})", s.search, short(s.loss), counted(s.size, "column"));
+            let all: Vec<String> = self.searches.iter().map(result).collect();
+            out.push_str(&format!("{} is taken; cross-validated: {}\n", winner.search, all.join(", ")));
         }
         if let Some(certificate) = &self.certificate {
             out.push_str(&format!("{}\n", proven(certificate)));

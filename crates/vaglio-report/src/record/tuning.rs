@@ -2,12 +2,13 @@
 
 pub use super::bounds::{Bounds, Scale};
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use vaglio_search::Search;
 
-/// Which settings of the learner are tuned, within which bounds, and how.
+/// Which settings of the learner are tuned, within which bounds, and how; and which searches are compared.
 ///
 /// Minimizes over θ in a box the criterion of the learner with the settings θ: of all columns that its map makes, or of
 /// the subset that the search finds. Each parameter is scaled to \[0, 1\], linearly or in its logarithm; points outside
@@ -30,7 +31,21 @@ pub struct Tune {
     #[serde(default)]
     pub score: Scored,
     /// Dotted paths of numeric settings, such as `learner.lambda`, with their bounds; their order means nothing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, Bounds>,
+    /// Searches, or chains of searches, that are cross-validated on the same folds as `search`, which is the first of the
+    /// list unless it is given. The first is taken unless another loses less by more than one standard error of their
+    /// paired difference, since the lowest of many is lowest partly by luck.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "searches")]
+    pub search: Vec<Search>,
+}
+
+/// Schema of a list of searches.
+fn searches(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "array", "items": {
+        "if": {"type": "array"}, "then": {"minItems": 1, "items": {"$ref": "#/$defs/Search"}}, "else": {"$ref": "#/$defs/Search"}
+    }})
 }
 
 fn default_budget() -> usize {
@@ -76,7 +91,13 @@ impl Tune {
 
     /// A simplex search over no parameters yet, on the score of all columns.
     pub fn new(budget: usize) -> Self {
-        Tune { method: Method::default(), budget, score: Scored::default(), parameters: BTreeMap::new() }
+        let (method, score) = (Method::default(), Scored::default());
+        Tune { method, budget, score, parameters: BTreeMap::new(), search: Vec::new() }
+    }
+
+    /// Compares the search of the pipeline with others on the same folds.
+    pub fn searches(searches: impl IntoIterator<Item = impl Into<Search>>) -> Self {
+        Tune { search: searches.into_iter().map(Into::into).collect(), ..Tune::new(default_budget()) }
     }
 
     /// Tunes the setting at this dotted path as well.
@@ -102,6 +123,16 @@ impl Tune {
 /// For a plan: `nelder_mead over learner.lambda; at most 60 scores of all columns before the search`.
 impl fmt::Display for Tune {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.search.is_empty() {
+            let kinds: Vec<&str> = self.search.iter().map(Search::kind).collect();
+            write!(f, "searches on the same folds: {}", kinds.join(", "))?;
+        }
+        if self.parameters.is_empty() {
+            return Ok(());
+        }
+        if !self.search.is_empty() {
+            f.write_str("; ")?;
+        }
         let paths: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
         let what = match self.score {
             Scored::All => "scores of all columns",

@@ -5,13 +5,12 @@ use super::number::{counted, short};
 use super::record_view::{PathEntry, RecordView, capital, finite, listed, score_title, vertical};
 use super::section::Section;
 use super::table::TableBuilder;
-use crate::record::{Cell, Contestant, FrontierPoint, LearningPoint, LossName, PredictedOn, interval_text};
+use crate::record::{Cell, FrontierPoint, LearningPoint, LossName, PredictedOn, interval_text};
 use vaglio_core::{Rule, ZeroOne};
 
 /// Sizes go by their logarithms from so many on, if the chosen size is below a tenth of the largest.
 const MANY_SIZES: usize = 100;
 /// Searches whose curves are drawn, by their classes in the style sheet.
-const SEARCHES: [&str; 4] = ["inner", "test", "nested", "train"];
 
 /// The error over the number of columns, with the fewest columns that suffice.
 pub fn error_by_size(view: &RecordView<'_>) -> Option<Section> {
@@ -257,46 +256,32 @@ pub fn learning_curve(view: &RecordView<'_>) -> Option<Section> {
     Some(Section::new("learning", "Learning curve").lead(curve.sentence()).chart(Some(chart)).table(table))
 }
 
-/// The searches that competed, and the error that each number of columns buys.
-pub fn race(view: &RecordView<'_>) -> Option<Section> {
-    let (contestants, frontier) = (&view.record.race, &view.record.frontier);
-    let winner = contestants.iter().find(|contestant| contestant.won)?;
-    let kind = match (frontier.iter().find(|point| point.size > 0), frontier.last()) {
-        (Some(first), Some(last)) if last.size / first.size >= 50 => ScaleKind::Log,
-        _ => ScaleKind::Whole,
-    };
-    let curve = |(contestant, class): (&Contestant, &str)| {
-        let points = contestant.curve.iter().map(|point| Some([point.size as f64, finite(point.loss)?])).collect();
-        Mark::line(&contestant.search, class, points)
-    };
-    let lowest = frontier.iter().map(|point| Some([point.size as f64, finite(point.loss)?])).collect();
-    let (x, y) = (ChartScale::new("columns", kind), ChartScale::new(vertical(&view.loss()), ScaleKind::Auto));
-    let chart = Chart::new("Cross-validated error of every search", x, y)
-        .mark(Mark::chosen(winner.chosen.size as f64, format!("chosen: {}", winner.chosen.size)))
-        .marks(contestants.iter().zip(SEARCHES).map(curve))
-        .mark(Mark::line("lowest of all", "cross", lowest));
+/// The searches that were compared on the same folds.
+pub fn searches(view: &RecordView<'_>) -> Option<Section> {
+    let searches = &view.record.searches;
+    let winner = searches.iter().find(|search| search.won)?;
     let lead = format!(
         "{} searches were cross-validated on the same folds; the result is from {}. {} comes first: another search must be better by \
-         more than one standard error, or have fewer columns where the rule prefers them. The error of a winner is slightly too low.",
-        contestants.len(),
+         more than one standard error. The error of a winner is slightly too low.",
+        searches.len(),
         winner.search,
-        capital(&contestants[0].search)
+        capital(&searches[0].search)
     );
-    let table = TableBuilder::new("Searches", "“race”", contestants)
-        .name("Search", |c| c.search.clone())
-        .count("Columns", |c| c.chosen.size)
-        .short("λ", |c| c.chosen.lambda)
-        .number("Cross-validated", |c| finite(c.chosen.loss))
-        .number("Standard error", |c| c.chosen.standard_error)
-        .marked(|contestant| contestant.won)
+    let table = TableBuilder::new("Searches", "“searches”", searches)
+        .name("Search", |search| search.search.clone())
+        .count("Columns", |search| search.size)
+        .short("λ", |search| search.lambda)
+        .number("Cross-validated", |search| finite(search.loss))
+        .number("Standard error", |search| search.standard_error)
+        .marked(|search| search.won)
         .build();
-    Some(Section::new("race", "What each number of columns buys").lead(lead).chart(Some(chart)).table(table))
+    Some(Section::new("searches", "Compared searches").lead(lead).table(table))
 }
 
-/// The error that each cost of columns buys; `None` where columns have no costs, or searches competed.
+/// The error that each cost of columns buys; `None` where columns have no costs.
 pub fn costs(view: &RecordView<'_>) -> Option<Section> {
     let points: &[FrontierPoint] = &view.record.frontier;
-    if !view.record.race.is_empty() || points.iter().all(|point| point.cost.is_none()) {
+    if points.is_empty() {
         return None;
     }
     let cost = |point: &FrontierPoint| point.cost.unwrap_or(0.0);

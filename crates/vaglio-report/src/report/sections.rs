@@ -3,7 +3,7 @@
 use super::answer::{answer, comparison, trust};
 use super::chosen_columns::{chosen_columns, column_worth, correlations, shapley_values, weight_map};
 use super::classes::{calibration, classes};
-use super::error_curves::{costs, error_by_size, learning_curve, other_curves, race};
+use super::error_curves::{costs, error_by_size, learning_curve, other_curves, searches};
 use super::found::found_by_parts;
 use super::other_columns::{alternatives, columns_as_read, columns_not_chosen, excluded_columns};
 use super::record_view::{RecordView, listed};
@@ -38,7 +38,7 @@ pub fn page(record: &Record, title: &str, yaml: &str) -> Page {
         columns_not_chosen(&view),
         learning_curve(&view),
         other_curves(&view),
-        race(&view),
+        searches(&view),
         costs(&view),
         record.report.tuning.as_ref().map(tuning),
         steps(&view),

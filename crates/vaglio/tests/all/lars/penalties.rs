@@ -4,7 +4,7 @@ use super::common::{descent, factors, moments, walk};
 use vaglio::core::{Choose, CrossValidation, EntryFit, Lambda, Problem, Rule, Signs, Silent, StopReason, standardized};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::Rls;
-use vaglio::search::{Chain, Greedy, Lars, PathCoefficients, Penalties, PenaltyGrid, Race, Rank, Search};
+use vaglio::search::{Chain, Lars, PathCoefficients, Penalties, PenaltyGrid, Rank, Search};
 use vaglio::{Selection, Selector};
 use vaglio_testkit::data;
 
@@ -187,21 +187,12 @@ fn rules_limits_and_sizes_are_kept_to() {
 }
 
 #[test]
-fn chains_and_races_take_penalties_too() {
+fn chains_take_penalties_too() {
     let problem = data::regression(60, 12, 9).problem();
     let grid = || at(Penalties::Points(20));
     let alone = fit(&problem, grid());
     let chain = fit(&problem, Chain::new(Rank::new(12)).then(grid()));
     assert_eq!((chain.chosen.lambda, chain.chosen.cell), (alone.chosen.lambda, alone.chosen.cell));
-    let race = Race::new(grid()).against(Greedy::default());
-    let ran = fit(&problem, race);
-    let record = ran.race.unwrap();
-    let of_path = &record.contestants[0];
-    let expected = alone.chosen.cell.unwrap();
-    assert_eq!((of_path.chosen.lambda, of_path.chosen.loss), (alone.chosen.lambda, expected.loss));
-    if of_path.won {
-        assert_eq!(ran.path.result(), alone.path.result());
-    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ ALPHAS = np.logspace(-2, 4, 13)
 GRID = "{from: 0.01, to: 10000.0, points: 13}"
 WAYS = {
     "vaglio": f"{{grid: {GRID}}}}}\nsearch: {{kind: greedy}}",
-    "vaglio, race": f"{{grid: {GRID}}}}}\nsearch: {{kind: race}}",
+    "vaglio, race": f"{{grid: {GRID}}}}}\ntune: {{search: [greedy, all]}}",
     "vaglio, one_se": f"{{grid: {GRID}}}}}\nsearch: {{kind: greedy, choose: {{rule: one_se}}}}",
     "vaglio, all columns": f"{{grid: {GRID}}}}}\nsearch: {{kind: all}}",
     "lowest score": f"{{grid: {GRID}, per: subset}}}}\nsearch: {{kind: greedy, choose: best}}",

@@ -12,6 +12,7 @@ pub(super) mod span;
 use super::TrainTest;
 use super::drop_column::{LEAST_WORK, PART};
 use super::figures::Evaluations;
+use super::run::Run;
 use cells::{ReadCells, histogram};
 use near::StepTrials;
 use over_folds::constant_in;
@@ -29,13 +30,9 @@ const MOST_OUTSIDE: usize = 1000;
 
 /// A run whose columns are described.
 pub(super) struct ColumnDiagnostics<'r> {
-    pub prepared: &'r TrainTest,
-    pub selector: &'r ValidSelector,
-    /// The design at the λ of the result's path.
-    pub design: &'r Design,
+    pub run: Run<'r>,
     pub selection: &'r Selection,
     pub evaluated: &'r Evaluations,
-    pub evaluate: Option<&'r Evaluate>,
     /// Budget of removal scores and replacements, in flops.
     pub budget: f64,
 }
@@ -61,7 +58,7 @@ impl ColumnDiagnostics<'_> {
     /// Fills in scores of single columns, of columns outside at every step, and the variance that the chosen ones
     /// explain.
     fn put_scores(&self, record: &mut Record, chosen: &[Feature]) -> Result<()> {
-        let ColumnDiagnostics { selector, design, .. } = *self;
+        let Run { prepared, selector, design, .. } = self.run;
         let mut budget = PART * self.budget;
         let steps = [chosen.len() + 1, 1].into_iter().find(|&steps| near::flops(selector, design, steps) <= budget);
         let walked = match steps {
@@ -86,8 +83,8 @@ impl ColumnDiagnostics<'_> {
             // No figure was affordable.
             return Ok(());
         }
-        let read = ReadCells::new(self.prepared);
-        let parts = parts_of(selector, self.prepared, design, (self.selection.chosen.folds.as_ref(), self.evaluate))?;
+        let read = ReadCells::new(prepared);
+        let parts = parts_of(selector, prepared, design, (self.selection.chosen.folds.as_ref(), self.run.evaluate()))?;
         let of_outside = |(place, &index): (usize, &Feature)| {
             let name = record.candidates.get(index).cloned().unwrap_or_default();
             let spanned = spanned.as_ref().map(|spanned| &spanned[place]);
@@ -109,23 +106,23 @@ impl ColumnDiagnostics<'_> {
 
     /// Fills in missing shares, histograms and weights over folds.
     fn put_cells(&self, record: &mut Record) {
-        let read = ReadCells::new(self.prepared);
+        let read = ReadCells::new(self.run.prepared);
         for column in &mut record.selected {
             column.missing = Some(read.missing(&column.name));
-            column.histogram = histogram(&read.values(self.design, column.index));
+            column.histogram = histogram(&read.values(self.run.design, column.index));
             let own = column.weight.as_ref();
             column.over_folds = own.and_then(|own| self.evaluated.outer_weights.spread(&column.name, own));
         }
     }
 
     fn put_residuals(&self, record: &mut Record, chosen: &[Feature]) -> Result<()> {
-        let ColumnDiagnostics { prepared, design, selection, evaluated, .. } = *self;
-        let is_cheap = residuals::flops(design, chosen.len()) <= PART * self.budget.max(LEAST_WORK);
+        let ColumnDiagnostics { run, selection, evaluated, .. } = *self;
+        let is_cheap = residuals::flops(run.design, chosen.len()) <= PART * self.budget.max(LEAST_WORK);
         let mut shown = match is_cheap {
-            true => residuals::drawn((prepared, design), selection, chosen, evaluated)?,
+            true => residuals::drawn(run, selection, chosen, evaluated)?,
             false => None,
         };
-        if let Some((from, rows)) = residuals::largest(prepared, selection, evaluated)? {
+        if let Some((from, rows)) = residuals::largest(run.prepared, selection, evaluated)? {
             let residuals = shown.get_or_insert_with(Default::default);
             (residuals.largest, residuals.largest_from) = (rows, Some(from));
         }

@@ -1,18 +1,16 @@
 //! Costs of columns, and the frontier of loss over cost.
 
-use vaglio_core::{Design, Result};
-use vaglio_pipeline::selector::{Selection, ValidSelector};
+use super::run::Run;
+use vaglio_core::Result;
+use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{EntryRecord, FrontierPoint};
 
 /// Fills in every entry's cost and returns the losses that each cost buys, if columns have costs.
 ///
 /// # Errors
 /// Returns the errors of the search's constraints.
-pub(super) fn frontier(
-    (selector, design): (&ValidSelector, &Design),
-    selection: &Selection,
-    entries: &mut [EntryRecord],
-) -> Result<Vec<FrontierPoint>> {
+pub(super) fn frontier(run: Run<'_>, selection: &Selection, entries: &mut [EntryRecord]) -> Result<Vec<FrontierPoint>> {
+    let Run { selector, design, .. } = run;
     let rules = selector.search().rules(design).map_err(|error| error.under("search"))?;
     let Some(rules) = rules.filter(|rules| rules.has_costs()) else { return Ok(Vec::new()) };
     let path = &selection.path.entries;

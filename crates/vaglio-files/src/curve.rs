@@ -1,12 +1,12 @@
 //! Losses of the models along a path, on training and on test rows.
 
-use super::TrainTest;
+use super::run::Run;
 use ndarray::Array2;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, Loss, Measure, Model, PathEntry, Result, Squared, Task, ZeroOne};
+use vaglio_core::{Error, Loss, Measure, Model, PathEntry, Result, Squared, Task, ZeroOne};
 use vaglio_pipeline::final_model::{Known, PredictionContext};
 use vaglio_pipeline::resample::path_predictions::Held;
-use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{EntryRecord, SizePoint, variance};
 
 /// Budget of predicting training rows by every model, in multiply-adds.
@@ -17,12 +17,12 @@ const MOST_WORK: f64 = 1e11;
 /// # Errors
 /// Returns the errors of the fits.
 pub(super) fn curve(
-    selector: &ValidSelector,
-    (prepared, design): (&TrainTest, &Design),
+    run: Run<'_>,
     selection: &Selection,
     loss: &dyn Loss,
     records: &mut [EntryRecord],
 ) -> Result<Vec<SizePoint>> {
+    let Run { prepared, selector, design, .. } = run;
     let (path, chosen) = (&selection.path, selection.predictor());
     let known = Known::default();
     if let (Some(fitted), Some(entry)) = (&selection.final_model, path.result()) {

@@ -1,9 +1,10 @@
 //! False-discovery control of columns, for `evaluate` and for sizes that it chose.
 
+use super::run::Run;
 use std::collections::HashMap;
 use vaglio_core::{Choose, Design, Feature, Result};
 use vaglio_pipeline::fdr::{DUMMIES, Discoveries, EXPERIMENTS, among, check_design, discoveries};
-use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
+use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::resample::{Sample, Watcher};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{ColumnVerdict, FalseDiscoveries, Verdict};
@@ -14,14 +15,13 @@ use vaglio_report::record::{ColumnVerdict, FalseDiscoveries, Verdict};
 /// # Errors
 /// Returns the errors of [`discoveries`], under `evaluate`.
 pub(super) fn false_discoveries(
-    pipeline: &ValidPipeline,
-    selector: &ValidSelector,
-    design: &Design,
+    run: Run<'_>,
     selection: &Selection,
     watcher: &Watcher<'_>,
 ) -> Result<Option<FalseDiscoveries>> {
+    let Run { selector, design, .. } = run;
     let chosen = selection.chosen.confirmed();
-    let asked = pipeline.settings().evaluate.as_ref().and_then(|evaluate| evaluate.fdr);
+    let asked = run.evaluate().and_then(|evaluate| evaluate.fdr);
     let found = match (asked, chosen) {
         (None, None) => return Ok(None),
         (Some(rate), Some(found)) if found.rate == rate => Some(found.clone()),
@@ -55,17 +55,6 @@ pub(super) fn planned(
         .map_err(|error| error.under(if chooses { "search.choose" } else { "evaluate" }))?;
     let columns = among(selector, design).len();
     Ok(Some(format!("{EXPERIMENTS} experiments of {columns} columns beside at most {} dummies", DUMMIES * columns)))
-}
-
-/// Expected number of steps of a path.
-const STEPS: f64 = 40.0;
-
-/// Flops of the experiments; 0 if nothing asks for them.
-pub(super) fn flops(selector: &ValidSelector, design: &Design, evaluate: Option<&Evaluate>) -> f64 {
-    let is_asked = matches!(selector.search().size_choice(), Choose::FalseDiscoveries(_))
-        || evaluate.is_some_and(|evaluate| evaluate.fdr.is_some());
-    let step = 2.0 * design.planned_rows() as f64 * among(selector, design).len() as f64;
-    if is_asked { EXPERIMENTS as f64 * STEPS * step } else { 0.0 }
 }
 
 fn written(found: &Discoveries, names: &[String]) -> FalseDiscoveries {

@@ -5,8 +5,8 @@
 
 pub(super) mod exchanges;
 
-use super::TrainTest;
 use super::plan::walks::Walks;
+use super::run::Run;
 use exchanges::{Exchanges, Removals, exchange_flops, exchanges, removal_flops, work};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Monitor, Outline, Path, Result};
@@ -69,30 +69,25 @@ pub(super) fn slower(engine: &str) -> f64 {
     }
 }
 
-/// Upper bounds on the flops and bytes of [`Importance`] for a subset of `size` columns. Bytes are counted if all
-/// columns are tried, and are small otherwise.
-pub(super) fn estimate(
+/// Bytes of [`Importance`] for a subset of `size` columns if all replacements are tried; they are few otherwise.
+pub(super) fn exchange_bytes(
     evaluate: Option<&Evaluate>,
     selector: &ValidSelector,
     design: &Design,
     (outline, walks): (&Outline, Walks),
     size: usize,
-) -> (f64, f64) {
+) -> f64 {
     let budget = match worths(evaluate) {
         DropColumnBudget::All => f64::INFINITY,
         DropColumnBudget::Auto => budget(selector, design, outline, walks),
-        DropColumnBudget::None => return (0.0, 0.0),
+        DropColumnBudget::None => return 0.0,
     };
     let outside = design.candidates().len().saturating_sub(size);
     if size == 0 {
-        return (0.0, 0.0);
+        return 0.0;
     }
-    let removals = removal_flops(selector, design, size);
-    let all = removals + exchange_flops(selector, design, size, outside);
-    match all <= budget {
-        true => (all, selector.criterion().plan(design, &exchanges(size, outside)).estimate.bytes),
-        false => (if removals <= budget { removals } else { 0.0 }, 0.0),
-    }
+    let all = removal_flops(selector, design, size) + exchange_flops(selector, design, size, outside);
+    if all <= budget { selector.criterion().plan(design, &exchanges(size, outside)).estimate.bytes } else { 0.0 }
 }
 
 fn worths(evaluate: Option<&Evaluate>) -> DropColumnBudget {
@@ -113,18 +108,13 @@ fn taken(outline: &Outline, path: &Path, design: &Design) -> Outline {
     }
 }
 
-/// Budget in flops for column figures of a result; infinite if all are asked for.
+/// Budget in flops for column figures of a result; infinite if all are asked for. `whole` is the design at every λ.
 ///
 /// # Errors
 /// Returns the errors of the search's settings.
-pub(super) fn flops_allowed(
-    evaluate: Option<&Evaluate>,
-    selector: &ValidSelector,
-    (prepared, whole): (&TrainTest, &Design),
-    design: &Design,
-    path: &Path,
-) -> Result<f64> {
-    match worths(evaluate) {
+pub(super) fn flops_allowed(run: Run<'_>, whole: &Design, path: &Path) -> Result<f64> {
+    let Run { prepared, selector, design, .. } = run;
+    match worths(run.evaluate()) {
         DropColumnBudget::All => return Ok(f64::INFINITY),
         DropColumnBudget::None => return Ok(0.0),
         DropColumnBudget::Auto => {}
@@ -141,19 +131,18 @@ impl Importance {
     /// # Errors
     /// Returns the errors of the criterion's scores.
     pub fn from_selection(
-        evaluate: Option<&Evaluate>,
-        selector: &ValidSelector,
-        (design, budget): (&Design, f64),
+        run: Run<'_>,
+        budget: f64,
         selection: &mut Selection,
         monitor: &mut Monitor<'_>,
     ) -> Result<Self> {
         let subset = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
-        let settings = worths(evaluate);
+        let settings = worths(run.evaluate());
         if selection.path.stop_reason.is_partial() || settings == DropColumnBudget::None {
             return Ok(Importance::none(subset.len()));
         }
         let watcher = Watcher::new(monitor);
-        let found = Importance::within(budget, selector, design, &subset, &watcher)?;
+        let found = Importance::within(budget, run.selector, run.design, &subset, &watcher)?;
         if let Some(reason) = watcher.stopped() {
             selection.path.stop_reason = reason;
             let message = "the run was stopped before it was known what every chosen column is worth; `vaglio explain` of its folder tells";

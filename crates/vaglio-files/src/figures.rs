@@ -11,19 +11,18 @@ use super::origins::Origins;
 use super::reliability::reliability;
 use super::repetition::{nested, permutations};
 use super::rows::stride;
+use super::run::Run;
 use super::shapley::shares;
 use super::stability::stability;
 use super::verify::verified;
 use ndarray::ArrayView2;
 use std::time::Instant;
-use vaglio_core::{Design, Loss, Model, Monitor, Result};
-use vaglio_pipeline::pipeline::SavedIntervals;
-use vaglio_pipeline::pipeline::{Calibration, HeldOutBy};
-use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
+use vaglio_core::{Loss, Model, Monitor, Result};
+use vaglio_pipeline::pipeline::{Calibration, HeldOutBy, SavedIntervals};
 use vaglio_pipeline::resample::held_out::chosen_parts;
 use vaglio_pipeline::resample::path_predictions::Held;
 use vaglio_pipeline::resample::{self, OuterFoldFit, Pooled, Procedure, Watcher};
-use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{
     AlternativesRecord, FalseDiscoveries, Figures, LearningCurve, Nested, Permutations, PredictedOn, ReliabilityRecord,
     SharesRecord, ShownPredictions, Stability, Verified, Warning, WarningKind, class_of,
@@ -61,13 +60,12 @@ impl Evaluations {
     /// # Errors
     /// Returns the errors of the selection on subsets of the rows.
     pub fn new(
-        pipeline: &ValidPipeline,
-        selector: &ValidSelector,
-        prepared: &TrainTest,
-        design: &Design,
-        (selection, origins): (&mut Selection, &Origins<'_>),
+        run: Run<'_>,
+        selection: &mut Selection,
+        origins: &Origins<'_>,
         monitor: &mut Monitor<'_>,
     ) -> Result<Self> {
+        let Run { selector, prepared, design, .. } = run;
         let mut evaluated = Evaluations::default();
         if selection.path.stop_reason.is_partial() {
             return Ok(evaluated);
@@ -76,17 +74,15 @@ impl Evaluations {
         evaluated.certainty = certainty(selector, prepared.sample.task(), &selection.chosen);
         let start = Instant::now();
         let mut outer = Vec::new();
-        if let Some(settings) = &pipeline.settings().evaluate {
-            let untuned = pipeline.selector();
-            let whole = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
-            outer = evaluated.repeat(settings, whole, selector, prepared, (selection, origins), &watcher)?;
+        if let Some(settings) = run.evaluate() {
+            outer = evaluated.repeat(run, selection, origins, &watcher)?;
             if settings.shares && watcher.stopped().is_none() {
                 evaluated.shares = watcher.ends(|| shares(selector, &prepared.sample, design, selection, &watcher))?;
             }
         }
-        evaluated.fdr = watcher.ends(|| false_discoveries(pipeline, selector, design, selection, &watcher))?;
-        watcher.ends(|| evaluated.hold_out(selector, prepared, design, selection, &outer, &watcher).map(Some))?;
-        let level = pipeline.settings().evaluate.as_ref().and_then(|settings| settings.intervals);
+        evaluated.fdr = watcher.ends(|| false_discoveries(run, selection, &watcher))?;
+        watcher.ends(|| evaluated.hold_out(run, selection, &outer, &watcher).map(Some))?;
+        let level = run.evaluate().and_then(|settings| settings.intervals);
         if let (Some(level), Some(nested), false) = (level, &mut evaluated.nested, outer.is_empty()) {
             let found = watcher.ends(|| super::intervals::intervals(level, outer, prepared).map(Some))?;
             (evaluated.intervals, nested.intervals) = found.unzip();
@@ -107,13 +103,13 @@ impl Evaluations {
     /// Returns the errors of [`near_best`].
     pub fn near_best(
         &mut self,
-        settings: Option<&Evaluate>,
-        selector: &ValidSelector,
-        (prepared, design): (&TrainTest, &Design),
-        (selection, importance): (&mut Selection, &Importance),
+        run: Run<'_>,
+        selection: &mut Selection,
+        importance: &Importance,
         monitor: &mut Monitor<'_>,
     ) -> Result<()> {
-        let Some(asked) = settings.and_then(|settings| settings.alternatives) else { return Ok(()) };
+        let Run { selector, prepared, design, .. } = run;
+        let Some(asked) = run.evaluate().and_then(|settings| settings.alternatives) else { return Ok(()) };
         if selection.path.stop_reason.is_partial() {
             return Ok(());
         }
@@ -138,16 +134,15 @@ impl Evaluations {
     /// Returns the errors of [`verified`].
     pub fn verify(
         &mut self,
+        run: Run<'_>,
         count: Option<usize>,
-        selector: &ValidSelector,
-        design: &Design,
         selection: &mut Selection,
         monitor: &mut Monitor<'_>,
     ) -> Result<()> {
         let Some(count) = count else { return Ok(()) };
         let start = Instant::now();
         let watcher = Watcher::new(monitor);
-        self.verified = watcher.ends(|| verified(count, selector, design, selection, &watcher))?;
+        self.verified = watcher.ends(|| verified(run, count, selection, &watcher))?;
         if let Some(reason) = watcher.stopped() {
             selection.path.stop_reason = reason;
             let message = "the run was stopped before its steps were recomputed; `verify` is null";
@@ -160,14 +155,15 @@ impl Evaluations {
     /// Repeats the whole selection for the figures asked for; returns the outer folds.
     fn repeat(
         &mut self,
-        settings: &Evaluate,
-        whole: Procedure<'_>,
-        selector: &ValidSelector,
-        prepared: &TrainTest,
-        (selection, origins): (&Selection, &Origins<'_>),
+        run: Run<'_>,
+        selection: &Selection,
+        origins: &Origins<'_>,
         watcher: &Watcher<'_>,
     ) -> Result<Vec<OuterFoldFit>> {
-        let sample = &prepared.sample;
+        let Run { pipeline, selector, prepared, .. } = run;
+        let Some(settings) = run.evaluate() else { return Ok(Vec::new()) };
+        let (untuned, sample) = (pipeline.selector(), &prepared.sample);
+        let whole = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
         let mut outer = Vec::new();
         if let Some(how) = settings.outer_folds() {
             outer = watcher.ends(|| resample::outer(whole, sample, &how, watcher))?.unwrap_or_default();
@@ -192,13 +188,12 @@ impl Evaluations {
     /// class probabilities with them, or with the criterion's own held-out predictions of the final subset.
     fn hold_out(
         &mut self,
-        selector: &ValidSelector,
-        prepared: &TrainTest,
-        design: &Design,
+        run: Run<'_>,
         selection: &Selection,
         outer: &[OuterFoldFit],
         watcher: &Watcher<'_>,
     ) -> Result<()> {
+        let Run { selector, prepared, design, .. } = run;
         if watcher.stopped().is_some() {
             return Ok(());
         }

@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use vaglio_core::{ExitClass, Loss, Result};
 use vaglio_pipeline::pipeline::OuterFolds;
-use vaglio_pipeline::resample::pool::{Piece, repeated};
 use vaglio_pipeline::resample::procedure::{outer_fold, outer_parts};
 use vaglio_pipeline::resample::split_rule::{Part, SplitRule};
 use vaglio_pipeline::resample::walks::said_of;
-use vaglio_pipeline::resample::{LossSums, OuterFoldFit, Procedure, Sample, Watcher};
+use vaglio_pipeline::resample::{Jobs, LossSums, OuterFoldFit, Procedure, Sample, Watcher};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{LearningCurve, LearningPoint};
 use vaglio_search::shuffle::{shuffled, stream};
@@ -25,12 +24,6 @@ const PARTS: u64 = 23;
 /// Number of curve points computed per fold, with or without existing outer folds.
 pub(super) fn points(has_outer: bool) -> usize {
     SHARES.len() - usize::from(has_outer)
-}
-
-/// Mean share of the computed points.
-pub(super) fn mean_share(has_outer: bool) -> f64 {
-    let own = &SHARES[..points(has_outer)];
-    own.iter().sum::<f64>() / own.len() as f64
 }
 
 /// Held-out loss of the procedure on a subset of a fold's training rows.
@@ -63,34 +56,23 @@ pub(super) fn learned(
     let (selector, loss) = (whole.selector, &*whole.selector.loss(sample.task()));
     let parting = how.parting(selector, sample)?;
     let parts = learning_parts(selector, sample, &parting)?;
-    watcher.stage("learning curve", parts.len() * shares.len());
-    let done = repeated(selector.room(), parts.len() * shares.len(), |job| {
-        if watcher.stopped().is_some() {
-            return Ok(None);
-        }
-        let (fold, share) = (job / shares.len(), shares[job % shares.len()]);
-        let (key, piece) = (format!("learning/{fold}/{}", job % shares.len()), Piece::whole(watcher));
-        let learned = watcher.journal().once(&key, || {
-            let order = order(sample, &parting, &parts[fold], stream(selector.seed(), PARTS, fold as u64));
-            let part = Part { training: first_of(sample, order, share), held: parts[fold].held.clone() };
-            let rows = part.training.len();
-            let member = watcher.member(watcher.journal().within(&key)).for_piece(Some(&piece));
-            match outer_fold(whole, sample, &part, (0, fold), member) {
-                Ok(outer) => Ok(outer.map(|outer| Learned::Judged {
-                    tally: outer.held.tally(loss),
-                    size: outer.taken.size,
-                    rows,
-                })),
-                Err(error) if share < 1.0 && error.class() != ExitClass::Numerical => {
-                    Ok(Some(Learned::Refused { message: error.to_string(), rows }))
-                }
-                Err(error) => Err(said_of(error, &format!("fold {} of the learning curve", fold + 1))),
+    let count = shares.len();
+    let jobs = Jobs { inner: Some(count), ..Jobs::new(Jobs::LEARNING, parts.len() * count) };
+    jobs.run("learning curve", selector.room(), watcher, |job, member| {
+        let (fold, share) = (job / count, shares[job % count]);
+        let order = order(sample, &parting, &parts[fold], stream(selector.seed(), PARTS, fold as u64));
+        let part = Part { training: first_of(sample, order, share), held: parts[fold].held.clone() };
+        let rows = part.training.len();
+        match outer_fold(whole, sample, &part, (0, fold), member) {
+            Ok(outer) => {
+                Ok(outer.map(|outer| Learned::Judged { tally: outer.held.tally(loss), size: outer.taken.size, rows }))
             }
-        });
-        piece.end();
-        learned
-    })?;
-    Ok(if watcher.stopped().is_some() { None } else { done.into_iter().collect() })
+            Err(error) if share < 1.0 && error.class() != ExitClass::Numerical => {
+                Ok(Some(Learned::Refused { message: error.to_string(), rows }))
+            }
+            Err(error) => Err(said_of(error, &format!("fold {} of the learning curve", fold + 1))),
+        }
+    })
 }
 
 /// The outer folds of the first repeat.

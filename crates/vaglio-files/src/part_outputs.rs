@@ -1,22 +1,17 @@
 //! Outputs that parts of a run report besides scores and models.
 
-use super::TrainTest;
+use super::run::Run;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, FittedMap, Monitor, Result, Role};
-use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_core::{Error, FittedMap, Monitor, Result, Role};
+use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{FoundByMap, FoundRecord};
 
 /// Collects the outputs of every part.
 ///
 /// # Errors
 /// Returns the errors of the criterion; [`vaglio_core::Error::Setting`] for a value that cannot be written.
-pub(super) fn found(
-    selector: &ValidSelector,
-    prepared: &TrainTest,
-    design: &Design,
-    selection: &Selection,
-    monitor: &Monitor<'_>,
-) -> Result<FoundRecord> {
+pub(super) fn found(run: Run<'_>, selection: &Selection, monitor: &Monitor<'_>) -> Result<FoundRecord> {
+    let Run { prepared, selector, design, .. } = run;
     let Selection { path, model, final_model, .. } = selection;
     if path.stop_reason.is_partial() {
         return Ok(FoundRecord { search: path.found.clone(), ..FoundRecord::default() });

@@ -1,13 +1,12 @@
-//! Predicts the course of a run without running it.
+//! Describes a run without running it.
 //!
 //! Reads the beginning of large files and estimates the number of rows: text by bytes, Parquet and Arrow by their
 //! metadata. If the sample is rejected, everything is read, since a class may come late. Estimates use `planned_rows`,
-//! so that engine, memory and time are those of all rows, and the run decides likewise. Nothing is searched: time is
-//! work at a typical pace.
+//! so that engine, memory and work are those of all rows, and the run decides likewise. Nothing is searched.
 
-mod span;
 pub(super) mod walks;
 
+use super::TrainTest;
 use super::drop_column;
 use super::half_samples::halves;
 use super::held_out::single_rows;
@@ -16,32 +15,31 @@ use super::prepare_sample;
 use super::scratch::with_scratch;
 use super::shard::WorkUnits;
 use super::{near_best, shapley};
-use span::Span;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Criterion, Design, Error, HeldOut, Outline, Problem, Result, StopSign, counted, short, shown};
+use vaglio_core::{
+    Criterion, Design, Error, Estimate, HeldOut, Outline, Result, StopSign, counted, short, shown, significant,
+};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
-use vaglio_pipeline::resample::Sample;
 use vaglio_pipeline::resample::choice::cross_validation;
-use vaglio_pipeline::resample::lockstep::expected_sizes;
 use vaglio_pipeline::resample::validated::{parting, unvalidated};
 use vaglio_pipeline::selector::{ValidSelector, all_at_once, takes_lambda_of_all};
-use vaglio_pipeline::tune::{Scored, Tune};
+use vaglio_pipeline::tune::Scored;
 use vaglio_report::record::{Warning, left_out_rows};
 use vaglio_tables::budget::resident;
 use walks::Walks;
 
-/// Typical flops per second of one thread.
+/// Assumed flops per second.
 const PACE: f64 = 2e9;
-/// Fixed seconds of a run: start and files.
-const STARTING: f64 = 0.05;
 /// Time limit of the learner's map on the rows read, and fallback numbers of rows.
 const MADE: Duration = Duration::from_millis(400);
 const FEWER: [usize; 2] = [200, 10];
+/// Assumed size of a result.
+const RESULT: usize = 10;
 
-/// Describes the run for people: engine with reason, subsets, work, memory, time, λ, folds.
+/// Describes the run for people: data, engine with reason, searches, λ, folds, work and memory.
 ///
 /// The data are read, so that every rejection is already found here.
 ///
@@ -56,250 +54,283 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
 /// # Errors
 /// Returns the errors of [`plan`].
 pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String, Option<Warning>)> {
-    let begun = Instant::now();
     let prepared = prepare_sample(pipeline, folder)?;
-    let [times, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
-    let threads = rayon::current_num_threads();
-    let read = begun.elapsed().as_secs_f64() * times;
     let selector = pipeline.selector();
-    let mut out = String::new();
-    let mut line = |name: &str, text: String| {
-        let _ = writeln!(out, "{name:<12}{}", shown(&text));
+    let mut lines = Lines::default();
+    let Some(design) = designed(&selector, &prepared)? else {
+        let [times, _] = prepared.times.unwrap_or([1.0, 1.0]);
+        lines.put("data", format!("{}, {}", about(prepared.rows as f64, times), prepared.train.task().name()));
+        lines.put("work", "unknown: the map of the learner takes longer than a second on ten rows");
+        return Ok((lines.0, None));
     };
-    let Some((design, share)) = designed(&selector, &prepared.train)? else {
-        line("data", format!("{}, {}", about(prepared.rows as f64, times), prepared.train.task().name()));
-        line("work", "unknown: the map of the learner takes longer than a second on ten rows".into());
-        return Ok((out, None));
-    };
-    let planned = (design.rows() as f64 * times / share).round() as usize;
-    let design = if planned > design.rows() { design.sampled_from(planned) } else { design };
-    let sample =
-        prepared.train.columns().bytes() + if design.is_of(&prepared.train) { 0 } else { design.columns().bytes() };
-    let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(sample as u64) as f64);
-    let constant = design.constant();
-    let settings = pipeline.settings();
-    let walks = Walks::new(&selector, &design, &prepared.sample, settings.evaluate.as_ref());
-    let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
-    let soon = StopSign::default().or_after(Instant::now(), MADE);
-    let (outline, mut estimate) = selector.outlined(&design.stopping_at(soon), walks.lambdas)?;
-    let shortest = expected(&selector, &design, &outline);
-    let all = design.lambdas();
-    let at_one = design.at_lambda(one_lambda).shared_by(&all[..walks.lambdas.min(all.len())]);
-    let shortest = selector.criterion().plan(&at_one, &shortest).estimate.flops.min(estimate.flops);
-    if takes_lambda_of_all(&design) {
-        estimate.flops += selector.criterion().plan(&design, &all_at_once(design.candidates().len())).estimate.flops;
-    }
-    let mut others = 0.0;
-    for search in pipeline.compared_searches() {
-        search.search().check(&**search.criterion(), &design).map_err(|error| error.under("tune.search"))?;
-        let (_, estimate) = search.outlined(&design, walks.lambdas)?;
-        others += estimate.flops * walks.count() as f64;
-    }
-    let of_tuning = |tune: &Tune| {
-        let all = all_at_once(design.candidates().len());
-        let flops = match tune.score {
-            Scored::All => selector.criterion().plan(&design, &all).estimate.flops,
-            Scored::Search => estimate.flops,
-        };
-        let flops = if tune.parameters.is_empty() { 0.0 } else { tune.budget as f64 * flops };
-        flops + others
-    };
-    let of_tuning = settings.tune.as_ref().map_or(0.0, of_tuning);
-    let train = &prepared.train;
-
-    let outputs = train.targets().nrows();
-    let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };
-    line(
-        "data",
-        format!(
-            "{}, {}, {}{several}",
-            about(prepared.rows as f64, times),
-            counted(design.features(), "candidate column"),
-            train.task().name()
-        ),
-    );
-    if prepared.times.is_some() {
-        line("", format!("columns, constants and folds are those of the first {} rows, a sample", prepared.rows));
-    }
-    if !prepared.left_out.is_empty() {
-        line("", format!("left out: {}", left_out_rows(&prepared.left_out)));
-    }
-    if !constant.is_empty() {
-        let names: Vec<&str> = constant.iter().take(5).map(|&f| design.names()[f].as_str()).collect();
-        let more = if constant.len() > 5 { ", …" } else { "" };
-        let columns = if constant.len() == 1 { "column is" } else { "columns are" };
-        line("", format!("{} constant {columns} never selected ({}{more})", constant.len(), names.join(", ")));
-    }
-    for (number, columns) in prepared.columns.iter().take(LISTED).enumerate() {
-        let more = if number + 1 == LISTED && prepared.columns.len() > LISTED { "; …" } else { "" };
-        line(if number == 0 { "columns" } else { "" }, format!("{:<20}  {}{more}", columns.names(), columns.words()));
-    }
-    for warning in prepared.findings.iter().chain(&single_rows(pipeline, &design)) {
-        line("warning", warning.message.clone());
-    }
-    if let Some(test) = &prepared.test {
-        line("test", about(test.rows() as f64, of_test));
-    }
-    line(
-        "pipeline",
-        format!(
-            "{} on {} with {}",
-            settings.search.kind(),
-            settings.criterion.typetag_name(),
-            settings.learner.typetag_name()
-        ),
-    );
-    if let Some(model) = &settings.model {
-        let fits = walks.count() * outline.largest.max(1);
-        let kind = model.learner().typetag_name();
-        line("model", format!("{kind} on the chosen columns: at most {} fits", count(fits as f64)));
-    }
-    if let Some(map) = &settings.target_map {
-        line(
-            "target_map",
-            format!("{}: scores are on its scale, other figures in the target's units", map.typetag_name()),
-        );
-    }
-    if let Some(tune) = &settings.tune {
-        line("tune", tune.to_string());
-    }
-    line("engine", format!("{}: {}", estimate.engine, estimate.reason));
-    if let Some(slow) = settings.criterion.traits().loss.and_then(|loss| loss.slowness()) {
-        line("loss", slow);
-    }
-    if pipeline.cluster().is_some() {
-        line("units", WorkUnits::new(pipeline, &prepared)?.to_string());
-    }
-    design.in_folds().once().iter().for_each(|once| line("", once.to_string()));
-    line(
-        "search",
-        format!(
-            "at most {} to {}; {} subset{} compared",
-            counted(outline.steps, "step"),
-            counted(outline.largest, "column"),
-            count(outline.trials),
-            if outline.trials == 1.0 { "" } else { "s" }
-        ),
-    );
-    if let Some(rules) = settings.search.rules(&design).map_err(|error| error.under("search"))? {
-        line("constraints", rules.sentence().to_owned());
-    }
-    if walks.count() > 1 {
-        line("walks", walks.to_string());
-    }
+    let plan = RunPlan::new(pipeline, &selector, &prepared, &design)?;
+    plan.data(&mut lines);
+    plan.parts(&mut lines);
+    plan.search(&mut lines)?;
     let unvalidated = unvalidated(&selector, &prepared.sample)?;
-    unvalidated.iter().for_each(|warning| line("warning", warning.message.clone()));
-    for (name, sentence) in around(&selector, (&prepared.sample, &design), settings.evaluate.as_ref())? {
-        line(name, sentence);
+    unvalidated.iter().for_each(|warning| lines.put("warning", &warning.message));
+    plan.splits(&mut lines)?;
+    plan.lambda(&mut lines);
+    plan.folds(&mut lines)?;
+    plan.cost(&mut lines, folder)?;
+    Ok((lines.0, unvalidated))
+}
+
+/// Lines of a plan, each with the name of what it describes.
+#[derive(Default)]
+struct Lines(String);
+
+impl Lines {
+    fn put(&mut self, name: &str, text: impl AsRef<str>) {
+        let _ = writeln!(self.0, "{name:<12}{}", shown(text.as_ref()));
     }
-    let lambdas = design.readout().map_or(&[][..], |r| &r.lambdas);
-    line(
-        "lambda",
-        match lambdas {
+}
+
+/// What is known of a run before it.
+struct RunPlan<'p> {
+    pipeline: &'p ValidPipeline,
+    selector: &'p ValidSelector,
+    prepared: &'p TrainTest,
+    design: &'p Design,
+    walks: Walks,
+    outline: Outline,
+    estimate: Estimate,
+}
+
+impl<'p> RunPlan<'p> {
+    fn new(
+        pipeline: &'p ValidPipeline,
+        selector: &'p ValidSelector,
+        prepared: &'p TrainTest,
+        design: &'p Design,
+    ) -> Result<Self> {
+        let walks = Walks::new(selector, design, &prepared.sample, pipeline.settings().evaluate.as_ref());
+        let soon = StopSign::default().or_after(Instant::now(), MADE);
+        let (outline, estimate) = selector.outlined(&design.stopping_at(soon), walks.lambdas)?;
+        Ok(RunPlan { pipeline, selector, prepared, design, walks, outline, estimate })
+    }
+
+    fn evaluate(&self) -> Option<&Evaluate> {
+        self.pipeline.settings().evaluate.as_ref()
+    }
+
+    fn data(&self, lines: &mut Lines) {
+        let RunPlan { pipeline, prepared, design, .. } = self;
+        let [times, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
+        let outputs = prepared.train.targets().nrows();
+        let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };
+        let columns = counted(design.features(), "candidate column");
+        let (rows, task) = (about(prepared.rows as f64, times), prepared.train.task().name());
+        lines.put("data", format!("{rows}, {columns}, {task}{several}"));
+        if prepared.times.is_some() {
+            let message =
+                format!("columns, constants and folds are those of the first {} rows, a sample", prepared.rows);
+            lines.put("", message);
+        }
+        if !prepared.left_out.is_empty() {
+            lines.put("", format!("left out: {}", left_out_rows(&prepared.left_out)));
+        }
+        let constant = design.constant();
+        if !constant.is_empty() {
+            let names: Vec<&str> = constant.iter().take(5).map(|&f| design.names()[f].as_str()).collect();
+            let more = if constant.len() > 5 { ", …" } else { "" };
+            let columns = if constant.len() == 1 { "column is" } else { "columns are" };
+            let (count, names) = (constant.len(), names.join(", "));
+            lines.put("", format!("{count} constant {columns} never selected ({names}{more})"));
+        }
+        for (number, columns) in prepared.columns.iter().take(LISTED).enumerate() {
+            let more = if number + 1 == LISTED && prepared.columns.len() > LISTED { "; …" } else { "" };
+            let name = if number == 0 { "columns" } else { "" };
+            lines.put(name, format!("{:<20}  {}{more}", columns.names(), columns.words()));
+        }
+        for warning in prepared.findings.iter().chain(&single_rows(pipeline, design)) {
+            lines.put("warning", &warning.message);
+        }
+        if let Some(test) = &prepared.test {
+            lines.put("test", about(test.rows() as f64, of_test));
+        }
+    }
+
+    fn parts(&self, lines: &mut Lines) {
+        let settings = self.pipeline.settings();
+        let (criterion, learner) = (settings.criterion.typetag_name(), settings.learner.typetag_name());
+        lines.put("pipeline", format!("{} on {criterion} with {learner}", settings.search.kind()));
+        if let Some(model) = &settings.model {
+            let fits = count((self.walks.count() * self.outline.largest.max(1)) as f64);
+            let kind = model.learner().typetag_name();
+            lines.put("model", format!("{kind} on the chosen columns: at most {fits} fits"));
+        }
+        if let Some(map) = &settings.target_map {
+            let kind = map.typetag_name();
+            let message = format!("{kind}: scores are on its scale, other figures in the target's units");
+            lines.put("target_map", message);
+        }
+        if let Some(tune) = &settings.tune {
+            lines.put("tune", tune.to_string());
+        }
+        lines.put("engine", format!("{}: {}", self.estimate.engine, self.estimate.reason));
+        if let Some(slow) = settings.criterion.traits().loss.and_then(|loss| loss.slowness()) {
+            lines.put("loss", slow);
+        }
+    }
+
+    fn search(&self, lines: &mut Lines) -> Result<()> {
+        let RunPlan { pipeline, design, outline, .. } = self;
+        if pipeline.cluster().is_some() {
+            lines.put("units", WorkUnits::new(pipeline, self.prepared)?.to_string());
+        }
+        design.in_folds().once().iter().for_each(|once| lines.put("", once.to_string()));
+        let (steps, columns) = (counted(outline.steps, "step"), counted(outline.largest, "column"));
+        let subsets = if outline.trials == 1.0 { "subset" } else { "subsets" };
+        let trials = count(outline.trials);
+        lines.put("search", format!("at most {steps} to {columns}; {trials} {subsets} compared"));
+        if let Some(rules) = pipeline.settings().search.rules(design).map_err(|error| error.under("search"))? {
+            lines.put("constraints", rules.sentence());
+        }
+        if self.walks.count() > 1 {
+            lines.put("walks", self.walks.to_string());
+        }
+        Ok(())
+    }
+
+    fn lambda(&self, lines: &mut Lines) {
+        let design = self.design;
+        let text = match design.readout().map_or(&[][..], |readout| &readout.lambdas) {
             [] => "none".into(),
             [one] => format!("{one}"),
-            [first, .., last] if design.readout().is_some_and(|r| r.refine) => {
-                let (first, last) = (short(*first), short(*last));
-                format!("searched between {first} and {last} for every subset, from {} values", lambdas.len())
-            }
-            [first, .., last] => {
-                let what = match (walks.lambdas > 1, design.of_outputs().is_some()) {
+            all @ [first, .., last] => {
+                let (count, first, last) = (all.len(), short(*first), short(*last));
+                let what = match (self.walks.lambdas > 1, design.of_outputs().is_some()) {
                     (true, _) => "one for the whole walk",
                     (false, false) => "the best for every subset",
                     (false, true) => "the best for every subset and output",
                 };
-                format!("{} values from {} to {}, {what}", lambdas.len(), short(*first), short(*last))
+                match design.readout().is_some_and(|readout| readout.refine) {
+                    true => format!("searched between {first} and {last} for every subset, from {count} values"),
+                    false => format!("{count} values from {first} to {last}, {what}"),
+                }
             }
-        },
-    );
-    let avoided = (!["refit", "definition"].contains(&estimate.engine)).then_some(outline.trials);
-    for (number, text) in folds(&*settings.criterion, &design, avoided)?.into_iter().enumerate() {
-        line(if number == 0 { "folds" } else { "" }, text);
+        };
+        lines.put("lambda", text);
     }
-    let result = outline.largest.min(RESULT);
-    let evaluate = settings.evaluate.as_ref();
-    let shares = if evaluate.is_some_and(|evaluate| evaluate.shares) {
-        line("shares", shapley::sentence(result));
-        shapley::flops(&selector, &at_one, result)
-    } else {
-        0.0
-    };
-    if evaluate.is_some_and(|evaluate| evaluate.alternatives.is_some()) {
-        line("as good", near_best::sentence(&settings.search));
+
+    fn folds(&self, lines: &mut Lines) -> Result<()> {
+        let avoided = (!["refit", "definition"].contains(&self.estimate.engine)).then_some(self.outline.trials);
+        for (number, text) in folds(&**self.selector.criterion(), self.design, avoided)?.into_iter().enumerate() {
+            lines.put(if number == 0 { "folds" } else { "" }, text);
+        }
+        Ok(())
     }
-    let work = estimate.flops * walks.count() as f64 + of_tuning + shares;
-    let unknown = || format!("unknown: the criterion `{}` says nothing of it", settings.criterion.typetag_name());
-    let operations = format!("{} floating-point operations", count(work));
-    line("work", if work.is_nan() { unknown() } else { operations });
-    let (worth, exchanges) = drop_column::estimate(evaluate, &selector, &at_one, (&outline, walks), result);
-    let memory = Memory::new(&prepared, &design, &outline, &estimate).with(program, exchanges).repeated(&walks);
-    let budget = pipeline.budget();
-    let ((), scratch) = with_scratch(pipeline, folder, || memory.check(budget))?;
-    if let Some(scratch) = scratch.as_ref().or(prepared.scratch.as_ref()) {
-        line("scratch", scratch.to_string());
+
+    /// Work of the searches, of tuning and of the Shapley values, and the memory of all.
+    fn cost(&self, lines: &mut Lines, folder: &Path) -> Result<()> {
+        let RunPlan { pipeline, selector, prepared, design, walks, outline, estimate } = self;
+        let (settings, result) = (pipeline.settings(), outline.largest.min(RESULT));
+        let lambdas = design.lambdas();
+        let at_one = design.at_lambda(lambdas[0].filter(|_| walks.lambdas > 1));
+        let at_one = at_one.shared_by(&lambdas[..walks.lambdas.min(lambdas.len())]);
+        let shares = self.evaluate().is_some_and(|evaluate| evaluate.shares);
+        if shares {
+            lines.put("shares", shapley::sentence(result));
+        }
+        if self.evaluate().is_some_and(|evaluate| evaluate.alternatives.is_some()) {
+            lines.put("as good", near_best::sentence(&settings.search));
+        }
+        let shares = if shares { shapley::flops(selector, &at_one, result) } else { 0.0 };
+        let work = self.search_flops() * walks.count() as f64 + self.tuning_flops()? + shares;
+        let kind = settings.criterion.typetag_name();
+        let unknown = format!("unknown: the criterion `{kind}` says nothing of it");
+        lines.put("work", if work.is_nan() { unknown } else { format!("{} floating-point operations", count(work)) });
+        let exchanges = drop_column::exchange_bytes(self.evaluate(), selector, &at_one, (outline, *walks), result);
+        let mapped = if design.is_of(&prepared.train) { 0 } else { design.columns().bytes() };
+        let held = prepared.train.columns().bytes() + mapped;
+        let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(held as u64) as f64);
+        let memory = Memory::new(prepared, design, outline, estimate).with(program, exchanges).repeated(walks);
+        let budget = pipeline.budget();
+        let ((), scratch) = with_scratch(pipeline, folder, || memory.check(budget))?;
+        if let Some(scratch) = scratch.as_ref().or(prepared.scratch.as_ref()) {
+            lines.put("scratch", scratch.to_string());
+        }
+        let limit = settings.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
+        lines.put("memory", format!("{}{limit}", memory.sentence(budget)));
+        lines.put("time", if work.is_nan() { "unknown, as the work is".into() } else { time(work / PACE) });
+        Ok(())
     }
-    let limit = settings.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
-    line("memory", format!("{}{limit}", memory.sentence(budget)));
-    let dummies = super::discoveries::flops(&selector, &design, evaluate);
-    let seconds = |of_walk: f64| {
-        let work = of_walk * walks.rounds() + of_tuning + shares + worth + dummies;
-        STARTING + read + work / (PACE * threads as f64)
-    };
-    let span = Span { low: seconds(shortest), high: seconds(estimate.flops) };
-    let time = format!("{span}, at two billion operations a second and thread");
-    line("time", if span.high.is_nan() { "unknown, as the work is".into() } else { time });
-    Ok((out, unvalidated))
+
+    /// Flops of one search.
+    fn search_flops(&self) -> f64 {
+        self.estimate.flops + if takes_lambda_of_all(self.design) { self.flops_of_all() } else { 0.0 }
+    }
+
+    /// Flops of one score of all columns.
+    fn flops_of_all(&self) -> f64 {
+        let all = all_at_once(self.design.candidates().len());
+        self.selector.criterion().plan(self.design, &all).estimate.flops
+    }
+
+    /// Flops of tuning, and of the searches that are compared.
+    fn tuning_flops(&self) -> Result<f64> {
+        let mut flops = 0.0;
+        for other in self.pipeline.compared_searches() {
+            other.search().check(&**other.criterion(), self.design).map_err(|error| error.under("tune.search"))?;
+            let (_, estimate) = other.outlined(self.design, self.walks.lambdas)?;
+            flops += estimate.flops * self.walks.count() as f64;
+        }
+        if let Some(tune) = self.pipeline.settings().tune.as_ref().filter(|tune| !tune.parameters.is_empty()) {
+            let of_one = match tune.score {
+                Scored::All => self.flops_of_all(),
+                Scored::Search => self.search_flops(),
+            };
+            flops += tune.budget as f64 * of_one;
+        }
+        Ok(flops)
+    }
+
+    /// Describes the splits around the search, by purpose.
+    fn splits(&self, lines: &mut Lines) -> Result<()> {
+        let (selector, sample, evaluate) = (self.selector, &self.prepared.sample, self.evaluate());
+        if let Some((how, is_written)) = cross_validation(selector) {
+            lines.put("choose", parting(selector, sample, &how, is_written)?.sentence());
+        }
+        if let Some(how) = evaluate.and_then(Evaluate::outer_folds) {
+            lines.put("nested", how.parting(selector, sample)?.sentence());
+        } else if let Some(how) = evaluate.and_then(Evaluate::learning_folds) {
+            lines.put("learning", how.parting(selector, sample)?.sentence());
+        }
+        if let Some(how) = evaluate.and_then(|evaluate| evaluate.stability.as_ref()) {
+            lines.put("stability", halves(how, selector, sample)?.sentence());
+        }
+        if let Some(sentence) = super::discoveries::planned(selector, (sample, self.design), evaluate)? {
+            lines.put("fdr", sentence);
+        }
+        Ok(())
+    }
 }
 
-/// Design of the training rows and the share of rows it uses; fewer rows if the learner's map is slow. `None` if it is
-/// slow on ten rows.
-fn designed(selector: &ValidSelector, train: &Problem) -> Result<Option<(Design, f64)>> {
-    let all = train.rows();
+/// Design of the training rows, of as many planned rows as the run has; of fewer rows if the learner's map is slow.
+/// `None` if it is slow on ten rows.
+fn designed(selector: &ValidSelector, prepared: &TrainTest) -> Result<Option<Design>> {
+    let (train, all) = (&prepared.train, prepared.train.rows());
     for rows in [all].into_iter().chain(FEWER.into_iter().filter(|rows| *rows < all)) {
         let some: Vec<usize> = (0..rows).map(|row| row * all / rows).collect();
         let train = if rows == all { train.clone() } else { train.view_rows(&some) };
         let sign = StopSign::default().or_after(Instant::now(), MADE);
-        match selector.design(&train.stopping_at(sign)) {
-            Err(Error::Stopped(_)) => {}
-            design => return Ok(Some((design?.stopping_at(StopSign::default()), rows as f64 / all as f64))),
-        }
+        let design = match selector.design(&train.stopping_at(sign)) {
+            Err(Error::Stopped(_)) => continue,
+            design => design?.stopping_at(StopSign::default()),
+        };
+        let [times, _] = prepared.times.unwrap_or([1.0, 1.0]);
+        let planned = (design.rows() as f64 * times * all as f64 / rows as f64).round() as usize;
+        return Ok(Some(if planned > design.rows() { design.sampled_from(planned) } else { design }));
     }
     Ok(None)
 }
 
-/// Typical extent of the search: cross-validated paths end soon after their lowest loss, and bounds leave few subsets.
-fn expected(selector: &ValidSelector, design: &Design, outline: &Outline) -> Outline {
-    let patience = cross_validation(selector).and_then(|(how, _)| how.patience);
-    let forward = Outline::forward(design.candidates().len(), expected_sizes(outline.largest, patience));
-    match outline.start == 0 && forward.trials < outline.trials {
-        true => forward,
-        false => *outline,
-    }
-}
-
-/// Describes the splits around the search, by purpose.
-fn around(
-    selector: &ValidSelector,
-    (sample, design): (&Sample, &Design),
-    evaluate: Option<&Evaluate>,
-) -> Result<Vec<(&'static str, String)>> {
-    let mut all = Vec::new();
-    if let Some((how, is_written)) = cross_validation(selector) {
-        all.push(("choose", parting(selector, sample, &how, is_written)?.sentence()));
-    }
-    if let Some(how) = evaluate.and_then(Evaluate::outer_folds) {
-        all.push(("nested", how.parting(selector, sample)?.sentence()));
-    }
-    if let Some(how) = evaluate.filter(|evaluate| evaluate.outer_folds().is_none()).and_then(Evaluate::learning_folds) {
-        all.push(("learning", how.parting(selector, sample)?.sentence()));
-    }
-    if let Some(how) = evaluate.and_then(|evaluate| evaluate.stability.as_ref()) {
-        all.push(("stability", halves(how, selector, sample)?.sentence()));
-    }
-    if let Some(sentence) = super::discoveries::planned(selector, (sample, design), evaluate)? {
-        all.push(("fdr", sentence));
-    }
-    Ok(all)
+/// Seconds for people, with the assumed pace.
+fn time(seconds: f64) -> String {
+    const UNITS: [(f64, f64, &str); 3] = [(7200.0, 3600.0, "hours"), (120.0, 60.0, "minutes"), (0.0, 1.0, "s")];
+    let (_, unit, name) = UNITS.iter().find(|(from, ..)| seconds >= *from).unwrap_or(&UNITS[2]);
+    format!("about {} {name} at {} Gflop/s", significant(seconds / unit, 2), PACE / 1e9)
 }
 
 /// Maximum number of folds or columns listed one per line; of more folds, the smallest and largest are given.
@@ -352,9 +383,6 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
     }
     Ok(lines)
 }
-
-/// Assumed size of a result for the estimate of replacements.
-const RESULT: usize = 10;
 
 /// Formats a number of rows, as an estimate if a sample was read.
 fn about(rows: f64, times: f64) -> String {

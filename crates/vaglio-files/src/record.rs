@@ -8,6 +8,7 @@ use super::drop_column::{DropColumn, Importance};
 use super::figures::Evaluations;
 use super::held_out::{single_rows, without_gap};
 use super::reliability;
+use super::run::Run;
 use super::single_precision;
 use super::step_figures::step_figures;
 use vaglio_core::engine::EngineDesign;
@@ -20,7 +21,7 @@ use vaglio_pipeline::inside::scaled;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resample::Pooled;
 use vaglio_pipeline::resample::path_predictions::Held;
-use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_pipeline::selector::Selection;
 use vaglio_pipeline::train::train;
 use vaglio_pipeline::tune::Tuned;
 use vaglio_report::record::{
@@ -30,28 +31,30 @@ use vaglio_report::record::{
 };
 use vaglio_tables::budget;
 
-/// Builds the record. The caller fills in timings, the equation and column origins. `budget` caps the flops of figures
-/// per size.
-pub(super) fn record(
-    pipeline: &ValidPipeline,
-    selector: &ValidSelector,
-    prepared: &TrainTest,
-    design: &Design,
-    selection: &Selection,
-    (evaluated, importance, budget): (&Evaluations, Importance, f64),
-    tuned: Option<Tuned>,
-) -> Result<Record> {
+/// Results besides the selection.
+pub(super) struct Computed<'e> {
+    pub evaluated: &'e Evaluations,
+    pub importance: Importance,
+    /// Limit of the flops of figures per size.
+    pub budget: f64,
+    pub tuned: Option<Tuned>,
+}
+
+/// Builds the record. The caller fills in timings, the equation and column origins.
+pub(super) fn record(run: Run<'_>, selection: &Selection, computed: Computed<'_>) -> Result<Record> {
+    let Run { pipeline, prepared, design, .. } = run;
+    let Computed { evaluated, importance, budget, tuned } = computed;
     let Selection { path, names, chosen, .. } = selection;
     let certainty = evaluated.certainty.as_ref();
-    let loss = selector.loss(prepared.train.task());
+    let loss = run.loss();
     let subset = path.result().map_or(&[][..], |entry| &entry.subset);
     let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
     let (steps, mut entries) = recorded(path, name);
-    let points = curve(selector, (prepared, design), selection, &*loss, &mut entries)?;
-    step_figures(selector, (prepared, design), selection, budget, &mut entries)?;
+    let points = curve(run, selection, &*loss, &mut entries)?;
+    step_figures(run, selection, budget, &mut entries)?;
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.losses_at(chosen.place));
     entries.iter_mut().for_each(|entry| cross_validated(entry, table));
-    let frontier = costs::frontier((selector, design), selection, &mut entries)?;
+    let frontier = costs::frontier(run, selection, &mut entries)?;
     let correlations = Correlations::new(design, subset);
     let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
     let excluded = design.constant().into_iter().map(|index| ExcludedRecord {
@@ -68,8 +71,8 @@ pub(super) fn record(
         stop_reason: path.stop_reason,
         version: env!("CARGO_PKG_VERSION").into(),
         seed: pipeline.settings().seed,
-        warnings: warnings(pipeline, prepared, design, selection, &steps, &*loss),
-        pipeline: parts(pipeline, selector, (prepared, selection))?,
+        warnings: warnings(run, selection, &steps, &*loss),
+        pipeline: parts(run, selection)?,
         tuned: tuned.as_ref().map(TunedSettings::new),
         model: selection.final_model.as_ref().map(final_model).transpose()?,
         candidates: names.clone(),
@@ -104,7 +107,7 @@ pub(super) fn record(
             sizes: chosen.sizes.clone(),
         },
         worth: importance.left_out(subset),
-        selected: selected(prepared, design, selection, importance.of_columns),
+        selected: selected(run, selection, importance.of_columns),
         outside: Vec::new(),
         score: result.loss,
         lambda: result.lambda.or(selection.model.lambda()).filter(|_| lambdas.is_none()),
@@ -121,12 +124,9 @@ pub(super) fn record(
             let entries = path.entries.iter().map(|entry| (&entry.subset[..], entry.score.loss));
             AlternativesRecord::new(near, entries, name)
         })),
-        numerics: numerics(
-            path.diagnostics,
-            single_precision::rounding(pipeline, selector, prepared, design, selection)?,
-        ),
+        numerics: numerics(path.diagnostics, single_precision::rounding(run, selection)?),
         found: FoundRecord::default(),
-        test: test(prepared, design, (selection, evaluated), &*loss)?,
+        test: test(run, selection, evaluated, &*loss)?,
         nested: evaluated.nested.clone(),
         permutations: evaluated.permutations.clone(),
         stability: evaluated.stability.clone(),
@@ -205,11 +205,8 @@ fn stage(stage: &Stage) -> StageRecord {
     StageRecord { search: kind, taken, score: score.loss, lambda: score.lambda, stop_reason }
 }
 
-fn parts(
-    pipeline: &ValidPipeline,
-    selector: &ValidSelector,
-    (prepared, selection): (&TrainTest, &Selection),
-) -> Result<PartNames> {
+fn parts(run: Run<'_>, selection: &Selection) -> Result<PartNames> {
+    let Run { pipeline, prepared, selector, .. } = run;
     let settings = pipeline.settings();
     let written = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
     // With several searches, the one that is taken.
@@ -248,12 +245,8 @@ fn parts(
 }
 
 /// Records of the selected columns with their drop-column importance.
-fn selected(
-    prepared: &TrainTest,
-    design: &Design,
-    selection: &Selection,
-    worths: Vec<DropColumn>,
-) -> Vec<SelectedRecord> {
+fn selected(run: Run<'_>, selection: &Selection, worths: Vec<DropColumn>) -> Vec<SelectedRecord> {
+    let Run { prepared, design, .. } = run;
     let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
     let names = &selection.names;
     let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
@@ -300,14 +293,8 @@ fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Wa
 }
 
 /// Collects the warnings of table, selection, steps and settings.
-fn warnings(
-    pipeline: &ValidPipeline,
-    prepared: &TrainTest,
-    design: &Design,
-    selection: &Selection,
-    steps: &[StepRecord],
-    loss: &dyn Loss,
-) -> Vec<Warning> {
+fn warnings(run: Run<'_>, selection: &Selection, steps: &[StepRecord], loss: &dyn Loss) -> Vec<Warning> {
+    let Run { pipeline, prepared, design, .. } = run;
     let mut warnings: Vec<Warning> = prepared.findings.iter().chain(&selection.warnings).cloned().collect();
     warnings.extend(design.in_folds().once().iter().map(|once| {
         let kind = if once.is_imputed { WarningKind::ImputedOnce } else { WarningKind::StandardizedOnce };
@@ -334,7 +321,8 @@ fn warnings(
             warnings.push(Warning::new(WarningKind::Indistinguishable, message));
         }
     }
-    if pipeline.settings().tune.is_some() && selection.chosen.cell.is_some() {
+    let is_tuned = pipeline.settings().tune.as_ref().is_some_and(|tune| !tune.parameters.is_empty());
+    if is_tuned && selection.chosen.cell.is_some() {
         let message = "the settings were tuned on all rows, so the cross-validated loss has seen them; `evaluate.nested` \
                        repeats tuning in every outer fold";
         warnings.push(Warning::new(WarningKind::Tuned, message));
@@ -369,12 +357,8 @@ impl TrainTest {
 }
 
 /// Figures on the test rows, with the loss of the empty model.
-fn test(
-    prepared: &TrainTest,
-    design: &Design,
-    (selection, evaluated): (&Selection, &Evaluations),
-    loss: &dyn Loss,
-) -> Result<Option<Figures>> {
+fn test(run: Run<'_>, selection: &Selection, evaluated: &Evaluations, loss: &dyn Loss) -> Result<Option<Figures>> {
+    let Run { prepared, design, .. } = run;
     let Some(figures) = prepared.figures(selection.predictor(), loss)? else { return Ok(None) };
     let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?, loss)?;
     let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());

@@ -6,10 +6,9 @@ use std::collections::{HashMap, HashSet};
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::fold_losses::difference;
-use vaglio_pipeline::resample::pool::{Piece, repeated};
 use vaglio_pipeline::resample::procedure::Taken;
 use vaglio_pipeline::resample::walks::said_of;
-use vaglio_pipeline::resample::{Judged, LEVEL, LossSums, OuterFoldFit, Pooled, Procedure, Sample, Watcher};
+use vaglio_pipeline::resample::{Jobs, Judged, LEVEL, LossSums, OuterFoldFit, Pooled, Procedure, Sample, Watcher};
 use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{Against, Figures, Frequency, Nested, NullFigure, OuterFold, Permutations};
 use vaglio_search::shuffle::stream;
@@ -117,24 +116,14 @@ pub(super) fn shuffles(
     count: usize,
     watcher: &Watcher<'_>,
 ) -> Result<Option<Vec<Taken>>> {
-    watcher.stage("permutations", count);
-    let nulls = repeated(whole.selector.room(), count, |number| {
-        if watcher.stopped().is_some() {
-            return Ok(None);
-        }
+    let selector = whole.selector;
+    Jobs::new(Jobs::SHUFFLES, count).run("permutations", selector.room(), watcher, |number, member| {
         let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
-        let (key, piece) = (format!("permutations/{number}"), Piece::whole(watcher));
-        let null = watcher.journal().once(&key, || {
-            let seed = stream(whole.selector.seed(), SHUFFLE, number as u64);
-            let member = watcher.member(watcher.journal().within(&key)).for_piece(Some(&piece));
-            let repeated = whole.on(&sample.shuffled(whole.selector.goes_forward(), seed)?, member);
-            let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
-            Ok(repeated.map(|repeated| Taken::from_selection(&repeated.selection)))
-        });
-        piece.end();
-        null
-    })?;
-    Ok(if watcher.stopped().is_some() { None } else { nulls.into_iter().collect() })
+        let seed = stream(selector.seed(), SHUFFLE, number as u64);
+        let repeated = whole.on(&sample.shuffled(selector.goes_forward(), seed)?, member);
+        let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
+        Ok(repeated.map(|repeated| Taken::from_selection(&repeated.selection)))
+    })
 }
 
 /// Compares the selection with those on [shuffled targets](shuffles); `None` if stopped.

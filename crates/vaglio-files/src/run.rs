@@ -13,7 +13,7 @@ use super::monitor::{limited, most, timed};
 use super::origins::Origins;
 use super::part_outputs::found;
 use super::prepare::prepare;
-use super::record::record;
+use super::record::{Computed, record};
 use super::run_folder::RunFolder;
 use super::scratch::with_scratch;
 use super::{TrainTest, target_file};
@@ -21,12 +21,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Error, ExitClass, Monitor, Result, StopSign};
+use vaglio_core::{AnyLoss, Design, Error, ExitClass, Monitor, Result, StopSign};
 use vaglio_pipeline::document::to_yaml;
-use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ScratchSpec, ValidPipeline};
-use vaglio_pipeline::resample::{Procedure, ProcedureSearch, SearchOnDesign};
+use vaglio_pipeline::pipeline::{Evaluate, Names, Observed, SavedModel, ScratchSpec, ValidPipeline};
 use vaglio_pipeline::resample::path_predictions::smeared;
+use vaglio_pipeline::resample::{Procedure, ProcedureSearch, SearchOnDesign};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_pipeline::tune::Tuned;
 use vaglio_report::record::{Record, Seconds, Status, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
 use vaglio_tables::budget::{peak, resident, shown};
@@ -91,6 +92,29 @@ pub(super) fn run_here(
     done
 }
 
+/// A run after its selection, which figures, record and model are made from.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'r> {
+    pub pipeline: &'r ValidPipeline,
+    pub prepared: &'r TrainTest,
+    /// The selector after tuning.
+    pub selector: &'r ValidSelector,
+    /// The design at the λ of the result's path.
+    pub design: &'r Design,
+}
+
+impl<'r> Run<'r> {
+    /// What the pipeline evaluates besides the selection.
+    pub fn evaluate(&self) -> Option<&'r Evaluate> {
+        self.pipeline.settings().evaluate.as_ref()
+    }
+
+    /// Loss that compares selections.
+    pub fn loss(&self) -> AnyLoss {
+        self.selector.loss(self.prepared.train.task())
+    }
+}
+
 fn run_in(
     claim: &mut Option<RunFolder>,
     pipeline: &ValidPipeline,
@@ -99,22 +123,11 @@ fn run_in(
     is_searched: bool,
 ) -> Result<RunOutcome> {
     let start = Instant::now();
-    let prepared = {
-        let _entered = tracing::info_span!("read").entered();
-        // A signal ends reading at once, without this stop sign.
-        let limit = timed(StopSign::default(), start, pipeline.most_time()).at_the_end();
-        limit.ends(|| prepare(pipeline, &options.folder))?
-    };
+    let prepared = read(pipeline, options, start)?;
     let read = start.elapsed().as_secs_f64();
     // Rejections come before anything is written or computed.
     let search_start = Instant::now();
-    // The learner's map may take longer than the time limit.
-    let stop = timed(monitor.stop.clone(), start, pipeline.most_time()).at_the_end();
-    let train = prepared.train.clone().stopping_at(stop.clone());
-    let design = pipeline.selector().design(&train)?.stopping_at(StopSign::default());
-    let evaluate = pipeline.settings().evaluate.as_ref();
-    planned(&pipeline.selector(), (&prepared.sample, &design), evaluate)?;
-    let memory = Memory::before(&pipeline.selector(), &prepared, &design.stopping_at(stop), evaluate)?;
+    let (design, memory) = checked(pipeline, &prepared, &timed(monitor.stop.clone(), start, pipeline.most_time()))?;
     let _scratch = with_scratch(pipeline, &options.folder, || memory.check(pipeline.budget()))?;
     let held = resident().unwrap_or(0) as f64;
     let claim = match claim {
@@ -128,66 +141,25 @@ fn run_in(
     let procedure = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
     let stop = is_searched.then(|| std::mem::take(&mut monitor.stop));
     let found = tracing::debug_span!("select")
-        .in_scope(|| procedure.search((&prepared.sample, &train), Some(design), search_start, monitor))?;
+        .in_scope(|| procedure.search((&prepared.sample, &prepared.train), Some(design), search_start, monitor))?;
     if let Some(stop) = stop {
         monitor.stop = stop;
     }
     let ProcedureSearch { best: SearchOnDesign { selector, design: whole, picked }, tuned } = found;
     let mut selection = selector.fit_on((&prepared.train, &whole), picked, monitor)?;
     let end = monitor.stop.at_the_end();
-    let design = whole.at_lambda(selection.chosen.walk_lambda()).stopping_at(end.clone());
-    let origins = Origins::new(&prepared, &design);
-    let how = (&mut selection, &origins);
-    let mut evaluated = tracing::debug_span!("evaluate")
-        .in_scope(|| Evaluations::new(pipeline, &selector, &prepared, &design, how, &mut *monitor))?;
-    tracing::debug_span!("verify")
-        .in_scope(|| evaluated.verify(options.verify, &selector, &design, &mut selection, &mut *monitor))?;
-    let fit_start = Instant::now();
-    let budget = drop_column::flops_allowed(evaluate, &selector, (&prepared, &whole), &design, &selection.path)?;
-    let importance = tracing::debug_span!("worth").in_scope(|| {
-        Importance::from_selection(evaluate, &selector, (&design, budget), &mut selection, &mut *monitor)
-    })?;
-    tracing::debug_span!("alternatives").in_scope(|| {
-        let of = (&mut selection, &importance);
-        evaluated.near_best(evaluate, &selector, (&prepared, &design), of, &mut *monitor)
-    })?;
-    let written = pipeline.resolved(&selection.chosen)?;
-    let known = (&evaluated, importance, budget);
-    let mut record = tracing::debug_span!("record")
-        .in_scope(|| record(&written, &selector, &prepared, &design, &selection, known, tuned))?;
-    record.data.made = origins.made(&record.candidates);
-    let described = ColumnDiagnostics {
-        prepared: &prepared,
-        selector: &selector,
-        design: &design,
-        selection: &selection,
-        evaluated: &evaluated,
-        evaluate,
-        budget,
-    };
-    tracing::debug_span!("facts").in_scope(|| unless_stopped(end.ends(|| described.put(&mut record))))?;
-    record.found = unless_stopped(end.ends(|| found(&selector, &prepared, &design, &selection, monitor)))?;
-    if let (Some(reason), false) = (end.reason(), record.stop_reason.is_partial()) {
-        (record.stop_reason, record.status) = (reason, Status::Partial);
-        let message = "the run was stopped before all figures were computed; those that are null are missing";
-        record.warnings.push(Warning::new(WarningKind::Interrupted, message));
-    }
+    let design = whole.at_lambda(selection.chosen.walk_lambda()).stopping_at(end);
+    let run = Run { pipeline, prepared: &prepared, selector: &selector, design: &design };
+    let (mut record, evaluated) = run.evaluated(&whole, &mut selection, tuned, options.verify, monitor)?;
     record.warnings.extend(record.never_called());
     record.warnings.extend(over(&record, pipeline));
-    record.seconds = Seconds {
-        read,
-        search: selection.search_seconds,
-        choose: selection.choose_seconds,
-        evaluate: evaluated.seconds,
-        fit: selection.fit_seconds + fit_start.elapsed().as_secs_f64(),
-        total: start.elapsed().as_secs_f64(),
-    };
+    (record.seconds.read, record.seconds.total) = (read, start.elapsed().as_secs_f64());
 
     let _written = tracing::debug_span!("write").entered();
+    let resolved = resolved(&pipeline.resolved(&selection.chosen)?, options)?;
     let model = saved(pipeline, &selector, prepared, &selection, evaluated)?;
     record.equation = FileModel(&model).equations();
     record.warnings.extend(record.not_finite());
-    let resolved = resolved(&written, options)?;
     book.finish()?;
     let texts = [
         ("model.json", &*model.to_text()?),
@@ -197,6 +169,69 @@ fn run_in(
     ];
     claim.put(&texts, book.is_resumed())?;
     Ok(RunOutcome { record, model })
+}
+
+/// Reads the data. A signal ends reading at once, without the stop sign of the time limit.
+fn read(pipeline: &ValidPipeline, options: &RunOptions, start: Instant) -> Result<TrainTest> {
+    let _entered = tracing::info_span!("read").entered();
+    let limit = timed(StopSign::default(), start, pipeline.most_time()).at_the_end();
+    limit.ends(|| prepare(pipeline, &options.folder))
+}
+
+/// The design of the training rows, after every check that precedes the search, and the estimated memory. The learner's
+/// map may take longer than the time limit.
+fn checked(pipeline: &ValidPipeline, prepared: &TrainTest, stop: &StopSign) -> Result<(Design, Memory)> {
+    let (selector, evaluate, stop) = (pipeline.selector(), pipeline.settings().evaluate.as_ref(), stop.at_the_end());
+    let train = prepared.train.clone().stopping_at(stop.clone());
+    let design = selector.design(&train)?.stopping_at(StopSign::default());
+    planned(&selector, (&prepared.sample, &design), evaluate)?;
+    let memory = Memory::before(&selector, prepared, &design.stopping_at(stop), evaluate)?;
+    Ok((design, memory))
+}
+
+impl Run<'_> {
+    /// Evaluates the selection and records everything. `whole` is the design at every λ; `verify` is the number of
+    /// steps to verify.
+    fn evaluated(
+        self,
+        whole: &Design,
+        selection: &mut Selection,
+        tuned: Option<Tuned>,
+        verify: Option<usize>,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<(Record, Evaluations)> {
+        let (end, origins) = (monitor.stop.at_the_end(), Origins::new(self.prepared, self.design));
+        let mut evaluated =
+            tracing::debug_span!("evaluate").in_scope(|| Evaluations::new(self, selection, &origins, &mut *monitor))?;
+        tracing::debug_span!("verify").in_scope(|| evaluated.verify(self, verify, selection, &mut *monitor))?;
+        let fit_start = Instant::now();
+        let budget = drop_column::flops_allowed(self, whole, &selection.path)?;
+        let importance = tracing::debug_span!("worth")
+            .in_scope(|| Importance::from_selection(self, budget, selection, &mut *monitor))?;
+        tracing::debug_span!("alternatives")
+            .in_scope(|| evaluated.near_best(self, selection, &importance, &mut *monitor))?;
+        let written = self.pipeline.resolved(&selection.chosen)?;
+        let computed = Computed { evaluated: &evaluated, importance, budget, tuned };
+        let mut record = tracing::debug_span!("record")
+            .in_scope(|| record(Run { pipeline: &written, ..self }, selection, computed))?;
+        record.data.made = origins.made(&record.candidates);
+        let described = ColumnDiagnostics { run: self, selection: &*selection, evaluated: &evaluated, budget };
+        tracing::debug_span!("facts").in_scope(|| unless_stopped(end.ends(|| described.put(&mut record))))?;
+        record.found = unless_stopped(end.ends(|| found(self, selection, monitor)))?;
+        if let (Some(reason), false) = (end.reason(), record.stop_reason.is_partial()) {
+            (record.stop_reason, record.status) = (reason, Status::Partial);
+            let message = "the run was stopped before all figures were computed; those that are null are missing";
+            record.warnings.push(Warning::new(WarningKind::Interrupted, message));
+        }
+        record.seconds = Seconds {
+            search: selection.search_seconds,
+            choose: selection.choose_seconds,
+            evaluate: evaluated.seconds,
+            fit: selection.fit_seconds + fit_start.elapsed().as_secs_f64(),
+            ..Seconds::default()
+        };
+        Ok((record, evaluated))
+    }
 }
 
 /// Replaces a stopped figure by an empty one.

@@ -1,13 +1,11 @@
 //! Single-precision columns: reading them, and the effect of rounding.
 
-use super::TrainTest;
 use super::roles::Roles;
+use super::run::Run;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{
-    Columns, Design, Feature, Outline, Problem, Result, Score, SingleNumbers, SingleRounding, SubsetScorer,
-};
+use vaglio_core::{Columns, Feature, Outline, Problem, Result, Score, SingleNumbers, SingleRounding, SubsetScorer};
 use vaglio_kernels::tolerance::VERIFIED_SCALE;
 use vaglio_pipeline::pipeline::{Precision, ValidPipeline};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
@@ -38,13 +36,8 @@ const PURPOSE: u64 = 14;
 ///
 /// # Errors
 /// Returns the errors of the criterion's scores.
-pub(super) fn rounding(
-    pipeline: &ValidPipeline,
-    selector: &ValidSelector,
-    prepared: &TrainTest,
-    design: &Design,
-    selection: &Selection,
-) -> Result<Option<SingleRounding>> {
+pub(super) fn rounding(run: Run<'_>, selection: &Selection) -> Result<Option<SingleRounding>> {
+    let Run { pipeline, prepared, selector, design } = run;
     if pipeline.settings().engine.precision == Precision::Double {
         return Ok(None);
     }

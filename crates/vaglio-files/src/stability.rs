@@ -18,9 +18,9 @@ use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Path, Result};
 use vaglio_pipeline::pipeline::Pairs;
-use vaglio_pipeline::resample::pool::repeated;
+use vaglio_pipeline::resample::pool::SubTask;
 use vaglio_pipeline::resample::walks::said_of;
-use vaglio_pipeline::resample::{Chosen, Sample, Watcher};
+use vaglio_pipeline::resample::{Chosen, Jobs, Sample, Watcher};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{Stability, StableColumn};
 use vaglio_search::shuffle::stream;
@@ -44,39 +44,29 @@ pub(super) fn half_walks(
     watcher: &Watcher<'_>,
 ) -> Result<Option<Vec<Vec<Vec<String>>>>> {
     let pairs = how.pairs;
-    watcher.stage("stability", 2 * pairs);
     let halves = halves(how, selector, sample)?;
     let size = chosen.size.max(1);
     let most = size.max(sizes(pairs, columns));
-    let all = repeated(selector.room(), 2 * pairs, |job| {
-        if watcher.stopped().is_some() {
-            return Ok(None);
-        }
+    let walked = |job: usize, mut member: SubTask<'_, '_>| -> Result<Option<Vec<Vec<String>>>> {
         let _half = tracing::debug_span!("half", pair = job / 2 + 1).entered();
-        let key = format!("stability/{job}");
         let half = halves.first(stream(selector.seed(), HALVES, (job / 2) as u64))?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job % 2 == 0)).collect();
-        let walked = || -> Result<Option<Vec<Vec<String>>>> {
-            let fitted = sample.select(&rows)?.fitted()?;
-            let design: Design = selector.design(&fitted.problem)?.at_lambda(chosen.walk_lambda());
-            let mut member = watcher.member(watcher.journal().within(&key));
-            let until = chosen.until();
-            let path = selector.search_on(&design, Instant::now(), until, &mut member.monitor())?.path;
-            if path.stop_reason.is_partial() {
-                return Ok(None);
-            }
-            let reached = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
-            let of_size = |size: usize| {
-                let subset = cut(&path, size).map_or(&[][..], |at| &path.entries[at].subset);
-                subset.iter().map(|&feature| design.names()[feature].clone()).collect()
-            };
-            Ok(Some((1..=most.min(reached.max(size))).map(of_size).collect()))
+        let fitted = sample.select(&rows)?.fitted()?;
+        let design: Design = selector.design(&fitted.problem)?.at_lambda(chosen.walk_lambda());
+        let path = selector.search_on(&design, Instant::now(), chosen.until(), &mut member.monitor())?.path;
+        if path.stop_reason.is_partial() {
+            return Ok(None);
+        }
+        let reached = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
+        let of_size = |size: usize| {
+            let subset = cut(&path, size).map_or(&[][..], |at| &path.entries[at].subset);
+            subset.iter().map(|&feature| design.names()[feature].clone()).collect()
         };
-        let sets = watcher.journal().once(&key, walked).map_err(|error| said_of(error, "a half"));
-        watcher.piece();
-        sets
-    })?;
-    Ok(if watcher.stopped().is_some() { None } else { all.into_iter().collect() })
+        Ok(Some((1..=most.min(reached.max(size))).map(of_size).collect()))
+    };
+    Jobs::new(Jobs::HALVES, 2 * pairs).run("stability", selector.room(), watcher, |job, member| {
+        walked(job, member).map_err(|error| said_of(error, "a half"))
+    })
 }
 
 /// Stability selection at the chosen size; `None` if stopped.

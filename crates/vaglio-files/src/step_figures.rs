@@ -8,6 +8,7 @@
 
 use super::TrainTest;
 use super::drop_column::{LEAST_WORK, PART};
+use super::run::Run;
 use ndarray::{Array2, s};
 use std::collections::HashMap;
 use vaglio_core::engine::EngineDesign;
@@ -16,7 +17,7 @@ use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::all_rows::FitFrom;
 use vaglio_pipeline::resample::path_predictions::Held;
-use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_pipeline::selector::Selection;
 use vaglio_pipeline::train::train;
 use vaglio_report::record::{EntryRecord, variance};
 
@@ -32,12 +33,12 @@ const HIDDEN: f64 = vaglio_kernels::tolerance::HIDDEN_ERROR;
 /// # Errors
 /// [`Error::Numerical`] if entries overflow.
 pub(super) fn step_figures(
-    selector: &ValidSelector,
-    (prepared, design): (&TrainTest, &Design),
+    run: Run<'_>,
     selection: &Selection,
     budget: f64,
     records: &mut [EntryRecord],
 ) -> Result<()> {
+    let Run { prepared, selector, design, .. } = run;
     let is_of_numbers = *prepared.train.task() == Task::Regression && selector.model().is_none();
     let is_mapped = prepared.target_units.iter().flatten().any(|units| units.map.is_some());
     let Some(readout) = design.readout().filter(|readout| is_of_numbers && !readout.balanced && !is_mapped) else {

@@ -1,7 +1,8 @@
 //! Verifies scores of a search by plain retraining.
 
+use super::run::Run;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, EntryFit, Error, Feature, Result};
+use vaglio_core::{EntryFit, Error, Feature, Result};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
 use vaglio_pipeline::resample::Watcher;
 use vaglio_pipeline::resample::pool::in_turn;
@@ -30,12 +31,12 @@ struct Told {
 /// [`Error::Numerical`] for a score that is off by more than 1e-6; [`Error::Setting`] if entries have coefficients of
 /// their own.
 pub(super) fn verified(
+    run: Run<'_>,
     count: usize,
-    selector: &ValidSelector,
-    design: &Design,
     selection: &Selection,
     watcher: &Watcher<'_>,
 ) -> Result<Option<Verified>> {
+    let Run { selector, design, .. } = run;
     let path = &selection.path;
     if path.entries.iter().any(|entry| matches!(entry.fit, EntryFit::Coefficients(_))) {
         let message = "the scores of a least-angle path with `coefficients: path` are of its own coefficients, which no retraining gives; leave it out";

@@ -205,12 +205,12 @@ impl ValidSelector {
         ValidSelector { search, ..self.clone() }
     }
 
-    /// The design of a selection that differs from another, whose design is known, by its search alone.
+    /// The design of a problem, whose design for another search is known.
     ///
     /// # Errors
     /// Returns the errors of [`ValidSelector::design`].
-    pub(crate) fn design_beside(&self, other: &ValidSelector, known: &Design, problem: &Problem) -> Result<Design> {
-        if self.search.takes_lambda() && !other.search.takes_lambda() {
+    pub(crate) fn design_beside(&self, other: &Search, known: &Design, problem: &Problem) -> Result<Design> {
+        if self.search.takes_lambda() && !other.takes_lambda() {
             return self.design(problem);
         }
         self.search.check(&*self.criterion, known).map_err(|error| self.in_search(error))?;

@@ -117,7 +117,8 @@ fn fewer_columns_are_taken_by_within_and_at_most() {
 fn nested_repeats_the_comparison_and_threads_change_nothing() {
     let folder = Folder::new("compared_nested");
     folder.write("train.csv", table(50, 30, true));
-    let record = folder.run(&format!("{DATA}{LEARNER}tune: {{search: [greedy, all]}}\nevaluate: {{nested: {{folds: 3}}}}\n"));
+    let record =
+        folder.run(&format!("{DATA}{LEARNER}tune: {{search: [greedy, all]}}\nevaluate: {{nested: {{folds: 3}}}}\n"));
     assert!(number(&record, "/nested/loss") < number(&record, "/nested/empty_loss"));
     for threads in ["1", "2"] {
         let ran = folder.vaglio(&["run", "p.yaml", "--out", threads, "--threads", threads]);

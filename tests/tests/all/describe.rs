@@ -291,7 +291,7 @@ fn a_plan_says_what_a_run_would_do() {
         ("work", "floating-point operations"),
         ("memory", " at its peak: "),
         ("walks", "16: 5 folds of the rows × 3 values of lambda, and one of all rows"),
-        ("time", " seconds, at two billion operations a second and thread"),
+        ("time", " s at 2 Gflop/s"),
     ];
     for (name, words) in expected {
         assert!(

@@ -92,28 +92,6 @@ fn an_index_that_waits_is_done_once_the_search_is() {
     merges_to_one_run(&folder, "waiting");
 }
 
-#[test]
-fn the_index_that_searches_does_what_nobody_has_begun_and_others_adopt_it() {
-    let lines = "search: {kind: greedy, max_features: 4, choose: {folds: 4}}\nlearner: {kind: rls, lambda: {grid: {from: 0.1, to: 10, points: 3}}}";
-    let folder = folder("shards-adopted", lines, 48);
-    let planned = shard(&folder, &["plan", "p.yaml", "--of", "3", "ledger"]);
-    expect(&planned, 0);
-    assert!(planned.out.contains("4 folds of the choice"), "{}", planned.out);
-    let starts = |index: usize| {
-        let text = folder.read(&format!("ledger/shards/{index}.jsonl"));
-        text.lines().filter(|line| line.contains("choose/start/")).count()
-    };
-    // Index 2 has begun its folds, the second of five units and the last.
-    expect(&index(&folder, 2), 0);
-    assert_eq!(starts(2), 1);
-    // Of its own it has one fold, and it does the two of index 1.
-    expect(&index(&folder, 0), 0);
-    assert_eq!(starts(0), 3);
-    expect(&index(&folder, 1), 0);
-    assert_eq!(starts(1), 2);
-    merges_to_one_run(&folder, "adopted");
-}
-
 /// Kills processes at random moments until all indexes are done; `VAGLIO_SHARD_KILLS` sets how often at least.
 #[test]
 fn killed_indexes_go_on() {

@@ -3,6 +3,7 @@
 use super::super::TrainTest;
 use super::super::figures::Evaluations;
 use super::super::rows::stride;
+use super::super::run::Run;
 use super::cells::{ReadCells, Values};
 use ndarray::ArrayView2;
 use vaglio_core::engine::EngineDesign;
@@ -43,17 +44,18 @@ pub(crate) fn flops(design: &Design, size: usize) -> f64 {
 /// # Errors
 /// Returns the errors of [`vaglio_core::Model::predict`].
 pub(crate) fn drawn(
-    (prepared, design): (&TrainTest, &Design),
+    run: Run<'_>,
     selection: &Selection,
     chosen: &[Feature],
     evaluated: &Evaluations,
 ) -> Result<Option<ResidualsRecord>> {
+    let Run { prepared, design, .. } = run;
     let train = &prepared.train;
     if !prepared.is_regression() || !design.is_of(train) || chosen.is_empty() {
         return Ok(None);
     }
     let unit = prepared.target_scale(0);
-    let training = TrainingResiduals::new((prepared, design), selection, unit)?;
+    let training = TrainingResiduals::new(run, selection, unit)?;
     let TrainingResiduals { rows, weights: row_weights, time, is_ordered, is_whole, .. } = training;
     let every = stride(rows, ROWS);
     let kept: Vec<usize> = (0..rows).step_by(every).collect();
@@ -104,8 +106,8 @@ struct TrainingResiduals<'p> {
 }
 
 impl<'p> TrainingResiduals<'p> {
-    fn new((prepared, design): (&'p TrainTest, &'p Design), selection: &Selection, unit: f64) -> Result<Self> {
-        let (train, sample) = (&prepared.train, &prepared.sample);
+    fn new(run: Run<'p>, selection: &Selection, unit: f64) -> Result<Self> {
+        let (train, sample, design) = (&run.prepared.train, &run.prepared.sample, run.design);
         let model = selection.predictor();
         let series = train.series().map(|series| &series[..]);
         let fitted = model.predict(&train.columns().select(model.inputs()), series)?;

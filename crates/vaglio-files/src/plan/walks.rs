@@ -23,12 +23,8 @@ pub(crate) struct Walks {
     pub whole: usize,
     /// Outer folds times repeats; each repeats the whole selection.
     pub outer: usize,
-    /// Share of the rows in the training set of an outer fold.
-    pub trained: f64,
-    /// Subsets of outer training sets that repeat the whole selection, for the learning curve; and the sum of their
-    /// shares of all rows.
+    /// Subsets of outer training sets that repeat the whole selection, for the learning curve.
     pub parts: usize,
-    pub of_parts: f64,
     /// Shuffled targets; each repeats the whole selection.
     pub shuffled: usize,
     /// Single searches on half-samples.
@@ -41,19 +37,15 @@ impl Walks {
         let outer = evaluate.and_then(Evaluate::outer_folds);
         let counted = |parting: Result<SplitRule>, folds: usize| parting.map_or(folds, |parting| parting.count(sample));
         let outer = outer.map(|how| (counted(how.parting(selector, sample), how.folds), how.repeats));
-        let trained = |folds: usize| 1.0 - 1.0 / folds.max(2) as f64;
         let folds = evaluate.and_then(Evaluate::learning_folds);
         let folds = folds.map_or(0, |how| counted(how.parting(selector, sample), how.folds));
-        let (parts, trained_in) = (folds * learning::points(outer.is_some()), trained(folds));
         let base = Walks {
             lambdas: 1,
             folds: 0,
             repeats: 1,
             whole: 1,
             outer: outer.map_or(0, |(folds, repeats)| folds * repeats),
-            trained: outer.map_or(1.0, |(folds, _)| trained(folds)),
-            parts,
-            of_parts: parts as f64 * trained_in * learning::mean_share(outer.is_some()),
+            parts: folds * learning::points(outer.is_some()),
             shuffled: evaluate.and_then(|evaluate| evaluate.permutations).unwrap_or(0),
             halves: evaluate
                 .and_then(|evaluate| evaluate.stability.as_ref())
@@ -87,20 +79,10 @@ impl Walks {
         self.per_selection() * (1 + self.outer + self.parts + self.shuffled) + self.halves
     }
 
-    /// Cost of all repetitions, in selections on all rows.
-    pub fn repetitions(&self) -> f64 {
-        1.0 + self.outer as f64 * self.trained + self.of_parts + self.shuffled as f64
-    }
-
-    /// Cost of all searches, in searches on all rows.
+    /// Cost of one selection, in searches on all rows.
     pub fn rounds(&self) -> f64 {
-        let of_one = (self.folds * self.lambdas) as f64 * self.part_of_fold() + self.whole as f64;
-        of_one * self.repetitions() + 0.5 * self.halves as f64
-    }
-
-    /// Share of the rows in the training set of a cross-validation fold.
-    pub fn part_of_fold(&self) -> f64 {
-        1.0 - 1.0 / (self.folds as f64 / self.repeats.max(1) as f64).max(2.0)
+        let trained = 1.0 - 1.0 / (self.folds as f64 / self.repeats.max(1) as f64).max(2.0);
+        (self.folds * self.lambdas) as f64 * trained + self.whole as f64
     }
 }
 
@@ -135,31 +117,19 @@ mod tests {
 
     #[test]
     fn walks_are_counted() {
-        let one = Walks {
-            lambdas: 1,
-            folds: 5,
-            repeats: 1,
-            whole: 1,
-            outer: 0,
-            trained: 1.0,
-            parts: 0,
-            of_parts: 0.0,
-            shuffled: 0,
-            halves: 0,
-        };
+        let one = Walks { lambdas: 1, folds: 5, repeats: 1, whole: 1, outer: 0, parts: 0, shuffled: 0, halves: 0 };
         assert_eq!(one.to_string(), "6: 5 folds of the rows, and one of all rows");
         let grid = Walks { lambdas: 13, ..one };
         assert_eq!(grid.to_string(), "66: 5 folds of the rows × 13 values of lambda, and one of all rows");
         let plain = Walks { lambdas: 3, folds: 0, whole: 3, ..one };
         assert_eq!(plain.to_string(), "3: 3 of all rows, one for each value of lambda");
-        let all = Walks { outer: 5, trained: 0.8, shuffled: 20, halves: 100, ..one };
+        let all = Walks { outer: 5, shuffled: 20, halves: 100, ..one };
         assert_eq!(
             all.to_string(),
             "256: 5 folds of the rows, and one of all rows; the same in 5 outer folds; the same on 20 shuffled targets; 100 on halves of the rows"
         );
-        let learning = Walks { parts: 15, of_parts: 6.0, ..Walks { outer: 5, trained: 0.8, ..one } };
+        let learning = Walks { parts: 15, outer: 5, ..one };
         assert!(learning.to_string().ends_with("in 5 outer folds; the same on 15 parts of their training rows"));
-        assert_eq!((learning.count(), learning.repetitions()), (6 * 21, 11.0));
-        assert_eq!((one.part_of_fold(), all.repetitions()), (0.8, 25.0));
+        assert_eq!((learning.count(), one.rounds()), (6 * 21, 5.0));
     }
 }

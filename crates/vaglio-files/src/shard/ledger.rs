@@ -3,7 +3,7 @@
 use super::build::build;
 use super::plan::{PLAN, Plan, ShardCount, key};
 use super::share::missing;
-use super::units::{HALVES, PARTS};
+use super::units::{PARTS, name};
 use super::work::WorkStart;
 use crate::TrainTest;
 use crate::journal::{Header, Known, NAME, read};
@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use vaglio_core::{Error, Result, StopSign};
 use vaglio_pipeline::pipeline::{ValidPipeline, pool};
+use vaglio_pipeline::resample::Jobs;
 
 pub(super) const FOLDER: &str = "shards";
 /// Subfolder that the driver of a run locks.
@@ -180,7 +181,7 @@ impl Shards {
     /// Whether all units of an index wait for the search, which belongs to another index.
     pub fn waits(&self, index: usize) -> bool {
         let own = self.plan.units.keys_at(index, self.plan.of);
-        !own.is_empty() && own.iter().all(|key| key.starts_with(HALVES))
+        !own.is_empty() && own.iter().all(|key| key.starts_with(Jobs::HALVES))
     }
 
     /// Whether an index only assists another in the search on all rows.
@@ -191,12 +192,12 @@ impl Shards {
 
     /// Display name and number of units per phase.
     pub fn phases(&self) -> Vec<(&'static str, usize)> {
-        self.plan.units.0.iter().map(|phase| (phase.name(), phase.count)).collect()
+        self.plan.units.0.iter().map(|phase| (name(phase), phase.count)).collect()
     }
 
     /// Whether some units wait for the search on all rows, as half-samples do.
     pub fn has_dependent(&self) -> bool {
-        self.plan.units.0.iter().any(|phase| phase.prefix == HALVES)
+        self.plan.units.0.iter().any(|phase| phase.prefix == Jobs::HALVES)
     }
 
     pub(super) fn done_file(&self, index: usize) -> PathBuf {

@@ -5,18 +5,18 @@ use super::parts::{self, SearchParts};
 use super::plan::key;
 use super::share::{NOTHING, Share};
 use super::state::{ShardProgress, ShardState};
-use super::units::{HALVES, SEARCH};
+use super::units::SEARCH;
 use super::work::{LOOK, Work, WorkStart};
 use crate::TrainTest;
 use crate::journal::{Book, Header, NAME, read, written};
 use crate::monitor::{limited, most};
 use crate::run_folder::RunFolder;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, Journal, JournalStore as _, Monitor, Result, StopReason, StopSign, get_or_try_make};
-use vaglio_pipeline::resample::STARTS;
+use vaglio_pipeline::resample::Jobs;
 use vaglio_tables::disk::write_file;
 
 impl Shards {
@@ -122,7 +122,7 @@ impl Shards {
             return Ok(self.with_left(index, ShardState::Done, 0));
         } else if let Some(reason) = stopped {
             return Err(Error::Stopped(reason));
-        } else if !left.iter().all(|key| key.starts_with(HALVES)) {
+        } else if !left.iter().all(|key| key.starts_with(Jobs::HALVES)) {
             return Err(Error::Stopped(StopReason::Interrupted));
         }
         self.progress_of(index)
@@ -175,31 +175,19 @@ impl Shards {
             share.learn(self.found(share.index)?);
             Ok(())
         };
-        let shards = self.folder.join(FOLDER);
-        let is_alive = |index: usize| is_alive(&shards, index);
-        let others = (&refresh, &is_alive);
-        work.go_on(share, monitor, others)?;
+        work.go_on(share, monitor, refresh)?;
         let begun = Instant::now();
         while !share.missing().is_empty() && begun.elapsed() < wait && monitor.stop.reason().is_none() {
             std::thread::sleep(LOOK.min(wait));
-            work.go_on(share, monitor, others)?;
+            work.go_on(share, monitor, refresh)?;
         }
         Ok(())
     }
 
-    /// Pieces of other indexes that an index needs: folds of the choice, and everything of the search once it is done.
+    /// Pieces of the search that another index has done, for one that needs its result.
     fn found(&self, own: usize) -> Result<HashMap<String, String>> {
         let searching = self.searching();
-        let starts = self.plan.units.starts(self.plan.of);
-        let others: BTreeSet<usize> = starts.into_iter().map(|(_, index)| index).chain([searching]).collect();
-        let mut all = HashMap::new();
-        for index in others.into_iter().filter(|index| *index != own) {
-            let mut known = self.pieces(index)?;
-            if index != searching || !known.contains_key(SEARCH) {
-                known.retain(|key, _| key.starts_with(STARTS));
-            }
-            all.extend(known);
-        }
-        Ok(all)
+        let known = if searching == own { HashMap::new() } else { self.pieces(searching)? };
+        Ok(if known.contains_key(SEARCH) { known } else { HashMap::new() })
     }
 }

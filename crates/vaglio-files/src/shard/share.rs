@@ -3,10 +3,9 @@
 use super::parts::SearchParts;
 use super::units::{PARTS, SEARCH, WorkUnits};
 use crate::journal::Book;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use vaglio_core::{JournalOwner, JournalStore, ProcessGroup};
-use vaglio_pipeline::resample::STARTS;
 
 /// Value of a unit that needed no separate computation.
 pub(super) const NOTHING: &str = "null";
@@ -21,8 +20,6 @@ pub(super) struct Share {
     pieces: Mutex<BTreeMap<String, String>>,
     /// Pieces published by other indexes.
     others: Mutex<HashMap<String, String>>,
-    /// Units of other indexes that this one computes.
-    taken: Mutex<HashSet<String>>,
     /// Process group for the search on all rows.
     pub process_group: Option<Arc<SearchParts>>,
 }
@@ -38,8 +35,8 @@ impl Share {
         (index, of): (usize, usize),
         process_group: Option<Arc<SearchParts>>,
     ) -> Self {
-        let (pieces, others, taken) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let share = Share { book, units, index, of, pieces, others, taken, process_group };
+        let (pieces, others) = (Mutex::default(), Mutex::default());
+        let share = Share { book, units, index, of, pieces, others, process_group };
         let known = share.book.known().iter().filter(|(key, _)| share.is_given(key));
         let pieces: BTreeMap<String, String> = known.map(|(key, value)| (key.clone(), value.clone())).collect();
         *held(&share.pieces) = pieces;
@@ -59,31 +56,10 @@ impl Share {
         self.recall(key).is_some()
     }
 
-    /// Folds of the choice without a known result, with their indexes.
-    pub fn open_starts(&self) -> Vec<(String, usize)> {
-        let starts = self.units.starts(self.of).into_iter();
-        starts.filter(|(key, _)| !self.knows(key)).collect()
-    }
-
-    /// Takes over a unit of another index, whose result is published as well.
-    pub fn take(&self, key: &str) {
-        held(&self.taken).insert(key.to_owned());
-    }
-
     /// Marks the own parts of the search on all rows as done.
     pub fn give_parts(&self) {
         let missing = self.missing();
         missing.iter().filter(|key| key.starts_with(PARTS)).for_each(|key| self.keep(key, NOTHING));
-    }
-
-    /// Publishes others' results for the own folds of the choice, and nothing for those no longer needed.
-    pub fn adopt_starts(&self) {
-        for key in self.missing().iter().filter(|key| key.starts_with(STARTS)) {
-            let known = self.recall(key).or_else(|| self.knows(SEARCH).then(|| NOTHING.to_owned()));
-            if let Some(known) = known {
-                self.keep(key, &known);
-            }
-        }
     }
 
     /// Stores pieces that other indexes have found.
@@ -128,7 +104,7 @@ impl JournalStore for Share {
     fn owner(&self, key: &str) -> JournalOwner {
         match self.units.number(key) {
             None => JournalOwner::Anyone,
-            Some(number) if number % self.of == self.index || held(&self.taken).contains(key) => JournalOwner::Own,
+            Some(number) if number % self.of == self.index => JournalOwner::Own,
             Some(_) => JournalOwner::Others,
         }
     }

@@ -2,9 +2,10 @@
 
 use super::ledger::{Shards, refused};
 use super::share::missing;
-use super::units::{HALVES, SEARCH};
+use super::units::SEARCH;
 use serde::Serialize;
 use vaglio_core::{Error, Result};
+use vaglio_pipeline::resample::Jobs;
 
 /// Maximum number of keys named in a message.
 const NAMED: usize = 3;
@@ -55,7 +56,7 @@ impl Shards {
             return Ok(self.with_left(index, ShardState::Absent, units));
         };
         let left = missing(&self.plan.units, (index, self.plan.of), |key| known.contains_key(key));
-        let waits = left.iter().all(|key| key.starts_with(HALVES)) && !known.contains_key(SEARCH);
+        let waits = left.iter().all(|key| key.starts_with(Jobs::HALVES)) && !known.contains_key(SEARCH);
         Ok(self.with_left(index, if waits { ShardState::Waiting } else { ShardState::Begun }, left.len()))
     }
 

@@ -1,8 +1,8 @@
 //! Computes the units of one index.
 
 use super::parts::SearchParts;
-use super::share::{NOTHING, Share};
-use super::units::{HALVES, LEARNING, NESTED, PARTS, SEARCH, SHUFFLES, shares};
+use super::share::Share;
+use super::units::{PARTS, SEARCH, shares};
 use crate::TrainTest;
 use crate::discoveries::planned;
 use crate::learning::learned;
@@ -16,16 +16,13 @@ use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Journal, JournalStore, Monitor, ProcessGroup, Result, StopReason, StopSign};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
-use vaglio_pipeline::resample::{self, Chosen, Procedure, STARTS, SearchOnDesign, Watcher};
+use vaglio_pipeline::resample::{self, Chosen, Jobs, Procedure, SearchOnDesign, Watcher};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_tables::budget::resident;
 use vaglio_tables::scratch::Scratch;
 
 /// Polling interval while waiting for another index.
 pub(super) const LOOK: Duration = Duration::from_millis(200);
-/// Patience with another process's fold before the search computes it too: minimum, and multiple of an own fold's time.
-const PATIENCE: Duration = Duration::from_secs(10);
-const SLOWER: u32 = 3;
 
 /// Initial state shared by the indexes: the design of all rows before any search, and its memory estimate.
 #[derive(Debug)]
@@ -102,31 +99,13 @@ impl<'a> Work<'a> {
         Ok(Work { pipeline, prepared, design, memory: *memory, held: resident().unwrap_or(0) as f64 })
     }
 
-    /// Computes and keeps what it can of an index: first the folds of the choice, then the search if it belongs to this
-    /// index, last the units that wait for it. `refresh` reads others' pieces; `is_alive` tells whether a process works
-    /// on another index.
+    /// Computes and keeps what it can of an index: first the search if it belongs to this index, last the units that wait
+    /// for it. `refresh` reads others' pieces.
     ///
     /// # Errors
     /// Returns the errors of the computations.
-    pub fn go_on(
-        &self,
-        share: &Share,
-        monitor: &mut Monitor<'_>,
-        (refresh, is_alive): (impl Fn() -> Result<()>, impl Fn(usize) -> bool),
-    ) -> Result<()> {
-        if share.lacks(STARTS) {
-            refresh()?;
-            share.adopt_starts();
-            let own: Vec<String> = share.missing().into_iter().filter(|key| key.starts_with(STARTS)).collect();
-            self.start(share, &own, &Watcher::new(&mut *monitor))?;
-        }
-        let mut found = None;
-        if share.is_own(SEARCH) {
-            if !share.knows(SEARCH) {
-                self.take_over(share, monitor, (&refresh, is_alive))?;
-            }
-            found = self.search(share, monitor)?;
-        }
+    pub fn go_on(&self, share: &Share, monitor: &mut Monitor<'_>, refresh: impl Fn() -> Result<()>) -> Result<()> {
+        let mut found = if share.is_own(SEARCH) { self.search(share, monitor)? } else { None };
         if let Some(evaluate) = &self.pipeline.settings().evaluate {
             self.independent(evaluate, share, &Watcher::new(&mut *monitor))?;
         }
@@ -135,7 +114,7 @@ impl<'a> Work<'a> {
             self.accompany(share, monitor)?;
         }
         if let Some(evaluate) = &self.pipeline.settings().evaluate {
-            if !share.lacks(HALVES) {
+            if !share.lacks(Jobs::HALVES) {
                 return Ok(());
             }
             refresh()?;
@@ -153,49 +132,6 @@ impl<'a> Work<'a> {
     /// A selector limited to as many folds at once as fit in memory.
     fn in_room(&self, selector: ValidSelector) -> ValidSelector {
         selector.in_room(self.memory.in_process(self.held).room(self.pipeline.budget()))
-    }
-
-    /// Computes folds of the choice, by key.
-    fn start(&self, share: &Share, keys: &[String], watcher: &Watcher<'_>) -> Result<()> {
-        let places: Vec<usize> = keys.iter().filter_map(|key| key.strip_prefix(STARTS)?.parse().ok()).collect();
-        if places.is_empty() || watcher.stopped().is_some() {
-            return Ok(());
-        }
-        let selector = self.in_room(self.pipeline.selector());
-        if !resample::start(&selector, &self.prepared.sample, &self.design, &places, watcher)? {
-            keys.iter().for_each(|key| share.keep(key, NOTHING));
-        }
-        Ok(())
-    }
-
-    /// Waits until all folds of the choice are known. Computes folds without a process, from the last, since others
-    /// begin with the first; also those in progress for so long that the process may hang, which is harmless if it does
-    /// not.
-    fn take_over(
-        &self,
-        share: &Share,
-        monitor: &mut Monitor<'_>,
-        (refresh, is_alive): (impl Fn() -> Result<()>, impl Fn(usize) -> bool),
-    ) -> Result<()> {
-        let (mut patience, mut left, mut since) = (PATIENCE, usize::MAX, Instant::now());
-        while monitor.stop.reason().is_none() {
-            refresh()?;
-            let open = share.open_starts();
-            let Some(last) = open.last() else { break };
-            if open.len() != left {
-                (left, since) = (open.len(), Instant::now());
-            }
-            let free = open.iter().rev().find(|(_, index)| !is_alive(*index));
-            let Some((key, _)) = free.or((since.elapsed() > patience).then_some(last)) else {
-                std::thread::sleep(LOOK);
-                continue;
-            };
-            share.take(key);
-            let begun = Instant::now();
-            self.start(share, std::slice::from_ref(key), &Watcher::new(&mut *monitor))?;
-            patience = patience.max(SLOWER * begun.elapsed());
-        }
-        Ok(())
     }
 
     /// Performs the search on all rows and keeps it; `None` if stopped.
@@ -246,13 +182,13 @@ impl<'a> Work<'a> {
         let sample = &self.prepared.sample;
         let goes_on = |prefix: &str| share.lacks(prefix) && watcher.stopped().is_none();
         let outer = evaluate.outer_folds();
-        if let Some(how) = outer.as_ref().filter(|_| goes_on(NESTED)) {
+        if let Some(how) = outer.as_ref().filter(|_| goes_on(Jobs::NESTED)) {
             resample::outer(whole, sample, how, watcher)?;
         }
-        if let Some(count) = evaluate.permutations.filter(|_| goes_on(SHUFFLES)) {
+        if let Some(count) = evaluate.permutations.filter(|_| goes_on(Jobs::SHUFFLES)) {
             shuffles(whole, sample, count, watcher)?;
         }
-        if let Some(how) = evaluate.learning_folds().filter(|_| goes_on(LEARNING)) {
+        if let Some(how) = evaluate.learning_folds().filter(|_| goes_on(Jobs::LEARNING)) {
             learned(whole, sample, &how, shares(outer.is_some()), watcher)?;
         }
         Ok(())

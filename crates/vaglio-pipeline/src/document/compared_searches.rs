@@ -26,7 +26,8 @@ impl Document {
                 searches.value = Value::List(all);
             }
         }
-        let first = self.get("tune.search").and_then(|list| list.child(&Segment::Index(0))).map(|(_, first)| first.clone());
+        let first =
+            self.get("tune.search").and_then(|list| list.child(&Segment::Index(0))).map(|(_, first)| first.clone());
         if let (Some(first), true, Value::Map(entries)) =
             (first, self.get("search").is_none_or(Node::is_null), &mut self.root.value)
         {

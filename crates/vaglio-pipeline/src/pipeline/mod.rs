@@ -36,11 +36,10 @@ pub use vaglio_tables::{DateOrder, Decimal, Delimiter, DigestKind, ReadSpec, Wor
 use crate::resample::memory_slots::MemorySlots;
 use crate::resample::{Preprocessing, TargetMapping};
 use crate::selector::ValidSelector;
-use crate::tune::{Tuned, Tuning};
 use linfa::ParamGuard;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Choose, Error, Judge, Measure, Monitor, Problem, Result, TargetMap, Task};
+use vaglio_core::{Choose, Error, Judge, Measure, Result, TargetMap, Task};
 use vaglio_tables::budget::Budget;
 
 /// A complete pipeline, not yet checked: data, preprocessing, learner, criterion and search.

@@ -109,9 +109,8 @@ pub fn select(
             // Data that all folds share is cached before they begin.
             selector.opened(&design.at_lambda(lambdas[0]))?;
         }
-        let (deals, patience, journal) = (&deals[..], how.patience, watcher.journal());
-        let whole = design;
-        let validation = Validation { selector, sample, whole, deals, everything, patience, watcher, journal, path };
+        let (deals, patience, whole) = (&deals[..], how.patience, design);
+        let validation = Validation { selector, sample, whole, deals, everything, patience, watcher, path };
         cross_validated_beyond(&validation, (&mut lambdas, &mut all))
     };
     let found = deals.and_then(|deals| watcher.ends(|| folds(deals)));
@@ -130,16 +129,18 @@ pub fn select(
         return Ok(ChosenSearch { seconds, ..cut_short(selector, design, searched, &how, watcher)? });
     };
     let loss = &*selector.loss(sample.task());
-    let journal = watcher.journal();
-    let (table, taken) =
-        compared(selector, design, (&lambdas, &walks), loss, (everything, &how, is_written), (watcher, journal))?;
+    let table = table::pooled(loss, lambdas.clone(), &walks, (everything, how.repeats), how.at_most)?;
+    let taken = match by_score_alone(selector, design, &table, is_written, watcher)? {
+        Some((place, cell, searched)) => Taken { place, cell, scored: Some(searched) },
+        None => table.pick(how.wanted()).map(|(place, cell)| Taken { place, cell, scored: None })?,
+    };
     let validated = CrossValidatedSearch { lambdas, all, walks, full, table, taken, everything };
     let columns = ColumnTest { selector, sample, design, watcher };
     let Some(test) = watcher.ends(|| columns.run(&validated, &how).map(Some))? else {
         let searched = first.map(ResumableSearch::so_far).transpose()?;
         return Ok(ChosenSearch { seconds, ..cut_short(selector, design, searched, &how, watcher)? });
     };
-    let picked = finished((selector, design), loss, &how, (validated, test), first, (watcher, journal))?;
+    let picked = finished((selector, design), loss, &how, (validated, test), first, watcher)?;
     warnings.extend(picked.warnings);
     Ok(ChosenSearch { warnings, seconds, ..picked })
 }
@@ -178,37 +179,17 @@ pub(super) struct Taken {
     pub scored: Option<SearchResult>,
 }
 
-/// Pools the losses of one search and applies its rule.
-///
-/// # Errors
-/// [`vaglio_core::Error::Shape`] if no size was reached in every fold; errors of the search.
-pub(super) fn compared(
-    selector: &ValidSelector,
-    design: &Design,
-    (lambdas, walks): (&[Option<f64>], &[LambdaPaths]),
-    loss: &dyn Loss,
-    (everything, how, is_written): (usize, &CrossValidation, bool),
-    by: (&Watcher<'_>, &Journal),
-) -> Result<(Table, Taken)> {
-    let table = table::pooled(loss, lambdas.to_vec(), walks, (everything, how.repeats), how.at_most)?;
-    let taken = match by_score_alone(selector, design, &table, is_written, by)? {
-        Some((place, cell, searched)) => Taken { place, cell, scored: Some(searched) },
-        None => table.pick(how.wanted()).map(|(place, cell)| Taken { place, cell, scored: None })?,
-    };
-    Ok((table, taken))
-}
-
 /// Finishes the search on all rows at the chosen λ, and takes its result.
 ///
 /// # Errors
 /// Returns the errors of the search and the fits.
-pub(super) fn finished(
+fn finished(
     (selector, design): (&ValidSelector, &Design),
     loss: &dyn Loss,
     how: &CrossValidation,
     (validated, test): (CrossValidatedSearch, Option<GainTest>),
     first: Option<ResumableSearch<'_>>,
-    by: (&Watcher<'_>, &Journal),
+    watcher: &Watcher<'_>,
 ) -> Result<ChosenSearch> {
     let mut warnings = Vec::new();
     let sizes = size_stability::spread(loss, how, &validated)?;
@@ -217,15 +198,15 @@ pub(super) fn finished(
     let reached = |path: &Path| path.everything(design.candidates().len());
     // Sizes beyond those of the folds cannot be the result.
     let until = walks[place].end;
-    by.0.leads_to(until);
+    watcher.leads_to(until);
     let mut searched = match (scored, first) {
         (Some(searched), _) => searched,
         (None, Some(mut walking)) => {
             walking.to(until)?;
             walking.searched()?
         }
-        (None, None) if walks[place].whole.is_some() => walk(selector, design, (&[None], 0), None, by)?,
-        (None, None) => walk(selector, design, (&lambdas, place), until, by)?,
+        (None, None) if walks[place].whole.is_some() => walk(selector, design, (&[None], 0), None, watcher)?,
+        (None, None) => walk(selector, design, (&lambdas, place), until, watcher)?,
     };
     if let (Some(_), Some(penalty)) = (walks[place].whole, lambdas[place]) {
         searched.path = searched.path.taking(penalty);
@@ -300,9 +281,9 @@ pub(super) fn walk(
     design: &Design,
     (lambdas, place): (&[Option<f64>], usize),
     until: Option<usize>,
-    (watcher, journal): (&Watcher<'_>, &Journal),
+    watcher: &Watcher<'_>,
 ) -> Result<SearchResult> {
-    let journal = journal.under(format_args!("walk/{place}"));
+    let journal = watcher.journal().under(format_args!("walk/{place}"));
     let mut leader = watcher.leader(journal).over(WalkExtent::from_search(selector, design, None));
     selector.search_on(&design.at_lambda(lambdas[place]), Instant::now(), until, &mut leader.monitor())
 }
@@ -315,7 +296,7 @@ const LAST: Duration = Duration::from_millis(500);
 ///
 /// # Errors
 /// Returns the errors of the search.
-pub(super) fn cut_short(
+fn cut_short(
     selector: &ValidSelector,
     design: &Design,
     searched: Option<SearchResult>,

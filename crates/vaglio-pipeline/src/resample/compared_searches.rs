@@ -6,7 +6,7 @@ use super::sample::Sample;
 use crate::search::Search;
 use crate::selector::ValidSelector;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Loss, Monitor, Problem, Result};
+use vaglio_core::{AnyResampling, Design, Error, Loss, Monitor, Problem, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::ComparedSearch;
 
@@ -31,22 +31,23 @@ pub(super) fn best_search(
     (sample, problem): (&Sample, &Problem),
     monitor: &mut Monitor<'_>,
 ) -> Result<SearchOnDesign> {
-    let loss = &*first.selector.loss(sample.task());
+    let (own, loss) = (first.selector.search().clone(), first.selector.loss(sample.task()));
     let mut all = vec![first];
-    for (place, search) in others.iter().enumerate().filter(|(_, search)| **search != *all[0].selector.search()) {
+    for (place, search) in others.iter().enumerate() {
         let SearchOnDesign { selector, design, picked } = &all[0];
         if picked.chosen.cell.is_none() || picked.searched.path.stop_reason.is_partial() {
             break;
         }
+        if *search == own {
+            continue;
+        }
         let under = |error: Error| error.under(&format!("tune.search[{place}]"));
-        let own = selector.with_search(search.clone());
-        let design = own.design_beside(selector, design, problem).map_err(under)?;
+        let selector = selector.with_search(search.clone());
+        let design = selector.design_beside(&own, design, problem).map_err(under)?;
         let journal = monitor.journal.under(format_args!("tune/search/{place}"));
-        let other = select(&own, sample, &design, Instant::now(), &mut monitor.with_journal(journal))?;
-        let stopped = Some(other.searched.path.stop_reason).filter(|reason| reason.is_partial());
-        let folds = |of: &ChosenSearch| of.chosen.folds.as_ref().map(|how| (how.folds, how.repeats, how.splits.clone()));
-        if let Some(reason) = stopped {
-            all[0].picked.searched.path.stop_reason = reason;
+        let other = select(&selector, sample, &design, Instant::now(), &mut monitor.with_journal(journal))?;
+        if other.searched.path.stop_reason.is_partial() {
+            all[0].picked.searched.path.stop_reason = other.searched.path.stop_reason;
             all[0].picked.warnings.extend(other.warnings);
             break;
         }
@@ -54,15 +55,20 @@ pub(super) fn best_search(
             let message = "searches are compared on the same folds; give all of them the same `choose`";
             return Err(under(Error::setting("choose", message)));
         }
-        all.push(SearchOnDesign { selector: own, design, picked: other });
+        all.push(SearchOnDesign { selector, design, picked: other });
     }
-    let won = winner(loss, &all);
+    let won = winner(&*loss, &all);
     let compared = |(place, of): (usize, &SearchOnDesign)| compared(of, place == won);
     let searches = if all.len() > 1 { all.iter().enumerate().map(compared).collect() } else { Vec::new() };
     let mut best = all.swap_remove(won);
     best.picked.seconds += all.iter().map(|other| other.picked.seconds + other.picked.searched.seconds).sum::<f64>();
     best.picked.searches = searches;
     Ok(best)
+}
+
+/// Folds, repeats and splits of a choice.
+fn folds(of: &ChosenSearch) -> Option<(usize, usize, Option<AnyResampling>)> {
+    of.chosen.folds.as_ref().map(|how| (how.folds, how.repeats, how.splits.clone()))
 }
 
 /// Index of the search to take.

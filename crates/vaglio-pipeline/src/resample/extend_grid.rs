@@ -5,7 +5,7 @@ use super::pool::Watcher;
 use super::table;
 use super::validated::{CrossValidated, Validation};
 use crate::selector::{SearchResult, ValidSelector};
-use vaglio_core::{Design, Error, ExitClass, Journal, Result, Rule};
+use vaglio_core::{Design, Error, ExitClass, Result, Rule};
 use vaglio_kernels::tolerance::LEAST_PENALTY;
 use vaglio_report::record::{Cell, Table};
 
@@ -27,9 +27,9 @@ pub(super) fn cross_validated_beyond(
     validation: &Validation<'_, '_>,
     (lambdas, all): (&mut Vec<Option<f64>>, &mut Vec<Option<f64>>),
 ) -> Result<Option<CrossValidated>> {
-    let Validation { selector, sample, whole, deals, everything, journal, path, .. } = *validation;
+    let Validation { selector, sample, whole, deals, everything, watcher, path, .. } = *validation;
     let loss = &*selector.loss(sample.task());
-    let Some(mut found) = validation.at((lambdas, all), &[], journal)? else { return Ok(None) };
+    let Some(mut found) = validation.at((lambdas, all), &[], watcher.journal())? else { return Ok(None) };
     if let (Some(path), [walks]) = (path, &found.walks[..]) {
         (*lambdas, found.walks) = walks.to_penalties(path);
         let message = "the path of all rows ends above them, or has fewer columns there than `min_features`";
@@ -47,7 +47,7 @@ pub(super) fn cross_validated_beyond(
         let Some((beyond, is_below)) = beyond(&table)? else { break };
         tracing::debug!(?beyond, "lambda");
         let of_all = if all.is_empty() { Vec::new() } else { beyond.clone() };
-        let journal = journal.under(format_args!("extend/{round}"));
+        let journal = watcher.journal().under(format_args!("extend/{round}"));
         let more = match validation.at((&beyond, &of_all), &found.walks, &journal) {
             Ok(Some(more)) => more,
             Ok(None) => return Ok(None),
@@ -74,7 +74,7 @@ pub(super) fn by_score_alone(
     design: &Design,
     table: &Table,
     is_written: bool,
-    (watcher, journal): (&Watcher<'_>, &Journal),
+    watcher: &Watcher<'_>,
 ) -> Result<Option<(usize, Cell, SearchResult)>> {
     let is_fitted = design.readout().is_some_and(|readout| readout.auto.is_some());
     if is_written || !is_fitted || !keeps_all(selector, design)? || table.lambdas.len() < 2 {
@@ -82,7 +82,7 @@ pub(super) fn by_score_alone(
     }
     let mut best: Option<(f64, usize, SearchResult)> = None;
     for place in 0..table.lambdas.len() {
-        let searched = walk(selector, design, (&table.lambdas, place), None, (watcher, journal))?;
+        let searched = walk(selector, design, (&table.lambdas, place), None, watcher)?;
         let path = &searched.path;
         let Some(entry) = path.entries.last().filter(|_| !path.stop_reason.is_partial()) else { return Ok(None) };
         let loss = entry.score.loss;

@@ -16,9 +16,6 @@
 
 mod anew;
 mod ends;
-mod start;
-
-pub(super) use start::FoldStart;
 
 use ends::{Group, next};
 
@@ -90,8 +87,6 @@ pub(super) struct Lockstep<'a, 'o> {
     pub patience: Option<usize>,
     /// Size of the full subset on all rows, and number of random splits into folds.
     pub of: (usize, usize),
-    /// State of every fold at the first checkpoint, if known.
-    pub starts: Option<&'a [FoldStart]>,
     pub watcher: &'a Watcher<'o>,
     pub journal: &'a Journal,
     /// Expected sizes of the paths.
@@ -156,12 +151,9 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         before: &[LambdaPaths],
         known: Vec<Option<LambdaPaths>>,
     ) -> Result<Option<Vec<LambdaPaths>>> {
-        let (together, most) = match self.starts {
-            Some([start, ..]) => start.extent,
-            _ => match self.extent(lambdas) {
-                Err(Error::Stopped(_)) => return Ok(None),
-                extent => extent?,
-            },
+        let (together, most) = match self.extent(lambdas) {
+            Err(Error::Stopped(_)) => return Ok(None),
+            extent => extent?,
         };
         let mut all = known;
         for first in (0..lambdas.len()).step_by(together) {
@@ -187,7 +179,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     }
 
     /// Number of λ searched together, and number of clusters kept per loss sum.
-    pub fn extent(&self, lambdas: &[Option<f64>]) -> Result<(usize, u32)> {
+    fn extent(&self, lambdas: &[Option<f64>]) -> Result<(usize, u32)> {
         let (true, Some(&lambda)) = (self.folds.count() > 0, lambdas.first()) else { return Ok((1, 32)) };
         let count = lambdas.len();
         let (outline, bytes) = self.folds.with(0, |first| {
@@ -220,14 +212,6 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             places: places.to_vec(),
         };
         let mut checkpoint = FIRST;
-        if let Some(starts) = self.starts {
-            let reached = Reached::from_starts(starts, places);
-            self.settle(&mut of_group, (reached, checkpoint), others)?;
-            checkpoint = next(checkpoint);
-            if of_group.is_done() {
-                return Ok(of_group.done.into_iter().collect());
-            }
-        }
         let held = match self.folds {
             TrainingRows::Held(folds) => match folds.get() {
                 Err(Error::Stopped(_)) => return Ok(None),

@@ -3,9 +3,10 @@
 use super::choice::cross_validation;
 use super::compared_searches::{SearchOnDesign, best_search};
 use super::interruptible::select;
+use super::jobs::Jobs;
 use super::loss_sums::{Compared, EVERY, LossSums};
 use super::path_predictions::{Held, smeared};
-use super::pool::{Piece, SubTask, Watcher, repeated};
+use super::pool::{SubTask, Watcher};
 use super::sample::{Fitted, Sample};
 use super::split_rule::{Part, SplitRule};
 use super::walks::{held_by, said_of};
@@ -266,31 +267,22 @@ pub fn outer(
     watcher: &Watcher<'_>,
 ) -> Result<Option<Vec<OuterFoldFit>>> {
     let parts = outer_jobs(whole, sample, how)?;
-    watcher.stage("nested", parts.len());
-    let done = repeated(&whole.selector.room, parts.len(), |job| {
-        if watcher.stopped().is_some() {
-            return Ok(None);
-        }
-        let (place, part) = &parts[job];
-        let _outer = tracing::debug_span!("nested", repeat = place.0 + 1, fold = place.1 + 1).entered();
-        let (key, piece) = (format!("nested/{job}"), Piece::whole(watcher));
-        let outer = watcher.journal().once(&key, || {
-            let member = watcher.member(watcher.journal().within(&key)).for_piece(Some(&piece));
-            outer_fold(whole, sample, part, *place, member)
-        });
-        piece.end();
-        if let Ok(Some(outer)) = &outer
-            && !(outer.rows == part.held
-                && (outer.repeat, outer.fold) == *place
-                && outer.held.are_alike(part.held.len()))
-        {
-            return Err(Error::Shape(format!(
-                "`{key}` of the journal is not of this fold's rows; run without --resume"
-            )));
-        }
-        outer.map_err(|error| said_of(error, &format!("outer fold {}", place.1 + 1)))
+    let jobs = Jobs::new(Jobs::NESTED, parts.len());
+    let done = jobs.run("nested", &whole.selector.room, watcher, |job, member| {
+        let ((repeat, fold), part) = &parts[job];
+        let _outer = tracing::debug_span!("nested", repeat = repeat + 1, fold = fold + 1).entered();
+        let outer = outer_fold(whole, sample, part, (*repeat, *fold), member);
+        outer.map_err(|error| said_of(error, &format!("outer fold {}", fold + 1)))
     })?;
-    Ok(if watcher.stopped().is_some() { None } else { done.into_iter().collect() })
+    let is_own = |(outer, (place, part)): (&OuterFoldFit, &((usize, usize), Part))| {
+        outer.rows == part.held && (outer.repeat, outer.fold) == *place && outer.held.are_alike(part.held.len())
+    };
+    if let Some(job) = done.iter().flatten().zip(&parts).position(|of| !is_own(of)) {
+        let key = jobs.key(job);
+        let message = format!("`{key}` of the journal is not of this fold's rows; run without --resume");
+        return Err(Error::Shape(message));
+    }
+    Ok(done)
 }
 
 /// Runs the procedure in one outer fold.

@@ -158,7 +158,8 @@ pub(super) fn compare(
         for cell in cells {
             let level = |cell: &Cell| cell.standard_error.unwrap_or(0.0);
             if is_cheap || cell.loss - best.loss <= level(cell) + level(&best) {
-                cell.difference_error = LossSums::difference(loss, &matched.parts(cell.size), &of_best, matched.repeats);
+                cell.difference_error =
+                    LossSums::difference(loss, &matched.parts(cell.size), &of_best, matched.repeats);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Cross-validation of a whole search.
 
 use super::choice::{cross_validation, walk_lambdas};
-use super::lockstep::{FoldStart, LambdaPaths, Lockstep, TrainingRows};
+use super::lockstep::{LambdaPaths, Lockstep, TrainingRows};
 use super::loss_sums::LossSums;
 use super::pool::{Piece, PieceWork, WalkExtent, Watcher, in_turn, repeated};
 use super::sample::Sample;
@@ -51,13 +51,6 @@ pub fn unvalidated(selector: &ValidSelector, sample: &Sample) -> Result<Option<W
         bare(&training).and_then(|design| selector.criterion().folds(&design)).err()
     });
     Ok(fault.map(|error| not_validated(&error)))
-}
-
-/// Journal key of a fold's state at the first checkpoint.
-pub const STARTS: &str = "choose/start/";
-
-pub(super) fn start_key(job: usize) -> String {
-    format!("{STARTS}{job}")
 }
 
 /// Train/test splits of every repeat; a single repeat if all are equal.
@@ -198,7 +191,6 @@ pub struct Validation<'a, 'o> {
     pub(crate) everything: usize,
     pub(crate) patience: Option<usize>,
     pub(crate) watcher: &'a Watcher<'o>,
-    pub(crate) journal: &'a Journal,
     /// Path of all rows, if the search is evaluated at penalties.
     pub path: Option<&'a Path>,
 }
@@ -224,12 +216,9 @@ impl Validation<'_, '_> {
             (0..parts.len() * lambdas.len()).map(|_| Piece::new(watcher, shares)).collect();
         let known: Vec<Option<LambdaPaths>> =
             (0..lambdas.len()).map(|at| journal.recall(format_args!("choose/walk/{at}"))).collect();
-        let starts = || (0..parts.len()).map(|job| journal.recall(start_key(job))).collect::<Option<Vec<FoldStart>>>();
-        let starts = starts().filter(|starts| starts.iter().all(|start| start.is_of(lambdas.len())));
-        let full: Option<Vec<Vec<LossSums>>> = match &starts {
-            _ if all.is_empty() => Some(vec![Vec::new(); parts.len()]),
-            Some(starts) => Some(starts.iter().map(|start| start.full.clone()).collect()),
-            None => journal.recall("choose/full"),
+        let full: Option<Vec<Vec<LossSums>>> = match all.is_empty() {
+            true => Some(vec![Vec::new(); parts.len()]),
+            false => journal.recall("choose/full"),
         };
         if let (Some(full), true) = (&full, known.iter().all(Option::is_some)) {
             return Ok(Some(CrossValidated { walks: known.into_iter().flatten().collect(), full: full.clone() }));
@@ -275,38 +264,30 @@ impl Validation<'_, '_> {
                 own
             }
         };
-        let anew = |job: usize| self.anew(parts[job], lambdas).map(|(training, _)| training);
+        let anew = |job: usize| {
+            let (number, part) = parts[job];
+            let made = self.training(number, part, lambdas).map_err(|error| said_of_fold(error, number));
+            made.map(|(training, _)| training)
+        };
         let folds = match is_held {
             true => TrainingRows::Held(&held),
             false => TrainingRows::Anew(parts.len(), &anew),
         };
         let (patience, of) = (self.patience, (self.everything, deals.len()));
-        let (starts, pieces) = (starts.as_deref(), &pieces[..]);
-        let lockstep = Lockstep { selector, folds, loss, patience, of, starts, watcher, journal, extent, pieces };
+        let pieces = &pieces[..];
+        let lockstep = Lockstep { selector, folds, loss, patience, of, watcher, journal, extent, pieces };
         let walks = lockstep.walks(lambdas, before, known)?;
         Ok(walks.map(|walks| CrossValidated { walks, full }))
     }
 
     /// Expected sizes of the paths, and the share of work of each phase: building the fold, the search by the number of
     /// subsets tried, and the losses, with fits that extend smaller ones.
-    pub(super) fn extent(&self) -> Result<(WalkExtent, [f64; 3])> {
+    fn extent(&self) -> Result<(WalkExtent, [f64; 3])> {
         let outline = self.selector.search().outline(self.whole).map_err(|error| error.under("search"))?;
         let extent = WalkExtent::from_outline(&outline, self.patience);
         let judged = (extent.sizes() * extent.sizes()).max(1.0);
         let walked = (0.95 * outline.trials / (outline.trials + judged)).clamp(0.05, 0.9);
         Ok((extent, [0.05, walked, 0.95 - walked]))
-    }
-
-    /// Builds a fold. An error names it.
-    ///
-    /// # Errors
-    /// Returns the errors of the maps and the design.
-    pub(super) fn anew(
-        &self,
-        (number, part): (usize, &Part),
-        lambdas: &[Option<f64>],
-    ) -> Result<(FoldTraining, Design)> {
-        self.training(number, part, lambdas).map_err(|error| said_of_fold(error, number))
     }
 
     /// Builds a fold, with its design and a variant for its searches, which share what does not depend on λ.

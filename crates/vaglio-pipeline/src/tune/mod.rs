@@ -28,7 +28,9 @@ use crate::selector::{ValidSelector, all_at_once};
 use ledger::{Evaluated, Ledger};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Answer, Choose, Error, Event, Journal, Learner, Monitor, Observer, Problem, Result, Score, SubsetScorer};
+use vaglio_core::{
+    Answer, Choose, Error, Event, Journal, Learner, Monitor, Observer, Problem, Result, Score, SubsetScorer,
+};
 
 /// Largest number of parameters tuned together.
 const MOST_PARAMETERS: usize = 100;

@@ -34,7 +34,7 @@ CELLS = {
     "lars nhsic": "criterion: nhsic\nsearch: {kind: lars, max_features: 3, choose: {folds: 3}}",
     "rank mrmr": "criterion: mrmr\nsearch: {kind: greedy, max_features: 3, choose: {folds: 3}}",
     "greedy information": "criterion: information\nsearch: {kind: greedy, max_features: 3}",
-    "race loo": "search: {kind: race, of: [{kind: greedy, max_features: 3}, {kind: backward}], choose: {folds: 3}}",
+    "two searches loo": "tune: {search: [{kind: greedy, max_features: 3, choose: {folds: 3}}, {kind: backward, choose: {folds: 3}}]}",
     "greedy elm": "learner: {kind: elm, units: 12, lambda: 0.1}\nsearch: {kind: greedy, max_features: 3, choose: {folds: 3}}",
     "greedy zero_one": "criterion: {kind: loo, loss: zero_one}\nsearch: {kind: greedy, max_features: 2, choose: {folds: 3}}",
 }
@@ -76,7 +76,7 @@ def test_a_pipeline_file_names_the_engine(tmp_path, dask):
     path.write_text(lines + f"engine: {{kind: dask, scheduler: '{dask[0].address}', ledger: ledger}}\n")
     code, plan, errors = program("plan", "p.yaml", cwd=tmp_path)
     assert code == 0, errors
-    assert "units       25: 1 search, 5 folds of the choice, 3 outer folds" in plan and "workers     2 workers of Dask at tcp://" in plan
+    assert "units       20: 1 search, 3 outer folds" in plan and "workers     2 workers of Dask at tcp://" in plan
     code, table, errors = program("run", "p.yaml", "--out", "run", cwd=tmp_path)
     assert code == 0 and "x0" in table, errors
     assert timeless(tmp_path / "run") == expected

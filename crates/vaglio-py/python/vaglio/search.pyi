@@ -191,15 +191,6 @@ class Lars(Part):
         constraints: Any = ...,
     ) -> None: ...
 
-class Race(Part):
-    of: Any
-    choose: Any
-    def __init__(
-        self,
-        of: Any = ...,
-        choose: Any = ...,
-    ) -> None: ...
-
 class Random(Part):
     max_features: int | None
     min_features: int | None

@@ -61,8 +61,7 @@ impl Record {
         out.push_str(&format!("score {score} (without features {empty}){scale}{lambda}{penalty}\n"));
         self.held_out_lines(&mut out);
         if let Some(winner) = self.searches.iter().find(|search| search.won) {
-            let result =
-                |s: &ComparedSearch| format!("{} {} ({})", s.search, short(s.loss), counted(s.size, "column"));
+            let result = |s: &ComparedSearch| format!("{} {} ({})", s.search, short(s.loss), counted(s.size, "column"));
             let all: Vec<String> = self.searches.iter().map(result).collect();
             out.push_str(&format!("{} is taken; cross-validated: {}\n", winner.search, all.join(", ")));
         }

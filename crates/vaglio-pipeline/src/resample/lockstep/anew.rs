@@ -31,7 +31,7 @@ impl Lockstep<'_, '_> {
     }
 
     /// The losses of one such fold, and which of its searches can continue.
-    pub(in crate::resample) fn fold_anew(
+    fn fold_anew(
         &self,
         (fold, of): (usize, &FoldTraining),
         (lambdas, places): (&[Option<f64>], &[usize]),

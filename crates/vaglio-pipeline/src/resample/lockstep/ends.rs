@@ -24,10 +24,6 @@ impl Group {
     pub fn active(&self) -> Vec<usize> {
         (0..self.done.len()).filter(|&at| self.done[at].is_none()).collect()
     }
-
-    pub fn is_done(&self) -> bool {
-        self.done.iter().all(Option::is_some)
-    }
 }
 
 impl Lockstep<'_, '_> {

@@ -12,11 +12,8 @@ use crate::search::{Backward, Floating, Greedy, Search};
 use crate::selector::{Selector, ValidSelector};
 use linfa::ParamGuard;
 use ndarray::Array2;
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use vaglio_core::{
-    Choose, Columns, CrossValidation, JournalOwner, JournalStore, Lambda, Problem, Silent, Squared, Task,
-};
+use vaglio_core::{Choose, Columns, CrossValidation, Lambda, Problem, Silent, Squared, Task};
 use vaglio_report::record::{Cell, Table};
 use vaglio_testkit::Random;
 
@@ -197,56 +194,6 @@ fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
             let anew = picked_in(room, search.clone(), lambdas);
             assert_eq!(anew.chosen, held.chosen, "{search:?}");
             assert_eq!(anew.searched.path, held.searched.path, "{search:?}");
-        }
-    }
-}
-
-/// Records all progress events.
-#[derive(Default)]
-struct Notebook(Mutex<BTreeMap<String, String>>);
-
-impl JournalStore for Notebook {
-    fn recall(&self, key: &str) -> Option<String> {
-        self.0.lock().unwrap().get(key).cloned()
-    }
-
-    fn keep(&self, key: &str, value: &str) {
-        self.0.lock().unwrap().insert(key.into(), value.into());
-    }
-
-    fn owner(&self, _key: &str) -> JournalOwner {
-        JournalOwner::Own
-    }
-}
-
-#[test]
-fn folds_that_others_have_begun_go_on_to_the_same_result() {
-    use crate::resample::{STARTS, count_starts, start};
-    let searches: [(Search, &[f64]); 4] = [
-        (Search::new(Greedy {}).choose(by(Some(10))), &[1.0]),
-        (Search::new(Greedy {}).choose(by(Some(30))), &[0.1, 1.0, 10.0, 1e5]),
-        (Search::new(Floating {}).choose(by(None)).max_features(30), &[0.5, 5.0]),
-        (Search::new(Backward::default()).choose(by(Some(1))), &[1.0, 10.0]),
-    ];
-    for (search, lambdas) in searches {
-        let whole = picked(search.clone(), lambdas);
-        for room in [MemorySlots::default(), MemorySlots::new(0.0, 1.0)] {
-            let notebook = Arc::new(Notebook::default());
-            let journal = || Journal::new(Arc::clone(&notebook) as _);
-            let (selector, sample, design) = prepared_in(room, search.clone(), lambdas);
-            assert_eq!(count_starts(&selector, &sample).unwrap(), 5);
-            for fold in [3, 0, 4, 2, 1] {
-                let silent = &mut Silent;
-                let monitor = Monitor { journal: journal(), ..Monitor::from(silent) };
-                assert!(start(&selector, &sample, &design, &[fold], &Watcher::new(monitor)).unwrap());
-            }
-            let begun = notebook.0.lock().unwrap().keys().filter(|key| key.starts_with(STARTS)).count();
-            assert_eq!(begun, 5);
-            let silent = &mut Silent;
-            let monitor = &mut Monitor { journal: journal(), ..Monitor::from(silent) };
-            let shared = select(&selector, &sample, &design, Instant::now(), monitor).unwrap();
-            assert_eq!(shared.chosen, whole.chosen, "{search:?}");
-            assert_eq!(shared.searched.path, whole.searched.path, "{search:?}");
         }
     }
 }

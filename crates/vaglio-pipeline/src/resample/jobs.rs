@@ -1,0 +1,87 @@
+//! Independent jobs of a run: repetitions that threads or processes share, each with a key of the journal.
+
+use super::memory_slots::MemorySlots;
+use super::pool::{Piece, SubTask, Watcher, repeated};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use vaglio_core::Result;
+
+/// Jobs 0, …, `count` − 1 of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Jobs {
+    /// Prefix of the keys, which ends in `/`; else the key of the only job.
+    pub prefix: String,
+    /// Number of jobs.
+    pub count: usize,
+    /// Number of jobs per first number of a two-number key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inner: Option<usize>,
+}
+
+impl Jobs {
+    /// Outer folds of nested cross-validation.
+    pub const NESTED: &str = "nested/";
+    /// Shuffled targets.
+    pub const SHUFFLES: &str = "permutations/";
+    /// Points of the learning curve.
+    pub const LEARNING: &str = "learning/";
+    /// Half-samples of stability selection.
+    pub const HALVES: &str = "stability/";
+
+    /// Jobs with these keys.
+    pub fn new(prefix: &str, count: usize) -> Self {
+        Jobs { prefix: prefix.into(), count, inner: None }
+    }
+
+    /// Key of a job.
+    pub fn key(&self, number: usize) -> String {
+        match self.inner {
+            _ if !self.prefix.ends_with('/') => self.prefix.clone(),
+            None => format!("{}{number}", self.prefix),
+            Some(inner) => format!("{}{}/{}", self.prefix, number / inner, number % inner),
+        }
+    }
+
+    /// Number of the job with a key, if there is one.
+    pub fn number(&self, key: &str) -> Option<usize> {
+        if !self.prefix.ends_with('/') {
+            return (key == self.prefix).then_some(0);
+        }
+        let rest = key.strip_prefix(&*self.prefix)?;
+        let number = match self.inner {
+            None => rest.parse().ok(),
+            Some(inner) => {
+                let (first, second) = rest.split_once('/')?;
+                Some(first.parse::<usize>().ok()? * inner + second.parse::<usize>().ok()?)
+            }
+        };
+        number.filter(|number| *number < self.count)
+    }
+
+    /// Runs the jobs as the stage `what`, as many at once as memory allows. What a job returns is kept in the journal.
+    /// Returns `None` if stopped, or if another process does some.
+    ///
+    /// # Errors
+    /// Returns the error of the failed job with the lowest number, among those begun.
+    pub fn run<T: Serialize + DeserializeOwned + Send>(
+        &self,
+        what: &str,
+        room: &MemorySlots,
+        watcher: &Watcher<'_>,
+        job: impl Fn(usize, SubTask<'_, '_>) -> Result<Option<T>> + Sync,
+    ) -> Result<Option<Vec<T>>> {
+        watcher.stage(what, self.count);
+        let done = repeated(room, self.count, |number| {
+            if watcher.stopped().is_some() {
+                return Ok(None);
+            }
+            let (key, piece) = (self.key(number), Piece::whole(watcher));
+            let member = || watcher.member(watcher.journal().within(&key)).for_piece(Some(&piece));
+            let done = watcher.journal().once(&key, || job(number, member()));
+            piece.end();
+            done
+        })?;
+        Ok(if watcher.stopped().is_some() { None } else { done.into_iter().collect() })
+    }
+}

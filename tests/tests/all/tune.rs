@@ -1,7 +1,7 @@
 //! Settings of the learner that the criterion chooses before the search.
 
 use crate::common::{Folder, names, pipeline, table, timeless};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 const TUNE: &str = "tune: {budget: 25, parameters: {learner.lambda: {from: 1e-3, to: 1e3, scale: log}}}";
 

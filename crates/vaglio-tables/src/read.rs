@@ -9,28 +9,32 @@
 
 #[cfg(feature = "parquet")]
 mod arrow_files;
+#[cfg(not(feature = "parquet"))]
+#[path = "read/without_arrow.rs"]
+mod arrow_files;
 mod batches;
 mod bounded;
 mod bytes;
 mod cell;
+mod codecs;
+#[cfg_attr(not(feature = "parquet"), allow(dead_code))]
 mod column_builder;
 mod csv_file;
 mod dialect;
 mod digest;
 mod fault;
-#[cfg(feature = "parquet")]
-mod guard;
 mod head;
 mod infer;
 mod layout;
 mod load;
-mod parts;
 mod paths;
 mod precision;
 mod raw_column;
+mod reader;
 mod side_file;
 mod source;
 mod sparse;
+mod table_file;
 
 pub use crate::disk::{bounded, shortened, system};
 pub use crate::{

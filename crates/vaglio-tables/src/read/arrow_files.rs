@@ -1,36 +1,40 @@
 //! Parquet files on disk or in memory, and Arrow files in memory, read by column or by batch.
 
+mod chunks;
 mod columns;
 mod decode;
 mod direct;
 mod footer;
+mod guard;
 mod messages;
 mod pages;
-mod rows;
 mod thrift;
 
 use super::bytes::FileKind;
+use super::cell::Rules;
 use super::column_builder::ColumnBuilder;
-use super::guard::guarded;
+use super::digest::HashSteps;
 use super::load::load;
 use super::precision::Singles;
-use super::{checked_names, places, unreadable};
+use super::reader::{ChunkReader, FileReader};
+use super::table_file::TableFile;
+use super::{ReadSpec, Source, checked_names, places, unreadable};
 use crate::DigestKind;
 use crate::budget::Budget;
 use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
+use arrow_schema::{DataType, Field, SchemaRef};
 use bytes::Bytes;
-pub(super) use columns::GrowingColumn;
-use columns::{LESS, plain_type};
-pub(super) use decode::{FileBytes, Hashing, PARQUET};
-pub(super) use footer::{check_codecs, check_footer, check_rows, footer, with_dictionaries};
+use chunks::ColumnarChunks;
+use columns::{GrowingColumn, LESS, plain_type};
+use decode::{ARROW, FileBytes, Hashing, PARQUET};
+use footer::{check_codecs, check_footer, check_rows, footer, with_dictionaries};
+use guard::guarded;
 use messages::Blocks;
-pub(super) use pages::check_pages;
+use pages::check_pages;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use parquet::file::reader::Length;
 use rayon::prelude::*;
-pub(super) use rows::ArrowRows;
 use std::collections::HashSet;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -48,13 +52,13 @@ pub(super) struct ColumnarFile {
     schema: SchemaRef,
     format: Format,
     /// Names of the columns.
-    pub names: Vec<String>,
+    names: Vec<String>,
     /// Names of text columns.
     texts: HashSet<String>,
     /// Columns that carry no information about the rows, with the reason.
-    pub aside: Vec<(String, &'static str)>,
+    aside: Vec<(String, &'static str)>,
     /// Columns stored in single precision.
-    pub singles: Singles,
+    singles: Singles,
 }
 
 #[derive(Debug)]
@@ -62,7 +66,7 @@ enum Format {
     /// Parquet metadata, and the number of rows it claims.
     Parquet(ArrowReaderMetadata, usize),
     /// Arrow file or stream.
-    Arrow(Blocks),
+    Arrow(Arc<Blocks>),
     /// Batches passed in memory by a program.
     Batches(Vec<RecordBatch>),
 }
@@ -84,68 +88,106 @@ const ASK: usize = 1 << 22;
 /// Rows decoded at a time.
 const BATCH: usize = 1 << 15;
 
-impl ColumnarFile {
-    /// Reads the metadata of a file in memory.
+/// Batches of rows in file order.
+type RecordBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
+
+/// Opens a Parquet file and leaves its columns on disk; `None` for other files.
+///
+/// # Errors
+/// Returns the errors of [`in_memory`].
+pub(super) fn on_disk(path: &Path, budget: Budget) -> Result<Option<Box<dyn FileReader>>> {
+    Ok(ColumnarFile::on_disk(path, FileKind::Parquet, budget)?.map(|file| Box::new(file) as _))
+}
+
+/// Opens a file in memory.
+///
+/// # Errors
+/// Fails for a file that is damaged, has no columns or duplicate names, or claims more cells than the memory limit
+/// allows.
+pub(super) fn in_memory(path: &Path, bytes: Vec<u8>, kind: FileKind, budget: Budget) -> Result<Box<dyn FileReader>> {
+    Ok(Box::new(ColumnarFile::opened(path, FileBytes::Memory(bytes.into()), kind, budget)?))
+}
+
+/// Samples the first rows of a file, and returns the size of the file relative to them.
+///
+/// # Errors
+/// Returns the errors of [`in_memory`].
+pub(super) fn sampled(path: &Path, kind: FileKind, budget: Budget) -> Result<Option<(Box<dyn FileReader>, f64)>> {
+    let file = ColumnarFile::sampled(path, kind, budget)?;
+    let times = file.times();
+    Ok(Some((Box::new(file), times)))
+}
+
+/// Opens a file whose rows are read in chunks; `None` for a file whose fault reading it as a whole reports.
+pub(super) fn chunks(path: &Path, kind: FileKind, budget: Budget) -> Option<Box<dyn ChunkReader>> {
+    let file = ColumnarFile::on_disk(path, kind, budget).ok().flatten()?;
+    Some(Box::new(ColumnarChunks::new(file)))
+}
+
+impl Source {
+    /// Wraps Arrow batches of one schema, read like an Arrow file. Messages call the table `name`; it has no hash. Cost
+    /// O(columns).
     ///
     /// # Errors
-    /// Fails for a file that is damaged, has no columns or duplicate names, or claims more cells than the memory limit
-    /// allows.
-    pub fn new(path: &Path, bytes: Vec<u8>, kind: FileKind, budget: Budget) -> Result<Self> {
-        let kept = FileBytes::Memory(Bytes::from(bytes));
+    /// [`vaglio_core::Error::Unreadable`] for no columns, duplicate names, and a batch of another schema.
+    pub fn from_batches(name: &str, schema: SchemaRef, batches: Vec<RecordBatch>, spec: &ReadSpec) -> Result<Self> {
+        let (path, budget) = (PathBuf::from(name), Budget::for_machine());
+        if let Some(place) = batches.iter().position(|batch| batch.schema() != schema) {
+            return Err(unreadable(&path, format!("batch {} has another schema than the table", place + 1)));
+        }
+        let (kept, format) = (FileBytes::Memory(Bytes::new()), Format::Batches(batches));
+        let file = ColumnarFile::with_format(&path, kept, budget, format, schema)?;
+        let file = TableFile::new(path, Box::new(file), Vec::new(), None, 1.0);
+        Ok(Source::from_files(vec![file], spec, budget, DigestKind::default()))
+    }
+}
+
+impl ColumnarFile {
+    /// Leaves the columns of a file of this kind on disk; `None` for other files.
+    fn on_disk(path: &Path, kind: FileKind, budget: Budget) -> Result<Option<Self>> {
+        let magic = match kind {
+            FileKind::Parquet => PARQUET,
+            FileKind::Arrow => ARROW,
+            _ => &[],
+        };
+        let kept = FileBytes::on_disk(path, magic)?;
+        kept.map(|kept| ColumnarFile::opened(path, kept, kind, budget)).transpose()
+    }
+
+    /// Reads the metadata of a file.
+    fn opened(path: &Path, kept: FileBytes, kind: FileKind, budget: Budget) -> Result<Self> {
         guarded(path, || {
-            let (format, schema) = match kind {
-                FileKind::Parquet => of_parquet(path, &kept, budget)?,
-                kind => {
-                    let is_stream = kind == FileKind::ArrowStream;
-                    let open = if is_stream { Blocks::from_stream } else { Blocks::new };
-                    let blocks = open(path, &kept, budget)?;
-                    let schema = blocks.schema.clone();
-                    (Format::Arrow(blocks), schema)
-                }
+            let (format, schema) = if kind == FileKind::Parquet {
+                let metadata = footer(path, &kept)?;
+                let rows = check_footer(path, metadata.metadata(), kept.len())?;
+                check_pages(path, metadata.metadata(), BufReader::new(kept.from(0)), budget)?;
+                let schema = metadata.schema().clone();
+                (Format::Parquet(with_dictionaries(metadata), rows), schema)
+            } else {
+                let open = if kind == FileKind::ArrowStream { Blocks::from_stream } else { Blocks::new };
+                let blocks = open(path, &kept, budget)?;
+                let schema = blocks.schema.clone();
+                (Format::Arrow(Arc::new(blocks)), schema)
             };
             ColumnarFile::with_format(path, kept, budget, format, schema)
         })
     }
 
-    /// Wraps record batches of one schema; messages name them by `path`. They have no hash.
-    ///
-    /// # Errors
-    /// Fails for a batch of another schema, and like [`ColumnarFile::new`].
-    pub fn from_batches(path: &Path, schema: SchemaRef, batches: Vec<RecordBatch>, budget: Budget) -> Result<Self> {
-        if let Some(place) = batches.iter().position(|batch| batch.schema() != schema) {
-            return Err(unreadable(path, format!("batch {} has another schema than the table", place + 1)));
-        }
-        ColumnarFile::with_format(path, FileBytes::Memory(Bytes::new()), budget, Format::Batches(batches), schema)
-    }
-
-    /// Reads the metadata of a Parquet file and leaves its columns on disk; `None` for other files.
-    ///
-    /// # Errors
-    /// Returns the errors of [`ColumnarFile::new`].
-    pub fn on_disk(path: &Path, budget: Budget) -> Result<Option<Self>> {
-        let Some(kept) = FileBytes::on_disk(path, PARQUET)? else { return Ok(None) };
-        let stored = || {
-            let (format, schema) = of_parquet(path, &kept, budget)?;
-            ColumnarFile::with_format(path, kept.clone(), budget, format, schema)
-        };
-        guarded(path, stored).map(Some)
-    }
-
     /// Samples the first rows of a file.
-    ///
-    /// # Errors
-    /// Returns the errors of [`ColumnarFile::new`].
-    pub fn sampled(path: &Path, kind: FileKind, budget: Budget) -> Result<Self> {
-        let stored = match ColumnarFile::on_disk(path, budget)? {
+    fn sampled(path: &Path, kind: FileKind, budget: Budget) -> Result<Self> {
+        let stored = match ColumnarFile::on_disk(path, FileKind::Parquet, budget)? {
             Some(stored) => stored,
-            None => ColumnarFile::new(path, load(path, budget, DigestKind::default())?.bytes, kind, budget)?,
+            None => {
+                let bytes = load(path, budget, DigestKind::default())?.bytes;
+                ColumnarFile::opened(path, FileBytes::Memory(bytes.into()), kind, budget)?
+            }
         };
         let rows = (SAMPLED / stored.names.len().max(1)).max(LEAST);
         Ok(ColumnarFile { sample: Some(rows), ..stored })
     }
 
     /// Number of rows of the file divided by the number read.
-    pub fn times(&self) -> f64 {
+    fn times(&self) -> f64 {
         let Some(most) = self.sample else { return 1.0 };
         let of_batches = |lengths: &[usize]| {
             let mut read = 0;
@@ -176,49 +218,6 @@ impl ColumnarFile {
         Ok(ColumnarFile { path, kept, sample: None, budget, schema, format, names, texts, aside, singles })
     }
 
-    /// Hash of the file. Cost O(bytes).
-    ///
-    /// # Errors
-    /// Fails if a file on disk cannot be read or was modified since it was opened.
-    pub fn digest(&self, kind: DigestKind) -> Result<[u8; 32]> {
-        self.kept.digest(&self.path, kind)
-    }
-
-    /// Hashes a file on disk from now on while it is read.
-    pub fn hash_along(&self, kind: DigestKind) {
-        self.kept.hash_along(kind);
-    }
-
-    /// Starts a hash of a file on disk.
-    pub fn hashing(&self, kind: DigestKind) -> Option<Hashing> {
-        matches!(self.kept, FileBytes::Disk(_)).then(|| Hashing::new(&self.kept, &self.path, kind))
-    }
-
-    /// Whether a column holds text by the format.
-    pub fn is_text(&self, name: &str) -> bool {
-        self.texts.contains(name)
-    }
-
-    /// Reads the columns of these names. Cost O(entries), on all threads.
-    ///
-    /// # Errors
-    /// Fails for a damaged file, and for columns that are not numbers, booleans, text or dates.
-    pub fn read(&self, names: &[&str]) -> Result<Vec<ColumnBuilder>> {
-        let places = places(&self.names);
-        let indices: Vec<usize> = names.iter().filter_map(|name| places.get(name).copied()).collect();
-        let columns = self.columns(&indices);
-        // A file modified meanwhile may look damaged.
-        self.kept.check_unchanged(&self.path)?;
-        let columns = columns?;
-        if columns.first().is_some_and(|column| column.cells.rows() == 0) {
-            return Err(unreadable(&self.path, "has columns and no rows"));
-        }
-        // Data of a program keep their form.
-        let is_file = !matches!(self.format, Format::Batches(_));
-        let cells = columns.into_iter().map(|column| column.cells);
-        Ok(cells.map(|cells| if is_file { cells.thinned() } else { cells }).collect())
-    }
-
     fn columns(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
         match &self.format {
             Format::Parquet(metadata, rows) => {
@@ -237,7 +236,7 @@ impl ColumnarFile {
                 check_rows(&self.path, most, found)?;
                 Ok(columns)
             }
-            _ => guarded(&self.path, || self.read_arrow(indices)),
+            _ => guarded(&self.path, || self.by_arrays(indices)),
         }
     }
 
@@ -254,7 +253,7 @@ impl ColumnarFile {
         let others: Vec<usize> = (0..indices.len()).filter(|&at| columns[at].is_none()).collect();
         for others in others.chunks(together) {
             let of_others: Vec<usize> = others.iter().map(|&at| indices[at]).collect();
-            let read = guarded(&self.path, || self.by_arrays(metadata, &of_others))?;
+            let read = guarded(&self.path, || self.by_arrays(&of_others))?;
             for (&at, column) in others.iter().zip(read) {
                 columns[at] = Some(column);
             }
@@ -262,42 +261,52 @@ impl ColumnarFile {
         Ok(columns.into_iter().flatten().collect())
     }
 
-    fn by_arrays(&self, metadata: &ArrowReaderMetadata, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
+    /// Reads columns by arrays, in the order of `indices`.
+    fn by_arrays(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
         let mut order: Vec<usize> = (0..indices.len()).collect();
         order.sort_by_key(|&at| indices[at]);
-        let mut columns = self.empty(&order.iter().map(|&at| indices[at]).collect::<Vec<_>>())?;
-        let mask = ProjectionMask::roots(metadata.parquet_schema(), indices.iter().copied());
-        let failed = |error: &dyn std::fmt::Display| unreadable(&self.path, error.to_string());
-        let batches = batches_of(self.kept.clone(), metadata, mask, self.sample).map_err(|error| failed(&error))?;
-        append_batches(&self.path, &mut columns, batches, self.sample, self.budget)?;
+        let sorted: Vec<usize> = order.iter().map(|&at| indices[at]).collect();
+        let mut columns = self.empty(&sorted)?;
+        append_batches(&self.path, &mut columns, self.batches(&sorted, BATCH)?, self.sample, self.budget)?;
         let mut placed: Vec<(usize, GrowingColumn)> = order.into_iter().zip(columns).collect();
         placed.sort_by_key(|(at, _)| *at);
         Ok(placed.into_iter().map(|(_, column)| column).collect())
     }
 
-    fn read_arrow(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
-        let mut columns = self.empty(indices)?;
-        let failed = |error: ArrowError| unreadable(&self.path, error.to_string());
-        match &self.format {
-            Format::Arrow(blocks) => {
-                let batches = blocks.read(&self.kept, indices.to_vec()).map_err(failed)?;
-                append_batches(&self.path, &mut columns, batches, self.sample, self.budget)?;
+    /// Batches of columns in increasing order; those of Parquet have at most `rows` rows.
+    fn batches(&self, indices: &[usize], rows: usize) -> Result<RecordBatches> {
+        Ok(match &self.format {
+            Format::Parquet(metadata, _) => {
+                let (path, kept) = (self.path.clone(), self.kept.clone());
+                let mask = ProjectionMask::roots(metadata.parquet_schema(), indices.iter().copied());
+                let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(kept, metadata.clone());
+                builder = builder.with_projection(mask).with_batch_size(rows);
+                if let Some(most) = self.sample {
+                    builder = builder.with_limit(most);
+                }
+                let reader = builder.build().map_err(|error| unreadable(&path, error.to_string()))?;
+                Box::new(reader.map(move |batch| batch.map_err(|error| unreadable(&path, error.to_string()))))
             }
+            Format::Arrow(blocks) => Box::new(blocks.read(&self.path, &self.kept, indices.to_vec(), self.budget)),
             Format::Batches(batches) => {
-                let batches = batches.iter().map(|batch| batch.project(indices));
-                append_batches(&self.path, &mut columns, batches, self.sample, self.budget)?;
+                let projected = batches.iter().map(|batch| batch.project(indices));
+                let failed = |error: arrow_schema::ArrowError| unreadable(&self.path, error.to_string());
+                Box::new(projected.map(|batch| batch.map_err(failed)).collect::<Vec<_>>().into_iter())
             }
-            Format::Parquet(..) => {}
-        }
-        Ok(columns)
+        })
     }
 
-    fn empty(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
-        let all = match &self.format {
+    /// Number of rows that the file claims.
+    fn rows(&self) -> usize {
+        match &self.format {
             Format::Parquet(_, rows) => *rows,
             Format::Arrow(blocks) => blocks.lengths.iter().sum(),
             Format::Batches(batches) => batches.iter().map(RecordBatch::num_rows).sum(),
-        };
+        }
+    }
+
+    fn empty(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
+        let all = self.rows();
         let rows = self.sample.map_or(all, |most| most.min(all));
         let column = |&index: &usize| {
             let is_single = self.singles.has(&self.names[index]);
@@ -307,40 +316,68 @@ impl ColumnarFile {
     }
 }
 
-/// Reads and checks the footer of a Parquet file.
-fn of_parquet(path: &Path, kept: &FileBytes, budget: Budget) -> Result<(Format, SchemaRef)> {
-    let metadata = footer(path, kept)?;
-    let rows = check_footer(path, metadata.metadata(), kept.len())?;
-    check_pages(path, metadata.metadata(), BufReader::new(kept.from(0)), budget)?;
-    let schema = metadata.schema().clone();
-    Ok((Format::Parquet(with_dictionaries(metadata.clone()), rows), schema))
-}
+impl FileReader for ColumnarFile {
+    fn names(&self) -> &[String] {
+        &self.names
+    }
 
-/// Reader of the first rows of some columns of a Parquet file.
-fn batches_of(
-    reader: FileBytes,
-    metadata: &ArrowReaderMetadata,
-    mask: ProjectionMask,
-    most: Option<usize>,
-) -> parquet::errors::Result<ParquetRecordBatchReader> {
-    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(reader, metadata.clone());
-    let builder = builder.with_projection(mask).with_batch_size(BATCH);
-    match most {
-        Some(most) => builder.with_limit(most).build(),
-        None => builder.build(),
+    fn aside(&self) -> &[(String, &'static str)] {
+        &self.aside
+    }
+
+    fn is_text(&self, name: &str) -> bool {
+        self.texts.contains(name)
+    }
+
+    fn rules(&self, spec: &ReadSpec) -> Option<Rules> {
+        Some(Rules::stored(spec))
+    }
+
+    fn store_in_single(&mut self, columns: &Singles) {
+        self.singles = columns.clone();
+    }
+
+    fn digest(&self, kind: DigestKind) -> Result<[u8; 32]> {
+        self.kept.digest(&self.path, kind)
+    }
+
+    fn hash_along(&self, kind: DigestKind) {
+        self.kept.hash_along(kind);
+    }
+
+    fn hash_steps(&self, kind: DigestKind) -> Option<HashSteps> {
+        let FileBytes::Disk(_) = self.kept else { return None };
+        let mut hashing = Hashing::new(&self.kept, &self.path, kind);
+        Some(Box::new(move || hashing.step()))
+    }
+
+    fn read(&self, names: &[&str], _: &[bool], _: &Rules, _: Budget) -> Result<Vec<ColumnBuilder>> {
+        let places = places(&self.names);
+        let indices: Vec<usize> = names.iter().filter_map(|name| places.get(name).copied()).collect();
+        let columns = self.columns(&indices);
+        // A file modified meanwhile may look damaged.
+        self.kept.check_unchanged(&self.path)?;
+        let columns = columns?;
+        if columns.first().is_some_and(|column| column.cells.rows() == 0) {
+            return Err(unreadable(&self.path, "has columns and no rows"));
+        }
+        // Data of a program keep their form.
+        let is_file = !matches!(self.format, Format::Batches(_));
+        let cells = columns.into_iter().map(|column| column.cells);
+        Ok(cells.map(|cells| if is_file { cells.thinned() } else { cells }).collect())
     }
 }
 
 fn append_batches(
     path: &Path,
     columns: &mut [GrowingColumn],
-    batches: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
+    batches: RecordBatches,
     most: Option<usize>,
     budget: Budget,
 ) -> Result<()> {
     let mut taken = 0;
     for batch in batches {
-        let batch = batch.map_err(|error| unreadable(path, error.to_string()))?;
+        let batch = batch?;
         taken += std::mem::size_of::<f64>() * batch.num_rows() * columns.len();
         if taken > ASK {
             let what = format!("{}, while it is read,", path.display());

@@ -1,27 +1,30 @@
 //! Tables whose rows are read some at a time, where all is known of the columns that are wanted.
 
-#[cfg(feature = "parquet")]
-mod columnar;
-mod opened;
 mod schema;
 mod text;
 
-use super::bytes::check_encoding;
+use super::bytes::{FileKind, check_encoding, kind};
 use super::column_builder::ColumnBuilder;
 use super::fault::fault_error;
 use super::infer::{Settled, settle};
+use super::load::check_unchanged;
+use super::reader::ChunkReader;
 use super::source::Notations;
-use super::{Hint, ReadSpec, cell::Rules, unreadable};
+use super::{Hint, ReadSpec, arrow_files, cell::Rules, system, unreadable};
+use crate::budget::Budget;
 use crate::{ColumnSurvey, Survey};
-use opened::OpenFile;
 use schema::Known;
-use std::path::Path;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use text::{Plain, TextRows};
 use vaglio_core::{Cells, Error, Result, Table};
 
-/// Files of a table whose header is known and whose rows are read in batches.
+/// A file of a table whose header is known and whose rows are read in batches.
 pub struct Batches {
-    file: OpenFile,
-    names: Vec<String>,
+    path: PathBuf,
+    reader: Box<dyn ChunkReader>,
+    /// Metadata of the file before it was read.
+    before: Metadata,
     rules: Rules,
 }
 
@@ -52,6 +55,18 @@ pub struct BatchReader {
     first: usize,
 }
 
+/// Reader of a file; `None` for one that has to be read as a whole.
+fn opened(path: &Path, spec: &ReadSpec, budget: Budget) -> Option<Box<dyn ChunkReader>> {
+    let mut plain = Plain::open(path)?;
+    plain.begin()?;
+    match kind(path, &plain.head).ok()? {
+        FileKind::Text => TextRows::new(path, plain, spec, budget).map(|rows| Box::new(rows) as _),
+        FileKind::Sparse(_) => None,
+        _ if plain.is_compressed => None,
+        kind => arrow_files::chunks(path, kind, budget),
+    }
+}
+
 impl Batches {
     /// Opens a UTF-8 text file, compressed or not, or a Parquet or Arrow file. Returns `None` if the file must be read
     /// as a whole, which then reports any fault.
@@ -62,19 +77,20 @@ impl Batches {
     /// [`Error::Setting`] for an unknown encoding.
     pub fn open(path: &Path, spec: &ReadSpec) -> Result<Option<Self>> {
         check_encoding(spec)?;
-        let Some(file) = OpenFile::new(path, spec)? else { return Ok(None) };
-        let (names, rules) = (file.names().to_vec(), file.rules(spec));
-        Ok(Some(Batches { file, names, rules }))
+        let Some(before) = std::fs::metadata(path).ok().filter(Metadata::is_file) else { return Ok(None) };
+        let Some(reader) = opened(path, spec, Budget::for_machine()) else { return Ok(None) };
+        let Some(rules) = reader.file().rules(spec) else { return Ok(None) };
+        Ok(Some(Batches { path: path.to_owned(), reader, before, rules }))
     }
 
     /// The names of the columns.
     pub fn names(&self) -> &[String] {
-        &self.names
+        self.reader.file().names()
     }
 
     /// Whether the format of the file says what its columns hold.
     pub fn is_typed(&self) -> bool {
-        self.file.is_typed()
+        self.reader.file().is_typed()
     }
 
     /// Reads columns in batches of at most `rows` rows, and gathers others on the way; those of known notation are written so
@@ -91,13 +107,13 @@ impl Batches {
     ) -> Result<Option<BatchReader>> {
         let mut known = Vec::with_capacity(columns.len());
         for (name, hint) in columns {
-            if self.file.needs_all_cells(name, *hint) {
+            if self.reader.needs_all_cells(name, *hint) {
                 return Ok(None);
             }
             match Known::new(
                 name,
                 *hint,
-                self.file.first_cells(name).as_deref(),
+                self.reader.first_cells(name).as_deref(),
                 &self.rules.like(name, notations.get(name).copied()),
             ) {
                 Some(column) => known.push(column),
@@ -105,7 +121,7 @@ impl Batches {
             }
         }
         let names: Vec<&str> = columns.iter().map(|(name, _)| name).chain(gathered).map(String::as_str).collect();
-        self.file.start(&names, rows)?;
+        self.reader.start(&names, rows)?;
         let gathered = gathered.iter().map(|name| (name.clone(), None)).collect();
         Ok(Some(BatchReader { batches: self, known, gathered, notations, most: rows.max(1), first: 0 }))
     }
@@ -117,11 +133,11 @@ impl BatchReader {
     /// # Errors
     /// Returns the errors of [`super::Source::read`].
     pub fn next_rows(&mut self) -> Result<Option<Batch>> {
-        let read = self.batches.file.next(self.most)?;
-        let (first, rows) = (self.first, read.first().map_or(0, ColumnBuilder::rows));
+        let first = self.first;
+        let read = self.batches.reader.next(first, self.most)?;
+        let rows = read.first().map_or(0, ColumnBuilder::rows);
         if rows == 0 {
-            self.batches.file.check_end()?;
-            return Ok(None);
+            return self.check_end().map(|()| None);
         }
         self.first += rows;
         let mut read = read.into_iter();
@@ -135,13 +151,19 @@ impl BatchReader {
                 }
             };
             if !is_alike {
-                return Err(unreadable(
-                    &self.batches.file.path,
-                    format!("column `{name}` is of another type than before"),
-                ));
+                return Err(unreadable(&self.batches.path, format!("column `{name}` is of another type than before")));
             }
         }
         self.settled(first, columns).map(Some)
+    }
+
+    /// Rejects a file that was modified while it was read, and one without rows.
+    fn check_end(&self) -> Result<()> {
+        let Batches { path, before, .. } = &self.batches;
+        let after = std::fs::metadata(path).map_err(|error| system(path, &error))?;
+        check_unchanged(path, before, &after, before.len())?;
+        let nothing = if self.batches.is_typed() { "has columns and no rows" } else { "has a header and no rows" };
+        if self.first == 0 { Err(unreadable(path, nothing)) } else { Ok(()) }
     }
 
     fn settled(&mut self, first: usize, columns: Vec<ColumnBuilder>) -> Result<Batch> {
@@ -166,7 +188,7 @@ impl BatchReader {
 
     /// Rows of the file, whose number is not known yet.
     fn survey(&self) -> Survey {
-        let now = (self.batches.file.path.clone(), usize::MAX);
+        let now = (self.batches.path.clone(), usize::MAX);
         Survey { columns: Vec::new(), files: vec![now] }
     }
 
@@ -197,7 +219,7 @@ impl BatchReader {
             }
         }
         if let Some((_, rows)) = survey.files.last_mut() {
-            *rows = self.batches.file.first;
+            *rows = self.first;
         }
         Ok((Table::new(table)?, survey))
     }

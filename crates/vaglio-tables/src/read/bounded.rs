@@ -1,6 +1,7 @@
 //! Limits on the size of a record and a line: more is an unclosed quote, no table, or an attack.
 
 use super::bytes::{FileKind, kind};
+use super::codecs::Codec;
 use super::csv_file::LONGEST;
 use super::unreadable;
 use std::io::Read;
@@ -60,7 +61,7 @@ impl LineWatch {
     /// # Errors
     /// [`vaglio_core::Error::Unreadable`] with the line.
     pub fn check(&mut self, path: &Path, bytes: &[u8], from: usize) -> Result<()> {
-        let is_plain = || !matches!(bytes, [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..]);
+        let is_plain = || !matches!(Codec::from_magic(bytes), Some(Codec::Gzip | Codec::Zstd));
         let is_text = || is_plain() && matches!(kind(path, bytes), Ok(FileKind::Text));
         if !*self.is_text.get_or_insert_with(is_text) {
             return Ok(());

@@ -1,6 +1,5 @@
 //! Columns under construction.
 
-#[cfg(feature = "parquet")]
 mod thin;
 
 use super::cell::Rules;
@@ -18,7 +17,6 @@ pub(super) enum ColumnBuilder {
     /// Every cell as text.
     Raw(RawColumn),
     /// Seconds since 1970, and whether times of day have a zone.
-    #[cfg(feature = "parquet")]
     Dates(NumberColumn, Option<bool>),
 }
 
@@ -30,7 +28,6 @@ pub(super) struct NumberColumn {
     is_single: bool,
     rows: usize,
     /// Expected number of rows, if known.
-    #[cfg(feature = "parquet")]
     expected: usize,
     /// Number of missing cells.
     pub missing: usize,
@@ -70,7 +67,6 @@ impl ColumnBuilder {
                 *self = ColumnBuilder::Numbers(NumberColumn::from(&*column));
                 self.push(cell, rules);
             }
-            #[cfg(feature = "parquet")]
             ColumnBuilder::Dates(column, _) => column.push_odd(cell),
         }
     }
@@ -81,7 +77,6 @@ impl ColumnBuilder {
             ColumnBuilder::Numbers(column) => column.rows(),
             ColumnBuilder::Raw(column) => column.rows(),
             ColumnBuilder::Sparse(column) => column.view().len(),
-            #[cfg(feature = "parquet")]
             ColumnBuilder::Dates(column, _) => column.rows(),
         }
     }
@@ -117,7 +112,6 @@ impl ColumnBuilder {
             (all @ ColumnBuilder::Numbers(_), ColumnBuilder::Raw(part)) if part.is_digits => {
                 all.convert_to_digits().append(&part);
             }
-            #[cfg(feature = "parquet")]
             (ColumnBuilder::Dates(all, zoned), ColumnBuilder::Dates(part, other)) if *zoned == other => {
                 all.append(part)
             }
@@ -163,7 +157,6 @@ impl From<&SparseNumbers> for NumberColumn {
 
 impl NumberColumn {
     /// An empty column with an expected number of rows.
-    #[cfg(feature = "parquet")]
     pub fn expecting(rows: usize) -> Self {
         NumberColumn { expected: rows, ..NumberColumn::default() }
     }
@@ -218,10 +211,7 @@ impl NumberColumn {
     fn widened(&mut self) -> &mut Numbers {
         if let Numbers::Byte(bytes) = &self.numbers {
             // Preallocation may fail for a file that claims too much; rows are allocated as they come.
-            #[cfg(feature = "parquet")]
             let rows = bytes.capacity().max(self.expected);
-            #[cfg(not(feature = "parquet"))]
-            let rows = bytes.capacity();
             let of_bytes = bytes.iter().map(|&b| f64::from(b));
             self.numbers = if self.is_single {
                 let mut singles = SingleNumbers::with_room(rows);
@@ -238,7 +228,6 @@ impl NumberColumn {
     }
 
     /// Appends bytes.
-    #[cfg(feature = "parquet")]
     pub fn extend_bytes(&mut self, values: impl ExactSizeIterator<Item = u8>) {
         self.rows += values.len();
         match &mut self.numbers {
@@ -248,7 +237,6 @@ impl NumberColumn {
     }
 
     /// Appends numbers; returns `false` and appends none if some are not finite.
-    #[cfg(feature = "parquet")]
     pub fn extend_finite(&mut self, values: &[f64]) -> bool {
         // 0 times a non-finite number is NaN, which persists in a sum.
         let (lanes, rest) = values.as_chunks::<8>();
@@ -302,7 +290,6 @@ impl NumberColumn {
     }
 
     /// Bytes of an entry that does not fit a byte.
-    #[cfg(feature = "parquet")]
     pub fn width(&self) -> usize {
         if self.is_single { size_of::<f32>() } else { size_of::<f64>() }
     }

@@ -8,6 +8,7 @@ use super::digest::hashed;
 use super::infer::nearly_all;
 use super::layout::Layout;
 use super::precision::Singles;
+use super::reader::FileReader;
 use super::{checked_names, places, unreadable};
 use crate::budget::Budget;
 use crate::{Decimal, Delimiter, DigestKind, ReadSpec};
@@ -29,14 +30,14 @@ pub(super) struct CsvFile {
     /// Byte offset of the first row.
     body: usize,
     /// Names of the columns.
-    pub names: Vec<String>,
+    names: Vec<String>,
     /// Columns that carry no information about the rows, with the reason.
-    pub aside: Vec<(String, &'static str)>,
+    aside: Vec<(String, &'static str)>,
     /// Whether the decimal mark is a comma.
-    pub comma: bool,
+    comma: bool,
     sample: Vec<Vec<String>>,
     /// Columns stored in single precision.
-    pub singles: Singles,
+    singles: Singles,
 }
 
 /// Rows by which columns are judged before all are read.
@@ -158,24 +159,6 @@ impl CsvFile {
         })
     }
 
-    /// Whether each column's first cells are numbers, so that it is read as numeric.
-    pub fn looks_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
-        let places = places(&self.names);
-        let of_column = |index: usize, rules: &Rules| {
-            self.sample.iter().all(|row| row.get(index).is_none_or(|cell| rules.number(cell).is_some()))
-        };
-        names.iter().map(|name| places.get(name).is_some_and(|&index| of_column(index, rules.column(name)))).collect()
-    }
-
-    /// The settings with everything detected filled in.
-    pub fn settled(&self, spec: &ReadSpec) -> ReadSpec {
-        ReadSpec {
-            delimiter: self.delimiter,
-            decimal: if self.comma { Decimal::Comma } else { Decimal::Point },
-            ..spec.clone()
-        }
-    }
-
     /// Whether there were enough rows to judge columns by.
     pub fn is_judged(&self) -> bool {
         self.sample.len() == SAMPLE
@@ -203,63 +186,9 @@ impl CsvFile {
         self.digest.is_some()
     }
 
-    /// Hash of the file's text.
-    pub fn digest(&self, kind: DigestKind) -> [u8; 32] {
-        self.digest.unwrap_or_else(|| hashed(kind, self.bytes()))
-    }
-
     /// Bytes of the text.
     fn bytes(&self) -> &[u8] {
         self.text.as_bytes()
-    }
-
-    /// Reads the columns of these names, as numbers or as text. Cost O(bytes), on all threads.
-    ///
-    /// # Errors
-    /// Fails for a row of another length than the header.
-    pub fn read(
-        &self,
-        names: &[&str],
-        as_numbers: &[bool],
-        rules: &Rules,
-        budget: Budget,
-    ) -> Result<Vec<ColumnBuilder>> {
-        let places = places(&self.names);
-        let of_name = |name: &&str| (places.get(name).copied(), rules.column(name));
-        let sources: Vec<(Option<usize>, &Rules)> = names.iter().map(of_name).collect();
-        let parts = self.parts();
-        let empty = || -> Vec<ColumnBuilder> {
-            let of = |(name, numbers): (&&str, &bool)| match numbers {
-                true => ColumnBuilder::Numbers(NumberColumn::default().in_single(self.singles.has(name))),
-                false => ColumnBuilder::Raw(RawColumn::default()),
-            };
-            names.iter().zip(as_numbers).map(of).collect()
-        };
-        let read = |part: &(usize, usize)| {
-            let mut columns = empty();
-            let rows = self.read_part(*part, budget, |record| {
-                for (column, (index, rules)) in columns.iter_mut().zip(&sources) {
-                    column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
-                }
-            });
-            (columns, rows)
-        };
-        let mut all = empty();
-        let mut rows = 0;
-        // In rounds, so that finished parts are concatenated while others are read.
-        for turn in parts.chunks(rayon::current_num_threads().max(1) * 2) {
-            let turn: Vec<_> = turn.par_iter().map(read).collect();
-            for (columns, count) in turn {
-                rows += count.map_err(|fault| self.fault(fault, rows))?;
-                for (column, part) in all.iter_mut().zip(columns) {
-                    let _alike = column.append(part);
-                }
-            }
-        }
-        if rows == 0 {
-            return Err(unreadable(&self.path, "has a header and no rows"));
-        }
-        Ok(all)
     }
 
     /// Cuts the body between lines, if no cell can contain a line break.
@@ -335,6 +264,85 @@ impl CsvFile {
         let blank = self.bytes()[byte..].iter().take_while(|b| matches!(b, b'\r' | b'\n'));
         let breaks = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count();
         1 + breaks(&self.bytes()[..byte]) + blank.filter(|b| **b == b'\n').count()
+    }
+}
+
+impl FileReader for CsvFile {
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn aside(&self) -> &[(String, &'static str)] {
+        &self.aside
+    }
+
+    fn is_typed(&self) -> bool {
+        false
+    }
+
+    fn rules(&self, spec: &ReadSpec) -> Option<Rules> {
+        Some(Rules::new(spec).with_comma(self.comma))
+    }
+
+    fn detected(&self, spec: &ReadSpec) -> ReadSpec {
+        let decimal = if self.comma { Decimal::Comma } else { Decimal::Point };
+        ReadSpec { delimiter: self.delimiter, decimal, ..spec.clone() }
+    }
+
+    /// Whether each column's first cells are numbers.
+    fn look_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
+        let places = places(&self.names);
+        let of_column = |index: usize, rules: &Rules| {
+            self.sample.iter().all(|row| row.get(index).is_none_or(|cell| rules.number(cell).is_some()))
+        };
+        names.iter().map(|name| places.get(name).is_some_and(|&index| of_column(index, rules.column(name)))).collect()
+    }
+
+    fn store_in_single(&mut self, columns: &Singles) {
+        self.singles = columns.clone();
+    }
+
+    fn digest(&self, kind: DigestKind) -> Result<[u8; 32]> {
+        Ok(self.digest.unwrap_or_else(|| hashed(kind, self.bytes())))
+    }
+
+    fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules, budget: Budget) -> Result<Vec<ColumnBuilder>> {
+        let places = places(&self.names);
+        let of_name = |name: &&str| (places.get(name).copied(), rules.column(name));
+        let sources: Vec<(Option<usize>, &Rules)> = names.iter().map(of_name).collect();
+        let parts = self.parts();
+        let empty = || -> Vec<ColumnBuilder> {
+            let of = |(name, numbers): (&&str, &bool)| match numbers {
+                true => ColumnBuilder::Numbers(NumberColumn::default().in_single(self.singles.has(name))),
+                false => ColumnBuilder::Raw(RawColumn::default()),
+            };
+            names.iter().zip(as_numbers).map(of).collect()
+        };
+        let read = |part: &(usize, usize)| {
+            let mut columns = empty();
+            let rows = self.read_part(*part, budget, |record| {
+                for (column, (index, rules)) in columns.iter_mut().zip(&sources) {
+                    column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
+                }
+            });
+            (columns, rows)
+        };
+        let mut all = empty();
+        let mut rows = 0;
+        // In rounds, so that finished parts are concatenated while others are read.
+        for turn in parts.chunks(rayon::current_num_threads().max(1) * 2) {
+            let turn: Vec<_> = turn.par_iter().map(read).collect();
+            for (columns, count) in turn {
+                rows += count.map_err(|fault| self.fault(fault, rows))?;
+                for (column, part) in all.iter_mut().zip(columns) {
+                    let _alike = column.append(part);
+                }
+            }
+        }
+        if rows == 0 {
+            return Err(unreadable(&self.path, "has a header and no rows"));
+        }
+        Ok(all)
     }
 }
 

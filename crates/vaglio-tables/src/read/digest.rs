@@ -1,13 +1,14 @@
 //! Hash of the files of a table, possibly computed in the background.
 
-#[cfg(feature = "parquet")]
-use super::arrow_files::Hashing;
 use crate::DigestKind;
 use sha2::{Digest as _, Sha256};
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use vaglio_core::{Error, Result};
+
+/// Hashes some more bytes of a file; returns the hash after the last.
+pub(super) type HashSteps = Box<dyn FnMut() -> Result<Option<[u8; 32]>> + Send>;
 
 /// Hash of the files of a table: known, or being computed by idle threads.
 #[derive(Debug, Clone)]
@@ -31,8 +32,7 @@ impl Digest {
     }
 
     /// Starts hashing in the background, file by file.
-    #[cfg(feature = "parquet")]
-    pub(super) fn behind(files: Vec<Hashing>, kind: DigestKind) -> Self {
+    pub(super) fn behind(files: Vec<HashSteps>, kind: DigestKind) -> Self {
         let digest = Digest(Arc::default());
         let coming = BackgroundDigest {
             files: files.into_iter(),
@@ -128,20 +128,17 @@ pub(super) fn written(kind: DigestKind, hashes: &[[u8; 32]]) -> String {
 }
 
 /// Hash computed in small jobs, so that a thread that takes one while waiting returns soon.
-#[cfg(feature = "parquet")]
 struct BackgroundDigest {
-    files: std::vec::IntoIter<Hashing>,
-    under_way: Option<Hashing>,
+    files: std::vec::IntoIter<HashSteps>,
+    under_way: Option<HashSteps>,
     done: Vec<[u8; 32]>,
     kind: DigestKind,
     digest: Digest,
 }
 
 /// Blocks per job: some milliseconds.
-#[cfg(feature = "parquet")]
 const BLOCKS: usize = 16;
 
-#[cfg(feature = "parquet")]
 impl BackgroundDigest {
     fn step(mut self) {
         for _ in 0..BLOCKS {
@@ -161,7 +158,7 @@ impl BackgroundDigest {
             self.under_way = self.files.next();
         }
         let Some(file) = &mut self.under_way else { return Ok(Some(written(self.kind, &self.done))) };
-        if let Some(hash) = file.step()? {
+        if let Some(hash) = file()? {
             self.done.push(hash);
             self.under_way = None;
         }

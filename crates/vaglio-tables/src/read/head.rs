@@ -1,12 +1,13 @@
 //! Sampling the beginning of a file, to judge it before it is read.
 
 use super::bytes::{FileKind, is_utf8, kind};
+use super::codecs::Codec;
 use crate::ReadSpec;
-use std::cell::Cell;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Total bytes of files up to which they are read whole.
 const WHOLE: u64 = 1 << 24;
@@ -19,7 +20,6 @@ pub(super) enum Head {
     /// Complete lines of text, and the size of the file relative to them.
     Text(Vec<u8>, f64),
     /// Rows of a file with column types.
-    #[cfg(feature = "parquet")]
     Stored(FileKind),
 }
 
@@ -39,69 +39,50 @@ pub(super) fn share(paths: &[PathBuf]) -> Option<u64> {
 pub(super) fn head(path: &Path, spec: &ReadSpec, most: u64) -> Option<Head> {
     let file = File::open(path).ok()?;
     let size = file.metadata().ok()?.len();
-    let taken = Rc::new(Cell::new(0));
-    let mut file = BufReader::with_capacity(1 << 16, Counted { file, taken: Rc::clone(&taken) });
-    let (mut bytes, compression) = (Vec::new(), compression(&mut file).ok()?);
-    decompressed(file, compression)?.take(most).read_to_end(&mut bytes).ok()?;
+    let taken = Arc::new(AtomicU64::new(0));
+    let (reader, codec) = decompressed(Counted { file, taken: Arc::clone(&taken) }).ok()?;
+    let mut bytes = Vec::new();
+    reader.take(most).read_to_end(&mut bytes).ok()?;
     if (bytes.len() as u64) < most {
         return None;
     }
-    match (kind(path, &bytes).ok()?, compression) {
+    match (kind(path, &bytes).ok()?, codec) {
         (FileKind::Text, _) if is_utf8(&bytes, spec) && !bytes.contains(&0) => {
             let length = whole_lines(&bytes, spec.quote as u8)?;
             bytes.truncate(length);
-            let times = size as f64 / taken.get().max(1) as f64 * most as f64 / length as f64;
-            Some(Head::Text(bytes, times.max(1.0)))
+            let share = taken.load(Ordering::Relaxed).max(1) as f64;
+            Some(Head::Text(bytes, (size as f64 / share * most as f64 / length as f64).max(1.0)))
         }
         (FileKind::Text, _) | (_, Some(_)) => None,
-        #[cfg(feature = "parquet")]
         (kind, None) => Some(Head::Stored(kind)),
-        #[cfg(not(feature = "parquet"))]
-        (_, None) => None,
     }
 }
 
 /// A file that counts the bytes read.
 struct Counted {
     file: File,
-    taken: Rc<Cell<u64>>,
+    taken: Arc<AtomicU64>,
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.file.read(buffer)?;
-        self.taken.set(self.taken.get() + read as u64);
+        self.taken.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
     }
 }
 
-/// Compression of a file.
-#[derive(Clone, Copy)]
-enum Compression {
-    Gzip,
-    Zstd,
-}
-
-/// Compression by the first bytes.
-fn compression(file: &mut BufReader<Counted>) -> std::io::Result<Option<Compression>> {
-    use std::io::BufRead;
-    Ok(match file.fill_buf()? {
-        [0x1f, 0x8b, ..] => Some(Compression::Gzip),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
-        _ => None,
+/// Decompressed bytes of a file, and its compression.
+///
+/// # Errors
+/// Fails if the file cannot be read, or the program was built without its compression.
+pub(super) fn decompressed(file: impl Read + Send + 'static) -> std::io::Result<(Box<dyn Read + Send>, Option<Codec>)> {
+    let mut file = BufReader::with_capacity(1 << 16, file);
+    let codec = Codec::from_magic(file.fill_buf()?);
+    Ok(match codec {
+        Some(codec) => (codec.decoder(file)?, Some(codec)),
+        None => (Box::new(file), None),
     })
-}
-
-fn decompressed(file: BufReader<Counted>, by: Option<Compression>) -> Option<Box<dyn Read>> {
-    match by {
-        None => Some(Box::new(file)),
-        #[cfg(feature = "parquet")]
-        Some(Compression::Gzip) => Some(Box::new(flate2::bufread::MultiGzDecoder::new(file))),
-        #[cfg(feature = "parquet")]
-        Some(Compression::Zstd) => Some(Box::new(zstd::stream::read::Decoder::with_buffer(file).ok()?)),
-        #[cfg(not(feature = "parquet"))]
-        Some(_) => None,
-    }
 }
 
 /// Length of the lines that end in these bytes outside of quoted cells.

@@ -76,7 +76,6 @@ pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &Rul
         ColumnBuilder::Numbers(column) => of_numbers(name, column, hint, rules),
         ColumnBuilder::Raw(column) => settle_text(name, &column, hint, rules),
         ColumnBuilder::Sparse(column) => sparse::settle_sparse(name, column, hint),
-        #[cfg(feature = "parquet")]
         ColumnBuilder::Dates(column, zoned) => {
             let (missing, first) = (column.missing, column.first_missing.clone());
             let dates = Cells::Dates(column.finish().view().values().into_owned());

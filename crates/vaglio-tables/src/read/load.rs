@@ -2,6 +2,7 @@
 
 use super::bounded::LineWatch;
 use super::bytes::{FileKind, kind};
+use super::codecs::Codec;
 use super::digest::hashed;
 use super::{system, unreadable};
 use crate::DigestKind;
@@ -105,30 +106,10 @@ fn room(bytes: &mut Vec<u8>, more: usize, budget: Budget, what: &dyn Fn() -> Str
     made.or_else(|_| budget.refuse(bytes.len() as f64 + more as f64, what(), SMALLER))
 }
 
-#[cfg(feature = "parquet")]
 fn decompressed(path: &Path, bytes: &[u8], budget: Budget) -> Result<Option<Vec<u8>>> {
     let failed = |error: std::io::Error| unreadable(path, format!("it cannot be decompressed: {error}"));
-    match bytes {
-        [0x1f, 0x8b, ..] => grown(path, flate2::read::MultiGzDecoder::new(bytes), 0, budget, failed).map(Some),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            let decoder = zstd::stream::read::Decoder::new(bytes).map_err(failed)?;
-            grown(path, decoder, 0, budget, failed).map(Some)
-        }
-        [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => {
-            grown(path, bzip2::read::MultiBzDecoder::new(bytes), 0, budget, failed).map(Some)
-        }
-        _ => Ok(None),
-    }
-}
-
-#[cfg(not(feature = "parquet"))]
-fn decompressed(path: &Path, bytes: &[u8], _budget: Budget) -> Result<Option<Vec<u8>>> {
-    match bytes {
-        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] | [b'B', b'Z', b'h', ..] => {
-            Err(unreadable(path, "this program was built without compression; build with the feature `parquet`"))
-        }
-        _ => Ok(None),
-    }
+    let Some(codec) = Codec::from_magic(bytes) else { return Ok(None) };
+    grown(path, codec.decoder(bytes).map_err(failed)?, 0, budget, failed).map(Some)
 }
 
 #[cfg(test)]

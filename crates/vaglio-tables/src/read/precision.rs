@@ -26,7 +26,7 @@ impl Source {
     #[must_use]
     pub fn in_single(mut self, but: &HashSet<String>) -> Self {
         let singles = Singles::all_but(but);
-        self.parts.iter_mut().for_each(|part| part.keep_in_single(&singles));
+        self.parts.iter_mut().for_each(|part| part.reader.store_in_single(&singles));
         self
     }
 }

@@ -2,8 +2,8 @@
 
 use super::cell::Rules;
 use super::column_builder::ColumnBuilder;
-use super::parts::{Body, ReadOptions, TableFile};
 use super::source::RowsOfFiles;
+use super::table_file::{ReadOptions, TableFile};
 use super::unreadable;
 use crate::ReadSpec;
 use crate::budget::Budget;
@@ -60,18 +60,15 @@ impl SideFile {
 
     /// Rules for parsing its cells.
     pub fn rules(&self, spec: &ReadSpec) -> Rules {
-        match &self.file.body {
-            Body::Text(sheet) => Rules::new(spec).with_comma(sheet.comma),
-            _ => Rules::new(spec),
-        }
+        let reader = &self.file.reader;
+        reader.rules(spec).filter(|_| !reader.is_typed()).unwrap_or_else(|| Rules::new(spec))
     }
 
     /// Sets whether each of its columns looks numeric.
     pub fn looks_like_numbers(&self, names: &[&str], rules: &Rules, all: &mut [bool]) {
-        let Body::Text(sheet) = &self.file.body else { return };
-        for (name, looks) in names.iter().zip(all) {
+        for (name, looks) in names.iter().zip(all).filter(|_| !self.file.reader.is_typed()) {
             if let Some(own) = self.own(name) {
-                *looks = sheet.looks_like_numbers(&[own], rules.column(name))[0];
+                *looks = self.file.reader.look_like_numbers(&[own], rules.column(name))[0];
             }
         }
     }

@@ -1,23 +1,17 @@
 //! A table from one or several files.
 
-#[cfg(feature = "parquet")]
-use super::arrow_files::Hashing;
 use super::bytes::check_encoding;
 use super::cell::Rules;
 use super::column_builder::ColumnBuilder;
-use super::digest::{Digest, written};
+use super::digest::{Digest, HashSteps, written};
 use super::fault::{Fault, fault_error};
 use super::head::share;
 use super::infer::{Hint, Settled, settle};
-use super::parts::{Body, ReadOptions, TableFile};
 use super::side_file::{IS_BESIDE, SideFile};
+use super::table_file::{ReadOptions, TableFile};
 use super::{ColumnFilter, paths, unreadable};
 use crate::budget::Budget;
 use crate::{ColumnSurvey, DigestKind, Notation, ReadSpec, Survey};
-#[cfg(feature = "parquet")]
-use arrow_array::RecordBatch;
-#[cfg(feature = "parquet")]
-use arrow_schema::SchemaRef;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -99,10 +93,11 @@ impl Source {
         let mut parts = parts?;
         if parts.len() > 1 {
             let all: BTreeSet<String> = parts.iter().flat_map(TableFile::names).collect();
-            parts.iter_mut().for_each(|part| part.widen(all.iter().map(String::as_str)));
+            let all: Vec<&str> = all.iter().map(String::as_str).collect();
+            parts.iter_mut().for_each(|part| part.reader.widen(&all));
         }
         let Some(first) = parts.first() else { return Err(Error::setting("data.train", "it names no file")) };
-        let (names, aside) = (first.names(), first.aside().to_vec());
+        let names = first.names();
         for part in &parts[1..] {
             let others = part.names();
             if let Some(name) = names.iter().find(|name| !others.contains(name)) {
@@ -114,14 +109,22 @@ impl Source {
                 return Err(unreadable(&part.path, message));
             }
         }
-        Ok(Source { parts, names, aside, spec: spec.clone(), budget, digest, beside: None })
+        Ok(Source::from_files(parts, spec, budget, digest))
+    }
+
+    /// A table of files with the same columns.
+    pub(super) fn from_files(parts: Vec<TableFile>, spec: &ReadSpec, budget: Budget, digest: DigestKind) -> Self {
+        let names = parts.first().map_or_else(Vec::new, TableFile::names);
+        let aside = parts.first().map_or_else(Vec::new, |first| first.reader.aside().to_vec());
+        Source { parts, names, aside, spec: spec.clone(), budget, digest, beside: None }
     }
 
     /// Adds columns of zeros with these names, if a file's format omits columns that are all 0, such as svmlight's last
     /// ones. Cost O(names).
     #[must_use]
-    pub fn widened<'n>(mut self, names: impl IntoIterator<Item = &'n str> + Clone) -> Self {
-        self.parts.iter_mut().for_each(|part| part.widen(names.clone()));
+    pub fn widened<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        let names: Vec<&str> = names.into_iter().collect();
+        self.parts.iter_mut().for_each(|part| part.reader.widen(&names));
         if let Some(first) = self.parts.first() {
             self.names = first.names();
         }
@@ -149,20 +152,6 @@ impl Source {
         self.beside.as_ref().map_or(&[], SideFile::names)
     }
 
-    /// Wraps Arrow batches of one schema, read like an Arrow file. Messages call the table `name`; it has no hash. Cost
-    /// O(columns).
-    ///
-    /// # Errors
-    /// [`Error::Unreadable`] for no columns, duplicate names, and a batch of another schema.
-    #[cfg(feature = "parquet")]
-    pub fn from_batches(name: &str, schema: SchemaRef, batches: Vec<RecordBatch>, spec: &ReadSpec) -> Result<Self> {
-        let budget = Budget::for_machine();
-        let part = TableFile::from_batches(PathBuf::from(name), schema, batches, budget)?;
-        let (names, aside) = (part.names(), part.aside().to_vec());
-        let (spec, digest) = (spec.clone(), DigestKind::default());
-        Ok(Source { parts: vec![part], names, aside, spec, budget, digest, beside: None })
-    }
-
     /// Names of the columns, in the order of the first file.
     pub fn names(&self) -> &[String] {
         &self.names
@@ -175,16 +164,12 @@ impl Source {
 
     /// Whether the format of the first file gives the column types.
     pub fn is_typed(&self) -> bool {
-        !matches!(self.parts.first().map(|part| &part.body), Some(Body::Text(_)))
+        self.parts.first().is_none_or(|part| part.reader.is_typed())
     }
 
     /// The settings with everything detected in the first file filled in.
     pub fn settled(&self) -> ReadSpec {
-        match self.parts.first().map(|part| &part.body) {
-            Some(Body::Text(sheet)) => sheet.settled(&self.spec),
-            Some(Body::Sparse(table)) => ReadSpec { first_index: table.first_index, ..self.spec.clone() },
-            _ => self.spec.clone(),
-        }
+        self.parts.first().map_or_else(|| self.spec.clone(), |part| part.reader.detected(&self.spec))
     }
 
     /// Estimated number of rows per row read; `None` if all are read.
@@ -224,10 +209,9 @@ impl Source {
     }
 
     /// Starts hashes of all files, if all are on disk.
-    #[cfg(feature = "parquet")]
-    pub(super) fn hashings(&self) -> Option<Vec<Hashing>> {
+    pub(super) fn hash_steps(&self) -> Option<Vec<HashSteps>> {
         let all = self.parts.iter().chain(self.beside.as_ref().map(SideFile::file));
-        all.map(|part| part.hashing(self.digest)).collect()
+        all.map(|part| part.reader.hash_steps(self.digest)).collect()
     }
 
     /// Reads like [`Source::read`] and hashes like [`Source::digest`]. With a second thread and files on disk, the hash
@@ -236,16 +220,14 @@ impl Source {
     /// # Errors
     /// Returns the errors of [`Source::read`] and [`Source::digest`].
     pub fn read_and_hash(&self, wanted: &Wanted) -> Result<(Table, Survey, Digest)> {
-        #[cfg(feature = "parquet")]
         if rayon::current_num_threads() > 1
-            && let Some(files) = self.hashings()
+            && let Some(files) = self.hash_steps()
         {
             let (table, survey) = self.read(wanted)?;
             return Ok((table, survey, Digest::behind(files, self.digest)));
         }
-        #[cfg(feature = "parquet")]
         if rayon::current_num_threads() == 1 {
-            self.parts.iter().for_each(|part| part.hash_along(self.digest));
+            self.parts.iter().for_each(|part| part.reader.hash_along(self.digest));
         }
         let (read, written) = rayon::join(|| self.read(wanted), || self.digest());
         let (table, survey) = read?;
@@ -312,27 +294,22 @@ impl Source {
         self.budget.need(bytes, "columns of text, each cell by itself,", remedy)
     }
 
-    /// Rules for reading cells: those of the first file.
+    /// Rules for reading cells: those of the first file, or else of the additional one.
     fn rules(&self) -> Rules {
-        match self.parts.first().map(|part| &part.body) {
-            Some(Body::Text(sheet)) => Rules::new(&self.spec).with_comma(sheet.comma),
-            Some(Body::Sparse(_)) => {
-                self.beside.as_ref().map_or_else(|| Rules::new(&self.spec), |b| b.rules(&self.spec))
-            }
-            _ => Rules::stored(&self.spec),
-        }
+        let own = self.parts.first().and_then(|part| part.reader.rules(&self.spec));
+        let beside = || self.beside.as_ref().map_or_else(|| Rules::new(&self.spec), |beside| beside.rules(&self.spec));
+        own.unwrap_or_else(beside)
     }
 
     /// Hint for a column, including its type by the format.
-    #[cfg_attr(not(feature = "parquet"), expect(unused_variables))]
     fn stored(&self, name: &str, hint: Hint) -> Hint {
-        match self.parts.first().map(|part| &part.body) {
-            #[cfg(feature = "parquet")]
-            Some(Body::Stored(stored)) if stored.is_text(name) => match hint {
-                Hint::Auto | Hint::Target | Hint::Label => Hint::Stored,
-                known => known,
-            },
-            _ => hint,
+        match hint {
+            Hint::Auto | Hint::Target | Hint::Label
+                if self.parts.first().is_some_and(|part| part.reader.is_text(name)) =>
+            {
+                Hint::Stored
+            }
+            known => known,
         }
     }
 
@@ -343,18 +320,8 @@ impl Source {
             beside.looks_like_numbers(names, rules, &mut all);
         }
         for part in &self.parts {
-            match &part.body {
-                Body::Text(sheet) => {
-                    let of_part = sheet.looks_like_numbers(names, rules);
-                    all.iter_mut().zip(of_part).for_each(|(all, own)| *all &= own);
-                }
-                Body::Sparse(table) => {
-                    let of_part = table.look_like_numbers(names, rules);
-                    all.iter_mut().zip(of_part).for_each(|(all, own)| *all &= own);
-                }
-                #[cfg(feature = "parquet")]
-                Body::Stored(_) => {}
-            }
+            let of_part = part.reader.look_like_numbers(names, rules);
+            all.iter_mut().zip(of_part).for_each(|(all, own)| *all &= own);
         }
         all
     }

@@ -5,8 +5,9 @@
 
 mod matrix_market;
 #[cfg(feature = "parquet")]
-mod npy;
-#[cfg(feature = "parquet")]
+mod npz;
+#[cfg(not(feature = "parquet"))]
+#[path = "sparse/without_npz.rs"]
 mod npz;
 mod svmlight;
 #[cfg(test)]
@@ -14,10 +15,12 @@ mod tests;
 
 use super::cell::Rules;
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
-use super::parts::ReadOptions;
+use super::reader::FileReader;
+use super::table_file::ReadOptions;
 use super::{places, system, unreadable};
+use crate::ReadSpec;
 use crate::budget::Budget;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result, SparseNumbers};
 
 /// Format of a sparse matrix file.
@@ -43,16 +46,17 @@ impl SparseFormat {
 /// A parsed sparse file.
 #[derive(Debug)]
 pub(super) struct SparseTable {
+    path: PathBuf,
     /// Names of the columns, text columns last.
-    pub names: Vec<String>,
+    names: Vec<String>,
     /// Columns read only on request, with the reason.
-    pub aside: Vec<(String, &'static str)>,
+    aside: Vec<(String, &'static str)>,
     columns: Vec<SparseNumbers>,
     /// Columns with every cell written: svmlight's labels and queries.
     written: Vec<RawColumn>,
     rows: usize,
     /// Index of svmlight's first column; in such a table a missing column is all zeros.
-    pub first_index: Option<u32>,
+    first_index: Option<u32>,
 }
 
 /// Names of the columns of svmlight's labels and queries.
@@ -72,12 +76,7 @@ impl SparseTable {
         match format {
             SparseFormat::Svmlight => svmlight::read(path, bytes, how.spec.first_index, budget),
             SparseFormat::MatrixMarket => SparseTable::unnamed(path, matrix_market::read(path, bytes, budget)?, budget),
-            #[cfg(feature = "parquet")]
             SparseFormat::Npz => SparseTable::unnamed(path, npz::read(path, bytes, budget)?, budget),
-            #[cfg(not(feature = "parquet"))]
-            SparseFormat::Npz => {
-                Err(unreadable(path, "this program was built without .npz; build with the feature `parquet`"))
-            }
         }
     }
 
@@ -90,30 +89,45 @@ impl SparseTable {
         };
         let rows = entries.shape[0];
         let columns = entries.columns(path, &names, budget)?;
-        Ok(SparseTable { names, aside: Vec::new(), columns, written: Vec::new(), rows, first_index: None })
+        let (path, aside, written) = (path.to_owned(), Vec::new(), Vec::new());
+        Ok(SparseTable { path, names, aside, columns, written, rows, first_index: None })
+    }
+}
+
+impl FileReader for SparseTable {
+    fn names(&self) -> &[String] {
+        &self.names
     }
 
-    /// Adds columns of zeros with these names, if the format omits trailing columns.
-    pub fn widen<'n>(&mut self, path: &Path, names: impl IntoIterator<Item = &'n str> + Clone) {
+    fn aside(&self) -> &[(String, &'static str)] {
+        &self.aside
+    }
+
+    fn rules(&self, _spec: &ReadSpec) -> Option<Rules> {
+        None
+    }
+
+    fn detected(&self, spec: &ReadSpec) -> ReadSpec {
+        ReadSpec { first_index: self.first_index, ..spec.clone() }
+    }
+
+    fn widen(&mut self, names: &[&str]) {
         match self.first_index {
             None => return,
-            Some(1) if names.clone().into_iter().any(|name| name == "x0") => warn_of_base(path),
+            Some(1) if names.contains(&"x0") => warn_of_base(&self.path),
             Some(_) => {}
         }
         let number = |name: &str| name.strip_prefix('x')?.parse::<u32>().ok().filter(|k| numbered(*k as usize) == name);
-        let known: std::collections::HashSet<String> = self.names.iter().cloned().collect();
-        let new: Vec<String> = names
-            .into_iter()
-            .filter(|name| number(name).is_some() && !known.contains(*name))
-            .map(String::from)
-            .collect();
+        let known: std::collections::HashSet<&str> = self.names.iter().map(String::as_str).collect();
+        let is_new = |name: &&&str| number(name).is_some() && !known.contains(**name);
+        let new: Vec<String> = names.iter().filter(is_new).map(|name| (*name).to_owned()).collect();
         let at = self.columns.len();
         self.columns.extend(new.iter().map(|_| SparseNumbers::new(self.rows, Vec::new(), Vec::new())));
         self.names.splice(at..at, new);
     }
 
-    /// Reads the columns of these names. Text columns are read as numbers while their cells are numbers.
-    pub fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Vec<ColumnBuilder> {
+    /// Text columns are read as numbers while their cells are numbers.
+    fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules, _: Budget) -> Result<Vec<ColumnBuilder>> {
         let places = places(&self.names);
         let column = |(name, as_numbers): (&&str, &bool)| match places.get(name) {
             Some(&place) if place < self.columns.len() => as_growing(&self.columns[place]),
@@ -126,11 +140,10 @@ impl SparseTable {
             }
             None => ColumnBuilder::Sparse(SparseNumbers::new(self.rows, Vec::new(), Vec::new())),
         };
-        names.iter().zip(as_numbers).map(column).collect()
+        Ok(names.iter().zip(as_numbers).map(column).collect())
     }
 
-    /// Whether each of these columns is numeric.
-    pub fn look_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
+    fn look_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
         let places = places(&self.names);
         let looks = |name: &&str| {
             let (place, rules) = (places.get(name), rules.column(name));

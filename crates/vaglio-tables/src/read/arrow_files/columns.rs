@@ -21,7 +21,7 @@ pub(super) fn plain_type(field: &Field) -> &DataType {
 }
 
 /// A column of a Parquet or Arrow file under construction.
-pub(in crate::read) struct GrowingColumn {
+pub(super) struct GrowingColumn {
     name: String,
     /// Cells of the column.
     pub cells: ColumnBuilder,

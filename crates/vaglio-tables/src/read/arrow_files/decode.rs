@@ -15,14 +15,14 @@ use vaglio_core::Result;
 
 /// Bytes of a file.
 #[derive(Debug, Clone)]
-pub(in crate::read) enum FileBytes {
+pub(super) enum FileBytes {
     Memory(Bytes),
     Disk(Arc<OnDisk>),
 }
 
 /// A file that threads read in parallel, with its metadata when it was opened.
 #[derive(Debug)]
-pub(in crate::read) struct OnDisk {
+pub(super) struct OnDisk {
     file: File,
     before: Metadata,
     along: Mutex<Option<Along>>,
@@ -41,7 +41,9 @@ const STEP: usize = 1 << 18;
 const BETWEEN: u64 = 1 << 16;
 
 /// First bytes of Parquet files.
-pub(in crate::read) const PARQUET: &[u8] = b"PAR1";
+pub(super) const PARQUET: &[u8] = b"PAR1";
+/// First bytes of Arrow files.
+pub(super) const ARROW: &[u8] = b"ARROW1";
 
 impl FileBytes {
     /// Leaves a file on disk if it begins with these bytes; `None` for other files, streams, and systems without
@@ -153,7 +155,7 @@ fn read_at(_: &File, _: &mut [u8], _: u64) -> Outcome<usize> {
 
 /// Partial hash of a file.
 #[derive(Debug)]
-pub(in crate::read) struct Hashing {
+pub(super) struct Hashing {
     path: PathBuf,
     hash: Hasher,
     place: Place,
@@ -161,7 +163,7 @@ pub(in crate::read) struct Hashing {
 }
 
 impl Hashing {
-    pub(super) fn new(kept: &FileBytes, path: &Path, kind: DigestKind) -> Self {
+    pub fn new(kept: &FileBytes, path: &Path, kind: DigestKind) -> Self {
         let along = match kept {
             FileBytes::Disk(disk) => disk.along.lock().ok().and_then(|mut along| along.take()),
             FileBytes::Memory(_) => None,
@@ -188,7 +190,7 @@ impl Hashing {
 
 /// A position in a file.
 #[derive(Debug)]
-pub(in crate::read) struct Place {
+pub(super) struct Place {
     kept: FileBytes,
     at: u64,
 }

@@ -3,9 +3,9 @@
 //! Columns that are not plain, or look damaged, are left to the array reader, which reports faults.
 
 use super::super::column_builder::{ColumnBuilder, NumberColumn};
-use super::super::guard::guarded;
 use super::columns::{GrowingColumn, append};
 use super::decode::FileBytes;
+use super::guard::guarded;
 use super::{ASK, ColumnarFile, LESS};
 use arrow_schema::{DataType, Field};
 use parquet::basic::Type;

@@ -1,8 +1,8 @@
 //! Checks of a Parquet footer against the file and itself.
 
-use super::super::guard::guarded;
 use super::super::unreadable;
-use super::thrift::{FOOTER, read_struct};
+use super::guard::guarded;
+use super::thrift::read_struct;
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::Compression;
@@ -21,20 +21,20 @@ use vaglio_core::Result;
 ///
 /// # Errors
 /// Fails for a damaged file.
-pub(in crate::read) fn footer(path: &Path, reader: &impl ChunkReader) -> Result<ArrowReaderMetadata> {
-    let has_other_fields = || -> parquet::errors::Result<bool> {
+pub(super) fn footer(path: &Path, reader: &impl ChunkReader) -> Result<ArrowReaderMetadata> {
+    let is_endless = || -> parquet::errors::Result<bool> {
         let Some(start) = reader.len().checked_sub(END) else { return Ok(false) };
         let end = reader.get_bytes(start, END as usize)?;
         let (length, magic) = end.split_at(4);
         let length = length.try_into().map_or(0, u32::from_le_bytes);
         let Some(start) = start.checked_sub(length.into()).filter(|_| magic == b"PAR1") else { return Ok(false) };
         let bytes = reader.get_bytes(start, length as usize)?;
-        let read = read_struct(&bytes[..], FOOTER, |_, _| {});
+        let read = read_struct(&bytes[..], |_, _| {});
         Ok(read.is_err_and(|error| error.kind() == ErrorKind::InvalidData))
     };
     let told = |error: ParquetError| unreadable(path, error.to_string());
-    if has_other_fields().map_err(told)? {
-        return Err(unreadable(path, "is damaged: its footer has fields of other kinds than the format gives it"));
+    if is_endless().map_err(told)? {
+        return Err(unreadable(path, "is damaged: its footer lists what takes no bytes"));
     }
     guarded(path, || ArrowReaderMetadata::load(reader, Default::default()).map_err(told))
 }
@@ -46,7 +46,7 @@ const END: u64 = 8;
 ///
 /// # Errors
 /// Fails for a damaged file.
-pub(in crate::read) fn check_footer(path: &Path, metadata: &ParquetMetaData, length: u64) -> Result<usize> {
+pub(super) fn check_footer(path: &Path, metadata: &ParquetMetaData, length: u64) -> Result<usize> {
     let said = metadata.file_metadata().num_rows();
     let mut rows = 0i64;
     for group in metadata.row_groups() {
@@ -76,7 +76,7 @@ pub(in crate::read) fn check_footer(path: &Path, metadata: &ParquetMetaData, len
 ///
 /// # Errors
 /// [`vaglio_core::Error::Unreadable`] that names the column.
-pub(in crate::read) fn check_codecs(path: &Path, metadata: &ParquetMetaData, roots: &[usize]) -> Result<()> {
+pub(super) fn check_codecs(path: &Path, metadata: &ParquetMetaData, roots: &[usize]) -> Result<()> {
     let schema = metadata.file_metadata().schema_descr();
     let is_wanted = |leaf: &usize| roots.contains(&schema.get_column_root_idx(*leaf));
     for leaf in (0..schema.num_columns()).filter(is_wanted) {
@@ -109,7 +109,7 @@ fn is_inside(column: &ColumnChunkMetaData, length: u64) -> bool {
 ///
 /// # Errors
 /// Fails if the numbers differ.
-pub(in crate::read) fn check_rows(path: &Path, said: usize, found: usize) -> Result<()> {
+pub(super) fn check_rows(path: &Path, said: usize, found: usize) -> Result<()> {
     match said == found {
         true => Ok(()),
         false => Err(unreadable(path, format!("is damaged: its footer says {said} rows, and it holds {found}"))),
@@ -117,7 +117,7 @@ pub(in crate::read) fn check_rows(path: &Path, said: usize, found: usize) -> Res
 }
 
 /// Keeps dictionary-encoded text as dictionaries: a few bytes of it can represent gigabytes.
-pub(in crate::read) fn with_dictionaries(metadata: ArrowReaderMetadata) -> ArrowReaderMetadata {
+pub(super) fn with_dictionaries(metadata: ArrowReaderMetadata) -> ArrowReaderMetadata {
     let groups = metadata.metadata().row_groups();
     let descriptor = metadata.parquet_schema();
     let has_dictionary = |root: usize| {

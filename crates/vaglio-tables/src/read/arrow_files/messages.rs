@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use vaglio_core::{Error, Result};
 
-/// Blocks of an Arrow file, all within its length.
+/// Blocks of an Arrow file or stream, all within its length.
 #[derive(Debug)]
 pub(super) struct Blocks {
     pub schema: SchemaRef,
@@ -26,8 +26,8 @@ pub(super) struct Blocks {
     batches: Vec<Block>,
     /// Number of rows of each batch.
     pub lengths: Vec<usize>,
-    /// Number of dictionaries before each batch of a stream, which may replace earlier ones.
-    before: Option<Vec<usize>>,
+    /// Number of dictionaries before each batch; in a stream, later ones may replace earlier ones.
+    before: Vec<usize>,
 }
 
 /// Length of the longest magic bytes at the ends of a file.
@@ -37,43 +37,39 @@ fn damaged(path: &Path, what: &str) -> Error {
     unreadable(path, format!("is damaged: {what}"))
 }
 
+/// Bytes at a place, if they lie within the file.
+fn bytes_at(kept: &FileBytes, at: u64, length: usize) -> Option<Bytes> {
+    let end = at.checked_add(length as u64)?;
+    (end <= kept.len()).then(|| kept.get_bytes(at, length).ok()).flatten()
+}
+
 impl Blocks {
-    /// Reads the footer and checks the lengths claimed by it and the messages.
+    /// Reads the footer of a file and checks the lengths claimed by it and the messages.
     ///
     /// # Errors
     /// Fails for a damaged file, and for batches that would exceed the memory limit.
     pub fn new(path: &Path, kept: &FileBytes, budget: Budget) -> Result<Self> {
-        let failed = |error: ArrowError| unreadable(path, error.to_string());
-        let read = |at: u64, length: usize| {
-            let is_there = at.checked_add(length as u64).is_some_and(|end| end <= kept.len());
-            is_there.then(|| kept.get_bytes(at, length).ok()).flatten()
-        };
         let at = kept.len().checked_sub(4 + MAGIC);
-        let end = at.and_then(|at| Some((at, *read(at, 4 + MAGIC as usize)?.first_chunk()?)));
+        let end = at.and_then(|at| Some((at, *bytes_at(kept, at, 4 + MAGIC as usize)?.first_chunk()?)));
         let Some((at, end)) = end else { return Err(damaged(path, "it is too short for a footer")) };
-        let length = read_footer_length(end).map_err(failed)?;
-        let footer = at.checked_sub(length as u64).and_then(|start| read(start, length));
+        let length = read_footer_length(end).map_err(|error| failed(path, &error))?;
+        let footer = at.checked_sub(length as u64).and_then(|start| bytes_at(kept, start, length));
         let footer = footer.ok_or_else(|| damaged(path, "its footer is longer than the file"))?;
         let footer = root_as_footer(&footer).map_err(|error| damaged(path, &format!("its footer: {error}")))?;
         let schema = footer.schema().ok_or_else(|| damaged(path, "its footer names no columns"))?;
-        if !schema.endianness().equals_to_target_endianness() {
-            return Err(unreadable(path, "its bytes are in another order than those of this machine"));
-        }
-        let schema = Arc::new(try_fb_to_schema(schema).map_err(failed)?);
-        let all = |blocks: Option<&[Block]>| blocks.unwrap_or_default().to_vec();
-        let dictionaries =
-            all(footer.dictionaries().map(|blocks| blocks.iter().copied().collect::<Vec<_>>()).as_deref());
-        let batches = all(footer.recordBatches().map(|blocks| blocks.iter().copied().collect::<Vec<_>>()).as_deref());
+        let dictionaries: Vec<Block> = footer.dictionaries().into_iter().flatten().copied().collect();
+        let batches: Vec<Block> = footer.recordBatches().into_iter().flatten().copied().collect();
         let mut lengths = Vec::new();
         for block in dictionaries.iter().chain(&batches) {
-            let parts = parts(kept.len(), block)
-                .and_then(|(at, [metadata, body])| Some((read(at, metadata)?, at + metadata as u64, body)));
-            let (metadata, at, length) = parts.ok_or_else(|| damaged(path, "a block lies outside of it"))?;
-            let body = MessageBody { length, read: &|start, length| read(at + start as u64, length) };
+            let parts = parts(kept.len(), block).and_then(|(at, [metadata, body])| {
+                Some((bytes_at(kept, at, metadata)?, MessageBody { kept, at: at + metadata as u64, length: body }))
+            });
+            let (metadata, body) = parts.ok_or_else(|| damaged(path, "a block lies outside of it"))?;
             lengths.push(check(path, message(path, &metadata)?, &body, budget)?);
         }
         lengths.drain(..dictionaries.len());
-        Ok(Blocks { schema, version: footer.version(), dictionaries, batches, lengths, before: None })
+        let (schema, before) = (checked_schema(path, schema)?, vec![dictionaries.len(); batches.len()]);
+        Ok(Blocks { schema, version: footer.version(), dictionaries, batches, lengths, before })
     }
 
     /// Reads the messages of a stream and checks the lengths they claim.
@@ -81,13 +77,8 @@ impl Blocks {
     /// # Errors
     /// Fails like [`Blocks::new`].
     pub fn from_stream(path: &Path, kept: &FileBytes, budget: Budget) -> Result<Self> {
-        let failed = |error: ArrowError| unreadable(path, error.to_string());
         let cut = || damaged(path, "a message is longer than what is left of it");
-        let read = |at: u64, length: usize| {
-            let is_there = at.checked_add(length as u64).is_some_and(|end| end <= kept.len());
-            is_there.then(|| kept.get_bytes(at, length).ok()).flatten()
-        };
-        let length_at = |at: u64| Some(i32::from_le_bytes(*read(at, 4)?.first_chunk()?));
+        let length_at = |at: u64| Some(i32::from_le_bytes(*bytes_at(kept, at, 4)?.first_chunk()?));
         let (mut at, mut known): (u64, Option<(SchemaRef, MetadataVersion)>) = (0, None);
         let (mut dictionaries, mut batches, mut lengths, mut before) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         while at < kept.len() {
@@ -99,21 +90,15 @@ impl Blocks {
             if length == 0 {
                 break;
             }
-            let metadata = read(at, head + length).ok_or_else(cut)?;
+            let metadata = bytes_at(kept, at, head + length).ok_or_else(cut)?;
             let message = message(path, &metadata)?;
             let start = at + metadata.len() as u64;
             let body = usize::try_from(message.bodyLength()).ok().filter(|body| start + *body as u64 <= kept.len());
             let body = body.ok_or_else(cut)?;
             let block = Block::new(at as i64, metadata.len() as i32, body as i64);
-            let rows = {
-                let read = |place: usize, length: usize| read(start + place as u64, length);
-                check(path, message, &MessageBody { length: body, read: &read }, budget)?
-            };
+            let rows = check(path, message, &MessageBody { kept, at: start, length: body }, budget)?;
             if let Some(schema) = message.header_as_schema() {
-                if !schema.endianness().equals_to_target_endianness() {
-                    return Err(unreadable(path, "its bytes are in another order than those of this machine"));
-                }
-                known = Some((Arc::new(try_fb_to_schema(schema).map_err(failed)?), message.version()));
+                known = Some((checked_schema(path, schema)?, message.version()));
             } else if message.header_as_dictionary_batch().is_some() {
                 dictionaries.push(block);
             } else if message.header_as_record_batch().is_some() {
@@ -124,90 +109,54 @@ impl Blocks {
             at = start + body as u64;
         }
         let (schema, version) = known.ok_or_else(|| damaged(path, "it names no columns"))?;
-        Ok(Blocks { schema, version, dictionaries, batches, lengths, before: Some(before) })
+        Ok(Blocks { schema, version, dictionaries, batches, lengths, before })
     }
 
-    /// Reads the batches of these columns.
-    ///
-    /// # Errors
-    /// Fails if a block cannot be decoded.
+    /// Reads the batches of these columns in order, each with the dictionaries before it; those of a file on disk
+    /// within the memory limit.
     pub fn read(
-        &self,
+        self: &Arc<Self>,
+        path: &Path,
         kept: &FileBytes,
         columns: Vec<usize>,
-    ) -> std::result::Result<impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>, ArrowError> {
-        let mut decoder = self.decoder(kept, columns)?;
-        let batch = move |place| {
-            let between = self.go_on(kept, &mut decoder, (place, place + 1));
-            between.and_then(|()| self.batch(kept, &decoder, place)).transpose()
-        };
-        Ok((0..self.batches.len()).filter_map(batch))
-    }
-
-    /// Decoder of these columns, with all dictionaries of a file.
-    ///
-    /// # Errors
-    /// Fails if a block cannot be decoded.
-    pub fn decoder(&self, kept: &FileBytes, columns: Vec<usize>) -> std::result::Result<FileDecoder, ArrowError> {
+        budget: Budget,
+    ) -> impl Iterator<Item = Result<RecordBatch>> + use<> {
+        let (blocks, path, kept) = (Arc::clone(self), path.to_owned(), kept.clone());
         let mut decoder = FileDecoder::new(self.schema.clone(), self.version).with_projection(columns);
-        if self.before.is_none() {
-            self.take_dictionaries(kept, &mut decoder, 0..self.dictionaries.len())?;
-        }
-        Ok(decoder)
-    }
-
-    /// Reads the dictionaries of a stream between two batches.
-    ///
-    /// # Errors
-    /// Fails if a block cannot be decoded.
-    pub fn go_on(
-        &self,
-        kept: &FileBytes,
-        decoder: &mut FileDecoder,
-        (from, to): (usize, usize),
-    ) -> std::result::Result<(), ArrowError> {
-        let Some(before) = &self.before else { return Ok(()) };
-        let count = |batch: usize| batch.checked_sub(1).and_then(|last| before.get(last)).copied().unwrap_or(0);
-        self.take_dictionaries(kept, decoder, count(from)..count(to))
-    }
-
-    fn take_dictionaries(
-        &self,
-        kept: &FileBytes,
-        decoder: &mut FileDecoder,
-        places: std::ops::Range<usize>,
-    ) -> std::result::Result<(), ArrowError> {
-        for block in &self.dictionaries[places] {
-            decoder.read_dictionary(block, &block_bytes(kept, block)?.into())?;
-        }
-        Ok(())
-    }
-
-    /// Reads the batch at a place.
-    ///
-    /// # Errors
-    /// Fails if a block cannot be decoded.
-    pub fn batch(
-        &self,
-        kept: &FileBytes,
-        decoder: &FileDecoder,
-        place: usize,
-    ) -> std::result::Result<Option<RecordBatch>, ArrowError> {
-        let block = &self.batches[place];
-        decoder.read_record_batch(block, &block_bytes(kept, block)?.into())
-    }
-
-    /// Stored bytes of the batch at a place.
-    pub fn bytes(&self, place: usize) -> f64 {
-        self.batches[place].bodyLength() as f64
+        let mut known = 0;
+        let batch = move |place: usize| -> Result<Option<RecordBatch>> {
+            let failed = |error: ArrowError| failed(&path, &error);
+            for block in &blocks.dictionaries[known..blocks.before[place]] {
+                decoder.read_dictionary(block, &block_bytes(&path, &kept, block)?.into()).map_err(failed)?;
+            }
+            known = blocks.before[place];
+            let block = &blocks.batches[place];
+            if let FileBytes::Disk(_) = kept {
+                let remedy = "write the file in smaller batches, or raise the limit";
+                budget.need(block.bodyLength() as f64, format_args!("{}: a batch", path.display()), remedy)?;
+            }
+            decoder.read_record_batch(block, &block_bytes(&path, &kept, block)?.into()).map_err(failed)
+        };
+        (0..self.batches.len()).map(batch).filter_map(Result::transpose)
     }
 }
 
+fn failed(path: &Path, error: &ArrowError) -> Error {
+    unreadable(path, error.to_string())
+}
+
+/// Column types of a file whose bytes are in the order of this machine.
+fn checked_schema(path: &Path, schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef> {
+    if !schema.endianness().equals_to_target_endianness() {
+        return Err(unreadable(path, "its bytes are in another order than those of this machine"));
+    }
+    try_fb_to_schema(schema).map(Arc::new).map_err(|error| failed(path, &error))
+}
+
 /// Bytes of a block within the file.
-fn block_bytes(kept: &FileBytes, block: &Block) -> std::result::Result<Bytes, ArrowError> {
+fn block_bytes(path: &Path, kept: &FileBytes, block: &Block) -> Result<Bytes> {
     let length = block.metaDataLength() as usize + block.bodyLength() as usize;
-    let bytes = kept.get_bytes(block.offset() as u64, length);
-    bytes.map_err(|error| ArrowError::IpcError(error.to_string()))
+    kept.get_bytes(block.offset() as u64, length).map_err(|error| unreadable(path, error.to_string()))
 }
 
 /// Offset of a block in a file of this length, and the lengths of its metadata and body, if it lies within.
@@ -222,8 +171,9 @@ fn parts(length: u64, block: &Block) -> Option<(u64, [usize; 2])> {
 
 /// Body of a message, of which few bytes are read.
 struct MessageBody<'b> {
+    kept: &'b FileBytes,
+    at: u64,
     length: usize,
-    read: &'b dyn Fn(usize, usize) -> Option<Bytes>,
 }
 
 /// Message in the metadata of a block, after its length.
@@ -246,7 +196,7 @@ fn check(path: &Path, message: Message<'_>, body: &MessageBody<'_>, budget: Budg
         let place = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
         let place = place.filter(|(start, length)| start.checked_add(*length).is_some_and(|end| end <= body.length));
         let (start, length) = place.ok_or_else(|| damaged(path, "a column lies outside of its block"))?;
-        let first = if is_compressed && length >= 8 { (body.read)(start, 8) } else { None };
+        let first = if is_compressed && length >= 8 { bytes_at(body.kept, body.at + start as u64, 8) } else { None };
         if let Some(length) = first.as_deref().and_then(|first| first.first_chunk()) {
             claimed += i64::from_le_bytes(*length).max(0) as f64;
         }

@@ -365,7 +365,7 @@ fn the_hash_that_comes_behind_is_that_of_the_files() {
     let source = Source::open(&paths[..1], &ReadSpec::default()).unwrap();
     source.read(&Wanted::default()).unwrap();
     File::options().append(true).open(&paths[0]).unwrap().write_all(b"more").unwrap();
-    let behind = threads(2).install(|| Digest::behind(source.hashings().unwrap(), DigestKind::Blake3));
+    let behind = threads(2).install(|| Digest::behind(source.hash_steps().unwrap(), DigestKind::Blake3));
     let message = behind.written().unwrap_err().to_string();
     assert!(message.ends_with("it was changed while it was read; try again when nothing writes to it"), "{message}");
     assert_eq!(source.digest().unwrap_err().to_string(), message);

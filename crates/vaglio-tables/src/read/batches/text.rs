@@ -4,13 +4,15 @@ use super::super::bounded::{Bounded, RECORD};
 use super::super::bytes::is_utf8;
 use super::super::column_builder::{ColumnBuilder, RawColumn};
 use super::super::csv_file::{CsvFile, LONGEST, too_long};
+use super::super::head::decompressed;
+use super::super::reader::{ChunkReader, FileReader};
 use super::super::{places, unreadable};
 use crate::budget::Budget;
 use crate::{DigestKind, ReadSpec};
 use csv::{ErrorKind, StringRecord};
 use std::fs::File;
-use std::io::{BufReader, Cursor, Read};
-use std::path::Path;
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
 
 /// A decompressed file with its beginning.
@@ -27,22 +29,8 @@ const HEAD: usize = 1 << 20;
 impl Plain {
     /// Opens a file; `None` if it cannot be read or decompressed.
     pub fn open(path: &Path) -> Option<Self> {
-        use std::io::BufRead;
-        let mut file = BufReader::with_capacity(1 << 16, File::open(path).ok()?);
-        let kind: [bool; 2] = {
-            let first = file.fill_buf().ok()?;
-            [first.starts_with(&[0x1f, 0x8b]), first.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])]
-        };
-        let rest: Box<dyn Read + Send> = match kind {
-            #[cfg(feature = "parquet")]
-            [true, _] => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
-            #[cfg(feature = "parquet")]
-            [_, true] => Box::new(zstd::stream::read::Decoder::with_buffer(file).ok()?),
-            #[cfg(not(feature = "parquet"))]
-            [true, _] | [_, true] => return None,
-            _ => Box::new(file),
-        };
-        Some(Plain { head: Vec::new(), is_compressed: kind.contains(&true), rest, is_whole: false })
+        let (rest, codec) = decompressed(File::open(path).ok()?).ok()?;
+        Some(Plain { head: Vec::new(), is_compressed: codec.is_some(), rest, is_whole: false })
     }
 
     /// Reads the beginning; called again, twice as much.
@@ -64,8 +52,9 @@ impl Plain {
 
 /// A text file with its first lines, and the reader of its rows.
 pub(super) struct TextRows {
+    path: PathBuf,
     /// Parsed first lines.
-    pub sheet: CsvFile,
+    sheet: CsvFile,
     is_compressed: bool,
     reader: csv::Reader<Bounded<Box<dyn Read + Send>>>,
     budget: Budget,
@@ -99,7 +88,8 @@ impl TextRows {
                     let reader = sheet.dialect().reader(Bounded::new(all));
                     let is_compressed = plain.is_compressed;
                     let (record, indices) = (StringRecord::new(), Vec::new());
-                    return Some(TextRows { sheet, is_compressed, reader, budget, record, indices });
+                    let path = path.to_owned();
+                    return Some(TextRows { path, sheet, is_compressed, reader, budget, record, indices });
                 }
             }
             if plain.head.len() > RECORD {
@@ -109,14 +99,44 @@ impl TextRows {
         }
     }
 
-    /// Sets the wanted columns.
-    pub fn start(&mut self, names: &[&str]) {
-        let places = places(&self.sheet.names);
-        self.indices = names.iter().filter_map(|name| places.get(name).copied()).collect();
+    fn failed(&self, row: usize, error: &csv::Error) -> Error {
+        let message = match error.kind() {
+            ErrorKind::Utf8 { err, .. } => {
+                let column = self.sheet.names().get(err.field()).map(|name| format!(", column `{name}`"));
+                format!(
+                    "data row {}{}: the text is not UTF-8; if it is Latin-1, set data.read.encoding: latin1, or convert \
+                     the file to UTF-8",
+                    row + 1,
+                    column.unwrap_or_default()
+                )
+            }
+            ErrorKind::Io(error) => {
+                let what = if self.is_compressed { "decompressed" } else { "read" };
+                format!("after data row {row} it cannot be {what}: {error}")
+            }
+            _ => format!("data row {}: {error}", row + 1),
+        };
+        unreadable(&self.path, message)
+    }
+}
+
+impl ChunkReader for TextRows {
+    fn file(&self) -> &dyn FileReader {
+        &self.sheet
     }
 
-    /// Reads at most `most` rows; the first is row `first` of the file.
-    pub fn next(&mut self, path: &Path, first: usize, most: usize) -> Result<Vec<ColumnBuilder>> {
+    fn first_cells(&self, name: &str) -> Option<Vec<&str>> {
+        Some(self.sheet.sample(name))
+    }
+
+    fn start(&mut self, wanted: &[&str], _rows: usize) -> Result<()> {
+        let places = places(self.sheet.names());
+        self.indices = wanted.iter().filter_map(|name| places.get(name).copied()).collect();
+        Ok(())
+    }
+
+    fn next(&mut self, first: usize, most: usize) -> Result<Vec<ColumnBuilder>> {
+        let (path, names) = (&self.path, self.sheet.names());
         let mut columns: Vec<RawColumn> = self.indices.iter().map(|_| RawColumn::default()).collect();
         let mut taken = 0;
         for row in first..first + most {
@@ -124,14 +144,14 @@ impl TextRows {
             match self.reader.read_record(&mut self.record) {
                 Ok(true) => {}
                 Ok(false) => break,
-                Err(error) => return Err(self.failed(path, row, &error)),
+                Err(error) => return Err(self.failed(row, &error)),
             }
-            if self.record.len() != self.sheet.names.len() {
-                let (found, header) = (self.record.len(), self.sheet.names.len());
+            if self.record.len() != names.len() {
+                let (found, header) = (self.record.len(), names.len());
                 let message = format!("data row {} has {found} cells and the header has {header}", row + 1);
                 return Err(unreadable(path, message));
             }
-            for (name, cell) in self.sheet.names.iter().zip(&self.record) {
+            for (name, cell) in names.iter().zip(&self.record) {
                 if cell.len() > LONGEST {
                     return Err(unreadable(path, format!("data row {}: {}", row + 1, too_long(name, cell.len()))));
                 }
@@ -146,25 +166,5 @@ impl TextRows {
             }
         }
         Ok(columns.into_iter().map(ColumnBuilder::Raw).collect())
-    }
-
-    fn failed(&self, path: &Path, row: usize, error: &csv::Error) -> Error {
-        let message = match error.kind() {
-            ErrorKind::Utf8 { err, .. } => {
-                let column = self.sheet.names.get(err.field()).map(|name| format!(", column `{name}`"));
-                format!(
-                    "data row {}{}: the text is not UTF-8; if it is Latin-1, set data.read.encoding: latin1, or convert \
-                     the file to UTF-8",
-                    row + 1,
-                    column.unwrap_or_default()
-                )
-            }
-            ErrorKind::Io(error) => {
-                let what = if self.is_compressed { "decompressed" } else { "read" };
-                format!("after data row {row} it cannot be {what}: {error}")
-            }
-            _ => format!("data row {}: {error}", row + 1),
-        };
-        unreadable(path, message)
     }
 }

@@ -1,10 +1,12 @@
 //! SciPy's `.npz`: an archive of arrays written by `scipy.sparse.save_npz`.
 
-use super::npy::Array;
+mod npy;
+
 use super::{SMALLER, Triplets};
 use crate::budget::Budget;
 use crate::read::load::grown;
 use crate::read::unreadable;
+use npy::Array;
 use std::io::Cursor;
 use std::path::Path;
 use vaglio_core::{Error, Result};

@@ -94,7 +94,8 @@ pub(super) fn read(path: &Path, bytes: &[u8], known: Option<u32>, budget: Budget
         names.push(QUERY.into());
         aside.push((QUERY.into(), IS_QUERY));
     }
-    Ok(SparseTable { names, aside, columns, written, rows, first_index: Some(first as u32) })
+    let (path, first_index) = (path.to_owned(), Some(first as u32));
+    Ok(SparseTable { path, names, aside, columns, written, rows, first_index })
 }
 
 /// Parses an index and its number.

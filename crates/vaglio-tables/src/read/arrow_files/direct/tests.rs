@@ -1,8 +1,9 @@
 //! Direct decoding gives the bits of decoding by arrays.
 
 use super::super::tests::batch;
-use super::super::{ColumnarFile, Format};
+use super::super::{ColumnarFile, Format, guarded};
 use crate::budget::Budget;
+use crate::read::bytes::FileKind;
 use crate::read::tests::folder_of;
 use arrow_array::*;
 use parquet::arrow::ArrowWriter;
@@ -70,12 +71,12 @@ fn write(name: &str, properties: WriterProperties) -> PathBuf {
 
 /// Compares both readers on a file; returns the number of directly decoded columns.
 fn compared(path: &std::path::Path, sample: Option<usize>) -> usize {
-    let stored = ColumnarFile::on_disk(path, Budget::new(u64::MAX)).unwrap().unwrap();
+    let stored = ColumnarFile::on_disk(path, FileKind::Parquet, Budget::new(u64::MAX)).unwrap().unwrap();
     let stored = ColumnarFile { sample, ..stored };
     let Format::Parquet(metadata, _) = &stored.format else { panic!("it is Parquet") };
     let indices: Vec<usize> = (0..stored.names.len()).rev().collect();
     let direct = stored.direct(metadata.metadata(), &indices).unwrap();
-    let arrays = stored.by_arrays(metadata, &indices).unwrap();
+    let arrays = stored.by_arrays(&indices).unwrap();
     for ((found, expected), index) in direct.iter().zip(&arrays).zip(&indices) {
         let Some(found) = found else { continue };
         // As text, doubles differ exactly if their bits do, except NaN.
@@ -132,12 +133,12 @@ fn damaged_pages_are_left_to_the_reader_of_arrays() {
     let path = write("whole", WriterProperties::builder().set_max_row_group_row_count(Some(3000)).build());
     let whole = std::fs::read(&path).unwrap();
     let read = |path: &std::path::Path, is_direct: bool| -> Result<String, ()> {
-        let stored = ColumnarFile::on_disk(path, Budget::new(u64::MAX)).map_err(|_| ())?.ok_or(())?;
+        let stored = ColumnarFile::on_disk(path, FileKind::Parquet, Budget::new(u64::MAX)).map_err(|_| ())?.ok_or(())?;
         let Format::Parquet(metadata, _) = &stored.format else { panic!("it is Parquet") };
         let all: Vec<usize> = (0..stored.names.len()).collect();
         let columns = match is_direct {
             true => stored.parquet(metadata, &all, 4),
-            false => crate::read::guard::guarded(path, || stored.by_arrays(metadata, &all)),
+            false => guarded(path, || stored.by_arrays(&all)),
         };
         Ok(columns.map_err(|_| ())?.iter().map(|column| format!("{:?}", column.cells)).collect())
     };

@@ -1,0 +1,80 @@
+//! Rows of a Parquet or Arrow file, read in chunks.
+
+use super::super::column_builder::ColumnBuilder;
+use super::super::infer::Hint;
+use super::super::places;
+use super::super::reader::{ChunkReader, FileReader};
+use super::columns::GrowingColumn;
+use super::guard::guarded;
+use super::{ColumnarFile, RecordBatches, check_codecs, check_rows};
+use arrow_array::RecordBatch;
+use arrow_schema::DataType;
+use vaglio_core::Result;
+
+/// A Parquet or Arrow file, and the batches of its rows.
+pub(super) struct ColumnarChunks {
+    file: ColumnarFile,
+    batches: RecordBatches,
+    /// Remainder of the last batch.
+    left: Option<RecordBatch>,
+    /// File columns to read, increasing, and the position among them of each wanted one.
+    indices: Vec<usize>,
+    places: Vec<usize>,
+}
+
+impl ColumnarChunks {
+    pub fn new(file: ColumnarFile) -> Self {
+        let batches = Box::new(std::iter::empty());
+        ColumnarChunks { file, batches, left: None, indices: Vec::new(), places: Vec::new() }
+    }
+}
+
+impl ChunkReader for ColumnarChunks {
+    fn file(&self) -> &dyn FileReader {
+        &self.file
+    }
+
+    fn needs_all_cells(&self, name: &str, hint: Hint) -> bool {
+        let holds_dates =
+            |data_type: &DataType| matches!(data_type, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..));
+        let field = || self.file.schema.field_with_name(name);
+        hint == Hint::Date && !field().is_ok_and(|field| holds_dates(field.data_type()))
+    }
+
+    fn start(&mut self, wanted: &[&str], rows: usize) -> Result<()> {
+        let places = places(&self.file.names);
+        let wanted: Vec<usize> = wanted.iter().filter_map(|name| places.get(name).copied()).collect();
+        self.indices = wanted.clone();
+        self.indices.sort_unstable();
+        self.indices.dedup();
+        self.places = wanted.iter().filter_map(|index| self.indices.binary_search(index).ok()).collect();
+        if let super::Format::Parquet(metadata, _) = &self.file.format {
+            check_codecs(&self.file.path, metadata.metadata(), &self.indices)?;
+        }
+        self.batches = guarded(&self.file.path, || self.file.batches(&self.indices, rows.max(1)))?;
+        Ok(())
+    }
+
+    fn next(&mut self, first: usize, rows: usize) -> Result<Vec<ColumnBuilder>> {
+        let ColumnarChunks { file, batches, left, indices, places } = self;
+        guarded(&file.path, || {
+            let batch = loop {
+                match left.take().filter(|batch| batch.num_rows() > 0) {
+                    Some(batch) => break batch,
+                    None => *left = batches.next().transpose()?,
+                }
+                if left.is_none() {
+                    return check_rows(&file.path, file.rows(), first).map(|()| Vec::new());
+                }
+            };
+            let taken = batch.num_rows().min(rows);
+            *left = Some(batch.slice(taken, batch.num_rows() - taken));
+            let column = |place: &usize| {
+                let mut column = GrowingColumn::new(&file.path, file.schema.field(indices[*place]), 0, false)?;
+                column.append(&file.path, &batch.column(*place).slice(0, taken), file.budget)?;
+                Ok(column.cells)
+            };
+            places.iter().map(column).collect()
+        })
+    }
+}

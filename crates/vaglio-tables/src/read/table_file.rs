@@ -1,0 +1,127 @@
+//! One file of a table, with the columns that its folders name.
+
+use super::arrow_files;
+use super::bytes::{FileKind, is_utf8, text};
+use super::cell::Rules;
+use super::column_builder::{ColumnBuilder, RawColumn};
+use super::csv_file::CsvFile;
+use super::digest::hashed;
+use super::head::{Head, head};
+use super::load::{Loaded, load};
+use super::paths;
+use super::reader::FileReader;
+use super::sparse::SparseTable;
+use crate::budget::Budget;
+use crate::{DigestKind, ReadSpec};
+use std::path::PathBuf;
+use vaglio_core::Result;
+
+/// A file of a table, with the columns that its folders name.
+#[derive(Debug)]
+pub(super) struct TableFile {
+    pub path: PathBuf,
+    pub reader: Box<dyn FileReader>,
+    /// Columns of one value named by the file's folders.
+    fixed: Vec<(String, Option<String>)>,
+    /// Hash of the file, if its bytes differ from those in memory.
+    digest: Option<[u8; 32]>,
+    /// Size of the file relative to the part that was read.
+    pub times: f64,
+}
+
+/// Settings, memory limit and hash function for reading files.
+#[derive(Clone, Copy)]
+pub(super) struct ReadOptions<'s> {
+    pub spec: &'s ReadSpec,
+    pub budget: Budget,
+    pub digest: DigestKind,
+}
+
+impl TableFile {
+    pub fn new(
+        path: PathBuf,
+        reader: Box<dyn FileReader>,
+        fixed: Vec<(String, Option<String>)>,
+        digest: Option<[u8; 32]>,
+        times: f64,
+    ) -> Self {
+        TableFile { path, reader, fixed, digest, times }
+    }
+
+    pub fn open(path: PathBuf, is_partitioned: bool, how: ReadOptions<'_>) -> Result<Self> {
+        let ReadOptions { spec, budget, digest: hash } = how;
+        let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
+        if let Some(reader) = arrow_files::on_disk(&path, budget)? {
+            return Ok(TableFile::new(path, reader, fixed, None, 1.0));
+        }
+        let Loaded { bytes, kind, mut digest } = load(&path, budget, hash)?;
+        let reader: Box<dyn FileReader> = match kind {
+            FileKind::Text => {
+                let is_utf8 = is_utf8(&bytes, spec);
+                digest = digest.or_else(|| (!is_utf8).then(|| hashed(hash, &bytes)));
+                Box::new(CsvFile::new(&path, text(&path, bytes, spec, budget)?, spec, budget, hash)?)
+            }
+            FileKind::Sparse(format) => {
+                digest = digest.or_else(|| Some(hashed(hash, &bytes)));
+                Box::new(SparseTable::new(&path, &bytes, format, how)?)
+            }
+            kind => arrow_files::in_memory(&path, bytes, kind, budget)?,
+        };
+        Ok(TableFile::new(path, reader, fixed, digest, 1.0))
+    }
+
+    /// Opens the first `most` bytes of a file.
+    pub fn sampled(path: PathBuf, is_partitioned: bool, how: ReadOptions<'_>, most: u64) -> Result<Self> {
+        let ReadOptions { spec, budget, digest: hash } = how;
+        let sample: Option<(Box<dyn FileReader>, f64)> = match head(&path, spec, most) {
+            Some(Head::Text(bytes, times)) => {
+                let text = text(&path, bytes, spec, budget)?;
+                Some((Box::new(CsvFile::new(&path, text, spec, budget, hash)?), times))
+            }
+            Some(Head::Stored(kind)) => arrow_files::sampled(&path, kind, budget)?,
+            None => None,
+        };
+        let Some((reader, times)) = sample else { return TableFile::open(path, is_partitioned, how) };
+        let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
+        Ok(TableFile::new(path, reader, fixed, None, times))
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        self.reader.names().iter().chain(self.fixed.iter().map(|(name, _)| name)).cloned().collect()
+    }
+
+    pub fn digest(&self, kind: DigestKind) -> Result<[u8; 32]> {
+        self.digest.map_or_else(|| self.reader.digest(kind), Ok)
+    }
+
+    /// Reads the columns of these names, including those of its folders.
+    pub fn read(
+        &self,
+        names: &[&str],
+        as_numbers: &[bool],
+        rules: &Rules,
+        budget: Budget,
+    ) -> Result<(Vec<ColumnBuilder>, usize)> {
+        let fixed = |name: &str| self.fixed.iter().find(|(own, _)| own == name).map(|(_, value)| value);
+        let (mut own, mut numbers): (Vec<&str>, Vec<bool>) =
+            names.iter().zip(as_numbers).filter(|(name, _)| fixed(name).is_none()).unzip();
+        // If only folder columns are wanted, one of the file's gives the number of rows.
+        if own.is_empty() {
+            own.extend(self.reader.names().first().map(String::as_str));
+            numbers.push(false);
+        }
+        let read = self.reader.read(&own, &numbers, rules, budget)?;
+        let rows = read.first().map_or(0, ColumnBuilder::rows);
+        let mut read = read.into_iter();
+        let column = |name: &&str| match fixed(name) {
+            Some(value) => {
+                let value = value.as_deref().unwrap_or_else(|| rules.column(name).missing());
+                let mut column = RawColumn::default();
+                (0..rows).for_each(|_| column.push(value));
+                ColumnBuilder::Raw(column)
+            }
+            None => read.next().unwrap_or(ColumnBuilder::Raw(RawColumn::default())),
+        };
+        Ok((names.iter().map(column).collect(), rows))
+    }
+}

@@ -119,7 +119,7 @@ pub use loss::{
     Absolute, Auc, BalancedError, BalancedSquared, Concordance, Huber, LogLoss, Loss, Measure, Pinball, Squared,
     ZeroOne,
 };
-pub use map::{FittedMap, Map, TargetScale, TrainingRows};
+pub use map::{FittedMap, Map, Origin, OutputUnit, TargetScale, TrainingRows};
 pub use missing::MissingMask;
 pub use model::{Model, ModelData, ModelParts, Predict, Predictor, ReadoutMap};
 pub use observer::{Answer, Event, Monitor, Observer, Silent};

@@ -117,29 +117,16 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
         0.0
     }
 
-    /// The input columns of the output column `name`; empty for a column that depends on no input. The default is for
-    /// maps that change columns in place: each output depends on the input of its name.
-    fn sources(&self, name: &str) -> Vec<String> {
-        vec![name.to_owned()]
+    /// How the output column `name` is made; `None` for a column that the map leaves as it is.
+    fn origin(&self, name: &str) -> Option<Origin> {
+        Some(Origin::from_column(name))
     }
 
     /// A copy restricted to some output columns, which must be the same bits, given their
-    /// [sources](FittedMap::sources). Saved models use it to drop parts that their inputs do not need. `None` keeps the
+    /// [sources](FittedMap::origin). Saved models use it to drop parts that their inputs do not need. `None` keeps the
     /// whole map.
     fn of_outputs(&self, _names: &[String]) -> Option<Box<dyn FittedMap>> {
         None
-    }
-
-    /// The factor by which the map divided the values behind the output column `name`; 1 if it keeps their unit. `None`
-    /// if a change of the output is not proportional to a change of its source.
-    fn divisor(&self, _name: &str) -> Option<f64> {
-        None
-    }
-
-    /// Whether the output column `name` is a code with a unit of its own, such as a level's rank or a year. Weights are
-    /// then reported in that unit.
-    fn is_code(&self, _name: &str) -> bool {
-        false
     }
 
     /// The output column `name` as an expression of the map's input columns. `vaglio export` uses it to write models in
@@ -165,10 +152,57 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
     fn levels(&self) -> Vec<(&str, Vec<&str>)> {
         Vec::new()
     }
+}
 
-    /// Whether the output columns of one input form a block, like the levels of a text column.
-    fn makes_blocks(&self) -> bool {
-        true
+/// How a fitted map makes an output column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Origin {
+    /// The distinct input columns that it is made from; none for a constant.
+    pub sources: Vec<String>,
+    /// The unit of its values.
+    pub unit: OutputUnit,
+    /// Whether it is in a block with the other columns made from its source, as the levels of a text column are.
+    pub is_block: bool,
+}
+
+/// Unit of the values of a column that a map made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum OutputUnit {
+    /// The unit of the source, after a shift and a division by this number.
+    Divided(f64),
+    /// A unit of its own, in which a weight is told: the place of a level in an order, a year.
+    Code,
+    /// None: a change of the output is no multiple of a change of the source.
+    Other,
+}
+
+impl Origin {
+    /// A column that is made from one column in another way than by a shift and a division.
+    pub fn from_column(source: impl Into<String>) -> Self {
+        Origin { sources: vec![source.into()], unit: OutputUnit::Other, is_block: false }
+    }
+
+    /// Sets the unit.
+    #[must_use]
+    pub fn in_unit(self, unit: OutputUnit) -> Self {
+        Origin { unit, ..self }
+    }
+}
+
+impl dyn FittedMap + '_ {
+    /// The input columns from which the output column `name` is made; none for a constant.
+    pub fn sources(&self, name: &str) -> Vec<String> {
+        self.origin(name).map_or_else(|| vec![name.to_owned()], |origin| origin.sources)
+    }
+
+    /// The number by which the map divided the values that became the output column `name`: 1 if it kept their unit.
+    /// `None` if a change of the output is no multiple of a change of its source.
+    pub fn divisor(&self, name: &str) -> Option<f64> {
+        match self.origin(name).map(|origin| origin.unit) {
+            None => Some(1.0),
+            Some(OutputUnit::Divided(by)) => Some(by),
+            Some(OutputUnit::Code | OutputUnit::Other) => None,
+        }
     }
 }
 

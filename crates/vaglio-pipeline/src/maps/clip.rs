@@ -4,7 +4,7 @@ use super::{LearnedOn, columns, weights};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Error, Expression, FittedMap, Map, RefitScope, Result, Table, part, saved};
+use vaglio_core::{Error, Expression, FittedMap, Map, Origin, RefitScope, Result, Table, part, saved};
 
 /// Clips values of numeric columns to a lower and an upper bound.
 ///
@@ -107,6 +107,10 @@ impl Map for Clip {
 }
 
 impl FittedMap for FittedClip {
+    fn origin(&self, name: &str) -> Option<Origin> {
+        self.columns.contains_key(name).then(|| Origin::from_column(name))
+    }
+
     fn growth(&self, table: &Table) -> f64 {
         columns::as_doubles(table, |name| self.columns.contains_key(name))
     }
@@ -133,10 +137,6 @@ impl FittedMap for FittedClip {
         let Some(bounds) = self.columns.get(name) else { return Some(value) };
         let lowered = bounds.upper.map_or(value.clone(), |upper| value.clone().if_above(upper, upper, value.clone()));
         Some(bounds.lower.map_or(lowered.clone(), |lower| value.if_below(lower, lower, lowered)))
-    }
-
-    fn divisor(&self, name: &str) -> Option<f64> {
-        (!self.columns.contains_key(name)).then_some(1.0)
     }
 }
 

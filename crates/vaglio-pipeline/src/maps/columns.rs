@@ -11,6 +11,7 @@ pub(super) fn restricted<M: FittedMap + Clone + 'static>(
     retain: impl FnOnce(&mut M, &HashSet<String>),
 ) -> Option<Box<dyn FittedMap>> {
     let mut own = map.clone();
+    let map: &dyn FittedMap = map;
     retain(&mut own, &names.iter().flat_map(|name| map.sources(name)).collect());
     Some(Box::new(own))
 }

@@ -1,6 +1,6 @@
 //! A constant column, as a selectable bias.
 
-use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, Result, Table, part, saved};
+use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, Origin, OutputUnit, Result, Table, part, saved};
 
 /// Adds a constant column that may be selected although it is constant: a bias, penalized like the other columns.
 ///
@@ -64,6 +64,11 @@ impl Map for Constant {
 }
 
 impl FittedMap for FittedConstant {
+    fn origin(&self, name: &str) -> Option<Origin> {
+        let unit = OutputUnit::Divided(1.0);
+        (name == self.name).then(|| Origin { sources: Vec::new(), unit, is_block: false })
+    }
+
     fn transform(&self, mut table: Table) -> Result<Table> {
         let rows = table.rows();
         let mut columns = table.take_columns();
@@ -73,19 +78,7 @@ impl FittedMap for FittedConstant {
         table.with_columns(columns)
     }
 
-    fn sources(&self, name: &str) -> Vec<String> {
-        if name == self.name { Vec::new() } else { vec![name.to_owned()] }
-    }
-
     fn expression(&self, name: &str) -> Option<Expression> {
         Some(if name == self.name { Expression::Number(self.value) } else { Expression::column(name) })
-    }
-
-    fn divisor(&self, _name: &str) -> Option<f64> {
-        Some(1.0)
-    }
-
-    fn makes_blocks(&self) -> bool {
-        false
     }
 }

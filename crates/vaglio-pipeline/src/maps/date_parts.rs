@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 pub use vaglio_core::DatePart;
 use vaglio_core::chrono::{DateTime, Datelike, NaiveDateTime, Timelike};
-use vaglio_core::{Cells, Error, Expression, FittedMap, Function, Map, Numbers, Result, Table, part, saved};
+use vaglio_core::{
+    Cells, Error, Expression, FittedMap, Function, Map, Numbers, Origin, OutputUnit, Result, Table, part, saved,
+};
 
 /// Replaces date columns by numeric columns: `when` becomes `when_days`, `when_year`, `when_month` and so on.
 ///
@@ -134,6 +136,11 @@ impl Made {
 }
 
 impl FittedMap for FittedDateParts {
+    fn origin(&self, name: &str) -> Option<Origin> {
+        let (column, _) = self.made_of(name)?;
+        Some(Origin::from_column(column).in_unit(OutputUnit::Code))
+    }
+
     fn growth(&self, table: &Table) -> f64 {
         let made: usize = self.columns.values().map(Vec::len).sum();
         // A cyclic part becomes two columns.
@@ -155,41 +162,25 @@ impl FittedMap for FittedDateParts {
         table.with_columns(out)
     }
 
-    fn sources(&self, name: &str) -> Vec<String> {
-        let made = |(column, parts): &(&String, &Vec<DatePart>)| {
-            name.starts_with(column.as_str()) && self.outputs(column, parts).any(|(output, _)| output == name)
-        };
-        vec![self.columns.iter().find(made).map_or(name, |(column, _)| column).to_owned()]
-    }
-
     fn expression(&self, name: &str) -> Option<Expression> {
-        let begins = |column: &str| name.starts_with(column);
-        let all = self.columns.iter().filter(|(column, _)| begins(column));
-        let mut made = all.flat_map(|(column, parts)| self.outputs(column, parts).map(move |made| (column, made)));
-        let Some((column, (_, made))) = made.find(|(_, (output, _))| output == name) else {
-            return Some(Expression::column(name));
-        };
+        let Some((column, made)) = self.made_of(name) else { return Some(Expression::column(name)) };
         let part = Expression::DatePart(made.part, Box::new(Expression::column(column)));
         Some(match made.wave {
             Some((function, (first, period))) => part.plus(-first).times(TAU).over(period).apply(function),
             None => part,
         })
     }
-
-    fn divisor(&self, name: &str) -> Option<f64> {
-        (self.sources(name) == [name]).then_some(1.0)
-    }
-
-    fn is_code(&self, name: &str) -> bool {
-        self.sources(name) != [name]
-    }
-
-    fn makes_blocks(&self) -> bool {
-        false
-    }
 }
 
 impl FittedDateParts {
+    /// Date column and part of the output column `name`.
+    fn made_of(&self, name: &str) -> Option<(&String, Made)> {
+        self.columns.iter().filter(|(column, _)| name.starts_with(column.as_str())).find_map(|(column, parts)| {
+            let (_, made) = self.outputs(column, parts).find(|(output, _)| output == name)?;
+            Some((column, made))
+        })
+    }
+
     /// Output columns for the parts of a date column.
     fn outputs<'s>(&'s self, column: &'s str, parts: &'s [DatePart]) -> impl Iterator<Item = (String, Made)> + 's {
         parts.iter().flat_map(move |&part| {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, Condition, Error, Expression, FittedMap, Map, Numbers, RefitScope, Result, Table, part, saved,
+    Cells, Condition, Error, Expression, FittedMap, Map, Numbers, Origin, RefitScope, Result, Table, part, saved,
 };
 
 /// Fills the missing cells of each column with one value, learned from the training rows.
@@ -180,6 +180,10 @@ impl How {
 }
 
 impl FittedMap for FittedImpute {
+    fn origin(&self, name: &str) -> Option<Origin> {
+        self.source(name).map(Origin::from_column)
+    }
+
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
         columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
@@ -205,11 +209,6 @@ impl FittedMap for FittedImpute {
         table.with_columns(out)
     }
 
-    fn sources(&self, name: &str) -> Vec<String> {
-        let source = self.source(name);
-        vec![source.unwrap_or(name).to_owned()]
-    }
-
     fn expression(&self, name: &str) -> Option<Expression> {
         if let Some(source) = self.source(name) {
             let is_missing = Condition::Missing(Box::new(Expression::column(source)));
@@ -221,14 +220,6 @@ impl FittedMap for FittedImpute {
             Some(Value::Text(fill)) => Expression::Filled(Box::new([value, Expression::Text(fill.clone())])),
             None => value,
         })
-    }
-
-    fn divisor(&self, name: &str) -> Option<f64> {
-        self.source(name).is_none().then_some(1.0)
-    }
-
-    fn makes_blocks(&self) -> bool {
-        false
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::columns;
 use std::collections::BTreeSet;
-use vaglio_core::{Error, Expression, FittedMap, Function, Map, Result, Table, part, saved};
+use vaglio_core::{Error, Expression, FittedMap, Function, Map, Origin, Result, Table, part, saved};
 
 /// Replaces numeric columns by ln(1 + x), for counts, prices and other values that span orders of magnitude.
 ///
@@ -43,6 +43,10 @@ impl Map for Log1p {
 }
 
 impl FittedMap for FittedLog1p {
+    fn origin(&self, name: &str) -> Option<Origin> {
+        self.columns.contains(name).then(|| Origin::from_column(name))
+    }
+
     fn growth(&self, table: &Table) -> f64 {
         columns::as_doubles(table, |name| self.columns.contains(name))
     }
@@ -62,10 +66,6 @@ impl FittedMap for FittedLog1p {
     fn expression(&self, name: &str) -> Option<Expression> {
         let value = Expression::column(name);
         Some(if self.columns.contains(name) { value.apply(Function::Ln1p) } else { value })
-    }
-
-    fn divisor(&self, name: &str) -> Option<f64> {
-        (!self.columns.contains(name)).then_some(1.0)
     }
 }
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, Error, Expression, FittedMap, LevelValues, Map, Numbers, RefitScope, Result, SparseNumbers, Table, part,
-    saved,
+    Cells, Error, Expression, FittedMap, LevelValues, Map, Numbers, Origin, OutputUnit, RefitScope, Result,
+    SparseNumbers, Table, part, saved,
 };
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, in sorted order. All levels are kept,
@@ -137,8 +137,9 @@ impl OneHot {
 }
 
 impl FittedMap for FittedOneHot {
-    fn divisor(&self, _name: &str) -> Option<f64> {
-        Some(1.0)
+    fn origin(&self, name: &str) -> Option<Origin> {
+        let (known, _) = self.made_of(name)?;
+        Some(Origin { is_block: true, ..Origin::from_column(&known.column).in_unit(OutputUnit::Divided(1.0)) })
     }
 
     fn growth(&self, table: &Table) -> f64 {
@@ -175,10 +176,6 @@ impl FittedMap for FittedOneHot {
 
     fn levels(&self) -> Vec<(&str, Vec<&str>)> {
         self.columns.iter().map(|known| (known.column.as_str(), known.all().collect())).collect()
-    }
-
-    fn sources(&self, name: &str) -> Vec<String> {
-        vec![self.made_of(name).map_or(name, |(known, _)| &known.column).to_owned()]
     }
 
     fn expression(&self, name: &str) -> Option<Expression> {

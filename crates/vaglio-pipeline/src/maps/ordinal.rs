@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{
-    Cells, Error, Expression, FittedMap, LevelValues, Map, Numbers, RefitScope, Result, Table, part, saved,
+    Cells, Error, Expression, FittedMap, LevelValues, Map, Numbers, Origin, OutputUnit, RefitScope, Result, Table,
+    part, saved,
 };
 
 /// Replaces text columns by numbers: the position of each level in an order, from 0.
@@ -109,6 +110,10 @@ impl Map for Ordinal {
 }
 
 impl FittedMap for FittedOrdinal {
+    fn origin(&self, name: &str) -> Option<Origin> {
+        self.columns.contains_key(name).then(|| Origin::from_column(name).in_unit(OutputUnit::Code))
+    }
+
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
         columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
@@ -146,14 +151,6 @@ impl FittedMap for FittedOrdinal {
         let Some(places) = self.columns.get(name) else { return Some(of) };
         let levels = places.iter().map(|(level, place)| (level.clone(), *place as f64)).collect();
         Some(Expression::Level(Box::new(LevelValues { of, levels, missing: f64::NAN, other: f64::NAN })))
-    }
-
-    fn divisor(&self, name: &str) -> Option<f64> {
-        (!self.columns.contains_key(name)).then_some(1.0)
-    }
-
-    fn is_code(&self, name: &str) -> bool {
-        self.columns.contains_key(name)
     }
 }
 

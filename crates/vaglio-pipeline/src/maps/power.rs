@@ -5,7 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::engine::minimize;
-use vaglio_core::{Error, Expression, FittedMap, Found, Function, Map, RefitScope, Result, Table, part, saved};
+use vaglio_core::{
+    Error, Expression, FittedMap, Found, Function, Map, Origin, OutputUnit, RefitScope, Result, Table, part, saved,
+};
 
 /// Replaces numeric columns by powers that are closer to a normal distribution.
 ///
@@ -256,6 +258,11 @@ impl Likelihood<'_> {
 }
 
 impl FittedMap for FittedPower {
+    fn origin(&self, name: &str) -> Option<Origin> {
+        let unit = if *self.columns.get(name)? == 1.0 { OutputUnit::Divided(1.0) } else { OutputUnit::Other };
+        Some(Origin::from_column(name).in_unit(unit))
+    }
+
     fn found(&self) -> Found {
         Found::of("exponents", self.columns.clone())
     }
@@ -276,10 +283,6 @@ impl FittedMap for FittedPower {
     fn expression(&self, name: &str) -> Option<Expression> {
         let value = Expression::column(name);
         Some(self.columns.get(name).map_or(value.clone(), |&lambda| self.method.expression(&value, lambda)))
-    }
-
-    fn divisor(&self, name: &str) -> Option<f64> {
-        self.columns.get(name).is_none_or(|lambda| *lambda == 1.0).then_some(1.0)
     }
 }
 

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, ProductNumbers, Result, Table, part, saved};
+use vaglio_core::{
+    Cells, Error, Expression, FittedMap, Map, Numbers, Origin, OutputUnit, ProductNumbers, Result, Table, part, saved,
+};
 use vaglio_kernels::parallel;
 
 /// Adds the products of all pairs of the named numeric columns, called `a*b`.
@@ -160,6 +162,12 @@ fn fitted(table: &Table, columns: &[String], products: Vec<Product>) -> Result<B
 }
 
 impl FittedMap for FittedProducts {
+    fn origin(&self, name: &str) -> Option<Origin> {
+        let Product(factors) = self.named(name)?;
+        let sources = factors.iter().map(|(column, _)| column.to_string()).collect();
+        Some(Origin { sources, unit: OutputUnit::Other, is_block: false })
+    }
+
     fn growth(&self, table: &Table) -> f64 {
         match self.are_stored(table.rows()) {
             true => (size_of::<f64>() * self.products.len()) as f64 * table.rows() as f64,
@@ -206,27 +214,12 @@ impl FittedMap for FittedProducts {
         table.with_columns(columns)
     }
 
-    fn sources(&self, name: &str) -> Vec<String> {
-        match self.named(name) {
-            Some(Product(factors)) => factors.iter().map(|(column, _)| column.to_string()).collect(),
-            None => vec![name.to_owned()],
-        }
-    }
-
     fn expression(&self, name: &str) -> Option<Expression> {
         let Some(Product(factors)) = self.named(name) else {
             return Some(Expression::column(name));
         };
         let powers = factors.iter().flat_map(|(column, exponent)| (0..*exponent).map(move |_| column));
         Some(Expression::Product(powers.map(|column| Expression::column(&**column)).collect()))
-    }
-
-    fn divisor(&self, name: &str) -> Option<f64> {
-        self.named(name).is_none().then_some(1.0)
-    }
-
-    fn makes_blocks(&self) -> bool {
-        false
     }
 }
 

@@ -8,7 +8,8 @@ use super::weights::{center, counting, extremes, mean_over, total, unit};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, Column, Error, Expression, FittedMap, Map, Numbers, RefitScope, Result, Table, TargetScale, part, saved,
+    Cells, Column, Error, Expression, FittedMap, Map, Numbers, Origin, OutputUnit, RefitScope, Result, Table,
+    TargetScale, part, saved,
 };
 
 /// Subtracts the weighted mean of numeric columns and divides by the population standard deviation. Constant columns
@@ -67,12 +68,13 @@ impl Map for Standardize {
 }
 
 impl FittedMap for FittedStandardize {
-    fn growth(&self, table: &Table) -> f64 {
-        columns::as_doubles(table, |name| self.columns.contains_key(name))
+    fn origin(&self, name: &str) -> Option<Origin> {
+        let scale = self.columns.get(name)?;
+        Some(Origin::from_column(name).in_unit(OutputUnit::Divided(scale.scale)))
     }
 
-    fn divisor(&self, name: &str) -> Option<f64> {
-        Some(self.columns.get(name).map_or(1.0, |scale| scale.scale))
+    fn growth(&self, table: &Table) -> f64 {
+        columns::as_doubles(table, |name| self.columns.contains_key(name))
     }
 
     fn expression(&self, name: &str) -> Option<Expression> {

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, Error, Expression, FittedMap, LevelValues, Map, Numbers, RefitScope, Result, Table, TrainingRows, part,
-    saved,
+    Cells, Error, Expression, FittedMap, LevelValues, Map, Numbers, Origin, RefitScope, Result, Table, TrainingRows,
+    part, saved,
 };
 
 /// Replaces every level of text columns by the mean target of its training rows, shrunk towards the overall mean: (Σ w
@@ -196,6 +196,11 @@ impl<'c> Levels<'c> {
 }
 
 impl FittedMap for FittedTargetEncode {
+    fn origin(&self, name: &str) -> Option<Origin> {
+        let (column, ..) = self.made_of(name)?;
+        Some(Origin { is_block: true, ..Origin::from_column(column) })
+    }
+
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
         columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
@@ -211,30 +216,23 @@ impl FittedMap for FittedTargetEncode {
             .collect()
     }
 
-    fn sources(&self, name: &str) -> Vec<String> {
-        let made =
-            |column: &&String| name.starts_with(column.as_str()) && self.names(column).iter().any(|made| made == name);
-        vec![self.columns.keys().find(made).map_or(name, String::as_str).to_owned()]
-    }
-
     fn expression(&self, name: &str) -> Option<Expression> {
-        let made = self.columns.iter().find_map(|(column, means)| {
-            let begins = name.starts_with(column.as_str());
-            let output = begins.then(|| self.names(column).iter().position(|made| made == name)).flatten()?;
-            Some((column, means, output))
-        });
-        let Some((column, means, output)) = made else { return Some(Expression::column(name)) };
+        let Some((column, means, output)) = self.made_of(name) else { return Some(Expression::column(name)) };
         let levels = means.levels.iter().map(|(level, means)| (level.clone(), means[output])).collect();
         let (of, other) = (Expression::column(column), means.all[output]);
         Some(Expression::Level(Box::new(LevelValues { of, levels, missing: f64::NAN, other })))
     }
-
-    fn divisor(&self, name: &str) -> Option<f64> {
-        self.columns.keys().all(|column| self.names(column).iter().all(|made| made != name)).then_some(1.0)
-    }
 }
 
 impl FittedTargetEncode {
+    /// Column, means and output of the output column `name`.
+    fn made_of(&self, name: &str) -> Option<(&String, &Means, usize)> {
+        self.columns
+            .iter()
+            .filter(|(column, _)| name.starts_with(column.as_str()))
+            .find_map(|(column, means)| Some((column, means, self.names(column).iter().position(|made| made == name)?)))
+    }
+
     /// Output columns of a column.
     fn names(&self, column: &str) -> Vec<String> {
         match self.outputs.is_empty() {

@@ -4,7 +4,9 @@ use super::columns;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, TrainingRows, part, saved};
+use vaglio_core::{
+    Cells, Error, FittedMap, Map, Numbers, Origin, OutputUnit, Result, Table, TrainingRows, part, saved,
+};
 
 /// Replaces numeric columns by lagged values of the same series: column `x` becomes `x` for lag 0, `x_lag1` for lag 1,
 /// and so on.
@@ -181,6 +183,12 @@ impl Window {
 }
 
 impl FittedMap for FittedWindow {
+    fn origin(&self, name: &str) -> Option<Origin> {
+        let made = |source: &&String| self.lags_of(source).iter().any(|&lag| lagged(source, lag) == name);
+        let source = self.columns.iter().find(made)?;
+        Some(Origin::from_column(source).in_unit(OutputUnit::Divided(1.0)))
+    }
+
     fn growth(&self, table: &Table) -> f64 {
         let bytes = |cells: &Cells| match cells {
             Cells::Numbers(numbers) if matches!(numbers.plain(), Numbers::Byte(_)) => 1,
@@ -192,10 +200,6 @@ impl FittedMap for FittedWindow {
 
     fn takes_rows_alone(&self) -> bool {
         false
-    }
-
-    fn divisor(&self, _name: &str) -> Option<f64> {
-        Some(1.0)
     }
 
     fn transform(&self, mut table: Table) -> Result<Table> {
@@ -219,15 +223,6 @@ impl FittedMap for FittedWindow {
             out.extend(self.lags_of(&name).iter().map(|&lag| (lagged(&name, lag), at(&cells, &kept, lag))));
         }
         table.select_rows(&kept).with_columns(out)
-    }
-
-    fn sources(&self, name: &str) -> Vec<String> {
-        let made = |source: &&String| self.lags_of(source).iter().any(|&lag| lagged(source, lag) == name);
-        vec![self.columns.iter().find(made).map_or(name, String::as_str).to_owned()]
-    }
-
-    fn makes_blocks(&self) -> bool {
-        false
     }
 
     fn past(&self) -> usize {

@@ -1,7 +1,7 @@
 //! Within transformation of series.
 
 use super::columns;
-use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, Result, Table, part, saved};
+use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, Origin, OutputUnit, Result, Table, part, saved};
 
 /// Subtracts from numeric columns their mean over the rows of the same series, which leaves differences within the
 /// units of a panel or the documents of a query.
@@ -62,6 +62,11 @@ impl Map for WithinSeries {
 }
 
 impl FittedMap for FittedWithinSeries {
+    fn origin(&self, name: &str) -> Option<Origin> {
+        let is_changed = self.columns.iter().any(|column| column == name);
+        is_changed.then(|| Origin::from_column(name).in_unit(OutputUnit::Divided(1.0)))
+    }
+
     fn growth(&self, table: &Table) -> f64 {
         columns::as_doubles(table, |name| self.columns.iter().any(|column| column == name))
     }
@@ -73,10 +78,6 @@ impl FittedMap for FittedWithinSeries {
 
     fn takes_rows_alone(&self) -> bool {
         false
-    }
-
-    fn divisor(&self, _name: &str) -> Option<f64> {
-        Some(1.0)
     }
 
     fn transform(&self, mut table: Table) -> Result<Table> {

@@ -328,8 +328,9 @@ fn blocks<'m>(maps: impl DoubleEndedIterator<Item = &'m Box<dyn FittedMap>> + Cl
     for (index, name) in names.iter().enumerate() {
         let (mut source, mut is_block) = (name.clone(), false);
         for map in maps.clone().rev() {
-            let [from] = &map.sources(&source)[..] else { break };
-            is_block |= map.makes_blocks() && *from != source;
+            let Some(origin) = map.origin(&source) else { continue };
+            let [from] = &origin.sources[..] else { break };
+            is_block |= origin.is_block && *from != source;
             source.clone_from(from);
         }
         if !is_block {

@@ -3,7 +3,7 @@
 use crate::common::{TOLERANCE, broken_law, holds};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, TargetScale, saved};
+use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Origin, Result, Table, TargetScale, saved};
 use vaglio_testkit::{check_map, check_map_on_standard_data, data, map};
 
 /// The planted fault.
@@ -104,12 +104,12 @@ impl FittedMap for Centered {
         Table::new(table.into_columns().into_iter().map(centered).collect())
     }
 
-    fn sources(&self, name: &str) -> Vec<String> {
-        match self.fault {
-            Fault::SourcesMissing => Vec::new(),
-            Fault::SourcesUnknown => vec![format!("{name}?")],
-            _ => vec![name.to_owned()],
-        }
+    fn origin(&self, name: &str) -> Option<Origin> {
+        Some(match self.fault {
+            Fault::SourcesMissing => Origin { sources: Vec::new(), ..Origin::from_column(name) },
+            Fault::SourcesUnknown => Origin::from_column(format!("{name}?")),
+            _ => Origin::from_column(name),
+        })
     }
 }
 

@@ -90,7 +90,7 @@ fn an_indicator_follows_each_column_that_had_missing_cells() {
         (vec!["a".into()], vec!["b_missing".into()])
     );
     assert_eq!((fitted.divisor("a_missing"), fitted.divisor("a")), (None, Some(1.0)));
-    assert!(!fitted.makes_blocks());
+    assert!(fitted.origin("a_missing").is_some_and(|origin| !origin.is_block));
     let clash = table(vec![("a", numbers(&[1.0, GONE])), ("a_missing", numbers(&[1.0, 0.0]))]);
     let error = fit(r#"{"kind": "impute", "indicator": true}"#, &clash, None).unwrap_err();
     assert!(error.to_string().contains("`indicator`: a second column `a_missing` would be made"), "{error}");

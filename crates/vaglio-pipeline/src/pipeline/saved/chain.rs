@@ -4,7 +4,7 @@ use crate::resample::{in_units, numeric, unless_too_large};
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::engine::select_rows;
-use vaglio_core::{Cells, Columns, Error, FittedMap, Model, Result, Table, TargetUnits};
+use vaglio_core::{Cells, Columns, Error, FittedMap, Model, Origin, OutputUnit, Result, Table, TargetUnits};
 use vaglio_tables::budget::Budget;
 
 /// Prediction chain: fitted maps, the model's inputs among their outputs, and target units.
@@ -40,11 +40,13 @@ pub struct ColumnScale {
 pub fn scaled(maps: &[Box<dyn FittedMap>], name: &str) -> std::result::Result<ColumnScale, (usize, Option<f64>)> {
     let (mut name, mut divisor) = (name.to_owned(), 1.0);
     for (place, map) in maps.iter().enumerate().rev() {
-        let Some(by) = map.divisor(&name) else {
-            return Err((place, map.is_code(&name).then_some(divisor)));
-        };
-        divisor *= by;
-        match &map.sources(&name)[..] {
+        let Some(Origin { sources, unit, .. }) = map.origin(&name) else { continue };
+        match unit {
+            OutputUnit::Divided(by) => divisor *= by,
+            OutputUnit::Code => return Err((place, Some(divisor))),
+            OutputUnit::Other => return Err((place, None)),
+        }
+        match &sources[..] {
             [] => return Ok(ColumnScale { source: None, divisor }),
             [source] => name.clone_from(source),
             _ => return Err((place, None)),

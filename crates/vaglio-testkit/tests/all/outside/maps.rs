@@ -4,7 +4,7 @@ use super::Planted;
 use super::Said::{Found, Legal};
 use crate::common::TOLERANCE;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Cells, FittedMap, Map, Numbers, Result, Table, TrainingRows, saved};
+use vaglio_core::{Cells, FittedMap, Map, Numbers, Origin, Result, Table, TrainingRows, saved};
 use vaglio_testkit::{Broken, check_map, check_map_on_standard_data, data};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -132,7 +132,7 @@ impl FittedMap for Centered {
         table.with_columns(columns)
     }
 
-    fn sources(&self, name: &str) -> Vec<String> {
-        if self.fault == Fault::Sources { vec!["same".into()] } else { vec![name.to_owned()] }
+    fn origin(&self, name: &str) -> Option<Origin> {
+        Some(Origin::from_column(if self.fault == Fault::Sources { "same" } else { name }))
     }
 }

@@ -3,7 +3,7 @@
 use super::Planted;
 use crate::common::TOLERANCE;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Cells, FittedMap, Map, Numbers, Result, Table, saved};
+use vaglio_core::{Cells, FittedMap, Map, Numbers, Origin, Result, Table, saved};
 use vaglio_testkit::{check_map, data};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -100,8 +100,8 @@ impl FittedMap for Centered {
         Ok(if first == 0 { centered } else { centered.select_rows(&(first..rows).collect::<Vec<_>>()) })
     }
 
-    fn sources(&self, name: &str) -> Vec<String> {
-        if self.fault == Fault::WrongSources { vec!["same".into()] } else { vec![name.to_owned()] }
+    fn origin(&self, name: &str) -> Option<Origin> {
+        Some(Origin::from_column(if self.fault == Fault::WrongSources { "same" } else { name }))
     }
 
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {

@@ -221,20 +221,14 @@ impl CsvFile {
             match reader.read_record(&mut record) {
                 Ok(true) => {}
                 Ok(false) => return Ok(rows),
-                Err(error) => return Err(Broken { byte: begins, row: rows, what: What::Said(said(&error)) }),
+                Err(error) => {
+                    return Err(Broken { byte: begins, row: rows, what: What::Said(format!(": {}", said(&error))) });
+                }
             }
             let at = record.position().map_or(0, |position| position.byte() as usize);
             let broken = |what: What| Err(Broken { byte: start + at, row: rows, what });
-            if record.len() != self.names.len() {
-                return broken(What::Ragged(record.len()));
-            }
-            if record.as_slice().len() > LONGEST {
-                let cells = record.iter().map(str::len).zip(&self.names);
-                if let Some((length, name)) =
-                    cells.max_by_key(|(length, _)| *length).filter(|(length, _)| *length > LONGEST)
-                {
-                    return broken(What::Said(too_long(name, length)));
-                }
+            if let Some(fault) = record_fault(&record, &self.names) {
+                return broken(What::Said(fault));
             }
             if at >= ask && end - start > SMALL {
                 ask = at + PART;
@@ -251,12 +245,10 @@ impl CsvFile {
     fn fault(&self, fault: Broken, before: usize) -> Error {
         let (line, row) = (self.line(fault.byte), before + fault.row + 1);
         let place = format!("line {line} (data row {row})");
-        let message = match fault.what {
-            What::Ragged(cells) => format!("{place} has {cells} cells and the header has {}", self.names.len()),
-            What::Said(message) => format!("{place}: {message}"),
-            What::TooLarge(error) => return error,
-        };
-        unreadable(&self.path, message)
+        match fault.what {
+            What::Said(message) => unreadable(&self.path, place + &message),
+            What::TooLarge(error) => error,
+        }
     }
 
     /// Line number of the record at or after a byte; blank lines before it are skipped.
@@ -354,9 +346,7 @@ struct Broken {
 }
 
 enum What {
-    /// A record with this many cells.
-    Ragged(usize),
-    /// Message of the reader.
+    /// Message after the place.
     Said(String),
     /// The memory limit is exceeded.
     TooLarge(Error),
@@ -387,7 +377,18 @@ const CELL: usize = 56;
 /// Maximum bytes of a cell: more are an unclosed quote, or an attack.
 pub(super) const LONGEST: usize = 1 << 24;
 
-/// Message for a cell that is too long.
-pub(super) fn too_long(name: &str, length: usize) -> String {
-    format!("column `{name}` has a cell of {length} bytes, and at most {LONGEST} are read; is a quote not closed?")
+/// Message after the place of a record that is ragged or has a cell that is too long.
+pub(super) fn record_fault(record: &StringRecord, names: &[String]) -> Option<String> {
+    let (found, header) = (record.len(), names.len());
+    if found != header {
+        return Some(format!(" has {found} cells and the header has {header}"));
+    }
+    if record.as_slice().len() <= LONGEST {
+        return None;
+    }
+    let cells = record.iter().map(str::len).zip(names);
+    let (length, name) = cells.max_by_key(|(length, _)| *length).filter(|(length, _)| *length > LONGEST)?;
+    Some(format!(
+        ": column `{name}` has a cell of {length} bytes, and at most {LONGEST} are read; is a quote not closed?"
+    ))
 }

@@ -3,7 +3,7 @@
 use super::super::bounded::{Bounded, RECORD};
 use super::super::bytes::is_utf8;
 use super::super::column_builder::{ColumnBuilder, RawColumn};
-use super::super::csv_file::{CsvFile, LONGEST, too_long};
+use super::super::csv_file::{CsvFile, record_fault};
 use super::super::head::decompressed;
 use super::super::reader::{ChunkReader, FileReader};
 use super::super::{places, unreadable};
@@ -146,15 +146,8 @@ impl ChunkReader for TextRows {
                 Ok(false) => break,
                 Err(error) => return Err(self.failed(row, &error)),
             }
-            if self.record.len() != names.len() {
-                let (found, header) = (self.record.len(), names.len());
-                let message = format!("data row {} has {found} cells and the header has {header}", row + 1);
-                return Err(unreadable(path, message));
-            }
-            for (name, cell) in names.iter().zip(&self.record) {
-                if cell.len() > LONGEST {
-                    return Err(unreadable(path, format!("data row {}: {}", row + 1, too_long(name, cell.len()))));
-                }
+            if let Some(fault) = record_fault(&self.record, names) {
+                return Err(unreadable(path, format!("data row {}{fault}", row + 1)));
             }
             taken += self.record.as_slice().len();
             if taken > STEP {

@@ -7,6 +7,8 @@
 //! numbers are parsed again; of a Parquet file only the decoded pages are. The default of `decimal` is `auto`, which
 //! chooses a comma only if a column is numeric in no other way.
 
+#![cfg_attr(not(feature = "parquet"), allow(dead_code))]
+
 #[cfg(feature = "parquet")]
 mod arrow_files;
 #[cfg(not(feature = "parquet"))]
@@ -17,7 +19,6 @@ mod bounded;
 mod bytes;
 mod cell;
 mod codecs;
-#[cfg_attr(not(feature = "parquet"), allow(dead_code))]
 mod column_builder;
 mod csv_file;
 mod dialect;

@@ -64,6 +64,13 @@ impl Memory {
         Ok(Memory::new(prepared, design, &outline, &estimate).repeated(&walks))
     }
 
+    /// The larger of the memory of two searches, one after the other.
+    pub fn or_larger(self, other: Memory) -> Self {
+        let search = self.search.zip(other.search).map(|(own, other)| own.max(other));
+        let (repetition, fit) = (self.repetition.max(other.repetition), self.fit.max(other.fit));
+        Memory { search, repetition, fit, repetitions: self.repetitions.max(other.repetitions), ..self }
+    }
+
     /// A copy for a process that uses `held` bytes, including the data.
     pub fn in_process(self, held: f64) -> Self {
         Memory { program: (held - self.data).max(0.0), ..self }

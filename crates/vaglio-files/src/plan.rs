@@ -271,8 +271,9 @@ impl<'p> RunPlan<'p> {
     /// Flops of tuning, and of the searches that are compared.
     fn tuning_flops(&self) -> Result<f64> {
         let mut flops = 0.0;
-        for other in self.pipeline.compared_searches() {
-            other.search().check(&**other.criterion(), self.design).map_err(|error| error.under("tune.search"))?;
+        for (place, other) in self.pipeline.compared_searches() {
+            let checked = other.search().check(&**other.criterion(), self.design);
+            checked.map_err(|error| error.under(&format!("tune.search[{place}]")))?;
             let (_, estimate) = other.outlined(self.design, self.walks.lambdas)?;
             flops += estimate.flops * self.walks.count() as f64;
         }

@@ -180,12 +180,18 @@ fn read(pipeline: &ValidPipeline, options: &RunOptions, start: Instant) -> Resul
 
 /// The design of the training rows, after every check that precedes the search, and the estimated memory. The learner's
 /// map may take longer than the time limit.
-fn checked(pipeline: &ValidPipeline, prepared: &TrainTest, stop: &StopSign) -> Result<(Design, Memory)> {
+pub(super) fn checked(pipeline: &ValidPipeline, prepared: &TrainTest, stop: &StopSign) -> Result<(Design, Memory)> {
     let (selector, evaluate, stop) = (pipeline.selector(), pipeline.settings().evaluate.as_ref(), stop.at_the_end());
     let train = prepared.train.clone().stopping_at(stop.clone());
     let design = selector.design(&train)?.stopping_at(StopSign::default());
     planned(&selector, (&prepared.sample, &design), evaluate)?;
-    let memory = Memory::before(&selector, prepared, &design.stopping_at(stop), evaluate)?;
+    let stopping = design.stopping_at(stop);
+    let mut memory = Memory::before(&selector, prepared, &stopping, evaluate)?;
+    for (place, other) in pipeline.compared_searches() {
+        let under = |error: Error| error.under(&format!("tune.search[{place}]"));
+        other.search().check(&**other.criterion(), &stopping).map_err(under)?;
+        memory = memory.or_larger(Memory::before(&other, prepared, &stopping, evaluate).map_err(under)?);
+    }
     Ok((design, memory))
 }
 

@@ -4,10 +4,10 @@ use super::parts::SearchParts;
 use super::share::Share;
 use super::units::{PARTS, SEARCH, shares};
 use crate::TrainTest;
-use crate::discoveries::planned;
 use crate::learning::learned;
 use crate::memory::Memory;
 use crate::repetition::shuffles;
+use crate::run::checked;
 use crate::scratch::with_scratch;
 use crate::stability::half_walks;
 use std::path::Path;
@@ -69,12 +69,7 @@ impl WorkStart {
     /// # Errors
     /// Returns the errors with which a run is rejected before it begins.
     pub fn new(pipeline: &ValidPipeline, folder: &Path, prepared: &TrainTest, stop: StopSign) -> Result<Self> {
-        let selector = pipeline.selector();
-        let train = prepared.train.clone().stopping_at(stop);
-        let design = selector.design(&train)?.stopping_at(StopSign::default());
-        let evaluate = pipeline.settings().evaluate.as_ref();
-        planned(&selector, (&prepared.sample, &design), evaluate)?;
-        let memory = Memory::before(&selector, prepared, &design, evaluate)?;
+        let (design, memory) = checked(pipeline, prepared, &stop)?;
         let ((), scratch) = with_scratch(pipeline, folder, || memory.check(pipeline.budget()))?;
         Ok(WorkStart { design, memory, _scratch: scratch })
     }

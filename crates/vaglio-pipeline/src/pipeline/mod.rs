@@ -134,11 +134,12 @@ impl ValidPipeline {
         ValidSelector { criterion, search, learner, seed, model, room: MemorySlots::default() }
     }
 
-    /// The selections with other searches that `tune` compares with this one.
+    /// The selections with other searches that `tune` compares with this one, by their index in its list.
     #[doc(hidden)]
-    pub fn compared_searches(&self) -> Vec<ValidSelector> {
-        let searches = self.0.tune.iter().flat_map(|tune| &tune.search).filter(|search| **search != self.0.search);
-        searches.map(|search| self.selector().with_search(search.clone())).collect()
+    pub fn compared_searches(&self) -> Vec<(usize, ValidSelector)> {
+        let searches = self.0.tune.iter().flat_map(|tune| &tune.search).enumerate();
+        let others = searches.filter(|(_, search)| **search != self.0.search);
+        others.map(|(place, search)| (place, self.selector().with_search(search.clone()))).collect()
     }
 
     /// The memory budget of a run.

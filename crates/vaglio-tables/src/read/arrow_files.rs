@@ -137,7 +137,7 @@ impl Source {
         }
         let (kept, format) = (FileBytes::Memory(Bytes::new()), Format::Batches(batches));
         let file = ColumnarFile::with_format(&path, kept, budget, format, schema)?;
-        let file = TableFile::new(path, Box::new(file), Vec::new(), None, 1.0);
+        let file = TableFile { path, reader: Box::new(file), fixed: Vec::new(), digest: None, times: 1.0 };
         Ok(Source::from_files(vec![file], spec, budget, DigestKind::default()))
     }
 }

@@ -22,9 +22,9 @@ pub(super) struct TableFile {
     pub path: PathBuf,
     pub reader: Box<dyn FileReader>,
     /// Columns of one value named by the file's folders.
-    fixed: Vec<(String, Option<String>)>,
+    pub fixed: Vec<(String, Option<String>)>,
     /// Hash of the file, if its bytes differ from those in memory.
-    digest: Option<[u8; 32]>,
+    pub digest: Option<[u8; 32]>,
     /// Size of the file relative to the part that was read.
     pub times: f64,
 }
@@ -38,21 +38,11 @@ pub(super) struct ReadOptions<'s> {
 }
 
 impl TableFile {
-    pub fn new(
-        path: PathBuf,
-        reader: Box<dyn FileReader>,
-        fixed: Vec<(String, Option<String>)>,
-        digest: Option<[u8; 32]>,
-        times: f64,
-    ) -> Self {
-        TableFile { path, reader, fixed, digest, times }
-    }
-
     pub fn open(path: PathBuf, is_partitioned: bool, how: ReadOptions<'_>) -> Result<Self> {
         let ReadOptions { spec, budget, digest: hash } = how;
         let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
         if let Some(reader) = arrow_files::on_disk(&path, budget)? {
-            return Ok(TableFile::new(path, reader, fixed, None, 1.0));
+            return Ok(TableFile { path, reader, fixed, digest: None, times: 1.0 });
         }
         let Loaded { bytes, kind, mut digest } = load(&path, budget, hash)?;
         let reader: Box<dyn FileReader> = match kind {
@@ -67,7 +57,7 @@ impl TableFile {
             }
             kind => arrow_files::in_memory(&path, bytes, kind, budget)?,
         };
-        Ok(TableFile::new(path, reader, fixed, digest, 1.0))
+        Ok(TableFile { path, reader, fixed, digest, times: 1.0 })
     }
 
     /// Opens the first `most` bytes of a file.
@@ -83,7 +73,7 @@ impl TableFile {
         };
         let Some((reader, times)) = sample else { return TableFile::open(path, is_partitioned, how) };
         let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
-        Ok(TableFile::new(path, reader, fixed, None, times))
+        Ok(TableFile { path, reader, fixed, digest: None, times })
     }
 
     pub fn names(&self) -> Vec<String> {

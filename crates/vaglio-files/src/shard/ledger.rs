@@ -2,7 +2,6 @@
 
 use super::build::build;
 use super::plan::{PLAN, Plan, ShardCount, key};
-use super::share::missing;
 use super::units::{PARTS, name};
 use super::work::WorkStart;
 use crate::TrainTest;
@@ -180,13 +179,13 @@ impl Shards {
 
     /// Whether all units of an index wait for the search, which belongs to another index.
     pub fn waits(&self, index: usize) -> bool {
-        let own = self.plan.units.keys_at(index, self.plan.of);
+        let own = self.plan.keys_at(index);
         !own.is_empty() && own.iter().all(|key| key.starts_with(Jobs::HALVES))
     }
 
     /// Whether an index only assists another in the search on all rows.
     pub fn helps(&self, index: usize) -> bool {
-        let own = self.plan.units.keys_at(index, self.plan.of);
+        let own = self.plan.keys_at(index);
         !own.is_empty() && own.iter().all(|key| key.starts_with(PARTS))
     }
 
@@ -247,7 +246,7 @@ impl Shards {
     pub(super) fn finished(&self, index: usize) -> Result<Option<Known>> {
         let path = self.done_file(index);
         let Some(known) = read(&path, &self.header()?)? else { return Ok(None) };
-        let left = missing(&self.plan.units, (index, self.plan.of), |key| known.pieces.contains_key(key));
+        let left = self.plan.missing(index, |key| known.pieces.contains_key(key));
         match left.first() {
             None => Ok(Some(known)),
             Some(key) => Err(refused(path, format!("it is cut short: `{key}` is missing; {REMEDY}"))),

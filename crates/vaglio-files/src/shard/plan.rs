@@ -123,6 +123,16 @@ impl Plan {
         })
     }
 
+    /// Keys of the units of an index.
+    pub fn keys_at(&self, index: usize) -> Vec<String> {
+        self.units.keys_at(index, self.of)
+    }
+
+    /// Keys of the units of an index that are not known.
+    pub fn missing(&self, index: usize, is_known: impl Fn(&str) -> bool) -> Vec<String> {
+        self.keys_at(index).into_iter().filter(|key| !is_known(key)).collect()
+    }
+
     /// The pipeline of the plan.
     ///
     /// # Errors

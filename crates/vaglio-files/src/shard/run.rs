@@ -98,7 +98,7 @@ impl Shards {
         let header = self.header()?;
         if self.helps(index) && self.finished(self.searching())?.is_some() {
             // Needs no data.
-            let own = self.plan.units.keys_at(index, self.plan.of);
+            let own = self.plan.keys_at(index);
             self.keep(index, &header, &own.into_iter().map(|key| (key, NOTHING.to_owned())).collect())?;
             drop(claim);
             return Ok(self.with_left(index, ShardState::Done, 0));
@@ -108,8 +108,7 @@ impl Shards {
         let limited = limited(monitor, &book, start, most(&self.pipeline));
         let least = if book.keeps_all() { Duration::ZERO } else { parts::LEAST };
         let process_group = self.process_group(index, &prepared, (least, &limited.stop))?;
-        let share =
-            Arc::new(Share::new(Arc::clone(&book), self.plan.units.clone(), (index, self.plan.of), process_group));
+        let share = Arc::new(Share::new(Arc::clone(&book), &self.plan, index, process_group));
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
         let done = self.work(&prepared, &share, wait, monitor);
         let stopped = monitor.stop.reason();

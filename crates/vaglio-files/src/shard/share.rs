@@ -1,6 +1,7 @@
 //! One process's share of a distributed run.
 
 use super::parts::SearchParts;
+use super::plan::Plan;
 use super::units::{PARTS, SEARCH, WorkUnits};
 use crate::journal::Book;
 use std::collections::{BTreeMap, HashMap};
@@ -29,13 +30,9 @@ fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Share {
-    pub fn new(
-        book: Arc<Book>,
-        units: WorkUnits,
-        (index, of): (usize, usize),
-        process_group: Option<Arc<SearchParts>>,
-    ) -> Self {
+    pub fn new(book: Arc<Book>, plan: &Plan, index: usize, process_group: Option<Arc<SearchParts>>) -> Self {
         let (pieces, others) = (Mutex::default(), Mutex::default());
+        let (units, of) = (plan.units.clone(), plan.of);
         let share = Share { book, units, index, of, pieces, others, process_group };
         let known = share.book.known().iter().filter(|(key, _)| share.is_given(key));
         let pieces: BTreeMap<String, String> = known.map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -74,18 +71,14 @@ impl Share {
 
     /// Own units that are not done.
     pub fn missing(&self) -> Vec<String> {
-        missing(&self.units, (self.index, self.of), |key| held(&self.pieces).contains_key(key))
+        let (own, pieces) = (self.units.keys_at(self.index, self.of), held(&self.pieces));
+        own.into_iter().filter(|key| !pieces.contains_key(key)).collect()
     }
 
     /// Whether own units with this key prefix are not done.
     pub fn lacks(&self, prefix: &str) -> bool {
         self.missing().iter().any(|key| key.starts_with(prefix))
     }
-}
-
-/// Units of an index that are not known.
-pub(super) fn missing(units: &WorkUnits, (index, of): (usize, usize), is_known: impl Fn(&str) -> bool) -> Vec<String> {
-    units.keys_at(index, of).into_iter().filter(|key| !is_known(key)).collect()
 }
 
 impl JournalStore for Share {

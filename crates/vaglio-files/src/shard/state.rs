@@ -1,7 +1,6 @@
 //! Progress of the indexes of a run.
 
 use super::ledger::{Shards, refused};
-use super::share::missing;
 use super::units::SEARCH;
 use serde::Serialize;
 use vaglio_core::{Error, Result};
@@ -52,17 +51,17 @@ impl Shards {
             return Ok(self.with_left(index, ShardState::Done, 0));
         }
         let Some(known) = self.begun(index)? else {
-            let units = self.plan.units.keys_at(index, self.plan.of).len();
+            let units = self.plan.keys_at(index).len();
             return Ok(self.with_left(index, ShardState::Absent, units));
         };
-        let left = missing(&self.plan.units, (index, self.plan.of), |key| known.contains_key(key));
+        let left = self.plan.missing(index, |key| known.contains_key(key));
         let waits = left.iter().all(|key| key.starts_with(Jobs::HALVES)) && !known.contains_key(SEARCH);
         Ok(self.with_left(index, if waits { ShardState::Waiting } else { ShardState::Begun }, left.len()))
     }
 
     /// Progress of an index with `left` units remaining.
     pub(super) fn with_left(&self, index: usize, state: ShardState, left: usize) -> ShardProgress {
-        let units = self.plan.units.keys_at(index, self.plan.of).len();
+        let units = self.plan.keys_at(index).len();
         ShardProgress { index, state, units, done: units - left }
     }
 
@@ -84,7 +83,7 @@ impl Shards {
     fn told(&self, ShardProgress { index, units, done, .. }: &ShardProgress) -> Result<String> {
         let known = self.begun(*index)?.unwrap_or_default();
         let is_known = |key: &str| known.contains_key(key);
-        let left = missing(&self.plan.units, (*index, self.plan.of), is_known);
+        let left = self.plan.missing(*index, is_known);
         let more = if left.len() > NAMED { ", …" } else { "" };
         let named = left.iter().take(NAMED).map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
         Ok(format!("index {index} ({done} of {units} units, without {named}{more})"))

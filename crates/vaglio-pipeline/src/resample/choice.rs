@@ -20,8 +20,8 @@ use crate::selector::{ResumableSearch, SearchResult, ValidSelector, takes_lambda
 use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Rule, Silent, StopReason,
-    StopSign, Wanted,
+    Choose, CrossValidation, Design, Error, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Rule, Silent,
+    StopReason, StopSign, Wanted,
 };
 use vaglio_report::record::{Cell, ChosenBy, ComparedSearch, GainTest, Table, Warning, WarningKind};
 
@@ -60,11 +60,31 @@ pub fn walk_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Option<f64
     }
 }
 
-/// Searches the design of all rows of the sample, and chooses a size and λ.
+/// Searches the design of all rows of the sample, and chooses a size and λ. A search that is stopped before its first
+/// score takes no columns.
 ///
 /// # Errors
 /// Errors of the search and the fits; [`vaglio_core::Error::Setting`] for invalid folds.
 pub fn select(
+    selector: &ValidSelector,
+    sample: &Sample,
+    design: &Design,
+    start: Instant,
+    monitor: &mut Monitor<'_>,
+) -> Result<ChosenSearch> {
+    match chosen_search(selector, sample, design, start, monitor) {
+        Err(Error::Stopped(reason)) => {
+            let searched = SearchResult::stopped(reason, start);
+            let chosen = by_score(&searched.path, Rule::Best);
+            let message = "the run was stopped before the search had a score, so no column is taken";
+            let warnings = vec![Warning::new(WarningKind::Interrupted, message)];
+            Ok(ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() })
+        }
+        picked => picked,
+    }
+}
+
+fn chosen_search(
     selector: &ValidSelector,
     sample: &Sample,
     design: &Design,

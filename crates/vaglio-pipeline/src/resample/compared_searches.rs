@@ -1,7 +1,6 @@
 //! Choice among searches that are cross-validated on the same folds.
 
-use super::choice::ChosenSearch;
-use super::interruptible::select;
+use super::choice::{ChosenSearch, select};
 use super::sample::Sample;
 use crate::search::Search;
 use crate::selector::ValidSelector;

@@ -1,8 +1,7 @@
 //! The whole procedure on some rows: maps, tuning, search, choice of size and λ, final fit.
 
-use super::choice::cross_validation;
+use super::choice::{cross_validation, select};
 use super::compared_searches::{SearchOnDesign, best_search};
-use super::interruptible::select;
 use super::jobs::Jobs;
 use super::loss_sums::{Compared, EVERY, LossSums};
 use super::path_predictions::{Held, smeared};

@@ -86,7 +86,7 @@ impl Lines {
     }
 }
 
-/// What is known of a run before it.
+/// A run before its search: design, extent and estimated work.
 struct RunPlan<'p> {
     pipeline: &'p ValidPipeline,
     selector: &'p ValidSelector,

@@ -104,7 +104,7 @@ pub(super) struct Run<'r> {
 }
 
 impl<'r> Run<'r> {
-    /// What the pipeline evaluates besides the selection.
+    /// Evaluation settings of the pipeline, if any.
     pub fn evaluate(&self) -> Option<&'r Evaluate> {
         self.pipeline.settings().evaluate.as_ref()
     }

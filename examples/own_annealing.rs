@@ -9,7 +9,9 @@ use vaglio::{Selector, criteria::Loo, learners::Rls};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::prelude::*;
-use vaglio_search::{Search, SearchStrategy, Space, StrategyTraits, UnusedSettings, if_any, run};
+use vaglio_search::{
+    Choose, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, UnusedSettings, if_any, run,
+};
 
 /// Simulated annealing: adds or removes a random column, even if that raises the score while it is hot, and finally
 /// adds columns that lower the score (S. Kirkpatrick et al., *Optimization by simulated annealing*, 1983).
@@ -21,19 +23,6 @@ pub struct Annealing {
     /// Initial temperature, relative to the score of the first column.
     #[default(0.1)]
     pub temperature: f64,
-}
-
-impl Annealing {
-    fn check(&self) -> Result<()> {
-        Error::unless_between("moves", self.moves, 1..=1_000_000)?;
-        if !(self.temperature >= 0.0 && self.temperature.is_finite()) {
-            return Err(Error::setting(
-                "temperature",
-                format!("{} is no temperature; 0 is the least", self.temperature),
-            ));
-        }
-        Ok(())
-    }
 }
 
 impl SearchStrategy for Annealing {
@@ -78,10 +67,21 @@ impl SearchStrategy for Annealing {
         })
     }
 
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
-        let (forward, drawn) = (Outline::forward(space.features(), space.most), self.moves * space.groups.len());
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
+        let (forward, drawn) = (SearchExtent::forward(space.features(), space.most), self.moves * space.groups.len());
         let (steps, trials) = (forward.steps + drawn, forward.trials + drawn as f64);
-        Ok(Outline { steps, trials, ..forward })
+        Ok(SearchExtent { steps, trials, ..forward })
+    }
+
+    fn check_settings(&self, _: &SearchSettings) -> Result<()> {
+        Error::unless_between("moves", self.moves, 1..=1_000_000)?;
+        if !(self.temperature >= 0.0 && self.temperature.is_finite()) {
+            return Err(Error::setting(
+                "temperature",
+                format!("{} is no temperature; 0 is the least", self.temperature),
+            ));
+        }
+        Ok(())
     }
 
     fn traits(&self) -> StrategyTraits<'_> {
@@ -89,7 +89,7 @@ impl SearchStrategy for Annealing {
             names: &["tolerance", "patience"],
             why: "how long it walks is said by `moves`; leave it out",
         };
-        StrategyTraits { check: self.check(), unused: &[OF_PATIENCE], ..StrategyTraits::default() }
+        StrategyTraits { unused: &[OF_PATIENCE], ..StrategyTraits::default() }
     }
 }
 // ANCHOR_END: search

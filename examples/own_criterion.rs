@@ -3,7 +3,11 @@
 //! `cargo run -p vaglio-examples --example own_criterion`
 
 use linfa::prelude::*;
-use vaglio::{Selector, learners::Rls, search::Greedy};
+use vaglio::{
+    Selector,
+    learners::Rls,
+    search::{Choose, Greedy},
+};
 
 // ANCHOR: definition
 use vaglio_core::{Criterion, Design, Feature, Result, Score, part};
@@ -33,7 +37,7 @@ fn squared_correlation(x: &[f64], y: &[f64], w: &[f64]) -> f64 {
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dataset = vaglio_examples::diabetes()?;
     // ANCHOR: use
-    let search = Greedy::new(3).choose(vaglio_core::Choose::Last);
+    let search = Greedy::new(3).choose(Choose::Last);
     let fitted = Selector::params(Relevance::default(), search, Rls::default()).fit(&dataset)?;
     // ANCHOR_END: use
     println!("{}", fitted.selected().join(", "));

@@ -2,7 +2,11 @@
 //!
 //! `cargo run -p vaglio-examples --example own_held_out`
 
-use vaglio::{Pipeline, learners::Rls, search::Greedy};
+use vaglio::{
+    Pipeline,
+    learners::Rls,
+    search::{Choose, Greedy},
+};
 
 // ANCHOR: definition
 use vaglio_core::prelude::*;

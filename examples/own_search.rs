@@ -7,7 +7,9 @@ use vaglio::{Selector, criteria::Loo, learners::Rls};
 
 // ANCHOR: search
 use vaglio_core::prelude::*;
-use vaglio_search::{Move, Search, SearchStrategy, Space, StrategyTraits, UnusedSettings, if_any, run};
+use vaglio_search::{
+    Choose, Move, Search, SearchContext, SearchStrategy, Space, StrategyTraits, UnusedSettings, if_any, run,
+};
 
 /// Takes the best addition or the best removal, whichever is better, and ends when neither lowers the score.
 #[part(SearchStrategy, "stepwise")]
@@ -16,7 +18,7 @@ pub struct Stepwise {}
 impl SearchStrategy for Stepwise {
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         let least = space.least.unwrap_or(1).max(1);
-        // Counting removals bounds the number of steps by the outline.
+        // Counting removals bounds the number of steps by the extent.
         let mut removals = space.largest();
         run(space, context, |walk| {
             walk.enter_forced()?;
@@ -40,9 +42,9 @@ impl SearchStrategy for Stepwise {
         })
     }
 
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
-        let forward = Outline::forward(space.features(), space.most);
-        Ok(Outline { steps: 3 * forward.steps, trials: 3.0 * forward.trials, ..forward })
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
+        let forward = SearchExtent::forward(space.features(), space.most);
+        Ok(SearchExtent { steps: 3 * forward.steps, trials: 3.0 * forward.trials, ..forward })
     }
 
     fn traits(&self) -> StrategyTraits<'_> {

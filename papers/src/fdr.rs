@@ -10,7 +10,8 @@ use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
 use vaglio::search::{Greedy, Search};
 use vaglio::{Selector, ValidSelector};
-use vaglio_core::{Choose, Columns, Problem, Result, Silent, Task};
+use vaglio_core::{Columns, Problem, Result, Silent, Task};
+use vaglio::search::Choose;
 use vaglio_testkit::Random;
 
 const RATE: f64 = 0.1;

@@ -1,7 +1,7 @@
 //! A search for vaglio.
 
 use vaglio_core::prelude::*;
-use vaglio_search::{Patience, SearchStrategy, Space, StrategyTraits, run};
+use vaglio_search::{Patience, SearchContext, SearchSettings, SearchStrategy, Space, run};
 
 /// Repeatedly adds the best column, and removes the worst after every few additions.
 #[part(SearchStrategy, "template")]
@@ -28,13 +28,12 @@ impl SearchStrategy for Template {
         })
     }
 
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
-        let forward = Outline::forward(space.features(), space.most);
-        Ok(Outline { steps: 4 * forward.steps, trials: 4.0 * forward.trials, ..forward })
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
+        let forward = SearchExtent::forward(space.features(), space.most);
+        Ok(SearchExtent { steps: 4 * forward.steps, trials: 4.0 * forward.trials, ..forward })
     }
 
-    fn traits(&self) -> StrategyTraits<'_> {
-        let check = Error::unless_between("after", self.after, 2..=1_000_000);
-        StrategyTraits { check, ..StrategyTraits::default() }
+    fn check_settings(&self, _: &SearchSettings) -> Result<()> {
+        Error::unless_between("after", self.after, 2..=1_000_000)
     }
 }

@@ -1,13 +1,12 @@
 //! Checks of a bias, a constant column that is a candidate.
 
-use crate::engine::EngineDesign;
 use crate::{Design, Error, Problem, Result};
 
 impl Design {
     /// Refuses a bias if the readout has an intercept or uses other columns than the problem's.
     pub(crate) fn refuse_bias(&self, problem: &Problem) -> Result<()> {
         let Some(name) = problem.bias().map(|bias| &problem.names()[bias]) else { return Ok(()) };
-        match self.readout().filter(|_| self.is_of(problem)) {
+        match self.readout().filter(|_| self.has_columns_of(problem)) {
             Some(readout) if readout.intercept => Err(Error::setting(
                 "intercept",
                 format!("`{name}` is a bias that is selected and penalized like other columns; set it to false"),

@@ -12,7 +12,7 @@ impl Evaluator for ByDefinition<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         let score = self.criterion.evaluate(self.design, subset);
         let score = score.and_then(|score| if score.loss.is_nan() { Err(no_number()) } else { Ok(score) });
-        score.map_err(|error| of_criterion(error, self.criterion, self.design.names(), subset))
+        score.map_err(|error| criterion_error(error, self.criterion, self.design.names(), subset))
     }
 
     fn scores(
@@ -23,7 +23,7 @@ impl Evaluator for ByDefinition<'_> {
         scores: &mut [Score],
     ) -> Result<()> {
         for (&candidate, score) in candidates.iter().zip(scores) {
-            self.design.data().sign.check()?;
+            self.design.run().stop.check()?;
             *score = self.score(&change.apply_to(subset, candidate))?;
         }
         Ok(())
@@ -34,35 +34,12 @@ impl Evaluator for ByDefinition<'_> {
     }
 }
 
-/// Evaluator of unscored walks ([`crate::Outline::is_unscored`]): every score is 0.
-pub(crate) struct Unscored {
-    lambda: Option<f64>,
-}
-
-impl Unscored {
-    /// An evaluator that reports the first λ of the design.
-    pub fn new(design: &Design) -> Self {
-        Unscored { lambda: design.lambdas().first().copied().flatten() }
-    }
-}
-
-impl Evaluator for Unscored {
-    fn score(&mut self, _: &[Feature]) -> Result<Score> {
-        Ok(Score { loss: 0.0, lambda: self.lambda })
-    }
-
-    fn scores(&mut self, _: SubsetChange, _: &[Feature], _: &[Feature], scores: &mut [Score]) -> Result<()> {
-        scores.fill(self.score(&[])?);
-        Ok(())
-    }
-}
-
-pub(crate) fn no_number() -> Error {
+fn no_number() -> Error {
     Error::Numerical("the score is not a number".into())
 }
 
 /// Attributes an error to a criterion and the columns that it evaluated.
-pub(crate) fn of_criterion(error: Error, criterion: &dyn Criterion, names: &[String], columns: &[Feature]) -> Error {
+pub fn criterion_error(error: Error, criterion: &dyn Criterion, names: &[String], columns: &[Feature]) -> Error {
     let error = criterion.traits().loss.and_then(|loss| loss.failure()).unwrap_or(error);
     error.of(Role::Criterion, criterion.typetag_name()).on(|| named(names, columns))
 }

@@ -1,15 +1,19 @@
 //! The columns that a search selects from, with targets, row weights and the way to train on them.
 
+mod run_context;
+mod variants;
+
 use crate::labels::RowLabels;
 use crate::model::Identity;
 use crate::power_of_two::{Magnitudes, largest};
 use crate::prediction_units::PredictionUnits;
 use crate::session::{OwnCaches, Sessions, SharedCaches};
 use crate::{
-    Block, Column, Columns, Error, Feature, FeatureMap, Form, Learner, PerFoldPreprocessing, Problem, ProcessGroup,
-    Readout, Result, Score, StopSign, Task, lambda,
+    Block, Column, Columns, Error, Feature, FeatureMap, Form, Learner, PerFoldPreprocessing, Problem, Readout, Result,
+    Score, Task, lambda,
 };
 use ndarray::{Array2, ArrayView2};
+pub use run_context::RunContext;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -57,16 +61,8 @@ pub(crate) struct DesignData {
     pub scale: Magnitudes,
     /// Relation to designs of some of the rows.
     pub lineage: FoldLineage,
-    /// Number of rows of the full design, if this is a sample of it.
-    pub planned_rows: Option<usize>,
-    /// λ of each walk that shares the caches; empty for a single walk.
-    pub shared_lambdas: Arc<[f64]>,
-    /// Whether entries of paths have standard errors.
-    pub has_errors: bool,
-    /// Signal that ends work on the design.
-    pub sign: StopSign,
-    /// Processes that search the design together.
-    pub process_group: Option<Arc<dyn ProcessGroup>>,
+    /// The run that it is searched in.
+    pub run: RunContext,
 }
 
 /// How a [`Design`] is trained on some of its rows.
@@ -160,11 +156,7 @@ impl Design {
             in_folds: PerFoldPreprocessing::default(),
             scale: Magnitudes { largest: Some(Arc::clone(&problem.largest)), targets: 0 },
             lineage: FoldLineage::Alone,
-            planned_rows: None,
-            shared_lambdas: Arc::from([]),
-            has_errors: true,
-            sign: StopSign::default(),
-            process_group: None,
+            run: RunContext::default(),
         })
     }
 
@@ -179,7 +171,8 @@ impl Design {
 
     /// Like [`Design::derived`], with the caches of a design that differs in λ alone.
     pub(crate) fn derived_with(&self, shared: Arc<SharedCaches>, change: impl FnOnce(&mut DesignData)) -> Self {
-        let mut data = DesignData { lineage: FoldLineage::Alone, process_group: None, ..self.data.clone() };
+        let mut data = DesignData { lineage: FoldLineage::Alone, ..self.data.clone() };
+        data.run.process_group = None;
         change(&mut data);
         Design { shared, ..Design::new(data) }
     }
@@ -214,8 +207,14 @@ impl Design {
         self.shared.sessions.of()
     }
 
-    pub(crate) fn of_rows(&self) -> &Sessions {
-        &self.of_rows
+    /// Like [`Design::session`], but of labels, targets and weights of the rows alone, such as their folds.
+    pub fn row_session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
+        self.of_rows.of()
+    }
+
+    /// The run that the design is searched in.
+    pub fn run(&self) -> &RunContext {
+        &self.data.run
     }
 
     /// A copy with the seed of every random choice.
@@ -390,7 +389,7 @@ impl Design {
 
     /// Number of rows for which costs are estimated: the full design's if this is a sample, else its own.
     pub fn planned_rows(&self) -> usize {
-        self.data.planned_rows.unwrap_or_else(|| self.rows())
+        self.data.run.planned_rows.unwrap_or_else(|| self.rows())
     }
 
     /// Units over which predictions are averaged, if there are any.

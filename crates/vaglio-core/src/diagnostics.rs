@@ -114,7 +114,7 @@ impl Recorder {
     }
 
     /// Adds diagnostics that were recorded elsewhere.
-    pub(crate) fn put(&self, diagnostics: Option<Diagnostics>) {
+    pub fn put(&self, diagnostics: Option<Diagnostics>) {
         let (Some(noted), Some(of)) = (self.0.first(), diagnostics) else { return };
         noted.conditioning.fetch_min(of.conditioning.to_bits(), Relaxed);
         noted.remade.fetch_add(of.remade, Relaxed);

@@ -72,7 +72,7 @@ pub enum Trace {
 
 /// The trials of a criterion on one design, made cheap by caches that follow the current subset.
 ///
-/// [`SubsetScorer`](crate::SubsetScorer) keeps the subset and passes it to every call. Only [`Evaluator::score`] is
+/// The search's scorer keeps the subset and passes it to every call. Only [`Evaluator::score`] is
 /// required; an evaluator without caches implements nothing else. The test kit checks these rules:
 /// - A trial scores like the change followed by `score`, and like [`Criterion::evaluate`](crate::Criterion::evaluate).
 /// - The order of candidates and the number of threads change nothing.
@@ -159,7 +159,7 @@ pub trait Evaluator: Send {
 }
 
 /// The best of several trials. Refuses NaN scores, which would lose every comparison silently.
-pub(crate) fn winner(change: SubsetChange, candidates: &[Feature], scores: &[Score]) -> Result<Option<Winner>> {
+pub fn winner(change: SubsetChange, candidates: &[Feature], scores: &[Score]) -> Result<Option<Winner>> {
     let done = if change == SubsetChange::Addition { "added" } else { "removed" };
     match candidates.iter().zip(scores).find(|(_, score)| score.loss.is_nan()) {
         Some((feature, _)) => Err(Error::Numerical(format!("with column {feature} {done}, the score is not a number"))),
@@ -216,10 +216,14 @@ pub struct RowsHeldOut {
 
 /// An evaluator of a criterion on a design, with its engine; a [`Plan`](crate::Plan) starts it.
 pub struct Shortcut<'d> {
-    pub(crate) engine: Engine,
-    pub(crate) evaluator: Box<dyn Evaluator + 'd>,
-    pub(crate) recorder: Recorder,
-    pub(crate) geometry: Option<Box<dyn Fn() -> Box<dyn Geometry> + Send>>,
+    /// How scores are computed.
+    pub engine: Engine,
+    /// The evaluator, at the empty subset.
+    pub evaluator: Box<dyn Evaluator + 'd>,
+    /// Recorder of the diagnostics of trials.
+    pub recorder: Recorder,
+    /// Makes the geometry that the evaluator is based on, if it has one.
+    pub geometry: Option<Box<dyn Fn() -> Box<dyn Geometry> + Send>>,
 }
 
 /// The method that computes scores, as `selection.json` names it.

@@ -108,7 +108,7 @@ impl Journal {
     }
 
     /// The prefix of the keys.
-    pub(crate) fn path(&self) -> &str {
+    pub fn path(&self) -> &str {
         self.0.as_ref().map_or("", |below| &below.path)
     }
 

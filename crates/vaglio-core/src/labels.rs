@@ -1,5 +1,6 @@
 //! Weights, groups, folds, series and times of the rows.
 
+use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
 
 /// Labels of the rows of a problem or design: weights, groups, folds, series and times, as far as given.
@@ -42,4 +43,16 @@ impl RowLabels {
             known: taken(&self.known, rows),
         }
     }
+}
+
+/// Some rows of outputs × rows, in this order and in standard layout. Cost O(rows · outputs).
+///
+/// `select` along that axis makes a view of each row first, which takes six times the memory.
+pub fn select_rows<'a>(all: impl Into<ArrayView2<'a, f64>>, rows: &[usize]) -> Array2<f64> {
+    let all = all.into();
+    let mut out = Array2::zeros((all.nrows(), rows.len()));
+    for (mut to, from) in out.rows_mut().into_iter().zip(all.rows()) {
+        to.iter_mut().zip(rows).for_each(|(to, &row)| *to = from[row]);
+    }
+    out
 }

@@ -30,20 +30,15 @@
 
 extern crate self as vaglio_core;
 
-mod answer_log;
-mod any;
 mod bias;
 mod brent;
 mod by_definition;
-mod choose;
 mod classes;
 mod clustered;
-mod constraints;
 mod criterion;
 mod describe;
 mod design;
 mod diagnostics;
-pub mod engine;
 mod error;
 mod evaluator;
 pub mod exact;
@@ -52,7 +47,6 @@ mod found;
 mod geometry;
 mod interval;
 mod journal;
-mod judge;
 mod labels;
 mod lambda;
 mod learner;
@@ -62,7 +56,7 @@ mod missing;
 mod model;
 pub mod numerals;
 mod observer;
-mod outline;
+mod part_setting;
 mod path;
 mod penalty;
 mod per_fold_preprocessing;
@@ -75,45 +69,40 @@ mod process_group;
 mod progress;
 mod quantile;
 mod readout;
-#[doc(hidden)]
-pub mod registered;
-mod require_gain;
 mod resampling;
 pub mod ridge;
 mod round;
 mod scaled;
 mod score;
-mod search;
+mod search_extent;
 mod session;
 mod setters;
 mod shown;
 mod stop;
-mod subset_scorer;
 mod table;
 mod target_map;
 mod task;
 mod training;
 
-pub use any::{Any, AnyCriterion, AnyLearner, AnyLoss, AnyMap, AnyResampling, AnyTargetMap, Inner};
-pub use choose::{Choose, CrossValidation, MOST_FOLDS, MOST_REPEATS, Rule, Wanted, check_repeated_rows};
+pub use brent::minimize;
+pub use by_definition::criterion_error;
 pub use classes::{ClassOrder, Classes, is_tie};
 pub use clustered::{ClusterSum, Spread, is_alone};
-pub use constraints::{AtMost, Constraints, Growth, Heredity, Listed, Rules, Sign};
 pub use criterion::{Criterion, CriterionTraits, HeldOut};
 pub use describe::{Description, Registration, Role, descriptions, registrations, title};
-pub use design::Design;
+pub use design::{Design, RunContext};
 pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
 pub use error::{Error, ExitClass, Place, Result, nearest};
 pub use evaluator::{
     Engine, Evaluator, RowsHeldOut, ScoreOfSquares, Shortcut, SquaresBound, SubsetChange, Trace, Trials, score_with,
+    winner,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues};
 pub use found::{Figures, Found};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use interval::{StandardizedMoments, has_width};
 pub use journal::{Journal, JournalOwner, JournalStore};
-pub use judge::{Judge, is_lower};
-pub use labels::relative_weights;
+pub use labels::{relative_weights, select_rows};
 pub use learner::{FeatureMap, Form, Learner, LinearForm, Refit, Trained};
 pub use loss::{
     Absolute, Auc, BalancedError, BalancedSquared, Concordance, Huber, LogLoss, Loss, Measure, Pinball, Squared,
@@ -123,7 +112,11 @@ pub use map::{FittedMap, Map, Origin, OutputUnit, TargetScale, TrainingRows};
 pub use missing::MissingMask;
 pub use model::{Model, ModelData, ModelParts, Predict, Predictor, ReadoutMap};
 pub use observer::{Answer, Event, Monitor, Observer, Silent};
-pub use outline::Outline;
+#[doc(hidden)]
+pub use part_setting::registered;
+pub use part_setting::{
+    AnyCriterion, AnyLearner, AnyLoss, AnyMap, AnyResampling, AnyTargetMap, NamedPart, PartSetting,
+};
 pub use path::{Action, AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step, StopReason};
 pub use penalty::{AutoGrid, Lambda, Per, geometric};
 pub use per_fold_preprocessing::{GlobalFit, PerFoldPreprocessing, RefitColumns, RefitScope, Requirement};
@@ -133,18 +126,16 @@ pub use prediction_units::PredictionUnits;
 pub use problem::{Block, Problem};
 pub use process_group::{Compute, ProcessGroup, WorkItem};
 pub use progress::{Progress, ProgressUpdate, StageShare};
-pub use quantile::{normal_quantile, student_quantile};
+pub use quantile::normal_quantile;
 pub use readout::Readout;
-pub use require_gain::RequireGain;
 pub use resampling::{Resampling, Split};
 pub use ridge::Coefficients;
 pub use round::Round;
-pub use score::{Score, Winner};
-pub use search::{Effort, FeatureRef, SearchContext};
+pub use score::{Score, Winner, is_lower};
+pub use search_extent::SearchExtent;
 pub use session::{ByKey, Cache};
 pub use shown::{acts, aligned, clip, counted, short, shown, significant};
 pub use stop::StopSign;
-pub use subset_scorer::SubsetScorer;
 pub use table::{Cells, Missing, Table};
 pub use target_map::{FittedTargetMap, TargetMap, TargetUnits};
 pub use task::Task;

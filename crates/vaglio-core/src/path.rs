@@ -68,7 +68,7 @@ pub struct PathEntry {
 
 impl PathEntry {
     /// Creates an entry from a subset and its score, without a standard error. Its model is the readout at the score's
-    /// λ. [`SubsetScorer::entry`](crate::SubsetScorer::entry) fills in both for the current subset of a search.
+    /// λ. `SubsetScorer::entry` fills in both for the current subset of a search.
     pub fn new(subset: Vec<Feature>, score: Score) -> Self {
         PathEntry { subset, score, standard_error: None, fit: EntryFit::Readout }
     }
@@ -198,12 +198,12 @@ pub struct Path {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alternatives: Option<NearBest>,
     /// The diagnostics of the trials, if the evaluator records them. For a search that does not report them, see
-    /// [`crate::SubsetScorer::diagnostics`].
+    /// `SubsetScorer::diagnostics`.
     #[serde(rename = "health")]
     pub diagnostics: Option<Diagnostics>,
     /// Earlier searches of a chain; this path belongs to the last one.
     pub stages: Vec<Stage>,
-    /// Other findings of the search: see [`SearchContext::found`](crate::SearchContext::found).
+    /// Other findings of the search: see `SearchContext::found`.
     #[serde(default, skip_serializing_if = "Figures::is_empty")]
     pub found: Figures,
 }

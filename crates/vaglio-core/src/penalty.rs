@@ -166,7 +166,7 @@ impl Lambda {
     }
 
     /// Whether λ between the values are searched too.
-    pub fn is_search(&self) -> bool {
+    pub(crate) fn is_search(&self) -> bool {
         match self {
             Lambda::EachOutput(of) => of.is_search(),
             Lambda::Fixed(_) | Lambda::Grid { .. } | Lambda::Auto(_) | Lambda::Values { .. } => false,
@@ -175,7 +175,7 @@ impl Lambda {
     }
 
     /// Whether each output has its own λ.
-    pub fn is_of_each_output(&self) -> bool {
+    pub(crate) fn is_of_each_output(&self) -> bool {
         matches!(self, Lambda::EachOutput(_))
     }
 }

@@ -28,7 +28,7 @@ pub fn normal_quantile(probability: f64) -> f64 {
 ///
 /// # Reference
 /// G. W. Hill, *Algorithm 396: Student's t-quantiles*, Communications of the ACM 13 (1970).
-pub fn student_quantile(freedom: f64, level: f64) -> f64 {
+pub(crate) fn student_quantile(freedom: f64, level: f64) -> f64 {
     let (n, tails) = (freedom, 1.0 - level);
     if n.is_nan() || n < 1.0 {
         return f64::INFINITY;

@@ -144,7 +144,7 @@ fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
         if let Training::Ridge(readout, _) = &mut data.training {
             readout.lambdas.iter_mut().for_each(|lambda| *lambda = units.lambda(*lambda));
         }
-        data.shared_lambdas = data.shared_lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
+        data.run.shared_lambdas = data.run.shared_lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
     })
 }
 

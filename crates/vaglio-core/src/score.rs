@@ -4,6 +4,7 @@ use crate::exact::Exact;
 use crate::{Error, Feature, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::HashSet;
+use vaglio_columns::LOSS_ROUNDING;
 
 /// The score of a subset: lower is better, +∞ is the worst, NaN does not occur.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,7 +63,7 @@ pub struct Winner {
 
 impl Winner {
     /// Whether the winner and its ties are all among `candidates`.
-    pub(crate) fn is_among(&self, candidates: &[Feature]) -> bool {
+    pub fn is_among(&self, candidates: &[Feature]) -> bool {
         let known: HashSet<Feature> = candidates.iter().copied().collect();
         known.contains(&self.feature) && self.tied.iter().all(|feature| known.contains(feature))
     }
@@ -80,4 +81,9 @@ impl Winner {
         let (feature, score) = equals[0];
         Some(Winner { feature, score, tied: equals[1..].iter().map(|(f, _)| *f).collect() })
     }
+}
+
+/// Whether a loss is lower than another by more than rounding.
+pub fn is_lower(loss: f64, than: f64) -> bool {
+    loss + LOSS_ROUNDING * loss.abs() < than
 }

@@ -1,7 +1,7 @@
 //! Plain training: the basis of every criterion's definition.
 
 use crate::design::Training;
-use crate::engine::{EngineDesign, select_rows};
+use crate::select_rows;
 use crate::{
     Columns, Design, Feature, Learner, Model, PerFoldPreprocessing, Problem, Result, Role, Squared, Trained, ridge,
 };

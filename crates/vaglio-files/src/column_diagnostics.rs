@@ -17,13 +17,14 @@ use cells::{ReadCells, histogram};
 use near::StepTrials;
 use over_folds::constant_in;
 use span::Span;
-use vaglio_core::{CrossValidation, Design, Error, Feature, Result};
+use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_pipeline::pipeline::{Evaluate, OuterFolds};
 use vaglio_pipeline::resample::held_out::chosen_parts;
 use vaglio_pipeline::resample::procedure::outer_parts;
 use vaglio_pipeline::resample::split_rule::Part;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{Alike, ConstantIn, OutsideRecord, Record};
+use vaglio_search::CrossValidation;
 
 /// Limit on the columns outside the result that a record lists.
 const MOST_OUTSIDE: usize = 1000;

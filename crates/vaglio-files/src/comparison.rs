@@ -15,7 +15,7 @@ use vaglio_pipeline::resample::sample::clusters;
 
 use ndarray::Array2;
 use std::collections::HashMap;
-use vaglio_core::engine::select_rows;
+use vaglio_core::select_rows;
 use vaglio_core::{Cells, Error, Result, Table, Task};
 use vaglio_report::record::{Figures, LossName};
 use vaglio_tables::read::{ColumnFilter, Hint, Source, Survey, Wanted};

@@ -2,7 +2,6 @@
 
 use super::run::Run;
 use ndarray::Array2;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Error, Loss, Measure, Model, PathEntry, Result, Squared, Task, ZeroOne};
 use vaglio_pipeline::final_model::{Known, PredictionContext};
 use vaglio_pipeline::resample::path_predictions::Held;
@@ -68,8 +67,8 @@ pub(super) fn curve(
             ([one], Some(0)) => each(Some(0), chosen, predicted(&held, chosen, one)?)?,
             _ => {
                 let (of, along) = ((&prepared.train, design), (&path.entries[..], path.empty));
-                let by = PredictionContext { known: &known, stop: design.sign(), reduced: None };
-                match design.sign().ends(|| selector.predictions(of, along, &held, by, each)) {
+                let by = PredictionContext { known: &known, stop: &design.run().stop, reduced: None };
+                match design.run().stop.ends(|| selector.predictions(of, along, &held, by, each)) {
                     Err(Error::Stopped(_)) => break,
                     done => done?,
                 }

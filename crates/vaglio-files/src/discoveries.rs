@@ -2,12 +2,13 @@
 
 use super::run::Run;
 use std::collections::HashMap;
-use vaglio_core::{Choose, Design, Feature, Result};
+use vaglio_core::{Design, Feature, Result};
 use vaglio_pipeline::fdr::{DUMMIES, Discoveries, EXPERIMENTS, among, check_design, discoveries};
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::resample::{Sample, Watcher};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{ColumnVerdict, FalseDiscoveries, Verdict};
+use vaglio_search::Choose;
 
 /// Verdicts on the columns of a selection, at the rate that `evaluate` asks for, else at the rate that chose. `None` if
 /// neither asks, or if the run was stopped.

@@ -8,8 +8,7 @@ pub(super) mod exchanges;
 use super::plan::walks::Walks;
 use super::run::Run;
 use exchanges::{Exchanges, Removals, exchange_flops, exchanges, removal_flops, work};
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Feature, Monitor, Outline, Path, Result};
+use vaglio_core::{Design, Feature, Monitor, Path, Result, SearchExtent};
 use vaglio_pipeline::pipeline::{DropColumnBudget, Evaluate};
 use vaglio_pipeline::resample::Watcher;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
@@ -52,7 +51,7 @@ const BOUNDED: f64 = 8.0;
 const FASTER: f64 = 4.0;
 
 /// Budget of [`Importance`] in flops, for a search of this extent over several walks that share `design`.
-pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &Outline, walks: Walks) -> f64 {
+pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &SearchExtent, walks: Walks) -> f64 {
     let all = design.lambdas();
     let design = design.shared_by(&all[..walks.lambdas.min(all.len())]);
     let engine = selector.criterion().plan(&design, outline).estimate.engine;
@@ -74,7 +73,7 @@ pub(super) fn exchange_bytes(
     evaluate: Option<&Evaluate>,
     selector: &ValidSelector,
     design: &Design,
-    (outline, walks): (&Outline, Walks),
+    (outline, walks): (&SearchExtent, Walks),
     size: usize,
 ) -> f64 {
     let budget = match worths(evaluate) {
@@ -95,15 +94,15 @@ fn worths(evaluate: Option<&Evaluate>) -> DropColumnBudget {
 }
 
 /// Extent of the search that was performed; for best subsets, that of a forward search to the same size.
-fn taken(outline: &Outline, path: &Path, design: &Design) -> Outline {
+fn taken(outline: &SearchExtent, path: &Path, design: &Design) -> SearchExtent {
     let sizes = path.entries.iter().map(|entry| entry.subset.len());
     let columns = design.candidates().len();
     match outline.start {
-        0 => Outline::forward(columns, sizes.max().unwrap_or(0)),
+        0 => SearchExtent::forward(columns, sizes.max().unwrap_or(0)),
         start => {
             let steps = path.steps.len().min(outline.steps);
             let share = steps as f64 / outline.steps.max(1) as f64;
-            Outline { start, trials: (share * outline.trials).max(1.0), steps, ..*outline }
+            SearchExtent { start, trials: (share * outline.trials).max(1.0), steps, ..*outline }
         }
     }
 }
@@ -119,7 +118,7 @@ pub(super) fn flops_allowed(run: Run<'_>, whole: &Design, path: &Path) -> Result
         DropColumnBudget::None => return Ok(0.0),
         DropColumnBudget::Auto => {}
     }
-    let outline = selector.search().outline(design).map_err(|error| error.under("search"))?;
+    let outline = selector.search().extent(design).map_err(|error| error.under("search"))?;
     let walks = Walks::new(selector, whole, &prepared.sample, None);
     Ok(budget(selector, design, &taken(&outline, path, design), walks))
 }

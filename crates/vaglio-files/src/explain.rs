@@ -12,13 +12,12 @@ use super::folder::read_resolved;
 use super::{TrainTest, prepare};
 use serde_json::Value;
 use std::path::Path;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{CrossValidation, Design, Error, Feature, Outline, Result, Rules, Score, Sign, SubsetScorer};
+use vaglio_core::{Design, Error, Feature, Result, Score, SearchExtent};
 use vaglio_pipeline::pipeline::load;
 use vaglio_pipeline::resample::choice::cross_validation;
 use vaglio_pipeline::resample::split_rule::Part;
 use vaglio_report::record::{ConstantIn, OutsideRecord, PerOutput, Record, WeightSpread};
-use vaglio_search::of_other_sign;
+use vaglio_search::{CrossValidation, Rules, Sign, SubsetScorer, of_other_sign};
 
 /// Scores of some columns of a run. Displays as text for people.
 #[derive(Debug, Clone, PartialEq)]
@@ -264,8 +263,8 @@ impl ExplainedRun<'_> {
             return Ok(Vec::new());
         }
         let size = self.chosen.len();
-        let outline = Outline { start: 0, largest: size + 1, trials: outside.len() as f64, steps: size + 1 };
-        let mut subset = SubsetScorer::open(&**self.selector.criterion(), self.design, &outline)?;
+        let extent = SearchExtent { start: 0, largest: size + 1, trials: outside.len() as f64, steps: size + 1 };
+        let mut subset = SubsetScorer::open(&**self.selector.criterion(), self.design, &extent)?;
         subset.reset(&self.chosen)?;
         let mut with = vec![Score::WORST; outside.len()];
         subset.score_additions(outside, &mut with)?;

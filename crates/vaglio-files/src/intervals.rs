@@ -4,7 +4,7 @@ use super::TrainTest;
 use super::rows::stride;
 use ndarray::Array2;
 use rayon::prelude::*;
-use vaglio_core::engine::select_rows;
+use vaglio_core::select_rows;
 use vaglio_core::{Error, Problem, Result, Task};
 use vaglio_pipeline::inside::bounds;
 use vaglio_pipeline::pipeline::Evaluate;

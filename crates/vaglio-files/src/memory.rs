@@ -2,7 +2,7 @@
 
 use super::TrainTest;
 use super::plan::walks::Walks;
-use vaglio_core::{Design, Estimate, Outline, Result};
+use vaglio_core::{Design, Estimate, Result, SearchExtent};
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::resample::memory_slots::MemorySlots;
 use vaglio_pipeline::selector::ValidSelector;
@@ -31,7 +31,7 @@ pub(super) struct Memory {
 
 impl Memory {
     /// Estimates the memory of a search with a known extent and engine estimate.
-    pub fn new(prepared: &TrainTest, design: &Design, outline: &Outline, estimate: &Estimate) -> Self {
+    pub fn new(prepared: &TrainTest, design: &Design, extent: &SearchExtent, estimate: &Estimate) -> Self {
         let (train, outputs) = (&prepared.train, prepared.train.targets().nrows());
         let test = prepared.test.as_ref().map_or(0, |test| test.columns().bytes());
         let [of_train, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
@@ -45,7 +45,7 @@ impl Memory {
             repetitions: 0,
             data: of_train * data_bytes(train, design) + of_test * test as f64,
             search: estimate.is_known().then_some(estimate.bytes),
-            fit: fit_bytes(design, outline.largest, outputs),
+            fit: fit_bytes(design, extent.largest, outputs),
         }
     }
 
@@ -60,8 +60,8 @@ impl Memory {
         evaluate: Option<&Evaluate>,
     ) -> Result<Self> {
         let walks = Walks::new(selector, design, &prepared.sample, evaluate);
-        let (outline, estimate) = selector.outlined(design, walks.lambdas)?;
-        Ok(Memory::new(prepared, design, &outline, &estimate).repeated(&walks))
+        let (extent, estimate) = selector.outlined(design, walks.lambdas)?;
+        Ok(Memory::new(prepared, design, &extent, &estimate).repeated(&walks))
     }
 
     /// The larger of the memory of two searches, one after the other.

@@ -12,14 +12,14 @@ use super::visited_subsets::visited_in_folds;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::engine::{EngineDesign, select_rows};
-use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Outline, Result, SubsetScorer};
+use vaglio_core::select_rows;
+use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Result, SearchExtent};
 use vaglio_pipeline::resample::loss_sums::{Compared, EVERY};
 use vaglio_pipeline::resample::pool::in_turn;
 use vaglio_pipeline::resample::{LossSums, Sample, Watcher};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, Nested};
-use vaglio_search::{Alternatives, Exhaustive, Search, Within};
+use vaglio_search::{Alternatives, Exhaustive, Search, SubsetScorer, Within};
 use vaglio_validate::predicted_held_out;
 
 /// Maximum number of subsets that are scored, those with sizes nearest to the chosen one.
@@ -226,11 +226,11 @@ impl Scoring<'_> {
     /// Scores subsets, on a design of their columns if that suffices.
     fn scored(&self, design: &Design, subsets: &[Vec<Feature>]) -> Result<Vec<ScoredSubset>> {
         let largest = subsets.iter().map(Vec::len).max().unwrap_or(0);
-        let outline = Outline { start: 0, largest, trials: subsets.len() as f64, steps: largest };
-        let flops = |design: &Design| self.selector.criterion().plan(design, &outline).estimate.flops;
+        let extent = SearchExtent { start: 0, largest, trials: subsets.len() as f64, steps: largest };
+        let flops = |design: &Design| self.selector.criterion().plan(design, &extent).estimate.flops;
         let columns = subsets.iter().flatten().copied();
         let (place, _) = SwapDesign::cheapest(self.selector, design, columns, flops);
-        let mut open = SubsetScorer::open(&**self.selector.criterion(), &place.design, &outline)?;
+        let mut open = SubsetScorer::open(&**self.selector.criterion(), &place.design, &extent)?;
         let mut of = |subset: &Vec<Feature>| -> Result<ScoredSubset> {
             let own = place.places(subset);
             open.reset(&own)?;

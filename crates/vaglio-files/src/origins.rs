@@ -3,7 +3,6 @@
 use super::TrainTest;
 use super::repetition::frequency;
 use std::collections::{HashMap, HashSet};
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, FittedMap};
 use vaglio_report::record::{Frequency, MadeColumns};
 
@@ -14,7 +13,7 @@ impl<'p> Origins<'p> {
     /// Cost O(candidates · columns made by maps).
     pub fn new(prepared: &'p TrainTest, design: &Design) -> Self {
         let is_made = |name: &String| sources(&prepared.maps, name) != [&**name];
-        let may_be_made = !prepared.maps.is_empty() && design.is_of(&prepared.train);
+        let may_be_made = !prepared.maps.is_empty() && design.has_columns_of(&prepared.train);
         match may_be_made && design.names().iter().any(is_made) {
             true => Origins(&prepared.maps),
             false => Origins(&[]),

@@ -1,7 +1,6 @@
 //! Outputs that parts of a run report besides scores and models.
 
 use super::run::Run;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Error, FittedMap, Monitor, Result, Role};
 use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{FoundByMap, FoundRecord};

@@ -18,14 +18,13 @@ use super::{near_best, shapley};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Criterion, Design, Error, Estimate, HeldOut, Outline, Result, StopSign, counted, short, shown, significant,
+    Criterion, Design, Error, Estimate, HeldOut, Result, SearchExtent, StopSign, counted, short, shown, significant,
 };
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::choice::cross_validation;
 use vaglio_pipeline::resample::validated::{parting, unvalidated};
-use vaglio_pipeline::selector::{ValidSelector, all_at_once, takes_lambda_of_all};
+use vaglio_pipeline::selector::{ValidSelector, takes_lambda_of_all};
 use vaglio_pipeline::tune::Scored;
 use vaglio_report::record::{Warning, left_out_rows};
 use vaglio_tables::budget::resident;
@@ -93,7 +92,7 @@ struct RunPlan<'p> {
     prepared: &'p TrainTest,
     design: &'p Design,
     walks: Walks,
-    outline: Outline,
+    outline: SearchExtent,
     estimate: Estimate,
 }
 
@@ -200,7 +199,7 @@ impl<'p> RunPlan<'p> {
             [one] => format!("{one}"),
             all @ [first, .., last] => {
                 let (count, first, last) = (all.len(), short(*first), short(*last));
-                let what = match (self.walks.lambdas > 1, design.of_outputs().is_some()) {
+                let what = match (self.walks.lambdas > 1, design.single_outputs().is_some()) {
                     (true, _) => "one for the whole walk",
                     (false, false) => "the best for every subset",
                     (false, true) => "the best for every subset and output",
@@ -242,7 +241,7 @@ impl<'p> RunPlan<'p> {
         let unknown = format!("unknown: the criterion `{kind}` says nothing of it");
         lines.put("work", if work.is_nan() { unknown } else { format!("{} floating-point operations", count(work)) });
         let exchanges = drop_column::exchange_bytes(self.evaluate(), selector, &at_one, (outline, *walks), result);
-        let mapped = if design.is_of(&prepared.train) { 0 } else { design.columns().bytes() };
+        let mapped = if design.has_columns_of(&prepared.train) { 0 } else { design.columns().bytes() };
         let held = prepared.train.columns().bytes() + mapped;
         let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(held as u64) as f64);
         let memory = Memory::new(prepared, design, outline, estimate).with(program, exchanges).repeated(walks);
@@ -264,7 +263,7 @@ impl<'p> RunPlan<'p> {
 
     /// Flops of one score of all columns.
     fn flops_of_all(&self) -> f64 {
-        let all = all_at_once(self.design.candidates().len());
+        let all = SearchExtent::fixed(self.design.candidates().len());
         self.selector.criterion().plan(self.design, &all).estimate.flops
     }
 
@@ -322,7 +321,11 @@ fn designed(selector: &ValidSelector, prepared: &TrainTest) -> Result<Option<Des
         };
         let [times, _] = prepared.times.unwrap_or([1.0, 1.0]);
         let planned = (design.rows() as f64 * times * all as f64 / rows as f64).round() as usize;
-        return Ok(Some(if planned > design.rows() { design.sampled_from(planned) } else { design }));
+        return Ok(Some(if planned > design.rows() {
+            design.with_run(|run| run.planned_rows = Some(planned))
+        } else {
+            design
+        }));
     }
     Ok(None)
 }

@@ -11,10 +11,7 @@ use super::reliability;
 use super::run::Run;
 use super::single_precision;
 use super::step_figures::step_figures;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{
-    Design, Diagnostics, Error, Feature, Judge, Loss, Model, Result, SingleRounding, Stage, Task, counted,
-};
+use vaglio_core::{Design, Diagnostics, Error, Feature, Loss, Model, Result, SingleRounding, Stage, Task, counted};
 use vaglio_pipeline::all_rows::FitFrom;
 use vaglio_pipeline::final_model::FittedFinalModel;
 use vaglio_pipeline::inside::scaled;
@@ -29,6 +26,7 @@ use vaglio_report::record::{
     FinalModelRecord, FoundRecord, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord, Shown,
     StageRecord, Status, StepRecord, Substitute, TunedSettings, Warning, WarningKind, recorded,
 };
+use vaglio_search::Judge;
 use vaglio_tables::budget;
 
 /// Results besides the selection.
@@ -251,7 +249,7 @@ fn selected(run: Run<'_>, selection: &Selection, worths: Vec<DropColumn>) -> Vec
     let names = &selection.names;
     let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
     let coefficients = selection.coefficients();
-    let is_own = design.is_of(&prepared.train);
+    let is_own = design.has_columns_of(&prepared.train);
     let record = |(k, (&index, worth)): (usize, (&Feature, DropColumn))| {
         let weights = coefficients.map(|c| c.weights.row(k).to_vec());
         let divisor = || match scaled(&prepared.maps, &name(index)) {

@@ -5,7 +5,7 @@
 
 use super::TrainTest;
 use ndarray::Array2;
-use vaglio_core::engine::select_rows;
+use vaglio_core::select_rows;
 use vaglio_core::{Model, Result};
 use vaglio_pipeline::pipeline::{Calibration, HeldOutBy};
 use vaglio_pipeline::resample::Pooled;

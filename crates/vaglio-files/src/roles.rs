@@ -3,9 +3,10 @@
 use super::series::{Order, numbers_of};
 use serde_json::Value;
 use std::collections::HashSet;
-use vaglio_core::{Cells, Choose, Criterion, Error, Result, Table};
+use vaglio_core::{Cells, Criterion, Error, Result, Table};
 use vaglio_pipeline::inside::Settings;
 use vaglio_pipeline::pipeline::{ColumnType, DataSpec, MissingTarget, Names, TargetSpec};
+use vaglio_search::Choose;
 use vaglio_tables::read::Survey;
 
 /// Roles of a table's columns.

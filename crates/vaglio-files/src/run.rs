@@ -20,7 +20,6 @@ use super::{TrainTest, target_file};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AnyLoss, Design, Error, ExitClass, Monitor, Result, StopSign};
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Evaluate, Names, Observed, SavedModel, ScratchSpec, ValidPipeline};

@@ -14,14 +14,14 @@
 
 use super::drop_column::exchanges::{SwapDesign, work};
 use serde::{Deserialize, Serialize};
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, ExitClass, Feature, Outline, Result, Score, SubsetScorer};
+use vaglio_core::{Design, Error, ExitClass, Feature, Result, Score, SearchExtent};
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::pool::in_turn;
 use vaglio_pipeline::resample::walks::{Fold, said_of};
 use vaglio_pipeline::resample::{Sample, Watcher};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{ShareRecord, SharesRecord, Warning, WarningKind};
+use vaglio_search::SubsetScorer;
 use vaglio_search::shuffle::{shuffled, stream};
 
 /// Maximum number of columns with all subsets scored.
@@ -149,10 +149,12 @@ fn jackknife(without: &[f64]) -> Option<f64> {
 }
 
 /// Search extent for estimating the cost.
-fn outline(size: usize) -> Outline {
+fn extent(size: usize) -> SearchExtent {
     match size <= MOST_EXACT {
-        true => Outline { start: 0, largest: size, trials: (1u64 << size) as f64, steps: 1 << size.saturating_sub(1) },
-        false => Outline { start: 0, largest: size, trials: (2 * PAIRS * size) as f64, steps: 2 * PAIRS * size },
+        true => {
+            SearchExtent { start: 0, largest: size, trials: (1u64 << size) as f64, steps: 1 << size.saturating_sub(1) }
+        }
+        false => SearchExtent { start: 0, largest: size, trials: (2 * PAIRS * size) as f64, steps: 2 * PAIRS * size },
     }
 }
 
@@ -165,7 +167,7 @@ pub(super) fn flops(selector: &ValidSelector, design: &Design, size: usize) -> f
     let candidates = design.candidates();
     let some = &candidates[..size.min(candidates.len())];
     let alone = selector.criterion().traits().is_of_subset_alone.then(|| design.restrict_columns(some)).flatten();
-    TIMES * work(selector, alone.as_ref().unwrap_or(design), &outline(some.len()))
+    TIMES * work(selector, alone.as_ref().unwrap_or(design), &extent(some.len()))
 }
 
 /// Describes what is scored for a result of `size` columns.
@@ -184,10 +186,10 @@ fn shapley(
     columns: &[Feature],
     watcher: &Watcher<'_>,
 ) -> Result<Option<Shapley>> {
-    let outline = outline(columns.len());
-    let flops = |design: &Design| selector.criterion().plan(design, &outline).estimate.flops;
+    let extent = extent(columns.len());
+    let flops = |design: &Design| selector.criterion().plan(design, &extent).estimate.flops;
     let (place, _) = SwapDesign::cheapest(selector, design, columns.iter().copied(), flops);
-    let game = Game { selector, design: &place.design, columns: place.places(columns), outline, watcher };
+    let game = Game { selector, design: &place.design, columns: place.places(columns), extent, watcher };
     if columns.len() > MOST_EXACT {
         return game.drawn();
     }
@@ -201,13 +203,13 @@ struct Game<'a, 'o> {
     selector: &'a ValidSelector,
     design: &'a Design,
     columns: Vec<Feature>,
-    outline: Outline,
+    extent: SearchExtent,
     watcher: &'a Watcher<'o>,
 }
 
 impl Game<'_, '_> {
     fn open(&self) -> Result<SubsetScorer<'_>> {
-        SubsetScorer::open(&**self.selector.criterion(), self.design, &self.outline)
+        SubsetScorer::open(&**self.selector.criterion(), self.design, &self.extent)
     }
 
     /// Scores of all subsets, indexed by bit mask. Each job starts from a subset of the first columns and adds the

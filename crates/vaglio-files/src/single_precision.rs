@@ -4,13 +4,12 @@ use super::roles::Roles;
 use super::run::Run;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Columns, Feature, Outline, Problem, Result, Score, SingleNumbers, SingleRounding, SubsetScorer};
+use vaglio_core::{Columns, Feature, Problem, Result, Score, SearchExtent, SingleNumbers, SingleRounding};
 use vaglio_kernels::tolerance::VERIFIED_SCALE;
 use vaglio_pipeline::pipeline::{Precision, ValidPipeline};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
-use vaglio_search::All;
 use vaglio_search::shuffle::stream;
+use vaglio_search::{All, SubsetScorer};
 use vaglio_tables::read::Source;
 
 /// The training source, read in single precision from the start if the pipeline asks for it and there are no maps.
@@ -43,7 +42,7 @@ pub(super) fn rounding(run: Run<'_>, selection: &Selection) -> Result<Option<Sin
     }
     let train = &prepared.train;
     let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
-    let is_own = design.is_of(train);
+    let is_own = design.has_columns_of(train);
     let columns: Vec<Feature> = if is_own { subset.to_vec() } else { (0..train.names().len()).collect() };
     let rounding = columns.iter().map(|&feature| relative_rounding(train.columns(), feature)).fold(0.0, f64::max);
     // Columns recomputed by a learner or maps would not follow the perturbation.
@@ -78,9 +77,9 @@ fn relative_rounding(columns: &Columns, feature: Feature) -> f64 {
 fn score_of_all(selector: &ValidSelector, problem: &Problem, lambda: Option<f64>) -> Result<Score> {
     // The search's settings refer to all columns.
     let selector = selector.by_search(All {}.into());
-    let design = selector.design(problem)?.at_lambda(lambda).without_errors();
+    let design = selector.design(problem)?.at_lambda(lambda).with_run(|run| run.has_errors = false);
     let count = design.features();
-    let mut subset = SubsetScorer::open(&**selector.criterion(), &design, &Outline::forward(count, count))?;
+    let mut subset = SubsetScorer::open(&**selector.criterion(), &design, &SearchExtent::forward(count, count))?;
     (0..count).try_for_each(|feature| subset.add(feature))?;
     subset.score()
 }

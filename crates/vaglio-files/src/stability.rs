@@ -15,7 +15,6 @@ use super::origins::Origins;
 use super::repetition::frequency;
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Path, Result};
 use vaglio_pipeline::pipeline::Pairs;
 use vaglio_pipeline::resample::pool::SubTask;

@@ -11,7 +11,6 @@ use super::drop_column::{LEAST_WORK, PART};
 use super::run::Run;
 use ndarray::{Array2, s};
 use std::collections::HashMap;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Problem, Readout, Result, Squared, Task};
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::{freedom, linalg, sums::center};
@@ -57,7 +56,7 @@ pub(super) fn step_figures(
     let Some(columns) = PathColumns::within(&mut budget, design, readout, &entries).map_err(failed)? else {
         return Ok(());
     };
-    let rows = design.counted_rows();
+    let rows = design.rows() as f64;
     let problem = super::data::in_users_units(&prepared.train, prepared.target_units.as_deref())?;
     let empty = variance(problem.targets().view(), design.weights());
     let noise = noise((prepared, &problem), design, readout, (rows, budget))?;

@@ -1,7 +1,6 @@
 //! Verifies scores of a search by plain retraining.
 
 use super::run::Run;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{EntryFit, Error, Feature, Result};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
 use vaglio_pipeline::resample::Watcher;

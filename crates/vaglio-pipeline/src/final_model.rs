@@ -19,11 +19,11 @@ use ndarray::{Array2, Axis};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyCriterion, AnyLearner, Choose, Coefficients, Criterion, Design, Error, Feature, Figures, Form, Learner, Model,
-    Monitor, PathEntry, Problem, Result, Round, Score, Silent, StopSign,
+    AnyCriterion, AnyLearner, Coefficients, Criterion, Design, Error, Feature, Figures, Form, Learner, Model, Monitor,
+    PathEntry, Problem, Result, Round, Score, Silent, StopSign,
 };
+use vaglio_search::Choose;
 
 /// A learner to train on the selected columns: the `model` of a pipeline.
 ///
@@ -140,7 +140,7 @@ impl FinalModel {
             let message = "signs are those of the weights by which columns are selected, and `model` trains others; leave one out";
             return Err(Error::setting("search.constraints.signs", message));
         }
-        if design.is_of(problem) {
+        if design.has_columns_of(problem) {
             return Ok(());
         }
         let kind = selector.learner().typetag_name();

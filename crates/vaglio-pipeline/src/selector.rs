@@ -18,12 +18,12 @@ use selection::UNTRAINED;
 pub use selection::{SearchResult, Selection};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyCriterion, AnyLearner, AnyLoss, Criterion, Design, Error, Learner, Monitor, Outline, Path, Per, Problem, Result,
-    Role, Rule, Squared, StopSign, SubsetScorer, Task, ZeroOne,
+    AnyCriterion, AnyLearner, AnyLoss, Criterion, Design, Error, Learner, Monitor, Path, Per, Problem, Result, Role,
+    SearchExtent, Squared, StopSign, Task, ZeroOne,
 };
 use vaglio_report::record::{Warning, WarningKind};
+use vaglio_search::{Rule, SubsetScorer};
 
 /// A criterion, a search and a learner, not yet checked: parameters in linfa's sense.
 ///
@@ -186,7 +186,7 @@ impl ValidSelector {
         let design = Design::of(&problem.clone().seeded(self.seed), Arc::clone(&self.learner)).map_err(of_learner)?;
         let design =
             if self.search.takes_lambda() { range::fitted(design, whole) } else { range::with_one_lambda(design) };
-        if design.of_outputs().is_some() && !self.criterion.traits().scores_each_output {
+        if design.single_outputs().is_some() && !self.criterion.traits().scores_each_output {
             let why = "`each` takes the lambda of an output by what it loses on rows held out; use `loo` or `kfold`, or share lambda";
             return Err(Error::setting("learner.lambda.outputs", why));
         }
@@ -259,8 +259,8 @@ impl ValidSelector {
             return Ok(design.clone());
         }
         let all = design.candidates();
-        let score = design.sign().ends(|| {
-            let mut subset = SubsetScorer::open(&*self.criterion, design, &all_at_once(all.len()))?;
+        let score = design.run().stop.ends(|| {
+            let mut subset = SubsetScorer::open(&*self.criterion, design, &SearchExtent::fixed(all.len()))?;
             subset.reset(&all)?;
             subset.score()
         });
@@ -291,7 +291,7 @@ impl ValidSelector {
 
     /// Prepares the criterion's cached data for a design.
     pub(crate) fn opened(&self, design: &Design) -> Result<()> {
-        let outline = self.search.outline(design).map_err(|error| self.in_search(error))?;
+        let outline = self.search.extent(design).map_err(|error| self.in_search(error))?;
         SubsetScorer::open(&*self.criterion, design, &outline).map(drop)
     }
 
@@ -304,7 +304,7 @@ impl ValidSelector {
     ) -> Result<SearchResult> {
         searched.path.chosen = entry;
         if searched.alpha.is_some() {
-            let outline = self.search.outline(design).map_err(|error| self.in_search(error))?;
+            let outline = self.search.extent(design).map_err(|error| self.in_search(error))?;
             searched.alpha = alpha(&searched.path, &SubsetScorer::open(&*self.criterion, design, &outline)?)?;
         }
         Ok(searched)
@@ -367,11 +367,6 @@ impl ValidSelector {
 /// Whether λ is chosen among several by the score of all columns.
 pub fn takes_lambda_of_all(design: &Design) -> bool {
     design.readout().is_some_and(|readout| readout.per == Some(Per::All) && readout.lambdas.len() > 1)
-}
-
-/// Search extent of a single score of all columns.
-pub fn all_at_once(columns: usize) -> Outline {
-    Outline { start: columns, largest: columns, trials: 1.0, steps: 0 }
 }
 
 /// The criterion's own coefficients of the result, if it has any.

@@ -4,13 +4,11 @@ use crate::all_rows::{FitFrom, Products, chosen_rows};
 use crate::criteria::Loo;
 use ndarray::Array2;
 use std::cell::OnceCell;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{
-    Coefficients, Design, EntryFit, Error, Feature, Model, Outline, PathEntry, Result, SubsetScorer, Trained,
-};
+use vaglio_core::{Coefficients, Design, EntryFit, Error, Feature, Model, PathEntry, Result, SearchExtent, Trained};
 use vaglio_kernels::Column;
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::ridge::{Normal, Ridge, is_wide};
+use vaglio_search::SubsetScorer;
 
 /// Like [`Design::train`], but faster: solves the normal equations with iterative refinement from the rows, or reduces
 /// all rows to a triangle if the equations are too ill-conditioned.
@@ -27,7 +25,7 @@ pub fn train(design: &Design, subset: &[Feature], lambda: Option<f64>, from: Fit
         None if readout.lambdas.len() == 1 => Ok(readout.lambdas[0]),
         None => Ok(chosen(design, subset)?.unwrap_or(readout.lambdas[0])),
     };
-    let lambdas = match design.of_outputs() {
+    let lambdas = match design.single_outputs() {
         Some(outputs) => outputs.iter().map(of).collect::<Result<Vec<f64>>>()?,
         None => vec![of(design)?],
     };
@@ -141,7 +139,7 @@ pub fn rescaled_coefficients(design: &Design, subset: &[Feature], coefficients: 
 /// The λ with the lowest squared leave-one-out error.
 fn chosen(design: &Design, subset: &[Feature]) -> Result<Option<f64>> {
     let criterion = Loo::default();
-    let outline = Outline { start: subset.len(), largest: subset.len(), trials: 1.0, steps: 0 };
+    let outline = SearchExtent::fixed(subset.len());
     let mut all = SubsetScorer::open(&criterion, design, &outline)?;
     all.reset(subset)?;
     Ok(all.score()?.lambda)

@@ -1,7 +1,7 @@
 //! Criterion `python`: calls a Python function.
 
 use crate::functions::{as_row, ask, check};
-use vaglio_core::{Criterion, CriterionTraits, Design, Estimate, Feature, Outline, Plan, Result, Score, part};
+use vaglio_core::{Criterion, CriterionTraits, Design, Estimate, Feature, SearchExtent, Plan, Result, Score, part};
 
 /// A Python function that scores a subset of columns.
 ///
@@ -40,7 +40,7 @@ impl Criterion for PythonCriterion {
         CriterionTraits { compares_with_empty: self.compares_with_empty, ..CriterionTraits::default() }
     }
 
-    fn plan<'d>(&'d self, _: &'d Design, _: &Outline) -> Plan<'d> {
+    fn plan<'d>(&'d self, _: &'d Design, _: &SearchExtent) -> Plan<'d> {
         let reason = "every subset is scored by a function of Python, one at a time";
         Plan::by_definition(Estimate::unknown("python", reason))
     }

@@ -1,7 +1,7 @@
 //! Every feature, without a selection.
 
-use crate::{Moves, SearchStrategy, Space, StrategyTraits, UnusedSettings};
-use vaglio_core::{Answer, Event, Feature, Outline, Path, Result, SearchContext, StopReason, part};
+use crate::{Moves, SearchContext, SearchStrategy, Space, StrategyTraits, UnusedSettings};
+use vaglio_core::{Answer, Event, Feature, Path, Result, SearchExtent, StopReason, part};
 
 /// Keeps every feature, so that λ alone is chosen: by cross-validation, or by the criterion with `choose: best`.
 ///
@@ -21,9 +21,8 @@ const OF_SELECTION: UnusedSettings = UnusedSettings {
 };
 
 impl SearchStrategy for All {
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
-        let all = space.features();
-        Ok(Outline { start: all, largest: all, trials: 1.0, steps: 0 })
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
+        Ok(SearchExtent::fixed(space.features()))
     }
 
     fn traits(&self) -> StrategyTraits<'_> {

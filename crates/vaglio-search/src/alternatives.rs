@@ -1,9 +1,10 @@
 //! Subsets nearly as good as the best.
 
+use crate::SubsetScorer;
 use crate::bounded::BoundedTree;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Feature, NearBest, PathEntry, Result, SubsetScorer};
+use vaglio_core::{Error, Feature, NearBest, PathEntry, Result};
 
 /// Which subsets are listed beside the best.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,8 +1,8 @@
 //! Backward elimination.
 
 use crate::rounds::{RemovalStep, sizes};
-use crate::{Patience, Search, SearchStrategy, Space, StrategyTraits, run};
-use vaglio_core::{Outline, Path, Result, SearchContext, StopReason, part};
+use crate::{Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, run};
+use vaglio_core::{Path, Result, SearchExtent, StopReason, part};
 
 /// Starts from all features and removes the one whose removal scores best, again and again.
 ///
@@ -48,9 +48,9 @@ fn least(space: &Space<'_>) -> usize {
 }
 
 impl SearchStrategy for Backward {
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
         let least = least(space).max(space.forced_features().len()).min(space.features());
-        let one_by_one = Outline::backward(space.features(), least);
+        let one_by_one = SearchExtent::backward(space.features(), least);
         // Blocks larger than a step are removed one at a time.
         if self.step == RemovalStep::ONE || space.groups.iter().any(|group| group.len() > 1) {
             return Ok(one_by_one);
@@ -58,7 +58,7 @@ impl SearchStrategy for Backward {
         let sizes = sizes(self.step, space, least);
         let tried = |sizes: &[usize]| sizes.iter().map(|&size| size as f64).sum::<f64>();
         let trials = space.features() as f64 + tried(&sizes[..sizes.len().saturating_sub(1)]);
-        Ok(Outline { trials: trials.max(1.0), steps: sizes.len(), ..one_by_one })
+        Ok(SearchExtent { trials: trials.max(1.0), steps: sizes.len(), ..one_by_one })
     }
 
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
@@ -91,7 +91,7 @@ impl SearchStrategy for Backward {
         })
     }
 
-    fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits { check: self.step.check(), ..StrategyTraits::default() }
+    fn check_settings(&self, _: &SearchSettings) -> Result<()> {
+        self.step.check()
     }
 }

@@ -10,14 +10,14 @@ use crate::alternatives::Counted;
 use crate::order::Order;
 use crate::space::Space;
 use crate::tree::{BestSubsets, Record};
+use crate::{Effort, SubsetScorer};
 pub(crate) use bounds::Bounds;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use vaglio_core::{
-    Answer, Certificate, Diagnostics, Effort, Error, Event, Feature, Monitor, Recorder, Result, Score, StopReason,
-    SubsetScorer,
+    Answer, Certificate, Diagnostics, Error, Event, Feature, Monitor, Recorder, Result, Score, StopReason,
 };
 use vaglio_kernels::subsets::{OpenSubtree, SearchOutcome, SubsetSquares};
 

@@ -1,9 +1,11 @@
 //! Searches in stages, each among the features that the previous one selected.
 
-use crate::{Moves, Search, SearchStrategy, Space, StrategyTraits};
+use crate::{
+    Choose, Effort, Moves, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, SubsetScorer,
+};
 use vaglio_core::{
-    Answer, Choose, Criterion, Design, Diagnostics, Effort, Error, Event, Figures, Monitor, Observer, Outline, Path,
-    Result, SearchContext, Stage, SubsetScorer, saved,
+    Answer, Criterion, Design, Diagnostics, Error, Event, Figures, Monitor, Observer, Path, Result, SearchExtent,
+    Stage, saved,
 };
 
 /// Searches in stages: each searches the features that the previous one selected, such as a ranking that leaves a thousand
@@ -49,7 +51,7 @@ impl Chain {
 }
 
 /// Puts an error under a stage, which files name by its index in the list.
-pub(crate) fn of_stage(place: usize) -> impl Fn(Error) -> Error {
+pub(crate) fn in_stage(place: usize) -> impl Fn(Error) -> Error {
     move |error| error.under(&format!("[{place}]"))
 }
 
@@ -64,9 +66,9 @@ pub(crate) fn effort(stages: &[Search], criterion: &dyn Criterion, design: &Desi
     for (place, stage) in stages.iter().enumerate() {
         let among = design.among(&candidates[..largest.min(candidates.len())]);
         let design = if place == 0 { design } else { &among };
-        let effort = stage.effort(criterion, design).map_err(of_stage(place))?;
+        let effort = stage.effort(criterion, design).map_err(in_stage(place))?;
         all = Effort { flops: all.flops + effort.flops, bytes: all.bytes.max(effort.bytes) };
-        largest = stage.outline(design).map_err(of_stage(place))?.largest;
+        largest = stage.extent(design).map_err(in_stage(place))?.largest;
     }
     Ok(all)
 }
@@ -76,7 +78,7 @@ pub(crate) fn check(stages: &[Search], criterion: &dyn Criterion, design: &Desig
     first(stages)?;
     let last = stages.len() - 1;
     for (place, stage) in stages.iter().enumerate() {
-        stage.check(criterion, design).map_err(of_stage(place))?;
+        stage.check(criterion, design).map_err(in_stage(place))?;
         if place < last && matches!(stage.size_choice(), Choose::CrossValidated(_)) {
             let message = "the last search is cross-validated, with all that go before it; give `choose` to that";
             return Err(Error::setting(format!("[{place}].choose"), message));
@@ -87,24 +89,27 @@ pub(crate) fn check(stages: &[Search], criterion: &dyn Criterion, design: &Desig
 
 impl SearchStrategy for Chain {
     /// Each stage has as many candidates as the previous one may select.
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
         let design = space.design;
-        let mut all = first(&self.stages)?.outline(design).map_err(of_stage(0))?;
+        let mut all = first(&self.stages)?.extent(design).map_err(in_stage(0))?;
         let (candidates, mut largest) = (design.candidates(), all.largest);
         for (place, stage) in self.stages.iter().enumerate().skip(1) {
             let among = design.among(&candidates[..largest.min(candidates.len())]);
-            let outline = stage.outline(&among).map_err(of_stage(place))?;
+            let extent = stage.extent(&among).map_err(in_stage(place))?;
             (all.trials, all.steps, largest) =
-                (all.trials + outline.trials, all.steps.max(outline.steps), outline.largest);
+                (all.trials + extent.trials, all.steps.max(extent.steps), extent.largest);
         }
         Ok(all)
     }
 
+    fn check_settings(&self, _: &SearchSettings) -> Result<()> {
+        first(&self.stages)?;
+        let mut stages = self.stages.iter().enumerate();
+        stages.try_for_each(|(place, stage)| stage.check_settings().map_err(in_stage(place)))
+    }
+
     fn traits(&self) -> StrategyTraits<'_> {
-        let stages = self.stages.iter().enumerate();
-        let checked = stages.map(|(place, stage)| stage.check_settings().map_err(of_stage(place)));
-        let check = first(&self.stages).and_then(|_| checked.collect());
-        StrategyTraits { moves: Moves::Stages(&self.stages), settings: &[], check, ..StrategyTraits::default() }
+        StrategyTraits { moves: Moves::Stages(&self.stages), settings: &[], ..StrategyTraits::default() }
     }
 
     fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
@@ -117,10 +122,10 @@ impl SearchStrategy for Chain {
         for (place, search) in self.stages.iter().enumerate() {
             let among = stages.last().map(|before| design.among(&before.taken));
             let design = among.as_ref().unwrap_or(design);
-            let of_stage = of_stage(place);
+            let in_stage = in_stage(place);
             let subset = match open.take() {
                 Some(subset) => subset,
-                None => SubsetScorer::open(criterion, design, &search.outline(design).map_err(&of_stage)?)?,
+                None => SubsetScorer::open(criterion, design, &search.extent(design).map_err(&in_stage)?)?,
             };
             let journal = monitor.journal.under(format_args!("stage/{place}"));
             let stop = monitor.stop.clone();
@@ -134,7 +139,7 @@ impl SearchStrategy for Chain {
                 Some(path) => path,
                 None => {
                     let mut context = SearchContext::new(criterion, design, subset, monitor, seed);
-                    let mut path = search.run(&mut context).map_err(&of_stage)?;
+                    let mut path = search.run(&mut context).map_err(&in_stage)?;
                     (path.diagnostics, path.found) = (context.subset.diagnostics(), context.found.written()?);
                     path
                 }

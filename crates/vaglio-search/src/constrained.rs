@@ -6,8 +6,8 @@
 use crate::moves::Move;
 use crate::space::Space;
 use crate::walk::{Walk, WalkEnd, WalkResult};
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Action, Column, Design, Error, Feature, Result, Rules, Score, StopReason, SubsetScorer};
+use crate::{Rules, SubsetScorer};
+use vaglio_core::{Action, Column, Design, Error, Feature, Result, Score, StopReason};
 use vaglio_kernels::ridge::Ridge;
 
 /// Changes that break a constraint are not tried and score +∞.
@@ -57,7 +57,7 @@ impl Space<'_> {
     /// Whether a subset with this score keeps the constraints.
     ///
     /// # Errors
-    /// See [`Space::keeps_signs`].
+    /// [`Error::Setting`] if a sign is required, the score has no λ and the readout has several.
     pub fn allows(&self, subset: &mut SubsetScorer<'_>, features: &[Feature], score: Score) -> Result<bool> {
         let Some(rules) = &self.rules else { return Ok(true) };
         Ok(rules.allows(features) && self.keeps_signs(subset, features, score)?)
@@ -67,7 +67,12 @@ impl Space<'_> {
     ///
     /// # Errors
     /// [`Error::Setting`] if the score has no λ and the readout has several.
-    pub fn keeps_signs(&self, subset: &mut SubsetScorer<'_>, features: &[Feature], score: Score) -> Result<bool> {
+    pub(crate) fn keeps_signs(
+        &self,
+        subset: &mut SubsetScorer<'_>,
+        features: &[Feature],
+        score: Score,
+    ) -> Result<bool> {
         Ok(self.of_other_sign(subset, features, score)?.is_empty())
     }
 

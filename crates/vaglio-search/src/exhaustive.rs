@@ -4,11 +4,11 @@ use crate::alternatives::Alternatives;
 use crate::bounded::{self, BoundedTree, Bounds};
 use crate::order::Order;
 use crate::tree::SubsetTree;
-use crate::{Moves, Search, SearchStrategy, Space, StrategyTraits, UnusedSettings};
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{
-    Certificate, Criterion, Effort, Error, Feature, Outline, Path, Result, SearchContext, SubsetScorer, part,
+use crate::{
+    Effort, Moves, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, SubsetScorer,
+    UnusedSettings,
 };
+use vaglio_core::{Certificate, Criterion, Error, Feature, Path, Result, SearchExtent, part};
 
 /// The best of all subsets, of every size up to `max_features`.
 ///
@@ -101,10 +101,10 @@ fn in_words(count: f64) -> String {
 }
 
 /// Refuses a search of too many subsets if the criterion has no bounds that could rule most of them out.
-pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, outline: &Outline) -> Result<()> {
+pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, extent: &SearchExtent) -> Result<()> {
     let (design, count) = (space.design, subsets(space));
     if lists {
-        let mut subset = SubsetScorer::open(criterion, design, outline)?;
+        let mut subset = SubsetScorer::open(criterion, design, extent)?;
         let order = Order::new(space, &mut subset)?;
         return if Bounds::of(&order, &mut subset)?.is_some() { Ok(()) } else { Err(no_alternatives()) };
     }
@@ -112,7 +112,7 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, o
         return Ok(());
     }
     let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();
-    let mut subset = SubsetScorer::open(criterion, design, outline)?;
+    let mut subset = SubsetScorer::open(criterion, design, extent)?;
     if features.len() <= MOST_COLUMNS
         && (subset.lend()?.bound(&[], &features, space.largest())? > f64::NEG_INFINITY
             || Bounds::of(&Order::new(space, &mut subset)?, &mut subset)?.is_some())
@@ -129,15 +129,15 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, o
 }
 
 /// Cost of the tree with bounds from least squares fits, if it is large and the criterion has them.
-pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, outline: &Outline) -> Result<Effort> {
+pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, extent: &SearchExtent) -> Result<Effort> {
     let design = space.design;
     let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();
     let effort = bounded::effort(design.planned_rows(), features.len(), space.largest());
     if effort.bytes < WORTH_ASKING || features.len() > bounded::MOST_COLUMNS {
         return Ok(Effort::default());
     }
-    let is_bounded = design.sign().ends(|| {
-        let mut subset = SubsetScorer::open(criterion, design, outline)?;
+    let is_bounded = design.run().stop.ends(|| {
+        let mut subset = SubsetScorer::open(criterion, design, extent)?;
         Ok(subset.squares(&features[..1])?.is_some())
     });
     match is_bounded {
@@ -148,16 +148,19 @@ pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, outline: &Out
 }
 
 impl SearchStrategy for Exhaustive {
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
-        let forward = Outline::forward(space.features(), space.most);
-        Ok(Outline { trials: (subsets(space) + forward.trials).min(f64::MAX), steps: 0, ..forward })
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
+        let forward = SearchExtent::forward(space.features(), space.most);
+        Ok(SearchExtent { trials: (subsets(space) + forward.trials).min(f64::MAX), steps: 0, ..forward })
+    }
+
+    fn check_settings(&self, _: &SearchSettings) -> Result<()> {
+        self.alternatives.iter().try_for_each(Alternatives::check)
     }
 
     fn traits(&self) -> StrategyTraits<'_> {
         StrategyTraits {
             moves: Moves::EverySubset { lists: self.alternatives.is_some() },
             unused: &[OF_STEPS],
-            check: self.alternatives.iter().try_for_each(Alternatives::check),
             ..StrategyTraits::default()
         }
     }

@@ -1,7 +1,8 @@
 //! Features that are added and removed together.
 
+use crate::FeatureRef;
 use crate::settings::{BlockOrigin, Blocks};
-use vaglio_core::{Block, Design, Error, Feature, FeatureRef, Result};
+use vaglio_core::{Block, Design, Error, Feature, Result};
 
 /// Partition of the features of a design into single features and blocks.
 pub(crate) struct FeatureGroups {

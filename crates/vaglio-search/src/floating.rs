@@ -1,8 +1,8 @@
 //! Floating selection: additions, with removals between them.
 
-use crate::{Patience, Search, SearchStrategy, Space, StrategyTraits, Walk, WalkResult, if_any, run};
+use crate::{Patience, Search, SearchContext, SearchStrategy, Space, StrategyTraits, Walk, WalkResult, if_any, run};
 use std::collections::BTreeSet;
-use vaglio_core::{Feature, Outline, Path, Result, SearchContext, StopReason, part};
+use vaglio_core::{Feature, Path, Result, SearchExtent, StopReason, part};
 
 /// Adds the best feature, and removes superfluous ones before the next addition.
 ///
@@ -34,10 +34,10 @@ impl Floating {
 
 impl SearchStrategy for Floating {
     /// The steps are a bound, by the number of removals; the trials are an estimate, three times those of additions.
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
-        let forward = Outline::forward(space.features(), space.most);
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
+        let forward = SearchExtent::forward(space.features(), space.most);
         let steps = forward.largest + 2 * most_removals(space);
-        Ok(Outline { steps, trials: 3.0 * forward.trials, ..forward })
+        Ok(SearchExtent { steps, trials: 3.0 * forward.trials, ..forward })
     }
 
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {

@@ -1,7 +1,7 @@
 //! Forward selection.
 
-use crate::{Patience, Search, SearchStrategy, Space, StrategyTraits, run};
-use vaglio_core::{Outline, Path, Result, SearchContext, part};
+use crate::{Patience, Search, SearchContext, SearchStrategy, Space, StrategyTraits, run};
+use vaglio_core::{Path, Result, SearchExtent, part};
 
 /// Adds the feature that lowers the score most, again and again.
 ///
@@ -43,8 +43,8 @@ impl SearchStrategy for Greedy {
         })
     }
 
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
-        Ok(Outline::forward(space.features(), space.most))
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
+        Ok(SearchExtent::forward(space.features(), space.most))
     }
 
     fn traits(&self) -> StrategyTraits<'_> {

@@ -3,14 +3,14 @@
 use crate::lars_path::{may_leave, pass_over, subset_after};
 use crate::penalties::PenaltyPath;
 use crate::{
-    Moves, Penalties, Search, SearchSettings, SearchStrategy, Space, StrategyTraits, UnusedSettings, Walk, WalkEnd,
-    WalkResult, run,
+    Choose, Moves, Penalties, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits,
+    UnusedSettings, Walk, WalkEnd, WalkResult, run,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    Action, Choose, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Outline, Path, PathEntry, Result,
-    Score, SearchContext, Signs, Step, StopReason, part,
+    Action, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Path, PathEntry, Result, Score, SearchExtent,
+    Signs, Step, StopReason, part,
 };
 use vaglio_kernels::Level;
 use vaglio_kernels::lars::{self, LeastAngle, PathShape};
@@ -96,43 +96,6 @@ impl Lars {
     pub fn new(max_features: usize) -> Search {
         Search::new(Lars::default()).max_features(max_features)
     }
-
-    fn check_penalties(&self) -> Result<()> {
-        match &self.penalties {
-            Some(_) if self.coefficients != PathCoefficients::Path => Err(Error::setting(
-                "penalties",
-                "a model that is trained on the columns has no penalty of the path; give `coefficients: path` too",
-            )),
-            Some(penalties) => penalties.check(),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Refuses size rules that select no model of the path, and sign constraints on weights that the model does not have.
-pub(crate) fn check_settings(
-    settings: &SearchSettings,
-    coefficients: PathCoefficients,
-    has_penalties: bool,
-) -> Result<()> {
-    let refused = |field: &str, message: &str| Err(Error::setting(field, message));
-    let has_signs = settings.constraints.as_ref().is_some_and(|constraints| !constraints.signs.is_empty());
-    if coefficients == PathCoefficients::Path && has_signs {
-        return refused(
-            "constraints.signs",
-            "signs are those of the readout's weights, and the model has the path's coefficients; use `refit`",
-        );
-    }
-    if coefficients == PathCoefficients::Path && matches!(settings.choose, Choose::FalseDiscoveries(_)) {
-        return refused("choose", "the confirmed columns are no model of the path; use `coefficients: refit`");
-    }
-    if has_penalties && !matches!(settings.choose, Choose::Auto | Choose::Last | Choose::CrossValidated(_)) {
-        return refused(
-            "choose",
-            "a penalty is chosen by cross-validation, as in {folds: 10}, or it is the `last`; leave `choose` out",
-        );
-    }
-    Ok(())
 }
 
 /// Refuses criteria without a geometry, or without one that supports the requested model.
@@ -208,19 +171,50 @@ impl SearchStrategy for Lars {
     }
 
     /// The number of steps is bounded by the number of events that are followed.
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
         if let Some(bias) = space.design.bias().filter(|bias| space.group_of(*bias).is_some()) {
             return Err(Error::without_spread(&space.design.names()[bias]));
         }
         let (largest, steps) = (space.largest(), most_events(space));
-        Ok(Outline { start: 0, largest, trials: largest as f64, steps })
+        Ok(SearchExtent { start: 0, largest, trials: largest as f64, steps })
+    }
+
+    /// Refuses a choice of columns that are no model of the path, and signs of weights that the model does not have.
+    fn check_settings(&self, shared: &SearchSettings) -> Result<()> {
+        let refused = |field: &str, message: &str| Err(Error::setting(field, message));
+        let has_refit = self.coefficients == PathCoefficients::Refit;
+        if let Some(penalties) = &self.penalties {
+            if has_refit {
+                return refused(
+                    "penalties",
+                    "a model that is trained on the columns has no penalty of the path; give `coefficients: path` too",
+                );
+            }
+            penalties.check()?;
+        }
+        if !has_refit && shared.constraints.as_ref().is_some_and(|constraints| !constraints.signs.is_empty()) {
+            return refused(
+                "constraints.signs",
+                "signs are those of the readout's weights, and the model has the path's coefficients; use `refit`",
+            );
+        }
+        match shared.choose {
+            Choose::FalseDiscoveries(_) if !has_refit => {
+                refused("choose", "the confirmed columns are no model of the path; use `coefficients: refit`")
+            }
+            Choose::Auto | Choose::Last | Choose::CrossValidated(_) => Ok(()),
+            _ if self.penalties.is_none() => Ok(()),
+            _ => refused(
+                "choose",
+                "a penalty is chosen by cross-validation, as in {folds: 10}, or it is the `last`; leave `choose` out",
+            ),
+        }
     }
 
     fn traits(&self) -> StrategyTraits<'_> {
         StrategyTraits {
             moves: Moves::GeometryPath { coefficients: self.coefficients, penalties: self.penalties.as_ref() },
             unused: if self.coefficients == PathCoefficients::Path { &[OF_STEPS, OF_REFIT] } else { &[OF_STEPS] },
-            check: self.check_penalties(),
             ..StrategyTraits::default()
         }
     }

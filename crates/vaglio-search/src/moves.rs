@@ -1,7 +1,8 @@
 //! Trials of groups: the scores of a subset with a group added or removed.
 
+use crate::SubsetScorer;
 use crate::space::Space;
-use vaglio_core::{Feature, Result, Score, SubsetScorer, Winner};
+use vaglio_core::{Feature, Result, Score, Winner};
 
 /// Addition or removal of a group, with its result.
 #[derive(Debug, Clone, PartialEq)]

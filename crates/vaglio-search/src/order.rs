@@ -1,7 +1,8 @@
 //! Order of the groups in the tree of all subsets, with the number of subsets below each place.
 
+use crate::SubsetScorer;
 use crate::space::Space;
-use vaglio_core::{Feature, Result, Score, SubsetScorer};
+use vaglio_core::{Feature, Result, Score};
 
 /// The free groups in the order of the tree, with the number of subsets below each place.
 pub(crate) struct Order {

@@ -1,10 +1,11 @@
 //! Exchanges of groups after a search: one for one, and if none helps, several for several.
 
+use crate::SubsetScorer;
 use crate::moves::Move;
 use crate::settings::Polish;
 use crate::space::Space;
 use crate::walk::{Walk, WalkResult};
-use vaglio_core::{Action, Feature, Outline, PathEntry, Result, Score, SubsetScorer};
+use vaglio_core::{Action, Feature, PathEntry, Result, Score, SearchExtent};
 use vaglio_kernels::tolerance::SCORE_GAIN;
 
 /// Maximum number of groups that are exchanged at once.
@@ -37,15 +38,15 @@ fn most_exchanges(space: &Space<'_>) -> usize {
 }
 
 impl Space<'_> {
-    /// Adds the exchanges of `polish` to the outline of a search.
-    pub(crate) fn with_polish(&self, outline: Outline) -> Outline {
+    /// Adds the exchanges of `polish` to the extent of a search.
+    pub(crate) fn with_polish(&self, extent: SearchExtent) -> SearchExtent {
         if self.settings.polish == Polish::None {
-            return outline;
+            return extent;
         }
         // A typical search makes few exchanges; each tries all pairs.
         let pairs = self.largest() as f64 * self.features() as f64;
-        let steps = outline.steps + 2 + 2 * most_exchanges(self);
-        Outline { steps, trials: outline.trials + 4.0 * pairs, ..outline }
+        let steps = extent.steps + 2 + 2 * most_exchanges(self);
+        SearchExtent { steps, trials: extent.trials + 4.0 * pairs, ..extent }
     }
 }
 

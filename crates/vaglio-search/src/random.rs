@@ -1,8 +1,10 @@
 //! Random selection.
 
 use crate::shuffle::{shuffled, stream};
-use crate::{Move, Patience, Search, SearchStrategy, Space, StrategyTraits, Walk, WalkResult, run};
-use vaglio_core::{Error, Outline, Path, Result, SearchContext, StopReason, part};
+use crate::{
+    Move, Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, Walk, WalkResult, run,
+};
+use vaglio_core::{Error, Path, Result, SearchExtent, StopReason, part};
 
 /// Adds features in random order, whether or not they lower the score: a baseline for other searches.
 ///
@@ -41,12 +43,12 @@ impl Random {
 }
 
 impl SearchStrategy for Random {
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
-        let forward = Outline::forward(space.features(), space.most);
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
+        let forward = SearchExtent::forward(space.features(), space.most);
         // Each feature is tried at most once in every order.
         let trials = space.features() as f64 * self.repeats as f64;
         let steps = self.repeats.saturating_mul(forward.largest + 1);
-        Ok(Outline { trials: trials.max(1.0), steps, ..forward })
+        Ok(SearchExtent { trials: trials.max(1.0), steps, ..forward })
     }
 
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
@@ -70,12 +72,15 @@ impl SearchStrategy for Random {
         })
     }
 
-    fn traits(&self) -> StrategyTraits<'_> {
-        let check = match self.repeats {
+    fn check_settings(&self, _: &SearchSettings) -> Result<()> {
+        match self.repeats {
             0 => Err(Error::setting("repeats", "0 repeats; 1 is the least")),
             _ => Ok(()),
-        };
-        StrategyTraits { check, is_within_rows: true, ..StrategyTraits::default() }
+        }
+    }
+
+    fn traits(&self) -> StrategyTraits<'_> {
+        StrategyTraits { is_within_rows: true, ..StrategyTraits::default() }
     }
 }
 

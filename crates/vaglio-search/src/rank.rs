@@ -1,8 +1,7 @@
 //! Ranking of features by their single scores.
 
-use crate::{Move, Patience, Search, SearchStrategy, Space, Walk, WalkResult, run};
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Choose, Outline, Path, Result, Score, SearchContext, StopReason, part};
+use crate::{Choose, Move, Patience, Search, SearchContext, SearchStrategy, Space, Walk, WalkResult, run};
+use vaglio_core::{Path, Result, Score, SearchExtent, StopReason, part};
 
 /// Scores every feature alone and adds them in that order, the best first.
 ///
@@ -34,12 +33,12 @@ impl Rank {
 }
 
 impl SearchStrategy for Rank {
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
-        let forward = Outline::forward(space.features(), space.most);
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
+        let forward = SearchExtent::forward(space.features(), space.most);
         let rows = space.design.planned_rows().min(forward.largest);
         let beyond = (forward.largest as f64 / rows.max(1) as f64).ln() / 1.2f64.ln();
         let trials = space.features() as f64 + rows as f64 + beyond.ceil();
-        Ok(Outline { trials, ..forward })
+        Ok(SearchExtent { trials, ..forward })
     }
 
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {

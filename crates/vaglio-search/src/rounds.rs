@@ -18,7 +18,7 @@ pub enum RemovalStep {
 
 impl RemovalStep {
     /// Removes one feature at a time.
-    pub const ONE: Self = RemovalStep::Number(1);
+    pub(crate) const ONE: Self = RemovalStep::Number(1);
 
     /// Refuses invalid numbers and shares.
     pub(crate) fn check(self) -> Result<()> {
@@ -80,7 +80,7 @@ impl Walk<'_, '_> {
     ///
     /// # Errors
     /// See [`Walk::new`].
-    pub fn cheapest_removals(&mut self, left: usize) -> Result<Vec<usize>> {
+    pub(crate) fn cheapest_removals(&mut self, left: usize) -> Result<Vec<usize>> {
         let selected = self.context.subset.selected().to_vec();
         let can = |group: &usize| self.inside[*group] && self.space.may_remove(&selected, *group);
         let removable: Vec<usize> = self.space.free().into_iter().filter(can).collect();
@@ -111,7 +111,7 @@ impl Walk<'_, '_> {
     ///
     /// # Errors
     /// See [`Walk::step`]; the stop reason of `allow`, which judges the drop of the score.
-    pub fn remove_together(
+    pub(crate) fn remove_together(
         &mut self,
         groups: &[usize],
         allow: impl FnOnce(f64) -> std::result::Result<(), StopReason>,

@@ -7,12 +7,9 @@ use crate::penalties::Penalties;
 use crate::settings::{Blocks, Polish, SearchSettings};
 use crate::space::Space;
 use crate::strategy::{Moves, SearchStrategy, StrategyTraits};
-use crate::{chain, exhaustive};
+use crate::{Choose, Constraints, Effort, FeatureRef, Rules, SearchContext, chain, exhaustive};
 use std::sync::Arc;
-use vaglio_core::{
-    Choose, Constraints, Criterion, Design, Effort, FeatureRef, Outline, Path, Result, Role, Rules, SearchContext,
-    title,
-};
+use vaglio_core::{Criterion, Design, Path, Result, Role, SearchExtent, title};
 pub use written::schema;
 
 /// A search: the settings that all searches share, and the strategy that walks.
@@ -85,11 +82,7 @@ impl Search {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] with the field's path inside this search.
     pub fn check_settings(&self) -> Result<()> {
-        let StrategyTraits { moves, check, .. } = self.strategy.traits();
-        check?;
-        if let Moves::GeometryPath { coefficients, penalties } = moves {
-            lars::check_settings(&self.settings, coefficients, penalties.is_some())?;
-        }
+        self.strategy.check_settings(&self.settings)?;
         self.settings.check()
     }
 
@@ -121,27 +114,27 @@ impl Search {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] or [`vaglio_core::Error::UnknownName`] with the field's path inside this search.
-    pub fn outline(&self, design: &Design) -> Result<Outline> {
-        self.outline_in(&self.space(design)?)
+    pub fn extent(&self, design: &Design) -> Result<SearchExtent> {
+        self.extent_in(&self.space(design)?)
     }
 
-    fn outline_in(&self, space: &Space<'_>) -> Result<Outline> {
-        let outline = self.strategy.extent(space)?;
+    fn extent_in(&self, space: &Space<'_>) -> Result<SearchExtent> {
+        let extent = self.strategy.extent(space)?;
         Ok(match self.strategy.traits().moves {
-            Moves::Steps | Moves::GeometryPath { .. } => space.with_polish(outline),
-            _ => outline,
+            Moves::Steps | Moves::GeometryPath { .. } => space.with_polish(extent),
+            _ => extent,
         })
     }
 
     /// Memory and work of the search in addition to the scores of a criterion, for `plan` and the memory limit.
     ///
     /// # Errors
-    /// See [`Search::outline`]; errors of the criterion.
+    /// See [`Search::extent`]; errors of the criterion.
     pub fn effort(&self, criterion: &dyn Criterion, design: &Design) -> Result<Effort> {
         match self.strategy.traits().moves {
             Moves::EverySubset { .. } => {
                 let space = self.space(design)?;
-                exhaustive::effort(&space, criterion, &self.outline_in(&space)?)
+                exhaustive::effort(&space, criterion, &self.extent_in(&space)?)
             }
             Moves::Stages(stages) => chain::effort(stages, criterion, design),
             Moves::Steps | Moves::All | Moves::GeometryPath { .. } => Ok(Effort::default()),
@@ -151,11 +144,11 @@ impl Search {
     /// The constraints on the columns of a design, if there are any. A chain uses the constraints of its last stage.
     ///
     /// # Errors
-    /// See [`Search::outline`].
+    /// See [`Search::extent`].
     pub fn rules(&self, design: &Design) -> Result<Option<Rules>> {
         match self.strategy.traits().moves {
             Moves::Stages(stages) => match stages.split_last() {
-                Some((last, before)) => last.rules(design).map_err(chain::of_stage(before.len())),
+                Some((last, before)) => last.rules(design).map_err(chain::in_stage(before.len())),
                 None => Ok(None),
             },
             _ => Ok(self.space(design)?.into_rules()),
@@ -171,7 +164,7 @@ impl Search {
         match self.strategy.traits().moves {
             Moves::Stages(stages) => {
                 let Some((last, before)) = stages.split_last() else { return Ok(None) };
-                let fitted = last.at_penalties(criterion, design).map_err(chain::of_stage(before.len()))?;
+                let fitted = last.at_penalties(criterion, design).map_err(chain::in_stage(before.len()))?;
                 Ok(fitted.map(|last| Search::new(chain::Chain { stages: [before, &[last]].concat() })))
             }
             Moves::GeometryPath { penalties, .. } => {
@@ -187,16 +180,16 @@ impl Search {
     /// Refuses settings and criteria that do not suit the search, before anything is computed.
     ///
     /// # Errors
-    /// See [`Search::outline`]; [`vaglio_core::Error::Setting`] when the search cannot walk with this criterion.
+    /// See [`Search::extent`]; [`vaglio_core::Error::Setting`] when the search cannot walk with this criterion.
     pub fn check(&self, criterion: &dyn Criterion, design: &Design) -> Result<()> {
         let moves = self.strategy.traits().moves;
         if let Moves::Stages(stages) = moves {
             return chain::check(stages, criterion, design);
         }
         let space = self.space(design)?;
-        let outline = self.outline_in(&space)?;
+        let extent = self.extent_in(&space)?;
         match moves {
-            Moves::EverySubset { lists } => exhaustive::check(&space, lists, criterion, &outline),
+            Moves::EverySubset { lists } => exhaustive::check(&space, lists, criterion, &extent),
             Moves::GeometryPath { coefficients, .. } => lars::check(coefficients, criterion, design),
             _ => Ok(()),
         }
@@ -205,11 +198,11 @@ impl Search {
     /// Runs the search from the context's subset, which must be empty, and chooses the result.
     ///
     /// # Errors
-    /// See [`Search::outline`]; errors of the criterion.
+    /// See [`Search::extent`]; errors of the criterion.
     pub fn run(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let space = self.space(context.design())?;
         if !matches!(self.strategy.traits().moves, Moves::Stages(_)) {
-            context.begin(self.outline_in(&space)?.steps);
+            context.begin(self.extent_in(&space)?.steps);
         }
         self.strategy.run(&space, context)
     }
@@ -288,11 +281,5 @@ impl Search {
 impl<S: SearchStrategy + 'static> From<S> for Search {
     fn from(strategy: S) -> Self {
         Search::new(strategy)
-    }
-}
-
-impl From<&Search> for Search {
-    fn from(search: &Search) -> Self {
-        search.clone()
     }
 }

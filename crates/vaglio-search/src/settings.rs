@@ -1,9 +1,9 @@
 //! The settings that all searches share.
 
-use crate::UnusedSettings;
+use crate::{Choose, Constraints, FeatureRef, UnusedSettings};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Choose, Constraints, Error, FeatureRef, Result};
+use vaglio_core::{Error, Result};
 
 /// Features that enter and leave together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]

@@ -1,12 +1,12 @@
 //! Search space: groups of features, and the limits of the subsets.
 
-use crate::duplicates;
 use crate::feature_groups::{FeatureGroups, resolved};
 use crate::penalties::Penalties;
 use crate::settings::SearchSettings;
+use crate::{Choose, Rules, SubsetScorer, duplicates};
 use std::cell::OnceCell;
 use std::ops::RangeInclusive;
-use vaglio_core::{Block, Choose, Design, Error, Feature, PathEntry, Result, Rules, Score, SubsetScorer, counted};
+use vaglio_core::{Block, Design, Error, Feature, PathEntry, Result, Score, counted};
 
 /// Subsets of a design that the settings allow.
 ///
@@ -72,13 +72,13 @@ impl<'d> Space<'d> {
 
     /// Limits subsets to as many features as there are rows, unless the result must have more.
     #[must_use]
-    pub fn within_rows(self) -> Self {
+    pub(crate) fn within_rows(self) -> Self {
         let most = self.most.min(self.design.planned_rows().max(*self.allowed().start()));
         Space { most, ..self }
     }
 
     /// Constraints on the columns, if there are any.
-    pub fn into_rules(self) -> Option<Rules> {
+    pub(crate) fn into_rules(self) -> Option<Rules> {
         self.rules
     }
 
@@ -113,7 +113,7 @@ impl<'d> Space<'d> {
     ///
     /// # Errors
     /// [`Error::Setting`] on `choose`; errors of the criterion's scores.
-    pub fn has_what_it_chooses_by(&self, subset: &mut SubsetScorer<'_>) -> Result<()> {
+    pub(crate) fn has_what_it_chooses_by(&self, subset: &mut SubsetScorer<'_>) -> Result<()> {
         if self.settings.choose == Choose::OneSe && subset.standard_error()?.is_none() {
             let message = "`one_se` needs a standard error, and the score of this criterion has none; use `best`, or \
                            {rule: one_se, folds: 5}, which cross-validates the search";
@@ -123,7 +123,7 @@ impl<'d> Space<'d> {
     }
 
     /// Features of the forced groups, group by group.
-    pub fn forced_features(&self) -> Vec<Feature> {
+    pub(crate) fn forced_features(&self) -> Vec<Feature> {
         self.forced.iter().flat_map(|&group| self.groups[group].iter().copied()).collect()
     }
 

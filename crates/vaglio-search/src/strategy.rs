@@ -1,12 +1,13 @@
 //! Strategies of searches, and their properties for the driver.
 
+use crate::SearchContext;
 use crate::lars::PathCoefficients;
 use crate::penalties::Penalties;
 use crate::search::Search;
 use crate::settings::SearchSettings;
 use crate::space::Space;
 use std::fmt::Debug;
-use vaglio_core::{Outline, Path, Result, SearchContext};
+use vaglio_core::{Path, Result, SearchExtent};
 
 /// A strategy of walking subsets; the fields are its own settings.
 ///
@@ -23,7 +24,15 @@ pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] for settings that the space or the shared settings do not allow.
-    fn extent(&self, space: &Space<'_>) -> Result<Outline>;
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent>;
+
+    /// Refuses settings, the strategy's own or shared ones, that are possible on no data.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Setting`] with the field.
+    fn check_settings(&self, _shared: &SearchSettings) -> Result<()> {
+        Ok(())
+    }
 
     /// The properties of the strategy.
     fn traits(&self) -> StrategyTraits<'_> {
@@ -40,8 +49,6 @@ pub struct StrategyTraits<'s> {
     pub settings: &'static [&'static str],
     /// Shared settings that do not apply to the strategy and are refused when given.
     pub unused: &'static [UnusedSettings],
-    /// Result of the check of its own settings, whatever the data; an error names the field.
-    pub check: Result<()>,
     /// The default of `tolerance`.
     pub tolerance: Option<f64>,
     /// The default of `patience` when none of `max_features`, `tolerance` and `patience` is given.
@@ -56,7 +63,6 @@ impl Default for StrategyTraits<'_> {
             moves: Moves::Steps,
             settings: &SearchSettings::NAMES,
             unused: &[],
-            check: Ok(()),
             tolerance: None,
             patience: None,
             is_within_rows: false,

@@ -7,6 +7,7 @@ mod depth_first;
 mod frontier;
 mod record;
 
+use crate::SubsetScorer;
 use crate::order::Order;
 use crate::polish::{SelectedGroups, best_exchange};
 use crate::space::Space;
@@ -17,7 +18,6 @@ use record::Snapshot;
 use std::borrow::Cow;
 use vaglio_core::{
     Answer, Certificate, Diagnostics, Error, Evaluator, Event, Feature, Monitor, Recorder, Result, StopReason,
-    SubsetScorer,
 };
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 

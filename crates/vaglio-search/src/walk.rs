@@ -1,9 +1,10 @@
 //! Walk from subset to subset: its steps, and the best subset seen of each size.
 
+use crate::SearchContext;
 use crate::moves::Move;
 use crate::settings::SearchSettings;
 use crate::space::Space;
-use vaglio_core::{Action, Answer, Error, Feature, PathEntry, Result, Score, SearchContext, Step, StopReason};
+use vaglio_core::{Action, Answer, Error, Feature, PathEntry, Result, Score, Step, StopReason};
 
 /// End of a walk: a stop reason or an error, each converted by `?`.
 #[derive(Debug)]
@@ -260,7 +261,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     ///
     /// # Errors
     /// See [`Walk::step`].
-    pub fn add_together(&mut self, groups: &[usize]) -> WalkResult {
+    pub(crate) fn add_together(&mut self, groups: &[usize]) -> WalkResult {
         let mut entering: Vec<Feature> = groups.iter().flat_map(|&group| &self.space.groups[group]).copied().collect();
         entering.sort_unstable();
         let subset: Vec<Feature> = self.context.subset.selected().iter().chain(&entering).copied().collect();

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use vaglio_core::serde::{Serialize, de::DeserializeOwned};
 use vaglio_core::{Criterion, Design, Score};
 
 /// A violated law: its name, the test data, and the expected and actual result. After a run of several laws, `others`
@@ -70,6 +71,14 @@ impl Broken {
         }
     }
 }
+
+/// Runs laws, each a call of the function of that name, and reports the first violation of each.
+macro_rules! laws {
+    ($($law:ident($($argument:expr),*);)*) => {
+        $crate::Broken::among([$($crate::broken::Law(stringify!($law)).tried(|| $law($($argument),*))),*])
+    };
+}
+pub(crate) use laws;
 
 /// A named law; its methods assert conditions and report violations.
 #[derive(Clone, Copy)]
@@ -152,6 +161,31 @@ impl Law {
             Ok(outcome) => outcome,
             Err(_) => Err(self.broken("the part", "an outcome", "a panic")),
         }
+    }
+
+    /// Runs the laws of a part on each standard data set that `accepts` it.
+    pub(crate) fn on_each<D>(
+        self,
+        all: Vec<(&'static str, D)>,
+        mut accepts: impl FnMut(&D) -> Result<bool, Broken>,
+        mut check: impl FnMut(&D) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
+        let mut taken = Vec::new();
+        for (name, data) in all {
+            taken.extend(accepts(&data).map_err(|broken| broken.within(name))?.then_some((name, data)));
+        }
+        self.must(!taken.is_empty(), || "the standard data".into(), "a data set that is accepted", 0)?;
+        Broken::among(taken.iter().map(|(name, data)| check(data).map_err(|broken| broken.within(name))))
+    }
+
+    /// Saves a value as JSON and loads it again.
+    pub(crate) fn reloaded<T: Serialize + DeserializeOwned>(
+        self,
+        on: impl Fn() -> String,
+        value: &T,
+    ) -> Result<T, Broken> {
+        let text = serde_json::to_string(value).map_err(|e| self.broken(on(), "to be saved", e))?;
+        serde_json::from_str(&text).map_err(|e| self.broken(on(), "to be loaded", e))
     }
 
     /// Fails unless two numbers are equal within a tolerance.

@@ -3,7 +3,7 @@
 //! Every law uses the non-constant columns, at least three of them. `tolerance` is relative, with a millionth of the
 //! empty subset's score as the floor.
 
-use crate::broken::{Law, Near};
+use crate::broken::{Law, Near, laws};
 pub use again::{bytes, drift, other_thread};
 pub use few_rows::few_rows;
 pub use forks::forks;
@@ -13,9 +13,12 @@ mod again;
 mod few_rows;
 mod forks;
 mod held_out;
+use crate::traces::traces;
 use crate::trial::{change_candidates, commit, evaluate, free, open, trail, trials, walked};
-use crate::{Broken, InPool, Random, data, traces, variation};
-use vaglio_core::{Criterion, Design, Feature, Outline, Score, SubsetChange, SubsetScorer, Winner};
+use crate::variation::{duplicates_tie, lambdas, permutation, row_weights};
+use crate::{Broken, InPool, Random, data};
+use vaglio_core::{Criterion, Design, Feature, Score, SearchExtent, SubsetChange, Winner};
+use vaglio_search::SubsetScorer;
 
 /// Checks all laws of a criterion on a design: this module's and, with a ridge readout, those of [`variation`].
 ///
@@ -34,34 +37,35 @@ const FEWER_CALLS: usize = 50;
 fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usize) -> Result<(), Broken> {
     Law("check").ran(|| "the design".into(), || criterion.check(design))?;
     let first = again::first(criterion, design);
-    let own = [
-        Law("never_nan").tried(|| never_nan(criterion, design)),
-        Law("any_order").tried(|| any_order(criterion, design, tolerance)),
-        Law("additions").tried(|| additions(criterion, design, tolerance)),
-        Law("removals").tried(|| removals(criterion, design, tolerance)),
-        Law("resets").tried(|| resets(criterion, design, tolerance)),
-        Law("candidate_order").tried(|| candidate_order(criterion, design)),
-        Law("best_addition").tried(|| best_addition(criterion, design, tolerance)),
-        Law("best_removal").tried(|| best_removal(criterion, design, tolerance)),
-        Law("forks").tried(|| forks(criterion, design, tolerance)),
-        Law("estimates").tried(|| estimates(criterion, design)),
-        Law("walk").tried(|| walk(criterion, design, 40, 1, tolerance)),
-        Law("traces").tried(|| traces::traces(criterion, design)),
-        Law("held_out").tried(|| held_out(criterion, design, tolerance)),
-        Law("other_thread").tried(|| other_thread(criterion, design)),
-        Law("drift").tried(|| again::since(first?, criterion, design, calls)),
-    ];
-    let varied = design.readout().is_some().then(|| {
-        [
-            Law("duplicates_tie").tried(|| variation::duplicates_tie(criterion, design, tolerance)),
-            Law("permutation").tried(|| variation::permutation(criterion, design, tolerance)),
-            Law("lambdas").tried(|| variation::lambdas(criterion, design, tolerance)),
-            Law("row_weights").tried(|| variation::row_weights(criterion, design, tolerance)),
-            Law("bytes").tried(|| bytes(criterion, design, tolerance)),
-            Law("few_rows").tried(|| few_rows(criterion, design)),
-        ]
-    });
-    Broken::among(own.into_iter().chain(varied.into_iter().flatten()))
+    let own = laws! {
+        never_nan(criterion, design);
+        any_order(criterion, design, tolerance);
+        additions(criterion, design, tolerance);
+        removals(criterion, design, tolerance);
+        resets(criterion, design, tolerance);
+        candidate_order(criterion, design);
+        best_addition(criterion, design, tolerance);
+        best_removal(criterion, design, tolerance);
+        forks(criterion, design, tolerance);
+        estimates(criterion, design);
+        walk(criterion, design, 40, 1, tolerance);
+        traces(criterion, design);
+        held_out(criterion, design, tolerance);
+        other_thread(criterion, design);
+    };
+    let drift = Law("drift").tried(|| again::since(first?, criterion, design, calls));
+    if design.readout().is_none() {
+        return Broken::among([own, drift]);
+    }
+    let varied = laws! {
+        duplicates_tie(criterion, design, tolerance);
+        permutation(criterion, design, tolerance);
+        lambdas(criterion, design, tolerance);
+        row_weights(criterion, design, tolerance);
+        bytes(criterion, design, tolerance);
+        few_rows(criterion, design);
+    };
+    Broken::among([own, drift, varied])
 }
 
 /// Checks all laws of a criterion on each of [`data::standard_designs`] that it accepts.
@@ -69,18 +73,13 @@ fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usiz
 /// # Errors
 /// Fails with every violated law, or if the criterion accepts no design.
 pub fn check_criterion_on_standard_data(criterion: &dyn Criterion, tolerance: f64) -> Result<(), Broken> {
-    let designs = data::standard_designs();
     let law = Law("check");
-    let mut accepted = Vec::new();
-    for (name, design) in &designs {
-        let checked = law.calm(|| (*name).into(), || criterion.check(design))?;
-        accepted.extend(checked.is_ok().then_some((*name, design)));
-    }
-    law.must(!accepted.is_empty(), || "the standard designs".into(), "one that is accepted", 0)?;
-    Broken::among(accepted.into_iter().enumerate().map(|(number, (name, design))| {
-        let calls = if number == 0 { CALLS } else { FEWER_CALLS };
-        check(criterion, design, tolerance, calls).map_err(|broken| broken.within(name))
-    }))
+    let mut calls = [CALLS].into_iter();
+    law.on_each(
+        data::standard_designs(),
+        |design| Ok(law.calm(|| "a check".into(), || criterion.check(design))?.is_ok()),
+        |design| check(criterion, design, tolerance, calls.next().unwrap_or(FEWER_CALLS)),
+    )
 }
 
 /// Scores are never NaN while all columns enter and leave again; standard errors are neither NaN nor negative.
@@ -273,9 +272,9 @@ pub fn estimates(criterion: &dyn Criterion, design: &Design) -> Result<(), Broke
     let largest = trail(law, design, usize::MAX, 0)?.len();
     for size in [1, largest] {
         let on = || format!("a search to {size} columns");
-        let outline = Outline::forward(largest, size);
-        let estimate = law.ran(on, || Ok(criterion.plan(design, &outline).estimate))?;
-        let taken = law.ran(on, || SubsetScorer::open(criterion, design, &outline))?.engine().name;
+        let extent = SearchExtent::forward(largest, size);
+        let estimate = law.ran(on, || Ok(criterion.plan(design, &extent).estimate))?;
+        let taken = law.ran(on, || SubsetScorer::open(criterion, design, &extent))?.engine().name;
         law.equal(|| format!("the engine of {}", on()), estimate.engine, taken)?;
         let real = |v: f64| v.is_finite() && v >= 0.0;
         let sound = !estimate.is_known() || real(estimate.flops) && real(estimate.bytes);

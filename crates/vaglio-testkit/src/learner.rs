@@ -1,6 +1,6 @@
 //! Laws of a learner: weights count rows, coefficients give the predictions, and a model survives saving.
 
-use crate::broken::{Law, Near};
+use crate::broken::{Law, Near, laws};
 use crate::{Broken, data, rebuild};
 use ndarray::{Array2, s};
 use serde_json::Value;
@@ -15,21 +15,21 @@ mod unselected;
 /// Fails with every violated law.
 pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || learner.check())?;
-    Broken::among([
-        Law("saved").tried(|| saved(learner, problem)),
-        Law("coefficients").tried(|| coefficients(learner, problem, tolerance)),
-        Law("retrained").tried(|| retrained(learner, problem, tolerance)),
-        Law("whole_weights").tried(|| whole_weights(learner, problem, tolerance)),
-        Law("rows_alone").tried(|| rows_alone(learner, problem, tolerance)),
-        Law("subset_order").tried(|| subset_order(learner, problem, tolerance)),
-        Law("targets_unseen").tried(|| targets_unseen(learner, problem)),
-        Law("outside_unseen").tried(|| outside_unseen(learner, problem, tolerance)),
-        Law("names_unseen").tried(|| names_unseen(learner, problem, tolerance)),
-        Law("group_numbers_unseen").tried(|| group_numbers_unseen(learner, problem, tolerance)),
-        Law("degenerate").tried(|| degenerate(learner, problem)),
-        Law("damaged").tried(|| damaged(learner, problem)),
-        Law("few_rows").tried(|| few_rows(learner, problem)),
-    ])
+    laws! {
+        saved(learner, problem);
+        coefficients(learner, problem, tolerance);
+        retrained(learner, problem, tolerance);
+        whole_weights(learner, problem, tolerance);
+        rows_alone(learner, problem, tolerance);
+        subset_order(learner, problem, tolerance);
+        targets_unseen(learner, problem);
+        outside_unseen(learner, problem, tolerance);
+        names_unseen(learner, problem, tolerance);
+        group_numbers_unseen(learner, problem, tolerance);
+        degenerate(learner, problem);
+        damaged(learner, problem);
+        few_rows(learner, problem);
+    }
 }
 
 /// Checks all laws of a learner on each of [`data::standard_problems`] that [`Learner::check_problem`] accepts.
@@ -38,16 +38,13 @@ pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -
 /// Fails with every violated law, or if the learner rejects every task.
 pub fn check_learner_on_standard_data(learner: &dyn Learner, tolerance: f64) -> Result<(), Broken> {
     let law = Law("tasks");
-    let mut taken = Vec::new();
-    for (name, problem) in data::standard_problems() {
-        let checked = law.calm(|| name.into(), || learner.check_problem(&problem))?;
-        taken.extend((!matches!(checked, Err(Error::Setting { .. }))).then_some((name, problem)));
-    }
-    law.must(!taken.is_empty(), || "the standard problems".into(), "one that it takes", 0)?;
-    Broken::among(
-        taken
-            .iter()
-            .map(|(name, problem)| check_learner(learner, problem, tolerance).map_err(|broken| broken.within(name))),
+    law.on_each(
+        data::standard_problems(),
+        |problem| {
+            let checked = law.calm(|| "a check".into(), || learner.check_problem(problem))?;
+            Ok(!matches!(checked, Err(Error::Setting { .. })))
+        },
+        |problem| check_learner(learner, problem, tolerance),
     )
 }
 
@@ -56,8 +53,7 @@ pub fn saved(learner: &dyn Learner, problem: &Problem) -> Result<(), Broken> {
     let law = Law("saved");
     let (model, subset) = fitted(law, learner, problem)?;
     let on = || format!("the model of subset {subset:?}");
-    let text = serde_json::to_string(&model).map_err(|e| law.broken(on(), "a model that is saved", e))?;
-    let loaded: Model = serde_json::from_str(&text).map_err(|e| law.broken(on(), "a model that is loaded", e))?;
+    let loaded = law.reloaded(on, &model)?;
     law.equal(on, model.inputs(), loaded.inputs())?;
     law.equal(on, &model.coefficients(), &loaded.coefficients())?;
     let (before, after) = (predicted(law, &model, problem)?, predicted(law, &loaded, problem)?);

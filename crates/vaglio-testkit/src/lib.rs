@@ -9,7 +9,7 @@
 //!
 //! ```no_run
 //! use vaglio_testkit::{check_criterion, data, registry};
-//! for (kind, criterion) in registry::every_criterion(&[])? {
+//! for (kind, criterion) in registry::every::<dyn vaglio_core::Criterion>(&[])? {
 //!     let design = data::regression(20, 6, 1).weighted().design(&[1.0], true);
 //!     check_criterion(&*criterion, &design, 1e-9).map_err(|broken| broken.within(kind))?;
 //! }

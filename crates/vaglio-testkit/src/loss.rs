@@ -1,6 +1,6 @@
 //! Laws of a loss: rows count by their weights, and the declared properties hold.
 
-use crate::broken::{Law, Near};
+use crate::broken::{Law, Near, laws};
 use crate::{Broken, Random, data};
 use ndarray::{Array2, ArrayView1, Axis};
 use vaglio_core::{Loss, Measure, Problem, Task};
@@ -11,17 +11,17 @@ use vaglio_core::{Loss, Measure, Problem, Task};
 /// Fails with every violated law.
 pub fn check_loss(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || loss.check_settings())?;
-    Broken::among([
-        Law("never_nan").tried(|| never_nan(loss, problem)),
-        Law("repeated_rows").tried(|| repeated_rows(loss, problem, tolerance)),
-        Law("row_order").tried(|| row_order(loss, problem, tolerance)),
-        Law("of_rows").tried(|| of_rows(loss, problem, tolerance)),
-        Law("degree").tried(|| degree(loss, problem, tolerance)),
-        Law("over_outputs").tried(|| over_outputs(loss, problem, tolerance)),
-        Law("perfect").tried(|| perfect(loss, problem)),
-        Law("standard_error").tried(|| standard_error(loss, problem, tolerance)),
-        Law("few_rows").tried(|| few_rows(loss, problem)),
-    ])
+    laws! {
+        never_nan(loss, problem);
+        repeated_rows(loss, problem, tolerance);
+        row_order(loss, problem, tolerance);
+        of_rows(loss, problem, tolerance);
+        degree(loss, problem, tolerance);
+        over_outputs(loss, problem, tolerance);
+        perfect(loss, problem);
+        standard_error(loss, problem, tolerance);
+        few_rows(loss, problem);
+    }
 }
 
 /// Checks all laws of a loss on each of [`data::standard_problems`] with a task that it accepts.
@@ -30,14 +30,10 @@ pub fn check_loss(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<
 /// Fails with every violated law, or if the loss rejects every task.
 pub fn check_loss_on_standard_data(loss: &dyn Loss, tolerance: f64) -> Result<(), Broken> {
     let law = Law("tasks");
-    let mut taken = Vec::new();
-    for (name, problem) in data::standard_problems() {
-        let checked = law.calm(|| name.into(), || loss.check(problem.task()))?;
-        taken.extend(checked.is_ok().then_some((name, problem)));
-    }
-    law.must(!taken.is_empty(), || "the standard problems".into(), "one that it takes", 0)?;
-    Broken::among(
-        taken.iter().map(|(name, problem)| check_loss(loss, problem, tolerance).map_err(|broken| broken.within(name))),
+    law.on_each(
+        data::standard_problems(),
+        |problem| Ok(law.calm(|| "a check".into(), || loss.check(problem.task()))?.is_ok()),
+        |problem| check_loss(loss, problem, tolerance),
     )
 }
 

@@ -1,6 +1,6 @@
 //! Laws of a map: `fit` fixes its state, and each output depends on its declared sources only.
 
-use crate::broken::{Law, Near};
+use crate::broken::{Law, Near, laws};
 use crate::{Broken, Random, data};
 use vaglio_core::{Cells, FittedMap, Map, Numbers, Result as Made, Table, TrainingRows};
 
@@ -10,18 +10,18 @@ use vaglio_core::{Cells, FittedMap, Map, Numbers, Result as Made, Table, Trainin
 /// Fails with every violated law.
 pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || map.check())?;
-    Broken::among([
-        Law("repeatable").tried(|| repeatable(map, table)),
-        Law("fixed").tried(|| fixed(map, table)),
-        Law("sources").tried(|| sources(map, table)),
-        Law("outputs").tried(|| outputs(map, table)),
-        Law("rowwise").tried(|| rowwise(map, table)),
-        Law("own_target").tried(|| own_target(map, table)),
-        Law("saved").tried(|| saved(map, table)),
-        Law("whole_weights").tried(|| whole_weights(map, table, tolerance)),
-        Law("targets").tried(|| targets(map, table.rows(), tolerance)),
-        Law("few_rows").tried(|| few_rows(map, table)),
-    ])
+    laws! {
+        repeatable(map, table);
+        fixed(map, table);
+        sources(map, table);
+        outputs(map, table);
+        rowwise(map, table);
+        own_target(map, table);
+        saved(map, table);
+        whole_weights(map, table, tolerance);
+        targets(map, table.rows(), tolerance);
+        few_rows(map, table);
+    }
 }
 
 /// Checks all laws of a map on [`data::table`], [`data::mixed_table`], [`data::gappy_table`] and
@@ -30,17 +30,14 @@ pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), Bro
 /// # Errors
 /// Fails with every violated law, or if the map can be fitted to none.
 pub fn check_map_on_standard_data(map: &dyn Map, tolerance: f64) -> Result<(), Broken> {
-    let tables = [
+    let tables = vec![
         ("numbers", data::table(20, 5, 41)),
         ("numbers and text", data::mixed_table(20, 5, 42)),
         ("missing cells and dates", data::gappy_table(20, 5, 44)),
         ("series", data::series_table(20, 5, 45)),
     ];
-    let taken: Vec<_> = tables.iter().filter(|(_, table)| fitted(Law("check"), map, table).is_ok()).collect();
-    Law("check").must(!taken.is_empty(), || "the standard tables".into(), "one that it can be fitted to", 0)?;
-    Broken::among(
-        taken.into_iter().map(|(name, table)| check_map(map, table, tolerance).map_err(|broken| broken.within(name))),
-    )
+    let law = Law("check");
+    law.on_each(tables, |table| Ok(fitted(law, map, table).is_ok()), |table| check_map(map, table, tolerance))
 }
 
 /// Fitting and transforming twice gives equal bits. Outputs are finite, or missing if a source cell is missing.
@@ -121,9 +118,7 @@ pub fn outputs(map: &dyn Map, table: &Table) -> Result<(), Broken> {
         let names: Vec<String> = whole.names().skip(stride - 1).step_by(stride).map(str::to_owned).collect();
         let on = || format!("what is kept for {names:?}");
         let Ok(Some(own)) = law.calm(on, || Ok(fitted.of_outputs(&names)))? else { return Ok(()) };
-        let text = serde_json::to_string(&own).map_err(|e| law.broken(on(), "a map that is saved", e))?;
-        let own: Box<dyn FittedMap> =
-            serde_json::from_str(&text).map_err(|e| law.broken(on(), "a map that is loaded", e))?;
+        let own = law.reloaded(on, &own)?;
         let sources: Vec<String> = names.iter().flat_map(|name| fitted.sources(name)).collect();
         let kept = table.columns().iter().filter(|(input, _)| sources.contains(input)).cloned().collect();
         let out = transformed(law, &*own, &law.ran(on, || table.clone().with_columns(kept))?)?;
@@ -214,9 +209,7 @@ pub fn saved(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("saved");
     let fitted = fitted(law, map, table)?;
     let on = || "the fitted map".to_owned();
-    let text = serde_json::to_string(&fitted).map_err(|e| law.broken(on(), "a map that is saved", e))?;
-    let loaded: Box<dyn FittedMap> =
-        serde_json::from_str(&text).map_err(|e| law.broken(on(), "a map that is loaded", e))?;
+    let loaded = law.reloaded(on, &fitted)?;
     let out = transformed(law, &*fitted, table)?;
     same(law, "the loaded map", &out, &transformed(law, &*loaded, table)?)?;
     for name in out.names() {

@@ -7,18 +7,22 @@ use crate::Broken;
 use crate::broken::Law;
 use serde_json::Value;
 pub use serde_json::json;
-use vaglio_core::{Criterion, Description, Learner, Loss, Map, Resampling, Role, TargetMap, descriptions};
+use vaglio_core::serde::de::DeserializeOwned;
+use vaglio_core::{Criterion, Description, Learner, Loss, Map, NamedPart, Resampling, Role, TargetMap, descriptions};
 use vaglio_search::Search;
 
 /// Components of one role, each with its identifier.
 pub type Every<T> = Result<Vec<(&'static str, Box<T>)>, Broken>;
 
-/// Builds every linked criterion, with `settings` for the kinds that they name.
+/// Builds every linked part of a trait, with `settings` for the kinds that they name.
 ///
 /// # Errors
-/// Fails if a criterion cannot be built, or if none is linked.
-pub fn every_criterion(settings: &[Value]) -> Every<dyn Criterion> {
-    every(Role::Criterion, settings, serde_json::from_value)
+/// Fails if a part cannot be built, or if none is linked.
+pub fn every<P: NamedPart + ?Sized>(settings: &[Value]) -> Every<P>
+where
+    Box<P>: DeserializeOwned,
+{
+    every_of(P::ROLE, settings, serde_json::from_value)
 }
 
 /// Builds every linked search, with `settings` for the kinds that they name.
@@ -26,50 +30,10 @@ pub fn every_criterion(settings: &[Value]) -> Every<dyn Criterion> {
 /// # Errors
 /// Fails if a search cannot be built, or if none is linked.
 pub fn every_search(settings: &[Value]) -> Every<Search> {
-    every(Role::Search, settings, serde_json::from_value)
+    every_of(Role::Search, settings, serde_json::from_value)
 }
 
-/// Builds every linked learner, with `settings` for the kinds that they name.
-///
-/// # Errors
-/// Fails if a learner cannot be built, or if none is linked.
-pub fn every_learner(settings: &[Value]) -> Every<dyn Learner> {
-    every(Role::Learner, settings, serde_json::from_value)
-}
-
-/// Builds every linked map, with `settings` for the kinds that they name.
-///
-/// # Errors
-/// Fails if a map cannot be built, or if none is linked.
-pub fn every_map(settings: &[Value]) -> Every<dyn Map> {
-    every(Role::Map, settings, serde_json::from_value)
-}
-
-/// Builds every linked target map, with `settings` for the kinds that they name.
-///
-/// # Errors
-/// Fails if a target map cannot be built, or if none is linked.
-pub fn every_target_map(settings: &[Value]) -> Every<dyn TargetMap> {
-    every(Role::TargetMap, settings, serde_json::from_value)
-}
-
-/// Builds every linked loss, with `settings` for the kinds that they name.
-///
-/// # Errors
-/// Fails if a loss cannot be built, or if none is linked.
-pub fn every_loss(settings: &[Value]) -> Every<dyn Loss> {
-    every(Role::Loss, settings, serde_json::from_value)
-}
-
-/// Builds every linked resampling, with `settings` for the kinds that they name.
-///
-/// # Errors
-/// Fails if a resampling cannot be built, or if none is linked.
-pub fn every_resampling(settings: &[Value]) -> Every<dyn Resampling> {
-    every(Role::Resampling, settings, serde_json::from_value)
-}
-
-fn every<T: ?Sized>(role: Role, settings: &[Value], make: fn(Value) -> serde_json::Result<Box<T>>) -> Every<T> {
+fn every_of<T: ?Sized>(role: Role, settings: &[Value], make: fn(Value) -> serde_json::Result<Box<T>>) -> Every<T> {
     let law = Law("registered");
     let known: Vec<&Description> = descriptions().into_iter().filter(|d| d.role == role).collect();
     let on = || format!("the {} that are linked in", role.name());
@@ -143,14 +107,20 @@ fn component(
 
 /// Parses a component and serializes it again.
 fn rewritten(role: Role, value: Value) -> serde_json::Result<Value> {
+    fn part<P: NamedPart + ?Sized>(value: Value) -> serde_json::Result<Value>
+    where
+        Box<P>: DeserializeOwned,
+    {
+        serde_json::to_value(&*serde_json::from_value::<Box<P>>(value)?)
+    }
     match role {
-        Role::Criterion => serde_json::to_value(&*serde_json::from_value::<Box<dyn Criterion>>(value)?),
+        Role::Criterion => part::<dyn Criterion>(value),
         Role::Search => serde_json::to_value(serde_json::from_value::<Search>(value)?),
-        Role::Learner => serde_json::to_value(&*serde_json::from_value::<Box<dyn Learner>>(value)?),
-        Role::Map => serde_json::to_value(&*serde_json::from_value::<Box<dyn Map>>(value)?),
-        Role::TargetMap => serde_json::to_value(&*serde_json::from_value::<Box<dyn TargetMap>>(value)?),
-        Role::Loss => serde_json::to_value(&*serde_json::from_value::<Box<dyn Loss>>(value)?),
-        Role::Resampling => serde_json::to_value(&*serde_json::from_value::<Box<dyn Resampling>>(value)?),
+        Role::Learner => part::<dyn Learner>(value),
+        Role::Map => part::<dyn Map>(value),
+        Role::TargetMap => part::<dyn TargetMap>(value),
+        Role::Loss => part::<dyn Loss>(value),
+        Role::Resampling => part::<dyn Resampling>(value),
     }
 }
 

@@ -4,7 +4,7 @@
 //! meaning is the author's decision: rows held out because of their targets are no sample of new rows, so their loss
 //! estimates the loss on such rows only.
 
-use crate::broken::Law;
+use crate::broken::{Law, laws};
 use crate::{Broken, data, rebuild};
 use vaglio_core::{Design, Error, Resampling, Split};
 
@@ -14,11 +14,11 @@ use vaglio_core::{Design, Error, Resampling, Split};
 /// Fails with every violated law.
 pub fn check_resampling(resampling: &dyn Resampling, design: &Design) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || resampling.check_settings())?;
-    Broken::among([
-        Law("sound").tried(|| sound(resampling, design)),
-        Law("repeatable").tried(|| repeatable(resampling, design)),
-        Law("few_rows").tried(|| few_rows(resampling, design)),
-    ])
+    laws! {
+        sound(resampling, design);
+        repeatable(resampling, design);
+        few_rows(resampling, design);
+    }
 }
 
 /// Checks all laws of a resampling on each of [`data::standard_designs`], except those that it rejects as a setting.
@@ -27,14 +27,13 @@ pub fn check_resampling(resampling: &dyn Resampling, design: &Design) -> Result<
 /// Fails with every violated law, or if the resampling rejects every design.
 pub fn check_resampling_on_standard_data(resampling: &dyn Resampling) -> Result<(), Broken> {
     let law = Law("designs");
-    let mut taken = Vec::new();
-    for (name, design) in data::standard_designs() {
-        let made = law.calm(|| name.into(), || splits(resampling, &design))?;
-        taken.extend((!matches!(made, Err(Error::Setting { .. }))).then_some((name, design)));
-    }
-    law.must(!taken.is_empty(), || "the standard designs".into(), "one that it takes", 0)?;
-    Broken::among(
-        taken.iter().map(|(name, design)| check_resampling(resampling, design).map_err(|broken| broken.within(name))),
+    law.on_each(
+        data::standard_designs(),
+        |design| {
+            let made = law.calm(|| "the splits".into(), || splits(resampling, design))?;
+            Ok(!matches!(made, Err(Error::Setting { .. })))
+        },
+        |design| check_resampling(resampling, design),
     )
 }
 

@@ -5,7 +5,7 @@
 //! steps, such as one of all subsets, is tested by its entries, and must emit [`Event::Visited`] before each part of
 //! its work.
 
-use crate::broken::{Law, Near};
+use crate::broken::{Law, Near, laws};
 use crate::replay::replay;
 use crate::trial::{evaluate, free, open};
 use crate::{Broken, InPool, data};
@@ -15,10 +15,8 @@ pub use few_rows::few_rows;
 pub use pauses::pauses;
 pub use shared::settings;
 pub use ties::ties;
-use vaglio_core::{
-    Answer, Criterion, Design, Event, Feature, Observer, Path, SearchContext, Step, StopReason, SubsetScorer,
-};
-use vaglio_search::Search;
+use vaglio_core::{Answer, Criterion, Design, Event, Feature, Observer, Path, Step, StopReason};
+use vaglio_search::{Search, SearchContext, SubsetScorer};
 
 mod constants;
 mod constrained;
@@ -42,21 +40,21 @@ const SEED: u64 = 7;
 pub fn check_search(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let own = Law("check").tried(|| stays::instead(search, criterion, design))?;
     let criterion = if own { &stays::LeftOut {} } else { criterion };
-    Broken::among([
-        Law("steps").tried(|| steps(search, criterion, design, tolerance)),
-        Law("entries").tried(|| entries(search, criterion, design, tolerance)),
-        Law("deterministic").tried(|| deterministic(search, criterion, design)),
-        Law("outline").tried(|| outline(search, criterion, design)),
-        Law("stops").tried(|| stops(search, criterion, design, tolerance)),
-        Law("ties").tried(|| ties(search, criterion, design)),
-        Law("constants").tried(|| constants(search, criterion, design)),
-        Law("lacking").tried(|| lacking(search, criterion, design)),
-        Law("no_candidates").tried(|| no_candidates(search, criterion, design)),
-        Law("constraints").tried(|| constraints(search, criterion, design)),
-        Law("pauses").tried(|| pauses(search, criterion, design)),
-        Law("settings").tried(|| settings(search, criterion, design)),
-        Law("few_rows").tried(|| few_rows(search, criterion, design)),
-    ])
+    laws! {
+        steps(search, criterion, design, tolerance);
+        entries(search, criterion, design, tolerance);
+        deterministic(search, criterion, design);
+        extent(search, criterion, design);
+        stops(search, criterion, design, tolerance);
+        ties(search, criterion, design);
+        constants(search, criterion, design);
+        lacking(search, criterion, design);
+        no_candidates(search, criterion, design);
+        constraints(search, criterion, design);
+        pauses(search, criterion, design);
+        settings(search, criterion, design);
+        few_rows(search, criterion, design);
+    }
 }
 
 /// Checks all laws of a search with a criterion on those of [`data::standard_designs`] that both accept, with at most
@@ -66,18 +64,14 @@ pub fn check_search(search: &Search, criterion: &dyn Criterion, design: &Design,
 /// Fails with every violated law, or if no design is accepted.
 pub fn check_search_on_standard_data(search: &Search, criterion: &dyn Criterion, tolerance: f64) -> Result<(), Broken> {
     let law = Law("check");
-    let designs = data::standard_designs();
-    let mut accepted = Vec::new();
-    for (name, design) in designs.iter().filter(|(_, design)| design.features() <= 10) {
-        let checks = || criterion.check(design).and_then(|()| search.check(criterion, design));
-        let checked = law.calm(|| (*name).into(), checks)?;
-        accepted.extend(checked.is_ok().then_some((*name, design)));
-    }
-    law.must(!accepted.is_empty(), || "the standard designs".into(), "one that is accepted", 0)?;
-    Broken::among(
-        accepted.into_iter().map(|(name, design)| {
-            check_search(search, criterion, design, tolerance).map_err(|broken| broken.within(name))
-        }),
+    let designs = data::standard_designs().into_iter().filter(|(_, design)| design.features() <= 10);
+    law.on_each(
+        designs.collect(),
+        |design| {
+            let checks = || criterion.check(design).and_then(|()| search.check(criterion, design));
+            Ok(law.calm(|| "a check".into(), checks)?.is_ok())
+        },
+        |design| check_search(search, criterion, design, tolerance),
     )
 }
 
@@ -184,19 +178,19 @@ pub fn threads(search: &Search, criterion: &dyn Criterion, design: &Design, in_p
     Ok(())
 }
 
-/// The outline and the step count announced to the observer are upper bounds.
-pub fn outline(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
-    let law = Law("outline");
+/// The extent and the step count announced to the observer are upper bounds.
+pub fn extent(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("extent");
     let (path, witnessed) = full(law, search, criterion, design)?;
-    let outline = law.ran(|| "the outline".into(), || search.outline(design))?;
+    let extent = law.ran(|| "the extent".into(), || search.extent(design))?;
     let taken = path.steps.len();
-    law.must(outline.steps >= taken, || "the outline".into(), format!("at least {taken} steps"), outline)?;
+    law.must(extent.steps >= taken, || "the extent".into(), format!("at least {taken} steps"), extent)?;
     let promised = witnessed.promised.unwrap_or(taken);
     law.must(promised >= taken, || "the start".into(), format!("at least {taken} steps promised"), promised)?;
     let largest = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
-    law.must(outline.largest >= largest, || "the outline".into(), format!("at least {largest} columns"), outline)?;
-    let trials = outline.trials.is_finite() && outline.trials >= 0.0;
-    law.must(trials, || "the outline".into(), "a number of trials", outline)
+    law.must(extent.largest >= largest, || "the extent".into(), format!("at least {largest} columns"), extent)?;
+    let trials = extent.trials.is_finite() && extent.trials >= 0.0;
+    law.must(trials, || "the extent".into(), "a number of trials", extent)
 }
 
 /// An observer that stops the search gets a prefix of the full path, its own stop reason, and valid entries.
@@ -269,7 +263,7 @@ fn run(
 ) -> Result<Path, Broken> {
     law.ran(|| "the columns".into(), || search.check(criterion, design))?;
     let subset =
-        law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &search.outline(design)?))?;
+        law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
     let mut context = SearchContext::new(criterion, design, subset, witness, SEED);
     law.ran(|| "the search".into(), || search.run(&mut context))
 }

@@ -1,6 +1,6 @@
 //! Laws of a target map: it increases, has a consistent inverse, weights repeat rows, and it survives saving.
 
-use crate::broken::{Law, Near};
+use crate::broken::{Law, Near, laws};
 use crate::{Broken, Random};
 use vaglio_core::{FittedTargetMap, TargetMap};
 
@@ -17,12 +17,12 @@ pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> Result<(), Broke
     let target: Vec<f64> =
         (0..ROWS).map(|row| (0.5 + random.normal().exp()) * if row % 4 == 0 { 1.0 } else { 20.0 }).collect();
     let target: Vec<f64> = target.into_iter().map(|y| (8.0 * y).round() / 8.0 + 0.125).collect();
-    Broken::among([
-        Law("inverse").tried(|| inverse(map, &target, tolerance)),
-        Law("increasing").tried(|| increasing(map, &target)),
-        Law("whole_weights").tried(|| whole_weights(map, &target, tolerance)),
-        Law("saved").tried(|| saved(map, &target)),
-    ])
+    laws! {
+        inverse(map, &target, tolerance);
+        increasing(map, &target);
+        whole_weights(map, &target, tolerance);
+        saved(map, &target);
+    }
 }
 
 /// Training targets map to finite numbers, and the inverse recovers them.
@@ -68,9 +68,7 @@ pub fn saved(map: &dyn TargetMap, target: &[f64]) -> Result<(), Broken> {
     let law = Law("saved");
     let fitted = fitted(law, map, target, None)?;
     let on = || "the fitted map".to_owned();
-    let text = serde_json::to_string(&fitted).map_err(|e| law.broken(on(), "a map that is saved", e))?;
-    let loaded: Box<dyn FittedTargetMap> =
-        serde_json::from_str(&text).map_err(|e| law.broken(on(), "a map that is loaded", e))?;
+    let loaded = law.reloaded(on, &fitted)?;
     for &y in target {
         let bits = |map: &dyn FittedTargetMap| [map.map(y), map.inverse(0.9 * map.map(y))].map(f64::to_bits);
         law.equal(|| format!("the target {y}"), &bits(&*fitted), &bits(&*loaded))?;

@@ -5,10 +5,8 @@ use crate::broken::Law;
 use crate::trial::{free, open, trail};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{
-    Compute, Criterion, Design, Journal, JournalStore, Monitor, ProcessGroup, Score, SearchContext, Silent, WorkItem,
-};
+use vaglio_core::{Compute, Criterion, Design, Journal, JournalStore, Monitor, ProcessGroup, Score, Silent, WorkItem};
+use vaglio_search::SearchContext;
 
 /// The answers of a walk, in order.
 #[derive(Default)]
@@ -53,7 +51,7 @@ pub fn traces(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> 
     let halves = Arc::<Halves>::default();
     for own in [None, Some(0), Some(1)] {
         let group = Arc::new(Half { own, made: Arc::clone(&halves) });
-        let (found, _) = walked(law, criterion, &design.searched_by(Some(group)), &[])?;
+        let (found, _) = walked(law, criterion, &design.with_run(|run| run.process_group = Some(group)), &[])?;
         same(&|| format!("a walk of two processes, of which this is {own:?}"), found)?;
     }
     Ok(())

@@ -2,7 +2,8 @@
 
 use crate::broken::Law;
 use crate::{Broken, Random};
-use vaglio_core::{Criterion, Design, Feature, Outline, Score, SubsetChange, SubsetScorer};
+use vaglio_core::{Criterion, Design, Feature, Score, SearchExtent, SubsetChange};
+use vaglio_search::SubsetScorer;
 
 /// Returns the candidates of a change: columns outside the subset, or inside.
 pub(crate) fn change_candidates(change: SubsetChange, design: &Design, subset: &[Feature]) -> Vec<Feature> {
@@ -72,10 +73,10 @@ pub(crate) fn evaluate(
     Ok(score)
 }
 
-/// Returns the outline of a search that adds every column.
-pub(crate) fn whole(design: &Design) -> Outline {
+/// Returns the extent of a search that adds every column.
+pub(crate) fn whole(design: &Design) -> SearchExtent {
     let candidates = design.candidates().len();
-    Outline::forward(candidates, candidates)
+    SearchExtent::forward(candidates, candidates)
 }
 
 /// Returns non-constant columns outside `subset`.

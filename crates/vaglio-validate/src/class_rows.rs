@@ -37,12 +37,13 @@ mod tests {
     use crate::Loo;
     use crate::fits::RoundFits;
     use crate::loo::parts_of;
-    use vaglio_core::{BalancedError, Criterion, Outline, Score, Squared, SubsetScorer};
+    use vaglio_core::{BalancedError, Criterion, Score, SearchExtent, Squared};
+    use vaglio_search::SubsetScorer;
     use vaglio_testkit::data::multiclass;
 
     #[test]
     fn many_classes_are_left_out_of_their_sums_without_copies_for_each() {
-        let outline = Outline::forward(6, 3);
+        let extent = SearchExtent::forward(6, 3);
         for (weighted, intercept) in [(false, true), (true, true), (false, false)] {
             let recipe = multiclass(72, 6, 12, 5).skewed().duplicates(1).balanced();
             let recipe = if weighted { recipe.weighted() } else { recipe };
@@ -58,7 +59,7 @@ mod tests {
                 assert!((found / expected.loss - 1.0).abs() < 1e-10, "{found}, not {expected:?}");
             }
             assert!(fits.parts().is_empty());
-            let mut found = SubsetScorer::open(&loo, &design, &outline).unwrap();
+            let mut found = SubsetScorer::open(&loo, &design, &extent).unwrap();
             assert_eq!(found.engine().name, "decomposition");
             found.add(2).unwrap();
             let mut scores = [Score::WORST; 3];

@@ -74,7 +74,8 @@ impl Evaluator for Decomposed<'_> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::{Engine, KFold, Loo};
-    use vaglio_core::{AnyLoss, Criterion, Outline, PerFoldPreprocessing, Squared, SubsetScorer, ZeroOne};
+    use vaglio_core::{AnyLoss, Criterion, PerFoldPreprocessing, SearchExtent, Squared, ZeroOne};
+    use vaglio_search::SubsetScorer;
     use vaglio_testkit::data::{binary, multiclass};
 
     #[test]
@@ -96,7 +97,7 @@ mod tests {
                 if criterion.check(design).is_err() || (engine == &"states" && std::ptr::eq(design, &in_folds)) {
                     continue;
                 }
-                let mut subset = SubsetScorer::open(&**criterion, design, &Outline::forward(9, 9)).unwrap();
+                let mut subset = SubsetScorer::open(&**criterion, design, &SearchExtent::forward(9, 9)).unwrap();
                 for (before, more) in [(None, &[7, 3, 1][..]), (Some(4), &[0, 8]), (Some(5), &[2])] {
                     before.into_iter().for_each(|feature| subset.add(feature).unwrap());
                     let (own, score) = (subset.score().unwrap(), subset.score_with(more).unwrap());

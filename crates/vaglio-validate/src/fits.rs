@@ -9,7 +9,6 @@ use super::settle::Scored;
 use super::shared_lambdas::LossAtLambda;
 use super::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, get_or_make, get_or_try_make};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, Moments, Refinement, Refit};
 use vaglio_kernels::linalg::Failure;
@@ -186,7 +185,7 @@ impl<'d> RoundFits<'d> {
         }
         let at = |&lambda: &f64| {
             let (residuals, conditioning) = fit.decomposed(lambda)?.unwrap_or_default();
-            let error = || self.standard_error(&residuals).filter(|_| self.design.has_errors());
+            let error = || self.standard_error(&residuals).filter(|_| self.design.run().has_errors);
             Ok((!is_unreliable(conditioning)).then(|| (self.scorer.loss(&residuals), error())))
         };
         lambdas.iter().map(at).collect()

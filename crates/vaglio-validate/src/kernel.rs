@@ -3,7 +3,6 @@
 use super::session::Session;
 use ndarray::{ArrayView1, ArrayView2};
 use std::sync::Arc;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, times_power};
 use vaglio_kernels::{BlockSums, Data, DataError, DataInput, Entries, GramCache, Level, Rule, Scorer, Targets};
 
@@ -188,13 +187,14 @@ pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, ord
 mod tests {
     use super::*;
     use crate::Loo;
-    use vaglio_core::{Outline, Path, Problem, Readout, SearchContext, Silent, SubsetScorer};
+    use vaglio_core::{Path, Problem, Readout, SearchExtent, Silent};
     use vaglio_search::Greedy;
+    use vaglio_search::{SearchContext, SubsetScorer};
     use vaglio_testkit::data;
 
     fn path(design: &Design) -> Path {
         let criterion = Loo::default();
-        let subset = SubsetScorer::open(&criterion, design, &Outline::forward(design.features(), 6)).unwrap();
+        let subset = SubsetScorer::open(&criterion, design, &SearchExtent::forward(design.features(), 6)).unwrap();
         let mut observer = Silent;
         Greedy::new(6).run(&mut SearchContext::new(&criterion, design, subset, &mut observer, 0)).unwrap()
     }

@@ -29,10 +29,9 @@ use ndarray::{Array2, Axis, concatenate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     AnyLoss, AnyResampling, Cache, Criterion, CriterionTraits, Design, Error, Estimate, Evaluator, Feature, Geometry,
-    HeldOut, Outline, Plan, Recorder, Result, Score, part,
+    HeldOut, Plan, Recorder, Result, Score, SearchExtent, part,
 };
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
@@ -136,9 +135,9 @@ impl Criterion for KFold {
         mean::evaluated(&*self.loss, design, &|one| self.retrained(one, subset))
     }
 
-    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
-        let decide = |one: &Design| self.decide(one, outline);
-        mean::planned(self, design, outline, decide, |one, engine, outline| self.engaged(one, engine, outline))
+    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
+        let decide = |one: &Design| self.decide(one, extent);
+        mean::planned(self, design, extent, decide, |one, engine, extent| self.engaged(one, engine, extent))
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
@@ -223,9 +222,9 @@ impl KFold {
     }
 
     /// Chooses the engine on a design whose outputs share λ.
-    fn decide(&self, design: &Design, outline: &Outline) -> Decision {
+    fn decide(&self, design: &Design, extent: &SearchExtent) -> Decision {
         let rounds = self.rounds(design).unwrap_or_default();
-        if let Some(refit) = self.refit(design, &rounds, outline) {
+        if let Some(refit) = self.refit(design, &rounds, extent) {
             return refit;
         }
         let because = |reason: &str, Decision { engine, estimate }: Decision| {
@@ -233,19 +232,19 @@ impl KFold {
             Decision { engine, estimate: Estimate { reason, ..estimate } }
         };
         if let Some(loo) = self.left_out(design, &rounds) {
-            return because("every fold is one row", loo::plan(&loo, design, outline));
+            return because("every fold is one row", loo::plan(&loo, design, extent));
         }
         if !design.in_folds().is_by_maps() {
             let each: Vec<_> = rounds.into_iter().map(|round| (design, round)).collect();
-            return Self::common(&self.choices(&each, outline), outline);
+            return Self::common(&self.choices(&each, extent), extent);
         }
         // Before the maps are fitted, every fold is assumed to have the columns of all rows.
         let each: Vec<_> = rounds.iter().flat_map(Round::each_fold).map(|fold| (design, fold)).collect();
-        because("maps are fitted in each fold", Self::common(&self.choices(&each, outline), outline))
+        because("maps are fitted in each fold", Self::common(&self.choices(&each, extent), extent))
     }
 
     /// The decision to refit, if no engine applies.
-    fn refit(&self, design: &Design, rounds: &[Round], outline: &Outline) -> Option<Decision> {
+    fn refit(&self, design: &Design, rounds: &[Round], extent: &SearchExtent) -> Option<Decision> {
         let is_mapped = design.in_folds().is_by_maps();
         let reason = match (design.readout().is_some(), is_mapped) {
             (false, _) => "the learner has no linear form, so every fold of every subset is refitted",
@@ -258,8 +257,8 @@ impl KFold {
             (true, _) => return None,
         };
         let folds: usize = rounds.iter().map(|round| round.held_out).sum();
-        let (rows, largest) = (design.planned_rows(), outline.largest);
-        let flops = outline.trials * folds as f64 * rows as f64 * 2.0 * (largest as f64).powi(2);
+        let (rows, largest) = (design.planned_rows(), extent.largest);
+        let flops = extent.trials * folds as f64 * rows as f64 * 2.0 * (largest as f64).powi(2);
         let estimate = Estimate {
             engine: EngineId::Refit.name(),
             reason: reason.into(),
@@ -269,18 +268,18 @@ impl KFold {
         Some(Decision { engine: EngineId::Refit, estimate })
     }
 
-    fn choices(&self, each: &[(&Design, Round)], outline: &Outline) -> Vec<Choice> {
-        each.iter().map(|(design, round)| Choice::new(self, design, round, outline)).collect()
+    fn choices(&self, each: &[(&Design, Round)], extent: &SearchExtent) -> Vec<Choice> {
+        each.iter().map(|(design, round)| Choice::new(self, design, round, extent)).collect()
     }
 
     /// Chooses one engine for all rounds. If they differ, it is the decomposition, which always applies.
-    fn common(choices: &[Choice], outline: &Outline) -> Decision {
+    fn common(choices: &[Choice], extent: &SearchExtent) -> Decision {
         let engines = choices.iter().map(|choice| choice.engine);
         let common = engines.reduce(|one, other| if one == other { one } else { EngineId::Decomposition });
         let engine = common.unwrap_or(EngineId::Decomposition);
         let estimate = choices.first().map(|first| match first.engine == engine {
             true => first.estimate.clone(),
-            false => first.decomposition(outline),
+            false => first.decomposition(extent),
         });
         let estimate = estimate.unwrap_or_else(|| Estimate::unknown(engine.name(), "nothing is held out"));
         Decision { engine, estimate: estimate.times(choices.len()) }
@@ -288,13 +287,18 @@ impl KFold {
 
     /// Creates the evaluator of an engine on a design whose outputs share λ. `None` if maps fitted in each fold make
     /// different columns.
-    fn engaged<'d>(&'d self, design: &'d Design, engine: EngineId, outline: &Outline) -> Result<Option<Engaged<'d>>> {
+    fn engaged<'d>(
+        &'d self,
+        design: &'d Design,
+        engine: EngineId,
+        extent: &SearchExtent,
+    ) -> Result<Option<Engaged<'d>>> {
         let rounds = self.rounds(design)?;
         if let Some(loo) = self.left_out(design, &rounds) {
-            return loo.engaged(design, engine, outline, false);
+            return loo.engaged(design, engine, extent, false);
         }
         let Some((each, apart)) = apart::of_designs(self, design, rounds)? else { return Ok(None) };
-        let choices = self.choices(&each, outline);
+        let choices = self.choices(&each, extent);
         let lambdas = design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone());
         let (mut fits, mut engines) = (Vec::new(), Vec::new());
         for ((design, round), choice) in each.into_iter().zip(choices) {

@@ -18,10 +18,9 @@ use evaluator::LooEvaluator;
 use ndarray::Array2;
 use shared::LooShared;
 pub(super) use shared::parts_of;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyLoss, Criterion, CriterionTraits, Design, Error, Evaluator, Feature, Geometry, HeldOut, Outline, Plan, Recorder,
-    Result, Score, part,
+    AnyLoss, Criterion, CriterionTraits, Design, Error, Evaluator, Feature, Geometry, HeldOut, Plan, Recorder, Result,
+    Score, SearchExtent, part,
 };
 
 /// The mean loss of every row predicted from all others.
@@ -72,7 +71,7 @@ impl Loo {
         &self,
         design: &'d Design,
         engine: EngineId,
-        outline: &Outline,
+        extent: &SearchExtent,
         are_independent: bool,
     ) -> Result<Option<Engaged<'d>>> {
         let Some(readout) = design.readout() else { return Ok(None) };
@@ -86,8 +85,8 @@ impl Loo {
             EngineId::States => Box::new(LooEvaluator::new(LooShared {
                 losses: SharedLosses::new(design, self, are_independent),
                 is_bounded: fits.are_whole() && is_bounded(self, design),
-                changes_once: outline.start == outline.largest && outline.steps == 1,
-                tries_once: outline.trials <= design.candidates().len() as f64,
+                changes_once: extent.start == extent.largest && extent.steps == 1,
+                tries_once: extent.trials <= design.candidates().len() as f64,
                 fits,
                 lambdas: readout.lambdas.clone(),
                 recorder: recorder.clone(),
@@ -106,15 +105,15 @@ impl Criterion for Loo {
         mean::evaluated(&*self.loss, design, &|one| self.retrained(one, subset))
     }
 
-    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
-        let decide = |one: &Design| plan(self, one, outline);
-        mean::planned(self, design, outline, decide, |one, engine, outline| self.engaged(one, engine, outline, true))
+    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
+        let decide = |one: &Design| plan(self, one, extent);
+        mean::planned(self, design, extent, decide, |one, engine, extent| self.engaged(one, engine, extent, true))
     }
 
     /// Without bounds, the trial of each column is independent of others.
     fn is_in_parts(&self, design: &Design) -> bool {
         let is_bounded = cost::is_bounded(self, design) && balance::classes_of(design).is_none();
-        !is_bounded && design.of_outputs().is_none() && cost::has_states(design)
+        !is_bounded && design.single_outputs().is_none() && cost::has_states(design)
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {

@@ -14,10 +14,9 @@
 use super::penalty;
 use super::plan::{Decision, EngineId};
 use super::trial_loss::TrialLoss;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyLoss, Criterion, Design, Estimate, Evaluator, Feature, Loss, Outline, Plan, PowerOfTwoScaling, Recorder, Result,
-    RowsHeldOut, Score, Shortcut, Squared, SquaresBound, SubsetChange, Trace, Trials, Winner,
+    AnyLoss, Criterion, Design, Estimate, Evaluator, Feature, Loss, Plan, PowerOfTwoScaling, Recorder, Result,
+    RowsHeldOut, Score, SearchExtent, Shortcut, Squared, SquaresBound, SubsetChange, Trace, Trials, Winner,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 use vaglio_kernels::{Data, Scorer};
@@ -127,7 +126,7 @@ pub(super) fn evaluated(
     definition: &dyn Fn(&Design) -> Result<Score>,
 ) -> Result<Score> {
     let (scale, scaled) = Scale::of(loss, design)?;
-    let score = match scaled.of_outputs() {
+    let score = match scaled.single_outputs() {
         None => definition(scaled)?,
         Some(outputs) => {
             let scores = outputs.iter().map(|one| evaluated(loss, one, definition)).collect::<Result<Vec<_>>>()?;
@@ -148,14 +147,14 @@ pub(super) struct Engaged<'d> {
 pub(super) fn planned<'d, C: Criterion>(
     criterion: &'d C,
     design: &'d Design,
-    outline: &Outline,
+    extent: &SearchExtent,
     decide: impl Fn(&Design) -> Decision,
-    engage: impl Fn(&'d Design, EngineId, &Outline) -> Result<Option<Engaged<'d>>> + 'd,
+    engage: impl Fn(&'d Design, EngineId, &SearchExtent) -> Result<Option<Engaged<'d>>> + 'd,
 ) -> Plan<'d> {
-    let outputs = design.of_outputs();
+    let outputs = design.single_outputs();
     let Decision { engine, estimate } = decide(outputs.map_or(design, |outputs| &outputs[0]));
     let estimate = outputs.map_or(estimate.clone(), |outputs| estimate.times(outputs.len()));
-    let outline = *outline;
+    let extent = *extent;
     let plan = match engine {
         EngineId::Refit => Plan::by_definition(estimate),
         _ if are_unlike(design) => {
@@ -163,13 +162,13 @@ pub(super) fn planned<'d, C: Criterion>(
             Plan::by_definition(Estimate::unknown(EngineId::Refit.name(), reason))
         }
         _ => Plan::by_engine(estimate, move || {
-            let shortcut = accelerated(criterion, design, engine, |one| engage(one, engine, &outline))?;
+            let shortcut = accelerated(criterion, design, engine, |one| engage(one, engine, &extent))?;
             Ok(shortcut.unwrap_or_else(|| Shortcut::by_definition(criterion, design)))
         }),
     };
     plan.checked_by(move || {
         Scale::of(&*loss_of(criterion), design)?;
-        penalty::check(criterion, design, &outline)
+        penalty::check(criterion, design, &extent)
     })
 }
 
@@ -191,7 +190,7 @@ fn accelerated<'d>(
     let loss = loss_of(criterion);
     let (scale, scaled) = Scale::of(&*loss, design)?;
     let (mut recorders, mut terms) = (Vec::new(), Vec::new());
-    for one in scaled.of_outputs().unwrap_or(std::slice::from_ref(scaled)) {
+    for one in scaled.single_outputs().unwrap_or(std::slice::from_ref(scaled)) {
         let (own, one) = Scale::of(&*loss, one)?;
         let Some(engaged) = engage(one)? else { return Ok(None) };
         recorders.push(engaged.recorder);

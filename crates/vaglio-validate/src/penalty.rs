@@ -2,8 +2,7 @@
 
 use super::round::Round;
 use ndarray::{Array1, Array2, Axis};
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{AnyLoss, Criterion, Design, Error, HeldOut, Outline, Result};
+use vaglio_core::{AnyLoss, Criterion, Design, Error, HeldOut, Result, SearchExtent};
 use vaglio_kernels::tolerance::{DEPENDENT_LENGTH, NO_PENALTY};
 
 /// Refuses a negligible λ if columns are dependent or outnumber the training rows. Predictions of such subsets have no
@@ -13,7 +12,7 @@ use vaglio_kernels::tolerance::{DEPENDENT_LENGTH, NO_PENALTY};
 ///
 /// # Errors
 /// Returns [`Error::Numerical`] for such a λ.
-pub(super) fn check(criterion: &dyn Criterion, design: &Design, outline: &Outline) -> Result<()> {
+pub(super) fn check(criterion: &dyn Criterion, design: &Design, extent: &SearchExtent) -> Result<()> {
     let Some(readout) = design.readout() else { return Ok(()) };
     let Some(lambda) = readout.lambdas.iter().copied().reduce(f64::min) else { return Ok(()) };
     if lambda.log2() >= NO_PENALTY.log2() + log_squares(design) {
@@ -30,7 +29,7 @@ pub(super) fn check(criterion: &dyn Criterion, design: &Design, outline: &Outlin
         return Ok(());
     }
     let free = least_training(criterion, design)?.saturating_sub(usize::from(readout.intercept));
-    let why = match outline.largest > free.max(1) {
+    let why = match extent.largest > free.max(1) {
         true => "of which more are selected than there are rows to train on",
         false if are_dependent(columns) => "which depend on each other",
         false => return Ok(()),
@@ -119,7 +118,7 @@ pub(super) fn check_outputs(design: &Design, loss: &AnyLoss) -> Result<()> {
             format!("`lambda: {{outputs: each}}` takes a lambda by the loss of its output, and {why}"),
         ))
     };
-    let Some(readout) = design.readout().filter(|_| design.of_outputs().is_some()) else { return Ok(()) };
+    let Some(readout) = design.readout().filter(|_| design.single_outputs().is_some()) else { return Ok(()) };
     if !loss.is_over_outputs() {
         return refused(&format!("`{}` is of all outputs together; use `squared` or `absolute`", loss.name()));
     }
@@ -139,7 +138,7 @@ mod tests {
     use vaglio_testkit::data;
 
     fn checked(design: &Design, largest: usize) -> Result<()> {
-        check(&Loo::default(), design, &Outline::forward(design.features(), largest))
+        check(&Loo::default(), design, &SearchExtent::forward(design.features(), largest))
     }
 
     #[test]

@@ -5,7 +5,6 @@ use super::mean::mean;
 use super::settle::Scored;
 use super::shared_lambdas::SharedLosses;
 use super::trial_loss::Residuals;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Result, Score, StopSign};
 
 /// The fits of all rounds; the loss is the mean over them.
@@ -49,7 +48,7 @@ impl<'d> Rounds<'d> {
 
     /// The stop sign; loops over many subsets check it before each.
     pub fn sign(&self) -> &StopSign {
-        self.design.sign()
+        &self.design.run().stop
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &RoundFits<'d>> {
@@ -105,7 +104,7 @@ impl<'d> Rounds<'d> {
             let fits = self.fit(subset);
             let at = |&lambda: &f64| {
                 let (loss, residuals) = self.loss(&fits, lambda)?;
-                Ok(Some((loss, self.standard_error(&residuals).filter(|_| self.design.has_errors()))))
+                Ok(Some((loss, self.standard_error(&residuals).filter(|_| self.design.run().has_errors))))
             };
             lambdas.iter().map(at).collect()
         })?;

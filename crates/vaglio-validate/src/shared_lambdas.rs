@@ -2,7 +2,6 @@
 
 use super::mean::lowest;
 use std::sync::Arc;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{ByKey, Cache, Criterion, Design, Feature, Result, Score};
 
 /// Cached values of subsets at each of several λ, by the columns in order of entry and the bits of the λ.
@@ -20,7 +19,7 @@ impl SharedLambdas {
     /// Collects the λ of a design and of the walks that share it.
     pub fn new(design: &Design) -> Self {
         let own = design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone());
-        let shared = design.shared_lambdas();
+        let shared = &design.run().shared_lambdas;
         let all = if own.iter().all(|lambda| shared.contains(lambda)) { shared.to_vec() } else { own.clone() };
         SharedLambdas { own, all }
     }
@@ -81,7 +80,7 @@ pub struct SharedLosses {
 impl SharedLosses {
     /// Opens the cache of a criterion on a design with `independent` rows or not.
     pub fn new<C: Criterion + Clone + PartialEq + 'static>(design: &Design, criterion: &C, independent: bool) -> Self {
-        let by = (criterion.clone(), independent, design.has_errors());
+        let by = (criterion.clone(), independent, design.run().has_errors);
         let kept = design.session::<Cache<Losses<C>>>();
         let known = kept.get().filter(|known| known.0 == by).unwrap_or_else(|| {
             let made = Arc::new((by, Arc::default()));

@@ -6,8 +6,9 @@
 #![allow(clippy::unwrap_used)]
 
 use std::time::Instant;
-use vaglio::core::{Design, Evaluator, Feature, Outline, Readout, Score, SubsetChange, SubsetScorer, Task};
+use vaglio::core::{Design, Evaluator, Feature, Readout, Score, SearchExtent, SubsetChange, Task};
 use vaglio::criteria::Loo;
+use vaglio::search::SubsetScorer;
 use vaglio_testkit::data;
 
 fn main() {
@@ -17,7 +18,7 @@ fn main() {
     for round in 0..3 {
         let start = Instant::now();
         let criterion = Loo::default();
-        let mut subset = SubsetScorer::open(&criterion, &design, &Outline::forward(1, 1)).unwrap();
+        let mut subset = SubsetScorer::open(&criterion, &design, &SearchExtent::forward(1, 1)).unwrap();
         let best = vec![(f64::INFINITY, Vec::new()); columns];
         let mut walk = Walk { subsets: 1, best };
         let all: Vec<Feature> = (0..columns).collect();

@@ -3,9 +3,9 @@
 //! All built-in parts and the types of their settings.
 
 pub use crate::core::{
-    Absolute, Answer, Auc, BalancedError, BalancedSquared, Choose, Concordance, Criterion, CrossValidation, Event,
-    Huber, Lambda, Learner, LogLoss, Loss, Map, Observer, Per, Pinball, Progress, ProgressUpdate, Resampling, Rule,
-    Squared, Step, StopReason, StopSign, Task, ZeroOne,
+    Absolute, Answer, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Event, Huber, Lambda, Learner,
+    LogLoss, Loss, Map, Observer, Per, Pinball, Progress, ProgressUpdate, Resampling, Squared, Step, StopReason,
+    StopSign, Task, ZeroOne,
 };
 pub use crate::criteria::{By, KFold, Loo, Nhsic};
 #[cfg(feature = "files")]
@@ -16,7 +16,8 @@ pub use crate::maps::{
     Standardize, TargetEncode, Window, WithinSeries,
 };
 pub use crate::search::{
-    All, Backward, Blocks, Chain, Exhaustive, Floating, Greedy, Lars, Polish, Random, Rank, Search,
+    All, Backward, Blocks, Chain, Choose, CrossValidation, Exhaustive, Floating, Greedy, Lars, Polish, Random, Rank,
+    Rule, Search,
 };
 pub use crate::splits::{Forward, Given, MonteCarlo, Repeated};
 pub use crate::tune::{Bounds, Method, Scale, Tune};

@@ -3,8 +3,10 @@
 //! `use vaglio_beam as _;` registers it for pipeline files: `search: {kind: beam, width: 5, max_features: 10}`.
 
 use std::collections::BTreeSet;
-use vaglio_core::{Error, Feature, Outline, Path, Result, Score, SearchContext, part};
-use vaglio_search::{Move, Patience, Search, SearchStrategy, Space, StrategyTraits, Walk, WalkResult, run};
+use vaglio_core::{Error, Feature, Path, Result, Score, SearchExtent, part};
+use vaglio_search::{
+    Move, Patience, Search, SearchContext, SearchSettings, SearchStrategy, Space, Walk, WalkResult, run,
+};
 
 /// Keeps the `width` best subsets after each addition, and extends each of them by every feature.
 ///
@@ -140,20 +142,19 @@ fn leave_for(walk: &mut Walk<'_, '_>, kept: &Kept) -> WalkResult {
 }
 
 impl SearchStrategy for Beam {
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
-        let forward = Outline::forward(space.features(), space.most);
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
+        let forward = SearchExtent::forward(space.features(), space.most);
         let trials = self.width as f64 * forward.trials;
         // In the worst case every subset is replaced by one with nothing in common.
         let steps = forward.steps * (forward.steps + 3) / 2;
-        Ok(Outline { trials, steps, ..forward })
+        Ok(SearchExtent { trials, steps, ..forward })
     }
 
-    fn traits(&self) -> StrategyTraits<'_> {
-        let check = match self.width {
+    fn check_settings(&self, _: &SearchSettings) -> Result<()> {
+        match self.width {
             0 => Err(Error::setting("width", "0 subsets cannot be kept; 1 is the least")),
             _ => Ok(()),
-        };
-        StrategyTraits { check, ..StrategyTraits::default() }
+        }
     }
 
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
 
 use vaglio_beam::Beam;
-use vaglio_core::{Choose, Criterion, Design, FeatureRef, Path, SearchContext, Silent, SubsetScorer};
+use vaglio_core::{Criterion, Design, Path, Silent};
 use vaglio_dependence::{Mrmr, Scheme};
-use vaglio_search::{Exhaustive, Greedy, Polish, Search};
+use vaglio_search::{Choose, Exhaustive, FeatureRef, Greedy, Polish, Search, SearchContext, SubsetScorer};
 use vaglio_testkit::{Broken, check_search, check_search_on_standard_data, data, registry};
 
 const CRITERIA: [Mrmr; 2] = [Mrmr { scheme: Scheme::Difference }, Mrmr { scheme: Scheme::Quotient }];
@@ -19,7 +19,7 @@ fn holds(outcome: Result<(), Broken>) {
 
 fn path(search: &Search, criterion: &dyn Criterion, design: &Design) -> Path {
     search.check(criterion, design).unwrap();
-    let subset = SubsetScorer::open(criterion, design, &search.outline(design).unwrap()).unwrap();
+    let subset = SubsetScorer::open(criterion, design, &search.extent(design).unwrap()).unwrap();
     search.run(&mut SearchContext::new(criterion, design, subset, &mut Silent, 0)).unwrap()
 }
 

@@ -1,6 +1,5 @@
 //! Binning of columns, and mutual information of binned columns.
 
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Feature, Result, setting};
 use vaglio_kernels::hsic::{shares, standardized};
 use vaglio_kernels::tolerance::{BIN_EDGE, ENTROPY_ROUNDING};
@@ -108,7 +107,7 @@ impl Binning {
     pub fn new(bins: Bins, design: &Design) -> Self {
         let weights = design.weights().map_or_else(|| vec![1.0; design.rows()], <[f64]>::to_vec);
         let total = weights.iter().sum();
-        Binning { bins, weights, total, rows: design.counted_rows() }
+        Binning { bins, weights, total, rows: design.rows() as f64 }
     }
 
     /// Bins a column. Cost O(m).

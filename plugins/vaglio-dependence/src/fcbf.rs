@@ -4,8 +4,7 @@ use crate::bins::{Binned, Binning, Bins};
 use crate::target::{Output, check};
 use crate::weighed::{ColumnWeighting, Originals, members, scored_by_weights};
 use rayon::prelude::*;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Plan, Result, part, standardized};
+use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Plan, Result, SearchExtent, part, standardized};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::EQUAL_UNCERTAINTY;
 
@@ -76,7 +75,7 @@ impl ColumnWeighting for Fcbf {
         left.sort_by(|&a, &b| better(a, b));
         let mut weights = vec![0.0; columns.len()];
         while let Some((&best, others)) = left.split_first() {
-            design.sign().check()?;
+            design.run().stop.check()?;
             weights[best] = relevance[best];
             let tells_more = |other: &&usize| {
                 rows.symmetrical_uncertainty(&columns[best], &columns[**other]) < relevance[**other] - EQUAL_UNCERTAINTY
@@ -108,12 +107,12 @@ impl Criterion for Fcbf {
     }
 
     /// Plans one pass over the columns per predominant column of the largest subset.
-    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
+    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let estimate = Estimate {
             engine: ENGINE,
             reason: "each predominant column is compared once with those after it".into(),
-            flops: 8.0 * rows * columns * (1.0 + outline.largest as f64) + outline.trials,
+            flops: 8.0 * rows * columns * (1.0 + extent.largest as f64) + extent.trials,
             bytes: 4.0 * rows * columns,
         };
         crate::weighed::plan(self, design, estimate)

@@ -9,8 +9,7 @@ use crate::target::{Output, check};
 use crate::weighed::{ColumnWeighting, Originals, members, scored_by_weights};
 use fisher::Fisher;
 use likelihood::Likelihood;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Criterion, CriterionTraits, Design, Error, Estimate, Outline, Plan, Result, part, setting};
+use vaglio_core::{Criterion, CriterionTraits, Design, Error, Estimate, Plan, Result, SearchExtent, part, setting};
 use vaglio_kernels::parallel;
 
 /// Identifier of the shortcut in `selection.json` and in plans.
@@ -119,13 +118,13 @@ impl HitonPc {
         open.sort_by(|(a, p), (b, q)| p.total_cmp(q).then(a.cmp(b)));
         let mut members: Vec<usize> = Vec::new();
         for (x, _) in &open {
-            design.sign().check()?;
+            design.run().stop.check()?;
             if !self.is_separated(test, *x, &members) {
                 members.push(*x);
             }
         }
         for place in (0..members.len()).rev() {
-            design.sign().check()?;
+            design.run().stop.check()?;
             let others: Vec<usize> = members.iter().copied().filter(|other| *other != members[place]).collect();
             if self.is_separated(test, members[place], &others) {
                 members.remove(place);
@@ -189,13 +188,13 @@ impl Criterion for HitonPc {
     }
 
     /// Plans tests without conditions; the number with conditions depends on the data.
-    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
+    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let kept = if self.test == Independence::FisherZ { 8.0 } else { 4.0 };
         let estimate = Estimate {
             engine: ENGINE,
             reason: "every column is tested alone, then beside those that have entered".into(),
-            flops: 8.0 * rows * columns * (1.0 + outline.largest as f64) + outline.trials,
+            flops: 8.0 * rows * columns * (1.0 + extent.largest as f64) + extent.trials,
             bytes: kept * rows * columns,
         };
         crate::weighed::plan(self, design, estimate)

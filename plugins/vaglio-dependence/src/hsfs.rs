@@ -5,7 +5,7 @@ mod ascent;
 use crate::hsic::{Estimator, Hsic, HsicKernel};
 use crate::weighed::{ColumnWeighting, Originals, members, scored_by_weights};
 use ascent::Ascent;
-use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Plan, Result, part};
+use vaglio_core::{Criterion, Design, Error, Estimate, Plan, Result, SearchExtent, part};
 
 /// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "ascent";
@@ -103,14 +103,14 @@ impl Criterion for Hsfs {
     }
 
     /// Plans two passes over all pairs of rows per column and step.
-    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
+    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let pairs = rows * (rows + 8.0) / 2.0;
         let estimate = Estimate {
             engine: ENGINE,
             reason: "one ascent on the weights of all columns gives every score".into(),
             // Most ascents end earlier.
-            flops: 0.25 * self.steps as f64 * pairs * (7.0 * columns + 45.0) + outline.trials,
+            flops: 0.25 * self.steps as f64 * pairs * (7.0 * columns + 45.0) + extent.trials,
             bytes: 24.0 * pairs + 8.0 * rows * columns,
         };
         crate::weighed::plan(self, design, estimate)

@@ -6,9 +6,9 @@ mod weights;
 
 use crate::target::{Output, check};
 use evaluator::Distances;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Criterion, CriterionTraits, Design, Error, Estimate, Feature, Outline, Plan, Result, Score, Shortcut, part, setting,
+    Criterion, CriterionTraits, Design, Error, Estimate, Feature, Plan, Result, Score, SearchExtent, Shortcut, part,
+    setting,
 };
 pub(crate) use weights::Weights as PairWeights;
 
@@ -140,7 +140,7 @@ impl Criterion for Hsic {
             );
             return Err(Error::setting("kind", message));
         }
-        if self.estimator == Estimator::Unbiased && design.counted_rows() <= 3.0 {
+        if self.estimator == Estimator::Unbiased && design.rows() as f64 <= 3.0 {
             return Err(Error::setting(
                 "estimator",
                 format!("`unbiased` needs more than 3 rows, and there are {rows}"),
@@ -150,15 +150,15 @@ impl Criterion for Hsic {
     }
 
     /// Plans one pass over all pairs of rows per trial.
-    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
+    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
         let rows = design.planned_rows() as f64;
         let pairs = rows * (rows + 8.0) / 2.0;
-        let steps = outline.steps.max(outline.largest - outline.start) as f64;
+        let steps = extent.steps.max(extent.largest - extent.start) as f64;
         let estimate = Estimate {
             engine: ENGINE,
             reason: "distances of all pairs of rows are kept, one pass over them a trial".into(),
             // About forty operations per exponential.
-            flops: 45.0 * pairs * (outline.trials + steps) + 3.0 * pairs * outline.largest as f64 * steps,
+            flops: 45.0 * pairs * (extent.trials + steps) + 3.0 * pairs * extent.largest as f64 * steps,
             bytes: 24.0 * pairs + 8.0 * rows * design.features() as f64,
         };
         Plan::by_engine(estimate, move || Ok(Shortcut::new(ENGINE, Distances::new(*self, design))))

@@ -14,8 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
-    Criterion, CriterionTraits, Design, Error, Estimate, Feature, Geometry, Outline, Plan, Result, Score, Shortcut,
-    Task, part,
+    Criterion, CriterionTraits, Design, Error, Estimate, Feature, Geometry, Plan, Result, Score, SearchExtent,
+    Shortcut, Task, part,
 };
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{CommonLevels, LEAST_BANDWIDTH, Landmarks};
@@ -285,8 +285,8 @@ impl Criterion for Nhsic {
     }
 
     /// Plans one factor per column, then one pass over all factors per added column.
-    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
-        let Outline { largest, trials, .. } = *outline;
+    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
+        let SearchExtent { largest, trials, .. } = *extent;
         let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
         // About 26 for one standardized variable and σ = 1.
         let rank = (8.0 + 18.0 / self.kernel.bandwidth).min(rows);

@@ -9,7 +9,7 @@ use crate::target::{Output, check};
 use crate::weighed::{ColumnWeighting, members, scored_by_weights};
 use program::Program;
 use similarities::{Similarities, kernels_of};
-use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Plan, Result, part, setting};
+use vaglio_core::{Criterion, Design, Error, Estimate, Plan, Result, SearchExtent, part, setting};
 
 /// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "program";
@@ -155,7 +155,7 @@ impl Criterion for Qpfs {
     }
 
     /// Plans the similarities of all pairs of columns, once; a trial is a sum.
-    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
+    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let (pair, column) = match self.similarity {
             Similarity::MutualInformation => (8.0, 4.0),
@@ -171,7 +171,7 @@ impl Criterion for Qpfs {
         let estimate = Estimate {
             engine: ENGINE,
             reason: "one quadratic program on the similarities of all columns gives every score".into(),
-            flops: pair * rows * columns * others + 1000.0 * columns * kept + outline.trials,
+            flops: pair * rows * columns * others + 1000.0 * columns * kept + extent.trials,
             bytes: 12.0 * columns * kept + column * rows * columns,
         };
         crate::weighed::plan(self, design, estimate)

@@ -7,7 +7,7 @@ use crate::target::{Output, check};
 use crate::weighed::{ColumnWeighting, Originals, members, scored_by_weights};
 use basis::Basis;
 use path::Additive;
-use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Plan, Result, part, standardized};
+use vaglio_core::{Criterion, Design, Error, Estimate, Plan, Result, SearchExtent, part, standardized};
 use vaglio_kernels::parallel;
 
 /// Identifier of the shortcut in `selection.json` and in plans.
@@ -99,13 +99,13 @@ impl Criterion for Spam {
     }
 
     /// Plans about four rounds per penalty.
-    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
+    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let entries = rows * columns * (self.knots + 3) as f64;
         let estimate = Estimate {
             engine: ENGINE,
             reason: "one path of penalties gives every score".into(),
-            flops: 8.0 * entries * self.penalties as f64 * design.targets().nrows() as f64 + outline.trials,
+            flops: 8.0 * entries * self.penalties as f64 * design.targets().nrows() as f64 + extent.trials,
             bytes: 8.0 * entries,
         };
         crate::weighed::plan(self, design, estimate)

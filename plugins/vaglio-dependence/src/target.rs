@@ -1,7 +1,6 @@
 //! Kernels of the target.
 
 use std::borrow::Borrow;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Result, Task, setting};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{FullKernel, Padded, Pairs, ThinFactor, classes, gaussian_within, standardized};
@@ -61,7 +60,7 @@ impl TargetMatrix<'_> {
             TargetMatrix::Thin(thin) => {
                 (parallel::map_slice(factors, |factor| factor.borrow().inner(level, thin)), thin.inner(level, thin))
             }
-            TargetMatrix::Whole(whole) => whole.products(factors, || design.sign().check())?,
+            TargetMatrix::Whole(whole) => whole.products(factors, || design.run().stop.check())?,
         };
         Ok(self.scaled(products, total, normalize))
     }

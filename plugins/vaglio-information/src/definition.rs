@@ -3,7 +3,6 @@
 use crate::measure::DataScale;
 use crate::{Information, Measure};
 use ndarray::Array2;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Feature, PowerOfTwoScaling, Result, Score, Squared};
 use vaglio_kernels::freedom;
 use vaglio_kernels::sums::center;
@@ -25,7 +24,7 @@ impl<'d> Definition<'d> {
     /// # Errors
     /// [`Error::Setting`] on `variance` if all columns leave no degrees of freedom to estimate it; errors of the fits.
     pub fn new(criterion: Information, design: &'d Design) -> Result<Self> {
-        let rows = design.counted_rows();
+        let rows = design.rows() as f64;
         let (units, design) = match design.in_units() {
             Some((units, scaled)) => {
                 units.check(design, 2)?;

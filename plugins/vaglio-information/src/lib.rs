@@ -15,9 +15,8 @@ pub use measure::Measure;
 
 use definition::Definition;
 use evaluator::Moments;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Criterion, CriterionTraits, Design, Error, Estimate, Feature, Outline, Plan, Result, Score, Shortcut, part,
+    Criterion, CriterionTraits, Design, Error, Estimate, Feature, Plan, Result, Score, SearchExtent, Shortcut, part,
 };
 
 /// Identifier of the shortcut in `selection.json` and in plans.
@@ -130,31 +129,30 @@ impl Criterion for Information {
     }
 
     /// Plans a pass over the rows for each selected column, then O(1) per trial and λ.
-    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
+    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
         let (rows, columns) = (design.planned_rows() as f64, design.candidates().len() as f64);
         let (lambdas, outputs) = (design.lambdas().len() as f64, design.targets().nrows() as f64);
         let once = 2.0 * rows * columns * outputs;
-        let (size, steps) = (outline.largest as f64, outline.steps.max(outline.largest - outline.start) as f64);
+        let (size, steps) = (extent.largest as f64, extent.steps.max(extent.largest - extent.start) as f64);
         if !has_moments(design) {
             return Plan::by_definition(Estimate {
                 engine: "refit",
                 reason: "every subset is refitted on all rows".into(),
-                flops: outline.trials * lambdas * rows * 2.0 * size * size,
+                flops: extent.trials * lambdas * rows * 2.0 * size * size,
                 bytes: 8.0 * rows * size,
             });
         }
-        let pass = 2.0 * rows * columns * if outline.start > 0 { columns } else { size };
+        let pass = 2.0 * rows * columns * if extent.start > 0 { columns } else { size };
         let step = 6.0 * columns * size + 4.0 * size * size;
         let stored = (columns - design.columns().made() as f64).max(0.0);
         // A search of all subsets scores about a quarter of them, each with its own state and an eigenvalue bound.
-        let of_tree =
-            if outline.steps == 0 && outline.start < outline.largest { 0.5 * size * size * size } else { 0.0 };
+        let of_tree = if extent.steps == 0 && extent.start < extent.largest { 0.5 * size * size * size } else { 0.0 };
         let estimate = Estimate {
             engine: ENGINE,
             reason: "moments of the rows, O(1) a trial".into(),
             flops: once
                 + pass
-                + lambdas * (steps * step + outline.trials * (10.0 + 6.0 * outputs + 2.0 * size + of_tree)),
+                + lambdas * (steps * step + extent.trials * (10.0 + 6.0 * outputs + 2.0 * size + of_tree)),
             bytes: 8.0 * (rows * stored + columns * size * (1.0 + lambdas)),
         };
         Plan::by_engine(estimate, move || Ok(Shortcut::new(ENGINE, Moments::new(Definition::new(*self, design)?))))

@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
 
-use vaglio_core::{Criterion, Design, Feature, Outline, Readout, Score, SubsetScorer};
+use vaglio_core::{Criterion, Design, Feature, Readout, Score, SearchExtent};
 use vaglio_information::{Information, Measure};
+use vaglio_search::SubsetScorer;
 use vaglio_testkit::{Broken, Near, check_criterion, check_criterion_on_standard_data, criterion, data, registry};
 
 const MEASURES: [Measure; 6] =
@@ -69,8 +70,8 @@ fn dependent_columns_are_scored_and_bounded_as_by_the_definition() {
         for lambda in [1e-8, 1e-4, 0.1] {
             let (criterion, design) = (of(measure), with_both_levels(is_standardized, &[lambda]));
             holds(measure, criterion::walk(&criterion, &design, 60, 3, 1e-9));
-            let outline = Outline { start: 0, largest: 8, trials: 256.0, steps: 0 };
-            let mut subset = SubsetScorer::open(&criterion, &design, &outline).unwrap();
+            let extent = SearchExtent { start: 0, largest: 8, trials: 256.0, steps: 0 };
+            let mut subset = SubsetScorer::open(&criterion, &design, &extent).unwrap();
             let all: Vec<Feature> = (0..8).collect();
             let bound = subset.lend().unwrap().bound(&[], &all, 8).unwrap();
             let score = |chosen: u32| {
@@ -98,7 +99,7 @@ fn long_walks_stay_on_the_definition() {
 #[test]
 fn it_is_registered_and_written_as_it_is_read() {
     holds(Measure::Bic, registry::check_registry(&[]));
-    let all = registry::every_criterion(&[]).unwrap();
+    let all = registry::every::<dyn Criterion>(&[]).unwrap();
     assert_eq!(all.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["information"]);
     assert_eq!(format!("{:?}", all[0].1), format!("{:?}", Information::default()));
 }
@@ -152,8 +153,8 @@ fn bounds_are_below_all_scores() {
     for (measure, rows, lambdas) in MEASURES.iter().flat_map(|m| [(*m, 20, [0.5, 8.0]), (*m, 5, [1e-3, 3.0])]) {
         let design = data::regression(rows, 7, 5).weighted().design(&lambdas, true);
         let criterion = of(measure);
-        let outline = Outline { start: 0, largest: 7, trials: 200.0, steps: 0 };
-        let mut subset = SubsetScorer::open(&criterion, &design, &outline).unwrap();
+        let extent = SearchExtent { start: 0, largest: 7, trials: 200.0, steps: 0 };
+        let mut subset = SubsetScorer::open(&criterion, &design, &extent).unwrap();
         for (inside, later) in [(&[][..], &[0, 1, 2, 3, 4, 5, 6][..]), (&[2], &[3, 4, 6]), (&[1, 5], &[0, 6])] {
             subset.reset(inside).unwrap();
             let bound = subset.lend().unwrap().bound(inside, later, later.len()).unwrap();

@@ -6,12 +6,10 @@
 
 use crate::common::Folder;
 use vaglio::ValidSelector;
-use vaglio::core::{
-    Columns, Design, Error, Model, Outline, Path, Problem, Role, Score, SearchContext, Silent, SubsetScorer,
-    descriptions,
-};
+use vaglio::core::{Columns, Design, Error, Model, Path, Problem, Role, Score, SearchExtent, Silent, descriptions};
 use vaglio::files::prepare;
 use vaglio::pipeline::load;
+use vaglio::search::{SearchContext, SubsetScorer};
 use vaglio_cli as _;
 use vaglio_testkit::{Near, Random};
 
@@ -294,7 +292,8 @@ fn the_number_of_threads_changes_nothing() {
                 vaglio::pipeline::pool(threads).unwrap().install(|| {
                     let cell = Cell::new(&folder, data, &learner, criterion, "floating");
                     let scores: Vec<u64> = cell.path.entries.iter().map(|e| e.score.loss.to_bits()).collect();
-                    let open = SubsetScorer::open(&**cell.selector.criterion(), &cell.design, &Outline::forward(5, 5));
+                    let open =
+                        SubsetScorer::open(&**cell.selector.criterion(), &cell.design, &SearchExtent::forward(5, 5));
                     let open = open.unwrap().score().unwrap();
                     (scores, open.loss.to_bits(), serde_json::to_string(&cell.model).unwrap())
                 })

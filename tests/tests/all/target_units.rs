@@ -101,7 +101,7 @@ fn pipeline(map: &Value) -> Pipeline {
 
 #[test]
 fn every_map_of_targets_keeps_the_laws() -> Result<(), Broken> {
-    for (kind, map) in registry::every_target_map(&[])? {
+    for (kind, map) in registry::every::<dyn TargetMap>(&[])? {
         check_target_map(&*map, 1e-9).map_err(|broken| broken.within(kind))?;
     }
     for map in maps() {

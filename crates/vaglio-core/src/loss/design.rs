@@ -2,7 +2,6 @@
 
 use super::Loss;
 use crate::Design;
-use crate::engine::EngineDesign;
 use ndarray::ArrayView2;
 
 impl Design {

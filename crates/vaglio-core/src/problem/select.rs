@@ -35,7 +35,7 @@ impl Problem {
     fn with_rows(&self, rows: &[usize], columns: Columns) -> Self {
         Problem {
             columns: Arc::new(columns),
-            targets: Arc::new(crate::engine::select_rows(&*self.targets, rows)),
+            targets: Arc::new(crate::select_rows(&*self.targets, rows)),
             labels: self.labels.select(rows),
             in_folds: self.in_folds.select_rows(rows),
             ..self.clone()

@@ -2,7 +2,6 @@
 
 use super::super::TrainTest;
 use super::super::origins::sources;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Cells, Design, Feature, Table};
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 use vaglio_pipeline::inside::scaled;
@@ -55,7 +54,7 @@ impl<'p> ReadCells<'p> {
     /// Values of a column of the design: as read, where maps only shift and divide and keep all rows.
     pub fn values(&self, design: &Design, feature: Feature) -> Values {
         let made = || Values { values: design.column(feature).values().into_owned(), as_read: false, divisor: 1.0 };
-        let Some(name) = design.names().get(feature).filter(|_| design.is_of(&self.prepared.train)) else {
+        let Some(name) = design.names().get(feature).filter(|_| design.has_columns_of(&self.prepared.train)) else {
             return made();
         };
         let Some(table) = self.table else { return Values { as_read: true, ..made() } };

@@ -1,9 +1,10 @@
 //! How near columns came to being chosen: each column's score alone, and its rank at every step of the result.
 
 use super::super::drop_column::exchanges::work;
-use vaglio_core::{Design, Feature, Outline, Result, Score, SubsetScorer};
+use vaglio_core::{Design, Feature, Result, Score, SearchExtent};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::NearestStep;
+use vaglio_search::SubsetScorer;
 
 /// Trials of all candidates added to the first columns of a result, in order of entry.
 pub(crate) struct StepTrials {
@@ -14,13 +15,13 @@ pub(crate) struct StepTrials {
 }
 
 /// Search extent of the trials: every candidate added to the first k columns, for k from 0.
-fn outline(design: &Design, steps: usize) -> Outline {
-    Outline::forward(design.candidates().len(), steps)
+fn extent(design: &Design, steps: usize) -> SearchExtent {
+    SearchExtent::forward(design.candidates().len(), steps)
 }
 
 /// Flops of [`StepTrials::new`].
 pub(crate) fn flops(selector: &ValidSelector, design: &Design, steps: usize) -> f64 {
-    work(selector, design, &outline(design, steps))
+    work(selector, design, &extent(design, steps))
 }
 
 impl StepTrials {
@@ -32,7 +33,7 @@ impl StepTrials {
     pub fn new(selector: &ValidSelector, design: &Design, chosen: &[Feature], steps: usize) -> Result<Self> {
         let candidates = design.candidates();
         let mut walked = StepTrials { alone: vec![None; design.features()], nearest: vec![None; design.features()] };
-        let mut subset = SubsetScorer::open(&**selector.criterion(), design, &outline(design, steps))?;
+        let mut subset = SubsetScorer::open(&**selector.criterion(), design, &extent(design, steps))?;
         for k in 0..steps.min(chosen.len() + 1) {
             let open: Vec<Feature> = candidates.iter().copied().filter(|f| !chosen[..k].contains(f)).collect();
             let mut scores = vec![Score::WORST; open.len()];

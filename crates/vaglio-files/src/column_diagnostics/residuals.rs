@@ -6,7 +6,6 @@ use super::super::rows::stride;
 use super::super::run::Run;
 use super::cells::{ReadCells, Values};
 use ndarray::ArrayView2;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Result};
 use vaglio_pipeline::resample::Pooled;
 use vaglio_pipeline::resample::path_predictions::Held;
@@ -51,7 +50,7 @@ pub(crate) fn drawn(
 ) -> Result<Option<ResidualsRecord>> {
     let Run { prepared, design, .. } = run;
     let train = &prepared.train;
-    if !prepared.is_regression() || !design.is_of(train) || chosen.is_empty() {
+    if !prepared.is_regression() || !design.has_columns_of(train) || chosen.is_empty() {
         return Ok(None);
     }
     let unit = prepared.target_scale(0);

@@ -1,10 +1,9 @@
 //! Trials that remove each column of a subset, or replace it by others.
 
 use std::borrow::Cow;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Feature, Outline, Result, Rules, Score, SubsetScorer};
+use vaglio_core::{Design, Feature, Result, Score, SearchExtent};
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_search::of_other_sign;
+use vaglio_search::{Rules, SubsetScorer, of_other_sign};
 
 /// Design for scoring exchanges: the full one, or one restricted to the columns involved.
 pub(crate) struct SwapDesign<'d> {
@@ -106,7 +105,7 @@ impl<'d, 's> Exchanges<'d, 's> {
         most: usize,
         mut give: impl FnMut(usize, Vec<(Feature, f64)>) -> bool,
     ) -> Result<()> {
-        let outline = exchanges(self.selected.len(), self.tried.len());
+        let extent = exchanges(self.selected.len(), self.tried.len());
         let rules = selector.search().rules(self.design).map_err(|error| error.under("search"))?;
         let mut open = None;
         for k in places {
@@ -119,7 +118,7 @@ impl<'d, 's> Exchanges<'d, 's> {
                     let subset = match &mut open {
                         Some(subset) => subset,
                         none => {
-                            let mut subset = SubsetScorer::open(&**selector.criterion(), &place.design, &outline)?;
+                            let mut subset = SubsetScorer::open(&**selector.criterion(), &place.design, &extent)?;
                             subset.reset(&selected)?;
                             none.insert(subset)
                         }
@@ -179,8 +178,8 @@ impl<'d, 's> Exchanges<'d, 's> {
 }
 
 /// Search extent of adding each of `tried` columns to a subset of `size`.
-fn additions(size: usize, tried: usize) -> Outline {
-    Outline { start: 0, largest: size + 1, trials: tried as f64, steps: size + 1 }
+fn additions(size: usize, tried: usize) -> SearchExtent {
+    SearchExtent { start: 0, largest: size + 1, trials: tried as f64, steps: size + 1 }
 }
 
 /// Flops of replacing each column on a restricted design per position; `None` if designs cannot be restricted.
@@ -193,36 +192,36 @@ fn flops_alone(selector: &ValidSelector, design: &Design, selected: &[Feature], 
     let last = additions(size.saturating_sub(1), tried.len());
     let one = match selector.criterion().plan(&place.design, &last).estimate.engine {
         "decomposition" | "refit" | "definition" => work(selector, &place.design, &last),
-        _ => 0.5 * work(selector, &place.design, &Outline::forward(size + tried.len(), size)),
+        _ => 0.5 * work(selector, &place.design, &SearchExtent::forward(size + tried.len(), size)),
     };
     Some(size as f64 * one)
 }
 
 /// Search extent of removing each column of a subset in turn.
-pub(super) fn removals(size: usize) -> Outline {
-    Outline { start: size, largest: size, trials: size as f64, steps: 1 }
+pub(super) fn removals(size: usize) -> SearchExtent {
+    SearchExtent { start: size, largest: size, trials: size as f64, steps: 1 }
 }
 
 /// Search extent of building a subset of `size` columns, then removing and restoring each, with `tried` others tried
 /// each time.
-pub(super) fn exchanges(size: usize, tried: usize) -> Outline {
-    Outline { start: 0, largest: size, trials: (2 * size * tried) as f64, steps: 3 * size }
+pub(super) fn exchanges(size: usize, tried: usize) -> SearchExtent {
+    SearchExtent { start: 0, largest: size, trials: (2 * size * tried) as f64, steps: 3 * size }
 }
 
 /// Flops of a search; if unknown, estimated as refits with one pass per column of each subset.
-pub(crate) fn work(selector: &ValidSelector, design: &Design, outline: &Outline) -> f64 {
-    let known = selector.criterion().plan(design, outline).estimate.flops;
-    let guessed = outline.trials * design.rows() as f64 * (outline.largest * outline.largest) as f64;
+pub(crate) fn work(selector: &ValidSelector, design: &Design, extent: &SearchExtent) -> f64 {
+    let known = selector.criterion().plan(design, extent).estimate.flops;
+    let guessed = extent.trials * design.rows() as f64 * (extent.largest * extent.largest) as f64;
     if known.is_nan() { guessed } else { known }
 }
 
 /// Flops of [`removals`], including size² entries of conditioning state that every change rewrites. Decompositions of
 /// moments are faster than trials.
 pub(super) fn removal_flops(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
-    let outline = removals(size);
-    let is_of_moments = selector.criterion().plan(design, &outline).estimate.engine == "moments";
+    let extent = removals(size);
+    let is_of_moments = selector.criterion().plan(design, &extent).estimate.engine == "moments";
     let faster = if is_of_moments { 2.0 } else { 1.0 };
-    work(selector, design, &outline) / faster + 4.0 * (size as f64).powi(3)
+    work(selector, design, &extent) / faster + 4.0 * (size as f64).powi(3)
 }
 
 /// Flops of [`exchanges`].
@@ -230,15 +229,15 @@ pub(super) fn removal_flops(selector: &ValidSelector, design: &Design, size: usi
 /// Search estimates omit the state updates after a removal. Leave-one-out states restart near dependent columns, for
 /// every candidate; moments always do.
 pub(super) fn exchange_flops(selector: &ValidSelector, design: &Design, size: usize, tried: usize) -> f64 {
-    let outline = exchanges(size, tried);
+    let extent = exchanges(size, tried);
     let columns = design.candidates().len();
-    let walk = |largest: usize| work(selector, design, &Outline::forward(columns, largest));
+    let walk = |largest: usize| work(selector, design, &SearchExtent::forward(columns, largest));
     let (large, columns_tried) = (size as f64, (size * columns) as f64);
     let again = 16.0 * large.powi(3);
     again
-        + match selector.criterion().plan(design, &outline).estimate.engine {
+        + match selector.criterion().plan(design, &extent).estimate.engine {
             "states" => walk(1) / columns as f64 * columns_tried * (1.0 + large / 2.0),
-            "moments" => work(selector, design, &outline) + large * (walk(size) - walk(1)),
-            _ => work(selector, design, &outline),
+            "moments" => work(selector, design, &extent) + large * (walk(size) - walk(1)),
+            _ => work(selector, design, &extent),
         }
 }

@@ -4,12 +4,12 @@ use super::*;
 use linfa::ParamGuard;
 use ndarray::Array2;
 use std::time::Instant;
-use vaglio_core::{Choose, CrossValidation, Monitor, Problem, RequireGain, Silent};
+use vaglio_core::{Monitor, Problem, Silent};
 use vaglio_pipeline::criteria::Loo;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resample::{Sample, select};
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::{Greedy, Search};
+use vaglio_search::{Choose, CrossValidation, Greedy, RequireGain, Search};
 use vaglio_testkit::{Random, data};
 
 fn selector(choose: CrossValidation) -> ValidSelector {

@@ -1,11 +1,10 @@
 use super::*;
 use linfa::ParamGuard;
-use vaglio_core::{Choose, Criterion, Problem, Round, Silent};
+use vaglio_core::{Criterion, Problem, Round, Silent};
 use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::WithinRule;
-use vaglio_search::{Greedy, Search};
+use vaglio_search::{Choose, Greedy, Search, WithinRule};
 use vaglio_testkit::data;
 
 fn selector(criterion: impl Criterion + 'static, choose: Choose) -> ValidSelector {

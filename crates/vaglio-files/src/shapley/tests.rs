@@ -1,11 +1,11 @@
 use super::*;
 use linfa::ParamGuard;
 use std::collections::HashMap;
-use vaglio_core::{Absolute, Choose, Criterion, Silent};
+use vaglio_core::{Absolute, Criterion, Silent};
 use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::{Greedy, Search};
+use vaglio_search::{Choose, Greedy, Search};
 use vaglio_testkit::data;
 
 fn selector(criterion: impl Criterion + 'static) -> ValidSelector {
@@ -89,8 +89,8 @@ fn every_subset_has_its_own_score_over_all_jobs() {
     let columns: Vec<Feature> = (0..OF_JOB + 2).rev().collect();
     let mut silent = Silent;
     let watcher = &Watcher::new(&mut silent);
-    let outline = outline(columns.len());
-    let game = Game { selector: &selector, design: &design, columns: columns.clone(), outline, watcher };
+    let extent = extent(columns.len());
+    let game = Game { selector: &selector, design: &design, columns: columns.clone(), extent, watcher };
     let scores = game.scores().unwrap().unwrap();
     assert_eq!(scores.len(), 1 << columns.len());
     let mut definition = Definition::new(&selector, &design);
@@ -110,8 +110,8 @@ fn drawn_orders_agree_with_all_subsets() {
     let mut silent = Silent;
     let watcher = &Watcher::new(&mut silent);
     let exact = shapley(&selector, &design, &columns, watcher).unwrap().unwrap();
-    let outline = outline(columns.len());
-    let game = Game { selector: &selector, design: &design, columns, outline, watcher };
+    let extent = extent(columns.len());
+    let game = Game { selector: &selector, design: &design, columns, extent, watcher };
     let drawn = game.drawn().unwrap().unwrap();
     let errors = drawn.errors.unwrap();
     for ((drawn, exact), error) in drawn.of_columns.iter().zip(&exact.of_columns).zip(&errors) {

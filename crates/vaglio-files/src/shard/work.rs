@@ -13,7 +13,6 @@ use crate::stability::half_walks;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Journal, JournalStore, Monitor, ProcessGroup, Result, StopReason, StopSign};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::{self, Chosen, Jobs, Procedure, SearchOnDesign, Watcher};

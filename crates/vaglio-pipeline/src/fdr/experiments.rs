@@ -7,7 +7,6 @@ use crate::resample::Watcher;
 use crate::selector::ValidSelector;
 use ndarray::Array2;
 use rayon::prelude::*;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Columns, Criterion, Design, Feature, Problem, Readout, Result, Signs, standardized};
 use vaglio_kernels::Level;
 use vaglio_kernels::dummies::{DummyPath, NormalRng, PathData, Stepping};

@@ -23,7 +23,8 @@ use experiments::{Experiments, Voted};
 use rates::{at_rate, rates};
 use serde::{Deserialize, Serialize};
 use unit::UnitColumns;
-use vaglio_core::{Design, Error, Feature, FeatureRef, Result};
+use vaglio_core::{Design, Error, Feature, Result};
+use vaglio_search::FeatureRef;
 
 /// Number of experiments.
 pub const EXPERIMENTS: usize = 20;

@@ -14,7 +14,6 @@ use linfa::{Float, ParamGuard};
 use ndarray::{ArrayBase, Data, Ix2};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Monitor, Problem, Result, Task};
 
 impl ParamGuard for Selector {

@@ -4,7 +4,7 @@ use super::{LearnedOn, columns, weights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::engine::minimize;
+use vaglio_core::minimize;
 use vaglio_core::{
     Error, Expression, FittedMap, Found, Function, Map, Origin, OutputUnit, RefitScope, Result, Table, part, saved,
 };

@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{AnyResampling, Criterion, Error, MOST_FOLDS, MOST_REPEATS, Result};
-use vaglio_search::{Alternatives, Within};
+use vaglio_core::{AnyResampling, Criterion, Error, Result};
+use vaglio_search::{Alternatives, MOST_FOLDS, MOST_REPEATS, Within};
 
 /// Evaluation of the whole procedure, including the choice of size and λ; its score alone is optimistic.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

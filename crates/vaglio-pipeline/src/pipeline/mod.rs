@@ -39,7 +39,8 @@ use crate::selector::ValidSelector;
 use linfa::ParamGuard;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Choose, Error, Judge, Measure, Result, TargetMap, Task};
+use vaglio_core::{Error, Measure, Result, TargetMap, Task};
+use vaglio_search::{Choose, Judge};
 use vaglio_tables::budget::Budget;
 
 /// A complete pipeline, not yet checked: data, preprocessing, learner, criterion and search.

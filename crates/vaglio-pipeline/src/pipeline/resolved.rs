@@ -3,7 +3,8 @@
 use super::{OuterFolds, Precision, ValidPipeline};
 use crate::resample::Chosen;
 use crate::resample::split_rule::PIECES;
-use vaglio_core::{Choose, Error, Per, Result};
+use vaglio_core::{Error, Per, Result};
+use vaglio_search::Choose;
 
 impl ValidPipeline {
     /// A copy with data-dependent defaults written out: the choice of size, and the scope of λ.

@@ -18,12 +18,9 @@ use super::table::{self, PooledFolds};
 use super::validated::{ChoiceParts, CrossValidated, Validation, parted_choice};
 use crate::selector::{ResumableSearch, SearchResult, ValidSelector, takes_lambda_of_all};
 use std::time::{Duration, Instant};
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{
-    Choose, CrossValidation, Design, Error, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Rule, Silent,
-    StopReason, StopSign, Wanted,
-};
+use vaglio_core::{Design, Error, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Silent, StopReason, StopSign};
 use vaglio_report::record::{Cell, ChosenBy, ComparedSearch, GainTest, Table, Warning, WarningKind};
+use vaglio_search::{Choose, CrossValidation, Rule, Wanted};
 
 /// A search with its chosen result.
 pub struct ChosenSearch {
@@ -106,7 +103,7 @@ fn chosen_search(
     // A single search begins before the folds, so that an interruption finds its results.
     let alone = design.at_lambda(lambdas[0]).stopping_at(watcher.sign().clone());
     let alone = if lambdas.len() == 1 { selector.at_lambda_of_all(&alone)? } else { alone };
-    let alone = alone.searched_by(watcher.journal().process_group());
+    let alone = alone.with_run(|run| run.process_group = watcher.journal().process_group());
     let extent = WalkExtent::from_search(selector, design, how.patience);
     let mut leader = watcher.leader(watcher.journal().under("walk/0")).over(extent);
     let mut first = match lambdas.len() {
@@ -120,7 +117,7 @@ fn chosen_search(
     let path = path.as_ref().filter(|_| fitted.is_some());
     let everything = match known {
         Some(everything) => everything,
-        None => selector.search().outline(design).map_err(|error| error.under("search"))?.largest,
+        None => selector.search().extent(design).map_err(|error| error.under("search"))?.largest,
     };
     let begun = Instant::now();
     let mut all = full_model::lambdas(selector, design, how.folds * how.repeats);

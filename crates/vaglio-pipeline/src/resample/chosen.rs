@@ -3,8 +3,9 @@
 use super::fold_losses::FoldLosses;
 use crate::fdr::Discoveries;
 use serde::Serialize;
-use vaglio_core::{CrossValidation, Feature, Loss, PathEntry, Rule};
+use vaglio_core::{Feature, Loss, PathEntry};
 use vaglio_report::record::{Cell, ChosenBy, GainTest, SizeSpread, Table};
+use vaglio_search::{CrossValidation, Rule};
 
 /// How the result of a selection was chosen from its path.
 #[derive(Debug, Clone, PartialEq, Serialize)]

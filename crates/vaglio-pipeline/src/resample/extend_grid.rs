@@ -5,9 +5,10 @@ use super::pool::Watcher;
 use super::table;
 use super::validated::{CrossValidated, Validation};
 use crate::selector::{SearchResult, ValidSelector};
-use vaglio_core::{Design, Error, ExitClass, Result, Rule};
+use vaglio_core::{Design, Error, ExitClass, Result};
 use vaglio_kernels::tolerance::LEAST_PENALTY;
 use vaglio_report::record::{Cell, Table};
+use vaglio_search::Rule;
 
 /// Number of values added beyond an end at once.
 const STEP: usize = 4;
@@ -95,7 +96,7 @@ pub(super) fn by_score_alone(
 
 /// Whether every column is kept, so that only λ is chosen.
 fn keeps_all(selector: &ValidSelector, design: &Design) -> Result<bool> {
-    Ok(selector.search().outline(design)?.keeps_all())
+    Ok(selector.search().extent(design)?.keeps_all())
 }
 
 fn insert<T>(all: &mut Vec<T>, more: Vec<T>, is_below: bool) {

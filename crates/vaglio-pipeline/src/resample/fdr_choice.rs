@@ -8,10 +8,9 @@ use crate::fdr::{Discoveries, among, check_design, discoveries};
 use crate::selector::{SearchResult, ValidSelector};
 use std::collections::HashSet;
 use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Choose, Design, Feature, Monitor, Path, Result, Rule, StopReason, SubsetScorer};
+use vaglio_core::{Design, Feature, Monitor, Path, Result, StopReason};
 use vaglio_report::record::{ChosenBy, Warning, WarningKind};
-use vaglio_search::{All, Search};
+use vaglio_search::{All, Choose, Rule, Search, SubsetScorer};
 
 /// The model of the confirmed columns, limited to the search's largest size; the empty model if there are none.
 ///
@@ -34,7 +33,7 @@ pub(super) fn confirmed(
         (found.map_err(|error| error.under("search.choose"))?, watcher.stopped().unwrap_or(StopReason::Interrupted))
     };
     let seconds = begun.elapsed().as_secs_f64();
-    let most = selector.search().outline(design).map_err(|error| error.under("search"))?.largest;
+    let most = selector.search().extent(design).map_err(|error| error.under("search"))?.largest;
     let mut kept = found.as_ref().map_or_else(Vec::new, Discoveries::confirmed);
     kept.truncate(most);
     let mut picked = match kept.is_empty() {

@@ -4,9 +4,10 @@ use super::loss_sums::LossSums;
 use super::path_predictions::{Held, PathReduction, predictions_along};
 use super::walks::most_clusters;
 use crate::selector::ValidSelector;
-use vaglio_core::{Design, Loss, PathEntry, Result, Rule, Score, short};
+use vaglio_core::{Design, Loss, PathEntry, Result, Score, short};
 use vaglio_report::record::{Cell, Table};
 use vaglio_report::record::{Warning, WarningKind};
+use vaglio_search::Rule;
 
 /// Largest work of these fits over all folds and λ, in multiply-adds.
 const MOST_WORK: f64 = 3e10;
@@ -15,7 +16,7 @@ const MOST_WORK: f64 = 3e10;
 /// all columns.
 pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -> Vec<Option<f64>> {
     // A backward search has the full model on its path.
-    if selector.search().outline(design).is_ok_and(|outline| outline.start >= design.candidates().len()) {
+    if selector.search().extent(design).is_ok_and(|outline| outline.start >= design.candidates().len()) {
         return Vec::new();
     }
     let (rows, columns) = (design.rows() as f64, design.candidates().len() as f64);

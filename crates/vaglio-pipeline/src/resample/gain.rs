@@ -29,9 +29,10 @@ use super::table::{self, PooledFolds};
 use crate::criteria::Loo;
 use crate::selector::ValidSelector;
 use std::sync::Arc;
-use vaglio_core::{Criterion, CrossValidation, Design, Error, Loss, Measure, Result};
+use vaglio_core::{Criterion, Design, Error, Loss, Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::{Cell, GainTest, Table};
+use vaglio_search::CrossValidation;
 use vaglio_search::shuffle::stream;
 
 const SHUFFLE: u64 = 4;
@@ -151,7 +152,8 @@ mod tests {
     use linfa::ParamGuard;
     use ndarray::Array2;
     use std::time::Instant;
-    use vaglio_core::{Choose, Correlation, Geometry, Monitor, Problem, Silent};
+    use vaglio_core::{Correlation, Geometry, Monitor, Problem, Silent};
+    use vaglio_search::Choose;
     use vaglio_testkit::{Random, data};
 
     const ROWS: usize = 18;

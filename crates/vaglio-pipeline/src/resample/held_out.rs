@@ -11,8 +11,8 @@ use super::walks::Fold;
 use crate::final_model::{Known, PredictionContext};
 use crate::selector::ValidSelector;
 use ndarray::Array2;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{CrossValidation, Model, Problem, Result};
+use vaglio_core::{Model, Problem, Result};
+use vaglio_search::CrossValidation;
 
 /// Held-out rows of a fold: targets and predictions in the user's units, weights, and clusters.
 type Part = (Array2<f64>, Array2<f64>, Option<Vec<f64>>, Vec<u32>);

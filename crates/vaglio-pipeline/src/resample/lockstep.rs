@@ -29,7 +29,6 @@ use crate::selector::{ResumableSearch, ValidSelector};
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AtPenalty, Design, Error, Journal, Loss, Monitor, Path, Result};
 
 /// First checkpoint of a choice.
@@ -184,7 +183,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let count = lambdas.len();
         let (outline, bytes) = self.folds.with(0, |first| {
             let design = first.design.at_lambda(lambda);
-            let outline = self.selector.search().outline(&design)?;
+            let outline = self.selector.search().extent(&design)?;
             let bytes = match outline.is_unscored(&design) {
                 true => 0.0,
                 false => self.selector.criterion().plan(&design, &outline).estimate.bytes,

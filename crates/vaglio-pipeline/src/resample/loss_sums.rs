@@ -7,7 +7,7 @@
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::engine::select_rows;
+use vaglio_core::select_rows;
 use vaglio_core::{ClusterSum, Error, Loss, Measure, Result, Spread, StandardizedMoments};
 
 /// Number of clusters that keeps every cluster apart.

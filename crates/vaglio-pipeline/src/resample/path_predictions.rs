@@ -8,7 +8,6 @@ use ndarray::Array2;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, Problem, Readout, Result, Score,
     TargetUnits, Trained,

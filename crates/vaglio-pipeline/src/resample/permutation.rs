@@ -6,7 +6,7 @@ use crate::selector::ValidSelector;
 use std::collections::HashMap;
 use std::sync::Arc;
 use vaglio_core::Result;
-use vaglio_core::engine::select_rows;
+use vaglio_core::select_rows;
 use vaglio_search::shuffle::{shuffled, stream};
 
 const SHUFFLE: u64 = 3;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use vaglio_core::{
-    Answer, Design, Error, Event, Journal, Monitor, Observer, Outline, Result, StageShare, StopReason, StopSign,
+    Answer, Design, Error, Event, Journal, Monitor, Observer, Result, SearchExtent, StageShare, StopReason, StopSign,
 };
 use vaglio_kernels::Halt;
 
@@ -214,7 +214,7 @@ impl WalkExtent {
     }
 
     /// Expected sizes of a search: downwards from all columns, or upwards to the expected size in folds.
-    pub fn from_outline(outline: &Outline, patience: Option<usize>) -> Self {
+    pub fn from_outline(outline: &SearchExtent, patience: Option<usize>) -> Self {
         match outline.start >= outline.largest {
             true => WalkExtent::new(outline.start, outline.start.saturating_sub(outline.steps)),
             false => WalkExtent::new(outline.start, expected_sizes(outline.largest, patience).max(outline.start + 1)),
@@ -223,7 +223,7 @@ impl WalkExtent {
 
     /// Expected sizes of a selector's search on a design, if known.
     pub fn from_search(selector: &ValidSelector, design: &Design, patience: Option<usize>) -> Option<Self> {
-        let outline = selector.search().outline(design).ok()?;
+        let outline = selector.search().extent(design).ok()?;
         Some(WalkExtent::from_outline(&outline, patience))
     }
 

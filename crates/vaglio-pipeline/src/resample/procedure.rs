@@ -17,7 +17,6 @@ use crate::tune::{Tune, Tuned, Tuning};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, FittedMap, Loss, Model, Monitor, Problem, Result, StopSign, TargetUnits};
 use vaglio_report::record::Cell;
 use vaglio_search::shuffle::stream;

@@ -9,7 +9,7 @@ use ndarray::Array2;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
-use vaglio_core::engine::select_rows;
+use vaglio_core::select_rows;
 use vaglio_core::{
     Error, FittedMap, Map, Problem, RefitScope, Requirement, Result, Role, Table, TargetUnits, Task, TrainingRows,
 };

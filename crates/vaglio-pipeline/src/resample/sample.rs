@@ -9,8 +9,9 @@ use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use vaglio_core::{
-    Block, Cells, ClassOrder, FittedMap, Judge, PerFoldPreprocessing, Problem, Result, Table, TargetUnits, Task,
+    Block, Cells, ClassOrder, FittedMap, PerFoldPreprocessing, Problem, Result, Table, TargetUnits, Task,
 };
+use vaglio_search::Judge;
 
 /// A problem fitted on training rows, with the maps for other rows.
 #[derive(Debug)]

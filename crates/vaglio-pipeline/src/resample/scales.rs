@@ -4,8 +4,9 @@ use super::gain::paired_p;
 use super::lockstep::LambdaPaths;
 use super::table;
 use std::sync::Arc;
-use vaglio_core::{CrossValidation, Judge, Loss, Result, TargetMap};
+use vaglio_core::{Loss, Result, TargetMap};
 use vaglio_report::record::{Warning, WarningKind};
+use vaglio_search::{CrossValidation, Judge};
 
 /// A map of targets, with its settings.
 #[derive(Debug, Clone)]

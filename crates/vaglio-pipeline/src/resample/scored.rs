@@ -5,9 +5,9 @@ use super::chosen::Chosen;
 use super::pool::{Piece, WalkExtent, Watcher, in_turn};
 use crate::selector::{SearchResult, ValidSelector, takes_lambda_of_all};
 use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Choose, Design, Error, Monitor, Path, PathEntry, Result, Rule, counted, is_lower, short};
+use vaglio_core::{Design, Error, Monitor, Path, PathEntry, Result, counted, is_lower, short};
 use vaglio_report::record::{Cell, ChosenBy, Warning, WarningKind};
+use vaglio_search::{Choose, Rule};
 
 /// Chooses by the score, from one path or one path per λ.
 pub(super) fn plain(
@@ -24,7 +24,7 @@ pub(super) fn plain(
     let searched = match &lambdas[..] {
         [lambda] => {
             let (process_group, journal) = (monitor.journal.process_group(), monitor.journal.under("walk/0"));
-            let design = design.at_lambda(*lambda).searched_by(process_group);
+            let design = design.at_lambda(*lambda).with_run(|run| run.process_group = process_group);
             selector.search_on(&design, start, None, &mut monitor.with_journal(journal))?
         }
         several => {

@@ -5,8 +5,8 @@ use super::sample::Sample;
 use super::validated::{ChoiceParts, parted_choice};
 use crate::selector::{ResumableSearch, ValidSelector};
 use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Choose, Design, Monitor, Result};
+use vaglio_core::{Design, Monitor, Result};
+use vaglio_search::Choose;
 
 /// Whether [`super::select`] makes a single search on all rows whose trials can be divided among processes by columns.
 pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
@@ -30,7 +30,7 @@ pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, mon
     let selector = fitted.as_ref().unwrap_or(selector);
     let lambda = walk_lambdas(&design, cross_validation(selector).is_some())[0];
     let alone = selector.at_lambda_of_all(&design.at_lambda(lambda).stopping_at(monitor.stop.clone()))?;
-    let alone = alone.searched_by(monitor.journal.process_group());
+    let alone = alone.with_run(|run| run.process_group = monitor.journal.process_group());
     let journal = monitor.journal.under("walk/0");
     ResumableSearch::open(selector, &alone, Instant::now(), monitor.with_journal(journal))?.to(None).map(drop)
 }

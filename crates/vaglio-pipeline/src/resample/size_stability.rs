@@ -3,8 +3,9 @@
 use super::choice::CrossValidatedSearch;
 use super::loss_sums::LossSums;
 use super::table::PooledFolds;
-use vaglio_core::{CrossValidation, Loss, Result, Rule};
+use vaglio_core::{Loss, Result};
 use vaglio_report::record::{Cell, SizeSpread, SpreadOver, Table};
+use vaglio_search::{CrossValidation, Rule};
 
 /// Sizes that the rule chooses from each repeat alone, or, with one repeat, without each of its folds in turn; no
 /// further search is needed. Returns `None` for losses that are no mean over rows, and if no size was reached.
@@ -71,7 +72,7 @@ impl SomeFolds<'_> {
         }
         let wanted = self.how.wanted();
         if wanted.rule == Rule::OneSe {
-            let (best, lowest) = table.pick(vaglio_core::Wanted { rule: Rule::Best, ..wanted })?;
+            let (best, lowest) = table.pick(vaglio_search::Wanted { rule: Rule::Best, ..wanted })?;
             let of_best = self.parts(best, lowest.size);
             for (place, cells) in table.cells.iter_mut().enumerate() {
                 for cell in cells {
@@ -98,7 +99,8 @@ mod tests {
     use crate::selector::{Selector, ValidSelector};
     use linfa::ParamGuard;
     use std::time::Instant;
-    use vaglio_core::{Choose, Monitor, Silent};
+    use vaglio_core::{Monitor, Silent};
+    use vaglio_search::Choose;
     use vaglio_testkit::data;
 
     const COLUMNS: usize = 7;

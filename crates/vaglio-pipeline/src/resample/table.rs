@@ -3,8 +3,9 @@
 use super::lockstep::LambdaPaths;
 use super::loss_sums::LossSums;
 use super::walks::FoldPath;
-use vaglio_core::{Loss, PathEntry, Result, Rule, Wanted};
+use vaglio_core::{Loss, PathEntry, Result};
 use vaglio_report::record::{Cell, Table};
+use vaglio_search::{Rule, Wanted};
 
 /// Paths of all folds at one λ, with sizes matched to those of the path on all rows.
 ///

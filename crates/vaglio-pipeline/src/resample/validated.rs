@@ -12,10 +12,10 @@ use crate::final_model::Known;
 use crate::selector::ValidSelector;
 use std::sync::OnceLock;
 use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{CrossValidation, Design, Error, Journal, Path, Result, check_repeated_rows, get_or_try_make};
+use vaglio_core::{Design, Error, Journal, Path, Result, get_or_try_make};
 use vaglio_report::record::Warning;
 use vaglio_search::shuffle::stream;
+use vaglio_search::{CrossValidation, check_repeated_rows};
 
 const ROUND: u64 = 1;
 /// Largest number of rows over all repeats; each takes 64 bits in every fold.
@@ -283,7 +283,7 @@ impl Validation<'_, '_> {
     /// Expected sizes of the paths, and the share of work of each phase: building the fold, the search by the number of
     /// subsets tried, and the losses, with fits that extend smaller ones.
     fn extent(&self) -> Result<(WalkExtent, [f64; 3])> {
-        let outline = self.selector.search().outline(self.whole).map_err(|error| error.under("search"))?;
+        let outline = self.selector.search().extent(self.whole).map_err(|error| error.under("search"))?;
         let extent = WalkExtent::from_outline(&outline, self.patience);
         let judged = (extent.sizes() * extent.sizes()).max(1.0);
         let walked = (0.95 * outline.trials / (outline.trials + judged)).clamp(0.05, 0.9);
@@ -295,7 +295,7 @@ impl Validation<'_, '_> {
         let fold = Fold::new(self.sample, part)?;
         let design = self.selector.design_at(&fold.fitted.problem, Some(self.whole))?;
         let design = design.as_subset_of(self.whole, &fold.training);
-        let shared = design.shared_by(lambdas).without_errors();
+        let shared = design.shared_by(lambdas).with_run(|run| run.has_errors = false);
         if lambdas.len() > 1 {
             // Data that the criterion keeps for all λ is cached before the searches, which would each compute it.
             self.selector.opened(&shared.at_lambda(lambdas[0]))?;

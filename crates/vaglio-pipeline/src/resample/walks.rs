@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use vaglio_core::{
-    AtPenalty, Design, EntryFit, Error, Feature, Judge, Loss, Path, PathEntry, Problem, Result, Score, StopReason,
-    TargetUnits,
+    AtPenalty, Design, EntryFit, Error, Feature, Loss, Path, PathEntry, Problem, Result, Score, StopReason, TargetUnits,
 };
+use vaglio_search::Judge;
 
 /// Held-out losses of one search path, by size.
 #[derive(Debug, Clone, Serialize, Deserialize)]

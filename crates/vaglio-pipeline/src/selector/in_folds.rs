@@ -1,7 +1,6 @@
 //! Preprocessing that is refitted on the training rows of each fold.
 
 use super::ValidSelector;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Design, Error, Feature, GlobalFit, HeldOut, MissingMask, PerFoldPreprocessing, Problem, Requirement, Result, Role,
 };
@@ -23,7 +22,7 @@ impl ValidSelector {
         }
         let folds = self.criterion.folds(&design);
         let folds = folds.map_err(|error| error.of(Role::Criterion, self.criterion.typetag_name()))?;
-        let is_own = design.is_of(problem);
+        let is_own = design.has_columns_of(problem);
         let others = "the learner makes columns of its own; use `kfold` with `rls`, or `scope: train`";
         let obstacle = match &folds {
             HeldOut::Folds(_) if is_own => None,
@@ -97,7 +96,7 @@ impl ValidSelector {
                 Some(readout) if !readout.refine => design.at_lambda(Some(readout.lambdas[0])),
                 _ => design.clone(),
             };
-            let outline = self.search.outline(&one).map_err(|error| self.in_search(error))?;
+            let outline = self.search.extent(&one).map_err(|error| self.in_search(error))?;
             Ok(self.criterion.plan(&one, &outline).estimate.flops)
         };
         let times = flops(design)? / flops(other)?;

@@ -1,21 +1,20 @@
 //! Estimated memory and work of a search and its final fit.
 
 use super::ValidSelector;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Estimate, Outline, Problem, Result};
+use vaglio_core::{Design, Estimate, Problem, Result, SearchExtent};
 use vaglio_kernels::ridge::Ridge;
 
 impl ValidSelector {
     /// Search extent on a design with this many λ, and the criterion's estimate for it.
     ///
     /// # Errors
-    /// Returns the errors of [`SearchStrategy::outline`](vaglio_core::SearchStrategy::outline).
+    /// Returns the errors of [`Search::extent`](vaglio_search::Search::extent).
     #[doc(hidden)]
-    pub fn outlined(&self, design: &Design, lambdas: usize) -> Result<(Outline, Estimate)> {
+    pub fn outlined(&self, design: &Design, lambdas: usize) -> Result<(SearchExtent, Estimate)> {
         let one = design.lambdas()[0].filter(|_| lambdas > 1);
         let all = design.lambdas();
         let design = design.at_lambda(one).shared_by(&all[..lambdas.min(all.len())]);
-        let outline = self.search.outline(&design).map_err(|error| error.under("search"))?;
+        let outline = self.search.extent(&design).map_err(|error| error.under("search"))?;
         let effort = self.search.effort(&*self.criterion, &design).map_err(|error| error.under("search"))?;
         let estimate = effort.beside(self.criterion.plan(&design, &outline).estimate);
         Ok((outline, estimate))
@@ -24,7 +23,7 @@ impl ValidSelector {
 
 /// Memory of the columns of a problem and of the features that the learner makes of them, in bytes.
 pub fn data_bytes(problem: &Problem, design: &Design) -> f64 {
-    let mapped = if design.is_of(problem) { 0 } else { design.columns().bytes() };
+    let mapped = if design.has_columns_of(problem) { 0 } else { design.columns().bytes() };
     (problem.columns().bytes() + mapped) as f64
 }
 

@@ -5,7 +5,6 @@
 //! ends are rounded outward to powers of ten or their square roots, so that similar designs share a grid.
 
 use ndarray::Array2;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AutoGrid, Design, Feature, geometric};
 use vaglio_kernels::linalg::{eigh, gram};
 use vaglio_kernels::tolerance::COUNTED_EIGENVALUE;

@@ -3,8 +3,8 @@
 use super::{SearchResult, ValidSelector, alpha};
 use crate::all_rows::has_moments;
 use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Engine, Error, Monitor, Path, Result, Score, SearchContext, SubsetScorer};
+use vaglio_core::{Design, Engine, Error, Monitor, Path, Result, Score};
+use vaglio_search::{SearchContext, SubsetScorer};
 
 /// A search that can pause at a size and continue without repeating trials.
 pub(crate) struct ResumableSearch<'a> {
@@ -52,8 +52,8 @@ impl<'a> ResumableSearch<'a> {
     }
 
     fn opened(selector: &'a ValidSelector, design: &'a Design) -> Result<SubsetScorer<'a>> {
-        design.sign().ends(|| {
-            let outline = selector.search.outline(design).map_err(|error| selector.in_search(error))?;
+        design.run().stop.ends(|| {
+            let outline = selector.search.extent(design).map_err(|error| selector.in_search(error))?;
             SubsetScorer::open(&*selector.criterion, design, &outline)
         })
     }

@@ -24,13 +24,12 @@ mod solve;
 pub use vaglio_report::record::{Bounds, Method, Scale, Scored, ScoredSettings, Tune, Tuned};
 
 use crate::search::Search;
-use crate::selector::{ValidSelector, all_at_once};
+use crate::selector::ValidSelector;
 use ledger::{Evaluated, Ledger};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{
-    Answer, Choose, Error, Event, Journal, Learner, Monitor, Observer, Problem, Result, Score, SubsetScorer,
-};
+use vaglio_core::{Answer, Error, Event, Journal, Learner, Monitor, Observer, Problem, Result, Score, SearchExtent};
+use vaglio_search::{Choose, SubsetScorer};
 
 /// Largest number of parameters tuned together.
 const MOST_PARAMETERS: usize = 100;
@@ -193,7 +192,7 @@ fn scored(
     match tune.score {
         Scored::All => {
             let all = design.candidates();
-            let mut subset = SubsetScorer::open(&*selector.criterion, &design, &all_at_once(all.len()))?;
+            let mut subset = SubsetScorer::open(&*selector.criterion, &design, &SearchExtent::fixed(all.len()))?;
             subset.reset(&all)?;
             subset.score().map(Some)
         }

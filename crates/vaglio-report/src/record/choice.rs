@@ -2,7 +2,8 @@
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result, Rule, Wanted, counted, is_lower, short};
+use vaglio_core::{Error, Result, counted, is_lower, short};
+use vaglio_search::{Rule, Wanted};
 
 /// The cross-validated loss of one size at one λ of the walk.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,8 @@
 use super::{ChosenBy, Record, Seconds, left_out_rows};
 use serde::Serialize;
 use serde_json::Value;
-use vaglio_core::{Role, Rule, counted, short, shown, title};
+use vaglio_core::{Role, counted, short, shown, title};
+use vaglio_search::Rule;
 
 /// How a run was made.
 ///

@@ -7,7 +7,8 @@ use super::{
 };
 use crate::record::ChosenBy;
 use serde_json::Value;
-use vaglio_core::{Certificate, Diagnostics, Rule, counted, is_lower, short, shown};
+use vaglio_core::{Certificate, Diagnostics, counted, is_lower, short, shown};
+use vaglio_search::Rule;
 
 /// Rows from which on half of another loss is no chance.
 const ROWS: usize = 40;

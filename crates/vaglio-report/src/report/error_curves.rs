@@ -6,7 +6,8 @@ use super::record_view::{PathEntry, RecordView, capital, finite, listed, score_t
 use super::section::Section;
 use super::table::TableBuilder;
 use crate::record::{Cell, FrontierPoint, LearningPoint, LossName, PredictedOn, interval_text};
-use vaglio_core::{Rule, ZeroOne};
+use vaglio_core::ZeroOne;
+use vaglio_search::Rule;
 
 /// Sizes go by their logarithms from so many on, if the chosen size is below a tenth of the largest.
 const MANY_SIZES: usize = 100;

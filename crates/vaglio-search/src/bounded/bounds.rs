@@ -2,7 +2,8 @@
 
 use super::MOST_COLUMNS;
 use crate::order::Order;
-use vaglio_core::{Feature, Result, Rules, ScoreOfSquares, SquaresBound, SubsetScorer};
+use crate::{Rules, SubsetScorer};
+use vaglio_core::{Feature, Result, ScoreOfSquares, SquaresBound};
 use vaglio_kernels::subsets::{HeldOut, OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
 use vaglio_kernels::{Level, parallel};
 

@@ -1,7 +1,8 @@
 //! The best subsets found so far.
 
+use crate::SubsetScorer;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, PathEntry, Result, SubsetScorer};
+use vaglio_core::{Feature, PathEntry, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 
 /// The best subset of each size, with its features in increasing order.

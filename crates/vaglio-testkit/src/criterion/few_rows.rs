@@ -3,7 +3,8 @@
 use crate::broken::Law;
 use crate::trial::whole;
 use crate::{Broken, rebuild};
-use vaglio_core::{Criterion, Design, Feature, SubsetScorer};
+use vaglio_core::{Criterion, Design, Feature};
+use vaglio_search::SubsetScorer;
 
 /// On the first and last one to four rows of a design, a criterion scores or fails, but never panics. The design needs
 /// a ridge readout.

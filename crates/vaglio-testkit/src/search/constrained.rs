@@ -5,8 +5,8 @@ use crate::broken::Law;
 use crate::replay::replay;
 use crate::trial::evaluate;
 use crate::{Broken, Random};
-use vaglio_core::{Constraints, Criterion, Design, Feature, Score, SearchContext, Sign, SubsetScorer, serde_json};
-use vaglio_search::Search;
+use vaglio_core::{Criterion, Design, Feature, Score, serde_json};
+use vaglio_search::{Constraints, Search, SearchContext, Sign, SubsetScorer};
 
 /// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
 /// passes if it lacks the setting `constraints` or rejects its value.
@@ -20,7 +20,7 @@ pub fn constraints(search: &Search, criterion: &dyn Criterion, design: &Design) 
         }
         let rules = law.ran(on, || search.rules(design))?;
         let Some(rules) = rules else { return Err(law.broken(on(), "`Search::rules` that says them", "none")) };
-        let subset = law.ran(on, || SubsetScorer::open(criterion, design, &search.outline(design)?))?;
+        let subset = law.ran(on, || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
         let mut witness = Witness::default();
         let mut context = SearchContext::new(criterion, design, subset, &mut witness, SEED);
         let path = law.ran(on, || search.run(&mut context))?;
@@ -43,7 +43,7 @@ pub fn constraints(search: &Search, criterion: &dyn Criterion, design: &Design) 
 /// Returns columns of a trained subset with a weight of the wrong sign.
 fn other_signs(
     law: Law,
-    rules: &vaglio_core::Rules,
+    rules: &vaglio_search::Rules,
     design: &Design,
     subset: &[Feature],
     score: Score,

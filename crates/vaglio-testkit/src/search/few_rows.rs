@@ -2,8 +2,8 @@
 
 use crate::broken::Law;
 use crate::{Broken, rebuild};
-use vaglio_core::{Criterion, Design, SearchContext, Silent, SubsetScorer};
-use vaglio_search::Search;
+use vaglio_core::{Criterion, Design, Silent};
+use vaglio_search::{Search, SearchContext, SubsetScorer};
 
 /// On the first one to four rows of a design, a search returns a path or an error, but never panics.
 pub fn few_rows(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
@@ -14,7 +14,7 @@ pub fn few_rows(search: &Search, criterion: &dyn Criterion, design: &Design) -> 
         let searched = || {
             criterion.check(&few)?;
             search.check(criterion, &few)?;
-            let subset = SubsetScorer::open(criterion, &few, &search.outline(&few)?)?;
+            let subset = SubsetScorer::open(criterion, &few, &search.extent(&few)?)?;
             search.run(&mut SearchContext::new(criterion, &few, subset, &mut Silent, super::SEED)).map(drop)
         };
         law.calm(on, searched)?.ok();

@@ -7,8 +7,8 @@ use crate::broken::Law;
 use crate::replay::{moved, replay};
 use crate::trial::free;
 use serde_json::{Value, json};
-use vaglio_core::{Action, Choose, Criterion, Design, Feature, Path, Step};
-use vaglio_search::Search;
+use vaglio_core::{Action, Criterion, Design, Feature, Path, Step};
+use vaglio_search::{Choose, Search};
 
 /// A search obeys each shared setting that it has, tested one by one.
 ///

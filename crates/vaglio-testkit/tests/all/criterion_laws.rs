@@ -6,9 +6,10 @@ use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Criterion, Design, Estimate, Evaluator, Feature, HeldOut, Outline, Plan, Result, Score, Shortcut, SubsetChange,
-    SubsetScorer, Winner, saved,
+    Criterion, Design, Estimate, Evaluator, Feature, HeldOut, Plan, Result, Score, SearchExtent, Shortcut,
+    SubsetChange, Winner, saved,
 };
+use vaglio_search::SubsetScorer;
 use vaglio_testkit::{check_criterion, check_criterion_on_standard_data, criterion, data, variation};
 
 /// The planted fault.
@@ -88,7 +89,7 @@ impl Criterion for Wrong {
         ByDefinition {}.folds(design)
     }
 
-    fn plan<'d>(&'d self, design: &'d Design, _: &Outline) -> Plan<'d> {
+    fn plan<'d>(&'d self, design: &'d Design, _: &SearchExtent) -> Plan<'d> {
         let flops = if self.fault == Fault::EstimateNan { f64::NAN } else { 1.0 };
         let engine = if self.fault == Fault::OtherEngine { "states" } else { "refit" };
         let estimate = Estimate { engine, reason: "a test".into(), flops, bytes: 0.0 };

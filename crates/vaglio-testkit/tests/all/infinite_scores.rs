@@ -2,9 +2,10 @@
 
 use crate::common::{TOLERANCE, broken_law, design, holds};
 use vaglio_core::{
-    Criterion, Design, Estimate, Evaluator, Feature, Outline, Plan, Result, Score, Shortcut, Squared, SubsetChange,
-    SubsetScorer, Winner, saved,
+    Criterion, Design, Estimate, Evaluator, Feature, Plan, Result, Score, SearchExtent, Shortcut, Squared,
+    SubsetChange, Winner, saved,
 };
+use vaglio_search::SubsetScorer;
 use vaglio_testkit::{check_criterion, criterion};
 
 /// Squared error on the training rows.
@@ -28,7 +29,7 @@ fn nobody_wins_among_infinite_scores() {
             Ok(if subset.len() > 1 { Score::WORST } else { score })
         }
 
-        fn plan<'d>(&'d self, design: &'d Design, _: &Outline) -> Plan<'d> {
+        fn plan<'d>(&'d self, design: &'d Design, _: &SearchExtent) -> Plan<'d> {
             let start = move || Ok(Shortcut::new("refit", Insisting(SubsetScorer::by_definition(self, design))));
             match self.insists {
                 true => Plan::by_engine(Estimate::unknown("refit", "a test"), start),

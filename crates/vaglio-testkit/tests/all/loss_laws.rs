@@ -65,7 +65,7 @@ impl Loss for Wrong {
 #[test]
 fn what_is_right_keeps_every_law_on_the_standard_data() {
     holds(check_loss_on_standard_data(&Wrong { fault: Fault::None }, TOLERANCE));
-    for (kind, loss) in registry::every_loss(&[]).unwrap() {
+    for (kind, loss) in registry::every::<dyn Loss>(&[]).unwrap() {
         holds(check_loss_on_standard_data(&*loss, TOLERANCE).map_err(|broken| broken.within(kind)));
     }
 }

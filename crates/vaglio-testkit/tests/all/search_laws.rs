@@ -4,10 +4,8 @@ use crate::common::{ByDefinition, Forward, Shrink, TOLERANCE, broken_law, design
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use vaglio_core::{
-    Answer, Feature, Outline, Path, Result, Score, SearchContext, Silent, Step, StopReason, SubsetScorer, Winner, saved,
-};
-use vaglio_search::{Search, SearchStrategy, Space, StrategyTraits};
+use vaglio_core::{Answer, Feature, Path, Result, Score, SearchExtent, Silent, Step, StopReason, Winner, saved};
+use vaglio_search::{Search, SearchContext, SearchStrategy, Space, StrategyTraits, SubsetScorer};
 use vaglio_testkit::{check_search, check_search_on_standard_data, criterion, data, search};
 
 /// The planted fault.
@@ -93,10 +91,10 @@ impl SearchStrategy for Wrong {
         Ok(path)
     }
 
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
         let candidates = space.features();
         let steps = if self.fault == Fault::OutlineShort { 1 } else { candidates + 1 };
-        Ok(Outline { start: 0, largest: candidates + 1, trials: 100.0, steps })
+        Ok(SearchExtent { start: 0, largest: candidates + 1, trials: 100.0, steps })
     }
 
     fn traits(&self) -> StrategyTraits<'_> {
@@ -241,7 +239,7 @@ fn a_search_that_depends_on_the_number_of_threads_is_found() {
 
 #[test]
 fn bounds_that_are_passed_are_found() {
-    assert_eq!(law_of(Fault::OutlineShort), "outline");
+    assert_eq!(law_of(Fault::OutlineShort), "extent");
 }
 
 #[test]
@@ -289,7 +287,7 @@ impl SearchStrategy for Careless {
         Forward {}.run(space, context)
     }
 
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
         Forward {}.extent(space)
     }
 
@@ -319,7 +317,7 @@ fn the_right_search_is_what_the_laws_of_its_criterion_say() {
     let design = design();
     holds(criterion::best_addition(&ByDefinition {}, &design, TOLERANCE));
     let criterion = &ByDefinition {};
-    let subset = SubsetScorer::open(criterion, &design, &Outline::forward(0, 0)).unwrap();
+    let subset = SubsetScorer::open(criterion, &design, &SearchExtent::forward(0, 0)).unwrap();
     let path =
         Search::new(Forward {}).run(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 0)).unwrap();
     assert!(path.steps[0].score.loss < path.empty.loss, "{:?}", Score::of(path.empty.loss));

@@ -3,10 +3,9 @@
 use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    Action, Answer, Certificate, Event, Feature, Outline, Path, PathEntry, Result, SearchContext, Step, StopReason,
-    saved,
+    Action, Answer, Certificate, Event, Feature, Path, PathEntry, Result, SearchExtent, Step, StopReason, saved,
 };
-use vaglio_search::{Search, SearchStrategy, Space, StrategyTraits};
+use vaglio_search::{Search, SearchContext, SearchStrategy, Space, StrategyTraits};
 use vaglio_testkit::{check_search, search};
 
 /// The planted fault.
@@ -64,8 +63,8 @@ impl SearchStrategy for BestOne {
         Ok(path)
     }
 
-    fn extent(&self, _: &Space<'_>) -> Result<Outline> {
-        Ok(Outline { start: 0, largest: 1, trials: 100.0, steps: 0 })
+    fn extent(&self, _: &Space<'_>) -> Result<SearchExtent> {
+        Ok(SearchExtent { start: 0, largest: 1, trials: 100.0, steps: 0 })
     }
 
     fn traits(&self) -> StrategyTraits<'_> {
@@ -126,9 +125,9 @@ impl SearchStrategy for Pairs {
         Ok(path)
     }
 
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
         let columns = space.features();
-        Ok(Outline { start: 0, largest: columns, trials: 0.0, steps: columns + 1 })
+        Ok(SearchExtent { start: 0, largest: columns, trials: 0.0, steps: columns + 1 })
     }
 
     fn traits(&self) -> StrategyTraits<'_> {

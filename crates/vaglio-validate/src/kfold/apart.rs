@@ -5,7 +5,6 @@ use crate::fits::RoundFits;
 use crate::round::Round;
 use crate::rounds::Apart;
 use rayon::prelude::*;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Loss, Result};
 
 /// Rounds with their designs, and the rounds they came from if each is a fold.

@@ -6,7 +6,6 @@ use crate::fits::failed;
 use crate::session::Session;
 use crate::splits::assign::renumbered;
 use std::sync::Arc;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Column, Criterion, Design, Feature, Result};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{Cells, FoldedRows, Moments};
@@ -114,7 +113,8 @@ mod tests {
     use crate::kfold::Engine;
     use crate::round::Round;
     use crate::splits::Given;
-    use vaglio_core::{Outline, PerFoldPreprocessing, Problem, Readout, Score, SubsetScorer};
+    use vaglio_core::{PerFoldPreprocessing, Problem, Readout, Score, SearchExtent};
+    use vaglio_search::SubsetScorer;
     use vaglio_testkit::data::{binary, regression};
 
     fn design(problem: &Problem, intercept: bool, is_balanced: bool) -> Design {
@@ -132,7 +132,7 @@ mod tests {
             let part = part(&rows).as_subset_of(whole, &rows);
             let round = Round::new(&criterion.rounds_of(&part).unwrap()[0]);
             let found = moments(criterion, &part, &balance::rows_of(&part, round.folds).unwrap()).unwrap();
-            let mut subset = SubsetScorer::open(criterion, &part, &Outline::forward(part.features(), 3)).unwrap();
+            let mut subset = SubsetScorer::open(criterion, &part, &SearchExtent::forward(part.features(), 3)).unwrap();
             assert_eq!(subset.engine().name, "moments");
             subset.add(2).unwrap();
             let candidates: Vec<Feature> = part.candidates().into_iter().filter(|&f| f != 2).collect();
@@ -214,7 +214,7 @@ mod tests {
         let whole = design(&problem, true, false).with_subsets(&[parts]);
         let part = design(&problem.select_rows(&rows), true, false).as_subset_of(&whole, &rows);
         let criterion = KFold { by: Some(By::Groups), engine: Engine::Moments, ..KFold::default() };
-        let mut subset = SubsetScorer::open(&criterion, &part, &Outline::forward(6, 3)).unwrap();
+        let mut subset = SubsetScorer::open(&criterion, &part, &SearchExtent::forward(6, 3)).unwrap();
         let mut scores = [Score::WORST; 2];
         subset.score_additions(&[0, 5], &mut scores).unwrap();
         assert_eq!(scores[0], scores[1]);

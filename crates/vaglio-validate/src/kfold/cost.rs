@@ -12,13 +12,12 @@ use crate::round::Round;
 use crate::session::Session;
 pub(crate) use serving::decomposed_parts;
 use serving::{can_decompose, is_light};
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Column, Design, Estimate, Loss, Measure, Outline};
+use vaglio_core::{Column, Design, Estimate, Loss, Measure, SearchExtent};
 use vaglio_kernels::kfold::{Backward, Moments};
 
 /// Sizes of a search, for estimates of cost.
 #[derive(Clone, Copy)]
-struct Extent {
+struct CostFactors {
     rows: f64,
     columns: f64,
     folds: f64,
@@ -89,48 +88,48 @@ pub(super) struct Choice {
     pub estimate: Estimate,
     /// The folds grouped by training weights, if there are few groups.
     parts: Option<Vec<Weighting>>,
-    extent: Extent,
+    factors: CostFactors,
 }
 
 impl Choice {
     /// Chooses the engine for a design with the folds of one round.
-    pub fn new(criterion: &KFold, design: &Design, round: &Round, outline: &Outline) -> Self {
+    pub fn new(criterion: &KFold, design: &Design, round: &Round, extent: &SearchExtent) -> Self {
         let parts = balance::parts(design, round, round.held_out);
         let is_light = is_light(design, round);
-        let extent = Extent::new(criterion, design, round, parts.as_ref().map(Vec::len), is_light);
-        let extent = extent.with_columns(design, outline);
-        let (engine, estimate) = chosen(criterion, design, round, outline, &extent, is_light);
-        Choice { engine, estimate, parts, extent }
+        let factors = CostFactors::new(criterion, design, round, parts.as_ref().map(Vec::len), is_light);
+        let factors = factors.with_columns(design, extent);
+        let (engine, estimate) = chosen(criterion, design, round, extent, &factors, is_light);
+        Choice { engine, estimate, parts, factors }
     }
 
     /// The cost of decomposing each subset, for rounds that would choose different engines.
-    pub fn decomposition(&self, outline: &Outline) -> Estimate {
-        self.extent.decomposition(outline, "what serves one round alone does not serve the others").1
+    pub fn decomposition(&self, extent: &SearchExtent) -> Estimate {
+        self.factors.decomposition(extent, "what serves one round alone does not serve the others").1
     }
 
     /// Whether moments are computed lazily by column.
     pub fn is_by_columns(&self) -> bool {
-        self.extent.by_columns.is_some()
+        self.factors.by_columns.is_some()
     }
 
     /// The folds grouped by training weights; empty if every fold of every subset is refitted.
     pub fn parts_for(self, engine: EngineId) -> Vec<Weighting> {
-        match engine == EngineId::RowsHeldOut || self.extent.is_decomposed {
+        match engine == EngineId::RowsHeldOut || self.factors.is_decomposed {
             true => self.parts.unwrap_or_default(),
             false => Vec::new(),
         }
     }
 }
 
-impl Extent {
+impl CostFactors {
     fn new(criterion: &KFold, design: &Design, round: &Round, parts: Option<usize>, is_light: bool) -> Self {
         let folds = &round.folds;
         let alike = criterion.loss.measure() == Measure::BalancedSquared;
         let classes = balance::classes_of(design).or_else(|| design.classes().filter(|_| alike));
         let known = |by_columns| Session::of(design).moments_in(folds, alike, by_columns).is_some();
-        let pass = |by_columns| if known(by_columns) { 0.0 } else { 1.0 / design.walks() as f64 };
+        let pass = |by_columns| if known(by_columns) { 0.0 } else { 1.0 / design.run().walks() as f64 };
         let pairs = round.held_out * classes.map_or(1, |classes| classes.names.len());
-        Extent {
+        CostFactors {
             rows: design.planned_rows() as f64,
             columns: design.candidates().len() as f64,
             folds: round.held_out as f64,
@@ -148,7 +147,7 @@ impl Extent {
             is_standardized: design.in_folds().is_standardized(),
             is_decomposed: !is_light && can_decompose(design, round, parts),
             loss: of_loss(&*criterion.loss, design.planned_rows() as f64),
-            walks: design.walks() as f64,
+            walks: design.run().walks() as f64,
             pass: pass(false),
             pass_by_columns: pass(true),
         }
@@ -160,25 +159,25 @@ fn chosen(
     criterion: &KFold,
     design: &Design,
     round: &Round,
-    outline: &Outline,
-    extent: &Extent,
+    extent: &SearchExtent,
+    factors: &CostFactors,
     is_light: bool,
 ) -> (EngineId, Estimate) {
     let is_of_others = round.folds.is_of_others();
     let is_balanced = balance::classes_of(design).is_some();
     if design.readout().is_some_and(|readout| readout.refine) {
-        return extent.decomposition(
-            outline,
+        return factors.decomposition(
+            extent,
             "the folds of every subset are decomposed once and lambda is searched on that; a grid would be faster",
         );
     }
     if is_light {
-        return extent.decomposition(
-            outline,
+        return factors.decomposition(
+            extent,
             "next to all weight is held out with one of the folds, so every fold of every subset is refitted",
         );
     }
-    let (moments, held_out) = (extent.moments(outline), extent.rows_held_out(outline));
+    let (moments, held_out) = (factors.moments(extent), factors.rows_held_out(extent));
     let because = |estimate: &Estimate, reason: &str| Estimate {
         reason: format!("{}, {reason}", estimate.reason),
         ..estimate.clone()
@@ -186,18 +185,18 @@ fn chosen(
     let by_moments = |reason: &str| (EngineId::Moments, because(&moments, reason));
     // Moments apply only to squared errors of rows.
     let squared = criterion.loss.measure().is_of_squares() && design.decisions().is_none();
-    if is_balanced && extent.is_standardized {
-        return extent.decomposition(
-            outline,
+    if is_balanced && factors.is_standardized {
+        return factors.decomposition(
+            extent,
             "columns are standardized in each fold by other weights than a balanced readout has, so the folds of every subset are decomposed; `scope: train` would be faster",
         );
     }
-    if extent.gaps > 0.0 {
+    if factors.gaps > 0.0 {
         // The engine of held-out rows would need states of each fold.
         let has_moments =
-            squared && !is_balanced && criterion.engine != Engine::RowsHeldOut && outline.start < extent.training;
-        let decomposed = extent.decomposition(
-            outline,
+            squared && !is_balanced && criterion.engine != Engine::RowsHeldOut && extent.start < factors.training;
+        let decomposed = factors.decomposition(
+            extent,
             "columns are imputed in each fold, so the folds of every subset are decomposed; `scope: train` would be faster",
         );
         return match has_moments && (criterion.engine == Engine::Moments || moments.flops <= decomposed.1.flops) {
@@ -206,14 +205,14 @@ fn chosen(
         };
     }
     let by_rows = |reason: &str| {
-        match (is_of_others, extent.has_states(outline)) {
+        match (is_of_others, factors.has_states(extent)) {
         (true, true) => (EngineId::RowsHeldOut, because(&held_out, reason)),
-        (true, false) => extent.decomposition(
-            outline,
+        (true, false) => factors.decomposition(
+            extent,
             "the folds of every subset are decomposed, since there are too many folds or class totals to keep a state of each",
         ),
-        (false, _) => extent.decomposition(
-            outline,
+        (false, _) => factors.decomposition(
+            extent,
             "the folds of every subset are refitted, since each is trained on rows of its own",
         ),
     }
@@ -224,11 +223,11 @@ fn chosen(
         Engine::RowsHeldOut => by_rows("as `engine: rows_held_out` says"),
         Engine::Auto if !squared => by_rows("which any loss can be taken of"),
         // With more columns than training rows, cancellation would make moments unreliable from the start.
-        Engine::Auto if outline.start >= extent.training => {
+        Engine::Auto if extent.start >= factors.training => {
             by_rows("since there are no more rows to train on than columns to start from")
         }
-        Engine::Auto if extent.stay_made(outline) => by_moments("since so many columns that are not stored stay so"),
-        Engine::Auto if extent.is_wide(outline) && is_of_others && extent.has_states(outline) => {
+        Engine::Auto if factors.stay_made(extent) => by_moments("since so many columns that are not stored stay so"),
+        Engine::Auto if factors.is_wide(extent) && is_of_others && factors.has_states(extent) => {
             by_rows("since moments of so many columns, or classes, would be larger than the rows")
         }
         Engine::Auto if moments.flops <= flops => {
@@ -243,40 +242,40 @@ fn share(part: f64, whole: f64) -> String {
     if percent < 1.0 { format!("{percent:.1e} %") } else { format!("{percent:.0} %") }
 }
 
-impl Extent {
+impl CostFactors {
     /// Cost by moments. Each of `steps` steps compares subsets that differ by one column; sizes run from the start to
     /// the largest.
-    fn moments(&self, outline: &Outline) -> Estimate {
-        let Extent { rows, columns, folds, lambdas, outputs, .. } = *self;
+    fn moments(&self, extent: &SearchExtent) -> Estimate {
+        let CostFactors { rows, columns, folds, lambdas, outputs, .. } = *self;
         let pairs = folds * lambdas;
-        let moments = self.bytes_of_moments(outline);
+        let moments = self.bytes_of_moments(extent);
         // With more columns than rows, writing the matrices costs more than the products.
         let written = if columns > rows { WRITTEN * moments / 8.0 } else { 0.0 };
         let pass = match self.by_columns {
             None => self.pass * ((rows + self.pairs) * (columns + self.gaps + outputs).powi(2) + written),
-            Some(one) => self.passes(outline, one),
+            Some(one) => self.passes(extent, one),
         };
-        let start = outline.start as f64;
-        let (steps, size) = (outline.steps as f64, outline.largest as f64);
+        let start = extent.start as f64;
+        let (steps, size) = (extent.steps as f64, extent.largest as f64);
         let of = if self.by_columns.is_some() {
             "moments of the folds, of columns as they enter"
         } else {
             "moments of the folds"
         };
-        if outline.start > 0 {
+        if extent.start > 0 {
             let decompositions = folds * 4.0 * start.powi(3) / self.walks;
-            let removals = if outline.steps == 0 { 0.0 } else { pairs * (6.0 + BACKWARD / 3.0) * start.powi(3) };
-            let state = Backward::bytes(folds as usize, lambdas as usize, outline.start) as f64;
+            let removals = if extent.steps == 0 { 0.0 } else { pairs * (6.0 + BACKWARD / 3.0) * start.powi(3) };
+            let state = Backward::bytes(folds as usize, lambdas as usize, extent.start) as f64;
             let spectrum = folds * 5.0 * 8.0 * start * start;
             return Estimate {
                 engine: EngineId::Moments.name(),
-                reason: if outline.steps == 0 {
+                reason: if extent.steps == 0 {
                     format!("{of}, one tridiagonal form of each for every lambda")
                 } else {
                     format!("{of}, backward in O(1) a trial")
                 },
                 flops: pass + decompositions + removals,
-                bytes: moments + if outline.steps == 0 { spectrum } else { state },
+                bytes: moments + if extent.steps == 0 { spectrum } else { state },
             };
         }
         // The average over a walk that grows to `size` columns and may go back and forth.
@@ -284,62 +283,62 @@ impl Extent {
         Estimate {
             engine: EngineId::Moments.name(),
             reason: format!("{of}, forward in O(1) a trial"),
-            flops: pass + pairs * (steps * (columns * 0.5 * FORWARD * size + size * size) + TRIAL * outline.trials),
+            flops: pass + pairs * (steps * (columns * 0.5 * FORWARD * size + size * size) + TRIAL * extent.trials),
             bytes: moments + state,
         }
     }
 
     /// Number of rows of the moment matrices that a lazy search reads; all of them if it has no steps.
-    fn rows_read(&self, outline: &Outline) -> f64 {
-        if outline.steps == 0 { self.columns } else { outline.largest as f64 }
+    fn rows_read(&self, extent: &SearchExtent) -> f64 {
+        if extent.steps == 0 { self.columns } else { extent.largest as f64 }
     }
 
-    fn bytes_of_moments(&self, outline: &Outline) -> f64 {
+    fn bytes_of_moments(&self, extent: &SearchExtent) -> f64 {
         if self.by_columns.is_some() {
             let of_one = 16.0 * self.pairs * self.columns;
-            let ahead = (of_one * self.rows_read(outline)).min(Moments::READ_AHEAD as f64);
+            let ahead = (of_one * self.rows_read(extent)).min(Moments::READ_AHEAD as f64);
             let pass = 8.0 * Moments::AT_ONCE as f64 * (self.rows + self.pairs * self.columns);
-            return of_one * (self.rows_read(outline) + 4.0 + self.outputs) + ahead + pass;
+            return of_one * (self.rows_read(extent) + 4.0 + self.outputs) + ahead + pass;
         }
         let side = (self.columns + self.gaps + self.outputs + 1.0) as usize;
         Moments::bytes(self.folds as usize, self.pairs as usize, self.columns as usize, side) as f64
     }
 
     /// Whether moments take more memory than the rows, and more than is allowed by default.
-    fn is_wide(&self, outline: &Outline) -> bool {
-        let bytes = self.bytes_of_moments(outline);
+    fn is_wide(&self, extent: &SearchExtent) -> bool {
+        let bytes = self.bytes_of_moments(extent);
         match self.by_columns {
             None => (self.columns > self.rows || self.pairs > self.folds) && bytes > WIDE,
-            Some(_) => bytes > WIDE.max(self.bytes_if_kept(outline)),
+            Some(_) => bytes > WIDE.max(self.bytes_if_kept(extent)),
         }
     }
 
     /// Whether states of held-out rows fit: one group has few, unless each fold standardizes.
-    fn has_states(&self, outline: &Outline) -> bool {
-        let of_parts = self.parts * (1.0 + self.lambdas) * self.rows * self.columns_kept(outline);
-        let doubles = if self.parts == 1.0 { 0.0 } else { of_parts } + self.apart(outline);
+    fn has_states(&self, extent: &SearchExtent) -> bool {
+        let of_parts = self.parts * (1.0 + self.lambdas) * self.rows * self.columns_kept(extent);
+        let doubles = if self.parts == 1.0 { 0.0 } else { of_parts } + self.apart(extent);
         self.has_parts && doubles <= MOST
     }
 
     /// Number of doubles of the column residuals in the training rows of each fold, if each fold standardizes.
-    fn apart(&self, outline: &Outline) -> f64 {
+    fn apart(&self, extent: &SearchExtent) -> f64 {
         if !self.is_standardized {
             return 0.0;
         }
-        self.parts * self.lambdas * self.folds * self.rows * outline.largest as f64
+        self.parts * self.lambdas * self.folds * self.rows * extent.largest as f64
     }
 
-    fn decomposition(&self, outline: &Outline, reason: &str) -> (EngineId, Estimate) {
-        let Extent { rows, folds, lambdas, outputs, .. } = *self;
-        let size = outline.largest as f64;
+    fn decomposition(&self, extent: &SearchExtent, reason: &str) -> (EngineId, Estimate) {
+        let CostFactors { rows, folds, lambdas, outputs, .. } = *self;
+        let size = extent.largest as f64;
         // Sizes grow to the largest, or stay near it.
-        let (square, cube) = if outline.start > 0 { (1.0, 1.0) } else { (1.0 / 3.0, 0.25) };
+        let (square, cube) = if extent.start > 0 { (1.0, 1.0) } else { (1.0 / 3.0, 0.25) };
         let (square, cube) = (square * size * size, cube * size * size * size);
         let of_lambda = rows * (2.0 * size + GATHERED) * outputs;
         let subset = if self.is_decomposed {
             let wide = (rows / folds).min(size);
             // Walks do not share trials, but the subset of all columns is common to them.
-            let shared = if outline.steps == 0 { self.walks } else { 1.0 };
+            let shared = if extent.steps == 0 { self.walks } else { 1.0 };
             self.parts * (DECOMPOSED * 2.0 * rows * square / shared + lambdas * (2.0 * rows * wide * size + of_lambda))
         } else {
             let gathered = rows * (4.0 * size + GATHERED);
@@ -348,7 +347,7 @@ impl Extent {
         let estimate = Estimate {
             engine: EngineId::Decomposition.name(),
             reason: reason.into(),
-            flops: outline.trials * subset,
+            flops: extent.trials * subset,
             bytes: 8.0 * rows * size * folds,
         };
         (EngineId::Decomposition, estimate)
@@ -358,13 +357,13 @@ impl Extent {
 #[cfg(test)]
 mod tests {
     use super::super::KFold;
-    use vaglio_core::{Criterion, Outline};
+    use vaglio_core::{Criterion, SearchExtent};
     use vaglio_testkit::data::multiclass;
 
     #[test]
     fn moments_of_many_columns_and_classes_give_way_to_the_rows() {
         let design = multiclass(40, 2000, 4, 3).balanced().design(&[1.0], true);
-        let estimate = KFold::new(10).stratified(true).plan(&design, &Outline::forward(2000, 5)).estimate;
+        let estimate = KFold::new(10).stratified(true).plan(&design, &SearchExtent::forward(2000, 5)).estimate;
         assert_eq!(estimate.engine, "rows_held_out");
         assert!(estimate.bytes < 1e8, "{estimate:?}");
     }

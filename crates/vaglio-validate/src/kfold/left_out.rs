@@ -21,7 +21,8 @@ impl KFold {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use vaglio_core::{AnyLoss, Criterion, Outline, Readout, Score, Squared, SubsetScorer, ZeroOne};
+    use vaglio_core::{AnyLoss, Criterion, Readout, Score, SearchExtent, Squared, ZeroOne};
+    use vaglio_search::SubsetScorer;
     use vaglio_testkit::data::{binary, regression};
 
     #[test]
@@ -40,11 +41,11 @@ mod tests {
             let design = Design::identity(problem, readout);
             let folds = KFold::new(30).shuffle(true).loss(loss.clone());
             let others = folds.clone().engine(Engine::RowsHeldOut);
-            let outline = Outline::forward(7, 3);
-            let engine = folds.plan(&design, &outline).estimate;
+            let extent = SearchExtent::forward(7, 3);
+            let engine = folds.plan(&design, &extent).estimate;
             assert_eq!((engine.engine, engine.reason.split(';').next()), ("states", Some("every fold is one row")));
             let [mut found, mut expected] =
-                [&folds, &others].map(|criterion| SubsetScorer::open(criterion, &design, &outline).unwrap());
+                [&folds, &others].map(|criterion| SubsetScorer::open(criterion, &design, &extent).unwrap());
             assert_eq!((found.engine().name, expected.engine().name), ("states", "rows_held_out"));
             for feature in [4, 2] {
                 found.add(feature).unwrap();

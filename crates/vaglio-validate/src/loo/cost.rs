@@ -5,8 +5,7 @@ use super::shared::{MOST_PARTS, parts_of};
 use crate::balance;
 use crate::kernel::keeps_vectors;
 use crate::plan::{Decision, EngineId};
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Estimate, Measure, Outline};
+use vaglio_core::{Design, Estimate, Measure, SearchExtent};
 
 /// Whether bounds may rule candidates out, if one state covers all rows.
 pub(super) fn is_bounded(criterion: &Loo, design: &Design) -> bool {
@@ -20,7 +19,7 @@ pub(super) fn has_states(design: &Design) -> bool {
 }
 
 /// Chooses the engine of a search on a design whose outputs share λ.
-pub(crate) fn plan(criterion: &Loo, design: &Design, outline: &Outline) -> Decision {
+pub(crate) fn plan(criterion: &Loo, design: &Design, extent: &SearchExtent) -> Decision {
     let count = parts_of(design).map(|parts| parts.len());
     let engine = match design.readout() {
         None => EngineId::Refit,
@@ -29,14 +28,14 @@ pub(crate) fn plan(criterion: &Loo, design: &Design, outline: &Outline) -> Decis
         Some(_) => EngineId::Decomposition,
     };
     let by_classes =
-        count.filter(|_| balance::classes_of(design).is_some()).map(|count| of_class_sums(design, outline, count));
-    let states = || of_states(criterion, design, outline, count.unwrap_or(1));
+        count.filter(|_| balance::classes_of(design).is_some()).map(|count| of_class_sums(design, extent, count));
+    let states = || of_states(criterion, design, extent, count.unwrap_or(1));
     let (engine, (reason, flops, bytes)) = match (engine, by_classes) {
         (EngineId::States, Some(sums)) if sums.1 < states().1 => (EngineId::Decomposition, sums),
         (EngineId::Decomposition, Some(sums)) => (engine, sums),
         (EngineId::States, _) => (engine, states()),
-        (EngineId::Decomposition, None) => (engine, of_decompositions(design, outline, count)),
-        _ => (engine, of_refits(design, outline)),
+        (EngineId::Decomposition, None) => (engine, of_decompositions(design, extent, count)),
+        _ => (engine, of_refits(design, extent)),
     };
     let estimate = Estimate { engine: engine.name(), reason, flops, bytes };
     Decision { engine, estimate }
@@ -45,24 +44,24 @@ pub(crate) fn plan(criterion: &Loo, design: &Design, outline: &Outline) -> Decis
 /// The reason for an engine, its flops and its bytes.
 type Cost = (String, f64, f64);
 
-fn of_refits(design: &Design, outline: &Outline) -> Cost {
+fn of_refits(design: &Design, extent: &SearchExtent) -> Cost {
     let reason = "the learner has no linear form, so every row of every subset is refitted";
-    let (rows, size) = (design.planned_rows() as f64, outline.largest as f64);
-    (reason.into(), outline.trials * rows * rows * size * size, 0.0)
+    let (rows, size) = (design.planned_rows() as f64, extent.largest as f64);
+    (reason.into(), extent.trials * rows * rows * size * size, 0.0)
 }
 
 /// Cost by class sums: a subset is fitted once for each class and weight of the rows. Sizes grow to the largest, or
 /// stay near it as in one round of trials.
-fn of_class_sums(design: &Design, outline: &Outline, parts: usize) -> Cost {
+fn of_class_sums(design: &Design, extent: &SearchExtent, parts: usize) -> Cost {
     let reason = "classes count alike, so every subset is fitted by sums over each class, once for each class that a row is missing from";
     let (rows, outputs, parts) = (design.planned_rows() as f64, design.targets().nrows() as f64, parts as f64);
-    let (lambdas, size) = (design.lambdas().len() as f64, outline.largest as f64);
-    let is_near = outline.start > 0 || outline.trials <= design.candidates().len() as f64;
+    let (lambdas, size) = (design.lambdas().len() as f64, extent.largest as f64);
+    let is_near = extent.start > 0 || extent.trials <= design.candidates().len() as f64;
     let [one, square, cube] = if is_near { [1.0; 3] } else { [1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0] };
     let (one, square, cube) = (one * size, square * size.powi(2), cube * size.powi(3));
     let of_row = GATHERED * (one + outputs) + square + 2.0 * outputs * one;
     let of_part = cube + square * (2.0 * outputs + SUMMED);
-    let flops = outline.trials * (rows * (2.0 * square + GATHERED * one) + lambdas * (rows * of_row + parts * of_part));
+    let flops = extent.trials * (rows * (2.0 * square + GATHERED * one) + lambdas * (rows * of_row + parts * of_part));
     (reason.into(), flops, 8.0 * (rows * (2.0 * size + 2.0 * outputs + parts) + parts * size * (size + outputs)))
 }
 
@@ -75,20 +74,20 @@ const KNOWN: f64 = 60.0;
 const GATHERED: f64 = 8.0;
 const SUMMED: f64 = 6.0;
 
-fn of_decompositions(design: &Design, outline: &Outline, parts: Option<usize>) -> Cost {
+fn of_decompositions(design: &Design, extent: &SearchExtent, parts: Option<usize>) -> Cost {
     let reason = match design.readout().is_some_and(|readout| readout.refine) {
         true => "every subset is decomposed once and lambda is searched on that; a grid would be faster",
         false => {
             "a balanced readout of rows of so many weights keeps no states, so every subset is decomposed; k-fold would be faster"
         }
     };
-    let (rows, size) = (design.planned_rows() as f64, outline.largest as f64);
-    let flops = outline.trials * parts.unwrap_or(design.planned_rows()) as f64 * rows * size * size * 20.0;
+    let (rows, size) = (design.planned_rows() as f64, extent.largest as f64);
+    let flops = extent.trials * parts.unwrap_or(design.planned_rows()) as f64 * rows * size * size * 20.0;
     (reason.into(), flops, 8.0 * rows * 2.0 * size * parts.unwrap_or(1) as f64)
 }
 
-fn of_states(criterion: &Loo, design: &Design, outline: &Outline, parts: usize) -> Cost {
-    let Outline { start, largest, trials, steps } = *outline;
+fn of_states(criterion: &Loo, design: &Design, extent: &SearchExtent, parts: usize) -> Cost {
+    let SearchExtent { start, largest, trials, steps } = *extent;
     let (rows, outputs) = (design.planned_rows() as f64, design.targets().nrows() as f64);
     let (size, active) = (largest as f64, design.candidates().len() as f64);
     let is_bounded = is_bounded(criterion, design) && balance::classes_of(design).is_none();
@@ -98,7 +97,7 @@ fn of_states(criterion: &Loo, design: &Design, outline: &Outline, parts: usize) 
     let states = (design.lambdas().len() * parts) as f64;
     if steps == 0 && start >= design.planned_rows() && parts == 1 {
         let (start, lambdas) = (start as f64, design.lambdas().len() as f64);
-        let once = rows * rows * (4.0 * start + 20.0 * rows) / design.walks() as f64;
+        let once = rows * rows * (4.0 * start + 20.0 * rows) / design.run().walks() as f64;
         return (
             "leave-one-out in closed form; more columns than rows, so one decomposition of the rows serves every lambda".into(),
             once + lambdas * rows * rows * (4.0 + 2.0 * outputs),
@@ -108,7 +107,7 @@ fn of_states(criterion: &Loo, design: &Design, outline: &Outline, parts: usize) 
     if start > 0 {
         let start = start as f64;
         // The subset of all columns is decomposed once for the λ of all walks.
-        let made = if steps == 0 { 4.0 * states / design.walks() as f64 } else { 4.0 * states };
+        let made = if steps == 0 { 4.0 * states / design.run().walks() as f64 } else { 4.0 * states };
         return (
             "leave-one-out in closed form; a removal is tried in O(rows)".into(),
             rows * (made * start * start

@@ -2,7 +2,8 @@
 
 use super::assign::{members, renumbered};
 use super::check_repeats;
-use vaglio_core::{Classes, Design, Error, MOST_REPEATS, Resampling, Result, Split, part};
+use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
+use vaglio_search::MOST_REPEATS;
 use vaglio_search::shuffle::{shuffled, stream};
 
 /// A random part of the rows is held out, many times over; a row may be held out several times, or never. Where the data

@@ -1,7 +1,8 @@
 //! Repeated k-fold: shuffled folds, several times.
 
 use super::{assign, check_repeats};
-use vaglio_core::{Classes, Design, Error, MOST_REPEATS, Resampling, Result, Split, part};
+use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
+use vaglio_search::MOST_REPEATS;
 use vaglio_search::shuffle::{shuffled, stream};
 
 /// Shuffled folds, several times; every row is held out once in each. Rows of one group stay together where the data have

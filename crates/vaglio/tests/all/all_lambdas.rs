@@ -1,10 +1,10 @@
 //! One subset for many λ, which is decomposed once: every λ and every removal equals plain retraining.
 
-use vaglio::core::engine::EngineDesign;
 use vaglio::core::{
-    Absolute, AnyLoss, BalancedError, Criterion, Design, Feature, Outline, Score, Squared, SubsetScorer, Winner,
+    Absolute, AnyLoss, BalancedError, Criterion, Design, Feature, Score, SearchExtent, Squared, Winner,
 };
 use vaglio::criteria::{By, Engine, KFold, Loo};
+use vaglio::search::SubsetScorer;
 use vaglio_testkit::Near;
 use vaglio_testkit::data::{self, Recipe};
 
@@ -21,7 +21,7 @@ fn check(recipe: &Recipe, criterion: &KFold, subset: &[Feature], what: &str) {
             let design: Design = recipe.design(lambdas, intercept).seeded(3);
             let criterion: &dyn Criterion = criterion;
             let mut evaluator =
-                SubsetScorer::open(criterion, &design, &Outline::forward(design.features(), 3)).unwrap();
+                SubsetScorer::open(criterion, &design, &SearchExtent::forward(design.features(), 3)).unwrap();
             evaluator.reset(subset).unwrap();
             let empty = criterion.evaluate(&design, &[]).unwrap().loss;
             (criterion.evaluate(&design, subset).unwrap(), evaluator.score().unwrap(), empty)
@@ -110,7 +110,7 @@ fn removals_where_a_state_has_lost_its_digits() {
                 let design: Design = recipe.design(lambdas, intercept).seeded(3);
                 let opened: &dyn Criterion = &criterion;
                 let all: Vec<Feature> = (0..design.features()).collect();
-                let mut evaluator = SubsetScorer::open(opened, &design, &Outline::backward(all.len(), 1)).unwrap();
+                let mut evaluator = SubsetScorer::open(opened, &design, &SearchExtent::backward(all.len(), 1)).unwrap();
                 evaluator.reset(&all).unwrap();
                 let empty = criterion.evaluate(&design, &[]).unwrap().loss;
                 let mut scores = vec![Score::WORST; all.len()];
@@ -148,7 +148,7 @@ fn rows_left_out_for_many_lambdas() {
             let design = recipe.design(&[1.0, 2.0, 4.0, 8.0].map(|by| by * lambda), intercept);
             let opened: &dyn Criterion = &criterion;
             let all: Vec<Feature> = (0..design.features()).collect();
-            let mut evaluator = SubsetScorer::open(opened, &design, &Outline::backward(all.len(), 1)).unwrap();
+            let mut evaluator = SubsetScorer::open(opened, &design, &SearchExtent::backward(all.len(), 1)).unwrap();
             let empty = evaluator.score().unwrap().loss;
             for subset in [&all[..], &all[1..], &[0, 2]] {
                 evaluator.reset(subset).unwrap();
@@ -196,7 +196,8 @@ fn walks_at_several_lambdas_that_share_a_design() {
         let all: Vec<Feature> = (0..design.features()).collect();
         for (kind, criterion) in &criteria {
             let scored = |design: &Design, subset: &[Feature]| {
-                let mut evaluator = SubsetScorer::open(&**criterion, design, &Outline::backward(all.len(), 1)).unwrap();
+                let mut evaluator =
+                    SubsetScorer::open(&**criterion, design, &SearchExtent::backward(all.len(), 1)).unwrap();
                 let empty = evaluator.score().unwrap().loss;
                 evaluator.reset(subset).unwrap();
                 (evaluator.score().unwrap(), evaluator.standard_error().unwrap().unwrap(), empty)

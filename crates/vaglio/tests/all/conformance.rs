@@ -32,7 +32,7 @@ fn every_component_is_described_and_reads_back() -> Kept {
 #[test]
 fn every_criterion_keeps_the_laws() -> Kept {
     crate::on_one_thread(|| {
-        for (kind, criterion) in registry::every_criterion(&[])? {
+        for (kind, criterion) in registry::every::<dyn Criterion>(&[])? {
             check_criterion_on_standard_data(&*criterion, 1e-9).map_err(|b| b.within(kind))?;
         }
         Ok(())
@@ -42,7 +42,7 @@ fn every_criterion_keeps_the_laws() -> Kept {
 #[test]
 fn long_walks_stay_accurate_down_to_small_lambda() -> Kept {
     crate::on_one_thread(|| {
-        for (kind, criterion) in registry::every_criterion(&[])? {
+        for (kind, criterion) in registry::every::<dyn Criterion>(&[])? {
             for (lambda, tolerance) in [(1.0, 1e-9), (1e-3, 1e-9), (1e-6, 1e-7), (1e-9, 1e-7)] {
                 let plain = data::regression(24, 8, 5).weighted().duplicates(1);
                 let collinear = data::regression(24, 8, 6).collinear(1e-3);
@@ -59,7 +59,7 @@ fn long_walks_stay_accurate_down_to_small_lambda() -> Kept {
 #[test]
 fn threads_change_no_bit_of_a_criterion_or_a_search() -> Kept {
     let design = data::regression(300, 40, 9).weighted().duplicates(3).design(&[0.1, 1.0, 10.0], true);
-    for (kind, criterion) in registry::every_criterion(&[])? {
+    for (kind, criterion) in registry::every::<dyn Criterion>(&[])? {
         criterion::threads(&*criterion, &design, &in_pool).map_err(|b| b.within(kind))?;
         for (_, strategy) in registry::every_search(&[serde_json::json!({"kind": "exhaustive", "max_features": 2})])? {
             search::threads(&strategy, &*criterion, &design, &in_pool).map_err(|b| b.within(kind))?;
@@ -76,7 +76,7 @@ type Named = (&'static str, Box<dyn Criterion>);
 /// which most columns weigh nothing and tie.
 fn comparing_sizes(settings: &[Value]) -> Result<Vec<Named>, Broken> {
     let others = ["hsic", "qpfs", "fcbf", "hiton_pc", "hsfs", "spam"];
-    Ok(registry::every_criterion(settings)?.into_iter().filter(|(kind, _)| !others.contains(kind)).collect())
+    Ok(registry::every::<dyn Criterion>(settings)?.into_iter().filter(|(kind, _)| !others.contains(kind)).collect())
 }
 
 /// All laws of searches but that of ties: of copies a stage hands on those that it took.
@@ -94,7 +94,7 @@ fn searches_in_turn_keep_the_laws() -> Kept {
                 search::steps(&chain, &*criterion, &design, 1e-9)?;
                 search::entries(&chain, &*criterion, &design, 1e-9)?;
                 search::deterministic(&chain, &*criterion, &design)?;
-                search::outline(&chain, &*criterion, &design)?;
+                search::extent(&chain, &*criterion, &design)?;
                 search::stops(&chain, &*criterion, &design, 1e-9)?;
                 search::constants(&chain, &*criterion, &design)?;
                 search::lacking(&chain, &*criterion, &design)?;
@@ -130,7 +130,7 @@ fn every_search_keeps_the_laws_on_every_criterion() -> Kept {
 
 #[test]
 fn every_learner_and_map_keeps_the_laws() -> Kept {
-    for (kind, learner) in registry::every_learner(&[])? {
+    for (kind, learner) in registry::every::<dyn vaglio::core::Learner>(&[])? {
         check_learner_on_standard_data(&*learner, 1e-9).map_err(|b| b.within(kind))?;
     }
     let others = [
@@ -144,7 +144,7 @@ fn every_learner_and_map_keeps_the_laws() -> Kept {
         json!({"kind": "power", "lambda": 0.5}),
         json!({"kind": "ordinal", "order": {"answer": ["no", "yes"]}, "unknown": "missing", "columns": ["answer", "n1"]}),
     ];
-    for (kind, map) in registry::every_map(&map_settings())? {
+    for (kind, map) in registry::every::<dyn Map>(&map_settings())? {
         check_map_on_standard_data(&*map, 1e-9).map_err(|b| b.within(kind))?;
     }
     for settings in others {

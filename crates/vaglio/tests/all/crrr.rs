@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 use vaglio::core::{
-    AnyLoss, Auc, BalancedError, Criterion, Design, Measure, Outline, PerFoldPreprocessing, Squared, SubsetScorer, Task,
+    AnyLoss, Auc, BalancedError, Criterion, Design, Measure, PerFoldPreprocessing, SearchExtent, Squared, Task,
 };
 use vaglio::criteria::{By, Engine, KFold, Loo};
 use vaglio::learners::{Crrr, Lambda};
+use vaglio::search::SubsetScorer;
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{Broken, check_criterion, criterion};
 
@@ -16,7 +17,7 @@ fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
 }
 
 fn is_fast(criterion: &dyn Criterion, design: &Design) -> bool {
-    criterion.plan(design, &Outline::forward(design.features(), 3)).has_engine()
+    criterion.plan(design, &SearchExtent::forward(design.features(), 3)).has_engine()
 }
 
 /// Additions, removals and a walk on the definition, by a shortcut.
@@ -159,7 +160,7 @@ fn rows_of_many_weights_are_decomposed_and_the_estimate_says_so() -> Kept {
         let design = of_many_weights(rows);
         for loss in [AnyLoss::from(Squared), BalancedError.into(), Auc.into()] {
             let criterion = Loo { loss: loss.clone(), ..Loo::default() };
-            let estimate = criterion.plan(&design, &Outline::forward(4, 2)).estimate;
+            let estimate = criterion.plan(&design, &SearchExtent::forward(4, 2)).estimate;
             assert_eq!(estimate.engine, "decomposition");
             assert!(estimate.reason.contains(reason), "{}", estimate.reason);
             criterion::additions(&criterion, &design, 1e-9)?;
@@ -195,7 +196,7 @@ fn a_searched_penalty_is_that_of_the_same_search_on_retraining() {
     let design = Design::of(&problem, Arc::new(learner)).unwrap();
     let folds = KFold { folds: Some(3), stratified: true, ..KFold::default() };
     for criterion in [&Loo::default() as &dyn Criterion, &folds] {
-        let mut subset = SubsetScorer::open(criterion, &design, &Outline::forward(5, 3)).unwrap();
+        let mut subset = SubsetScorer::open(criterion, &design, &SearchExtent::forward(5, 3)).unwrap();
         assert_eq!(subset.engine().name, "decomposition");
         for features in [&[0, 2, 3][..], &[4], &[]] {
             subset.reset(features).unwrap();

@@ -1,7 +1,8 @@
 //! Predictions that are averaged over units of rows: every fast way equals plain retraining.
 
-use vaglio::core::{AnyLoss, Criterion, Design, Measure, Outline, Squared, SubsetScorer, ZeroOne};
+use vaglio::core::{AnyLoss, Criterion, Design, Measure, SearchExtent, Squared, ZeroOne};
 use vaglio::criteria::{By, Engine, KFold, Loo};
+use vaglio::search::SubsetScorer;
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{Broken, check_criterion, criterion};
 
@@ -13,7 +14,7 @@ fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
 
 fn steps(criterion: &dyn Criterion, design: &Design) -> Kept {
     assert!(design.decisions().unwrap().targets().ncols() < design.rows());
-    assert!(criterion.plan(design, &Outline::forward(design.features(), 3)).has_engine());
+    assert!(criterion.plan(design, &SearchExtent::forward(design.features(), 3)).has_engine());
     criterion::additions(criterion, design, 1e-9)?;
     criterion::removals(criterion, design, 1e-9)?;
     criterion::walk(criterion, design, 30, 5, 1e-9)
@@ -111,7 +112,7 @@ fn a_standard_error_is_that_of_the_units() {
         let criteria: [&dyn Criterion; 2] = [&alone, &folds];
         for criterion in criteria {
             let error = |design: &Design| {
-                let mut evaluator = SubsetScorer::open(criterion, design, &Outline::forward(5, 2)).unwrap();
+                let mut evaluator = SubsetScorer::open(criterion, design, &SearchExtent::forward(5, 2)).unwrap();
                 evaluator.reset(&[0, 2]).unwrap();
                 evaluator.standard_error().unwrap().unwrap()
             };

@@ -1,13 +1,12 @@
 //! `lambda: {…, outputs: each}`: every output has its own λ, on one subset.
 
 use vaglio::Selector;
-use vaglio::core::engine::EngineDesign;
 use vaglio::core::{
-    Absolute, Criterion, Design, Error, Lambda, Learner, Measure, Problem, Readout, Silent, SubsetScorer, Task, ZeroOne,
+    Absolute, Criterion, Design, Error, Lambda, Learner, Measure, Problem, Readout, Silent, Task, ZeroOne,
 };
 use vaglio::criteria::{By, Engine, KFold, Loo};
 use vaglio::learners::{Crrr, Rls};
-use vaglio::search::{Backward, Exhaustive, Floating, Greedy, Search};
+use vaglio::search::{Backward, Exhaustive, Floating, Greedy, Search, SubsetScorer};
 use vaglio::splits::Repeated;
 use vaglio_testkit::{Broken, check_criterion, criterion, data};
 
@@ -72,7 +71,7 @@ fn scores_and_models_are_those_of_single_outputs() {
         let lambda = Lambda::one_of(LAMBDAS.to_vec());
         Rls { lambda: if each { Lambda::EachOutput(Box::new(lambda)) } else { lambda }, ..Rls::default() }
     };
-    use vaglio::core::Choose::Last;
+    use vaglio::search::Choose::Last;
     let searches: Vec<Box<dyn Fn() -> Search>> = vec![
         Box::new(move || Greedy::new(4).choose(Last)),
         Box::new(move || Search::new(Backward::default()).choose(Last)),
@@ -92,8 +91,8 @@ fn scores_and_models_are_those_of_single_outputs() {
                 let losses: Vec<f64> = (0..3)
                     .map(|output| {
                         let design = Design::of(&alone(output), std::sync::Arc::new(learner(false))).unwrap();
-                        let outline = vaglio::core::Outline::forward(7, entry.subset.len());
-                        let mut subset = SubsetScorer::open(&*criterion, &design, &outline).unwrap();
+                        let extent = vaglio::core::SearchExtent::forward(7, entry.subset.len());
+                        let mut subset = SubsetScorer::open(&*criterion, &design, &extent).unwrap();
                         entry.subset.iter().for_each(|&feature| subset.add(feature).unwrap());
                         let defined = criterion.evaluate(&design, &entry.subset).unwrap();
                         assert_eq!(defined.lambda, Some(lambdas[output]));
@@ -126,13 +125,13 @@ fn trials_are_the_mean_of_those_of_single_outputs_to_the_last_bit() {
     let recipe = data::regression(30, 7, 9).outputs(3).groups(6);
     let together = design(&recipe, true, false);
     for criterion in criteria() {
-        let outline = vaglio::core::Outline::forward(7, 4);
-        let mut subset = SubsetScorer::open(&*criterion, &together, &outline).unwrap();
+        let extent = vaglio::core::SearchExtent::forward(7, 4);
+        let mut subset = SubsetScorer::open(&*criterion, &together, &extent).unwrap();
         let mut alone: Vec<SubsetScorer<'_>> = together
-            .of_outputs()
+            .single_outputs()
             .unwrap()
             .iter()
-            .map(|one| SubsetScorer::open(&*criterion, one, &outline).unwrap())
+            .map(|one| SubsetScorer::open(&*criterion, one, &extent).unwrap())
             .collect();
         for next in [5, 1, 3] {
             let left: Vec<usize> = (0..7).filter(|f| !subset.selected().contains(f)).collect();

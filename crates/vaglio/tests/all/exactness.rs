@@ -4,13 +4,13 @@ use ndarray::Array2;
 use std::path::Path;
 use std::sync::Arc;
 use vaglio::core::{
-    Absolute, AnyLoss, BalancedError, Cells, Columns, Criterion, Design, Feature, Outline, Problem, Score,
-    SearchContext, Silent, Squared, SubsetScorer, Task, Winner, ZeroOne,
+    Absolute, AnyLoss, BalancedError, Cells, Columns, Criterion, Design, Feature, Problem, Score, SearchExtent, Silent,
+    Squared, Task, Winner, ZeroOne,
 };
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
 use vaglio::read::{ColumnFilter, read_table};
-use vaglio::search::Greedy;
+use vaglio::search::{Greedy, SearchContext, SubsetScorer};
 use vaglio_testkit::{Near, data};
 
 /// Scores of a search are compared with plain retraining at this relative tolerance.
@@ -28,7 +28,8 @@ fn check(problem: &Problem, learner: Rls, loss: AnyLoss, steps: usize, what: &st
     for full_pass in [false, true] {
         let criterion = Loo { loss: loss.clone(), full_pass };
         let subset =
-            SubsetScorer::open(&criterion, &design, &Outline::forward(design.features(), design.features())).unwrap();
+            SubsetScorer::open(&criterion, &design, &SearchExtent::forward(design.features(), design.features()))
+                .unwrap();
         let mut observer = Silent;
         let mut context = SearchContext::new(&criterion, &design, subset, &mut observer, 0);
         let path = Greedy::new(steps).run(&mut context).unwrap();
@@ -141,7 +142,8 @@ fn the_standard_error_is_that_of_the_rows_left_out() {
         let defined = (squares.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / 12.0 / 12.0).sqrt();
         let criterion = Loo::default();
         let mut subset =
-            SubsetScorer::open(&criterion, &design, &Outline::forward(design.features(), design.features())).unwrap();
+            SubsetScorer::open(&criterion, &design, &SearchExtent::forward(design.features(), design.features()))
+                .unwrap();
         subset.reset(&[0, 3]).unwrap();
         let found = subset.standard_error().unwrap().unwrap();
         assert!((found - defined).abs() <= 1e-9 * defined, "lambda {lambda}: {found} is not {defined}");

@@ -6,7 +6,8 @@ use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
 use vaglio::search::{Greedy, Lars, Search};
 use vaglio::{ChosenBy, Selection, Selector, ValidSelector};
-use vaglio_core::{Choose, Columns, Problem, Silent, Task};
+use vaglio_core::{Columns, Problem, Silent, Task};
+use vaglio_search::Choose;
 use vaglio_testkit::Random;
 
 const RATE: f64 = 0.1;

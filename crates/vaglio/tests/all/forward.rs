@@ -6,12 +6,11 @@ use ndarray::{Axis, concatenate};
 use vaglio::Selector;
 use vaglio::core::{
     Absolute, AnyLoss, AnyResampling, Columns, Criterion, Design, Error, Feature, HeldOut, Huber, Loss,
-    PerFoldPreprocessing, Problem, Readout, Requirement, Score, SearchContext, Silent, Squared, SubsetScorer, Task,
-    saved,
+    PerFoldPreprocessing, Problem, Readout, Requirement, Score, Silent, Squared, Task, saved,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
-use vaglio::search::{All, Backward, Exhaustive, Floating, Greedy, Random, Rank, Search};
+use vaglio::search::{All, Backward, Exhaustive, Floating, Greedy, Random, Rank, Search, SearchContext, SubsetScorer};
 use vaglio::splits::{Forward, MonteCarlo, Repeated};
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{Broken, check_criterion, criterion};
@@ -115,8 +114,8 @@ fn every_search_scores_as_plain_loops() {
             assert!(loops.is_none_or(|loops| loops == listed), "{name}: {listed:?}");
             for search in searches(&design) {
                 let on = format!("{name}, {criterion:?}, {search:?}");
-                let outline = search.outline(&design).unwrap();
-                let subset = SubsetScorer::open(&criterion, &design, &outline).unwrap();
+                let extent = search.extent(&design).unwrap();
+                let subset = SubsetScorer::open(&criterion, &design, &extent).unwrap();
                 let mut observer = Silent;
                 let mut context = SearchContext::new(&criterion, &design, subset, &mut observer, 1);
                 let path = search.run(&mut context).unwrap();
@@ -168,8 +167,8 @@ fn every_loss_and_engine_keeps_the_laws() -> Result<(), Broken> {
 fn moments_serve_folds_that_are_trained_on_rows_of_their_own() {
     let design = data::regression(60, 8, 13).weighted().design(&[0.1, 1.0], true);
     let search = Greedy::new(3);
-    let outline = search.outline(&design).unwrap();
-    let engine = |criterion: &KFold| SubsetScorer::open(criterion, &design, &outline).unwrap().engine().name;
+    let extent = search.extent(&design).unwrap();
+    let engine = |criterion: &KFold| SubsetScorer::open(criterion, &design, &extent).unwrap().engine().name;
     assert_eq!(engine(&forward(5, 0, None)), "moments");
     assert_eq!(engine(&KFold { loss: Absolute.into(), ..forward(5, 0, None) }), "decomposition");
 }
@@ -193,8 +192,8 @@ fn the_standard_error_is_that_of_the_folds_held_out() {
             .collect();
         let mean: f64 = parts.iter().map(|(c, _)| c).sum();
         let expected = (4.0 / 3.0 * parts.iter().map(|(c, p)| (c - p * mean).powi(2)).sum::<f64>()).sqrt();
-        let outline = Greedy::new(3).outline(&design).unwrap();
-        let mut subset = SubsetScorer::open(&criterion, &design, &outline).unwrap();
+        let extent = Greedy::new(3).extent(&design).unwrap();
+        let mut subset = SubsetScorer::open(&criterion, &design, &extent).unwrap();
         subset.reset(&[0, 2]).unwrap();
         let found = subset.standard_error().unwrap().unwrap();
         assert!((found / expected - 1.0).abs() < 1e-9, "{loss:?}: {found}, not {expected}");

@@ -1,11 +1,10 @@
 //! Every search on every built-in criterion, on data that take digits away: the same columns as by plain retraining.
 
 use vaglio::core::{
-    Criterion, Design, Feature, HeldOut, Path, PerFoldPreprocessing, Readout, SearchContext, Silent, StopReason,
-    SubsetScorer, Task,
+    Criterion, Design, Feature, HeldOut, Path, PerFoldPreprocessing, Readout, Silent, StopReason, Task,
 };
 use vaglio::criteria::{Engine, KFold, Loo};
-use vaglio::search::{Backward, Exhaustive, Floating, Greedy, Search};
+use vaglio::search::{Backward, Exhaustive, Floating, Greedy, Search, SearchContext, SubsetScorer};
 use vaglio_testkit::data;
 
 fn criteria() -> Vec<(&'static str, Box<dyn Criterion>)> {
@@ -49,7 +48,7 @@ fn check(name: &str, design: &Design, tolerance: f64) {
     for (criterion_name, criterion) in criteria() {
         for (search_name, search) in searches() {
             let what = format!("{search_name} on {criterion_name}, {name}");
-            let subset = SubsetScorer::open(&*criterion, design, &search.outline(design).unwrap()).unwrap();
+            let subset = SubsetScorer::open(&*criterion, design, &search.extent(design).unwrap()).unwrap();
             let found = run(&search, &*criterion, design, subset);
             let defined = run(&search, &*criterion, design, SubsetScorer::by_definition(&*criterion, design));
             same(&found, &defined, tolerance, &what);
@@ -113,7 +112,7 @@ fn a_column_that_is_constant_but_for_rounding_in_the_training_rows_of_a_fold() {
         for engine in [Engine::Moments, Engine::RowsHeldOut, Engine::Auto] {
             let criterion = KFold { engine, ..four.clone() };
             for (name, search) in searches() {
-                let subset = SubsetScorer::open(&criterion, &design, &search.outline(&design).unwrap()).unwrap();
+                let subset = SubsetScorer::open(&criterion, &design, &search.extent(&design).unwrap()).unwrap();
                 let found = run(&search, &criterion, &design, subset);
                 let defined = run(&search, &criterion, &design, SubsetScorer::by_definition(&criterion, &design));
                 same(&found, &defined, 1e-9, &format!("{name}, intercept {intercept}, {engine:?}"));
@@ -144,7 +143,7 @@ fn exhaustive_search_is_enumeration() {
     for design in [design, three] {
         for (name, criterion) in criteria() {
             let search = Search::new(Exhaustive::default());
-            let subset = SubsetScorer::open(&*criterion, &design, &search.outline(&design).unwrap()).unwrap();
+            let subset = SubsetScorer::open(&*criterion, &design, &search.extent(&design).unwrap()).unwrap();
             let path = run(&search, &*criterion, &design, subset);
             let best = enumerated(&*criterion, &design);
             assert_eq!(path.entries.len(), best.len(), "{name}");

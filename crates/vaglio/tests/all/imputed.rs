@@ -3,10 +3,11 @@
 use ndarray::Array2;
 use vaglio::core::{
     Absolute, AnyLoss, BalancedSquared, Cells, Criterion, Design, Feature, HeldOut, Loss, Map, MissingMask, Numbers,
-    Outline, PerFoldPreprocessing, Problem, Readout, Requirement, Squared, SubsetScorer, Table, Task, ZeroOne,
+    PerFoldPreprocessing, Problem, Readout, Requirement, SearchExtent, Squared, Table, Task, ZeroOne,
 };
 use vaglio::criteria::{By, Engine, KFold};
 use vaglio::maps::{Impute, Scope, Standardize};
+use vaglio::search::SubsetScorer;
 use vaglio_testkit::{Random, data};
 
 /// A problem before its missing cells were filled.
@@ -117,7 +118,7 @@ fn moments_are_plain_loops() {
         ] {
             let folds = folds_of(&criterion, &design);
             let on = format!("{share} missing, weighted {weighted}, intercept {intercept}, standardized {standardize}");
-            let mut subset = SubsetScorer::open(&criterion, &design, &Outline::forward(7, 4)).unwrap();
+            let mut subset = SubsetScorer::open(&criterion, &design, &SearchExtent::forward(7, 4)).unwrap();
             assert_eq!(subset.engine().name, "moments");
             for chosen in [&[][..], &[3], &[3, 0], &[3, 0, 6]] {
                 if let Some(&last) = chosen.last() {
@@ -152,7 +153,7 @@ fn other_losses_and_engines_are_the_definition() {
         for standardize in [false, true] {
             let design = torn.design(&readout, standardize);
             let criterion = KFold { folds: Some(4), loss: loss.clone(), engine, ..KFold::default() };
-            let mut subset = SubsetScorer::open(&criterion, &design, &Outline::forward(5, 3)).unwrap();
+            let mut subset = SubsetScorer::open(&criterion, &design, &SearchExtent::forward(5, 3)).unwrap();
             subset.add(1).unwrap();
             let mut scores = vec![vaglio::core::Score::WORST; 2];
             subset.score_additions(&[0, 4], &mut scores).unwrap();
@@ -180,7 +181,7 @@ fn columns_that_are_equal_after_filling_alone_have_scores_of_their_own() {
     let design = torn.design(&readout, false);
     let criterion = KFold { folds: Some(4), engine: Engine::Moments, ..KFold::default() };
     let folds = folds_of(&criterion, &design);
-    let mut subset = SubsetScorer::open(&criterion, &design, &Outline::forward(2, 2)).unwrap();
+    let mut subset = SubsetScorer::open(&criterion, &design, &SearchExtent::forward(2, 2)).unwrap();
     let mut scores = vec![vaglio::core::Score::WORST; 2];
     subset.score_additions(&[0, 1], &mut scores).unwrap();
     assert_ne!(scores[0], scores[1]);

@@ -1,8 +1,8 @@
 //! The laws of the conformance kit on k-fold: every way, every loss, every kind of folds.
 
 use vaglio::core::{
-    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Criterion, Measure, Outline, PerFoldPreprocessing, Squared,
-    ZeroOne,
+    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Criterion, Measure, PerFoldPreprocessing, SearchExtent,
+    Squared, ZeroOne,
 };
 use vaglio::criteria::{By, Engine, KFold};
 use vaglio_testkit::{Broken, check_criterion, check_criterion_on_standard_data, criterion, data};
@@ -93,7 +93,7 @@ fn every_loss_keeps_the_laws_where_folds_standardize() -> Kept {
                     .map(|design| design.fitted_in_folds(PerFoldPreprocessing::standardize()))
                 {
                     check_criterion(&criterion, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
-                    assert_eq!(criterion.plan(&design, &Outline::forward(6, 6)).estimate.engine, "rows_held_out");
+                    assert_eq!(criterion.plan(&design, &SearchExtent::forward(6, 6)).estimate.engine, "rows_held_out");
                 }
             }
         }

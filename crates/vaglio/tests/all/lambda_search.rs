@@ -1,9 +1,10 @@
 //! The penalty searched between bounds: against a fine grid, on both criteria.
 
 use std::sync::Arc;
-use vaglio::core::{Absolute, Criterion, Design, Outline, Score, SubsetScorer};
+use vaglio::core::{Absolute, Criterion, Design, Score, SearchExtent};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::{Lambda, Rls};
+use vaglio::search::SubsetScorer;
 use vaglio_testkit::{criterion, data};
 
 fn design(lambda: Lambda, seed: u64) -> Design {
@@ -26,7 +27,7 @@ fn no_value_of_a_fine_grid_is_better() {
         let grid = design(Lambda::grid(1e-3, 1e4, 2000), seed);
         for criterion in criteria() {
             let score = |design: &Design| -> Score {
-                let mut evaluator = SubsetScorer::open(&*criterion, design, &Outline::backward(6, 6)).unwrap();
+                let mut evaluator = SubsetScorer::open(&*criterion, design, &SearchExtent::backward(6, 6)).unwrap();
                 evaluator.reset(&[0, 2, 3, 5]).unwrap();
                 evaluator.score().unwrap()
             };

@@ -45,7 +45,7 @@ fn boxed_and_shared_parts_are_parts() {
     let (map, model): (Arc<dyn Map>, Box<dyn Learner>) = (Arc::new(Standardize::default()), Box::new(Crrr::new(2.0)));
     let target_map: Box<dyn vaglio::core::TargetMap> = Box::new(vaglio::target_maps::Log1p::default());
     assert_eq!((criterion.kind(), search.kind(), map.kind(), model.kind()), ("kfold", "greedy", "standardize", "crrr"));
-    let boxed = Pipeline::new(criterion, &search, learner).preprocess(map).target_map(target_map).then(model);
+    let boxed = Pipeline::new(criterion, search.clone(), learner).preprocess(map).target_map(target_map).then(model);
     assert_eq!(boxed.to_yaml().unwrap(), plain.to_yaml().unwrap());
     let shared = Pipeline::from_parts(Arc::new(KFold::new(5)), search, Arc::new(Rls::new(0.5)));
     let selector = Selector::params(KFold::new(5), Greedy::new(3), Rls::new(0.5));

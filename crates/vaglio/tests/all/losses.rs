@@ -3,9 +3,10 @@
 use ndarray::{Array2, ArrayView2};
 use vaglio::core::{
     Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Huber, LogLoss, Loss, Measure,
-    Outline, Pinball, Squared, SubsetScorer, ZeroOne, part,
+    Pinball, SearchExtent, Squared, ZeroOne, part,
 };
 use vaglio::criteria::{Engine, KFold, Loo};
+use vaglio::search::SubsetScorer;
 use vaglio_testkit::data;
 use vaglio_testkit::{Broken, check_criterion};
 
@@ -84,7 +85,7 @@ fn targets_of_any_unit_are_seen_as_they_are() {
                 [&Loo { loss: loss.clone(), ..Loo::default() }, &KFold { folds: Some(4), loss, ..KFold::default() }];
             for criterion in criteria {
                 let expected = by_hand(criterion, &design);
-                let mut subset = SubsetScorer::open(criterion, &design, &Outline::forward(5, 3)).unwrap();
+                let mut subset = SubsetScorer::open(criterion, &design, &SearchExtent::forward(5, 3)).unwrap();
                 subset.add(1).unwrap();
                 let found = subset.score().unwrap().loss;
                 assert!((found / expected - 1.0).abs() < 1e-9, "{criterion:?}: {found:e}, not {expected:e}");
@@ -183,7 +184,7 @@ fn folds_may_lack_a_class() {
     for engine in [Engine::Moments, Engine::RowsHeldOut] {
         let criterion = KFold { assignment: Some("fold".into()), engine, ..KFold::default().loss(BalancedSquared) };
         criterion.check(&design).unwrap();
-        let mut subset = SubsetScorer::open(&criterion, &design, &Outline::forward(5, 3)).unwrap();
+        let mut subset = SubsetScorer::open(&criterion, &design, &SearchExtent::forward(5, 3)).unwrap();
         [1, 3].into_iter().for_each(|feature| subset.add(feature).unwrap());
         let found = subset.score().unwrap().loss;
         assert!((found / expected - 1.0).abs() < 1e-10, "{engine:?}: {found}, not {expected}");

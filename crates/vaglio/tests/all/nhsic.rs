@@ -1,7 +1,8 @@
 //! Normalized Hilbert–Schmidt independence against its definition.
 
-use vaglio::core::{Columns, Criterion, Design, Outline, Problem, Readout, Signs, SubsetScorer, Task};
+use vaglio::core::{Columns, Criterion, Design, Problem, Readout, SearchExtent, Signs, Task};
 use vaglio::criteria::{Approximation, Kernel, Nhsic, Output, OutputApproximation};
+use vaglio::search::SubsetScorer;
 use vaglio_testkit::{Broken, Random, check_criterion, check_criterion_on_standard_data, criterion, data};
 
 type Kept = Result<(), Broken>;
@@ -14,8 +15,8 @@ fn exact() -> Nhsic {
     with(Approximation::Exact, Output::Auto, true)
 }
 
-fn all_columns(design: &Design) -> Outline {
-    Outline::forward(design.features(), design.features())
+fn all_columns(design: &Design) -> SearchExtent {
+    SearchExtent::forward(design.features(), design.features())
 }
 
 /// Y = X₁·exp(X₂) + X₃ + 0.1·E; with `copies`, the second half of the columns are near-copies of the first.

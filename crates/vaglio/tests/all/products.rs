@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 use vaglio::core::{
-    Columns, Criterion, Design, Numbers, Path, PerFoldPreprocessing, Problem, ProductNumbers, Requirement,
-    SearchContext, Silent, SubsetScorer, Task,
+    Columns, Criterion, Design, Numbers, Path, PerFoldPreprocessing, Problem, ProductNumbers, Requirement, Silent, Task,
 };
 use vaglio::learners::Rls;
-use vaglio::search::Search;
+use vaglio::search::{Search, SearchContext, SubsetScorer};
 use vaglio_testkit::Random;
 
 const ROWS: usize = 130;
@@ -58,7 +57,7 @@ pub fn path(problem: &Problem, learner: &Rls, criterion: &str, search: &str) -> 
     let search: Search = serde_json::from_str(search).unwrap();
     let design = Design::of(problem, Arc::new(learner.clone())).unwrap();
     let design = design.fitted_in_folds(problem.in_folds().clone());
-    let subset = SubsetScorer::open(&*criterion, &design, &search.outline(&design).unwrap()).unwrap();
+    let subset = SubsetScorer::open(&*criterion, &design, &search.extent(&design).unwrap()).unwrap();
     let mut observer = Silent;
     search.run(&mut SearchContext::new(&*criterion, &design, subset, &mut observer, 0)).unwrap()
 }
@@ -132,10 +131,10 @@ fn many_products_are_held_out_in_folds_by_moments_in_the_memory_of_few_columns()
     let problem = Problem::new(columns, names, targets, vec!["y".into()], Task::Regression).unwrap();
     let design = Design::of(&problem, Arc::new(Rls::new(0.5))).unwrap();
     let (criterion, search) = (vaglio::criteria::KFold::new(5), vaglio::search::Greedy::new(2));
-    let outline = search.outline(&design).unwrap();
-    let estimate = criterion.plan(&design, &outline).estimate;
+    let extent = search.extent(&design).unwrap();
+    let estimate = criterion.plan(&design, &extent).estimate;
     assert!(estimate.engine == "moments" && estimate.bytes < 1e8, "{estimate:?}");
-    let subset = SubsetScorer::open(&criterion, &design, &outline).unwrap();
+    let subset = SubsetScorer::open(&criterion, &design, &extent).unwrap();
     let path = search.run(&mut SearchContext::new(&criterion, &design, subset, &mut Silent, 0)).unwrap();
     let entry = path.entries.iter().find(|entry| entry.subset.len() == 2).unwrap();
     assert_eq!(entry.subset, [17, 9000]);

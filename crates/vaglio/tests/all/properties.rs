@@ -2,19 +2,17 @@
 
 use proptest::prelude::*;
 use std::sync::Arc;
-use vaglio::core::{
-    Absolute, AnyLoss, Columns, Criterion, Design, Outline, Path, Problem, SearchContext, Silent, Squared, SubsetScorer,
-};
+use vaglio::core::{Absolute, AnyLoss, Columns, Criterion, Design, Path, Problem, SearchExtent, Silent, Squared};
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
-use vaglio::search::Greedy;
+use vaglio::search::{Greedy, SearchContext, SubsetScorer};
 use vaglio_testkit::{Near, data};
 
 fn greedy(problem: &Problem, lambda: f64, intercept: bool, loss: AnyLoss) -> (Design, Path) {
     let design = Design::of(problem, Arc::new(Rls { lambda: Lambda::Fixed(lambda), intercept })).unwrap();
     let criterion = Loo { loss: loss.clone(), ..Loo::default() };
     let subset =
-        SubsetScorer::open(&criterion, &design, &Outline::forward(design.features(), design.features())).unwrap();
+        SubsetScorer::open(&criterion, &design, &SearchExtent::forward(design.features(), design.features())).unwrap();
     let mut observer = Silent;
     let steps = design.features().min(5);
     let path = Greedy::new(steps).run(&mut SearchContext::new(&criterion, &design, subset, &mut observer, 0)).unwrap();

@@ -3,7 +3,7 @@
 use crate::products::{Changed, path};
 use std::sync::Arc;
 use vaglio::core::{
-    Columns, Criterion, Design, Numbers, Outline, PerFoldPreprocessing, Problem, Requirement, SparseNumbers, Task,
+    Columns, Criterion, Design, Numbers, PerFoldPreprocessing, Problem, Requirement, SearchExtent, SparseNumbers, Task,
 };
 use vaglio::learners::Rls;
 use vaglio_testkit::Random;
@@ -81,7 +81,7 @@ fn their_memory_is_told() {
     let [sparse, dense] = problems().map(|problem| Design::of(&problem, Arc::new(Rls::new(0.5))).unwrap());
     for criterion in [r#"{"kind": "kfold", "loss": "absolute"}"#, r#"{"kind": "loo", "loss": "absolute"}"#] {
         let criterion: Box<dyn Criterion> = serde_json::from_str(criterion).unwrap();
-        let bytes = |design: &Design| criterion.plan(design, &Outline::forward(COLUMNS, 5)).estimate.bytes;
+        let bytes = |design: &Design| criterion.plan(design, &SearchExtent::forward(COLUMNS, 5)).estimate.bytes;
         assert!(bytes(&sparse) < 4e6 && bytes(&dense) > 6e7, "{} {}", bytes(&sparse), bytes(&dense));
     }
 }

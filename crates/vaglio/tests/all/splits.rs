@@ -225,7 +225,7 @@ fn selection_with_validation_data_is_that_of_plain_loops() {
             |word: u32| -> Vec<usize> { (0..36).filter(|&row| problem.assignment().unwrap()[row] == word).collect() };
         let (training, held, lambda) = (rows(0), rows(1), 0.4);
         let loss = |subset: &[Feature]| validated(&problem, &training, &held, subset, lambda);
-        use vaglio::core::Choose::Best;
+        use vaglio::search::Choose::Best;
         let learner = Rls { lambda: vaglio::core::Lambda::Fixed(lambda), ..Rls::default() };
         let greedy = Greedy::new(5).choose(Best).patience(100);
         let searches: [(Search, Loops); 3] = [

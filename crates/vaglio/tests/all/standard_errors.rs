@@ -2,12 +2,13 @@
 
 use ndarray::{Array2, Axis};
 use vaglio::criteria::{Engine, KFold, Loo};
-use vaglio_core::{AnyLoss, Auc, BalancedError, Criterion, Design, HeldOut, Measure, Outline, SubsetScorer};
+use vaglio_core::{AnyLoss, Auc, BalancedError, Criterion, Design, HeldOut, Measure, SearchExtent};
+use vaglio_search::SubsetScorer;
 use vaglio_testkit::data;
 
 fn found(criterion: &dyn Criterion, design: &Design, subset: &[usize]) -> f64 {
-    let outline = Outline::forward(design.features(), design.features());
-    let mut evaluator = SubsetScorer::open(criterion, design, &outline).unwrap();
+    let extent = SearchExtent::forward(design.features(), design.features());
+    let mut evaluator = SubsetScorer::open(criterion, design, &extent).unwrap();
     evaluator.reset(subset).unwrap();
     evaluator.standard_error().unwrap().unwrap()
 }

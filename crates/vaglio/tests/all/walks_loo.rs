@@ -1,10 +1,11 @@
 //! Leave-one-out on random walks of additions and removals, against plain retraining.
 
 use vaglio::core::{
-    Absolute, AnyLoss, BalancedError, Criterion, Design, Feature, Outline, Readout, Score, Squared, SubsetScorer, Task,
-    Winner, ZeroOne,
+    Absolute, AnyLoss, BalancedError, Criterion, Design, Feature, Readout, Score, SearchExtent, Squared, Task, Winner,
+    ZeroOne,
 };
 use vaglio::criteria::Loo;
+use vaglio::search::SubsetScorer;
 use vaglio_testkit::data::{self, Recipe};
 use vaglio_testkit::{Broken, criterion};
 
@@ -95,7 +96,7 @@ fn forks_with_every_loss() -> Result<(), Broken> {
 /// From all columns to none, the cheapest removal each time.
 fn backward(design: &Design, tolerance: f64) {
     let criterion = Loo::default();
-    let mut evaluator = SubsetScorer::open(&criterion, design, &Outline::forward(1, 1)).unwrap();
+    let mut evaluator = SubsetScorer::open(&criterion, design, &SearchExtent::forward(1, 1)).unwrap();
     let all: Vec<Feature> = (0..design.features()).collect();
     evaluator.reset(&all).unwrap();
     while !evaluator.selected().is_empty() {
@@ -127,7 +128,8 @@ fn bounds_go_on_after_removals() {
     let design = data::regression(60, 90, 94).weighted().duplicates(4).design(&[1e-3, 1.0], true);
     let open = |full_pass| Loo { loss: Squared.into(), full_pass };
     let (by_bounds, in_full) = (open(false), open(true));
-    let mut states = [&by_bounds, &in_full].map(|c| SubsetScorer::open(c, &design, &Outline::forward(1, 1)).unwrap());
+    let mut states =
+        [&by_bounds, &in_full].map(|c| SubsetScorer::open(c, &design, &SearchExtent::forward(1, 1)).unwrap());
     for step in 0..60 {
         let selected = states[0].selected().to_vec();
         let candidates: Vec<Feature> = (0..design.features()).filter(|f| !selected.contains(f)).collect();

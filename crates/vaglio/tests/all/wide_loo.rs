@@ -1,18 +1,18 @@
 //! Leave-one-out of more columns than rows, from one decomposition of the rows.
 
-use vaglio::core::engine::EngineDesign;
-use vaglio::core::{Absolute, AnyLoss, Criterion, Design, Feature, Outline, Squared, SubsetScorer};
+use vaglio::core::{Absolute, AnyLoss, Criterion, Design, Feature, SearchExtent, Squared};
 use vaglio::criteria::Loo;
+use vaglio::search::SubsetScorer;
 use vaglio_testkit::{Near, data};
 
 #[track_caller]
 fn is_retrained(design: &Design, loss: AnyLoss, what: &str) {
     let criterion = Loo { loss, ..Loo::default() };
     let all: Vec<Feature> = design.candidates();
-    let outline = Outline { start: all.len(), largest: all.len(), trials: 1.0, steps: 0 };
+    let extent = SearchExtent::fixed(all.len());
     for lambda in design.lambdas() {
         let one = design.at_lambda(lambda);
-        let mut subset = SubsetScorer::open(&criterion, &one, &outline).unwrap();
+        let mut subset = SubsetScorer::open(&criterion, &one, &extent).unwrap();
         subset.reset(&all).unwrap();
         let expected = criterion.evaluate(&one, &all).unwrap();
         let found = subset.score().unwrap();
@@ -20,7 +20,7 @@ fn is_retrained(design: &Design, loss: AnyLoss, what: &str) {
         let near = Near { tolerance: 1e-8, least: 1e-12 };
         near.assert(expected.loss, found.loss, format!("{what}, lambda {lambda:?}"));
     }
-    let mut subset = SubsetScorer::open(&criterion, design, &outline).unwrap();
+    let mut subset = SubsetScorer::open(&criterion, design, &extent).unwrap();
     subset.reset(&all).unwrap();
     let (expected, found) = (criterion.evaluate(design, &all).unwrap(), subset.score().unwrap());
     Near { tolerance: 1e-8, least: 1e-12 }.assert(expected.loss, found.loss, what);

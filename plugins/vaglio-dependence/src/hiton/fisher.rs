@@ -4,7 +4,6 @@ use super::tail::ln_tail;
 use super::{Given, Test};
 use std::collections::HashMap;
 use std::sync::Mutex;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, standardized};
 use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
@@ -29,7 +28,7 @@ impl Fisher {
         let outputs: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|y| unit(&y.to_vec())).collect();
         Fisher {
             level: Level::best(),
-            rows: design.counted_rows(),
+            rows: design.rows() as f64,
             columns: parallel::map_slice(columns, |&feature| unit(&design.column(feature).values())),
             outputs: outputs.into_iter().filter(|y| !y.is_empty()).collect(),
             known: Mutex::default(),

@@ -5,7 +5,6 @@ use argmin::core::{CostFunction, Executor, Gradient, IterState};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use std::cell::RefCell;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Padded, Pairs, shares, standardized};
@@ -112,7 +111,7 @@ impl Climb<'_, '_> {
         {
             return Ok((*value, gradient.clone()));
         }
-        if let Err(error) = self.ascent.design.sign().check() {
+        if let Err(error) = self.ascent.design.run().stop.check() {
             self.seen.borrow_mut().stopped = Some(error);
             return Err(argmin::core::Error::msg("stopped"));
         }

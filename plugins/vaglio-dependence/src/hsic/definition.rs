@@ -2,7 +2,6 @@
 
 use super::{Estimator, Hsic};
 use crate::target::Target;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Result, Score};
 use vaglio_kernels::hsic::{shares, standardized};
 

@@ -3,7 +3,6 @@
 use super::{Estimator, Hsic};
 use crate::target::Target;
 use vaglio_core::Design;
-use vaglio_core::engine::EngineDesign;
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::Pairs;
 

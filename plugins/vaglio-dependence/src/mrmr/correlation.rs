@@ -3,7 +3,7 @@
 use super::evaluator::PairSums;
 use super::{Dependence, Scheme, check};
 use vaglio_core::{
-    Criterion, CriterionTraits, Design, Estimate, Feature, Found, Outline, Plan, Result, Score, Shortcut, part,
+    Criterion, CriterionTraits, Design, Estimate, Feature, Found, Plan, Result, Score, SearchExtent, Shortcut, part,
     standardized,
 };
 
@@ -105,8 +105,8 @@ impl Criterion for Mrmr {
     }
 
     /// Plans the relevance of all columns, then one pass over them for each column selected for the first time.
-    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
-        let Outline { largest, trials, .. } = *outline;
+    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
+        let SearchExtent { largest, trials, .. } = *extent;
         let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
         // A search that tries every column at each step takes trials / features steps.
         let passes = (trials / features.max(1.0)).max(largest as f64).min(features);

@@ -4,7 +4,7 @@ use super::evaluator::PairSums;
 use super::{Dependence, Scheme, check};
 use crate::bins::{Binned, Binning, Bins};
 use vaglio_core::{
-    Criterion, CriterionTraits, Design, Estimate, Feature, Found, Outline, Plan, Result, Score, Shortcut, part,
+    Criterion, CriterionTraits, Design, Estimate, Feature, Found, Plan, Result, Score, SearchExtent, Shortcut, part,
 };
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::ENTROPY_ROUNDING;
@@ -109,8 +109,8 @@ impl Criterion for MrmrInformation {
     }
 
     /// Plans the relevance of all columns, then one pass over them for each column selected for the first time.
-    fn plan<'d>(&'d self, design: &'d Design, outline: &Outline) -> Plan<'d> {
-        let Outline { largest, trials, .. } = *outline;
+    fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
+        let SearchExtent { largest, trials, .. } = *extent;
         let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
         // A search that tries every column at each step takes trials / features steps.
         let passes = (trials / features.max(1.0)).max(largest as f64).min(features);

@@ -223,9 +223,10 @@ mod tests {
     use super::super::relations::NARROW;
     use crate::Nhsic;
     use crate::target::TargetMatrix;
-    use vaglio_core::{Criterion, Outline, Score, SubsetScorer};
+    use vaglio_core::{Criterion, Score, SearchExtent};
     use vaglio_kernels::Level;
     use vaglio_kernels::hsic::shares;
+    use vaglio_search::SubsetScorer;
     use vaglio_testkit::data;
 
     /// Checks that products of the full matrix equal those of a factor, with and without weights.
@@ -239,7 +240,7 @@ mod tests {
                 let target = nhsic.target(&design, &shares);
                 let matrix = nhsic.matrix(&target, Level::best(), &shares).unwrap();
                 assert!(matches!(matrix, TargetMatrix::Whole(_)));
-                let mut subset = SubsetScorer::open(&nhsic, &design, &Outline::forward(4, 4)).unwrap();
+                let mut subset = SubsetScorer::open(&nhsic, &design, &SearchExtent::forward(4, 4)).unwrap();
                 for feature in [2, 0, 3] {
                     subset.add(feature).unwrap();
                     let expected = nhsic.evaluate(&design, subset.selected()).unwrap().loss;
@@ -254,7 +255,7 @@ mod tests {
     fn few_of_many_columns_are_tried_as_all_are() {
         let design = data::regression(20, NARROW + 88, 3).design(&[1.0], true);
         let nhsic = Nhsic::default();
-        let open = || SubsetScorer::open(&nhsic, &design, &Outline::forward(design.features(), 4)).unwrap();
+        let open = || SubsetScorer::open(&nhsic, &design, &SearchExtent::forward(design.features(), 4)).unwrap();
         let (mut few, mut all) = (open(), open());
         let every: Vec<usize> = (0..design.features()).collect();
         for feature in [7, 300, 599] {

@@ -5,7 +5,6 @@ use crate::target::TargetMatrix;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{
@@ -57,7 +56,7 @@ impl Kernels {
     /// [`Error::Stopped`].
     fn make(&self, of: Range<usize>) -> Result<()> {
         let unit = |feature: Feature| -> Result<Option<Vec<f64>>> {
-            self.design.sign().check()?;
+            self.design.run().stop.check()?;
             Ok(standardized(&self.design.column(feature).values(), &self.shares))
         };
         let features = self.features[of.clone()].par_iter();
@@ -161,7 +160,7 @@ impl Kernels {
     fn along(&self, rows: &FactorRows, columns: &[OnceLock<Option<LevelColumn>>]) -> Result<Vec<f64>> {
         let mut out = vec![0.0; columns.len()];
         out.par_chunks_mut(TOGETHER).zip(columns.par_chunks(TOGETHER)).try_for_each(|(out, columns)| {
-            self.design.sign().check()?;
+            self.design.run().stop.check()?;
             let there: Vec<&LevelColumn> = columns.iter().filter_map(made).collect();
             let mut products = vec![0.0; there.len()];
             rows.products(self.level, &there, &mut products);
@@ -185,7 +184,7 @@ impl Kernels {
         let (mut products, mut total) = (Vec::new(), 0.0);
         for columns in columns.chunks(FACTORS) {
             let factors: Vec<ThinFactor> = parallel::map_slice(columns, factor);
-            let (more, square) = whole.products(&factors, || self.design.sign().check())?;
+            let (more, square) = whole.products(&factors, || self.design.run().stop.check())?;
             products.extend(more);
             total = square;
         }

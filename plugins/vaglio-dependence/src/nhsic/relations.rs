@@ -6,7 +6,6 @@ use rayon::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, ProcessGroup, Result, WorkItem};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::shares;
@@ -44,7 +43,8 @@ impl Relations {
         let target = nhsic.target(design, &shares);
         let matrix = nhsic.matrix(&target, level, &shares)?;
         let gram = all.iter().map(|_| OnceLock::new()).collect();
-        let process_group = design.process_group().map(|process_group| (Arc::clone(process_group), named(nhsic)));
+        let process_group =
+            design.run().process_group.as_ref().map(|process_group| (Arc::clone(process_group), named(nhsic)));
         let (own, relevance, total) = (Vec::new(), Vec::new(), 0.0);
         let mut relations = Relations { kernels, own, relevance, total, gram, process_group };
         // ‖L̃‖², c of every column, Q_ii of every column.

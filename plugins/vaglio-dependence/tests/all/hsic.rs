@@ -1,8 +1,9 @@
 //! Dependence of the whole subset.
 
 use crate::{design, holds, score};
-use vaglio_core::{Criterion, Outline, SubsetScorer, Task};
+use vaglio_core::{Criterion, SearchExtent, Task};
 use vaglio_dependence::{Estimator, Hsic, HsicKernel, Output};
+use vaglio_search::SubsetScorer;
 use vaglio_testkit::{Near, check_criterion, check_criterion_on_standard_data, criterion, data, rebuild};
 
 fn of(bandwidth: f64, adapt: bool, estimator: Estimator) -> Hsic {
@@ -91,7 +92,7 @@ fn columns_that_matter_only_together_are_seen_together() {
     assert_eq!(best, Some([1, 3]));
     // Backward elimination starts with both columns in the subset.
     let design = design(&problem);
-    let mut subset = SubsetScorer::open(&hsic, &design, &Outline::backward(5, 2)).unwrap();
+    let mut subset = SubsetScorer::open(&hsic, &design, &SearchExtent::backward(5, 2)).unwrap();
     subset.reset(&[0, 1, 2, 3, 4]).unwrap();
     while subset.selected().len() > 2 {
         let all = subset.selected().to_vec();

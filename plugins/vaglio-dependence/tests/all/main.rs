@@ -37,7 +37,7 @@ fn weights(criterion: &dyn Criterion, problem: &Problem) -> Vec<f64> {
 #[test]
 fn they_are_registered_and_written_as_they_are_read() {
     holds(registry::check_registry(&[]));
-    let all = registry::every_criterion(&[]).unwrap();
+    let all = registry::every::<dyn Criterion>(&[]).unwrap();
     assert_eq!(
         all.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(),
         ["fcbf", "hiton_pc", "hsfs", "hsic", "mrmr", "mrmr_information", "nhsic", "qpfs", "spam"]

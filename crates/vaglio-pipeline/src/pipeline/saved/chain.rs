@@ -3,7 +3,7 @@
 use crate::resample::{in_units, numeric, unless_too_large};
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
-use vaglio_core::engine::select_rows;
+use vaglio_core::select_rows;
 use vaglio_core::{Cells, Columns, Error, FittedMap, Model, Origin, OutputUnit, Result, Table, TargetUnits};
 use vaglio_tables::budget::Budget;
 

@@ -13,8 +13,9 @@ use crate::selector::{Selector, ValidSelector};
 use linfa::ParamGuard;
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_core::{Choose, Columns, CrossValidation, Lambda, Problem, Silent, Squared, Task};
+use vaglio_core::{Columns, Lambda, Problem, Silent, Squared, Task};
 use vaglio_report::record::{Cell, Table};
+use vaglio_search::{Choose, CrossValidation};
 use vaglio_testkit::Random;
 
 const CHECKPOINTS: [usize; 9] = [20, 25, 30, 35, 40, 45, 50, 55, 60];

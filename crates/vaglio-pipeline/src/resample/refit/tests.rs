@@ -10,9 +10,10 @@ use linfa::ParamGuard;
 use ndarray::{Array2, Axis, concatenate};
 use std::sync::Arc;
 use vaglio_core::{
-    AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Outline, Problem, Readout, Round,
-    Score, Silent, SubsetScorer, Table, Task, ZeroOne,
+    AnyLoss, BalancedError, Cells, Columns, Design, Feature, HeldOut, Map, Numbers, Problem, Readout, Round, Score,
+    SearchExtent, Silent, Table, Task, ZeroOne,
 };
+use vaglio_search::SubsetScorer;
 use vaglio_testkit::Random;
 use vaglio_validate::splits::{Forward, Repeated};
 
@@ -154,7 +155,7 @@ fn engines_and_definition_are_plain_loops_over_folds() {
             let HeldOut::Folds(rounds) = criterion.folds(&design).unwrap() else { panic!("{on}") };
             let (readout, loss) = (design.readout().unwrap().clone(), criterion.traits().loss.unwrap());
             let expected = loops(&sample, &problem, &rounds, &readout, loss);
-            let outline = Outline::forward(design.features(), 3);
+            let outline = SearchExtent::forward(design.features(), 3);
             let mut subset = SubsetScorer::open(&*criterion, &design, &outline).unwrap();
             for chosen in [&[][..], &[1], &[1, 0]] {
                 chosen.last().into_iter().for_each(|&last| subset.add(last).unwrap());

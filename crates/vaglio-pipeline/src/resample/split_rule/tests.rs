@@ -11,8 +11,9 @@ use crate::selector::Selector;
 use linfa::ParamGuard;
 use ndarray::Array2;
 use std::time::Instant;
-use vaglio_core::{Choose, CrossValidation, Monitor, Silent, Task};
+use vaglio_core::{Monitor, Silent, Task};
 use vaglio_search::shuffle::stream;
+use vaglio_search::{Choose, CrossValidation};
 use vaglio_testkit::Random;
 use vaglio_validate::splits::{Forward, MonteCarlo};
 

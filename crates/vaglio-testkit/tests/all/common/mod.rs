@@ -3,11 +3,11 @@
 #![allow(dead_code, reason = "every test takes what it needs")]
 
 use vaglio_core::{
-    Action, Answer, Choose, Coefficients, Columns, Criterion, Design, Feature, Form, HeldOut, Learner, LinearForm,
-    Loss, Model, ModelData, ModelParts, Outline, Path, PathEntry, Predictor, Problem, Readout, Result, Score,
-    SearchContext, Squared, Step, StopReason, SubsetScorer, part, ridge, saved,
+    Action, Answer, Coefficients, Columns, Criterion, Design, Feature, Form, HeldOut, Learner, LinearForm, Loss, Model,
+    ModelData, ModelParts, Path, PathEntry, Predictor, Problem, Readout, Result, Score, SearchExtent, Squared, Step,
+    StopReason, part, ridge, saved,
 };
-use vaglio_search::{SearchStrategy, Space, StrategyTraits};
+use vaglio_search::{Choose, SearchContext, SearchStrategy, Space, StrategyTraits, SubsetScorer};
 use vaglio_testkit::{Broken, data};
 
 pub const TOLERANCE: f64 = 1e-9;
@@ -85,8 +85,8 @@ impl SearchStrategy for Forward {
         Ok(finish(empty, steps, entries, stop_reason))
     }
 
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
-        Ok(Outline::forward(space.features(), space.features()))
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
+        Ok(SearchExtent::forward(space.features(), space.features()))
     }
 
     fn traits(&self) -> StrategyTraits<'_> {
@@ -131,8 +131,8 @@ impl SearchStrategy for Shrink {
         Ok(finish(empty, steps, entries, stop_reason))
     }
 
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
-        Ok(Outline::backward(space.features(), 1))
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
+        Ok(SearchExtent::backward(space.features(), 1))
     }
 
     fn traits(&self) -> StrategyTraits<'_> {

@@ -7,9 +7,10 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Column, Criterion, CriterionTraits, Design, Error, Estimate, Evaluator, Feature, HeldOut, Loss, Outline, Plan,
-    Result, Round, Score, Shortcut, Squared, SubsetChange, SubsetScorer, Winner, saved,
+    Column, Criterion, CriterionTraits, Design, Error, Estimate, Evaluator, Feature, HeldOut, Loss, Plan, Result,
+    Round, Score, SearchExtent, Shortcut, Squared, SubsetChange, Winner, saved,
 };
+use vaglio_search::SubsetScorer;
 use vaglio_testkit::{Broken, check_criterion, check_criterion_on_standard_data, data};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -230,7 +231,7 @@ impl Criterion for Folds {
         if is_untold { CriterionTraits::default() } else { CriterionTraits::from_loss(Squared.into()) }
     }
 
-    fn plan<'d>(&'d self, design: &'d Design, _: &Outline) -> Plan<'d> {
+    fn plan<'d>(&'d self, design: &'d Design, _: &SearchExtent) -> Plan<'d> {
         if self.fault == Fault::Plain {
             return Plan::by_definition(Estimate::unknown("definition", "a test"));
         }

@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Action, Answer, Choose, Criterion, Design, Error, Feature, FeatureRef, Outline, Path, PathEntry, Result, Score,
-    SearchContext, Step, StopReason, saved,
+    Action, Answer, Criterion, Design, Error, Feature, Path, PathEntry, Result, Score, SearchExtent, Step, StopReason,
+    saved,
 };
-use vaglio_search::{Blocks, Search, SearchSettings, SearchStrategy, Space, StrategyTraits};
+use vaglio_search::{
+    Blocks, Choose, FeatureRef, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits,
+};
 use vaglio_testkit::{Broken, check_search, check_search_on_standard_data, data};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -225,10 +227,10 @@ impl Steps {
 }
 
 impl SearchStrategy for Steps {
-    fn extent(&self, space: &Space<'_>) -> Result<Outline> {
+    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
         let rules = self.rules(&space.settings, space.design)?;
         let all = rules.groups.iter().map(Vec::len).sum();
-        Ok(Outline::forward(all, rules.most))
+        Ok(SearchExtent::forward(all, rules.most))
     }
 
     fn traits(&self) -> StrategyTraits<'_> {

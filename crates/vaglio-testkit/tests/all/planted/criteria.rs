@@ -4,11 +4,11 @@ use super::Planted;
 use crate::common::TOLERANCE;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Criterion, CriterionTraits, Design, Error, Estimate, Evaluator, Feature, HeldOut, Outline, Plan, Result, Score,
-    Shortcut, SubsetChange, SubsetScorer, saved,
+    Criterion, CriterionTraits, Design, Error, Estimate, Evaluator, Feature, HeldOut, Plan, Result, Score,
+    SearchExtent, Shortcut, SubsetChange, saved,
 };
+use vaglio_search::SubsetScorer;
 use vaglio_testkit::{check_criterion, data};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ impl Criterion for Training {
         })
     }
 
-    fn plan<'d>(&'d self, design: &'d Design, _: &Outline) -> Plan<'d> {
+    fn plan<'d>(&'d self, design: &'d Design, _: &SearchExtent) -> Plan<'d> {
         let wrong = [
             Fault::WrongTrial,
             Fault::WrongRemoval,
@@ -199,7 +199,7 @@ impl Criterion for Bic {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let Score { loss, lambda } = Training { fault: Fault::None }.evaluate(design, subset)?;
         let total = design.weights().map_or(design.rows() as f64, |w| w.iter().sum());
-        let n = if self.by_weight { total } else { design.counted_rows() };
+        let n = if self.by_weight { total } else { design.rows() as f64 };
         Ok(Score { loss: n * loss.ln() + n.ln() * subset.len() as f64, lambda })
     }
 

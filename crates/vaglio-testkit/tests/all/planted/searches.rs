@@ -12,7 +12,7 @@ const FAULTS: [(&str, Fault, Option<&str>); 14] = [
     ("constant columns that are picked", Fault::TakesConstants, Some("constants")),
     ("constant columns that the result is to have", Fault::CountsConstants, Some("lacking")),
     ("a result that is not there", Fault::ChosenOutside, Some("entries")),
-    ("an outline that is too small", Fault::OutlineShort, Some("outline")),
+    ("an extent that is too small", Fault::OutlineShort, Some("extent")),
     ("a path that differs from run to run", Fault::Random, Some("deterministic")),
     ("an entry that is missing", Fault::EntryMissing, Some("entries")),
     ("an observer that is not told", Fault::Unobserved, Some("steps")),

@@ -1,8 +1,8 @@
 //! Cost of the engine of held-out rows.
 
-use super::{Extent, TRIAL};
+use super::{CostFactors, TRIAL};
 use crate::plan::EngineId;
-use vaglio_core::{Estimate, Outline};
+use vaglio_core::{Estimate, SearchExtent};
 
 /// Cache size in bytes, and the cost of an out-of-cache flop on states relative to a flop on moments. States are passes
 /// over memory, moments are arithmetic.
@@ -16,38 +16,38 @@ const AT_ONCE: f64 = 16.0;
 /// Copies of the targets of each group: scaled, centered, ordered by fold, and for the loss.
 const COPIES: f64 = 6.0;
 
-impl Extent {
+impl CostFactors {
     /// Number of columns with copies and residuals in memory. Without a cache of all: the entering columns and one
     /// batch.
-    pub(super) fn columns_kept(&self, outline: &Outline) -> f64 {
-        if self.keeps_columns { self.columns } else { 2.0 * outline.largest as f64 + AT_ONCE }
+    pub(super) fn columns_kept(&self, extent: &SearchExtent) -> f64 {
+        if self.keeps_columns { self.columns } else { 2.0 * extent.largest as f64 + AT_ONCE }
     }
 
     /// Memory of held-out states that cache all columns, in bytes.
-    pub(super) fn bytes_if_kept(&self, outline: &Outline) -> f64 {
-        Extent { keeps_columns: true, ..*self }.rows_held_out(outline).bytes
+    pub(super) fn bytes_if_kept(&self, extent: &SearchExtent) -> f64 {
+        CostFactors { keeps_columns: true, ..*self }.rows_held_out(extent).bytes
     }
 
-    pub(super) fn rows_held_out(&self, outline: &Outline) -> Estimate {
-        let Extent { rows, columns, outputs, parts, .. } = *self;
+    pub(super) fn rows_held_out(&self, extent: &SearchExtent) -> Estimate {
+        let CostFactors { rows, columns, outputs, parts, .. } = *self;
         // A state for each λ and group of folds.
         let lambdas = self.lambdas * parts;
-        let (start, steps, size) = (outline.start as f64, outline.steps as f64, outline.largest as f64);
+        let (start, steps, size) = (extent.start as f64, extent.steps as f64, extent.largest as f64);
         // Products over each fold's training rows; four of them share one read of a column.
         let apart = if self.is_standardized { self.folds } else { 0.0 };
         let step = rows * (4.0 + 3.0 * apart) * size;
         let trial = rows * (6.0 + apart + 2.0 * outputs) + TRIAL * self.folds;
-        let losses = rows * self.loss * outputs * outline.trials;
+        let losses = rows * self.loss * outputs * extent.trials;
         let set_up = self.folds * (4.0 * rows + 20.0 * start) * start * start;
         // After a removal, a candidate must catch up with the later columns again.
-        let forward = Outline::forward(columns as usize, outline.largest).trials;
-        let again = if outline.start == 0 && steps > size { (outline.trials - forward).max(0.0) } else { 0.0 };
+        let forward = SearchExtent::forward(columns as usize, extent.largest).trials;
+        let again = if extent.start == 0 && steps > size { (extent.trials - forward).max(0.0) } else { 0.0 };
         let follow = again * rows * 2.0 * size;
         let far = if self.keeps_columns { (8.0 * rows * columns * lambdas / NEAR).clamp(1.0, FAR) } else { 1.0 };
         // Candidates that are not cached are copied for every trial and updated for the selected columns, half of the
         // final size on average.
-        let anew = if self.keeps_columns { 0.0 } else { (COPIED + (2.0 + 1.5 * apart) * size) * rows * outline.trials };
-        let kept = self.columns_kept(outline);
+        let anew = if self.keeps_columns { 0.0 } else { (COPIED + (2.0 + 1.5 * apart) * size) * rows * extent.trials };
+        let kept = self.columns_kept(extent);
         let made = (far - 1.0) * MADE * rows * columns;
         Estimate {
             engine: EngineId::RowsHeldOut.name(),
@@ -55,13 +55,13 @@ impl Extent {
                 true => "rows held out, columns standardized in each fold".into(),
                 false => "rows held out".into(),
             },
-            flops: lambdas * (made + losses + anew + far * (trial * outline.trials + follow + step * steps + set_up)),
+            flops: lambdas * (made + losses + anew + far * (trial * extent.trials + follow + step * steps + set_up)),
             // The columns once, with their held-out residuals for each λ; in a backward search only for selected
             // columns.
             bytes: 8.0
-                * (rows * kept * (parts + lambdas * if outline.start > 0 { 3.0 } else { 1.0 })
+                * (rows * kept * (parts + lambdas * if extent.start > 0 { 3.0 } else { 1.0 })
                     + rows * (outputs - 1.0) * (COPIES * parts + lambdas)
-                    + self.apart(outline)),
+                    + self.apart(extent)),
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use ndarray::Array2;
 use vaglio::core::{
-    Action, Correlation, Criterion, Design, Feature, Geometry, Observer, Path, Problem, Readout, Result, Score,
-    SearchContext, Signs, Silent, SubsetScorer, Task, saved,
+    Action, Correlation, Criterion, Design, Feature, Geometry, Observer, Path, Problem, Readout, Result, Score, Signs,
+    Silent, Task, saved,
 };
 use vaglio::criteria::Loo;
-use vaglio::search::Search;
+use vaglio::search::{Search, SearchContext, SubsetScorer};
 use vaglio_testkit::{Random, data};
 
 /// Leave-one-out, with a geometry in which no coefficient is negative.
@@ -50,7 +50,7 @@ pub fn watched(
     observer: &mut dyn Observer,
 ) -> Result<Path> {
     search.check(criterion, design)?;
-    let subset = SubsetScorer::open(criterion, design, &search.outline(design)?)?;
+    let subset = SubsetScorer::open(criterion, design, &search.extent(design)?)?;
     search.run(&mut SearchContext::new(criterion, design, subset, &mut *observer, 0))
 }
 

@@ -2,10 +2,10 @@
 
 use super::common::{design, walk};
 use vaglio::Selector;
-use vaglio::core::{Choose, CrossValidation, Problem, Rule, Silent, standardized};
+use vaglio::core::{Problem, Silent, standardized};
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
-use vaglio::search::{Lars, PathCoefficients, Search};
+use vaglio::search::{Choose, CrossValidation, Lars, PathCoefficients, Rule, Search};
 use vaglio_testkit::data;
 
 /// What the search found when it knew one output alone: column, mu and alpha.

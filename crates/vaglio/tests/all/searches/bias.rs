@@ -2,10 +2,10 @@
 
 use super::common::{NEAR, refs};
 use serde_json::{Value, json};
-use vaglio::core::{Criterion, Design, Measure, Path, Readout, SearchContext, Silent, SubsetScorer, Task};
+use vaglio::core::{Criterion, Design, Measure, Path, Readout, Silent, Task};
 use vaglio::criteria::Mrmr;
 use vaglio::criteria::{KFold, Loo, Nhsic};
-use vaglio::search::{Greedy, Lars, Search};
+use vaglio::search::{Greedy, Lars, Search, SearchContext, SubsetScorer};
 use vaglio_testkit::{Random, rebuild, search};
 
 /// Five columns, the bias among them, and one other that is constant; targets that are far from 0.
@@ -24,7 +24,7 @@ fn design(seed: u64, lambdas: &[f64], weighted: bool, value: f64) -> Design {
 
 fn walk(search: &Search, criterion: &dyn Criterion, design: &Design, fast: bool) -> Path {
     search.check(criterion, design).unwrap();
-    let open = || SubsetScorer::open(criterion, design, &search.outline(design).unwrap()).unwrap();
+    let open = || SubsetScorer::open(criterion, design, &search.extent(design).unwrap()).unwrap();
     let subset = if fast { open() } else { SubsetScorer::by_definition(criterion, design) };
     search.run(&mut SearchContext::new(criterion, design, subset, &mut Silent, 0)).unwrap()
 }
@@ -84,7 +84,7 @@ fn searches_keep_their_laws_beside_a_bias() {
             search::steps(search, criterion, design, 1e-9).unwrap();
             search::entries(search, criterion, design, 1e-9).unwrap();
             search::deterministic(search, criterion, design).unwrap();
-            search::outline(search, criterion, design).unwrap();
+            search::extent(search, criterion, design).unwrap();
             search::stops(search, criterion, design, 1e-9).unwrap();
         }
     }

@@ -1,17 +1,14 @@
 //! The search of all subsets by bounds from least squares fits, against enumeration.
 
 use super::common::StopAt;
-use vaglio::core::{
-    AnyLoss, Criterion, Design, Feature, NearBest, Observer, Path, SearchContext, Silent, Squared, StopReason,
-    SubsetScorer,
-};
+use vaglio::core::{AnyLoss, Criterion, Design, Feature, NearBest, Observer, Path, Silent, Squared, StopReason};
 use vaglio::criteria::{KFold, Loo};
-use vaglio::search::{Alternatives, Exhaustive, Search, Within, WithinRule};
+use vaglio::search::{Alternatives, Exhaustive, Search, SearchContext, SubsetScorer, Within, WithinRule};
 use vaglio_testkit::data;
 
 fn run(search: &Search, criterion: &dyn Criterion, design: &Design, observer: &mut dyn Observer) -> Path {
     search.check(criterion, design).unwrap();
-    let subset = SubsetScorer::open(criterion, design, &search.outline(design).unwrap()).unwrap();
+    let subset = SubsetScorer::open(criterion, design, &search.extent(design).unwrap()).unwrap();
     search.run(&mut SearchContext::new(criterion, design, subset, observer, 0)).unwrap()
 }
 

@@ -2,12 +2,9 @@
 
 use serde_json::json;
 use std::collections::BTreeMap;
-use vaglio::core::{
-    Answer, Criterion, Design, Event, Feature, FeatureRef, Observer, Path, SearchContext, Silent, StopReason,
-    SubsetScorer,
-};
+use vaglio::core::{Answer, Criterion, Design, Event, Feature, Observer, Path, Silent, StopReason};
 use vaglio::criteria::Loo;
-use vaglio::search::{Blocks, Search};
+use vaglio::search::{Blocks, FeatureRef, Search, SearchContext, SubsetScorer};
 use vaglio_testkit::{Near, data};
 
 pub fn by_definition(search: &Search, design: &Design) -> Path {
@@ -19,7 +16,7 @@ pub fn by_definition(search: &Search, design: &Design) -> Path {
 pub fn fast(search: &Search, design: &Design, observer: &mut dyn Observer) -> Path {
     let criterion: &dyn Criterion = &Loo::default();
     search.check(criterion, design).unwrap();
-    let subset = SubsetScorer::open(criterion, design, &search.outline(design).unwrap()).unwrap();
+    let subset = SubsetScorer::open(criterion, design, &search.extent(design).unwrap()).unwrap();
     search.run(&mut SearchContext::new(criterion, design, subset, &mut *observer, 0)).unwrap()
 }
 

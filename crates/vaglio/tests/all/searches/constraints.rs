@@ -4,13 +4,13 @@ use super::common::named;
 use ndarray::Array2;
 use std::collections::BTreeMap;
 use vaglio::core::{
-    Absolute, AnyLoss, Columns, Constraints, Criterion, Design, Feature, Heredity, Path, Problem, Readout, Score,
-    SearchContext, Sign, Silent, Squared, StopReason, SubsetScorer, Task,
+    Absolute, AnyLoss, Columns, Criterion, Design, Feature, Path, Problem, Readout, Score, Silent, Squared, StopReason,
+    Task,
 };
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{
-    All, Alternatives, Backward, Chain, Exhaustive, Floating, Greedy, Lars, PathCoefficients, Polish,
-    Random as RandomSearch, Rank, RemovalStep, Search, Within,
+    All, Alternatives, Backward, Chain, Constraints, Exhaustive, Floating, Greedy, Heredity, Lars, PathCoefficients,
+    Polish, Random as RandomSearch, Rank, RemovalStep, Search, SearchContext, Sign, SubsetScorer, Within,
 };
 use vaglio_testkit::{Random, data};
 
@@ -103,7 +103,7 @@ fn keeps(given: &Constraints, design: &Design, subset: &[Feature], lambda: Optio
 
 fn run(search: &Search, criterion: &dyn Criterion, design: &Design) -> Option<Path> {
     search.check(criterion, design).ok()?;
-    let subset = SubsetScorer::open(criterion, design, &search.outline(design).unwrap()).unwrap();
+    let subset = SubsetScorer::open(criterion, design, &search.extent(design).unwrap()).unwrap();
     Some(search.run(&mut SearchContext::new(criterion, design, subset, &mut Silent, 3)).unwrap())
 }
 
@@ -229,7 +229,7 @@ fn every_step_and_entry_of_every_search_keeps_the_constraints() {
             if search.check(criterion, &design).is_err() {
                 continue;
             }
-            let subset = SubsetScorer::open(criterion, &design, &search.outline(&design).unwrap()).unwrap();
+            let subset = SubsetScorer::open(criterion, &design, &search.extent(&design).unwrap()).unwrap();
             let path = search.run(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 3));
             let Ok(path) = path else {
                 // Forced columns whose weights have the other sign are refused when that is seen.

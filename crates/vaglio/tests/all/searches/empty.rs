@@ -2,9 +2,9 @@
 
 use super::common::{by_definition, fast, loss, refs};
 use serde_json::{Value, json};
-use vaglio::core::{Choose, Criterion, Design, Feature, Score, SearchContext, Silent, StopReason, SubsetScorer};
+use vaglio::core::{Criterion, Design, Feature, Score, Silent, StopReason};
 use vaglio::criteria::{Loo, Mrmr};
-use vaglio::search::{Exhaustive, Floating, Greedy, Search};
+use vaglio::search::{Choose, Exhaustive, Floating, Greedy, Search, SearchContext, SubsetScorer};
 use vaglio_testkit::{Random, data};
 
 /// Columns and a target that have nothing to do with each other, of which no subset predicts.
@@ -136,7 +136,7 @@ fn no_result_has_an_infinite_score() {
                 if search.check(&criterion, &design).is_err() {
                     continue;
                 }
-                let subset = SubsetScorer::open(&criterion, &design, &search.outline(&design).unwrap()).unwrap();
+                let subset = SubsetScorer::open(&criterion, &design, &search.extent(&design).unwrap()).unwrap();
                 let mut silent = Silent;
                 let path = search.run(&mut SearchContext::new(&criterion, &design, subset, &mut silent, 0)).unwrap();
                 let on = format!("{kind} {choose} {polish} {most}: {:?} {:?}", path.chosen, path.entries);

@@ -1,8 +1,8 @@
 //! Columns in an order that is drawn.
 
 use super::common::{NEAR, by_definition, designs, fast, loss, named, refs};
-use vaglio::core::{Action, Choose, Design, Feature, Path, Silent, StopReason};
-use vaglio::search::{Polish, Random, Search};
+use vaglio::core::{Action, Design, Feature, Path, Silent, StopReason};
+use vaglio::search::{Choose, Polish, Random, Search};
 use vaglio_testkit::data;
 
 /// The columns that each repeat adds, in order.
@@ -121,6 +121,6 @@ fn limits_blocks_and_repeats_are_kept() {
 #[test]
 fn settings_without_a_meaning_are_refused() {
     let (design, none) = (&designs()[0], repeated(0, 1));
-    let refused = none.outline(design).unwrap_err().to_string();
+    let refused = none.extent(design).unwrap_err().to_string();
     assert!(refused.contains("repeats") && refused.contains("1 is the least"), "{refused}");
 }

@@ -5,7 +5,7 @@ use linfa::ParamGuard;
 use serde_json::json;
 use std::sync::Arc;
 use vaglio::Selector;
-use vaglio::core::{Answer, Criterion, Event, Monitor, Observer, Outline, Path, Silent, StopReason, StopSign};
+use vaglio::core::{Answer, Criterion, Event, Monitor, Observer, Path, SearchExtent, Silent, StopReason, StopSign};
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::learners::Rls;
 use vaglio::search::{Exhaustive, Floating, Greedy, Rank, Search};
@@ -127,8 +127,8 @@ fn settings_read_back_as_they_are_written() {
     let words = serde_json::from_value::<Search>(wrong).unwrap_err().to_string();
     assert!(words.contains("expected `one_hot` or a map from names to lists of columns"), "{words}");
     assert_eq!(Search::new(Floating {}).settings.tolerance, Some(1e-6));
-    let outline: Outline = Greedy::new(2).outline(&designs()[0]).unwrap();
-    assert_eq!((outline.steps, outline.trials), (2, 11.0));
+    let extent: SearchExtent = Greedy::new(2).extent(&designs()[0]).unwrap();
+    assert_eq!((extent.steps, extent.trials), (2, 11.0));
 }
 
 /// Moments and kernels of all columns come before the first step.

@@ -2,11 +2,10 @@
 
 use super::common::{NEAR, StopAt, by_definition, designs, fast, loss, named, refs};
 use vaglio::core::{
-    Criterion, Design, Evaluator, Feature, Observer, Path, Result, Score, SearchContext, Shortcut, Silent, StopReason,
-    SubsetChange, SubsetScorer,
+    Criterion, Design, Evaluator, Feature, Observer, Path, Result, Score, Shortcut, Silent, StopReason, SubsetChange,
 };
 use vaglio::criteria::Loo;
-use vaglio::search::{Exhaustive, Greedy, Search};
+use vaglio::search::{Exhaustive, Greedy, Search, SearchContext, SubsetScorer};
 use vaglio_testkit::data;
 
 /// The subsets of `features`, in lexicographic order within each size.

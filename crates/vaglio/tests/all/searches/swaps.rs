@@ -2,9 +2,9 @@
 
 use super::common::{NEAR, deceptive, designs, fast, loss, refs};
 use serde_json::json;
-use vaglio::core::{Choose, Feature, Silent};
+use vaglio::core::{Feature, Silent};
 use vaglio::criteria::Loo;
-use vaglio::search::{Backward, Greedy, Polish, Search};
+use vaglio::search::{Backward, Choose, Greedy, Polish, Search};
 use vaglio_testkit::{Broken, check_search, data};
 
 #[test]

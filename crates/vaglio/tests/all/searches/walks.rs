@@ -1,8 +1,8 @@
 //! Backward and floating against walks by their rules, from scores by the definition.
 
 use super::common::{NEAR, by_definition, deceptive, designs, fast, loss, refs};
-use vaglio::core::{Action, Choose, Design, Feature, Path, Silent, Step, StopReason};
-use vaglio::search::{Backward, Floating, RemovalStep, Search};
+use vaglio::core::{Action, Design, Feature, Path, Silent, Step, StopReason};
+use vaglio::search::{Backward, Choose, Floating, RemovalStep, Search};
 use vaglio_testkit::data;
 
 /// The walk by its rules, from scores by the definition: the subset after every step.
@@ -156,7 +156,7 @@ fn floating_without_a_tolerance_ends() {
         for patience in [None, Some(2)] {
             let search = Search::new(Floating {}).tolerance(None).patience(patience);
             let path = fast(&search, &design, &mut Silent);
-            assert!(path.steps.len() <= search.outline(&design).unwrap().steps);
+            assert!(path.steps.len() <= search.extent(&design).unwrap().steps);
             if patience.is_none() {
                 assert_eq!(path.entries.len(), design.candidates().len());
             }
@@ -208,8 +208,8 @@ fn several_columns_leave_in_a_round_of_trials() {
                     let sizes: Vec<usize> = path.entries.iter().map(|entry| entry.subset.len()).collect();
                     assert!(min.is_none_or(|least| sizes[0] == least) && max.is_none_or(|most| sizes.contains(&most)));
                     assert!(path.entries.iter().all(|e| NEAR.holds(e.score.loss, loss(&design, &e.subset))));
-                    let outline = search.outline(&design).unwrap();
-                    assert!(outline.steps >= path.steps.len() && outline.trials < 40.0, "{outline:?}");
+                    let extent = search.extent(&design).unwrap();
+                    assert!(extent.steps >= path.steps.len() && extent.trials < 40.0, "{extent:?}");
                 }
             }
         }

@@ -1,9 +1,9 @@
 //! Test of whether columns explain more of the target than noise does.
 
-use crate::Error;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::borrow::Cow;
+use vaglio_core::Error;
 
 /// Test that columns have to pass to be taken in place of none.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,7 +33,7 @@ impl RequireGain {
         if let RequireGain::Level(level) = self { Some(level) } else { None }
     }
 
-    pub(crate) fn check(self) -> crate::Result<()> {
+    pub(crate) fn check(self) -> vaglio_core::Result<()> {
         match self.level() {
             Some(level) if !(RequireGain::LEAST..=0.5).contains(&level) => {
                 let message =

@@ -1,7 +1,7 @@
 //! Additions to and removals from a subset that keep to the constraints.
 
 use super::{Heredity, Rules};
-use crate::Feature;
+use vaglio_core::Feature;
 
 /// A subset under the rules, which checks additions and removals.
 pub struct Growth<'r> {
@@ -40,7 +40,7 @@ impl<'r> Growth<'r> {
 
     /// Whether adding these columns breaks no rule that the subset kept; signs are not checked. Cost O(groups + s) per
     /// column.
-    pub fn may_add(&self, columns: &[Feature]) -> bool {
+    pub(crate) fn may_add(&self, columns: &[Feature]) -> bool {
         let rules = self.rules;
         let exceeds = |(group, count): (&super::resolved::Group, &usize)| {
             let new = columns.iter().filter(|&&f| group.has[f]).count();
@@ -63,7 +63,7 @@ impl<'r> Growth<'r> {
     }
 
     /// Whether removing these columns breaks no rule that the subset kept; signs are not checked.
-    pub fn may_remove(&self, columns: &[Feature]) -> bool {
+    pub(crate) fn may_remove(&self, columns: &[Feature]) -> bool {
         let rules = self.rules;
         let is_there = |f: Feature| self.subset.contains(&f);
         let is_left = |f: Feature| !columns.contains(&f) && is_there(f);
@@ -77,7 +77,7 @@ impl<'r> Growth<'r> {
 
     /// Columns that take part in a violation: in a group with too many, with a cost if the budget is exceeded, or
     /// products without their factors.
-    pub fn at_fault(&self) -> Vec<Feature> {
+    pub(crate) fn at_fault(&self) -> Vec<Feature> {
         let rules = self.rules;
         let is_over = self.cost > rules.budget;
         let full: Vec<&super::resolved::Group> = rules

@@ -1,90 +1,9 @@
-//! The context of a search: subset, candidates and run.
+//! Everything that a running search works with.
 
-use crate::engine::EngineDesign as _;
-use crate::{
-    Action, Answer, Criterion, Design, Error, Estimate, Event, Feature, Found, Geometry, Journal, Monitor, Result,
-    Step, StopReason, SubsetScorer,
+use crate::SubsetScorer;
+use vaglio_core::{
+    Action, Answer, Criterion, Design, Event, Feature, Found, Geometry, Journal, Monitor, Result, Step, StopReason,
 };
-use serde::{Deserialize, Serialize};
-
-/// Cost of a search in addition to the scores of its criterion.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Effort {
-    /// Floating-point operations, at least; the rest depends on the data.
-    pub flops: f64,
-    /// Peak memory in bytes.
-    pub bytes: f64,
-}
-
-impl Effort {
-    /// Adds the search's cost to a criterion's estimate.
-    pub fn beside(self, estimate: Estimate) -> Estimate {
-        Estimate { flops: estimate.flops + self.flops, bytes: estimate.bytes + self.bytes, ..estimate }
-    }
-}
-
-/// A column named in a setting, by name or by index from 0.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(untagged)]
-pub enum FeatureRef {
-    /// By index, from 0.
-    Index(usize),
-    /// By name.
-    Name(String),
-}
-
-impl From<usize> for FeatureRef {
-    fn from(index: usize) -> Self {
-        FeatureRef::Index(index)
-    }
-}
-
-impl From<&str> for FeatureRef {
-    fn from(name: &str) -> Self {
-        FeatureRef::Name(name.to_owned())
-    }
-}
-
-impl From<String> for FeatureRef {
-    fn from(name: String) -> Self {
-        FeatureRef::Name(name)
-    }
-}
-
-impl FeatureRef {
-    /// Finds the column.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`] on `field`, with the nearest name. [`Error::Setting`] for a number that is the name of
-    /// one column and the index of another.
-    pub fn resolve(&self, names: &[String], field: &str) -> Result<Feature> {
-        match self {
-            FeatureRef::Index(index) => {
-                let name = index.to_string();
-                let quoted = match names.contains(&name) {
-                    true => format!("; the column called `{name}` is written \"{name}\", in quotes"),
-                    false => String::new(),
-                };
-                match names.get(*index) {
-                    Some(own) if quoted.is_empty() || *own == name => Ok(*index),
-                    Some(own) => Err(Error::setting(
-                        field,
-                        format!("column {index}, counted from 0, is `{own}`, by whose name it may be called{quoted}"),
-                    )),
-                    None => {
-                        let message =
-                            format!("there is no column {index}: {} candidates count from 0{quoted}", names.len());
-                        Err(Error::setting(field, message))
-                    }
-                }
-            }
-            FeatureRef::Name(name) => names
-                .iter()
-                .position(|n| n == name)
-                .ok_or_else(|| Error::unknown(field, "column", name, names.iter().map(String::as_str))),
-        }
-    }
-}
 
 /// The context of a search: the current subset, the candidates, and the monitor of the run.
 pub struct SearchContext<'a> {
@@ -118,7 +37,7 @@ impl<'a> SearchContext<'a> {
         seed: u64,
     ) -> Self {
         let monitor = monitor.into();
-        subset.attach(monitor.journal.clone(), monitor.stop.clone(), design.process_group());
+        subset.attach(monitor.journal.clone(), monitor.stop.clone(), design.run().process_group.as_ref());
         let (taken, shown, until, is_paused) = (0, 0, None, false);
         let (candidates, found) = (design.candidates(), Found::default());
         SearchContext { subset, candidates, criterion, design, monitor, taken, shown, until, is_paused, seed, found }
@@ -150,7 +69,11 @@ impl<'a> SearchContext<'a> {
 
     /// Restarts with another subset; the search then does not pause.
     pub fn restart(&mut self, mut subset: SubsetScorer<'a>) {
-        subset.attach(self.monitor.journal.clone(), self.monitor.stop.clone(), self.design.process_group());
+        subset.attach(
+            self.monitor.journal.clone(),
+            self.monitor.stop.clone(),
+            self.design.run().process_group.as_ref(),
+        );
         (self.subset, self.taken, self.until, self.is_paused) = (subset, 0, None, false);
     }
 

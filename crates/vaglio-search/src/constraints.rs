@@ -6,10 +6,11 @@ mod resolved;
 pub use growth::Growth;
 pub use resolved::Rules;
 
-use crate::{Error, FeatureRef, Result};
+use crate::FeatureRef;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use vaglio_core::{Error, Result};
 
 /// What every subset that a search takes has to keep to: signs of weights, numbers of columns of a group, heredity of
 /// products, and a budget for the cost of columns.
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 /// `blocks`; or all columns that a pattern with `*` fits.
 ///
 /// ```
-/// use vaglio_core::{Constraints, Heredity, Sign};
+/// use vaglio_search::{Constraints, Heredity, Sign};
 /// let constraints = Constraints::default()
 ///     .sign("price", Sign::Negative)
 ///     .at_most("lag*", 2)

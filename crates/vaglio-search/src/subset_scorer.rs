@@ -1,19 +1,17 @@
 //! The current subset of a search, with its scores.
 
 use crate::answer_log::{AnswerLog, Answered, Question};
-use crate::by_definition::{ByDefinition, Unscored, no_number, of_criterion};
-use crate::criterion::definition_engine;
-use crate::evaluator::winner;
-use crate::process_group::{DistributedTrials, try_first};
-use crate::{
-    Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, Outline, PathEntry,
-    ProcessGroup, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, SubsetChange, Trace, Trials, Winner,
-    WorkItem, score_with,
-};
+use crate::distributed_trials::{DistributedTrials, try_first};
+use crate::unscored::Unscored;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Instant;
+use vaglio_core::{
+    Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, PathEntry,
+    ProcessGroup, Recorder, Result, Role, Score, SearchExtent, Shortcut, SquaresBound, StopSign, SubsetChange, Trace,
+    Trials, Winner, WorkItem, criterion_error, score_with, winner,
+};
 
 /// The current subset of a search, scored by a criterion's evaluator.
 pub struct SubsetScorer<'d> {
@@ -37,21 +35,22 @@ impl<'d> SubsetScorer<'d> {
     /// Starts at the empty subset, with the criterion's engine for the design, or else its definition.
     ///
     /// # Errors
-    /// Returns an error of [`Plan::start`](crate::Plan::start).
-    pub fn open(criterion: &'d dyn Criterion, design: &'d Design, outline: &Outline) -> Result<Self> {
-        let failed = |error: Error| error.of(Role::Criterion, criterion.typetag_name());
-        if outline.is_unscored(design) {
-            let shortcut = Shortcut::new(definition_engine(criterion.folds(design)), Unscored::new(design));
+    /// Returns an error of [`Plan::start`](vaglio_core::Plan::start).
+    pub fn open(criterion: &'d dyn Criterion, design: &'d Design, extent: &SearchExtent) -> Result<Self> {
+        let failed = |error: Error| error.of(Role::Criterion, criterion.kind());
+        if extent.is_unscored(design) {
+            let evaluator = Box::new(Unscored::new(design));
+            let shortcut = Shortcut { evaluator, ..Shortcut::by_definition(criterion, design) };
             return Ok(SubsetScorer { has_errors: false, ..SubsetScorer::new(shortcut) });
         }
-        let plan = criterion.plan(design, outline);
-        let engine = plan.estimate.engine;
+        let plan = criterion.plan(design, extent);
+        let engine = Engine { name: plan.estimate.engine, approximation: None, bound: None };
         let shortcut = match plan.start().map_err(failed)? {
             Some(shortcut) => shortcut,
-            None => Shortcut::new(engine, ByDefinition { criterion, design }),
+            None => Shortcut { engine, ..Shortcut::by_definition(criterion, design) },
         };
         let subset = SubsetScorer { blamed: Some((criterion, design.names())), ..SubsetScorer::new(shortcut) };
-        Ok(SubsetScorer { has_errors: design.data().has_errors, ..subset })
+        Ok(SubsetScorer { has_errors: design.run().has_errors, ..subset })
     }
 
     /// Starts at the empty subset, with a given evaluator.
@@ -78,7 +77,7 @@ impl<'d> SubsetScorer<'d> {
     /// Attributes an error of the evaluator to the criterion, on the given columns.
     pub fn blame(&self, error: Error, columns: &[Feature]) -> Error {
         match self.blamed {
-            Some((criterion, names)) => of_criterion(error, criterion, names, columns),
+            Some((criterion, names)) => criterion_error(error, criterion, names, columns),
             None => error,
         }
     }
@@ -92,7 +91,7 @@ impl<'d> SubsetScorer<'d> {
     /// Refuses NaN scores of trials, which would lose every comparison silently.
     fn check(&self, scores: &[Score], trial: impl Fn(usize) -> Vec<Feature>) -> Result<()> {
         match scores.iter().position(|score| score.loss.is_nan()) {
-            Some(place) => Err(self.blame(no_number(), &trial(place))),
+            Some(place) => Err(self.blame(Error::Numerical("the score is not a number".into()), &trial(place))),
             None => Ok(()),
         }
     }
@@ -210,7 +209,7 @@ impl<'d> SubsetScorer<'d> {
     }
 
     /// Sets the diagnostics of all trials so far, including those of forks.
-    pub fn recall_diagnostics(&mut self, diagnostics: Option<Diagnostics>) {
+    pub(crate) fn recall_diagnostics(&mut self, diagnostics: Option<Diagnostics>) {
         self.diagnostics = diagnostics;
     }
 
@@ -303,14 +302,15 @@ impl<'d> SubsetScorer<'d> {
         self.asked(Question::StandardError, ask)
     }
 
-    /// The subset as an entry of a path, with a score from a trial or [`SubsetScorer::score`]. Includes the standard
-    /// error, unless the design works [without](crate::engine::EngineDesign::without_errors).
+    /// The subset as an entry of a path, with a score that a trial or [`SubsetScorer::score`] gave; with its standard error,
+    /// unless the design does [without](vaglio_core::RunContext::has_errors).
     pub fn entry(&mut self, score: Score) -> Result<PathEntry> {
         let standard_error = if self.has_errors { self.standard_error()? } else { None };
         let ask = |scorer: &mut Self| scorer.ask(|evaluator, selected| evaluator.lambdas(selected));
         let lambdas = self.asked(Question::Lambdas, ask)?;
-        let fit = lambdas.map_or(EntryFit::Readout, EntryFit::Lambdas);
-        Ok(PathEntry { subset: self.selected.clone(), score, standard_error, fit })
+        let mut entry = PathEntry::new(self.selected.clone(), score);
+        (entry.standard_error, entry.fit) = (standard_error, lambdas.map_or(EntryFit::Readout, EntryFit::Lambdas));
+        Ok(entry)
     }
 
     /// Bounds of the scores of all subsets of some columns, if the criterion has such bounds.

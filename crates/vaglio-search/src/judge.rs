@@ -1,8 +1,7 @@
-//! Equality and order of losses.
+//! Scale of the losses that choose size and λ.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_columns::LOSS_ROUNDING;
 
 /// A scale of targets that are mapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -25,9 +24,4 @@ impl Judge {
     pub fn other(self) -> Self {
         if self.is_original() { Judge::Mapped } else { Judge::Original }
     }
-}
-
-/// Whether a loss is lower than another by more than rounding.
-pub fn is_lower(loss: f64, than: f64) -> bool {
-    loss + LOSS_ROUNDING * loss.abs() < than
 }

@@ -1,8 +1,8 @@
 //! Constraints on the columns of a design.
 
 use super::{AtMost, Constraints, Growth, Heredity, Listed, Sign};
-use crate::{Block, Design, Error, Feature, Result};
 use std::collections::{BTreeMap, HashMap};
+use vaglio_core::{Block, Design, Error, Feature, Result};
 
 /// Relative excess over a budget that is allowed for rounding in sums of costs.
 const COST_ROUNDING: f64 = 1e-12;
@@ -135,7 +135,7 @@ impl Rules {
     }
 
     /// Whether a column is a product that comes with factors.
-    pub fn is_product(&self, feature: Feature) -> bool {
+    pub(crate) fn is_product(&self, feature: Feature) -> bool {
         self.factors.contains_key(&feature)
     }
 
@@ -157,7 +157,7 @@ impl Rules {
     }
 
     /// Whether a subset can keep all rules but signs once `is_free` columns are added; false is certain.
-    pub fn may_grow(&self, subset: &[Feature], is_free: impl Fn(Feature) -> bool) -> bool {
+    pub(crate) fn may_grow(&self, subset: &[Feature], is_free: impl Fn(Feature) -> bool) -> bool {
         let is_there = |factor: &Option<Feature>| factor.is_some_and(|f| subset.contains(&f) || is_free(f));
         self.at(subset).is_within()
             && self.products(subset).all(|factors| match self.heredity {
@@ -272,7 +272,7 @@ impl Rules {
     ///
     /// # Errors
     /// [`Error::Setting`] with the field's path inside the constraints.
-    pub fn unless_across(&self, blocks: &[Block]) -> Result<()> {
+    pub(crate) fn unless_across(&self, blocks: &[Block]) -> Result<()> {
         for group in &self.groups {
             for block in blocks {
                 let inside = block.columns.iter().filter(|&&f| group.has[f]).count();
@@ -299,7 +299,7 @@ impl Rules {
     ///
     /// # Errors
     /// [`Error::Setting`] with the field's path inside the search.
-    pub fn unless_possible(&self, candidates: &[Feature], forced: &[Feature], names: &[String]) -> Result<()> {
+    pub(crate) fn unless_possible(&self, candidates: &[Feature], forced: &[Feature], names: &[String]) -> Result<()> {
         let forced_only = self.broken(forced, names).map(|(field, why)| {
             Error::setting("forced", format!("the forced columns break `constraints.{field}`: {why}"))
         });

@@ -1,12 +1,13 @@
 //! The rule that picks the result from a path.
 
-use crate::{AnyResampling, Error, Judge, PathEntry, RequireGain, Score, is_lower};
+use crate::{Judge, RequireGain};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
+use vaglio_core::{AnyResampling, Error, PathEntry, Score, is_lower, setters};
 
 /// The rule that picks the result from the entries of a path.
 ///
@@ -102,9 +103,9 @@ impl CrossValidation {
     /// Checks all settings that need no data.
     ///
     /// # Errors
-    /// [`Error::Setting`](crate::Error::Setting) for too many folds or repeats, a negative or infinite `within`, or one
+    /// [`Error::Setting`] for too many folds or repeats, a negative or infinite `within`, or one
     /// next to another rule; also for an `interval` outside (0, 1), and the errors of `require_gain` and `splits`.
-    pub fn check(&self) -> crate::Result<()> {
+    pub fn check(&self) -> vaglio_core::Result<()> {
         // Too few are refused when rows are assigned to folds.
         for (field, value, range) in
             [("folds", self.folds, 2..=MOST_FOLDS), ("repeats", self.repeats, 1..=MOST_REPEATS)]
@@ -138,8 +139,8 @@ pub const MOST_REPEATS: usize = 10_000;
 /// Refuses `repeats` of `rows` rows if they exceed `most` rows in total.
 ///
 /// # Errors
-/// [`Error::Setting`](crate::Error::Setting) for `repeats`.
-pub fn check_repeated_rows(repeats: usize, rows: usize, most: usize) -> crate::Result<()> {
+/// [`Error::Setting`] for `repeats`.
+pub fn check_repeated_rows(repeats: usize, rows: usize, most: usize) -> vaglio_core::Result<()> {
     match repeats.saturating_mul(rows) <= most {
         true => Ok(()),
         false => {
@@ -173,7 +174,7 @@ impl Wanted {
     }
 }
 
-crate::setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize, require_gain: RequireGain, judge: Judge; within: Option<f64>, at_most: Option<usize>, patience: Option<usize>, splits: Option<AnyResampling>, interval: Option<f64>;});
+setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize, require_gain: RequireGain, judge: Judge; within: Option<f64>, at_most: Option<usize>, patience: Option<usize>, splits: Option<AnyResampling>, interval: Option<f64>;});
 
 /// What is taken of sizes whose losses were estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -357,6 +358,7 @@ impl JsonSchema for Choose {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vaglio_core::serde_json;
 
     #[test]
     fn every_form_reads_back() {

@@ -1,0 +1,278 @@
+//! Designs made from a design, for engines and runs; the author of a criterion need not read them.
+
+use super::{FoldLineage, RunContext, Training};
+use crate::{
+    Design, Error, Feature, Found, Loss, Model, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task,
+    Trained, times_power,
+};
+use ndarray::{Array2, ArrayView2, s};
+use std::sync::Arc;
+
+impl Design {
+    /// A copy with one λ instead of the readout's own; unchanged without a readout.
+    #[must_use]
+    pub fn at_lambda(&self, lambda: Option<f64>) -> Design {
+        match (&self.data().training, lambda) {
+            (Training::Ridge(readout, map), Some(lambda)) => {
+                let one = Readout { lambdas: vec![lambda], refine: false, each_output: false, ..readout.clone() };
+                let training = Training::Ridge(one, Arc::clone(map));
+                self.sharing(|data| data.training = training)
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// A copy with other λ to choose from, in increasing order.
+    #[must_use]
+    pub fn at_lambdas(&self, lambdas: &[f64]) -> Design {
+        match &self.data().training {
+            Training::Ridge(readout, map) => {
+                let others = Readout { lambdas: lambdas.to_vec(), ..readout.clone() };
+                let training = Training::Ridge(others, Arc::clone(map));
+                self.sharing(|data| data.training = training)
+            }
+            Training::Learner(..) => self.clone(),
+        }
+    }
+
+    /// A copy with changes of the run, which share what is computed.
+    #[must_use]
+    pub fn with_run(&self, change: impl FnOnce(&mut RunContext)) -> Design {
+        self.sharing(|data| change(&mut data.run))
+    }
+
+    /// A copy whose walks at these λ share their computations.
+    #[must_use]
+    pub fn shared_by(&self, lambdas: &[Option<f64>]) -> Design {
+        self.with_run(|run| run.shared_lambdas = lambdas.iter().copied().flatten().collect())
+    }
+
+    /// A copy whose work ends when `sign` is raised.
+    #[must_use]
+    pub fn stopping_at(&self, sign: StopSign) -> Design {
+        self.sharing(|data| {
+            if let Training::Learner(_, problem) = &mut data.training {
+                **problem = Problem::clone(problem).stopping_at(sign.clone());
+            }
+            data.run.stop = sign;
+        })
+    }
+
+    /// Subtracts the mean of each output from numerical targets if there is an intercept, which absorbs it.
+    ///
+    /// Residuals then keep the digits that predictions far from 0 lose.
+    #[must_use]
+    pub fn centered(&self) -> Design {
+        if *self.task() != Task::Regression || !self.readout().is_some_and(|readout| readout.intercept) {
+            return self.clone();
+        }
+        self.derived(|data| {
+            let targets = Arc::make_mut(&mut data.targets);
+            for mut row in targets.rows_mut() {
+                let mean = row.mean().unwrap_or(0.0);
+                row -= mean;
+            }
+        })
+    }
+
+    /// Weights over their mean, which add up to the number of rows; 1 without weights.
+    pub fn relative_weights(&self) -> Vec<f64> {
+        let relative = |weights: &[f64]| crate::labels::relative_weights(weights, self.rows() as f64);
+        self.weights().map_or_else(|| vec![1.0; self.rows()], relative)
+    }
+
+    /// A copy whose subsets of rows are searched as well. Rows with equal entries in every list of `subsets` are in the
+    /// same designs. Ignored if a list has another length than the rows, or maps are refitted in folds.
+    #[must_use]
+    pub fn with_subsets(&self, subsets: &[Vec<usize>]) -> Design {
+        let is_of_rows = subsets.iter().all(|part| part.len() == self.rows());
+        if subsets.is_empty() || !is_of_rows || self.in_folds().is_by_maps() {
+            return self.clone();
+        }
+        let mut numbers = std::collections::HashMap::new();
+        let label = |row: usize| {
+            let next = numbers.len() as u32;
+            *numbers.entry(subsets.iter().map(|part| part[row]).collect::<Vec<_>>()).or_insert(next)
+        };
+        let labels = (0..self.rows()).map(label).collect();
+        self.sharing(|data| data.lineage = FoldLineage::Root(labels))
+    }
+
+    /// Design of these columns alone, numbered in their order, for criteria whose scores are
+    /// [of a subset alone](crate::CriterionTraits::is_of_subset_alone); models are those of the whole design.
+    ///
+    /// Returns `None` if the learner is trained by its own `fit`, or maps are refitted in folds.
+    pub fn restrict_columns(&self, columns: &[Feature]) -> Option<Design> {
+        if self.readout().is_none() || self.in_folds().is_by_maps() {
+            return None;
+        }
+        Some(self.of_other_columns(|data| {
+            data.columns = Arc::new(data.columns.select(columns));
+            data.names = columns.iter().map(|&feature| data.names[feature].clone()).collect();
+            data.blocks = Arc::from([]);
+            data.among = None;
+            data.bias = data.bias.and_then(|bias| columns.iter().position(|&feature| feature == bias));
+            data.in_folds = data.in_folds.select_columns(columns);
+            let largest = |of: &Arc<[f64]>| columns.iter().map(|&feature| of[feature]).collect();
+            data.scale.largest = data.scale.largest.as_ref().map(largest);
+        }))
+    }
+
+    /// A label of each row, if subsets of the rows are searched too. Rows with equal labels are in the same subsets.
+    pub fn subset_labels(&self) -> Option<&[u32]> {
+        match &self.data().lineage {
+            FoldLineage::Root(labels) => Some(labels),
+            _ => None,
+        }
+    }
+
+    /// A copy linked to `root` as its subset of rows `rows`. Ignored if the number of rows differs.
+    ///
+    /// Columns, targets and weights may differ from those of `root`.
+    #[must_use]
+    pub fn as_subset_of(&self, root: &Design, rows: &[usize]) -> Design {
+        let is_part = rows.len() == self.rows() && rows.iter().all(|&row| row < root.rows());
+        if !is_part {
+            return self.clone();
+        }
+        self.sharing(|data| data.lineage = FoldLineage::Subset(Arc::new((root.clone(), rows.to_vec()))))
+    }
+
+    /// The design that this is a subset of, with the index there of each row.
+    pub fn root(&self) -> Option<(&Design, &[usize])> {
+        match &self.data().lineage {
+            FoldLineage::Subset(subset) => Some((&subset.0, &subset.1)),
+            _ => None,
+        }
+    }
+
+    /// Upper bound of the magnitude of each column; `None` for a rescaled design.
+    pub fn largest(&self) -> Option<&[f64]> {
+        self.data().scale.largest.as_deref()
+    }
+
+    /// Whether the candidates are the problem's own columns.
+    pub fn has_columns_of(&self, problem: &Problem) -> bool {
+        Arc::ptr_eq(&self.data().columns, problem.columns())
+    }
+
+    /// Findings of the fit of the learner's map, if it has one.
+    pub fn found(&self) -> Found {
+        match &self.data().training {
+            Training::Ridge(_, map) => map.found(),
+            Training::Learner(..) => Found::default(),
+        }
+    }
+
+    /// The entries of `subset` in `rows`, as features × rows.
+    pub fn gather(&self, subset: &[Feature], rows: &[usize]) -> Array2<f64> {
+        Array2::from_shape_fn((subset.len(), rows.len()), |(k, j)| self.column(subset[k]).get(rows[j]))
+    }
+
+    /// Model of a readout that was trained on the columns `subset` and all rows.
+    ///
+    /// # Errors
+    /// Errors of the learner's map; [`Error::Setting`] without a readout.
+    pub fn model(&self, subset: &[Feature], trained: Trained) -> Result<Model> {
+        match &self.data().training {
+            Training::Ridge(_, map) => map.model(subset, trained),
+            Training::Learner(..) => Err(Error::setting("kind", "the learner has no readout")),
+        }
+    }
+
+    /// Design with maps refitted on the rows `training`, if maps are refitted in folds.
+    ///
+    /// The first call costs a fit of the maps on all rows; every such design stays in memory.
+    ///
+    /// # Errors
+    /// Errors of the maps; [`Error::Shape`] for columns of another shape.
+    pub fn refitted(&self, training: &[usize]) -> Result<Option<Design>> {
+        let PerFoldPreprocessing::Maps(by) = self.in_folds() else { return Ok(None) };
+        let all = &self.shared().refitted;
+        let (columns, shared) = match all.known(training) {
+            Some(known) => known,
+            None => {
+                let columns = by.columns(training)?;
+                if (columns.len(), columns.rows()) != (self.features(), self.rows()) {
+                    let (rows, count) = (columns.rows(), columns.len());
+                    return Err(Error::Shape(format!("{rows} rows of {count} columns were made for a fold")));
+                }
+                all.keep(training.to_vec(), (Arc::new(columns), Arc::default()))
+            }
+        };
+        Ok(Some(self.derived_with(shared, |data| {
+            if let Training::Learner(_, problem) = &mut data.training {
+                **problem = Problem::clone(problem).with_columns(Arc::clone(&columns));
+            }
+            (data.columns, data.in_folds) = (columns, PerFoldPreprocessing::default());
+        })))
+    }
+
+    /// Designs of [`Design::refitted`] for several lists of training rows. Returns `None` if no maps are refitted, or others
+    /// were asked for before.
+    ///
+    /// # Errors
+    /// See [`Design::refitted`].
+    pub fn refitted_each(&self, trainings: &[Vec<usize>]) -> Result<Option<&[Design]>> {
+        let folds = &self.own().folds;
+        if folds.get().is_none() {
+            let made = trainings.iter().map(|training| self.refitted(training));
+            let Some(made) = made.collect::<Result<Option<Vec<Design>>>>()? else { return Ok(None) };
+            let _ = folds.set((trainings.to_vec(), made));
+        }
+        Ok(folds.get().filter(|(own, _)| own == trainings).map(|(_, designs)| &designs[..]))
+    }
+
+    /// Designs of the single outputs, if there are several and each has its own λ.
+    pub fn single_outputs(&self) -> Option<&[Design]> {
+        let outputs = self.targets().nrows();
+        if outputs < 2 || !self.readout().is_some_and(|readout| readout.each_output) {
+            return None;
+        }
+        let made = || (0..outputs).map(|output| single_output(self, output)).collect();
+        Some(vaglio_columns::get_or_make(&self.own().outputs, made).as_slice())
+    }
+
+    /// The mean loss of some rows or units of the design, by [`Loss::mean`]. Targets and predictions are in the
+    /// design's units. A loss without a [`Loss::degree`] sees them in the data's units.
+    pub fn mean_loss(
+        &self,
+        loss: &dyn Loss,
+        targets: ArrayView2<'_, f64>,
+        predictions: ArrayView2<'_, f64>,
+        weights: Option<&[f64]>,
+    ) -> f64 {
+        match self.target_unit(loss) {
+            0 => loss.mean(targets, predictions, weights),
+            unit => {
+                let in_own = |values: ArrayView2<'_, f64>| values.mapv(|x| times_power(x, unit));
+                loss.mean(in_own(targets).view(), in_own(predictions).view(), weights)
+            }
+        }
+    }
+
+    /// Refuses targets whose loss would over- or underflow, for a loss that grows with their power `degree`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Numerical`] for such targets.
+    pub fn check_targets(&self, degree: i32) -> Result<()> {
+        self.target_units().check_targets(degree)
+    }
+
+    /// Exponent of the power of two by which a loss without [`Loss::degree`] multiplies targets and predictions; else 0.
+    pub fn target_unit(&self, loss: &dyn Loss) -> i32 {
+        if loss.degree().is_some() { 0 } else { self.data().scale.targets }
+    }
+}
+
+/// Returns the design of one output, as a number to be predicted.
+fn single_output(design: &Design, output: usize) -> Design {
+    let targets = design.targets().slice(s![output..output + 1, ..]).to_owned();
+    design.derived(|data| {
+        if let Training::Ridge(readout, _) = &mut data.training {
+            readout.each_output = false;
+        }
+        data.lineage = design.data().lineage.clone();
+        (data.targets, data.task) = (Arc::new(targets), Task::Regression);
+    })
+}

@@ -1,0 +1,263 @@
+//! Parts by their word: as settings of other parts, and as objects that files hold.
+
+use crate::{
+    Criterion, FittedMap, FittedTargetMap, Learner, Loss, Map, ModelData, Resampling, Role, Squared, TargetMap, title,
+};
+use registered::WRITTEN;
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
+use serde::de::{self, DeserializeOwned};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A part as a setting of another: in files a bare word, or its `kind` with its settings.
+///
+/// Two are equal if they are written alike. A function of `impl Into<AnyLearner>` accepts a learner, `Box<dyn Learner>`
+/// and `Arc<dyn Learner>`; the other roles work alike.
+pub struct PartSetting<P: ?Sized>(Arc<P>);
+
+/// A trait of parts that are settings of others.
+pub trait NamedPart: fmt::Debug + Serialize {
+    /// Place of the part in a pipeline.
+    const ROLE: Role;
+
+    /// Word in pipeline files.
+    fn word(&self) -> &'static str;
+}
+
+/// Reads an object of a trait from a map with its `kind`, or from a word for the `kind` alone.
+struct PartVisitor<T: ?Sized> {
+    noun: &'static str,
+    object: PhantomData<Box<T>>,
+}
+
+impl<'de, T: ?Sized> de::Visitor<'de> for PartVisitor<T>
+where
+    Box<T>: DeserializeOwned,
+{
+    type Value = Box<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a {}: its word, or keys and values with that as `kind`", self.noun)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<Self::Value, E> {
+        Deserialize::deserialize(MapDeserializer::new([("kind", word)].into_iter()))
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        Deserialize::deserialize(MapAccessDeserializer::new(map))
+    }
+}
+
+/// Defines how objects of the traits are written and read.
+macro_rules! registered {
+    ($($trait:ident $noun:literal)*) => {
+        /// What makes objects of the traits known by their words; [`part`](crate::part) and [`saved`](crate::saved)
+        /// implement it.
+        #[doc(hidden)]
+        pub mod registered {
+            /// Name of the newtype as which objects of the traits are read, so that a reader knows where one is wanted.
+            pub const WRITTEN: &str = "vaglio_core::registered";
+
+            $(
+                #[typetag::serde(tag = "kind")]
+                #[diagnostic::on_unimplemented(
+                    message = "`{Self}` has no word in files",
+                    label = "has no word",
+                    note = "put `#[vaglio_core::part(Trait, \"its_word\")]` on the struct, or `saved` for fitted state"
+                )]
+                pub trait $trait: Send + Sync {
+                    fn part(self: Box<Self>) -> Box<dyn crate::$trait>;
+                }
+            )*
+        }
+
+        $(
+            impl dyn $trait + '_ {
+                /// Word in files, the `kind` there.
+                pub fn kind(&self) -> &'static str {
+                    self.typetag_name()
+                }
+            }
+
+            impl Serialize for dyn $trait + '_ {
+                fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    (self as &dyn registered::$trait).serialize(serializer)
+                }
+            }
+
+            impl<'de> Deserialize<'de> for Box<dyn $trait> {
+                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    let visitor = PartVisitor { noun: $noun, object: PhantomData::<Box<dyn registered::$trait>> };
+                    Ok(deserializer.deserialize_newtype_struct(WRITTEN, visitor)?.part())
+                }
+            }
+        )*
+    };
+}
+
+registered! {
+    Criterion "criterion"
+    Learner "learner"
+    Map "map"
+    TargetMap "target_map"
+    Loss "loss"
+    Resampling "resampling"
+    ModelData "model"
+    FittedTargetMap "fitted target map"
+    FittedMap "fitted map"
+}
+
+/// Defines the setting that holds any part of a trait.
+macro_rules! settings {
+    ($($(#[$about:meta])* $any:ident = $trait:ident;)*) => {$(
+        $(#[$about])*
+        pub type $any = PartSetting<dyn $trait>;
+
+        impl NamedPart for dyn $trait {
+            const ROLE: Role = Role::$trait;
+
+            fn word(&self) -> &'static str {
+                self.kind()
+            }
+        }
+
+        impl<P: $trait + 'static> From<P> for $any {
+            fn from(part: P) -> Self {
+                PartSetting(Arc::new(part))
+            }
+        }
+
+        impl<P: $trait + 'static> From<Arc<P>> for $any {
+            fn from(part: Arc<P>) -> Self {
+                PartSetting(part)
+            }
+        }
+
+        impl From<Arc<dyn $trait>> for $any {
+            fn from(part: Arc<dyn $trait>) -> Self {
+                PartSetting(part)
+            }
+        }
+
+        impl From<&Arc<dyn $trait>> for $any {
+            fn from(part: &Arc<dyn $trait>) -> Self {
+                PartSetting(Arc::clone(part))
+            }
+        }
+
+        impl From<Box<dyn $trait>> for $any {
+            fn from(part: Box<dyn $trait>) -> Self {
+                PartSetting(part.into())
+            }
+        }
+    )*};
+}
+
+settings! {
+    /// Any criterion.
+    AnyCriterion = Criterion;
+    /// Any learner.
+    AnyLearner = Learner;
+    /// Any map of columns.
+    AnyMap = Map;
+    /// Any map of targets.
+    AnyTargetMap = TargetMap;
+    /// Any loss, by default [`Squared`].
+    AnyLoss = Loss;
+    /// Any way to hold rows out.
+    AnyResampling = Resampling;
+}
+
+impl<P: ?Sized> From<PartSetting<P>> for Arc<P> {
+    fn from(setting: PartSetting<P>) -> Self {
+        setting.0
+    }
+}
+
+impl Default for AnyLoss {
+    fn default() -> Self {
+        Squared.into()
+    }
+}
+
+impl<P: NamedPart + ?Sized> PartSetting<P> {
+    /// Word in pipeline files.
+    pub fn name(&self) -> &'static str {
+        self.0.word()
+    }
+
+    /// Name for people.
+    pub fn title(&self) -> &'static str {
+        title(P::ROLE, self.name())
+    }
+
+    fn written(&self) -> serde_json::Value {
+        serde_json::to_value(&*self.0).unwrap_or_default()
+    }
+}
+
+impl<P: ?Sized> Clone for PartSetting<P> {
+    fn clone(&self) -> Self {
+        PartSetting(Arc::clone(&self.0))
+    }
+}
+
+impl<P: ?Sized> Deref for PartSetting<P> {
+    type Target = P;
+
+    fn deref(&self) -> &P {
+        &self.0
+    }
+}
+
+impl<P: NamedPart + ?Sized> PartialEq for PartSetting<P> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.written() == other.written()
+    }
+}
+
+impl<P: NamedPart + ?Sized> fmt::Debug for PartSetting<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<P: NamedPart + ?Sized> Serialize for PartSetting<P> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.written().as_object() {
+            Some(settings) if settings.len() > 1 => self.0.serialize(serializer),
+            _ => serializer.serialize_str(self.name()),
+        }
+    }
+}
+
+impl<'de, P: NamedPart + ?Sized> Deserialize<'de> for PartSetting<P>
+where
+    Box<P>: Deserialize<'de>,
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::deserialize(deserializer).map(|part: Box<P>| PartSetting(part.into()))
+    }
+}
+
+impl<P: NamedPart + ?Sized> schemars::JsonSchema for PartSetting<P> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("{:?}", P::ROLE).into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"$ref": format!("#/$defs/{:?}", P::ROLE)})
+    }
+}

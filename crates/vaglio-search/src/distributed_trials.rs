@@ -1,0 +1,90 @@
+//! Trials that several processes share.
+
+use vaglio_core::{
+    Diagnostics, Error, Evaluator, Feature, ProcessGroup, Recorder, Result, Score, Trace, Trials, WorkItem,
+};
+
+/// Trials of a subset that processes share.
+pub(crate) struct DistributedTrials<'t> {
+    pub evaluator: &'t mut dyn Evaluator,
+    pub recorder: &'t Recorder,
+    pub subset: &'t [Feature],
+    pub trials: Trials<'t>,
+}
+
+impl DistributedTrials<'_> {
+    /// The scores of all candidates, computed in parts by the processes. `None` if this process must run all trials
+    /// itself: they leave a lasting trace, or some are refitted.
+    ///
+    /// # Errors
+    /// Returns an error of the evaluator or of [`ProcessGroup::gather`].
+    pub fn scores(self, processes: &dyn ProcessGroup, work: WorkItem<'_>) -> Result<Option<Vec<Score>>> {
+        let DistributedTrials { evaluator, recorder, subset, trials } = self;
+        let trace = evaluator.trace(trials);
+        if trace == Trace::Lasting {
+            return Ok(None);
+        }
+        let candidates = trials.candidates();
+        let before = recorder.take();
+        if trace == Trace::Begun {
+            try_first(evaluator, subset, trials)?;
+            recorder.take();
+        }
+        let parts = processes.gather(work, candidates.len(), &mut |range| {
+            let mut scores = vec![Score::WORST; range.len()];
+            evaluator.scores(trials.change(), subset, &candidates[range], &mut scores)?;
+            Ok(written(&scores, recorder.take()))
+        })?;
+        let (mut scores, mut noted) = (Vec::with_capacity(candidates.len()), None);
+        for part in parts {
+            let (of_part, of_trials) = read(&part)?;
+            scores.extend(of_part);
+            noted = Diagnostics::of([noted, of_trials]);
+        }
+        if noted.is_some_and(|noted: Diagnostics| noted.remade > 0) {
+            // Trials are refitted jointly with others, which may be in other parts.
+            recorder.put(before);
+            return Ok(None);
+        }
+        recorder.put(Diagnostics::of([before, noted]));
+        Ok(Some(scores))
+    }
+}
+
+/// Brings caches to the state that trials with trace [`Trace::Begun`] leave.
+pub(crate) fn try_first(evaluator: &mut dyn Evaluator, subset: &[Feature], trials: Trials<'_>) -> Result<()> {
+    let all = trials.candidates();
+    let first = &all[..all.len().min(2)];
+    match trials {
+        Trials::BestAddition(_) | Trials::BestRemoval(_) => evaluator.best(trials.change(), subset, first).map(drop),
+        _ => evaluator.scores(trials.change(), subset, first, &mut [Score::WORST; 2][..first.len()]),
+    }
+}
+
+/// Serializes scores and diagnostics: count, scores (λ as NaN if absent), diagnostics.
+fn written(scores: &[Score], noted: Option<Diagnostics>) -> Vec<f64> {
+    let of_score = |score: &Score| [score.loss, score.lambda.unwrap_or(f64::NAN)];
+    let noted = noted.map(|of| [of.conditioning, of.remade as f64, of.rebuilt as f64, of.rows_kept_out as f64]);
+    std::iter::once(scores.len() as f64)
+        .chain(scores.iter().flat_map(of_score))
+        .chain(noted.into_iter().flatten())
+        .collect()
+}
+
+/// # Errors
+/// Returns [`Error::Shape`] if the part has another length.
+fn read(part: &[f64]) -> Result<(Vec<Score>, Option<Diagnostics>)> {
+    let lost = || Error::Shape("what another process has of a search is cut short".into());
+    let (&count, rest) = part.split_first().ok_or_else(lost)?;
+    let (scores, noted) = rest.split_at_checked(2 * count as usize).ok_or_else(lost)?;
+    let of_score = |pair: &[f64]| Score { loss: pair[0], lambda: Some(pair[1]).filter(|lambda| !lambda.is_nan()) };
+    let noted = match *noted {
+        [] => None,
+        [conditioning, remade, rebuilt, rows_kept_out] => {
+            let [remade, rebuilt, rows_kept_out] = [remade, rebuilt, rows_kept_out].map(|count| count as u64);
+            Some(Diagnostics { conditioning, remade, rebuilt, rows_kept_out, single: None })
+        }
+        _ => return Err(lost()),
+    };
+    Ok((scores.chunks_exact(2).map(of_score).collect(), noted))
+}

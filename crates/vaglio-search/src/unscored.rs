@@ -1,0 +1,26 @@
+//! Evaluator of walks that need no scores.
+
+use vaglio_core::{Design, Evaluator, Feature, Result, Score, SubsetChange};
+
+/// Evaluator of unscored walks ([`vaglio_core::SearchExtent::is_unscored`]): every score is 0.
+pub(crate) struct Unscored {
+    lambda: Option<f64>,
+}
+
+impl Unscored {
+    /// An evaluator that reports the first λ of the design.
+    pub fn new(design: &Design) -> Self {
+        Unscored { lambda: design.lambdas().first().copied().flatten() }
+    }
+}
+
+impl Evaluator for Unscored {
+    fn score(&mut self, _: &[Feature]) -> Result<Score> {
+        Ok(Score { loss: 0.0, lambda: self.lambda })
+    }
+
+    fn scores(&mut self, _: SubsetChange, _: &[Feature], _: &[Feature], scores: &mut [Score]) -> Result<()> {
+        scores.fill(self.score(&[])?);
+        Ok(())
+    }
+}

@@ -8,8 +8,8 @@ use pulp::Simd;
 use std::ops::{Add, Div, Mul, Sub};
 
 /// Eight doubles in the first `PARTS` vectors of `parts`.
-#[derive(Clone, Copy)]
-pub(crate) struct SimdF64x8<S: Simd> {
+#[derive(Debug, Clone, Copy)]
+pub struct SimdF64x8<S: Simd> {
     simd: S,
     parts: [S::f64s; F64x8::WIDTH],
 }
@@ -36,6 +36,7 @@ lanewise!(Div, div, div_f64s);
 impl<S: Simd> SimdF64x8<S> {
     const PARTS: usize = F64x8::WIDTH / S::F64_LANES;
 
+    /// Fills all lanes with one value.
     #[inline(always)]
     pub fn splat(simd: S, value: f64) -> Self {
         SimdF64x8 { simd, parts: [simd.splat_f64s(value); F64x8::WIDTH] }
@@ -49,6 +50,7 @@ impl<S: Simd> SimdF64x8<S> {
         eight
     }
 
+    /// Stores the lanes in a chunk.
     #[inline(always)]
     pub fn store(self, chunk: &mut [f64; F64x8::WIDTH]) {
         S::as_mut_simd_f64s(chunk).0.copy_from_slice(&self.parts[..Self::PARTS]);
@@ -84,11 +86,13 @@ impl<S: Simd> SimdF64x8<S> {
         self
     }
 
+    /// Converts from plain lanes.
     #[inline(always)]
-    pub fn of(simd: S, wide: &F64x8) -> Self {
+    pub fn from_wide(simd: S, wide: &F64x8) -> Self {
         Self::load(simd, wide.doubles())
     }
 
+    /// Converts to plain lanes.
     #[inline(always)]
     pub fn wide(self) -> F64x8 {
         let mut lanes = [0.0; F64x8::WIDTH];

@@ -74,8 +74,9 @@ fn power(k: f64) -> f64 {
     f64::from_bits((k + (ROUND + 1023.0)).to_bits() << 52)
 }
 
+/// The exponential of one value, to 1 unit in the last place.
 #[inline(always)]
-pub(crate) fn exp_of(x: f64) -> f64 {
+pub fn exp_of(x: f64) -> f64 {
     // Comparisons in this form are selections; a NaN passes through them and stays one.
     let x = if x > LARGEST { LARGEST } else { x };
     let x = if x < SMALLEST { SMALLEST } else { x };

@@ -47,7 +47,7 @@ impl Level {
 
     /// Runs a kernel, whose `call` or `with_simd` must be `#[inline(always)]`, compiled for this level.
     #[inline(always)]
-    pub(crate) fn run<K: WithSimd>(self, kernel: K) -> K::Output {
+    pub fn run<K: WithSimd>(self, kernel: K) -> K::Output {
         match self.0 {
             #[cfg(all(target_arch = "x86_64", debug_assertions))]
             Arch::V3(v3) => pulp::Simd::vectorize(v3, kernel),
@@ -62,7 +62,7 @@ impl Level {
     ///
     /// The bound is not `FnOnce`: the compiler calls that through a function that is not compiled for the level.
     #[inline(always)]
-    pub(crate) fn call<R>(self, kernel: impl FnMut() -> R) -> R {
+    pub fn call<R>(self, kernel: impl FnMut() -> R) -> R {
         self.run(ClosureKernel(kernel))
     }
 }

@@ -20,7 +20,7 @@ use interruptible::{interruptible, is_interruptible, pass_flops};
 pub(crate) use inverse_factor::InverseFactor;
 pub(crate) use lower_factor::LowerFactor;
 use ndarray::{Array1, Array2, ArrayView2};
-pub(crate) use pivoted::pivoted;
+pub use pivoted::pivoted;
 pub use tridiagonal::{Tridiagonal, tridiagonal};
 
 /// A factorization that failed.

@@ -143,7 +143,7 @@ pub const SCORE_ROUNDING: f64 = 1e-9;
 // Landmarks and least-angle paths.
 
 /// Share of the sum of kernels by which an exchange of landmarks must lower it: less is rounding.
-pub(crate) const EXCHANGE_GAIN: f64 = 1e-9;
+pub const EXCHANGE_GAIN: f64 = 1e-9;
 /// Share of the largest correlation of a least-angle path below which differences count as none.
 pub(crate) const EQUAL_CORRELATION: f64 = 1e-13;
 /// Share of its square that a column must keep beside those on a least-angle path, or beside others in least squares.
@@ -162,19 +162,19 @@ pub(crate) const RATE_ROUNDING: f64 = 1e-14;
 // Kernel matrices and non-negative least squares.
 
 /// Trace that a pivoted Cholesky decomposition of a kernel matrix may leave, relative to a lower bound of ‖K̄‖_F.
-pub(crate) const TRACE_LEFT: f64 = 1e-12;
+pub const TRACE_LEFT: f64 = 1e-12;
 /// Remaining trace that is always accepted, for a trace of 1: less is rounding.
-pub(crate) const TRACE_ROUNDING: f64 = 4e-15;
+pub const TRACE_ROUNDING: f64 = 4e-15;
 /// Share of the trace that the factor of a kernel matrix on levels, with a unit diagonal, may leave.
-pub(crate) const LEVEL_TRACE: f64 = 1e-11;
+pub const LEVEL_TRACE: f64 = 1e-11;
 /// Share of ‖K̄‖_F of the eigenvalues of a kernel on levels that may be omitted in products with others.
-pub(crate) const LEVEL_EIGENVALUES: f64 = 1e-8;
+pub const LEVEL_EIGENVALUES: f64 = 1e-8;
 /// Share of the largest eigenvalue of the landmarks' kernel matrix below which an eigenvalue is omitted.
-pub(crate) const SMALL_EIGENVALUE: f64 = 1e-10;
+pub const SMALL_EIGENVALUE: f64 = 1e-10;
 /// Gradient relative to ‖target‖·√Q_kk below which a non-negative coefficient does not enter.
-pub(crate) const FLAT_GRADIENT: f64 = 1e-14;
+pub const FLAT_GRADIENT: f64 = 1e-14;
 /// Relative ridge added to Q_kk so that dependent columns have one minimum; moves the value by as little.
-pub(crate) const QUADRATIC_RIDGE: f64 = 1e-14;
+pub const QUADRATIC_RIDGE: f64 = 1e-14;
 /// Weight of all other rows relative to the heaviest below which sums over all rows lose them.
 pub const OUTWEIGHED: f64 = 1e-9;
 /// Rounding of the minimum of a quadratic form, relative to its value without columns.

@@ -12,7 +12,8 @@
 use std::ops::{Add, Div, Mul, Sub};
 
 /// A number that converts to a double without rounding.
-pub(crate) trait Entry: Copy {
+pub trait Entry: Copy {
+    /// The number as a double.
     fn double(self) -> f64;
 }
 
@@ -40,14 +41,14 @@ impl Entry for u8 {
 /// Hides an address from the optimizer. In loops over eights with a known stride the compiler would otherwise gather
 /// across eights, which is several times slower.
 #[inline(always)]
-pub(crate) fn opaque<T>(place: &T) -> &T {
+pub fn opaque<T>(place: &T) -> &T {
     std::hint::black_box(place)
 }
 
 /// Eight doubles.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
-pub(crate) struct F64x8([f64; F64x8::WIDTH]);
+pub struct F64x8([f64; F64x8::WIDTH]);
 
 macro_rules! lanewise {
     ($trait:ident, $method:ident, $op:tt) => {
@@ -66,10 +67,14 @@ lanewise!(Mul, mul, *);
 lanewise!(Div, div, /);
 
 impl F64x8 {
+    /// Number of lanes.
     pub const WIDTH: usize = 8;
+    /// 0 in every lane.
     pub const ZERO: F64x8 = F64x8([0.0; F64x8::WIDTH]);
+    /// +∞ in every lane.
     pub const INFINITY: F64x8 = F64x8([f64::INFINITY; F64x8::WIDTH]);
 
+    /// Fills all lanes with one value.
     #[inline(always)]
     pub fn splat(value: f64) -> F64x8 {
         F64x8([value; F64x8::WIDTH])
@@ -87,6 +92,7 @@ impl F64x8 {
         F64x8(std::array::from_fn(|l| rest.get(l).map_or(fill, |entry| entry.double())))
     }
 
+    /// Stores the lanes in a chunk.
     #[inline(always)]
     pub fn store(self, chunk: &mut [f64; F64x8::WIDTH]) {
         *chunk = self.0;
@@ -129,6 +135,7 @@ impl F64x8 {
     }
 
     /// Sum of all lanes, in order.
+    #[inline]
     pub fn sum(self) -> f64 {
         self.0.iter().sum()
     }

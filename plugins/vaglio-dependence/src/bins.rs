@@ -1,7 +1,7 @@
 //! Binning of columns, and mutual information of binned columns.
 
+use crate::kernel_matrix::{shares, standardized};
 use vaglio_core::{Design, Error, Feature, Result, setting};
-use vaglio_kernels::hsic::{shares, standardized};
 use vaglio_kernels::tolerance::{BIN_EDGE, ENTROPY_ROUNDING};
 
 /// Binning of the entries of a column or a numeric target.

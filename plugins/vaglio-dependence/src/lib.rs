@@ -9,6 +9,7 @@ mod fcbf;
 mod hiton;
 mod hsfs;
 mod hsic;
+mod kernel_matrix;
 mod mrmr;
 mod nhsic;
 mod qpfs;

@@ -6,6 +6,7 @@ mod geometry;
 pub(crate) mod kernels;
 mod relations;
 
+use crate::kernel_matrix::{CommonLevels, LEAST_BANDWIDTH, Landmarks};
 use crate::target::{self, Output, Target, TargetMatrix, thin};
 use evaluator::NhsicEvaluator;
 use geometry::{GeometryWalk, Unmade};
@@ -18,7 +19,6 @@ use vaglio_core::{
     Shortcut, Task, part,
 };
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{CommonLevels, LEAST_BANDWIDTH, Landmarks};
 use vaglio_kernels::tolerance::OUTWEIGHED;
 
 /// Squared distance of the target's kernel matrix from non-negative combinations of the columns' kernel matrices.

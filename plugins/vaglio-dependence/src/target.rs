@@ -1,9 +1,9 @@
 //! Kernels of the target.
 
+use crate::kernel_matrix::{FullKernel, Padded, Pairs, ThinFactor, classes, gaussian_within, standardized};
 use std::borrow::Borrow;
 use vaglio_core::{Design, Error, Result, Task, setting};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{FullKernel, Padded, Pairs, ThinFactor, classes, gaussian_within, standardized};
 use vaglio_kernels::parallel;
 
 /// The kernel of the target.

@@ -1,13 +1,13 @@
 //! Kernel components on landmarks.
 
 use crate::Scaling;
+use crate::entropy::LandmarkSelection;
 use crate::features::{columns_of, overflow, similarity};
 use crate::kernel::Fixed;
 use crate::landmarks::LandmarkSet;
 use crate::model::LsSvmModel;
 use ndarray::Array2;
 use vaglio_core::{Columns, Error, Feature, FeatureMap, Found, Model, Result, Trained};
-use vaglio_kernels::landmarks::Landmarks;
 use vaglio_kernels::linalg::eigh;
 use vaglio_kernels::tile::Tile;
 use vaglio_kernels::tolerance::COMPONENT_ROUNDING;
@@ -18,12 +18,12 @@ use vaglio_kernels::{Column, Level};
 pub(crate) struct ComponentMap {
     inputs: Vec<Feature>,
     kernel: Fixed,
-    /// Landmarks × inputs.
+    /// LandmarkSelection × inputs.
     landmarks: Vec<Vec<f64>>,
     /// Scaled eigenvectors, components × landmarks; `None` if the features are the landmarks' kernels.
     components: Option<Vec<Vec<f64>>>,
     /// Selected landmarks with the swaps made.
-    chosen: Landmarks,
+    chosen: LandmarkSelection,
     /// Eigenvalues D in decreasing order; empty without a decomposition.
     spectrum: Vec<f64>,
 }
@@ -104,7 +104,7 @@ impl FeatureMap for ComponentMap {
     }
 
     fn found(&self) -> Found {
-        let Landmarks { entropy, swaps, proposals, .. } = &self.chosen;
+        let LandmarkSelection { entropy, swaps, proposals, .. } = &self.chosen;
         let found = Found::of("landmarks", self.landmarks.len()).and("entropy", *entropy).and("swaps", swaps.len());
         let found = found.and("proposals", *proposals);
         let found = match &self.components {

@@ -1,8 +1,8 @@
 //! Kernel components of any rows, given landmarks.
 
 use crate::kernel::Fixed;
+use crate::similarity::Similarity;
 use vaglio_core::{Columns, Error, Result};
-use vaglio_kernels::similarity::Similarity;
 use vaglio_kernels::tile::{Tile, by_tiles};
 use vaglio_kernels::vectors::Vectors;
 use vaglio_kernels::{Column, Level};

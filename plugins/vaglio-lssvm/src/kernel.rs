@@ -1,8 +1,8 @@
 //! Kernel settings, and the kernel with all parameters resolved.
 
+use crate::similarity::Kernel;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, Result, setting};
-use vaglio_kernels::similarity::Kernel;
 
 /// A kernel; fields of another kind are rejected.
 #[setting]

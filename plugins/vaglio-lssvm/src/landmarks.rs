@@ -1,11 +1,11 @@
 //! Selection of landmarks among the rows of a problem.
 
+use crate::entropy::{LandmarkSelection, select_landmarks};
 use crate::kernel::{Fixed, KernelSettings};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Columns, Feature, Result};
 use vaglio_kernels::duplicates::distinct_rows;
-use vaglio_kernels::landmarks::{self, Landmarks};
 use vaglio_kernels::{Column, Level};
 
 /// Number of pairs of rows whose median distance is the bandwidth.
@@ -20,7 +20,7 @@ pub(crate) struct LandmarkSet {
     /// Landmarks × inputs.
     pub landmarks: Vec<Vec<f64>>,
     /// Selected landmarks with the swaps made.
-    pub chosen: Landmarks,
+    pub chosen: LandmarkSelection,
 }
 
 /// Columns, rows and kernel of a kernel matrix.
@@ -70,7 +70,7 @@ pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns
     }
     let order = shuffled(seen.distinct.clone(), seed);
     let inputs: Vec<Column<'_>> = seen.inputs.iter().map(|&f| columns.column(f)).collect();
-    let found = landmarks::landmarks(Level::best(), seen.kernel.kernel(), &inputs, order, count);
+    let found = select_landmarks(Level::best(), seen.kernel.kernel(), &inputs, order, count);
     tracing::debug!(swaps = found.swaps.len(), proposals = found.proposals, entropy = found.entropy, "landmarks");
     let landmarks = found.rows.iter().map(|&row| seen.entries(columns, row)).collect();
     Ok(LandmarkSet { landmarks, inputs: seen.inputs, kernel: seen.kernel, chosen: found })

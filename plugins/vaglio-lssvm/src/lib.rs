@@ -5,12 +5,14 @@
 //! files; [`FsLsSvm`] and [`KernelLogistic`] are the learners.
 
 mod components;
+mod entropy;
 mod features;
 mod kernel;
 mod kernel_logistic;
 mod landmarks;
 mod model;
 mod newton;
+mod similarity;
 
 pub use kernel::{Bandwidth, KernelKind, KernelSettings};
 pub use kernel_logistic::KernelLogistic;

@@ -3,6 +3,7 @@
 //! `use vaglio_reservoir as _;` in a program registers `learner: reservoir` for pipeline files; [`Reservoir`] is the
 //! learner.
 
+mod echo_state;
 mod model;
 mod network;
 

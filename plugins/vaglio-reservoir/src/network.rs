@@ -1,12 +1,12 @@
 //! The network: drawing it, and reducing it to what some nodes need.
 
 use crate::Reservoir;
+use crate::echo_state::{Connections, EchoStateNetwork};
 use ndarray::Array2;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Columns, Error, Feature, Result};
-use vaglio_kernels::reservoir::Connections;
 use vaglio_kernels::{Level, checkpoint, linalg};
 
 /// Weights of a network with as many nodes as `bias` has entries.
@@ -193,7 +193,7 @@ impl Network {
         let values: Vec<_> = (0..inputs.len()).map(|k| inputs.column(k)).map(|column| column.values()).collect();
         let slices: Vec<&[f64]> = values.iter().map(|column| &column[..]).collect();
         let connections = Connections { starts: &self.starts, sources: &self.sources, weights: &self.weights };
-        let reservoir = vaglio_kernels::reservoir::Reservoir::new(connections, &self.input, &self.bias, leak);
+        let reservoir = EchoStateNetwork::new(connections, &self.input, &self.bias, leak);
         let states = reservoir.states(Level::best(), &slices, lengths, wanted);
         if states.iter().flatten().all(|state| state.is_finite()) {
             return Ok(states);

@@ -7,7 +7,7 @@ use crate::sums::axpy;
 ///
 /// Each step takes the column of the largest remaining diagonal entry, until `is_enough` accepts the columns and the
 /// trace of the remainder. Cost O(n·rank²).
-pub(crate) fn pivoted(
+pub fn pivoted(
     level: Level,
     mut rest: Vec<f64>,
     column: impl Fn(usize) -> Vec<f64>,

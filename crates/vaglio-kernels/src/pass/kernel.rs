@@ -100,9 +100,9 @@ impl<S: Simd, const C: usize, const PASS: u8, const WEIGHED: bool> Lanes<S, C, P
             let PassCandidate { f, inverse, step, .. } = candidates[k];
             lanes.by[k] = [SimdF64x8::splat(simd, f), SimdF64x8::splat(simd, inverse), SimdF64x8::splat(simd, -step)];
             for l in 0..2 {
-                lanes.sums[k][l] = SimdF64x8::of(simd, &running[k].sums[l]);
+                lanes.sums[k][l] = SimdF64x8::from_wide(simd, &running[k].sums[l]);
             }
-            lanes.low[k] = SimdF64x8::of(simd, &running[k].low);
+            lanes.low[k] = SimdF64x8::from_wide(simd, &running[k].low);
         }
         lanes
     }

@@ -4,15 +4,12 @@
 mod dummies;
 mod fits;
 mod hold_out;
-mod hsic;
-mod landmarks;
 mod loo;
 mod loo_forks;
 mod loo_walks;
 mod moments;
 mod moments_by_columns;
 mod refined;
-mod reservoir;
 mod sample;
 mod spectrum;
 mod subsets;

@@ -1,13 +1,13 @@
 //! Gradient ascent on column weights.
 
 use crate::hsic::{Hsic, PairWeights};
+use crate::kernel_matrix::{Padded, Pairs, shares, standardized};
 use argmin::core::{CostFunction, Executor, Gradient, IterState};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use std::cell::RefCell;
 use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Padded, Pairs, shares, standardized};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::ASCENT_SLOPE;
 

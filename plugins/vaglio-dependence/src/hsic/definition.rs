@@ -1,9 +1,9 @@
 //! Definition of the criterion by m × m kernel matrices, as in the formulas.
 
 use super::{Estimator, Hsic};
+use crate::kernel_matrix::{shares, standardized};
 use crate::target::Target;
 use vaglio_core::{Design, Feature, Result, Score};
-use vaglio_kernels::hsic::{shares, standardized};
 
 type Matrix = Vec<Vec<f64>>;
 

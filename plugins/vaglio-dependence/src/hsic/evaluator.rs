@@ -2,10 +2,10 @@
 
 use super::Hsic;
 use super::weights::Weights;
+use crate::kernel_matrix::{Padded, Pairs, shares, standardized};
 use rayon::prelude::*;
 use vaglio_core::{Design, Evaluator, Feature, Result, Score, SubsetChange, Trace, Trials};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Padded, Pairs, shares, standardized};
 use vaglio_kernels::parallel;
 
 /// Evaluator of [`Hsic`]: O(m²) per trial; trials run in parallel, each with a fixed order of sums.

@@ -1,10 +1,10 @@
 //! Weights of pairs of rows in the estimates, which are linear in the kernel matrix of the subset.
 
 use super::{Estimator, Hsic};
+use crate::kernel_matrix::Pairs;
 use crate::target::Target;
 use vaglio_core::Design;
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::Pairs;
 
 /// W of the dependence Σ_jk W_jk K_jk of a subset with kernel matrix K.
 pub(crate) struct Weights {

@@ -1,11 +1,11 @@
 //! Definition of the criterion by m × m kernel matrices.
 
 use super::{Nhsic, OutputApproximation};
+use crate::kernel_matrix::{Landmarks, shares, standardized};
 use crate::target::Target;
 use ndarray::{Array1, Array2};
 use vaglio_core::{Design, Feature, Result, Score};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Landmarks, shares, standardized};
 
 /// Maximum number of columns for trying every support; coordinate descent beyond.
 const SUPPORTS: usize = 12;

@@ -1,10 +1,10 @@
 //! Evaluator: a small non-negative quadratic program for each subset, warm-started from the current coefficients.
 
 use super::relations::Relations;
+use crate::kernel_matrix::Quadratic;
 use rayon::prelude::*;
 use std::sync::Arc;
 use vaglio_core::{Evaluator, Feature, Result, Score, SubsetChange, Trace, Trials};
-use vaglio_kernels::hsic::Quadratic;
 use vaglio_kernels::subsets::separable_part;
 use vaglio_kernels::tolerance::MINIMUM_ROUNDING;
 
@@ -222,10 +222,10 @@ impl Evaluator for NhsicEvaluator {
 mod tests {
     use super::super::relations::NARROW;
     use crate::Nhsic;
+    use crate::kernel_matrix::shares;
     use crate::target::TargetMatrix;
     use vaglio_core::{Criterion, Score, SearchExtent};
     use vaglio_kernels::Level;
-    use vaglio_kernels::hsic::shares;
     use vaglio_search::SubsetScorer;
     use vaglio_testkit::data;
 

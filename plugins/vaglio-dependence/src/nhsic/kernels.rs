@@ -1,15 +1,15 @@
 //! Kernel matrices of columns, as thin factors or by levels.
 
 use super::Nhsic;
+use crate::kernel_matrix::{
+    CommonLevels, FactorRows, FullKernel, Landmarks, LevelColumn, TOGETHER, ThinFactor, gaussian, standardized,
+};
 use crate::target::TargetMatrix;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
 use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{
-    CommonLevels, FactorRows, FullKernel, Landmarks, LevelColumn, TOGETHER, ThinFactor, gaussian, standardized,
-};
 use vaglio_kernels::parallel;
 
 /// Lazily computed kernel matrices K̄ of columns, divided by their norm if `normalize` is set.

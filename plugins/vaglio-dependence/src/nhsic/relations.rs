@@ -2,13 +2,13 @@
 
 use super::Nhsic;
 use super::kernels::Kernels;
+use crate::kernel_matrix::shares;
 use rayon::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{Design, Feature, ProcessGroup, Result, WorkItem};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::shares;
 use vaglio_kernels::tolerance::LEVEL_SIMILARITY;
 
 /// Maximum number of columns at which a request for one entry of Q caches the whole column.

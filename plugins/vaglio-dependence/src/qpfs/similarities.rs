@@ -3,13 +3,13 @@
 use super::redundancy::{Redundancy, of_pairs};
 use super::{Qpfs, Similarity};
 use crate::bins::{Binned, Binning};
+use crate::kernel_matrix::shares;
 use crate::nhsic::kernels::Kernels;
 use crate::target::{Output, Target};
 use crate::{Approximation, Kernel, Nhsic};
 use std::ops::Range;
 use vaglio_core::{Design, Feature, Result, standardized};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::shares;
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::{EQUAL_SIMILARITY, LEVEL_SIMILARITY};
 

@@ -4,11 +4,11 @@
 //! criteria/nhsic.md.
 
 use super::ThinFactor;
-use crate::Level;
-use crate::linalg::{Failure, eigh};
-use crate::sums::axpy;
-use crate::tolerance::SMALL_EIGENVALUE;
 use ndarray::Array2;
+use vaglio_kernels::Level;
+use vaglio_kernels::linalg::{Failure, eigh};
+use vaglio_kernels::sums::axpy;
+use vaglio_kernels::tolerance::SMALL_EIGENVALUE;
 
 /// Points at which kernels are sampled: K ≈ F·Fᵀ with F = K_mb·K_bb^{−½} for the b points.
 ///
@@ -41,11 +41,6 @@ impl Landmarks {
         let kept = (0..count).rev().filter(|&k| values[k] > SMALL_EIGENVALUE * largest);
         let directions = kept.map(|k| vectors.column(k).iter().map(|v| v / values[k].sqrt()).collect()).collect();
         Ok(Landmarks { points, directions, scale })
-    }
-
-    /// Number of columns of the factors.
-    pub fn rank(&self) -> usize {
-        self.directions.len()
     }
 
     /// K_mb·K_bb^{−½} for standardized entries: `rank` columns before centering. Cost O(m·b·rank).

@@ -1,10 +1,13 @@
 //! Selection of landmarks: few rows that represent many, by their quadratic Rényi entropy.
 
-use crate::parallel;
+#[cfg(test)]
+mod tests;
+
 use crate::similarity::{Kernel, Similarity};
-use crate::tile::Tile;
-use crate::tolerance::EXCHANGE_GAIN;
-use crate::{Column, Level};
+use vaglio_kernels::parallel;
+use vaglio_kernels::tile::Tile;
+use vaglio_kernels::tolerance::EXCHANGE_GAIN;
+use vaglio_kernels::{Column, Level};
 
 /// Maximum number of times every row is proposed.
 const PASSES: usize = 3;
@@ -15,7 +18,7 @@ const TASK: usize = 8;
 
 /// Selected landmarks and the swaps that led to them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Landmarks {
+pub(crate) struct LandmarkSelection {
     /// Rows that are landmarks.
     pub rows: Vec<usize>,
     /// Swaps made, as pairs of the removed and the added row.
@@ -38,15 +41,15 @@ pub struct Landmarks {
 /// # Reference
 /// J. A. K. Suykens, T. Van Gestel, J. De Brabanter, B. De Moor and J. Vandewalle, *Least squares support vector
 /// machines*, World Scientific 2002, chapter 6: swaps at random, without row sums.
-pub fn landmarks(
+pub(crate) fn select_landmarks(
     level: Level,
     kernel: Kernel,
     columns: &[Column<'_>],
     mut order: Vec<usize>,
     count: usize,
-) -> Landmarks {
+) -> LandmarkSelection {
     let mut others = order.split_off(count.min(order.len()));
-    let mut set = LandmarkSet::new(level, kernel, columns, order);
+    let mut set = LandmarkSwaps::new(level, kernel, columns, order);
     let (mut swaps, mut proposals, mut refused) = (Vec::new(), 0, 0);
     'passes: for _ in 0..PASSES {
         set.sum();
@@ -74,7 +77,7 @@ pub fn landmarks(
     }
     set.sum();
     let size = set.rows.len() as f64;
-    Landmarks { entropy: -(set.total / (size * size)).ln(), rows: set.rows, swaps, proposals }
+    LandmarkSelection { entropy: -(set.total / (size * size)).ln(), rows: set.rows, swaps, proposals }
 }
 
 /// A proposed row c and its kernels with the landmarks.
@@ -88,7 +91,7 @@ struct Proposed {
 }
 
 /// The current landmarks.
-struct LandmarkSet<'k> {
+struct LandmarkSwaps<'k> {
     level: Level,
     kernel: Kernel,
     columns: &'k [Column<'k>],
@@ -103,14 +106,14 @@ struct LandmarkSet<'k> {
     total: f64,
 }
 
-impl<'k> LandmarkSet<'k> {
+impl<'k> LandmarkSwaps<'k> {
     fn new(level: Level, kernel: Kernel, columns: &'k [Column<'k>], rows: Vec<usize>) -> Self {
         let mut tile = Tile::new(rows.len(), columns.len());
         for (place, &row) in rows.iter().enumerate() {
             columns.iter().enumerate().for_each(|(i, column)| tile.set(place, i, column.get(row)));
         }
         let mut set =
-            LandmarkSet { level, kernel, columns, rows, tile, gram: Vec::new(), sums: Vec::new(), total: 0.0 };
+            LandmarkSwaps { level, kernel, columns, rows, tile, gram: Vec::new(), sums: Vec::new(), total: 0.0 };
         set.gram = set.compare(&set.rows).into_iter().map(|row| row.kernels).collect();
         set
     }

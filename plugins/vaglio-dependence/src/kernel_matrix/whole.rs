@@ -2,10 +2,10 @@
 
 use super::ThinFactor;
 use super::cholesky::kernel;
-use crate::linalg::gemm;
-use crate::parallel;
 use ndarray::{Array1, Array2, ArrayView1, s};
 use std::borrow::Borrow;
+use vaglio_kernels::linalg::gemm;
+use vaglio_kernels::parallel;
 
 /// Rows of the matrix computed at a time.
 const PANEL: usize = 128;

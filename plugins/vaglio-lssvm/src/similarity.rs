@@ -1,13 +1,12 @@
 //! Kernel functions between rows and points, in blocks of the kernel matrix.
 
-use crate::Level;
-use crate::elementary;
-use crate::tile::Tile;
-use crate::vectors::Vectors;
+use vaglio_kernels::tile::Tile;
+use vaglio_kernels::vectors::Vectors;
+use vaglio_kernels::{Level, elementary};
 
 /// A positive semidefinite function of two rows u and v.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kernel {
+pub(crate) enum Kernel {
     /// exp(−‖u − v‖²/2b²) with b the bandwidth.
     Gaussian {
         /// Positive bandwidth b.
@@ -64,7 +63,7 @@ fn power(x: f64, n: u32) -> f64 {
 
 /// A kernel with fixed points that rows are compared with.
 #[derive(Debug, Clone)]
-pub struct Similarity {
+pub(crate) struct Similarity {
     kernel: Kernel,
     points: Vectors,
     start: Vec<f64>,

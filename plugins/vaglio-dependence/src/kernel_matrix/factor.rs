@@ -3,10 +3,10 @@
 //! A. Gretton, O. Bousquet, A. Smola and B. Schölkopf, *Measuring statistical dependence with Hilbert–Schmidt norms*,
 //! ALT 2005. The book, criteria/nhsic.md.
 
-use crate::Level;
-use crate::sums::{axpy, dot};
-use crate::wide::F64x8;
 use ndarray::{ArrayView2, ShapeBuilder, s};
+use vaglio_kernels::Level;
+use vaglio_kernels::sums::{axpy, dot};
+use vaglio_kernels::wide::F64x8;
 
 /// Factor F, rows × rank, of a centered kernel matrix K̄ = F·Fᵀ; memory 8·rows·rank bytes.
 ///
@@ -48,11 +48,6 @@ impl ThinFactor {
     /// Number of columns of F.
     pub fn rank(&self) -> usize {
         self.rank
-    }
-
-    /// Bytes of the factor.
-    pub fn bytes(&self) -> usize {
-        size_of_val(&*self.chunks)
     }
 
     /// The factor of K̄/‖K̄‖_F. Cost O(rows·rank²).

@@ -11,6 +11,8 @@ mod landmarks;
 mod levels;
 mod pairs;
 mod quadratic;
+#[cfg(test)]
+mod tests;
 mod whole;
 
 pub use cholesky::{gaussian, gaussian_within};
@@ -22,8 +24,8 @@ pub use pairs::{Padded, Pairs};
 pub use quadratic::Quadratic;
 pub use whole::FullKernel;
 
-use crate::sums::center;
-use crate::tolerance::TRACE_ROUNDING;
+use vaglio_kernels::sums::center;
+use vaglio_kernels::tolerance::TRACE_ROUNDING;
 
 /// Row weights divided by their sum; equal shares without weights.
 pub fn shares(rows: usize, weights: Option<&[f64]>) -> Vec<f64> {

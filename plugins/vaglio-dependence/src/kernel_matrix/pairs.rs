@@ -3,9 +3,9 @@
 //! L. Song, A. Smola, A. Gretton, J. Bedo and K. Borgwardt, *Feature selection via dependence maximization*, JMLR 13
 //! (2012). The book, criteria/hsic.md.
 
-use crate::Level;
-use crate::elementary::exp_of;
-use crate::wide::{F64x8, opaque};
+use vaglio_kernels::Level;
+use vaglio_kernels::elementary::exp_of;
+use vaglio_kernels::wide::{F64x8, opaque};
 
 type Chunk = [f64; F64x8::WIDTH];
 

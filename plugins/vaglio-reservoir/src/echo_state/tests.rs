@@ -1,7 +1,7 @@
 //! Reservoir states against the literal recursion.
 
+use super::{Connections, EchoStateNetwork};
 use vaglio_kernels::Level;
-use vaglio_kernels::reservoir::{Connections, Reservoir};
 use vaglio_testkit::Random;
 
 /// Draws a number in [−1, 1).
@@ -94,7 +94,7 @@ fn states_are_those_of_the_recursion() {
         let net = Net::new(units, inputs, connectivity);
         let inputs = columns(inputs, 48);
         let expected = net.naive(&inputs, &lengths, leak);
-        let reservoir = Reservoir::new(net.connections(), &net.input, &net.bias, leak);
+        let reservoir = EchoStateNetwork::new(net.connections(), &net.input, &net.bias, leak);
         let wanted: Vec<usize> = (0..units).rev().collect();
         let mut first = None;
         for level in Level::available() {
@@ -114,7 +114,7 @@ fn states_are_those_of_the_recursion() {
 fn a_series_does_not_know_of_the_others() {
     let net = Net::new(50, 2, 0.2);
     let inputs = columns(2, 60);
-    let reservoir = Reservoir::new(net.connections(), &net.input, &net.bias, 0.6);
+    let reservoir = EchoStateNetwork::new(net.connections(), &net.input, &net.bias, 0.6);
     let all = reservoir.states(Level::best(), &slices(&inputs), &[20, 25, 15], &[4, 49]);
     let part: Vec<&[f64]> = inputs.iter().map(|column| &column[20..45]).collect();
     let alone = reservoir.states(Level::best(), &part, &[25], &[4, 49]);
@@ -127,7 +127,7 @@ fn a_series_does_not_know_of_the_others() {
 fn threads_and_wanted_units_change_no_bit() {
     let net = Net::new(90, 3, 0.5);
     let inputs = columns(3, 200);
-    let reservoir = Reservoir::new(net.connections(), &net.input, &net.bias, 0.9);
+    let reservoir = EchoStateNetwork::new(net.connections(), &net.input, &net.bias, 0.9);
     let on = |threads: usize, wanted: &[usize]| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| reservoir.states(Level::best(), &slices(&inputs), &[50; 4], wanted))

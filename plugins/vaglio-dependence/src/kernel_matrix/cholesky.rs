@@ -4,10 +4,10 @@
 //! criteria/nhsic.md.
 
 use super::ThinFactor;
-use crate::Level;
-use crate::linalg::pivoted;
-use crate::sums::dot;
-use crate::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
+use vaglio_kernels::Level;
+use vaglio_kernels::linalg::pivoted;
+use vaglio_kernels::sums::dot;
+use vaglio_kernels::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
 
 /// Factor of the Gaussian kernel exp(−‖u_j − u_k‖²/2σ²) on the rows of `coordinates`, each standardized.
 ///

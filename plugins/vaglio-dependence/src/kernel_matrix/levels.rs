@@ -11,12 +11,12 @@ mod factor_rows;
 pub use factor_rows::{FactorRows, TOGETHER};
 
 use super::ThinFactor;
-use crate::Level;
-use crate::linalg::{Failure, eigh, pivoted};
-use crate::tolerance::{LEVEL_EIGENVALUES, LEVEL_TRACE, TRACE_ROUNDING};
 use ndarray::Array2;
 use std::collections::HashMap;
 use std::sync::Arc;
+use vaglio_kernels::Level;
+use vaglio_kernels::linalg::{Failure, eigh, pivoted};
+use vaglio_kernels::tolerance::{LEVEL_EIGENVALUES, LEVEL_TRACE, TRACE_ROUNDING};
 
 /// Maximum number of levels: their indices are bytes.
 const MOST: usize = 256;
@@ -211,6 +211,7 @@ impl LevelColumn {
     }
 
     /// Bytes of the entries.
+    #[cfg(test)]
     pub fn bytes(&self) -> usize {
         self.places.len() + self.weights.len()
     }

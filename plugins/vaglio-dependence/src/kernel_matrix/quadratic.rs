@@ -2,7 +2,7 @@
 //!
 //! C. Lawson and R. Hanson, *Solving Least Squares Problems* (1974), chapter 23. The book, criteria/nhsic.md.
 
-use crate::tolerance::{FLAT_GRADIENT, QUADRATIC_RIDGE};
+use vaglio_kernels::tolerance::{FLAT_GRADIENT, QUADRATIC_RIDGE};
 
 /// min over α ≥ 0 of total − 2cᵀα + αᵀQα, the squared distance of a target from non-negative combinations.
 ///
@@ -24,11 +24,6 @@ impl Quadratic {
     /// Number of coefficients.
     pub fn len(&self) -> usize {
         self.c.len()
-    }
-
-    /// Whether there is no coefficient.
-    pub fn is_empty(&self) -> bool {
-        self.c.is_empty()
     }
 
     /// Appends a coefficient with c_k and Q_kl for l ≤ k, its own Q_kk last.

@@ -1,11 +1,11 @@
 //! Products of level columns with the rows of another kernel's factor.
 
 use super::{LevelColumn, MOST, WHOLE};
-use crate::Level;
-use crate::eight::SimdF64x8;
-use crate::hsic::ThinFactor;
-use crate::wide::F64x8;
+use crate::kernel_matrix::ThinFactor;
 use pulp::{Simd, WithSimd};
+use vaglio_kernels::Level;
+use vaglio_kernels::eight::SimdF64x8;
+use vaglio_kernels::wide::F64x8;
 
 /// P = P^{½}F of a centered kernel matrix F·Fᵀ, row by row in strips of up to 24 columns.
 #[derive(Debug, Default)]

@@ -4,13 +4,16 @@
 //! has a fixed order: bias, inputs, then source units, each in increasing order. It depends neither on the number of
 //! threads nor on unconnected units.
 
-use crate::elementary::tanh;
-use crate::wide::F64x8;
-use crate::{Level, checkpoint, parallel};
+#[cfg(test)]
+mod tests;
+
+use vaglio_kernels::elementary::tanh;
+use vaglio_kernels::wide::F64x8;
+use vaglio_kernels::{Level, checkpoint, parallel};
 
 /// Connections W among units, grouped by the unit they lead to.
 #[derive(Debug, Clone, Copy)]
-pub struct Connections<'a> {
+pub(crate) struct Connections<'a> {
     /// Start of each unit's connections, followed by the end: units + 1 numbers.
     pub starts: &'a [usize],
     /// Source unit of each connection, in increasing order for each target unit.
@@ -21,7 +24,7 @@ pub struct Connections<'a> {
 
 /// A leaky echo-state network, laid out for fast steps.
 #[derive(Debug, Clone)]
-pub struct Reservoir {
+pub(crate) struct EchoStateNetwork {
     /// Number of units, rounded up to whole blocks.
     padded: usize,
     leak: f64,
@@ -54,7 +57,7 @@ const TILE: usize = 8;
 /// Series processed together; their output slices are held meanwhile.
 const SERIES: usize = 1 << 10;
 
-impl Reservoir {
+impl EchoStateNetwork {
     /// Creates a network of `bias.len()` units; `input` holds one weight per unit for each input, input by input.
     ///
     /// Cost O(connections + units · inputs); memory at most eight times that of the connections.
@@ -75,7 +78,7 @@ impl Reservoir {
         let pad = |values: &[f64]| values.iter().copied().chain(std::iter::repeat_n(0.0, padded - units)).collect();
         let bias: Vec<f64> = pad(bias);
         let input = input.chunks(units.max(1)).flat_map(|weights| -> Vec<f64> { pad(weights) }).collect();
-        Reservoir { padded, leak, bias, input, recurrent }
+        EchoStateNetwork { padded, leak, bias, input, recurrent }
     }
 
     /// States of the units `wanted` over all rows, one column each.
@@ -172,13 +175,13 @@ impl Recurrent {
 
 /// `to` = b + W_in·u + W·x.
 #[inline(always)]
-fn drive(reservoir: &Reservoir, inputs: &[&[f64]], row: usize, state: &[f64], to: &mut [f64]) {
-    to.copy_from_slice(&reservoir.bias);
-    for (column, weights) in inputs.iter().zip(reservoir.input.chunks_exact(reservoir.padded)) {
+fn drive(network: &EchoStateNetwork, inputs: &[&[f64]], row: usize, state: &[f64], to: &mut [f64]) {
+    to.copy_from_slice(&network.bias);
+    for (column, weights) in inputs.iter().zip(network.input.chunks_exact(network.padded)) {
         let value = column[row];
         to.iter_mut().zip(weights).for_each(|(to, weight)| *to += weight * value);
     }
-    match &reservoir.recurrent {
+    match &network.recurrent {
         Recurrent::Sparse { starts, slots } => {
             for (chunk, bounds) in to.as_chunks_mut::<{ F64x8::WIDTH }>().0.iter_mut().zip(starts.windows(2)) {
                 let mut sum = F64x8::load(chunk);

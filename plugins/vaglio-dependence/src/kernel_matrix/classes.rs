@@ -2,7 +2,7 @@
 //! kernelized lasso*, Neural Computation 26 (2014). The book, criteria/nhsic.md.
 
 use super::ThinFactor;
-use crate::Level;
+use vaglio_kernels::Level;
 
 /// Factor of the kernel that is positive within a class and 0 between classes: one column per class.
 ///

@@ -105,8 +105,8 @@ pub use journal::{Journal, JournalOwner, JournalStore};
 pub use labels::{relative_weights, select_rows};
 pub use learner::{FeatureMap, Form, Learner, LinearForm, Refit, Trained};
 pub use loss::{
-    Absolute, Auc, BalancedError, BalancedSquared, Concordance, Huber, LogLoss, Loss, Measure, Pinball, Squared,
-    ZeroOne,
+    Absolute, Auc, BalancedError, BalancedSquared, Concordance, Huber, LeftOut, LogLoss, Loss, LossTasks, LossTraits,
+    Measure, Pinball, Squared, ZeroOne, error_over_parts,
 };
 pub use map::{FittedMap, Map, Origin, OutputUnit, TargetScale, TrainingRows};
 pub use missing::MissingMask;

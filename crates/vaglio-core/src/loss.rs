@@ -14,14 +14,16 @@ pub use concordance::Concordance;
 use ndarray::{ArrayView2, Axis};
 pub use numbers::{Absolute, Huber, Pinball, Squared};
 pub use probability::LogLoss;
+use standard_error::ScoredRows;
+pub use standard_error::{LeftOut, error_over_parts};
 use std::fmt::Debug;
 pub use vaglio_columns::Measure;
 
 /// A loss of predictions against targets; its fields are its settings.
 ///
 /// A mean over rows implements [`Loss::of_row`] and nothing else. A loss of all rows together, such as the area under a
-/// curve, implements [`Loss::mean`] and declares so in [`Loss::measure`]. Every engine that holds rows out accepts any
-/// loss. Bounds and moments are for [`Squared`] alone.
+/// curve, implements [`Loss::mean`] and declares so in [`LossTraits::measure`]. Every engine that holds rows out accepts
+/// any loss. Bounds and moments are for [`Squared`] alone.
 ///
 /// # Example
 /// ```
@@ -51,59 +53,46 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
         f64::NAN
     }
 
-    /// The losses of many rows of one output, [`Loss::of_row`] of each. Compiled as a loop of its own for every loss.
+    /// The losses of many rows of one output: [`Loss::of_row`] of each, in a loop of its own for every loss.
     fn of_rows(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
         let rows = targets.iter().zip(predictions);
         losses.iter_mut().zip(rows).for_each(|(loss, (y, p))| *loss = self.of_row(&[*y], &[*p]));
     }
 
-    /// The structure that engines may use; by default a mean over rows.
-    fn measure(&self) -> Measure {
-        Measure::Rows
-    }
-
     /// The mean loss of predictions: the definition for tests of every shortcut.
     ///
-    /// `targets` and `predictions` are outputs × rows, `weights` one per row (all 1 when absent). A row of weight 2
-    /// counts as two equal rows. Cost O(rows · outputs); O(rows · log rows) for [`Auc`].
+    /// `targets` and `predictions` are outputs × rows, `weights` one per row (all 1 when absent). A row of weight 2 counts
+    /// as two equal rows. Cost O(rows · outputs); O(rows · log rows) for [`Auc`].
     fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
         let (sum, total) = each_row(targets, predictions, weights)
             .fold((0.0, 0.0), |(sum, total), (y, p, weight)| (sum + weight * self.of_row(&y, &p), total + weight));
         sum / total
     }
 
-    /// The standard error of [`Loss::mean`] over rows. `None` for fewer than 2 rows, or if the loss is undefined with
-    /// rows left out.
+    /// The standard error of [`Loss::mean`] over parts of the rows, such as folds, whose rows share their model; over
+    /// single rows if `parts` is absent. `None` for fewer than 2 rows, and where the loss is not defined without a part.
     ///
-    /// For a mean over rows it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). For a loss of all rows together it is the
-    /// jackknife √((g − 1)/g · Σ_k (θ_k − θ̄)²), where θ_k is the loss without the k-th of g parts of the rows. There
-    /// are at most 100 parts by default; losses of this crate leave out single rows. Shapes are as in [`Loss::mean`].
+    /// For a mean over single rows it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). With c_k the contribution of part k to the
+    /// mean and p_k its share of the weight, it is √(K/(K−1)·Σ_k (c_k − p_k·Σc)²) over K parts. Losses of all rows
+    /// together have the jackknife √((K − 1)/K · Σ_k (θ_k − θ̄)²) with θ_k the loss without part k; without `parts`, a
+    /// loss that this crate does not know leaves out at most 100 parts. Shapes are those of [`Loss::mean`].
     fn standard_error(
         &self,
         targets: ArrayView2<f64>,
         predictions: ArrayView2<f64>,
         weights: Option<&[f64]>,
+        parts: Option<&[LeftOut]>,
     ) -> Option<f64> {
-        match self.measure().is_of_rows() {
-            true => standard_error::of_rows(|y, p| self.of_row(y, p), targets, predictions, weights),
-            false => standard_error::of_parts(|y, p, w| self.mean(y, p, w), targets, predictions, weights),
+        let rows = ScoredRows::new(&targets, &predictions, weights, parts);
+        match self.traits().measure.is_of_rows() {
+            true => rows.error_of_mean(|y, p| self.of_row(y, p)),
+            false => rows.error_of_whole(|y, p, w| self.mean(y, p, w)),
         }
     }
 
-    /// The degree of homogeneity: the loss grows with this power of a common factor of targets and predictions. `None`
-    /// without one.
-    fn degree(&self) -> Option<i32> {
-        None
-    }
-
-    /// Whether the loss is the mean of its values for single outputs.
-    fn is_over_outputs(&self) -> bool {
-        false
-    }
-
-    /// Whether the loss is for classes only.
-    fn needs_classes(&self) -> bool {
-        false
+    /// Properties that engines, checks and records use.
+    fn traits(&self) -> LossTraits {
+        LossTraits::default()
     }
 
     /// Checks the settings before any data are read.
@@ -114,45 +103,105 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
         Ok(())
     }
 
-    /// Refuses a task that the loss does not support.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] on the loss itself.
-    fn check(&self, task: &Task) -> Result<()> {
-        match (self.needs_classes(), task) {
-            (true, Task::Regression) => Err(Error::setting(
-                "",
-                format!(
-                    "`{}` is of classes and the task is regression; use `squared` or `absolute`",
-                    self.typetag_name()
-                ),
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    /// The range of a mean loss, at which its intervals end. Infinite if unknown.
-    fn range(&self) -> [f64; 2] {
-        [f64::NEG_INFINITY, f64::INFINITY]
-    }
-
     /// The reason why a mean was not a number, if the loss knows one, such as a failed external program. Reported once.
     fn failure(&self) -> Option<Error> {
         None
     }
+}
 
-    /// The reason why a trial takes longer than its arithmetic, if it does; `plan` prints it.
-    fn slowness(&self) -> Option<String> {
-        None
-    }
+/// Properties of a loss.
+#[derive(Debug, Clone)]
+pub struct LossTraits {
+    /// Form that engines make use of; by default a mean over rows.
+    pub measure: Measure,
+    /// Power of the targets with which the loss grows when targets and predictions are multiplied by a number, if it
+    /// does.
+    pub degree: Option<i32>,
+    /// Whether the loss is the mean of its values for each output alone.
+    pub is_over_outputs: bool,
+    /// Tasks for which the loss has a meaning.
+    pub tasks: LossTasks,
+    /// Least and largest possible mean, at which intervals end; infinite if unknown.
+    pub range: [f64; 2],
+    /// Label beside figures if it is not the name: that of [`Auc`] is `1 - auc`.
+    pub label: Option<&'static str>,
+    /// Why a trial takes longer than its arithmetic, if it does; `plan` says so.
+    pub slow_reason: Option<String>,
+}
 
-    /// The name in reports, if it is not the loss's word. [`Auc`], for example, is reported as 1 − AUC.
-    fn told(&self) -> &'static str {
-        self.typetag_name()
+/// Tasks for which a loss has a meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LossTasks {
+    /// Every task.
+    Any,
+    /// Regression, as the loss is of the order of numbers.
+    Numbers,
+    /// Two or more classes.
+    Classes,
+    /// Two classes.
+    TwoClasses,
+}
+
+impl Default for LossTraits {
+    fn default() -> Self {
+        LossTraits {
+            measure: Measure::Rows,
+            degree: None,
+            is_over_outputs: false,
+            tasks: LossTasks::Any,
+            range: [f64::NEG_INFINITY, f64::INFINITY],
+            label: None,
+            slow_reason: None,
+        }
     }
 }
 
-/// Iterates over the targets, predictions and weight of each row.
+impl LossTraits {
+    /// Traits of a loss that is at least 0.
+    pub fn non_negative() -> Self {
+        LossTraits { range: [0.0, f64::INFINITY], ..LossTraits::default() }
+    }
+
+    /// Traits of a loss between 0 and 1 that does not change when targets and predictions are multiplied by a number.
+    pub fn share() -> Self {
+        LossTraits { range: [0.0, 1.0], degree: Some(0), ..LossTraits::default() }
+    }
+
+    /// Whether the loss is of classes.
+    pub fn needs_classes(&self) -> bool {
+        matches!(self.tasks, LossTasks::Classes | LossTasks::TwoClasses)
+    }
+}
+
+impl dyn Loss + '_ {
+    /// Label beside figures.
+    pub fn label(&self) -> &'static str {
+        self.traits().label.unwrap_or(self.typetag_name())
+    }
+
+    /// Refuses a task for which the loss has no meaning.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on the loss itself.
+    pub fn check(&self, task: &Task) -> Result<()> {
+        let reason = match (self.traits().tasks, task) {
+            (LossTasks::Classes | LossTasks::TwoClasses, Task::Regression) => {
+                "is of classes and the task is regression; use `squared` or `absolute`"
+            }
+            (LossTasks::TwoClasses, Task::Multiclass { .. }) => {
+                "is for two classes; use `zero_one` or `balanced_error`"
+            }
+            (LossTasks::Numbers, Task::Binary { .. }) => "is of the order of numbers; of two classes use `auc`",
+            (LossTasks::Numbers, Task::Multiclass { .. }) => {
+                "is of the order of numbers; of classes use `zero_one` or `balanced_error`"
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::setting("", format!("`{}` {reason}", self.typetag_name())))
+    }
+}
+
+/// Targets, predictions and weight of each row.
 fn each_row(
     targets: ArrayView2<'_, f64>,
     predictions: ArrayView2<'_, f64>,

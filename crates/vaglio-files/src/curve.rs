@@ -27,7 +27,7 @@ pub(super) fn curve(
     if let (Some(fitted), Some(entry)) = (&selection.final_model, path.result()) {
         known.keep(entry.subset.clone(), &fitted.model);
     }
-    let classes = *prepared.train.task() != Task::Regression && loss.measure() != Measure::ZeroOne;
+    let classes = *prepared.train.task() != Task::Regression && loss.traits().measure != Measure::ZeroOne;
     let sizes: usize = path.entries.iter().map(|entry| entry.subset.len()).sum();
     let mut points = vec![SizePoint::default(); path.entries.len()];
     let train = super::data::in_users_units(&prepared.train, prepared.target_units.as_deref())?;

@@ -29,15 +29,15 @@ pub(super) fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
 /// losses count as error.
 pub(super) fn single_rows(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
     let criterion = &pipeline.settings().criterion;
-    let loss = criterion.traits().loss.filter(|loss| loss.degree() == Some(0))?;
+    let loss = criterion.traits().loss.filter(|loss| loss.traits().degree == Some(0))?;
     let is_single = match criterion.folds(design).ok()? {
         HeldOut::Nothing => false,
         HeldOut::EachRow => true,
         HeldOut::Folds(rounds) => rounds.iter().all(|round| round.sizes().iter().all(|size| *size <= 1)),
     };
     is_single.then(|| {
-        let (word, told) = (loss.typetag_name(), loss.told());
-        let stratified = if loss.needs_classes() { ", stratified: true" } else { "" };
+        let (word, told) = (loss.typetag_name(), loss.label());
+        let stratified = if loss.traits().needs_classes() { ", stratified: true" } else { "" };
         let message = format!(
             "leaving one row out leans against it by `{word}`: the mean of the other rows moves away from its target, so `{told}` \
              of models that know little is worse than that of guessing, and λ is taken too small; `criterion: {{kind: kfold, \

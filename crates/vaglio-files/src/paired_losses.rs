@@ -21,7 +21,7 @@ pub(super) fn paired(outer: &[OuterFoldFit], loss: &dyn Loss) -> Paired {
         (0..fold.held.targets.ncols()).for_each(|row| digest.update(weight(row).to_le_bytes()));
     }
     let sha256 = format!("{:x}", digest.finalize());
-    let few = loss.measure().is_of_rows()
+    let few = loss.traits().measure.is_of_rows()
         && outer.iter().filter(|fold| fold.repeat == 0).map(|f| f.rows.len()).sum::<usize>() <= MOST;
     let units = if few { by_row(outer, loss) } else { None };
     let Some(units) = units else { return Paired { sha256, losses: None, weights: None, clusters: None } };

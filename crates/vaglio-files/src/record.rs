@@ -302,7 +302,7 @@ fn warnings(run: Run<'_>, selection: &Selection, steps: &[StepRecord], loss: &dy
     warnings.extend(single_rows(pipeline, design));
     warnings.extend(more_than_there_are(pipeline, design.features()));
     // Last step that lowered the lowest loss; later columns differ by index only.
-    if pipeline.settings().criterion.traits().loss.is_some() && loss.needs_classes() {
+    if pipeline.settings().criterion.traits().loss.is_some() && loss.traits().needs_classes() {
         let mut lowest = selection.path.empty.loss;
         let mut last = 0;
         for step in steps {

@@ -1,20 +1,17 @@
 //! Losses of held-out residuals.
 
 mod ascending;
-mod jackknife;
 mod pairs;
 mod parts;
 mod pass;
 mod rounding;
 mod rule;
-mod standard_error;
 mod units;
 
 use crate::tolerance::TIED_PREDICTION;
 use crate::trial::PartialLoss;
 use crate::wide::F64x8;
 use crate::{Level, Measure};
-use pulp::NullaryFnOnce;
 use std::fmt::Debug;
 use std::sync::Arc;
 use units::Units;
@@ -93,9 +90,6 @@ pub trait Rule: Debug + Send + Sync {
 
     /// Loss of all rows. Targets and predictions are row-major over outputs; `weights` has one entry per row.
     fn of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64;
-
-    /// Standard error of [`Rule::of_all`] over rows, if it has one.
-    fn error_of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> Option<f64>;
 }
 
 /// Placeholder for measures without a rule.
@@ -109,10 +103,6 @@ impl Rule for Undefined {
 
     fn of_all(&self, _: &[f64], _: &[f64], _: &[f64]) -> f64 {
         f64::NAN
-    }
-
-    fn error_of_all(&self, _: &[f64], _: &[f64], _: &[f64]) -> Option<f64> {
-        None
     }
 }
 
@@ -336,36 +326,29 @@ fn balance(all: f64, classes: &[u32], weights: &[f64]) -> Vec<f64> {
 }
 
 fn add_squares(level: Level, residual: &[f64], lanes: &mut F64x8) {
-    struct AddSquares<'k>(&'k [f64], &'k mut F64x8);
-    impl NullaryFnOnce for AddSquares<'_> {
-        type Output = ();
+    level.call(
         #[inline(always)]
-        fn call(self) {
-            let AddSquares(residual, sums) = self;
-            let mut lanes = *sums;
+        || {
+            let mut sums = *lanes;
             let (chunks, rest) = residual.as_chunks();
             for chunk in chunks {
                 let e = F64x8::load(chunk);
-                lanes = lanes + e * e;
+                sums = sums + e * e;
             }
             for (l, e) in rest.iter().enumerate() {
-                lanes.update(l, |sum| sum + e * e);
+                sums.update(l, |sum| sum + e * e);
             }
-            *sums = lanes;
-        }
-    }
-    level.run(AddSquares(residual, lanes));
+            *lanes = sums;
+        },
+    );
 }
 
 /// Adds the weights of rows with y·(y − residual) below 0, and half of those where it is 0 up to rounding, by the sign
 /// of y.
 fn add_wrong(level: Level, y: &[f64], root: Option<&[f64]>, residual: &[f64], sides: &mut [F64x8; 2]) {
-    struct AddWrong<'k>(&'k [f64], Option<&'k [f64]>, &'k [f64], &'k mut [F64x8; 2]);
-    impl NullaryFnOnce for AddWrong<'_> {
-        type Output = ();
+    level.call(
         #[inline(always)]
-        fn call(self) {
-            let AddWrong(y, root, residual, sides) = self;
+        || {
             let of_eight = |y: F64x8, root: F64x8, e: F64x8| {
                 let (margin, weight) = (y * (y - e), root * root);
                 let (half, tie) = (F64x8::splat(0.5) * weight, F64x8::splat(TIED_PREDICTION) * weight);
@@ -386,7 +369,6 @@ fn add_wrong(level: Level, y: &[f64], root: Option<&[f64]>, residual: &[f64], si
                 let more = of_eight(F64x8::splat(*y), F64x8::splat(root), F64x8::splat(*e));
                 (0..2).for_each(|k| sides[k].update(l, |sum| sum + more[k].lane(l)));
             }
-        }
-    }
-    level.run(AddWrong(y, root, residual, sides));
+        },
+    );
 }

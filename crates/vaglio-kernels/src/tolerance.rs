@@ -118,8 +118,6 @@ pub(crate) const LEAST_EIGENVALUE: f64 = 1e-12;
 
 // Losses, and scores that criteria and searches compare.
 
-/// Share of the weight of a class, or of all rows, below which the remainder is rounding.
-pub const WEIGHT_GONE: f64 = 1e-12;
 /// Relative error of a squared loss times its conditioning, and of the squares it is a difference of: far above the
 /// 1e-16 of each operation.
 pub const LOSS_ERROR: f64 = 1e-11;

@@ -4,7 +4,7 @@ use crate::functions::{as_row, ask, check};
 use ndarray::ArrayView2;
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-use vaglio_core::{Error, Loss, Measure, Result, part};
+use vaglio_core::{Error, Loss, LossTasks, LossTraits, Measure, Result, part};
 
 /// Errors that functions raised where none could be returned, by name.
 static FAILED: LazyLock<Mutex<HashMap<String, Error>>> = LazyLock::new(Mutex::default);
@@ -50,20 +50,17 @@ impl Loss for PythonLoss {
         all_failed().remove(&self.name)
     }
 
-    fn measure(&self) -> Measure {
-        Measure::Whole
-    }
-
-    fn needs_classes(&self) -> bool {
-        self.classes
+    fn traits(&self) -> LossTraits {
+        LossTraits {
+            measure: Measure::Whole,
+            tasks: if self.classes { LossTasks::Classes } else { LossTasks::Any },
+            slow_reason: Some(format!("the function `{}` of Python is called for every trial, one at a time", self.name)),
+            ..LossTraits::default()
+        }
     }
 
     fn check_settings(&self) -> Result<()> {
         all_failed().remove(&self.name);
         check(&self.name)
-    }
-
-    fn slowness(&self) -> Option<String> {
-        Some(format!("the function `{}` of Python is called for every trial, one at a time", self.name))
     }
 }

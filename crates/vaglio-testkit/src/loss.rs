@@ -49,7 +49,7 @@ pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
         let on = || what.to_owned();
         let (weights, predictions) = (problem.weights().map(|w| &w[..]), predictions.view());
         law.number(on, law.ran(on, || Ok(loss.mean(targets.view(), predictions, weights)))?)?;
-        let error = law.ran(on, || Ok(loss.standard_error(targets.view(), predictions, weights)))?;
+        let error = law.ran(on, || Ok(loss.standard_error(targets.view(), predictions, weights, None)))?;
         let sound = error.is_none_or(|error| error >= 0.0);
         law.must(sound, on, "a standard error of 0 or more, or none", error)?;
     }
@@ -87,7 +87,7 @@ pub fn row_order(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(
 /// [`Loss::mean`] is the mean of [`Loss::of_row`] if the loss declares a mean over rows.
 pub fn of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("of_rows");
-    if loss.measure() != Measure::Rows {
+    if loss.traits().measure != Measure::Rows {
         return Ok(());
     }
     let (targets, predictions) = (problem.targets(), predicted(problem));
@@ -100,13 +100,13 @@ pub fn of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(),
     law.near(Near::relative(tolerance), on, sum / problem.rows() as f64, found)
 }
 
-/// Scaling targets and predictions by a factor scales the loss by the factor to the power of [`Loss::degree`], if
+/// Scaling targets and predictions by a factor scales the loss by the factor to the power of its `degree`, if
 /// declared.
 ///
 /// A loss of classes passes: its targets are ±1.
 pub fn degree(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("degree");
-    let Some(degree) = loss.degree().filter(|_| !loss.needs_classes()) else { return Ok(()) };
+    let Some(degree) = loss.traits().degree.filter(|_| !loss.traits().needs_classes()) else { return Ok(()) };
     let (targets, predictions) = (problem.targets(), predicted(problem));
     let on = || format!("targets and predictions times 3, of degree {degree}");
     let before = law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), None)))?;
@@ -118,7 +118,7 @@ pub fn degree(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), 
 /// A loss declared as a mean over outputs equals the mean of each output's loss.
 pub fn over_outputs(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     let law = Law("over_outputs");
-    if !loss.is_over_outputs() {
+    if !loss.traits().is_over_outputs {
         return Ok(());
     }
     let (targets, predictions) = (problem.targets(), predicted(problem));
@@ -155,7 +155,7 @@ pub fn perfect(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
                 None => format!("errors of about {size}"),
             };
             let found = mean(&what, &predictions)?;
-            let [least, largest] = loss.range();
+            let [least, largest] = loss.traits().range;
             let is_within =
                 found.is_nan() || (least - 1e-9 * least.abs()..=largest + 1e-9 * largest.abs()).contains(&found);
             law.must(is_within, || what.clone(), "a loss within its range", found)?;
@@ -175,9 +175,9 @@ pub fn standard_error(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Res
     let (targets, predictions) = (problem.targets(), predicted(problem));
     let weights: Vec<f64> = (0..problem.rows()).map(|row| 1.0 + (row % 3) as f64).collect();
     let error = |y: &Array2<f64>, p: &Array2<f64>, weights: Option<&[f64]>| {
-        law.ran(|| "predictions with errors".into(), || Ok(loss.standard_error(y.view(), p.view(), weights)))
+        law.ran(|| "predictions with errors".into(), || Ok(loss.standard_error(y.view(), p.view(), weights, None)))
     };
-    if loss.measure().is_of_rows() {
+    if loss.traits().measure.is_of_rows() {
         for (what, weights) in [("rows that count alike", None), ("weights from 1 to 3", Some(&weights[..]))] {
             let on = || what.to_owned();
             let Some(found) = error(targets, &predictions, weights)? else { continue };
@@ -216,7 +216,7 @@ pub fn few_rows(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
         let (y, p) = (problem.targets().select(Axis(1), &rows), predictions.select(Axis(1), &rows));
         let asked = || {
             loss.mean(y.view(), p.view(), None);
-            loss.standard_error(y.view(), p.view(), Some(&vec![1.5; count]));
+            loss.standard_error(y.view(), p.view(), Some(&vec![1.5; count]), None);
             Ok(())
         };
         law.calm(|| format!("the first {count} rows"), asked)?.ok();

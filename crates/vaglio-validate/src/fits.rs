@@ -18,7 +18,8 @@ use vaglio_kernels::{Scorer, Targets, is_unreliable};
 
 /// Rows, held-out folds and loss, shared by the fits of all subsets.
 pub(super) struct RoundFits<'d> {
-    design: &'d Design,
+    pub design: &'d Design,
+    pub loss: AnyLoss,
     pub rows: Arc<FoldedRows<'d>>,
     /// Scorer of the residuals of all held-out rows.
     pub scorer: Scorer,
@@ -31,7 +32,7 @@ pub(super) struct RoundFits<'d> {
     /// Moments of the folds, if the engine has moments.
     pub moments: Option<Arc<Moments>>,
     /// Number of held-out folds; these come first.
-    held_out: usize,
+    pub held_out: usize,
     /// Whether losses of rows are independent: rows are left out singly, or one model predicts them all.
     are_independent: bool,
     /// Whether each fold is a single row.
@@ -90,6 +91,7 @@ impl<'d> RoundFits<'d> {
         let scorer = if is_partition { scorer } else { scorer.of_part(rows.targets(), |row| is_in[row]) };
         let fits = RoundFits {
             design,
+            loss: loss.clone(),
             rows,
             scorer,
             counted,
@@ -248,14 +250,6 @@ impl<'d> RoundFits<'d> {
             }
         }
         all
-    }
-
-    /// The standard error of a mean loss over rows, or over folds if the rows of a fold share their model.
-    pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
-        match self.are_independent {
-            true => self.scorer.standard_error(residuals),
-            false => self.scorer.standard_error_over(self.rows.folds(), residuals),
-        }
     }
 }
 

@@ -17,19 +17,6 @@ impl Unknown {
     fn in_unit(&self, values: &[f64]) -> Vec<f64> {
         values.iter().map(|x| times_power(*x, self.unit)).collect()
     }
-
-    /// Evaluates a function of targets and predictions, outputs × rows.
-    fn of<R>(
-        &self,
-        (targets, predictions): (&[f64], &[f64]),
-        rows: usize,
-        value: impl Fn(ArrayView2<'_, f64>, ArrayView2<'_, f64>) -> R,
-    ) -> Option<R> {
-        let (targets, predictions) = (self.in_unit(targets), self.in_unit(predictions));
-        let shape = (rows, targets.len() / rows.max(1));
-        let [y, p] = [&targets, &predictions].map(|values| ArrayView2::from_shape(shape, values).ok());
-        Some(value(y?.reversed_axes(), p?.reversed_axes()))
-    }
 }
 
 impl Rule for Unknown {
@@ -48,11 +35,11 @@ impl Rule for Unknown {
     }
 
     fn of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64 {
-        self.of((targets, predictions), weights.len(), |y, p| self.loss.mean(y, p, Some(weights))).unwrap_or(f64::NAN)
-    }
-
-    fn error_of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> Option<f64> {
-        self.of((targets, predictions), weights.len(), |y, p| self.loss.standard_error(y, p, Some(weights)))?
+        let (targets, predictions) = (self.in_unit(targets), self.in_unit(predictions));
+        let shape = (weights.len(), targets.len() / weights.len().max(1));
+        let views = [&targets, &predictions].map(|values| ArrayView2::from_shape(shape, values));
+        let [Ok(y), Ok(p)] = views else { return f64::NAN };
+        self.loss.mean(y.reversed_axes(), p.reversed_axes(), Some(weights))
     }
 }
 
@@ -174,7 +161,7 @@ fn explain(error: DataError, names: &[String]) -> Error {
 /// their row j is row `order[j]` of the design.
 pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, order: Option<&[usize]>) -> Scorer {
     let rule = Unknown { loss: loss.clone(), unit: design.target_unit(&**loss) };
-    let scorer = Scorer::new(targets, loss.measure()).with_rule(Arc::new(rule));
+    let scorer = Scorer::new(targets, loss.traits().measure).with_rule(Arc::new(rule));
     let Some(decisions) = design.decisions() else { return scorer };
     let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
     let of_row: Vec<usize> = rows.iter().map(|&j| decisions.of_row()[j]).collect();

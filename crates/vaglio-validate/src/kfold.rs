@@ -169,7 +169,7 @@ impl Criterion for KFold {
         self.loss.check(design.task()).map_err(|error| error.under("loss"))?;
         crate::penalty::check_outputs(design, &self.loss)?;
         mean::check(&*self.loss, design)?;
-        if self.engine == Engine::Moments && !self.loss.measure().is_of_squares() {
+        if self.engine == Engine::Moments && !self.loss.traits().measure.is_of_squares() {
             return Err(Error::setting(
                 "engine",
                 format!(
@@ -335,7 +335,7 @@ impl KFold {
     /// Whether the loss of several rounds is the mean of their losses, each with the weight of its held-out rows. True
     /// for means over rows, false for losses of order. True for means over classes if every round holds out all rows.
     fn is_mean_of(&self, rounds: &[Round]) -> bool {
-        let measure = self.loss.measure();
+        let measure = self.loss.traits().measure;
         let are_whole = || measure.is_of_classes() && rounds.iter().all(Round::is_partition);
         rounds.len() == 1 || measure.is_of_rows() || are_whole()
     }

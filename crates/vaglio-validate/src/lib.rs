@@ -22,6 +22,7 @@ mod session;
 mod settle;
 mod shared_lambdas;
 pub mod splits;
+mod standard_error;
 mod trial_loss;
 
 pub use kernel::chosen_data;

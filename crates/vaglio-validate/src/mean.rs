@@ -88,7 +88,7 @@ impl Scale {
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] if scores or λ are out of range in one of the units.
     fn of<'d>(loss: &dyn Loss, design: &'d Design) -> Result<(Self, &'d Design)> {
-        let degree = loss.degree().unwrap_or(0);
+        let degree = loss.traits().degree.unwrap_or(0);
         let Some((units, scaled)) = design.in_units() else { return Ok((Scale::default(), design)) };
         units.check(design, degree)?;
         Ok((Scale { units, degree }, scaled))
@@ -112,7 +112,7 @@ impl Scale {
 /// # Errors
 /// Returns [`vaglio_core::Error::Numerical`] for such targets.
 pub(super) fn check(loss: &dyn Loss, design: &Design) -> Result<()> {
-    design.check_targets(loss.degree().unwrap_or(0))
+    design.check_targets(loss.traits().degree.unwrap_or(0))
 }
 
 /// Scores a subset by the definition, which applies to rescaled designs with one λ for all outputs.

@@ -119,7 +119,7 @@ pub(super) fn check_outputs(design: &Design, loss: &AnyLoss) -> Result<()> {
         ))
     };
     let Some(readout) = design.readout().filter(|_| design.single_outputs().is_some()) else { return Ok(()) };
-    if !loss.is_over_outputs() {
+    if !loss.traits().is_over_outputs {
         return refused(&format!("`{}` is of all outputs together; use `squared` or `absolute`", loss.name()));
     }
     if readout.balanced {

@@ -7,7 +7,7 @@ use crate::table::Sent;
 use ndarray::ArrayView2;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use vaglio_core::{Error, Loss, Measure, Result, part};
+use vaglio_core::{Error, Loss, LossTasks, LossTraits, Measure, Result, part};
 
 /// A loss computed by a program over all rows together.
 ///
@@ -59,19 +59,16 @@ impl Loss for ExternalLoss {
         failure(&self.started())
     }
 
-    fn measure(&self) -> Measure {
-        Measure::Whole
-    }
-
-    fn needs_classes(&self) -> bool {
-        self.classes
+    fn traits(&self) -> LossTraits {
+        LossTraits {
+            measure: Measure::Whole,
+            tasks: if self.classes { LossTasks::Classes } else { LossTasks::Any },
+            slow_reason: Some("a program is asked for every trial, with all targets and predictions".into()),
+            ..LossTraits::default()
+        }
     }
 
     fn check_settings(&self) -> Result<()> {
         self.program.check()
-    }
-
-    fn slowness(&self) -> Option<String> {
-        Some("a program is asked for every trial, with all targets and predictions".into())
     }
 }

@@ -1,9 +1,9 @@
 //! Losses of classes, coded ±1; with several classes each has its own output.
 
 use super::decision::{class_of, error, tied};
-use super::standard_error::{of_classes, of_pairs};
-use super::{Loss, Measure, Squared, each_row};
-use crate::{Error, Result, Task, part};
+use super::standard_error::{LeftOut, ScoredRows};
+use super::{Loss, LossTasks, LossTraits, Measure, Squared, each_row};
+use crate::part;
 use ndarray::ArrayView2;
 
 /// Share of rows on the wrong side: y·p < 0; with several classes, another than the own has the largest prediction.
@@ -56,20 +56,8 @@ impl Loss for ZeroOne {
         error(targets, predictions)
     }
 
-    fn measure(&self) -> Measure {
-        Measure::ZeroOne
-    }
-
-    fn degree(&self) -> Option<i32> {
-        Some(0)
-    }
-
-    fn needs_classes(&self) -> bool {
-        true
-    }
-
-    fn range(&self) -> [f64; 2] {
-        [0.0, 1.0]
+    fn traits(&self) -> LossTraits {
+        LossTraits { measure: Measure::ZeroOne, tasks: LossTasks::Classes, ..LossTraits::share() }
     }
 }
 
@@ -79,24 +67,18 @@ impl Loss for BalancedError {
     }
 
     /// Cost O(rows · outputs).
-    fn standard_error(&self, y: ArrayView2<f64>, p: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<f64> {
-        of_classes(error, y, p, weights)
+    fn standard_error(
+        &self,
+        targets: ArrayView2<f64>,
+        predictions: ArrayView2<f64>,
+        weights: Option<&[f64]>,
+        parts: Option<&[LeftOut]>,
+    ) -> Option<f64> {
+        ScoredRows::new(&targets, &predictions, weights, parts).error_of_classes(error)
     }
 
-    fn measure(&self) -> Measure {
-        Measure::BalancedError
-    }
-
-    fn degree(&self) -> Option<i32> {
-        Some(0)
-    }
-
-    fn needs_classes(&self) -> bool {
-        true
-    }
-
-    fn range(&self) -> [f64; 2] {
-        [0.0, 1.0]
+    fn traits(&self) -> LossTraits {
+        LossTraits { measure: Measure::BalancedError, tasks: LossTasks::Classes, ..LossTraits::share() }
     }
 }
 
@@ -106,24 +88,19 @@ impl Loss for BalancedSquared {
     }
 
     /// Cost O(rows · outputs).
-    fn standard_error(&self, y: ArrayView2<f64>, p: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<f64> {
-        of_classes(squared, y, p, weights)
+    fn standard_error(
+        &self,
+        targets: ArrayView2<f64>,
+        predictions: ArrayView2<f64>,
+        weights: Option<&[f64]>,
+        parts: Option<&[LeftOut]>,
+    ) -> Option<f64> {
+        ScoredRows::new(&targets, &predictions, weights, parts).error_of_classes(squared)
     }
 
-    fn measure(&self) -> Measure {
-        Measure::BalancedSquared
-    }
-
-    fn degree(&self) -> Option<i32> {
-        Some(2)
-    }
-
-    fn needs_classes(&self) -> bool {
-        true
-    }
-
-    fn range(&self) -> [f64; 2] {
-        [0.0, f64::INFINITY]
+    fn traits(&self) -> LossTraits {
+        let (measure, degree) = (Measure::BalancedSquared, Some(2));
+        LossTraits { measure, degree, tasks: LossTasks::Classes, ..LossTraits::non_negative() }
     }
 }
 
@@ -134,40 +111,19 @@ impl Loss for Auc {
     }
 
     /// Cost O(rows · log rows).
-    fn standard_error(&self, y: ArrayView2<f64>, p: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<f64> {
-        of_pairs(y, p, weights)
+    fn standard_error(
+        &self,
+        targets: ArrayView2<f64>,
+        predictions: ArrayView2<f64>,
+        weights: Option<&[f64]>,
+        parts: Option<&[LeftOut]>,
+    ) -> Option<f64> {
+        ScoredRows::new(&targets, &predictions, weights, parts).error_of_pairs()
     }
 
-    fn measure(&self) -> Measure {
-        Measure::Auc
-    }
-
-    fn degree(&self) -> Option<i32> {
-        Some(0)
-    }
-
-    fn needs_classes(&self) -> bool {
-        true
-    }
-
-    fn check(&self, task: &Task) -> Result<()> {
-        match task {
-            Task::Binary { .. } => Ok(()),
-            Task::Multiclass { .. } => {
-                Err(Error::setting("", "`auc` is for two classes; use `zero_one` or `balanced_error`"))
-            }
-            Task::Regression => {
-                Err(Error::setting("", "`auc` is of classes and the task is regression; use `squared` or `absolute`"))
-            }
-        }
-    }
-
-    fn told(&self) -> &'static str {
-        "1 - auc"
-    }
-
-    fn range(&self) -> [f64; 2] {
-        [0.0, 1.0]
+    fn traits(&self) -> LossTraits {
+        let (measure, label) = (Measure::Auc, Some("1 - auc"));
+        LossTraits { measure, label, tasks: LossTasks::TwoClasses, ..LossTraits::share() }
     }
 }
 

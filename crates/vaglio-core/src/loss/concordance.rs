@@ -1,8 +1,8 @@
 //! The concordance loss, which depends on the order of predictions.
 
 use super::decision::tied_within;
-use super::{Loss, Measure};
-use crate::{Error, Result, Task, part};
+use super::{Loss, LossTasks, LossTraits, Measure};
+use crate::part;
 use ndarray::{ArrayView1, ArrayView2};
 use vaglio_columns::TIED_PREDICTION;
 
@@ -32,37 +32,14 @@ impl Loss for Concordance {
         outputs.map(|(y, p)| discordant(y, p, weights)).sum::<f64>() / targets.nrows() as f64
     }
 
-    fn measure(&self) -> Measure {
-        Measure::Whole
-    }
-
-    fn degree(&self) -> Option<i32> {
-        Some(0)
-    }
-
-    fn is_over_outputs(&self) -> bool {
-        true
-    }
-
-    fn check(&self, task: &Task) -> Result<()> {
-        match task {
-            Task::Regression => Ok(()),
-            Task::Binary { .. } => {
-                Err(Error::setting("", "`concordance` is of the order of numbers; of two classes use `auc`"))
-            }
-            Task::Multiclass { .. } => Err(Error::setting(
-                "",
-                "`concordance` is of the order of numbers; of classes use `zero_one` or `balanced_error`",
-            )),
+    fn traits(&self) -> LossTraits {
+        LossTraits {
+            measure: Measure::Whole,
+            is_over_outputs: true,
+            tasks: LossTasks::Numbers,
+            label: Some("1 - concordance"),
+            ..LossTraits::share()
         }
-    }
-
-    fn told(&self) -> &'static str {
-        "1 - concordance"
-    }
-
-    fn range(&self) -> [f64; 2] {
-        [0.0, 1.0]
     }
 }
 

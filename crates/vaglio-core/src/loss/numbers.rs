@@ -1,6 +1,6 @@
 //! Losses of numbers, over rows and outputs.
 
-use super::{Loss, Measure};
+use super::{Loss, LossTraits, Measure};
 use crate::{Error, Result, part};
 use ndarray::ArrayView2;
 
@@ -101,20 +101,8 @@ impl Loss for Squared {
         over_all(targets, predictions, weights, |e| e * e)
     }
 
-    fn measure(&self) -> Measure {
-        Measure::Squared
-    }
-
-    fn degree(&self) -> Option<i32> {
-        Some(2)
-    }
-
-    fn is_over_outputs(&self) -> bool {
-        true
-    }
-
-    fn range(&self) -> [f64; 2] {
-        [0.0, f64::INFINITY]
+    fn traits(&self) -> LossTraits {
+        LossTraits { measure: Measure::Squared, degree: Some(2), is_over_outputs: true, ..LossTraits::non_negative() }
     }
 }
 
@@ -127,20 +115,8 @@ impl Loss for Absolute {
         over_all(targets, predictions, weights, f64::abs)
     }
 
-    fn measure(&self) -> Measure {
-        Measure::Absolute
-    }
-
-    fn degree(&self) -> Option<i32> {
-        Some(1)
-    }
-
-    fn is_over_outputs(&self) -> bool {
-        true
-    }
-
-    fn range(&self) -> [f64; 2] {
-        [0.0, f64::INFINITY]
+    fn traits(&self) -> LossTraits {
+        LossTraits { measure: Measure::Absolute, degree: Some(1), is_over_outputs: true, ..LossTraits::non_negative() }
     }
 }
 
@@ -151,10 +127,6 @@ impl Loss for Huber {
         over_outputs(targets, predictions, of_error)
     }
 
-    fn is_over_outputs(&self) -> bool {
-        true
-    }
-
     fn check_settings(&self) -> Result<()> {
         match self.delta > 0.0 && self.delta.is_finite() {
             true => Ok(()),
@@ -162,22 +134,14 @@ impl Loss for Huber {
         }
     }
 
-    fn range(&self) -> [f64; 2] {
-        [0.0, f64::INFINITY]
+    fn traits(&self) -> LossTraits {
+        LossTraits { is_over_outputs: true, ..LossTraits::non_negative() }
     }
 }
 
 impl Loss for Pinball {
     fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         over_outputs(targets, predictions, |e| (self.quantile * e).max((self.quantile - 1.0) * e))
-    }
-
-    fn degree(&self) -> Option<i32> {
-        Some(1)
-    }
-
-    fn is_over_outputs(&self) -> bool {
-        true
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -189,8 +153,8 @@ impl Loss for Pinball {
         }
     }
 
-    fn range(&self) -> [f64; 2] {
-        [0.0, f64::INFINITY]
+    fn traits(&self) -> LossTraits {
+        LossTraits { degree: Some(1), is_over_outputs: true, ..LossTraits::non_negative() }
     }
 }
 

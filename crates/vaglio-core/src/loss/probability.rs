@@ -1,7 +1,7 @@
 //! The loss of probabilities.
 
-use super::Loss;
 use super::decision::class_of;
+use super::{Loss, LossTasks, LossTraits};
 use crate::{Error, Result, part};
 
 /// Mean over rows of −ln of the probability that predictions give the row's class.
@@ -40,10 +40,6 @@ impl Loss for LogLoss {
         -(self.probability(predictions[class_of(targets)]) / total).ln()
     }
 
-    fn needs_classes(&self) -> bool {
-        true
-    }
-
     fn check_settings(&self) -> Result<()> {
         match self.clip > 0.0 && self.clip < 0.5 {
             true => Ok(()),
@@ -51,8 +47,8 @@ impl Loss for LogLoss {
         }
     }
 
-    fn range(&self) -> [f64; 2] {
-        [0.0, f64::INFINITY]
+    fn traits(&self) -> LossTraits {
+        LossTraits { tasks: LossTasks::Classes, ..LossTraits::non_negative() }
     }
 }
 

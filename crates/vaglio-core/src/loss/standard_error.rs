@@ -1,153 +1,200 @@
-//! Standard errors of mean losses over rows.
+//! Standard errors of losses over rows, or over parts of the rows.
 
 use super::decision::{class_of, tied};
 use super::each_row;
 use ndarray::{ArrayView2, Axis};
+use std::borrow::Cow;
 
-/// Largest number of parts that the jackknife leaves out in turn.
+/// Rows that are left out together, each with the share of its weight that is left out.
+pub type LeftOut = Vec<(usize, f64)>;
+
+/// Maximum number of parts that are left out in turn of a loss that is known as a function alone.
 const PARTS: usize = 100;
+/// Share of the weight of a row or of a class below which the remainder is rounding.
+const WEIGHT_GONE: f64 = 1e-12;
 
-/// Standard error of a mean over rows: √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows).
-pub(super) fn of_rows(
-    of_row: impl Fn(&[f64], &[f64]) -> f64,
-    targets: ArrayView2<f64>,
-    predictions: ArrayView2<f64>,
-    weights: Option<&[f64]>,
-) -> Option<f64> {
-    let losses: Vec<f64> = each_row(targets, predictions, weights).map(|(y, p, _)| of_row(&y, &p)).collect();
-    if losses.len() < 2 {
-        return None;
+/// Predictions of rows, and the parts that are left out in turn; single rows if absent.
+#[derive(Clone, Copy)]
+pub(super) struct ScoredRows<'a> {
+    targets: ArrayView2<'a, f64>,
+    predictions: ArrayView2<'a, f64>,
+    weights: Option<&'a [f64]>,
+    parts: Option<&'a [LeftOut]>,
+}
+
+impl<'a> ScoredRows<'a> {
+    pub fn new(
+        targets: &'a ArrayView2<'_, f64>,
+        predictions: &'a ArrayView2<'_, f64>,
+        weights: Option<&'a [f64]>,
+        parts: Option<&'a [LeftOut]>,
+    ) -> Self {
+        ScoredRows { targets: targets.view(), predictions: predictions.view(), weights, parts }
     }
-    finite(of_mean(losses.len(), |row| weights.map_or(1.0, |w| w[row]), |row| losses[row]))
-}
 
-/// Standard error of a loss of all rows together: the jackknife over interleaved parts of the rows. Cost O(parts)
-/// evaluations of the mean.
-pub(super) fn of_parts(
-    mean: impl Fn(ArrayView2<f64>, ArrayView2<f64>, Option<&[f64]>) -> f64,
-    targets: ArrayView2<f64>,
-    predictions: ArrayView2<f64>,
-    weights: Option<&[f64]>,
-) -> Option<f64> {
-    let (rows, parts) = (targets.ncols(), targets.ncols().min(PARTS));
-    if rows < 2 {
-        return None;
+    fn rows(&self) -> usize {
+        self.targets.ncols()
     }
-    let without = |part: usize| {
-        let left: Vec<usize> = (0..rows).filter(|row| row % parts != part).collect();
-        let weights: Option<Vec<f64>> = weights.map(|w| left.iter().map(|&row| w[row]).collect());
-        let (targets, predictions) = (targets.select(Axis(1), &left), predictions.select(Axis(1), &left));
-        mean(targets.view(), predictions.view(), weights.as_deref())
-    };
-    finite(jackknife(&(0..parts).map(without).collect::<Vec<_>>()))
+
+    fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |w| w[row])
+    }
+
+    /// The parts, or single rows.
+    fn parts(&self) -> Cow<'_, [LeftOut]> {
+        match self.parts {
+            Some(parts) => Cow::Borrowed(parts),
+            None => (0..self.rows()).map(|row| vec![(row, 1.0)]).collect(),
+        }
+    }
+
+    /// Standard error of a mean over rows.
+    pub fn error_of_mean(&self, of_row: impl Fn(&[f64], &[f64]) -> f64) -> Option<f64> {
+        let rows = each_row(self.targets, self.predictions, self.weights);
+        let losses: Vec<f64> = rows.map(|(y, p, _)| of_row(&y, &p)).collect();
+        if losses.len() < 2 {
+            return None;
+        }
+        let total: f64 = (0..losses.len()).map(|row| self.weight(row)).sum();
+        let Some(parts) = self.parts else {
+            let mean = (0..losses.len()).map(|row| self.weight(row) * losses[row]).sum::<f64>() / total;
+            let squares = (0..losses.len()).map(|row| self.weight(row) * (losses[row] - mean).powi(2)).sum::<f64>();
+            return finite((squares / total / losses.len() as f64).sqrt());
+        };
+        let of_part = |part: &LeftOut| {
+            part.iter().fold((0.0, 0.0), |(sum, all), &(row, share)| {
+                let share = share * self.weight(row) / total;
+                (sum + share * losses[row], all + share)
+            })
+        };
+        finite(error_over_parts(&parts.iter().map(of_part).collect::<Vec<_>>()))
+    }
+
+    /// Jackknife of a loss of all rows together. Cost O(parts) times that of the mean.
+    pub fn error_of_whole(
+        &self,
+        mean: impl Fn(ArrayView2<f64>, ArrayView2<f64>, Option<&[f64]>) -> f64,
+    ) -> Option<f64> {
+        let (rows, count) = (self.rows(), self.rows().min(PARTS));
+        if rows < 2 {
+            return None;
+        }
+        let dealt = || (0..count).map(|part| (part..rows).step_by(count).map(|row| (row, 1.0)).collect()).collect();
+        let parts: Cow<'_, [LeftOut]> = self.parts.map_or_else(|| Cow::Owned(dealt()), Cow::Borrowed);
+        let without = |part: &LeftOut| {
+            let mut left: Vec<f64> = (0..rows).map(|row| self.weight(row)).collect();
+            part.iter().for_each(|&(row, share)| left[row] -= share * self.weight(row));
+            let kept: Vec<usize> = (0..rows).filter(|&row| left[row] > WEIGHT_GONE * self.weight(row)).collect();
+            let is_weighted = self.weights.is_some() || part.iter().any(|(_, share)| *share < 1.0);
+            let weights: Option<Vec<f64>> = is_weighted.then(|| kept.iter().map(|&row| left[row]).collect());
+            let (y, p) = (self.targets.select(Axis(1), &kept), self.predictions.select(Axis(1), &kept));
+            mean(y.view(), p.view(), weights.as_deref())
+        };
+        jackknife(&parts.iter().map(without).collect::<Vec<_>>())
+    }
+
+    /// Jackknife of a mean over classes; a class of which nothing is left takes no part. `None` for one class.
+    pub fn error_of_classes(&self, of_row: impl Fn(&[f64], &[f64]) -> f64) -> Option<f64> {
+        let rows =
+            each_row(self.targets, self.predictions, self.weights).map(|(y, p, _)| (class_of(&y), of_row(&y, &p)));
+        let (classes, losses): (Vec<usize>, Vec<f64>) = rows.unzip();
+        let mut all = vec![[0.0; 2]; self.targets.nrows().max(2)];
+        for (row, &class) in classes.iter().enumerate() {
+            all[class][0] += self.weight(row) * losses[row];
+            all[class][1] += self.weight(row);
+        }
+        if all.iter().filter(|[_, weight]| *weight > 0.0).count() < 2 {
+            return None;
+        }
+        let without = |part: &LeftOut| {
+            let mut left = all.clone();
+            for &(row, share) in part {
+                left[classes[row]][0] -= share * self.weight(row) * losses[row];
+                left[classes[row]][1] -= share * self.weight(row);
+            }
+            let present = left.iter().zip(&all).filter(|([_, weight], [_, all])| *weight > WEIGHT_GONE * all);
+            let (sum, count) =
+                present.fold((0.0, 0), |(sum, count), ([loss, weight], _)| (sum + loss / weight, count + 1));
+            (count > 0).then_some(sum / f64::from(count))
+        };
+        jackknife(&self.parts().iter().map(without).collect::<Option<Vec<_>>>()?)
+    }
+
+    /// Jackknife of the share of wrongly ordered pairs of a row of each class, ties counted half; `None` if a part holds
+    /// all rows of a class.
+    pub fn error_of_pairs(&self) -> Option<f64> {
+        let (order, starts) = tied(&self.predictions.row(0).to_vec());
+        let mut ranks = vec![0; self.rows()];
+        for (rank, tie) in starts.windows(2).enumerate() {
+            order[tie[0]..tie[1]].iter().for_each(|&row| ranks[row] = rank);
+        }
+        let pairs = RankedPairs { positive: self.targets.row(0).iter().map(|y| *y > 0.0).collect(), ranks };
+        let mut rows: Vec<(usize, f64)> = order.into_iter().map(|row| (row, self.weight(row))).collect();
+        // For each row, the weight of the rows of the other class on its wrong side.
+        let mut wrong = vec![0.0; rows.len()];
+        let positives = pairs.visit(&rows, true, |(row, _), weight| wrong[row] = weight);
+        rows.reverse();
+        let negatives = pairs.visit(&rows, false, |(row, _), weight| wrong[row] = weight);
+        let all: f64 = rows.iter().filter(|(row, _)| pairs.positive[*row]).map(|&(row, w)| w * wrong[row]).sum();
+        let without = |part: &LeftOut| {
+            let mut part: Vec<(usize, f64)> =
+                part.iter().map(|&(row, share)| (row, share * self.weight(row))).collect();
+            part.sort_by_key(|(row, _)| pairs.ranks[*row]);
+            let of_part: f64 = part.iter().map(|&(row, weight)| weight * wrong[row]).sum();
+            // Pairs inside the part are subtracted twice and added back once.
+            let (mut inside, mut minus) = (0.0, 0.0);
+            let plus = pairs.visit(&part, true, |(_, weight), below| {
+                inside += weight * below;
+                minus += weight;
+            });
+            let left = [(positives - plus, positives), (negatives - minus, negatives)];
+            let is_gone = left.iter().any(|(left, all)| *left <= WEIGHT_GONE * all);
+            (!is_gone).then(|| (all - of_part + inside) / (left[0].0 * left[1].0))
+        };
+        jackknife(&self.parts().iter().map(without).collect::<Option<Vec<_>>>()?)
+    }
 }
 
-/// Standard error of a mean over classes: the jackknife over rows. Without its only row, a class drops out of the mean.
-pub(super) fn of_classes(
-    of_row: impl Fn(&[f64], &[f64]) -> f64,
-    y: ArrayView2<f64>,
-    p: ArrayView2<f64>,
-    weights: Option<&[f64]>,
-) -> Option<f64> {
-    let rows = each_row(y, p, weights).map(|(y, p, _)| (class_of(&y), of_row(&y, &p)));
-    let (classes, losses): (Vec<usize>, Vec<f64>) = rows.unzip();
-    let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
-    finite(jackknife(&without_each(&classes, y.nrows().max(2), weight, |row| losses[row])?))
+/// Class and rank of each row's prediction; ties share a rank.
+struct RankedPairs {
+    positive: Vec<bool>,
+    ranks: Vec<usize>,
 }
 
-/// Standard error of AUC: the jackknife over rows. Each class needs two or more rows.
-pub(super) fn of_pairs(y: ArrayView2<f64>, p: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<f64> {
-    let positive: Vec<bool> = y.row(0).iter().map(|&y| y > 0.0).collect();
-    let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
-    finite(jackknife(&pairs_without_each(&positive, &p.row(0).to_vec(), weight)?))
+impl RankedPairs {
+    /// Calls `tell` for each row outside a class with the weight of the rows of the class before it, ties counted half.
+    /// Returns the weight of the class. Rows are in ascending or descending order of rank.
+    fn visit(&self, rows: &[(usize, f64)], class: bool, mut tell: impl FnMut((usize, f64), f64)) -> f64 {
+        let mut before = 0.0;
+        for tied in rows.chunk_by(|a, b| self.ranks[a.0] == self.ranks[b.0]) {
+            let own: f64 = tied.iter().filter(|(row, _)| self.positive[*row] == class).map(|(_, weight)| weight).sum();
+            for &row in tied.iter().filter(|(row, _)| self.positive[*row] != class) {
+                tell(row, before + 0.5 * own);
+            }
+            before += own;
+        }
+        before
+    }
+}
+
+/// √(K/(K−1)·Σ_k (c_k − p_k·Σc)²) from c_k, the contribution of each of K parts to a mean, and its share p_k of the
+/// weight.
+pub fn error_over_parts(parts: &[(f64, f64)]) -> f64 {
+    let (count, mean) = (parts.len() as f64, parts.iter().map(|(c, _)| c).sum::<f64>());
+    let squares: f64 = parts.iter().map(|(c, p)| (c - p * mean) * (c - p * mean)).sum();
+    (count / (count - 1.0).max(1.0) * squares).sqrt()
+}
+
+/// √((K − 1)/K · Σ (θ_k − θ̄)²); `None` for fewer than two parts.
+fn jackknife(without: &[f64]) -> Option<f64> {
+    let count = without.len() as f64;
+    let mean = without.iter().sum::<f64>() / count;
+    let squares: f64 = without.iter().map(|theta| (theta - mean).powi(2)).sum();
+    if without.len() < 2 { None } else { finite(((count - 1.0) / count * squares).sqrt()) }
 }
 
 fn finite(error: f64) -> Option<f64> {
     error.is_finite().then_some(error)
-}
-
-/// Standard error of a weighted mean: √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows).
-fn of_mean(rows: usize, weight: impl Fn(usize) -> f64, loss: impl Fn(usize) -> f64) -> f64 {
-    let total: f64 = (0..rows).map(&weight).sum();
-    let mean = (0..rows).map(|row| weight(row) * loss(row)).sum::<f64>() / total;
-    let squares = (0..rows).map(|row| weight(row) * (loss(row) - mean).powi(2)).sum::<f64>();
-    (squares / total / rows as f64).sqrt()
-}
-
-/// The jackknife: √((n − 1)/n · Σ (θ_j − θ̄)²).
-fn jackknife(without: &[f64]) -> f64 {
-    let count = without.len() as f64;
-    let mean = without.iter().sum::<f64>() / count;
-    let squares: f64 = without.iter().map(|theta| (theta - mean).powi(2)).sum();
-    ((count - 1.0) / count * squares).sqrt()
-}
-
-/// The mean over classes without each row; `None` if all rows are of one class.
-fn without_each(
-    of_row: &[usize],
-    classes: usize,
-    weight: impl Fn(usize) -> f64,
-    loss: impl Fn(usize) -> f64,
-) -> Option<Vec<f64>> {
-    let (mut errors, mut all, mut count) = (vec![0.0; classes], vec![0.0; classes], vec![0usize; classes]);
-    for (row, &class) in of_row.iter().enumerate() {
-        errors[class] += weight(row) * loss(row);
-        all[class] += weight(row);
-        count[class] += 1;
-    }
-    let shares: Vec<f64> = errors.iter().zip(&all).map(|(e, a)| if *a > 0.0 { e / a } else { 0.0 }).collect();
-    let present = all.iter().filter(|a| **a > 0.0).count();
-    if present < 2 {
-        return None;
-    }
-    let without = |(row, &class): (usize, &usize)| {
-        let others: f64 = (0..classes).filter(|&c| c != class).map(|c| shares[c]).sum();
-        if count[class] == 1 {
-            return others / (present - 1) as f64;
-        }
-        let own = (errors[class] - weight(row) * loss(row)) / (all[class] - weight(row));
-        (others + own) / present as f64
-    };
-    Some(of_row.iter().enumerate().map(without).collect())
-}
-
-/// 1 − AUC without each row: all wrong pairs minus the row's own, over the remaining pairs.
-fn pairs_without_each(positive: &[bool], predictions: &[f64], weight: impl Fn(usize) -> f64) -> Option<Vec<f64>> {
-    if [true, false].iter().any(|class| positive.iter().filter(|p| *p == class).count() < 2) {
-        return None;
-    }
-    let (order, starts) = tied(predictions);
-    let groups = || starts.windows(2).map(|at| &order[at[0]..at[1]]);
-    let mut wrong = vec![0.0; positive.len()];
-    // The positives below each negative, then the negatives above each positive.
-    let positives = place(groups(), positive, true, &weight, &mut wrong);
-    let negatives = place(groups().rev(), positive, false, &weight, &mut wrong);
-    let all: f64 = (0..positive.len()).filter(|&row| positive[row]).map(|row| weight(row) * wrong[row]).sum();
-    let without = |row: usize| {
-        let left = |class: bool, total: f64| if positive[row] == class { total - weight(row) } else { total };
-        (all - weight(row) * wrong[row]) / (left(true, positives) * left(false, negatives))
-    };
-    Some((0..positive.len()).map(without).collect())
-}
-
-/// Sets `wrong` of each row outside of the class: the class's weight in earlier groups, plus half of it in the row's
-/// own group. Returns the total weight of the class.
-fn place<'g>(
-    groups: impl Iterator<Item = &'g [usize]>,
-    positive: &[bool],
-    class: bool,
-    weight: impl Fn(usize) -> f64,
-    wrong: &mut [f64],
-) -> f64 {
-    let mut before = 0.0;
-    for group in groups {
-        let tied: f64 = group.iter().filter(|&&row| positive[row] == class).map(|&row| weight(row)).sum();
-        for &row in group.iter().filter(|&&row| positive[row] != class) {
-            wrong[row] = before + 0.5 * tied;
-        }
-        before += tied;
-    }
-    before
 }
 
 #[cfg(test)]
@@ -193,9 +240,11 @@ mod tests {
                     loss.mean(targets.view(), predictions.view(), weights.as_deref())
                 };
                 let without = |row: usize| mean(&(0..m).filter(|&other| other != row).collect::<Vec<_>>());
-                let expected = jackknife(&(0..m).map(without).collect::<Vec<_>>());
-                let found = loss.standard_error(targets.view(), predictions.view(), weights).unwrap();
-                let in_parts = of_parts(|y, p, w| loss.mean(y, p, w), targets.view(), predictions.view(), weights);
+                let expected = jackknife(&(0..m).map(without).collect::<Vec<_>>()).unwrap();
+                let found = loss.standard_error(targets.view(), predictions.view(), weights, None).unwrap();
+                let rows =
+                    ScoredRows { targets: targets.view(), predictions: predictions.view(), weights, parts: None };
+                let in_parts = rows.error_of_whole(|y, p, w| loss.mean(y, p, w));
                 assert!((in_parts.unwrap() - expected).abs() <= 1e-12 * expected, "{loss:?}: {in_parts:?}");
                 assert!(
                     found > 0.0 && (found - expected).abs() <= 1e-12 * expected,
@@ -213,7 +262,7 @@ mod tests {
         };
         let rate = loss(&(0..40).collect::<Vec<_>>());
         let variance = (0..40).map(|row| (loss(&[row]) - rate).powi(2)).sum::<f64>() / 40.0;
-        let found = ZeroOne.standard_error(targets.view(), predictions.view(), None).unwrap();
+        let found = ZeroOne.standard_error(targets.view(), predictions.view(), None, None).unwrap();
         assert!(rate > 0.0 && (found - (variance / 40.0).sqrt()).abs() < 1e-15);
     }
 
@@ -221,17 +270,17 @@ mod tests {
     fn nothing_is_wrong_without_variation() {
         let (targets, ..) = rows(20, 1);
         for loss in losses() {
-            assert_eq!(loss.standard_error(targets.view(), targets.view(), None), Some(0.0), "{loss:?}");
+            assert_eq!(loss.standard_error(targets.view(), targets.view(), None, None), Some(0.0), "{loss:?}");
         }
     }
 
     #[test]
     fn there_is_none_for_one_row_and_for_one_class() {
         let one = Array2::from_elem((1, 1), 1.0);
-        assert!(losses().iter().all(|loss| loss.standard_error(one.view(), one.view(), None).is_none()));
+        assert!(losses().iter().all(|loss| loss.standard_error(one.view(), one.view(), None, None).is_none()));
         let class = Array2::from_elem((1, 9), 1.0);
         for loss in [AnyLoss::from(Auc), BalancedError.into(), BalancedSquared.into()] {
-            assert_eq!(loss.standard_error(class.view(), class.view(), None), None);
+            assert_eq!(loss.standard_error(class.view(), class.view(), None, None), None);
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::wide::F64x8;
 const TOGETHER: usize = 512;
 
 /// Computes contributions of single rows to a loss, with buffers for one row.
-pub(super) struct RowLosses<'s> {
+struct RowLosses<'s> {
     scorer: &'s Scorer,
     rule: &'s dyn Rule,
     targets: Vec<f64>,
@@ -17,7 +17,7 @@ pub(super) struct RowLosses<'s> {
 impl RowLosses<'_> {
     /// Contribution of a row, from its scaled residuals by output; 0 if it does not count.
     #[inline(always)]
-    pub fn of(&mut self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
+    fn of(&mut self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
         let scorer = self.scorer;
         let weight = scorer.targets.weight(row);
         if weight == 0.0 || scorer.is_outside(row) {
@@ -73,7 +73,7 @@ impl Scorer {
     }
 
     /// Computes losses of single rows.
-    pub(super) fn of_rows(&self) -> RowLosses<'_> {
+    fn of_rows(&self) -> RowLosses<'_> {
         let outputs = self.targets.outputs();
         RowLosses { scorer: self, rule: &*self.rule, targets: vec![0.0; outputs], predictions: vec![0.0; outputs] }
     }
@@ -84,22 +84,8 @@ impl Scorer {
         self.rule.of_all(&targets, &predictions, &weights)
     }
 
-    /// Standard error of [`Scorer::of_all`] over rows, from scaled residuals.
-    pub(super) fn error_of_all(&self, residuals: &[Vec<f64>]) -> Option<f64> {
-        let (targets, predictions, weights) =
-            self.counted(&self.predictions(residuals), |row| self.targets.weight(row));
-        self.rule.error_of_all(&targets, &predictions, &weights)
-    }
-
-    /// Row-major predictions of all rows, from scaled residuals.
-    pub(super) fn predictions(&self, residuals: &[Vec<f64>]) -> Vec<f64> {
-        let mut out = Vec::with_capacity(self.targets.rows() * residuals.len());
-        self.extend_predictions(&mut out, 0, residuals, self.targets.rows());
-        out
-    }
-
     /// Targets, predictions and weights of the rows with positive weight.
-    pub(super) fn counted(&self, predictions: &[f64], weight: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn counted(&self, predictions: &[f64], weight: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let outputs = self.targets.outputs();
         let rows: Vec<usize> = (0..self.targets.rows()).filter(|&row| weight(row) > 0.0).collect();
         let of_rows = |value: &dyn Fn(usize, usize) -> f64| {

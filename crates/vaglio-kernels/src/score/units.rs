@@ -10,8 +10,6 @@ pub(super) struct Units {
     of_row: Vec<usize>,
     /// Share of each row in its unit, divided by √r_j.
     steps: Vec<f64>,
-    /// Share of each row in its unit.
-    shares: Vec<f64>,
     /// Scorer with units as rows.
     scorer: Scorer,
 }
@@ -34,7 +32,7 @@ impl Scorer {
         };
         let steps = shares.iter().enumerate().map(|(j, share)| share / self.targets.root(j)).collect();
         let scorer = Scorer::new(Arc::new(of_units), self.measure).with_rule(Arc::clone(&self.rule));
-        let units = Units { of_row: of_row.to_vec(), steps, shares: shares.to_vec(), scorer };
+        let units = Units { of_row: of_row.to_vec(), steps, scorer };
         Scorer { units: Some(Arc::new(units)), ..self }
     }
 }
@@ -42,16 +40,6 @@ impl Scorer {
 impl Units {
     pub fn count(&self) -> usize {
         self.scorer.targets.rows()
-    }
-
-    /// Scorer with units as rows.
-    pub fn scorer(&self) -> &Scorer {
-        &self.scorer
-    }
-
-    /// Unit of a row and the row's share in it.
-    pub fn share(&self, row: usize) -> (usize, f64) {
-        (self.of_row[row], self.shares[row])
     }
 
     /// Adds the rows from `start` to the residuals of their units: outputs × units.
@@ -72,12 +60,5 @@ impl Units {
     /// Mean loss over units.
     pub fn loss(&self, sums: &[f64]) -> f64 {
         self.scorer.loss(&self.scaled(sums))
-    }
-
-    /// Scaled residuals of units from those of rows.
-    pub fn decide(&self, residuals: &[Vec<f64>]) -> Vec<Vec<f64>> {
-        let mut sums = vec![0.0; residuals.len() * self.count()];
-        self.add(&mut sums, 0, residuals, self.of_row.len());
-        self.scaled(&sums)
     }
 }

@@ -116,7 +116,7 @@ impl ValidPipeline {
     pub fn recipe(&self, task: Task, target_names: Vec<String>) -> Result<Preprocessing> {
         let loss = self.selector().loss(&task);
         let recipe = Preprocessing::new(self.0.preprocess.clone(), task, target_names)?;
-        let is_squared = loss.measure() == Measure::Squared;
+        let is_squared = loss.traits().measure == Measure::Squared;
         let judge = match self.0.search.size_choice() {
             Choose::CrossValidated(how) => how.judge,
             _ => Judge::Original,

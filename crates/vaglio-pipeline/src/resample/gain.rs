@@ -76,7 +76,7 @@ impl ColumnTest<'_, '_> {
         let p = paired_p(loss, (&of.table, &walks), (of.taken.place, of.taken.cell), how);
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
         // Losses of ranks are biased: predictions of folds with different means are ranked together.
-        let leans = matches!(loss.measure(), Measure::Auc | Measure::Whole);
+        let leans = matches!(loss.traits().measure, Measure::Auc | Measure::Whole);
         if !leans && p.is_some_and(|p| p <= CERTAIN * level) || !self.may_shuffle() {
             return Ok(by_losses);
         }

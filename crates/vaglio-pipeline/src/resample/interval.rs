@@ -63,7 +63,7 @@ impl<'t> Judged<'t> {
         let shape: StandardizedMoments = LossSums::shape(&self.outer, others);
         let [low, _] = shape.interval(mean, error, level);
         let [_, high] = shape.interval(mean + gained.max(0.0), error, level);
-        let [least, most] = loss.range();
+        let [least, most] = loss.traits().range;
         let [least, most] = if less.is_some() { [least - most, most - least] } else { [least, most] };
         let within = |end: f64| end.max(least).min(most);
         (low.is_finite() && high.is_finite()).then(|| IntervalEstimate { mean, interval: [within(low), within(high)] })

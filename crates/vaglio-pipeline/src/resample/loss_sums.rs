@@ -80,7 +80,7 @@ impl Compared<'_> {
             1 => targets.as_slice().zip(predictions.as_slice()),
             _ => None,
         };
-        let is_squared = loss.measure() == Measure::Squared;
+        let is_squared = loss.traits().measure == Measure::Squared;
         let mut of_row = |row: usize| {
             if let Some((targets, predictions)) = alone {
                 if is_squared {
@@ -114,7 +114,7 @@ impl LossSums {
     pub fn new(loss: &dyn Loss, of: Compared<'_>, most: u32) -> Self {
         let Compared { targets, predictions, weights, clusters, .. } = of;
         let cluster = |row: usize| clusters.map_or(row as u32, |clusters| clusters[row]);
-        if !loss.measure().is_of_rows() {
+        if !loss.traits().measure.is_of_rows() {
             let weights = weights.map_or_else(|| vec![1.0; targets.ncols()], <[f64]>::to_vec);
             let clusters = (0..targets.ncols()).map(cluster).collect();
             return LossSums::Rows {
@@ -331,7 +331,7 @@ fn left_out(loss: &dyn Loss, of: &[&[&LossSums]], repeats: usize) -> Spread {
     let part_of: Vec<u32> = first.of_row.iter().map(|(cluster, _)| place[cluster]).collect();
     let clusters = match is_by_rows {
         true => loss
-            .standard_error(first.targets.view(), first.predictions.view(), Some(&first.weights))
+            .standard_error(first.targets.view(), first.predictions.view(), Some(&first.weights), None)
             .map(|error| (error * error, numbers.len())),
         false => jackknife((0..parts).map(|part| without(&known, &|row| part_of[row] != part)).collect()),
     };

@@ -21,7 +21,7 @@ pub(super) fn spread(
 ) -> Result<Option<SizeSpread>> {
     let CrossValidatedSearch { walks, lambdas, everything, taken, .. } = validated;
     let all = walks.first().map_or(0, |walks| walks.trails.len());
-    if !loss.measure().is_of_rows() || all < 3 || how.folds * how.repeats != all {
+    if !loss.traits().measure.is_of_rows() || all < 3 || how.folds * how.repeats != all {
         return Ok(None);
     }
     // If the score chose λ, sizes are compared at that λ.

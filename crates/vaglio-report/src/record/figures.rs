@@ -105,7 +105,7 @@ impl Figures {
             auc: classes.filter(|_| targets.nrows() == 1).and_then(|_| auc()),
             brier: None,
             standard_error: loss
-                .standard_error(targets, predictions, weights)
+                .standard_error(targets, predictions, weights, None)
                 .filter(|_| !weights.is_some_and(|weights| is_alone(weights.iter().copied()))),
             error_rate_error: None,
             confusion: classes.map(|order| confusion(order, targets, predictions)),

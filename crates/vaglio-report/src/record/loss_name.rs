@@ -11,14 +11,14 @@ pub struct LossName(String);
 
 impl From<&dyn Loss> for LossName {
     fn from(loss: &dyn Loss) -> Self {
-        LossName(loss.told().into())
+        LossName(loss.label().into())
     }
 }
 
 impl LossName {
     /// Whether it is that of a loss.
     pub fn is(&self, loss: &dyn Loss) -> bool {
-        self.0 == loss.told()
+        self.0 == loss.label()
     }
 
     /// As results have it.
@@ -34,7 +34,7 @@ impl LossName {
     /// The 95 % interval of a mean by its standard error, as far as the loss goes.
     pub(crate) fn around(&self, mean: f64, error: f64) -> [f64; 2] {
         let loss = serde_json::from_value::<AnyLoss>(self.word().into());
-        let [least, most] = loss.map_or([f64::NEG_INFINITY, f64::INFINITY], |loss| loss.range());
+        let [least, most] = loss.map_or([f64::NEG_INFINITY, f64::INFINITY], |loss| loss.traits().range);
         [mean - 1.96 * error, mean + 1.96 * error].map(|end| end.max(least).min(most))
     }
 

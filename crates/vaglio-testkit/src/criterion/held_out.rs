@@ -154,7 +154,7 @@ impl Held<'_> {
         for (&output, score) in outputs.iter().zip(scores) {
             for items in self.items(subset, score.lambda, output)? {
                 let weights = self.given(&items.weights);
-                let of_rows = self.loss.standard_error(items.targets.view(), items.predictions.view(), weights);
+                let of_rows = self.loss.standard_error(items.targets.view(), items.predictions.view(), weights, None);
                 over_rows.push(of_rows);
                 over_folds.push(if items.folds.len() > 1 { self.over_folds(&items) } else { of_rows });
             }
@@ -171,7 +171,7 @@ impl Held<'_> {
     fn over_folds(&self, items: &Items) -> Option<f64> {
         let folds: Vec<&Vec<(usize, f64)>> = items.folds.iter().filter(|fold| !fold.is_empty()).collect();
         let count = folds.len() as f64;
-        if !self.loss.measure().is_of_rows() {
+        if !self.loss.traits().measure.is_of_rows() {
             let without = |fold: &&Vec<(usize, f64)>| self.without(items, fold);
             let losses: Vec<f64> = folds.iter().map(without).collect();
             let mean = losses.iter().sum::<f64>() / count;

@@ -2,7 +2,7 @@
 
 use crate::common::{TOLERANCE, broken_law, holds};
 use ndarray::ArrayView2;
-use vaglio_core::{Loss, Measure, saved};
+use vaglio_core::{Loss, LossTraits, Measure, saved};
 use vaglio_testkit::{check_loss, check_loss_on_standard_data, data, registry};
 
 /// The planted fault.
@@ -45,20 +45,14 @@ impl Loss for Wrong {
         if self.fault == Fault::Nan { f64::NAN } else { sum / total }
     }
 
-    fn measure(&self) -> Measure {
-        if self.fault == Fault::RowOrder { Measure::Whole } else { Measure::Rows }
-    }
-
-    fn degree(&self) -> Option<i32> {
-        Some(if self.fault == Fault::WrongDegree { 1 } else { 2 })
-    }
-
-    fn is_over_outputs(&self) -> bool {
-        true
-    }
-
-    fn range(&self) -> [f64; 2] {
-        [0.0, if self.fault == Fault::TooNarrow { 1.0 } else { f64::INFINITY }]
+    fn traits(&self) -> LossTraits {
+        LossTraits {
+            measure: if self.fault == Fault::RowOrder { Measure::Whole } else { Measure::Rows },
+            degree: Some(if self.fault == Fault::WrongDegree { 1 } else { 2 }),
+            is_over_outputs: true,
+            range: [0.0, if self.fault == Fault::TooNarrow { 1.0 } else { f64::INFINITY }],
+            ..LossTraits::default()
+        }
     }
 }
 

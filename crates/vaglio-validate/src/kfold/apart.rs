@@ -42,5 +42,5 @@ pub(super) fn of_designs<'d>(
 
 /// Whether the loss of all rows is the mean of the losses of folds.
 pub(super) fn is_mean_of_folds(loss: &dyn Loss, design: &Design) -> bool {
-    loss.measure().is_of_rows() && design.decisions().is_none()
+    loss.traits().measure.is_of_rows() && design.decisions().is_none()
 }

@@ -71,7 +71,7 @@ const MOST: f64 = (1u64 << 28) as f64;
 /// Cost of the loss of one row, in flops. Comparisons are not vectorized, AUC uses a radix sort, and third-party losses
 /// may compare.
 fn of_loss(loss: &dyn Loss, rows: f64) -> f64 {
-    match loss.measure() {
+    match loss.traits().measure {
         Measure::Squared => 0.0,
         Measure::BalancedSquared => 1.0,
         Measure::Absolute => 3.0,
@@ -124,7 +124,7 @@ impl Choice {
 impl CostFactors {
     fn new(criterion: &KFold, design: &Design, round: &Round, parts: Option<usize>, is_light: bool) -> Self {
         let folds = &round.folds;
-        let alike = criterion.loss.measure() == Measure::BalancedSquared;
+        let alike = criterion.loss.traits().measure == Measure::BalancedSquared;
         let classes = balance::classes_of(design).or_else(|| design.classes().filter(|_| alike));
         let known = |by_columns| Session::of(design).moments_in(folds, alike, by_columns).is_some();
         let pass = |by_columns| if known(by_columns) { 0.0 } else { 1.0 / design.run().walks() as f64 };
@@ -184,7 +184,7 @@ fn chosen(
     };
     let by_moments = |reason: &str| (EngineId::Moments, because(&moments, reason));
     // Moments apply only to squared errors of rows.
-    let squared = criterion.loss.measure().is_of_squares() && design.decisions().is_none();
+    let squared = criterion.loss.traits().measure.is_of_squares() && design.decisions().is_none();
     if is_balanced && factors.is_standardized {
         return factors.decomposition(
             extent,

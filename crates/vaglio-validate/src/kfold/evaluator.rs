@@ -279,7 +279,7 @@ impl Evaluator for KFoldEvaluator<'_> {
         }
         let error = |(fits, engine): (&RoundFits<'_>, &mut Box<dyn FoldEngine<'_> + '_>)| {
             Ok(match engine.errors(subset, place)? {
-                HeldOutErrors::Squares(sums) => Some(fits.scorer.error_over_folds(&sums, fits.rows.folds())),
+                HeldOutErrors::Squares(sums) => Some(fits.error_of_squares(&sums)),
                 HeldOutErrors::Residuals(residuals) => fits.standard_error(&residuals),
             })
         };

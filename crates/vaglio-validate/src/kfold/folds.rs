@@ -136,7 +136,7 @@ impl KFold {
 
     /// Refuses held-out rows that lack a class which the loss requires.
     fn check_held_out(&self, rounds: &[Round], classes: &Classes) -> Result<()> {
-        if self.loss.measure() != Measure::Auc {
+        if self.loss.traits().measure != Measure::Auc {
             return Ok(());
         }
         let is_held_out = |class: usize| {

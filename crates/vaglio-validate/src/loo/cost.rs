@@ -9,7 +9,7 @@ use vaglio_core::{Design, Estimate, Measure, SearchExtent};
 
 /// Whether bounds may rule candidates out, if one state covers all rows.
 pub(super) fn is_bounded(criterion: &Loo, design: &Design) -> bool {
-    criterion.loss.measure() == Measure::Squared && design.decisions().is_none() && !criterion.full_pass
+    criterion.loss.traits().measure == Measure::Squared && design.decisions().is_none() && !criterion.full_pass
 }
 
 /// Whether a search on a design keeps a state for each λ.

@@ -41,7 +41,7 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
 
 fn losses(name: &str) -> impl Iterator<Item = AnyLoss> {
     let two = name.starts_with("two");
-    crate::losses::all().into_iter().filter(move |loss| two || loss.measure() != Measure::Auc)
+    crate::losses::all().into_iter().filter(move |loss| two || loss.traits().measure != Measure::Auc)
 }
 
 #[test]

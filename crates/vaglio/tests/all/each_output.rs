@@ -45,7 +45,7 @@ fn every_criterion_of_held_out_rows_keeps_the_laws() -> Kept {
                 check_criterion(&*criterion, &design, 1e-9).map_err(|broken| broken.within(&name))?;
             }
             // A search of λ stops within the rounding of a loss that has corners.
-            if criterion.traits().loss.is_some_and(|loss| loss.measure() != Measure::Squared) {
+            if criterion.traits().loss.is_some_and(|loss| loss.traits().measure != Measure::Squared) {
                 continue;
             }
             let searched = design(&data::regression(20, 5, 6).outputs(2).groups(5), true, true);

@@ -39,8 +39,8 @@ fn every_loss_keeps_the_laws() -> Kept {
             for intercept in [true, false] {
                 let stratified = KFold { stratified: true, loss: loss.clone(), ..kfold(4, Engine::Auto) };
                 let two = data::binary(24, 6, 4).weighted().design(&[0.1, 10.0], intercept);
-                let three =
-                    (loss.measure() != Measure::Auc).then(|| data::multiclass(24, 6, 3, 8).design(&[1.0], intercept));
+                let three = (loss.traits().measure != Measure::Auc)
+                    .then(|| data::multiclass(24, 6, 3, 8).design(&[1.0], intercept));
                 for design in [two].into_iter().chain(three) {
                     check_criterion(&stratified, &design, 1e-9).map_err(|b| b.within(loss.name()))?;
                 }
@@ -86,7 +86,7 @@ fn every_loss_keeps_the_laws_where_folds_standardize() -> Kept {
                 let two =
                     data::binary(24, 6, 14).weighted().condition(1e3).duplicates(2).design(&[0.1, 10.0], intercept);
                 let recipe = data::multiclass(24, 6, 3, 18).constants(1).collinear(1e-3);
-                let three = (loss.measure() != Measure::Auc).then(|| recipe.design(&[1e-6, 1.0], intercept));
+                let three = (loss.traits().measure != Measure::Auc).then(|| recipe.design(&[1e-6, 1.0], intercept));
                 for design in [two]
                     .into_iter()
                     .chain(three)

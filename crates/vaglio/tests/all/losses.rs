@@ -2,8 +2,8 @@
 
 use ndarray::{Array2, ArrayView2};
 use vaglio::core::{
-    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Huber, LogLoss, Loss, Measure,
-    Pinball, SearchExtent, Squared, ZeroOne, part,
+    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Huber, LogLoss, Loss, LossTraits,
+    Measure, Pinball, SearchExtent, Squared, ZeroOne, part,
 };
 use vaglio::criteria::{Engine, KFold, Loo};
 use vaglio::search::SubsetScorer;
@@ -19,8 +19,8 @@ impl Loss for RootSquared {
         Squared.mean(targets, predictions, weights).sqrt()
     }
 
-    fn measure(&self) -> Measure {
-        Measure::Whole
+    fn traits(&self) -> LossTraits {
+        LossTraits { measure: Measure::Whole, ..LossTraits::default() }
     }
 }
 

@@ -46,14 +46,14 @@ fn every_engine_and_loss_keeps_the_laws() -> Kept {
         ] {
             for (criterion, intercept) in [(given(), true), (given(), false), (repeated(3, 2), true)] {
                 let criterion = KFold { loss: loss.clone(), engine, ..criterion };
-                let recipe = match loss.measure() {
+                let recipe = match loss.traits().measure {
                     Measure::Squared | Measure::Absolute => data::regression(24, 6, 3).outputs(2).weighted(),
                     _ => data::binary(24, 6, 4).weighted(),
                 };
                 let design = design(&recipe, &[0.3, 3.0], intercept);
                 let name = format!("{criterion:?}");
                 // The definition itself, where no engine serves.
-                let is_slow = loss.measure() == Measure::Auc
+                let is_slow = loss.traits().measure == Measure::Auc
                     && criterion.splits.as_ref().is_some_and(|splits| splits.name() == "repeated");
                 match is_slow {
                     true => criterion::additions(&criterion, &design, 1e-9),

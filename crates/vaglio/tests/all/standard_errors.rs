@@ -38,8 +38,8 @@ fn leaving_one_out_has_the_standard_error_of_its_predictions() {
         let design = recipe.design(&[0.3], true);
         let rows: Vec<Vec<usize>> = (0..design.rows()).map(|row| vec![row]).collect();
         let predicted = predictions(&design, &rows, &[0, 3]);
-        for loss in crate::losses::all().into_iter().filter(|loss| is_binary || loss.measure() != Measure::Auc) {
-            let expected = loss.standard_error(design.targets(), predicted.view(), design.weights()).unwrap();
+        for loss in crate::losses::all().into_iter().filter(|loss| is_binary || loss.traits().measure != Measure::Auc) {
+            let expected = loss.standard_error(design.targets(), predicted.view(), design.weights(), None).unwrap();
             near(
                 found(&Loo { loss: loss.clone(), ..Loo::default() }, &design, &[0, 3]),
                 expected,

@@ -235,7 +235,7 @@ fn is_near(found: f64, expected: f64, left: f64) -> bool {
 /// What rounding may leave of a score.
 fn left(cell: &Cell) -> f64 {
     let largest = cell.design.targets().iter().fold(0.0, |most: f64, y| most.max(y.abs()));
-    match cell.selector.criterion().traits().loss.map(|loss| loss.measure()) {
+    match cell.selector.criterion().traits().loss.map(|loss| loss.traits().measure) {
         Some(Measure::Squared) => 1e-16 * largest * largest,
         Some(Measure::Absolute) => 1e-12 * largest,
         _ => 1e-12,

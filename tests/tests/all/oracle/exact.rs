@@ -76,14 +76,14 @@ pub fn loss(
             let predictions: Vec<BigRational> =
                 (0..outputs).map(|o| (0..unknowns).map(|k| &a[k][unknowns + o] * &x[j][k]).sum()).collect();
             let target = |o: usize| fraction(design.targets()[[o, j]]);
-            match loss.measure() {
+            match loss.traits().measure {
                 Measure::Squared | Measure::BalancedSquared | Measure::Absolute => {
                     for (o, prediction) in predictions.iter().enumerate() {
                         let error = target(o) - prediction;
-                        of_row += if loss.measure().is_of_squares() { &error * &error } else { error.abs() };
+                        of_row += if loss.traits().measure.is_of_squares() { &error * &error } else { error.abs() };
                     }
                     of_row /= fraction(outputs as f64);
-                    if loss.measure() == Measure::BalancedSquared {
+                    if loss.traits().measure == Measure::BalancedSquared {
                         of_row *= alike(&target(0));
                     }
                 }

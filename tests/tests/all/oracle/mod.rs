@@ -74,7 +74,7 @@ fn wrong(drawn: &Drawn, design: &Design, empty: f64, subset: &[Feature], loss: f
         let is_near = (loss - plain).abs() <= MOST * plain.abs().max(NO_LOSS);
         return (!is_near).then(|| format!("{loss:e} for {subset:?}, by definition {plain:e}"));
     }
-    let is_absolute = drawn.criterion.traits().loss.is_some_and(|loss| loss.measure() == Measure::Absolute);
+    let is_absolute = drawn.criterion.traits().loss.is_some_and(|loss| loss.traits().measure == Measure::Absolute);
     let left = if is_absolute { ROUNDING.sqrt() * 1e-3 } else { ROUNDING };
     // Of targets that are all equal no loss is left but the rounding of each residual.
     let squares = design.targets().iter().fold(0.0_f64, |most, y| most.max(y * y));
@@ -93,7 +93,7 @@ fn wrong(drawn: &Drawn, design: &Design, empty: f64, subset: &[Feature], loss: f
         Some(all.into_iter().fold(f64::INFINITY, f64::min))
     };
     let exact = lowest(None)?;
-    if kind.measure() == Measure::ZeroOne && plain.as_ref().is_ok_and(|plain| plain.loss != exact) {
+    if kind.traits().measure == Measure::ZeroOne && plain.as_ref().is_ok_and(|plain| plain.loss != exact) {
         // Signs of predictions that are nothing but rounding.
         return None;
     }
@@ -159,7 +159,7 @@ fn broken(seed: u64) -> Option<String> {
 fn other_units(drawn: &Drawn, base: &Path, other: &Path) -> Option<String> {
     let is_regression = *drawn.problem.task() == vaglio::core::Task::Regression;
     let unit = 2f64.powi(if is_regression { drawn.powers.1 } else { 0 });
-    let degree = drawn.criterion.traits().loss.and_then(|loss| loss.degree()).unwrap_or(0);
+    let degree = drawn.criterion.traits().loss.and_then(|loss| loss.traits().degree).unwrap_or(0);
     let scaled = |loss: f64| loss * unit.powi(degree);
     let subsets = |path: &Path| -> Vec<(Vec<Feature>, f64)> {
         path.entries.iter().map(|entry| (entry.subset.clone(), entry.score.loss)).collect()

@@ -6,7 +6,7 @@ use crate::common::TOLERANCE;
 use ndarray::{ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
-use vaglio_core::{Loss, Measure, saved};
+use vaglio_core::{LeftOut, Loss, LossTraits, Measure, saved};
 use vaglio_testkit::{Broken, check_loss, check_loss_on_standard_data, data};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -55,11 +55,17 @@ fn the_standard_error_of_all_rows_together_falls_with_their_number() {
             vaglio_core::Squared.mean(targets, predictions, weights).sqrt()
         }
 
-        fn measure(&self) -> Measure {
-            Measure::Whole
+        fn traits(&self) -> LossTraits {
+            LossTraits { measure: Measure::Whole, ..LossTraits::default() }
         }
 
-        fn standard_error(&self, y: ArrayView2<f64>, p: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<f64> {
+        fn standard_error(
+            &self,
+            y: ArrayView2<f64>,
+            p: ArrayView2<f64>,
+            weights: Option<&[f64]>,
+            _: Option<&[LeftOut]>,
+        ) -> Option<f64> {
             let without = |row: usize| {
                 let rows: Vec<usize> = (0..y.ncols()).filter(|other| *other != row).collect();
                 let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
@@ -115,19 +121,22 @@ impl Loss for Mean {
         }
     }
 
-    fn standard_error(&self, y: ArrayView2<f64>, p: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<f64> {
+    fn standard_error(
+        &self,
+        y: ArrayView2<f64>,
+        p: ArrayView2<f64>,
+        weights: Option<&[f64]>,
+        parts: Option<&[LeftOut]>,
+    ) -> Option<f64> {
         match self.fault {
             Fault::ConstantError => Some(0.1),
-            _ if self.fault == Fault::None => vaglio_core::Squared.standard_error(y, p, weights),
+            _ if self.fault == Fault::None => vaglio_core::Squared.standard_error(y, p, weights, parts),
             _ => None,
         }
     }
 
-    fn degree(&self) -> Option<i32> {
-        Some(if self.fault == Fault::Degree { 1 } else { 2 })
-    }
-
-    fn is_over_outputs(&self) -> bool {
-        true
+    fn traits(&self) -> LossTraits {
+        let degree = Some(if self.fault == Fault::Degree { 1 } else { 2 });
+        LossTraits { degree, is_over_outputs: true, ..LossTraits::default() }
     }
 }

@@ -62,7 +62,8 @@ fn every_score_with_a_bias_is_the_definitions() {
                     let expected = criterion.evaluate(&design, &entry.subset).unwrap();
                     assert!(NEAR.holds(entry.score.loss, expected.loss), "{kind} {criterion:?} {:?}", entry.subset);
                     // Absolute losses are equal for many weights of a bias alone, whatever λ.
-                    let is_smooth = criterion.traits().loss.is_some_and(|loss| loss.measure() == Measure::Squared);
+                    let is_smooth =
+                        criterion.traits().loss.is_some_and(|loss| loss.traits().measure == Measure::Squared);
                     assert!(!is_smooth || entry.score.lambda == expected.lambda);
                     assert!(!entry.subset.contains(&4));
                 }

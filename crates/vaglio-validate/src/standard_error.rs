@@ -1,0 +1,56 @@
+//! Standard errors of losses of held-out rows.
+
+use crate::fits::RoundFits;
+use ndarray::{Array2, Axis};
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{LeftOut, error_over_parts, times_power};
+
+impl RoundFits<'_> {
+    /// Standard error of the mean loss over rows, or over folds, whose rows share their model. Designs with prediction
+    /// units score these. Cost O(m · outputs) and that of the loss.
+    pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
+        let (design, folds) = (self.design, self.rows.folds());
+        let mut rows: Vec<usize> = (0..self.held_out).flat_map(|fold| folds.held_out(fold)).copied().collect();
+        rows.sort_unstable();
+        let weight = |row: usize| design.weights().map_or(1.0, |weights| weights[row]);
+        let error = |output: usize, row: usize| residuals[output][row] / weight(row).sqrt();
+        let (mut targets, weights, errors, of_row): (Array2<f64>, Option<Vec<f64>>, Array2<f64>, LeftOut);
+        match design.decisions() {
+            Some(units) => {
+                let mut sums = Array2::zeros(units.targets().dim());
+                of_row = units.of_row().iter().copied().zip(units.shares().iter().copied()).collect();
+                for &row in &rows {
+                    let (unit, share) = of_row[row];
+                    (0..residuals.len()).for_each(|output| sums[[output, unit]] += share * error(output, row));
+                }
+                (targets, weights, errors) = (units.targets().to_owned(), units.weights().map(<[f64]>::to_vec), sums);
+            }
+            None => {
+                let mut places = vec![(0, 1.0); design.rows()];
+                rows.iter().enumerate().for_each(|(place, &row)| places[row].0 = place);
+                targets = design.targets().select(Axis(1), &rows);
+                weights = design.weights().map(|_| rows.iter().map(|&row| weight(row)).collect());
+                errors = Array2::from_shape_fn(targets.dim(), |(output, place)| error(output, rows[place]));
+                of_row = places;
+            }
+        }
+        let parts: Option<Vec<LeftOut>> = (!self.is_of_rows()).then(|| {
+            let part = |fold: usize| folds.held_out(fold).iter().map(|&row| of_row[row]).collect();
+            (0..self.held_out).map(part).collect()
+        });
+        let mut predictions = &targets - &errors;
+        let unit = design.target_unit(&*self.loss);
+        [&mut targets, &mut predictions].into_iter().for_each(|values| values.mapv_inplace(|x| times_power(x, unit)));
+        self.loss.standard_error(targets.view(), predictions.view(), weights.as_deref(), parts.as_deref())
+    }
+
+    /// Like [`RoundFits::standard_error`], but from each fold's sum of squared errors over rows and outputs.
+    pub fn error_of_squares(&self, sums: &[f64]) -> f64 {
+        let weight = |row: usize| self.design.weights().map_or(1.0, |weights| weights[row]);
+        let part = |(fold, sum): (usize, &f64)| {
+            let own: f64 = self.rows.folds().held_out(fold).iter().map(|&row| weight(row)).sum();
+            (self.scorer.mean_of(*sum), own / self.weight())
+        };
+        error_over_parts(&sums.iter().enumerate().map(part).collect::<Vec<_>>())
+    }
+}

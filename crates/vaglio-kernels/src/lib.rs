@@ -5,7 +5,6 @@
 
 mod block_sums;
 mod data;
-pub mod dummies;
 pub mod duplicates;
 pub mod eight;
 pub mod elementary;
@@ -15,7 +14,6 @@ mod folds;
 pub mod freedom;
 mod gram_cache;
 pub mod kfold;
-pub mod lars;
 pub mod level;
 pub mod linalg;
 pub mod loo;
@@ -26,7 +24,6 @@ mod pass;
 pub mod ridge;
 mod score;
 mod sparse;
-pub mod subsets;
 pub mod sums;
 mod sweep;
 pub mod tile;

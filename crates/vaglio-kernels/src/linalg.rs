@@ -10,17 +10,19 @@ mod interruptible;
 mod inverse_factor;
 mod lower_factor;
 mod pivoted;
+mod separable;
 mod tridiagonal;
 
 use crate::tolerance::CONDITIONING_SPARE;
 use crate::trial::worse;
 pub use cholesky::Cholesky;
-pub(crate) use definite::{inverse_of_unit, solve_by_rows};
+pub(crate) use definite::solve_by_rows;
 use interruptible::{interruptible, is_interruptible, pass_flops};
 pub(crate) use inverse_factor::InverseFactor;
-pub(crate) use lower_factor::LowerFactor;
+pub use lower_factor::LowerFactor;
 use ndarray::{Array1, Array2, ArrayView2};
 pub use pivoted::pivoted;
+pub use separable::{inverse_of_unit, separable, separable_part};
 pub use tridiagonal::{Tridiagonal, tridiagonal};
 
 /// A factorization that failed.

@@ -47,22 +47,22 @@ pub(crate) const SOUND_CACHE: f64 = 1e-2;
 /// Share of ‖x‖² above which products with c of a rank-one update may use x instead of G x.
 pub(crate) const INDEPENDENT_COLUMN: f64 = 0.1;
 /// Rounding of a lower bound relative to its terms.
-pub(crate) const BOUND_ROUNDING: f64 = 1e-9;
+pub const BOUND_ROUNDING: f64 = 1e-9;
 /// Factor on an interval's lower end that covers rounding by far.
 pub(crate) const INTERVAL_LEFT: f64 = 1.0 - 1e-5;
 /// Rounding of a difference of sums over rows, relative to its terms.
 pub(crate) const WEIGHT_ROUNDING: f64 = 1e-12;
 /// Condition number of a Gram matrix of unit columns above which a subtree bound is not used.
-pub(crate) const ILL_CONDITIONED: f64 = 1e10;
+pub const ILL_CONDITIONED: f64 = 1e10;
 /// Rounding of the residual sum of squares below a subtree, relative to ‖y‖²; the part independent of the condition
 /// number.
-pub(crate) const RSS_ROUNDING: f64 = 1e-13;
+pub const RSS_ROUNDING: f64 = 1e-13;
 /// Rounding of the residual sum of squares below a subtree, relative to ‖y‖² and per unit of the condition number:
 /// dropping a column costs c_b²/(A⁻¹)_bb, and both have that relative error.
-pub(crate) const RSS_ROUNDING_BY_CONDITION: f64 = 1e-15;
+pub const RSS_ROUNDING_BY_CONDITION: f64 = 1e-15;
 /// Lower limit of 1 − leverage in tangents to held-out losses, which diverge towards 0; for rows held out together, of
 /// the pivot.
-pub(crate) const LEAST_COMPLEMENT: f64 = 1e-3;
+pub const LEAST_COMPLEMENT: f64 = 1e-3;
 /// Share of Σ(x_i − shift)² that a further shift may remove before sums of row blocks lose digits.
 pub(crate) const SHIFTED_SQUARES: f64 = 0.5;
 
@@ -143,19 +143,19 @@ pub const SCORE_ROUNDING: f64 = 1e-9;
 /// Share of the sum of kernels by which an exchange of landmarks must lower it: less is rounding.
 pub const EXCHANGE_GAIN: f64 = 1e-9;
 /// Share of the largest correlation of a least-angle path below which differences count as none.
-pub(crate) const EQUAL_CORRELATION: f64 = 1e-13;
+pub const EQUAL_CORRELATION: f64 = 1e-13;
 /// Share of its square that a column must keep beside those on a least-angle path, or beside others in least squares.
 pub const DEPENDENT_COLUMN: f64 = 1e-12;
 /// Share of a square below which the factor of a least-angle path is recomputed before it is trusted.
-pub(crate) const SUSPECT_COLUMN: f64 = 1e-8;
+pub const SUSPECT_COLUMN: f64 = 1e-8;
 /// Share of the largest correlation below which a dependent column ends a path, since all correlations are then 0.
-pub(crate) const END_OF_PATH: f64 = 1e-9;
+pub const END_OF_PATH: f64 = 1e-9;
 /// Deviation of a direction's squared length from 1 that is accepted if rounding prevents a smaller one.
-pub(crate) const UNIT_LENGTH: f64 = 1e-11;
+pub const UNIT_LENGTH: f64 = 1e-11;
 /// Share of a step towards unit lengths below which none is taken.
-pub(crate) const SHORT_STEP: f64 = 1e-6;
+pub const SHORT_STEP: f64 = 1e-6;
 /// Share of its terms below which the rate at which a correlation approaches the common one is rounding.
-pub(crate) const RATE_ROUNDING: f64 = 1e-14;
+pub const RATE_ROUNDING: f64 = 1e-14;
 
 // Kernel matrices and non-negative least squares.
 
@@ -183,9 +183,9 @@ pub const MINIMUM_ROUNDING: f64 = 1e-12;
 /// Remaining share of a column's squared length at which it depends on the others.
 pub const DEPENDENT_SQUARE: f64 = 1e-10;
 /// Share of a vector's length outside a span below which it lies inside.
-pub(crate) const OUTSIDE_SPAN: f64 = 1e-10;
+pub const OUTSIDE_SPAN: f64 = 1e-10;
 /// Remainder of 1 minus the squared product with a direction of a span below which a direction lies inside.
-pub(crate) const INSIDE_SPAN: f64 = 1e-12;
+pub const INSIDE_SPAN: f64 = 1e-12;
 /// 1 minus the absolute correlation at which columns are equal up to their units.
 pub const SAME_COLUMN: f64 = 1e-10;
 

@@ -19,7 +19,7 @@ use std::collections::BinaryHeap;
 use vaglio_core::{
     Answer, Certificate, Diagnostics, Error, Event, Feature, Monitor, Recorder, Result, Score, StopReason,
 };
-use vaglio_kernels::subsets::{OpenSubtree, SearchOutcome, SubsetSquares};
+use crate::best_subsets::{OpenSubtree, SearchOutcome, SubsetSquares};
 
 /// Number of subtrees explored in parallel.
 const TOGETHER: usize = 16;

@@ -13,7 +13,7 @@ use vaglio_core::{
     Signs, Step, StopReason, part,
 };
 use vaglio_kernels::Level;
-use vaglio_kernels::lars::{self, LeastAngle, PathShape};
+use crate::least_angle::{self, LeastAngle, PathShape};
 
 /// Follows the least-angle path of the criterion's geometry; the criterion scores the features on it after every
 /// event.
@@ -140,7 +140,7 @@ impl SearchStrategy for Lars {
                 }
                 let mut knot = match path.advance(&mut gram)? {
                     Ok(knot) => knot,
-                    Err(lars::End::NoCorrelation) if is_passed => return Ok(StopReason::Constraints),
+                    Err(least_angle::End::NoCorrelation) if is_passed => return Ok(StopReason::Constraints),
                     Err(end) => return Ok(stop_reason(end, walk)),
                 };
                 let after = subset_after(walk.context.subset.selected(), &knot);
@@ -253,7 +253,7 @@ fn start(lars: &Lars, space: &Space<'_>, geometry: &mut dyn Geometry) -> Result<
         return Ok(LeastAngle::several(Level::best(), shape, most, relevances, open));
     }
     let relevance = relevances.pop().unwrap_or_default();
-    let rules = lars::PathRules { non_negative, lasso: lars.lasso || non_negative, most };
+    let rules = least_angle::PathRules { non_negative, lasso: lars.lasso || non_negative, most };
     Ok(LeastAngle::new(Level::best(), rules, relevance, open))
 }
 
@@ -265,19 +265,19 @@ fn numbers(values: Vec<f64>, design: &Design) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-fn stop_reason(end: lars::End, walk: &Walk<'_, '_>) -> StopReason {
+fn stop_reason(end: least_angle::End, walk: &Walk<'_, '_>) -> StopReason {
     match end {
-        lars::End::Singular => StopReason::Singular,
-        lars::End::NoCorrelation if walk.size() >= walk.space.most => StopReason::MaxFeatures,
-        lars::End::NoCorrelation if walk.outside().is_empty() => StopReason::NoCandidates,
-        lars::End::NoCorrelation => StopReason::NoCorrelation,
+        least_angle::End::Singular => StopReason::Singular,
+        least_angle::End::NoCorrelation if walk.size() >= walk.space.most => StopReason::MaxFeatures,
+        least_angle::End::NoCorrelation if walk.outside().is_empty() => StopReason::NoCandidates,
+        least_angle::End::NoCorrelation => StopReason::NoCorrelation,
     }
 }
 
 impl Lars {
     /// Makes the step of the walk for an event of the path.
-    fn follow(&self, walk: &mut Walk<'_, '_>, knot: lars::Knot) -> WalkResult {
-        let lars::Knot { feature, enters, tied, mu, alpha, .. } = knot;
+    fn follow(&self, walk: &mut Walk<'_, '_>, knot: least_angle::Knot) -> WalkResult {
+        let least_angle::Knot { feature, enters, tied, mu, alpha, .. } = knot;
         let subset = &mut walk.context.subset;
         if enters {
             subset.add(feature)?

@@ -2,14 +2,14 @@
 
 use crate::Walk;
 use vaglio_core::{Feature, Result};
-use vaglio_kernels::lars::{self, LeastAngle};
+use crate::least_angle::{self, LeastAngle};
 
 /// Passes over entering features that would break constraints; returns whether there was one.
 pub(crate) fn pass_over(
     path: &mut LeastAngle,
     walk: &mut Walk<'_, '_>,
     after: &[Feature],
-    mut knot: Option<&mut lars::Knot>,
+    mut knot: Option<&mut least_angle::Knot>,
     gram: &mut dyn FnMut(Feature) -> Result<Vec<f64>>,
 ) -> Result<bool> {
     let Some(rules) = walk.space.rules() else { return Ok(false) };
@@ -26,7 +26,7 @@ pub(crate) fn pass_over(
 }
 
 /// Subset after a knot.
-pub(crate) fn subset_after(selected: &[Feature], knot: &lars::Knot) -> Vec<Feature> {
+pub(crate) fn subset_after(selected: &[Feature], knot: &least_angle::Knot) -> Vec<Feature> {
     match knot.enters {
         true => [selected, &[knot.feature]].concat(),
         false => selected.iter().copied().filter(|f| *f != knot.feature).collect(),

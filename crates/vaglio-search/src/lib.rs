@@ -16,6 +16,7 @@
 //! | [`shuffle`] | orders that follow from a seed |
 //! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`Random`], [`All`] | the searches, one file each |
 //! | [`Chain`] | searches one after the other |
+//! | [`least_angle`], [`dummy_path`] | arithmetic of least-angle paths, and of paths over random dummies |
 
 #![expect(clippy::new_ret_no_self, reason = "the constructor of a strategy gives a whole search")]
 
@@ -25,6 +26,7 @@ mod all;
 mod alternatives;
 mod answer_log;
 mod backward;
+mod best_subsets;
 mod bounded;
 mod chain;
 mod choose;
@@ -32,6 +34,7 @@ mod constrained;
 mod constraints;
 mod context;
 mod distributed_trials;
+pub mod dummy_path;
 mod duplicates;
 mod effort;
 mod exhaustive;
@@ -42,6 +45,7 @@ mod greedy;
 mod judge;
 mod lars;
 mod lars_path;
+pub mod least_angle;
 mod moves;
 mod order;
 mod penalties;

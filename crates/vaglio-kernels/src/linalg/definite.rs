@@ -1,8 +1,7 @@
-//! Small positive definite systems with an estimate of their accuracy: the least eigenvalue, or a bound of the
-//! condition number. [`Cholesky`](super::Cholesky) gives neither.
+//! Small positive definite systems with an estimate of their least eigenvalue, which [`Cholesky`](super::Cholesky) does
+//! not give.
 
 use crate::Level;
-use crate::tolerance::ILL_CONDITIONED;
 use crate::trial::worse;
 use ndarray::Array2;
 
@@ -84,34 +83,6 @@ fn least_eigenvalue(r: &[f64], size: usize) -> f64 {
     }
     let squares: f64 = x.iter().map(|x| x * x).sum();
     (size as f64 / squares).sqrt()
-}
-
-/// Inverts a Gram matrix of unit columns and bounds its condition number; returns `None` if the bound is too large.
-///
-/// Gauss–Jordan elimination in place. The condition number is at most the trace of the matrix times the trace of its
-/// inverse. Cost O(size³).
-pub(crate) fn inverse_of_unit(mut gram: Vec<f64>, size: usize) -> Option<(Vec<f64>, f64)> {
-    for at in 0..size {
-        let pivot = gram[at * size + at];
-        if pivot.is_nan() || pivot * ILL_CONDITIONED <= 1.0 {
-            return None;
-        }
-        // Substitutes x_b = (y_b − Σ a_bj x_j)/a_bb into the other equations.
-        let mut row: Vec<f64> = gram[at * size..(at + 1) * size].to_vec();
-        row[at] = -1.0;
-        for (k, own) in gram.chunks_mut(size.max(1)).enumerate() {
-            let step = own[at] / pivot;
-            if k == at {
-                own.iter_mut().zip(&row).for_each(|(own, row)| *own = -row / pivot);
-            } else {
-                own[at] = 0.0;
-                own.iter_mut().zip(&row).for_each(|(own, row)| *own -= step * row);
-            }
-        }
-    }
-    let trace: f64 = (0..size).map(|at| gram[at * size + at]).sum();
-    let condition = trace * size as f64;
-    (condition <= ILL_CONDITIONED).then_some((gram, condition))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use ndarray::Array2;
 
 /// The lower triangle L of a positive definite matrix L·Lᵀ, row by row.
 #[derive(Debug)]
-pub(crate) struct LowerFactor {
+pub struct LowerFactor {
     level: Level,
     rows: Vec<Vec<f64>>,
     /// Whether a row was removed since the factor was created.
@@ -17,6 +17,7 @@ pub(crate) struct LowerFactor {
 }
 
 impl LowerFactor {
+    /// Creates the factor of a matrix without rows.
     pub fn new(level: Level) -> Self {
         LowerFactor { level, rows: Vec::new(), updated: false }
     }

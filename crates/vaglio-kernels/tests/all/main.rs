@@ -1,7 +1,6 @@
 //! The kernels against plain definitions, on every instruction set.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
-mod dummies;
 mod fits;
 mod hold_out;
 mod loo;
@@ -12,4 +11,3 @@ mod moments_by_columns;
 mod refined;
 mod sample;
 mod spectrum;
-mod subsets;

@@ -9,8 +9,8 @@ use ndarray::Array2;
 use rayon::prelude::*;
 use vaglio_core::{Columns, Criterion, Design, Feature, Problem, Readout, Result, Signs, standardized};
 use vaglio_kernels::Level;
-use vaglio_kernels::dummies::{DummyPath, NormalRng, PathData, Stepping};
-use vaglio_kernels::lars::{LeastAngle, PathRules};
+use vaglio_search::dummy_path::{DummyPath, NormalRng, PathData, Stepping};
+use vaglio_search::least_angle::{LeastAngle, PathRules};
 use vaglio_search::shuffle::stream;
 
 /// Number of the random stream that seeds the dummies.

@@ -2,9 +2,9 @@
 
 use vaglio_core::{Design, Feature, standardized};
 use vaglio_kernels::Level;
-use vaglio_kernels::dummies::NormalRng;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::SAME_COLUMN;
+use vaglio_search::dummy_path::NormalRng;
 
 /// Candidate columns of a design, duplicates removed.
 pub(super) struct UnitColumns {

@@ -2,9 +2,9 @@
 
 use super::MOST_COLUMNS;
 use crate::order::Order;
+use crate::best_subsets::{HeldOut, OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
 use crate::{Rules, SubsetScorer};
 use vaglio_core::{Feature, Result, ScoreOfSquares, SquaresBound};
-use vaglio_kernels::subsets::{HeldOut, OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
 use vaglio_kernels::{Level, parallel};
 
 /// Largest number of nodes per subtree if some size has no limit.

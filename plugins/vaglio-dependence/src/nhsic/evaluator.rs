@@ -5,7 +5,7 @@ use crate::kernel_matrix::Quadratic;
 use rayon::prelude::*;
 use std::sync::Arc;
 use vaglio_core::{Evaluator, Feature, Result, Score, SubsetChange, Trace, Trials};
-use vaglio_kernels::subsets::separable_part;
+use vaglio_kernels::linalg::separable_part;
 use vaglio_kernels::tolerance::MINIMUM_ROUNDING;
 
 /// Evaluator of [`Nhsic`](super::Nhsic). Trying an addition is O(s) if its coefficient would be 0, else O(s³); an added

@@ -1,9 +1,10 @@
 //! Paths of several outputs against their definitions.
 #![allow(clippy::unwrap_used)]
 
-use super::{End, Knot, LeastAngle, PathRules, PathShape, several::norm};
-use crate::Level;
+use super::norm;
+use crate::least_angle::{End, Knot, LeastAngle, PathRules, PathShape};
 use std::convert::Infallible;
+use vaglio_kernels::Level;
 use vaglio_testkit::Random;
 
 /// Unit columns with shared factors, and C and Q of targets built from them.

@@ -17,11 +17,13 @@
 
 mod normal;
 mod span;
+#[cfg(test)]
+mod tests;
 mod unstored;
 
-use crate::Level;
-use crate::sums::{axpy, dot};
-use crate::tolerance::DEPENDENT_SQUARE;
+use vaglio_kernels::Level;
+use vaglio_kernels::sums::{axpy, dot};
+use vaglio_kernels::tolerance::DEPENDENT_SQUARE;
 pub use normal::NormalRng;
 use span::{Outer, outside_of};
 use unstored::VirtualDummies;

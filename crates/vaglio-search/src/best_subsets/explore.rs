@@ -4,7 +4,7 @@ use super::SubsetSquares;
 use super::descent::Descent;
 use super::fit::{FitRoom, SubsetFit};
 use super::node::SubtreeNode;
-use crate::checkpoint;
+use vaglio_kernels::checkpoint;
 
 /// An unexplored subtree: subsets that contain the fixed columns and none of the excluded ones.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,9 +4,9 @@
 
 use super::on_path::Active;
 use super::{Hit, LeastAngle};
-use crate::parallel;
-use crate::sums::axpy;
-use crate::tolerance::RATE_ROUNDING;
+use vaglio_kernels::parallel;
+use vaglio_kernels::sums::axpy;
+use vaglio_kernels::tolerance::RATE_ROUNDING;
 
 /// Entries per task.
 const TOGETHER: usize = 4096;

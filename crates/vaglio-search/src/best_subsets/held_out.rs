@@ -8,8 +8,8 @@
 
 use super::SubsetSquares;
 use super::descent::{Descent, LevelRows};
-use crate::sums::{axpy, dot};
-use crate::tolerance::LEAST_COMPLEMENT;
+use vaglio_kernels::sums::{axpy, dot};
+use vaglio_kernels::tolerance::LEAST_COMPLEMENT;
 
 /// Rows held out together, and the fits to all others.
 #[derive(Debug)]

@@ -7,8 +7,8 @@
 
 use super::several::norm;
 use super::{Hit, LeastAngle};
-use crate::linalg::{Cholesky, gemm};
-use crate::tolerance::{EQUAL_CORRELATION, SHORT_STEP, UNIT_LENGTH};
+use vaglio_kernels::linalg::{Cholesky, gemm};
+use vaglio_kernels::tolerance::{EQUAL_CORRELATION, SHORT_STEP, UNIT_LENGTH};
 use ndarray::{Array1, Array2, Axis};
 
 /// Maximum Newton steps, and attempts to reach a knot, before a path is given up.

@@ -15,17 +15,18 @@ mod fit;
 mod held_out;
 mod node;
 mod start;
+#[cfg(test)]
+mod tests;
 
 pub use explore::{OpenSubtree, PruneTest, SearchOutcome};
 pub use held_out::HeldOut;
 
-use crate::linalg;
-use crate::linalg::inverse_of_unit;
-use crate::sums::{dot, sum_of};
-use crate::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
-use crate::{Level, checkpoint};
-use ndarray::{Array2, ArrayView2};
+use ndarray::Array2;
 use std::sync::Arc;
+use vaglio_kernels::linalg::{self, inverse_of_unit, separable};
+use vaglio_kernels::sums::dot;
+use vaglio_kernels::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
+use vaglio_kernels::{Level, checkpoint};
 
 /// Number of columns above which the linear-algebra backend multiplies and factors, and no matrix is inverted.
 const FEW: usize = 128;
@@ -198,49 +199,4 @@ fn least_eigenvalue(gram: &[f64], size: usize) -> Option<f64> {
         part *= 0.9;
     }
     None
-}
-
-/// Diagonal D ⪰ 0 with H − D positive semidefinite, for a positive definite row-major H; zeros if H is nearly singular.
-/// Cost O(n³).
-pub fn separable_part(mut gram: Vec<f64>, size: usize) -> Vec<f64> {
-    let own: Vec<f64> = (0..size).map(|k| gram[k * size + k]).collect();
-    for k in 0..size {
-        (0..size).for_each(|l| gram[k * size + l] /= (own[k] * own[l]).sqrt());
-    }
-    let unit = inverse_of_unit(gram.clone(), size).and_then(|(inverse, _)| separable(&gram, &inverse, size));
-    unit.map_or_else(|| vec![0.0; size], |unit| unit.iter().zip(&own).map(|(unit, own)| unit * own).collect())
-}
-
-/// D = s·diag(1/(H⁻¹)_jj) with H − D positive definite, verified by a factorization. Cost O(n³).
-fn separable(gram: &[f64], inverse: &[f64], size: usize) -> Option<Vec<f64>> {
-    let own: Vec<f64> = (0..size).map(|k| 1.0 / inverse[k * size + k]).collect();
-    let roots: Vec<f64> = own.iter().map(|own| own.sqrt()).collect();
-    let mut v: Vec<f64> = (0..size).map(|k| 1.0 + (k % 7) as f64 / 16.0).collect();
-    let mut largest = 1.0;
-    for _ in 0..POWERS {
-        let scaled: Vec<f64> = v.iter().zip(&roots).map(|(v, root)| v * root).collect();
-        let row = |k: usize| {
-            let row = &inverse[k * size..(k + 1) * size];
-            sum_of(row, &scaled, |a, b| a * b) * roots[k]
-        };
-        let next: Vec<f64> = (0..size).map(row).collect();
-        let norm = next.iter().map(|v| v * v).sum::<f64>().sqrt();
-        let before = v.iter().map(|v| v * v).sum::<f64>().sqrt();
-        largest = norm / before;
-        v = next.into_iter().map(|v| v / norm).collect();
-    }
-    let mut part = PART_TRIED / largest;
-    for _ in 0..POWERS {
-        let mut rest = gram.to_vec();
-        (0..size).for_each(|k| rest[k * size + k] -= part * own[k]);
-        if is_definite(&rest, size) {
-            return Some(own.into_iter().map(|own| part * own).collect());
-        }
-        part *= 0.9;
-    }
-    Some(vec![0.0; size])
-}
-
-fn is_definite(a: &[f64], size: usize) -> bool {
-    ArrayView2::from_shape((size, size), a).is_ok_and(|a| linalg::Cholesky::new(a).is_ok())
 }

@@ -17,8 +17,8 @@ use super::descent::Descent;
 use super::fit::SubsetFit;
 use super::held_out::LossTangent;
 use super::{OpenSubtree, SubsetSquares};
-use crate::checkpoint;
-use crate::sums::{axpy, dot};
+use vaglio_kernels::checkpoint;
+use vaglio_kernels::sums::{axpy, dot};
 
 /// Maximum passes over the columns for the bound of one size.
 const PASSES: usize = 6;

@@ -3,7 +3,7 @@
 use super::SubsetSquares;
 use super::descent::LevelRows;
 use super::fit::{FitRoom, SubsetFit};
-use crate::checkpoint;
+use vaglio_kernels::checkpoint;
 
 /// Maximum passes of exchanges over a subset.
 const PASSES: usize = 20;

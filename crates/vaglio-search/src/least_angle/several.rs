@@ -6,11 +6,14 @@
 //! T. Similä and J. Tikka, *Multiresponse sparse regression with application to multidimensional scaling*, ICANN 2005;
 //! M. Yuan and Y. Lin, *Model selection and estimation in regression with grouped variables*, JRSS B 68 (2006).
 
+#[cfg(test)]
+mod tests;
+
 use super::group::Point;
 use super::{Hit, Kind, LeastAngle};
-use crate::parallel;
-use crate::sums::axpy;
-use crate::tolerance::EQUAL_CORRELATION;
+use vaglio_kernels::parallel;
+use vaglio_kernels::sums::axpy;
+use vaglio_kernels::tolerance::EQUAL_CORRELATION;
 
 /// Shape of the path of several outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

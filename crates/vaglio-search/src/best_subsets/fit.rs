@@ -2,7 +2,7 @@
 
 use super::SubsetSquares;
 use super::descent::LevelRows;
-use crate::sums::axpy;
+use vaglio_kernels::sums::axpy;
 
 /// Schur complements and gradients of all columns. The rows of the subset's Cholesky factor over all columns are in the
 /// levels of the descent.

@@ -2,7 +2,7 @@
 
 use super::span::Outer;
 use super::{NormalRng, Products};
-use crate::tolerance::INSIDE_SPAN;
+use vaglio_kernels::tolerance::INSIDE_SPAN;
 
 /// Dummies that are not stored.
 #[derive(Debug)]

@@ -10,12 +10,10 @@
 mod group;
 mod on_path;
 mod several;
-#[cfg(test)]
-mod several_tests;
 mod single;
 
-use crate::Level;
-use crate::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION};
+use vaglio_kernels::Level;
+use vaglio_kernels::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION};
 use on_path::{ActiveSet, Relation};
 pub use several::PathShape;
 use several::norm;

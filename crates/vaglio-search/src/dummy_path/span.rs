@@ -1,8 +1,8 @@
 //! Directions of the remaining residuals of the targets.
 
-use crate::Level;
-use crate::sums::{axpy, dot};
-use crate::tolerance::OUTSIDE_SPAN;
+use vaglio_kernels::Level;
+use vaglio_kernels::sums::{axpy, dot};
+use vaglio_kernels::tolerance::OUTSIDE_SPAN;
 
 /// Orthonormal basis of vectors r_i − w_i, with its coefficients.
 pub(super) struct Outer {

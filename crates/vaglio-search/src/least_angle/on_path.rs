@@ -1,8 +1,8 @@
 //! Active columns of a path, with a factor of their Gram matrix.
 
-use crate::Level;
-use crate::linalg::LowerFactor;
-use crate::tolerance::{DEPENDENT_COLUMN, SUSPECT_COLUMN};
+use vaglio_kernels::Level;
+use vaglio_kernels::linalg::LowerFactor;
+use vaglio_kernels::tolerance::{DEPENDENT_COLUMN, SUSPECT_COLUMN};
 
 /// An active column, with its column of the Gram matrix.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! Best subsets against enumeration.
 
+use super::{HeldOut, SubsetSquares};
 use ndarray::{Array1, Array2};
 use vaglio_kernels::Level;
 use vaglio_kernels::linalg::solve;
-use vaglio_kernels::subsets::{HeldOut, SubsetSquares};
 use vaglio_testkit::Random;
 
 struct Problem {

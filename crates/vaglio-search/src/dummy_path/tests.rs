@@ -1,8 +1,8 @@
 //! Paths with dummies equal plain loops, and virtual dummies behave like stored ones.
 
+use super::{DummyPath, NormalRng, PathData, Stepping};
+use crate::least_angle::{LeastAngle, PathRules};
 use vaglio_kernels::Level;
-use vaglio_kernels::dummies::{DummyPath, NormalRng, PathData, Stepping};
-use vaglio_kernels::lars::{LeastAngle, PathRules};
 use vaglio_testkit::Random;
 
 fn dot(x: &[f64], y: &[f64]) -> f64 {

@@ -7,6 +7,7 @@
 mod bounds;
 
 use crate::alternatives::Counted;
+use crate::best_subsets::{OpenSubtree, SearchOutcome, SubsetSquares};
 use crate::order::Order;
 use crate::space::Space;
 use crate::tree::{BestSubsets, Record};
@@ -19,7 +20,6 @@ use std::collections::BinaryHeap;
 use vaglio_core::{
     Answer, Certificate, Diagnostics, Error, Event, Feature, Monitor, Recorder, Result, Score, StopReason,
 };
-use crate::best_subsets::{OpenSubtree, SearchOutcome, SubsetSquares};
 
 /// Number of subtrees explored in parallel.
 const TOGETHER: usize = 16;

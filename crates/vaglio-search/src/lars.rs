@@ -1,6 +1,7 @@
 //! Least-angle regression.
 
 use crate::lars_path::{may_leave, pass_over, subset_after};
+use crate::least_angle::{self, LeastAngle, PathShape};
 use crate::penalties::PenaltyPath;
 use crate::{
     Choose, Moves, Penalties, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits,
@@ -13,7 +14,6 @@ use vaglio_core::{
     Signs, Step, StopReason, part,
 };
 use vaglio_kernels::Level;
-use crate::least_angle::{self, LeastAngle, PathShape};
 
 /// Follows the least-angle path of the criterion's geometry; the criterion scores the features on it after every
 /// event.

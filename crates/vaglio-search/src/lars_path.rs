@@ -1,8 +1,8 @@
 //! Constraints on a least-angle path: features that are passed over or may not leave.
 
 use crate::Walk;
-use vaglio_core::{Feature, Result};
 use crate::least_angle::{self, LeastAngle};
+use vaglio_core::{Feature, Result};
 
 /// Passes over entering features that would break constraints; returns whether there was one.
 pub(crate) fn pass_over(

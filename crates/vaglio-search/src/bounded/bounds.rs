@@ -1,8 +1,8 @@
 //! Bounds of scores from least squares fits.
 
 use super::MOST_COLUMNS;
-use crate::order::Order;
 use crate::best_subsets::{HeldOut, OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
+use crate::order::Order;
 use crate::{Rules, SubsetScorer};
 use vaglio_core::{Feature, Result, ScoreOfSquares, SquaresBound};
 use vaglio_kernels::{Level, parallel};

@@ -21,12 +21,12 @@ mod span;
 mod tests;
 mod unstored;
 
-use vaglio_kernels::Level;
-use vaglio_kernels::sums::{axpy, dot};
-use vaglio_kernels::tolerance::DEPENDENT_SQUARE;
 pub use normal::NormalRng;
 use span::{Outer, outside_of};
 use unstored::VirtualDummies;
+use vaglio_kernels::Level;
+use vaglio_kernels::sums::{axpy, dot};
+use vaglio_kernels::tolerance::DEPENDENT_SQUARE;
 
 /// Rule by which a path adds its next column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

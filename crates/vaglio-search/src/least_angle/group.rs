@@ -7,9 +7,9 @@
 
 use super::several::norm;
 use super::{Hit, LeastAngle};
+use ndarray::{Array1, Array2, Axis};
 use vaglio_kernels::linalg::{Cholesky, gemm};
 use vaglio_kernels::tolerance::{EQUAL_CORRELATION, SHORT_STEP, UNIT_LENGTH};
-use ndarray::{Array1, Array2, Axis};
 
 /// Maximum Newton steps, and attempts to reach a knot, before a path is given up.
 const MOST_STEPS: usize = 60;

@@ -12,11 +12,11 @@ mod on_path;
 mod several;
 mod single;
 
-use vaglio_kernels::Level;
-use vaglio_kernels::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION};
 use on_path::{ActiveSet, Relation};
 pub use several::PathShape;
 use several::norm;
+use vaglio_kernels::Level;
+use vaglio_kernels::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION};
 
 /// Variant of the path of one output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -168,7 +168,7 @@ impl<'p> RunPlan<'p> {
             lines.put("tune", tune.to_string());
         }
         lines.put("engine", format!("{}: {}", self.estimate.engine, self.estimate.reason));
-        if let Some(slow) = settings.criterion.traits().loss.and_then(|loss| loss.slowness()) {
+        if let Some(slow) = settings.criterion.traits().loss.and_then(|loss| loss.traits().slow_reason) {
             lines.put("loss", slow);
         }
     }

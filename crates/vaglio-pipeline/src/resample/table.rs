@@ -154,7 +154,7 @@ pub(super) fn compare(
 ) -> Result<()> {
     let (place, best) = table.pick(Wanted { at_most, ..Rule::Best.into() })?;
     let of_best = matched[place].parts(best.size);
-    let is_cheap = loss.measure().is_of_rows();
+    let is_cheap = loss.traits().measure.is_of_rows();
     for (matched, cells) in matched.iter().zip(&mut table.cells) {
         for cell in cells {
             let level = |cell: &Cell| cell.standard_error.unwrap_or(0.0);

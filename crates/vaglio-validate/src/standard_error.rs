@@ -2,7 +2,6 @@
 
 use crate::fits::RoundFits;
 use ndarray::{Array2, Axis};
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{LeftOut, error_over_parts, times_power};
 
 impl RoundFits<'_> {

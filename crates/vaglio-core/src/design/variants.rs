@@ -234,7 +234,7 @@ impl Design {
     }
 
     /// The mean loss of some rows or units of the design, by [`Loss::mean`]. Targets and predictions are in the
-    /// design's units. A loss without a [`Loss::degree`] sees them in the data's units.
+    /// design's units. A loss without a `degree` sees them in the data's units.
     pub fn mean_loss(
         &self,
         loss: &dyn Loss,
@@ -259,9 +259,9 @@ impl Design {
         self.target_units().check_targets(degree)
     }
 
-    /// Exponent of the power of two by which a loss without [`Loss::degree`] multiplies targets and predictions; else 0.
+    /// Exponent of the power of two by which a loss without a `degree` multiplies targets and predictions; else 0.
     pub fn target_unit(&self, loss: &dyn Loss) -> i32 {
-        if loss.degree().is_some() { 0 } else { self.data().scale.targets }
+        if loss.traits().degree.is_some() { 0 } else { self.data().scale.targets }
     }
 }
 

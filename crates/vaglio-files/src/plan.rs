@@ -321,11 +321,8 @@ fn designed(selector: &ValidSelector, prepared: &TrainTest) -> Result<Option<Des
         };
         let [times, _] = prepared.times.unwrap_or([1.0, 1.0]);
         let planned = (design.rows() as f64 * times * all as f64 / rows as f64).round() as usize;
-        return Ok(Some(if planned > design.rows() {
-            design.with_run(|run| run.planned_rows = Some(planned))
-        } else {
-            design
-        }));
+        let planned = Some(planned).filter(|planned| *planned > design.rows());
+        return Ok(Some(design.with_run(|run| run.planned_rows = planned)));
     }
     Ok(None)
 }

@@ -48,6 +48,8 @@ pub(crate) const SOUND_CACHE: f64 = 1e-2;
 pub(crate) const INDEPENDENT_COLUMN: f64 = 0.1;
 /// Rounding of a lower bound relative to its terms.
 pub const BOUND_ROUNDING: f64 = 1e-9;
+/// Factor on an interval's lower end that covers rounding by far.
+pub(crate) const INTERVAL_LEFT: f64 = 1.0 - 1e-5;
 /// Rounding of a difference of sums over rows, relative to its terms.
 pub(crate) const WEIGHT_ROUNDING: f64 = 1e-12;
 /// Condition number of a Gram matrix of unit columns above which a subtree bound is not used.

@@ -21,11 +21,16 @@
 //! for the columns likely to be added next, twice as many as the last read served; those of a removed column are a
 //! combination of known ones. With small leverages the bounds read no data at all: (w∘a)ᵀGx is w̄·aᵀGx, known from the
 //! rank-one updates, up to a term bounded by ‖(w − w̄)∘a‖.
+//!
+//! A trial also tells how much leaving rows out adds to its candidate's error. Later bounds keep the part of it that
+//! added columns cannot have removed (`norm_interval`). A resumed run has not seen earlier trials, so nothing that is
+//! cached or recorded may depend on which losing candidates were tried.
 
 use super::Basis;
 use super::basis::{RankOneUpdate, UpdateKind};
 use super::cached_product::{CachedProduct, bring_up_to_date};
 use super::conditioning::judged;
+use super::norm_interval::{IntervalShift, NormInterval};
 use super::row_weights::{RowWeights, weights};
 use super::scalars::CandidateScalars;
 use super::trial::trial;
@@ -33,7 +38,7 @@ use super::update_products::{UpdateProducts, along};
 use crate::parallel;
 use crate::sums::dot;
 use crate::tolerance::{BOUND_ROUNDING, PRODUCT_DRIFT, SOUND_CACHE, UNBOUNDED_COLUMN};
-use crate::{Data, Scorer, Trial};
+use crate::{Data, Scorer, Trial, is_unreliable};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -43,9 +48,9 @@ use std::sync::Arc;
 /// Additions only lower d = diag G. So with w_j = 1/d_j² of the present state and f = t_i/(λ + s_i), the squared
 /// leave-one-out error of candidate i is at least
 ///
-/// Σ_o [ Σ w a² − 2f·(w∘a)ᵀG x_i + f²·(min w)·q_i ].
+/// Σ_o [ Σ w a² − 2f·(w∘a)ᵀG x_i + f²·(min w)·q_i ],
 ///
-/// (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all candidates
+/// and more if an earlier trial gave the [`NormInterval`] of the candidate. (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all candidates
 /// takes one read of X; so do the inner products of an added column, which states of other λ share. Candidates are
 /// tried exactly in the order of their bounds until a bound exceeds the best trial. G x_i of tried candidates is
 /// cached, for up to one in 60. Memory at most 8·m·(s + n/60) bytes beside X.
@@ -102,6 +107,7 @@ impl CandidateBounds {
         self.room += usize::from(cached.is_some());
         let at = self.features.binary_search(&feature).ok()?;
         let end = basis.updates.len();
+        self.scalars.intervals.remove(&at);
         let (s, sound) = (self.scalars.s[at], self.scalars.sound[at] as usize);
         if self.applied != Some(end) || s <= SOUND_CACHE * basis.data.squares(feature) {
             return None;
@@ -156,9 +162,11 @@ impl CandidateBounds {
             .map(|(p, row)| UpdateProducts::of(basis, p, if row.is_none() { places.next() } else { None }, row))
             .collect();
 
+        // After several updates at once, the residuals between them are not known.
+        let shift = if end == first + 1 { IntervalShift::of(basis) } else { None };
         for (p, new) in (first..end).zip(&new) {
             let product = |at: usize| products(at, new.place.unwrap_or(0));
-            self.scalars.take_in(basis, &self.features, (p, new), product);
+            self.scalars.take_in(basis, &self.features, (p, new), shift.as_ref(), product);
         }
         self.follow_residuals(basis, first, &new);
         self.applied = Some(end);
@@ -287,6 +295,15 @@ impl CandidateBounds {
         self.features.iter().enumerate().map(bound).collect()
     }
 
+    /// Amount by which earlier trials raise each candidate's bound.
+    pub fn sharper(&self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
+        let is_known = basis.d.iter().all(|d| !is_unreliable(*d));
+        let scalars = &self.scalars;
+        let interval = |at| scalars.intervals.get(&at).copied().filter(|_| is_known);
+        let higher = |(at, s): (usize, &f64)| interval(at).map_or(0.0, NormInterval::adds) / (basis.lambda + s);
+        scalars.s.iter().enumerate().map(|of| scorer.mean_of(higher(of))).collect()
+    }
+
     /// Columns of [`CandidateBounds::bounds`] in increasing order; the bounds of selected ones are meaningless.
     pub fn features(&self) -> &[usize] {
         &self.features
@@ -320,17 +337,24 @@ impl CandidateBounds {
         // The order differs from that of the positions from here on.
         let one = |one: CachedProduct| {
             let (s, t) = basis.scalars(one.feature, &one.c);
-            (try_out(basis, scorer, one.feature, &one.c, s, &t), one)
+            let trial = try_out(basis, scorer, one.feature, &one.c, s, &t);
+            let f: Vec<f64> = t.iter().map(|t| t / (basis.lambda + s)).collect();
+            (trial, NormInterval::of(basis, &one.c, &f), one)
         };
-        let tried: Vec<(Trial, CachedProduct)> = parallel::map_vec(products, one);
+        let tried: Vec<(Trial, NormInterval, CachedProduct)> = parallel::map_vec(products, one);
         let mut trials = HashMap::with_capacity(positions.len());
-        for (trial, product) in tried {
-            trials.insert(product.feature, trial);
+        for (trial, interval, product) in tried {
+            trials.insert(product.feature, (trial, interval));
             if stay.contains(&product.feature) {
                 self.cached.insert(product.feature, product);
             }
         }
-        positions.iter().filter_map(|&at| trials.remove(&self.features[at])).collect()
+        let trial = |&at: &usize| {
+            let (trial, interval) = trials.remove(&self.features[at])?;
+            self.scalars.intervals.insert(at, interval);
+            Some(trial)
+        };
+        positions.iter().filter_map(trial).collect()
     }
 }
 

@@ -24,6 +24,7 @@ mod candidate_pairs;
 mod change;
 mod class_sums;
 mod conditioning;
+mod norm_interval;
 mod orthonormal_basis;
 mod removal;
 mod row_inverse;

@@ -1,11 +1,13 @@
 //! Scalars of each candidate that lower bounds are computed from.
 
 use super::Basis;
+use super::norm_interval::{IntervalShift, NormInterval};
 use super::update_products::UpdateProducts;
 use crate::Data;
 use crate::parallel;
 use crate::tolerance::INDEPENDENT_COLUMN;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// s, t and q of the candidates and their inner products with the updates, by position.
@@ -26,6 +28,8 @@ pub(super) struct CandidateScalars {
     are_made: bool,
     /// Number of updates up to which s_i was above [`INDEPENDENT_COLUMN`].
     pub sound: Vec<u32>,
+    /// Norm intervals of candidates that were tried.
+    pub intervals: HashMap<usize, NormInterval>,
 }
 
 /// x_iᵀc_p/τ_p of every candidate with an update.
@@ -52,14 +56,19 @@ impl CandidateScalars {
         let with: Vec<Arc<[f64]>> = (0..outputs).map(|output| data.with_target(output)).collect();
         let s: Vec<f64> = features.iter().map(|&feature| data.squares(feature)).collect();
         let t = features.iter().flat_map(|&feature| with.iter().map(move |row| row[feature])).collect();
-        let sound = vec![0; features.len()];
+        let (sound, intervals) = (vec![0; features.len()], HashMap::new());
         let are_made = 2 * data.made() > data.columns();
-        CandidateScalars { q: s.clone(), s, t, outputs, shares: Vec::new(), are_made, sound }
+        CandidateScalars { q: s.clone(), s, t, outputs, shares: Vec::new(), are_made, sound, intervals }
     }
 
     /// t of each output of a candidate.
     pub fn t(&self, at: usize) -> &[f64] {
         &self.t[at * self.outputs..(at + 1) * self.outputs]
+    }
+
+    /// f of each output.
+    fn factors(&self, at: usize, lambda: f64) -> Vec<f64> {
+        self.t(at).iter().map(|t| t / (lambda + self.s[at])).collect()
     }
 
     /// Σ_p y_ip·z_p of every candidate, for each vector z of one number per update.
@@ -77,16 +86,20 @@ impl CandidateScalars {
         sums
     }
 
-    /// Applies update p by the recurrences of [`super::candidate_bounds`]. `product` gives x_iᵀc_p if it was read.
-    /// Cost O(n·p).
+    /// Applies update p by the recurrences of [`super::candidate_bounds`]. `product` gives x_iᵀc_p if it was read;
+    /// `shift` is given for an update that intervals can follow. Cost O(n·p).
     pub fn take_in(
         &mut self,
         basis: &Basis<'_>,
         features: &[usize],
         (p, new): (usize, &UpdateProducts),
+        shift: Option<&IntervalShift>,
         product: impl Fn(usize) -> f64 + Sync,
     ) {
         let update = &basis.updates[p];
+        let mut tried = std::mem::take(&mut self.intervals);
+        tried.retain(|_, _| shift.is_some());
+        let before: HashMap<usize, Vec<f64>> = tried.keys().map(|&at| (at, self.factors(at, basis.lambda))).collect();
         let CandidateScalars { s, q, t, sound, shares, outputs, .. } = self;
         let outputs = *outputs;
         let mut share = vec![0.0; features.len()];
@@ -118,6 +131,12 @@ impl CandidateScalars {
                 }
             }
         });
+        if let Some(shift) = shift {
+            for (at, interval) in &mut tried {
+                *interval = interval.after(shift, share[*at], &before[at], &self.factors(*at, basis.lambda));
+            }
+        }
+        self.intervals = tried;
         let row = new.row.as_ref().filter(|_| new.place.is_none() && self.are_made && p < FROM_ROWS);
         self.shares.push(match row {
             Some(row) => Shares::OfRow { row: Arc::clone(row), with_x: new.with_x.clone(), tau: update.tau },

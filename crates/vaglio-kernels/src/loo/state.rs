@@ -112,6 +112,12 @@ impl<'d> LooState<'d> {
         Some((bounds.features(), found))
     }
 
+    /// Amount by which earlier trials raise the candidates' bounds; depends on which candidates were tried. Cost O(n +
+    /// m).
+    pub fn sharper(&self, scorer: &Scorer) -> Vec<f64> {
+        self.bounds.as_ref().map_or_else(Vec::new, |bounds| bounds.sharper(&self.basis, scorer))
+    }
+
     /// Exact trials of some candidates, by their places in [`LooState::bounds`]. Cost O(m·(s + outputs)) each, O(m) for one
     /// that was tried in the step before.
     pub fn bounded_trials(&mut self, scorer: &Scorer, places: &[usize]) -> Vec<Trial> {

@@ -123,7 +123,9 @@ impl<'d> LooEvaluator<'d> {
 
     /// The best addition by bounds; `None` if they ruled out too few candidates in the last step.
     ///
-    /// Bounds that read no data come first; the others follow if many candidates remain.
+    /// Data-free bounds come first; the others follow if many candidates remain. Earlier trials tighten the bounds, but
+    /// a resumed run has not seen them. Therefore nothing stored or noted may depend on which losing candidates were
+    /// tried. Steps with unreliable trials share their refits, so they use the bounds of the state alone.
     fn best_by_bounds(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Vec<(Feature, Score)>>> {
         if self.is_full {
             return Ok(None);
@@ -135,7 +137,7 @@ impl<'d> LooEvaluator<'d> {
             true => self.tried(subset, candidates, &near, |count| (count / NEAR_OF).max(MOST_NEAR))?,
             false => None,
         };
-        let (bounded, scored) = match by_near {
+        let (plain, scored) = match by_near {
             Some(scored) => (near, scored),
             None => {
                 let mut bounded = Bounded::default();
@@ -147,7 +149,7 @@ impl<'d> LooEvaluator<'d> {
             }
         };
         let best = scored.iter().map(|(_, score)| score.loss).fold(f64::INFINITY, f64::min);
-        let left = bounded.lowest(candidates).filter(|(bound, _)| *bound <= best).count();
+        let left = plain.lowest(candidates).filter(|(bound, _)| *bound <= best).count();
         self.is_full = left > (candidates.len() / FULL_OF).max(LEAST_BOUNDED);
         Ok(Some(scored))
     }
@@ -162,8 +164,12 @@ impl<'d> LooEvaluator<'d> {
         most: impl Fn(usize) -> usize,
     ) -> Result<Option<Vec<(Feature, Score)>>> {
         let shared = Arc::clone(&self.shared);
+        let mut sharper = bounded.clone();
+        for (state, bounds) in self.states(subset).iter().zip(&mut sharper.bounds) {
+            bounds.iter_mut().zip(state.sharper(shared.scorer())).for_each(|(bound, by)| *bound += by);
+        }
         let first = self.needed;
-        let Some(mut found) = self.in_rounds(subset, candidates, bounded, most(candidates.len()), first)? else {
+        let Some(mut found) = self.in_rounds(subset, candidates, &sharper, most(candidates.len()), first)? else {
             return Ok(None);
         };
         if found.remade > 0 {
@@ -171,7 +177,8 @@ impl<'d> LooEvaluator<'d> {
             found = again;
         }
         let best = found.scored.iter().map(|(_, score, _)| score.loss).fold(f64::INFINITY, f64::min);
-        self.needed = bounded.lowest(candidates).filter(|(bound, _)| *bound <= best).count();
+        let left: Vec<(f64, usize)> = sharper.lowest(candidates).filter(|(bound, _)| *bound <= best).collect();
+        self.needed = left.len();
         let of_best =
             found.scored.iter().filter(|(_, score, _)| score.loss <= best).map(|(.., conditioning)| *conditioning);
         let least = of_best.fold(1.0, f64::min);

@@ -1,0 +1,162 @@
+//! Lower bounds that earlier trials give on what candidates add to squared leave-one-out errors.
+
+use super::Basis;
+use super::basis::{RankOneUpdate, UpdateKind};
+use crate::Level;
+use crate::tolerance::INTERVAL_LEFT;
+use crate::wide::F64x8;
+
+/// For a candidate with c = G x and r = a − f c of each output: a lower bound of ‖r∘c‖ over all outputs, and an upper
+/// bound of ‖c‖₄.
+///
+/// With τ = λ + s and d ≤ 1, the candidate's squared leave-one-out error is
+///
+/// Σ r²/(d − c²/τ)² ≥ Σ r²/d² + 2‖r∘c‖²/τ.
+///
+/// Other bounds know the first term alone, though the second mostly separates noise columns. A trial determines it, and
+/// each update reduces it by at most what ‖u∘v‖ ≤ ‖u‖₄‖v‖₄ allows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NormInterval {
+    least: f64,
+    fourth: f64,
+}
+
+/// Quantities of an update that change the intervals of candidates.
+pub(super) struct IntervalShift {
+    /// ‖a∘c_p‖ over all outputs.
+    with_residuals: f64,
+    /// ‖c_p‖₄.
+    fourth: f64,
+    /// Change of a by the update, as a multiple of c_p: t_p/τ_p of each output.
+    gone: Vec<f64>,
+}
+
+impl NormInterval {
+    /// Interval of a tried candidate. Cost O(m · outputs).
+    pub fn of(basis: &Basis<'_>, c: &[f64], f: &[f64]) -> Self {
+        let (norm, fourth) = norms(basis, c, |output| f[output]);
+        NormInterval { least: norm * INTERVAL_LEFT, fourth }
+    }
+
+    /// Interval after an update that subtracts `share` times its c from this one's, and moves f from `before` to
+    /// `after`, by output.
+    ///
+    /// Without subscripts, r∘c changes by −ω·a∘c_p + (2f′ω − φ)·c∘c_p + (f − f′)·c∘c − f′ω²·c_p∘c_p.
+    pub fn after(self, shift: &IntervalShift, share: f64, before: &[f64], after: &[f64]) -> Self {
+        let norm = |of: &dyn Fn(usize) -> f64| (0..after.len()).map(|o| of(o) * of(o)).sum::<f64>().sqrt();
+        let moved = share.abs() * shift.with_residuals
+            + norm(&|o| 2.0 * after[o] * share - shift.gone[o]) * self.fourth * shift.fourth
+            + norm(&|o| before[o] - after[o]) * self.fourth * self.fourth
+            + norm(&|o| after[o]) * (share * shift.fourth).powi(2);
+        NormInterval { least: self.least * INTERVAL_LEFT - moved, fourth: self.fourth + share.abs() * shift.fourth }
+    }
+
+    /// Lower bound of 2‖r∘c‖²; 0 if nothing is known any more.
+    pub fn adds(self) -> f64 {
+        let least = self.least.max(0.0);
+        2.0 * least * least
+    }
+}
+
+impl IntervalShift {
+    /// Shift by the last update of a basis if it added a column, else `None`. Cost O(m · outputs).
+    pub fn of(basis: &Basis<'_>) -> Option<Self> {
+        let RankOneUpdate { kind: UpdateKind::Entry(_), c, tau, t } = &**basis.updates.last()? else { return None };
+        let (with_residuals, fourth) = norms(basis, c, |_| 0.0);
+        let gone = t.iter().map(|t| t / tau).collect();
+        Some(IntervalShift { with_residuals, fourth, gone })
+    }
+}
+
+/// ‖(a − f c)∘c‖ over all outputs, and ‖c‖₄. Cost O(m · outputs).
+fn norms(basis: &Basis<'_>, c: &[f64], f: impl Fn(usize) -> f64) -> (f64, f64) {
+    let (mut squares, mut fourth) = (0.0, 0.0);
+    for (output, a) in basis.a.iter().enumerate() {
+        let (own, of_c) = sums(basis.data.level, a, c, f(output));
+        (squares, fourth) = (squares + own, of_c);
+    }
+    (squares.sqrt(), fourth.sqrt().sqrt())
+}
+
+/// Σ (a − f c)²c² and Σ c⁴. Cost O(m).
+fn sums(level: Level, a: &[f64], c: &[f64], f: f64) -> (f64, f64) {
+    level.call(
+        #[inline(always)]
+        move || {
+            let ((c, c_rest), (a, a_rest)) = (c.as_chunks(), a[..c.len()].as_chunks());
+            let a = &a[..c.len()];
+            let (mut own, mut fourth) = (F64x8::ZERO, F64x8::ZERO);
+            for (a, c) in a.iter().zip(c) {
+                let c = F64x8::load(c);
+                let (r, square) = (F64x8::load(a) - F64x8::splat(f) * c, c * c);
+                own = (r * r).mul_add(square, own);
+                fourth = square.mul_add(square, fourth);
+            }
+            let (mut own, mut fourth) = (own.sum(), fourth.sum());
+            for (a, c) in a_rest.iter().zip(c_rest) {
+                let (r, square) = (a - f * c, c * c);
+                own += r * r * square;
+                fourth += square * square;
+            }
+            (own, fourth)
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Column, Data};
+    use std::sync::Arc;
+
+    /// Builds columns with the candidate last, and optional outliers in every seventeenth row.
+    fn followed(rows: usize, outlier: f64) -> usize {
+        let count = 9;
+        let noise = |j: usize, c: usize| ((j * (2 * c + 3) + c) as f64 * 0.71).sin() * ((j + 7 * c) as f64 * 1.3).cos();
+        let entry = |j, c| noise(j, c) + 0.5 * noise(j, 0) + if j % 17 == c { outlier } else { 0.0 };
+        let x: Vec<Vec<f64>> = (0..count).map(|c| (0..rows).map(|j| entry(j, c)).collect()).collect();
+        let y: Vec<Vec<f64>> = (0..2).map(|o| (0..rows).map(|j| noise(j, 20 + o) + noise(j, 2)).collect()).collect();
+        let columns = x.iter().map(|x| Column::Double(x)).collect();
+        let targets: Vec<&[f64]> = y.iter().map(|y| &**y).collect();
+        let data = Arc::new(Data::new(Level::best(), columns, vec![true; count], &targets, None, true).unwrap());
+        let (lambda, last) = (0.3, count - 1);
+        let mut helped = 0;
+        for first in 0..3 {
+            let mut basis = Basis::of(Arc::clone(&data), lambda, 0..first);
+            let factors = |basis: &Basis<'_>, c: &[f64]| {
+                let (s, t) = basis.scalars(last, c);
+                (lambda + s, t.iter().map(|t| t / (lambda + s)).collect::<Vec<f64>>())
+            };
+            let c = basis.residual(last);
+            let (_, mut f) = factors(&basis, &c);
+            let mut interval = NormInterval::of(&basis, &c, &f);
+            for feature in first..last {
+                basis.add(feature);
+                let c = basis.residual(last);
+                let (tau, after) = factors(&basis, &c);
+                let update = basis.updates.last().unwrap();
+                let share = basis.data.product(last, &update.c) / update.tau;
+                interval = interval.after(&IntervalShift::of(&basis).unwrap(), share, &f, &after);
+                let truth = NormInterval::of(&basis, &c, &after);
+                assert!(interval.least <= truth.least && interval.fourth * (1.0 + 1e-12) >= truth.fourth);
+                let (mut squares, mut left_out) = (0.0, 0.0);
+                for (a, f) in basis.a.iter().zip(&after) {
+                    for ((a, c), d) in a.iter().zip(&c).zip(&basis.d) {
+                        squares += ((a - f * c) / d).powi(2);
+                        left_out += ((a - f * c) / (d - c * c / tau)).powi(2);
+                    }
+                }
+                assert!(squares + truth.adds() / tau <= left_out);
+                helped += usize::from(interval.adds() > 0.5 * truth.adds());
+                f = after;
+            }
+        }
+        helped
+    }
+
+    #[test]
+    fn a_spread_that_is_followed_stays_below_what_it_is_and_that_below_what_leaving_out_adds() {
+        let helped = [(40, 0.0), (60, 3.0), (5000, 0.0), (5000, 30.0)].map(|(rows, outlier)| followed(rows, outlier));
+        assert!(helped[2] > 0, "{helped:?}");
+    }
+}

@@ -1,5 +1,4 @@
 //! Dense linear algebra over two backends: faer, or with the feature `lapack` LAPACK through ndarray-linalg and BLAS.
-//!
 //! Matrices are `ndarray` arrays. Both backends agree to rounding and pass the same tests.
 
 #[cfg(feature = "lapack")]

@@ -13,7 +13,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let patient = (0..dataset.nsamples()).map(|row| row / 4);
     // Rows of one patient are held out together, wherever rows are held out.
     let rows = Rows::new().groups(patient);
-    let criterion = KFold::new(10).by(By::Groups);
+    let criterion = KFold::new(10).by(FoldBy::Groups);
     let search = Greedy::new(8).choose(CrossValidation::new(5).rule(Rule::OneSe));
     let pipeline = Pipeline::new(criterion, search, Rls::new(Lambda::grid(1e-2, 1e3, 11)))
         .preprocess(Standardize::default())

@@ -113,7 +113,7 @@ mod tests {
 
     // ANCHOR: laws
     #[test]
-    fn it_keeps_the_laws() -> Result<(), vaglio_testkit::Broken> {
+    fn it_keeps_the_laws() -> Result<(), vaglio_testkit::LawViolation> {
         for kind in ["loo", "mrmr"] {
             let criterion: Box<dyn vaglio_core::Criterion> =
                 serde_json::from_value(serde_json::json!({ "kind": kind })).expect("a criterion");

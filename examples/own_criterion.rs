@@ -21,7 +21,7 @@ impl Criterion for Relevance {
         let y = design.targets().row(0).to_vec();
         let w = design.weights().map_or(vec![1.0; y.len()], <[f64]>::to_vec);
         let strengths = subset.iter().map(|&f| squared_correlation(&design.column(f).values(), &y, &w));
-        Ok(Score::of(1.0 - strengths.sum::<f64>() / subset.len().max(1) as f64))
+        Ok(Score::new(1.0 - strengths.sum::<f64>() / subset.len().max(1) as f64))
     }
 }
 
@@ -53,7 +53,7 @@ mod tests {
 
     // ANCHOR: laws
     #[test]
-    fn it_keeps_the_laws() -> Result<(), vaglio_testkit::Broken> {
+    fn it_keeps_the_laws() -> Result<(), vaglio_testkit::LawViolation> {
         vaglio_testkit::check_criterion_on_standard_data(&Relevance::default(), 1e-9)
     }
     // ANCHOR_END: laws

@@ -90,7 +90,7 @@ mod tests {
     use vaglio_core::Columns;
 
     #[test]
-    fn it_keeps_the_laws() -> std::result::Result<(), vaglio_testkit::Broken> {
+    fn it_keeps_the_laws() -> std::result::Result<(), vaglio_testkit::LawViolation> {
         vaglio_testkit::check_criterion_on_standard_data(&Concordance::default(), 1e-9)
     }
 

@@ -50,7 +50,7 @@ impl Learner for Cosines {
 
 impl LinearForm for Cosines {
     fn readout(&self) -> Result<Readout> {
-        Readout::of(&self.lambda, true)
+        Readout::with_lambda(&self.lambda, true)
     }
 
     /// The design's columns are the cosines; the map remembers their parameters.
@@ -183,7 +183,7 @@ mod tests {
 
     // ANCHOR: laws
     #[test]
-    fn it_keeps_the_laws() -> Result<(), vaglio_testkit::Broken> {
+    fn it_keeps_the_laws() -> Result<(), vaglio_testkit::LawViolation> {
         for frequencies in [Frequencies::Normal, Frequencies::Cauchy] {
             let learner = Cosines { count: 8, frequencies, ..Cosines::default() };
             vaglio_testkit::check_learner_on_standard_data(&learner, 1e-8)?;

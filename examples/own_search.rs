@@ -80,14 +80,14 @@ mod tests {
 
     // ANCHOR: laws
     #[test]
-    fn it_keeps_the_laws() -> Result<(), vaglio_testkit::Broken> {
+    fn it_keeps_the_laws() -> Result<(), vaglio_testkit::LawViolation> {
         let criterion = vaglio::criteria::Loo::default();
         vaglio_testkit::check_search_on_standard_data(&Search::new(Stepwise {}), &criterion, 1e-9)
     }
     // ANCHOR_END: laws
 
     #[test]
-    fn it_keeps_them_on_scores_that_compare_with_no_empty_subset() -> Result<(), vaglio_testkit::Broken> {
+    fn it_keeps_them_on_scores_that_compare_with_no_empty_subset() -> Result<(), vaglio_testkit::LawViolation> {
         let criterion: Box<dyn vaglio_core::Criterion> =
             serde_json::from_str(r#"{"kind": "mrmr"}"#).expect("a criterion");
         vaglio_testkit::check_search_on_standard_data(&Search::new(Stepwise {}), &*criterion, 1e-9)

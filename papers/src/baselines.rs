@@ -4,10 +4,10 @@
 
 use ndarray::{Array1, Array2, Axis};
 use vaglio_core::{Error, Feature, Problem, Result};
-use vaglio_kernels::linalg::Failure;
+use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::Ridge;
 
-fn failed(failure: Failure) -> Error {
+fn failed(failure: FactorizationError) -> Error {
     Error::Numerical(failure.to_string())
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use vaglio::files::prepare;
 use vaglio::pipeline::load;
 use vaglio_core::{Columns, Feature, Loss, Problem, Result, Squared, ZeroOne};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 impl Bench<'_> {
     /// All rows of a file of two classes, as they are.
@@ -58,7 +58,7 @@ pub fn test_figures(
     lambda: f64,
     intercept: bool,
 ) -> Result<[f64; 2]> {
-    let failed = |e: vaglio_kernels::linalg::Failure| vaglio_core::Error::Numerical(e.to_string());
+    let failed = |e: vaglio_kernels::linalg::FactorizationError| vaglio_core::Error::Numerical(e.to_string());
     let x = train.columns().matrix(subset);
     let ridge = vaglio_kernels::ridge::Ridge::new(x.view(), train.targets().view(), None, intercept).map_err(failed)?;
     let (weights, intercept) = ridge.coefficients(lambda).map_err(failed)?;
@@ -68,7 +68,7 @@ pub fn test_figures(
 
 /// 0, …, `count` − 1 in another order.
 pub fn order(seed: u64, count: usize) -> Vec<usize> {
-    let (mut random, mut order) = (Random::new(seed), (0..count).collect::<Vec<usize>>());
+    let (mut random, mut order) = (SplitMix64::new(seed), (0..count).collect::<Vec<usize>>());
     for last in (1..count).rev() {
         order.swap(last, (random.bits() % (last as u64 + 1)) as usize);
     }

@@ -12,7 +12,7 @@ use vaglio::search::{Greedy, Search};
 use vaglio::{Selector, ValidSelector};
 use vaglio_core::{Columns, Problem, Result, Silent, Task};
 use vaglio::search::Choose;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const RATE: f64 = 0.1;
 /// Rows, columns, columns of the model, and the size of their weights beside noise of variance 1.
@@ -99,7 +99,7 @@ fn selector() -> Result<ValidSelector> {
 
 impl Simulated {
     fn new(kind: Kind, (rows, columns): (usize, usize), (signals, weight): (usize, f64), seed: u64) -> Result<Self> {
-        let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9).wrapping_add(columns as u64));
+        let mut random = SplitMix64::new(seed.wrapping_mul(0x9e37_79b9).wrapping_add(columns as u64));
         let mut x: Vec<Vec<f64>> = Vec::new();
         let mut before: Vec<f64> = (0..rows).map(|_| random.normal()).collect();
         for column in 0..columns {
@@ -157,7 +157,7 @@ impl Simulated {
 }
 
 /// Student's t with three degrees of freedom.
-fn heavy(random: &mut Random) -> f64 {
+fn heavy(random: &mut SplitMix64) -> f64 {
     let square: f64 = (0..3).map(|_| random.normal().powi(2)).sum();
     random.normal() / (square / 3.0).sqrt()
 }

@@ -50,7 +50,7 @@ pub fn losses(
     of_row: &[usize],
     lambdas: &[f64],
 ) -> Result<(Vec<f64>, f64, f64)> {
-    let failed = |failure: linalg::Failure| Error::Numerical(format!("a fold cannot be solved: {failure}"));
+    let failed = |failure: linalg::FactorizationError| Error::Numerical(format!("a fold cannot be solved: {failure}"));
     let (start, mut fixed) = (Instant::now(), 0.0);
     let mut sums = vec![0.0; lambdas.len()];
     for fold in 0..=of_row.iter().copied().max().unwrap_or(0) {

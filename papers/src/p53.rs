@@ -9,7 +9,7 @@ use vaglio::Selection;
 use vaglio::files::prepare;
 use vaglio::pipeline::load;
 use vaglio_core::{Columns, Feature, Problem, Result, Silent, Task};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Rows and columns of the p53 mutants and of the part that the paper trains on, and how many columns are chosen.
 const TABLES: [(usize, usize, usize); 2] = [(31_420, 5_408, 100), (26_120, 5_000, 100)];
@@ -196,7 +196,7 @@ fn text(data: &str, criterion: &str, search: &str, size: usize) -> String {
 }
 
 fn problem(seed: u64, rows: usize, columns: usize) -> Result<Problem> {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let mut x = Columns::new(rows);
     let (mut common, mut score) = (Vec::new(), vec![0.0; rows]);
     for feature in 0..columns {

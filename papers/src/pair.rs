@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_distribution_is_that_of_all_choices_of_signs() {
-        let mut random = vaglio_testkit::Random::new(3);
+        let mut random = vaglio_testkit::SplitMix64::new(3);
         for count in 1..=12 {
             for _ in 0..5 {
                 // Few values, so that many are tied and some are 0.

@@ -3,7 +3,7 @@
 use crate::markdown::{MarkdownTable, seconds};
 use crate::run::Bench;
 use std::time::Instant;
-use vaglio::read::{ReadSpec, Source, Wanted};
+use vaglio::read::{ReadSpec, TableSource, ReadRequest};
 use vaglio_core::{Error, Result};
 
 /// Every table of the folder whose name contains what is asked for: the least seconds of some readings, with and without the hash.
@@ -21,9 +21,9 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
         for _ in 0..bench.seeds {
             let read = |with_hash: bool| -> Result<(f64, (usize, usize))> {
                 let start = Instant::now();
-                let source = Source::open(std::slice::from_ref(&path), &ReadSpec::default())?;
+                let source = TableSource::open(std::slice::from_ref(&path), &ReadSpec::default())?;
                 let of_hash = || if with_hash { source.digest() } else { Ok(String::new()) };
-                let (hash, read) = rayon::join(of_hash, || source.read(&Wanted::default()));
+                let (hash, read) = rayon::join(of_hash, || source.read(&ReadRequest::default()));
                 std::hint::black_box(hash?);
                 let (read, _) = read?;
                 Ok((start.elapsed().as_secs_f64(), (read.rows(), read.columns().len())))

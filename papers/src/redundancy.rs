@@ -282,7 +282,7 @@ fn redundancy(problem: &Problem, subset: &[Feature]) -> f64 {
 /// The share of test rows whose class kernel ridge regression finds, or its squared error as a share of that of the mean: a Gaussian kernel as wide as
 /// the median distance, the λ of lowest squared leave-one-out error, and targets about their mean.
 fn accuracy(train: &Problem, test: &Problem, subset: &[Feature]) -> Result<f64> {
-    let failed = |failure: linalg::Failure| Error::Numerical(format!("kernel ridge: {failure}"));
+    let failed = |failure: linalg::FactorizationError| Error::Numerical(format!("kernel ridge: {failure}"));
     let (x, held) = (train.columns().matrix(subset), test.columns().matrix(subset));
     let (own, other) = (distances(x.view(), x.view()), distances(held.view(), x.view()));
     let width = 2.0 * median(&own);

@@ -7,7 +7,7 @@ use std::time::Instant;
 use vaglio::pipeline::load;
 use vaglio::record::Figures;
 use vaglio_core::{Columns, Problem, Result, Silent, Task};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 pub fn tables(bench: &Bench<'_>) -> Result<String> {
     let mut text = String::from(
@@ -200,7 +200,7 @@ fn narma(bench: &Bench<'_>) -> Result<String> {
 
 /// u uniform between 0 and ½; y(t+1) = tanh(0.3 y(t) + 0.05 y(t) Σ y(t−9…t) + 1.5 u(t−9) u(t) + 0.1).
 fn series(seed: u64, steps: usize) -> Result<Problem> {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let u: Vec<f64> = (0..steps).map(|_| 0.5 * random.uniform()).collect();
     let mut y = vec![0.0f64; steps];
     for t in 9..steps - 1 {

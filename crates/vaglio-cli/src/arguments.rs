@@ -25,7 +25,7 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Plan, select, fit, evaluate, and write a folder with the result.
-    Run(Run),
+    Run(RunArguments),
     /// Describe a run and its cost without running it.
     Plan {
         /// The pipeline file.
@@ -37,7 +37,7 @@ pub enum Command {
     /// Write a commented pipeline for a table, ready to run.
     Init(Init),
     /// Predict new rows; columns are matched by name.
-    Predict(Predict),
+    Predict(PredictArguments),
     /// Compare runs: a table, and with `--out` a page with their curves and shared columns.
     Compare {
         /// The folders of the runs, two or more.
@@ -151,7 +151,7 @@ pub struct Init {
     pub test: Option<String>,
     /// Type of the target, `regression` or `classification`; by default detected.
     #[arg(long, value_enum, hide_possible_values = true)]
-    pub task: Option<Task>,
+    pub task: Option<TargetType>,
     /// The column of groups: rows with the same value belong together.
     #[arg(long, value_name = "COLUMN")]
     pub groups: Option<String>,
@@ -171,7 +171,7 @@ pub struct Init {
 
 /// Type of a target.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Task {
+pub enum TargetType {
     /// Numbers.
     Regression,
     /// Classes.
@@ -203,7 +203,7 @@ pub enum ExportFormat {
 
 /// Arguments of `vaglio predict`.
 #[derive(Debug, Args)]
-pub struct Predict {
+pub struct PredictArguments {
     /// The model.json of a run.
     #[arg(long)]
     pub model: PathBuf,
@@ -232,7 +232,7 @@ pub struct Predict {
 
 /// Arguments of `vaglio run`.
 #[derive(Debug, Args)]
-pub struct Run {
+pub struct RunArguments {
     /// The pipeline file.
     pub pipeline: PathBuf,
     /// The folder to write; by default `runs/<file stem>`.
@@ -314,7 +314,7 @@ pub enum Shard {
         out: Option<PathBuf>,
         /// If units are missing, write the result so far, like a run that was stopped, and exit with its code.
         #[arg(long, value_name = "WHY", num_args = 0..=1, require_equals = true, default_missing_value = "limit")]
-        partial: Option<Partial>,
+        partial: Option<IncompleteReason>,
         /// Recompute this many random steps by plain retraining; exit with 4 if one is off by more than 1e-6.
         #[arg(long, value_name = "N")]
         verify: Option<usize>,
@@ -332,7 +332,7 @@ pub enum Shard {
 
 /// Reason for incomplete units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Partial {
+pub enum IncompleteReason {
     /// A limit was hit: code 5.
     Limit,
     /// Interrupted by the user: code 130.

@@ -1,6 +1,6 @@
 //! Runs on engines with workers, through the Python package.
 
-use crate::arguments::Run;
+use crate::arguments::RunArguments;
 use crate::exit::Exit;
 use serde_json::Value;
 use std::ffi::OsString;
@@ -24,7 +24,7 @@ fn python() -> OsString {
 
 /// Replaces this process by a Python process that runs the pipeline on workers. Returns only if that fails, or, on
 /// systems without process replacement, after the run.
-pub fn run(arguments: &Run, set: &[String], out: &Path, cluster: Cluster<'_>) -> Result<Exit, Error> {
+pub fn run(arguments: &RunArguments, set: &[String], out: &Path, cluster: Cluster<'_>) -> Result<Exit, Error> {
     if arguments.trace.is_some() {
         return Err(Error::setting("--trace", "a run on workers is not traced; leave it out"));
     }

@@ -1,12 +1,12 @@
 //! Implements the commands.
 
-use crate::arguments::{ExportFormat, Predict, Run};
+use crate::arguments::{ExportFormat, PredictArguments, RunArguments};
 use crate::bar::clear_bar;
 use crate::cluster;
 use crate::exit::Exit;
-use crate::failure::{Failure, LIMITED};
-use crate::load::Loaded;
-use crate::progress::Progress;
+use crate::failure::{CliError, LIMITED};
+use crate::load::LoadedPipeline;
+use crate::progress::TerminalProgress;
 use crate::signals::{self, INTERRUPTED};
 use crate::terminal::{aside, note, print, put, put_bytes, told_in_lines};
 use std::io::IsTerminal as _;
@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use vaglio::ValidPipeline;
 use vaglio::compare::Comparison;
 use vaglio::core::{Error, Monitor, StopReason};
-use vaglio::files::{self, Beside, ExportTo, Language, ModelFiles, RunOptions, RunOutcome};
+use vaglio::files::{self, ExportTo, Language, ModelFiles, PredictOptions, RunOptions, RunOutcome};
 use vaglio::pipeline::{self, SavedModel};
 
 /// Outcome of a command.
-pub type Done = Result<Exit, Failure>;
+pub type Done = Result<Exit, CliError>;
 
 /// Plans, selects, fits, evaluates and writes.
-pub fn run(arguments: Run) -> Done {
+pub fn run(arguments: RunArguments) -> Done {
     let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.pipeline));
     let (loaded, settings, set) = asked_for(&arguments)?;
     if let Some(cluster) = settings.cluster() {
@@ -34,7 +34,7 @@ pub fn run(arguments: Run) -> Done {
         resume: arguments.resume,
         verify: arguments.verify,
     };
-    let mut progress = Progress::new(arguments.quiet);
+    let mut progress = TerminalProgress::new(arguments.quiet);
     let monitor = Monitor { stop: signals::sign(), ..Monitor::from(&mut progress) };
     signals::end_at_the_latest(settings.most_time());
     let outcome = in_pool(settings.threads(), || files::run(&settings, &options, monitor))?;
@@ -69,7 +69,7 @@ pub fn ended(outcome: RunOutcome, (quiet, json): (bool, bool), by_default: Optio
 }
 
 /// The pipeline to run, with its settings and the assignments that override the file.
-fn asked_for(arguments: &Run) -> Result<(Loaded, ValidPipeline, Vec<String>), Failure> {
+fn asked_for(arguments: &RunArguments) -> Result<(LoadedPipeline, ValidPipeline, Vec<String>), CliError> {
     let written = |value: Option<usize>| value.map(|value| value.to_string());
     let others = [
         ("evaluate.nested.folds", written(arguments.nested)),
@@ -80,7 +80,7 @@ fn asked_for(arguments: &Run) -> Result<(Loaded, ValidPipeline, Vec<String>), Fa
     ];
     let others = others.iter().filter_map(|(path, value)| value.as_ref().map(|value| format!("{path}={value}")));
     let set: Vec<String> = arguments.set.iter().cloned().chain(others).collect();
-    let loaded = Loaded::read(&arguments.pipeline, &set)?;
+    let loaded = LoadedPipeline::read(&arguments.pipeline, &set)?;
     pipeline::check_threads("--threads", arguments.threads.unwrap_or(0))?;
     let settings = match arguments.threads {
         Some(threads) => loaded.pipeline.clone().on_threads(threads),
@@ -96,8 +96,8 @@ pub fn plan(path: &Path, assignments: &[String]) -> Done {
 }
 
 /// Describes the planned run.
-pub fn planned(path: &Path, assignments: &[String]) -> Result<String, Failure> {
-    let loaded = Loaded::read(path, assignments)?;
+pub fn planned(path: &Path, assignments: &[String]) -> Result<String, CliError> {
+    let loaded = LoadedPipeline::read(path, assignments)?;
     let mut text = in_pool(loaded.pipeline.threads(), || files::plan(&loaded.pipeline, &loaded.folder))?
         .map_err(|error| loaded.failure(error))?;
     if let Some(cluster) = loaded.pipeline.cluster() {
@@ -110,9 +110,10 @@ pub fn planned(path: &Path, assignments: &[String]) -> Result<String, Failure> {
 }
 
 /// Predicts the rows of a file.
-pub fn predict(arguments: Predict) -> Done {
-    let Predict { model, data, out, keep, proba, interval, evaluate, raw } = arguments;
-    let beside = Beside { keep, evaluate, probabilities: proba, intervals: interval, raw, ..Beside::default() };
+pub fn predict(arguments: PredictArguments) -> Done {
+    let PredictArguments { model, data, out, keep, proba, interval, evaluate, raw } = arguments;
+    let beside =
+        PredictOptions { keep, evaluate, probabilities: proba, intervals: interval, raw, ..PredictOptions::default() };
     if let Some(out) = &out {
         files::check_apart(out, [("the model", &model)])?;
     }
@@ -213,6 +214,6 @@ fn default_out(pipeline: &Path) -> PathBuf {
 }
 
 /// Performs work on a pool of `threads` threads.
-pub fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
-    vaglio::pipeline::pool(threads).map(|pool| pool.install(work)).map_err(Failure::from)
+pub fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, CliError> {
+    vaglio::pipeline::pool(threads).map(|pool| pool.install(work)).map_err(CliError::from)
 }

@@ -10,24 +10,24 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::Path;
 use unicode_width::UnicodeWidthStr;
-use vaglio::core::{Error, Place, StopReason, acts, nearest, shown};
+use vaglio::core::{Error, SourceLocation, StopReason, acts, nearest, shown};
 
 /// Exit code after a limit.
 pub const LIMITED: u8 = 5;
 
 /// An error with a snippet of the lines it points to, if any.
 #[derive(Debug)]
-pub struct Failure {
+pub struct CliError {
     error: Error,
     snippet: String,
 }
 
-impl Failure {
+impl CliError {
     /// Adds a snippet to an error that points into `text`, the content of `file`.
     pub fn in_text(error: Error, file: &Path, text: &str) -> Self {
         let here = error.place().filter(|place| place.line > 0 && Path::new(&place.file) == file);
         let snippet = here.map_or_else(String::new, |place| snippet(text, place));
-        Failure { error, snippet }
+        CliError { error, snippet }
     }
 
     /// Text for standard error.
@@ -52,9 +52,9 @@ impl Failure {
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for CliError {
     fn from(error: Error) -> Self {
-        Failure { error, snippet: String::new() }
+        CliError { error, snippet: String::new() }
     }
 }
 
@@ -116,7 +116,7 @@ fn suggest(error: &mut clap::Error) {
 const WINDOW: usize = 120;
 
 /// The line of a place with its neighbors, and the word at the place marked.
-fn snippet(text: &str, place: &Place) -> String {
+fn snippet(text: &str, place: &SourceLocation) -> String {
     let first = place.line.saturating_sub(2);
     let column = place.column.saturating_sub(1);
     let from = column.saturating_sub(WINDOW / 2);
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     fn at(text: &str, line: usize, column: usize) -> String {
-        snippet(text, &Place { file: "p.yaml".into(), line, column })
+        snippet(text, &SourceLocation { file: "p.yaml".into(), line, column })
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn of_long_lines_the_part_around_the_place_is_shown() {
+    fn long_lines_are_cut_around_the_place() {
         let line = "x".repeat(5000) + "," + &"é".repeat(5000);
         let text = format!("{line}\n{line}\n{line}\n");
         for column in [1, 60, 4999, 5001, 5002, 9999, 10001, 20000] {

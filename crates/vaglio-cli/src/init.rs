@@ -1,9 +1,9 @@
 //! `vaglio init`: drafts a pipeline for a table.
 
-use crate::arguments::{Init, Task};
+use crate::arguments::{Init, TargetType};
 use crate::commands::Done;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use crate::terminal::note;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub fn init(arguments: Init) -> Done {
     let exists = std::fs::metadata(&out).map_or_else(|_| out.is_symlink(), |there| there.is_file() || there.is_dir());
     if exists && !arguments.force {
         let message = format!("{} is there already; name another file, or write over it by `--force`", out.display());
-        return Err(Failure::from(Error::setting("--out", message)));
+        return Err(CliError::from(Error::setting("--out", message)));
     }
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let test = arguments.test.map(|test| match test.parse() {
@@ -30,8 +30,8 @@ pub fn init(arguments: Init) -> Done {
     });
     files::check_apart_from_tables(&out, tables.map(PathBuf::as_path))?;
     let task = arguments.task.map(|task| match task {
-        Task::Regression => TaskOption::Regression,
-        Task::Classification => TaskOption::Classification,
+        TargetType::Regression => TaskOption::Regression,
+        TargetType::Classification => TaskOption::Classification,
     });
     let (groups, time, name) = (arguments.groups, arguments.time, Some(out.display().to_string()));
     let options = InitOptions { targets: arguments.target, exclude: None, test, task, groups, time, name };
@@ -56,15 +56,15 @@ pub fn init(arguments: Init) -> Done {
 }
 
 /// Asks for the columns; an empty line accepts the proposal.
-fn asked(draft: &Draft, known: InitOptions) -> Result<InitOptions, Failure> {
+fn asked(draft: &Draft, known: InitOptions) -> Result<InitOptions, CliError> {
     draft.notes.iter().for_each(|line| note(line));
     let targets = names("columns to predict, with commas between", &draft.targets)?;
     let exclude = names("columns to leave out, with commas between", &draft.excluded)?;
     Ok(InitOptions { targets, exclude: Some(exclude), ..known })
 }
 
-fn names(question: &str, proposed: &[String]) -> Result<Vec<String>, Failure> {
-    let failed = |error: std::io::Error| Failure::from(Error::Shape(format!("no answer can be read: {error}")));
+fn names(question: &str, proposed: &[String]) -> Result<Vec<String>, CliError> {
+    let failed = |error: std::io::Error| CliError::from(Error::Shape(format!("no answer can be read: {error}")));
     let mut terminal = std::io::stderr();
     write!(terminal, "{question} [{}]: ", proposed.join(", ")).and_then(|()| terminal.flush()).map_err(failed)?;
     let mut line = String::new();

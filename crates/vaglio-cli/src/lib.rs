@@ -51,7 +51,7 @@ use clap::Parser;
 use exit::Exit;
 use std::ffi::OsString;
 use std::process::ExitCode;
-use trace::Trace;
+use trace::TraceWriter;
 use vaglio::pipeline;
 
 /// Runs the command line of this process: data on standard output, everything else on standard error.
@@ -91,9 +91,9 @@ fn ended(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(error),
     };
-    let trace = match arguments.command.trace().map(Trace::begin).transpose() {
+    let trace = match arguments.command.trace().map(TraceWriter::begin).transpose() {
         Ok(trace) => trace,
-        Err(error) => return failure::Failure::from(error).report(),
+        Err(error) => return failure::CliError::from(error).report(),
     };
     progress::start_tracing(arguments.verbose, trace.clone());
     #[cfg(feature = "external")]
@@ -105,7 +105,7 @@ fn ended(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Err(error) => Err(error.into()),
     }
     .unwrap_or_else(|failure| failure.report());
-    trace.iter().for_each(Trace::finish);
+    trace.iter().for_each(TraceWriter::finish);
     #[cfg(feature = "external")]
     vaglio_external::end_programs();
     exit

@@ -1,15 +1,15 @@
 //! Loads a pipeline file with its text, for errors that point into it.
 
-use crate::failure::Failure;
+use crate::failure::CliError;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use vaglio::ValidPipeline;
-use vaglio::core::{Error, Place};
-use vaglio::document::{Document, LARGEST, Node, Value};
+use vaglio::core::{Error, SourceLocation};
+use vaglio::document::{Document, LARGEST, Node, NodeValue};
 use vaglio::pipeline;
 
 /// A pipeline with its text.
-pub struct Loaded {
+pub struct LoadedPipeline {
     /// The pipeline's settings.
     pub pipeline: ValidPipeline,
     /// Folder that paths in the pipeline are relative to.
@@ -18,15 +18,15 @@ pub struct Loaded {
     text: String,
 }
 
-impl Loaded {
+impl LoadedPipeline {
     /// Reads a pipeline file and applies assignments.
     ///
     /// # Errors
     /// Returns the errors of [`pipeline::load`]; for a folder or a table, a hint without quoted content.
-    pub fn read(path: &Path, assignments: &[String]) -> Result<Self, Failure> {
+    pub fn read(path: &Path, assignments: &[String]) -> Result<Self, CliError> {
         let file = path.display().to_string();
-        let refuse = |message: String| -> Failure {
-            Error::Syntax { message, place: Some(Place { file: file.clone(), line: 0, column: 0 }) }.into()
+        let refuse = |message: String| -> CliError {
+            Error::Syntax { message, place: Some(SourceLocation { file: file.clone(), line: 0, column: 0 }) }.into()
         };
         let bytes = content(path).map_err(&refuse)?;
         let table = || refuse(format!("this is a table; `vaglio init {file}` writes a pipeline for it"));
@@ -47,9 +47,9 @@ impl Loaded {
         match pipeline::load(&text, &file, assignments) {
             Ok((pipeline, document)) => {
                 let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-                Ok(Loaded { pipeline, document, text, folder })
+                Ok(LoadedPipeline { pipeline, document, text, folder })
             }
-            Err(error) => Err(Failure::in_text(error, path, &text)),
+            Err(error) => Err(CliError::in_text(error, path, &text)),
         }
     }
 
@@ -61,10 +61,10 @@ impl Loaded {
     }
 
     /// Locates a later error in the file.
-    pub fn failure(&self, error: Error) -> Failure {
+    pub fn failure(&self, error: Error) -> CliError {
         let error = self.document.locate(error);
         let file = error.place().map(|place| place.file.clone()).unwrap_or_default();
-        Failure::in_text(error, Path::new(&file), &self.text)
+        CliError::in_text(error, Path::new(&file), &self.text)
     }
 }
 
@@ -111,11 +111,11 @@ impl Content {
         let document = Document::parse(text, "");
         let whole = document.as_ref().ok().and_then(|document| document.get(""));
         match whole.map(|whole| &whole.value) {
-            Some(Value::Scalar(_)) if whole.is_some_and(Node::is_null) => Content::Other,
-            Some(Value::Map(_) | Value::List(_)) => Content::Other,
+            Some(NodeValue::Scalar(_)) if whole.is_some_and(Node::is_null) => Content::Other,
+            Some(NodeValue::Map(_) | NodeValue::List(_)) => Content::Other,
             _ if has_equal_lines(text) => Content::Table,
-            Some(Value::Scalar(_)) if text.trim().lines().nth(1).is_some() => Content::Text,
-            Some(Value::Scalar(_)) => Content::Other,
+            Some(NodeValue::Scalar(_)) if text.trim().lines().nth(1).is_some() => Content::Text,
+            Some(NodeValue::Scalar(_)) => Content::Other,
             None => Content::Other,
         }
     }

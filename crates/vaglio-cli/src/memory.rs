@@ -9,10 +9,10 @@ use crate::file_heap::{FILE_HEAP, rounded};
 use std::alloc::{GlobalAlloc, Layout, System};
 
 #[global_allocator]
-static MEMORY: Memory = Memory;
+static MEMORY: LargePageAllocator = LargePageAllocator;
 
 /// System allocator that requests large pages for [large](LARGE) allocations.
-struct Memory;
+struct LargePageAllocator;
 
 /// Minimum size of an allocation for large pages, in bytes; less is a small part of one page.
 const LARGE: usize = 128 << 10;
@@ -54,7 +54,7 @@ fn set(what: libc::c_int, number: usize) {
 
 // SAFETY: every call goes to the system's allocator as it came, or to the heap in a file, which tells its blocks by their
 // addresses and are as long and as aligned as is asked; advice changes no byte and fails without harm.
-unsafe impl GlobalAlloc for Memory {
+unsafe impl GlobalAlloc for LargePageAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if let Some(block) = in_file(layout) {
             return block;

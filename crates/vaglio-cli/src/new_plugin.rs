@@ -36,7 +36,7 @@ pub fn new_plugin(arguments: &NewPlugin) -> Done {
 }
 
 /// Templates for a kind of part.
-struct Of {
+struct PartTemplates {
     name: &'static str,
     source: &'static str,
     laws: &'static str,
@@ -52,7 +52,7 @@ macro_rules! of {
         of!($name, $name, $uses, $tests, $line)
     };
     ($name:literal, $source:literal, $uses:expr, $tests:expr, $line:expr) => {
-        Of {
+        PartTemplates {
             name: $name,
             source: include_str!(concat!("../template/", $source, ".rs")),
             laws: include_str!(concat!("../template/", $name, "_laws.rs")),
@@ -63,7 +63,7 @@ macro_rules! of {
     };
 }
 
-fn template(role: Role, is_refitted: bool) -> Of {
+fn template(role: Role, is_refitted: bool) -> PartTemplates {
     match role {
         Role::Learner if is_refitted => {
             of!("learner", "learner_refit", &[], &[], ["learner: rls", "learner: {kind: WORD, scale: 2.0}"])
@@ -102,7 +102,7 @@ search: {kind: greedy, max_features: 4}
 struct Plugin<'a> {
     name: &'a str,
     word: String,
-    of: Of,
+    of: PartTemplates,
     /// Source folder of vaglio; `None` for crates from the registry.
     checkout: Option<PathBuf>,
     /// Whether a program that contains the part is written too.

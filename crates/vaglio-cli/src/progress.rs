@@ -2,7 +2,7 @@
 
 use crate::bar::{above_bar, bar, put_bar};
 use crate::terminal::log_line;
-use crate::trace::{Trace, Traced};
+use crate::trace::{TraceFilter, TraceWriter};
 use indicatif::ProgressBar;
 use std::io::{IsTerminal, Write};
 use tracing::Subscriber;
@@ -14,9 +14,9 @@ use tracing_subscriber::util::SubscriberInitExt;
 use vaglio::core::{Answer, Event, Observer, StageShare, short};
 
 /// Writer to standard error above the bar. Failed writes are ignored and do not fail the run.
-struct Lines;
+struct ProgressWriter;
 
-impl Write for Lines {
+impl Write for ProgressWriter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let line = log_line(bytes, has_color());
         let _nobody_reads = above_bar(|| std::io::stderr().write_all(line.as_bytes()));
@@ -34,7 +34,7 @@ fn has_color() -> bool {
 }
 
 /// Shows spans and events as verbosity asks, and writes them to the trace, if any.
-pub fn start_tracing(verbose: u8, trace: Option<Trace>) {
+pub fn start_tracing(verbose: u8, trace: Option<TraceWriter>) {
     let level = match verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
@@ -44,7 +44,7 @@ pub fn start_tracing(verbose: u8, trace: Option<Trace>) {
     let subscriber = tracing_subscriber::registry();
     match trace {
         None => subscriber.with(level).with(lines(verbose)).init(),
-        Some(trace) => subscriber.with(lines(verbose).with_filter(level)).with(trace.with_filter(Traced)).init(),
+        Some(trace) => subscriber.with(lines(verbose).with_filter(level)).with(trace.with_filter(TraceFilter)).init(),
     }
 }
 
@@ -52,32 +52,32 @@ pub fn start_tracing(verbose: u8, trace: Option<Trace>) {
 fn lines<S: Subscriber + for<'l> LookupSpan<'l>>(verbose: u8) -> impl Layer<S> {
     tracing_subscriber::fmt::layer()
         .log_internal_errors(false)
-        .with_writer(|| Lines)
+        .with_writer(|| ProgressWriter)
         .with_ansi(has_color())
         .with_target(false)
         .with_span_events(if verbose > 0 { FmtSpan::CLOSE } else { FmtSpan::NONE })
 }
 
 /// Progress bar of a run on a terminal.
-pub struct Progress {
+pub struct TerminalProgress {
     shown: bool,
     stage: StageShare,
 }
 
-impl Progress {
+impl TerminalProgress {
     /// Shows progress unless `quiet`.
     pub fn new(quiet: bool) -> Self {
-        Progress { shown: !quiet && std::io::stderr().is_terminal(), stage: StageShare::default() }
+        TerminalProgress { shown: !quiet && std::io::stderr().is_terminal(), stage: StageShare::default() }
     }
 }
 
-impl Observer for Progress {
+impl Observer for TerminalProgress {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         let before = self.stage.what().to_owned();
         if !self.shown || !self.stage.see(event) {
             return Answer::Continue;
         }
-        let (what, done, of) = (self.stage.what(), self.stage.done(), self.stage.of());
+        let (what, done, of) = (self.stage.what(), self.stage.done(), self.stage.total());
         if what != before || matches!(event, Event::Begin { .. } | Event::Stage { .. }) {
             let title = what.replace("choose", "cross-validating");
             put_bar(ProgressBar::new(PARTS).with_message(title), "{msg:24!} {wide_bar} {prefix}, {eta} left");

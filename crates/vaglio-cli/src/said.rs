@@ -1,7 +1,7 @@
 //! Output of the program without a process, for fuzz targets.
 
 use crate::commands::planned;
-use crate::failure::Failure;
+use crate::failure::CliError;
 use std::path::Path;
 use vaglio::core::Error;
 
@@ -15,5 +15,5 @@ pub fn plan_message(pipeline: &Path, assignments: &[String]) -> Result<String, S
 
 /// Text of an error message.
 pub fn error_message(error: Error) -> String {
-    Failure::from(error).text()
+    CliError::from(error).text()
 }

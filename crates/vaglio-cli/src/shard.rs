@@ -1,12 +1,12 @@
 //! `vaglio shard`: distributed runs.
 
-use crate::arguments::{Partial, Shard, ShardRun};
+use crate::arguments::{IncompleteReason, Shard, ShardRun};
 use crate::bar::clear_bar;
 use crate::commands::{Done, ended, in_pool, pretty};
 use crate::exit::Exit;
 use crate::failure::LIMITED;
-use crate::load::Loaded;
-use crate::progress::Progress;
+use crate::load::LoadedPipeline;
+use crate::progress::TerminalProgress;
 use crate::signals;
 use crate::terminal::{note, print};
 use serde_json::json;
@@ -26,12 +26,12 @@ pub fn shard(command: Shard) -> Done {
             let shards = Shards::open(&folder)?;
             let out = out.unwrap_or(folder);
             let options = RunOptions { out: out.clone(), verify, ..RunOptions::default() };
-            let mut progress = Progress::new(quiet);
+            let mut progress = TerminalProgress::new(quiet);
             let monitor = Monitor { stop: signals::sign(), ..Monitor::from(&mut progress) };
             let outcome = in_pool(threads_of(threads, &shards)?, || match partial {
                 None => shards.merge(&options, monitor),
-                Some(Partial::Limit) => shards.merge_stopped(StopReason::Limit, &options, monitor),
-                Some(Partial::Interrupted) => shards.merge_stopped(StopReason::Interrupted, &options, monitor),
+                Some(IncompleteReason::Limit) => shards.merge_stopped(StopReason::Limit, &options, monitor),
+                Some(IncompleteReason::Interrupted) => shards.merge_stopped(StopReason::Interrupted, &options, monitor),
             })??;
             ended(outcome, (quiet, json), None, &out)
         }
@@ -44,7 +44,7 @@ fn threads_of(written: Option<usize>, shards: &Shards) -> Result<usize, Error> {
 }
 
 fn plan(path: &Path, of: usize, folder: &Path, (set, json): (&[String], bool)) -> Done {
-    let loaded = Loaded::read(path, set)?;
+    let loaded = LoadedPipeline::read(path, set)?;
     let planned = || Shards::plan(&loaded.pipeline, &loaded.folder, of, folder);
     let shards = in_pool(loaded.pipeline.threads(), planned)?.map_err(|error| loaded.failure(error))?;
     let (phases, units) = (shards.phases(), shards.units());
@@ -74,7 +74,7 @@ fn run(arguments: &ShardRun) -> Done {
     let wait = wait.as_ref().map(span).transpose().map_err(|error| Error::setting("--wait", error.to_string()))?;
     let wait = wait.map_or(Duration::ZERO, |span| span.0);
     let shards = Shards::open(folder)?;
-    let mut progress = Progress::new(*quiet);
+    let mut progress = TerminalProgress::new(*quiet);
     let monitor = Monitor { stop: signals::sign(), ..Monitor::from(&mut progress) };
     let done = in_pool(threads_of(*threads, &shards)?, || shards.run(*index, wait, monitor))??;
     clear_bar();

@@ -116,9 +116,9 @@ mod tests {
     }
 
     /// A message that never ends.
-    struct Endless;
+    struct EndlessLine;
 
-    impl Display for Endless {
+    impl Display for EndlessLine {
         fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
             loop {
                 f.write_str("again ")?;
@@ -128,6 +128,6 @@ mod tests {
 
     #[test]
     fn what_is_beyond_is_never_written() {
-        assert_eq!(told(&Endless, 2000).chars().count(), 2000);
+        assert_eq!(told(&EndlessLine, 2000).chars().count(), 2000);
     }
 }

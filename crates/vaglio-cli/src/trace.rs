@@ -26,7 +26,7 @@ const LONGEST_HELD: Duration = Duration::from_millis(500);
 
 /// Writes spans and events to a file.
 #[derive(Clone)]
-pub struct Trace(Arc<Shared>);
+pub struct TraceWriter(Arc<Shared>);
 
 struct Shared {
     start: Instant,
@@ -63,7 +63,7 @@ fn thread() -> (u64, bool) {
     })
 }
 
-impl Trace {
+impl TraceWriter {
     /// Begins the file, overwriting an earlier trace.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl Trace {
         file.write_all(b"[\n]\n").map_err(unwritable)?;
         let start = Instant::now();
         let file = TraceFile { file, held: String::new(), at: start, is_first: true };
-        Ok(Trace(Arc::new(Shared { start, file: Mutex::new(file) })))
+        Ok(TraceWriter(Arc::new(Shared { start, file: Mutex::new(file) })))
     }
 
     /// Writes the buffer. Failed writes are ignored and do not fail the run.
@@ -172,7 +172,7 @@ impl Visit for Fields {
     }
 }
 
-impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for Trace {
+impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for TraceWriter {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         if let Some(span) = context.span(id) {
             let mut fields = Fields::default();
@@ -214,9 +214,9 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for Trace {
 }
 
 /// Filter of the trace: leaves out events of single subsets.
-pub struct Traced;
+pub struct TraceFilter;
 
-impl<S> Filter<S> for Traced {
+impl<S> Filter<S> for TraceFilter {
     fn enabled(&self, metadata: &Metadata<'_>, _context: &Context<'_, S>) -> bool {
         // The λ of one subset.
         let is_of_subset = metadata.is_event() && metadata.target() == "vaglio_core::lambda";

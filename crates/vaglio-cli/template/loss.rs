@@ -11,7 +11,7 @@ pub struct Template {
 }
 
 impl Loss for Template {
-    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+    fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         targets.iter().zip(predictions).map(|(y, p)| (y - p).abs().powf(self.power)).sum()
     }
 

@@ -1,4 +1,4 @@
-//! Cooperative cancellation: long loops call [`checkpoint`], which unwinds to [`Halt::within`] after cancellation.
+//! Cooperative cancellation: long loops call [`checkpoint`], which unwinds to [`CancelToken::within`] after cancellation.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -7,25 +7,25 @@ use std::sync::Arc;
 
 thread_local! {
     /// Cancellation token of this thread.
-    static CURRENT: RefCell<Halt> = const { RefCell::new(Halt(None)) };
+    static CURRENT: RefCell<CancelToken> = const { RefCell::new(CancelToken(None)) };
 }
 
 /// Cancellation token: a function that returns true from cancellation on. The default never cancels.
 #[derive(Clone, Default)]
-pub struct Halt(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+pub struct CancelToken(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 /// Payload of the unwinding.
-struct Stopped;
+struct CancelledPanic;
 
-impl Halt {
+impl CancelToken {
     /// Creates a token that asks `is_due`, from any thread.
     pub fn new(is_due: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Halt(Some(Arc::new(is_due)))
+        CancelToken(Some(Arc::new(is_due)))
     }
 
     /// The token of this thread.
     pub fn current() -> Self {
-        CURRENT.with_borrow(Halt::clone)
+        CURRENT.with_borrow(CancelToken::clone)
     }
 
     /// Runs `work`, which ends at a [`checkpoint`] after cancellation; returns `None` then.
@@ -35,15 +35,15 @@ impl Halt {
         drop(entered);
         match done {
             Ok(done) => Some(done),
-            Err(payload) if payload.is::<Stopped>() => None,
+            Err(payload) if payload.is::<CancelledPanic>() => None,
             Err(payload) => resume_unwind(payload),
         }
     }
 
     /// Makes this the token of the thread while the guard lives. A parallel loop enters the token of the thread that
     /// started it.
-    pub fn enter(&self) -> Entered {
-        Entered(CURRENT.replace(self.clone()))
+    pub fn enter(&self) -> CancelGuard {
+        CancelGuard(CURRENT.replace(self.clone()))
     }
 
     /// Whether work is cancelled.
@@ -54,7 +54,7 @@ impl Halt {
     /// Unwinds out of the enclosing work if it is cancelled.
     pub fn check(&self) {
         if self.is_due() {
-            resume_unwind(Box::new(Stopped));
+            resume_unwind(Box::new(CancelledPanic));
         }
     }
 
@@ -64,16 +64,16 @@ impl Halt {
     }
 }
 
-impl fmt::Debug for Halt {
+impl fmt::Debug for CancelToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Halt").field(&self.is_due()).finish()
     }
 }
 
-/// Guard of [`Halt::enter`]: restores the previous token.
-pub struct Entered(Halt);
+/// Guard of [`CancelToken::enter`]: restores the previous token.
+pub struct CancelGuard(CancelToken);
 
-impl Drop for Entered {
+impl Drop for CancelGuard {
     fn drop(&mut self) {
         CURRENT.set(std::mem::take(&mut self.0));
     }
@@ -81,8 +81,8 @@ impl Drop for Entered {
 
 /// Unwinds out of this thread's work if it is cancelled. Takes less than a microsecond.
 pub fn checkpoint() {
-    if CURRENT.with_borrow(Halt::is_due) {
-        resume_unwind(Box::new(Stopped));
+    if CURRENT.with_borrow(CancelToken::is_due) {
+        resume_unwind(Box::new(CancelledPanic));
     }
 }
 
@@ -95,12 +95,12 @@ mod tests {
     fn work_ends_at_a_checkpoint_and_the_function_before_is_back() {
         let asked = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&asked);
-        let halt = Halt::new(move || count.fetch_add(1, Ordering::SeqCst) >= 3);
+        let halt = CancelToken::new(move || count.fetch_add(1, Ordering::SeqCst) >= 3);
         let mut steps = 0;
         let done = halt.within(|| {
             loop {
                 steps += 1;
-                assert_eq!(Halt::default().within(|| (0..10).for_each(|_| checkpoint())), Some(()));
+                assert_eq!(CancelToken::default().within(|| (0..10).for_each(|_| checkpoint())), Some(()));
                 checkpoint();
             }
         });

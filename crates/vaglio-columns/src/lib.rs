@@ -14,7 +14,7 @@ mod sparse;
 pub use center::center;
 pub use column::Column;
 pub use foreign::ForeignNumbers;
-pub use halt::{Entered, Halt, checkpoint};
+pub use halt::{CancelGuard, CancelToken, checkpoint};
 pub use measure::{LOSS_ROUNDING, Measure, TIED_PREDICTION, error_of_guess, tied_classes};
 use ndarray::{Array2, ShapeBuilder};
 pub use once::{get_or_make, get_or_try_make};
@@ -81,7 +81,7 @@ impl From<Numbers> for RowView {
 
 /// Selected rows of longer columns: those columns, and the rows in the order of selection.
 #[derive(Debug, Clone)]
-pub struct Chosen<'a> {
+pub struct SelectedRows<'a> {
     /// The longer columns.
     pub whole: Vec<Column<'a>>,
     /// Indices of the selected rows.
@@ -285,11 +285,12 @@ impl Columns {
     }
 
     /// The longer columns and selected rows, if all columns were selected [together](Columns::view_rows).
-    pub fn chosen(&self) -> Option<Chosen<'_>> {
+    pub fn chosen(&self) -> Option<SelectedRows<'_>> {
         let first = &self.stores.first()?.rows.as_ref()?.chosen;
         let is_first = |rows: &Arc<RowCopy>| Arc::ptr_eq(&rows.chosen, first);
         let are_first = self.stores.iter().all(|store| store.rows.as_ref().is_some_and(is_first));
-        are_first.then(|| Chosen { whole: self.stores.iter().map(|store| store.whole.view()).collect(), rows: first })
+        are_first
+            .then(|| SelectedRows { whole: self.stores.iter().map(|store| store.whole.view()).collect(), rows: first })
     }
 
     /// Copies all selected rows not copied yet, in parallel.

@@ -4,7 +4,7 @@ use crate::Result;
 
 /// A point and the value of the function there.
 #[derive(Clone, Copy)]
-struct Point {
+struct BrentPoint {
     x: f64,
     value: f64,
 }
@@ -27,7 +27,7 @@ pub fn minimize(
     mut f: impl FnMut(f64) -> Result<f64>,
 ) -> Result<f64> {
     let golden = (3.0 - 5_f64.sqrt()) / 2.0;
-    let mut at = |x: f64| f(x).map(|value| Point { x, value });
+    let mut at = |x: f64| f(x).map(|value| BrentPoint { x, value });
     let mut best = at(low + golden * (high - low))?;
     let (mut second, mut third) = (best, best);
     // The last step, and the one before it.

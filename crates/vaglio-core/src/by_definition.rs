@@ -1,14 +1,14 @@
 //! Scores by the definition of a criterion, with errors that name it.
 
-use crate::{Criterion, Design, Error, Evaluator, Feature, Result, Role, Score, SubsetChange, Trace, Trials};
+use crate::{CacheEffect, Criterion, Design, Error, Evaluator, Feature, Result, Role, Score, SubsetChange, Trials};
 
 /// The evaluator that retrains for every trial.
-pub(crate) struct ByDefinition<'d> {
+pub(crate) struct RetrainingEvaluator<'d> {
     pub criterion: &'d dyn Criterion,
     pub design: &'d Design,
 }
 
-impl Evaluator for ByDefinition<'_> {
+impl Evaluator for RetrainingEvaluator<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         let score = self.criterion.evaluate(self.design, subset);
         let score = score.and_then(|score| if score.loss.is_nan() { Err(no_number()) } else { Ok(score) });
@@ -29,8 +29,8 @@ impl Evaluator for ByDefinition<'_> {
         Ok(())
     }
 
-    fn trace(&self, _: Trials<'_>) -> Trace {
-        Trace::Nothing
+    fn trace(&self, _: Trials<'_>) -> CacheEffect {
+        CacheEffect::Nothing
     }
 }
 
@@ -41,7 +41,7 @@ fn no_number() -> Error {
 /// Attributes an error to a criterion and the columns that it evaluated.
 pub fn criterion_error(error: Error, criterion: &dyn Criterion, names: &[String], columns: &[Feature]) -> Error {
     let error = criterion.traits().loss.and_then(|loss| loss.failure()).unwrap_or(error);
-    error.of(Role::Criterion, criterion.typetag_name()).on(|| named(names, columns))
+    error.from_part(Role::Criterion, criterion.typetag_name()).on(|| named(names, columns))
 }
 
 /// Maximum number of columns that a message names.

@@ -54,16 +54,16 @@ impl<'de> Deserialize<'de> for ClusterSum {
 
 /// Variances of a mean, with the number of observations of each.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Spread {
+pub struct MeanVariances {
     /// Between clusters.
     pub clusters: Option<(f64, usize)>,
     /// Between folds.
     pub folds: Option<(f64, usize)>,
 }
 
-impl Spread {
+impl MeanVariances {
     /// Variances of the weighted mean loss of all folds; the variance between folds is averaged over repeats.
-    pub fn of(folds: &[&[ClusterSum]], repeats: usize) -> Self {
+    pub fn from_folds(folds: &[&[ClusterSum]], repeats: usize) -> Self {
         let mut all: Vec<&ClusterSum> = folds.iter().copied().flatten().collect();
         all.sort_by_key(|part| part.cluster);
         let pooled = |parts: &[&ClusterSum]| parts.iter().fold((0.0, 0.0), |(w, s), p| (w + p.weight, s + p.sum));
@@ -76,7 +76,7 @@ impl Spread {
         };
         let of_repeat = |folds: &[&[ClusterSum]]| between(&folds.iter().filter_map(of_fold).collect::<Vec<_>>(), mean);
         let of_repeats = folds.chunks(folds.len().div_ceil(repeats.max(1)).max(1)).map(of_repeat);
-        Spread { clusters: between(&clusters, mean), folds: Spread::over(of_repeats) }
+        MeanVariances { clusters: between(&clusters, mean), folds: MeanVariances::over(of_repeats) }
     }
 
     /// The number printed after ±; `None` for one observation, or if it is not finite.
@@ -140,7 +140,7 @@ mod tests {
     fn variances_are_those_between_clusters_and_between_folds() {
         // Losses 1, 2, 6 and 3, 8, of clusters 0, 0, 1 and 2, 2.
         let folds = [sums(&[(0, 2.0, 3.0), (1, 1.0, 6.0)]), sums(&[(2, 2.0, 11.0)])];
-        let found = Spread::of(&[&folds[0], &folds[1]], 1);
+        let found = MeanVariances::from_folds(&[&folds[0], &folds[1]], 1);
         let squares = |apart: &[f64]| apart.iter().map(|a| a * a).sum::<f64>() / 25.0;
         let is = |found: Option<(f64, usize)>, expected: f64, count: usize| {
             assert!(matches!(found, Some((v, n)) if n == count && (v - expected).abs() < 1e-12), "{found:?}");
@@ -152,13 +152,13 @@ mod tests {
     #[test]
     fn what_is_repeated_is_the_same() {
         let folds = [sums(&[(0, 1.0, 3.0), (1, 1.0, 6.0)]), sums(&[(2, 1.0, 11.0), (3, 1.0, 2.0)])];
-        let once = Spread::of(&[&folds[0], &folds[1]], 1);
-        let twice = Spread::of(&[&folds[0], &folds[1], &folds[0], &folds[1]], 2);
+        let once = MeanVariances::from_folds(&[&folds[0], &folds[1]], 1);
+        let twice = MeanVariances::from_folds(&[&folds[0], &folds[1], &folds[0], &folds[1]], 2);
         assert_eq!(once, twice);
         // A row of weight 2 is the row twice.
         let weighted = [sums(&[(0, 2.0, 6.0), (1, 1.0, 6.0)])];
         let twice = [sums(&[(0, 1.0, 3.0), (0, 1.0, 3.0), (1, 1.0, 6.0)])];
-        assert_eq!(Spread::of(&[&weighted[0]], 1), Spread::of(&[&twice[0]], 1));
+        assert_eq!(MeanVariances::from_folds(&[&weighted[0]], 1), MeanVariances::from_folds(&[&twice[0]], 1));
     }
 
     #[test]
@@ -167,7 +167,10 @@ mod tests {
             let sums = |parts: &[(u32, f64, f64)]| {
                 sums(&parts.iter().map(|(c, w, s)| (*c, w * unit, s * unit)).collect::<Vec<_>>())
             };
-            Spread::of(&[&sums(&[(0, 2.0, 3.0), (1, 1.0, 6.0)]), &sums(&[(2, 1.5, 11.0), (3, 1.0, 0.7)])], 1)
+            MeanVariances::from_folds(
+                &[&sums(&[(0, 2.0, 3.0), (1, 1.0, 6.0)]), &sums(&[(2, 1.5, 11.0), (3, 1.0, 0.7)])],
+                1,
+            )
         };
         for power in [-1000, -600, -101, -100, -1, 100, 101, 600, 1000] {
             assert_eq!(folds(2.0_f64.powi(power)), folds(1.0), "2^{power}");
@@ -175,16 +178,16 @@ mod tests {
     }
 
     #[test]
-    fn of_few_observations_it_is_wider() {
-        let spread = |clusters, folds| Spread { clusters: Some((1.0, clusters)), folds };
+    fn few_observations_give_a_wider_interval() {
+        let spread = |clusters, folds| MeanVariances { clusters: Some((1.0, clusters)), folds };
         assert!((spread(2, None).error().unwrap() - 12.7062 / 1.96).abs() < 1e-3);
         assert!((spread(100_000, None).error().unwrap() - 1.0).abs() < 1e-3);
         let by_folds = spread(100_000, Some((4.0, 5))).error().unwrap();
         assert!((by_folds - 2.0 * 2.77645 / 1.96 * 1.25_f64.sqrt()).abs() < 1e-3);
         assert_eq!(spread(100, Some((4.0, 5))).root(), Some(1.0));
         let one = sums(&[(0, 3.0, 2.0)]);
-        assert_eq!(Spread::of(&[&one], 1).error(), None);
+        assert_eq!(MeanVariances::from_folds(&[&one], 1).error(), None);
         let infinite = sums(&[(0, 3.0, 2.0), (1, 1.0, f64::INFINITY)]);
-        assert_eq!(Spread::of(&[&infinite], 1).error(), None);
+        assert_eq!(MeanVariances::from_folds(&[&infinite], 1).error(), None);
     }
 }

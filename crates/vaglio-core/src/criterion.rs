@@ -1,7 +1,7 @@
 //! Criteria: how good a subset of columns is.
 
 use crate::{
-    AnyLoss, AnyResampling, Correlation, Design, Estimate, Feature, Found, Geometry, Plan, Result, Round, Score,
+    AnyLoss, AnyResampling, Correlation, Design, Estimate, Feature, Geometry, PartOutputs, Plan, Result, Round, Score,
     SearchExtent, registered,
 };
 use std::fmt::Debug;
@@ -74,7 +74,7 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     }
 
     /// Whether processes that make one search of the design together gain by it: trials that bounds do not spare take most of its work and leave
-    /// no lasting [`Trace`](crate::Trace), or the work goes through [`RunContext::process_group`](crate::RunContext::process_group).
+    /// no lasting [`CacheEffect`](crate::Trace), or the work goes through [`RunContext::process_group`](crate::RunContext::process_group).
     fn is_in_parts(&self, _design: &Design) -> bool {
         false
     }
@@ -83,8 +83,8 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     ///
     /// # Errors
     /// [`crate::Error::Numerical`].
-    fn found(&self, _design: &Design, _subset: &[Feature]) -> Result<Found> {
-        Ok(Found::default())
+    fn found(&self, _design: &Design, _subset: &[Feature]) -> Result<PartOutputs> {
+        Ok(PartOutputs::default())
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) struct DesignData {
     /// Seed of every random choice.
     pub seed: u64,
     /// Training on some of the rows.
-    pub training: Training,
+    pub training: TrainingMethod,
     /// The preprocessing that is fitted again on the training rows of each fold.
     pub in_folds: PerFoldPreprocessing,
     /// The magnitudes of columns and targets.
@@ -67,7 +67,7 @@ pub(crate) struct DesignData {
 
 /// How a [`Design`] is trained on some of its rows.
 #[derive(Debug, Clone)]
-pub(crate) enum Training {
+pub(crate) enum TrainingMethod {
     /// A ridge readout on the columns that a map made.
     Ridge(Readout, Arc<dyn FeatureMap>),
     /// A learner that is trained by its own `fit` alone.
@@ -92,7 +92,7 @@ impl Design {
     ///
     /// # Errors
     /// Errors of [`Learner::check_problem`] and of the linear form; [`Error::Setting`] for a bias that is refused.
-    pub fn of(problem: &Problem, learner: Arc<dyn Learner>) -> Result<Self> {
+    pub fn from_problem(problem: &Problem, learner: Arc<dyn Learner>) -> Result<Self> {
         learner.check_problem(problem)?;
         if let Form::Linear(form) = learner.form() {
             let design = form.design(problem)?;
@@ -100,7 +100,8 @@ impl Design {
             return Ok(design);
         }
         let (columns, names) = (Arc::clone(problem.columns()), Arc::clone(problem.names()));
-        let design = Design::assemble(problem, columns, names, Training::Learner(learner, Box::new(problem.clone())));
+        let design =
+            Design::assemble(problem, columns, names, TrainingMethod::Learner(learner, Box::new(problem.clone())));
         design.refuse_bias(problem)?;
         Ok(design)
     }
@@ -108,7 +109,7 @@ impl Design {
     /// The problem's own columns with a ridge readout on them.
     pub fn identity(problem: &Problem, readout: Readout) -> Self {
         let (columns, names) = (Arc::clone(problem.columns()), Arc::clone(problem.names()));
-        Design::assemble(problem, columns, names, Training::Ridge(readout, Arc::new(Identity)))
+        Design::assemble(problem, columns, names, TrainingMethod::Ridge(readout, Arc::new(Identity)))
     }
 
     /// Columns that a learner's `map` made from the problem's, with a ridge readout on them.
@@ -134,13 +135,13 @@ impl Design {
             )));
         }
         let blocks: Arc<[Block]> = Arc::from([]);
-        let training = Training::Ridge(readout, map);
+        let training = TrainingMethod::Ridge(readout, map);
         let largest = Some(columns.iter().map(largest).collect());
         let design = Design::assemble(problem, Arc::new(columns), names.into(), training);
         Ok(design.derived(|data| (data.blocks, data.bias, data.scale.largest) = (blocks, None, largest)))
     }
 
-    fn assemble(problem: &Problem, columns: Arc<Columns>, names: Arc<[String]>, training: Training) -> Self {
+    fn assemble(problem: &Problem, columns: Arc<Columns>, names: Arc<[String]>, training: TrainingMethod) -> Self {
         Design::new(DesignData {
             columns,
             names,
@@ -185,7 +186,7 @@ impl Design {
     }
 
     /// A copy with other columns or fewer candidates, which keeps values computed from the rows.
-    pub(crate) fn of_other_columns(&self, change: impl FnOnce(&mut DesignData)) -> Self {
+    pub(crate) fn with_columns(&self, change: impl FnOnce(&mut DesignData)) -> Self {
         Design { of_rows: Arc::clone(&self.of_rows), ..self.derived(change) }
     }
 
@@ -204,12 +205,12 @@ impl Design {
     /// Cached value of a criterion, by its type: initially the default, and shared by all λ. It must follow from
     /// columns, targets and weights alone.
     pub fn session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
-        self.shared.sessions.of()
+        self.shared.sessions.state()
     }
 
     /// Like [`Design::session`], but of labels, targets and weights of the rows alone, such as their folds.
     pub fn row_session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
-        self.of_rows.of()
+        self.of_rows.state()
     }
 
     /// The run that the design is searched in.
@@ -237,7 +238,7 @@ impl Design {
     pub fn among(&self, columns: &[Feature]) -> Self {
         let mut among = columns.to_vec();
         among.sort_unstable();
-        self.of_other_columns(|data| data.among = Some(among.into()))
+        self.with_columns(|data| data.among = Some(among.into()))
     }
 
     /// A copy with preprocessing that is refitted on the training rows of each fold. Maps make all columns of the
@@ -335,8 +336,8 @@ impl Design {
     /// The ridge readout, unless the learner is trained by its own `fit` alone.
     pub fn readout(&self) -> Option<&Readout> {
         match &self.data.training {
-            Training::Ridge(readout, _) => Some(readout),
-            Training::Learner(..) => None,
+            TrainingMethod::Ridge(readout, _) => Some(readout),
+            TrainingMethod::Learner(..) => None,
         }
     }
 

@@ -45,7 +45,7 @@ impl Default for Diagnostics {
 
 impl Diagnostics {
     /// Combines the diagnostics of several parts of a search; `None` if no part has any.
-    pub fn of(parts: impl IntoIterator<Item = Option<Diagnostics>>) -> Option<Self> {
+    pub fn merge(parts: impl IntoIterator<Item = Option<Diagnostics>>) -> Option<Self> {
         parts.into_iter().flatten().reduce(Diagnostics::and)
     }
 
@@ -63,11 +63,11 @@ impl Diagnostics {
 /// Records the [`Diagnostics`] of an evaluator's trials and those of its forks, on any thread. The default records
 /// nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Recorder(Vec<Arc<Noted>>);
+pub struct Recorder(Vec<Arc<DiagnosticTotals>>);
 
 /// Sums, maxima and minima of diagnostics; they do not depend on the order of threads.
 #[derive(Debug)]
-struct Noted {
+struct DiagnosticTotals {
     /// Bits of a number from 0 to 1; such bits are ordered like the numbers.
     conditioning: AtomicU64,
     remade: AtomicU64,
@@ -81,11 +81,16 @@ impl Recorder {
     /// Creates a recorder that records.
     pub fn new() -> Self {
         let (conditioning, zero) = (AtomicU64::new(NOTHING_LOST), || AtomicU64::new(0));
-        Recorder(vec![Arc::new(Noted { conditioning, remade: zero(), rebuilt: zero(), rows_kept_out: zero() })])
+        Recorder(vec![Arc::new(DiagnosticTotals {
+            conditioning,
+            remade: zero(),
+            rebuilt: zero(),
+            rows_kept_out: zero(),
+        })])
     }
 
     /// Combines the recorders of several evaluators.
-    pub fn of(all: impl IntoIterator<Item = Recorder>) -> Self {
+    pub fn merge(all: impl IntoIterator<Item = Recorder>) -> Self {
         Recorder(all.into_iter().flat_map(|recorder| recorder.0).collect())
     }
 
@@ -124,14 +129,14 @@ impl Recorder {
 
     /// The diagnostics so far; `None` if nothing is recorded.
     pub fn diagnostics(&self) -> Option<Diagnostics> {
-        let of_one = |noted: &Arc<Noted>| Diagnostics {
+        let of_one = |noted: &Arc<DiagnosticTotals>| Diagnostics {
             conditioning: f64::from_bits(noted.conditioning.load(Relaxed)),
             remade: noted.remade.load(Relaxed),
             rebuilt: noted.rebuilt.load(Relaxed),
             rows_kept_out: noted.rows_kept_out.load(Relaxed),
             single: None,
         };
-        Diagnostics::of(self.0.iter().map(|noted| Some(of_one(noted))))
+        Diagnostics::merge(self.0.iter().map(|noted| Some(of_one(noted))))
     }
 
     /// Returns the diagnostics so far and resets the recorder.

@@ -11,7 +11,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// A place in a text file; lines and columns count from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SourceLocation {
     /// The file, or the command-line option, that holds the text.
     pub file: String,
     /// Line, from 1.
@@ -20,14 +20,14 @@ pub struct Place {
     pub column: usize,
 }
 
-impl Place {
+impl SourceLocation {
     /// The file alone, for text that is missing from it.
     pub fn without_line(&self) -> Self {
-        Place { file: self.file.clone(), line: 0, column: 0 }
+        SourceLocation { file: self.file.clone(), line: 0, column: 0 }
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.line == 0 {
             write!(f, "{}", self.file)
@@ -63,7 +63,7 @@ pub enum Error {
         /// The fault, and what was expected.
         message: String,
         /// The place of the setting, if it came from a file.
-        place: Option<Place>,
+        place: Option<SourceLocation>,
         /// Whether the path starts at the root of the pipeline, so that nothing goes before it.
         from_root: bool,
     },
@@ -86,7 +86,7 @@ pub enum Error {
         /// Every known name, when there are few enough to print.
         known: Vec<String>,
         /// The place of the name, if it came from a file.
-        place: Option<Place>,
+        place: Option<SourceLocation>,
         /// Whether the path starts at the root of the pipeline, so that nothing goes before it.
         from_root: bool,
     },
@@ -96,7 +96,7 @@ pub enum Error {
         /// The fault, and what was expected.
         message: String,
         /// The place.
-        place: Option<Place>,
+        place: Option<SourceLocation>,
     },
     /// A file that cannot be read or understood.
     #[error("{}: {message}", path.display())]
@@ -252,7 +252,7 @@ impl Error {
     /// Names a criterion, search or learner as the source, unless the error has one already. A setting gets the part's
     /// place as its final prefix; a numerical failure gets the part's name.
     #[must_use]
-    pub fn of(self, role: Role, kind: &str) -> Self {
+    pub fn from_part(self, role: Role, kind: &str) -> Self {
         let mut error = self.under(role.name()).named(role, kind);
         if let Error::Setting { from_root, .. } | Error::UnknownName { from_root, .. } = &mut error {
             *from_root = true;
@@ -282,7 +282,7 @@ impl Error {
 
     /// Adds the place, unless the error has one.
     #[must_use]
-    pub fn at(mut self, found: Option<Place>) -> Self {
+    pub fn at(mut self, found: Option<SourceLocation>) -> Self {
         match &mut self {
             Error::Setting { place, .. } | Error::UnknownName { place, .. } | Error::Syntax { place, .. }
                 if place.is_none() =>
@@ -318,7 +318,7 @@ impl Error {
     }
 
     /// The place in a file, if known.
-    pub fn place(&self) -> Option<&Place> {
+    pub fn place(&self) -> Option<&SourceLocation> {
         match self {
             Error::Setting { place, .. } | Error::UnknownName { place, .. } | Error::Syntax { place, .. } => {
                 place.as_ref()
@@ -328,7 +328,7 @@ impl Error {
     }
 }
 
-fn at(place: &Option<Place>) -> String {
+fn at(place: &Option<SourceLocation>) -> String {
     place.as_ref().map(|p| format!("{p}: ")).unwrap_or_default()
 }
 

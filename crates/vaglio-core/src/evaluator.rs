@@ -1,6 +1,6 @@
 //! Evaluators: caches that make the trials of a search cheap.
 
-use crate::by_definition::ByDefinition;
+use crate::by_definition::RetrainingEvaluator;
 use crate::criterion::definition_engine;
 use crate::{Criterion, Design, Error, Feature, Geometry, Recorder, Result, Score, Winner};
 
@@ -59,7 +59,7 @@ impl<'c> Trials<'c> {
 ///
 /// Answers are scores, winners with their ties, bounds, standard errors and λ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trace {
+pub enum CacheEffect {
     /// Later answers may depend on which candidates were tried. Always correct, but every process must then run the
     /// trials again.
     Lasting,
@@ -112,8 +112,8 @@ pub trait Evaluator: Send {
     /// run or in parts from other processes. Then only some candidates are tried here.
     ///
     /// The result may depend on the trials: it is requested after them, and stored with their answers.
-    fn trace(&self, _trials: Trials<'_>) -> Trace {
-        Trace::Lasting
+    fn trace(&self, _trials: Trials<'_>) -> CacheEffect {
+        CacheEffect::Lasting
     }
 
     /// Updates the caches for a change of `subset` by `feature`.
@@ -215,9 +215,9 @@ pub struct RowsHeldOut {
 }
 
 /// An evaluator of a criterion on a design, with its engine; a [`Plan`](crate::Plan) starts it.
-pub struct Shortcut<'d> {
+pub struct EngineEvaluator<'d> {
     /// How scores are computed.
-    pub engine: Engine,
+    pub engine: EngineDescription,
     /// The evaluator, at the empty subset.
     pub evaluator: Box<dyn Evaluator + 'd>,
     /// Recorder of the diagnostics of trials.
@@ -228,7 +228,7 @@ pub struct Shortcut<'d> {
 
 /// The method that computes scores, as `selection.json` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Engine {
+pub struct EngineDescription {
     /// The identifier of the engine.
     pub name: &'static str,
     /// The identifier of the approximation, for criteria that can approximate.
@@ -237,27 +237,27 @@ pub struct Engine {
     pub bound: Option<&'static str>,
 }
 
-impl<'d> Shortcut<'d> {
+impl<'d> EngineEvaluator<'d> {
     /// Wraps an evaluator at the empty subset, under the identifier of its engine.
     pub fn new(engine: &'static str, evaluator: impl Evaluator + 'd) -> Self {
-        Shortcut::of(engine, Box::new(evaluator))
+        EngineEvaluator::from_boxed(engine, Box::new(evaluator))
     }
 
     /// Evaluates every trial by the criterion's definition.
     pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
-        Shortcut::new(definition_engine(criterion.folds(design)), ByDefinition { criterion, design })
+        EngineEvaluator::new(definition_engine(criterion.folds(design)), RetrainingEvaluator { criterion, design })
     }
 
-    /// Like [`Shortcut::new`], but for a boxed evaluator.
-    pub fn of(engine: &'static str, evaluator: Box<dyn Evaluator + 'd>) -> Self {
-        let engine = Engine { name: engine, approximation: None, bound: None };
-        Shortcut { engine, evaluator, recorder: Recorder::default(), geometry: None }
+    /// Like [`EngineEvaluator::new`], but for a boxed evaluator.
+    pub fn from_boxed(engine: &'static str, evaluator: Box<dyn Evaluator + 'd>) -> Self {
+        let engine = EngineDescription { name: engine, approximation: None, bound: None };
+        EngineEvaluator { engine, evaluator, recorder: Recorder::default(), geometry: None }
     }
 
     /// Sets the recorder on which the evaluator and its forks note their [`Diagnostics`](crate::Diagnostics).
     #[must_use]
     pub fn recording(self, recorder: Recorder) -> Self {
-        Shortcut { recorder, ..self }
+        EngineEvaluator { recorder, ..self }
     }
 
     /// Names the source of the evaluator's lower bounds, in a word.

@@ -8,7 +8,7 @@ pub(crate) struct Exact(pub f64);
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Notation {
+enum SerializedFloat {
     Finite(f64),
     Bits(String),
 }
@@ -24,9 +24,9 @@ impl Serialize for Exact {
 
 impl<'de> Deserialize<'de> for Exact {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Notation::deserialize(deserializer)? {
-            Notation::Finite(number) => Ok(Exact(number)),
-            Notation::Bits(bits) => {
+        match SerializedFloat::deserialize(deserializer)? {
+            SerializedFloat::Finite(number) => Ok(Exact(number)),
+            SerializedFloat::Bits(bits) => {
                 let bits = u64::from_str_radix(&bits, 16).map_err(serde::de::Error::custom)?;
                 Ok(Exact(f64::from_bits(bits)))
             }

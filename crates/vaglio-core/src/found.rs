@@ -22,17 +22,17 @@ use std::fmt;
 ///     entropy: f64,
 /// }
 ///
-/// let found = Found::of("entropy", 1.25).and("swaps", vec![Swap { row: 3, entropy: 1.0 }]);
+/// let found = PartOutputs::new("entropy", 1.25).and("swaps", vec![Swap { row: 3, entropy: 1.0 }]);
 /// assert_eq!(found.written()?["swaps"][0]["row"], 3);
 /// # Ok::<(), vaglio_core::Error>(())
 /// ```
 #[derive(Default)]
-pub struct Found(Vec<(&'static str, Box<dyn Erased + Send>)>);
+pub struct PartOutputs(Vec<(&'static str, Box<dyn Erased + Send>)>);
 
-impl Found {
+impl PartOutputs {
     /// Creates a set with one named value.
-    pub fn of(name: &'static str, value: impl Serialize + Send + 'static) -> Self {
-        Found::default().and(name, value)
+    pub fn new(name: &'static str, value: impl Serialize + Send + 'static) -> Self {
+        PartOutputs::default().and(name, value)
     }
 
     /// Adds a value; replaces an earlier one of the same name.
@@ -65,7 +65,7 @@ impl Found {
 /// The values as JSON.
 pub type Figures = Map<String, Value>;
 
-impl fmt::Debug for Found {
+impl fmt::Debug for PartOutputs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.iter().map(|(name, _)| name)).finish()
     }

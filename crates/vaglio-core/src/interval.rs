@@ -38,7 +38,7 @@ impl StandardizedMoments {
     }
 
     /// Computes the moments from deviations from the mean, in any unit. Normal if these are all 0 or not finite.
-    pub fn of(deviations: impl Iterator<Item = f64> + Clone) -> Self {
+    pub fn from_deviations(deviations: impl Iterator<Item = f64> + Clone) -> Self {
         let unit = -far_exponent(deviations.clone().map(f64::abs).fold(0.0, f64::max));
         let deviations = deviations.map(|d| times_power(d, unit));
         let count = deviations.clone().count();
@@ -81,7 +81,9 @@ mod tests {
 
     #[test]
     fn moments_are_the_same_in_any_unit() {
-        let of = |unit: f64| StandardizedMoments::of([-2.0, -1.5, -1.0, 0.25, 4.25].map(|d| d * unit).into_iter());
+        let of = |unit: f64| {
+            StandardizedMoments::from_deviations([-2.0, -1.5, -1.0, 0.25, 4.25].map(|d| d * unit).into_iter())
+        };
         assert!(of(1.0).skewness > 0.5);
         for power in [-1000, -400, 400, 1000] {
             assert_eq!(of(2.0_f64.powi(power)), of(1.0), "2^{power}");
@@ -111,9 +113,9 @@ mod tests {
 
     #[test]
     fn moments_are_those_of_the_deviations() {
-        let shape = StandardizedMoments::of([-1.0, -1.0, 2.0].into_iter());
+        let shape = StandardizedMoments::from_deviations([-1.0, -1.0, 2.0].into_iter());
         assert!((shape.skewness - 2.0 / 2.0_f64.powf(1.5)).abs() < 1e-12);
         assert!((shape.kurtosis - 6.0 / 4.0).abs() < 1e-12);
-        assert_eq!(StandardizedMoments::of([0.0, 0.0].into_iter()), StandardizedMoments::normal(2));
+        assert_eq!(StandardizedMoments::from_deviations([0.0, 0.0].into_iter()), StandardizedMoments::normal(2));
     }
 }

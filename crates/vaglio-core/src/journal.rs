@@ -53,10 +53,10 @@ pub trait JournalStore: Send + Sync {
 ///
 /// Stored values must follow from the configuration and the data alone, and must be read back to the same bits.
 #[derive(Clone, Default)]
-pub struct Journal(Option<Below>);
+pub struct Journal(Option<JournalPath>);
 
 #[derive(Clone)]
-struct Below {
+struct JournalPath {
     keeper: Arc<dyn JournalStore>,
     path: String,
     begun: Instant,
@@ -74,7 +74,7 @@ const LEAST_SHARE: u32 = 20_000;
 /// thread.
 const LEAST_OF_BYTE: Duration = Duration::from_micros(1);
 
-impl Below {
+impl JournalPath {
     /// Shortest work that is worth a line.
     fn least(&self) -> Duration {
         let [young, long] = LEAST_INSIDE;
@@ -85,20 +85,20 @@ impl Below {
 impl Journal {
     /// The whole of a store.
     pub fn new(keeper: Arc<dyn JournalStore>) -> Self {
-        Journal(Some(Below { keeper, path: String::new(), begun: Instant::now(), is_top: true }))
+        Journal(Some(JournalPath { keeper, path: String::new(), begun: Instant::now(), is_top: true }))
     }
 
     /// The part of the journal below a name.
     #[must_use]
     pub fn under(&self, part: impl fmt::Display) -> Self {
-        Journal(self.0.as_ref().map(|below| Below { path: format!("{}{part}/", below.path), ..below.clone() }))
+        Journal(self.0.as_ref().map(|below| JournalPath { path: format!("{}{part}/", below.path), ..below.clone() }))
     }
 
     /// The part inside a piece of that name. Only long work is stored there, since the complete piece is stored itself.
     #[must_use]
     pub fn within(&self, piece: impl fmt::Display) -> Self {
         let Journal(inside) = self.under(piece);
-        Journal(inside.map(|below| Below { is_top: false, ..below }))
+        Journal(inside.map(|below| JournalPath { is_top: false, ..below }))
     }
 
     /// The processes that search all rows together, if this view is the whole store.
@@ -153,7 +153,7 @@ impl Journal {
         &self,
         key: impl fmt::Display,
         piece: &T,
-        is_worth: impl FnOnce(&Below, usize) -> bool,
+        is_worth: impl FnOnce(&JournalPath, usize) -> bool,
     ) {
         let Some(below) = &self.0 else { return };
         // A piece that cannot be serialized is computed again.
@@ -166,8 +166,9 @@ impl Journal {
 
     /// Whether work begun at `begun` is worth `lines`, in multiples of a short line.
     pub fn is_worth(&self, begun: Instant, lines: usize) -> bool {
-        let least =
-            |below: &Below| below.least().max(Duration::from_micros(5) * u32::try_from(lines).unwrap_or(u32::MAX));
+        let least = |below: &JournalPath| {
+            below.least().max(Duration::from_micros(5) * u32::try_from(lines).unwrap_or(u32::MAX))
+        };
         self.0.as_ref().is_some_and(|below| below.keeper.keeps_all() || begun.elapsed() >= least(below))
     }
 

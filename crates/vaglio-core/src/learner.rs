@@ -1,6 +1,6 @@
 //! Learners: how a model is trained on a subset.
 
-use crate::{Coefficients, Design, Error, Feature, Found, Model, Problem, Readout, Result, registered};
+use crate::{Coefficients, Design, Error, Feature, Model, PartOutputs, Problem, Readout, Result, registered};
 use std::fmt::Debug;
 
 /// A way to train a model on some columns; its fields are its settings.
@@ -34,7 +34,7 @@ pub trait Learner: registered::Learner + Debug + Send + Sync {
         }
     }
 
-    /// Refuses a problem that the learner cannot learn, before the search starts; [`Design::of`] asks.
+    /// Refuses a problem that the learner cannot learn, before the search starts; [`Design::from_problem`] asks.
     ///
     /// # Errors
     /// [`crate::Error::Setting`] with the field's path inside this learner.
@@ -105,8 +105,8 @@ pub trait FeatureMap: Debug + Send + Sync {
     fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model>;
 
     /// Findings of the fit of the map, for the report.
-    fn found(&self) -> Found {
-        Found::default()
+    fn found(&self) -> PartOutputs {
+        PartOutputs::default()
     }
 }
 

@@ -21,7 +21,7 @@
 //!     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
 //!         let y = design.targets().row(0).to_vec();
 //!         let product = |x: &[f64]| -> f64 { x.iter().zip(&y).map(|(x, y)| x * y).sum() };
-//!         Ok(Score::of(-subset.iter().map(|&f| product(&design.column(f).values()).abs()).sum::<f64>()))
+//!         Ok(Score::new(-subset.iter().map(|&f| product(&design.column(f).values()).abs()).sum::<f64>()))
 //!     }
 //! }
 //! ```
@@ -87,18 +87,18 @@ mod training;
 pub use brent::minimize;
 pub use by_definition::criterion_error;
 pub use classes::{ClassOrder, Classes, is_tie};
-pub use clustered::{ClusterSum, Spread, is_alone};
+pub use clustered::{ClusterSum, MeanVariances, is_alone};
 pub use criterion::{Criterion, CriterionTraits, HeldOut};
 pub use describe::{Description, Registration, Role, descriptions, registrations, title};
 pub use design::{Design, RunContext};
 pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
-pub use error::{Error, ExitClass, Place, Result, nearest};
+pub use error::{Error, ExitClass, Result, SourceLocation, nearest};
 pub use evaluator::{
-    Engine, Evaluator, RowsHeldOut, ScoreOfSquares, Shortcut, SquaresBound, SubsetChange, Trace, Trials, score_with,
-    winner,
+    CacheEffect, EngineDescription, EngineEvaluator, Evaluator, RowsHeldOut, ScoreOfSquares, SquaresBound,
+    SubsetChange, Trials, score_with, winner,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues};
-pub use found::{Figures, Found};
+pub use found::{Figures, PartOutputs};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use interval::{StandardizedMoments, has_width};
 pub use journal::{Journal, JournalOwner, JournalStore};
@@ -118,7 +118,7 @@ pub use part_setting::{
     AnyCriterion, AnyLearner, AnyLoss, AnyMap, AnyResampling, AnyTargetMap, NamedPart, PartSetting,
 };
 pub use path::{Action, AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step, StopReason};
-pub use penalty::{AutoGrid, Lambda, Per, geometric};
+pub use penalty::{AutoGrid, Lambda, LambdaScope, geometric};
 pub use per_fold_preprocessing::{GlobalFit, PerFoldPreprocessing, RefitColumns, RefitScope, Requirement};
 pub use plan::{Estimate, Plan};
 pub use power_of_two::{PowerOfTwoScaling, times_power};
@@ -140,7 +140,7 @@ pub use table::{Cells, Missing, Table};
 pub use target_map::{FittedTargetMap, TargetMap, TargetUnits};
 pub use task::Task;
 pub use vaglio_columns::{
-    Column, Columns, ForeignNumbers, Halt, Numbers, ProductColumn, ProductNumbers, SingleError, SingleNumbers,
+    CancelToken, Column, Columns, ForeignNumbers, Numbers, ProductColumn, ProductNumbers, SingleError, SingleNumbers,
     SparseColumn, SparseNumbers, checkpoint, get_or_make, get_or_try_make,
 };
 
@@ -158,7 +158,7 @@ pub use vaglio_columns::{
 ///
 /// impl Criterion for Count {
 ///     fn evaluate(&self, _: &Design, subset: &[Feature]) -> Result<Score> {
-///         Ok(Score::of(self.price * subset.len() as f64))
+///         Ok(Score::new(self.price * subset.len() as f64))
 ///     }
 /// }
 /// assert_eq!(Count::default().price, 0.5);
@@ -172,7 +172,7 @@ pub use vaglio_columns::{
 ///
 /// impl Criterion for Count {
 ///     fn evaluate(&self, _: &Design, subset: &[Feature]) -> Result<Score> {
-///         Ok(Score::of(subset.len() as f64))
+///         Ok(Score::new(subset.len() as f64))
 ///     }
 /// }
 /// ```

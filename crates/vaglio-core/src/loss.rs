@@ -21,7 +21,7 @@ pub use vaglio_columns::Measure;
 
 /// A loss of predictions against targets; its fields are its settings.
 ///
-/// A mean over rows implements [`Loss::of_row`] and nothing else. A loss of all rows together, such as the area under a
+/// A mean over rows implements [`Loss::row_loss`] and nothing else. A loss of all rows together, such as the area under a
 /// curve, implements [`Loss::mean`] and declares so in [`LossTraits::measure`]. Every engine that holds rows out accepts
 /// any loss. Bounds and moments are for [`Squared`] alone.
 ///
@@ -34,7 +34,7 @@ pub use vaglio_columns::Measure;
 /// struct Cubic {}
 ///
 /// impl Loss for Cubic {
-///     fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+///     fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
 ///         targets.iter().zip(predictions).map(|(y, p)| (y - p).abs().powi(3)).sum()
 ///     }
 /// }
@@ -49,14 +49,14 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
     /// each has its own output.
     ///
     /// Never called for losses of all rows together.
-    fn of_row(&self, _targets: &[f64], _predictions: &[f64]) -> f64 {
+    fn row_loss(&self, _targets: &[f64], _predictions: &[f64]) -> f64 {
         f64::NAN
     }
 
-    /// The losses of many rows of one output: [`Loss::of_row`] of each, in a loop of its own for every loss.
-    fn of_rows(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
+    /// The losses of many rows of one output: [`Loss::row_loss`] of each, in a loop of its own for every loss.
+    fn row_losses(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
         let rows = targets.iter().zip(predictions);
-        losses.iter_mut().zip(rows).for_each(|(loss, (y, p))| *loss = self.of_row(&[*y], &[*p]));
+        losses.iter_mut().zip(rows).for_each(|(loss, (y, p))| *loss = self.row_loss(&[*y], &[*p]));
     }
 
     /// The mean loss of predictions: the definition for tests of every shortcut.
@@ -65,7 +65,7 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
     /// as two equal rows. Cost O(rows · outputs); O(rows · log rows) for [`Auc`].
     fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
         let (sum, total) = each_row(targets, predictions, weights)
-            .fold((0.0, 0.0), |(sum, total), (y, p, weight)| (sum + weight * self.of_row(&y, &p), total + weight));
+            .fold((0.0, 0.0), |(sum, total), (y, p, weight)| (sum + weight * self.row_loss(&y, &p), total + weight));
         sum / total
     }
 
@@ -85,7 +85,7 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
     ) -> Option<f64> {
         let rows = ScoredRows::new(&targets, &predictions, weights, parts);
         match self.traits().measure.is_of_rows() {
-            true => rows.error_of_mean(|y, p| self.of_row(y, p)),
+            true => rows.error_of_mean(|y, p| self.row_loss(y, p)),
             false => rows.error_of_whole(|y, p, w| self.mean(y, p, w)),
         }
     }

@@ -1,6 +1,6 @@
 //! Maps: preprocessing of the columns before the search, fitted on training rows only.
 
-use crate::{Expression, Found, RefitScope, Result, Table, registered};
+use crate::{Expression, PartOutputs, RefitScope, Result, Table, registered};
 use ndarray::ArrayView2;
 use std::fmt::Debug;
 
@@ -107,8 +107,8 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
     fn transform(&self, table: Table) -> Result<Table>;
 
     /// Findings of the fit of the map, for the report.
-    fn found(&self) -> Found {
-        Found::default()
+    fn found(&self) -> PartOutputs {
+        PartOutputs::default()
     }
 
     /// Estimated extra memory, in bytes, of the map's output over its input. Used to refuse tables that would exceed
@@ -125,7 +125,7 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
     /// A copy restricted to some output columns, which must be the same bits, given their
     /// [sources](FittedMap::origin). Saved models use it to drop parts that their inputs do not need. `None` keeps the
     /// whole map.
-    fn of_outputs(&self, _names: &[String]) -> Option<Box<dyn FittedMap>> {
+    fn for_outputs(&self, _names: &[String]) -> Option<Box<dyn FittedMap>> {
         None
     }
 

@@ -1,6 +1,6 @@
 //! Trained models, checked for consistency.
 
-use crate::{Coefficients, Columns, Error, Expression, Feature, FeatureMap, Found, Result, Trained, registered};
+use crate::{Coefficients, Columns, Error, Expression, Feature, FeatureMap, PartOutputs, Result, Trained, registered};
 use ndarray::Array2;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
@@ -32,8 +32,8 @@ pub trait ModelData: registered::ModelData + Debug + Send + Sync {
     }
 
     /// Findings of the training, for the report.
-    fn found(&self) -> Found {
-        Found::default()
+    fn found(&self) -> PartOutputs {
+        PartOutputs::default()
     }
 
     /// The inner model, if this one wraps another and predicts by it.
@@ -145,7 +145,7 @@ impl Model {
     }
 
     /// Findings of the training.
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> PartOutputs {
         self.0.found()
     }
 
@@ -191,7 +191,7 @@ impl Model {
         match self.0.parts().predictor {
             Predictor::Own(own) => own.predict(self.read(inputs)?, series),
             Predictor::Readout { coefficients, map, .. } => {
-                let predictions = coefficients.of_columns(&*self.features(inputs, series)?)?;
+                let predictions = coefficients.predict_columns(&*self.features(inputs, series)?)?;
                 match map {
                     Some(map) => map.decide(predictions, series),
                     None => Ok(predictions),
@@ -211,7 +211,7 @@ impl Model {
         series: Option<&[u32]>,
     ) -> Result<Array2<f64>> {
         let first: Vec<Feature> = (0..readout.weights.nrows().min(features.len())).collect();
-        let predictions = readout.of_columns(&features.select(&first))?;
+        let predictions = readout.predict_columns(&features.select(&first))?;
         match self.0.parts().predictor {
             Predictor::Readout { map: Some(map), .. } => map.decide(predictions, series),
             _ => Ok(predictions),
@@ -275,15 +275,15 @@ impl<'de> Deserialize<'de> for Model {
 
 /// A ridge readout of columns as they are.
 #[crate::saved(ModelData, "linear")]
-struct Linear {
+struct LinearModel {
     inputs: Vec<Feature>,
     lambda: f64,
     coefficients: Coefficients,
 }
 
-impl ModelData for Linear {
+impl ModelData for LinearModel {
     fn parts(&self) -> ModelParts<'_> {
-        let Linear { inputs, lambda, coefficients } = self;
+        let LinearModel { inputs, lambda, coefficients } = self;
         ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: None } }
     }
 }
@@ -295,7 +295,7 @@ pub(crate) struct Identity;
 impl FeatureMap for Identity {
     fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
         let Trained { lambda, coefficients } = readout;
-        Model::new(Linear { inputs: subset.to_vec(), lambda, coefficients })
+        Model::new(LinearModel { inputs: subset.to_vec(), lambda, coefficients })
     }
 }
 

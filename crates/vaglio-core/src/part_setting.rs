@@ -59,7 +59,7 @@ where
 /// Defines how objects of the traits are written and read.
 macro_rules! registered {
     ($($trait:ident $noun:literal)*) => {
-        /// What makes objects of the traits known by their words; [`part`](crate::part) and [`saved`](crate::saved)
+        /// Registers objects of the traits by their words; [`part`](crate::part) and [`saved`](crate::saved)
         /// implement it.
         #[doc(hidden)]
         pub mod registered {

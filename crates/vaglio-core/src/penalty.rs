@@ -21,7 +21,7 @@ pub enum Lambda {
         /// Number of values, at least 2.
         points: usize,
         /// The scope of a choice among them.
-        per: Option<Per>,
+        per: Option<LambdaScope>,
     },
     /// A grid in geometric progression that covers the eigenvalues of the design's Gram matrix.
     Auto(AutoGrid),
@@ -30,7 +30,7 @@ pub enum Lambda {
         /// The values, in any order.
         values: Vec<f64>,
         /// The scope of a choice among them.
-        per: Option<Per>,
+        per: Option<LambdaScope>,
     },
     /// Any value between two ends, found for every subset by Brent's method.
     Search {
@@ -52,7 +52,7 @@ pub struct AutoGrid {
     /// Whether to extend the grid beyond an end with the lowest loss until the loss stops falling.
     pub extend: bool,
     /// The scope of a choice among the values.
-    pub per: Option<Per>,
+    pub per: Option<LambdaScope>,
 }
 
 impl Default for AutoGrid {
@@ -64,7 +64,7 @@ impl Default for AutoGrid {
 /// For what one λ of several is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Per {
+pub enum LambdaScope {
     /// For a whole walk, which is repeated for each λ.
     Path,
     /// For every subset, by its score.
@@ -111,11 +111,11 @@ impl Lambda {
     }
 
     /// The scope of a choice among several values, if set.
-    pub fn per(&self) -> Option<Per> {
+    pub fn per(&self) -> Option<LambdaScope> {
         match self {
             Lambda::Grid { per, .. } | Lambda::Values { per, .. } => *per,
             Lambda::Auto(auto) => auto.per,
-            Lambda::EachOutput(_) => Some(Per::Subset),
+            Lambda::EachOutput(_) => Some(LambdaScope::Subset),
             Lambda::Fixed(_) | Lambda::Search { .. } => None,
         }
     }

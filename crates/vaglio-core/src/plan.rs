@@ -1,6 +1,6 @@
 //! Plans: how a criterion computes on a design, decided once; `vaglio plan` prints the plan and the run follows it.
 
-use crate::{Result, Shortcut};
+use crate::{EngineEvaluator, Result};
 
 /// The engine of a search with its cost, and a closure that starts it.
 pub struct Plan<'d> {
@@ -10,7 +10,7 @@ pub struct Plan<'d> {
     start: Start<'d>,
 }
 
-type Start<'d> = Box<dyn FnOnce() -> Result<Option<Shortcut<'d>>> + 'd>;
+type Start<'d> = Box<dyn FnOnce() -> Result<Option<EngineEvaluator<'d>>> + 'd>;
 
 impl<'d> Plan<'d> {
     /// Plans every trial by the criterion's definition.
@@ -19,7 +19,7 @@ impl<'d> Plan<'d> {
     }
 
     /// Plans trials by an evaluator; `start` creates it, under the engine of the estimate.
-    pub fn by_engine(estimate: Estimate, start: impl FnOnce() -> Result<Shortcut<'d>> + 'd) -> Self {
+    pub fn by_engine(estimate: Estimate, start: impl FnOnce() -> Result<EngineEvaluator<'d>> + 'd) -> Self {
         Plan { estimate, has_engine: true, start: Box::new(|| start().map(Some)) }
     }
 
@@ -39,7 +39,7 @@ impl<'d> Plan<'d> {
     ///
     /// # Errors
     /// [`crate::Error::Numerical`] when the columns over- or underflow.
-    pub fn start(self) -> Result<Option<Shortcut<'d>>> {
+    pub fn start(self) -> Result<Option<EngineEvaluator<'d>>> {
         (self.start)()
     }
 }

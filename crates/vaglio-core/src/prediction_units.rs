@@ -52,7 +52,7 @@ impl PredictionUnits {
     }
 
     /// The unit of each row, numbered from 0 in order of appearance.
-    pub fn of_row(&self) -> &[usize] {
+    pub fn unit_of_rows(&self) -> &[usize] {
         &self.of_row
     }
 
@@ -91,7 +91,7 @@ mod tests {
     fn predictions_are_averaged_by_weight_before_the_loss() {
         let targets = array![[1.0, -1.0, 1.0, -1.0]];
         let decisions = PredictionUnits::new(&[7, 3, 7, 3], targets.view(), Some(&[1.0, 2.0, 3.0, 2.0])).unwrap();
-        assert_eq!(decisions.of_row(), [0, 1, 0, 1]);
+        assert_eq!(decisions.unit_of_rows(), [0, 1, 0, 1]);
         assert_eq!(decisions.weights(), Some(&[2.0, 2.0][..]));
         let predictions = array![[3.0, -1.0, -1.0, -2.0]];
         // (3 − 3)/4 = 0 is half an error, and −1.5 is right.

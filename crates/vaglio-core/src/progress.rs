@@ -70,7 +70,7 @@ impl StageShare {
     }
 
     /// The number of all pieces, or the largest possible number of steps.
-    pub fn of(&self) -> f64 {
+    pub fn total(&self) -> f64 {
         self.of
     }
 

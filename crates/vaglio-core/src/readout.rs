@@ -1,7 +1,7 @@
 //! The ridge readout of a design.
 
 use crate::shown::number;
-use crate::{AutoGrid, Error, Lambda, Per, Result};
+use crate::{AutoGrid, Error, Lambda, LambdaScope, Result};
 
 /// A ridge readout on the columns of a [`crate::Design`].
 #[derive(Debug, Clone, PartialEq)]
@@ -11,7 +11,7 @@ pub struct Readout {
     /// The grid that is fitted to the design, if λ comes from one.
     pub auto: Option<AutoGrid>,
     /// The scope of the choice of λ, if set: each subset, a whole walk, or all columns.
-    pub per: Option<Per>,
+    pub per: Option<LambdaScope>,
     /// Whether λ between the best value and its neighbours are searched too.
     pub refine: bool,
     /// Whether there is an intercept, which is never penalized.
@@ -43,7 +43,7 @@ impl Readout {
     ///
     /// # Errors
     /// [`Error::Setting`] on `lambda`.
-    pub fn of(lambda: &Lambda, intercept: bool) -> Result<Self> {
+    pub fn with_lambda(lambda: &Lambda, intercept: bool) -> Result<Self> {
         let (per, each_output) = (lambda.per(), lambda.is_of_each_output());
         let auto = lambda.fitted();
         let readout = Readout { auto, per, each_output, ..Readout::new(lambda.values()?, intercept)? };

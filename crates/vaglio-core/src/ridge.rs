@@ -37,13 +37,13 @@ impl Coefficients {
     ///
     /// # Errors
     /// [`Error::Shape`] when the number of columns differs.
-    pub fn of_columns(&self, columns: &Columns) -> Result<Array2<f64>> {
+    pub fn predict_columns(&self, columns: &Columns) -> Result<Array2<f64>> {
         self.check(columns.len())?;
         let rows = columns.rows();
         if rows <= TILE {
-            return Ok(self.of_rows(columns, 0..rows));
+            return Ok(self.predict_rows(columns, 0..rows));
         }
-        let tile = |start: usize| self.of_rows(columns, start..rows.min(start + TILE));
+        let tile = |start: usize| self.predict_rows(columns, start..rows.min(start + TILE));
         let tiles: Vec<Array2<f64>> = (0..rows).into_par_iter().step_by(TILE).map(tile).collect();
         let mut out = Array2::zeros((self.weights.ncols(), rows));
         let mut first = 0;
@@ -56,7 +56,7 @@ impl Coefficients {
     }
 
     /// Predictions of a range of rows.
-    fn of_rows(&self, columns: &Columns, rows: Range<usize>) -> Array2<f64> {
+    fn predict_rows(&self, columns: &Columns, rows: Range<usize>) -> Array2<f64> {
         let mut out = Array2::zeros((self.weights.ncols(), rows.len()));
         for (mut to, b) in out.rows_mut().into_iter().zip(&self.intercept) {
             to.fill(*b);
@@ -261,7 +261,7 @@ mod tests {
             (0..count).for_each(|k| columns.push((0..rows).map(|j| value(k, j)).collect::<Vec<f64>>()));
             let weights = Array2::from_shape_fn((count, outputs), |(k, o)| value(o + 9, k));
             let readout = Coefficients { weights, intercept: (0..outputs).map(|o| value(o, 3)).collect() };
-            for ((o, j), found) in readout.of_columns(&columns).unwrap().indexed_iter() {
+            for ((o, j), found) in readout.predict_columns(&columns).unwrap().indexed_iter() {
                 let add = |sum: f64, k: usize| sum + readout.weights[[k, o]] * value(k, j);
                 assert_eq!(*found, (0..count).fold(readout.intercept[o], add));
             }

@@ -1,6 +1,6 @@
 //! Designs divided by powers of two, so that no product over- or underflows.
 
-use crate::design::{FoldLineage, Training};
+use crate::design::{FoldLineage, TrainingMethod};
 use crate::power_of_two::{Magnitudes, PowerOfTwoScaling, times_power};
 use crate::{Columns, Design, Error, Result};
 use std::sync::Arc;
@@ -141,7 +141,7 @@ fn scaled(design: &Design, units: PowerOfTwoScaling) -> Design {
         data.scale = Magnitudes { largest: None, targets: units.targets };
         let divided = |all: &Arc<[f64]>| all.iter().map(|w| times_power(*w, -units.weights)).collect();
         data.labels.weights = data.labels.weights.as_ref().map(divided);
-        if let Training::Ridge(readout, _) = &mut data.training {
+        if let TrainingMethod::Ridge(readout, _) = &mut data.training {
             readout.lambdas.iter_mut().for_each(|lambda| *lambda = units.lambda(*lambda));
         }
         data.run.shared_lambdas = data.run.shared_lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();

@@ -20,7 +20,7 @@ impl Score {
     pub const WORST: Score = Score { loss: f64::INFINITY, lambda: None };
 
     /// Creates a score without a λ.
-    pub fn of(loss: f64) -> Self {
+    pub fn new(loss: f64) -> Self {
         Score { loss, lambda: None }
     }
 

@@ -34,7 +34,7 @@ pub(crate) struct Sessions(Mutex<Vec<Arc<dyn Any + Send + Sync>>>);
 
 impl Sessions {
     /// The value of a type, created by `Default` on first use.
-    pub fn of<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
+    pub fn state<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
         let Ok(mut sessions) = self.0.lock() else { return Arc::default() };
         if let Some(known) = sessions.iter().find_map(|session| Arc::clone(session).downcast().ok()) {
             return known;

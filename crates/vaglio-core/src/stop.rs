@@ -4,7 +4,7 @@ use crate::{Error, Result, StopReason};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use vaglio_columns::Halt;
+use vaglio_columns::CancelToken;
 
 /// Time for the final fit and the report's values after the stop sign.
 const END: Duration = Duration::from_millis(1000);
@@ -23,7 +23,7 @@ pub struct StopSign {
     /// Time of the first positive answer.
     since: Arc<OnceLock<Instant>>,
     /// Token for loops that cannot ask a sign.
-    halt: Halt,
+    halt: CancelToken,
 }
 
 impl StopSign {
@@ -36,7 +36,7 @@ impl StopSign {
         let first = Arc::clone(&since);
         let reason: Arc<Reason> = Arc::new(move || reason().inspect(|_| _ = first.set(Instant::now())));
         let of_loops = Arc::clone(&reason);
-        StopSign { reason: Some(reason), since, halt: Halt::new(move || of_loops().is_some()) }
+        StopSign { reason: Some(reason), since, halt: CancelToken::new(move || of_loops().is_some()) }
     }
 
     /// Adds another reason.

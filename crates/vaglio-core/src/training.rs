@@ -1,6 +1,6 @@
 //! Plain training: the basis of every criterion's definition.
 
-use crate::design::Training;
+use crate::design::TrainingMethod;
 use crate::select_rows;
 use crate::{
     Columns, Design, Feature, Learner, Model, PerFoldPreprocessing, Problem, Result, Role, Squared, Trained, ridge,
@@ -26,7 +26,7 @@ impl Design {
             return refitted.retrain(training, held_out, subset, lambda);
         }
         match &self.data().training {
-            Training::Ridge(readout, _) => {
+            TrainingMethod::Ridge(readout, _) => {
                 let mut x = self.gather(subset, training);
                 let y = select_rows(self.targets(), training);
                 let lambda = lambda.unwrap_or(readout.lambdas[0]);
@@ -45,7 +45,7 @@ impl Design {
                 let fitted = ridge::ridge(x.view(), y.view(), weights.as_deref(), lambda, readout.intercept)?;
                 Ok(fitted.predict(held.view()))
             }
-            Training::Learner(learner, problem) => {
+            TrainingMethod::Learner(learner, problem) => {
                 let problem = match self.in_folds().is_standardized() {
                     true => &self.standardized_by(problem, training, subset),
                     false => &**problem,
@@ -54,7 +54,7 @@ impl Design {
                 let series: Option<Vec<u32>> = problem.series().map(|s| held_out.iter().map(|&r| s[r]).collect());
                 let inputs = problem.columns().select(model.inputs()).select_rows(held_out);
                 let predictions = model.predict(&inputs, series.as_deref());
-                predictions.map_err(|error| error.of(Role::Learner, learner.typetag_name()))
+                predictions.map_err(|error| error.from_part(Role::Learner, learner.typetag_name()))
             }
         }
     }
@@ -103,8 +103,8 @@ impl Design {
     /// Returns an error of [`Design::retrain`] or of the learner.
     pub fn train(&self, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
         let readout = match &self.data().training {
-            Training::Ridge(readout, _) => readout,
-            Training::Learner(learner, problem) => return fitted(learner, problem, subset, lambda),
+            TrainingMethod::Ridge(readout, _) => readout,
+            TrainingMethod::Learner(learner, problem) => return fitted(learner, problem, subset, lambda),
         };
         let rows: Vec<usize> = (0..self.rows()).collect();
         // Refitting maps for each left-out row would give each row its own columns, so columns are as fitted on all
@@ -134,7 +134,7 @@ impl Design {
 
 /// Calls a learner and attributes errors to it, not to the caller.
 fn fitted(learner: &Arc<dyn Learner>, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
-    learner.fit(problem, subset, lambda).map_err(|error| error.of(Role::Learner, learner.kind()))
+    learner.fit(problem, subset, lambda).map_err(|error| error.from_part(Role::Learner, learner.kind()))
 }
 
 /// Subtracts the weighted mean of each row of `x` from both arrays. If a row's entries in `x` are equal up to

@@ -16,14 +16,14 @@ use super::run::Run;
 use cells::{ReadCells, histogram};
 use near::StepTrials;
 use over_folds::constant_in;
-use span::Span;
+use span::ColumnSpan;
 use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_pipeline::pipeline::{Evaluate, OuterFolds};
 use vaglio_pipeline::resample::held_out::chosen_parts;
 use vaglio_pipeline::resample::procedure::outer_parts;
-use vaglio_pipeline::resample::split_rule::Part;
+use vaglio_pipeline::resample::split_rule::TrainTestSplit;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
-use vaglio_report::record::{Alike, ConstantIn, OutsideRecord, Record};
+use vaglio_report::record::{ConstantIn, OutsideRecord, Record, SimilarColumn};
 use vaglio_search::CrossValidation;
 
 /// Limit on the columns outside the result that a record lists.
@@ -73,7 +73,8 @@ impl ColumnDiagnostics<'_> {
         let mut outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !chosen.contains(f)).collect();
         outside.sort_by_key(|&feature| (alone(feature).map_or(usize::MAX, |(_, rank)| rank), feature));
         outside.truncate(MOST_OUTSIDE);
-        let span = (Span::flops(design, chosen.len(), outside.len()) <= budget).then(|| Span::new(design, chosen));
+        let span =
+            (ColumnSpan::flops(design, chosen.len(), outside.len()) <= budget).then(|| ColumnSpan::new(design, chosen));
         let spanned = span.as_ref().filter(|_| !chosen.is_empty()).map(|span| span.relate(design, &outside));
         let inflation = span.map(|span| span.inflation()).unwrap_or_default();
         for (k, column) in record.selected.iter_mut().enumerate() {
@@ -141,7 +142,7 @@ pub(super) fn parts_of(
     prepared: &TrainTest,
     design: &Design,
     (choose, evaluate): (Option<&CrossValidation>, Option<&Evaluate>),
-) -> Result<[Vec<Part>; 2]> {
+) -> Result<[Vec<TrainTestSplit>; 2]> {
     let sample = &prepared.sample;
     if sample.rows() != design.rows() {
         return Ok([Vec::new(), Vec::new()]);
@@ -157,13 +158,17 @@ pub(super) fn parts_of(
 }
 
 /// Folds in which a column is constant.
-pub(super) fn constant_columns(design: &Design, [choose, nested]: &[Vec<Part>; 2], feature: Feature) -> ConstantIn {
+pub(super) fn constant_columns(
+    design: &Design,
+    [choose, nested]: &[Vec<TrainTestSplit>; 2],
+    feature: Feature,
+) -> ConstantIn {
     ConstantIn { choose: constant_in(design, choose, feature), nested: constant_in(design, nested, feature) }
 }
 
 /// The chosen column with the largest correlation, the first if tied.
-pub(super) fn most_alike(chosen: &[Feature], correlations: &[f64]) -> Option<Alike> {
-    let known = chosen.iter().zip(correlations).map(|(&index, &correlation)| Alike { index, correlation });
+pub(super) fn most_alike(chosen: &[Feature], correlations: &[f64]) -> Option<SimilarColumn> {
+    let known = chosen.iter().zip(correlations).map(|(&index, &correlation)| SimilarColumn { index, correlation });
     known.reduce(|best, other| if other.correlation.abs() > best.correlation.abs() { other } else { best })
 }
 

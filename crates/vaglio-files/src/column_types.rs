@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use vaglio_core::numerals::holds;
 use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_pipeline::pipeline::ColumnType;
-use vaglio_report::record::TakenColumns;
+use vaglio_report::record::ColumnRun;
 use vaglio_tables::quoted;
 use vaglio_tables::read::{BEYOND_DOUBLES, ColumnSurvey, Hint, InferredType, LEADING_ZEROS, Survey, date_span};
 
@@ -145,17 +145,12 @@ pub(super) fn beyond<'s>(
 }
 
 /// Inferred use of every column; neighbors with the same use share an entry.
-pub(super) fn taken(
-    roles: &Roles<'_>,
-    survey: &Survey,
-    header: &[String],
-    aside: &[(String, &str)],
-) -> Vec<TakenColumns> {
+pub(super) fn taken(roles: &Roles<'_>, survey: &Survey, header: &[String], aside: &[(String, &str)]) -> Vec<ColumnRun> {
     let spec = roles.spec;
     let found: HashMap<&str, &ColumnSurvey> =
         survey.columns.iter().map(|column| (column.name.as_str(), column)).collect();
     let alone: HashSet<&str> = roles.for_filters_alone(aside).collect();
-    let mut all: Vec<TakenColumns> = Vec::new();
+    let mut all: Vec<ColumnRun> = Vec::new();
     for name in header {
         let is_dropped = spec.types.get(name) == Some(&ColumnType::Drop);
         let why = aside.iter().find(|(aside, _)| aside == name).map(|(_, why)| (*why).to_owned());
@@ -171,7 +166,7 @@ pub(super) fn taken(
             None => (None, Some("left out")),
         };
         let role = role.map(|role| if matches!(role, "assignment" | "column") { "folds" } else { role });
-        let next = TakenColumns {
+        let next = ColumnRun {
             name: name.clone(),
             to: None,
             columns: 1,
@@ -192,8 +187,8 @@ pub(super) fn taken(
     all
 }
 
-fn is_alike(a: &TakenColumns, b: &TakenColumns) -> bool {
-    let alone = |columns: &TakenColumns| columns.role.as_deref().is_some_and(|role| role != "left out");
+fn is_alike(a: &ColumnRun, b: &ColumnRun) -> bool {
+    let alone = |columns: &ColumnRun| columns.role.as_deref().is_some_and(|role| role != "left out");
     !alone(a)
         && a.taken == b.taken
         && a.role == b.role

@@ -6,10 +6,10 @@ use super::predictions::classes;
 use super::roles::check_weights;
 use super::series::numbers_of;
 use super::targets::encode;
-use vaglio_pipeline::inside::Predicted;
+use vaglio_pipeline::inside::TablePredictions;
 use vaglio_pipeline::pipeline::IntervalEnds;
 use vaglio_pipeline::resample::Pooled;
-use vaglio_pipeline::resample::loss_sums::Compared;
+use vaglio_pipeline::resample::loss_sums::TargetsAndPredictions;
 use vaglio_pipeline::resample::path_predictions::weighing;
 use vaglio_pipeline::resample::sample::clusters;
 
@@ -18,11 +18,11 @@ use std::collections::HashMap;
 use vaglio_core::select_rows;
 use vaglio_core::{Cells, Error, Result, Table, Task};
 use vaglio_report::record::{Figures, LossName};
-use vaglio_tables::read::{ColumnFilter, Hint, Source, Survey, Wanted};
+use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, Survey, TableSource};
 
 /// Comparison of predictions with targets.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct TargetComparison {
     /// The figures.
     pub figures: Figures,
     /// The model's loss, one of the figures.
@@ -49,11 +49,11 @@ impl FileModel<'_> {
     }
 
     /// Reads the targets of a file and the other columns that figures need.
-    pub(super) fn observed_in(&self, source: &Source) -> Result<(Table, Survey)> {
+    pub(super) fn observed_in(&self, source: &TableSource) -> Result<(Table, Survey)> {
         let mut hints = self.judged_by()?;
         hints.retain(|name, _| source.names().contains(name));
         let notations = self.notations(hints.keys());
-        source.read(&Wanted { filter: ColumnFilter::only(hints.keys().cloned()), hints, notations })
+        source.read(&ReadRequest { filter: ColumnFilter::only(hints.keys().cloned()), hints, notations })
     }
 
     /// Figures of predictions against the targets of a file; rows whose targets lie beyond its end have none.
@@ -61,10 +61,10 @@ impl FileModel<'_> {
         &self,
         table: Table,
         survey: &Survey,
-        predicted: &Predicted,
+        predicted: &TablePredictions,
         counts: Option<Vec<f64>>,
         intervals: Option<&IntervalEnds>,
-    ) -> Result<Judged> {
+    ) -> Result<TargetComparison> {
         let observed = self.observed()?;
         let targets = observed.targets.iter().filter(|_| !self.is_ahead());
         let checked = survey.check_complete(&table, targets.chain(&observed.weights).map(String::as_str), None);
@@ -100,12 +100,17 @@ impl FileModel<'_> {
             None => Figures::new(order, &*observed.loss, targets.view(), values.view(), counting),
             Some(clusters) => {
                 let (targets, predictions) = (targets.view(), values.view());
-                let compared =
-                    Compared { targets, predictions, weights: counting, units: None, clusters: Some(&clusters) };
+                let compared = TargetsAndPredictions {
+                    targets,
+                    predictions,
+                    weights: counting,
+                    units: None,
+                    clusters: Some(&clusters),
+                };
                 Pooled::new(std::iter::once(compared))?.figures(order, &*observed.loss, 1)
             }
         };
-        Ok(Judged {
+        Ok(TargetComparison {
             figures: figures.with_output_names(&self.outputs),
             loss: LossName::from(&*observed.loss),
             classes: classes(&self.task),

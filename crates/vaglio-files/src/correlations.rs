@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, Axis, ShapeBuilder};
 use vaglio_core::{Design, Feature};
-use vaglio_pipeline::all_rows::{FitFrom, Products};
+use vaglio_pipeline::all_rows::{CrossProducts, FitFrom};
 use vaglio_report::record::MOST_CORRELATED;
 
 /// Budget of the correlations of a result, in multiply-adds.
@@ -13,23 +13,24 @@ const PANEL: usize = 256;
 
 /// Row-weighted correlations of the selected columns; empty if there are too many to compute within the budget.
 #[derive(Default)]
-pub(super) struct Correlations {
+pub(super) struct ColumnCorrelations {
     /// Full matrix, if it is no larger than the columns themselves, or small.
     matrix: Option<Array2<f64>>,
     redundancy: Option<f64>,
 }
 
-impl Correlations {
+impl ColumnCorrelations {
     /// Computes the correlations from the products of the final fit or of the search, if any, in O(columns²); else in
     /// O(rows · columns²). More columns than rows take O(rows · columns) memory.
     pub fn new(design: &Design, subset: &[Feature]) -> Self {
         let rows = design.rows();
         if rows as f64 * (subset.len() as f64).powi(2) > MOST_WORK {
-            return Correlations::default();
+            return ColumnCorrelations::default();
         }
-        let known = Products::known(design.in_units().map_or(design, |(_, scaled)| scaled), subset, FitFrom::Search);
+        let known =
+            CrossProducts::known(design.in_units().map_or(design, |(_, scaled)| scaled), subset, FitFrom::Search);
         if let Some(known) = known.and_then(|products| products.all_rows()?.correlations(subset)) {
-            return Correlations::from_matrix(known);
+            return ColumnCorrelations::from_matrix(known);
         }
         let weight = |row: usize| design.weights().map_or(1.0, |w| w[row]);
         let total: f64 = (0..rows).map(weight).sum();
@@ -43,9 +44,9 @@ impl Correlations {
             to /= if norm > 0.0 { norm } else { 1.0 };
         }
         if subset.len() > rows.max(MOST_CORRELATED) {
-            return Correlations { matrix: None, redundancy: Some(redundancy_by_panels(&scaled)) };
+            return ColumnCorrelations { matrix: None, redundancy: Some(redundancy_by_panels(&scaled)) };
         }
-        Correlations::from_matrix(vaglio_kernels::linalg::gram(scaled.view()).mapv(|r| r.clamp(-1.0, 1.0)))
+        ColumnCorrelations::from_matrix(vaglio_kernels::linalg::gram(scaled.view()).mapv(|r| r.clamp(-1.0, 1.0)))
     }
 
     fn from_matrix(matrix: Array2<f64>) -> Self {
@@ -53,7 +54,7 @@ impl Correlations {
         let pairs = matrix.indexed_iter().filter(|((k, l), _)| k != l);
         let sum = pairs.map(|(_, r)| r.abs()).sum::<f64>();
         let redundancy = (matrix.nrows() > 1).then(|| sum / (size * (size - 1.0)));
-        Correlations { matrix: Some(matrix), redundancy }
+        ColumnCorrelations { matrix: Some(matrix), redundancy }
     }
 
     /// RED, the mean of |ρ_kl| over pairs of different columns; `None` for fewer than two.
@@ -73,7 +74,7 @@ impl Correlations {
     }
 }
 
-/// [`Correlations::redundancy`] of at least two unit-length columns, by products of one panel with all at a time.
+/// [`ColumnCorrelations::redundancy`] of at least two unit-length columns, by products of one panel with all at a time.
 fn redundancy_by_panels(scaled: &Array2<f64>) -> f64 {
     let size = scaled.ncols() as f64;
     let mut sum = 0.0;
@@ -98,7 +99,7 @@ mod tests {
         let problem = regression(20, 600, 3).weighted().problem();
         let design = Design::identity(&problem, Readout::new(vec![1.0], true).unwrap());
         let all: Vec<Feature> = (0..600).collect();
-        let found = Correlations::new(&design, &all);
+        let found = ColumnCorrelations::new(&design, &all);
         assert!(found.matrix.is_none() && found.shown().is_empty());
         let column = |f: usize| -> Vec<f64> {
             let (x, w) = (design.column(f).values().to_vec(), design.weights().unwrap());

@@ -3,8 +3,8 @@
 use super::run::Run;
 use ndarray::Array2;
 use vaglio_core::{Error, Loss, Measure, Model, PathEntry, Result, Squared, Task, ZeroOne};
-use vaglio_pipeline::final_model::{Known, PredictionContext};
-use vaglio_pipeline::resample::path_predictions::Held;
+use vaglio_pipeline::final_model::{FinalModelCache, PredictionContext};
+use vaglio_pipeline::resample::path_predictions::FoldTestRows;
 use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{EntryRecord, SizePoint, variance};
 
@@ -23,7 +23,7 @@ pub(super) fn curve(
 ) -> Result<Vec<SizePoint>> {
     let Run { prepared, selector, design, .. } = run;
     let (path, chosen) = (&selection.path, selection.predictor());
-    let known = Known::default();
+    let known = FinalModelCache::default();
     if let (Some(fitted), Some(entry)) = (&selection.final_model, path.result()) {
         known.keep(entry.subset.clone(), &fitted.model);
     }
@@ -37,7 +37,10 @@ pub(super) fn curve(
         let units = prepared.target_units.as_deref();
         // A learner may leave rows out of its design.
         let has_all = !is_test && design.readout().is_some() && design.rows() == problem.rows();
-        let held = Held { made: has_all.then(|| design.columns()), ..Held::new(problem, units, &prepared.train) };
+        let held = FoldTestRows {
+            made: has_all.then(|| design.columns()),
+            ..FoldTestRows::new(problem, units, &prepared.train)
+        };
         let mut each = |index: Option<usize>, model: &Model, predictions: Array2<f64>| {
             let Some(index) = index else { return Ok(()) };
             let of = |loss: &dyn Loss| {
@@ -80,7 +83,7 @@ pub(super) fn curve(
 }
 
 /// Predictions of an entry's model, outputs × rows, in the user's units; reuses features that exist.
-fn predicted(held: &Held<'_>, model: &Model, entry: &PathEntry) -> Result<Array2<f64>> {
+fn predicted(held: &FoldTestRows<'_>, model: &Model, entry: &PathEntry) -> Result<Array2<f64>> {
     let (Some(readout), Some(made)) = (model.coefficients(), held.made) else { return held.predicted(model) };
     let features = made.select(&entry.subset);
     held.predicted_with(model, readout, &features, held.smearing().map(|_| &features))

@@ -4,7 +4,7 @@ use super::column_types;
 use super::data_checks::{self, findings, steps};
 use super::holdout::set_aside;
 use super::intervals;
-use super::lags::{LagSpec, Side, Whole};
+use super::lags::{LagSpec, RowsWithLags, SeriesTable};
 use super::read_options::reading;
 use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Error, FittedMap, Problem, Result, Table, TargetUnits, Task};
 use vaglio_pipeline::maps::UnseenLevels;
-use vaglio_pipeline::pipeline::Reading;
+use vaglio_pipeline::pipeline::SavedReadOptions;
 use vaglio_pipeline::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
 use vaglio_pipeline::resample::sample::clusters;
-use vaglio_pipeline::resample::{Fitted, Preprocessing, Rows, Sample};
-use vaglio_report::record::{LeftOut, LeftOutReason, TakenColumns, Warning, WarningKind};
+use vaglio_pipeline::resample::{FittedProblem, LabeledTable, Preprocessing, Sample};
+use vaglio_report::record::{ColumnRun, LeftOutReason, LeftOutRows, Warning, WarningKind};
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{ColumnFilter, ColumnSurvey, Digest, InferredType, Source, Survey, Wanted};
+use vaglio_tables::read::{ColumnFilter, ColumnSurvey, Digest, InferredType, ReadRequest, Survey, TableSource};
 use vaglio_tables::scratch::Scratch;
 
 /// The data of a run.
@@ -47,13 +47,13 @@ pub struct TrainTest {
     /// Rows of the training file that were split off as test rows, from 1 and increasing.
     pub test_rows: Option<Vec<usize>>,
     /// Rows left out, by reason.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutRows>,
     /// Inferred use of the training file's columns.
-    pub columns: Vec<TakenColumns>,
+    pub columns: Vec<ColumnRun>,
     /// Warnings from checks of the table.
     pub findings: Vec<Warning>,
     /// Settings for reading other files with these columns.
-    pub(crate) reading: Reading,
+    pub(crate) reading: SavedReadOptions,
     /// Estimated training and test rows per row that was read, if these are a sample.
     pub(crate) times: Option<[f64; 2]>,
     /// The last training rows of each series, if maps use lags of a target.
@@ -67,7 +67,7 @@ pub struct TrainTest {
     /// Original positions of the test rows, from 0, unless maps leave rows out.
     pub(crate) test_numbers: Option<Vec<usize>>,
     /// The test rows before the maps, kept if intervals are to be tested on them.
-    pub(crate) test_source: Option<(Rows, Arc<Preprocessing>)>,
+    pub(crate) test_source: Option<(LabeledTable, Arc<Preprocessing>)>,
     /// The scratch space that its columns may lie in.
     pub(crate) scratch: Option<Scratch>,
 }
@@ -89,7 +89,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     let header = source.names().to_vec();
     roles.check_names(&header)?;
     let filter = ColumnFilter::except(roles.unread());
-    let wanted = Wanted { filter, hints: column_types::hints(&roles), ..Wanted::default() };
+    let wanted = ReadRequest { filter, hints: column_types::hints(&roles), ..ReadRequest::default() };
     let source = single_precision::kept(source, pipeline, &roles);
     let (table, mut survey, digest) = match is_sample {
         true => source.read(&wanted).map(|(table, survey)| (table, survey, Digest::known(String::new())))?,
@@ -114,7 +114,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     let mut test_survey = survey.clone();
     let whole = |table: &Table| {
         let (targets, time) = (spec.target.names(), spec.time.as_deref());
-        looks.as_ref().map(|looks| Whole { table: table.clone(), looks, targets, time })
+        looks.as_ref().map(|looks| SeriesTable { table: table.clone(), looks, targets, time })
     };
     let (all, table) = (whole(&table), roles.counting(table));
     let mut all_of_test = None;
@@ -132,7 +132,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     };
     let rows = train.rows();
     let test_rows = test.as_ref().filter(|_| spec.test.is_none()).map(numbers_in_file);
-    let read = data_checks::Read {
+    let read = data_checks::TableWithRoles {
         roles: &roles,
         survey: &survey,
         aside: &aside,
@@ -149,9 +149,9 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
         None => (own.to_vec(), Vec::new()),
     };
     let history = all.as_ref().filter(|_| !lagged.is_empty()).map(|all| all.until_last(&train));
-    let side = |own: Table, all: Option<&Whole<'_>>, hidden| match all {
+    let side = |own: Table, all: Option<&SeriesTable<'_>>, hidden| match all {
         Some(all) => all.side(&own, hidden),
-        None => Ok(Side::plain(own)),
+        None => Ok(RowsWithLags::plain(own)),
     };
     let sides = match test {
         // Test rows of the same table follow the training rows, which maps use as lags.
@@ -190,14 +190,14 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
         outputs: &outputs,
         lagged: &lagged,
     };
-    let of_test = test.map(|side| of_test(&parts, side, has_intervals, (&test_survey, folder)));
+    let of_test = test.map(|side| prepare_test(&parts, side, has_intervals, (&test_survey, folder)));
     let (mut test_source, mut test_clusters, mut test_numbers) = (None, Vec::new(), None);
     let test = of_test.transpose()?.map(|test| {
         (test_source, test_clusters, test_numbers) = (test.source, test.clusters, test.numbers);
         findings.extend(test.unseen);
         test.problem
     });
-    let Fitted { problem: train, maps, units } = fitted;
+    let FittedProblem { problem: train, maps, units } = fitted;
     let targets = spec.target.names().to_vec();
     Ok(TrainTest {
         train,
@@ -243,7 +243,7 @@ pub(super) struct TestRowsMade {
     pub problem: Problem,
     pub clusters: Vec<u32>,
     pub numbers: Option<Vec<usize>>,
-    pub source: Option<(Rows, Arc<Preprocessing>)>,
+    pub source: Option<(LabeledTable, Arc<Preprocessing>)>,
     /// Warning about levels that no training row has.
     pub unseen: Option<Warning>,
 }
@@ -259,9 +259,9 @@ pub(super) fn numbers_in_file(table: &Table) -> Vec<usize> {
 ///
 /// # Errors
 /// Returns the errors of the rows, with the file and the position.
-pub(super) fn of_test(
+pub(super) fn prepare_test(
     parts: &ProblemParts<'_>,
-    side: Side,
+    side: RowsWithLags,
     is_kept: bool,
     (survey, folder): (&Survey, &Path),
 ) -> Result<TestRowsMade> {
@@ -270,19 +270,19 @@ pub(super) fn of_test(
     test_rows_made(parts, side, is_kept).map_err(|error| survey.located(error).in_file(&folder.join(path)))
 }
 
-fn test_rows_made(parts: &ProblemParts<'_>, side: Side, is_kept: bool) -> Result<TestRowsMade> {
+fn test_rows_made(parts: &ProblemParts<'_>, side: RowsWithLags, is_kept: bool) -> Result<TestRowsMade> {
     let ProblemParts { roles, recipe, maps, names, ordered, outputs, lagged } = *parts;
     // Columns that assign rows to folds are not used for test rows.
     let roles = Roles { words: &[], ..*roles };
     let rows =
         RoleColumns::take(&roles, side, outputs, lagged).and_then(|parts| parts.rows(&recipe.task, "data.test"))?;
     let groups = rows.groups.clone();
-    let rows = Rows { groups: None, assignment: None, time: None, known: None, ..rows };
+    let rows = LabeledTable { groups: None, assignment: None, time: None, known: None, ..rows };
     let numbers: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
     let source = is_kept.then(|| (rows.clone(), Arc::clone(recipe)));
     let mut unseen = UnseenLevels::default();
     unseen.count(maps, &rows.table);
-    let (problem, groups) = recipe.apply(Rows { clusters: groups, ..rows }, maps, names)?;
+    let (problem, groups) = recipe.apply(LabeledTable { clusters: groups, ..rows }, maps, names)?;
     let numbers = (numbers.len() == problem.rows()).then_some(numbers);
     let series = problem.series().map(|series| &series[..]);
     let clusters = clusters(problem.rows(), groups.as_deref(), series, ordered);
@@ -320,11 +320,11 @@ pub(super) fn open(
     spec: &DataSpec,
     budget: Budget,
     is_sample: bool,
-) -> Result<Source> {
+) -> Result<TableSource> {
     let paths: Vec<PathBuf> = files.names().iter().map(|name| folder.join(name)).collect();
     match is_sample {
-        true => Source::open_sample(&paths, read, budget),
-        false => Source::open_within(&paths, read, budget, spec.digest),
+        true => TableSource::open_sample(&paths, read, budget),
+        false => TableSource::open_within(&paths, read, budget, spec.digest),
     }
 }
 
@@ -332,10 +332,10 @@ pub(super) fn open(
 /// order the rows.
 pub(super) fn read_test(
     roles: &Roles<'_>,
-    source: &Source,
+    source: &TableSource,
     train_header: &[String],
     train: &Survey,
-) -> Result<(Table, Survey, Vec<LeftOut>)> {
+) -> Result<(Table, Survey, Vec<LeftOutRows>)> {
     let header = source.names();
     let unused = roles.unread();
     let read = train.columns.iter().filter(|column| column.taken != InferredType::Empty);
@@ -353,7 +353,7 @@ pub(super) fn read_test(
     let hints = column_types::hints_like(roles, train);
     let notation = |column: &ColumnSurvey| Some((column.name.clone(), column.notation?));
     let notations = train.columns.iter().filter_map(notation).collect();
-    let wanted = Wanted { filter: ColumnFilter::only(wanted), hints, notations };
+    let wanted = ReadRequest { filter: ColumnFilter::only(wanted), hints, notations };
     let (table, mut survey) = source.read(&wanted)?;
     let path = survey.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
     let (table, left_out) = taking_part(roles, table, &mut survey, &wanted.hints, source.aside(), false)

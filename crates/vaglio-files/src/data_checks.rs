@@ -21,7 +21,7 @@ use vaglio_tables::read::Survey;
 
 /// A table as read, with the roles of its columns.
 #[derive(Clone, Copy)]
-pub(super) struct Read<'a> {
+pub(super) struct TableWithRoles<'a> {
     pub roles: &'a Roles<'a>,
     pub survey: &'a Survey,
     /// Columns of the file that are not read, with the reason.
@@ -40,7 +40,7 @@ const FEWEST: usize = 10;
 const NAMED: usize = 5;
 
 /// All warnings, in a fixed order. Cost O(rows · columns).
-pub(super) fn findings(read: Read<'_>, budget: Budget) -> Vec<Warning> {
+pub(super) fn findings(read: TableWithRoles<'_>, budget: Budget) -> Vec<Warning> {
     let (mut found, given) = leaks::given_away(read);
     found.extend(written::left_out(read));
     if read.train.rows() < FEWEST {
@@ -55,7 +55,7 @@ pub(super) fn findings(read: Read<'_>, budget: Budget) -> Vec<Warning> {
     found
 }
 
-impl<'a> Read<'a> {
+impl<'a> TableWithRoles<'a> {
     /// Columns that may be selected.
     fn features(&self) -> impl Iterator<Item = (&'a str, &'a Cells)> {
         let targets = self.roles.spec.target.names().iter().map(String::as_str);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use vaglio_core::{Design, Feature, Result};
 use vaglio_pipeline::fdr::{DUMMIES, Discoveries, EXPERIMENTS, among, check_design, discoveries};
 use vaglio_pipeline::pipeline::Evaluate;
-use vaglio_pipeline::resample::{Sample, Watcher};
+use vaglio_pipeline::resample::{Sample, StageMonitor};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{ColumnVerdict, FalseDiscoveries, Verdict};
 use vaglio_search::Choose;
@@ -18,7 +18,7 @@ use vaglio_search::Choose;
 pub(super) fn false_discoveries(
     run: Run<'_>,
     selection: &Selection,
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<FalseDiscoveries>> {
     let Run { selector, design, .. } = run;
     let chosen = selection.chosen.confirmed();

@@ -5,12 +5,12 @@
 
 pub(super) mod exchanges;
 
-use super::plan::walks::Walks;
+use super::plan::walks::SearchCounts;
 use super::run::Run;
 use exchanges::{Exchanges, Removals, exchange_flops, exchanges, removal_flops, work};
 use vaglio_core::{Design, Feature, Monitor, Path, Result, SearchExtent};
 use vaglio_pipeline::pipeline::{DropColumnBudget, Evaluate};
-use vaglio_pipeline::resample::Watcher;
+use vaglio_pipeline::resample::StageMonitor;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{Warning, WarningKind, WorthRecord};
 
@@ -51,7 +51,7 @@ const BOUNDED: f64 = 8.0;
 const FASTER: f64 = 4.0;
 
 /// Budget of [`Importance`] in flops, for a search of this extent over several walks that share `design`.
-pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &SearchExtent, walks: Walks) -> f64 {
+pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &SearchExtent, walks: SearchCounts) -> f64 {
     let all = design.lambdas();
     let design = design.shared_by(&all[..walks.lambdas.min(all.len())]);
     let engine = selector.criterion().plan(&design, outline).estimate.engine;
@@ -73,7 +73,7 @@ pub(super) fn exchange_bytes(
     evaluate: Option<&Evaluate>,
     selector: &ValidSelector,
     design: &Design,
-    (outline, walks): (&SearchExtent, Walks),
+    (outline, walks): (&SearchExtent, SearchCounts),
     size: usize,
 ) -> f64 {
     let budget = match worths(evaluate) {
@@ -119,7 +119,7 @@ pub(super) fn flops_allowed(run: Run<'_>, whole: &Design, path: &Path) -> Result
         DropColumnBudget::Auto => {}
     }
     let outline = selector.search().extent(design).map_err(|error| error.under("search"))?;
-    let walks = Walks::new(selector, whole, &prepared.sample, None);
+    let walks = SearchCounts::new(selector, whole, &prepared.sample, None);
     Ok(budget(selector, design, &taken(&outline, path, design), walks))
 }
 
@@ -140,7 +140,7 @@ impl Importance {
         if selection.path.stop_reason.is_partial() || settings == DropColumnBudget::None {
             return Ok(Importance::none(subset.len()));
         }
-        let watcher = Watcher::new(monitor);
+        let watcher = StageMonitor::new(monitor);
         let found = Importance::within(budget, run.selector, run.design, &subset, &watcher)?;
         if let Some(reason) = watcher.stopped() {
             selection.path.stop_reason = reason;
@@ -160,7 +160,7 @@ impl Importance {
         selector: &ValidSelector,
         design: &Design,
         selected: &[Feature],
-        watcher: &Watcher<'_>,
+        watcher: &StageMonitor<'_>,
     ) -> Result<Self> {
         let design = &design.stopping_at(watcher.sign().clone());
         let mut all = Importance { is_asked: true, ..Importance::none(selected.len()) };
@@ -191,7 +191,7 @@ impl Importance {
         selector: &ValidSelector,
         design: &Design,
         selected: &[Feature],
-        watcher: &Watcher<'_>,
+        watcher: &StageMonitor<'_>,
     ) -> Result<()> {
         let size = selected.len();
         let outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !selected.contains(f)).collect();

@@ -4,7 +4,7 @@ mod said;
 
 use super::column_diagnostics::cells::ReadCells;
 use super::column_diagnostics::near::StepTrials;
-use super::column_diagnostics::span::{ColumnRegression, Span};
+use super::column_diagnostics::span::{ColumnRegression, ColumnSpan};
 use super::column_diagnostics::{constant_columns, most_alike, parts_of};
 use super::drop_column::exchanges::{Exchanges, Removals};
 use super::drop_column::{SUBSTITUTES, best};
@@ -15,9 +15,9 @@ use std::path::Path;
 use vaglio_core::{Design, Error, Feature, Result, Score, SearchExtent};
 use vaglio_pipeline::pipeline::load;
 use vaglio_pipeline::resample::choice::cross_validation;
-use vaglio_pipeline::resample::split_rule::Part;
+use vaglio_pipeline::resample::split_rule::TrainTestSplit;
 use vaglio_report::record::{ConstantIn, OutsideRecord, PerOutput, Record, WeightSpread};
-use vaglio_search::{CrossValidation, Rules, Sign, SubsetScorer, of_other_sign};
+use vaglio_search::{CrossValidation, Rules, Sign, SubsetScorer, wrong_signs};
 
 /// Scores of some columns of a run. Displays as text for people.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,7 +63,7 @@ pub enum ColumnWorth {
         /// The best replacements, each with its score.
         substitutes: Vec<(String, f64)>,
         /// Further figures.
-        beside: Box<Beside>,
+        beside: Box<ColumnContext>,
     },
     /// The column was not chosen.
     Outside {
@@ -84,7 +84,7 @@ pub enum ColumnWorth {
 
 /// Further figures of a chosen column.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Beside {
+pub struct ColumnContext {
     /// Score of the column alone, if finite.
     pub alone: Option<f64>,
     /// Variance inflation factor among the chosen columns.
@@ -138,7 +138,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
         design: &design,
         prepared: &prepared,
         walked: StepTrials::new(&selector, &design, &chosen, chosen.len() + 1)?,
-        span: Span::new(&design, &chosen),
+        span: ColumnSpan::new(&design, &chosen),
         parts: parts_of(&selector, &prepared, &design, (how.as_ref(), evaluate))?,
         chosen,
     };
@@ -186,9 +186,9 @@ struct ExplainedRun<'r> {
     prepared: &'r TrainTest,
     chosen: Vec<Feature>,
     walked: StepTrials,
-    span: Span,
+    span: ColumnSpan,
     /// Folds that choose, and outer folds.
-    parts: [Vec<Part>; 2],
+    parts: [Vec<TrainTestSplit>; 2],
 }
 
 impl ExplainedRun<'_> {
@@ -244,7 +244,7 @@ impl ExplainedRun<'_> {
                 weights: [column.weight.clone(), column.original_weight.clone()],
                 without: without[k],
                 substitutes: substitutes[k].iter().map(named).collect(),
-                beside: Box::new(Beside {
+                beside: Box::new(ColumnContext {
                     alone: self.walked.alone[self.chosen[k]].map(|(score, _)| score),
                     inflation: inflation[k],
                     missing: ReadCells::new(self.prepared).missing(&column.name),
@@ -328,7 +328,7 @@ impl ExplainedRun<'_> {
         if let Some((field, why)) = rules.broken(&with, self.design.names()) {
             return Ok(Some(format!("`constraints.{field}`: {why}")));
         }
-        let others = of_other_sign(rules, self.design, &with, score)?;
+        let others = wrong_signs(rules, self.design, &with, score)?;
         let sentence = |other: &Feature| {
             let (name, sign) = (self.name(*other), rules.sign(*other).map_or("", Sign::word));
             format!("`constraints.signs`: the weight of `{name}` would not be {sign}")

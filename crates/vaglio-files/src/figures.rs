@@ -18,20 +18,20 @@ use super::verify::verified;
 use ndarray::ArrayView2;
 use std::time::Instant;
 use vaglio_core::{Loss, Model, Monitor, Result};
-use vaglio_pipeline::pipeline::{Calibration, HeldOutBy, SavedIntervals};
+use vaglio_pipeline::pipeline::{Calibration, CalibrationSource, SavedIntervals};
 use vaglio_pipeline::resample::held_out::chosen_parts;
-use vaglio_pipeline::resample::path_predictions::Held;
-use vaglio_pipeline::resample::{self, OuterFoldFit, Pooled, Procedure, Watcher};
+use vaglio_pipeline::resample::path_predictions::FoldTestRows;
+use vaglio_pipeline::resample::{self, OuterFoldFit, Pooled, Procedure, StageMonitor};
 use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{
-    AlternativesRecord, FalseDiscoveries, Figures, LearningCurve, Nested, Permutations, PredictedOn, ReliabilityRecord,
-    SharesRecord, ShownPredictions, Stability, Verified, Warning, WarningKind, class_of,
+    AlternativesRecord, FalseDiscoveries, Figures, LearningCurve, NestedEvaluation, Permutations, PredictionRows,
+    ReliabilityRecord, SharesRecord, ShownPredictions, Stability, Verified, Warning, WarningKind, class_of,
 };
 
 /// Results computed in addition to the selection.
 #[derive(Default)]
 pub(super) struct Evaluations {
-    pub nested: Option<Nested>,
+    pub nested: Option<NestedEvaluation>,
     pub permutations: Option<Permutations>,
     pub stability: Option<Stability>,
     pub fdr: Option<FalseDiscoveries>,
@@ -39,7 +39,7 @@ pub(super) struct Evaluations {
     pub shares: Option<SharesRecord>,
     pub learning_curve: Option<LearningCurve>,
     /// Held-out predictions of all training rows.
-    held_out: Option<(PredictedOn, Pooled)>,
+    held_out: Option<(PredictionRows, Pooled)>,
     pub calibration: Option<Calibration>,
     /// Intervals of the chosen loss.
     pub certainty: Option<LossIntervals>,
@@ -70,7 +70,7 @@ impl Evaluations {
         if selection.path.stop_reason.is_partial() {
             return Ok(evaluated);
         }
-        let watcher = Watcher::new(monitor);
+        let watcher = StageMonitor::new(monitor);
         evaluated.certainty = certainty(selector, prepared.sample.task(), &selection.chosen);
         let start = Instant::now();
         let mut outer = Vec::new();
@@ -114,7 +114,7 @@ impl Evaluations {
             return Ok(());
         }
         let start = Instant::now();
-        let watcher = Watcher::new(monitor);
+        let watcher = StageMonitor::new(monitor);
         let known = SubsetSources { selection, importance, nested: self.nested.as_ref() };
         self.alternatives =
             watcher.ends(|| near_best(selector, &prepared.sample, design, (&known, &asked), &watcher))?;
@@ -141,7 +141,7 @@ impl Evaluations {
     ) -> Result<()> {
         let Some(count) = count else { return Ok(()) };
         let start = Instant::now();
-        let watcher = Watcher::new(monitor);
+        let watcher = StageMonitor::new(monitor);
         self.verified = watcher.ends(|| verified(run, count, selection, &watcher))?;
         if let Some(reason) = watcher.stopped() {
             selection.path.stop_reason = reason;
@@ -158,7 +158,7 @@ impl Evaluations {
         run: Run<'_>,
         selection: &Selection,
         origins: &Origins<'_>,
-        watcher: &Watcher<'_>,
+        watcher: &StageMonitor<'_>,
     ) -> Result<Vec<OuterFoldFit>> {
         let Run { pipeline, selector, prepared, .. } = run;
         let Some(settings) = run.evaluate() else { return Ok(Vec::new()) };
@@ -191,7 +191,7 @@ impl Evaluations {
         run: Run<'_>,
         selection: &Selection,
         outer: &[OuterFoldFit],
-        watcher: &Watcher<'_>,
+        watcher: &StageMonitor<'_>,
     ) -> Result<()> {
         let Run { selector, prepared, design, .. } = run;
         if watcher.stopped().is_some() {
@@ -203,14 +203,14 @@ impl Evaluations {
             let parts = first.iter().map(|fold| fold.held.compared());
             let mut pooled = Pooled::new(parts)?;
             pooled.placed(first.iter().map(|fold| &fold.rows));
-            Some((PredictedOn::Nested, pooled))
+            Some((PredictionRows::Nested, pooled))
         } else if classes || prepared.test.is_none() {
             let mut pooled = resample::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
             if let (Some(pooled), Some(how)) = (&mut pooled, &selection.chosen.folds) {
                 let parts = chosen_parts(selector, &prepared.sample, how)?;
                 pooled.placed(parts.iter().map(|part| &part.held));
             }
-            pooled.map(|pooled| (PredictedOn::CrossValidation, pooled))
+            pooled.map(|pooled| (PredictionRows::CrossValidation, pooled))
         } else {
             None
         };
@@ -219,12 +219,12 @@ impl Evaluations {
         }
         self.reliability = self.held_out.as_ref().and_then(|(from, pooled)| reliability(*from, pooled));
         if let (Some(nested), Some(found)) = (&mut self.nested, &self.reliability) {
-            nested.figures.brier = (found.from == PredictedOn::Nested).then_some(found.brier);
+            nested.figures.brier = (found.from == PredictionRows::Nested).then_some(found.brier);
         }
         self.calibration = match &self.held_out {
             Some((from, pooled)) => {
-                let nested = *from == PredictedOn::Nested;
-                let from = if nested { HeldOutBy::Nested } else { HeldOutBy::CrossValidation };
+                let nested = *from == PredictionRows::Nested;
+                let from = if nested { CalibrationSource::Nested } else { CalibrationSource::CrossValidation };
                 Calibration::from_held_out(from, pooled)
             }
             None => Calibration::from_subset(selector, &prepared.sample, (&prepared.train, design), selection, watcher),
@@ -239,26 +239,26 @@ impl Evaluations {
     /// Returns the errors of [`Model::predict`].
     pub fn shown(&self, prepared: &TrainTest, model: &Model) -> Result<Option<ShownPredictions>> {
         let held_out = self.held_out.as_ref();
-        if let (Some(test), true) = (&prepared.test, held_out.is_none_or(|(from, _)| *from != PredictedOn::Nested)) {
-            let held = Held::new(test, prepared.target_units.as_deref(), &prepared.train);
+        if let (Some(test), true) = (&prepared.test, held_out.is_none_or(|(from, _)| *from != PredictionRows::Nested)) {
+            let held = FoldTestRows::new(test, prepared.target_units.as_deref(), &prepared.train);
             let predictions = held.predicted(model)?;
-            return Ok(Some(shown(PredictedOn::Test, prepared, test.targets().view(), predictions.view())));
+            return Ok(Some(shown(PredictionRows::Test, prepared, test.targets().view(), predictions.view())));
         }
-        let of = |(from, pooled): &(PredictedOn, Pooled)| {
+        let of = |(from, pooled): &(PredictionRows, Pooled)| {
             shown(*from, prepared, pooled.targets.view(), pooled.predictions.view())
         };
         Ok(held_out.map(of))
     }
 
     /// Held-out predictions whose positions in the sample are known; `None` if maps left rows out.
-    pub fn held_out_rows(&self) -> Option<(PredictedOn, &Pooled)> {
+    pub fn held_out_rows(&self) -> Option<(PredictionRows, &Pooled)> {
         let known = self.held_out.as_ref().filter(|(_, pooled)| !pooled.places.is_empty());
         known.map(|(from, pooled)| (*from, pooled))
     }
 
     /// Figures of the predictions held out in the folds of the cross-validated search, if any.
     pub fn figures(&self, prepared: &TrainTest, loss: &dyn Loss) -> Option<Figures> {
-        let (_, pooled) = self.held_out.as_ref().filter(|(from, _)| *from == PredictedOn::CrossValidation)?;
+        let (_, pooled) = self.held_out.as_ref().filter(|(from, _)| *from == PredictionRows::CrossValidation)?;
         let figures = pooled
             .figures(prepared.train.class_order().as_ref(), loss, 1)
             .with_output_names(prepared.train.target_names());
@@ -268,7 +268,7 @@ impl Evaluations {
 
 /// Predictions of all rows, or of a limited number of evenly spaced ones.
 fn shown(
-    from: PredictedOn,
+    from: PredictionRows,
     prepared: &TrainTest,
     targets: ArrayView2<'_, f64>,
     predictions: ArrayView2<'_, f64>,

@@ -2,7 +2,7 @@
 
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::Pairs;
-use vaglio_pipeline::resample::split_rule::{PIECES, Part, SplitRule};
+use vaglio_pipeline::resample::split_rule::{PIECES, SplitRule, TrainTestSplit};
 use vaglio_pipeline::resample::{FoldAssignment, Sample};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::shuffle::shuffled;
@@ -61,7 +61,7 @@ impl HalfSamples {
 }
 
 /// Piece of each row: rows held out by the same splits share one.
-fn pieces(parts: &[Part], rows: usize) -> Vec<u32> {
+fn pieces(parts: &[TrainTestSplit], rows: usize) -> Vec<u32> {
     let mut held: Vec<Vec<usize>> = vec![Vec::new(); rows];
     for (number, part) in parts.iter().enumerate() {
         part.held.iter().for_each(|&row| held[row].push(number));
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn pieces_are_rows_that_the_same_splits_hold_out() {
-        let part = |held: &[usize]| Part { training: Vec::new(), held: held.to_vec() };
+        let part = |held: &[usize]| TrainTestSplit { training: Vec::new(), held: held.to_vec() };
         assert_eq!(pieces(&[part(&[2, 3]), part(&[3, 4])], 6), [0, 0, 1, 2, 3, 0]);
         assert_eq!(Pairs::default().splits, None);
     }

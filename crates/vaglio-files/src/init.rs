@@ -15,7 +15,7 @@ use look::TableProfile;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
 use vaglio_pipeline::pipeline::{ReadSpec, load};
-use vaglio_tables::read::Source;
+use vaglio_tables::read::TableSource;
 
 /// Options of a new pipeline.
 #[derive(Debug, Clone, Default)]
@@ -77,7 +77,7 @@ pub struct Draft {
 /// # Errors
 /// Fails if a file cannot be read. Returns [`Error::UnknownName`] for a column that it does not have.
 pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft> {
-    let source = Source::open(&[table.to_owned()], &ReadSpec::default())?;
+    let source = TableSource::open(&[table.to_owned()], &ReadSpec::default())?;
     let known = |option: &str, names: &[String]| match names.iter().find(|name| !source.names().contains(name)) {
         None => Ok(()),
         Some(name) => Err(Error::unknown(option, "column", name, source.names().iter().map(String::as_str))),

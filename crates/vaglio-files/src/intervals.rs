@@ -10,7 +10,7 @@ use vaglio_pipeline::inside::bounds;
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::pipeline::{FoldModel, SavedIntervals};
 use vaglio_pipeline::resample::OuterFoldFit;
-use vaglio_pipeline::resample::path_predictions::Held;
+use vaglio_pipeline::resample::path_predictions::FoldTestRows;
 use vaglio_report::record::Intervals;
 
 /// Limit on rows whose interval widths are computed.
@@ -75,8 +75,13 @@ fn figures(level: f64, outer: &[OuterFoldFit], residuals: &[Vec<Vec<f64>>], prep
     let is_test = prepared.test_source.is_some();
     let predicted = |fold: &OuterFoldFit| -> Result<(Array2<f64>, Problem, Option<Vec<f64>>)> {
         let problem = problem(fold)?;
-        let held =
-            Held { problem: &problem, units: fold.target_units.as_deref(), training: None, made: None, clusters: None };
+        let held = FoldTestRows {
+            problem: &problem,
+            units: fold.target_units.as_deref(),
+            training: None,
+            made: None,
+            clusters: None,
+        };
         let model = &fold.model;
         let values = held.predicted(model)?;
         let counts = held.compare(model, &values, |compared| compared.weights.map(<[f64]>::to_vec));

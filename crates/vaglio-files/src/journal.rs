@@ -2,7 +2,7 @@
 
 mod lines;
 
-pub(super) use lines::{Header, Known, read, written};
+pub(super) use lines::{JournalContent, JournalHeader, read, written};
 
 use super::sync::sync_folder;
 use lines::{piece, sealed};
@@ -27,7 +27,7 @@ const WAIT: Duration = Duration::from_millis(20);
 const SYNC: Duration = Duration::from_secs(1);
 
 /// Writes the first line of a journal; an existing one is renamed once that is on disk.
-fn begin(path: &Path, header: &Header) -> Result<Begun> {
+fn begin(path: &Path, header: &JournalHeader) -> Result<OpenJournal> {
     let failed = |error: std::io::Error| Error::Unwritable { path: path.to_owned(), message: error.to_string() };
     let body = serde_json::to_string(header).map_err(|error| failed(error.into()))?;
     let mut sum = String::new();
@@ -51,11 +51,11 @@ fn begin(path: &Path, header: &Header) -> Result<Begun> {
         let _ = std::fs::remove_file(&temporary);
         failed(error)
     })?;
-    Ok(Begun { file, length: line.len() as u64, sum })
+    Ok(OpenJournal { file, length: line.len() as u64, sum })
 }
 
 /// Journal of a running run.
-pub(super) struct Book {
+pub(super) struct RunJournal {
     path: PathBuf,
     known: HashMap<String, String>,
     is_resumed: bool,
@@ -63,37 +63,37 @@ pub(super) struct Book {
     writer: Mutex<Option<JoinHandle<()>>>,
     /// Hash that the writer waits for first.
     data: Option<Digest>,
-    keeps: Keeps,
+    keeps: JournalFilter,
     remedy: &'static str,
 }
 
 /// Which pieces are kept, set by an environment variable for tests and benchmarks.
 #[derive(PartialEq)]
-pub(super) enum Keeps {
+pub(super) enum JournalFilter {
     Worthwhile,
     Every,
     Nothing,
 }
 
-impl Keeps {
+impl JournalFilter {
     pub fn from_environment() -> Self {
         match std::env::var("VAGLIO_JOURNAL").as_deref() {
-            Ok("every") => Keeps::Every,
-            Ok("nothing") => Keeps::Nothing,
-            _ => Keeps::Worthwhile,
+            Ok("every") => JournalFilter::Every,
+            Ok("nothing") => JournalFilter::Nothing,
+            _ => JournalFilter::Worthwhile,
         }
     }
 }
 
 struct BookState {
-    state: Mutex<State>,
+    state: Mutex<JournalState>,
     changed: Condvar,
     over: Condvar,
     has_failed: AtomicBool,
 }
 
-struct State {
-    begun: Option<Begun>,
+struct JournalState {
+    begun: Option<OpenJournal>,
     /// Pieces waiting for the first line.
     held: Vec<String>,
     /// Lines not yet written.
@@ -103,14 +103,14 @@ struct State {
 }
 
 /// A journal whose first line is on disk.
-struct Begun {
+struct OpenJournal {
     file: File,
     /// Length of the complete lines, in bytes.
     length: u64,
     sum: String,
 }
 
-impl State {
+impl JournalState {
     fn keep(&mut self, body: String) {
         match &mut self.begun {
             Some(begun) => self.waiting += &sealed(&body, &mut begun.sum),
@@ -118,24 +118,24 @@ impl State {
         }
     }
 
-    fn begin(&mut self, begun: Begun) {
+    fn begin(&mut self, begun: OpenJournal) {
         self.begun = Some(begun);
         std::mem::take(&mut self.held).into_iter().for_each(|body| self.keep(body));
     }
 }
 
 impl BookState {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, JournalState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn fail(&self, state: &mut State, failure: Error) {
+    fn fail(&self, state: &mut JournalState, failure: Error) {
         self.has_failed.store(true, Ordering::SeqCst);
         state.failure.get_or_insert(failure);
     }
 
     /// Writes the waiting lines; on failure truncates the file to its last complete line.
-    fn write(&self, state: &mut State, path: &Path) {
+    fn write(&self, state: &mut JournalState, path: &Path) {
         let lines = std::mem::take(&mut state.waiting);
         let Some(begun) = &mut state.begun else { return };
         if lines.is_empty() || state.failure.is_some() {
@@ -151,14 +151,14 @@ impl BookState {
     }
 }
 
-impl Book {
+impl RunJournal {
     /// Begins a journal; an existing one is renamed once the first line of the new one is on disk.
     ///
     /// # Errors
     /// [`Error::Unwritable`] if the file cannot be written.
-    pub fn begin(out: &Path, header: &Header) -> Result<Self> {
+    pub fn begin(out: &Path, header: &JournalHeader) -> Result<Self> {
         let begun = begin(&out.join(NAME), header)?;
-        Ok(Book::with_pieces(out, HashMap::new(), false, move || Ok(begun)))
+        Ok(RunJournal::with_pieces(out, HashMap::new(), false, move || Ok(begun)))
     }
 
     /// Writes a complete journal of these pieces; an existing one is renamed.
@@ -167,7 +167,7 @@ impl Book {
     /// [`Error::Unwritable`] if the file cannot be written.
     pub fn put<'p>(
         out: &Path,
-        header: &Header,
+        header: &JournalHeader,
         pieces: impl IntoIterator<Item = (&'p String, &'p String)>,
     ) -> Result<()> {
         let path = out.join(NAME);
@@ -179,12 +179,12 @@ impl Book {
         write_file(&path, &text)
     }
 
-    /// Like [`Book::begin`], but waits for the hash of the data; earlier pieces are held in memory.
+    /// Like [`RunJournal::begin`], but waits for the hash of the data; earlier pieces are held in memory.
     pub fn begin_behind(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
         let path = out.join(NAME);
         let of_header = data.clone();
-        let begin = move || begin(&path, &Header::new(&of_header.written()?, configuration));
-        let mut book = Book::with_pieces(out, HashMap::new(), false, begin);
+        let begin = move || begin(&path, &JournalHeader::new(&of_header.written()?, configuration));
+        let mut book = RunJournal::with_pieces(out, HashMap::new(), false, begin);
         book.data = Some(data);
         book
     }
@@ -193,10 +193,12 @@ impl Book {
     ///
     /// # Errors
     /// [`Error::JournalRefused`] for a journal that was altered or is of another run; [`Error::Unwritable`].
-    pub fn resume(out: &Path, header: &Header) -> Result<Self> {
+    pub fn resume(out: &Path, header: &JournalHeader) -> Result<Self> {
         let path = out.join(NAME);
-        let Some(known) = read(&path, header)?.filter(Known::is_begun) else { return Book::begin(out, header) };
-        let Known { pieces, length, sum } = known;
+        let Some(known) = read(&path, header)?.filter(JournalContent::is_begun) else {
+            return RunJournal::begin(out, header);
+        };
+        let JournalContent { pieces, length, sum } = known;
         let open = || -> std::io::Result<File> {
             let mut file = OpenOptions::new().write(true).open(&path)?;
             // Drops an incomplete last line.
@@ -205,7 +207,7 @@ impl Book {
             Ok(file)
         };
         let file = open().map_err(|error| Error::Unwritable { path: path.clone(), message: error.to_string() })?;
-        let mut book = Book::with_pieces(out, pieces, true, move || Ok(Begun { file, length, sum }));
+        let mut book = RunJournal::with_pieces(out, pieces, true, move || Ok(OpenJournal { file, length, sum }));
         book.remedy = header.remedy;
         Ok(book)
     }
@@ -214,10 +216,11 @@ impl Book {
         out: &Path,
         known: HashMap<String, String>,
         is_resumed: bool,
-        begin: impl FnOnce() -> Result<Begun> + Send + 'static,
+        begin: impl FnOnce() -> Result<OpenJournal> + Send + 'static,
     ) -> Self {
         let path = out.join(NAME);
-        let state = State { begun: None, held: Vec::new(), waiting: String::new(), failure: None, is_over: false };
+        let state =
+            JournalState { begun: None, held: Vec::new(), waiting: String::new(), failure: None, is_over: false };
         let (changed, over) = (Condvar::new(), Condvar::new());
         let shared =
             Arc::new(BookState { state: Mutex::new(state), changed, over, has_failed: AtomicBool::new(false) });
@@ -234,8 +237,8 @@ impl Book {
                 writing(&shared, &path);
             })
         };
-        let (writer, keeps) = (Mutex::new(Some(writer)), Keeps::from_environment());
-        Book { path, known, is_resumed, shared, writer, data: None, keeps, remedy: "" }
+        let (writer, keeps) = (Mutex::new(Some(writer)), JournalFilter::from_environment());
+        RunJournal { path, known, is_resumed, shared, writer, data: None, keeps, remedy: "" }
     }
 
     /// Whether an earlier run began the journal.
@@ -250,7 +253,7 @@ impl Book {
 
     /// Whether pieces are kept at all.
     pub fn is_kept(&self) -> bool {
-        self.keeps != Keeps::Nothing
+        self.keeps != JournalFilter::Nothing
     }
 
     /// Whether writing has failed.
@@ -276,13 +279,13 @@ impl Book {
     }
 }
 
-impl Drop for Book {
+impl Drop for RunJournal {
     fn drop(&mut self) {
         let _ = self.finish();
     }
 }
 
-impl JournalStore for Book {
+impl JournalStore for RunJournal {
     fn recall(&self, key: &str) -> Option<String> {
         self.known.get(key).cloned()
     }
@@ -304,7 +307,7 @@ impl JournalStore for Book {
     }
 
     fn keeps_all(&self) -> bool {
-        self.keeps == Keeps::Every
+        self.keeps == JournalFilter::Every
     }
 }
 

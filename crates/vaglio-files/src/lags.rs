@@ -62,7 +62,7 @@ pub(super) fn later(cells: &Cells, table: &Table, steps: usize, is_there: impl F
 }
 
 /// Rows of the training or test set, with the rows of their lags.
-pub(super) struct Side {
+pub(super) struct RowsWithLags {
     pub table: Table,
     /// Whether each row belongs to the set, if some only serve as lags.
     pub counting: Option<Vec<bool>>,
@@ -70,28 +70,28 @@ pub(super) struct Side {
     pub times: Option<(Vec<u32>, Vec<u32>)>,
 }
 
-impl Side {
+impl RowsWithLags {
     pub fn plain(table: Table) -> Self {
-        Side { table, counting: None, times: None }
+        RowsWithLags { table, counting: None, times: None }
     }
 }
 
 /// All rows of a table in series order.
-pub(super) struct Whole<'a> {
+pub(super) struct SeriesTable<'a> {
     pub table: Table,
     pub looks: &'a LagSpec,
     pub targets: &'a [String],
     pub time: Option<&'a str>,
 }
 
-impl Whole<'_> {
+impl SeriesTable<'_> {
     /// Selects some rows with those of their lags. Targets of the rows `hidden` are set to missing.
     ///
     /// # Errors
     /// [`Error::Setting`] if no row has all its future targets.
-    pub fn side(&self, own: &Table, hidden: Option<&Table>) -> Result<Side> {
+    pub fn side(&self, own: &Table, hidden: Option<&Table>) -> Result<RowsWithLags> {
         if own.rows() == self.table.rows() && self.looks.horizons.is_empty() {
-            return Ok(Side::plain(own.clone()));
+            return Ok(RowsWithLags::plain(own.clone()));
         }
         let origins = |table: &Table| (0..table.rows()).map(|row| table.origin(row)).collect::<HashSet<usize>>();
         let (own, hidden) = (origins(own), hidden.map(origins).unwrap_or_default());
@@ -123,7 +123,7 @@ impl Whole<'_> {
             let of = |places: Vec<u32>| kept.iter().map(|&row| places[row]).collect();
             (of(times.0), of(times.1))
         });
-        Ok(Side { table, counting: counting.contains(&false).then_some(counting), times })
+        Ok(RowsWithLags { table, counting: counting.contains(&false).then_some(counting), times })
     }
 
     /// The rows up to the last one in use of each series: the history of new rows.

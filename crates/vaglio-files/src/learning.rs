@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use vaglio_core::{ExitClass, Loss, Result};
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::procedure::{outer_fold, outer_parts};
-use vaglio_pipeline::resample::split_rule::{Part, SplitRule};
+use vaglio_pipeline::resample::split_rule::{SplitRule, TrainTestSplit};
 use vaglio_pipeline::resample::walks::said_of;
-use vaglio_pipeline::resample::{Jobs, LossSums, OuterFoldFit, Procedure, Sample, Watcher};
+use vaglio_pipeline::resample::{Jobs, LossSums, OuterFoldFit, Procedure, Sample, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{LearningCurve, LearningPoint};
 use vaglio_search::shuffle::{shuffled, stream};
@@ -28,7 +28,7 @@ pub(super) fn points(has_outer: bool) -> usize {
 
 /// Held-out loss of the procedure on a subset of a fold's training rows.
 #[derive(Serialize, Deserialize)]
-pub(super) enum Learned {
+pub(super) enum LearningCurvePoint {
     Judged {
         tally: LossSums,
         size: usize,
@@ -51,8 +51,8 @@ pub(super) fn learned(
     sample: &Sample,
     how: &OuterFolds,
     shares: &[f64],
-    watcher: &Watcher<'_>,
-) -> Result<Option<Vec<Learned>>> {
+    watcher: &StageMonitor<'_>,
+) -> Result<Option<Vec<LearningCurvePoint>>> {
     let (selector, loss) = (whole.selector, &*whole.selector.loss(sample.task()));
     let parting = how.parting(selector, sample)?;
     let parts = learning_parts(selector, sample, &parting)?;
@@ -61,14 +61,16 @@ pub(super) fn learned(
     jobs.run("learning curve", selector.room(), watcher, |job, member| {
         let (fold, share) = (job / count, shares[job % count]);
         let order = order(sample, &parting, &parts[fold], stream(selector.seed(), PARTS, fold as u64));
-        let part = Part { training: first_of(sample, order, share), held: parts[fold].held.clone() };
+        let part = TrainTestSplit { training: first_of(sample, order, share), held: parts[fold].held.clone() };
         let rows = part.training.len();
         match outer_fold(whole, sample, &part, (0, fold), member) {
-            Ok(outer) => {
-                Ok(outer.map(|outer| Learned::Judged { tally: outer.held.tally(loss), size: outer.taken.size, rows }))
-            }
+            Ok(outer) => Ok(outer.map(|outer| LearningCurvePoint::Judged {
+                tally: outer.held.tally(loss),
+                size: outer.taken.size,
+                rows,
+            })),
             Err(error) if share < 1.0 && error.class() != ExitClass::Numerical => {
-                Ok(Some(Learned::Refused { message: error.to_string(), rows }))
+                Ok(Some(LearningCurvePoint::Refused { message: error.to_string(), rows }))
             }
             Err(error) => Err(said_of(error, &format!("fold {} of the learning curve", fold + 1))),
         }
@@ -79,7 +81,11 @@ pub(super) fn learned(
 ///
 /// # Errors
 /// [`vaglio_core::Error::Setting`] for impossible folds.
-pub(super) fn learning_parts(selector: &ValidSelector, sample: &Sample, parting: &SplitRule) -> Result<Vec<Part>> {
+pub(super) fn learning_parts(
+    selector: &ValidSelector,
+    sample: &Sample,
+    parting: &SplitRule,
+) -> Result<Vec<TrainTestSplit>> {
     outer_parts(selector, sample, parting, 0).map_err(|error| error.under("evaluate.learning_curve"))
 }
 
@@ -92,7 +98,7 @@ pub(super) fn learning_curve(
     whole: Procedure<'_>,
     sample: &Sample,
     (how, outer): (&OuterFolds, &[OuterFoldFit]),
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<LearningCurve>> {
     let (selector, loss) = (whole.selector, &*whole.selector.loss(sample.task()));
     let parting = how.parting(selector, sample)?;
@@ -101,32 +107,32 @@ pub(super) fn learning_curve(
     let known = if known.len() == parts.len() { known } else { Vec::new() };
     let shares = &SHARES[..points(!known.is_empty())];
     let Some(done) = learned(whole, sample, how, shares, watcher)? else { return Ok(None) };
-    let mut of_share: Vec<Vec<Learned>> = SHARES.iter().map(|_| Vec::new()).collect();
+    let mut of_share: Vec<Vec<LearningCurvePoint>> = SHARES.iter().map(|_| Vec::new()).collect();
     done.into_iter().enumerate().for_each(|(job, learned)| of_share[job % shares.len()].push(learned));
     for (outer, part) in known.iter().zip(&parts) {
         let (tally, size, rows) = (outer.held.tally(loss), outer.taken.size, part.training.len());
-        of_share[SHARES.len() - 1].push(Learned::Judged { tally, size, rows });
+        of_share[SHARES.len() - 1].push(LearningCurvePoint::Judged { tally, size, rows });
     }
     let splits = parting.splits().map(|splits| splits.sentence());
     Ok(Some(LearningCurve { folds: parts.len(), splits, points: judged(loss, &of_share)? }))
 }
 
 /// Curve points, each with the decrease in loss from the previous point.
-fn judged(loss: &dyn Loss, of_share: &[Vec<Learned>]) -> Result<Vec<LearningPoint>> {
+fn judged(loss: &dyn Loss, of_share: &[Vec<LearningCurvePoint>]) -> Result<Vec<LearningPoint>> {
     let mut before: Option<(f64, Vec<&LossSums>)> = None;
     let mut points = Vec::new();
     for (share, folds) in SHARES.into_iter().zip(of_share) {
         let count = folds.len().max(1) as f64;
         let rows = folds.iter().map(|of| match of {
-            Learned::Judged { rows, .. } | Learned::Refused { rows, .. } => *rows as f64,
+            LearningCurvePoint::Judged { rows, .. } | LearningCurvePoint::Refused { rows, .. } => *rows as f64,
         });
         let refused = folds.iter().find_map(|of| match of {
-            Learned::Refused { message, .. } => Some(message.clone()),
-            Learned::Judged { .. } => None,
+            LearningCurvePoint::Refused { message, .. } => Some(message.clone()),
+            LearningCurvePoint::Judged { .. } => None,
         });
         let own = folds.iter().filter_map(|of| match of {
-            Learned::Judged { tally, size, .. } => Some((tally, *size as f64)),
-            Learned::Refused { .. } => None,
+            LearningCurvePoint::Judged { tally, size, .. } => Some((tally, *size as f64)),
+            LearningCurvePoint::Refused { .. } => None,
         });
         let mut point = LearningPoint {
             share,
@@ -155,7 +161,7 @@ fn judged(loss: &dyn Loss, of_share: &[Vec<Learned>]) -> Result<Vec<LearningPoin
 }
 
 /// Training rows in the order of use, in units that stay together.
-fn order(sample: &Sample, parting: &SplitRule, part: &Part, seed: u64) -> Vec<Vec<usize>> {
+fn order(sample: &Sample, parting: &SplitRule, part: &TrainTestSplit, seed: u64) -> Vec<Vec<usize>> {
     let training = &part.training;
     let is_forward = parting.splits().is_some_and(|splits| splits.around_search(1).is_some());
     if sample.is_ordered() || is_forward {
@@ -192,7 +198,7 @@ fn order(sample: &Sample, parting: &SplitRule, part: &Part, seed: u64) -> Vec<Ve
 }
 
 /// Time-ordered rows, nearest to the held-out rows first; series take turns.
-fn nearest(sample: &Sample, part: &Part) -> Vec<Vec<usize>> {
+fn nearest(sample: &Sample, part: &TrainTestSplit) -> Vec<Vec<usize>> {
     let label = |row: usize| sample.labels().map_or(0, |labels| labels[row]);
     let mut held: HashMap<u32, (usize, usize)> = HashMap::new();
     for &row in &part.held {

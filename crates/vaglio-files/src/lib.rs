@@ -64,7 +64,7 @@ mod verify;
 mod visited_subsets;
 mod write;
 
-pub use comparison::Judged;
+pub use comparison::TargetComparison;
 pub use data::TrainTest;
 pub use explain::{ColumnExplanation, ColumnWorth, Explanation, explain};
 pub use export::{ExportTo, Language, export, export_tables, export_to_file};
@@ -72,7 +72,7 @@ pub use folder::{report, set_previous_aside};
 pub use init::{Draft, InitOptions, TaskOption, TestOption, init};
 pub use model_files::ModelFiles;
 pub use plan::plan;
-pub use predictions::{Beside, Predictions};
+pub use predictions::{PredictOptions, Predictions};
 pub use prepare::prepare;
 use prepare::prepare_sample;
 pub use run::{RunOptions, RunOutcome, run};

@@ -2,10 +2,10 @@
 //! columns.
 
 use vaglio_core::Task;
-use vaglio_pipeline::resample::fold_losses::{OfSize, difference};
-use vaglio_pipeline::resample::{Chosen, LEVEL};
+use vaglio_pipeline::resample::fold_losses::{SizeLosses, difference};
+use vaglio_pipeline::resample::{LEVEL, SizeChoice};
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_report::record::{Against, LossDifference};
+use vaglio_report::record::{ComparisonColumns, LossDifference};
 
 /// Intervals of a chosen loss and of its differences to others.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +16,7 @@ pub(super) struct LossIntervals {
 }
 
 /// Computes [`LossIntervals`]; `None` if the search was not cross-validated.
-pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &Chosen) -> Option<LossIntervals> {
+pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &SizeChoice) -> Option<LossIntervals> {
     let (how, losses) = (chosen.folds.as_ref()?, chosen.losses()?);
     let loss = &*selector.loss(task);
     let level = how.interval.unwrap_or(LEVEL);
@@ -25,17 +25,17 @@ pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &Chosen) 
     let gained = losses.gained(loss, taken);
     let interval = own.bounded(loss, None, (gained, level)).map(|bounded| bounded.interval);
     let largest = losses.sizes.last().map_or(0, |of| of.size);
-    let against = |of: &&OfSize| match of.size {
+    let against = |of: &&SizeLosses| match of.size {
         size if size == chosen.size => None,
-        0 => Some(Against::Empty),
-        size if size + 1 == chosen.size => Some(Against::Fewer),
-        size if size == largest && size > chosen.size + 1 => Some(Against::All),
-        _ => Some(Against::More),
+        0 => Some(ComparisonColumns::Empty),
+        size if size + 1 == chosen.size => Some(ComparisonColumns::Fewer),
+        size if size == largest && size > chosen.size + 1 => Some(ComparisonColumns::All),
+        _ => Some(ComparisonColumns::More),
     };
     let differences = losses.sizes.iter().filter_map(|of| {
         let against = against(&of)?;
         // The selection compared neighboring sizes too, so they get no correction.
-        let gained = if against == Against::Empty { gained } else { 0.0 };
+        let gained = if against == ComparisonColumns::Empty { gained } else { 0.0 };
         let other = of.judged(losses.repeats);
         Some(difference(against, of.size, own.bounded(loss, Some(&other), (gained, level))?))
     });

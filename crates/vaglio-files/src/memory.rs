@@ -1,7 +1,7 @@
 //! Estimates the memory of a run before its search.
 
 use super::TrainTest;
-use super::plan::walks::Walks;
+use super::plan::walks::SearchCounts;
 use vaglio_core::{Design, Estimate, Result, SearchExtent};
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::resample::memory_slots::MemorySlots;
@@ -11,7 +11,7 @@ use vaglio_tables::budget::{Budget, shown};
 
 /// Peak memory of a run, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Memory {
+pub(super) struct PeakMemory {
     /// The program and leftovers of reading, if known; not compared with the limit.
     pub program: f64,
     /// Columns, including those of a learner's map, and test rows.
@@ -29,14 +29,14 @@ pub(super) struct Memory {
     pub fit: f64,
 }
 
-impl Memory {
+impl PeakMemory {
     /// Estimates the memory of a search with a known extent and engine estimate.
     pub fn new(prepared: &TrainTest, design: &Design, extent: &SearchExtent, estimate: &Estimate) -> Self {
         let (train, outputs) = (&prepared.train, prepared.train.targets().nrows());
         let test = prepared.test.as_ref().map_or(0, |test| test.columns().bytes());
         let [of_train, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
         let rows = design.planned_rows() as f64;
-        Memory {
+        PeakMemory {
             program: 0.0,
             exchanges: 0.0,
             repetition: design.columns().bytes_of_rows(design.planned_rows())
@@ -59,28 +59,28 @@ impl Memory {
         design: &Design,
         evaluate: Option<&Evaluate>,
     ) -> Result<Self> {
-        let walks = Walks::new(selector, design, &prepared.sample, evaluate);
+        let walks = SearchCounts::new(selector, design, &prepared.sample, evaluate);
         let (extent, estimate) = selector.outlined(design, walks.lambdas)?;
-        Ok(Memory::new(prepared, design, &extent, &estimate).repeated(&walks))
+        Ok(PeakMemory::new(prepared, design, &extent, &estimate).repeated(&walks))
     }
 
     /// The larger of the memory of two searches, one after the other.
-    pub fn or_larger(self, other: Memory) -> Self {
+    pub fn or_larger(self, other: PeakMemory) -> Self {
         let search = self.search.zip(other.search).map(|(own, other)| own.max(other));
         let (repetition, fit) = (self.repetition.max(other.repetition), self.fit.max(other.fit));
-        Memory { search, repetition, fit, repetitions: self.repetitions.max(other.repetitions), ..self }
+        PeakMemory { search, repetition, fit, repetitions: self.repetitions.max(other.repetitions), ..self }
     }
 
     /// A copy for a process that uses `held` bytes, including the data.
     pub fn in_process(self, held: f64) -> Self {
-        Memory { program: (held - self.data).max(0.0), ..self }
+        PeakMemory { program: (held - self.data).max(0.0), ..self }
     }
 
     /// A copy with the repetitions of these walks.
-    pub fn repeated(self, walks: &Walks) -> Self {
+    pub fn repeated(self, walks: &SearchCounts) -> Self {
         // Folds run in parallel, as do repetitions of all folds.
         let around = walks.around().min(rayon::current_num_threads());
-        Memory { repetitions: walks.folds.max(around * (1 + walks.folds)), ..self }
+        PeakMemory { repetitions: walks.folds.max(around * (1 + walks.folds)), ..self }
     }
 
     /// Memory left for repetitions besides the search on all rows.
@@ -99,7 +99,7 @@ impl Memory {
     /// A copy with the memory of the program and of exchanging the columns of a result.
     pub fn with(self, program: f64, exchanges: f64) -> Self {
         let beyond = |search: f64| (exchanges - search).max(0.0);
-        Memory { program, exchanges: self.search.map_or(0.0, beyond), ..self }
+        PeakMemory { program, exchanges: self.search.map_or(0.0, beyond), ..self }
     }
 
     /// Known bytes of data, search and final fit on all rows.

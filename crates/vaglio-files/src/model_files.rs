@@ -1,14 +1,14 @@
 //! Predictions and exports of saved models for files.
 
 use super::export::Language;
-use super::predictions::{Beside, Predictions};
+use super::predictions::{PredictOptions, Predictions};
 use super::stream::Sink;
 use std::ops::Deref;
 use std::path::Path;
 use vaglio_core::{Result, Table};
 use vaglio_export::Formulas;
 use vaglio_pipeline::pipeline::SavedModel;
-use vaglio_tables::read::Source;
+use vaglio_tables::read::TableSource;
 
 /// Predicts files and exports formulas with a [`SavedModel`].
 pub trait ModelFiles {
@@ -35,13 +35,13 @@ pub trait ModelFiles {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] for outputs that the model cannot give; [`vaglio_core::Error::UnknownName`] for
     /// columns that the file does not have.
-    fn predict_file_with(&self, path: &Path, beside: &Beside) -> Result<Predictions>;
+    fn predict_file_with(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions>;
 
     /// Like [`ModelFiles::predict_file_with`], for an open table, called `path` in messages.
     ///
     /// # Errors
     /// Returns the errors of [`ModelFiles::predict_file_with`].
-    fn predict_source(&self, source: &Source, path: &Path, beside: &Beside) -> Result<Predictions>;
+    fn predict_source(&self, source: &TableSource, path: &Path, beside: &PredictOptions) -> Result<Predictions>;
 
     /// Predicts the rows of a data file, at most `rows` at a time, and passes the predictions to `sink` in order.
     /// Returns the figures as a short table if predictions are compared with targets.
@@ -53,7 +53,13 @@ pub trait ModelFiles {
     ///
     /// # Errors
     /// Returns the errors of [`ModelFiles::predict_file_with`]; batches before a fault were already passed on.
-    fn predict_in_batches(&self, path: &Path, beside: &Beside, rows: usize, sink: Sink<'_>) -> Result<Option<String>>;
+    fn predict_in_batches(
+        &self,
+        path: &Path,
+        beside: &PredictOptions,
+        rows: usize,
+        sink: Sink<'_>,
+    ) -> Result<Option<String>>;
 
     /// Predicts the rows of a data file into another file, in batches: Parquet if its name ends in `.parquet`, else
     /// CSV. Returns the figures as a short table if predictions are compared with targets.
@@ -63,7 +69,7 @@ pub trait ModelFiles {
     /// # Errors
     /// Returns the errors of [`ModelFiles::predict_in_batches`]; [`vaglio_core::Error::Unwritable`];
     /// [`vaglio_core::Error::Setting`] if `out` is a file of the data.
-    fn predict_to_file(&self, data: &Path, beside: &Beside, out: &Path) -> Result<Option<String>>;
+    fn predict_to_file(&self, data: &Path, beside: &PredictOptions, out: &Path) -> Result<Option<String>>;
 
     /// The model as formulas over the columns of a table, if a language can express it.
     ///
@@ -81,19 +87,25 @@ impl ModelFiles for SavedModel {
         FileModel(self).predict_file(path)
     }
 
-    fn predict_file_with(&self, path: &Path, beside: &Beside) -> Result<Predictions> {
+    fn predict_file_with(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
         FileModel(self).predict_file_with(path, beside)
     }
 
-    fn predict_source(&self, source: &Source, path: &Path, beside: &Beside) -> Result<Predictions> {
+    fn predict_source(&self, source: &TableSource, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
         FileModel(self).predict_source(source, path, beside)
     }
 
-    fn predict_in_batches(&self, path: &Path, beside: &Beside, rows: usize, sink: Sink<'_>) -> Result<Option<String>> {
+    fn predict_in_batches(
+        &self,
+        path: &Path,
+        beside: &PredictOptions,
+        rows: usize,
+        sink: Sink<'_>,
+    ) -> Result<Option<String>> {
         FileModel(self).predict_in_batches(path, beside, rows, sink)
     }
 
-    fn predict_to_file(&self, data: &Path, beside: &Beside, out: &Path) -> Result<Option<String>> {
+    fn predict_to_file(&self, data: &Path, beside: &PredictOptions, out: &Path) -> Result<Option<String>> {
         FileModel(self).predict_to_file(data, beside, out)
     }
 

@@ -1,6 +1,6 @@
 //! Monitor of a run from files to files: its journal, and its time and memory limits.
 
-use super::journal::Book;
+use super::journal::RunJournal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -10,14 +10,14 @@ use vaglio_tables::budget::{Budget, resident_within};
 
 /// Limits of a run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Most {
+pub(super) struct RunLimits {
     pub time: Option<Duration>,
     pub memory: Budget,
 }
 
 /// The time and memory limits of a pipeline.
-pub(super) fn most(pipeline: &ValidPipeline) -> Most {
-    Most { time: pipeline.most_time(), memory: pipeline.budget() }
+pub(super) fn most(pipeline: &ValidPipeline) -> RunLimits {
+    RunLimits { time: pipeline.most_time(), memory: pipeline.budget() }
 }
 
 /// Minimum interval between memory queries, in milliseconds.
@@ -25,8 +25,8 @@ const ASKED: u64 = 10;
 
 /// Adds the run's journal and limits to a monitor; time counts from `start`. Memory is what the system reports, not an
 /// estimate.
-pub(super) fn limited<'o>(given: Monitor<'o>, book: &Arc<Book>, start: Instant, most: Most) -> Monitor<'o> {
-    let journal = if book.is_kept() { Journal::new(Arc::<Book>::clone(book)) } else { Journal::default() };
+pub(super) fn limited<'o>(given: Monitor<'o>, book: &Arc<RunJournal>, start: Instant, most: RunLimits) -> Monitor<'o> {
+    let journal = if book.is_kept() { Journal::new(Arc::<RunJournal>::clone(book)) } else { Journal::default() };
     let book = Arc::clone(book);
     let (held, last) = (AtomicU64::new(0), AtomicU64::new(0));
     let is_full = move || {

@@ -14,12 +14,12 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::select_rows;
 use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Result, SearchExtent};
-use vaglio_pipeline::resample::loss_sums::{Compared, EVERY};
+use vaglio_pipeline::resample::loss_sums::{EVERY, TargetsAndPredictions};
 use vaglio_pipeline::resample::pool::in_turn;
-use vaglio_pipeline::resample::{LossSums, Sample, Watcher};
+use vaglio_pipeline::resample::{LossSums, Sample, StageMonitor};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
-use vaglio_report::record::{AlternativeRecord, AlternativesRecord, Nested};
-use vaglio_search::{Alternatives, Exhaustive, Search, SubsetScorer, Within};
+use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation};
+use vaglio_search::{Alternatives, Exhaustive, ScoreMargin, Search, SubsetScorer};
 use vaglio_validate::predicted_held_out;
 
 /// Maximum number of subsets that are scored, those with sizes nearest to the chosen one.
@@ -33,7 +33,7 @@ const OF_JOB: usize = 16;
 pub(super) struct SubsetSources<'a> {
     pub selection: &'a Selection,
     pub importance: &'a Importance,
-    pub nested: Option<&'a Nested>,
+    pub nested: Option<&'a NestedEvaluation>,
 }
 
 /// Finds the near-best subsets; `None` if stopped.
@@ -46,7 +46,7 @@ pub(super) fn near_best(
     sample: &Sample,
     design: &Design,
     (known, asked): (&SubsetSources<'_>, &Alternatives),
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<AlternativesRecord>> {
     let design = &design.stopping_at(watcher.sign().clone());
     watcher.journal().once("alternatives", || {
@@ -86,7 +86,7 @@ fn listing(selector: &ValidSelector, asked: &Alternatives) -> Option<Search> {
 fn by_all_subsets(
     selector: &ValidSelector,
     design: &Design,
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<AlternativesRecord>> {
     watcher.stage("alternatives", 1);
     let mut member = watcher.member(watcher.journal().within("alternatives"));
@@ -159,9 +159,9 @@ fn by_visited_subsets(
     design: &Design,
     met: Vec<Vec<Feature>>,
     asked: &Alternatives,
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<AlternativesRecord>> {
-    let is_paired = matches!(asked.within, Within::Rule(_)) && design.decisions().is_none();
+    let is_paired = matches!(asked.within, ScoreMargin::Rule(_)) && design.decisions().is_none();
     let held_out = if is_paired { selector.criterion().folds(design)? } else { HeldOut::Nothing };
     let by = Scoring { selector, clusters: &clusters(sample, design), held_out: &held_out };
     let jobs = in_turn(met.len().div_ceil(OF_JOB), |job| {
@@ -176,9 +176,9 @@ fn by_visited_subsets(
     let Some(own) = scored.first() else { return Ok(None) };
     let loss = &*selector.loss(sample.task());
     let limit = match asked.within {
-        Within::Part(part) => Some(own.loss + part * own.loss.abs()),
-        Within::Rule(_) if own.tally.is_some() => None,
-        Within::Rule(_) => Some(own.loss + own.standard_error.ok_or_else(no_error)?),
+        ScoreMargin::Part(part) => Some(own.loss + part * own.loss.abs()),
+        ScoreMargin::Rule(_) if own.tally.is_some() => None,
+        ScoreMargin::Rule(_) => Some(own.loss + own.standard_error.ok_or_else(no_error)?),
     };
     let mut near = Vec::new();
     for (place, (subset, found)) in met.iter().zip(&scored).enumerate() {
@@ -246,7 +246,7 @@ impl Scoring<'_> {
         let targets = select_rows(design.targets(), &found.rows);
         let weights: Option<Vec<f64>> = design.weights().map(|all| found.rows.iter().map(|&row| all[row]).collect());
         let clusters: Vec<u32> = found.rows.iter().map(|&row| self.clusters[row]).collect();
-        let compared = Compared {
+        let compared = TargetsAndPredictions {
             targets: targets.view(),
             predictions: found.predictions.view(),
             weights: weights.as_deref(),

@@ -4,13 +4,13 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::Loss;
 use vaglio_pipeline::resample::OuterFoldFit;
-use vaglio_report::record::Paired;
+use vaglio_report::record::PairedLosses;
 
 /// Maximum number of rows whose losses a record holds.
 const MOST: usize = 2000;
 
 /// Digest of rows and folds, and the row losses if there are few.
-pub(super) fn paired(outer: &[OuterFoldFit], loss: &dyn Loss) -> Paired {
+pub(super) fn paired(outer: &[OuterFoldFit], loss: &dyn Loss) -> PairedLosses {
     let mut digest = Sha256::new();
     for fold in outer {
         for number in [fold.repeat, fold.fold, fold.rows.len()].iter().chain(&fold.rows) {
@@ -24,10 +24,10 @@ pub(super) fn paired(outer: &[OuterFoldFit], loss: &dyn Loss) -> Paired {
     let few = loss.traits().measure.is_of_rows()
         && outer.iter().filter(|fold| fold.repeat == 0).map(|f| f.rows.len()).sum::<usize>() <= MOST;
     let units = if few { by_row(outer, loss) } else { None };
-    let Some(units) = units else { return Paired { sha256, losses: None, weights: None, clusters: None } };
+    let Some(units) = units else { return PairedLosses { sha256, losses: None, weights: None, clusters: None } };
     let is_weighted = units.windows(2).any(|pair| pair[0].1 != pair[1].1);
     let clusters: HashSet<u32> = units.iter().map(|unit| unit.2).collect();
-    Paired {
+    PairedLosses {
         sha256,
         losses: Some(units.iter().map(|unit| unit.0).collect()),
         weights: is_weighted.then(|| units.iter().map(|unit| unit.1).collect()),

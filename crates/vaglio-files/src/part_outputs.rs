@@ -19,7 +19,7 @@ pub(super) fn found(run: Run<'_>, selection: &Selection, monitor: &Monitor<'_>) 
         Some(entry) => selector.criterion().found(design, &entry.subset)?.written().map(Some),
         None => Ok(None),
     });
-    let of_criterion = |error: Error| error.of(Role::Criterion, selector.criterion().typetag_name());
+    let of_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion().typetag_name());
     let of_map = |(place, map): (usize, &dyn FittedMap)| -> Result<FoundByMap> {
         Ok(FoundByMap { place, kind: map.typetag_name().into(), found: map.found().written()? })
     };

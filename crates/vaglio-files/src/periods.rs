@@ -30,11 +30,11 @@ pub(super) fn periods(text: &[String]) -> Option<Vec<f64>> {
     }
     let most = all.iter().map(|period| period.number).max()?;
     let of_year = match first.part {
-        Part::Quarter => 4,
-        Part::Half => 2,
-        Part::Month => 12,
-        Part::Plain if most <= 4 => 4,
-        Part::Plain => 12,
+        PeriodUnit::Quarter => 4,
+        PeriodUnit::Half => 2,
+        PeriodUnit::Month => 12,
+        PeriodUnit::Plain if most <= 4 => 4,
+        PeriodUnit::Plain => 12,
     };
     (most <= of_year)
         .then(|| all.iter().map(|period| f64::from(period.year * 12 + (period.number - 1) * (12 / of_year))).collect())
@@ -42,7 +42,7 @@ pub(super) fn periods(text: &[String]) -> Option<Vec<f64>> {
 
 /// Unit of a period within a year.
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum PeriodUnit {
     Quarter,
     Half,
     Month,
@@ -52,7 +52,7 @@ enum Part {
 
 struct Period {
     year: u32,
-    part: Part,
+    part: PeriodUnit,
     /// From 1.
     number: u32,
 }
@@ -88,9 +88,9 @@ fn period(text: &str) -> Option<Period> {
     let year = |word: &str| word.parse::<u32>().ok().filter(|year| word.len() == 4 && (1000..3000).contains(year));
     let number = |word: &str| word.parse::<u32>().ok().filter(|n| word.len() <= 2 && (1..=12).contains(n));
     let part = |word: &str| match word {
-        "q" | "qtr" | "quarter" => Some(Part::Quarter),
-        "h" | "s" => Some(Part::Half),
-        "m" => Some(Part::Month),
+        "q" | "qtr" | "quarter" => Some(PeriodUnit::Quarter),
+        "h" | "s" => Some(PeriodUnit::Half),
+        "m" => Some(PeriodUnit::Month),
         _ => None,
     };
     let month = |word: &str| {
@@ -100,10 +100,10 @@ fn period(text: &str) -> Option<Period> {
     };
     let (year, part, number) = match words[..] {
         [a, b] => match (year(a), year(b)) {
-            (Some(year), _) if month(b).is_some() => (year, Part::Month, month(b)?),
-            (_, Some(year)) if month(a).is_some() => (year, Part::Month, month(a)?),
-            (Some(year), None) => (year, Part::Plain, number(b)?),
-            (None, Some(year)) => (year, Part::Plain, number(a)?),
+            (Some(year), _) if month(b).is_some() => (year, PeriodUnit::Month, month(b)?),
+            (_, Some(year)) if month(a).is_some() => (year, PeriodUnit::Month, month(a)?),
+            (Some(year), None) => (year, PeriodUnit::Plain, number(b)?),
+            (None, Some(year)) => (year, PeriodUnit::Plain, number(a)?),
             _ => return None,
         },
         [a, b, c] => match (year(a), year(c)) {

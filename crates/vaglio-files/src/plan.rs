@@ -10,7 +10,7 @@ use super::TrainTest;
 use super::drop_column;
 use super::half_samples::halves;
 use super::held_out::single_rows;
-use super::memory::Memory;
+use super::memory::PeakMemory;
 use super::prepare_sample;
 use super::scratch::with_scratch;
 use super::shard::WorkUnits;
@@ -25,10 +25,10 @@ use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::choice::cross_validation;
 use vaglio_pipeline::resample::validated::{parting, unvalidated};
 use vaglio_pipeline::selector::{ValidSelector, takes_lambda_of_all};
-use vaglio_pipeline::tune::Scored;
+use vaglio_pipeline::tune::ScoredSelection;
 use vaglio_report::record::{Warning, left_out_rows};
 use vaglio_tables::budget::resident;
-use walks::Walks;
+use walks::SearchCounts;
 
 /// Assumed flops per second.
 const PACE: f64 = 2e9;
@@ -91,7 +91,7 @@ struct RunPlan<'p> {
     selector: &'p ValidSelector,
     prepared: &'p TrainTest,
     design: &'p Design,
-    walks: Walks,
+    walks: SearchCounts,
     outline: SearchExtent,
     estimate: Estimate,
 }
@@ -103,7 +103,7 @@ impl<'p> RunPlan<'p> {
         prepared: &'p TrainTest,
         design: &'p Design,
     ) -> Result<Self> {
-        let walks = Walks::new(selector, design, &prepared.sample, pipeline.settings().evaluate.as_ref());
+        let walks = SearchCounts::new(selector, design, &prepared.sample, pipeline.settings().evaluate.as_ref());
         let soon = StopSign::default().or_after(Instant::now(), MADE);
         let (outline, estimate) = selector.outlined(&design.stopping_at(soon), walks.lambdas)?;
         Ok(RunPlan { pipeline, selector, prepared, design, walks, outline, estimate })
@@ -244,7 +244,7 @@ impl<'p> RunPlan<'p> {
         let mapped = if design.has_columns_of(&prepared.train) { 0 } else { design.columns().bytes() };
         let held = prepared.train.columns().bytes() + mapped;
         let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(held as u64) as f64);
-        let memory = Memory::new(prepared, design, outline, estimate).with(program, exchanges).repeated(walks);
+        let memory = PeakMemory::new(prepared, design, outline, estimate).with(program, exchanges).repeated(walks);
         let budget = pipeline.budget();
         let ((), scratch) = with_scratch(pipeline, folder, || memory.check(budget))?;
         if let Some(scratch) = scratch.as_ref().or(prepared.scratch.as_ref()) {
@@ -278,8 +278,8 @@ impl<'p> RunPlan<'p> {
         }
         if let Some(tune) = self.pipeline.settings().tune.as_ref().filter(|tune| !tune.parameters.is_empty()) {
             let of_one = match tune.score {
-                Scored::All => self.flops_of_all(),
-                Scored::Search => self.search_flops(),
+                ScoredSelection::All => self.flops_of_all(),
+                ScoredSelection::Search => self.search_flops(),
             };
             flops += tune.budget as f64 * of_one;
         }

@@ -2,10 +2,10 @@
 
 use super::model_files::FileModel;
 use super::predictions::{Predictions, classes};
-use super::series::Order;
+use super::series::SeriesOrder;
 use ndarray::s;
 use vaglio_core::{AnyLoss, Cells, Error, Result, Squared, Table, Task, ZeroOne};
-use vaglio_pipeline::inside::Predicted;
+use vaglio_pipeline::inside::TablePredictions;
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::Observed;
 
@@ -44,9 +44,9 @@ impl FileModel<'_> {
     }
 
     /// The order of a table's rows.
-    pub(super) fn order(&self) -> Order<'_> {
+    pub(super) fn order(&self) -> SeriesOrder<'_> {
         let in_steps = !self.model.takes_rows_alone() || self.maps.iter().any(|map| !map.takes_rows_alone());
-        Order { series: self.series.as_deref(), time: self.time.as_deref(), in_steps }
+        SeriesOrder { series: self.series.as_deref(), time: self.time.as_deref(), in_steps }
     }
 
     /// Predicts a table, with intervals if wanted and available.
@@ -54,7 +54,7 @@ impl FileModel<'_> {
         &self,
         mut table: Table,
         with_intervals: bool,
-    ) -> Result<(Predictions, Predicted, Option<Vec<f64>>)> {
+    ) -> Result<(Predictions, TablePredictions, Option<Vec<f64>>)> {
         let names = [&self.series, &self.time];
         for name in names.into_iter().flatten() {
             if table.get(name).is_none() {

@@ -1,7 +1,7 @@
 //! Predictions of the rows of a file, with probabilities, intervals and kept columns.
 
 use super::column_types::hint;
-use super::comparison::Judged;
+use super::comparison::TargetComparison;
 use super::model_files::FileModel;
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
@@ -9,11 +9,11 @@ use std::path::Path;
 use vaglio_core::{Cells, Error, Result, Task, short};
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::IntervalEnds;
-use vaglio_tables::read::{ColumnFilter, Hint, Notations, Source, Survey, Wanted};
+use vaglio_tables::read::{ColumnFilter, Hint, Notations, ReadRequest, Survey, TableSource};
 
 /// Options of a prediction: outputs besides the predicted values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Beside {
+pub struct PredictOptions {
     /// Columns of the data file to write before the predictions.
     pub keep: Vec<String>,
     /// Whether to compare predictions with the targets in the file.
@@ -50,7 +50,7 @@ pub struct Predictions {
     /// Prediction intervals.
     pub intervals: Option<IntervalEnds>,
     /// Comparison with the targets in the data.
-    pub judged: Option<Judged>,
+    pub judged: Option<TargetComparison>,
     /// Whether text is written to CSV unescaped.
     pub raw: bool,
     /// Levels that no training row has.
@@ -70,17 +70,17 @@ impl FileModel<'_> {
     /// # Errors
     /// Returns the errors of `ModelFiles::predict_file`.
     pub(super) fn predict_file(&self, path: &Path) -> Result<Predictions> {
-        self.predict_file_with(path, &Beside::default())
+        self.predict_file_with(path, &PredictOptions::default())
     }
 
     /// Implements `ModelFiles::predict_file_with`.
     ///
     /// # Errors
     /// Returns the errors of `ModelFiles::predict_file_with`.
-    pub(super) fn predict_file_with(&self, path: &Path, beside: &Beside) -> Result<Predictions> {
+    pub(super) fn predict_file_with(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions> {
         let read = self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default();
         let wanted = self.reads(beside);
-        let source = Source::open(&[path.to_owned()], &read)?.widened(wanted.iter().map(String::as_str));
+        let source = TableSource::open(&[path.to_owned()], &read)?.widened(wanted.iter().map(String::as_str));
         self.predict_source(&source, path, beside)
     }
 
@@ -88,13 +88,18 @@ impl FileModel<'_> {
     ///
     /// # Errors
     /// Returns the errors of `ModelFiles::predict_source`.
-    pub(super) fn predict_source(&self, source: &Source, path: &Path, beside: &Beside) -> Result<Predictions> {
+    pub(super) fn predict_source(
+        &self,
+        source: &TableSource,
+        path: &Path,
+        beside: &PredictOptions,
+    ) -> Result<Predictions> {
         let header = source.names();
         self.check_beside(beside, header)?;
         let (wanted, hints) = self.wanted(header, beside)?;
         let in_file = |error: Error| error.in_file(path);
         let notations = self.notations(&wanted);
-        let (mut table, survey) = source.read(&Wanted { hints, notations, filter: ColumnFilter::only(wanted) })?;
+        let (mut table, survey) = source.read(&ReadRequest { hints, notations, filter: ColumnFilter::only(wanted) })?;
         if self.takes_nothing(beside) {
             table.take_columns();
         }
@@ -117,19 +122,23 @@ impl FileModel<'_> {
     }
 
     /// Columns that are read.
-    fn reads(&self, beside: &Beside) -> Vec<String> {
+    fn reads(&self, beside: &PredictOptions) -> Vec<String> {
         let ordered = [&self.series, &self.time].into_iter().flatten().cloned();
         let of_folds = self.intervals.as_ref().filter(|_| beside.intervals).map(|intervals| intervals.sources());
         self.sources.iter().cloned().chain(of_folds.into_iter().flatten()).chain(ordered).collect()
     }
 
     /// Whether predictions use no column.
-    pub(super) fn takes_nothing(&self, beside: &Beside) -> bool {
+    pub(super) fn takes_nothing(&self, beside: &PredictOptions) -> bool {
         self.reads(beside).is_empty()
     }
 
     /// Columns that are read from a file with this header, with their types.
-    pub(super) fn wanted(&self, header: &[String], beside: &Beside) -> Result<(Vec<String>, HashMap<String, Hint>)> {
+    pub(super) fn wanted(
+        &self,
+        header: &[String],
+        beside: &PredictOptions,
+    ) -> Result<(Vec<String>, HashMap<String, Hint>)> {
         let there: HashSet<&String> = header.iter().collect();
         let mut wanted = self.reads(beside);
         // Missing columns of lagged targets are forecast.
@@ -148,7 +157,7 @@ impl FileModel<'_> {
     }
 
     /// Adds probabilities if asked for.
-    pub(super) fn add_probabilities(&self, predictions: &mut Predictions, beside: &Beside) {
+    pub(super) fn add_probabilities(&self, predictions: &mut Predictions, beside: &PredictOptions) {
         let of = |calibration: &vaglio_pipeline::pipeline::Calibration| {
             (classes(&self.task), calibration.probabilities(predictions.values.view()))
         };
@@ -156,7 +165,7 @@ impl FileModel<'_> {
     }
 
     /// Type of a kept column; `is_typed`: the file declares types.
-    pub(super) fn kept_hint(&self, name: &String, beside: &Beside, is_typed: bool) -> Hint {
+    pub(super) fn kept_hint(&self, name: &String, beside: &PredictOptions, is_typed: bool) -> Hint {
         let is_target = self.observed.as_ref().is_some_and(|observed| observed.targets.contains(name));
         let is_known = self.sources.contains(name) || is_target && self.task == Task::Regression;
         match self.hints(std::slice::from_ref(name)).get(name) {
@@ -188,7 +197,7 @@ impl FileModel<'_> {
     }
 
     /// Rejects outputs that the model or the file cannot give.
-    pub(super) fn check_beside(&self, beside: &Beside, header: &[String]) -> Result<()> {
+    pub(super) fn check_beside(&self, beside: &PredictOptions, header: &[String]) -> Result<()> {
         let is_numbers = self.task == Task::Regression;
         if beside.probabilities && is_numbers {
             return Err(Error::setting("--proba", "the targets are numbers, and probabilities are of classes"));
@@ -229,7 +238,7 @@ impl FileModel<'_> {
     }
 
     /// Names of the prediction columns.
-    pub(super) fn header(&self, beside: &Beside) -> Vec<String> {
+    pub(super) fn header(&self, beside: &PredictOptions) -> Vec<String> {
         let classes = if self.task == Task::Regression { Vec::new() } else { classes(&self.task) };
         let classes = Some(&classes[..]).filter(|classes| !classes.is_empty());
         header(&self.outputs, classes.is_some(), classes.filter(|_| beside.probabilities), beside.intervals)
@@ -262,8 +271,8 @@ fn header(outputs: &[String], has_labels: bool, classes: Option<&[String]>, has_
 
 impl Predictions {
     /// Reads the kept columns for these rows.
-    fn keep(&mut self, source: &Source, names: &[String], hints: HashMap<String, Hint>) -> Result<()> {
-        let wanted = Wanted { filter: ColumnFilter::only(names.iter().cloned()), hints, ..Wanted::default() };
+    fn keep(&mut self, source: &TableSource, names: &[String], hints: HashMap<String, Hint>) -> Result<()> {
+        let wanted = ReadRequest { filter: ColumnFilter::only(names.iter().cloned()), hints, ..ReadRequest::default() };
         let mut table = source.read(&wanted)?.0.select_rows(&self.rows);
         self.kept = names.iter().filter_map(|name| Some((name.clone(), table.take(name)?))).collect();
         // A key column that is also kept is written once.
@@ -292,7 +301,7 @@ impl Predictions {
 
     /// The figures as a short table for people, if predictions were compared with targets.
     pub fn table(&self) -> Option<String> {
-        let Judged { figures, loss, classes, coverage } = self.judged.as_ref()?;
+        let TargetComparison { figures, loss, classes, coverage } = self.judged.as_ref()?;
         let mut text = figures.table(loss, classes);
         if let (Some(bounds), Some(coverage)) = (&self.intervals, coverage) {
             for ((name, share), width) in self.outputs.iter().zip(coverage).zip(bounds.median_widths()) {

@@ -1,7 +1,7 @@
 //! Builds the record of a run, `selection.json`.
 
 use super::TrainTest;
-use super::correlations::Correlations;
+use super::correlations::ColumnCorrelations;
 use super::costs;
 use super::curve::curve;
 use super::drop_column::{DropColumn, Importance};
@@ -17,13 +17,13 @@ use vaglio_pipeline::final_model::FittedFinalModel;
 use vaglio_pipeline::inside::scaled;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resample::Pooled;
-use vaglio_pipeline::resample::path_predictions::Held;
+use vaglio_pipeline::resample::path_predictions::FoldTestRows;
 use vaglio_pipeline::selector::Selection;
 use vaglio_pipeline::train::train;
-use vaglio_pipeline::tune::Tuned;
+use vaglio_pipeline::tune::TuningResult;
 use vaglio_report::record::{
-    AlternativesRecord, Cell, ChosenRecord, DataRecord, Declined, EntryRecord, ExcludedRecord, Figures,
-    FinalModelRecord, FoundRecord, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord, Shown,
+    AlternativesRecord, Cell, ChartData, ChosenRecord, DataRecord, DeclinedColumns, EntryRecord, ExcludedRecord,
+    Figures, FinalModelRecord, FoundRecord, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord,
     StageRecord, Status, StepRecord, Substitute, TunedSettings, Warning, WarningKind, recorded,
 };
 use vaglio_search::Judge;
@@ -35,7 +35,7 @@ pub(super) struct Computed<'e> {
     pub importance: Importance,
     /// Limit of the flops of figures per size.
     pub budget: f64,
-    pub tuned: Option<Tuned>,
+    pub tuned: Option<TuningResult>,
 }
 
 /// Builds the record. The caller fills in timings, the equation and column origins.
@@ -53,7 +53,7 @@ pub(super) fn record(run: Run<'_>, selection: &Selection, computed: Computed<'_>
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.losses_at(chosen.place));
     entries.iter_mut().for_each(|entry| cross_validated(entry, table));
     let frontier = costs::frontier(run, selection, &mut entries)?;
-    let correlations = Correlations::new(design, subset);
+    let correlations = ColumnCorrelations::new(design, subset);
     let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
     let excluded = design.constant().into_iter().map(|index| ExcludedRecord {
         index,
@@ -96,7 +96,7 @@ pub(super) fn record(run: Run<'_>, selection: &Selection, computed: Computed<'_>
             interval: certainty.and_then(|certainty| certainty.interval),
             level: certainty.filter(|certainty| certainty.interval.is_some()).map(|certainty| certainty.level),
             differences: certainty.map(|certainty| certainty.differences.clone()).unwrap_or_default(),
-            declined: chosen.declined.as_ref().map(|declined| Declined {
+            declined: chosen.declined.as_ref().map(|declined| DeclinedColumns {
                 size: declined.cell.size,
                 columns: declined.subset.iter().map(|&feature| name(feature)).collect(),
                 cross_validated: declined.cell.loss,
@@ -135,7 +135,7 @@ pub(super) fn record(run: Run<'_>, selection: &Selection, computed: Computed<'_>
         verify: evaluated.verified,
         seconds: Seconds::default(),
         peak_memory_bytes: budget::peak(),
-        report: Shown {
+        report: ChartData {
             curve: points,
             table: chosen.table.clone(),
             predictions: evaluated.shown(prepared, selection.predictor())?,
@@ -336,7 +336,7 @@ impl TrainTest {
     pub fn figures(&self, model: &Model, loss: &dyn Loss) -> Result<Option<Figures>> {
         let Some(test) = &self.test else { return Ok(None) };
         let clusters = Some(&self.test_clusters[..]);
-        let held = Held { clusters, ..Held::new(test, self.target_units.as_deref(), &self.train) };
+        let held = FoldTestRows { clusters, ..FoldTestRows::new(test, self.target_units.as_deref(), &self.train) };
         let predictions = held.predicted(model)?;
         held.compare(model, &predictions, |c| {
             if c.weights.is_some_and(|counts| counts.iter().all(|count| *count == 0.0)) {

@@ -7,13 +7,13 @@ use super::TrainTest;
 use ndarray::Array2;
 use vaglio_core::select_rows;
 use vaglio_core::{Model, Result};
-use vaglio_pipeline::pipeline::{Calibration, HeldOutBy};
+use vaglio_pipeline::pipeline::{Calibration, CalibrationSource};
 use vaglio_pipeline::resample::Pooled;
-use vaglio_pipeline::resample::path_predictions::Held;
-use vaglio_report::record::{PredictedOn, ReliabilityRecord, brier};
+use vaglio_pipeline::resample::path_predictions::FoldTestRows;
+use vaglio_report::record::{PredictionRows, ReliabilityRecord, brier};
 
 /// Calibration of held-out predictions; `None` for a single fold, and if no maps can be fitted.
-pub(super) fn reliability(from: PredictedOn, pooled: &Pooled) -> Option<ReliabilityRecord> {
+pub(super) fn reliability(from: PredictionRows, pooled: &Pooled) -> Option<ReliabilityRecord> {
     if pooled.ends.len() < 2 {
         return None;
     }
@@ -25,7 +25,7 @@ pub(super) fn reliability(from: PredictedOn, pooled: &Pooled) -> Option<Reliabil
         let others: Vec<usize> = (0..pooled.targets.ncols()).filter(|row| !fold.contains(row)).collect();
         let (targets, predictions) = (select_rows(&pooled.targets, &others), select_rows(&pooled.predictions, &others));
         let weights: Vec<f64> = others.iter().map(|&row| all_weights[row]).collect();
-        let maps = Calibration::new(HeldOutBy::Nested, targets.view(), predictions.view(), &weights)?;
+        let maps = Calibration::new(CalibrationSource::Nested, targets.view(), predictions.view(), &weights)?;
         let own: Vec<usize> = fold.collect();
         let found = maps.probabilities(select_rows(&pooled.predictions, &own).view());
         for (row, column) in own.iter().zip(found.columns()) {
@@ -41,7 +41,7 @@ pub(super) fn reliability(from: PredictedOn, pooled: &Pooled) -> Option<Reliabil
 /// Returns the errors of [`Model::predict`].
 pub(super) fn test_brier_score(prepared: &TrainTest, maps: Option<&Calibration>, model: &Model) -> Result<Option<f64>> {
     let (Some(test), Some(maps)) = (&prepared.test, maps) else { return Ok(None) };
-    let held = Held::new(test, prepared.target_units.as_deref(), &prepared.train);
+    let held = FoldTestRows::new(test, prepared.target_units.as_deref(), &prepared.train);
     let predictions = held.predicted(model)?;
     let score =
         held.compare(model, &predictions, |c| brier(c.targets, maps.probabilities(c.predictions).view(), c.weights));
@@ -52,12 +52,12 @@ pub(super) fn test_brier_score(prepared: &TrainTest, maps: Option<&Calibration>,
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use vaglio_pipeline::resample::loss_sums::Compared;
-    use vaglio_testkit::Random;
+    use vaglio_pipeline::resample::loss_sums::TargetsAndPredictions;
+    use vaglio_testkit::SplitMix64;
 
     #[test]
     fn no_row_has_a_part_in_its_own_probability() {
-        let mut random = Random::new(5);
+        let mut random = SplitMix64::new(5);
         let rows = 60;
         let targets = Array2::from_shape_fn((1, rows), |_| if random.uniform() < 0.4 { 1.0 } else { -1.0 });
         let predictions = Array2::from_shape_fn((1, rows), |(_, row)| 0.6 * targets[[0, row]] + random.normal());
@@ -67,24 +67,27 @@ mod tests {
                 (select_rows(&targets, &own), select_rows(&predictions, &own))
             })
             .collect();
-        fn compared((targets, predictions): &(Array2<f64>, Array2<f64>)) -> Compared<'_> {
+        fn compared((targets, predictions): &(Array2<f64>, Array2<f64>)) -> TargetsAndPredictions<'_> {
             let (targets, predictions) = (targets.view(), predictions.view());
-            Compared { targets, predictions, weights: None, units: None, clusters: None }
+            TargetsAndPredictions { targets, predictions, weights: None, units: None, clusters: None }
         }
         let pooled = Pooled::new(parts.iter().map(compared)).unwrap();
-        let found = reliability(PredictedOn::Nested, &pooled).unwrap();
+        let found = reliability(PredictionRows::Nested, &pooled).unwrap();
         // Plain loops: maps of the other two folds, row by row.
         let mut sum = 0.0;
         for fold in 0..3 {
             let others: Vec<usize> = (0..rows).filter(|row| row / 20 != fold).collect();
             let (y, f) = (select_rows(&targets, &others), select_rows(&predictions, &others));
-            let map = Calibration::new(HeldOutBy::Nested, y.view(), f.view(), &[1.0; 40]).unwrap().maps[0];
+            let map = Calibration::new(CalibrationSource::Nested, y.view(), f.view(), &[1.0; 40]).unwrap().maps[0];
             for row in 20 * fold..20 * fold + 20 {
                 let y = if targets[[0, row]] > 0.0 { 1.0 } else { 0.0 };
                 sum += (map.probability(predictions[[0, row]]) - y).powi(2);
             }
         }
         assert!((found.brier - sum / rows as f64).abs() < 1e-12, "{} is not {}", found.brier, sum / rows as f64);
-        assert_eq!(reliability(PredictedOn::Nested, &Pooled::new(parts.iter().take(1).map(compared)).unwrap()), None);
+        assert_eq!(
+            reliability(PredictionRows::Nested, &Pooled::new(parts.iter().take(1).map(compared)).unwrap()),
+            None
+        );
     }
 }

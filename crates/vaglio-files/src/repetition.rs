@@ -6,11 +6,15 @@ use std::collections::{HashMap, HashSet};
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::fold_losses::difference;
-use vaglio_pipeline::resample::procedure::Taken;
+use vaglio_pipeline::resample::procedure::FoldSelection;
 use vaglio_pipeline::resample::walks::said_of;
-use vaglio_pipeline::resample::{Jobs, Judged, LEVEL, LossSums, OuterFoldFit, Pooled, Procedure, Sample, Watcher};
+use vaglio_pipeline::resample::{
+    Jobs, LEVEL, LossSums, OuterFoldFit, OuterFoldLosses, Pooled, Procedure, Sample, StageMonitor,
+};
 use vaglio_pipeline::selector::Selection;
-use vaglio_report::record::{Against, Figures, Frequency, Nested, NullFigure, OuterFold, Permutations};
+use vaglio_report::record::{
+    ComparisonColumns, Figures, Frequency, NestedEvaluation, NullFigure, OuterFold, Permutations,
+};
 use vaglio_search::shuffle::stream;
 
 const SHUFFLE: u64 = 3;
@@ -25,7 +29,7 @@ pub(super) fn nested(
     (how, outer): (&OuterFolds, &[OuterFoldFit]),
     names: &[String],
     origins: &Origins<'_>,
-) -> Result<Nested> {
+) -> Result<NestedEvaluation> {
     let splits = how.parting(whole.selector, sample)?.splits().map(|splits| splits.sentence());
     let loss = &*whole.selector.loss(sample.task());
     let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.held.tally(loss)).collect();
@@ -33,11 +37,11 @@ pub(super) fn nested(
     let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
     let (value, standard_error) = LossSums::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats)?;
     let empty_loss = LossSums::mean(loss, &empties.iter().collect::<Vec<_>>())?;
-    let (judged, none) = (Judged::new(&tallies, repeats), Judged::new(&empties, repeats));
+    let (judged, none) = (OuterFoldLosses::new(&tallies, repeats), OuterFoldLosses::new(&empties, repeats));
     let level = how.interval.unwrap_or(LEVEL);
     let bounded = judged.bounded(loss, None, (0.0, level));
     let less = judged.bounded(loss, Some(&none), (0.0, level));
-    let less = less.map(|found| difference(Against::Empty, 0, found));
+    let less = less.map(|found| difference(ComparisonColumns::Empty, 0, found));
     let pooled = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?;
     let figures = pooled.figures(sample.class_order().as_ref(), loss, repeats).with_output_names(sample.target_names());
     let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
@@ -57,7 +61,7 @@ pub(super) fn nested(
         }
     });
     let sets: Vec<HashSet<String>> = outer.iter().map(|fold| fold.taken.selected.iter().cloned().collect()).collect();
-    Ok(Nested {
+    Ok(NestedEvaluation {
         folds: outer.iter().map(|fold| fold.fold + 1).max().unwrap_or(0),
         repeats,
         loss: value,
@@ -114,15 +118,15 @@ pub(super) fn shuffles(
     whole: Procedure<'_>,
     sample: &Sample,
     count: usize,
-    watcher: &Watcher<'_>,
-) -> Result<Option<Vec<Taken>>> {
+    watcher: &StageMonitor<'_>,
+) -> Result<Option<Vec<FoldSelection>>> {
     let selector = whole.selector;
     Jobs::new(Jobs::SHUFFLES, count).run("permutations", selector.room(), watcher, |number, member| {
         let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
         let seed = stream(selector.seed(), SHUFFLE, number as u64);
         let repeated = whole.on(&sample.shuffled(selector.goes_forward(), seed)?, member);
         let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
-        Ok(repeated.map(|repeated| Taken::from_selection(&repeated.selection)))
+        Ok(repeated.map(|repeated| FoldSelection::from_selection(&repeated.selection)))
     })
 }
 
@@ -135,7 +139,7 @@ pub(super) fn permutations(
     sample: &Sample,
     selection: &Selection,
     count: usize,
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<Permutations>> {
     let Some(nulls) = shuffles(whole, sample, count, watcher)? else { return Ok(None) };
     let figure = |observed: f64, values: Vec<f64>| {
@@ -143,7 +147,7 @@ pub(super) fn permutations(
         let (count, below) = (values.len() as f64, values.iter().filter(|value| **value <= observed).count() as f64);
         NullFigure { mean: values.iter().sum::<f64>() / count, p: (below + 1.0) / (count + 1.0), values }
     };
-    let Taken { score, cross_validated, .. } = Taken::from_selection(selection);
+    let FoldSelection { score, cross_validated, .. } = FoldSelection::from_selection(selection);
     let of_folds: Vec<f64> = nulls.iter().filter_map(|null| null.cross_validated).map(|cell| cell.loss).collect();
     Ok(Some(Permutations {
         count,

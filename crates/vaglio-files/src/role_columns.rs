@@ -1,13 +1,13 @@
 //! Separates role columns from features.
 
-use super::lags::Side;
+use super::lags::RowsWithLags;
 use super::roles::Roles;
 use super::series::{numbers_of, places_of};
 use super::targets::{encode, task};
 use ndarray::Array2;
 use std::sync::Arc;
 use vaglio_core::{Cells, Error, Result, Table, Task};
-use vaglio_pipeline::resample::Rows;
+use vaglio_pipeline::resample::LabeledTable;
 
 /// A table split into role columns and the rest.
 pub(super) struct RoleColumns {
@@ -24,9 +24,9 @@ pub(super) struct RoleColumns {
 
 impl RoleColumns {
     /// Splits a table with the targets `outputs`, which may lie ahead. Targets with lags stay in the table.
-    pub fn take(roles: &Roles<'_>, side: Side, outputs: &[String], lagged: &[String]) -> Result<Self> {
+    pub fn take(roles: &Roles<'_>, side: RowsWithLags, outputs: &[String], lagged: &[String]) -> Result<Self> {
         let spec = roles.spec;
-        let Side { mut table, counting, times } = side;
+        let RowsWithLags { mut table, counting, times } = side;
         // One column may be series, groups and folds at once.
         let numbers = |name: Option<&str>| name.and_then(|name| table.get(name)).map(numbers_of);
         let (assignment, groups) = (roles.assigned(&table)?, numbers(roles.groups()));
@@ -68,7 +68,7 @@ impl RoleColumns {
     }
 
     /// Rows with coded targets; rows that do not count get weight 0 and target 0.
-    pub fn rows(self, task: &Task, field: &str) -> Result<Rows> {
+    pub fn rows(self, task: &Task, field: &str) -> Result<LabeledTable> {
         let (targets, counted) = self.counted();
         let RoleColumns { mut weights, groups, assignment, time, known, rest: table, .. } = self;
         let targets = match counted {
@@ -86,6 +86,6 @@ impl RoleColumns {
             }
         };
         let targets = Arc::new(targets);
-        Ok(Rows { table, targets, weights, groups, assignment, time, known, ..Rows::default() })
+        Ok(LabeledTable { table, targets, weights, groups, assignment, time, known, ..LabeledTable::default() })
     }
 }

@@ -1,6 +1,6 @@
 //! Roles of columns other than feature.
 
-use super::series::{Order, numbers_of};
+use super::series::{SeriesOrder, numbers_of};
 use serde_json::Value;
 use std::collections::HashSet;
 use vaglio_core::{Cells, Criterion, Error, Result, Table};
@@ -138,8 +138,8 @@ impl Roles<'_> {
         (0..cells.len()).map(number).collect::<Result<_>>().map(Some)
     }
 
-    pub fn order(&self) -> Order<'_> {
-        Order { series: self.spec.series.as_deref(), time: self.spec.time.as_deref(), in_steps: self.in_steps }
+    pub fn order(&self) -> SeriesOrder<'_> {
+        SeriesOrder { series: self.spec.series.as_deref(), time: self.spec.time.as_deref(), in_steps: self.in_steps }
     }
 
     pub fn check_names(&self, header: &[String]) -> Result<()> {
@@ -275,7 +275,7 @@ mod tests {
 
     impl Criterion for AsksForEvent {
         fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
-            Ok(Score::of(0.0))
+            Ok(Score::new(0.0))
         }
 
         fn traits(&self) -> CriterionTraits {
@@ -306,6 +306,6 @@ mod tests {
         assert_eq!(of_own, "criterion.event");
         assert!(message.starts_with("`criterion.event`: there is no column `died`"), "{message}");
         assert_eq!(field(KFold { assignment: Some("squared".into()), ..KFold::default() }).0, "criterion.assignment");
-        assert_eq!(field(KFold::of(Given::new("part"))).0, "criterion.splits.column");
+        assert_eq!(field(KFold::with_splits(Given::new("part"))).0, "criterion.splits.column");
     }
 }

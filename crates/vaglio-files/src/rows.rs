@@ -7,7 +7,7 @@ use vaglio_core::numerals::same_label;
 use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_pipeline::document::Label;
 use vaglio_pipeline::pipeline::{DataSpec, Labels, MissingTarget, RowFilter};
-use vaglio_report::record::{LeftOut, LeftOutReason};
+use vaglio_report::record::{LeftOutReason, LeftOutRows};
 use vaglio_tables::read::{Hint, Survey, date_span};
 
 /// Stride that takes at most `most` evenly spaced rows.
@@ -27,14 +27,14 @@ pub(super) fn taking_part(
     hints: &HashMap<String, Hint>,
     aside: &[(String, &str)],
     is_training: bool,
-) -> Result<(Table, Vec<LeftOut>)> {
+) -> Result<(Table, Vec<LeftOutRows>)> {
     let spec = roles.spec;
     let mut kept: Vec<usize> = (0..table.rows()).collect();
     let mut left_out = Vec::new();
     let mut record = |reason: LeftOutReason, column: &str, filter: Option<String>, count: usize| {
         if count > 0 {
             let (rows, test_rows) = if is_training { (count, 0) } else { (0, count) };
-            left_out.push(LeftOut { reason, column: column.to_owned(), filter, rows, test_rows });
+            left_out.push(LeftOutRows { reason, column: column.to_owned(), filter, rows, test_rows });
         }
     };
     for (field, filter) in spec.filters() {
@@ -74,9 +74,10 @@ pub(super) fn taking_part(
 }
 
 /// Merges the reasons of training and test rows.
-pub(super) fn together(mut of_training: Vec<LeftOut>, of_test: Vec<LeftOut>) -> Vec<LeftOut> {
+pub(super) fn together(mut of_training: Vec<LeftOutRows>, of_test: Vec<LeftOutRows>) -> Vec<LeftOutRows> {
     for test in of_test {
-        let same = |of: &&mut LeftOut| (of.reason, &of.column, &of.filter) == (test.reason, &test.column, &test.filter);
+        let same =
+            |of: &&mut LeftOutRows| (of.reason, &of.column, &of.filter) == (test.reason, &test.column, &test.filter);
         match of_training.iter_mut().find(same) {
             Some(of) => of.test_rows += test.test_rows,
             None => of_training.push(test),

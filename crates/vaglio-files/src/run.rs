@@ -6,8 +6,8 @@ use super::drop_column::{self, Importance};
 use super::figures::Evaluations;
 use super::folder::relative;
 use super::forecast::with_history;
-use super::journal::{Book, Header};
-use super::memory::Memory;
+use super::journal::{JournalHeader, RunJournal};
+use super::memory::PeakMemory;
 use super::model_files::FileModel;
 use super::monitor::{limited, most, timed};
 use super::origins::Origins;
@@ -26,7 +26,7 @@ use vaglio_pipeline::pipeline::{Evaluate, Names, Observed, SavedModel, ScratchSp
 use vaglio_pipeline::resample::path_predictions::smeared;
 use vaglio_pipeline::resample::{Procedure, ProcedureSearch, SearchOnDesign};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
-use vaglio_pipeline::tune::Tuned;
+use vaglio_pipeline::tune::TuningResult;
 use vaglio_report::record::{Record, Seconds, Status, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
 use vaglio_tables::budget::{peak, resident, shown};
@@ -179,17 +179,17 @@ fn read(pipeline: &ValidPipeline, options: &RunOptions, start: Instant) -> Resul
 
 /// The design of the training rows, after every check that precedes the search, and the estimated memory. The learner's
 /// map may take longer than the time limit.
-pub(super) fn checked(pipeline: &ValidPipeline, prepared: &TrainTest, stop: &StopSign) -> Result<(Design, Memory)> {
+pub(super) fn checked(pipeline: &ValidPipeline, prepared: &TrainTest, stop: &StopSign) -> Result<(Design, PeakMemory)> {
     let (selector, evaluate, stop) = (pipeline.selector(), pipeline.settings().evaluate.as_ref(), stop.at_the_end());
     let train = prepared.train.clone().stopping_at(stop.clone());
     let design = selector.design(&train)?.stopping_at(StopSign::default());
     planned(&selector, (&prepared.sample, &design), evaluate)?;
     let stopping = design.stopping_at(stop);
-    let mut memory = Memory::before(&selector, prepared, &stopping, evaluate)?;
+    let mut memory = PeakMemory::before(&selector, prepared, &stopping, evaluate)?;
     for (place, other) in pipeline.compared_searches() {
         let under = |error: Error| error.under(&format!("tune.search[{place}]"));
         other.search().check(&**other.criterion(), &stopping).map_err(under)?;
-        memory = memory.or_larger(Memory::before(&other, prepared, &stopping, evaluate).map_err(under)?);
+        memory = memory.or_larger(PeakMemory::before(&other, prepared, &stopping, evaluate).map_err(under)?);
     }
     Ok((design, memory))
 }
@@ -201,7 +201,7 @@ impl Run<'_> {
         self,
         whole: &Design,
         selection: &mut Selection,
-        tuned: Option<Tuned>,
+        tuned: Option<TuningResult>,
         verify: Option<usize>,
         monitor: &mut Monitor<'_>,
     ) -> Result<(Record, Evaluations)> {
@@ -262,13 +262,13 @@ fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
 }
 
 /// Opens the journal of a run. Waits for a pending hash of the data only to resume.
-fn begun(pipeline: &ValidPipeline, options: &RunOptions, prepared: &TrainTest) -> Result<Book> {
+fn begun(pipeline: &ValidPipeline, options: &RunOptions, prepared: &TrainTest) -> Result<RunJournal> {
     let (data, configuration) = (&prepared.digest, pipeline.configuration()?);
     if !options.resume && !data.is_known() {
-        return Ok(Book::begin_behind(&options.out, data.clone(), configuration));
+        return Ok(RunJournal::begin_behind(&options.out, data.clone(), configuration));
     }
-    let header = Header::new(&data.written()?, configuration);
-    if options.resume { Book::resume(&options.out, &header) } else { Book::begin(&options.out, &header) }
+    let header = JournalHeader::new(&data.written()?, configuration);
+    if options.resume { RunJournal::resume(&options.out, &header) } else { RunJournal::begin(&options.out, &header) }
 }
 
 /// Builds the model file of a run.

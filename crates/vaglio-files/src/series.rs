@@ -7,7 +7,7 @@ use vaglio_core::{Cells, Error, Result, Table};
 
 /// Columns that order the rows.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Order<'a> {
+pub(super) struct SeriesOrder<'a> {
     /// Column of the series.
     pub series: Option<&'a str>,
     /// Column of the time within a series.
@@ -16,7 +16,7 @@ pub(super) struct Order<'a> {
     pub in_steps: bool,
 }
 
-impl Order<'_> {
+impl SeriesOrder<'_> {
     /// Sorts the rows: series by first appearance, and within a series by time, or in file order without one. The table
     /// remembers series and original rows. Equal times keep file order, allowed without series and lags. Cost O(rows ·
     /// log rows).

@@ -18,7 +18,7 @@ use vaglio_core::{Design, Error, ExitClass, Feature, Result, Score, SearchExtent
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::pool::in_turn;
 use vaglio_pipeline::resample::walks::{Fold, said_of};
-use vaglio_pipeline::resample::{Sample, Watcher};
+use vaglio_pipeline::resample::{Sample, StageMonitor};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{ShareRecord, SharesRecord, Warning, WarningKind};
 use vaglio_search::SubsetScorer;
@@ -58,7 +58,7 @@ pub(super) fn shares(
     sample: &Sample,
     design: &Design,
     selection: &mut Selection,
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<SharesRecord>> {
     let Some(subset) = selection.path.result().map(|entry| entry.subset.clone()) else { return Ok(None) };
     let parts = OuterFolds { folds: OUTER, ..OuterFolds::default() }
@@ -184,7 +184,7 @@ fn shapley(
     selector: &ValidSelector,
     design: &Design,
     columns: &[Feature],
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<Shapley>> {
     let extent = extent(columns.len());
     let flops = |design: &Design| selector.criterion().plan(design, &extent).estimate.flops;
@@ -204,7 +204,7 @@ struct Game<'a, 'o> {
     design: &'a Design,
     columns: Vec<Feature>,
     extent: SearchExtent,
-    watcher: &'a Watcher<'o>,
+    watcher: &'a StageMonitor<'o>,
 }
 
 impl Game<'_, '_> {

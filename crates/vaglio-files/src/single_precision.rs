@@ -10,10 +10,10 @@ use vaglio_pipeline::pipeline::{Precision, ValidPipeline};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_search::shuffle::stream;
 use vaglio_search::{All, SubsetScorer};
-use vaglio_tables::read::Source;
+use vaglio_tables::read::TableSource;
 
 /// The training source, read in single precision from the start if the pipeline asks for it and there are no maps.
-pub(super) fn kept(source: Source, pipeline: &ValidPipeline, roles: &Roles<'_>) -> Source {
+pub(super) fn kept(source: TableSource, pipeline: &ValidPipeline, roles: &Roles<'_>) -> TableSource {
     let settings = pipeline.settings();
     if settings.engine.precision == Precision::Double || !settings.preprocess.is_empty() {
         return source;

@@ -19,7 +19,7 @@ use vaglio_core::{Design, Path, Result};
 use vaglio_pipeline::pipeline::Pairs;
 use vaglio_pipeline::resample::pool::SubTask;
 use vaglio_pipeline::resample::walks::said_of;
-use vaglio_pipeline::resample::{Chosen, Jobs, Sample, Watcher};
+use vaglio_pipeline::resample::{Jobs, Sample, SizeChoice, StageMonitor};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{Stability, StableColumn};
 use vaglio_search::shuffle::stream;
@@ -38,9 +38,9 @@ const CUTOFF: f64 = 0.05;
 pub(super) fn half_walks(
     selector: &ValidSelector,
     sample: &Sample,
-    (chosen, columns): (&Chosen, usize),
+    (chosen, columns): (&SizeChoice, usize),
     how: &Pairs,
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<Vec<Vec<Vec<String>>>>> {
     let pairs = how.pairs;
     let halves = halves(how, selector, sample)?;
@@ -79,7 +79,7 @@ pub(super) fn stability(
     sample: &Sample,
     (selection, origins): (&Selection, &Origins<'_>),
     how: &Pairs,
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<Stability>> {
     let (pairs, columns, size) = (how.pairs, selection.names.len(), selection.chosen.size.max(1));
     let of = (&selection.chosen, columns);

@@ -12,10 +12,10 @@ use super::run::Run;
 use ndarray::{Array2, s};
 use std::collections::HashMap;
 use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Problem, Readout, Result, Squared, Task};
-use vaglio_kernels::linalg::Failure;
+use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::all_rows::FitFrom;
-use vaglio_pipeline::resample::path_predictions::Held;
+use vaglio_pipeline::resample::path_predictions::FoldTestRows;
 use vaglio_pipeline::selector::Selection;
 use vaglio_pipeline::train::train;
 use vaglio_report::record::{EntryRecord, variance};
@@ -77,7 +77,7 @@ pub(super) fn step_figures(
     Ok(())
 }
 
-fn failed(failure: Failure) -> Error {
+fn failed(failure: FactorizationError) -> Error {
     Error::Numerical(format!("the degrees of freedom of the path: {failure}; rescale or standardize the columns"))
 }
 
@@ -102,7 +102,7 @@ fn noise(
         return Ok(None);
     }
     let model = train(design, &all, Some(lambda), FitFrom::Rows)?;
-    let held = Held::new(problem, prepared.target_units.as_deref(), &prepared.train);
+    let held = FoldTestRows::new(problem, prepared.target_units.as_deref(), &prepared.train);
     let predictions = held.predicted(&model)?;
     let error = held.compare(&model, &predictions, |c| Squared.mean(c.targets, c.predictions, c.weights));
     Ok(Some(rows * error / free).filter(|noise| noise.is_finite()))
@@ -123,7 +123,7 @@ impl PathColumns {
         design: &Design,
         readout: &Readout,
         entries: &[&PathEntry],
-    ) -> std::result::Result<Option<Self>, Failure> {
+    ) -> std::result::Result<Option<Self>, FactorizationError> {
         let mut order: Vec<Feature> = Vec::new();
         let mut place = HashMap::new();
         for &feature in entries.iter().flat_map(|entry| &entry.subset) {
@@ -156,10 +156,10 @@ impl PathColumns {
     }
 
     /// Effective degrees of freedom of a subset of the columns.
-    fn freedom(&self, subset: &[Feature], lambda: f64) -> std::result::Result<f64, Failure> {
+    fn freedom(&self, subset: &[Feature], lambda: f64) -> std::result::Result<f64, FactorizationError> {
         let places: Vec<usize> = subset.iter().map(|feature| self.place[feature]).collect();
         let rows = places.iter().max().map_or(0, |last| last + 1);
         let own = self.triangle.slice(s![..rows, ..]).select(ndarray::Axis(1), &places);
-        Ok(self.intercept + freedom::of_ridge(own.view(), lambda)?)
+        Ok(self.intercept + freedom::ridge(own.view(), lambda)?)
     }
 }

@@ -1,12 +1,12 @@
 //! Predicts files in batches, so that they may exceed memory.
 
 use super::model_files::FileModel;
-use super::predictions::{Beside, Predictions, unfilled, warn_of};
+use super::predictions::{PredictOptions, Predictions, unfilled, warn_of};
 use ndarray::{Array2, Axis, concatenate};
 use std::ops::ControlFlow;
 use std::path::Path;
 use vaglio_core::{Error, Result, Table};
-use vaglio_pipeline::inside::Predicted;
+use vaglio_pipeline::inside::TablePredictions;
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::IntervalEnds;
 use vaglio_tables::read::{Batch, BatchReader, Batches, Hint};
@@ -22,7 +22,7 @@ impl FileModel<'_> {
     pub(super) fn predict_in_batches(
         &self,
         path: &Path,
-        beside: &Beside,
+        beside: &PredictOptions,
         rows: usize,
         sink: Sink<'_>,
     ) -> Result<Option<String>> {
@@ -51,7 +51,7 @@ impl FileModel<'_> {
     }
 
     /// Whether rows can be predicted in batches.
-    fn takes_rows_alone(&self, beside: &Beside) -> bool {
+    fn takes_rows_alone(&self, beside: &PredictOptions) -> bool {
         let folds = self.intervals.iter().filter(|_| beside.intervals).flat_map(|intervals| &intervals.folds);
         let parts = folds.map(|fold| (&fold.maps, &fold.model)).chain([(&self.maps, &self.model)]);
         self.series.is_none()
@@ -62,7 +62,7 @@ impl FileModel<'_> {
     }
 
     /// Opens the file in batches; `None` if it must be read as a whole.
-    fn start(&self, path: &Path, beside: &Beside, rows: usize) -> Result<Option<BatchReader>> {
+    fn start(&self, path: &Path, beside: &PredictOptions, rows: usize) -> Result<Option<BatchReader>> {
         if !self.takes_rows_alone(beside) {
             return Ok(None);
         }
@@ -86,7 +86,7 @@ impl FileModel<'_> {
         batches.start(&columns, &gathered, notations, rows)
     }
 
-    fn predict_batch(&self, batch: Batch, beside: &Beside) -> Result<Predictions> {
+    fn predict_batch(&self, batch: Batch, beside: &PredictOptions) -> Result<Predictions> {
         let Batch { first, mut columns, survey } = batch;
         let kept = columns.split_off(columns.len() - beside.keep.len());
         let mut table = Table::new(columns)?.following(first);
@@ -115,7 +115,7 @@ impl FileModel<'_> {
             None => None,
         };
         let values = joined(seen.iter().map(|(values, _)| values))?;
-        let predicted = Predicted { rows: (0..values.ncols()).collect(), values };
+        let predicted = TablePredictions { rows: (0..values.ncols()).collect(), values };
         let hints = self.judged_by()?;
         let (table, survey) = reader.gathered(|name| hints.get(name).copied().unwrap_or_default())?;
         let judged = self.judged(table, &survey, &predicted, None, intervals.as_ref())?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use vaglio_core::{Error, Result};
 use vaglio_pipeline::pipeline::{DataSpec, Names, RowFilters, TargetFile, TargetSpec};
-use vaglio_tables::read::Source;
+use vaglio_tables::read::TableSource;
 
 /// Name of the label column of formats that have one.
 const LABEL: &str = "target";
@@ -24,7 +24,11 @@ pub(super) fn named(spec: &mut DataSpec) -> Option<&mut String> {
 /// # Errors
 /// Returns the errors of reading the file; [`Error::UnknownName`] for a column that it does not have;
 /// [`Error::Setting`] if it has several columns and none is named.
-pub(super) fn beside<'s>(source: Source, spec: &'s DataSpec, folder: &Path) -> Result<(Source, Cow<'s, DataSpec>)> {
+pub(super) fn beside<'s>(
+    source: TableSource,
+    spec: &'s DataSpec,
+    folder: &Path,
+) -> Result<(TableSource, Cow<'s, DataSpec>)> {
     let Some(file) = spec.target_file() else {
         if spec.has_labels() && spec.target.names().is_empty() {
             let target = TargetSpec::Columns(Names::One(LABEL.into()));

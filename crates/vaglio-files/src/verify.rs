@@ -3,7 +3,7 @@
 use super::run::Run;
 use vaglio_core::{EntryFit, Error, Feature, Result};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
-use vaglio_pipeline::resample::Watcher;
+use vaglio_pipeline::resample::StageMonitor;
 use vaglio_pipeline::resample::pool::in_turn;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::Verified;
@@ -14,7 +14,7 @@ const PURPOSE: u64 = 9;
 const OF_RESIDUALS: [&str; 4] = ["squared", "absolute", "huber", "pinball"];
 
 /// A score to recompute.
-struct Told {
+struct ScoreToVerify {
     /// Step, from 1, or size of an entry.
     number: usize,
     subset: Vec<Feature>,
@@ -33,7 +33,7 @@ pub(super) fn verified(
     run: Run<'_>,
     count: usize,
     selection: &Selection,
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<Verified>> {
     let Run { selector, design, .. } = run;
     let path = &selection.path;
@@ -60,7 +60,7 @@ pub(super) fn verified(
     let Some(worst) = worst else { return Ok(Some(Verified { steps: 0, max_relative_error: 0.0 })) };
     let (error, defined) = errors[worst];
     if error > VERIFIED_ERROR {
-        let Told { number, loss, .. } = told[worst];
+        let ScoreToVerify { number, loss, .. } = told[worst];
         let what = if path.steps.is_empty() { "the subset of size" } else { "step" };
         return Err(Error::Numerical(format!(
             "{what} {number}: the score {loss:e} is {defined:e} by plain retraining, which is off by {error:.1e}"
@@ -70,7 +70,7 @@ pub(super) fn verified(
 }
 
 /// Random steps, or entries if there are no steps, in order.
-fn drawn(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<Told> {
+fn drawn(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<ScoreToVerify> {
     let path = &selection.path;
     let all = if path.steps.is_empty() { path.entries.len() } else { path.steps.len() };
     let mut places = shuffled(all, stream(selector.seed(), PURPOSE, 0));
@@ -79,7 +79,7 @@ fn drawn(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<T
     if path.steps.is_empty() {
         let told = |place: usize| {
             let entry = &path.entries[place];
-            Told { number: entry.subset.len(), subset: entry.subset.clone(), loss: entry.score.loss }
+            ScoreToVerify { number: entry.subset.len(), subset: entry.subset.clone(), loss: entry.score.loss }
         };
         return places.into_iter().map(told).collect();
     }
@@ -87,7 +87,7 @@ fn drawn(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<T
     for (place, step) in path.steps.iter().enumerate() {
         step.follow(&mut subset);
         if places.binary_search(&place).is_ok() {
-            told.push(Told { number: place + 1, subset: subset.clone(), loss: step.score.loss });
+            told.push(ScoreToVerify { number: place + 1, subset: subset.clone(), loss: step.score.loss });
         }
     }
     told

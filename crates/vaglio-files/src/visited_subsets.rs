@@ -1,9 +1,9 @@
 //! Column names of the subsets that the searches in folds reached.
 
 use vaglio_core::{PathEntry, Result};
-use vaglio_pipeline::resample::split_rule::Part;
+use vaglio_pipeline::resample::split_rule::TrainTestSplit;
 use vaglio_pipeline::resample::validated::{dealt, parting};
-use vaglio_pipeline::resample::{Chosen, Sample};
+use vaglio_pipeline::resample::{Sample, SizeChoice};
 use vaglio_pipeline::selector::ValidSelector;
 
 /// Columns chosen in each fold of the first repeat at the selected size; empty if the search was not cross-validated.
@@ -11,10 +11,14 @@ use vaglio_pipeline::selector::ValidSelector;
 ///
 /// # Errors
 /// Returns the errors of the maps and of the designs.
-pub(super) fn visited_in_folds(selector: &ValidSelector, sample: &Sample, chosen: &Chosen) -> Result<Vec<Vec<String>>> {
+pub(super) fn visited_in_folds(
+    selector: &ValidSelector,
+    sample: &Sample,
+    chosen: &SizeChoice,
+) -> Result<Vec<Vec<String>>> {
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries().is_empty()) else { return Ok(Vec::new()) };
     let parts = dealt(selector, sample, &parting(selector, sample, how, true)?, 0)?;
-    let of_fold = |(part, entry): (&Part, &PathEntry)| {
+    let of_fold = |(part, entry): (&TrainTestSplit, &PathEntry)| {
         // Warnings of maps were already given on all rows.
         tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
             let fitted = sample.select(&part.training)?.fitted()?;

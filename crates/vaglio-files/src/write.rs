@@ -1,7 +1,7 @@
 //! Writes predictions to CSV or Parquet files.
 
 use super::model_files::{FileModel, ModelFiles};
-use super::predictions::Beside;
+use super::predictions::PredictOptions;
 #[cfg(feature = "parquet")]
 use super::predictions_parquet::ParquetRows;
 use std::path::Path;
@@ -29,10 +29,10 @@ impl FileModel<'_> {
     ///
     /// # Errors
     /// Returns the errors of `ModelFiles::predict_to_file`.
-    pub(super) fn predict_to_file(&self, data: &Path, beside: &Beside, out: &Path) -> Result<Option<String>> {
+    pub(super) fn predict_to_file(&self, data: &Path, beside: &PredictOptions, out: &Path) -> Result<Option<String>> {
         check_apart_from_tables(out, [data])?;
         if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet")) {
-            return self.predict_to_parquet(data, &Beside { typed: true, ..beside.clone() }, out);
+            return self.predict_to_parquet(data, &PredictOptions { typed: true, ..beside.clone() }, out);
         }
         let mut file: Option<Destination> = None;
         let figures = self.predict_in_batches(data, beside, ROWS, &mut |predictions| match &mut file {
@@ -44,7 +44,7 @@ impl FileModel<'_> {
     }
 
     #[cfg(feature = "parquet")]
-    fn predict_to_parquet(&self, data: &Path, beside: &Beside, out: &Path) -> Result<Option<String>> {
+    fn predict_to_parquet(&self, data: &Path, beside: &PredictOptions, out: &Path) -> Result<Option<String>> {
         let mut file: Option<ParquetRows> = None;
         let figures = self.predict_in_batches(data, beside, ROWS, &mut |predictions| {
             let rows = match &mut file {
@@ -58,7 +58,7 @@ impl FileModel<'_> {
     }
 
     #[cfg(not(feature = "parquet"))]
-    fn predict_to_parquet(&self, _data: &Path, _beside: &Beside, _out: &Path) -> Result<Option<String>> {
+    fn predict_to_parquet(&self, _data: &Path, _beside: &PredictOptions, _out: &Path) -> Result<Option<String>> {
         let message = "this program was built without Parquet; write .csv or build with the feature `parquet`";
         Err(Error::setting("--out", message))
     }

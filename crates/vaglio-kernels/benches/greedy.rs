@@ -9,7 +9,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_kernels::loo::{Basis, LooState};
+use vaglio_kernels::loo::{LooState, RidgeState};
 use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
 use vaglio_testkit::data::sparse_linear;
 
@@ -45,7 +45,7 @@ fn full_pass(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
     let start = Instant::now();
     let data = data(x, y);
     let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-    let mut state = LooState::new(Basis::new(Arc::clone(&data), 1.0));
+    let mut state = LooState::new(RidgeState::new(Arc::clone(&data), 1.0));
     let mut open: Vec<usize> = (0..x.len()).collect();
     for _ in 0..steps {
         let trials = state.trials(&scorer, &open);
@@ -59,7 +59,7 @@ fn bounds(x: &[Vec<f64>], y: &[f64], steps: usize) -> (f64, Vec<usize>) {
     let start = Instant::now();
     let data = data(x, y);
     let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-    let mut state = LooState::new(Basis::new(Arc::clone(&data), 1.0));
+    let mut state = LooState::new(RidgeState::new(Arc::clone(&data), 1.0));
     for _ in 0..steps {
         let (features, bounds) = state.bounds(&scorer).unwrap();
         let features = features.to_vec();

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum, Trials};
+use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, TrialLosses};
 use vaglio_kernels::{Column, Data, Folds, Level};
 use vaglio_testkit::data::sparse_linear;
 
@@ -48,7 +48,7 @@ fn spectrum(seed: u64, rows: usize, columns: usize, folds: usize, lambdas: usize
 }
 
 /// Returns the smallest loss of trials, and its column.
-fn winner(trials: &Trials) -> (f64, usize) {
+fn winner(trials: &TrialLosses) -> (f64, usize) {
     let of_column = |k: usize| trials.losses.iter().map(|l| l[k]).fold(f64::INFINITY, f64::min);
     let all = trials.features.iter().enumerate().map(|(k, &feature)| (of_column(k), feature));
     all.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap()
@@ -60,7 +60,7 @@ fn forward() {
     for _ in 0..3 {
         let (first, moments) = timed(|| Arc::new(Moments::new(&rows).unwrap()));
         let (second, state) = timed(|| {
-            let mut state = Forward::new(&moments, &powers(50), &[]);
+            let mut state = ForwardMoments::new(&moments, &powers(50), &[]);
             (0..100).for_each(|_| state.add(winner(&state.trials()).1));
             state
         });
@@ -74,7 +74,7 @@ fn backward() {
     let (x, y) = sparse_linear(3, 345_000, 200, 50, 1.0);
     let rows = rows_of(&x, &y, 23);
     let (first, moments) = timed(|| Arc::new(Moments::new(&rows).unwrap()));
-    let (second, mut state) = timed(|| Backward::new(&moments, &powers(60), &(0..200).collect::<Vec<_>>()));
+    let (second, mut state) = timed(|| BackwardMoments::new(&moments, &powers(60), &(0..200).collect::<Vec<_>>()));
     let (third, ()) = timed(|| {
         while state.selected().len() > 1 {
             state.remove(winner(&state.trials()).1);

@@ -13,7 +13,7 @@ use crate::parallel;
 use crate::sums::{LaneSums, add_products, product};
 use crate::sweep::{PANEL, Placed, Sweep, TOGETHER};
 use crate::wide::F64x8;
-use crate::{Column, Entries, Level};
+use crate::{Column, ColumnEntries, Level};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -71,7 +71,7 @@ impl BlockSums {
     /// Returns `None` if there are too many blocks or numbers overflow.
     pub fn new(
         level: Level,
-        entries: &Entries<'_>,
+        entries: &ColumnEntries<'_>,
         active: &[bool],
         labels: &[u32],
         targets: &[&[f64]],
@@ -87,7 +87,7 @@ impl BlockSums {
         let mut of_stored = vec![None; stored.first()?.len()];
         entries.rows(rows).iter().zip(labels).for_each(|(&row, label)| of_stored[row] = Some(*label));
         let (order, tiles) = in_tiles(&of_stored, count);
-        // As in [`Data::of`](crate::Data::of), so that searches on all rows have the same bits.
+        // As in [`Data::from_input`](crate::Data::from_input), so that searches on all rows have the same bits.
         let counted = entries.spread(&vec![1.0; rows]).into_owned();
         let mean = |x: Column<'_>, shift: f64| shift + product(level, x, shift, &counted) / rows as f64;
         let shift = |column: usize| match (intercept && active[column], stored[column]) {
@@ -115,7 +115,7 @@ impl BlockSums {
         let ones = vec![1.0; rows];
         let vectors: Vec<&[f64]> = in_order.iter().chain(intercept.then_some(&ones)).map(|v| &**v).collect();
         let found = blocks.sweep(stored, &vectors, true);
-        let of = |kind: usize| -> Vec<f64> { blocks.of_kind(&found, vectors.len() + 1, kind) };
+        let of = |kind: usize| -> Vec<f64> { blocks.kind_sums(&found, vectors.len() + 1, kind) };
         let known = (0..targets.len()).map(|output| (GramRow::Target(output), Arc::from(of(output)))).collect();
         let sums = if intercept { of(targets.len()) } else { vec![0.0; count * stored.len()] };
         blocks.sums = [sums, of(vectors.len())];
@@ -124,7 +124,7 @@ impl BlockSums {
     }
 
     /// A target less its mean, in the order of `order`.
-    fn target(&self, entries: &Entries<'_>, y: &[f64]) -> Vec<f64> {
+    fn target(&self, entries: &ColumnEntries<'_>, y: &[f64]) -> Vec<f64> {
         let shift = y.first().copied().filter(|_| self.intercept).unwrap_or(0.0);
         let mean = shift + if self.intercept { y.iter().map(|y| y - shift).sum::<f64>() / y.len() as f64 } else { 0.0 };
         let centered: Vec<f64> = y.iter().map(|y| y - mean).collect();
@@ -146,7 +146,7 @@ impl BlockSums {
     }
 
     /// Extracts one of `kinds` results of the active columns, as blocks × columns.
-    fn of_kind(&self, found: &[f64], kinds: usize, kind: usize) -> Vec<f64> {
+    fn kind_sums(&self, found: &[f64], kinds: usize, kind: usize) -> Vec<f64> {
         let (blocks, columns) = (self.counts.len(), self.active.len());
         let mut out = vec![0.0; blocks * columns];
         let active = (0..columns).filter(|&column| self.active[column]);
@@ -171,7 +171,7 @@ impl BlockSums {
         let found = self.sweep(stored, &slices, false);
         let rows = columns.iter().enumerate();
         let rows =
-            rows.map(|(k, &column)| (GramRow::Column(column), Arc::from(self.of_kind(&found, columns.len(), k))));
+            rows.map(|(k, &column)| (GramRow::Column(column), Arc::from(self.kind_sums(&found, columns.len(), k))));
         let rows: Vec<(GramRow, Arc<[f64]>)> = rows.collect();
         if let Ok(mut known) = self.known.lock() {
             known.extend(rows);

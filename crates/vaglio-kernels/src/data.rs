@@ -5,7 +5,7 @@ mod products;
 
 use crate::parallel;
 use crate::sums::{self, LaneSums, add_products, product, scaled};
-use crate::{Column, Entries, GramCache, Level, Targets, sparse};
+use crate::{Column, ColumnEntries, GramCache, Level, Targets, sparse};
 use ndarray::{Array2, ArrayView1, ShapeBuilder};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -29,7 +29,7 @@ pub fn keeps_vectors(rows: usize, columns: usize, made: usize, share_stored: f64
 
 /// The other side of a correlation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum With {
+pub enum CorrelationOperand {
     /// Another column.
     Column(usize),
     /// The target of an output.
@@ -42,7 +42,7 @@ pub enum With {
 #[derive(Debug)]
 pub struct Data<'d> {
     pub(crate) level: Level,
-    entries: Entries<'d>,
+    entries: ColumnEntries<'d>,
     pub(crate) gram: Arc<GramCache>,
     active: Vec<bool>,
     /// The active columns, shared by all states of these rows.
@@ -71,13 +71,13 @@ pub enum DataError {
     TargetOverflow,
 }
 
-/// Input of [`Data::of`].
+/// Input of [`Data::from_input`].
 #[derive(Debug)]
 pub struct DataInput<'d, 't> {
     /// Instruction set to compute with.
     pub level: Level,
     /// The columns.
-    pub entries: Entries<'d>,
+    pub entries: ColumnEntries<'d>,
     /// Active columns; the others are never read again.
     pub active: Vec<bool>,
     /// One slice of m values per output.
@@ -105,14 +105,14 @@ impl<'d> Data<'d> {
         weights: Option<&[f64]>,
         intercept: bool,
     ) -> Result<Self, DataError> {
-        Data::of(DataInput { level, entries: columns.into(), active, targets, weights, intercept, gram: None })
+        Data::from_input(DataInput { level, entries: columns.into(), active, targets, weights, intercept, gram: None })
     }
 
     /// Like [`Data::new`], but from named fields and with cached products of other states.
     ///
     /// # Errors
     /// Returns the errors of [`Data::new`].
-    pub fn of(input: DataInput<'d, '_>) -> Result<Self, DataError> {
+    pub fn from_input(input: DataInput<'d, '_>) -> Result<Self, DataError> {
         let DataInput { level, entries, active, targets, weights, intercept, gram } = input;
         let rows = targets.first().map_or(0, |t| t.len());
         let ones = vec![1.0; rows];
@@ -232,7 +232,7 @@ impl<'d> Data<'d> {
         self.gram.squares[column]
     }
 
-    pub(crate) fn entries(&self) -> &Entries<'d> {
+    pub(crate) fn entries(&self) -> &ColumnEntries<'d> {
         &self.entries
     }
 
@@ -338,10 +338,10 @@ impl<'d> Data<'d> {
     /// Cosine of every column with a column or target; with an intercept these are correlations.
     ///
     /// Returns 0 for inactive columns and for a constant target. Reads the stored columns once, cost O(m·n).
-    pub fn correlations(&self, with: With) -> Vec<f64> {
+    pub fn correlations(&self, with: CorrelationOperand) -> Vec<f64> {
         let mut z = match with {
-            With::Column(column) => self.scaled(column),
-            With::Target(output) => self.centered(output).to_vec(),
+            CorrelationOperand::Column(column) => self.scaled(column),
+            CorrelationOperand::Target(output) => self.centered(output).to_vec(),
         };
         let norm = crate::sums::dot(self.level, &z, &z).sqrt();
         let mut out = vec![0.0; self.columns()];

@@ -2,13 +2,13 @@
 
 use crate::Column;
 use std::borrow::Cow;
-use vaglio_columns::{Chosen, Columns};
+use vaglio_columns::{Columns, SelectedRows};
 
 /// Columns of some rows, either copied or as a view of longer columns.
 ///
 /// A view reads all rows and gives weight 0 to the rows that were not chosen, so rows of folds need not be copied.
 #[derive(Debug)]
-pub struct Entries<'d> {
+pub struct ColumnEntries<'d> {
     stored: Vec<Column<'d>>,
     view: Option<EntryView<'d>>,
 }
@@ -25,29 +25,29 @@ struct EntryView<'d> {
 /// Minimum share of chosen rows for a view; below it they are copied.
 const MANY: f64 = 0.6;
 
-impl<'d> From<Vec<Column<'d>>> for Entries<'d> {
+impl<'d> From<Vec<Column<'d>>> for ColumnEntries<'d> {
     fn from(stored: Vec<Column<'d>>) -> Self {
-        Entries { stored, view: None }
+        ColumnEntries { stored, view: None }
     }
 }
 
-impl<'d> From<&'d Columns> for Entries<'d> {
+impl<'d> From<&'d Columns> for ColumnEntries<'d> {
     fn from(columns: &'d Columns) -> Self {
-        let is_most = |chosen: &Chosen<'_>| {
+        let is_most = |chosen: &SelectedRows<'_>| {
             let is_each_once = chosen.rows.windows(2).all(|pair| pair[0] < pair[1]);
             is_each_once && chosen.rows.len() as f64 >= MANY * chosen.whole[0].len() as f64
         };
         match columns.chosen().filter(is_most) {
-            Some(Chosen { whole, rows }) => {
+            Some(SelectedRows { whole, rows }) => {
                 let all = whole[0].len();
-                Entries { stored: whole, view: Some(EntryView { rows, all, columns }) }
+                ColumnEntries { stored: whole, view: Some(EntryView { rows, all, columns }) }
             }
             _ => columns.copied().iter().collect::<Vec<_>>().into(),
         }
     }
 }
 
-impl<'d> Entries<'d> {
+impl<'d> ColumnEntries<'d> {
     /// Whether some stored rows are not chosen.
     pub(crate) fn is_view(&self) -> bool {
         self.view.is_some()
@@ -69,7 +69,7 @@ impl<'d> Entries<'d> {
     }
 
     /// Whether both refer to the same columns in memory.
-    pub fn are_stored_with(&self, other: &Entries<'_>) -> bool {
+    pub fn are_stored_with(&self, other: &ColumnEntries<'_>) -> bool {
         let is_same = |(a, b): (&Column<'_>, &Column<'_>)| match (*a, *b) {
             (Column::Double(a), Column::Double(b)) => std::ptr::eq(a, b),
             (Column::Single(a), Column::Single(b)) => std::ptr::eq(a, b),
@@ -117,7 +117,7 @@ mod tests {
                 let (view, copied) = (columns.view_rows(&rows), columns.select_rows(&rows));
                 let of = |entries| {
                     let (active, targets) = (active.clone(), &[&y[..]][..]);
-                    Data::of(DataInput {
+                    Data::from_input(DataInput {
                         level: Level::best(),
                         entries,
                         active,

@@ -12,7 +12,7 @@
 //! explanation/leave-one-out.md.
 
 use crate::Data;
-use crate::linalg::{self, Failure};
+use crate::linalg::{self, FactorizationError};
 use crate::ridge::triangle_of;
 use crate::sums::scaled;
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
@@ -88,8 +88,8 @@ impl Exclusion {
     /// Reduces all rows but `rows`. Cost O(m·n²) with n columns, memory O(m·n).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn new(data: &Data<'_>, subset: &[usize], added: &[usize], rows: &[usize]) -> Result<Self, Failure> {
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn new(data: &Data<'_>, subset: &[usize], added: &[usize], rows: &[usize]) -> Result<Self, FactorizationError> {
         let (intercept, outputs) = (usize::from(data.unit().is_some()), data.outputs());
         let before = intercept + subset.len() + added.len();
         let mut all = Array2::zeros((data.rows(), before + outputs));
@@ -116,8 +116,8 @@ impl Exclusion {
     /// excluded rows.
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn fit(&self, lambda: f64, removed: Option<usize>) -> Result<ExclusionFit<'_>, Failure> {
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn fit(&self, lambda: f64, removed: Option<usize>) -> Result<ExclusionFit<'_>, FactorizationError> {
         let (root, end, width) = (lambda.sqrt(), self.intercept + self.size, self.rows.ncols());
         let kept: Vec<usize> = (0..end).filter(|&k| removed.is_none_or(|place| k != self.intercept + place)).collect();
         let (size, height) = (kept.len(), self.triangle.nrows());
@@ -146,8 +146,8 @@ impl ExclusionFit<'_> {
     /// the column's part of R and ρ² = λ + ‖rest‖² below. Cost O(s·w + w³).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn left_out_with(&self, place: usize) -> Result<Array2<f64>, Failure> {
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn left_out_with(&self, place: usize) -> Result<Array2<f64>, FactorizationError> {
         let Exclusion { intercept, size, outputs, rows, .. } = self.excluded;
         let (above, below) = self.right.view().split_at(Axis(0), self.p.nrows());
         let (rest, targets) = (below.column(place), below.slice(s![.., below.ncols() - outputs..]));

@@ -8,12 +8,12 @@ pub struct Folds {
     order: Vec<usize>,
     /// Start of each fold in `order`, followed by the end.
     starts: Vec<usize>,
-    trained: Option<Trained>,
+    trained: Option<TrainingSets>,
 }
 
 /// Training rows of each of the first folds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Trained {
+struct TrainingSets {
     rows: Vec<Vec<usize>>,
     blocks: FoldBlocks,
 }
@@ -81,7 +81,7 @@ impl Folds {
     }
 
     /// Fold of each row.
-    pub fn of_rows(&self) -> Vec<u32> {
+    pub fn fold_of_rows(&self) -> Vec<u32> {
         let mut of_row = vec![0; self.rows()];
         for fold in 0..self.count() {
             self.held_out(fold).iter().for_each(|&row| of_row[row] = fold as u32);
@@ -94,7 +94,7 @@ impl Folds {
     #[must_use]
     pub fn training_on(self, rows: Vec<Vec<usize>>) -> Self {
         let blocks = self.blocks_of(&rows);
-        Folds { trained: Some(Trained { rows, blocks }), ..self }
+        Folds { trained: Some(TrainingSets { rows, blocks }), ..self }
     }
 
     /// Groups rows into blocks: rows with the same fold and the same training sets.

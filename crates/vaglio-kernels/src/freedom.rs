@@ -1,6 +1,6 @@
 //! Effective degrees of freedom of ridge regression.
 
-use crate::linalg::{self, Failure};
+use crate::linalg::{self, FactorizationError};
 use ndarray::{Array2, ArrayView2};
 
 /// d = Σ σᵢ²/(σᵢ² + λ) over the singular values of a matrix with at least as many rows as columns, or with λ > 0.
@@ -13,7 +13,7 @@ use ndarray::{Array2, ArrayView2};
 ///
 /// # Reference
 /// T. Hastie, R. Tibshirani, J. Friedman, *The Elements of Statistical Learning*, 2009, equation 3.50.
-pub fn of_ridge(x: ArrayView2<f64>, lambda: f64) -> Result<f64, Failure> {
+pub fn ridge(x: ArrayView2<f64>, lambda: f64) -> Result<f64, FactorizationError> {
     let ((m, size), root) = (x.dim(), lambda.sqrt());
     let lengths: Vec<f64> =
         x.columns().into_iter().map(|column| column.iter().fold(root, |length, x| length.hypot(*x))).collect();
@@ -41,11 +41,11 @@ fn lost(r: &Array2<f64>, k: usize, diagonal: impl Fn(usize) -> f64) -> f64 {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use vaglio_testkit::Random;
+    use vaglio_testkit::SplitMix64;
 
     #[test]
     fn they_are_the_sum_over_singular_values() {
-        let mut random = Random::new(3);
+        let mut random = SplitMix64::new(3);
         for (rows, size, lambda) in [(20, 5, 0.7), (4, 6, 0.1), (30, 3, 1e-9), (8, 0, 1.0)] {
             let x = Array2::from_shape_fn((rows, size), |_| random.normal());
             let expected: f64 = if size == 0 {
@@ -54,7 +54,7 @@ mod tests {
                 let (values, _) = linalg::eigh(linalg::gram(x.view()).view()).unwrap();
                 values.iter().map(|v| v / (v + lambda)).sum()
             };
-            let found = of_ridge(x.view(), lambda).unwrap();
+            let found = ridge(x.view(), lambda).unwrap();
             assert!((found - expected).abs() < 1e-9, "{rows} × {size}: {found} is not {expected}");
         }
     }

@@ -1,6 +1,6 @@
 //! Cache of inner products of columns, shared by all states of the same rows.
 
-use crate::Entries;
+use crate::ColumnEntries;
 use crate::block_sums::{BlockSums, GramRow, RowBlocks};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -34,9 +34,9 @@ impl GramCache {
     ///
     /// `targets` must be the ones the sums were made with. Returns `None` if the rows are not a union of blocks, or if
     /// digits would be lost.
-    pub fn of_blocks(
+    pub fn from_blocks(
         sums: &Arc<BlockSums>,
-        entries: &Entries<'_>,
+        entries: &ColumnEntries<'_>,
         active: &[bool],
         targets: &[&[f64]],
     ) -> Option<Arc<Self>> {
@@ -79,7 +79,7 @@ impl GramCache {
     }
 
     /// Reads products with columns and targets for this cache's row blocks; `None` without row blocks.
-    pub(crate) fn read_blocks(&self, entries: &Entries<'_>, wanted: &[GramRow]) -> Option<Vec<Arc<[f64]>>> {
+    pub(crate) fn read_blocks(&self, entries: &ColumnEntries<'_>, wanted: &[GramRow]) -> Option<Vec<Arc<[f64]>>> {
         let blocks = self.blocks.as_ref()?;
         let column = |of: &GramRow| if let GramRow::Column(column) = *of { Some(column) } else { None };
         blocks.read(entries, &wanted.iter().filter_map(column).collect::<Vec<_>>());

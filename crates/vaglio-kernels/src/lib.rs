@@ -33,11 +33,11 @@ pub mod vectors;
 pub mod wide;
 
 pub use block_sums::BlockSums;
-pub use data::{Data, DataError, DataInput, With, keeps_vectors};
-pub use entries::Entries;
+pub use data::{CorrelationOperand, Data, DataError, DataInput, keeps_vectors};
+pub use entries::ColumnEntries;
 pub use folds::Folds;
 pub use gram_cache::GramCache;
 pub use level::Level;
-pub use score::{Rule, Scorer, Targets};
+pub use score::{CustomLoss, Scorer, Targets};
 pub use trial::{Trial, is_unreliable};
-pub use vaglio_columns::{Column, Halt, Measure, ProductColumn, SparseColumn, checkpoint};
+pub use vaglio_columns::{CancelToken, Column, Measure, ProductColumn, SparseColumn, checkpoint};

@@ -26,23 +26,23 @@ pub use tridiagonal::{Tridiagonal, tridiagonal};
 
 /// A factorization that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
+pub enum FactorizationError {
     /// The matrix is not positive definite.
     NotPositiveDefinite,
     /// The iteration did not converge, for instance because entries are not finite.
     NoConvergence,
 }
 
-impl std::fmt::Display for Failure {
+impl std::fmt::Display for FactorizationError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Failure::NotPositiveDefinite => "a matrix is not positive definite",
-            Failure::NoConvergence => "a matrix factorization did not converge",
+            FactorizationError::NotPositiveDefinite => "a matrix is not positive definite",
+            FactorizationError::NoConvergence => "a matrix factorization did not converge",
         })
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for FactorizationError {}
 
 /// A thin singular value decomposition A = U·diag(d)·Vᵀ with p = min(m, n).
 #[derive(Debug, Clone)]
@@ -57,7 +57,7 @@ pub struct Svd {
 
 #[cfg(not(feature = "lapack"))]
 mod backend {
-    use super::{Failure, Svd};
+    use super::{FactorizationError, Svd};
     use faer::{Mat, MatRef, Side};
     use ndarray::{Array1, Array2, ArrayView2, ShapeBuilder};
 
@@ -95,29 +95,29 @@ mod backend {
         out
     }
 
-    pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
-        let decomposition = view(&a).self_adjoint_eigen(Side::Lower).map_err(|_| Failure::NoConvergence)?;
+    pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), FactorizationError> {
+        let decomposition = view(&a).self_adjoint_eigen(Side::Lower).map_err(|_| FactorizationError::NoConvergence)?;
         let values = decomposition.S().column_vector().iter().copied().collect();
         Ok((values, owned(decomposition.U())))
     }
 
-    pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+    pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
         use faer::linalg::solvers::DenseSolveCore;
-        let factor = view(&a).llt(Side::Lower).map_err(|_| Failure::NotPositiveDefinite)?;
+        let factor = view(&a).llt(Side::Lower).map_err(|_| FactorizationError::NotPositiveDefinite)?;
         Ok(owned(factor.inverse().as_ref()))
     }
 
-    pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+    pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
         Ok(owned(view(&a).qr().thin_R()))
     }
 
-    pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
-        let s = view(&a).thin_svd().map_err(|_| Failure::NoConvergence)?;
+    pub fn svd(a: ArrayView2<f64>) -> Result<Svd, FactorizationError> {
+        let s = view(&a).thin_svd().map_err(|_| FactorizationError::NoConvergence)?;
         Ok(Svd { u: owned(s.U()), d: s.S().column_vector().iter().copied().collect(), v: owned(s.V()) })
     }
 
-    pub fn spectral_radius(a: ArrayView2<f64>) -> Result<f64, Failure> {
-        let values = view(&a).eigenvalues().map_err(|_| Failure::NoConvergence)?;
+    pub fn spectral_radius(a: ArrayView2<f64>) -> Result<f64, FactorizationError> {
+        let values = view(&a).eigenvalues().map_err(|_| FactorizationError::NoConvergence)?;
         Ok(values.iter().fold(0.0, |most: f64, value| most.max(value.re.hypot(value.im))))
     }
 }
@@ -125,7 +125,7 @@ mod backend {
 #[cfg(feature = "lapack")]
 mod backend {
     pub use super::blas::{gemm, gram};
-    use super::{Failure, Svd};
+    use super::{FactorizationError, Svd};
     use ndarray::{Array1, Array2, ArrayView2};
     use ndarray_linalg::{EigVals, Eigh, InverseC, JobSvd, QR, SVDDC, UPLO};
     use openblas_src as _;
@@ -135,28 +135,28 @@ mod backend {
         Array2::from_shape_fn(a.dim(), |at| a[at])
     }
 
-    pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
-        plain(a).eigh(UPLO::Lower).map_err(|_| Failure::NoConvergence)
+    pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), FactorizationError> {
+        plain(a).eigh(UPLO::Lower).map_err(|_| FactorizationError::NoConvergence)
     }
 
-    pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
-        plain(a).invc().map_err(|_| Failure::NotPositiveDefinite)
+    pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
+        plain(a).invc().map_err(|_| FactorizationError::NotPositiveDefinite)
     }
 
-    pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
-        plain(a).qr().map(|(_, r)| r).map_err(|_| Failure::NoConvergence)
+    pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
+        plain(a).qr().map(|(_, r)| r).map_err(|_| FactorizationError::NoConvergence)
     }
 
-    pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
-        let (u, d, vt) = plain(a).svddc(JobSvd::Some).map_err(|_| Failure::NoConvergence)?;
+    pub fn svd(a: ArrayView2<f64>) -> Result<Svd, FactorizationError> {
+        let (u, d, vt) = plain(a).svddc(JobSvd::Some).map_err(|_| FactorizationError::NoConvergence)?;
         match (u, vt) {
             (Some(u), Some(vt)) => Ok(Svd { u, d, v: vt.reversed_axes() }),
-            _ => Err(Failure::NoConvergence),
+            _ => Err(FactorizationError::NoConvergence),
         }
     }
 
-    pub fn spectral_radius(a: ArrayView2<f64>) -> Result<f64, Failure> {
-        let values = plain(a).eigvals().map_err(|_| Failure::NoConvergence)?;
+    pub fn spectral_radius(a: ArrayView2<f64>) -> Result<f64, FactorizationError> {
+        let values = plain(a).eigvals().map_err(|_| FactorizationError::NoConvergence)?;
         Ok(values.iter().fold(0.0, |most: f64, value| most.max(value.re.hypot(value.im))))
     }
 }
@@ -179,8 +179,8 @@ pub fn gram(a: ArrayView2<f64>) -> Array2<f64> {
 /// Eigenvalues in increasing order and eigenvectors (columns) of a symmetric matrix. Cost O(n³).
 ///
 /// # Errors
-/// [`Failure::NoConvergence`] if the iteration does not converge or entries are not finite.
-pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
+/// [`FactorizationError::NoConvergence`] if the iteration does not converge or entries are not finite.
+pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), FactorizationError> {
     finite(&a)?;
     if a.is_empty() {
         return Ok((Array1::zeros(0), Array2::zeros((0, 0))));
@@ -192,7 +192,7 @@ pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
 ///
 /// # Errors
 /// Returns the errors of [`Cholesky::new`].
-pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
     if b.is_empty() {
         return Ok(Array2::zeros(b.dim()));
     }
@@ -202,8 +202,8 @@ pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, Fail
 /// The inverse of a symmetric positive definite matrix. Cost O(n³).
 ///
 /// # Errors
-/// [`Failure::NotPositiveDefinite`] if the matrix has no Cholesky factor.
-pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+/// [`FactorizationError::NotPositiveDefinite`] if the matrix has no Cholesky factor.
+pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
     if a.is_empty() {
         return Ok(Array2::zeros((0, 0)));
     }
@@ -213,8 +213,8 @@ pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
 /// The triangle R, min(m, n) × n, of A = Q·R with orthonormal columns in Q; row signs are the backend's. Cost O(m·n²).
 ///
 /// # Errors
-/// [`Failure::NoConvergence`] if entries are not finite.
-pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+/// [`FactorizationError::NoConvergence`] if entries are not finite.
+pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
     finite(&a)?;
     if a.is_empty() {
         return Ok(Array2::zeros((a.nrows().min(a.ncols()), a.ncols())));
@@ -225,8 +225,8 @@ pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
 /// Thin singular value decomposition of an m × n matrix. Cost O(m·n·min(m, n)).
 ///
 /// # Errors
-/// [`Failure::NoConvergence`] if the iteration does not converge or entries are not finite.
-pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
+/// [`FactorizationError::NoConvergence`] if the iteration does not converge or entries are not finite.
+pub fn svd(a: ArrayView2<f64>) -> Result<Svd, FactorizationError> {
     finite(&a)?;
     if a.is_empty() {
         let (m, n) = a.dim();
@@ -246,18 +246,18 @@ pub(crate) fn conditioning(values: &[f64], lambda: f64) -> f64 {
 /// Largest |eigenvalue| of a square matrix; 0 for an empty one. Cost O(n³).
 ///
 /// # Errors
-/// [`Failure::NoConvergence`] if the iteration does not converge or entries are not finite.
-pub fn spectral_radius(a: ArrayView2<f64>) -> Result<f64, Failure> {
+/// [`FactorizationError::NoConvergence`] if the iteration does not converge or entries are not finite.
+pub fn spectral_radius(a: ArrayView2<f64>) -> Result<f64, FactorizationError> {
     finite(&a)?;
     if a.is_empty() {
         return Ok(0.0);
     }
     let radius = interruptible(a, pass_flops(&a, 25.0), backend::spectral_radius)?;
-    if radius.is_finite() { Ok(radius) } else { Err(Failure::NoConvergence) }
+    if radius.is_finite() { Ok(radius) } else { Err(FactorizationError::NoConvergence) }
 }
 
-fn finite(a: &ArrayView2<f64>) -> Result<(), Failure> {
-    if a.iter().all(|v| v.is_finite()) { Ok(()) } else { Err(Failure::NoConvergence) }
+fn finite(a: &ArrayView2<f64>) -> Result<(), FactorizationError> {
+    if a.iter().all(|v| v.is_finite()) { Ok(()) } else { Err(FactorizationError::NoConvergence) }
 }
 
 #[cfg(test)]
@@ -354,8 +354,8 @@ mod tests {
         let b = matrix(12, 3);
         close(&a.dot(&solve(a.view(), b.view()).unwrap()), &b);
         close(&a.dot(&inverse(a.view()).unwrap()), &Array2::eye(12));
-        assert_eq!(solve((-&a).view(), b.view()), Err(Failure::NotPositiveDefinite));
-        assert_eq!(inverse((-a).view()), Err(Failure::NotPositiveDefinite));
+        assert_eq!(solve((-&a).view(), b.view()), Err(FactorizationError::NotPositiveDefinite));
+        assert_eq!(inverse((-a).view()), Err(FactorizationError::NotPositiveDefinite));
     }
 
     #[test]
@@ -395,6 +395,6 @@ mod tests {
             let Svd { u, d, v } = svd(a.view()).unwrap();
             close(&u.dot(&Array2::from_diag(&d)).dot(&v.t()), &a);
         }
-        assert!(matches!(svd(Array2::from_elem((2, 2), f64::NAN).view()), Err(Failure::NoConvergence)));
+        assert!(matches!(svd(Array2::from_elem((2, 2), f64::NAN).view()), Err(FactorizationError::NoConvergence)));
     }
 }

@@ -52,7 +52,7 @@ impl NormalEquations {
 
     /// XᵀX, columns × columns, and XᵀY, columns × outputs, of a subset over all rows; centered if there is an
     /// intercept. Returns `None` if products of a column are missing. Cost O(s²).
-    pub fn of_subset(&self, subset: &[usize]) -> Option<(Array2<f64>, Array2<f64>)> {
+    pub fn restrict(&self, subset: &[usize]) -> Option<(Array2<f64>, Array2<f64>)> {
         let places = self.places(subset)?;
         let (count, ones) = (places.len(), self.ones());
         let means = self.means_left(subset)?;

@@ -3,16 +3,16 @@
 //! All of them share one instance of the thread pool's code, so that a loop adds only its body to the compile time.
 //! Cancelling a thread's work cancels its loops.
 
-use crate::{Halt, checkpoint};
+use crate::{CancelToken, checkpoint};
 use rayon::prelude::*;
 
 /// A slice whose places are each accessed by one thread only.
-struct Slots<T>(*mut T);
+struct DisjointSlice<T>(*mut T);
 
 // SAFETY: the functions below access every place in one call alone, and `T: Send` may move to another thread.
-unsafe impl<T: Send> Sync for Slots<T> {}
+unsafe impl<T: Send> Sync for DisjointSlice<T> {}
 
-impl<T> Slots<T> {
+impl<T> DisjointSlice<T> {
     /// # Safety
     /// The place must be in bounds, and no other call may access it.
     unsafe fn at(&self, place: usize) -> *mut T {
@@ -26,7 +26,7 @@ pub fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     if count == 1 {
         return work(0);
     }
-    let halt = Halt::current();
+    let halt = CancelToken::current();
     (0..count).into_par_iter().for_each_init(
         || halt.enter(),
         |_, place| {
@@ -39,7 +39,7 @@ pub fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
 /// Collects the result of every number below `count`.
 pub fn map<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let mut out: Vec<T> = Vec::with_capacity(count);
-    let slots = Slots(out.as_mut_ptr());
+    let slots = DisjointSlice(out.as_mut_ptr());
     // SAFETY: places are below the capacity, and each is written once.
     each(count, &|place| unsafe { slots.at(place).write(of(place)) });
     // SAFETY: all places are written; a call that panics does not come here.
@@ -85,7 +85,7 @@ pub fn chunks_mut<I: Send>(items: &mut [I], size: usize, work: impl Fn(usize, &m
 
 /// Collects the result of every item and its index.
 pub fn map_mut<I: Send, T: Send>(items: &mut [I], of: impl Fn(usize, &mut I) -> T + Sync) -> Vec<T> {
-    let (count, slots) = (items.len(), Slots(items.as_mut_ptr()));
+    let (count, slots) = (items.len(), DisjointSlice(items.as_mut_ptr()));
     // SAFETY: places are in bounds, and each is reached once.
     map(count, |place| of(place, unsafe { &mut *slots.at(place) }))
 }

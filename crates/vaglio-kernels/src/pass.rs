@@ -13,7 +13,7 @@ use std::ops::Range;
 /// The loss that a pass accumulates from leave-one-out residuals of one output; √r accompanies weights that are not all
 /// 1.
 #[derive(Clone, Copy)]
-pub(crate) enum Pass<'k> {
+pub(crate) enum PassLoss<'k> {
     /// Squared residuals.
     Squares,
     /// Squared residuals, each multiplied by its row's factor first.
@@ -22,21 +22,21 @@ pub(crate) enum Pass<'k> {
     Sizes(Option<&'k [f64]>),
     /// Weights of misclassified rows, ties counted half, from classes packed eight rows a byte.
     Wrong(&'k [u8], Option<&'k [f64]>),
-    /// Like [`Pass::Wrong`], but separately for class −1 and class 1.
+    /// Like [`PassLoss::Wrong`], but separately for class −1 and class 1.
     WrongBySide(&'k [u8], Option<&'k [f64]>),
 }
 
-impl<'k> Pass<'k> {
+impl<'k> PassLoss<'k> {
     /// Restricts the pass to some rows; the first is a multiple of eight.
     pub fn rows(self, rows: Range<usize>) -> Self {
         let classes = |y: &'k [u8]| &y[rows.start / F64x8::WIDTH..rows.end.div_ceil(F64x8::WIDTH)];
         let part = |root: Option<&'k [f64]>| root.map(|root| &root[rows.clone()]);
         match self {
-            Pass::Squares => Pass::Squares,
-            Pass::WeighedSquares(root) => Pass::WeighedSquares(&root[rows]),
-            Pass::Sizes(root) => Pass::Sizes(part(root)),
-            Pass::Wrong(y, root) => Pass::Wrong(classes(y), part(root)),
-            Pass::WrongBySide(y, root) => Pass::WrongBySide(classes(y), part(root)),
+            PassLoss::Squares => PassLoss::Squares,
+            PassLoss::WeighedSquares(root) => PassLoss::WeighedSquares(&root[rows]),
+            PassLoss::Sizes(root) => PassLoss::Sizes(part(root)),
+            PassLoss::Wrong(y, root) => PassLoss::Wrong(classes(y), part(root)),
+            PassLoss::WrongBySide(y, root) => PassLoss::WrongBySide(classes(y), part(root)),
         }
     }
 }
@@ -51,7 +51,7 @@ pub(crate) struct PassCandidate<'k> {
 
 /// Result of a pass for a candidate: the sums and the smallest divisor.
 #[derive(Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct PassResult {
     pub sums: [f64; 2],
     pub low: f64,
 }
@@ -67,8 +67,8 @@ impl PassSums {
     pub const NONE: Self = PassSums { sums: [F64x8::ZERO; 2], low: F64x8::INFINITY };
 
     /// Reduces the lanes to the result.
-    pub fn found(&self) -> Found {
-        Found { sums: self.sums.map(F64x8::sum), low: self.low.least() }
+    pub fn found(&self) -> PassResult {
+        PassResult { sums: self.sums.map(F64x8::sum), low: self.low.least() }
     }
 }
 
@@ -94,16 +94,16 @@ pub(crate) fn alone(
     candidate: PassCandidate<'_>,
     b: Option<&[f64]>,
     (a, d): (&[f64], &[f64]),
-    pass: Pass<'_>,
-) -> Found {
+    pass: PassLoss<'_>,
+) -> PassResult {
     let shared = PassVectors { b: b.unwrap_or(a), a, d };
     let mut running = [PassSums::NONE; 2];
-    if let Pass::Squares = pass {
+    if let PassLoss::Squares = pass {
         let [running, _] = running.each_mut();
         let running = std::array::from_mut(running);
         match b {
-            Some(_) => of_kind::<1, true, SQUARES, false>(level, [candidate], shared, (&[], &[]), running),
-            None => of_kind::<1, false, SQUARES, false>(level, [candidate], shared, (&[], &[]), running),
+            Some(_) => run_kind::<1, true, SQUARES, false>(level, [candidate], shared, (&[], &[]), running),
+            None => run_kind::<1, false, SQUARES, false>(level, [candidate], shared, (&[], &[]), running),
         }
     } else {
         // Paired with a zero candidate.
@@ -125,18 +125,18 @@ pub(crate) fn two(
     level: Level,
     candidates: [PassCandidate<'_>; 2],
     shared: PassVectors<'_>,
-    pass: Pass<'_>,
+    pass: PassLoss<'_>,
     on: &mut [PassSums; 2],
 ) {
     match pass {
-        Pass::Squares => of_kind::<2, true, SQUARES, false>(level, candidates, shared, (&[], &[]), on),
-        Pass::WeighedSquares(r) => of_kind::<2, true, SQUARES, true>(level, candidates, shared, (&[], r), on),
-        Pass::Sizes(None) => of_kind::<2, true, SIZES, false>(level, candidates, shared, (&[], &[]), on),
-        Pass::Sizes(Some(r)) => of_kind::<2, true, SIZES, true>(level, candidates, shared, (&[], r), on),
-        Pass::Wrong(y, None) => of_kind::<2, true, WRONG, false>(level, candidates, shared, (y, &[]), on),
-        Pass::Wrong(y, Some(r)) => of_kind::<2, true, WRONG, true>(level, candidates, shared, (y, r), on),
-        Pass::WrongBySide(y, None) => of_kind::<2, true, BY_SIDE, false>(level, candidates, shared, (y, &[]), on),
-        Pass::WrongBySide(y, Some(r)) => of_kind::<2, true, BY_SIDE, true>(level, candidates, shared, (y, r), on),
+        PassLoss::Squares => run_kind::<2, true, SQUARES, false>(level, candidates, shared, (&[], &[]), on),
+        PassLoss::WeighedSquares(r) => run_kind::<2, true, SQUARES, true>(level, candidates, shared, (&[], r), on),
+        PassLoss::Sizes(None) => run_kind::<2, true, SIZES, false>(level, candidates, shared, (&[], &[]), on),
+        PassLoss::Sizes(Some(r)) => run_kind::<2, true, SIZES, true>(level, candidates, shared, (&[], r), on),
+        PassLoss::Wrong(y, None) => run_kind::<2, true, WRONG, false>(level, candidates, shared, (y, &[]), on),
+        PassLoss::Wrong(y, Some(r)) => run_kind::<2, true, WRONG, true>(level, candidates, shared, (y, r), on),
+        PassLoss::WrongBySide(y, None) => run_kind::<2, true, BY_SIDE, false>(level, candidates, shared, (y, &[]), on),
+        PassLoss::WrongBySide(y, Some(r)) => run_kind::<2, true, BY_SIDE, true>(level, candidates, shared, (y, r), on),
     }
 }
 
@@ -149,7 +149,7 @@ const BY_SIDE: u8 = 3;
 const AT_ONCE: usize = 2 * F64x8::WIDTH;
 
 /// Runs a pass of one kind; the last rows are padded with rows that add nothing.
-fn of_kind<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool>(
+fn run_kind<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool>(
     level: Level,
     mut candidates: [PassCandidate<'_>; C],
     shared: PassVectors<'_>,
@@ -219,14 +219,14 @@ mod tests {
             let error = |j: usize| (a[j] - f * moved[j]) / (d[j] - moved[j] * moved[j] * inverse);
             let low = moved.iter().zip(&d).map(|(c, d)| d - c * c * inverse).fold(f64::INFINITY, f64::min);
             for pass in [
-                Pass::Squares,
-                Pass::WeighedSquares(&root),
-                Pass::Sizes(None),
-                Pass::Sizes(Some(&root)),
-                Pass::Wrong(&y, None),
-                Pass::Wrong(&y, Some(&root)),
-                Pass::WrongBySide(&y, None),
-                Pass::WrongBySide(&y, Some(&root)),
+                PassLoss::Squares,
+                PassLoss::WeighedSquares(&root),
+                PassLoss::Sizes(None),
+                PassLoss::Sizes(Some(&root)),
+                PassLoss::Wrong(&y, None),
+                PassLoss::Wrong(&y, Some(&root)),
+                PassLoss::WrongBySide(&y, None),
+                PassLoss::WrongBySide(&y, Some(&root)),
             ] {
                 let of_row = |j: usize| -> [f64; 2] {
                     let class = if is_one(j) { 1.0 } else { -1.0 };
@@ -240,12 +240,12 @@ mod tests {
                         }
                     };
                     match pass {
-                        Pass::Squares => [error(j) * error(j), 0.0],
-                        Pass::WeighedSquares(root) => [(root[j] * error(j)).powi(2), 0.0],
-                        Pass::Sizes(root) => [root.map_or(1.0, |root| root[j]) * error(j).abs(), 0.0],
-                        Pass::Wrong(_, root) => [wrong(root), 0.0],
-                        Pass::WrongBySide(_, root) if is_one(j) => [0.0, wrong(root)],
-                        Pass::WrongBySide(_, root) => [wrong(root), 0.0],
+                        PassLoss::Squares => [error(j) * error(j), 0.0],
+                        PassLoss::WeighedSquares(root) => [(root[j] * error(j)).powi(2), 0.0],
+                        PassLoss::Sizes(root) => [root.map_or(1.0, |root| root[j]) * error(j).abs(), 0.0],
+                        PassLoss::Wrong(_, root) => [wrong(root), 0.0],
+                        PassLoss::WrongBySide(_, root) if is_one(j) => [0.0, wrong(root)],
+                        PassLoss::WrongBySide(_, root) => [wrong(root), 0.0],
                     }
                 };
                 let plain = (0..rows).map(of_row).fold([0.0; 2], |sum, row| [sum[0] + row[0], sum[1] + row[1]]);
@@ -278,7 +278,7 @@ mod tests {
         let (rows, level) = (53, Level::best());
         let [c, a, root] = [0.7, 1.9, 0.13].map(|seed| series(rows, seed));
         let d = vec![1.0; rows];
-        for pass in [Pass::Squares, Pass::Sizes(None), Pass::Sizes(Some(&root))] {
+        for pass in [PassLoss::Squares, PassLoss::Sizes(None), PassLoss::Sizes(Some(&root))] {
             let (mut own, mut with) = (c.clone(), c.clone());
             let found = alone(level, moving(&mut own), None, (&a, &d), pass);
             let zeros = vec![0.0; rows];

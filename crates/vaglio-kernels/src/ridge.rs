@@ -5,12 +5,12 @@ mod normal;
 mod reduce;
 
 use crate::Column;
-use crate::linalg::{self, Failure};
+use crate::linalg::{self, FactorizationError};
 use crate::parallel;
 use crate::tolerance::SMALL_PENALTY;
-pub(crate) use equations::Equations;
+pub(crate) use equations::RefinedCholesky;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
-pub use normal::Normal;
+pub use normal::NormalEquationRidge;
 use reduce::{PARTS, by_weight, reduce, tile_of};
 pub(crate) use reduce::{are_unlike, triangle_of};
 
@@ -35,27 +35,27 @@ impl Ridge {
     /// Reduces `x` (rows × features) for targets `y` (outputs × rows). Cost O(rows · features²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
     pub fn new(
         x: ArrayView2<f64>,
         y: ArrayView2<f64>,
         weights: Option<&[f64]>,
         intercept: bool,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, FactorizationError> {
         let fill = |rows: &[usize], mut to: ArrayViewMut2<f64>| to.assign(&x.select(Axis(0), rows));
-        Self::of_rows(x.ncols(), |share| share.dot(&x), y, weights, intercept, fill)
+        Self::from_rows(x.ncols(), |share| share.dot(&x), y, weights, intercept, fill)
     }
 
     /// Like [`Ridge::new`], but reads columns tile by tile without copying them as a whole.
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn of_columns(
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn from_columns(
         columns: &[Column<'_>],
         y: ArrayView2<f64>,
         weights: Option<&[f64]>,
         intercept: bool,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, FactorizationError> {
         let mean = |column: &Column<'_>, share: &Array1<f64>| {
             let x = column.values();
             let about = |center: f64| x.iter().zip(share).map(|(x, share)| (x - center) * share).sum::<f64>();
@@ -68,18 +68,18 @@ impl Ridge {
                 to.iter_mut().zip(column.gathered(rows)).for_each(|(to, x)| *to = x);
             }
         };
-        Self::of_rows(columns.len(), means, y, weights, intercept, fill)
+        Self::from_rows(columns.len(), means, y, weights, intercept, fill)
     }
 
     /// Reduces rows written by `fill`; `means` computes column means from each row's share of the total weight.
-    fn of_rows(
+    fn from_rows(
         features: usize,
         means: impl FnOnce(&Array1<f64>) -> Array1<f64>,
         y: ArrayView2<f64>,
         weights: Option<&[f64]>,
         intercept: bool,
         fill: impl Fn(&[usize], ArrayViewMut2<f64>) + Sync,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, FactorizationError> {
         let (rows, width) = (y.ncols(), features + y.nrows());
         let weight: Array1<f64> = weights.map_or_else(|| Array1::ones(rows), |w| w.iter().copied().collect());
         let share = &weight / weight.sum();
@@ -124,8 +124,8 @@ impl Ridge {
     /// Weights (features × outputs) and intercepts for one λ. Cost O(features · min(rows, features)²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn coefficients(&self, lambda: f64) -> Result<(Array2<f64>, Vec<f64>), Failure> {
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn coefficients(&self, lambda: f64) -> Result<(Array2<f64>, Vec<f64>), FactorizationError> {
         let features = self.features;
         let weights = weights_of(self.triangle.view(), features, lambda)?;
         Ok(self.with_intercept(weights, &(0..features).collect::<Vec<_>>()))
@@ -134,8 +134,8 @@ impl Ridge {
     /// Restricts the reduction to the features at `places`, in that order. Cost O(features · |places|²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn of_places(&self, places: &[usize]) -> Result<Self, Failure> {
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn restrict(&self, places: &[usize]) -> Result<Self, FactorizationError> {
         let columns: Vec<usize> = places.iter().copied().chain(self.features..self.triangle.ncols()).collect();
         let triangle = linalg::triangle(self.triangle.select(Axis(1), &columns).view())?;
         let triangle = triangle.slice(s![..places.len().min(self.triangle.nrows()), ..]).to_owned();
@@ -145,8 +145,12 @@ impl Ridge {
     /// Weights and intercepts of the features at `places` alone. Cost O(features · |places|²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn coefficients_of(&self, places: &[usize], lambda: f64) -> Result<(Array2<f64>, Vec<f64>), Failure> {
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn coefficients_of(
+        &self,
+        places: &[usize],
+        lambda: f64,
+    ) -> Result<(Array2<f64>, Vec<f64>), FactorizationError> {
         let features = self.features;
         let columns: Vec<usize> = places.iter().copied().chain(features..self.triangle.ncols()).collect();
         let reduced =
@@ -154,12 +158,11 @@ impl Ridge {
         Ok(self.with_intercept(back_substituted(reduced.view(), places.len()), places))
     }
 
-    /// Prepares fits of the first k features for one λ and any k: the triangle of all features contains those of the
-    /// first.
+    /// Prepares fits of the first k features for one λ and any k.
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn prefixes(&self, lambda: f64) -> Result<Prefixes<'_>, Failure> {
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn prefixes(&self, lambda: f64) -> Result<Prefixes<'_>, FactorizationError> {
         // Features beyond the number of rows are not reduced here; each such count has its own triangle.
         let square = self.features.min(self.triangle.nrows());
         let kept: Vec<usize> = (0..square).chain(self.features..self.triangle.ncols()).collect();
@@ -173,7 +176,7 @@ impl Ridge {
     }
 
     /// The triangle R of the rows stacked on √λ·I, features × features, and the weights.
-    fn solve(&self, lambda: f64) -> Result<(Array2<f64>, Array2<f64>), Failure> {
+    fn solve(&self, lambda: f64) -> Result<(Array2<f64>, Array2<f64>), FactorizationError> {
         let features = self.features;
         let reduced = linalg::triangle(stacked(self.triangle.view(), features, lambda).view())?;
         let triangle = reduced.slice(s![..features, ..features]).to_owned();
@@ -184,8 +187,13 @@ impl Ridge {
     /// O(rows · features · (features + outputs)).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn leave_one_out(&self, x: ArrayView2<f64>, y: ArrayView2<f64>, lambda: f64) -> Result<f64, Failure> {
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn leave_one_out(
+        &self,
+        x: ArrayView2<f64>,
+        y: ArrayView2<f64>,
+        lambda: f64,
+    ) -> Result<f64, FactorizationError> {
         let (triangle, weights) = self.solve(lambda)?;
         let scale = self.root.view().insert_axis(Axis(1));
         let (x, y) = ((&x - &self.means) * scale, (&y.t() - &self.target_means) * scale);
@@ -210,7 +218,6 @@ impl Ridge {
 pub struct Prefixes<'r> {
     ridge: &'r Ridge,
     lambda: f64,
-    /// Number of features in the reduced triangle.
     square: usize,
     /// Triangle of the first features stacked on √λ·I, with the transformed targets beside it.
     reduced: Array2<f64>,
@@ -223,8 +230,8 @@ impl Prefixes<'_> {
     /// more features than rows O(rows · (count + rows · new features since the last call)).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn coefficients(&mut self, count: usize) -> Result<(Array2<f64>, Vec<f64>), Failure> {
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn coefficients(&mut self, count: usize) -> Result<(Array2<f64>, Vec<f64>), FactorizationError> {
         let places: Vec<usize> = (0..count).collect();
         if count <= self.square {
             let kept: Vec<usize> = (0..count).chain(self.square..self.reduced.ncols()).collect();
@@ -263,7 +270,7 @@ pub fn is_wide(rows: usize, features: usize) -> bool {
 
 /// Weights of [T Z], rows × (features + outputs), for one λ; from a triangle of the features, or of the rows if these
 /// are fewer.
-fn weights_of(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Result<Array2<f64>, Failure> {
+fn weights_of(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Result<Array2<f64>, FactorizationError> {
     let squares: f64 = triangle.slice(s![.., ..features]).iter().map(|x| x * x).sum();
     let is_square_enough = !is_wide(triangle.nrows(), features) && lambda > 0.0 && lambda < SMALL_PENALTY * squares;
     if features <= triangle.nrows() || is_square_enough {
@@ -275,7 +282,7 @@ fn weights_of(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Result
 }
 
 /// R with RᵀR = TTᵀ + λI, by reflections of [Tᵀ; √λI].
-fn rows_root(t: ArrayView2<f64>, lambda: f64) -> Result<Array2<f64>, Failure> {
+fn rows_root(t: ArrayView2<f64>, lambda: f64) -> Result<Array2<f64>, FactorizationError> {
     let rows = t.nrows();
     let reduced = linalg::triangle(stacked(t.t(), rows, lambda).view())?;
     Ok(reduced.slice(s![..rows, ..rows]).to_owned())
@@ -319,7 +326,6 @@ fn by_rows(t: ArrayView2<f64>, z: ArrayView2<f64>, root: &Array2<f64>, lambda: f
     t.t().dot(&u)
 }
 
-/// Stacks [R Z] on √λ·I.
 fn stacked(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Array2<f64> {
     let height = triangle.nrows();
     let mut stacked = Array2::zeros((height + features, triangle.ncols()));
@@ -384,7 +390,7 @@ mod tests {
             assert!(near(&all.coefficients_of(&[4, 1], 0.3).unwrap(), &alone(&[4, 1])));
             assert!(near(&all.coefficients_of(&[], 0.3).unwrap(), &alone(&[])));
             for places in [&[][..], &[2], &[4, 1], &[3, 0, 4, 2], &[4, 3, 2, 1, 0]] {
-                let some = all.of_places(places).unwrap();
+                let some = all.restrict(places).unwrap();
                 assert!(near(&some.coefficients(0.3).unwrap(), &alone(places)), "{places:?}");
                 let first = &places[..places.len() / 2];
                 assert!(near(&some.prefixes(0.3).unwrap().coefficients(first.len()).unwrap(), &alone(first)));

@@ -56,7 +56,7 @@ impl Targets {
     }
 
     /// Gives weight 0 to the rows that `is_in` rejects. A scorer of such rows is a scorer of a part; see
-    /// [`Scorer::of_part`].
+    /// [`Scorer::restrict`].
     #[must_use]
     pub fn counting(&self, is_in: impl Fn(usize) -> bool) -> Self {
         let root: Vec<f64> = (0..self.rows()).map(|row| if is_in(row) { self.root(row) } else { 0.0 }).collect();
@@ -78,43 +78,43 @@ impl Targets {
 }
 
 /// A user-defined loss: [`Measure::Rows`] or [`Measure::Whole`].
-pub trait Rule: Debug + Send + Sync {
+pub trait CustomLoss: Debug + Send + Sync {
     /// Loss of one row, from a target and a prediction for each output.
-    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64;
+    fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64;
 
     /// Losses of several rows of one output.
-    fn of_rows(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
+    fn row_losses(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
         let rows = targets.iter().zip(predictions);
-        losses.iter_mut().zip(rows).for_each(|(loss, (y, p))| *loss = self.of_row(&[*y], &[*p]));
+        losses.iter_mut().zip(rows).for_each(|(loss, (y, p))| *loss = self.row_loss(&[*y], &[*p]));
     }
 
     /// Loss of all rows. Targets and predictions are row-major over outputs; `weights` has one entry per row.
-    fn of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64;
+    fn total_loss(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64;
 }
 
 /// Placeholder for measures without a rule.
 #[derive(Debug)]
-struct Undefined;
+struct NoCustomLoss;
 
-impl Rule for Undefined {
-    fn of_row(&self, _: &[f64], _: &[f64]) -> f64 {
+impl CustomLoss for NoCustomLoss {
+    fn row_loss(&self, _: &[f64], _: &[f64]) -> f64 {
         f64::NAN
     }
 
-    fn of_all(&self, _: &[f64], _: &[f64], _: &[f64]) -> f64 {
+    fn total_loss(&self, _: &[f64], _: &[f64], _: &[f64]) -> f64 {
         f64::NAN
     }
 }
 
 /// Accumulates a measure tile by tile, in an order that depends on the rows alone.
 ///
-/// It may cover a part of the rows (see [`Scorer::of_part`]) and average rows before the loss (see
+/// It may cover a part of the rows (see [`Scorer::restrict`]) and average rows before the loss (see
 /// [`Scorer::deciding`]).
 #[derive(Debug, Clone)]
 pub struct Scorer {
     targets: Arc<Targets>,
     measure: Measure,
-    rule: Arc<dyn Rule>,
+    rule: Arc<dyn CustomLoss>,
     /// Class of each row and weight of each class, if the measure counts classes.
     classes: Vec<u32>,
     class_weights: Vec<f64>,
@@ -171,7 +171,7 @@ impl Scorer {
         };
         let signs = if counts { pass::signs(&targets) } else { None };
         let of_zero = rounding::loss_of_zero(&targets, measure);
-        let (rule, factors, lacks_rows, units) = (Arc::new(Undefined), None, false, None);
+        let (rule, factors, lacks_rows, units) = (Arc::new(NoCustomLoss), None, false, None);
         Scorer {
             targets,
             measure,
@@ -190,7 +190,7 @@ impl Scorer {
 
     /// Sets the rule of [`Measure::Rows`] and [`Measure::Whole`].
     #[must_use]
-    pub fn with_rule(self, rule: Arc<dyn Rule>) -> Self {
+    pub fn with_rule(self, rule: Arc<dyn CustomLoss>) -> Self {
         Scorer { rule, ..self }
     }
 
@@ -294,7 +294,7 @@ impl Scorer {
             Measure::ZeroOne => wrong.iter().sum::<f64>() / self.divisor,
             Measure::BalancedError => self.balanced(wrong),
             Measure::Auc => self.wrong_pairs(&tally.whole),
-            Measure::Whole => self.of_all(&tally.whole),
+            Measure::Whole => self.total_loss(&tally.whole),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Sums over one column, in lanes of fixed order.
 
-use crate::wide::{Entry, F64x8};
+use crate::wide::{F64x8, ToF64};
 use crate::{Column, Level, sparse};
 pub use vaglio_columns::center;
 
@@ -40,7 +40,7 @@ impl<const N: usize> LaneSums<N> {
 /// Adds Σ_j (x_j − shift)·v_k[j] to lane j mod 8 of sum k, for `C` columns that share one read of the vectors.
 ///
 /// Every tile but the last has a multiple of 8 rows. The bits do not depend on which columns go together.
-pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
+pub(crate) fn add_products<E: ToF64, const C: usize, const N: usize>(
     level: Level,
     columns: [&[E]; C],
     shifts: [f64; C],
@@ -156,7 +156,7 @@ pub(crate) fn subtract<const C: usize>(level: Level, x: [&[f64]; C], alphas: [f6
 /// out_j ← scale_j·(x_j − shift); scales are 1 if absent. Cost O(m).
 pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
     #[inline(always)]
-    fn scale_entries<E: Entry>(x: &[E], shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
+    fn scale_entries<E: ToF64>(x: &[E], shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
         match scale {
             None => out.iter_mut().zip(x).for_each(|(o, x)| *o = x.double() - shift),
             Some(scale) => {

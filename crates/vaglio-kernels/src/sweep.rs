@@ -2,7 +2,7 @@
 
 use crate::parallel;
 use crate::sums::{LANES, LaneSums, add_products};
-use crate::wide::{Entry, F64x8};
+use crate::wide::{F64x8, ToF64};
 use crate::{Level, ProductColumn};
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ impl<'v> Sweep<'v> {
 
     /// Returns the products of each column with every vector. If there are too few columns for all threads, the threads
     /// share the vectors.
-    pub fn run<E: Entry + Sync>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
+    pub fn run<E: ToF64 + Sync>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
         let threads = rayon::current_num_threads();
         let share = columns.len().div_ceil(threads).next_multiple_of(TOGETHER).clamp(TOGETHER, PANEL);
         let panels = columns.len().div_ceil(share).max(1);
@@ -82,7 +82,7 @@ impl<'v> Sweep<'v> {
     }
 
     /// Loops over rows outermost, so that column entries read for one group of vectors are in cache for the next.
-    fn panel<E: Entry>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
+    fn panel<E: ToF64>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
         const { assert!(SWEEP.is_multiple_of(LANES) && TILE.is_multiple_of(LANES) && MADE.is_multiple_of(LANES)) };
         let count = self.vectors.len();
         let mut sums = vec![F64x8::ZERO; columns.len() * count];
@@ -98,7 +98,7 @@ impl<'v> Sweep<'v> {
     }
 
     /// Adds the products over a range of rows of at most four columns, as columns × vectors.
-    pub fn add<E: Entry>(&self, columns: &[Placed<'_, E>], rows: &Range<usize>, sums: &mut [F64x8]) {
+    pub fn add<E: ToF64>(&self, columns: &[Placed<'_, E>], rows: &Range<usize>, sums: &mut [F64x8]) {
         match columns {
             &[a, b, c, d] => self.together([a, b, c, d], rows, sums),
             few => few.iter().zip(sums.chunks_mut(self.vectors.len())).for_each(|(&one, sums)| {
@@ -107,7 +107,7 @@ impl<'v> Sweep<'v> {
         }
     }
 
-    fn together<E: Entry, const C: usize>(&self, columns: [Placed<'_, E>; C], rows: &Range<usize>, sums: &mut [F64x8]) {
+    fn together<E: ToF64, const C: usize>(&self, columns: [Placed<'_, E>; C], rows: &Range<usize>, sums: &mut [F64x8]) {
         for first in (0..self.vectors.len()).step_by(MOST) {
             match self.vectors.len() - first {
                 1 => self.against::<E, C, 1>(columns, rows, first, sums),
@@ -118,7 +118,7 @@ impl<'v> Sweep<'v> {
         }
     }
 
-    fn against<E: Entry, const C: usize, const N: usize>(
+    fn against<E: ToF64, const C: usize, const N: usize>(
         &self,
         columns: [Placed<'_, E>; C],
         rows: &Range<usize>,

@@ -30,7 +30,7 @@ impl Tile {
     ///
     /// # Panics
     /// If a column is shorter.
-    pub fn of(columns: &[Column<'_>], rows: Range<usize>) -> Self {
+    pub fn from_columns(columns: &[Column<'_>], rows: Range<usize>) -> Self {
         let mut tile = Tile::new(rows.len(), columns.len());
         for (k, column) in columns.iter().enumerate() {
             match column.rows(rows.start, rows.end) {
@@ -158,11 +158,11 @@ mod tests {
         let columns = [Column::Double(&x), Column::Byte(&bytes)];
         for rows in [0, 1, 8, 13, 300] {
             let columns = columns.map(|c| c.rows(0, rows));
-            let copy = by_tiles(rows, 2, |range| Ok::<_, ()>(Tile::of(&columns, range))).unwrap();
+            let copy = by_tiles(rows, 2, |range| Ok::<_, ()>(Tile::from_columns(&columns, range))).unwrap();
             assert_eq!(copy[0], x[..rows]);
             assert!(copy[1].iter().zip(&bytes).all(|(a, b)| *a == f64::from(*b)));
         }
-        let tile = Tile::of(&columns, 3..16);
+        let tile = Tile::from_columns(&columns, 3..16);
         assert_eq!((tile.rows(), tile.columns(), tile.get(12, 0)), (13, 2, 15.0));
         assert_eq!(tile.column(0).sum::<f64>(), (3..16).map(f64::from).sum::<f64>());
     }

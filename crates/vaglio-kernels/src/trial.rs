@@ -15,7 +15,7 @@ pub struct Trial {
 
 impl Trial {
     /// Creates a trial with a known loss.
-    pub fn of(loss: f64, conditioning: f64) -> Self {
+    pub fn new(loss: f64, conditioning: f64) -> Self {
         Trial { loss, conditioning, whole: Vec::new() }
     }
 
@@ -40,7 +40,7 @@ pub(crate) struct PartialLoss {
 
 impl PartialLoss {
     /// Wraps a known loss.
-    pub fn of(loss: f64) -> Self {
+    pub fn new(loss: f64) -> Self {
         PartialLoss { loss, whole: Vec::new() }
     }
 }

@@ -105,7 +105,7 @@ mod tests {
         for (rows, count, inputs) in [(0, 3, 2), (1, 1, 1), (9, 5, 7), (130, 9, 3), (16, 0, 4), (7, 3, 0)] {
             let columns: Vec<Vec<f64>> = (0..inputs).map(|i| (0..rows).map(|j| entry(j + 3, i)).collect()).collect();
             let columns: Vec<Column<'_>> = columns.iter().map(|c| Column::Double(c)).collect();
-            let (x, vectors) = (Tile::of(&columns, 0..rows), Vectors::new(count, inputs, entry));
+            let (x, vectors) = (Tile::from_columns(&columns, 0..rows), Vectors::new(count, inputs, entry));
             let start: Vec<f64> = (0..count).map(|k| k as f64 / 3.0).collect();
             for level in Level::available() {
                 let products = vectors.products(level, &x, &start);

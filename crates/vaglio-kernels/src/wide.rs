@@ -12,26 +12,26 @@
 use std::ops::{Add, Div, Mul, Sub};
 
 /// A number that converts to a double without rounding.
-pub trait Entry: Copy {
+pub trait ToF64: Copy {
     /// The number as a double.
     fn double(self) -> f64;
 }
 
-impl Entry for f64 {
+impl ToF64 for f64 {
     #[inline(always)]
     fn double(self) -> f64 {
         self
     }
 }
 
-impl Entry for f32 {
+impl ToF64 for f32 {
     #[inline(always)]
     fn double(self) -> f64 {
         f64::from(self)
     }
 }
 
-impl Entry for u8 {
+impl ToF64 for u8 {
     #[inline(always)]
     fn double(self) -> f64 {
         f64::from(self)
@@ -82,13 +82,13 @@ impl F64x8 {
 
     /// Loads the eight entries of a chunk.
     #[inline(always)]
-    pub fn load<E: Entry>(chunk: &[E; F64x8::WIDTH]) -> F64x8 {
+    pub fn load<E: ToF64>(chunk: &[E; F64x8::WIDTH]) -> F64x8 {
         F64x8(std::array::from_fn(|l| chunk[l].double()))
     }
 
     /// Loads fewer than eight entries and fills up the other lanes.
     #[inline(always)]
-    pub fn part<E: Entry>(rest: &[E], fill: f64) -> F64x8 {
+    pub fn part<E: ToF64>(rest: &[E], fill: f64) -> F64x8 {
         F64x8(std::array::from_fn(|l| rest.get(l).map_or(fill, |entry| entry.double())))
     }
 

@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 
 /// Role of a trait of parts.
-pub(crate) struct Role {
+pub(crate) struct PartRole {
     /// Variant of `vaglio_core::Role`.
     pub name: &'static str,
     /// Text before and after the word in a pipeline file.
@@ -12,21 +12,21 @@ pub(crate) struct Role {
     pub noun: &'static str,
 }
 
-const ROLES: [(&str, Role); 7] = [
-    ("Criterion", Role { name: "Criterion", example: ["criterion: ", ""], noun: "" }),
-    ("SearchStrategy", Role { name: "Search", example: ["search: ", ""], noun: " search" }),
-    ("Learner", Role { name: "Learner", example: ["learner: ", ""], noun: "" }),
-    ("Map", Role { name: "Map", example: ["preprocess: [", "]"], noun: "" }),
-    ("TargetMap", Role { name: "TargetMap", example: ["target_map: ", ""], noun: "" }),
-    ("Loss", Role { name: "Loss", example: ["criterion: {kind: loo, loss: ", "}"], noun: "" }),
-    ("Resampling", Role { name: "Resampling", example: ["criterion: {kind: kfold, splits: ", "}"], noun: "" }),
+const ROLES: [(&str, PartRole); 7] = [
+    ("Criterion", PartRole { name: "Criterion", example: ["criterion: ", ""], noun: "" }),
+    ("SearchStrategy", PartRole { name: "Search", example: ["search: ", ""], noun: " search" }),
+    ("Learner", PartRole { name: "Learner", example: ["learner: ", ""], noun: "" }),
+    ("Map", PartRole { name: "Map", example: ["preprocess: [", "]"], noun: "" }),
+    ("TargetMap", PartRole { name: "TargetMap", example: ["target_map: ", ""], noun: "" }),
+    ("Loss", PartRole { name: "Loss", example: ["criterion: {kind: loo, loss: ", "}"], noun: "" }),
+    ("Resampling", PartRole { name: "Resampling", example: ["criterion: {kind: kfold, splits: ", "}"], noun: "" }),
 ];
 
 /// Finds the role of a trait.
 ///
 /// # Errors
 /// Lists the traits of parts if this is none of them.
-pub(crate) fn role(of: &Ident) -> syn::Result<&'static Role> {
+pub(crate) fn role(of: &Ident) -> syn::Result<&'static PartRole> {
     let found = ROLES.iter().find(|(name, _)| of == name);
     let names = || ROLES.map(|(name, _)| name).join(", ");
     let unknown = || syn::Error::new_spanned(of, format!("the trait of a part is one of {}", names()));

@@ -16,39 +16,39 @@ pub enum FitFrom {
 }
 
 /// Cross products of columns, by source.
-pub enum Products {
+pub enum CrossProducts {
     /// Moments computed by the search.
     OfSearch(Arc<Moments>),
     /// Normal equations computed for these columns alone.
     Own(Arc<NormalEquations>),
 }
 
-impl Products {
+impl CrossProducts {
     /// Cached products that cover `subset`, from the search or from an earlier fit.
     pub fn known(design: &Design, subset: &[Feature], from: FitFrom) -> Option<Self> {
-        let session = Session::of(design);
-        let has = |products: &Products| products.all_rows().is_some_and(|own| own.has(subset));
+        let session = Session::for_design(design);
+        let has = |products: &CrossProducts| products.all_rows().is_some_and(|own| own.has(subset));
         let moments = session.moments().filter(|_| from == FitFrom::Search);
-        let of_search = moments.map(Products::OfSearch).filter(has);
-        of_search.or_else(|| Some(Products::Own(session.normal_equations.get()?)).filter(has))
+        let of_search = moments.map(CrossProducts::OfSearch).filter(has);
+        of_search.or_else(|| Some(CrossProducts::Own(session.normal_equations.get()?)).filter(has))
     }
 
-    /// Like [`Products::known`], but computes missing products from `data`, the rows of the design, at cost O(rows ·
+    /// Like [`CrossProducts::known`], but computes missing products from `data`, the rows of the design, at cost O(rows ·
     /// columns²). Returns `None` if the products overflow.
     pub fn new(design: &Design, data: &Arc<Data<'_>>, subset: &[Feature], from: FitFrom) -> Option<Self> {
-        Products::known(design, subset, from).or_else(|| {
+        CrossProducts::known(design, subset, from).or_else(|| {
             let intercept = design.readout().is_some_and(|readout| readout.intercept);
             let own = Arc::new(NormalEquations::new(data, subset, intercept).ok()?);
-            Session::of(design).normal_equations.set(Arc::clone(&own));
-            Some(Products::Own(own))
+            Session::for_design(design).normal_equations.set(Arc::clone(&own));
+            Some(CrossProducts::Own(own))
         })
     }
 
     /// Normal equations of all rows, if available.
     pub fn all_rows(&self) -> Option<&NormalEquations> {
         match self {
-            Products::OfSearch(moments) => moments.normal_equations(),
-            Products::Own(own) => Some(own),
+            CrossProducts::OfSearch(moments) => moments.normal_equations(),
+            CrossProducts::Own(own) => Some(own),
         }
     }
 }
@@ -62,5 +62,5 @@ pub(crate) fn chosen_rows<'d>(design: &'d Design, subset: &[Feature]) -> Option<
 
 /// Whether a search of the design has computed moments, rescaled or not.
 pub(crate) fn has_moments(design: &Design) -> bool {
-    Session::of(design.in_units().map_or(design, |(_, scaled)| scaled)).moments().is_some()
+    Session::for_design(design.in_units().map_or(design, |(_, scaled)| scaled)).moments().is_some()
 }

@@ -13,12 +13,12 @@ mod yaml;
 pub(crate) use fault::twice;
 pub(crate) use label::LABEL;
 pub use label::Label;
-pub use node::{Entry, Meaning, Node, Scalar, Value};
+pub use node::{MappingEntry, Meaning, Node, NodeValue, Scalar};
 pub use yaml::{LARGEST, to_yaml};
 
 use route::Segment;
 use serde::de::DeserializeOwned;
-use vaglio_core::{Error, Place, Result};
+use vaglio_core::{Error, Result, SourceLocation};
 
 /// Longest name or text quoted in a message, in characters.
 const NAME: usize = 200;
@@ -35,7 +35,7 @@ impl Document {
     /// # Errors
     /// [`Error::Syntax`] with its place for malformed YAML, an anchor, a tag, a duplicate key or a second document.
     pub fn parse(text: &str, file_name: &str) -> Result<Self> {
-        Ok(Document { root: yaml::parse(text, &yaml::Origin::File(file_name))? })
+        Ok(Document { root: yaml::parse(text, &yaml::YamlOrigin::File(file_name))? })
     }
 
     /// Applies `--set path=value`. The value is YAML; missing maps on the path are created.
@@ -46,13 +46,13 @@ impl Document {
     /// * [`Error::Syntax`] if the text is no assignment.
     /// * [`Error::Setting`] if the path leads through a number.
     pub fn set(&mut self, assignment: &str) -> Result<()> {
-        let origin = Place { file: format!("--set {assignment}"), line: 0, column: 0 };
+        let origin = SourceLocation { file: format!("--set {assignment}"), line: 0, column: 0 };
         let syntax = |message: String| Error::Syntax { message, place: Some(origin.clone()) };
         let Some((path, text)) = assignment.split_once('=') else {
             return Err(syntax("expected path=value, as in search.max_features=5".into()));
         };
         let segments = route::segments(path.trim()).map_err(syntax)?;
-        let value = yaml::parse(text, &yaml::Origin::Option(&origin))?;
+        let value = yaml::parse(text, &yaml::YamlOrigin::Option(&origin))?;
         let mut walked = String::new();
         let mut node = &mut self.root;
         let mut rest = &segments[..];
@@ -91,7 +91,7 @@ impl Document {
 
     /// The `kind` of the component at a dotted path, with its place. A bare word is its own `kind`, and a list of
     /// searches has the kind `chain`.
-    pub fn kind(&self, path: &str) -> Option<(&str, Place)> {
+    pub fn kind(&self, path: &str) -> Option<(&str, SourceLocation)> {
         let node = self.get(path)?;
         if node.is_chain(path) {
             return Some(("chain", node.place.clone()));
@@ -115,7 +115,7 @@ impl Document {
 
     /// The place of the value at a dotted path. An absent value gets the place of the nearest key above it, or else of
     /// the file.
-    pub fn place(&self, path: &str) -> Option<Place> {
+    pub fn place(&self, path: &str) -> Option<SourceLocation> {
         let segments: Vec<Segment> = route::segments(path).ok()?;
         let whole = self.root.place.without_line();
         let (mut node, mut named_at) = (&self.root, &whole);

@@ -9,12 +9,12 @@ mod written;
 
 use crate::all_rows::FitFrom;
 use crate::criteria::{HeldOutPredictions, Loo};
-use crate::resample::path_predictions::{Held, PathReduction, predictions_along};
-use crate::resample::{self, Sample, Watcher};
+use crate::resample::path_predictions::{FoldTestRows, PathReduction, predictions_along};
+use crate::resample::{self, Sample, StageMonitor};
 use crate::search::{All, Search};
 use crate::selector::ValidSelector;
 use crate::train::train;
-use crate::tune::{Tune, Tuned, Tuning};
+use crate::tune::{Tune, Tuning, TuningResult};
 use ndarray::{Array2, Axis};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -65,7 +65,7 @@ pub struct FittedFinalModel {
     /// Readout of the selected columns, in order of entry, if the model is linear in the columns.
     pub readout: Option<Coefficients>,
     /// Record of tuning, if settings were tuned.
-    pub tuned: Option<Tuned>,
+    pub tuned: Option<TuningResult>,
     /// Report values of the learner.
     pub found: Figures,
 }
@@ -227,9 +227,9 @@ impl FinalModel {
         problem: &Problem,
         round: &Round,
         subset: &[Feature],
-        watcher: &Watcher<'_>,
+        watcher: &StageMonitor<'_>,
     ) -> Result<Option<HeldOutPredictions>> {
-        let rows: Vec<usize> = (0..problem.rows()).filter(|&row| round.of_row()[row].is_some()).collect();
+        let rows: Vec<usize> = (0..problem.rows()).filter(|&row| round.fold_of_rows()[row].is_some()).collect();
         let mut predictions = Array2::zeros((problem.targets().nrows(), rows.len()));
         for fold in 0..round.count() {
             let mut silent = Silent;
@@ -254,9 +254,9 @@ impl FinalModel {
 
 /// Cache of final models trained on one set of rows, by their sorted columns.
 #[derive(Default)]
-pub struct Known(Mutex<HashMap<Vec<Feature>, Model>>);
+pub struct FinalModelCache(Mutex<HashMap<Vec<Feature>, Model>>);
 
-impl Known {
+impl FinalModelCache {
     /// Stores the model of a subset.
     pub fn keep(&self, mut subset: Vec<Feature>, model: &Model) {
         subset.sort_unstable();
@@ -274,7 +274,7 @@ impl Known {
 #[derive(Clone, Copy)]
 pub struct PredictionContext<'k> {
     /// Cache of final models.
-    pub known: &'k Known,
+    pub known: &'k FinalModelCache,
     /// Ends further training.
     pub stop: &'k StopSign,
     /// Triangular reduction of the rows that covers the columns of all subsets, if available.
@@ -299,7 +299,7 @@ impl ValidSelector {
         &self,
         (problem, design): (&Problem, &Design),
         (entries, empty): (&[PathEntry], Score),
-        held: &Held<'_>,
+        held: &FoldTestRows<'_>,
         by: PredictionContext<'_>,
         mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
     ) -> Result<()> {

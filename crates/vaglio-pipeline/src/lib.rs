@@ -31,6 +31,6 @@ pub use linfa_api::{
     TargetValue, TargetedTable, ValidNested, problem,
 };
 pub use pipeline::{Pipeline, ValidPipeline};
-pub use resample::Chosen;
+pub use resample::SizeChoice;
 pub use selector::{Selection, Selector, ValidSelector};
 use vaglio_search as search;

@@ -19,8 +19,8 @@ pub use selection::{SearchResult, Selection};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    AnyCriterion, AnyLearner, AnyLoss, Criterion, Design, Error, Learner, Monitor, Path, Per, Problem, Result, Role,
-    SearchExtent, Squared, StopSign, Task, ZeroOne,
+    AnyCriterion, AnyLearner, AnyLoss, Criterion, Design, Error, LambdaScope, Learner, Monitor, Path, Problem, Result,
+    Role, SearchExtent, Squared, StopSign, Task, ZeroOne,
 };
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_search::{Rule, SubsetScorer};
@@ -181,16 +181,19 @@ impl ValidSelector {
     }
 
     fn designed(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
-        let of_learner = |error: Error| error.of(Role::Learner, self.learner.typetag_name());
+        let of_learner = |error: Error| error.from_part(Role::Learner, self.learner.typetag_name());
         self.learner.check().map_err(of_learner)?;
-        let design = Design::of(&problem.clone().seeded(self.seed), Arc::clone(&self.learner)).map_err(of_learner)?;
+        let design =
+            Design::from_problem(&problem.clone().seeded(self.seed), Arc::clone(&self.learner)).map_err(of_learner)?;
         let design =
             if self.search.takes_lambda() { range::fitted(design, whole) } else { range::with_one_lambda(design) };
         if design.single_outputs().is_some() && !self.criterion.traits().scores_each_output {
             let why = "`each` takes the lambda of an output by what it loses on rows held out; use `loo` or `kfold`, or share lambda";
             return Err(Error::setting("learner.lambda.outputs", why));
         }
-        self.criterion.check(&design).map_err(|error| error.of(Role::Criterion, self.criterion.typetag_name()))?;
+        self.criterion
+            .check(&design)
+            .map_err(|error| error.from_part(Role::Criterion, self.criterion.typetag_name()))?;
         // A check that is interrupted is no failure: the search then ends at once.
         match problem.sign().ends(|| self.search.check(&*self.criterion, &design)) {
             Err(Error::Stopped(_)) => {}
@@ -228,7 +231,7 @@ impl ValidSelector {
 
     /// Attributes an error to the search, unless it belongs to another part.
     fn in_search(&self, error: Error) -> Error {
-        error.of(Role::Search, self.search.kind())
+        error.from_part(Role::Search, self.search.kind())
     }
 
     /// Searches, chooses a size and λ, and trains the learner on the selected subset.
@@ -366,7 +369,7 @@ impl ValidSelector {
 
 /// Whether λ is chosen among several by the score of all columns.
 pub fn takes_lambda_of_all(design: &Design) -> bool {
-    design.readout().is_some_and(|readout| readout.per == Some(Per::All) && readout.lambdas.len() > 1)
+    design.readout().is_some_and(|readout| readout.per == Some(LambdaScope::All) && readout.lambdas.len() > 1)
 }
 
 /// The criterion's own coefficients of the result, if it has any.

@@ -4,6 +4,6 @@ mod logs;
 mod power;
 mod rank;
 
-pub use logs::{FittedLog, FittedLog1p, Log, Log1p};
-pub use power::{FittedPower, Power};
+pub use logs::{FittedLog, FittedLog1pTarget, Log, Log1p};
+pub use power::{FittedPowerTarget, Power};
 pub use rank::{FittedRank, Rank, Scores};

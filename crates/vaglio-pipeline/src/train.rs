@@ -1,13 +1,13 @@
 //! The final fit.
 
-use crate::all_rows::{FitFrom, Products, chosen_rows};
+use crate::all_rows::{CrossProducts, FitFrom, chosen_rows};
 use crate::criteria::Loo;
 use ndarray::Array2;
 use std::cell::OnceCell;
 use vaglio_core::{Coefficients, Design, EntryFit, Error, Feature, Model, PathEntry, Result, SearchExtent, Trained};
 use vaglio_kernels::Column;
-use vaglio_kernels::linalg::Failure;
-use vaglio_kernels::ridge::{Normal, Ridge, is_wide};
+use vaglio_kernels::linalg::FactorizationError;
+use vaglio_kernels::ridge::{NormalEquationRidge, Ridge, is_wide};
 use vaglio_search::SubsetScorer;
 
 /// Like [`Design::train`], but faster: solves the normal equations with iterative refinement from the rows, or reduces
@@ -65,7 +65,7 @@ fn trained(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) 
 
 /// Solves for the coefficients on the design's own scale.
 fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -> Result<Coefficients> {
-    let failed = |failure: Failure| {
+    let failed = |failure: FactorizationError| {
         Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
     };
     let intercept = design.readout().is_some_and(|readout| readout.intercept);
@@ -75,7 +75,7 @@ fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -
         let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
         let columns: Vec<Column<'_>> = subset.iter().map(|&feature| design.columns().column(feature)).collect();
         let ridge =
-            reduced.get_or_init(|| Ridge::of_columns(&columns, design.targets(), weights.as_deref(), intercept));
+            reduced.get_or_init(|| Ridge::from_columns(&columns, design.targets(), weights.as_deref(), intercept));
         ridge.as_ref().map_err(|failure| *failure)?.coefficients(lambda)
     };
     coefficients_by_output(lambdas, |lambda| {
@@ -86,12 +86,16 @@ fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -
 }
 
 /// Normal equations of the chosen columns, reusing cached products. Returns `None` if: there are few rows for the
-/// columns; [`chosen_rows`] or [`Products::new`] fails.
-pub(crate) fn normal_equations<'d>(design: &'d Design, subset: &[Feature], from: FitFrom) -> Option<Normal<'d>> {
+/// columns; [`chosen_rows`] or [`CrossProducts::new`] fails.
+pub(crate) fn normal_equations<'d>(
+    design: &'d Design,
+    subset: &[Feature],
+    from: FitFrom,
+) -> Option<NormalEquationRidge<'d>> {
     // With few rows, products of columns take more memory than the rows.
     let data = (!is_wide(design.rows(), subset.len())).then(|| chosen_rows(design, subset)).flatten()?;
-    let products = Products::new(design, &data, subset, from)?;
-    Normal::new(data, subset, design.readout()?.intercept, products.all_rows()?)
+    let products = CrossProducts::new(design, &data, subset, from)?;
+    NormalEquationRidge::new(data, subset, design.readout()?.intercept, products.all_rows()?)
 }
 
 /// Combines coefficients of outputs, each fitted at its own λ.

@@ -29,7 +29,7 @@ impl Criterion for PythonCriterion {
         let columns = design.columns().matrix(subset).reversed_axes();
         let arrays = [Some(columns), Some(design.targets().to_owned()), design.weights().map(as_row)];
         let names = subset.iter().map(|&feature| design.names()[feature].clone()).collect();
-        Score::of(ask(&self.name, arrays, names)?).checked()
+        Score::new(ask(&self.name, arrays, names)?).checked()
     }
 
     fn check_settings(&self) -> Result<()> {

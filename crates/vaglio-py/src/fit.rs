@@ -5,7 +5,7 @@ use crate::foreign::release_returned;
 use crate::functions::Functions;
 use crate::model::FrameModel;
 use crate::table::{FrameTable, numbers};
-use crate::watch::{Ending, watched_with};
+use crate::watch::{InterruptWait, watched_with};
 use linfa::dataset::TargetDim;
 use ndarray::{Array2, Ix1, Ix2};
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use vaglio::document::Document;
-use vaglio::pipeline::{Pipeline, ReadSpec, Reading, SavedModel};
+use vaglio::pipeline::{Pipeline, ReadSpec, SavedReadOptions, SavedModel};
 use vaglio::{FitError, Rows, Selection, TargetValue, TargetedTable};
 use vaglio_core::{Error, Result, Task};
 
@@ -87,7 +87,7 @@ pub fn fit(
     let types = std::mem::take(&mut table.types);
     let given = known.taken(table)?;
     let functions = functions.map(Bound::get);
-    let fitted = watched_with(py, functions, threads, progress, Ending::Left, move |seen, sign| {
+    let fitted = watched_with(py, functions, threads, progress, InterruptWait::Left, move |seen, sign| {
         let pipeline = pipeline.observer(seen).stop_at(sign).threads(0);
         let fitted = match given.task {
             Task::Regression => fitted::<f64, Ix2>(&pipeline, given),
@@ -101,7 +101,7 @@ pub fn fit(
     release_returned(py);
     let (mut model, found) = fitted?.map_err(fail)?;
     if let Some(model) = Arc::get_mut(&mut model) {
-        model.reading = (!types.is_empty()).then(|| Reading { read: ReadSpec::default(), types, notations: None });
+        model.reading = (!types.is_empty()).then(|| SavedReadOptions { read: ReadSpec::default(), types, notations: None });
     }
     Ok((FrameModel(model), found.to_string()))
 }

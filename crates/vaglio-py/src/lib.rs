@@ -22,7 +22,7 @@ fn _vaglio(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<table::FrameTable>()?;
     module.add_class::<model::FrameModel>()?;
-    module.add_class::<shard::Ledger>()?;
+    module.add_class::<shard::PyShards>()?;
     module.add_class::<functions::Functions>()?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
     module.add_function(wrap_pyfunction!(foreign::write_arrow, module)?)?;

@@ -3,15 +3,15 @@
 use crate::errors::raised;
 use crate::foreign::{FRAME, batches, release_returned};
 use crate::table::FrameTable;
-use crate::watch::{Ending, watched};
+use crate::watch::{InterruptWait, watched};
 use ndarray::{Array2, ArrayView2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::Path;
 use std::sync::Arc;
-use vaglio::files::{Beside, ModelFiles};
+use vaglio::files::{PredictOptions, ModelFiles};
 use vaglio::pipeline::{ReadSpec, SavedModel};
-use vaglio::read::Source;
+use vaglio::read::TableSource;
 use vaglio_core::{Error, Task};
 
 /// A fitted model: the content of a `model.json`.
@@ -76,7 +76,7 @@ impl FrameModel {
     fn predict<'py>(&self, py: Python<'py>, table: &mut FrameTable) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
         let (table, model) = (table.take()?, Arc::clone(&self.0));
         let predictions =
-            watched(py, 0, None, Ending::Left, move |_, _| model.predict(table))?.map_err(|error| raised(py, error))?;
+            watched(py, 0, None, InterruptWait::Left, move |_, _| model.predict(table))?.map_err(|error| raised(py, error))?;
         release_returned(py);
         Ok((doubles(py, predictions.values.view())?, predictions.rows))
     }
@@ -90,9 +90,9 @@ impl FrameModel {
     ) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
         let (schema, batches) = batches(frame)?;
         let model = Arc::clone(&self.0);
-        let predictions = watched(py, 0, None, Ending::Left, move |_, _| {
-            let source = Source::from_batches(FRAME, schema, batches, &ReadSpec::default())?;
-            model.predict_source(&source, Path::new(FRAME), &Beside::default())
+        let predictions = watched(py, 0, None, InterruptWait::Left, move |_, _| {
+            let source = TableSource::from_batches(FRAME, schema, batches, &ReadSpec::default())?;
+            model.predict_source(&source, Path::new(FRAME), &PredictOptions::default())
         });
         let predictions = predictions?.map_err(|error| raised(py, error))?;
         Ok((doubles(py, predictions.values.view())?, predictions.rows))

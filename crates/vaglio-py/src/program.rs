@@ -2,7 +2,7 @@
 
 use crate::errors::{NO_FILE, raised};
 use crate::functions::Functions;
-use crate::watch::{Ending, watched, watched_with};
+use crate::watch::{InterruptWait, watched, watched_with};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -37,7 +37,7 @@ pub fn run(
     let options = RunOptions { folder, pipeline: file.map(PathBuf::from), out, resume, verify };
     let threads = settings.threads();
     let functions = functions.map(Bound::get);
-    let outcome = watched_with(py, functions, threads, progress, Ending::Waited, move |mut seen, stop: StopSign| {
+    let outcome = watched_with(py, functions, threads, progress, InterruptWait::Waited, move |mut seen, stop: StopSign| {
         let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
         files::run(&settings, &options, monitor)?.record.to_text()
     });
@@ -58,7 +58,7 @@ pub fn plan(
     let fail = |error: Error| raised(py, error);
     let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(fail)?;
     let (functions, threads) = (functions.map(Bound::get), settings.threads());
-    let planned = watched_with(py, functions, threads, None, Ending::Left, move |_, _| files::plan(&settings, &folder));
+    let planned = watched_with(py, functions, threads, None, InterruptWait::Left, move |_, _| files::plan(&settings, &folder));
     planned?.map_err(|error| fail(document.locate(error)))
 }
 
@@ -87,7 +87,7 @@ pub fn init(
     };
     let test = test_file.map(TestOption::File).or(test_fraction.map(TestOption::Fraction));
     let options = InitOptions { targets, exclude: None, test, task, groups, time, name: None };
-    let draft = watched(py, 0, None, Ending::Left, move |_, _| files::init(&table, &folder, &options))?;
+    let draft = watched(py, 0, None, InterruptWait::Left, move |_, _| files::init(&table, &folder, &options))?;
     let draft = draft.map_err(|error| raised(py, error))?;
     Ok((draft.text, draft.notes, draft.fault.map(|fault| fault.to_string())))
 }
@@ -126,7 +126,7 @@ pub fn export(py: Python<'_>, folder: PathBuf, to: &str) -> PyResult<Vec<u8>> {
 #[pyfunction]
 pub fn explain(py: Python<'_>, folder: PathBuf, columns: Vec<String>) -> PyResult<String> {
     let explained =
-        watched(py, 0, None, Ending::Left, move |_, _| files::explain(&folder, &columns).map(|said| said.to_string()))?;
+        watched(py, 0, None, InterruptWait::Left, move |_, _| files::explain(&folder, &columns).map(|said| said.to_string()))?;
     explained.map_err(|error| raised(py, error))
 }
 

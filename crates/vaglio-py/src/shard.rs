@@ -1,7 +1,7 @@
 //! Distributed runs: plan, indexes and merge.
 
 use crate::errors::{NO_FILE, raised};
-use crate::watch::{Ending, watched};
+use crate::watch::{InterruptWait, watched};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use vaglio_core::{Error, Event, Journal, Monitor, Observer, StopReason, StopSign
 
 /// Ledger of a run.
 #[pyclass(name = "Shards", module = "vaglio._vaglio", frozen)]
-pub struct Ledger {
+pub struct PyShards {
     shards: Arc<Shards>,
     lead: Mutex<Option<ShardLead>>,
 }
@@ -24,14 +24,14 @@ fn far(ShardProgress { state, units, done, .. }: &ShardProgress) -> Far {
     (word.unwrap_or_default(), *units, *done)
 }
 
-impl From<Shards> for Ledger {
+impl From<Shards> for PyShards {
     fn from(shards: Shards) -> Self {
-        Ledger { shards: Arc::new(shards), lead: Mutex::default() }
+        PyShards { shards: Arc::new(shards), lead: Mutex::default() }
     }
 }
 
 #[pymethods]
-impl Ledger {
+impl PyShards {
     /// Plans a pipeline in YAML or JSON, with paths relative to `folder`; with `below`, in a subfolder of the ledger.
     /// Up to `workers` processes may share the search on all rows.
     #[staticmethod]
@@ -52,17 +52,17 @@ impl Ledger {
         let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(fail)?;
         let threads = if settings.cluster().is_some() { 0 } else { settings.threads() };
         let of = ShardCount { of, workers };
-        let planned = watched(py, threads, None, Ending::Left, move |_, _| match below {
+        let planned = watched(py, threads, None, InterruptWait::Left, move |_, _| match below {
             true => Shards::plan_below(&settings, &folder, of, &ledger),
             false => Shards::plan(&settings, &folder, of, &ledger),
         })?;
-        planned.map(Ledger::from).map_err(|error| fail(document.locate(error)))
+        planned.map(PyShards::from).map_err(|error| fail(document.locate(error)))
     }
 
     /// Opens the ledger in a folder.
     #[staticmethod]
     fn open(py: Python<'_>, ledger: PathBuf) -> PyResult<Self> {
-        py.detach(|| Shards::open(&ledger)).map(Ledger::from).map_err(|error| raised(py, error))
+        py.detach(|| Shards::open(&ledger)).map(PyShards::from).map_err(|error| raised(py, error))
     }
 
     /// Folder of the plan.
@@ -125,7 +125,7 @@ impl Ledger {
         // A process usually computes several indexes.
         vaglio_cli::keep_memory();
         let shards = Arc::clone(&self.shards);
-        let done = watched(py, threads, progress, Ending::Waited, move |mut seen, stop: StopSign| {
+        let done = watched(py, threads, progress, InterruptWait::Waited, move |mut seen, stop: StopSign| {
             seen.observe(&Event::Stage { what: "read", pieces: 1 });
             let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
             shards.run_apart(index, monitor)
@@ -151,7 +151,7 @@ impl Ledger {
     ) -> PyResult<String> {
         let (shards, options) = (Arc::clone(&self.shards), RunOptions { out, verify, ..RunOptions::default() });
         let why = stopped.map(|word| if word == "limit" { StopReason::Limit } else { StopReason::Interrupted });
-        let merged = watched(py, threads, progress, Ending::Waited, move |mut seen, stop: StopSign| {
+        let merged = watched(py, threads, progress, InterruptWait::Waited, move |mut seen, stop: StopSign| {
             let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
             let ended = match why {
                 None => shards.merge(&options, monitor),

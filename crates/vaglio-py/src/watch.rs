@@ -17,13 +17,13 @@ const PATIENCE: Duration = Duration::from_millis(600);
 const STACK: usize = 16 << 20;
 
 /// Progress of the work, and the current loss.
-type State = (StageShare, Option<f64>);
+type ProgressState = (StageShare, Option<f64>);
 
 /// An observer that remembers the last state.
 #[derive(Clone, Default)]
-pub struct Seen(Arc<Mutex<State>>);
+pub struct ProgressObserver(Arc<Mutex<ProgressState>>);
 
-impl Observer for Seen {
+impl Observer for ProgressObserver {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         seen.0.see(event);
@@ -38,7 +38,7 @@ impl Observer for Seen {
 
 /// Wait for the work to end after an interruption.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum InterruptWait {
     /// Until it ends, since it writes files.
     Waited,
     /// Less than a second: the work is abandoned and its result unused.
@@ -52,8 +52,8 @@ pub fn watched<T: Send + 'static>(
     py: Python<'_>,
     threads: usize,
     progress: Option<Py<PyAny>>,
-    ending: Ending,
-    work: impl FnOnce(Seen, StopSign) -> Result<T, Error> + Send + 'static,
+    ending: InterruptWait,
+    work: impl FnOnce(ProgressObserver, StopSign) -> Result<T, Error> + Send + 'static,
 ) -> PyResult<Result<T, Error>> {
     watched_with(py, None, threads, progress, ending, work)
 }
@@ -64,10 +64,10 @@ pub fn watched_with<T: Send + 'static>(
     functions: Option<&Functions>,
     threads: usize,
     progress: Option<Py<PyAny>>,
-    ending: Ending,
-    work: impl FnOnce(Seen, StopSign) -> Result<T, Error> + Send + 'static,
+    ending: InterruptWait,
+    work: impl FnOnce(ProgressObserver, StopSign) -> Result<T, Error> + Send + 'static,
 ) -> PyResult<Result<T, Error>> {
-    let (seen, asked) = (Seen::default(), Arc::new(AtomicBool::new(false)));
+    let (seen, asked) = (ProgressObserver::default(), Arc::new(AtomicBool::new(false)));
     let flag = Arc::clone(&asked);
     let sign = StopSign::new(move || flag.load(Ordering::Relaxed).then_some(StopReason::Interrupted));
     let mut watch = Watch { progress, state: seen.clone(), asked, raised: None, open: Vec::new() };
@@ -102,7 +102,7 @@ pub fn watched_with<T: Send + 'static>(
             {
                 // Threads waiting for an answer get none.
                 watch.open.clear();
-                if ending == Ending::Left {
+                if ending == InterruptWait::Left {
                     return watch.raised.map_or_else(|| unreachable!("it was just seen"), |(error, _)| Err(error));
                 }
             }
@@ -122,7 +122,7 @@ impl Drop for WorkEnd {
 /// State while work is running.
 struct Watch {
     progress: Option<Py<PyAny>>,
-    state: Seen,
+    state: ProgressObserver,
     asked: Arc<AtomicBool>,
     /// Exception raised, and when.
     raised: Option<(PyErr, Instant)>,
@@ -159,7 +159,7 @@ impl Watch {
 }
 
 /// Checks signals and reports the state; returns whether `progress` asked to stop.
-fn looked(py: Python<'_>, progress: Option<&Py<PyAny>>, state: &Seen) -> PyResult<bool> {
+fn looked(py: Python<'_>, progress: Option<&Py<PyAny>>, state: &ProgressObserver) -> PyResult<bool> {
     py.check_signals()?;
     let Some(progress) = progress else { return Ok(false) };
     let (stage, loss) = state.0.lock().unwrap_or_else(PoisonError::into_inner).clone();

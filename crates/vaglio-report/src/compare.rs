@@ -5,7 +5,7 @@ mod pair;
 
 pub use pair::{Difference, PairedBy};
 
-use crate::record::{LossName, Nested, PredictedOn, Record};
+use crate::record::{LossName, NestedEvaluation, PredictionRows, Record};
 use crate::report::heading;
 use pair::difference;
 use std::collections::{BTreeMap, HashSet};
@@ -14,7 +14,7 @@ use vaglio_core::{Error, Result, short, shown, significant};
 
 /// A run by its name.
 #[derive(Debug)]
-pub struct Run {
+pub struct NamedRun {
     /// The name of its folder, or the folder as it was given where others have that name.
     pub name: String,
     /// Result.
@@ -25,12 +25,12 @@ pub struct Run {
 #[derive(Debug)]
 pub struct Comparison {
     /// The runs, in the order in which they were given.
-    pub runs: Vec<Run>,
+    pub runs: Vec<NamedRun>,
     /// Each pair of them, by their places.
     pub pairs: Vec<(usize, usize, Difference)>,
 }
 
-impl Run {
+impl NamedRun {
     /// The loss by which the run was made, or judged where its criterion has none.
     pub fn loss(&self) -> LossName {
         self.record.loss()
@@ -43,7 +43,7 @@ impl Run {
     }
 
     /// The error of an origin with its interval.
-    fn error(&self, origin: PredictedOn) -> Option<(f64, Option<[f64; 2]>)> {
+    fn error(&self, origin: PredictionRows) -> Option<(f64, Option<[f64; 2]>)> {
         let error = self.record.held_out_errors().into_iter().find(|error| error.origin == origin)?;
         Some((error.loss, error.interval.map(|(ends, _)| ends)))
     }
@@ -88,9 +88,9 @@ impl Comparison {
             _ => folders[at].display().to_string(),
         };
         let read = |(at, folder): (usize, &PathBuf)| {
-            Ok(Run { name: name(at), record: Record::read(&Path::new(folder).join("selection.json"))? })
+            Ok(NamedRun { name: name(at), record: Record::read(&Path::new(folder).join("selection.json"))? })
         };
-        let runs: Vec<Run> = folders.iter().enumerate().map(read).collect::<Result<_>>()?;
+        let runs: Vec<NamedRun> = folders.iter().enumerate().map(read).collect::<Result<_>>()?;
         let pairs = (0..runs.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
         let mut pairs: Vec<(usize, usize)> = pairs.collect();
         pairs.sort_unstable();
@@ -108,15 +108,15 @@ impl Comparison {
             }
             None => "-".to_owned(),
         };
-        let row = |run: &Run| {
+        let row = |run: &NamedRun| {
             [
                 run.name.clone(),
                 run.parts(),
                 run.loss().told().to_owned(),
                 short(run.record.score),
-                cell(run.error(PredictedOn::CrossValidation)),
-                cell(run.error(PredictedOn::Nested)),
-                cell(run.error(PredictedOn::Test)),
+                cell(run.error(PredictionRows::CrossValidation)),
+                cell(run.error(PredictionRows::Nested)),
+                cell(run.error(PredictionRows::Test)),
                 run.rmse().map_or_else(|| "-".to_owned(), |rmse| significant(rmse, 4)),
                 run.record.selected.len().to_string(),
             ]
@@ -160,7 +160,7 @@ fn likeness(a: &HashSet<&str>, b: &HashSet<&str>) -> f64 {
 }
 
 /// How often the outer folds selected a column.
-fn share(nested: Option<&Nested>, name: &str) -> Option<f64> {
+fn share(nested: Option<&NestedEvaluation>, name: &str) -> Option<f64> {
     let found = nested?.frequency.iter().find(|of_column| of_column.name == name);
     Some(found.map_or(0.0, |of_column| of_column.share))
 }

@@ -4,21 +4,21 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Number {
+enum NumberOrInfinity {
     Finite(f64),
-    Other(Other),
+    Other(InfinityWord),
 }
 
 #[derive(Deserialize)]
-enum Other {
+enum InfinityWord {
     Infinity,
 }
 
-impl From<Number> for f64 {
-    fn from(number: Number) -> Self {
+impl From<NumberOrInfinity> for f64 {
+    fn from(number: NumberOrInfinity) -> Self {
         match number {
-            Number::Finite(number) => number,
-            Number::Other(Other::Infinity) => f64::INFINITY,
+            NumberOrInfinity::Finite(number) => number,
+            NumberOrInfinity::Other(InfinityWord::Infinity) => f64::INFINITY,
         }
     }
 }
@@ -38,14 +38,14 @@ pub fn where_computed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
 
 /// Numbers that may not have been computed, which is null as well.
 pub mod optional {
-    use super::{Deserialize, Deserializer, Number, Serialize, Serializer};
+    use super::{Deserialize, Deserializer, NumberOrInfinity, Serialize, Serializer};
 
     pub fn serialize<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
         number.filter(|number| number.is_finite()).serialize(serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-        Ok(Option::<Number>::deserialize(deserializer)?.map(f64::from))
+        Ok(Option::<NumberOrInfinity>::deserialize(deserializer)?.map(f64::from))
     }
 }
 

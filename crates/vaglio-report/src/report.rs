@@ -29,7 +29,7 @@ mod table;
 mod tests;
 
 pub use chart::{Chart, ChartScale, ChartShape, Mark, ScaleKind};
-pub use section::{Block, Card, Page, Section, TextStyle};
+pub use section::{Card, ContentBlock, Page, Section, TextStyle};
 pub use sections::page;
 pub use table::{ColumnStyle, PageTable, TableBuilder, TableCell, TableHead, TableRow};
 

@@ -11,7 +11,7 @@ use vaglio_core::{Error, Feature, NearBest, PathEntry, Result};
 #[serde(default, deny_unknown_fields)]
 pub struct Alternatives {
     /// How far above the lowest a score may be: a part of it, or `one_se`, its standard error.
-    pub within: Within,
+    pub within: ScoreMargin,
     /// How many are listed at most, the best first; all are counted, up to a hundred thousand.
     pub count: usize,
 }
@@ -19,17 +19,17 @@ pub struct Alternatives {
 /// How far above the lowest score another may be.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number or `one_se`")]
-pub enum Within {
+pub enum ScoreMargin {
     /// This part of it.
     Part(f64),
-    /// What the rule says.
-    Rule(WithinRule),
+    /// A rule for the differences.
+    Rule(ScoreMarginRule),
 }
 
 /// A distance that the rows tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum WithinRule {
+pub enum ScoreMarginRule {
     /// The standard error of the lowest score.
     OneSe,
 }
@@ -39,7 +39,7 @@ const MOST: u64 = 100_000;
 
 impl Default for Alternatives {
     fn default() -> Self {
-        Alternatives { within: Within::Part(0.01), count: 100 }
+        Alternatives { within: ScoreMargin::Part(0.01), count: 100 }
     }
 }
 
@@ -50,7 +50,7 @@ impl Alternatives {
     /// [`Error::Setting`] under `alternatives`.
     pub fn check(&self) -> Result<()> {
         match self.within {
-            Within::Part(part) if !(part.is_finite() && part >= 0.0) => {
+            ScoreMargin::Part(part) if !(part.is_finite() && part >= 0.0) => {
                 Err(Error::setting("alternatives.within", format!("{part} is not a finite number from 0 on")))
             }
             _ if self.count == 0 => Err(Error::setting("alternatives.count", "0 cannot be listed; 1 is the least")),
@@ -59,7 +59,7 @@ impl Alternatives {
     }
 
     /// Lists the near-best subsets of a search whose best subsets are known.
-    pub(crate) fn of(
+    pub(crate) fn find(
         &self,
         entries: &[PathEntry],
         tree: &mut BoundedTree<'_>,
@@ -68,8 +68,8 @@ impl Alternatives {
         let Some(best) = entries.iter().min_by(|a, b| a.score.loss.total_cmp(&b.score.loss)) else { return Ok(None) };
         let lowest = best.score.loss;
         let more = match self.within {
-            Within::Part(part) => part * lowest.abs(),
-            Within::Rule(WithinRule::OneSe) => best.standard_error.ok_or_else(|| {
+            ScoreMargin::Part(part) => part * lowest.abs(),
+            ScoreMargin::Rule(ScoreMarginRule::OneSe) => best.standard_error.ok_or_else(|| {
                 Error::setting(
                     "alternatives.within",
                     "the score of this criterion has no standard error; give a number",
@@ -79,14 +79,14 @@ impl Alternatives {
         if !(lowest + more).is_finite() {
             return Ok(None);
         }
-        let mut counted = Counted::new(lowest + more, self.count);
+        let mut counted = NearBestCount::new(lowest + more, self.count);
         let is_whole = tree.near_best(subset, &mut counted)?;
         Ok(Some(counted.near_best(tree.free(), is_whole)))
     }
 }
 
 /// Near-best subsets found so far.
-pub(crate) struct Counted {
+pub(crate) struct NearBestCount {
     pub limit: f64,
     listed: usize,
     count: u64,
@@ -95,9 +95,9 @@ pub(crate) struct Counted {
     subsets: Vec<(Vec<Feature>, f64)>,
 }
 
-impl Counted {
+impl NearBestCount {
     fn new(limit: f64, listed: usize) -> Self {
-        Counted { limit, listed, count: 0, with: Default::default(), subsets: Vec::new() }
+        NearBestCount { limit, listed, count: 0, with: Default::default(), subsets: Vec::new() }
     }
 
     pub fn is_full(&self) -> bool {
@@ -124,7 +124,7 @@ impl Counted {
 
     fn near_best(mut self, columns: &[Feature], is_whole: bool) -> NearBest {
         self.cut();
-        let Counted { limit, count, with, subsets, .. } = self;
+        let NearBestCount { limit, count, with, subsets, .. } = self;
         let of =
             |wanted: u64| columns.iter().copied().filter(|f| with.get(f).copied().unwrap_or(0) == wanted).collect();
         let mut near = NearBest::default();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::fmt;
 use std::time::Instant;
-use vaglio_core::{Diagnostics, Error, Feature, Journal, Result, Trace, Trials};
+use vaglio_core::{CacheEffect, Diagnostics, Error, Feature, Journal, Result, Trials};
 
 /// A question about the current subset, or a change of it.
 #[derive(Debug, Clone, Copy)]
@@ -188,12 +188,12 @@ impl AnswerLog {
     }
 
     /// Journals an answer if the trials, which began at `begun`, took long.
-    pub fn keep<T: Serialize>(&self, key: TrialKey, begun: Instant, answered: &Answered<T>, trace: Trace) {
+    pub fn keep<T: Serialize>(&self, key: TrialKey, begun: Instant, answered: &Answered<T>, trace: CacheEffect) {
         if !self.journal.is_worth(begun, key.size) {
             return;
         }
         let (answer, diagnostics) = (&answered.answer, answered.diagnostics);
-        let kept = Kept { asked: key.asked, answer, again: trace == Trace::Lasting, diagnostics };
+        let kept = Kept { asked: key.asked, answer, again: trace == CacheEffect::Lasting, diagnostics };
         self.journal.keep_of(begun, format_args!("answer/{}", key.place), &kept);
     }
 

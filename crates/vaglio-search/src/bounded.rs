@@ -6,13 +6,13 @@
 
 mod bounds;
 
-use crate::alternatives::Counted;
+use crate::alternatives::NearBestCount;
 use crate::best_subsets::{OpenSubtree, SearchOutcome, SubsetSquares};
-use crate::order::Order;
+use crate::order::TreeOrder;
 use crate::space::Space;
-use crate::tree::{BestSubsets, Record};
+use crate::tree::{BestSubsets, SearchSnapshots};
 use crate::{Effort, SubsetScorer};
-pub(crate) use bounds::Bounds;
+pub(crate) use bounds::SubsetBounds;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
@@ -78,11 +78,11 @@ struct TreeState {
 
 /// The search and its position.
 pub(crate) struct BoundedTree<'a> {
-    order: &'a Order,
+    order: &'a TreeOrder,
     space: &'a Space<'a>,
-    bounds: Bounds,
+    bounds: SubsetBounds,
     monitor: Monitor<'a>,
-    record: Record,
+    record: SearchSnapshots,
     recorder: Recorder,
     known: TreeState,
     total: u64,
@@ -90,14 +90,14 @@ pub(crate) struct BoundedTree<'a> {
 }
 
 impl<'a> BoundedTree<'a> {
-    pub fn new(order: &'a Order, space: &'a Space<'a>, bounds: Bounds, monitor: &'a mut Monitor<'_>) -> Self {
+    pub fn new(order: &'a TreeOrder, space: &'a Space<'a>, bounds: SubsetBounds, monitor: &'a mut Monitor<'_>) -> Self {
         let total = order.count();
         let journal = monitor.journal.within("tree");
         let open = Reverse(Open::new(f64::NEG_INFINITY, bounds.root(order)));
         let nothing = BestSubsets::new(order.most);
         let known =
             TreeState { open: [open].into(), start: nothing.clone(), found: nothing, visited: 0, diagnostics: None };
-        let (monitor, record) = (monitor.with_journal(journal.clone()), Record::new(journal));
+        let (monitor, record) = (monitor.with_journal(journal.clone()), SearchSnapshots::new(journal));
         BoundedTree {
             order,
             space,
@@ -140,7 +140,7 @@ impl<'a> BoundedTree<'a> {
     }
 
     fn diagnostics(&self) -> Option<Diagnostics> {
-        Diagnostics::of([self.known.diagnostics, self.recorder.diagnostics()])
+        Diagnostics::merge([self.known.diagnostics, self.recorder.diagnostics()])
     }
 
     /// Starts with the forced columns, and with subsets whose fits leave small squares.
@@ -199,7 +199,7 @@ impl<'a> BoundedTree<'a> {
             self.leave_open(open);
             for (squares, places) in candidates {
                 let size = places.len();
-                if self.bounds.of_squares(squares, size) > self.threshold(size) {
+                if self.bounds.loss_of_squares(squares, size) > self.threshold(size) {
                     continue;
                 }
                 let features = self.bounds.features(&places);
@@ -239,7 +239,7 @@ impl<'a> BoundedTree<'a> {
     ///
     /// # Errors
     /// Returns an error of the criterion's scores.
-    pub fn near_best(&mut self, subset: &mut SubsetScorer<'_>, counted: &mut Counted) -> Result<bool> {
+    pub fn near_best(&mut self, subset: &mut SubsetScorer<'_>, counted: &mut NearBestCount) -> Result<bool> {
         let order = self.order;
         if !order.forced.is_empty() && order.forced.len() >= order.least {
             let mut forced = order.forced.clone();
@@ -267,7 +267,7 @@ impl<'a> BoundedTree<'a> {
         Ok(!counted.is_full())
     }
 
-    fn count(&self, subset: &mut SubsetScorer<'_>, features: Vec<Feature>, counted: &mut Counted) -> Result<()> {
+    fn count(&self, subset: &mut SubsetScorer<'_>, features: Vec<Feature>, counted: &mut NearBestCount) -> Result<()> {
         let score = scored(subset, &features)?;
         if score.loss <= counted.limit && self.space.is_of_those_signs(&features, score)? {
             counted.offer(features, score.loss);
@@ -289,7 +289,7 @@ impl<'a> BoundedTree<'a> {
     /// A lower bound of the scores of all sizes in a subtree.
     fn lowest_below(&self, open: &OpenSubtree) -> f64 {
         let sizes = self.order.sizes(open.fixed.len() + 1 + usize::from(open.begun));
-        sizes.map(|size| self.bounds.of_squares(open.bound, size)).fold(f64::INFINITY, f64::min)
+        sizes.map(|size| self.bounds.loss_of_squares(open.bound, size)).fold(f64::INFINITY, f64::min)
     }
 
     fn is_ruled_out(&self, open: &Open) -> bool {

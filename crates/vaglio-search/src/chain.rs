@@ -147,7 +147,7 @@ impl SearchStrategy for Chain {
             if place < last && !path.stop_reason.is_partial() {
                 journal.keep("path", &path);
             }
-            diagnostics = Diagnostics::of([diagnostics, path.diagnostics]);
+            diagnostics = Diagnostics::merge([diagnostics, path.diagnostics]);
             let stage = self.stage_record(place, &path);
             found.extend(path.found.clone());
             if place == last || path.stop_reason.is_partial() || stage.taken.is_empty() {

@@ -37,7 +37,7 @@ pub enum Choose {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CrossValidation {
-    /// What is taken of the sizes and λ that were compared.
+    /// Rule that chooses among the compared sizes and λ.
     pub rule: Rule,
     /// How many folds.
     #[schemars(extend("minimum" = 2, "maximum" = MOST_FOLDS))]
@@ -176,7 +176,7 @@ impl Wanted {
 
 setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize, require_gain: RequireGain, judge: Judge; within: Option<f64>, at_most: Option<usize>, patience: Option<usize>, splits: Option<AnyResampling>, interval: Option<f64>;});
 
-/// What is taken of sizes whose losses were estimated.
+/// Rule that chooses among sizes with estimated losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {

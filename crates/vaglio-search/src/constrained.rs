@@ -73,7 +73,7 @@ impl Space<'_> {
         features: &[Feature],
         score: Score,
     ) -> Result<bool> {
-        Ok(self.of_other_sign(subset, features, score)?.is_empty())
+        Ok(self.wrong_signs(subset, features, score)?.is_empty())
     }
 
     /// Whether the weights of the current subset have the required signs.
@@ -86,29 +86,29 @@ impl Space<'_> {
     }
 
     /// Columns of a subset whose weights have a wrong sign; all columns if there are no weights.
-    pub(crate) fn of_other_sign(
+    pub(crate) fn wrong_signs(
         &self,
         subset: &mut SubsetScorer<'_>,
         features: &[Feature],
         score: Score,
     ) -> Result<Vec<Feature>> {
         match self.asks_signs(features) {
-            true => subset.finding(features, || self.of_other_weights(features, score)),
+            true => subset.finding(features, || self.wrong_weights(features, score)),
             false => Ok(Vec::new()),
         }
     }
 
     /// Whether the weights of a subset have the required signs; for searches that never pause.
     pub(crate) fn is_of_those_signs(&self, features: &[Feature], score: Score) -> Result<bool> {
-        Ok(!self.asks_signs(features) || self.of_other_weights(features, score)?.is_empty())
+        Ok(!self.asks_signs(features) || self.wrong_weights(features, score)?.is_empty())
     }
 
     fn asks_signs(&self, features: &[Feature]) -> bool {
         self.rules.as_ref().is_some_and(|rules| features.iter().any(|f| rules.sign(*f).is_some()))
     }
 
-    fn of_other_weights(&self, features: &[Feature], score: Score) -> Result<Vec<Feature>> {
-        self.rules.as_ref().map_or(Ok(Vec::new()), |rules| of_other_sign(rules, self.design, features, score))
+    fn wrong_weights(&self, features: &[Feature], score: Score) -> Result<Vec<Feature>> {
+        self.rules.as_ref().map_or(Ok(Vec::new()), |rules| wrong_signs(rules, self.design, features, score))
     }
 
     fn keeps_signs_with(
@@ -235,7 +235,7 @@ impl Walk<'_, '_> {
         let forced = self.space.forced_features();
         self.context.subset.reset(&forced)?;
         let score = self.context.subset.score()?;
-        let others = self.space.of_other_sign(&mut self.context.subset, &forced, score)?;
+        let others = self.space.wrong_signs(&mut self.context.subset, &forced, score)?;
         self.context.subset.reset(&[])?;
         match others.first() {
             None => self.add_together(&self.space.forced.clone()),
@@ -288,7 +288,7 @@ impl Walk<'_, '_> {
             return Ok(None);
         }
         let score = self.context.subset.score()?;
-        let others = self.space.of_other_sign(&mut self.context.subset, &selected, score)?;
+        let others = self.space.wrong_signs(&mut self.context.subset, &selected, score)?;
         Ok(Some(others).filter(|others| !others.is_empty()))
     }
 }
@@ -298,12 +298,12 @@ impl Walk<'_, '_> {
 ///
 /// # Errors
 /// [`Error::Setting`] if the score has no λ and the readout has several.
-pub fn of_other_sign(rules: &Rules, design: &Design, features: &[Feature], score: Score) -> Result<Vec<Feature>> {
+pub fn wrong_signs(rules: &Rules, design: &Design, features: &[Feature], score: Score) -> Result<Vec<Feature>> {
     if !features.iter().any(|f| rules.sign(*f).is_some()) {
         return Ok(Vec::new());
     }
     let weights = weights(design, features, score.lambda)?;
-    Ok(weights.map_or_else(|| features.to_vec(), |weights| rules.of_other_sign(features, weights)))
+    Ok(weights.map_or_else(|| features.to_vec(), |weights| rules.wrong_signs(features, weights)))
 }
 
 /// Weights of the readout on all rows of a design, in the order of the subset; `None` without a readout.
@@ -322,7 +322,7 @@ fn weights(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<O
     let (of, lambda) = scaled.unwrap_or((design, lambda));
     let columns: Vec<Column<'_>> = subset.iter().map(|&feature| of.column(feature)).collect();
     let weights = of.training_weights(&(0..of.rows()).collect::<Vec<usize>>());
-    let ridge = Ridge::of_columns(&columns, of.targets(), weights.as_deref(), readout.intercept);
+    let ridge = Ridge::from_columns(&columns, of.targets(), weights.as_deref(), readout.intercept);
     let solved = ridge.and_then(|ridge| ridge.coefficients(lambda)).ok();
     Ok(solved.map(|(weights, _)| weights.column(0).to_vec()))
 }

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{Error, Result};
 
-/// What every subset that a search takes has to keep to: signs of weights, numbers of columns of a group, heredity of
-/// products, and a budget for the cost of columns.
+/// Conditions on every subset of a search: signs of weights, numbers of columns of a group, heredity of products, and a
+/// budget for the cost of columns.
 ///
 /// Keys name a column; or the columns that preprocessing made of one, such as the levels of `city`; or one of the search's
 /// `blocks`; or all columns that a pattern with `*` fits.
@@ -41,11 +41,11 @@ pub struct Constraints {
     /// Whether products such as `x*z` and `x^2` come with their factors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heredity: Option<Heredity>,
-    /// What a column costs, 0 where it is not said. Levels of one column are paid for once, and a product without a cost of
-    /// its own costs what its factors do.
+    /// Cost of each column, 0 by default. Levels of one column are paid for once. A product without a cost of its own costs
+    /// as much as its factors.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub costs: BTreeMap<String, f64>,
-    /// What the columns of a subset cost at most together.
+    /// Largest total cost of the columns of a subset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<f64>,
 }

@@ -2,7 +2,8 @@
 
 use crate::SubsetScorer;
 use vaglio_core::{
-    Action, Answer, Criterion, Design, Event, Feature, Found, Geometry, Journal, Monitor, Result, Step, StopReason,
+    Action, Answer, Criterion, Design, Event, Feature, Geometry, Journal, Monitor, PartOutputs, Result, Step,
+    StopReason,
 };
 
 /// The context of a search: the current subset, the candidates, and the monitor of the run.
@@ -24,7 +25,7 @@ pub struct SearchContext<'a> {
     pub seed: u64,
     /// Findings of the search besides its path, such as an acceptance rate. Any values by name; `selection.json` and
     /// the report show them under `found`.
-    pub found: Found,
+    pub found: PartOutputs,
 }
 
 impl<'a> SearchContext<'a> {
@@ -39,7 +40,7 @@ impl<'a> SearchContext<'a> {
         let monitor = monitor.into();
         subset.attach(monitor.journal.clone(), monitor.stop.clone(), design.run().process_group.as_ref());
         let (taken, shown, until, is_paused) = (0, 0, None, false);
-        let (candidates, found) = (design.candidates(), Found::default());
+        let (candidates, found) = (design.candidates(), PartOutputs::default());
         SearchContext { subset, candidates, criterion, design, monitor, taken, shown, until, is_paused, seed, found }
     }
 

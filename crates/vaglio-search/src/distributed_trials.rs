@@ -1,7 +1,7 @@
 //! Trials that several processes share.
 
 use vaglio_core::{
-    Diagnostics, Error, Evaluator, Feature, ProcessGroup, Recorder, Result, Score, Trace, Trials, WorkItem,
+    CacheEffect, Diagnostics, Error, Evaluator, Feature, ProcessGroup, Recorder, Result, Score, Trials, WorkItem,
 };
 
 /// Trials of a subset that processes share.
@@ -21,12 +21,12 @@ impl DistributedTrials<'_> {
     pub fn scores(self, processes: &dyn ProcessGroup, work: WorkItem<'_>) -> Result<Option<Vec<Score>>> {
         let DistributedTrials { evaluator, recorder, subset, trials } = self;
         let trace = evaluator.trace(trials);
-        if trace == Trace::Lasting {
+        if trace == CacheEffect::Lasting {
             return Ok(None);
         }
         let candidates = trials.candidates();
         let before = recorder.take();
-        if trace == Trace::Begun {
+        if trace == CacheEffect::Begun {
             try_first(evaluator, subset, trials)?;
             recorder.take();
         }
@@ -39,19 +39,19 @@ impl DistributedTrials<'_> {
         for part in parts {
             let (of_part, of_trials) = read(&part)?;
             scores.extend(of_part);
-            noted = Diagnostics::of([noted, of_trials]);
+            noted = Diagnostics::merge([noted, of_trials]);
         }
         if noted.is_some_and(|noted: Diagnostics| noted.remade > 0) {
             // Trials are refitted jointly with others, which may be in other parts.
             recorder.put(before);
             return Ok(None);
         }
-        recorder.put(Diagnostics::of([before, noted]));
+        recorder.put(Diagnostics::merge([before, noted]));
         Ok(Some(scores))
     }
 }
 
-/// Brings caches to the state that trials with trace [`Trace::Begun`] leave.
+/// Brings caches to the state that trials with trace [`CacheEffect::Begun`] leave.
 pub(crate) fn try_first(evaluator: &mut dyn Evaluator, subset: &[Feature], trials: Trials<'_>) -> Result<()> {
     let all = trials.candidates();
     let first = &all[..all.len().min(2)];

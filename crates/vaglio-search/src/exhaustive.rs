@@ -1,8 +1,8 @@
 //! All subsets.
 
 use crate::alternatives::Alternatives;
-use crate::bounded::{self, BoundedTree, Bounds};
-use crate::order::Order;
+use crate::bounded::{self, BoundedTree, SubsetBounds};
+use crate::order::TreeOrder;
 use crate::tree::SubsetTree;
 use crate::{
     Effort, Moves, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, SubsetScorer,
@@ -105,8 +105,8 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, e
     let (design, count) = (space.design, subsets(space));
     if lists {
         let mut subset = SubsetScorer::open(criterion, design, extent)?;
-        let order = Order::new(space, &mut subset)?;
-        return if Bounds::of(&order, &mut subset)?.is_some() { Ok(()) } else { Err(no_alternatives()) };
+        let order = TreeOrder::new(space, &mut subset)?;
+        return if SubsetBounds::new(&order, &mut subset)?.is_some() { Ok(()) } else { Err(no_alternatives()) };
     }
     if count <= MOST_UNPROVEN {
         return Ok(());
@@ -115,7 +115,7 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, e
     let mut subset = SubsetScorer::open(criterion, design, extent)?;
     if features.len() <= MOST_COLUMNS
         && (subset.lend()?.bound(&[], &features, space.largest())? > f64::NEG_INFINITY
-            || Bounds::of(&Order::new(space, &mut subset)?, &mut subset)?.is_some())
+            || SubsetBounds::new(&TreeOrder::new(space, &mut subset)?, &mut subset)?.is_some())
     {
         return Ok(());
     }
@@ -172,15 +172,15 @@ impl SearchStrategy for Exhaustive {
         let empty = subset.score()?;
         let allowed = space.allowed();
         let mut alternatives = None;
-        let (entries, certificate, stop_reason) = match Order::new(space, subset) {
-            Ok(order) => match Bounds::of(&order, subset)? {
+        let (entries, certificate, stop_reason) = match TreeOrder::new(space, subset) {
+            Ok(order) => match SubsetBounds::new(&order, subset)? {
                 Some(bounds) => {
                     let mut tree = BoundedTree::new(&order, space, bounds, monitor);
                     tree.search(subset)?;
                     let (best, certificate, stop_reason) = tree.finish(Some(LEAST_SQUARES));
                     let entries = best.entries(subset)?;
                     if let Some(asked) = self.alternatives.filter(|_| certificate.optimal) {
-                        alternatives = asked.of(&entries, &mut tree, subset)?;
+                        alternatives = asked.find(&entries, &mut tree, subset)?;
                     }
                     (entries, certificate, stop_reason)
                 }

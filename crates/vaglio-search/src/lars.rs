@@ -63,21 +63,21 @@ pub struct Lars {
     /// With several outputs it is the group lasso's rule, of paths with coefficients of their own.
     #[default(true)]
     pub lasso: bool,
-    /// Whose coefficients the model has: those of the readout, trained on the columns, or the path's own.
+    /// Source of the model's coefficients: the readout, trained on the columns, or the path itself.
     pub coefficients: PathCoefficients,
     /// Penalties λ at which the models of `coefficients: path` are judged, between knots too, in place of the sizes at the
     /// knots: so many from the largest correlation to a thousandth of it, or `{points, least}`, or a list.
     pub penalties: Option<Penalties>,
 }
 
-/// Whose coefficients the model of a least-angle path has.
+/// Source of the coefficients of a least-angle path's model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PathCoefficients {
-    /// Those of the readout, trained on the columns that the path chose.
+    /// The readout, trained on the columns that the path chose.
     #[default]
     Refit,
-    /// Those of the path where its next event begins: with `lasso` the model is that of the lasso. The score of a subset
+    /// The path where its next event begins: with `lasso` the model is that of the lasso. The score of a subset
     /// stays that of the readout; what the whole search loses on rows held out is the path's.
     Path,
 }
@@ -276,8 +276,8 @@ fn stop_reason(end: least_angle::End, walk: &Walk<'_, '_>) -> StopReason {
 
 impl Lars {
     /// Makes the step of the walk for an event of the path.
-    fn follow(&self, walk: &mut Walk<'_, '_>, knot: least_angle::Knot) -> WalkResult {
-        let least_angle::Knot { feature, enters, tied, mu, alpha, .. } = knot;
+    fn follow(&self, walk: &mut Walk<'_, '_>, knot: least_angle::LeastAngleKnot) -> WalkResult {
+        let least_angle::LeastAngleKnot { feature, enters, tied, mu, alpha, .. } = knot;
         let subset = &mut walk.context.subset;
         if enters {
             subset.add(feature)?

@@ -9,7 +9,7 @@ pub(crate) fn pass_over(
     path: &mut LeastAngle,
     walk: &mut Walk<'_, '_>,
     after: &[Feature],
-    mut knot: Option<&mut least_angle::Knot>,
+    mut knot: Option<&mut least_angle::LeastAngleKnot>,
     gram: &mut dyn FnMut(Feature) -> Result<Vec<f64>>,
 ) -> Result<bool> {
     let Some(rules) = walk.space.rules() else { return Ok(false) };
@@ -26,7 +26,7 @@ pub(crate) fn pass_over(
 }
 
 /// Subset after a knot.
-pub(crate) fn subset_after(selected: &[Feature], knot: &least_angle::Knot) -> Vec<Feature> {
+pub(crate) fn subset_after(selected: &[Feature], knot: &least_angle::LeastAngleKnot) -> Vec<Feature> {
     match knot.enters {
         true => [selected, &[knot.feature]].concat(),
         false => selected.iter().copied().filter(|f| *f != knot.feature).collect(),

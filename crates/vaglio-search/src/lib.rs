@@ -66,11 +66,11 @@ mod unscored;
 mod walk;
 
 pub use all::All;
-pub use alternatives::{Alternatives, Within, WithinRule};
+pub use alternatives::{Alternatives, ScoreMargin, ScoreMarginRule};
 pub use backward::Backward;
 pub use chain::Chain;
 pub use choose::{Choose, CrossValidation, MOST_FOLDS, MOST_REPEATS, Rule, Wanted, check_repeated_rows};
-pub use constrained::of_other_sign;
+pub use constrained::wrong_signs;
 pub use constraints::{AtMost, Constraints, Growth, Heredity, Listed, Rules, Sign};
 pub use context::SearchContext;
 pub use effort::Effort;

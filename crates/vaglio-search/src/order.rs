@@ -5,7 +5,7 @@ use crate::space::Space;
 use vaglio_core::{Feature, Result, Score};
 
 /// The free groups in the order of the tree, with the number of subsets below each place.
-pub(crate) struct Order {
+pub(crate) struct TreeOrder {
     pub forced: Vec<Feature>,
     /// Features of all groups, one group after another.
     pub features: Vec<Feature>,
@@ -17,7 +17,7 @@ pub(crate) struct Order {
     pub most: usize,
 }
 
-impl Order {
+impl TreeOrder {
     /// Orders groups by the scores of each with the forced ones, best first; ties by first feature.
     pub fn new(space: &Space<'_>, subset: &mut SubsetScorer<'_>) -> Result<Self> {
         let forced = space.forced_features();
@@ -34,7 +34,7 @@ impl Order {
             starts.push(features.len());
         }
         let ways = ways(&starts, most.saturating_sub(forced.len()));
-        Ok(Order { forced, features, starts, ways, least, most })
+        Ok(TreeOrder { forced, features, starts, ways, least, most })
     }
 
     pub fn places(&self) -> usize {

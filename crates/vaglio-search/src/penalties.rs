@@ -11,7 +11,7 @@ use vaglio_core::{AtPenalty, Error, PathEntry, Result, geometric};
 pub enum Penalties {
     /// So many in geometric progression, from the largest correlation, where the model is empty, to a thousandth of it.
     Points(usize),
-    /// These, as correlations.
+    /// A list of correlations.
     Values(Vec<f64>),
     /// In geometric progression from the largest correlation to a part of it.
     Grid(PenaltyGrid),

@@ -28,7 +28,7 @@ pub struct Random {
     /// How many orders are walked.
     #[default(1)]
     pub repeats: usize,
-    /// What the orders follow from; `null` is the seed of the pipeline.
+    /// Seed of the orders; `null` is the seed of the pipeline.
     pub seed: Option<u64>,
 }
 

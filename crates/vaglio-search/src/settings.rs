@@ -9,13 +9,13 @@ use vaglio_core::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(untagged, expecting = "expected `one_hot` or a map from names to lists of columns")]
 pub enum Blocks {
-    /// Those that preprocessing made of one column each.
+    /// Features that preprocessing made of one column.
     Made(BlockOrigin),
-    /// Those of each list, by name or index.
+    /// Features of each list, by name or index.
     Named(BTreeMap<String, Vec<FeatureRef>>),
 }
 
-/// What made the features of a block.
+/// Origin of the features of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Origin")]
@@ -24,7 +24,7 @@ pub enum BlockOrigin {
     OneHot,
 }
 
-/// What is done with the result of a search.
+/// Improvement of the result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Polish {
@@ -57,7 +57,7 @@ pub struct SearchSettings {
     pub blocks: Option<Blocks>,
     /// `swaps` exchanges one feature of the result for another as long as that lowers the score.
     pub polish: Polish,
-    /// What every subset keeps to: signs of weights, numbers of columns of a group, heredity of products, costs.
+    /// Conditions on every subset: signs of weights, numbers of columns of a group, heredity of products, costs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constraints: Option<Constraints>,
 }

@@ -8,15 +8,15 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
-    Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, PathEntry,
-    ProcessGroup, Recorder, Result, Role, Score, SearchExtent, Shortcut, SquaresBound, StopSign, SubsetChange, Trace,
-    Trials, Winner, WorkItem, criterion_error, score_with, winner,
+    CacheEffect, Criterion, Design, Diagnostics, EngineDescription, EngineEvaluator, EntryFit, Error, Evaluator,
+    Feature, Geometry, Journal, PathEntry, ProcessGroup, Recorder, Result, Role, Score, SearchExtent, SquaresBound,
+    StopSign, SubsetChange, Trials, Winner, WorkItem, criterion_error, score_with, winner,
 };
 
 /// The current subset of a search, scored by a criterion's evaluator.
 pub struct SubsetScorer<'d> {
     selected: Vec<Feature>,
-    shortcut: Shortcut<'d>,
+    shortcut: EngineEvaluator<'d>,
     /// Whether the evaluator's caches may belong to another subset.
     is_stale: bool,
     log: AnswerLog,
@@ -37,24 +37,24 @@ impl<'d> SubsetScorer<'d> {
     /// # Errors
     /// Returns an error of [`Plan::start`](vaglio_core::Plan::start).
     pub fn open(criterion: &'d dyn Criterion, design: &'d Design, extent: &SearchExtent) -> Result<Self> {
-        let failed = |error: Error| error.of(Role::Criterion, criterion.kind());
+        let failed = |error: Error| error.from_part(Role::Criterion, criterion.kind());
         if extent.is_unscored(design) {
             let evaluator = Box::new(Unscored::new(design));
-            let shortcut = Shortcut { evaluator, ..Shortcut::by_definition(criterion, design) };
+            let shortcut = EngineEvaluator { evaluator, ..EngineEvaluator::by_definition(criterion, design) };
             return Ok(SubsetScorer { has_errors: false, ..SubsetScorer::new(shortcut) });
         }
         let plan = criterion.plan(design, extent);
-        let engine = Engine { name: plan.estimate.engine, approximation: None, bound: None };
+        let engine = EngineDescription { name: plan.estimate.engine, approximation: None, bound: None };
         let shortcut = match plan.start().map_err(failed)? {
             Some(shortcut) => shortcut,
-            None => Shortcut { engine, ..Shortcut::by_definition(criterion, design) },
+            None => EngineEvaluator { engine, ..EngineEvaluator::by_definition(criterion, design) },
         };
         let subset = SubsetScorer { blamed: Some((criterion, design.names())), ..SubsetScorer::new(shortcut) };
         Ok(SubsetScorer { has_errors: design.run().has_errors, ..subset })
     }
 
     /// Starts at the empty subset, with a given evaluator.
-    pub fn new(shortcut: Shortcut<'d>) -> Self {
+    pub fn new(shortcut: EngineEvaluator<'d>) -> Self {
         SubsetScorer {
             selected: Vec::new(),
             shortcut,
@@ -71,7 +71,7 @@ impl<'d> SubsetScorer<'d> {
     /// Starts at the empty subset, with every trial by the definition: always right, never fast.
     pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
         let blamed = Some((criterion, design.names()));
-        SubsetScorer { blamed, ..SubsetScorer::new(Shortcut::by_definition(criterion, design)) }
+        SubsetScorer { blamed, ..SubsetScorer::new(EngineEvaluator::by_definition(criterion, design)) }
     }
 
     /// Attributes an error of the evaluator to the criterion, on the given columns.
@@ -170,7 +170,7 @@ impl<'d> SubsetScorer<'d> {
             let key = scorer.log.key(&scorer.selected, trials);
             if let Some(known) = scorer.log.recalled(&key).filter(|known: &Answered<T>| fits(&known.answer)) {
                 scorer.ask(|evaluator, selected| match evaluator.trace(trials) {
-                    Trace::Nothing => Ok(()),
+                    CacheEffect::Nothing => Ok(()),
                     _ => try_first(evaluator, selected, trials),
                 })?;
                 scorer.note(known.diagnostics);
@@ -214,7 +214,7 @@ impl<'d> SubsetScorer<'d> {
     }
 
     fn note(&mut self, diagnostics: Option<Diagnostics>) {
-        self.diagnostics = Diagnostics::of([self.diagnostics, diagnostics]);
+        self.diagnostics = Diagnostics::merge([self.diagnostics, diagnostics]);
     }
 
     /// The diagnostics of the trials so far, if the evaluator records them.
@@ -345,7 +345,7 @@ impl<'d> SubsetScorer<'d> {
     }
 
     /// The engine that computes scores.
-    pub fn engine(&self) -> Engine {
+    pub fn engine(&self) -> EngineDescription {
         self.shortcut.engine
     }
 

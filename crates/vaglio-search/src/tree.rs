@@ -8,12 +8,12 @@ mod frontier;
 mod record;
 
 use crate::SubsetScorer;
-use crate::order::Order;
+use crate::order::TreeOrder;
 use crate::polish::{SelectedGroups, best_exchange};
 use crate::space::Space;
 pub(crate) use best_subsets::BestSubsets;
 use frontier::{Frontier, OpenNode};
-pub(crate) use record::Record;
+pub(crate) use record::SearchSnapshots;
 use record::Snapshot;
 use std::borrow::Cow;
 use vaglio_core::{
@@ -30,7 +30,7 @@ const LEAST_SUBTREE: u64 = 64;
 
 /// The search and its position.
 pub(crate) struct SubsetTree<'a> {
-    order: &'a Order,
+    order: &'a TreeOrder,
     space: &'a Space<'a>,
     monitor: Monitor<'a>,
     /// Best subsets of a greedy search and exchanges, before the tree is entered.
@@ -42,7 +42,7 @@ pub(crate) struct SubsetTree<'a> {
     total: u64,
     visited: u64,
     pruned: u64,
-    stop: Stop,
+    stop: TreeStop,
     /// The open nodes, and the node that is being searched depth first.
     open: Frontier,
     within: Option<OpenNode>,
@@ -53,11 +53,11 @@ pub(crate) struct SubsetTree<'a> {
     /// Name of the source of the bounds.
     bound_by: Option<&'static str>,
     trials: TrialDiagnostics,
-    record: Record,
+    record: SearchSnapshots,
 }
 
 /// Stop by the observer, and the part of the tree that is left out.
-struct Stop {
+struct TreeStop {
     /// Number of subsets visited or ruled out at the last question to the observer.
     asked: u64,
     reason: Option<StopReason>,
@@ -73,7 +73,7 @@ struct TrialDiagnostics {
 }
 
 impl<'a> SubsetTree<'a> {
-    pub fn new(order: &'a Order, space: &'a Space<'a>, monitor: &'a mut Monitor<'_>) -> Self {
+    pub fn new(order: &'a TreeOrder, space: &'a Space<'a>, monitor: &'a mut Monitor<'_>) -> Self {
         let total = order.count();
         let journal = monitor.journal.within("tree");
         SubsetTree {
@@ -86,14 +86,14 @@ impl<'a> SubsetTree<'a> {
             total,
             visited: 0,
             pruned: 0,
-            stop: Stop { asked: 0, reason: None, left: f64::INFINITY },
+            stop: TreeStop { asked: 0, reason: None, left: f64::INFINITY },
             open: Frontier::default(),
             within: None,
             small: (total / SUBTREES).max(LEAST_SUBTREE),
             trail: Vec::new(),
             bound_by: None,
             trials: TrialDiagnostics::default(),
-            record: Record::new(journal),
+            record: SearchSnapshots::new(journal),
         }
     }
 
@@ -143,7 +143,7 @@ impl<'a> SubsetTree<'a> {
 
     /// The diagnostics of all trials so far.
     fn diagnostics(&self) -> Option<Diagnostics> {
-        Diagnostics::of([self.trials.before, self.trials.recorder.diagnostics()])
+        Diagnostics::merge([self.trials.before, self.trials.recorder.diagnostics()])
     }
 
     /// Restores the last snapshot of an earlier run; false if there is none.

@@ -17,5 +17,5 @@ mod survey;
 
 pub use digest_kind::DigestKind;
 pub use quoted::quoted;
-pub use read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
+pub use read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText};
 pub use survey::{ColumnSurvey, InferredType, Notation, Survey};

@@ -39,15 +39,15 @@ mod table_file;
 
 pub use crate::disk::{bounded, shortened, system};
 pub use crate::{
-    ColumnSurvey, DateOrder, Decimal, Delimiter, DigestKind, InferredType, Notation, ReadSpec, Survey, Word,
+    ColumnSurvey, DateOrder, Decimal, Delimiter, DigestKind, InferredType, Notation, ReadSpec, SettingText, Survey,
 };
 pub use batches::{Batch, BatchReader, Batches};
 pub use cell::date_span;
 pub use digest::Digest;
-pub use fault::{Fault, FaultKind};
+pub use fault::{FaultKind, InvalidCell};
 pub use infer::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, TRUTH, ordered};
 pub use paths::expanded;
-pub use source::{Notations, ReadColumn, Source, Wanted};
+pub use source::{Notations, ReadColumn, ReadRequest, TableSource};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -94,8 +94,8 @@ impl ColumnFilter {
 /// [`Error::Unreadable`] for a file that is missing, damaged, ragged or of an unknown format, and for a text cell in a
 /// column of mostly numbers; [`Error::NonFinite`] for an infinity.
 pub fn read_table(path: &Path, filter: &ColumnFilter) -> Result<Table> {
-    let source = Source::open(&[path.to_owned()], &ReadSpec::default())?;
-    Ok(source.read(&Wanted { filter: filter.clone(), ..Wanted::default() })?.0)
+    let source = TableSource::open(&[path.to_owned()], &ReadSpec::default())?;
+    Ok(source.read(&ReadRequest { filter: filter.clone(), ..ReadRequest::default() })?.0)
 }
 
 /// Reads the names of the columns of a table.
@@ -103,7 +103,7 @@ pub fn read_table(path: &Path, filter: &ColumnFilter) -> Result<Table> {
 /// # Errors
 /// [`Error::Unreadable`].
 pub fn read_header(path: &Path) -> Result<Vec<String>> {
-    Ok(Source::open(&[path.to_owned()], &ReadSpec::default())?.names().to_vec())
+    Ok(TableSource::open(&[path.to_owned()], &ReadSpec::default())?.names().to_vec())
 }
 
 fn unreadable(path: &Path, message: impl Into<String>) -> Error {

@@ -21,12 +21,12 @@ pub struct ReadSpec {
     pub decimal: Decimal,
     /// Words for missing cells, ignoring case.
     #[schemars(with = "Vec<String>")]
-    pub na: Vec<Word>,
+    pub na: Vec<SettingText>,
     /// Words for missing cells in the columns of these names, instead of `na`; with `[""]` only empty cells are
     /// missing.
     #[schemars(with = "BTreeMap<String, Vec<String>>")]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub na_by_column: BTreeMap<String, Vec<Word>>,
+    pub na_by_column: BTreeMap<String, Vec<SettingText>>,
     /// Encoding of the text, such as `utf-8`, `latin1` or `utf-16le`; a byte order mark takes precedence.
     pub encoding: String,
     /// Quote character of cells that contain delimiters or line breaks.
@@ -46,7 +46,7 @@ impl Default for ReadSpec {
             delimiter: Delimiter::Auto,
             widths: None,
             decimal: Decimal::Auto,
-            na: ["", "NA", "N/A", "NaN", "null", "?", "-"].map(|word| Word(word.into())).into(),
+            na: ["", "NA", "N/A", "NaN", "null", "?", "-"].map(|word| SettingText(word.into())).into(),
             na_by_column: BTreeMap::new(),
             encoding: "utf-8".into(),
             quote: '"',
@@ -125,44 +125,44 @@ pub enum DateOrder {
 /// A word from a settings file: `null`, `NaN` and numbers are read as words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Word(pub String);
+pub struct SettingText(pub String);
 
-impl<'de> Deserialize<'de> for Word {
+impl<'de> Deserialize<'de> for SettingText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         struct WordVisitor;
         impl Visitor<'_> for WordVisitor {
-            type Value = Word;
+            type Value = SettingText;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a word or a number")
             }
 
-            fn visit_unit<E>(self) -> std::result::Result<Word, E> {
-                Ok(Word("null".into()))
+            fn visit_unit<E>(self) -> std::result::Result<SettingText, E> {
+                Ok(SettingText("null".into()))
             }
 
-            fn visit_none<E>(self) -> std::result::Result<Word, E> {
-                Ok(Word("null".into()))
+            fn visit_none<E>(self) -> std::result::Result<SettingText, E> {
+                Ok(SettingText("null".into()))
             }
 
-            fn visit_bool<E>(self, value: bool) -> std::result::Result<Word, E> {
-                Ok(Word(value.to_string()))
+            fn visit_bool<E>(self, value: bool) -> std::result::Result<SettingText, E> {
+                Ok(SettingText(value.to_string()))
             }
 
-            fn visit_i64<E>(self, value: i64) -> std::result::Result<Word, E> {
-                Ok(Word(value.to_string()))
+            fn visit_i64<E>(self, value: i64) -> std::result::Result<SettingText, E> {
+                Ok(SettingText(value.to_string()))
             }
 
-            fn visit_u64<E>(self, value: u64) -> std::result::Result<Word, E> {
-                Ok(Word(value.to_string()))
+            fn visit_u64<E>(self, value: u64) -> std::result::Result<SettingText, E> {
+                Ok(SettingText(value.to_string()))
             }
 
-            fn visit_f64<E>(self, value: f64) -> std::result::Result<Word, E> {
-                Ok(Word(value.to_string()))
+            fn visit_f64<E>(self, value: f64) -> std::result::Result<SettingText, E> {
+                Ok(SettingText(value.to_string()))
             }
 
-            fn visit_str<E>(self, value: &str) -> std::result::Result<Word, E> {
-                Ok(Word(value.to_owned()))
+            fn visit_str<E>(self, value: &str) -> std::result::Result<SettingText, E> {
+                Ok(SettingText(value.to_owned()))
             }
         }
         deserializer.deserialize_any(WordVisitor)

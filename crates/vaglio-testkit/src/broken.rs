@@ -8,7 +8,7 @@ use vaglio_core::{Criterion, Design, Score};
 /// A violated law: its name, the test data, and the expected and actual result. After a run of several laws, `others`
 /// has the further violations.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Broken {
+pub struct LawViolation {
     /// Name of the law: its function.
     pub law: &'static str,
     /// Data, subset and candidate on which it failed.
@@ -18,11 +18,11 @@ pub struct Broken {
     /// Actual result.
     pub found: String,
     /// Further violated laws.
-    pub others: Vec<Broken>,
+    pub others: Vec<LawViolation>,
 }
 
 /// Prints one sentence per law, each on its own line.
-impl std::fmt::Display for Broken {
+impl std::fmt::Display for LawViolation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "the law `{}` fails on {}: expected {}, found {}", self.law, self.on, self.expected, self.found)?;
         self.others.iter().try_for_each(|other| write!(f, "\n{other}"))
@@ -30,15 +30,15 @@ impl std::fmt::Display for Broken {
 }
 
 /// Prints like [`Display`](std::fmt::Display), since a test that returns this error prints it with `Debug`.
-impl std::fmt::Debug for Broken {
+impl std::fmt::Debug for LawViolation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{self}")
     }
 }
 
-impl std::error::Error for Broken {}
+impl std::error::Error for LawViolation {}
 
-impl Broken {
+impl LawViolation {
     /// Adds the data set or component in which the law failed.
     #[must_use]
     pub fn within(mut self, what: &str) -> Self {
@@ -48,25 +48,25 @@ impl Broken {
     }
 
     /// Returns the first violation of each law.
-    pub(crate) fn among(outcomes: impl IntoIterator<Item = Result<(), Broken>>) -> Result<(), Broken> {
+    pub(crate) fn among(outcomes: impl IntoIterator<Item = Result<(), LawViolation>>) -> Result<(), LawViolation> {
         let mut known = HashSet::new();
-        Self::gathered(outcomes.into_iter().flat_map(Broken::each).filter(|broken| known.insert(broken.law)))
+        Self::gathered(outcomes.into_iter().flat_map(LawViolation::each).filter(|broken| known.insert(broken.law)))
     }
 
     /// Returns all violations.
-    pub(crate) fn first_of(outcomes: impl IntoIterator<Item = Result<(), Broken>>) -> Result<(), Broken> {
-        Self::gathered(outcomes.into_iter().flat_map(Broken::each))
+    pub(crate) fn first_of(outcomes: impl IntoIterator<Item = Result<(), LawViolation>>) -> Result<(), LawViolation> {
+        Self::gathered(outcomes.into_iter().flat_map(LawViolation::each))
     }
 
-    fn each(outcome: Result<(), Broken>) -> impl Iterator<Item = Broken> {
+    fn each(outcome: Result<(), LawViolation>) -> impl Iterator<Item = LawViolation> {
         let mut first = outcome.err();
         let others = first.as_mut().map(|first| std::mem::take(&mut first.others));
         first.into_iter().chain(others.into_iter().flatten())
     }
 
-    fn gathered(mut all: impl Iterator<Item = Broken>) -> Result<(), Broken> {
+    fn gathered(mut all: impl Iterator<Item = LawViolation>) -> Result<(), LawViolation> {
         match all.next() {
-            Some(first) => Err(Broken { others: all.collect(), ..first }),
+            Some(first) => Err(LawViolation { others: all.collect(), ..first }),
             None => Ok(()),
         }
     }
@@ -75,7 +75,7 @@ impl Broken {
 /// Runs laws, each a call of the function of that name, and reports the first violation of each.
 macro_rules! laws {
     ($($law:ident($($argument:expr),*);)*) => {
-        $crate::Broken::among([$($crate::broken::Law(stringify!($law)).tried(|| $law($($argument),*))),*])
+        $crate::LawViolation::among([$($crate::broken::Law(stringify!($law)).tried(|| $law($($argument),*))),*])
     };
 }
 pub(crate) use laws;
@@ -91,8 +91,8 @@ impl Law {
         on: impl Into<String>,
         expected: impl ToString,
         found: impl std::fmt::Display,
-    ) -> Broken {
-        Broken {
+    ) -> LawViolation {
+        LawViolation {
             law: self.0,
             on: on.into(),
             expected: expected.to_string(),
@@ -108,7 +108,7 @@ impl Law {
         on: impl FnOnce() -> String,
         expected: impl ToString,
         found: impl std::fmt::Debug,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), LawViolation> {
         self.unless(holds, on, expected, format_args!("{found:?}"))
     }
 
@@ -119,7 +119,7 @@ impl Law {
         on: impl FnOnce() -> String,
         expected: impl ToString,
         found: impl std::fmt::Display,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), LawViolation> {
         if holds { Ok(()) } else { Err(self.broken(on(), expected, found)) }
     }
 
@@ -129,7 +129,7 @@ impl Law {
         on: impl FnOnce() -> String,
         expected: &T,
         found: &T,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), LawViolation> {
         self.must(expected == found, on, format!("{expected:?}"), found)
     }
 
@@ -138,7 +138,7 @@ impl Law {
         self,
         on: impl Fn() -> String,
         call: impl FnOnce() -> vaglio_core::Result<T>,
-    ) -> Result<T, Broken> {
+    ) -> Result<T, LawViolation> {
         match catch_unwind(AssertUnwindSafe(call)) {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => Err(self.broken(on(), "a result", format!("the error `{error}`"))),
@@ -151,12 +151,12 @@ impl Law {
         self,
         on: impl FnOnce() -> String,
         call: impl FnOnce() -> vaglio_core::Result<T>,
-    ) -> Result<vaglio_core::Result<T>, Broken> {
+    ) -> Result<vaglio_core::Result<T>, LawViolation> {
         catch_unwind(AssertUnwindSafe(call)).map_err(|_| self.broken(on(), "a result or an error", "a panic"))
     }
 
     /// Runs a whole law; a panic of the law or the component counts as a violation.
-    pub(crate) fn tried<T>(self, law: impl FnOnce() -> Result<T, Broken>) -> Result<T, Broken> {
+    pub(crate) fn tried<T>(self, law: impl FnOnce() -> Result<T, LawViolation>) -> Result<T, LawViolation> {
         match catch_unwind(AssertUnwindSafe(law)) {
             Ok(outcome) => outcome,
             Err(_) => Err(self.broken("the part", "an outcome", "a panic")),
@@ -167,15 +167,15 @@ impl Law {
     pub(crate) fn on_each<D>(
         self,
         all: Vec<(&'static str, D)>,
-        mut accepts: impl FnMut(&D) -> Result<bool, Broken>,
-        mut check: impl FnMut(&D) -> Result<(), Broken>,
-    ) -> Result<(), Broken> {
+        mut accepts: impl FnMut(&D) -> Result<bool, LawViolation>,
+        mut check: impl FnMut(&D) -> Result<(), LawViolation>,
+    ) -> Result<(), LawViolation> {
         let mut taken = Vec::new();
         for (name, data) in all {
             taken.extend(accepts(&data).map_err(|broken| broken.within(name))?.then_some((name, data)));
         }
         self.must(!taken.is_empty(), || "the standard data".into(), "a data set that is accepted", 0)?;
-        Broken::among(taken.iter().map(|(name, data)| check(data).map_err(|broken| broken.within(name))))
+        LawViolation::among(taken.iter().map(|(name, data)| check(data).map_err(|broken| broken.within(name))))
     }
 
     /// Saves a value as JSON and loads it again.
@@ -183,48 +183,60 @@ impl Law {
         self,
         on: impl Fn() -> String,
         value: &T,
-    ) -> Result<T, Broken> {
+    ) -> Result<T, LawViolation> {
         let text = serde_json::to_string(value).map_err(|e| self.broken(on(), "to be saved", e))?;
         serde_json::from_str(&text).map_err(|e| self.broken(on(), "to be loaded", e))
     }
 
     /// Fails unless two numbers are equal within a tolerance.
-    pub(crate) fn near(self, near: Near, on: impl FnOnce() -> String, expected: f64, found: f64) -> Result<(), Broken> {
+    pub(crate) fn near(
+        self,
+        near: Tolerance,
+        on: impl FnOnce() -> String,
+        expected: f64,
+        found: f64,
+    ) -> Result<(), LawViolation> {
         self.must(near.holds(expected, found), on, format!("{expected:?} to {:e}", near.tolerance), found)
     }
 
     /// Fails unless two scores are equal within a tolerance and both or neither have a λ.
-    pub(crate) fn same(self, near: Near, on: impl Fn() -> String, expected: Score, found: Score) -> Result<(), Broken> {
+    pub(crate) fn same(
+        self,
+        near: Tolerance,
+        on: impl Fn() -> String,
+        expected: Score,
+        found: Score,
+    ) -> Result<(), LawViolation> {
         self.near(near, &on, expected.loss, found.loss)?;
         let both = expected.lambda.is_some() == found.lambda.is_some();
         self.must(both, on, format!("lambda {:?}", expected.lambda), found.lambda)
     }
 
     /// Fails unless two scores have equal bits.
-    pub(crate) fn bits(self, on: impl FnOnce() -> String, expected: Score, found: Score) -> Result<(), Broken> {
+    pub(crate) fn bits(self, on: impl FnOnce() -> String, expected: Score, found: Score) -> Result<(), LawViolation> {
         let same = expected.loss.to_bits() == found.loss.to_bits() && expected.lambda == found.lambda;
         self.must(same, on, format!("{expected:?} bit for bit"), found)
     }
 
     /// Fails on NaN.
-    pub(crate) fn number(self, on: impl FnOnce() -> String, found: f64) -> Result<(), Broken> {
+    pub(crate) fn number(self, on: impl FnOnce() -> String, found: f64) -> Result<(), LawViolation> {
         self.must(!found.is_nan(), on, "a number", found)
     }
 }
 
 /// A relative tolerance, with a floor for the size that it is relative to.
 #[derive(Debug, Clone, Copy)]
-pub struct Near {
+pub struct Tolerance {
     /// Tolerance relative to the larger of two numbers.
     pub tolerance: f64,
     /// Floor: smaller numbers are treated as this large.
     pub least: f64,
 }
 
-impl Near {
+impl Tolerance {
     /// Creates a purely relative tolerance.
     pub const fn relative(tolerance: f64) -> Self {
-        Near { tolerance, least: 0.0 }
+        Tolerance { tolerance, least: 0.0 }
     }
 
     /// Creates a tolerance for scores, with a millionth of the empty subset's score as the floor.
@@ -232,12 +244,12 @@ impl Near {
         // A failure or panic here recurs under the law itself, which reports it.
         let empty = catch_unwind(AssertUnwindSafe(|| criterion.evaluate(design, &[])));
         let empty = empty.ok().and_then(Result::ok).map_or(0.0, |score| score.loss.abs());
-        Near { tolerance, least: if empty.is_finite() { 1e-6 * empty } else { 0.0 } }
+        Tolerance { tolerance, least: if empty.is_finite() { 1e-6 * empty } else { 0.0 } }
     }
 
     /// Widens the tolerance to at least 1e−6, for statistics reported with a score.
     pub(crate) fn loosely(self) -> Self {
-        Near { tolerance: self.tolerance.max(1e-6), ..self }
+        Tolerance { tolerance: self.tolerance.max(1e-6), ..self }
     }
 
     /// Tests whether two numbers are equal within the tolerance; infinities equal themselves, NaN equals nothing.

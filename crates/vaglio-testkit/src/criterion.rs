@@ -3,7 +3,7 @@
 //! Every law uses the non-constant columns, at least three of them. `tolerance` is relative, with a millionth of the
 //! empty subset's score as the floor.
 
-use crate::broken::{Law, Near, laws};
+use crate::broken::{Law, Tolerance, laws};
 pub use again::{bytes, drift, other_thread};
 pub use few_rows::few_rows;
 pub use forks::forks;
@@ -16,7 +16,7 @@ mod held_out;
 use crate::traces::traces;
 use crate::trial::{change_candidates, commit, evaluate, free, open, trail, trials, walked};
 use crate::variation::{duplicates_tie, lambdas, permutation, row_weights};
-use crate::{Broken, InPool, Random, data};
+use crate::{InPool, LawViolation, SplitMix64, data};
 use vaglio_core::{Criterion, Design, Feature, Score, SearchExtent, SubsetChange, Winner};
 use vaglio_search::SubsetScorer;
 
@@ -24,7 +24,7 @@ use vaglio_search::SubsetScorer;
 ///
 /// # Errors
 /// Fails with every violated law.
-pub fn check_criterion(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn check_criterion(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     check(criterion, design, tolerance, CALLS)
 }
 
@@ -34,7 +34,7 @@ const CALLS: usize = 1000;
 /// Number of such calls on each further standard design.
 const FEWER_CALLS: usize = 50;
 
-fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usize) -> Result<(), Broken> {
+fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usize) -> Result<(), LawViolation> {
     Law("check").ran(|| "the design".into(), || criterion.check(design))?;
     let first = again::first(criterion, design);
     let own = laws! {
@@ -55,7 +55,7 @@ fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usiz
     };
     let drift = Law("drift").tried(|| again::since(first?, criterion, design, calls));
     if design.readout().is_none() {
-        return Broken::among([own, drift]);
+        return LawViolation::among([own, drift]);
     }
     let varied = laws! {
         duplicates_tie(criterion, design, tolerance);
@@ -65,14 +65,14 @@ fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usiz
         bytes(criterion, design, tolerance);
         few_rows(criterion, design);
     };
-    Broken::among([own, drift, varied])
+    LawViolation::among([own, drift, varied])
 }
 
 /// Checks all laws of a criterion on each of [`data::standard_designs`] that it accepts.
 ///
 /// # Errors
 /// Fails with every violated law, or if the criterion accepts no design.
-pub fn check_criterion_on_standard_data(criterion: &dyn Criterion, tolerance: f64) -> Result<(), Broken> {
+pub fn check_criterion_on_standard_data(criterion: &dyn Criterion, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("check");
     let mut calls = [CALLS].into_iter();
     law.on_each(
@@ -83,7 +83,7 @@ pub fn check_criterion_on_standard_data(criterion: &dyn Criterion, tolerance: f6
 }
 
 /// Scores are never NaN while all columns enter and leave again; standard errors are neither NaN nor negative.
-pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
     let law = Law("never_nan");
     let all = trail(law, design, usize::MAX, 11)?;
     let mut evaluator = open(law, criterion, design)?;
@@ -110,9 +110,9 @@ pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> Result<(), Broke
 }
 
 /// The definition gives one score per subset, whatever the order of its columns.
-pub fn any_order(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn any_order(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("any_order");
-    let near = Near::scores(criterion, design, tolerance);
+    let near = Tolerance::scores(criterion, design, tolerance);
     let mut subset = trail(law, design, 4, 12)?;
     let forward = evaluate(law, criterion, design, &subset)?;
     subset.reverse();
@@ -120,12 +120,12 @@ pub fn any_order(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> 
 }
 
 /// An addition trial equals `add` plus `score` and the definition, and changes no state.
-pub fn additions(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn additions(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     one_step(Law("additions"), criterion, design, tolerance, SubsetChange::Addition)
 }
 
 /// A removal trial equals `remove` plus `score` and the definition, and changes no state.
-pub fn removals(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn removals(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     one_step(Law("removals"), criterion, design, tolerance, SubsetChange::Removal)
 }
 
@@ -135,8 +135,8 @@ fn one_step(
     design: &Design,
     tolerance: f64,
     trial: SubsetChange,
-) -> Result<(), Broken> {
-    let near = Near::scores(criterion, design, tolerance);
+) -> Result<(), LawViolation> {
+    let near = Tolerance::scores(criterion, design, tolerance);
     let trail = trail(law, design, 5, 13)?;
     let sizes = if trial == SubsetChange::Addition { 0..trail.len() } else { 1..trail.len() + 1 };
     for subset in sizes.map(|size| &trail[..size]) {
@@ -162,9 +162,9 @@ fn one_step(
 }
 
 /// `reset` equals one-by-one additions from the empty subset, whatever the previous state of the evaluator.
-pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("resets");
-    let near = Near::scores(criterion, design, tolerance);
+    let near = Tolerance::scores(criterion, design, tolerance);
     let trail = trail(law, design, 5, 14)?;
     let mut reset = open(law, criterion, design)?;
     for subset in [&trail[1..], &trail[..2], &[], &trail[..1]] {
@@ -184,7 +184,7 @@ pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Res
 }
 
 /// Candidate order changes no bit of the scores.
-pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
     let law = Law("candidate_order");
     let trail = trail(law, design, 4, 15)?;
     for (subset, trial) in [
@@ -197,14 +197,14 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(),
         if candidates.len() < 2 {
             continue;
         }
-        let scored = |order: &[usize]| -> Result<Vec<Score>, Broken> {
+        let scored = |order: &[usize]| -> Result<Vec<Score>, LawViolation> {
             let mut evaluator = walked(law, criterion, design, subset)?;
             let given: Vec<Feature> = order.iter().map(|&at| candidates[at]).collect();
             trials(law, &mut evaluator, trial, &given)
         };
         let forward: Vec<usize> = (0..candidates.len()).collect();
         let expected = scored(&forward)?;
-        for order in [forward.into_iter().rev().collect(), Random::new(16).order(candidates.len())] {
+        for order in [forward.into_iter().rev().collect(), SplitMix64::new(16).order(candidates.len())] {
             for (&at, found) in order.iter().zip(scored(&order)?) {
                 let on = || format!("the {trial:?} of {} to subset {subset:?} in another order", candidates[at]);
                 law.bits(|| on().to_lowercase(), expected[at], found)?;
@@ -216,12 +216,12 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(),
 
 /// `best_addition` equals [`Winner::among`] of `score_additions`: same column and ties in any candidate order, same
 /// score within the tolerance.
-pub fn best_addition(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn best_addition(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     best(Law("best_addition"), SubsetChange::Addition, criterion, design, tolerance)
 }
 
 /// `best_removal` equals [`Winner::among`] of `score_removals`, in the same way as [`best_addition`].
-pub fn best_removal(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn best_removal(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     best(Law("best_removal"), SubsetChange::Removal, criterion, design, tolerance)
 }
 
@@ -231,8 +231,8 @@ fn best(
     criterion: &dyn Criterion,
     design: &Design,
     tolerance: f64,
-) -> Result<(), Broken> {
-    let near = Near::scores(criterion, design, tolerance);
+) -> Result<(), LawViolation> {
+    let near = Tolerance::scores(criterion, design, tolerance);
     let steps = trail(law, design, 4, 17)?.len().min(free(design, &[]).len() - 1);
     let (mut scored, mut asked) = (open(law, criterion, design)?, open(law, criterion, design)?);
     if trial == SubsetChange::Removal {
@@ -244,7 +244,7 @@ fn best(
         let on = || format!("{trial:?} to subset {subset:?}").to_lowercase();
         let candidates = change_candidates(trial, design, &subset);
         let shuffled: Vec<Feature> =
-            Random::new(18).order(candidates.len()).into_iter().map(|at| candidates[at]).collect();
+            SplitMix64::new(18).order(candidates.len()).into_iter().map(|at| candidates[at]).collect();
         let expected = Winner::among(&candidates, &trials(law, &mut scored, trial, &candidates)?);
         for order in [&candidates, &shuffled] {
             let found = law.ran(on, || match trial {
@@ -267,7 +267,7 @@ fn best(
 
 /// The engine of a search is the planned one. The cost estimate is unknown, or finite and non-negative in work and memory; it
 /// always has a reason.
-pub fn estimates(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn estimates(criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
     let law = Law("estimates");
     let largest = trail(law, design, usize::MAX, 0)?.len();
     for size in [1, largest] {
@@ -286,12 +286,18 @@ pub fn estimates(criterion: &dyn Criterion, design: &Design) -> Result<(), Broke
 /// Scores and trials equal the definition along a random walk of additions and removals.
 ///
 /// The caller chooses the design, and with it λ and the collinearity of the columns.
-pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64, tolerance: f64) -> Result<(), Broken> {
+pub fn walk(
+    criterion: &dyn Criterion,
+    design: &Design,
+    steps: usize,
+    seed: u64,
+    tolerance: f64,
+) -> Result<(), LawViolation> {
     let law = Law("walk");
     law.must(steps > 0, || "a walk".into(), "at least one step", steps)?;
-    let near = Near::scores(criterion, design, tolerance);
+    let near = Tolerance::scores(criterion, design, tolerance);
     trail(law, design, 3, seed)?;
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let mut evaluator = open(law, criterion, design)?;
     let mut subset: Vec<Feature> = Vec::new();
     for step in 1..=steps {
@@ -313,10 +319,10 @@ pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64,
 }
 
 /// One, two and three threads give equal bits.
-pub fn threads(criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) -> Result<(), Broken> {
+pub fn threads(criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) -> Result<(), LawViolation> {
     let law = Law("threads");
     let trail = trail(law, design, 4, 19)?;
-    let trace = || -> Result<Vec<Score>, Broken> {
+    let trace = || -> Result<Vec<Score>, LawViolation> {
         let mut evaluator = open(law, criterion, design)?;
         let mut scores = Vec::new();
         for &feature in &trail {

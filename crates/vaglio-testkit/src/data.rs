@@ -1,6 +1,6 @@
 //! Seeded problems: equal recipes give equal bits on every machine.
 
-use crate::Random;
+use crate::SplitMix64;
 pub use crate::tables::{gappy_table, mixed_table, series_table, table};
 use ndarray::Array2;
 use vaglio_core::{Columns, Design, Feature, Problem, Readout, Result, Task};
@@ -11,7 +11,7 @@ pub struct Recipe {
     rows: usize,
     columns: usize,
     seed: u64,
-    kind: Kind,
+    kind: TargetKind,
     outputs: usize,
     weighted: bool,
     groups: Option<usize>,
@@ -26,7 +26,7 @@ pub struct Recipe {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
+enum TargetKind {
     Regression,
     Binary,
     Multiclass(usize),
@@ -38,7 +38,7 @@ pub fn regression(rows: usize, columns: usize, seed: u64) -> Recipe {
         rows,
         columns,
         seed,
-        kind: Kind::Regression,
+        kind: TargetKind::Regression,
         outputs: 1,
         weighted: false,
         groups: None,
@@ -55,12 +55,12 @@ pub fn regression(rows: usize, columns: usize, seed: u64) -> Recipe {
 
 /// Creates a binary classification with half of the rows in each class.
 pub fn binary(rows: usize, columns: usize, seed: u64) -> Recipe {
-    Recipe { kind: Kind::Binary, ..regression(rows, columns, seed) }
+    Recipe { kind: TargetKind::Binary, ..regression(rows, columns, seed) }
 }
 
 /// Creates a classification with `classes` classes of equal size, one output each.
 pub fn multiclass(rows: usize, columns: usize, classes: usize, seed: u64) -> Recipe {
-    Recipe { kind: Kind::Multiclass(classes), ..regression(rows, columns, seed) }
+    Recipe { kind: TargetKind::Multiclass(classes), ..regression(rows, columns, seed) }
 }
 
 impl Recipe {
@@ -133,7 +133,7 @@ impl Recipe {
     /// Generates the problem.
     #[expect(clippy::expect_used, reason = "a recipe makes finite columns of one length, with at least one row")]
     pub fn problem(&self) -> Problem {
-        let mut random = Random::new(self.seed);
+        let mut random = SplitMix64::new(self.seed);
         let signals = self.signals(&mut random);
         let (targets, task) = self.targets(&signals, &mut random);
         let mut columns = Columns::new(self.rows.max(1));
@@ -170,7 +170,7 @@ impl Recipe {
     }
 
     /// Generates columns before scaling, with mean near 0 and standard deviation near 1.
-    fn signals(&self, random: &mut Random) -> Vec<Vec<f64>> {
+    fn signals(&self, random: &mut SplitMix64) -> Vec<Vec<f64>> {
         let mut signals: Vec<Vec<f64>> = Vec::new();
         for j in 0..self.columns {
             let mut column: Vec<f64> = (0..self.rows.max(1)).map(|_| random.normal()).collect();
@@ -221,7 +221,7 @@ impl Recipe {
     }
 
     /// Outputs × rows.
-    fn targets(&self, signals: &[Vec<f64>], random: &mut Random) -> (Array2<f64>, Task) {
+    fn targets(&self, signals: &[Vec<f64>], random: &mut SplitMix64) -> (Array2<f64>, Task) {
         let rows = self.rows.max(1);
         let mut mixture = || -> Vec<f64> {
             let weights: Vec<f64> = signals.iter().take(4).map(|_| random.normal()).collect();
@@ -229,16 +229,16 @@ impl Recipe {
             (0..rows).map(|row| 0.5 + signal(row) + 0.4 * random.normal()).collect()
         };
         match self.kind {
-            Kind::Regression => {
+            TargetKind::Regression => {
                 let values: Vec<f64> = (0..self.outputs).flat_map(|_| mixture()).collect();
                 (Array2::from_shape_fn((self.outputs, rows), |(o, row)| values[o * rows + row]), Task::Regression)
             }
-            Kind::Binary => {
+            TargetKind::Binary => {
                 let class = self.ranked(&mixture(), 2);
                 let targets = Array2::from_shape_fn((1, rows), |(_, row)| if class[row] == 1 { 1.0 } else { -1.0 });
                 (targets, Task::Binary { negative: Some("no".into()), positive: "yes".into() })
             }
-            Kind::Multiclass(classes) => {
+            TargetKind::Multiclass(classes) => {
                 let angle: Vec<f64> = mixture().iter().zip(mixture()).map(|(a, b)| turn(*a, b)).collect();
                 let class = self.ranked(&angle, classes);
                 let code = |(k, row): (usize, usize)| if class[row] == k { 1.0 } else { -1.0 };
@@ -296,8 +296,8 @@ pub fn given(columns: &[&[f64]], targets: &[&[f64]], task: Task) -> Result<Probl
 /// Generates unit-variance uniform columns with neighbour correlation 0.5, and a target: `effects` columns of
 /// decreasing effect, plus noise. The NumPy programs of the benchmarks generate the same data.
 pub fn sparse_linear(seed: u64, rows: usize, columns: usize, effects: usize, noise: f64) -> (Vec<Vec<f64>>, Vec<f64>) {
-    let unit = |random: &mut Random| (random.uniform() * 2.0 - 1.0) * 3f64.sqrt();
-    let mut random = Random::new(seed);
+    let unit = |random: &mut SplitMix64| (random.uniform() * 2.0 - 1.0) * 3f64.sqrt();
+    let mut random = SplitMix64::new(seed);
     let mut x = vec![Vec::with_capacity(rows); columns];
     for _ in 0..rows {
         x.iter_mut().for_each(|column| column.push(unit(&mut random)));
@@ -306,7 +306,7 @@ pub fn sparse_linear(seed: u64, rows: usize, columns: usize, effects: usize, noi
         let (before, after) = x.split_at_mut(j);
         after[0].iter_mut().zip(&before[j - 1]).for_each(|(now, last)| *now = 0.5 * last + 0.75f64.sqrt() * *now);
     }
-    let mut random = Random::new(seed + 1000);
+    let mut random = SplitMix64::new(seed + 1000);
     let mut y: Vec<f64> = (0..rows).map(|_| noise * unit(&mut random)).collect();
     for t in 0..effects.min(columns) {
         let effect = if t % 2 == 0 { 1.0 } else { -1.0 } / (1.0 + 0.1 * t as f64);

@@ -1,6 +1,6 @@
 //! Laws that every vaglio component must keep, as functions to call from tests.
 //!
-//! A law takes any implementation. On failure it returns [`Broken`], one sentence with the law, the data and the
+//! A law takes any implementation. On failure it returns [`LawViolation`], one sentence with the law, the data and the
 //! difference. Data too small to test a law also count as a failure, so no law passes unchecked.
 //!
 //! [`check_criterion`], [`check_search`], [`check_learner`], [`check_map`], [`check_target_map`], [`check_loss`] and
@@ -34,12 +34,12 @@ pub mod traces;
 mod trial;
 pub mod variation;
 
-pub use broken::{Broken, Near};
+pub use broken::{LawViolation, Tolerance};
 pub use criterion::{check_criterion, check_criterion_on_standard_data};
 pub use learner::{check_learner, check_learner_on_standard_data};
 pub use loss::{check_loss, check_loss_on_standard_data};
 pub use map::{check_map, check_map_on_standard_data};
-pub use random::Random;
+pub use random::SplitMix64;
 pub use resampling::{check_resampling, check_resampling_on_standard_data};
 pub use search::{check_search, check_search_on_standard_data};
 pub use target_map::check_target_map;

@@ -1,7 +1,7 @@
 //! Laws of a loss: rows count by their weights, and the declared properties hold.
 
-use crate::broken::{Law, Near, laws};
-use crate::{Broken, Random, data};
+use crate::broken::{Law, Tolerance, laws};
+use crate::{LawViolation, SplitMix64, data};
 use ndarray::{Array2, ArrayView1, Axis};
 use vaglio_core::{Loss, Measure, Problem, Task};
 
@@ -9,13 +9,13 @@ use vaglio_core::{Loss, Measure, Problem, Task};
 ///
 /// # Errors
 /// Fails with every violated law.
-pub fn check_loss(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
+pub fn check_loss(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
     Law("check").ran(|| "the settings".into(), || loss.check_settings())?;
     laws! {
         never_nan(loss, problem);
         repeated_rows(loss, problem, tolerance);
         row_order(loss, problem, tolerance);
-        of_rows(loss, problem, tolerance);
+        mean_of_rows(loss, problem, tolerance);
         degree(loss, problem, tolerance);
         over_outputs(loss, problem, tolerance);
         perfect(loss, problem);
@@ -28,7 +28,7 @@ pub fn check_loss(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<
 ///
 /// # Errors
 /// Fails with every violated law, or if the loss rejects every task.
-pub fn check_loss_on_standard_data(loss: &dyn Loss, tolerance: f64) -> Result<(), Broken> {
+pub fn check_loss_on_standard_data(loss: &dyn Loss, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("tasks");
     law.on_each(
         data::standard_problems(),
@@ -38,7 +38,7 @@ pub fn check_loss_on_standard_data(loss: &dyn Loss, tolerance: f64) -> Result<()
 }
 
 /// Losses are never NaN; standard errors are neither NaN nor negative.
-pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
+pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> Result<(), LawViolation> {
     let law = Law("never_nan");
     let targets = problem.targets();
     for (what, predictions) in [
@@ -57,7 +57,7 @@ pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
 }
 
 /// A row of weight 2 equals that row given twice, and weights of 1 equal no weights.
-pub fn repeated_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
+pub fn repeated_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("repeated_rows");
     let (targets, predictions) = (problem.targets(), predicted(problem));
     let weight = |row: usize| 1 + row * 7 % 3;
@@ -67,25 +67,25 @@ pub fn repeated_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Resu
     let by_weight = law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), Some(&weights))))?;
     let (y, p) = (targets.select(Axis(1), &rows), predictions.select(Axis(1), &rows));
     let by_rows = law.ran(on, || Ok(loss.mean(y.view(), p.view(), None)))?;
-    law.near(Near::relative(tolerance), on, by_rows, by_weight)?;
+    law.near(Tolerance::relative(tolerance), on, by_rows, by_weight)?;
     let ones = law.ran(on, || Ok(loss.mean(y.view(), p.view(), Some(&vec![1.0; rows.len()]))))?;
-    law.near(Near::relative(tolerance), || "weights of 1".into(), by_rows, ones)
+    law.near(Tolerance::relative(tolerance), || "weights of 1".into(), by_rows, ones)
 }
 
 /// Row order does not change the loss.
-pub fn row_order(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
+pub fn row_order(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("row_order");
     let (targets, predictions) = (problem.targets(), predicted(problem));
-    let order = Random::new(51).order(problem.rows());
+    let order = SplitMix64::new(51).order(problem.rows());
     let on = || "the rows in another order".to_owned();
     let expected = law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), None)))?;
     let (y, p) = (targets.select(Axis(1), &order), predictions.select(Axis(1), &order));
     let found = law.ran(on, || Ok(loss.mean(y.view(), p.view(), None)))?;
-    law.near(Near::relative(tolerance), on, expected, found)
+    law.near(Tolerance::relative(tolerance), on, expected, found)
 }
 
-/// [`Loss::mean`] is the mean of [`Loss::of_row`] if the loss declares a mean over rows.
-pub fn of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
+/// [`Loss::mean`] is the mean of [`Loss::row_loss`] if the loss declares a mean over rows.
+pub fn mean_of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("of_rows");
     if loss.traits().measure != Measure::Rows {
         return Ok(());
@@ -94,17 +94,17 @@ pub fn of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(),
     let on = || "the mean over rows".to_owned();
     let mut sum = 0.0;
     for (y, p) in targets.columns().into_iter().zip(predictions.columns()) {
-        sum += law.ran(on, || Ok(loss.of_row(&y.to_vec(), &p.to_vec())))?;
+        sum += law.ran(on, || Ok(loss.row_loss(&y.to_vec(), &p.to_vec())))?;
     }
     let found = law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), None)))?;
-    law.near(Near::relative(tolerance), on, sum / problem.rows() as f64, found)
+    law.near(Tolerance::relative(tolerance), on, sum / problem.rows() as f64, found)
 }
 
 /// Scaling targets and predictions by a factor scales the loss by the factor to the power of its `degree`, if
 /// declared.
 ///
 /// A loss of classes passes: its targets are ±1.
-pub fn degree(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
+pub fn degree(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("degree");
     let Some(degree) = loss.traits().degree.filter(|_| !loss.traits().needs_classes()) else { return Ok(()) };
     let (targets, predictions) = (problem.targets(), predicted(problem));
@@ -112,11 +112,11 @@ pub fn degree(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), 
     let before = law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), None)))?;
     let (y, p) = (&**targets * 3.0, &predictions * 3.0);
     let after = law.ran(on, || Ok(loss.mean(y.view(), p.view(), None)))?;
-    law.near(Near::relative(tolerance), on, before * 3f64.powi(degree), after)
+    law.near(Tolerance::relative(tolerance), on, before * 3f64.powi(degree), after)
 }
 
 /// A loss declared as a mean over outputs equals the mean of each output's loss.
-pub fn over_outputs(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
+pub fn over_outputs(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("over_outputs");
     if !loss.traits().is_over_outputs {
         return Ok(());
@@ -130,12 +130,12 @@ pub fn over_outputs(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Resul
         sum += law.ran(on, || Ok(loss.mean(y.view(), p.view(), None)))?;
     }
     let together = law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), None)))?;
-    law.near(Near::relative(tolerance), on, sum / outputs as f64, together)
+    law.near(Tolerance::relative(tolerance), on, sum / outputs as f64, together)
 }
 
 /// Perfect predictions have the lowest loss, and every loss lies in the declared range. Errors of classes point to the
 /// wrong side, since a margin beyond 1 may lower the loss.
-pub fn perfect(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
+pub fn perfect(loss: &dyn Loss, problem: &Problem) -> Result<(), LawViolation> {
     let law = Law("perfect");
     let targets = problem.targets();
     let of_classes = *problem.task() != Task::Regression;
@@ -144,7 +144,7 @@ pub fn perfect(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
         law.ran(|| what.to_owned(), || Ok(loss.mean(targets.view(), predictions.view(), weights)))
     };
     let best = mean("the targets as predictions", targets)?;
-    let mut random = Random::new(53);
+    let mut random = SplitMix64::new(53);
     for size in [0.01, 0.3, 1.5, 20.0] {
         let alike = [size, -size];
         for shift in alike.into_iter().map(Some).chain([None]) {
@@ -170,7 +170,7 @@ pub fn perfect(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
 /// a loss of all rows jointly, it falls by about √2 if every row is duplicated.
 ///
 /// A loss without a standard error passes.
-pub fn standard_error(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
+pub fn standard_error(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("standard_error");
     let (targets, predictions) = (problem.targets(), predicted(problem));
     let weights: Vec<f64> = (0..problem.rows()).map(|row| 1.0 + (row % 3) as f64).collect();
@@ -182,9 +182,9 @@ pub fn standard_error(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Res
             let on = || what.to_owned();
             let Some(found) = error(targets, &predictions, weights)? else { continue };
             let rows = targets.columns().into_iter().zip(predictions.columns());
-            let of_row = |(y, p): (ArrayView1<f64>, ArrayView1<f64>)| loss.of_row(&y.to_vec(), &p.to_vec());
+            let of_row = |(y, p): (ArrayView1<f64>, ArrayView1<f64>)| loss.row_loss(&y.to_vec(), &p.to_vec());
             let losses = law.ran(on, || Ok(rows.map(of_row).collect::<Vec<f64>>()))?;
-            law.near(Near::relative(tolerance.max(1e-9)), on, error_of_rows(&losses, weights), found)?;
+            law.near(Tolerance::relative(tolerance.max(1e-9)), on, error_of_rows(&losses, weights), found)?;
         }
         return Ok(());
     }
@@ -208,7 +208,7 @@ fn error_of_rows(losses: &[f64], weights: Option<&[f64]>) -> f64 {
 }
 
 /// On one to four rows, neither the loss nor its standard error panics.
-pub fn few_rows(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
+pub fn few_rows(loss: &dyn Loss, problem: &Problem) -> Result<(), LawViolation> {
     let law = Law("few_rows");
     let predictions = predicted(problem);
     for count in 1..=problem.rows().min(4) {
@@ -226,6 +226,6 @@ pub fn few_rows(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
 
 /// Generates predictions with errors, some of them large, and for classes some on the wrong side.
 fn predicted(problem: &Problem) -> Array2<f64> {
-    let mut random = Random::new(52);
+    let mut random = SplitMix64::new(52);
     problem.targets().mapv(|y| y + 0.8 * random.normal())
 }

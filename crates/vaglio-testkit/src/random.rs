@@ -5,12 +5,12 @@
 /// # Reference
 /// Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014.
 #[derive(Debug, Clone)]
-pub struct Random(u64);
+pub struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     /// Creates a generator; equal seeds give equal numbers.
     pub fn new(seed: u64) -> Self {
-        Random(seed)
+        SplitMix64(seed)
     }
 
     /// Returns the next 64 bits.

@@ -1,6 +1,6 @@
 //! Copies of designs and problems, changed in one respect.
 
-use crate::Random;
+use crate::SplitMix64;
 use std::sync::Arc;
 use vaglio_core::{Columns, Design, Error, Feature, Numbers, PerFoldPreprocessing, Problem, Readout, Result};
 
@@ -53,7 +53,7 @@ pub fn renamed(design: &Design) -> Result<Design> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub fn with_rows(design: &Design, rows: &[usize]) -> Result<Design> {
-    of_rows(design, &problem_of(design)?.select_rows(rows), readout(design)?, rows)
+    design_like(design, &problem_of(design)?.select_rows(rows), readout(design)?, rows)
 }
 
 /// Maps columns to integers from 0 to 255 by value; returns one design with them as bytes and one as doubles.
@@ -115,14 +115,14 @@ pub fn repeated_rows(design: &Design, seed: u64) -> Result<(Design, Design)> {
     let plain = problem_with(design, design.columns().clone(), design.names().to_vec(), None)?;
     let weights = counts(design.rows(), seed);
     let rows = repeats(&weights);
-    let repeated = of_rows(design, &plain.select_rows(&rows), readout(design)?, &rows)?;
+    let repeated = design_like(design, &plain.select_rows(&rows), readout(design)?, &rows)?;
     let weighted = plain.with_weights(weights.into_iter().map(|w| w as f64).collect())?;
     Ok((like(design, &weighted, readout(design)?)?, repeated))
 }
 
 /// Draws integer weights from 1 to 3.
 fn counts(rows: usize, seed: u64) -> Vec<usize> {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     (0..rows).map(|row| 1 + (row + random.below(2)) % 3).collect()
 }
 
@@ -205,11 +205,11 @@ pub fn wide(problem: &Problem) -> Problem {
 
 /// Builds a design with the seed, decision units and in-fold standardization of another.
 fn like(design: &Design, problem: &Problem, readout: Readout) -> Result<Design> {
-    of_rows(design, problem, readout, &(0..design.rows()).collect::<Vec<_>>())
+    design_like(design, problem, readout, &(0..design.rows()).collect::<Vec<_>>())
 }
 
 /// Builds such a design for a problem with rows `rows` of the other design.
-fn of_rows(design: &Design, problem: &Problem, readout: Readout, rows: &[usize]) -> Result<Design> {
+fn design_like(design: &Design, problem: &Problem, readout: Readout, rows: &[usize]) -> Result<Design> {
     let made = Design::identity(problem, readout).seeded(design.seed());
     let made = if design.in_folds().is_standardized() {
         made.fitted_in_folds(PerFoldPreprocessing::standardize())
@@ -217,7 +217,7 @@ fn of_rows(design: &Design, problem: &Problem, readout: Readout, rows: &[usize])
         made
     };
     let Some(decisions) = design.decisions() else { return Ok(made) };
-    made.averaging_over(&rows.iter().map(|&row| decisions.of_row()[row] as u32).collect::<Vec<_>>())
+    made.averaging_over(&rows.iter().map(|&row| decisions.unit_of_rows()[row] as u32).collect::<Vec<_>>())
 }
 
 /// Replaces a readout's λ values; turns the search between them off.

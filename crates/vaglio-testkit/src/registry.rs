@@ -3,7 +3,7 @@
 //! A component is built from `{"kind": …}` alone, with defaults for other settings. If a kind has required settings,
 //! pass them as values such as `json!({"kind": "window", "lags": [0, 1]})`, which replace the default of that kind.
 
-use crate::Broken;
+use crate::LawViolation;
 use crate::broken::Law;
 use serde_json::Value;
 pub use serde_json::json;
@@ -12,7 +12,7 @@ use vaglio_core::{Criterion, Description, Learner, Loss, Map, NamedPart, Resampl
 use vaglio_search::Search;
 
 /// Components of one role, each with its identifier.
-pub type Every<T> = Result<Vec<(&'static str, Box<T>)>, Broken>;
+pub type Every<T> = Result<Vec<(&'static str, Box<T>)>, LawViolation>;
 
 /// Builds every linked part of a trait, with `settings` for the kinds that they name.
 ///
@@ -59,7 +59,7 @@ fn settings_of(description: &Description, settings: &[Value]) -> Value {
 }
 
 /// Reports that a part cannot be built; for a bare kind, with a hint at required settings.
-fn not_made(law: Law, on: String, settings: &Value, error: &serde_json::Error) -> Broken {
+fn not_made(law: Law, on: String, settings: &Value, error: &serde_json::Error) -> LawViolation {
     let kind = &settings["kind"];
     let hint = match *settings == json!({"kind": kind}) {
         true => format!("; settings that are required are given to the check: `&[json!({{\"kind\": {kind}, …}})]`"),
@@ -73,12 +73,12 @@ fn not_made(law: Law, on: String, settings: &Value, error: &serde_json::Error) -
 ///
 /// # Errors
 /// Fails with every violation of each component, or if nothing is linked.
-pub fn check_registry(settings: &[Value]) -> Result<(), Broken> {
+pub fn check_registry(settings: &[Value]) -> Result<(), LawViolation> {
     let law = Law("registry");
     let all = descriptions();
     law.must(!all.is_empty(), || "the program".into(), "a component that is linked in", 0)?;
     let twice = |at: usize| all[..at].iter().find(|d| (d.role, d.kind) == (all[at].role, all[at].kind)).copied();
-    Broken::first_of((0..all.len()).map(|at| component(law, all[at], twice(at), settings)))
+    LawViolation::first_of((0..all.len()).map(|at| component(law, all[at], twice(at), settings)))
 }
 
 fn component(
@@ -86,7 +86,7 @@ fn component(
     description: &Description,
     twice: Option<&Description>,
     settings: &[Value],
-) -> Result<(), Broken> {
+) -> Result<(), LawViolation> {
     let on = || format!("{} `{}` of {}", description.role.name(), description.kind, description.package);
     if let Some(twice) = twice {
         return Err(law.broken(on(), "a kind of its own", format!("that {} has one of that name", twice.package)));
@@ -152,13 +152,13 @@ mod tests {
 
     impl Criterion for Needs {
         fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
-            Ok(Score::of(self.by))
+            Ok(Score::new(self.by))
         }
     }
 
     impl Criterion for TakesAny {
         fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
-            Ok(Score::of(self.all.values().sum()))
+            Ok(Score::new(self.all.values().sum()))
         }
     }
 

@@ -5,10 +5,10 @@
 //! steps, such as one of all subsets, is tested by its entries, and must emit [`Event::Visited`] before each part of
 //! its work.
 
-use crate::broken::{Law, Near, laws};
+use crate::broken::{Law, Tolerance, laws};
 use crate::replay::replay;
 use crate::trial::{evaluate, free, open};
-use crate::{Broken, InPool, data};
+use crate::{InPool, LawViolation, data};
 pub use constants::{constants, lacking, no_candidates};
 pub use constrained::constraints;
 pub use few_rows::few_rows;
@@ -37,9 +37,14 @@ const SEED: u64 = 7;
 ///
 /// # Errors
 /// Fails with every violated law.
-pub fn check_search(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn check_search(
+    search: &Search,
+    criterion: &dyn Criterion,
+    design: &Design,
+    tolerance: f64,
+) -> Result<(), LawViolation> {
     let own = Law("check").tried(|| stays::instead(search, criterion, design))?;
-    let criterion = if own { &stays::LeftOut {} } else { criterion };
+    let criterion = if own { &stays::RetrainedLeaveOneOut {} } else { criterion };
     laws! {
         steps(search, criterion, design, tolerance);
         entries(search, criterion, design, tolerance);
@@ -62,7 +67,11 @@ pub fn check_search(search: &Search, criterion: &dyn Criterion, design: &Design,
 ///
 /// # Errors
 /// Fails with every violated law, or if no design is accepted.
-pub fn check_search_on_standard_data(search: &Search, criterion: &dyn Criterion, tolerance: f64) -> Result<(), Broken> {
+pub fn check_search_on_standard_data(
+    search: &Search,
+    criterion: &dyn Criterion,
+    tolerance: f64,
+) -> Result<(), LawViolation> {
     let law = Law("check");
     let designs = data::standard_designs().into_iter().filter(|(_, design)| design.features() <= 10);
     law.on_each(
@@ -77,9 +86,9 @@ pub fn check_search_on_standard_data(search: &Search, criterion: &dyn Criterion,
 
 /// Steps form a valid walk with the reported sizes and the criterion's scores, and the observer sees exactly these
 /// steps.
-pub fn steps(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn steps(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("steps");
-    let near = Near::scores(criterion, design, tolerance);
+    let near = Tolerance::scores(criterion, design, tolerance);
     let (path, witnessed) = full(law, search, criterion, design)?;
     law.must(witnessed.seen == path.steps, || "the observer".into(), "to see every step", witnessed.seen.len())?;
     law.same(near, || "the empty subset".into(), evaluate(law, criterion, design, &[])?, path.empty)?;
@@ -97,7 +106,12 @@ pub fn steps(search: &Search, criterion: &dyn Criterion, design: &Design, tolera
 /// * No visited subset of an entry's size has a lower score.
 /// * The result is one of the entries. It may be absent if the empty subset is allowed, comparable, and no worse than
 ///   the entries.
-pub fn entries(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn entries(
+    search: &Search,
+    criterion: &dyn Criterion,
+    design: &Design,
+    tolerance: f64,
+) -> Result<(), LawViolation> {
     let law = Law("entries");
     let (path, _) = full(law, search, criterion, design)?;
     let lowest = path.entries.iter().map(|entry| entry.score.loss).fold(f64::INFINITY, f64::min);
@@ -108,8 +122,14 @@ pub fn entries(search: &Search, criterion: &dyn Criterion, design: &Design, tole
     sound(law, criterion, design, &path, tolerance)
 }
 
-fn sound(law: Law, criterion: &dyn Criterion, design: &Design, path: &Path, tolerance: f64) -> Result<(), Broken> {
-    let near = Near::scores(criterion, design, tolerance);
+fn sound(
+    law: Law,
+    criterion: &dyn Criterion,
+    design: &Design,
+    path: &Path,
+    tolerance: f64,
+) -> Result<(), LawViolation> {
+    let near = Tolerance::scores(criterion, design, tolerance);
     let visits = replay(law, design, path)?;
     let sizes: Vec<usize> = path.entries.iter().map(|entry| entry.subset.len()).collect();
     law.must(sizes.windows(2).all(|w| w[0] < w[1]), || "the entries".into(), "increasing sizes", &sizes)?;
@@ -151,13 +171,13 @@ fn standard_error(
     criterion: &dyn Criterion,
     design: &Design,
     subset: &[Feature],
-) -> Result<Option<f64>, Broken> {
+) -> Result<Option<f64>, LawViolation> {
     let mut evaluator = open(law, criterion, design)?;
     law.ran(|| format!("subset {subset:?}"), || evaluator.reset(subset).and_then(|()| evaluator.standard_error()))
 }
 
 /// Equal searches on equal designs take equal paths, bit for bit.
-pub fn deterministic(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn deterministic(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
     let law = Law("deterministic");
     let (first, _) = full(law, search, criterion, design)?;
     let (second, _) = full(law, search, criterion, design)?;
@@ -165,7 +185,12 @@ pub fn deterministic(search: &Search, criterion: &dyn Criterion, design: &Design
 }
 
 /// One, two and three threads take equal paths, bit for bit.
-pub fn threads(search: &Search, criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) -> Result<(), Broken> {
+pub fn threads(
+    search: &Search,
+    criterion: &dyn Criterion,
+    design: &Design,
+    in_pool: InPool<'_>,
+) -> Result<(), LawViolation> {
     let law = Law("threads");
     let (first, _) = full(law, search, criterion, design)?;
     for count in 1..=3 {
@@ -179,7 +204,7 @@ pub fn threads(search: &Search, criterion: &dyn Criterion, design: &Design, in_p
 }
 
 /// The extent and the step count announced to the observer are upper bounds.
-pub fn extent(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn extent(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
     let law = Law("extent");
     let (path, witnessed) = full(law, search, criterion, design)?;
     let extent = law.ran(|| "the extent".into(), || search.extent(design))?;
@@ -196,7 +221,7 @@ pub fn extent(search: &Search, criterion: &dyn Criterion, design: &Design) -> Re
 /// An observer that stops the search gets a prefix of the full path, its own stop reason, and valid entries.
 ///
 /// A search without steps stops at a question; its certificate then claims no proof.
-pub fn stops(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn stops(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("stops");
     let (path, whole) = full(law, search, criterion, design)?;
     let steps = path.steps.len();
@@ -204,7 +229,7 @@ pub fn stops(search: &Search, criterion: &dyn Criterion, design: &Design, tolera
     law.must(count >= 2, || "the whole path".into(), "at least two steps, or questions", count)?;
     for after in [1, count / 2, count - 1] {
         let on = || format!("a stop after step or question {after} of {count}");
-        let mut witness = Witness { stop_after: Some(after), ..Witness::default() };
+        let mut witness = RecordingObserver { stop_after: Some(after), ..RecordingObserver::default() };
         let part = run(law, search, criterion, design, &mut witness)?;
         let taken = if steps == 0 { 0 } else { after };
         law.must(part.steps.len() == taken, on, format!("{taken} steps"), part.steps.len())?;
@@ -221,7 +246,7 @@ pub fn stops(search: &Search, criterion: &dyn Criterion, design: &Design, tolera
 }
 
 /// Fails at the first difference between paths; the debug format distinguishes all numbers.
-fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> Result<(), Broken> {
+fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> Result<(), LawViolation> {
     let told = |path: &Path| -> Vec<String> {
         let Path { empty, steps, entries, chosen, allowed, stop_reason, .. } = path;
         let rest =
@@ -241,8 +266,13 @@ fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> Result<(), Brok
 }
 
 /// Runs a full search; checks that it has entries and no NaN.
-fn full(law: Law, search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(Path, Witness), Broken> {
-    let mut witness = Witness::default();
+fn full(
+    law: Law,
+    search: &Search,
+    criterion: &dyn Criterion,
+    design: &Design,
+) -> Result<(Path, RecordingObserver), LawViolation> {
+    let mut witness = RecordingObserver::default();
     let path = run(law, search, criterion, design, &mut witness)?;
     for (number, step) in path.steps.iter().enumerate() {
         law.number(|| format!("the score of step {}", number + 1), step.score.loss)?;
@@ -259,8 +289,8 @@ fn run(
     search: &Search,
     criterion: &dyn Criterion,
     design: &Design,
-    witness: &mut Witness,
-) -> Result<Path, Broken> {
+    witness: &mut RecordingObserver,
+) -> Result<Path, LawViolation> {
     law.ran(|| "the columns".into(), || search.check(criterion, design))?;
     let subset =
         law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
@@ -270,14 +300,14 @@ fn run(
 
 /// An observer that records events, and stops after a given number.
 #[derive(Debug, Default)]
-struct Witness {
+struct RecordingObserver {
     seen: Vec<Step>,
     promised: Option<usize>,
     asked: usize,
     stop_after: Option<usize>,
 }
 
-impl Witness {
+impl RecordingObserver {
     fn answer(&self, count: usize) -> Answer {
         match self.stop_after {
             Some(after) if count >= after => Answer::Stop(StopReason::Interrupted),
@@ -286,7 +316,7 @@ impl Witness {
     }
 }
 
-impl Observer for Witness {
+impl Observer for RecordingObserver {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         match *event {
             Event::Begin { steps } => self.promised = Some(steps),

@@ -1,12 +1,12 @@
 //! Seeded tables, for maps.
 
-use crate::Random;
+use crate::SplitMix64;
 use vaglio_core::{Cells, Numbers, Table};
 
 /// Generates a numeric table with some byte columns and one constant column.
 #[expect(clippy::expect_used, reason = "columns of one length under different names")]
 pub fn table(rows: usize, columns: usize, seed: u64) -> Table {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let mut cells: Vec<(String, Cells)> = Vec::new();
     for j in 0..columns {
         let values: Vec<f64> = match j % 3 {
@@ -29,7 +29,7 @@ pub fn series_table(rows: usize, columns: usize, seed: u64) -> Table {
 /// Generates a numeric table plus two text columns, with three and two labels.
 #[expect(clippy::expect_used, reason = "columns of one length under different names")]
 pub fn mixed_table(rows: usize, columns: usize, seed: u64) -> Table {
-    let mut random = Random::new(seed ^ 0x7e87);
+    let mut random = SplitMix64::new(seed ^ 0x7e87);
     let mut cells = table(rows, columns, seed).into_columns();
     for (name, labels) in [("colour", &["red", "green", "blue"][..]), ("answer", &["yes", "no"][..])] {
         let text = (0..rows).map(|row| {
@@ -44,7 +44,7 @@ pub fn mixed_table(rows: usize, columns: usize, seed: u64) -> Table {
 /// Generates a mixed table plus a date column, with missing cells in some columns of each kind.
 #[expect(clippy::expect_used, reason = "columns of one length under different names")]
 pub fn gappy_table(rows: usize, columns: usize, seed: u64) -> Table {
-    let mut random = Random::new(seed ^ 0x6a95);
+    let mut random = SplitMix64::new(seed ^ 0x6a95);
     let mut cells = mixed_table(rows, columns, seed).into_columns();
     let dates = (0..rows).map(|_| 86_400.0 * random.below(20_000) as f64 + 60.0 * random.below(1_440) as f64);
     cells.insert(2, ("when".into(), Cells::Dates(dates.collect())));

@@ -1,7 +1,7 @@
 //! Laws of a target map: it increases, has a consistent inverse, weights repeat rows, and it survives saving.
 
-use crate::broken::{Law, Near, laws};
-use crate::{Broken, Random};
+use crate::broken::{Law, Tolerance, laws};
+use crate::{LawViolation, SplitMix64};
 use vaglio_core::{FittedTargetMap, TargetMap};
 
 /// Number of target rows in the tests.
@@ -11,9 +11,9 @@ const ROWS: usize = 60;
 ///
 /// # Errors
 /// Fails with every violated law.
-pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> Result<(), Broken> {
+pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> Result<(), LawViolation> {
     Law("check").ran(|| "the settings".into(), || map.check())?;
-    let mut random = Random::new(3);
+    let mut random = SplitMix64::new(3);
     let target: Vec<f64> =
         (0..ROWS).map(|row| (0.5 + random.normal().exp()) * if row % 4 == 0 { 1.0 } else { 20.0 }).collect();
     let target: Vec<f64> = target.into_iter().map(|y| (8.0 * y).round() / 8.0 + 0.125).collect();
@@ -26,15 +26,15 @@ pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> Result<(), Broke
 }
 
 /// Training targets map to finite numbers, and the inverse recovers them.
-pub fn inverse(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Result<(), Broken> {
+pub fn inverse(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("inverse");
     let fitted = fitted(law, map, target, None)?;
-    let near = Near { tolerance, least: 0.0 };
+    let near = Tolerance { tolerance, least: 0.0 };
     target.iter().try_for_each(|&y| law.near(near, || format!("the target {y}"), y, fitted.inverse(fitted.map(y))))
 }
 
 /// Larger targets map to larger numbers, and the inverse never decreases, also outside the training range.
-pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> Result<(), Broken> {
+pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> Result<(), LawViolation> {
     let law = Law("increasing");
     let fitted = fitted(law, map, target, None)?;
     let mut sorted = target.to_vec();
@@ -52,19 +52,19 @@ pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> Result<(), Broken> {
 }
 
 /// A row of weight 2 equals that row given twice.
-pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Result<(), Broken> {
+pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("whole_weights");
     let weights: Vec<f64> = (0..target.len()).map(|row| (row % 3 + 1) as f64).collect();
     let repeated: Vec<f64> =
         target.iter().zip(&weights).flat_map(|(y, weight)| std::iter::repeat_n(*y, *weight as usize)).collect();
     let (by_weight, by_rows) = (fitted(law, map, target, Some(&weights))?, fitted(law, map, &repeated, None)?);
-    let near = Near { tolerance, least: 1e-6 };
+    let near = Tolerance { tolerance, least: 1e-6 };
     let on = |y: f64| move || format!("the target {y} under weights from 1 to 3");
     target.iter().try_for_each(|&y| law.near(near, on(y), by_rows.map(y), by_weight.map(y)))
 }
 
 /// A map saved as JSON and loaded again gives equal bits.
-pub fn saved(map: &dyn TargetMap, target: &[f64]) -> Result<(), Broken> {
+pub fn saved(map: &dyn TargetMap, target: &[f64]) -> Result<(), LawViolation> {
     let law = Law("saved");
     let fitted = fitted(law, map, target, None)?;
     let on = || "the fitted map".to_owned();
@@ -81,6 +81,6 @@ fn fitted(
     map: &dyn TargetMap,
     target: &[f64],
     weights: Option<&[f64]>,
-) -> Result<Box<dyn FittedTargetMap>, Broken> {
+) -> Result<Box<dyn FittedTargetMap>, LawViolation> {
     law.ran(|| format!("a target of {} rows", target.len()), || map.fit(target, weights))
 }

@@ -1,6 +1,6 @@
-//! The law of [`vaglio_core::Trace`]: which candidates were tried changes no later bit.
+//! The law of [`vaglio_core::CacheEffect`]: which candidates were tried changes no later bit.
 
-use crate::Broken;
+use crate::LawViolation;
 use crate::broken::Law;
 use crate::trial::{free, open, trail};
 use std::collections::BTreeMap;
@@ -10,12 +10,12 @@ use vaglio_search::SearchContext;
 
 /// The answers of a walk, in order.
 #[derive(Default)]
-struct Notes {
+struct AnswerTrace {
     known: BTreeMap<String, String>,
     kept: Mutex<Vec<(String, String)>>,
 }
 
-impl JournalStore for Notes {
+impl JournalStore for AnswerTrace {
     fn recall(&self, key: &str) -> Option<String> {
         self.known.get(key).cloned()
     }
@@ -33,7 +33,7 @@ impl JournalStore for Notes {
 ///
 /// * A walk of additions and removals gives equal bits after any number of recalled answers of an earlier walk.
 /// * The same holds for a walk with trials shared by processes, where another process makes half of them.
-pub fn traces(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn traces(criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
     let law = Law("traces");
     trail(law, design, 3, 0)?;
     let (expected, answers) = walked(law, criterion, design, &[])?;
@@ -50,7 +50,7 @@ pub fn traces(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> 
     }
     let halves = Arc::<Halves>::default();
     for own in [None, Some(0), Some(1)] {
-        let group = Arc::new(Half { own, made: Arc::clone(&halves) });
+        let group = Arc::new(HalfProcess { own, made: Arc::clone(&halves) });
         let (found, _) = walked(law, criterion, &design.with_run(|run| run.process_group = Some(group)), &[])?;
         same(&|| format!("a walk of two processes, of which this is {own:?}"), found)?;
     }
@@ -63,12 +63,12 @@ type Halves = Mutex<BTreeMap<String, [Vec<f64>; 2]>>;
 /// One of two processes: computes its own half of the numbers and receives the other. `None` computes both and stores
 /// them for later.
 #[derive(Debug)]
-struct Half {
+struct HalfProcess {
     own: Option<usize>,
     made: Arc<Halves>,
 }
 
-impl ProcessGroup for Half {
+impl ProcessGroup for HalfProcess {
     fn gather(
         &self,
         work: WorkItem<'_>,
@@ -89,7 +89,7 @@ impl ProcessGroup for Half {
 }
 
 /// Answers with their keys.
-type Kept = Vec<(String, String)>;
+type AnswersByKey = Vec<(String, String)>;
 
 /// Runs a walk with some known answers; returns its scores and all answers.
 fn walked(
@@ -97,10 +97,10 @@ fn walked(
     criterion: &dyn Criterion,
     design: &Design,
     known: &[(String, String)],
-) -> Result<(Vec<Score>, Kept), Broken> {
+) -> Result<(Vec<Score>, AnswersByKey), LawViolation> {
     let mut silent = Silent;
-    let notes = Arc::new(Notes { known: known.iter().cloned().collect(), kept: Mutex::default() });
-    let monitor = Monitor { journal: Journal::new(Arc::<Notes>::clone(&notes)), ..Monitor::from(&mut silent) };
+    let notes = Arc::new(AnswerTrace { known: known.iter().cloned().collect(), kept: Mutex::default() });
+    let monitor = Monitor { journal: Journal::new(Arc::<AnswerTrace>::clone(&notes)), ..Monitor::from(&mut silent) };
     let subset = open(law, criterion, design)?;
     let mut context = SearchContext::new(criterion, design, subset, monitor, 0);
     let mut scores = Vec::new();
@@ -125,11 +125,11 @@ fn walked(
         }
         scores.push(law.ran(on, || subset.score())?);
         let error = law.ran(on, || subset.standard_error())?;
-        scores.extend(error.map(Score::of));
+        scores.extend(error.map(Score::new));
     }
     drop(context);
     let mut kept = notes.kept.lock().unwrap_or_else(PoisonError::into_inner);
     // Repeated trials record known answers again; only new ones are added.
-    let new: Kept = kept.drain(..).filter(|(key, _)| !notes.known.contains_key(key)).collect();
+    let new: AnswersByKey = kept.drain(..).filter(|(key, _)| !notes.known.contains_key(key)).collect();
     Ok((scores, known.iter().cloned().chain(new).collect()))
 }

@@ -1,7 +1,7 @@
 //! Trials of columns, with the checks that every law needs.
 
 use crate::broken::Law;
-use crate::{Broken, Random};
+use crate::{LawViolation, SplitMix64};
 use vaglio_core::{Criterion, Design, Feature, Score, SearchExtent, SubsetChange};
 use vaglio_search::SubsetScorer;
 
@@ -27,10 +27,10 @@ pub(crate) fn trials(
     subset: &mut SubsetScorer<'_>,
     trial: SubsetChange,
     candidates: &[Feature],
-) -> Result<Vec<Score>, Broken> {
+) -> Result<Vec<Score>, LawViolation> {
     let before = subset.selected().to_vec();
     let on = || format!("trials of {trial:?} to subset {before:?}").to_lowercase();
-    let mut scores = vec![Score::of(f64::NAN); candidates.len()];
+    let mut scores = vec![Score::new(f64::NAN); candidates.len()];
     law.ran(on, || match trial {
         SubsetChange::Addition => subset.score_additions(candidates, &mut scores),
         SubsetChange::Removal => subset.score_removals(candidates, &mut scores),
@@ -42,7 +42,11 @@ pub(crate) fn trials(
 }
 
 /// Opens the empty subset under a criterion.
-pub(crate) fn open<'d>(law: Law, criterion: &'d dyn Criterion, design: &'d Design) -> Result<SubsetScorer<'d>, Broken> {
+pub(crate) fn open<'d>(
+    law: Law,
+    criterion: &'d dyn Criterion,
+    design: &'d Design,
+) -> Result<SubsetScorer<'d>, LawViolation> {
     law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &whole(design)))
 }
 
@@ -52,7 +56,7 @@ pub(crate) fn walked<'d>(
     criterion: &'d dyn Criterion,
     design: &'d Design,
     subset: &[Feature],
-) -> Result<SubsetScorer<'d>, Broken> {
+) -> Result<SubsetScorer<'d>, LawViolation> {
     let mut walked = open(law, criterion, design)?;
     for &feature in subset {
         law.ran(|| format!("subset {subset:?}"), || walked.add(feature))?;
@@ -66,7 +70,7 @@ pub(crate) fn evaluate(
     criterion: &dyn Criterion,
     design: &Design,
     subset: &[Feature],
-) -> Result<Score, Broken> {
+) -> Result<Score, LawViolation> {
     let on = || format!("the definition on subset {subset:?}");
     let score = law.ran(on, || criterion.evaluate(design, subset))?;
     law.number(on, score.loss)?;
@@ -85,9 +89,9 @@ pub(crate) fn free(design: &Design, subset: &[Feature]) -> Vec<Feature> {
 }
 
 /// Returns at least three and at most `longest` non-constant columns in random order.
-pub(crate) fn trail(law: Law, design: &Design, longest: usize, seed: u64) -> Result<Vec<Feature>, Broken> {
+pub(crate) fn trail(law: Law, design: &Design, longest: usize, seed: u64) -> Result<Vec<Feature>, LawViolation> {
     let columns = free(design, &[]);
     law.must(columns.len() >= 3, || "the design".into(), "three columns that are not constant", columns.len())?;
-    let order = Random::new(seed).order(columns.len());
+    let order = SplitMix64::new(seed).order(columns.len());
     Ok(order.into_iter().take(longest.max(3)).map(|at| columns[at]).collect())
 }

@@ -1,21 +1,21 @@
 //! Laws of a criterion between a design and a changed copy of it; the design needs a ridge readout.
 
-use crate::broken::{Law, Near};
+use crate::broken::{Law, Tolerance};
 use crate::trial::{evaluate, free, open, trail, trials, whole};
-use crate::{Broken, Random, data, rebuild};
+use crate::{LawViolation, SplitMix64, data, rebuild};
 use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, SubsetChange, Winner};
 
 /// Copies of a column tie bit for bit as additions; the lowest index wins, and `tied` lists the others.
 ///
 /// Tested on the design with every column twice, at the first steps of a greedy walk. Without a shortcut copies tie
 /// within the tolerance, since the definition may sum the columns of a subset in index order.
-pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("duplicates_tie");
     let steps = trail(law, design, 3, 0)?.len();
     let count = design.features();
     let twice = made(law, || rebuild::with_columns(design, &(0..count).chain((0..count).rev()).collect::<Vec<_>>()))?;
     let sets = data::duplicates(&twice);
-    let near = Near::scores(criterion, &twice, tolerance);
+    let near = Tolerance::scores(criterion, &twice, tolerance);
     let shortcut = criterion.plan(&twice, &whole(&twice)).has_engine();
     let mut evaluator = open(law, criterion, &twice)?;
     for _ in 0..steps {
@@ -51,10 +51,10 @@ pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64
 }
 
 /// Column positions and names do not change scores.
-pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("permutation");
-    let near = Near::scores(criterion, design, tolerance);
-    let order = Random::new(21).order(design.features());
+    let near = Tolerance::scores(criterion, design, tolerance);
+    let order = SplitMix64::new(21).order(design.features());
     // Column `order[k]` of the design is column k of the other: `moved` is the inverse.
     let mut moved = vec![0; order.len()];
     order.iter().enumerate().for_each(|(to, &from)| moved[from] = to);
@@ -69,7 +69,7 @@ pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
 ///   since copies are not held out together, and those that count rows ([`vaglio_core::CriterionTraits::counts_rows`]):
 ///   there weights must change the scores.
 /// * A criterion that cannot use weights rejects them in [`Criterion::check`].
-pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("row_weights");
     scaled(law, criterion, design, tolerance, 1.0)?;
     let (weighted, _) = made(law, || rebuild::repeated_rows(design, 31))?;
@@ -78,7 +78,7 @@ pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
     }
     let held_out = law.ran(|| "the rows that are held out".into(), || criterion.folds(design))?;
     let expecting = |what: &'static str, hint: &'static str| {
-        move |broken: Broken| law.broken(broken.on, format!("{what}, {}{hint}", broken.expected), broken.found)
+        move |broken: LawViolation| law.broken(broken.on, format!("{what}, {}{hint}", broken.expected), broken.found)
     };
     scaled_weights(criterion, design, tolerance)
         .map_err(expecting("all weights and lambdas times one factor to change nothing", ""))?;
@@ -101,8 +101,8 @@ fn weights_matter(
     design: &Design,
     weighted: &Design,
     tolerance: f64,
-) -> Result<bool, Broken> {
-    let near = Near::scores(criterion, design, tolerance);
+) -> Result<bool, LawViolation> {
+    let near = Tolerance::scores(criterion, design, tolerance);
     let plain = made(law, || rebuild::without_row_weights(design))?;
     let trail = trail(law, design, 3, 24)?;
     let (empty, mut is_flat) = (evaluate(law, criterion, &plain, &[])?, true);
@@ -117,9 +117,9 @@ fn weights_matter(
 }
 
 /// A row of weight 2 equals the row given twice.
-pub fn repeated_rows(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn repeated_rows(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("repeated_rows");
-    let near = Near::scores(criterion, design, tolerance);
+    let near = Tolerance::scores(criterion, design, tolerance);
     let (weighted, repeated) = made(law, || rebuild::repeated_rows(design, 31))?;
     let still: Vec<Feature> = (0..design.features()).collect();
     same_scores(law, near, criterion, (&repeated, &weighted), &still)
@@ -127,12 +127,12 @@ pub fn repeated_rows(criterion: &dyn Criterion, design: &Design, tolerance: f64)
 }
 
 /// Scaling all weights and λ by one factor changes nothing.
-pub fn scaled_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn scaled_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     [3.0, 0.125].into_iter().try_for_each(|by| scaled(Law("scaled_weights"), criterion, design, tolerance, by))
 }
 
-fn scaled(law: Law, criterion: &dyn Criterion, design: &Design, tolerance: f64, by: f64) -> Result<(), Broken> {
-    let near = Near::scores(criterion, design, tolerance);
+fn scaled(law: Law, criterion: &dyn Criterion, design: &Design, tolerance: f64, by: f64) -> Result<(), LawViolation> {
+    let near = Tolerance::scores(criterion, design, tolerance);
     let still: Vec<Feature> = (0..design.features()).collect();
     let other = made(law, || rebuild::with_weights_scaled(design, by))?;
     same_scores(law, near, criterion, (design, &other), &still)
@@ -142,9 +142,9 @@ fn scaled(law: Law, criterion: &dyn Criterion, design: &Design, tolerance: f64, 
 /// With several λ the score is their lowest, and the reported λ attains it: the smallest among ties.
 ///
 /// Tested over three λ around the design's own. A criterion that reports no λ must never report one.
-pub fn lambdas(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn lambdas(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("lambdas");
-    let near = Near::scores(criterion, design, tolerance);
+    let near = Tolerance::scores(criterion, design, tolerance);
     let trail = trail(law, design, 3, 22)?;
     let middle = design.lambdas().first().copied().flatten().unwrap_or(1.0);
     let grid = [1e-2 * middle, middle, 1e2 * middle];
@@ -185,11 +185,11 @@ pub fn lambdas(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Re
 /// Compares definition and trials on two designs, with column f of the first as column `moved[f]` of the second.
 fn same_scores(
     law: Law,
-    near: Near,
+    near: Tolerance,
     criterion: &dyn Criterion,
     (first, second): (&Design, &Design),
     moved: &[Feature],
-) -> Result<(), Broken> {
+) -> Result<(), LawViolation> {
     let there = |subset: &[Feature]| subset.iter().map(|&f| moved[f]).collect::<Vec<Feature>>();
     let trail = trail(law, first, 3, 23)?;
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {
@@ -208,6 +208,6 @@ fn same_scores(
     Ok(())
 }
 
-fn made<T>(law: Law, make: impl FnOnce() -> Made<T>) -> Result<T, Broken> {
+fn made<T>(law: Law, make: impl FnOnce() -> Made<T>) -> Result<T, LawViolation> {
     law.ran(|| "a changed copy of the design".into(), make)
 }

@@ -1,7 +1,7 @@
 //! Training weights of balanced readouts, which depend on the held-out rows.
 
 use super::kernel::kernel_data;
-use super::round::{Round, is_held_out};
+use super::round::{RepeatFolds, is_held_out};
 use std::collections::HashMap;
 use vaglio_core::{AnyLoss, Classes, Design, Measure, MissingMask, Result};
 use vaglio_kernels::Folds;
@@ -9,13 +9,13 @@ use vaglio_kernels::kfold::FoldedRows;
 
 /// Folds with the same training weights.
 #[derive(Debug)]
-pub(super) struct Weighting {
+pub(super) struct FoldGroupWeights {
     pub folds: Vec<usize>,
     /// Total weight of each class among the training rows, if classes are balanced.
     totals: Option<Vec<f64>>,
 }
 
-impl Weighting {
+impl FoldGroupWeights {
     /// The training weight of every row; `None` if it is r_j. Cost O(m).
     pub fn weights(&self, design: &Design) -> Option<Vec<f64>> {
         let (totals, classes) = (self.totals.as_ref()?, classes_of(design)?);
@@ -59,13 +59,13 @@ fn weight(design: &Design, row: usize) -> f64 {
 /// there are more than `most` groups; the training rows of a fold lack a class of the data.
 ///
 /// Leave-one-out has a group for each class and weight of a row. Cost O(m), and O(m) for each group.
-pub(super) fn parts(design: &Design, round: &Round, most: usize) -> Option<Vec<Weighting>> {
+pub(super) fn parts(design: &Design, round: &RepeatFolds, most: usize) -> Option<Vec<FoldGroupWeights>> {
     let folds = &round.folds;
     let Some(classes) = classes_of(design) else {
-        return Some(vec![Weighting { folds: (0..round.held_out).collect(), totals: None }]);
+        return Some(vec![FoldGroupWeights { folds: (0..round.held_out).collect(), totals: None }]);
     };
     let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
-    let mut parts: Vec<Weighting> = Vec::new();
+    let mut parts: Vec<FoldGroupWeights> = Vec::new();
     for fold in 0..round.held_out {
         let held_out = totals(design, Some(&classes), folds.held_out(fold).iter().copied());
         let key = held_out.iter().map(|total| total.to_bits()).collect();
@@ -79,7 +79,7 @@ pub(super) fn parts(design: &Design, round: &Round, most: usize) -> Option<Vec<W
             if classes.of_row.iter().any(|&class| totals[class] <= 0.0) {
                 return None;
             }
-            parts.push(Weighting { folds: Vec::new(), totals: Some(totals) });
+            parts.push(FoldGroupWeights { folds: Vec::new(), totals: Some(totals) });
         }
         parts[at].folds.push(fold);
     }

@@ -1,6 +1,6 @@
 //! Leave-one-out rows for a readout with balanced classes.
 
-use super::balance::{self, Weighting};
+use super::balance::{self, FoldGroupWeights};
 use vaglio_core::Design;
 use vaglio_kernels::Data;
 use vaglio_kernels::loo::{ClassPart, ClassSums};
@@ -9,15 +9,15 @@ use vaglio_kernels::loo::{ClassPart, ClassSums};
 pub(super) struct ClassRows {
     of_row: Vec<usize>,
     pub parts: Vec<ClassPart>,
-    pub weightings: Vec<Weighting>,
+    pub weightings: Vec<FoldGroupWeights>,
 }
 
 impl ClassRows {
     /// Groups the rows of leave-one-out; `None` without balanced classes.
-    pub fn new(design: &Design, weightings: Vec<Weighting>) -> Option<Self> {
+    pub fn new(design: &Design, weightings: Vec<FoldGroupWeights>) -> Option<Self> {
         let of_row = balance::classes_of(design)?.of_row;
         let weight = |row: usize| design.weights().map_or(1.0, |weights| weights[row]);
-        let part = |Weighting { folds, .. }: &Weighting| {
+        let part = |FoldGroupWeights { folds, .. }: &FoldGroupWeights| {
             let first = *folds.first()?;
             Some(ClassPart { class: of_row[first], weight: weight(first), rows: folds.clone() })
         };
@@ -35,7 +35,7 @@ impl ClassRows {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::Loo;
-    use crate::fits::RoundFits;
+    use crate::fits::SubsetFits;
     use crate::loo::parts_of;
     use vaglio_core::{BalancedError, Criterion, Score, SearchExtent, Squared};
     use vaglio_search::SubsetScorer;
@@ -51,7 +51,7 @@ mod tests {
             let loo = Loo { loss: BalancedError.into(), ..Loo::default() };
             let squared = Loo { loss: Squared.into(), ..Loo::default() };
             let parts = parts_of(&design).unwrap_or_default();
-            let fits = RoundFits::of_subsets(&design, &squared.loss, parts, true).unwrap();
+            let fits = SubsetFits::from_subsets(&design, &squared.loss, parts, true).unwrap();
             for subset in [&[][..], &[3], &[4, 0, 2], &[1, 6]] {
                 let expected = squared.evaluate(&design, subset).unwrap();
                 let losses = [1e-2, 1.0].map(|lambda| fits.fit(subset).settled(lambda, f64::INFINITY).unwrap().0);

@@ -4,23 +4,23 @@
 //! differ between folds. See *Cross-validation without refitting* in the book.
 
 use super::rounds::Rounds;
-use super::settle::Scored;
-use vaglio_core::{Evaluator, Feature, Result, Score, SubsetChange, Trace, Trials};
+use super::settle::SubsetScore;
+use vaglio_core::{CacheEffect, Evaluator, Feature, Result, Score, SubsetChange, Trials};
 use vaglio_kernels::parallel;
 
 /// Evaluator by fits; subsets share no state.
-pub(super) struct Decomposed<'d> {
+pub(super) struct DecompositionEvaluator<'d> {
     rounds: Rounds<'d>,
     /// The score of the current subset, once computed.
-    current: Option<Scored>,
+    current: Option<SubsetScore>,
 }
 
-impl<'d> Decomposed<'d> {
+impl<'d> DecompositionEvaluator<'d> {
     pub fn new(rounds: Rounds<'d>) -> Self {
-        Decomposed { rounds, current: None }
+        DecompositionEvaluator { rounds, current: None }
     }
 
-    fn current(&mut self, subset: &[Feature]) -> Result<&Scored> {
+    fn current(&mut self, subset: &[Feature]) -> Result<&SubsetScore> {
         let current = match self.current.take() {
             Some(current) => current,
             None => self.rounds.scored_together(subset)?,
@@ -29,7 +29,7 @@ impl<'d> Decomposed<'d> {
     }
 }
 
-impl Evaluator for Decomposed<'_> {
+impl Evaluator for DecompositionEvaluator<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         self.current(subset).map(|current| current.score)
     }
@@ -50,8 +50,8 @@ impl Evaluator for Decomposed<'_> {
         Ok(())
     }
 
-    fn trace(&self, _: Trials<'_>) -> Trace {
-        Trace::Nothing
+    fn trace(&self, _: Trials<'_>) -> CacheEffect {
+        CacheEffect::Nothing
     }
 
     fn apply(&mut self, _: SubsetChange, _: &[Feature], _: Feature) -> Result<()> {

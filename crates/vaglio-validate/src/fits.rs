@@ -1,23 +1,23 @@
 //! Fits of subsets at any λ, with the rows of each fold held out.
 
-use super::balance::{self, Weighting};
+use super::balance::{self, FoldGroupWeights};
 use super::class_rows::ClassRows;
 use super::kernel::{scorer, weighing};
-use super::round::{Round, is_held_out};
+use super::round::{RepeatFolds, is_held_out};
 use super::session::Session;
-use super::settle::Scored;
+use super::settle::SubsetScore;
 use super::shared_lambdas::LossAtLambda;
 use super::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, get_or_make, get_or_try_make};
-use vaglio_kernels::kfold::{Decomposition, FoldedRows, Moments, Refinement, Refit};
-use vaglio_kernels::linalg::Failure;
-use vaglio_kernels::loo::{Basis, Change, ClassSums, RowSpectrum, residuals_after};
+use vaglio_kernels::kfold::{Decomposition, FoldedRows, Moments, Refinement, SubsetRefit};
+use vaglio_kernels::linalg::FactorizationError;
+use vaglio_kernels::loo::{ClassSums, ColumnChange, RidgeState, RowSpectrum, residuals_after};
 use vaglio_kernels::parallel;
 use vaglio_kernels::{Scorer, Targets, is_unreliable};
 
 /// Rows, held-out folds and loss, shared by the fits of all subsets.
-pub(super) struct RoundFits<'d> {
+pub(super) struct SubsetFits<'d> {
     pub design: &'d Design,
     pub loss: AnyLoss,
     pub rows: Arc<FoldedRows<'d>>,
@@ -26,7 +26,7 @@ pub(super) struct RoundFits<'d> {
     /// The targets of the held-out rows; other rows have weight 0.
     pub counted: Arc<Targets>,
     /// Folds grouped by training weights. Created on first use if class sums serve most subsets.
-    parts: OnceLock<Arc<[WeighedFolds<'d>]>>,
+    parts: OnceLock<Arc<[FoldGroup<'d>]>>,
     /// Rows for leave-one-out by class sums.
     classes: Option<ClassRows>,
     /// Moments of the folds, if the engine has moments.
@@ -40,7 +40,7 @@ pub(super) struct RoundFits<'d> {
 }
 
 /// Folds with the same training weights, and the rows under these weights.
-pub(super) struct WeighedFolds<'d> {
+pub(super) struct FoldGroup<'d> {
     /// Rows with the training weights of these folds.
     pub rows: Arc<FoldedRows<'d>>,
     /// Scorer of the rows of these folds alone, for residuals scaled as in `rows`.
@@ -49,7 +49,7 @@ pub(super) struct WeighedFolds<'d> {
     is_whole: bool,
 }
 
-impl WeighedFolds<'_> {
+impl FoldGroup<'_> {
     /// Converts the scorer of all rows, ordered by fold, into one of these folds.
     pub fn permuted(&self, all: &Scorer) -> Scorer {
         if self.is_whole {
@@ -57,7 +57,7 @@ impl WeighedFolds<'_> {
         }
         let folds = self.rows.folds();
         let is_held_out = is_held_out(&self.folds, folds);
-        all.of_part(&self.rows.targets().permuted(folds.order()), |at| is_held_out[folds.order()[at]])
+        all.restrict(&self.rows.targets().permuted(folds.order()), |at| is_held_out[folds.order()[at]])
     }
 }
 
@@ -70,16 +70,21 @@ pub(super) fn are_decomposed(parts: usize, folds: usize) -> bool {
     parts == 1 || parts * FOLDS_A_PART <= folds
 }
 
-pub(super) fn failed(failure: Failure) -> Error {
+pub(super) fn failed(failure: FactorizationError) -> Error {
     Error::Numerical(format!("a fold cannot be fitted: {failure}; rescale or standardize the columns"))
 }
 
-impl<'d> RoundFits<'d> {
+impl<'d> SubsetFits<'d> {
     /// Creates the fits of k-fold cross-validation. With empty `parts`, every fold of every subset is refitted.
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
-    pub fn of_folds(design: &'d Design, loss: &AnyLoss, round: Round, parts: Vec<Weighting>) -> Result<Self> {
+    pub fn from_folds(
+        design: &'d Design,
+        loss: &AnyLoss,
+        round: RepeatFolds,
+        parts: Vec<FoldGroupWeights>,
+    ) -> Result<Self> {
         let (held_out, is_partition) = (round.held_out, round.is_partition());
         let is_in = round.is_held_out();
         let rows = Arc::new(balance::scored(balance::rows_of(design, round.folds)?, design, loss, held_out));
@@ -88,8 +93,8 @@ impl<'d> RoundFits<'d> {
             false => Arc::new(rows.targets().counting(|row| is_in[row])),
         };
         let scorer = scorer(design, Arc::clone(&counted), loss, None);
-        let scorer = if is_partition { scorer } else { scorer.of_part(rows.targets(), |row| is_in[row]) };
-        let fits = RoundFits {
+        let scorer = if is_partition { scorer } else { scorer.restrict(rows.targets(), |row| is_in[row]) };
+        let fits = SubsetFits {
             design,
             loss: loss.clone(),
             rows,
@@ -107,30 +112,30 @@ impl<'d> RoundFits<'d> {
     }
 
     /// Creates the folds grouped by training weights. Cost O(m·(n + outputs)) for each group with weights of its own.
-    fn make(&self, parts: &[Weighting]) -> Result<&[WeighedFolds<'d>]> {
+    fn make(&self, parts: &[FoldGroupWeights]) -> Result<&[FoldGroup<'d>]> {
         let intercept = self.design.readout().is_some_and(|readout| readout.intercept);
-        let part = |part: &Weighting| -> Result<WeighedFolds<'d>> {
+        let part = |part: &FoldGroupWeights| -> Result<FoldGroup<'d>> {
             let (folds, rows) = (part.folds.clone(), &self.rows);
             let Some(weights) = part.weights(self.design) else {
                 let is_whole = self.held_out == rows.folds().count();
-                return Ok(WeighedFolds { rows: Arc::clone(rows), scorer: self.scorer.clone(), folds, is_whole });
+                return Ok(FoldGroup { rows: Arc::clone(rows), scorer: self.scorer.clone(), folds, is_whole });
             };
             let data = weighing(self.design, Some(&weights), intercept)?;
             let is_held_out = is_held_out(&folds, rows.folds());
-            let scorer = self.scorer.of_part(data.targets(), |row| is_held_out[row]);
+            let scorer = self.scorer.restrict(data.targets(), |row| is_held_out[row]);
             let rows = Arc::new(FoldedRows::new(data, rows.folds().clone(), intercept, false));
-            Ok(WeighedFolds { rows, scorer, folds, is_whole: false })
+            Ok(FoldGroup { rows, scorer, folds, is_whole: false })
         };
         get_or_try_make(&self.parts, || parts.iter().map(part).collect()).map(|made| &made[..])
     }
 
     /// The folds grouped by training weights; empty before they are created.
-    pub fn parts(&self) -> &[WeighedFolds<'d>] {
+    pub fn parts(&self) -> &[FoldGroup<'d>] {
         self.parts.get().map_or(&[], |parts| parts)
     }
 
-    /// Like [`RoundFits::parts`], but shared, for states that keep the groups.
-    pub fn shared_parts(&self) -> Arc<[WeighedFolds<'d>]> {
+    /// Like [`SubsetFits::parts`], but shared, for states that keep the groups.
+    pub fn shared_parts(&self) -> Arc<[FoldGroup<'d>]> {
         self.parts.get().map_or_else(|| Arc::new([]), Arc::clone)
     }
 
@@ -139,32 +144,37 @@ impl<'d> RoundFits<'d> {
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
-    pub fn of_rows(design: &'d Design, loss: &AnyLoss, parts: Vec<Weighting>, are_independent: bool) -> Result<Self> {
-        let fits = RoundFits::of_folds(design, loss, Round::single(design.rows()), parts)?;
-        Ok(RoundFits { are_independent, leaves_one_out: true, ..fits })
+    pub fn from_rows(
+        design: &'d Design,
+        loss: &AnyLoss,
+        parts: Vec<FoldGroupWeights>,
+        are_independent: bool,
+    ) -> Result<Self> {
+        let fits = SubsetFits::from_folds(design, loss, RepeatFolds::single(design.rows()), parts)?;
+        Ok(SubsetFits { are_independent, leaves_one_out: true, ..fits })
     }
 
-    /// Like [`RoundFits::of_rows`], but uses class sums if the readout balances classes. Groups are then created only
+    /// Like [`SubsetFits::from_rows`], but uses class sums if the readout balances classes. Groups are then created only
     /// for subsets that class sums do not serve.
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
-    pub fn of_subsets(
+    pub fn from_subsets(
         design: &'d Design,
         loss: &AnyLoss,
-        parts: Vec<Weighting>,
+        parts: Vec<FoldGroupWeights>,
         are_independent: bool,
     ) -> Result<Self> {
         if balance::classes_of(design).is_none() {
-            return RoundFits::of_rows(design, loss, parts, are_independent);
+            return SubsetFits::from_rows(design, loss, parts, are_independent);
         }
-        let fits = RoundFits::of_rows(design, loss, Vec::new(), are_independent)?;
-        Ok(RoundFits { classes: ClassRows::new(design, parts), parts: OnceLock::new(), ..fits })
+        let fits = SubsetFits::from_rows(design, loss, Vec::new(), are_independent)?;
+        Ok(SubsetFits { classes: ClassRows::new(design, parts), parts: OnceLock::new(), ..fits })
     }
 
     /// The fit of a subset; nothing is computed yet.
-    pub fn fit<'f>(&'f self, subset: &[Feature]) -> Fit<'f, 'd> {
-        Fit {
+    pub fn fit<'f>(&'f self, subset: &[Feature]) -> SubsetFitter<'f, 'd> {
+        SubsetFitter {
             of: self,
             subset: subset.to_vec(),
             refined: OnceLock::new(),
@@ -198,11 +208,11 @@ impl<'d> RoundFits<'d> {
     ///
     /// # Errors
     /// [`Error::Numerical`] when a decomposition fails.
-    pub fn wide(&self, subset: &[Feature]) -> Result<Option<Scored>> {
+    pub fn wide(&self, subset: &[Feature]) -> Result<Option<SubsetScore>> {
         if !self.leaves_one_out || !self.are_whole() || subset.len() < self.design.rows() {
             return Ok(None);
         }
-        let (session, data) = (Session::of(self.design), self.rows.data());
+        let (session, data) = (Session::for_design(self.design), self.rows.data());
         let has_intercept = self.design.readout().is_some_and(|readout| readout.intercept);
         let known = session.wide.get().filter(|wide| wide.0 == has_intercept && wide.1 == subset);
         let wide = match known {
@@ -215,7 +225,7 @@ impl<'d> RoundFits<'d> {
             }
         };
         let mut is_reliable = true;
-        let scored = Scored::lowest(self.design, |lambda| {
+        let scored = SubsetScore::lowest(self.design, |lambda| {
             let (residuals, conditioning) = wide.2.residuals(lambda);
             is_reliable &= !is_unreliable(conditioning);
             // The loss is not asked for residuals that are not numbers.
@@ -255,19 +265,19 @@ impl<'d> RoundFits<'d> {
 
 /// Fits one subset: by iterative refinement of the fold moments if available, else by a decomposition, else from the
 /// rows.
-pub(super) struct Fit<'f, 'd> {
-    of: &'f RoundFits<'d>,
+pub(super) struct SubsetFitter<'f, 'd> {
+    of: &'f SubsetFits<'d>,
     subset: Vec<Feature>,
     refined: OnceLock<Option<Refinement<'f, 'd>>>,
     class_sums: OnceLock<Option<ClassSums<'f, 'd>>>,
     /// A decomposition for each group of folds; empty if every fold is refitted.
-    decompositions: OnceLock<std::result::Result<Vec<Decomposition<'f, 'd>>, Failure>>,
-    refitted: OnceLock<std::result::Result<Refit<'f, 'd>, Failure>>,
+    decompositions: OnceLock<std::result::Result<Vec<Decomposition<'f, 'd>>, FactorizationError>>,
+    refitted: OnceLock<std::result::Result<SubsetRefit<'f, 'd>, FactorizationError>>,
     /// The loss of the empty subset, once computed.
     empty: OnceLock<f64>,
 }
 
-impl<'f, 'd> Fit<'f, 'd> {
+impl<'f, 'd> SubsetFitter<'f, 'd> {
     /// The residuals at a λ.
     ///
     /// # Errors
@@ -346,13 +356,12 @@ impl<'f, 'd> Fit<'f, 'd> {
             }
             None => f64::NAN,
         };
-        Ok(TrialLoss::of_squares(loss, conditioning, || empty).judged_by(&self.of.scorer))
+        Ok(TrialLoss::from_squares(loss, conditioning, || empty).judged_by(&self.of.scorer))
     }
 
     /// The residuals with their conditioning, from the decompositions.
     fn decomposed(&self, lambda: f64) -> Result<Option<(Residuals, f64)>> {
-        let residuals =
-            |part: &WeighedFolds<'_>, of_part: &Decomposition<'_, '_>| of_part.residuals(lambda, &part.folds);
+        let residuals = |part: &FoldGroup<'_>, of_part: &Decomposition<'_, '_>| of_part.residuals(lambda, &part.folds);
         if let Some(found) = self.by_classes(lambda) {
             return Ok(Some(found));
         }
@@ -374,10 +383,10 @@ impl<'f, 'd> Fit<'f, 'd> {
     fn refitted(&self, lambda: f64) -> Result<Residuals> {
         let rows = &self.of.rows;
         if self.of.leaves_one_out && rows.is_uniform() {
-            let basis = Basis::of(Arc::clone(rows.data()), lambda, self.subset.iter().copied());
-            return Ok(residuals_after(&basis, &[Change::None]).0.pop().unwrap_or_default());
+            let basis = RidgeState::with_columns(Arc::clone(rows.data()), lambda, self.subset.iter().copied());
+            return Ok(residuals_after(&basis, &[ColumnChange::None]).0.pop().unwrap_or_default());
         }
-        let refitted = get_or_make(&self.refitted, || Refit::of_first(rows, self.of.held_out, &self.subset));
+        let refitted = get_or_make(&self.refitted, || SubsetRefit::first_folds(rows, self.of.held_out, &self.subset));
         refitted.as_ref().map_err(|e| failed(*e))?.residuals(lambda).map_err(failed)
     }
 }

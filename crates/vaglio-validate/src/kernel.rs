@@ -4,37 +4,39 @@ use super::session::Session;
 use ndarray::{ArrayView1, ArrayView2};
 use std::sync::Arc;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, times_power};
-use vaglio_kernels::{BlockSums, Data, DataError, DataInput, Entries, GramCache, Level, Rule, Scorer, Targets};
+use vaglio_kernels::{
+    BlockSums, ColumnEntries, CustomLoss, Data, DataError, DataInput, GramCache, Level, Scorer, Targets,
+};
 
 /// A custom loss for the kernels; targets and predictions are divided by a power of two.
 #[derive(Debug)]
-struct Unknown {
+struct ScaledCustomLoss {
     loss: AnyLoss,
     unit: i32,
 }
 
-impl Unknown {
+impl ScaledCustomLoss {
     fn in_unit(&self, values: &[f64]) -> Vec<f64> {
         values.iter().map(|x| times_power(*x, self.unit)).collect()
     }
 }
 
-impl Rule for Unknown {
-    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+impl CustomLoss for ScaledCustomLoss {
+    fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         match self.unit {
-            0 => self.loss.of_row(targets, predictions),
-            _ => self.loss.of_row(&self.in_unit(targets), &self.in_unit(predictions)),
+            0 => self.loss.row_loss(targets, predictions),
+            _ => self.loss.row_loss(&self.in_unit(targets), &self.in_unit(predictions)),
         }
     }
 
-    fn of_rows(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
+    fn row_losses(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
         match self.unit {
-            0 => self.loss.of_rows(targets, predictions, losses),
-            _ => self.loss.of_rows(&self.in_unit(targets), &self.in_unit(predictions), losses),
+            0 => self.loss.row_losses(targets, predictions, losses),
+            _ => self.loss.row_losses(&self.in_unit(targets), &self.in_unit(predictions), losses),
         }
     }
 
-    fn of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64 {
+    fn total_loss(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64 {
         let (targets, predictions) = (self.in_unit(targets), self.in_unit(predictions));
         let shape = (weights.len(), targets.len() / weights.len().max(1));
         let views = [&targets, &predictions].map(|values| ArrayView2::from_shape(shape, values));
@@ -48,10 +50,10 @@ impl Rule for Unknown {
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> {
-    let session = Session::of(design);
+    let session = Session::for_design(design);
     let known = session.gram.get().filter(|gram| gram.has_intercept() == intercept);
-    let rows = DesignRows::of(design, design.candidates(), intercept);
-    let gram = known.or_else(|| of_blocks(design, &rows, intercept));
+    let rows = DesignRows::with_rule(design, design.candidates(), intercept);
+    let gram = known.or_else(|| from_blocks(design, &rows, intercept));
     let data = rows.data(design.weights(), intercept, gram)?;
     session.gram.set(Arc::clone(data.gram()));
     Ok(data)
@@ -68,8 +70,8 @@ pub fn keeps_vectors(design: &Design) -> bool {
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) -> Result<Data<'d>> {
-    let known = Session::of(design).gram.get().filter(|gram| gram.has_intercept() == intercept);
-    DesignRows::of(design, subset.to_vec(), intercept).data(design.weights(), intercept, known)
+    let known = Session::for_design(design).gram.get().filter(|gram| gram.has_intercept() == intercept);
+    DesignRows::with_rule(design, subset.to_vec(), intercept).data(design.weights(), intercept, known)
 }
 
 /// Like [`kernel_data`], but with other row weights.
@@ -77,19 +79,19 @@ pub fn chosen_data<'d>(design: &'d Design, subset: &[Feature], intercept: bool) 
 /// # Errors
 /// [`Error::Numerical`] when squares over- or underflow.
 pub(super) fn weighing<'d>(design: &'d Design, weights: Option<&[f64]>, intercept: bool) -> Result<Data<'d>> {
-    DesignRows::of(design, design.candidates(), intercept).data(weights, intercept, None)
+    DesignRows::with_rule(design, design.candidates(), intercept).data(weights, intercept, None)
 }
 
 /// The rows of a design, prepared for the kernels.
 struct DesignRows<'d> {
     design: &'d Design,
-    entries: Entries<'d>,
+    entries: ColumnEntries<'d>,
     active: Vec<bool>,
     targets: Vec<Vec<f64>>,
 }
 
 impl<'d> DesignRows<'d> {
-    fn of(design: &'d Design, columns: Vec<Feature>, intercept: bool) -> Self {
+    fn with_rule(design: &'d Design, columns: Vec<Feature>, intercept: bool) -> Self {
         let mut active = vec![false; design.features()];
         // Centering removes a bias column completely.
         let is_left = |feature: &usize| !intercept || design.bias() != Some(*feature);
@@ -101,7 +103,7 @@ impl<'d> DesignRows<'d> {
     fn data(self, weights: Option<&[f64]>, intercept: bool, inner: Option<Arc<GramCache>>) -> Result<Data<'d>> {
         let DesignRows { design, entries, active, targets } = self;
         let targets = slices(&targets);
-        Data::of(DataInput {
+        Data::from_input(DataInput {
             level: Level::best(),
             entries,
             active,
@@ -119,7 +121,7 @@ fn slices(vectors: &[Vec<f64>]) -> Vec<&[f64]> {
 }
 
 /// Sums over blocks of rows that a design shares with its searched subsets, or with its root.
-fn of_blocks(design: &Design, rows: &DesignRows<'_>, intercept: bool) -> Option<Arc<GramCache>> {
+fn from_blocks(design: &Design, rows: &DesignRows<'_>, intercept: bool) -> Option<Arc<GramCache>> {
     if design.weights().is_some() {
         return None;
     }
@@ -127,8 +129,8 @@ fn of_blocks(design: &Design, rows: &DesignRows<'_>, intercept: bool) -> Option<
     if let Some(labels) = design.subset_labels() {
         let parts = BlockSums::new(Level::best(), &rows.entries, &rows.active, labels, &targets, intercept)?;
         let parts = Arc::new(parts);
-        Session::of(design).blocks.set(Arc::clone(&parts));
-        return GramCache::of_blocks(&parts, &rows.entries, &rows.active, &targets);
+        Session::for_design(design).blocks.set(Arc::clone(&parts));
+        return GramCache::from_blocks(&parts, &rows.entries, &rows.active, &targets);
     }
     let (whole, own) = design.root()?;
     whole.subset_labels().filter(|_| whole.weights().is_none())?;
@@ -139,9 +141,9 @@ fn of_blocks(design: &Design, rows: &DesignRows<'_>, intercept: bool) -> Option<
     if !are_stored || !whole.targets().rows().into_iter().zip(&targets).all(has_targets) {
         return None;
     }
-    let of_whole = || Session::of(whole).blocks.get().filter(|parts| parts.has_intercept() == intercept);
+    let of_whole = || Session::for_design(whole).blocks.get().filter(|parts| parts.has_intercept() == intercept);
     let parts = of_whole().or_else(|| kernel_data(whole, intercept).ok().and_then(|_| of_whole()))?;
-    GramCache::of_blocks(&parts, &rows.entries, &rows.active, &targets)
+    GramCache::from_blocks(&parts, &rows.entries, &rows.active, &targets)
 }
 
 fn explain(error: DataError, names: &[String]) -> Error {
@@ -160,11 +162,11 @@ fn explain(error: DataError, names: &[String]) -> Error {
 /// The mean loss over rows, or over units if the design averages predictions. Residuals are in the order of `targets`:
 /// their row j is row `order[j]` of the design.
 pub(super) fn scorer(design: &Design, targets: Arc<Targets>, loss: &AnyLoss, order: Option<&[usize]>) -> Scorer {
-    let rule = Unknown { loss: loss.clone(), unit: design.target_unit(&**loss) };
+    let rule = ScaledCustomLoss { loss: loss.clone(), unit: design.target_unit(&**loss) };
     let scorer = Scorer::new(targets, loss.traits().measure).with_rule(Arc::new(rule));
     let Some(decisions) = design.decisions() else { return scorer };
     let rows: Vec<usize> = order.map_or_else(|| (0..design.rows()).collect(), <[usize]>::to_vec);
-    let of_row: Vec<usize> = rows.iter().map(|&j| decisions.of_row()[j]).collect();
+    let of_row: Vec<usize> = rows.iter().map(|&j| decisions.unit_of_rows()[j]).collect();
     let shares: Vec<f64> = rows.iter().map(|&j| decisions.shares()[j]).collect();
     let of_units: Vec<Vec<f64>> = decisions.targets().rows().into_iter().map(|y| y.to_vec()).collect();
     scorer.deciding(&of_row, &shares, &of_units, decisions.weights())
@@ -204,7 +206,10 @@ mod tests {
                     assert_eq!(a.feature, b.feature);
                     assert!((a.score.loss / b.score.loss - 1.0).abs() < 1e-12, "{:?} is not {:?}", a.score, b.score);
                 }
-                assert!(Session::of(&whole).blocks.get().is_some() && Session::of(&part).blocks.get().is_none());
+                assert!(
+                    Session::for_design(&whole).blocks.get().is_some()
+                        && Session::for_design(&part).blocks.get().is_none()
+                );
             }
             assert_eq!(path(&whole), path(&design(&problem)));
         }

@@ -10,16 +10,16 @@ mod hold_out;
 mod left_out;
 mod moments;
 
-use super::decomposed::Decomposed;
-use super::fits::RoundFits;
-use super::linear::Linear;
+use super::decomposed::DecompositionEvaluator;
+use super::fits::SubsetFits;
+use super::linear::PearsonCorrelation;
 use super::loo;
-use super::mean::{self, Engaged};
-use super::plan::{Decision, EngineId};
-use super::round::Round;
+use super::mean::{self, OutputEvaluator};
+use super::plan::{EngineChoice, EngineId};
+use super::round::RepeatFolds;
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
-use cost::Choice;
+use cost::RoundEngineChoice;
 pub(super) use cost::decomposed_parts;
 use engine::FoldEngine;
 use evaluator::{FoldShared, KFoldEvaluator};
@@ -61,21 +61,21 @@ pub struct KFold {
     /// Whether every class is spread evenly over the folds.
     pub stratified: bool,
     /// Rows of one group stay in one fold.
-    pub by: Option<By>,
+    pub by: Option<FoldBy>,
     /// The column of the data that gives every row its fold.
     pub assignment: Option<String>,
     /// Rows that are held out otherwise than once each, in place of all the above but `stratified`.
     pub splits: Option<AnyResampling>,
-    /// What is averaged over the rows held out.
+    /// Loss, averaged over the held-out rows.
     pub loss: AnyLoss,
     /// How the scores are computed; it changes none of them.
     pub engine: Engine,
 }
 
-/// What folds are made of.
+/// Unit that folds are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub enum FoldBy {
     /// The groups of `data.groups`.
     Groups,
 }
@@ -101,21 +101,21 @@ impl KFold {
         KFold { folds: Some(folds), ..KFold::default() }
     }
 
-    /// Creates cross-validation with a resampling: `KFold::of(Forward::new(5))`.
-    pub fn of(splits: impl Into<AnyResampling>) -> Self {
+    /// Creates cross-validation with a resampling: `KFold::with_splits(Forward::new(5))`.
+    pub fn with_splits(splits: impl Into<AnyResampling>) -> Self {
         KFold::default().splits(splits)
     }
 
     /// Sets a resampling that replaces the folds. It alone determines their number. The count of [`KFold::new`] would
-    /// be refused next to it, so begin with [`KFold::of`].
+    /// be refused next to it, so begin with [`KFold::with_splits`].
     #[must_use]
     pub fn splits(self, splits: impl Into<AnyResampling>) -> Self {
         KFold { splits: Some(splits.into()), ..self }
     }
 
-    /// Makes the groups of the rows the folds: [`By::Groups`].
+    /// Makes the groups of the rows the folds: [`FoldBy::Groups`].
     pub fn by_groups() -> Self {
-        KFold { by: Some(By::Groups), ..KFold::default() }
+        KFold { by: Some(FoldBy::Groups), ..KFold::default() }
     }
 }
 
@@ -124,7 +124,7 @@ vaglio_core::setters!(KFold {
     stratified: bool,
     engine: Engine,
     ;
-    by: Option<By>,
+    by: Option<FoldBy>,
     assignment: Option<String>,
     loss: AnyLoss,
     ;
@@ -141,7 +141,7 @@ impl Criterion for KFold {
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
-        Ok(Box::new(Linear::new(design)))
+        Ok(Box::new(PearsonCorrelation::new(design)))
     }
 
     fn folds(&self, design: &Design) -> Result<HeldOut> {
@@ -190,12 +190,12 @@ impl Criterion for KFold {
 
 impl KFold {
     /// The rounds, cached with the rows because walks, estimates and trials of other columns need the same.
-    fn rounds(&self, design: &Design) -> Result<Vec<Round>> {
-        let kept = design.row_session::<Cache<(KFold, Vec<Round>)>>();
+    fn rounds(&self, design: &Design) -> Result<Vec<RepeatFolds>> {
+        let kept = design.row_session::<Cache<(KFold, Vec<RepeatFolds>)>>();
         if let Some(known) = kept.get().filter(|known| known.0 == *self) {
             return Ok(known.1.clone());
         }
-        let rounds: Vec<Round> = self.rounds_of(design)?.iter().map(Round::new).collect();
+        let rounds: Vec<RepeatFolds> = self.rounds_of(design)?.iter().map(RepeatFolds::new).collect();
         kept.set(Arc::new((self.clone(), rounds.clone())));
         Ok(rounds)
     }
@@ -205,7 +205,7 @@ impl KFold {
         let rounds = self.rounds(design)?;
         let (outputs, rows) = design.targets().dim();
         design.best_lambda(|lambda| {
-            let predictions = |round: &Round| {
+            let predictions = |round: &RepeatFolds| {
                 let mut predictions = Array2::zeros((outputs, rows));
                 for fold in 0..round.held_out {
                     let held_out = round.folds.held_out(fold);
@@ -222,14 +222,14 @@ impl KFold {
     }
 
     /// Chooses the engine on a design whose outputs share λ.
-    fn decide(&self, design: &Design, extent: &SearchExtent) -> Decision {
+    fn decide(&self, design: &Design, extent: &SearchExtent) -> EngineChoice {
         let rounds = self.rounds(design).unwrap_or_default();
         if let Some(refit) = self.refit(design, &rounds, extent) {
             return refit;
         }
-        let because = |reason: &str, Decision { engine, estimate }: Decision| {
+        let because = |reason: &str, EngineChoice { engine, estimate }: EngineChoice| {
             let reason = format!("{reason}; {}", estimate.reason);
-            Decision { engine, estimate: Estimate { reason, ..estimate } }
+            EngineChoice { engine, estimate: Estimate { reason, ..estimate } }
         };
         if let Some(loo) = self.left_out(design, &rounds) {
             return because("every fold is one row", loo::plan(&loo, design, extent));
@@ -239,12 +239,12 @@ impl KFold {
             return Self::common(&self.choices(&each, extent), extent);
         }
         // Before the maps are fitted, every fold is assumed to have the columns of all rows.
-        let each: Vec<_> = rounds.iter().flat_map(Round::each_fold).map(|fold| (design, fold)).collect();
+        let each: Vec<_> = rounds.iter().flat_map(RepeatFolds::each_fold).map(|fold| (design, fold)).collect();
         because("maps are fitted in each fold", Self::common(&self.choices(&each, extent), extent))
     }
 
     /// The decision to refit, if no engine applies.
-    fn refit(&self, design: &Design, rounds: &[Round], extent: &SearchExtent) -> Option<Decision> {
+    fn refit(&self, design: &Design, rounds: &[RepeatFolds], extent: &SearchExtent) -> Option<EngineChoice> {
         let is_mapped = design.in_folds().is_by_maps();
         let reason = match (design.readout().is_some(), is_mapped) {
             (false, _) => "the learner has no linear form, so every fold of every subset is refitted",
@@ -265,15 +265,15 @@ impl KFold {
             flops,
             bytes: 8.0 * (rows * largest * folds) as f64,
         };
-        Some(Decision { engine: EngineId::Refit, estimate })
+        Some(EngineChoice { engine: EngineId::Refit, estimate })
     }
 
-    fn choices(&self, each: &[(&Design, Round)], extent: &SearchExtent) -> Vec<Choice> {
-        each.iter().map(|(design, round)| Choice::new(self, design, round, extent)).collect()
+    fn choices(&self, each: &[(&Design, RepeatFolds)], extent: &SearchExtent) -> Vec<RoundEngineChoice> {
+        each.iter().map(|(design, round)| RoundEngineChoice::new(self, design, round, extent)).collect()
     }
 
     /// Chooses one engine for all rounds. If they differ, it is the decomposition, which always applies.
-    fn common(choices: &[Choice], extent: &SearchExtent) -> Decision {
+    fn common(choices: &[RoundEngineChoice], extent: &SearchExtent) -> EngineChoice {
         let engines = choices.iter().map(|choice| choice.engine);
         let common = engines.reduce(|one, other| if one == other { one } else { EngineId::Decomposition });
         let engine = common.unwrap_or(EngineId::Decomposition);
@@ -282,7 +282,7 @@ impl KFold {
             false => first.decomposition(extent),
         });
         let estimate = estimate.unwrap_or_else(|| Estimate::unknown(engine.name(), "nothing is held out"));
-        Decision { engine, estimate: estimate.times(choices.len()) }
+        EngineChoice { engine, estimate: estimate.times(choices.len()) }
     }
 
     /// Creates the evaluator of an engine on a design whose outputs share λ. `None` if maps fitted in each fold make
@@ -292,21 +292,21 @@ impl KFold {
         design: &'d Design,
         engine: EngineId,
         extent: &SearchExtent,
-    ) -> Result<Option<Engaged<'d>>> {
+    ) -> Result<Option<OutputEvaluator<'d>>> {
         let rounds = self.rounds(design)?;
         if let Some(loo) = self.left_out(design, &rounds) {
             return loo.engaged(design, engine, extent, false);
         }
-        let Some((each, apart)) = apart::of_designs(self, design, rounds)? else { return Ok(None) };
+        let Some((each, apart)) = apart::for_designs(self, design, rounds)? else { return Ok(None) };
         let choices = self.choices(&each, extent);
         let lambdas = design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone());
         let (mut fits, mut engines) = (Vec::new(), Vec::new());
         for ((design, round), choice) in each.into_iter().zip(choices) {
             let (held_out, by_columns, parts) = (round.held_out, choice.is_by_columns(), choice.parts_for(engine));
-            let mut own = RoundFits::of_folds(design, &self.loss, round, parts)?;
+            let mut own = SubsetFits::from_folds(design, &self.loss, round, parts)?;
             let of_round: Option<Box<dyn FoldEngine + 'd>> = match engine {
                 EngineId::Moments => {
-                    let known = moments::of(self, design, &own.rows, held_out, by_columns)?;
+                    let known = moments::from_design(self, design, &own.rows, held_out, by_columns)?;
                     own.moments = Some(Arc::clone(&known.moments));
                     Some(Box::new(MomentEngine::new(known, &own.rows, design)))
                 }
@@ -319,30 +319,30 @@ impl KFold {
         let losses = SharedLosses::new(design, self, false);
         let rounds = match apart {
             None => Rounds::new(design, fits, losses),
-            Some(apart) => Rounds::of_folds(design, fits, losses, apart),
+            Some(apart) => Rounds::from_folds(design, fits, losses, apart),
         };
         let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
         let evaluator: Box<dyn Evaluator + 'd> = match engines.is_empty() {
-            true => Box::new(Decomposed::new(rounds)),
+            true => Box::new(DecompositionEvaluator::new(rounds)),
             false => {
                 let shared = FoldShared { rounds, lambdas, recorder: recorder.clone() };
                 Box::new(KFoldEvaluator::new(shared, engines))
             }
         };
-        Ok(Some(Engaged { evaluator, recorder }))
+        Ok(Some(OutputEvaluator { evaluator, recorder }))
     }
 
     /// Whether the loss of several rounds is the mean of their losses, each with the weight of its held-out rows. True
     /// for means over rows, false for losses of order. True for means over classes if every round holds out all rows.
-    fn is_mean_of(&self, rounds: &[Round]) -> bool {
+    fn is_mean_of(&self, rounds: &[RepeatFolds]) -> bool {
         let measure = self.loss.traits().measure;
-        let are_whole = || measure.is_of_classes() && rounds.iter().all(Round::is_partition);
+        let are_whole = || measure.is_of_classes() && rounds.iter().all(RepeatFolds::is_partition);
         rounds.len() == 1 || measure.is_of_rows() || are_whole()
     }
 
     /// The loss of all held-out rows of all rounds together.
-    fn pooled(&self, design: &Design, rounds: &[Round], predictions: &[Array2<f64>]) -> f64 {
-        if self.is_mean_of(rounds) && rounds.iter().all(Round::is_partition) {
+    fn pooled(&self, design: &Design, rounds: &[RepeatFolds], predictions: &[Array2<f64>]) -> f64 {
+        if self.is_mean_of(rounds) && rounds.iter().all(RepeatFolds::is_partition) {
             let losses = predictions.iter().map(|own| design.loss(&*self.loss, own.view()));
             return mean::mean(losses, None);
         }

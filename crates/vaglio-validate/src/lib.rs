@@ -26,7 +26,7 @@ mod standard_error;
 mod trial_loss;
 
 pub use kernel::chosen_data;
-pub use kfold::{By, Engine, KFold};
+pub use kfold::{Engine, FoldBy, KFold};
 pub use loo::Loo;
 pub use predicted::{HeldOutPredictions, predicted_held_out};
 pub use session::Session;

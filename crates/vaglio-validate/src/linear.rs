@@ -2,24 +2,24 @@
 
 use super::kernel::kernel_data;
 use vaglio_core::{Design, Feature, Geometry, Result, Signs};
-use vaglio_kernels::{Data, With};
+use vaglio_kernels::{CorrelationOperand, Data};
 
 /// The numbers of [`vaglio_core::Correlation`], with one read of the columns for each column of the Gram matrix.
 ///
 /// Uses correlations over all rows, even if columns are standardized in each fold. Memory O(rows).
-pub(super) struct Linear<'d> {
+pub(super) struct PearsonCorrelation<'d> {
     design: &'d Design,
     /// Data of the kernels; created on first use.
     data: Option<Data<'d>>,
 }
 
-impl<'d> Linear<'d> {
+impl<'d> PearsonCorrelation<'d> {
     /// Creates the geometry; nothing is computed yet.
     pub fn new(design: &'d Design) -> Self {
-        Linear { design, data: None }
+        PearsonCorrelation { design, data: None }
     }
 
-    fn correlations(&mut self, with: With) -> Result<Vec<f64>> {
+    fn correlations(&mut self, with: CorrelationOperand) -> Result<Vec<f64>> {
         let data = match self.data.take() {
             Some(data) => data,
             None => kernel_data(self.design, true)?,
@@ -28,18 +28,18 @@ impl<'d> Linear<'d> {
     }
 }
 
-impl Geometry for Linear<'_> {
+impl Geometry for PearsonCorrelation<'_> {
     fn relevance(&mut self) -> Result<Vec<f64>> {
-        self.correlations(With::Target(0))
+        self.correlations(CorrelationOperand::Target(0))
     }
 
     fn relevances(&mut self) -> Result<Vec<Vec<f64>>> {
-        (0..self.design.targets().nrows()).map(|output| self.correlations(With::Target(output))).collect()
+        (0..self.design.targets().nrows()).map(|output| self.correlations(CorrelationOperand::Target(output))).collect()
     }
 
     /// Cost O(rows · columns).
     fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
-        self.correlations(With::Column(feature))
+        self.correlations(CorrelationOperand::Column(feature))
     }
 
     fn signs(&self) -> Signs {
@@ -65,7 +65,7 @@ mod tests {
         {
             for intercept in [true, false] {
                 let design = recipe.design(&[1.0], intercept);
-                let (mut fast, mut plain) = (Linear::new(&design), Correlation::new(&design).unwrap());
+                let (mut fast, mut plain) = (PearsonCorrelation::new(&design), Correlation::new(&design).unwrap());
                 let near = |a: Vec<f64>, b: Vec<f64>| {
                     assert_eq!(a.len(), b.len());
                     a.iter().zip(&b).for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{a} is not {b}"));
@@ -77,8 +77,10 @@ mod tests {
             }
         }
         let two = data::regression(20, 4, 3).outputs(2).design(&[1.0], true);
-        let (fast, plain) =
-            (Linear::new(&two).relevances().unwrap(), Correlation::new(&two).unwrap().relevances().unwrap());
+        let (fast, plain) = (
+            PearsonCorrelation::new(&two).relevances().unwrap(),
+            Correlation::new(&two).unwrap().relevances().unwrap(),
+        );
         assert_eq!(fast.len(), 2);
         for (a, b) in fast.iter().flatten().zip(plain.iter().flatten()) {
             assert!((a - b).abs() < 1e-12, "{a} is not {b}");

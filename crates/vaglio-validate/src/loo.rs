@@ -5,10 +5,10 @@ mod evaluator;
 mod shared;
 
 use super::balance;
-use super::decomposed::Decomposed;
-use super::fits::RoundFits;
-use super::linear::Linear;
-use super::mean::{self, Engaged};
+use super::decomposed::DecompositionEvaluator;
+use super::fits::SubsetFits;
+use super::linear::PearsonCorrelation;
+use super::mean::{self, OutputEvaluator};
 use super::plan::EngineId;
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
@@ -42,7 +42,7 @@ use vaglio_core::{
 )]
 #[derive(PartialEq)]
 pub struct Loo {
-    /// What is averaged over the rows left out.
+    /// Loss, averaged over the left-out rows.
     pub loss: AnyLoss,
     /// Tries every candidate at every step, even those that are proven worse; the result is the same.
     #[serde(skip)]
@@ -73,12 +73,12 @@ impl Loo {
         engine: EngineId,
         extent: &SearchExtent,
         are_independent: bool,
-    ) -> Result<Option<Engaged<'d>>> {
+    ) -> Result<Option<OutputEvaluator<'d>>> {
         let Some(readout) = design.readout() else { return Ok(None) };
         let parts = parts_of(design).unwrap_or_default();
         let fits = match engine {
-            EngineId::States => RoundFits::of_rows(design, &self.loss, parts, are_independent)?,
-            _ => RoundFits::of_subsets(design, &self.loss, parts, are_independent)?,
+            EngineId::States => SubsetFits::from_rows(design, &self.loss, parts, are_independent)?,
+            _ => SubsetFits::from_subsets(design, &self.loss, parts, are_independent)?,
         };
         let recorder = if engine == EngineId::States { Recorder::new() } else { Recorder::default() };
         let evaluator: Box<dyn Evaluator + 'd> = match engine {
@@ -93,10 +93,10 @@ impl Loo {
             })),
             _ => {
                 let losses = SharedLosses::new(design, self, are_independent);
-                Box::new(Decomposed::new(Rounds::new(design, vec![fits], losses)))
+                Box::new(DecompositionEvaluator::new(Rounds::new(design, vec![fits], losses)))
             }
         };
-        Ok(Some(Engaged { evaluator, recorder }))
+        Ok(Some(OutputEvaluator { evaluator, recorder }))
     }
 }
 
@@ -117,7 +117,7 @@ impl Criterion for Loo {
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
-        Ok(Box::new(Linear::new(design)))
+        Ok(Box::new(PearsonCorrelation::new(design)))
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -5,18 +5,19 @@
 //! 1. **the mean over rounds, for each λ** ([`over_rounds`]): rounds hold out the same rows for the same model, which
 //!    has one λ;
 //! 2. **the lowest over λ** ([`lowest`]), the choice of that λ;
-//! 3. **the mean over outputs** ([`Mean`]), since each output chose its own;
-//! 4. **times 2^k** ([`Scale`]): the steps before see only numbers near 1, and a power of two causes no rounding.
+//! 3. **the mean over outputs** ([`MeanOverOutputs`]), since each output chose its own;
+//! 4. **times 2^k** ([`ScoreScale`]): the steps before see only numbers near 1, and a power of two causes no rounding.
 //!
 //! Groups of rows with states of their own belong to the first step. Each gives a sum over its rows, and
 //! [`TrialLoss::joined`] adds these up.
 
 use super::penalty;
-use super::plan::{Decision, EngineId};
+use super::plan::{EngineChoice, EngineId};
 use super::trial_loss::TrialLoss;
 use vaglio_core::{
-    AnyLoss, Criterion, Design, Estimate, Evaluator, Feature, Loss, Plan, PowerOfTwoScaling, Recorder, Result,
-    RowsHeldOut, Score, SearchExtent, Shortcut, Squared, SquaresBound, SubsetChange, Trace, Trials, Winner,
+    AnyLoss, CacheEffect, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Loss, Plan,
+    PowerOfTwoScaling, Recorder, Result, RowsHeldOut, Score, SearchExtent, Squared, SquaresBound, SubsetChange, Trials,
+    Winner,
 };
 use vaglio_kernels::tolerance::LOST_WEIGHTS;
 use vaglio_kernels::{Data, Scorer};
@@ -69,29 +70,29 @@ pub(super) fn lowest(losses: impl Iterator<Item = (f64, f64)>) -> Result<Score> 
 fn over_outputs(scores: &[Score]) -> Score {
     match scores {
         [only] => *only,
-        _ => Score::of(mean(scores.iter().map(|score| score.loss), None)),
+        _ => Score::new(mean(scores.iter().map(|score| score.loss), None)),
     }
 }
 
 /// The power of two that converts a score back into a design's units.
 #[derive(Debug, Clone, Copy, Default)]
-struct Scale {
+struct ScoreScale {
     units: PowerOfTwoScaling,
     /// The power of the targets with which the loss grows. 0 for a loss without a degree, which sees targets in the
     /// data's units.
     degree: i32,
 }
 
-impl Scale {
+impl ScoreScale {
     /// The scale of a loss on a design, and the rescaled design.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] if scores or λ are out of range in one of the units.
-    fn of<'d>(loss: &dyn Loss, design: &'d Design) -> Result<(Self, &'d Design)> {
+    fn for_loss<'d>(loss: &dyn Loss, design: &'d Design) -> Result<(Self, &'d Design)> {
         let degree = loss.traits().degree.unwrap_or(0);
-        let Some((units, scaled)) = design.in_units() else { return Ok((Scale::default(), design)) };
+        let Some((units, scaled)) = design.in_units() else { return Ok((ScoreScale::default(), design)) };
         units.check(design, degree)?;
-        Ok((Scale { units, degree }, scaled))
+        Ok((ScoreScale { units, degree }, scaled))
     }
 
     fn is_one(self) -> bool {
@@ -125,7 +126,7 @@ pub(super) fn evaluated(
     design: &Design,
     definition: &dyn Fn(&Design) -> Result<Score>,
 ) -> Result<Score> {
-    let (scale, scaled) = Scale::of(loss, design)?;
+    let (scale, scaled) = ScoreScale::for_loss(loss, design)?;
     let score = match scaled.single_outputs() {
         None => definition(scaled)?,
         Some(outputs) => {
@@ -137,7 +138,7 @@ pub(super) fn evaluated(
 }
 
 /// The evaluator of an engine, and the recorder of its diagnostics.
-pub(super) struct Engaged<'d> {
+pub(super) struct OutputEvaluator<'d> {
     pub evaluator: Box<dyn Evaluator + 'd>,
     pub recorder: Recorder,
 }
@@ -148,11 +149,11 @@ pub(super) fn planned<'d, C: Criterion>(
     criterion: &'d C,
     design: &'d Design,
     extent: &SearchExtent,
-    decide: impl Fn(&Design) -> Decision,
-    engage: impl Fn(&'d Design, EngineId, &SearchExtent) -> Result<Option<Engaged<'d>>> + 'd,
+    decide: impl Fn(&Design) -> EngineChoice,
+    engage: impl Fn(&'d Design, EngineId, &SearchExtent) -> Result<Option<OutputEvaluator<'d>>> + 'd,
 ) -> Plan<'d> {
     let outputs = design.single_outputs();
-    let Decision { engine, estimate } = decide(outputs.map_or(design, |outputs| &outputs[0]));
+    let EngineChoice { engine, estimate } = decide(outputs.map_or(design, |outputs| &outputs[0]));
     let estimate = outputs.map_or(estimate.clone(), |outputs| estimate.times(outputs.len()));
     let extent = *extent;
     let plan = match engine {
@@ -163,11 +164,11 @@ pub(super) fn planned<'d, C: Criterion>(
         }
         _ => Plan::by_engine(estimate, move || {
             let shortcut = accelerated(criterion, design, engine, |one| engage(one, engine, &extent))?;
-            Ok(shortcut.unwrap_or_else(|| Shortcut::by_definition(criterion, design)))
+            Ok(shortcut.unwrap_or_else(|| EngineEvaluator::by_definition(criterion, design)))
         }),
     };
     plan.checked_by(move || {
-        Scale::of(&*loss_of(criterion), design)?;
+        ScoreScale::for_loss(&*loss_of(criterion), design)?;
         penalty::check(criterion, design, &extent)
     })
 }
@@ -185,13 +186,13 @@ fn accelerated<'d>(
     criterion: &dyn Criterion,
     design: &'d Design,
     engine: EngineId,
-    engage: impl Fn(&'d Design) -> Result<Option<Engaged<'d>>>,
-) -> Result<Option<Shortcut<'d>>> {
+    engage: impl Fn(&'d Design) -> Result<Option<OutputEvaluator<'d>>>,
+) -> Result<Option<EngineEvaluator<'d>>> {
     let loss = loss_of(criterion);
-    let (scale, scaled) = Scale::of(&*loss, design)?;
+    let (scale, scaled) = ScoreScale::for_loss(&*loss, design)?;
     let (mut recorders, mut terms) = (Vec::new(), Vec::new());
     for one in scaled.single_outputs().unwrap_or(std::slice::from_ref(scaled)) {
-        let (own, one) = Scale::of(&*loss, one)?;
+        let (own, one) = ScoreScale::for_loss(&*loss, one)?;
         let Some(engaged) = engage(one)? else { return Ok(None) };
         recorders.push(engaged.recorder);
         terms.push((own, engaged.evaluator));
@@ -199,9 +200,9 @@ fn accelerated<'d>(
     let is_plain = scale.is_one() && matches!(&terms[..], [(own, _)] if own.is_one());
     let evaluator = match terms.pop() {
         Some((_, only)) if is_plain => only,
-        last => Box::new(Mean { scale, terms: terms.into_iter().chain(last).collect() }),
+        last => Box::new(MeanOverOutputs { scale, terms: terms.into_iter().chain(last).collect() }),
     };
-    Ok(Some(Shortcut::of(engine.name(), evaluator).recording(Recorder::of(recorders))))
+    Ok(Some(EngineEvaluator::from_boxed(engine.name(), evaluator).recording(Recorder::merge(recorders))))
 }
 
 fn are_unlike(design: &Design) -> bool {
@@ -212,12 +213,12 @@ fn are_unlike(design: &Design) -> bool {
 }
 
 /// Mean over outputs of rescaled scores; each term and the mean have a power of two of their own.
-struct Mean<'d> {
-    scale: Scale,
-    terms: Vec<(Scale, Box<dyn Evaluator + 'd>)>,
+struct MeanOverOutputs<'d> {
+    scale: ScoreScale,
+    terms: Vec<(ScoreScale, Box<dyn Evaluator + 'd>)>,
 }
 
-impl<'d> Mean<'d> {
+impl<'d> MeanOverOutputs<'d> {
     fn one(&mut self, mut score: impl FnMut(&mut (dyn Evaluator + 'd)) -> Result<Score>) -> Result<Score> {
         let scores = self.terms.iter_mut().map(|(own, term)| Ok(own.score(score(&mut **term)?)));
         Ok(self.scale.score(over_outputs(&scores.collect::<Result<Vec<_>>>()?)))
@@ -254,7 +255,7 @@ impl<'d> Mean<'d> {
 }
 
 /// Bounds a mean of held-out squares: each is at least the square that the fit of all rows leaves.
-pub(super) fn of_squares(
+pub(super) fn mean_squares(
     data: &Data<'_>,
     scorer: &Scorer,
     lambdas: &[f64],
@@ -269,7 +270,7 @@ pub(super) fn of_squares(
     SquaresBound { columns, targets, held_out, score }
 }
 
-impl Evaluator for Mean<'_> {
+impl Evaluator for MeanOverOutputs<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         self.one(|term| term.score(subset))
     }
@@ -295,8 +296,8 @@ impl Evaluator for Mean<'_> {
         Ok(Winner::among(candidates, &scores))
     }
 
-    fn trace(&self, trials: Trials<'_>) -> Trace {
-        if let [(_, only)] = &self.terms[..] { only.trace(trials) } else { Trace::Lasting }
+    fn trace(&self, trials: Trials<'_>) -> CacheEffect {
+        if let [(_, only)] = &self.terms[..] { only.trace(trials) } else { CacheEffect::Lasting }
     }
 
     fn apply(&mut self, change: SubsetChange, subset: &[Feature], feature: Feature) -> Result<()> {
@@ -316,8 +317,9 @@ impl Evaluator for Mean<'_> {
             return Ok(None);
         }
         let scale = self.scale;
-        let lambda =
-            |(own, term): &mut (Scale, Box<dyn Evaluator + '_>)| Ok(scale.score(own.score(term.score(subset)?)).lambda);
+        let lambda = |(own, term): &mut (ScoreScale, Box<dyn Evaluator + '_>)| {
+            Ok(scale.score(own.score(term.score(subset)?)).lambda)
+        };
         self.terms.iter_mut().map(lambda).collect()
     }
 
@@ -340,6 +342,6 @@ impl Evaluator for Mean<'_> {
             let Some(fork) = term.fork(subset, candidates)? else { return Ok(None) };
             terms.push((*own, fork));
         }
-        Ok(Some(Box::new(Mean { scale: self.scale, terms })))
+        Ok(Some(Box::new(MeanOverOutputs { scale: self.scale, terms })))
     }
 }

@@ -31,7 +31,7 @@ impl EngineId {
 }
 
 /// The engine for a design whose outputs share λ, with its cost.
-pub(super) struct Decision {
+pub(super) struct EngineChoice {
     pub engine: EngineId,
     pub estimate: Estimate,
 }

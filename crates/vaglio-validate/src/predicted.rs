@@ -1,9 +1,9 @@
 //! Held-out predictions by the readout of one subset.
 
-use super::fits::RoundFits;
+use super::fits::SubsetFits;
 use super::kfold::decomposed_parts;
 use super::loo::parts_of;
-use super::round::Round;
+use super::round::RepeatFolds;
 use ndarray::Array2;
 use vaglio_core::{Design, Feature, HeldOut, Result, Squared};
 
@@ -29,20 +29,20 @@ pub fn predicted_held_out(
     lambda: Option<f64>,
 ) -> Result<Option<HeldOutPredictions>> {
     let lambda = lambda.or(design.readout().map(|readout| readout.lambdas[0]));
-    let single = Round::single(design.rows());
+    let single = RepeatFolds::single(design.rows());
     let (round, fits) = match held_out {
         HeldOut::Nothing => return Ok(None),
         HeldOut::EachRow if design.readout().is_none() => return Ok(None),
         HeldOut::EachRow => {
-            (single, RoundFits::of_subsets(design, &Squared.into(), parts_of(design).unwrap_or_default(), true)?)
+            (single, SubsetFits::from_subsets(design, &Squared.into(), parts_of(design).unwrap_or_default(), true)?)
         }
         HeldOut::Folds(rounds) => {
-            let Some(round) = rounds.first().map(Round::new) else { return Ok(None) };
+            let Some(round) = rounds.first().map(RepeatFolds::new) else { return Ok(None) };
             if design.readout().is_none() || design.in_folds().is_by_maps() {
                 return retrained(design, &round, subset, lambda).map(Some);
             }
             let parts = decomposed_parts(design, &round);
-            (round.clone(), RoundFits::of_folds(design, &Squared.into(), round, parts)?)
+            (round.clone(), SubsetFits::from_folds(design, &Squared.into(), round, parts)?)
         }
     };
     let residuals = fits.fit(subset).residuals(lambda.unwrap_or_default())?;
@@ -55,13 +55,18 @@ pub fn predicted_held_out(
 }
 
 /// The held-out rows of a round.
-fn rows_of(round: &Round) -> Vec<usize> {
+fn rows_of(round: &RepeatFolds) -> Vec<usize> {
     let is_in = round.is_held_out();
     (0..is_in.len()).filter(|&row| is_in[row]).collect()
 }
 
 /// Predicts the held-out rows by training each fold.
-fn retrained(design: &Design, round: &Round, subset: &[Feature], lambda: Option<f64>) -> Result<HeldOutPredictions> {
+fn retrained(
+    design: &Design,
+    round: &RepeatFolds,
+    subset: &[Feature],
+    lambda: Option<f64>,
+) -> Result<HeldOutPredictions> {
     let rows = rows_of(round);
     let mut predictions = Array2::zeros((design.targets().nrows(), rows.len()));
     for (fold, training) in round.trainings().enumerate() {
@@ -143,8 +148,8 @@ mod tests {
         let criteria = [
             KFold { folds: Some(4), shuffle: true, ..KFold::default() },
             KFold { folds: Some(15), shuffle: true, ..KFold::default() },
-            KFold::of(Repeated { folds: 3, repeats: 2 }),
-            KFold::of(Forward { folds: 3, ..Forward::default() }),
+            KFold::with_splits(Repeated { folds: 3, repeats: 2 }),
+            KFold::with_splits(Forward { folds: 3, ..Forward::default() }),
         ];
         for recipe in recipes {
             for standardize in [false, true] {

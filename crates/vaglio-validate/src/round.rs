@@ -10,29 +10,29 @@ use vaglio_kernels::Folds;
 
 /// Rows in folds; the first folds are held out in turn. The rest of the rows is always in training.
 #[derive(Debug, Clone)]
-pub(super) struct Round {
+pub(super) struct RepeatFolds {
     /// The folds. The rest, if there is one, is the fold after the held-out ones.
     pub folds: Folds,
     /// Number of held-out folds.
     pub held_out: usize,
 }
 
-impl Round {
+impl RepeatFolds {
     /// Creates the round; rows that no fold holds out are the rest.
     pub fn new(round: &vaglio_core::Round) -> Self {
         let held_out = round.count();
-        let of_row: Vec<u32> = round.of_row().iter().map(|fold| fold.unwrap_or(held_out as u32)).collect();
+        let of_row: Vec<u32> = round.fold_of_rows().iter().map(|fold| fold.unwrap_or(held_out as u32)).collect();
         let folds = Folds::new(&of_row);
         let folds = match round.trainings() {
             Some(training) => folds.training_on(training.to_vec()),
             None => folds,
         };
-        Round { folds, held_out }
+        RepeatFolds { folds, held_out }
     }
 
     /// Holds out every row by itself.
     pub fn single(rows: usize) -> Self {
-        Round { folds: Folds::single(rows), held_out: rows }
+        RepeatFolds { folds: Folds::single(rows), held_out: rows }
     }
 
     /// The training rows of each held-out fold, in increasing order.
@@ -41,13 +41,13 @@ impl Round {
     }
 
     /// Each held-out fold as a separate round.
-    pub fn each_fold(&self) -> impl Iterator<Item = Round> {
+    pub fn each_fold(&self) -> impl Iterator<Item = RepeatFolds> {
         (0..self.held_out).map(|fold| {
             let of_row: Vec<u32> = is_held_out(&[fold], &self.folds).iter().map(|&is_in| u32::from(!is_in)).collect();
             let folds = Folds::new(&of_row);
             match self.folds.is_of_others() {
-                true => Round { folds, held_out: 1 },
-                false => Round { folds: folds.training_on(vec![self.folds.training(fold)]), held_out: 1 },
+                true => RepeatFolds { folds, held_out: 1 },
+                false => RepeatFolds { folds: folds.training_on(vec![self.folds.training(fold)]), held_out: 1 },
             }
         })
     }

@@ -1,8 +1,8 @@
 //! Fits in every round of held-out rows, with the mean loss over rounds.
 
-use super::fits::{Fit, RoundFits};
+use super::fits::{SubsetFits, SubsetFitter};
 use super::mean::mean;
-use super::settle::Scored;
+use super::settle::SubsetScore;
 use super::shared_lambdas::SharedLosses;
 use super::trial_loss::Residuals;
 use vaglio_core::{Design, Feature, Result, Score, StopSign};
@@ -10,26 +10,26 @@ use vaglio_core::{Design, Feature, Result, Score, StopSign};
 /// The fits of all rounds; the loss is the mean over them.
 pub(super) struct Rounds<'d> {
     design: &'d Design,
-    rounds: Vec<RoundFits<'d>>,
+    rounds: Vec<SubsetFits<'d>>,
     losses: SharedLosses,
     /// Each round's share of the weight of all held-out rows, unless the shares are equal.
     shares: Option<Vec<f64>>,
     /// The original rounds, in order, if `rounds` are their folds.
-    wholes: Option<Vec<RoundFits<'d>>>,
+    wholes: Option<Vec<SubsetFits<'d>>>,
 }
 
 /// Folds as separate rounds, because each has its own columns.
-pub(super) struct Apart<'d> {
+pub(super) struct IndependentFolds<'d> {
     /// Each fold's share of the weight of all held-out rows.
     pub shares: Vec<f64>,
     /// The original rounds, in order.
-    pub rounds: Vec<RoundFits<'d>>,
+    pub rounds: Vec<SubsetFits<'d>>,
 }
 
 impl<'d> Rounds<'d> {
     /// Creates the fits; there must be at least one round.
-    pub fn new(design: &'d Design, rounds: Vec<RoundFits<'d>>, losses: SharedLosses) -> Self {
-        let weights: Vec<f64> = rounds.iter().map(RoundFits::weight).collect();
+    pub fn new(design: &'d Design, rounds: Vec<SubsetFits<'d>>, losses: SharedLosses) -> Self {
+        let weights: Vec<f64> = rounds.iter().map(SubsetFits::weight).collect();
         let all: f64 = weights.iter().sum();
         let are_alike = weights.iter().all(|weight| *weight == weights[0]);
         let shares = (!are_alike).then(|| weights.iter().map(|weight| weight / all).collect());
@@ -37,7 +37,12 @@ impl<'d> Rounds<'d> {
     }
 
     /// Creates the fits of rounds that are folds of other rounds.
-    pub fn of_folds(design: &'d Design, rounds: Vec<RoundFits<'d>>, losses: SharedLosses, apart: Apart<'d>) -> Self {
+    pub fn from_folds(
+        design: &'d Design,
+        rounds: Vec<SubsetFits<'d>>,
+        losses: SharedLosses,
+        apart: IndependentFolds<'d>,
+    ) -> Self {
         Rounds { design, rounds, losses, shares: Some(apart.shares), wholes: Some(apart.rounds) }
     }
 
@@ -51,12 +56,12 @@ impl<'d> Rounds<'d> {
         &self.design.run().stop
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &RoundFits<'d>> {
+    pub fn iter(&self) -> impl Iterator<Item = &SubsetFits<'d>> {
         self.rounds.iter()
     }
 
     /// The single round, if there is only one.
-    pub fn only(&self) -> Option<&RoundFits<'d>> {
+    pub fn only(&self) -> Option<&SubsetFits<'d>> {
         if let [only] = &self.rounds[..] { Some(only) } else { None }
     }
 
@@ -66,7 +71,7 @@ impl<'d> Rounds<'d> {
     }
 
     /// The fits of a subset.
-    pub fn fit(&self, subset: &[Feature]) -> Vec<Fit<'_, 'd>> {
+    pub fn fit(&self, subset: &[Feature]) -> Vec<SubsetFitter<'_, 'd>> {
         self.rounds.iter().map(|fits| fits.fit(subset)).collect()
     }
 
@@ -75,7 +80,7 @@ impl<'d> Rounds<'d> {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] when a fit fails.
-    pub fn settled(&self, fits: &[Fit<'_, '_>], lambda: f64, lowest: f64) -> Result<(f64, Vec<Residuals>)> {
+    pub fn settled(&self, fits: &[SubsetFitter<'_, '_>], lambda: f64, lowest: f64) -> Result<(f64, Vec<Residuals>)> {
         // With several rounds, one round above the lowest mean may still be outweighed.
         let bound = if fits.len() == 1 { lowest } else { f64::INFINITY };
         let settled = fits.iter().map(|fit| fit.settled(lambda, bound)).collect::<Result<Vec<_>>>()?;
@@ -87,16 +92,16 @@ impl<'d> Rounds<'d> {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] when a fit fails.
-    pub fn scored(&self, subset: &[Feature]) -> Result<Scored> {
+    pub fn scored(&self, subset: &[Feature]) -> Result<SubsetScore> {
         let fits = self.fit(subset);
-        Scored::lowest(self.design, |lambda| self.loss(&fits, lambda))
+        SubsetScore::lowest(self.design, |lambda| self.loss(&fits, lambda))
     }
 
     /// Like [`Rounds::scored`], but computes the losses for the λ of all walks that reach the subset.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] when a fit fails.
-    pub fn scored_together(&self, subset: &[Feature]) -> Result<Scored> {
+    pub fn scored_together(&self, subset: &[Feature]) -> Result<SubsetScore> {
         if !self.losses.lambdas.are_several() {
             return self.scored(subset);
         }
@@ -109,17 +114,17 @@ impl<'d> Rounds<'d> {
             lambdas.iter().map(at).collect()
         })?;
         let (score, error) = known.unwrap_or((Score::WORST, None));
-        Ok(Scored { score, residuals: Vec::new(), error })
+        Ok(SubsetScore { score, residuals: Vec::new(), error })
     }
 
-    fn loss(&self, fits: &[Fit<'_, 'd>], lambda: f64) -> Result<(f64, Vec<Residuals>)> {
+    fn loss(&self, fits: &[SubsetFitter<'_, 'd>], lambda: f64) -> Result<(f64, Vec<Residuals>)> {
         let residuals: Vec<Residuals> = fits.iter().map(|fit| fit.residuals(lambda)).collect::<Result<_>>()?;
         let losses = self.rounds.iter().zip(&residuals).map(|(fits, own)| fits.scorer.loss(own));
         Ok((mean(losses, self.shares()), residuals))
     }
 
     /// The standard error of a score.
-    pub fn error_of(&self, scored: &Scored) -> Option<f64> {
+    pub fn error_of(&self, scored: &SubsetScore) -> Option<f64> {
         scored.error.or_else(|| if scored.residuals.is_empty() { None } else { self.standard_error(&scored.residuals) })
     }
 

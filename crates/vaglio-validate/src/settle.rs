@@ -8,14 +8,14 @@ use vaglio_core::{Design, Recorder, Result, Score};
 const ROUND: usize = 32;
 
 /// The score of a subset, with the residuals of each round at the best λ, if known.
-pub(super) struct Scored {
+pub(super) struct SubsetScore {
     pub score: Score,
     pub residuals: Vec<Residuals>,
     /// The standard error of the score, if known.
     pub error: Option<f64>,
 }
 
-impl Scored {
+impl SubsetScore {
     /// Takes the lowest loss over λ, with its residuals.
     ///
     /// # Errors
@@ -29,13 +29,13 @@ impl Scored {
             }
             Ok(loss)
         })?;
-        Ok(Scored { score: score.checked()?, residuals: best, error: None })
+        Ok(SubsetScore { score: score.checked()?, residuals: best, error: None })
     }
 }
 
 /// Refits of unreliable trials from the rows.
 #[derive(Default)]
-pub(super) struct Remade {
+pub(super) struct TrialRefits {
     /// Losses, each with the indices of its λ and subset.
     pub losses: Vec<(usize, usize, f64)>,
     /// Residuals of the lowest loss of a subset, each with the same indices.
@@ -44,11 +44,11 @@ pub(super) struct Remade {
     pub rows_kept_out: usize,
 }
 
-impl Remade {
+impl TrialRefits {
     /// Merges the refits of several subsets.
-    pub fn all(of_subsets: Vec<Remade>) -> Self {
-        let mut all = Remade::default();
-        for Remade { losses, residuals, rows_kept_out } in of_subsets {
+    pub fn all(of_subsets: Vec<TrialRefits>) -> Self {
+        let mut all = TrialRefits::default();
+        for TrialRefits { losses, residuals, rows_kept_out } in of_subsets {
             all.losses.extend(losses);
             all.residuals.extend(residuals);
             all.rows_kept_out = all.rows_kept_out.max(rows_kept_out);
@@ -58,8 +58,8 @@ impl Remade {
 }
 
 /// Scores of subsets, with their diagnostics.
-pub(super) struct Settled {
-    pub scored: Vec<Scored>,
+pub(super) struct ScoresWithRefits {
+    pub scored: Vec<SubsetScore>,
     /// The lowest conditioning of each subset.
     pub conditioning: Vec<f64>,
     /// Number of refitted trials, and the largest number of rows that a refit excluded.
@@ -67,9 +67,9 @@ pub(super) struct Settled {
     pub rows_kept_out: usize,
 }
 
-impl Settled {
+impl ScoresWithRefits {
     /// Records the diagnostics and returns the scores.
-    pub fn noted(self, recorder: &Recorder) -> Vec<Scored> {
+    pub fn noted(self, recorder: &Recorder) -> Vec<SubsetScore> {
         self.conditioning.iter().for_each(|conditioning| recorder.met(*conditioning));
         recorder.remade(self.remade, self.rows_kept_out);
         self.scored
@@ -84,26 +84,26 @@ impl Settled {
 pub(super) fn settle(
     lambdas: &[f64],
     mut trials: Vec<Vec<TrialLoss>>,
-    again: impl FnOnce(&[Vec<TrialLoss>]) -> Result<Remade>,
-) -> Result<Settled> {
+    again: impl FnOnce(&[Vec<TrialLoss>]) -> Result<TrialRefits>,
+) -> Result<ScoresWithRefits> {
     let count = trials.first().map_or(0, Vec::len);
     let least = |k: usize| trials.iter().map(|of_lambda| known(of_lambda[k].conditioning)).fold(1.0, f64::min);
     let conditioning = (0..count).map(least).collect();
-    let Remade { losses, residuals, rows_kept_out } = again(&trials)?;
+    let TrialRefits { losses, residuals, rows_kept_out } = again(&trials)?;
     for &(l, k, loss) in &losses {
         trials[l][k].loss = loss;
     }
     let score = |k: usize| {
         let score = lowest(lambdas.iter().zip(&trials).map(|(&lambda, trials)| (lambda, trials[k].loss)))?;
-        Ok(Scored { score, residuals: Vec::new(), error: None })
+        Ok(SubsetScore { score, residuals: Vec::new(), error: None })
     };
-    let mut scored = (0..count).map(score).collect::<Result<Vec<Scored>>>()?;
+    let mut scored = (0..count).map(score).collect::<Result<Vec<SubsetScore>>>()?;
     for (l, k, residuals) in residuals {
         if lambdas.get(l).copied() == scored[k].score.lambda {
             scored[k].residuals = residuals;
         }
     }
-    Ok(Settled { scored, conditioning, remade: losses.len(), rows_kept_out })
+    Ok(ScoresWithRefits { scored, conditioning, remade: losses.len(), rows_kept_out })
 }
 
 /// Scores candidates, given as pairs of lower bound and index, in the order of their bounds. Batches have `first`,

@@ -44,7 +44,7 @@ impl SharedLambdas {
     ///
     /// # Errors
     /// Returns an error of `make`.
-    pub fn of_subset<T: Clone>(
+    pub fn for_subset<T: Clone>(
         &self,
         known: &KnownSubsets<T>,
         subset: &[Feature],
@@ -100,7 +100,7 @@ impl SharedLosses {
         subset: &[Feature],
         make: impl FnOnce(&[f64]) -> Result<Vec<LossAtLambda>>,
     ) -> Result<Option<(Score, Option<f64>)>> {
-        let losses = self.lambdas.of_subset(&self.known, subset, make)?;
+        let losses = self.lambdas.for_subset(&self.known, subset, make)?;
         let Some(losses) = losses.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let own = &self.lambdas.own;
         let score = lowest(own.iter().zip(&losses).map(|(lambda, (loss, _))| (*lambda, *loss)))?;

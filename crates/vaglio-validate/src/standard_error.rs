@@ -1,10 +1,10 @@
 //! Standard errors of losses of held-out rows.
 
-use crate::fits::RoundFits;
+use crate::fits::SubsetFits;
 use ndarray::{Array2, Axis};
 use vaglio_core::{LeftOut, error_over_parts, times_power};
 
-impl RoundFits<'_> {
+impl SubsetFits<'_> {
     /// Standard error of the mean loss over rows, or over folds, whose rows share their model. Designs with prediction
     /// units score these. Cost O(m · outputs) and that of the loss.
     pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
@@ -17,7 +17,7 @@ impl RoundFits<'_> {
         match design.decisions() {
             Some(units) => {
                 let mut sums = Array2::zeros(units.targets().dim());
-                of_row = units.of_row().iter().copied().zip(units.shares().iter().copied()).collect();
+                of_row = units.unit_of_rows().iter().copied().zip(units.shares().iter().copied()).collect();
                 for &row in &rows {
                     let (unit, share) = of_row[row];
                     (0..residuals.len()).for_each(|output| sums[[output, unit]] += share * error(output, row));
@@ -43,7 +43,7 @@ impl RoundFits<'_> {
         self.loss.standard_error(targets.view(), predictions.view(), weights.as_deref(), parts.as_deref())
     }
 
-    /// Like [`RoundFits::standard_error`], but from each fold's sum of squared errors over rows and outputs.
+    /// Like [`SubsetFits::standard_error`], but from each fold's sum of squared errors over rows and outputs.
     pub fn error_of_squares(&self, sums: &[f64]) -> f64 {
         let weight = |row: usize| self.design.weights().map_or(1.0, |weights| weights[row]);
         let part = |(fold, sum): (usize, &f64)| {

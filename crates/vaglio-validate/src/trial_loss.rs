@@ -59,8 +59,8 @@ impl TrialLoss {
     /// empty subset.
     ///
     /// If the difference is almost 0, its digits are limited by the conditioning.
-    pub fn of_difference(loss: f64, conditioning: f64, empty: f64) -> Self {
-        let trial = TrialLoss::of_squares(loss, conditioning, || empty);
+    pub fn from_difference(loss: f64, conditioning: f64, empty: f64) -> Self {
+        let trial = TrialLoss::from_squares(loss, conditioning, || empty);
         if trial.is_unreliable || loss * conditioning >= DIFFERENCE_LEFT * empty {
             return trial;
         }
@@ -70,7 +70,7 @@ impl TrialLoss {
     }
 
     /// Creates a mean of squares with its conditioning. `empty` is the mean for the empty subset.
-    pub fn of_squares(loss: f64, conditioning: f64, empty: impl FnOnce() -> f64) -> Self {
+    pub fn from_squares(loss: f64, conditioning: f64, empty: impl FnOnce() -> f64) -> Self {
         if !is_unreliable(conditioning) {
             return TrialLoss::new(loss, conditioning);
         }

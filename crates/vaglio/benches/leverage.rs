@@ -12,7 +12,7 @@ use vaglio::core::{Absolute, AnyLoss, Columns, Lambda, Problem, Silent, Squared,
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
 use vaglio::search::{Backward, Greedy, Search};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 fn main() {
     let squared = || AnyLoss::from(Squared);
@@ -34,12 +34,12 @@ fn run(name: &str, rows: usize, count: usize, alone: usize, loss: AnyLoss, lambd
     if !std::env::args().skip(1).filter(|a| !a.starts_with('-')).all(|word| name.contains(&word)) {
         return;
     }
-    let mut random = Random::new(7);
+    let mut random = SplitMix64::new(7);
     let mut x = vec![Vec::with_capacity(rows); count];
     for _ in 0..rows {
         x.iter_mut().for_each(|column| column.push(unit(&mut random)));
     }
-    let mut random = Random::new(1007);
+    let mut random = SplitMix64::new(1007);
     let mut y: Vec<f64> = (0..rows).map(|_| 2.0 * unit(&mut random)).collect();
     for t in 0..10 {
         let effect = if t % 2 == 0 { 1.0 } else { -1.0 } / (1.0 + 0.1 * t as f64);
@@ -62,6 +62,6 @@ fn run(name: &str, rows: usize, count: usize, alone: usize, loss: AnyLoss, lambd
 }
 
 /// Uniform, of unit variance.
-fn unit(random: &mut Random) -> f64 {
+fn unit(random: &mut SplitMix64) -> f64 {
     (random.uniform() * 2.0 - 1.0) * 3f64.sqrt()
 }

@@ -10,7 +10,7 @@ use linfa::prelude::*;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use vaglio::prelude::*;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const GRID: &str = "learner: {kind: rls, lambda: {grid: {from: 1e-3, to: 1e3, points: 13}}}";
 const LAST: &str = "search: {kind: greedy, max_features: 10, choose: last}";
@@ -34,11 +34,11 @@ const CELLS: [(&str, &str); 14] = [
     ("huber kfold", "criterion: {kind: kfold, folds: 10, loss: {kind: huber, delta: 1.35}}"),
 ];
 
-type Seen = Arc<Mutex<Vec<(String, f64, Instant)>>>;
+type StageTimes = Arc<Mutex<Vec<(String, f64, Instant)>>>;
 
 fn main() {
     for (rows, columns) in [(12_000, 40), (3000, 400)] {
-        let mut random = Random::new(7);
+        let mut random = SplitMix64::new(7);
         let x = Array2::from_shape_simple_fn((rows, columns), || random.normal());
         let y = Array1::from_shape_fn(rows, |row| {
             (0..9).map(|k| x[[row, 4 * k]] / (1 + k) as f64).sum::<f64>() + random.normal()
@@ -53,7 +53,7 @@ fn main() {
 }
 
 fn watch(name: &str, lines: &str, dataset: &Dataset<f64, f64, Ix1>) {
-    let seen = Seen::default();
+    let seen = StageTimes::default();
     let told = Arc::clone(&seen);
     let progress = Progress::new(move |far: &ProgressUpdate<'_>| {
         told.lock().unwrap().push((far.what.to_owned(), far.share, Instant::now()));

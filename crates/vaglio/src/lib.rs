@@ -61,11 +61,12 @@ pub use vaglio_files as files;
 pub use vaglio_pipeline::SparseRecords;
 #[doc(inline)]
 pub use vaglio_pipeline::{
-    Chosen, FinalModel, FitError, FittedFinalModel, FittedPipeline, FittedSelector, NamedRows, Nested, NestedFold,
-    NestedResult, OriginalScale, Pipeline, Rows, Selection, Selector, TargetValue, TargetedTable, ValidNested,
-    ValidPipeline, ValidSelector, criteria, document, learners, maps, pipeline, problem, target_maps, tune,
+    FinalModel, FitError, FittedFinalModel, FittedPipeline, FittedSelector, NamedRows, Nested, NestedFold,
+    NestedResult, OriginalScale, Pipeline, Rows, Selection, Selector, SizeChoice, TargetValue, TargetedTable,
+    ValidNested, ValidPipeline, ValidSelector, criteria, document, learners, maps, pipeline, problem, target_maps,
+    tune,
 };
-pub use vaglio_report::record::{self, Cell, ChosenBy, Table, Warning, WarningKind};
+pub use vaglio_report::record::{self, Cell, ChosenBy, LossTable, Warning, WarningKind};
 #[cfg(feature = "files")]
 pub use vaglio_report::{compare, report};
 pub use vaglio_search as search;

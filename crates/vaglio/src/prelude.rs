@@ -3,17 +3,17 @@
 //! All built-in parts and the types of their settings.
 
 pub use crate::core::{
-    Absolute, Answer, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Event, Huber, Lambda, Learner,
-    LogLoss, Loss, Map, Observer, Per, Pinball, Progress, ProgressUpdate, Resampling, Squared, Step, StopReason,
+    Absolute, Answer, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Event, Huber, Lambda, LambdaScope,
+    Learner, LogLoss, Loss, Map, Observer, Pinball, Progress, ProgressUpdate, Resampling, Squared, Step, StopReason,
     StopSign, Task, ZeroOne,
 };
-pub use crate::criteria::{By, KFold, Loo, Nhsic};
+pub use crate::criteria::{FoldBy, KFold, Loo, Nhsic};
 #[cfg(feature = "files")]
 pub use crate::files::ModelFiles;
 pub use crate::learners::{Crrr, Rls};
 pub use crate::maps::{
-    Clip, Constant, DateParts, How, Impute, Interactions, LearnedOn, Log1p, OneHot, Ordinal, Polynomial, Power, Scope,
-    Standardize, TargetEncode, Window, WithinSeries,
+    Clip, Constant, DateParts, Impute, ImputeStrategy, Interactions, LearnedOn, Log1p, OneHot, Ordinal, Polynomial,
+    Power, Scope, Standardize, TargetEncode, Window, WithinSeries,
 };
 pub use crate::search::{
     All, Backward, Blocks, Chain, Choose, CrossValidation, Exhaustive, Floating, Greedy, Lars, Polish, Random, Rank,

@@ -1,6 +1,6 @@
 //! Tests of the book and the README: every command is run, every piece of Rust is compiled.
 
-use crate::pages::{self, Block, blocks, pages, root};
+use crate::pages::{self, CodeBlock, blocks, pages, root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -41,7 +41,7 @@ fn workplace(name: &str) -> PathBuf {
 }
 
 /// Runs the commands of a block and returns the block as it should be; correct lines that end in `…` stay.
-fn shown_again(block: &Block, place: &Path, name: &str) -> String {
+fn shown_again(block: &CodeBlock, place: &Path, name: &str) -> String {
     let fails = block.language == "console,fails";
     let mut again = String::new();
     for (command, shown) in commands(&block.text) {
@@ -70,12 +70,12 @@ fn shown_again(block: &Block, place: &Path, name: &str) -> String {
 fn run(page: &Path) -> usize {
     let name = pages::name(page);
     let text = std::fs::read_to_string(page).unwrap();
-    let is_run = |block: &Block| block.language.starts_with("console") && block.text.starts_with("$ vaglio ");
-    let run: Vec<Block> = blocks(&text).into_iter().filter(is_run).collect();
+    let is_run = |block: &CodeBlock| block.language.starts_with("console") && block.text.starts_with("$ vaglio ");
+    let run: Vec<CodeBlock> = blocks(&text).into_iter().filter(is_run).collect();
     if !run.is_empty() {
         let place = workplace(&name.replace(['/', '.'], "-"));
         let again: Vec<String> = run.iter().map(|block| shown_again(block, &place, &name)).collect();
-        let replace = |text: String, (block, again): (&Block, &String)| text.replacen(&block.text, again, 1);
+        let replace = |text: String, (block, again): (&CodeBlock, &String)| text.replacen(&block.text, again, 1);
         pages::remade(page, |text| run.iter().zip(&again).fold(text, replace));
     }
     run.len()

@@ -76,7 +76,7 @@ fn own_annealing_runs() -> Outcome {
 }
 
 #[test]
-fn the_refitted_learner_keeps_the_laws() -> Result<(), vaglio_testkit::Broken> {
+fn the_refitted_learner_keeps_the_laws() -> Result<(), vaglio_testkit::LawViolation> {
     vaglio_testkit::check_learner_on_standard_data(&refitted::Template::default(), 1e-9)
 }
 

@@ -51,21 +51,21 @@ pub fn name(path: &Path) -> String {
 }
 
 /// A fenced block: its language, the line it starts at, and its text.
-pub struct Block {
+pub struct CodeBlock {
     pub language: String,
     pub line: usize,
     pub text: String,
 }
 
 /// The fenced blocks of a page.
-pub fn blocks(text: &str) -> Vec<Block> {
+pub fn blocks(text: &str) -> Vec<CodeBlock> {
     let mut all = Vec::new();
-    let mut open: Option<Block> = None;
+    let mut open: Option<CodeBlock> = None;
     for (index, line) in text.lines().enumerate() {
         match (line.trim_start().strip_prefix("```"), open.take()) {
             (Some(_), Some(block)) => all.push(block),
             (Some(language), None) => {
-                open = Some(Block { language: language.trim().into(), line: index + 1, text: String::new() });
+                open = Some(CodeBlock { language: language.trim().into(), line: index + 1, text: String::new() });
             }
             (None, Some(mut block)) => {
                 block.text.push_str(line);

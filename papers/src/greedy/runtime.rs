@@ -13,7 +13,7 @@ use vaglio::learners::{Lambda, Rls};
 use vaglio::search::Greedy;
 use vaglio_core::{Columns, Feature, Problem, Result, Task};
 use vaglio::search::Choose;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Rows of the timed comparison, the most for which each of the others is run, and of the curve of greedy alone.
 const TIMED: [usize; 6] = [500, 1000, 2000, 3000, 4000, 5000];
@@ -135,7 +135,7 @@ fn chosen(problem: &Problem, lambda: f64, count: usize) -> Result<Vec<Feature>> 
 
 /// Two overlapping classes, of which half of the columns tell something.
 fn synthetic(rows: usize, columns: usize) -> Result<Problem> {
-    let mut random = Random::new(7);
+    let mut random = SplitMix64::new(7);
     let y: Vec<f64> = (0..rows).map(|row| if row % 2 == 0 { 1.0 } else { -1.0 }).collect();
     let mut x = Columns::new(rows);
     for k in 0..columns {

@@ -6,7 +6,7 @@ use crate::run::Bench;
 use ndarray::Array2;
 use vaglio::pipeline::load;
 use vaglio_core::{Action, Columns, Feature, Problem, Result, Silent, Step, Task};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const ROWS: usize = 300;
 const COLUMNS: usize = 2000;
@@ -14,7 +14,7 @@ const CHOSEN: usize = 10;
 
 /// y = x₁·exp(x₂) + x₃ + 0.1·e, and of each of the first half of the columns a copy with a tenth of noise in the second.
 fn synthetic() -> Result<Problem> {
-    let mut random = Random::new(1);
+    let mut random = SplitMix64::new(1);
     let mut columns: Vec<Vec<f64>> = (0..COLUMNS / 2).map(|_| (0..ROWS).map(|_| random.normal()).collect()).collect();
     for k in 0..COLUMNS / 2 {
         let copy = columns[k].iter().map(|v| v + 0.1 * random.normal()).collect();
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn coefficients_follow_what_enters_and_leaves() {
         let step = |action, feature, alpha: &[f64]| {
-            let mut step = Step::new(action, feature, Score::of(0.0), 1);
+            let mut step = Step::new(action, feature, Score::new(0.0), 1);
             step.knot = Some(Knot { mu: 0.0, alpha: alpha.to_vec() });
             step
         };

@@ -7,7 +7,7 @@ use parquet::arrow::ArrowWriter;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// A folder of this test, empty.
 fn folder(name: &str) -> PathBuf {
@@ -30,7 +30,7 @@ fn numbers(values: impl Iterator<Item = f64>) -> ArrayRef {
 
 /// Columns of noise of which the first three are shifted by the class, and the classes.
 fn of_classes(rows: usize, columns: usize, classes: usize) -> Vec<(String, ArrayRef)> {
-    let mut random = Random::new(columns as u64);
+    let mut random = SplitMix64::new(columns as u64);
     let mut column = |k: usize| {
         let shift = |row: usize| if k < 3 { (row % classes) as f64 } else { 0.0 };
         (format!("x{k}"), numbers((0..rows).map(|row| shift(row) + random.normal()).collect::<Vec<_>>().into_iter()))
@@ -43,7 +43,7 @@ fn of_classes(rows: usize, columns: usize, classes: usize) -> Vec<(String, Array
 
 /// Two columns and the target that follows from them.
 fn of_numbers(rows: usize) -> Vec<(String, ArrayRef)> {
-    let mut random = Random::new(5);
+    let mut random = SplitMix64::new(5);
     let x: Vec<Vec<f64>> = (0..4).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
     let target = numbers(
         (0..rows).map(|row| x[0][row] + x[1][row].abs() + 0.1 * random.normal()).collect::<Vec<_>>().into_iter(),
@@ -54,7 +54,7 @@ fn of_numbers(rows: usize) -> Vec<(String, ArrayRef)> {
 
 /// Series of twelve steps, of two classes that swing at different speeds.
 fn of_series(count: usize) -> Vec<(String, ArrayRef)> {
-    let mut random = Random::new(7);
+    let mut random = SplitMix64::new(7);
     let places: Vec<(usize, usize)> = (0..count).flat_map(|series| (0..12).map(move |t| (series, t))).collect();
     let swing = |(series, t): &(usize, usize)| (*t as f64 * (1 + series % 2) as f64).sin();
     let labels = places.iter().map(|(series, _)| Some(format!("c{}", series % 2))).collect::<StringArray>();

@@ -33,7 +33,7 @@ pub struct Beam {
 }
 
 /// A subset of the beam.
-struct Kept {
+struct BeamSubset {
     /// Features in order of entry.
     features: Vec<Feature>,
     groups: Vec<usize>,
@@ -55,7 +55,7 @@ impl Beam {
 
     /// The `width` best extensions by one group, best first. The evaluator is at the first subset of the beam before
     /// and after.
-    fn extensions(&self, walk: &mut Walk<'_, '_>, beam: &[Kept]) -> Result<Vec<Extension>> {
+    fn extensions(&self, walk: &mut Walk<'_, '_>, beam: &[BeamSubset]) -> Result<Vec<Extension>> {
         let space = walk.space;
         let mut trials: Vec<Vec<(usize, Score)>> = Vec::new();
         for kept in beam.iter().rev() {
@@ -95,13 +95,13 @@ impl Beam {
 }
 
 /// Moves from the first of the beam to the first of the extensions, which become the beam.
-fn advance(walk: &mut Walk<'_, '_>, beam: &[Kept], extensions: Vec<Extension>) -> WalkResult<Vec<Kept>> {
+fn advance(walk: &mut Walk<'_, '_>, beam: &[BeamSubset], extensions: Vec<Extension>) -> WalkResult<Vec<BeamSubset>> {
     let extended = |Extension { of, by }: &Extension| {
-        let Kept { features, groups } = &beam[*of];
+        let BeamSubset { features, groups } = &beam[*of];
         let features = [&features[..], &walk.space.groups[by.group]].concat();
-        Kept { features, groups: groups.iter().copied().chain([by.group]).collect() }
+        BeamSubset { features, groups: groups.iter().copied().chain([by.group]).collect() }
     };
-    let mut next: Vec<Kept> = extensions.iter().map(extended).collect();
+    let mut next: Vec<BeamSubset> = extensions.iter().map(extended).collect();
     if let Some(Extension { of, by }) = extensions.into_iter().next() {
         if of > 0 {
             leave_for(walk, &beam[of])?;
@@ -113,7 +113,7 @@ fn advance(walk: &mut Walk<'_, '_>, beam: &[Kept], extensions: Vec<Extension>) -
 }
 
 /// Moves from the current subset to another of the beam.
-fn leave_for(walk: &mut Walk<'_, '_>, kept: &Kept) -> WalkResult {
+fn leave_for(walk: &mut Walk<'_, '_>, kept: &BeamSubset) -> WalkResult {
     let space = walk.space;
     if space.rules().is_some() {
         // The common or intermediate subsets may violate a constraint.
@@ -162,7 +162,7 @@ impl SearchStrategy for Beam {
             walk.enter_forced()?;
             let mut patience = Patience::new(&space.settings);
             let mut beam =
-                vec![Kept { features: walk.context.subset.selected().to_vec(), groups: space.forced.clone() }];
+                vec![BeamSubset { features: walk.context.subset.selected().to_vec(), groups: space.forced.clone() }];
             loop {
                 let extensions = self.extensions(walk, &beam)?;
                 let Some(best) = extensions.first() else {

@@ -6,12 +6,12 @@ use vaglio_beam::Beam;
 use vaglio_core::{Criterion, Design, Path, Silent};
 use vaglio_dependence::{Mrmr, Scheme};
 use vaglio_search::{Choose, Exhaustive, FeatureRef, Greedy, Polish, Search, SearchContext, SubsetScorer};
-use vaglio_testkit::{Broken, check_search, check_search_on_standard_data, data, registry};
+use vaglio_testkit::{LawViolation, check_search, check_search_on_standard_data, data, registry};
 
 const CRITERIA: [Mrmr; 2] = [Mrmr { scheme: Scheme::Difference }, Mrmr { scheme: Scheme::Quotient }];
 
 #[track_caller]
-fn holds(outcome: Result<(), Broken>) {
+fn holds(outcome: Result<(), LawViolation>) {
     if let Err(broken) = outcome {
         panic!("{broken}");
     }

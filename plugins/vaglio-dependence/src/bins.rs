@@ -31,7 +31,7 @@ impl Bins {
     }
 
     /// Bin of each row. Cost O(m), for equal weight O(m log m).
-    fn of(self, values: &[f64], weights: &[f64]) -> Vec<u32> {
+    fn assign(self, values: &[f64], weights: &[f64]) -> Vec<u32> {
         match self {
             Bins::Deviation => by_deviation(values, weights),
             Bins::Width(count) => by_width(values, count),
@@ -112,7 +112,7 @@ impl Binning {
 
     /// Bins a column. Cost O(m).
     pub fn column(&self, design: &Design, feature: Feature) -> Binned {
-        Binned::new(self.bins.of(&design.column(feature).values(), &self.weights), &self.weights)
+        Binned::new(self.bins.assign(&design.column(feature).values(), &self.weights), &self.weights)
     }
 
     /// Bins the targets: one bin per class, or every numeric output by itself.
@@ -122,7 +122,7 @@ impl Binning {
             Some(classes) => vec![binned(classes.of_row.iter().map(|&class| class as u32).collect())],
             None => {
                 let targets = design.targets();
-                targets.rows().into_iter().map(|y| binned(self.bins.of(&y.to_vec(), &self.weights))).collect()
+                targets.rows().into_iter().map(|y| binned(self.bins.assign(&y.to_vec(), &self.weights))).collect()
             }
         }
     }

@@ -7,7 +7,7 @@ mod tail;
 use crate::bins::Bins;
 use crate::target::{Output, check};
 use crate::weighed::{ColumnWeighting, Originals, members, scored_by_weights};
-use fisher::Fisher;
+use fisher::FisherTest;
 use likelihood::Likelihood;
 use vaglio_core::{Criterion, CriterionTraits, Design, Error, Estimate, Plan, Result, SearchExtent, part, setting};
 use vaglio_kernels::parallel;
@@ -92,7 +92,7 @@ pub enum Independence {
 type Given<'t> = dyn Fn(&[usize]) -> Option<f64> + 't;
 
 /// Test of columns, named by their place, against the target.
-trait Test: Send + Sync {
+trait IndependenceTest: Send + Sync {
     /// ln p without conditions: the least over outputs, times their number.
     fn alone(&self, x: usize) -> f64;
 
@@ -102,7 +102,7 @@ trait Test: Send + Sync {
 
 impl HitonPc {
     /// Whether some set of the others makes a column independent of the target.
-    fn is_separated(&self, test: &dyn Test, x: usize, others: &[usize]) -> bool {
+    fn is_separated(&self, test: &dyn IndependenceTest, x: usize, others: &[usize]) -> bool {
         let given = test.given(x, others);
         let mut set = Vec::new();
         (1..=self.conditions).any(|size| {
@@ -111,7 +111,12 @@ impl HitonPc {
     }
 
     /// Places of the remaining columns, and −ln p of each.
-    fn parents_and_children(&self, test: &dyn Test, count: usize, design: &Design) -> Result<Vec<(usize, f64)>> {
+    fn parents_and_children(
+        &self,
+        test: &dyn IndependenceTest,
+        count: usize,
+        design: &Design,
+    ) -> Result<Vec<(usize, f64)>> {
         let alone = |x: usize| (x, test.alone(x));
         let mut open: Vec<(usize, f64)> = parallel::map(count, alone);
         open.retain(|(_, ln_p)| *ln_p < self.level.ln());
@@ -159,7 +164,9 @@ impl ColumnWeighting for HitonPc {
         let originals = Originals::new(design);
         let columns = &originals.features;
         let stay = match self.test {
-            Independence::FisherZ => self.parents_and_children(&Fisher::new(design, columns), columns.len(), design)?,
+            Independence::FisherZ => {
+                self.parents_and_children(&FisherTest::new(design, columns), columns.len(), design)?
+            }
             Independence::GSquared => {
                 self.parents_and_children(&Likelihood::new(self.bins, design, columns), columns.len(), design)?
             }

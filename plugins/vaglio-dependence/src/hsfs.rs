@@ -70,7 +70,7 @@ const LIGHT: f64 = 1e-3;
 
 impl Hsfs {
     /// The criterion of subsets whose relaxation this is.
-    fn of_subsets(&self) -> Hsic {
+    fn subset_hsic(&self) -> Hsic {
         Hsic { kernel: self.kernel, estimator: Estimator::Biased }
     }
 }
@@ -79,7 +79,7 @@ impl ColumnWeighting for Hsfs {
     /// Computes the weights. Cost O(nm²) per step, memory O(nm + m²).
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let originals = Originals::new(design);
-        let mut weights = Ascent::new(&self.of_subsets(), design, &originals.features).maximum(self.steps)?;
+        let mut weights = Ascent::new(&self.subset_hsic(), design, &originals.features).maximum(self.steps)?;
         let least = LIGHT * weights.iter().fold(0.0, |most: f64, w| most.max(*w));
         weights.iter_mut().filter(|w| **w < least).for_each(|w| *w = 0.0);
         let total: f64 = weights.iter().sum();
@@ -99,7 +99,7 @@ impl Criterion for Hsfs {
             let message = "weights of sum 1 adapt the width to the number of columns; leave it out";
             return Err(Error::setting("kernel.adapt", message));
         }
-        self.of_subsets().check(design)
+        self.subset_hsic().check(design)
     }
 
     /// Plans two passes over all pairs of rows per column and step.

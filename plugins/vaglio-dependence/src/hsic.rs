@@ -7,10 +7,10 @@ mod weights;
 use crate::target::{Output, check};
 use evaluator::Distances;
 use vaglio_core::{
-    Criterion, CriterionTraits, Design, Error, Estimate, Feature, Plan, Result, Score, SearchExtent, Shortcut, part,
-    setting,
+    Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Plan, Result, Score, SearchExtent,
+    part, setting,
 };
-pub(crate) use weights::Weights as PairWeights;
+pub(crate) use weights::PairWeights;
 
 /// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "distances";
@@ -161,6 +161,6 @@ impl Criterion for Hsic {
             flops: 45.0 * pairs * (extent.trials + steps) + 3.0 * pairs * extent.largest as f64 * steps,
             bytes: 24.0 * pairs + 8.0 * rows * design.features() as f64,
         };
-        Plan::by_engine(estimate, move || Ok(Shortcut::new(ENGINE, Distances::new(*self, design))))
+        Plan::by_engine(estimate, move || Ok(EngineEvaluator::new(ENGINE, Distances::new(*self, design))))
     }
 }

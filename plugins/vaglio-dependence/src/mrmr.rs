@@ -8,7 +8,7 @@ pub use correlation::Mrmr;
 pub use information::MrmrInformation;
 
 use serde::Serialize;
-use vaglio_core::{Design, Error, Feature, Found, Result, Score, setting};
+use vaglio_core::{Design, Error, Feature, PartOutputs, Result, Score, setting};
 
 /// Combination of relevance and redundancy.
 #[setting]
@@ -44,20 +44,20 @@ trait Dependence: Send + Sync {
     }
 
     /// Relevance and redundancy of each column; the columns are the features `subset`. Cost as of the objective.
-    fn sides(&self, design: &Design, subset: &[Feature]) -> Found {
+    fn sides(&self, design: &Design, subset: &[Feature]) -> PartOutputs {
         let others = (subset.len() as f64 - 1.0).max(1.0);
         let of = |(i, &feature): (usize, &Feature)| {
             let redundancy = (0..self.columns()).filter(|&j| j != i).map(|j| self.between(i, j)).sum::<f64>();
             let column = design.names()[feature].clone();
-            Sides { column, relevance: self.relevance(i), redundancy: redundancy / others }
+            RelevanceRedundancy { column, relevance: self.relevance(i), redundancy: redundancy / others }
         };
-        Found::of("columns", subset.iter().enumerate().map(of).collect::<Vec<_>>())
+        PartOutputs::new("columns", subset.iter().enumerate().map(of).collect::<Vec<_>>())
     }
 }
 
 /// A column's relevance to the target, and its mean redundancy with the other selected ones.
 #[derive(Serialize)]
-struct Sides {
+struct RelevanceRedundancy {
     column: String,
     relevance: f64,
     redundancy: f64,
@@ -67,11 +67,11 @@ impl Scheme {
     /// Score of `size` columns with Σᵢ rᵢ = `relevance` and Σᵢⱼ sᵢⱼ = `redundancy`.
     fn score<D: Dependence + ?Sized>(self, size: usize, relevance: f64, redundancy: f64) -> Score {
         if size == 0 || redundancy < D::NOTHING {
-            return Score::of(0.0);
+            return Score::new(0.0);
         }
         let size = size as f64;
         let (relevance, redundancy) = (relevance / size, redundancy / (size * size));
-        Score::of(match self {
+        Score::new(match self {
             Scheme::Difference => redundancy - relevance,
             Scheme::Quotient => -relevance / redundancy,
         })

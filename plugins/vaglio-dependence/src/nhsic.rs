@@ -9,14 +9,14 @@ mod relations;
 use crate::kernel_matrix::{CommonLevels, LEAST_BANDWIDTH, Landmarks};
 use crate::target::{self, Output, Target, TargetMatrix, thin};
 use evaluator::NhsicEvaluator;
-use geometry::{GeometryWalk, Unmade};
+use geometry::{GeometryWalk, LazyRelations};
 use relations::Relations;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
-    Criterion, CriterionTraits, Design, Error, Estimate, Feature, Geometry, Plan, Result, Score, SearchExtent,
-    Shortcut, Task, part,
+    Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Geometry, Plan, Result, Score,
+    SearchExtent, Task, part,
 };
 use vaglio_kernels::Level;
 use vaglio_kernels::tolerance::OUTWEIGHED;
@@ -242,7 +242,7 @@ impl Criterion for Nhsic {
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
-        Ok(Box::new(Unmade::new(self, design)))
+        Ok(Box::new(LazyRelations::new(self, design)))
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -321,8 +321,9 @@ impl Criterion for Nhsic {
         Plan::by_engine(estimate, move || {
             let relations = Arc::new(Relations::new(self, design)?);
             let evaluator = NhsicEvaluator::new(Arc::clone(&relations));
-            let shortcut =
-                Shortcut::new(ENGINE, evaluator).bounded_by("all_columns").approximation(self.word(design.rows()));
+            let shortcut = EngineEvaluator::new(ENGINE, evaluator)
+                .bounded_by("all_columns")
+                .approximation(self.word(design.rows()));
             Ok(shortcut.geometry(move || Box::new(GeometryWalk(Arc::clone(&relations)))))
         })
     }

@@ -7,7 +7,7 @@ mod similarities;
 use crate::bins::Bins;
 use crate::target::{Output, check};
 use crate::weighed::{ColumnWeighting, members, scored_by_weights};
-use program::Program;
+use program::SimplexQuadraticProgram;
 use similarities::{Similarities, kernels_of};
 use vaglio_core::{Criterion, Design, Error, Estimate, Plan, Result, SearchExtent, part, setting};
 
@@ -124,7 +124,7 @@ impl ColumnWeighting for Qpfs {
             Alpha::Value(alpha) => alpha,
             Alpha::Rule(AlphaRule::Auto) => similarities.balance(),
         };
-        let program = Program::new(similarities, alpha);
+        let program = SimplexQuadraticProgram::new(similarities, alpha);
         let mut weights = vec![0.0; design.features()];
         members.into_iter().zip(program.solve()?).for_each(|(feature, x)| weights[feature] = x);
         Ok(weights)

@@ -5,7 +5,7 @@ mod path;
 
 use crate::target::{Output, check};
 use crate::weighed::{ColumnWeighting, Originals, members, scored_by_weights};
-use basis::Basis;
+use basis::BasisFunctions;
 use path::Additive;
 use vaglio_core::{Criterion, Design, Error, Estimate, Plan, Result, SearchExtent, part, standardized};
 use vaglio_kernels::parallel;
@@ -74,8 +74,8 @@ impl ColumnWeighting for Spam {
     /// Computes the weights. Cost O(nm·(knots + 3)) per round of back-fitting, memory likewise.
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let originals = Originals::new(design);
-        let bases: Vec<Basis> = parallel::map_slice(&originals.features, |&x| {
-            Basis::new(&design.column(x).values(), design.weights(), self.knots)
+        let bases: Vec<BasisFunctions> = parallel::map_slice(&originals.features, |&x| {
+            BasisFunctions::new(&design.column(x).values(), design.weights(), self.knots)
         });
         let targets = design.targets();
         let outputs = targets.rows().into_iter().map(|y| standardized(&y.to_vec(), design.weights()));

@@ -1,6 +1,6 @@
 //! Kernels of the target.
 
-use crate::kernel_matrix::{FullKernel, Padded, Pairs, ThinFactor, classes, gaussian_within, standardized};
+use crate::kernel_matrix::{FullKernel, Padded, RowPairs, ThinFactor, classes, gaussian_within, standardized};
 use std::borrow::Borrow;
 use vaglio_core::{Design, Error, Result, Task, setting};
 use vaglio_kernels::Level;
@@ -79,11 +79,11 @@ impl TargetMatrix<'_> {
 
 impl Target {
     /// Prepares a target; classes are numbered like the outputs. Cost O(m).
-    pub fn of(output: Output, bandwidth: f64, design: &Design, shares: &[f64]) -> Self {
+    pub fn new(output: Output, bandwidth: f64, design: &Design, shares: &[f64]) -> Self {
         Target::labelled(output, bandwidth, design, shares, design.classes().map(|classes| classes.of_row))
     }
 
-    /// Like [`Target::of`], but numbers classes in order of appearance. Cost O(m · classes).
+    /// Like [`Target::new`], but numbers classes in order of appearance. Cost O(m · classes).
     pub fn by_appearance(output: Output, bandwidth: f64, design: &Design, shares: &[f64]) -> Self {
         let number = |of_row: Vec<usize>| {
             let mut seen = Vec::new();
@@ -148,11 +148,11 @@ impl Target {
     }
 
     /// Kernels of all pairs of rows. Cost O(m²).
-    pub fn kernels(&self, level: Level, rows: usize) -> Pairs {
-        let Target::Numbers(targets, bandwidth) = self else { return Pairs::new(rows, |j, k| self.kernel(j, k)) };
-        let mut distances = Pairs::zeros(rows);
+    pub fn kernels(&self, level: Level, rows: usize) -> RowPairs {
+        let Target::Numbers(targets, bandwidth) = self else { return RowPairs::new(rows, |j, k| self.kernel(j, k)) };
+        let mut distances = RowPairs::zeros(rows);
         targets.iter().for_each(|y| distances.add_distances(level, &Padded::new(y)));
-        Pairs::new(rows, |_, _| 1.0).times_exp(level, &distances, -0.5 / (bandwidth * bandwidth))
+        RowPairs::new(rows, |_, _| 1.0).times_exp(level, &distances, -0.5 / (bandwidth * bandwidth))
     }
 }
 

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 use std::sync::Arc;
-use vaglio_core::{Cache, Criterion, Design, Estimate, Evaluator, Feature, Found, Plan, Result, Score, Shortcut};
+use vaglio_core::{
+    Cache, Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, PartOutputs, Plan, Result, Score,
+};
 use vaglio_kernels::duplicates::first_equal;
 
 /// A criterion whose score is −Σ wᵢ over a subset, with weights computed from all columns together.
@@ -12,15 +14,15 @@ pub(crate) trait ColumnWeighting: Criterion + Copy + PartialEq + 'static {
 }
 
 /// Column weights under some settings.
-struct Weighed<C>(C, Vec<f64>);
+struct ColumnWeights<C>(C, Vec<f64>);
 
 /// Returns the weights, computed once per design.
-fn weighed<C: ColumnWeighting>(criterion: &C, design: &Design) -> Result<Arc<Weighed<C>>> {
-    let session = design.session::<Cache<Weighed<C>>>();
+fn weighed<C: ColumnWeighting>(criterion: &C, design: &Design) -> Result<Arc<ColumnWeights<C>>> {
+    let session = design.session::<Cache<ColumnWeights<C>>>();
     if let Some(weighed) = session.get().filter(|known| known.0 == *criterion) {
         return Ok(weighed);
     }
-    let weighed = Arc::new(Weighed(*criterion, criterion.weights(design)?));
+    let weighed = Arc::new(ColumnWeights(*criterion, criterion.weights(design)?));
     session.set(Arc::clone(&weighed));
     Ok(weighed)
 }
@@ -34,7 +36,7 @@ macro_rules! scored_by_weights {
         }
 
         /// Weights of the selected columns.
-        fn found(&self, design: &Design, subset: &[vaglio_core::Feature]) -> Result<vaglio_core::Found> {
+        fn found(&self, design: &Design, subset: &[vaglio_core::Feature]) -> Result<vaglio_core::PartOutputs> {
             $crate::weighed::found(self, design, subset)
         }
     };
@@ -48,15 +50,15 @@ pub(crate) fn evaluate<C: ColumnWeighting>(criterion: &C, design: &Design, subse
 /// Plans trials that sum weights.
 pub(crate) fn plan<'d, C: ColumnWeighting>(criterion: &'d C, design: &'d Design, estimate: Estimate) -> Plan<'d> {
     let engine = estimate.engine;
-    Plan::by_engine(estimate, move || Ok(Shortcut::new(engine, Sums(weighed(criterion, design)?))))
+    Plan::by_engine(estimate, move || Ok(EngineEvaluator::new(engine, Sums(weighed(criterion, design)?))))
 }
 
 /// Weights of a subset's columns.
-pub(crate) fn found<C: ColumnWeighting>(criterion: &C, design: &Design, subset: &[Feature]) -> Result<Found> {
+pub(crate) fn found<C: ColumnWeighting>(criterion: &C, design: &Design, subset: &[Feature]) -> Result<PartOutputs> {
     let weighed = weighed(criterion, design)?;
     let weight =
         |&feature: &Feature| ColumnWeight { column: design.names()[feature].clone(), weight: weighed.1[feature] };
-    Ok(Found::of("weights", subset.iter().map(weight).collect::<Vec<_>>()))
+    Ok(PartOutputs::new("weights", subset.iter().map(weight).collect::<Vec<_>>()))
 }
 
 /// Weight of a column.
@@ -68,10 +70,10 @@ struct ColumnWeight {
 
 /// −Σ wᵢ over a subset.
 fn score(weights: &[f64], subset: &[Feature]) -> Result<Score> {
-    Score::of(0.0 - subset.iter().map(|&feature| weights[feature]).sum::<f64>()).checked()
+    Score::new(0.0 - subset.iter().map(|&feature| weights[feature]).sum::<f64>()).checked()
 }
 
-struct Sums<C>(Arc<Weighed<C>>);
+struct Sums<C>(Arc<ColumnWeights<C>>);
 
 impl<C: ColumnWeighting> Evaluator for Sums<C> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {

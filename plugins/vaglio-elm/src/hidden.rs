@@ -25,7 +25,7 @@ pub enum Activation {
 
 impl Activation {
     /// Applies the activation to a tile of wᵀu + b, or of ‖u − w‖² for `rbf`, one unit per column.
-    fn apply(self, level: Level, units: &[Unit], tile: &mut Tile) {
+    fn apply(self, level: Level, units: &[HiddenUnit], tile: &mut Tile) {
         match self {
             Activation::Tanh => elementary::tanh(level, tile.entries()),
             Activation::Sigmoid => {
@@ -44,7 +44,7 @@ impl Activation {
 
 impl Activation {
     /// Output of a unit as an expression of its inputs.
-    pub(crate) fn expression(self, unit: &Unit, inputs: &[Expression]) -> Expression {
+    pub(crate) fn expression(self, unit: &HiddenUnit, inputs: &[Expression]) -> Expression {
         let terms = inputs.iter().zip(&unit.weights);
         let weighted = || {
             let products = terms.clone().map(|(input, weight)| Expression::from(*weight).times(input.clone()));
@@ -69,21 +69,21 @@ impl Activation {
 /// One hidden unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Unit {
+pub(crate) struct HiddenUnit {
     pub bias: f64,
     /// One weight per input.
     pub weights: Vec<f64>,
 }
 
 /// Draws the first `count` units of a seed, each from its own stream. Cost O(count · inputs).
-pub(crate) fn draw(seed: u64, count: usize, inputs: usize, input_scaling: f64, bias_scaling: f64) -> Vec<Unit> {
+pub(crate) fn draw(seed: u64, count: usize, inputs: usize, input_scaling: f64, bias_scaling: f64) -> Vec<HiddenUnit> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let unit = |k: usize| {
         checkpoint();
         random.set_stream(k as u64);
         random.set_word_pos(0);
         let bias = bias_scaling * uniform(&mut random);
-        Unit { bias, weights: (0..inputs).map(|_| input_scaling * uniform(&mut random)).collect() }
+        HiddenUnit { bias, weights: (0..inputs).map(|_| input_scaling * uniform(&mut random)).collect() }
     };
     (0..count).map(unit).collect()
 }
@@ -99,7 +99,7 @@ fn uniform(random: &mut ChaCha8Rng) -> f64 {
 ///
 /// # Errors
 /// [`Error::Numerical`] if a sum overflows.
-pub(crate) fn outputs(activation: Activation, units: &[Unit], inputs: &Columns) -> Result<Columns> {
+pub(crate) fn outputs(activation: Activation, units: &[HiddenUnit], inputs: &Columns) -> Result<Columns> {
     let mut made = Columns::new(inputs.rows());
     if units.is_empty() {
         return Ok(made);
@@ -110,7 +110,7 @@ pub(crate) fn outputs(activation: Activation, units: &[Unit], inputs: &Columns) 
     let vectors = Vectors::new(units.len(), inputs.len(), |k, i| units[k].weights[i]);
     let biases: Vec<f64> = units.iter().map(|unit| unit.bias).collect();
     let outputs = by_tiles(inputs.rows(), units.len(), |rows| {
-        let x = Tile::of(&columns, rows);
+        let x = Tile::from_columns(&columns, rows);
         let mut tile = match activation {
             Activation::Rbf => vectors.squared_distances(level, &x),
             _ => vectors.products(level, &x, &biases),

@@ -95,7 +95,7 @@ const MOST_UNITS: usize = 1_000_000;
 
 impl LinearForm for Elm {
     fn readout(&self) -> Result<Readout> {
-        Readout::of(&self.lambda, self.intercept)
+        Readout::with_lambda(&self.lambda, self.intercept)
     }
 
     fn design(&self, problem: &Problem) -> Result<Design> {

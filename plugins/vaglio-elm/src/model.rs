@@ -1,6 +1,6 @@
 //! Trained extreme learning machines.
 
-use crate::hidden::{self, Activation, Unit};
+use crate::hidden::{self, Activation, HiddenUnit};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
     Coefficients, Columns, Error, Expression, Feature, FeatureMap, Model, ModelData, ModelParts, Predictor, ReadoutMap,
@@ -11,7 +11,7 @@ use vaglio_core::{
 #[derive(Debug)]
 pub(crate) struct RandomLayer {
     pub activation: Activation,
-    pub units: Vec<Unit>,
+    pub units: Vec<HiddenUnit>,
     /// Number of the problem's columns.
     pub inputs: usize,
     /// Whether the problem's columns follow the units.
@@ -33,10 +33,10 @@ impl FeatureMap for RandomLayer {
         let mut columns = Vec::with_capacity(subset.len());
         for &feature in subset {
             columns.push(match own(feature) {
-                Some(input) => Source::Input(inputs.partition_point(|i| *i < input)),
+                Some(input) => ColumnSource::Input(inputs.partition_point(|i| *i < input)),
                 None => {
                     units.extend(self.units.get(feature).cloned());
-                    Source::Unit(units.len() - 1)
+                    ColumnSource::Unit(units.len() - 1)
                 }
             });
         }
@@ -48,7 +48,7 @@ impl FeatureMap for RandomLayer {
 /// Source of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Source {
+enum ColumnSource {
     /// Output of the model's unit with this index.
     Unit(usize),
     /// The model's input with this index.
@@ -61,8 +61,8 @@ enum Source {
 struct ElmModel {
     inputs: Vec<Feature>,
     activation: Activation,
-    units: Vec<Unit>,
-    columns: Vec<Source>,
+    units: Vec<HiddenUnit>,
+    columns: Vec<ColumnSource>,
     lambda: f64,
     coefficients: Coefficients,
 }
@@ -84,9 +84,9 @@ impl ReadoutMap for ElmModel {
         if units.iter().any(|unit| unit.weights.len() != inputs.len()) {
             return refused("a hidden unit has not one weight for each input");
         }
-        let is_there = |source: &Source| match *source {
-            Source::Unit(unit) => unit < units.len(),
-            Source::Input(input) => input < inputs.len(),
+        let is_there = |source: &ColumnSource| match *source {
+            ColumnSource::Unit(unit) => unit < units.len(),
+            ColumnSource::Input(input) => input < inputs.len(),
         };
         if !columns.iter().all(is_there) {
             return refused("a column comes from a unit or an input that is not there");
@@ -102,9 +102,9 @@ impl ReadoutMap for ElmModel {
     }
 
     fn expressions(&self, inputs: &[Expression]) -> Option<Vec<Expression>> {
-        let expression = |source: &Source| match *source {
-            Source::Unit(unit) => Some(self.activation.expression(self.units.get(unit)?, inputs)),
-            Source::Input(input) => inputs.get(input).cloned(),
+        let expression = |source: &ColumnSource| match *source {
+            ColumnSource::Unit(unit) => Some(self.activation.expression(self.units.get(unit)?, inputs)),
+            ColumnSource::Input(input) => inputs.get(input).cloned(),
         };
         self.columns.iter().map(expression).collect()
     }
@@ -114,8 +114,8 @@ impl ReadoutMap for ElmModel {
         let mut places = Vec::with_capacity(self.columns.len());
         for source in &self.columns {
             places.push(match *source {
-                Source::Unit(unit) => unit,
-                Source::Input(input) => {
+                ColumnSource::Unit(unit) => unit,
+                ColumnSource::Input(input) => {
                     all.push(inputs.column(input));
                     all.len() - 1
                 }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use vaglio_core::{Columns, Design, Error, Learner, LinearForm, Model, Problem, Task};
 use vaglio_elm::{Activation, Elm};
-use vaglio_testkit::{Broken, check_learner_on_standard_data, data, registry};
+use vaglio_testkit::{LawViolation, check_learner_on_standard_data, data, registry};
 
 const ACTIVATIONS: [Activation; 4] = [Activation::Tanh, Activation::Sigmoid, Activation::Relu, Activation::Rbf];
 
@@ -17,7 +17,7 @@ fn bits(columns: &Columns) -> Vec<Vec<u64>> {
 }
 
 #[test]
-fn every_law_of_a_learner_holds() -> Result<(), Broken> {
+fn every_law_of_a_learner_holds() -> Result<(), LawViolation> {
     registry::check_registry(&[])?;
     for activation in ACTIVATIONS {
         for direct in [true, false] {

@@ -1,7 +1,7 @@
 //! A running program: messages to it and its answers.
 
 use crate::program::ExternalProgram;
-use crate::table::{Format, Sent};
+use crate::table::{SentTable, TableFormat};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use vaglio_core::{Error, Halt, Result};
+use vaglio_core::{CancelToken, Error, Result};
 
 /// Version of the messages.
 pub(crate) const PROTOCOL: u32 = 1;
@@ -64,16 +64,16 @@ pub(crate) struct Child {
     output: BufReader<ChildStdout>,
     errors: Option<JoinHandle<()>>,
     tail: Arc<Mutex<VecDeque<u8>>>,
-    format: Format,
+    format: TableFormat,
     /// Number of the data that the program holds, and its answer to them.
     pub holds: Option<(u64, Value)>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Hello {
+struct Handshake {
     vaglio: u32,
-    data: Format,
+    data: TableFormat,
 }
 
 impl Child {
@@ -103,12 +103,12 @@ impl Child {
         }));
         let output = BufReader::new(output);
         let (name, input) = (program.to_string(), Some(input));
-        let mut child = Child { name, process, input, output, errors, tail, format: Format::Json, holds: None };
+        let mut child = Child { name, process, input, output, errors, tail, format: TableFormat::Json, holds: None };
         tracing::debug!("started `{program}` as a {part}");
         let mut hello = message("vaglio", PROTOCOL);
         hello.extend([("part".to_owned(), part.into()), ("settings".to_owned(), settings.clone().into())]);
         let answer = child.ask(hello, None)?;
-        let Hello { vaglio, data } = serde_json::from_value(answer.clone()).map_err(|error| {
+        let Handshake { vaglio, data } = serde_json::from_value(answer.clone()).map_err(|error| {
             child.wrong(&answer, &format!(r#"`{{"vaglio": 1, "data": "json" or "arrow"}}`: {error}"#))
         })?;
         if vaglio != PROTOCOL {
@@ -119,8 +119,8 @@ impl Child {
     }
 
     /// Sends a question and receives the answer. Ends the program when the work is to stop, and unwinds as a checkpoint does.
-    pub fn ask(&mut self, question: Map<String, Value>, table: Option<&Sent>) -> Result<Value> {
-        let (halt, process) = (Halt::current(), Arc::clone(&self.process));
+    pub fn ask(&mut self, question: Map<String, Value>, table: Option<&SentTable>) -> Result<Value> {
+        let (halt, process) = (CancelToken::current(), Arc::clone(&self.process));
         halt.check();
         let answer = std::thread::scope(|scope| {
             let (done, is_done) = channel::<()>();
@@ -143,7 +143,7 @@ impl Child {
     }
 
     /// Sends a message with its table.
-    fn send(&mut self, mut message: Map<String, Value>, table: Option<&Sent>) -> Result<()> {
+    fn send(&mut self, mut message: Map<String, Value>, table: Option<&SentTable>) -> Result<()> {
         let bytes = table.map(|table| table.put(&mut message, self.format)).transpose()?.flatten();
         let line = serde_json::to_vec(&message).map_err(|error| Error::Numerical(error.to_string()))?;
         let sent = self.input.as_mut().map(|input| {

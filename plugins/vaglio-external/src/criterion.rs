@@ -1,13 +1,15 @@
 //! Criteria computed by external programs.
 
 use crate::child::{Child, answer, message};
-use crate::pool::{Started, ask};
+use crate::pool::{ProgramUse, ask};
 use crate::program::ExternalProgram;
-use crate::table::Sent;
+use crate::table::SentTable;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
-use vaglio_core::{Criterion, CriterionTraits, Design, Error, Feature, Found, HeldOut, Result, Round, Score, part};
+use vaglio_core::{
+    Criterion, CriterionTraits, Design, Error, Feature, HeldOut, PartOutputs, Result, Round, Score, part,
+};
 
 /// A score computed by a program, which is asked for every subset.
 ///
@@ -39,12 +41,12 @@ pub struct ExternalCriterion {
 }
 
 /// Number of a design, unique in this process.
-struct Number(u64);
+struct DesignId(u64);
 
-impl Default for Number {
+impl Default for DesignId {
     fn default() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Number(NEXT.fetch_add(1, Ordering::Relaxed))
+        DesignId(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
 
@@ -66,8 +68,8 @@ impl ExternalCriterion {
 
     /// Asks a program that holds the design.
     fn ask<T>(&self, design: &Design, questions: impl FnOnce(&mut Child, &Value) -> Result<T>) -> Result<T> {
-        let Number(number) = *design.session::<Number>();
-        let started = Started { program: &self.program, part: "criterion", settings: &self.settings };
+        let DesignId(number) = *design.session::<DesignId>();
+        let started = ProgramUse { program: &self.program, part: "criterion", settings: &self.settings };
         ask(&started, number, |child| {
             let held_out = match child.holds.take() {
                 Some((held, said)) if held == number => said,
@@ -90,8 +92,8 @@ fn described(design: &Design) -> Map<String, Value> {
     )
 }
 
-fn sent(design: &Design) -> Sent<'_> {
-    Sent::training(design.columns().iter().map(|column| column.values()), design.targets(), design.weights())
+fn sent(design: &Design) -> SentTable<'_> {
+    SentTable::training(design.columns().iter().map(|column| column.values()), design.targets(), design.weights())
         .and_numbers("series", design.series())
         .and_numbers("group", design.groups())
         .and_numbers("time", design.time())
@@ -108,7 +110,7 @@ impl Criterion for ExternalCriterion {
                     let lambda = serde_json::from_value::<Option<f64>>(said["lambda"].clone()).ok();
                     let lambda = lambda.filter(|lambda| lambda.is_none() || design.lambdas().contains(lambda));
                     let lambda = lambda.ok_or_else(|| child.wrong(&said, "a `lambda` of `lambdas`"))?;
-                    return Score { lambda, ..Score::of(child.number(&said, "score")?) }.checked();
+                    return Score { lambda, ..Score::new(child.number(&said, "score")?) }.checked();
                 };
                 question = answer(
                     retrained(design, wanted)
@@ -152,8 +154,8 @@ impl Criterion for ExternalCriterion {
         CriterionTraits { compares_with_empty: self.compares_with_empty, ..CriterionTraits::default() }
     }
 
-    fn found(&self, _design: &Design, _subset: &[Feature]) -> Result<Found> {
-        Ok(Found::of("program", self.program.clone()))
+    fn found(&self, _design: &Design, _subset: &[Feature]) -> Result<PartOutputs> {
+        Ok(PartOutputs::new("program", self.program.clone()))
     }
 }
 

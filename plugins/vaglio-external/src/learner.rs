@@ -1,9 +1,9 @@
 //! Learners run as external programs.
 
 use crate::child::{message, predictions};
-use crate::pool::{Started, ask};
+use crate::pool::{ProgramUse, ask};
 use crate::program::ExternalProgram;
-use crate::table::Sent;
+use crate::table::SentTable;
 use ndarray::Array2;
 use serde_json::{Map, Value, json};
 use vaglio_core::{
@@ -51,11 +51,11 @@ impl Learner for ExternalLearner {
 
 impl Refit for ExternalLearner {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
-        let started = Started { program: &self.program, part: "learner", settings: &self.settings };
+        let started = ProgramUse { program: &self.program, part: "learner", settings: &self.settings };
         let names: Vec<&String> = subset.iter().map(|&column| &problem.names()[column]).collect();
         let (rows, outputs, task) = (problem.rows(), problem.targets().nrows(), problem.task().name());
         let columns = subset.iter().map(|column| problem.columns().column(*column).values());
-        let table = Sent::training(columns, problem.targets().view(), problem.weights().map(|weights| &**weights))
+        let table = SentTable::training(columns, problem.targets().view(), problem.weights().map(|weights| &**weights))
             .and_numbers("series", problem.series().map(|series| &**series))
             .and_numbers("group", problem.groups().map(|groups| &**groups));
         let learned = ask(&started, 0, |child| {
@@ -111,8 +111,9 @@ impl Predict for ExternalModel {
 
     fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>> {
         let (settings, learned) = self.values()?;
-        let started = Started { program: &self.program, part: "learner", settings: &settings };
-        let table = Sent::default().and('x', inputs.iter().map(|column| column.values())).and_numbers("series", series);
+        let started = ProgramUse { program: &self.program, part: "learner", settings: &settings };
+        let table =
+            SentTable::default().and('x', inputs.iter().map(|column| column.values())).and_numbers("series", series);
         let rows = inputs.rows();
         ask(&started, 0, |child| {
             let said = child.ask(message("predict", json!({"rows": rows, "model": learned})), Some(&table))?;

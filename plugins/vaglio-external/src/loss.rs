@@ -1,9 +1,9 @@
 //! Losses computed by external programs.
 
 use crate::child::message;
-use crate::pool::{Started, failure, number_or_failure};
+use crate::pool::{ProgramUse, failure, number_or_failure};
 use crate::program::ExternalProgram;
-use crate::table::Sent;
+use crate::table::SentTable;
 use ndarray::ArrayView2;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -37,14 +37,14 @@ impl ExternalLoss {
         ExternalLoss { program, ..ExternalLoss::default() }
     }
 
-    fn started(&self) -> Started<'_> {
-        Started { program: &self.program, part: "loss", settings: &self.settings }
+    fn started(&self) -> ProgramUse<'_> {
+        ProgramUse { program: &self.program, part: "loss", settings: &self.settings }
     }
 }
 
 impl Loss for ExternalLoss {
     fn mean(&self, targets: ArrayView2<'_, f64>, predictions: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> f64 {
-        let table = Sent::default()
+        let table = SentTable::default()
             .and_rows('y', targets)
             .and_rows('p', predictions)
             .and_column("weight", weights.map(Cow::Borrowed));

@@ -8,13 +8,13 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use vaglio_core::{Error, Result};
 
 /// A program with its purpose and settings.
-pub(crate) struct Started<'p> {
+pub(crate) struct ProgramUse<'p> {
     pub program: &'p ExternalProgram,
     pub part: &'static str,
     pub settings: &'p Map<String, Value>,
 }
 
-impl Started<'_> {
+impl ProgramUse<'_> {
     fn key(&self) -> Key {
         (self.program.clone(), self.part, self.settings.clone())
     }
@@ -29,7 +29,7 @@ static WAITING: LazyLock<Mutex<HashMap<Key, Vec<Child>>>> = LazyLock::new(Mutex:
 /// Asks an idle program, preferably one that holds these data, or starts another.
 ///
 /// After an error the program is ended, since its state is unknown.
-pub(crate) fn ask<T>(of: &Started, data: u64, questions: impl FnOnce(&mut Child) -> Result<T>) -> Result<T> {
+pub(crate) fn ask<T>(of: &ProgramUse, data: u64, questions: impl FnOnce(&mut Child) -> Result<T>) -> Result<T> {
     let key = of.key();
     let waiting = {
         let mut all = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,7 +50,7 @@ pub(crate) fn ask<T>(of: &Started, data: u64, questions: impl FnOnce(&mut Child)
 static FAILED: LazyLock<Mutex<HashMap<Key, Error>>> = LazyLock::new(Mutex::default);
 
 /// The number in an answer, or NaN. The first error is kept until [`failure`] takes it; until then nothing is asked.
-pub(crate) fn number_or_failure(of: &Started, questions: impl FnOnce(&mut Child) -> Result<f64>) -> f64 {
+pub(crate) fn number_or_failure(of: &ProgramUse, questions: impl FnOnce(&mut Child) -> Result<f64>) -> f64 {
     let key = of.key();
     let failed = || FAILED.lock().unwrap_or_else(PoisonError::into_inner);
     if failed().contains_key(&key) {
@@ -63,6 +63,6 @@ pub(crate) fn number_or_failure(of: &Started, questions: impl FnOnce(&mut Child)
 }
 
 /// Takes the error that was kept.
-pub(crate) fn failure(of: &Started) -> Option<Error> {
+pub(crate) fn failure(of: &ProgramUse) -> Option<Error> {
     FAILED.lock().unwrap_or_else(PoisonError::into_inner).remove(&of.key())
 }

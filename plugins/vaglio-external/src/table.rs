@@ -13,7 +13,7 @@ use vaglio_core::{Error, Result};
 /// Format in which a program reads tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Format {
+pub(crate) enum TableFormat {
     /// `"table"` of the message has a list for each column; missing values are null.
     Json,
     /// `"arrow"` of the message is the number of bytes that follow its line: an IPC stream of one batch.
@@ -22,16 +22,16 @@ pub(crate) enum Format {
 
 /// Named columns of equal length.
 #[derive(Debug, Default)]
-pub(crate) struct Sent<'t>(Vec<(String, Cow<'t, [f64]>)>);
+pub(crate) struct SentTable<'t>(Vec<(String, Cow<'t, [f64]>)>);
 
-impl<'t> Sent<'t> {
+impl<'t> SentTable<'t> {
     /// Training columns `x…`, targets `y…`, and `weight`.
     pub fn training(
         columns: impl Iterator<Item = Cow<'t, [f64]>>,
         targets: ArrayView2<'_, f64>,
         weights: Option<&'t [f64]>,
     ) -> Self {
-        let table = Sent::default().and('x', columns).and_rows('y', targets);
+        let table = SentTable::default().and('x', columns).and_rows('y', targets);
         table.and_column("weight", weights.map(Cow::Borrowed))
     }
 
@@ -58,8 +58,8 @@ impl<'t> Sent<'t> {
     }
 
     /// Puts the table, or the number of its bytes, into a message.
-    pub fn put(&self, message: &mut Map<String, Value>, format: Format) -> Result<Option<Vec<u8>>> {
-        if format == Format::Json {
+    pub fn put(&self, message: &mut Map<String, Value>, format: TableFormat) -> Result<Option<Vec<u8>>> {
+        if format == TableFormat::Json {
             let lists = self.0.iter().map(|(name, column)| (name.clone(), json!(column)));
             message.insert("table".into(), Value::Object(lists.collect()));
             return Ok(None);

@@ -27,7 +27,7 @@ pub(crate) struct CenteredData {
 
 impl CenteredData {
     /// Data of a design, shared by all λ. Cost O(mn), memory 8mn bytes without columns computed on reading.
-    pub fn of(design: &Design) -> Arc<Self> {
+    pub fn from_design(design: &Design) -> Arc<Self> {
         let session = design.session::<Cache<CenteredData>>();
         if let Some(known) = session.get() {
             return known;

@@ -1,7 +1,7 @@
 //! Definition of the criterion: a fit on all rows, and its degrees of freedom from an orthogonal factor.
 
 use crate::measure::DataScale;
-use crate::{Information, Measure};
+use crate::{Information, InformationMeasure};
 use ndarray::Array2;
 use vaglio_core::{Design, Error, Feature, PowerOfTwoScaling, Result, Score, Squared};
 use vaglio_kernels::freedom;
@@ -14,7 +14,7 @@ pub(crate) struct Definition<'d> {
     /// Design in units in which no square over- or underflows.
     pub design: &'d Design,
     pub units: PowerOfTwoScaling,
-    pub measure: Measure,
+    pub measure: InformationMeasure,
     pub scale: DataScale,
 }
 
@@ -36,12 +36,12 @@ impl<'d> Definition<'d> {
         let mut definition = Definition { design, units, measure: criterion.measure, scale };
         let first = design.lambdas()[0];
         match criterion.measure {
-            Measure::Training | Measure::Gcv => {}
-            Measure::Aic | Measure::Aicc | Measure::Bic => {
+            InformationMeasure::Training | InformationMeasure::Gcv => {}
+            InformationMeasure::Aic | InformationMeasure::Aicc | InformationMeasure::Bic => {
                 definition.scale.least = (HIDDEN_ERROR * definition.error(&[], first)?).max(f64::MIN_POSITIVE);
             }
-            Measure::Cp if criterion.variance.is_some() => {}
-            Measure::Cp => {
+            InformationMeasure::Cp if criterion.variance.is_some() => {}
+            InformationMeasure::Cp => {
                 let all = design.candidates();
                 let free = rows - definition.freedom(&all, first)?;
                 if free < 1.0 {
@@ -67,7 +67,7 @@ impl<'d> Definition<'d> {
 
     /// Score at one λ, in the rescaled units of the design.
     pub fn at(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
-        Ok(self.measure.of(&self.scale, self.error(subset, lambda)?, self.freedom(subset, lambda)?))
+        Ok(self.measure.score(&self.scale, self.error(subset, lambda)?, self.freedom(subset, lambda)?))
     }
 
     /// Degree of freedom of the intercept, if there is one.
@@ -86,7 +86,7 @@ impl<'d> Definition<'d> {
     ///
     /// Cost O((m + s) s²).
     fn freedom(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
-        let readout = self.design.readout().filter(|_| self.measure != Measure::Training);
+        let readout = self.design.readout().filter(|_| self.measure != InformationMeasure::Training);
         let (Some(readout), Some(lambda)) = (readout, lambda) else { return Ok(0.0) };
         let rows: Vec<usize> = (0..self.design.rows()).collect();
         let weights = self.design.training_weights(&rows);
@@ -96,7 +96,7 @@ impl<'d> Definition<'d> {
         let matrix = Array2::from_shape_fn((rows.len(), subset.len()), |(row, k)| columns[k][row]);
         let failed =
             |failure| Error::Numerical(format!("the degrees of freedom of {} columns: {failure}", subset.len()));
-        Ok(self.intercept() + freedom::of_ridge(matrix.view(), lambda).map_err(failed)?)
+        Ok(self.intercept() + freedom::ridge(matrix.view(), lambda).map_err(failed)?)
     }
 }
 

@@ -4,36 +4,36 @@ use crate::bound::lowest;
 use crate::data::CenteredData;
 use crate::definition::Definition;
 use crate::spectrum;
-use crate::state::{State, SubsetFit};
+use crate::state::{LambdaFit, SubsetFit};
 use std::sync::Arc;
 use vaglio_core::{Evaluator, Feature, Result, Score, Squared, SquaresBound, SubsetChange};
 use vaglio_kernels::parallel;
 
 /// The evaluator of [`crate::Information`].
 #[derive(Clone)]
-pub(crate) struct Moments<'d> {
+pub(crate) struct InformationEvaluator<'d> {
     definition: Definition<'d>,
     data: Arc<CenteredData>,
     lambdas: Vec<f64>,
     /// Sum of weights times number of outputs, in the units of the data.
     divisor: f64,
     /// One state for each λ, created on demand.
-    states: Option<Vec<State>>,
+    states: Option<Vec<LambdaFit>>,
 }
 
-impl<'d> Moments<'d> {
+impl<'d> InformationEvaluator<'d> {
     /// Starts at the empty subset. Cost O(mn).
     pub fn new(definition: Definition<'d>) -> Self {
         let lambdas = definition.design.lambdas().into_iter().flatten().collect();
         let design = definition.design;
         let rows = design.weights().map_or(design.rows() as f64, |w| w.iter().sum());
         let divisor = rows * design.targets().nrows() as f64;
-        Moments { data: CenteredData::of(design), definition, lambdas, divisor, states: None }
+        InformationEvaluator { data: CenteredData::from_design(design), definition, lambdas, divisor, states: None }
     }
 
-    fn states(&mut self, subset: &[Feature]) -> &mut Vec<State> {
+    fn states(&mut self, subset: &[Feature]) -> &mut Vec<LambdaFit> {
         let (data, lambdas) = (&self.data, &self.lambdas);
-        self.states.get_or_insert_with(|| lambdas.iter().map(|&l| State::new(data, l, subset)).collect())
+        self.states.get_or_insert_with(|| lambdas.iter().map(|&l| LambdaFit::new(data, l, subset)).collect())
     }
 
     /// Score of a trial at one λ, refitted if unreliable.
@@ -50,7 +50,7 @@ impl<'d> Moments<'d> {
         };
         let Definition { measure, scale, units, .. } = &self.definition;
         let error = units.unscale_loss(trial.squares.max(0.0) / self.divisor, 2);
-        Ok(measure.of(scale, error, self.definition.intercept() + trial.freedom))
+        Ok(measure.score(scale, error, self.definition.intercept() + trial.freedom))
     }
 
     /// Computes each subset's lowest score over λ from its trials, λ × subsets.
@@ -76,7 +76,7 @@ impl<'d> Moments<'d> {
     }
 }
 
-impl Evaluator for Moments<'_> {
+impl Evaluator for InformationEvaluator<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         let trials: Vec<Vec<SubsetFit>> = self.states(subset).iter().map(|state| vec![state.current()]).collect();
         let mut score = [Score::WORST];
@@ -116,7 +116,7 @@ impl Evaluator for Moments<'_> {
 
     /// Standard error of the training error, which is a mean over rows.
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
-        if self.definition.measure != crate::Measure::Training {
+        if self.definition.measure != crate::InformationMeasure::Training {
             return Ok(None);
         }
         let (lambda, design) = (self.score(subset)?.lambda, self.definition.design);
@@ -135,7 +135,7 @@ impl Evaluator for Moments<'_> {
             let error = units.unscale_loss(squares.max(0.0) / divisor, 2);
             let of_lambda = |&lambda: &f64| {
                 let freedom = if least > 0.0 { size as f64 * least / (least + lambda) } else { 0.0 };
-                measure.of(&scale, error, intercept + 0.999_999_999 * freedom)
+                measure.score(&scale, error, intercept + 0.999_999_999 * freedom)
             };
             lambdas.iter().map(of_lambda).fold(f64::INFINITY, f64::min)
         };

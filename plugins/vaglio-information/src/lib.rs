@@ -11,12 +11,13 @@ mod measure;
 mod spectrum;
 mod state;
 
-pub use measure::Measure;
+pub use measure::InformationMeasure;
 
 use definition::Definition;
-use evaluator::Moments;
+use evaluator::InformationEvaluator;
 use vaglio_core::{
-    Criterion, CriterionTraits, Design, Error, Estimate, Feature, Plan, Result, Score, SearchExtent, Shortcut, part,
+    Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Feature, Plan, Result, Score, SearchExtent,
+    part,
 };
 
 /// Identifier of the shortcut in `selection.json` and in plans.
@@ -76,16 +77,16 @@ const ENGINE: &str = "moments";
 #[derive(Copy, PartialEq)]
 pub struct Information {
     /// Information criterion, or the plain training error.
-    pub measure: Measure,
+    pub measure: InformationMeasure,
     /// Variance of the errors, for `cp`; by default estimated from the model of all columns.
     pub variance: Option<f64>,
 }
 
-vaglio_core::setters!(Information { measure: Measure; variance: Option<f64>; });
+vaglio_core::setters!(Information { measure: InformationMeasure; variance: Option<f64>; });
 
 impl Information {
     /// Creates the criterion with a measure.
-    pub fn new(measure: Measure) -> Self {
+    pub fn new(measure: InformationMeasure) -> Self {
         Information { measure, ..Information::default() }
     }
 }
@@ -99,14 +100,15 @@ impl Criterion for Information {
     fn check(&self, design: &Design) -> Result<()> {
         design.check_targets(2)?;
         if let Some(variance) = self.variance {
-            if self.measure != Measure::Cp {
+            if self.measure != InformationMeasure::Cp {
                 return Err(Error::setting("variance", format!("`{}` needs no variance", self.measure.name())));
             }
             if !(variance.is_finite() && variance > 0.0) {
                 return Err(Error::setting("variance", format!("{variance} is not a positive finite number")));
             }
         }
-        if self.measure != Measure::Training && (design.readout().is_none() || design.decisions().is_some()) {
+        if self.measure != InformationMeasure::Training && (design.readout().is_none() || design.decisions().is_some())
+        {
             let message = format!(
                 "`{}` needs the degrees of freedom of a ridge readout that answers for every row, which this learner has \
                  not; use `training`, `loo` or `kfold`",
@@ -114,7 +116,7 @@ impl Criterion for Information {
             );
             return Err(Error::setting("measure", message));
         }
-        if self.measure == Measure::Cp && self.variance.is_none() {
+        if self.measure == InformationMeasure::Cp && self.variance.is_none() {
             Definition::new(*self, design)?;
         }
         Ok(())
@@ -123,7 +125,7 @@ impl Criterion for Information {
     fn traits(&self) -> CriterionTraits {
         CriterionTraits {
             compares_with_empty: true,
-            counts_rows: self.measure != Measure::Training,
+            counts_rows: self.measure != InformationMeasure::Training,
             ..CriterionTraits::default()
         }
     }
@@ -155,7 +157,9 @@ impl Criterion for Information {
                 + lambdas * (steps * step + extent.trials * (10.0 + 6.0 * outputs + 2.0 * size + of_tree)),
             bytes: 8.0 * (rows * stored + columns * size * (1.0 + lambdas)),
         };
-        Plan::by_engine(estimate, move || Ok(Shortcut::new(ENGINE, Moments::new(Definition::new(*self, design)?))))
+        Plan::by_engine(estimate, move || {
+            Ok(EngineEvaluator::new(ENGINE, InformationEvaluator::new(Definition::new(*self, design)?)))
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use vaglio_core::setting;
 /// Criterion computed from a fit on all rows.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]
-pub enum Measure {
+pub enum InformationMeasure {
     /// Error on the training rows.
     Training,
     /// Generalized cross-validation.
@@ -32,31 +32,31 @@ pub(crate) struct DataScale {
     pub variance: f64,
 }
 
-impl Measure {
+impl InformationMeasure {
     /// Name in pipeline files.
     pub fn name(self) -> &'static str {
         match self {
-            Measure::Training => "training",
-            Measure::Gcv => "gcv",
-            Measure::Cp => "cp",
-            Measure::Aic => "aic",
-            Measure::Aicc => "aicc",
-            Measure::Bic => "bic",
+            InformationMeasure::Training => "training",
+            InformationMeasure::Gcv => "gcv",
+            InformationMeasure::Cp => "cp",
+            InformationMeasure::Aic => "aic",
+            InformationMeasure::Aicc => "aicc",
+            InformationMeasure::Bic => "bic",
         }
     }
 
     /// Score of a model from its mean squared error and degrees of freedom; increases with both.
-    pub(crate) fn of(self, scale: &DataScale, error: f64, freedom: f64) -> f64 {
+    pub(crate) fn score(self, scale: &DataScale, error: f64, freedom: f64) -> f64 {
         let rows = scale.rows;
         let (logarithm, count) = (|| rows * error.max(scale.least).ln(), freedom + 1.0);
         let over = |value: f64, by: f64| if by > 0.0 { value / by } else { f64::INFINITY };
         match self {
-            Measure::Training => error,
-            Measure::Gcv => over(over(error, 1.0 - freedom / rows), 1.0 - freedom / rows),
-            Measure::Cp => error + 2.0 * scale.variance * freedom / rows,
-            Measure::Aic => logarithm() + 2.0 * count,
-            Measure::Aicc => logarithm() + over(2.0 * count * rows, rows - count - 1.0),
-            Measure::Bic => logarithm() + rows.ln() * count,
+            InformationMeasure::Training => error,
+            InformationMeasure::Gcv => over(over(error, 1.0 - freedom / rows), 1.0 - freedom / rows),
+            InformationMeasure::Cp => error + 2.0 * scale.variance * freedom / rows,
+            InformationMeasure::Aic => logarithm() + 2.0 * count,
+            InformationMeasure::Aicc => logarithm() + over(2.0 * count * rows, rows - count - 1.0),
+            InformationMeasure::Bic => logarithm() + rows.ln() * count,
         }
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Optio
     let (values, vectors) = linalg::eigh(a.view()).ok()?;
     let largest = values.iter().copied().fold(0.0, f64::max);
     let (small, large): (Vec<usize>, Vec<usize>) = (0..size).partition(|&k| values[k] <= EIGENVALUE_OF_ROWS * largest);
-    let mut found = Sum { squares: data.target_squares.iter().sum(), freedom: 0.0 };
+    let mut found = DirectionSums { squares: data.target_squares.iter().sum(), freedom: 0.0 };
     for &k in &large {
         let along = |of_output: &Vec<f64>| subset.iter().zip(vectors.column(k)).map(|(&f, v)| of_output[f] * v).sum();
         found.take(values[k], data.along.iter().map(along), lambda);
@@ -53,12 +53,12 @@ pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Optio
     is_reliable.then_some(SubsetFit { squares: found.squares, freedom: found.freedom, is_reliable })
 }
 
-struct Sum {
+struct DirectionSums {
     squares: f64,
     freedom: f64,
 }
 
-impl Sum {
+impl DirectionSums {
     /// Adds the contribution of a direction, given each output's component along it.
     fn take(&mut self, value: f64, along: impl Iterator<Item = f64>, lambda: f64) {
         let over = value + lambda;

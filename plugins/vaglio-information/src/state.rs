@@ -19,7 +19,7 @@ const LONG: usize = 32;
 
 /// Fit of a subset at one λ.
 #[derive(Clone)]
-pub(crate) struct State {
+pub(crate) struct LambdaFit {
     lambda: f64,
     selected: Vec<Feature>,
     /// P, row-major; symmetric.
@@ -58,7 +58,7 @@ pub(crate) struct SubsetFit {
     pub is_reliable: bool,
 }
 
-impl State {
+impl LambdaFit {
     /// Fits a subset. Cost O(s³), and O(m·n) for every column selected for the first time.
     pub fn new(data: &CenteredData, lambda: f64, subset: &[Feature]) -> Self {
         let products: Vec<_> = subset.iter().map(|&feature| data.products(feature)).collect();
@@ -73,7 +73,7 @@ impl State {
         let inverse = linalg::inverse(a.view()).unwrap_or_else(|_| Array2::from_elem((size, size), f64::NAN));
         let entry = |i: usize, k: usize| 0.5 * (inverse[[i, k]] + inverse[[k, i]]) * scale[i] * scale[k];
         let inverse = (0..size).map(|i| (0..size).map(|k| entry(i, k)).collect());
-        let mut state = State {
+        let mut state = LambdaFit {
             lambda,
             selected: subset.to_vec(),
             inverse: inverse.collect(),
@@ -256,7 +256,7 @@ impl State {
         let own = p[place];
         self.selected.remove(place);
         if is_lost {
-            *self = State::new(data, self.lambda, &self.selected);
+            *self = LambdaFit::new(data, self.lambda, &self.selected);
             return;
         }
         let p: Vec<f64> = p.iter().enumerate().filter(|(k, _)| *k != place).map(|(_, p)| *p).collect();
@@ -287,7 +287,7 @@ impl State {
         self.fit(data);
         let is_long = self.changes > 2 * self.selected.len() + LONG;
         if is_long || self.inflation.is_nan() || self.inflation > LOST_DIGITS {
-            *self = State::new(data, self.lambda, &self.selected);
+            *self = LambdaFit::new(data, self.lambda, &self.selected);
         }
     }
 }

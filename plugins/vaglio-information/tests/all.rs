@@ -3,20 +3,28 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
 
 use vaglio_core::{Criterion, Design, Feature, Readout, Score, SearchExtent};
-use vaglio_information::{Information, Measure};
+use vaglio_information::{Information, InformationMeasure};
 use vaglio_search::SubsetScorer;
-use vaglio_testkit::{Broken, Near, check_criterion, check_criterion_on_standard_data, criterion, data, registry};
+use vaglio_testkit::{
+    LawViolation, Tolerance, check_criterion, check_criterion_on_standard_data, criterion, data, registry,
+};
 
-const MEASURES: [Measure; 6] =
-    [Measure::Training, Measure::Gcv, Measure::Cp, Measure::Aic, Measure::Aicc, Measure::Bic];
+const MEASURES: [InformationMeasure; 6] = [
+    InformationMeasure::Training,
+    InformationMeasure::Gcv,
+    InformationMeasure::Cp,
+    InformationMeasure::Aic,
+    InformationMeasure::Aicc,
+    InformationMeasure::Bic,
+];
 
-fn of(measure: Measure) -> Information {
+fn of(measure: InformationMeasure) -> Information {
     // With few rows the full model has no variance estimate.
-    Information { measure, variance: (measure == Measure::Cp).then_some(0.5) }
+    Information { measure, variance: (measure == InformationMeasure::Cp).then_some(0.5) }
 }
 
 #[track_caller]
-fn holds(measure: Measure, outcome: Result<(), Broken>) {
+fn holds(measure: InformationMeasure, outcome: Result<(), LawViolation>) {
     if let Err(broken) = outcome {
         panic!("{}: {broken}", measure.name());
     }
@@ -24,12 +32,12 @@ fn holds(measure: Measure, outcome: Result<(), Broken>) {
 
 #[test]
 fn every_law_holds_on_the_standard_data() {
-    holds(Measure::Training, check_criterion_on_standard_data(&of(Measure::Training), 1e-9));
+    holds(InformationMeasure::Training, check_criterion_on_standard_data(&of(InformationMeasure::Training), 1e-9));
     for (measure, (_, design)) in
         MEASURES.iter().flat_map(|&m| data::standard_designs().into_iter().map(move |d| (m, d)))
     {
         // The law needs finite scores, and AICc is infinite with too few rows.
-        let is_short = measure == Measure::Aicc && design.rows() < design.features() + 4;
+        let is_short = measure == InformationMeasure::Aicc && design.rows() < design.features() + 4;
         if !is_short && of(measure).check(&design).is_ok() {
             holds(measure, check_criterion(&of(measure), &design, 1e-9));
         }
@@ -80,7 +88,7 @@ fn dependent_columns_are_scored_and_bounded_as_by_the_definition() {
             };
             let lowest = (1..256).map(score).fold(f64::INFINITY, f64::min);
             assert!(bound <= lowest + 1e-9 * lowest.abs(), "{}: {bound} > {lowest}", measure.name());
-            if measure == Measure::Training {
+            if measure == InformationMeasure::Training {
                 // Without a penalty term the bound is nearly the error of all columns.
                 assert!(bound > 0.9 * lowest, "{lambda}: {bound} and {lowest}");
             }
@@ -98,7 +106,7 @@ fn long_walks_stay_on_the_definition() {
 
 #[test]
 fn it_is_registered_and_written_as_it_is_read() {
-    holds(Measure::Bic, registry::check_registry(&[]));
+    holds(InformationMeasure::Bic, registry::check_registry(&[]));
     let all = registry::every::<dyn Criterion>(&[]).unwrap();
     assert_eq!(all.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["information"]);
     assert_eq!(format!("{:?}", all[0].1), format!("{:?}", Information::default()));
@@ -120,20 +128,24 @@ fn the_values_are_those_of_the_formulas() {
         let d = square / (square + 2.0);
         let k = d + 1.0;
         for (measure, expected) in [
-            (Measure::Training, error),
-            (Measure::Gcv, error / (1.0 - d / 6.0).powi(2)),
-            (Measure::Cp, error + 2.0 * 0.5 * d / 6.0),
-            (Measure::Aic, 6.0 * error.ln() + 2.0 * k),
-            (Measure::Aicc, 6.0 * error.ln() + 2.0 * k + 2.0 * k * (k + 1.0) / (6.0 - k - 1.0)),
-            (Measure::Bic, 6.0 * error.ln() + k * 6f64.ln()),
+            (InformationMeasure::Training, error),
+            (InformationMeasure::Gcv, error / (1.0 - d / 6.0).powi(2)),
+            (InformationMeasure::Cp, error + 2.0 * 0.5 * d / 6.0),
+            (InformationMeasure::Aic, 6.0 * error.ln() + 2.0 * k),
+            (InformationMeasure::Aicc, 6.0 * error.ln() + 2.0 * k + 2.0 * k * (k + 1.0) / (6.0 - k - 1.0)),
+            (InformationMeasure::Bic, 6.0 * error.ln() + k * 6f64.ln()),
         ] {
             let found = of(measure).evaluate(&design, &[0]).unwrap().loss;
-            Near { tolerance: 1e-13, least: 1e-3 }.assert(expected, found, measure.name());
+            Tolerance { tolerance: 1e-13, least: 1e-3 }.assert(expected, found, measure.name());
         }
         // Without `variance`, Cp estimates it from the full model.
-        let all = Information { measure: Measure::Cp, variance: None }.evaluate(&design, &[]).unwrap().loss;
+        let all = Information { measure: InformationMeasure::Cp, variance: None }.evaluate(&design, &[]).unwrap().loss;
         let empty = sum(&|j| y[j] * y[j]) / sum(&|_| 1.0);
-        Near { tolerance: 1e-13, least: 1e-3 }.assert(empty, all, "the empty subset, which has no degrees of freedom");
+        Tolerance { tolerance: 1e-13, least: 1e-3 }.assert(
+            empty,
+            all,
+            "the empty subset, which has no degrees of freedom",
+        );
     }
 }
 
@@ -141,9 +153,12 @@ fn the_values_are_those_of_the_formulas() {
 fn what_a_measure_lacks_is_refused() {
     let design = data::regression(12, 30, 3).design(&[1e-9], true);
     let refused = |criterion: Information| criterion.check(&design).unwrap_err().to_string();
-    let cp = Information { measure: Measure::Cp, variance: None };
+    let cp = Information { measure: InformationMeasure::Cp, variance: None };
     assert!(refused(cp).contains("30 columns leaves nothing of 12 rows"), "{}", refused(cp));
-    assert!(refused(Information { measure: Measure::Bic, variance: Some(1.0) }).contains("`bic` needs no variance"));
+    assert!(
+        refused(Information { measure: InformationMeasure::Bic, variance: Some(1.0) })
+            .contains("`bic` needs no variance")
+    );
     assert!(refused(Information { variance: Some(-1.0), ..cp }).contains("-1 is not a positive"));
 }
 

@@ -7,7 +7,7 @@ use vaglio_core::{Columns, Error, Feature, Problem, Result, Task};
 
 /// Kinds of targets that a model accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
+pub enum TargetKinds {
     /// Numbers.
     Numbers,
     /// Classes: each output against the others.
@@ -18,12 +18,12 @@ pub enum Takes {
 
 /// Targets of one output over all rows.
 #[derive(Debug, Clone, Copy)]
-pub struct Output<'p> {
+pub struct OutputTargets<'p> {
     targets: ArrayView1<'p, f64>,
     is_classes: bool,
 }
 
-impl Output<'_> {
+impl OutputTargets<'_> {
     /// Targets as numbers; classes are ±1.
     pub fn numbers(&self) -> Array1<f64> {
         self.targets.to_owned()
@@ -44,7 +44,7 @@ impl Output<'_> {
 ///
 /// # Errors
 /// [`Error::Setting`] at the `kind` of the learner.
-pub fn check_problem(word: &str, takes: Takes, problem: &Problem) -> Result<()> {
+pub fn check_problem(word: &str, takes: TargetKinds, problem: &Problem) -> Result<()> {
     check_task(word, takes, problem)?;
     match problem.weights() {
         None => Ok(()),
@@ -56,13 +56,13 @@ pub fn check_problem(word: &str, takes: Takes, problem: &Problem) -> Result<()> 
 ///
 /// # Errors
 /// [`Error::Setting`] at the `kind` of the learner.
-pub(crate) fn check_task(word: &str, takes: Takes, problem: &Problem) -> Result<()> {
+pub(crate) fn check_task(word: &str, takes: TargetKinds, problem: &Problem) -> Result<()> {
     let is_classes = *problem.task() != Task::Regression;
     match (takes, is_classes) {
-        (Takes::Numbers, true) => {
+        (TargetKinds::Numbers, true) => {
             Err(Error::setting("kind", format!("`{word}` predicts numbers, and the target is classes")))
         }
-        (Takes::Classes, false) => {
+        (TargetKinds::Classes, false) => {
             Err(Error::setting("kind", format!("`{word}` tells classes, and the target is numbers")))
         }
         _ => Ok(()),
@@ -93,9 +93,9 @@ pub(crate) fn inputs(problem: &Problem, subset: &[Feature]) -> (Vec<Feature>, Ar
 /// [`Error::Numerical`] if `fit` fails or panics.
 pub fn fit_each<M, E: Display>(
     word: &str,
-    takes: Takes,
+    takes: TargetKinds,
     (problem, subset): (&Problem, &[Feature]),
-    fit: impl Fn(&Array2<f64>, Output<'_>) -> std::result::Result<M, E>,
+    fit: impl Fn(&Array2<f64>, OutputTargets<'_>) -> std::result::Result<M, E>,
 ) -> Result<(Vec<Feature>, Vec<M>)> {
     check_problem(word, takes, problem)?;
     let (inputs, x) = inputs(problem, subset);
@@ -104,7 +104,7 @@ pub fn fit_each<M, E: Display>(
         if is_classes {
             check_both(word, targets, name)?;
         }
-        guarded_fit(word, || fit(&x, Output { targets, is_classes }))
+        guarded_fit(word, || fit(&x, OutputTargets { targets, is_classes }))
     };
     let models =
         problem.targets().rows().into_iter().zip(problem.target_names().iter()).map(one).collect::<Result<_>>()?;
@@ -180,7 +180,7 @@ pub(crate) fn guarded_fit<T, E: Display>(word: &str, fit: impl FnOnce() -> std::
 
 /// Makes a model of linfa a learner: one model per output, refitted for every subset, saved by serde.
 ///
-/// The settings are a struct with `#[part(Learner, "word")]`. `fit` takes them, the rows as a matrix and an [`Output`],
+/// The settings are a struct with `#[part(Learner, "word")]`. `fit` takes them, the rows as a matrix and an [`OutputTargets`],
 /// and returns linfa's result. `predict` takes the fitted model and a matrix, and returns an array with one number per
 /// row: a class as ±1, or a probability P as 2P − 1. `check |own| …;` before `fit` checks settings. `saved as` names
 /// the struct that is saved and its word.
@@ -255,8 +255,8 @@ macro_rules! learner {
             ) -> ::vaglio_core::Result<::vaglio_core::Model> {
                 ::vaglio_core::Learner::check(self)?;
                 let $own = self;
-                let fit = |$x: &::ndarray::Array2<f64>, $y: $crate::Output<'_>| $fit;
-                let (inputs, outputs) = $crate::fit_each($word, $crate::Takes::$takes, (problem, subset), fit)?;
+                let fit = |$x: &::ndarray::Array2<f64>, $y: $crate::OutputTargets<'_>| $fit;
+                let (inputs, outputs) = $crate::fit_each($word, $crate::TargetKinds::$takes, (problem, subset), fit)?;
                 ::vaglio_core::Model::new($model { inputs, outputs })
             }
         }
@@ -272,7 +272,7 @@ macro_rules! learner {
             }
 
             fn check_problem(&self, problem: &::vaglio_core::Problem) -> ::vaglio_core::Result<()> {
-                $crate::check_problem($word, $crate::Takes::$takes, problem)
+                $crate::check_problem($word, $crate::TargetKinds::$takes, problem)
             }
         }
     };

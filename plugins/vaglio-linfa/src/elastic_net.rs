@@ -32,13 +32,13 @@ pub struct ElasticNet {
 
 /// Coefficients of a fitted model, which suffice to predict.
 #[setting]
-pub(crate) struct Line {
+pub(crate) struct LinearCoefficients {
     weights: Vec<f64>,
     intercept: f64,
 }
 
 crate::learner! {
-    ElasticNet = "elastic_net", saved as ElasticNetModel = "linfa_elastic_net", of Numbers, fitted Line;
+    ElasticNet = "elastic_net", saved as ElasticNetModel = "linfa_elastic_net", of Numbers, fitted LinearCoefficients;
     check |own| Error::unless_between("lambda", own.lambda, 0.0..=1e300)
         .and(Error::unless_between("l1_ratio", own.l1_ratio, 0.0..=1.0))
         .and(Error::unless_between("tolerance", own.tolerance, 1e-15..=1.0))
@@ -49,7 +49,7 @@ crate::learner! {
         .tolerance(own.tolerance)
         .max_iterations(own.iterations)
         .fit(&Dataset::new(x.clone(), y.numbers()))
-        .map(|fitted| Line { weights: fitted.hyperplane().to_vec(), intercept: fitted.intercept() });
+        .map(|fitted| LinearCoefficients { weights: fitted.hyperplane().to_vec(), intercept: fitted.intercept() });
     predict |model, x| if x.ncols() == model.weights.len() {
         x.dot(&Array1::from(model.weights.clone())) + model.intercept
     } else {

@@ -20,7 +20,7 @@ mod svm;
 mod tree;
 mod tree_nodes;
 
-pub use adapt::{Output, Takes, check_problem, check_saved, fit_each, matrix, predict_each};
+pub use adapt::{OutputTargets, TargetKinds, check_problem, check_saved, fit_each, matrix, predict_each};
 pub use elastic_net::ElasticNet;
 pub use logistic::Logistic;
 pub use logistic_ridge::LogisticRidge;

@@ -2,7 +2,7 @@
 
 use crate::adapt::{check_both, check_task, finite, inputs};
 use crate::softmax::softmax;
-use crate::{Takes, matrix};
+use crate::{TargetKinds, matrix};
 use argmin::core::{CostFunction, Executor, Gradient, IterState};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
@@ -94,12 +94,12 @@ impl Learner for LogisticRidge {
     }
 
     fn check_problem(&self, problem: &Problem) -> Result<()> {
-        check_task("logistic_ridge", Takes::Classes, problem)
+        check_task("logistic_ridge", TargetKinds::Classes, problem)
     }
 }
 
 /// Objective over centered and scaled columns. Parameters: for each output its weights, then its intercept.
-struct Objective<'p> {
+struct LogisticObjective<'p> {
     x: Array2<f64>,
     problem: &'p Problem,
     /// λ divided by the square of each column's scale and by the sum of weights.
@@ -133,7 +133,7 @@ impl Nearest {
     }
 }
 
-impl Objective<'_> {
+impl LogisticObjective<'_> {
     fn weight(&self, row: usize) -> f64 {
         self.problem.weights().map_or(1.0, |weights| weights[row])
     }
@@ -177,7 +177,7 @@ impl Objective<'_> {
     }
 }
 
-impl CostFunction for &Objective<'_> {
+impl CostFunction for &LogisticObjective<'_> {
     type Param = Vec<f64>;
     type Output = f64;
 
@@ -186,7 +186,7 @@ impl CostFunction for &Objective<'_> {
     }
 }
 
-impl Gradient for &Objective<'_> {
+impl Gradient for &LogisticObjective<'_> {
     type Param = Vec<f64>;
     type Gradient = Vec<f64>;
 
@@ -224,7 +224,7 @@ impl Refit for LogisticRidge {
         let penalty = |(_, unit): &(f64, f64)| if *unit > 0.0 { self.lambda / total / unit / unit } else { 1.0 };
         let start = vec![0.0; problem.targets().nrows() * (units.len() + 1)];
         let nearest = RefCell::new(Nearest { parameters: start.clone(), gradient: f64::INFINITY, since: 0 });
-        let objective = Objective { x, problem, penalty: units.iter().map(penalty).collect(), total, nearest };
+        let objective = LogisticObjective { x, problem, penalty: units.iter().map(penalty).collect(), total, nearest };
         let parameters = self.minimum(&objective, start)?;
         let place = |k: usize, o: usize| o * (units.len() + 1) + k;
         let weights = Array2::from_shape_fn((units.len(), problem.targets().nrows()), |(k, o)| match units[k].1 {
@@ -239,7 +239,7 @@ impl Refit for LogisticRidge {
 }
 
 impl LogisticRidge {
-    fn minimum(&self, objective: &Objective<'_>, start: Vec<f64>) -> Result<Vec<f64>> {
+    fn minimum(&self, objective: &LogisticObjective<'_>, start: Vec<f64>) -> Result<Vec<f64>> {
         let failed =
             |error: argmin::core::Error| Error::Numerical(format!("`logistic_ridge` cannot be fitted: {error}"));
         let solver = LBFGS::new(MoreThuenteLineSearch::new(), 10).with_tolerance_grad(ENOUGH[0]).map_err(failed)?;

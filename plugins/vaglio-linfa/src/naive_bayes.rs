@@ -2,7 +2,7 @@
 
 use crate::adapt::{finite, guarded, guarded_fit, inputs};
 use crate::softmax::softmax;
-use crate::{Takes, check_problem, check_saved, matrix};
+use crate::{TargetKinds, check_problem, check_saved, matrix};
 use linfa::prelude::*;
 use linfa_bayes::{GaussianNb, NaiveBayes as _};
 use ndarray::{Array1, Array2};
@@ -102,7 +102,7 @@ impl Learner for NaiveBayes {
     }
 
     fn check_problem(&self, problem: &Problem) -> Result<()> {
-        check_problem("naive_bayes", Takes::Classes, problem)
+        check_problem("naive_bayes", TargetKinds::Classes, problem)
     }
 }
 

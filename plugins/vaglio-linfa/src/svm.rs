@@ -1,6 +1,6 @@
 //! Support vector machines of linfa.
 
-use crate::{Output, Takes, check_problem, check_saved, fit_each, predict_each};
+use crate::{OutputTargets, TargetKinds, check_problem, check_saved, fit_each, predict_each};
 use linfa::prelude::*;
 use linfa_svm::Svm as Fitted;
 use ndarray::{Array1, Array2};
@@ -90,7 +90,7 @@ impl Predict for SvmModel {
 }
 
 impl Svm {
-    fn fitted(&self, x: &Array2<f64>, y: Output<'_>) -> std::result::Result<Fitted<f64, f64>, String> {
+    fn fitted(&self, x: &Array2<f64>, y: OutputTargets<'_>) -> std::result::Result<Fitted<f64, f64>, String> {
         if !y.is_classes() {
             let params = Fitted::<f64, f64>::params().eps(self.tolerance).c_svr(self.c, Some(self.epsilon));
             let params = match self.kernel {
@@ -128,7 +128,7 @@ impl Learner for Svm {
         if rows > MOST_ROWS {
             return Err(Error::setting("kind", format!("`svm` takes at most {MOST_ROWS} rows, and there are {rows}")));
         }
-        check_problem("svm", Takes::Both, problem)
+        check_problem("svm", TargetKinds::Both, problem)
     }
 }
 
@@ -136,8 +136,8 @@ impl Refit for Svm {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         self.check()?;
         self.check_problem(problem)?;
-        let fit = |x: &Array2<f64>, y: Output<'_>| self.fitted(x, y);
-        let (inputs, outputs) = fit_each("svm", Takes::Both, (problem, subset), fit)?;
+        let fit = |x: &Array2<f64>, y: OutputTargets<'_>| self.fitted(x, y);
+        let (inputs, outputs) = fit_each("svm", TargetKinds::Both, (problem, subset), fit)?;
         Model::new(SvmModel { inputs, outputs })
     }
 }

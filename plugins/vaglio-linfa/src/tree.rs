@@ -2,7 +2,7 @@
 
 use crate::adapt::{check_both, guarded_fit, inputs};
 use crate::tree_nodes::{SavedNode, check, grown, leaf_of};
-use crate::{Takes, check_problem, matrix};
+use crate::{TargetKinds, check_problem, matrix};
 use linfa::prelude::*;
 use linfa_trees::DecisionTree;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
@@ -78,7 +78,7 @@ impl Learner for Tree {
     }
 
     fn check_problem(&self, problem: &Problem) -> Result<()> {
-        check_problem("tree", Takes::Classes, problem)
+        check_problem("tree", TargetKinds::Classes, problem)
     }
 }
 
@@ -90,7 +90,7 @@ impl Refit for Tree {
         let (ranks, values) = ranked(&x);
         let tree = |(targets, name): (ArrayView1<'_, f64>, &String)| {
             check_both("tree", targets, name)?;
-            self.of_output(&ranks, &values, targets.mapv(|y| y > 0.0))
+            self.fit_output(&ranks, &values, targets.mapv(|y| y > 0.0))
         };
         let trees =
             problem.targets().rows().into_iter().zip(problem.target_names().iter()).map(tree).collect::<Result<_>>()?;
@@ -99,7 +99,7 @@ impl Refit for Tree {
 }
 
 impl Tree {
-    fn of_output(&self, ranks: &Array2<f64>, values: &[Vec<f64>], is_class: Array1<bool>) -> Result<Vec<SavedNode>> {
+    fn fit_output(&self, ranks: &Array2<f64>, values: &[Vec<f64>], is_class: Array1<bool>) -> Result<Vec<SavedNode>> {
         let mut order: Vec<usize> = (0..ranks.nrows()).collect();
         let key = |row: usize| ranks.row(row).iter().map(|r| *r as u64).chain([u64::from(is_class[row])]).collect();
         order.sort_by_cached_key(|&row| -> Vec<u64> { key(row) });

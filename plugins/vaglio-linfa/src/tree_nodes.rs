@@ -48,10 +48,10 @@ pub(crate) fn leaf_of(nodes: &[SavedNode], row: ArrayView1<'_, f64>) -> f64 {
 }
 
 /// A branch under construction.
-enum Grown {
+enum BranchBuilder {
     /// Number of rows of the class, and of others.
     Leaf(usize, usize),
-    Split(usize, f64, Box<Grown>, Box<Grown>),
+    Split(usize, f64, Box<BranchBuilder>, Box<BranchBuilder>),
 }
 
 /// Converts a linfa tree on ranks to nodes, with the values of the ranks and the class shares of its training rows.
@@ -74,19 +74,21 @@ fn branch(
     values: &[Vec<f64>],
     (ranks, is_class): (&Array2<f64>, &Array1<bool>),
     rows: Vec<usize>,
-) -> Grown {
+) -> BranchBuilder {
     let below = node.children();
     let (false, Some(Some(low)), Some(Some(high))) = (node.is_leaf(), below.first(), below.get(1)) else {
         let own = rows.iter().filter(|&&row| is_class[row]).count();
-        return Grown::Leaf(own, rows.len() - own);
+        return BranchBuilder::Leaf(own, rows.len() - own);
     };
     let (column, split, _) = node.split();
     let (left, right) = rows.into_iter().partition(|&row| ranks[[row, column]] <= split);
     let low = branch(low, values, (ranks, is_class), left);
     let high = branch(high, values, (ranks, is_class), right);
     match (&low, &high) {
-        (Grown::Leaf(a, b), Grown::Leaf(c, d)) if a.cmp(b) == c.cmp(d) || a == b || c == d => Grown::Leaf(a + c, b + d),
-        _ => Grown::Split(column, between(&values[column], split), Box::new(low), Box::new(high)),
+        (BranchBuilder::Leaf(a, b), BranchBuilder::Leaf(c, d)) if a.cmp(b) == c.cmp(d) || a == b || c == d => {
+            BranchBuilder::Leaf(a + c, b + d)
+        }
+        _ => BranchBuilder::Split(column, between(&values[column], split), Box::new(low), Box::new(high)),
     }
 }
 
@@ -98,14 +100,14 @@ fn between(values: &[f64], rank: f64) -> f64 {
     if middle >= low && middle < high { middle } else { low }
 }
 
-fn listed(tree: &Grown, nodes: &mut Vec<SavedNode>) {
+fn listed(tree: &BranchBuilder, nodes: &mut Vec<SavedNode>) {
     let at = nodes.len();
     match tree {
-        Grown::Leaf(own, others) => {
+        BranchBuilder::Leaf(own, others) => {
             let value = (*own as f64 - *others as f64) / (own + others).max(1) as f64;
             nodes.push(SavedNode { column: 0, split: 0.0, low: at, high: at, value });
         }
-        Grown::Split(column, split, low, high) => {
+        BranchBuilder::Split(column, split, low, high) => {
             nodes.push(SavedNode { column: *column, split: *split, low: at, high: at, value: 0.0 });
             nodes[at].low = nodes.len();
             listed(low, nodes);

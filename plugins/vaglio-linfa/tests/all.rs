@@ -179,7 +179,7 @@ fn inside(text: &serde_json::Value) -> &serde_json::Value {
 /// Classes that are pure noise, so that values near the minimum differ by rounding only.
 #[test]
 fn ridge_logistic_regression_ends_where_rounding_decides() {
-    let mut random = vaglio_testkit::Random::new(8);
+    let mut random = vaglio_testkit::SplitMix64::new(8);
     for round in 0..60 {
         let columns: Vec<Vec<f64>> = (0..4).map(|_| (0..60).map(|_| random.normal()).collect()).collect();
         let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();

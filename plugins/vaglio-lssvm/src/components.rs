@@ -3,11 +3,11 @@
 use crate::Scaling;
 use crate::entropy::LandmarkSelection;
 use crate::features::{columns_of, overflow, similarity};
-use crate::kernel::Fixed;
+use crate::kernel::ResolvedKernel;
 use crate::landmarks::LandmarkSet;
 use crate::model::LsSvmModel;
 use ndarray::Array2;
-use vaglio_core::{Columns, Error, Feature, FeatureMap, Found, Model, Result, Trained};
+use vaglio_core::{Columns, Error, Feature, FeatureMap, Model, PartOutputs, Result, Trained};
 use vaglio_kernels::linalg::eigh;
 use vaglio_kernels::tile::Tile;
 use vaglio_kernels::tolerance::COMPONENT_ROUNDING;
@@ -17,7 +17,7 @@ use vaglio_kernels::{Column, Level};
 #[derive(Debug)]
 pub(crate) struct ComponentMap {
     inputs: Vec<Feature>,
-    kernel: Fixed,
+    kernel: ResolvedKernel,
     /// LandmarkSelection × inputs.
     landmarks: Vec<Vec<f64>>,
     /// Scaled eigenvectors, components × landmarks; `None` if the features are the landmarks' kernels.
@@ -43,7 +43,7 @@ pub(crate) fn decompose(chosen: LandmarkSet, scaling: Scaling) -> Result<Compone
     for (row, landmark) in landmarks.iter().enumerate() {
         landmark.iter().enumerate().for_each(|(i, &value)| tile.set(row, i, value));
     }
-    let gram = similarity(kernel, &landmarks, inputs.len()).of(Level::best(), &tile);
+    let gram = similarity(kernel, &landmarks, inputs.len()).evaluate(Level::best(), &tile);
     if !gram.is_finite() {
         return Err(overflow());
     }
@@ -103,17 +103,18 @@ impl FeatureMap for ComponentMap {
         Model::new(LsSvmModel { inputs, kernel: self.kernel, landmarks, components, lambda, coefficients })
     }
 
-    fn found(&self) -> Found {
+    fn found(&self) -> PartOutputs {
         let LandmarkSelection { entropy, swaps, proposals, .. } = &self.chosen;
-        let found = Found::of("landmarks", self.landmarks.len()).and("entropy", *entropy).and("swaps", swaps.len());
+        let found =
+            PartOutputs::new("landmarks", self.landmarks.len()).and("entropy", *entropy).and("swaps", swaps.len());
         let found = found.and("proposals", *proposals);
         let found = match &self.components {
             Some(_) => found.and("spectrum", self.spectrum.clone()),
             None => found,
         };
         match self.kernel {
-            Fixed::Rbf { bandwidth } => found.and("bandwidth", bandwidth),
-            Fixed::Polynomial { .. } => found,
+            ResolvedKernel::Rbf { bandwidth } => found.and("bandwidth", bandwidth),
+            ResolvedKernel::Polynomial { .. } => found,
         }
     }
 }

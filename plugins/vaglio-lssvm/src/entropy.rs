@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::similarity::{Kernel, Similarity};
+use crate::similarity::{KernelFunction, RowSimilarity};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tile::Tile;
 use vaglio_kernels::tolerance::EXCHANGE_GAIN;
@@ -43,7 +43,7 @@ pub(crate) struct LandmarkSelection {
 /// machines*, World Scientific 2002, chapter 6: swaps at random, without row sums.
 pub(crate) fn select_landmarks(
     level: Level,
-    kernel: Kernel,
+    kernel: KernelFunction,
     columns: &[Column<'_>],
     mut order: Vec<usize>,
     count: usize,
@@ -63,7 +63,7 @@ pub(crate) fn select_landmarks(
                 if let Some(place) = set.exchangeable(row) {
                     swaps.push((set.rows[place], row.row));
                     others[at] = set.rows[place];
-                    later.iter_mut().for_each(|l| l.kernels[place] = kernel.of(level, &row.entries, &l.entries));
+                    later.iter_mut().for_each(|l| l.kernels[place] = kernel.evaluate(level, &row.entries, &l.entries));
                     set.exchange(place, row);
                     refused = 0;
                 } else {
@@ -93,7 +93,7 @@ struct Proposed {
 /// The current landmarks.
 struct LandmarkSwaps<'k> {
     level: Level,
-    kernel: Kernel,
+    kernel: KernelFunction,
     columns: &'k [Column<'k>],
     rows: Vec<usize>,
     /// Entries of the landmarks.
@@ -107,7 +107,7 @@ struct LandmarkSwaps<'k> {
 }
 
 impl<'k> LandmarkSwaps<'k> {
-    fn new(level: Level, kernel: Kernel, columns: &'k [Column<'k>], rows: Vec<usize>) -> Self {
+    fn new(level: Level, kernel: KernelFunction, columns: &'k [Column<'k>], rows: Vec<usize>) -> Self {
         let mut tile = Tile::new(rows.len(), columns.len());
         for (place, &row) in rows.iter().enumerate() {
             columns.iter().enumerate().for_each(|(i, column)| tile.set(place, i, column.get(row)));
@@ -129,11 +129,11 @@ impl<'k> LandmarkSwaps<'k> {
         let some = |rows: &[usize]| -> Vec<Proposed> {
             let entries: Vec<Vec<f64>> =
                 rows.iter().map(|&row| self.columns.iter().map(|column| column.get(row)).collect()).collect();
-            let points = Similarity::new(self.kernel, rows.len(), self.columns.len(), |k, i| entries[k][i]);
-            let kernels = points.of(self.level, &self.tile);
+            let points = RowSimilarity::new(self.kernel, rows.len(), self.columns.len(), |k, i| entries[k][i]);
+            let kernels = points.evaluate(self.level, &self.tile);
             let one = |(k, entries): (usize, Vec<f64>)| Proposed {
                 row: rows[k],
-                own: self.kernel.of(self.level, &entries, &entries),
+                own: self.kernel.evaluate(self.level, &entries, &entries),
                 entries,
                 kernels: kernels.column(k).collect(),
             };

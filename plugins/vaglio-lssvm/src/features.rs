@@ -1,7 +1,7 @@
 //! Kernel components of any rows, given landmarks.
 
-use crate::kernel::Fixed;
-use crate::similarity::Similarity;
+use crate::kernel::ResolvedKernel;
+use crate::similarity::RowSimilarity;
 use vaglio_core::{Columns, Error, Result};
 use vaglio_kernels::tile::{Tile, by_tiles};
 use vaglio_kernels::vectors::Vectors;
@@ -15,7 +15,7 @@ use vaglio_kernels::{Column, Level};
 /// # Errors
 /// [`Error::Numerical`] for kernels that overflow.
 pub(crate) fn columns_of(
-    kernel: Fixed,
+    kernel: ResolvedKernel,
     landmarks: &[Vec<f64>],
     components: Option<&[Vec<f64>]>,
     inputs: &[Column<'_>],
@@ -27,7 +27,7 @@ pub(crate) fn columns_of(
     let mixed = components.map(|own| Vectors::new(count, landmarks.len(), |i, j| own[i][j]));
     let start = vec![0.0; count];
     let made = by_tiles(rows, count, |range| {
-        let kernels = points.of(level, &Tile::of(inputs, range));
+        let kernels = points.evaluate(level, &Tile::from_columns(inputs, range));
         let tile = match &mixed {
             Some(mixed) => mixed.products(level, &kernels, &start),
             None => kernels,
@@ -39,8 +39,8 @@ pub(crate) fn columns_of(
     Ok(columns)
 }
 
-pub(crate) fn similarity(kernel: Fixed, landmarks: &[Vec<f64>], inputs: usize) -> Similarity {
-    Similarity::new(kernel.kernel(), landmarks.len(), inputs, |k, i| landmarks[k][i])
+pub(crate) fn similarity(kernel: ResolvedKernel, landmarks: &[Vec<f64>], inputs: usize) -> RowSimilarity {
+    RowSimilarity::new(kernel.kernel(), landmarks.len(), inputs, |k, i| landmarks[k][i])
 }
 
 pub(crate) fn overflow() -> Error {

@@ -1,6 +1,6 @@
 //! Kernel settings, and the kernel with all parameters resolved.
 
-use crate::similarity::Kernel;
+use crate::similarity::KernelFunction;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, Result, setting};
 
@@ -41,7 +41,7 @@ pub enum KernelKind {
 #[serde(untagged, expecting = "expected `median` or a positive number")]
 pub enum Bandwidth {
     /// Chosen by a rule.
-    Rule(Rule),
+    Rule(BandwidthRule),
     /// A positive number.
     Value(f64),
 }
@@ -49,7 +49,7 @@ pub enum Bandwidth {
 /// A rule for the bandwidth.
 #[setting]
 #[derive(Copy, PartialEq, Eq)]
-pub enum Rule {
+pub enum BandwidthRule {
     /// The median distance of 2048 random pairs of distinct rows, or of all pairs if there are no more.
     Median,
 }
@@ -77,9 +77,12 @@ impl From<GivenKernel> for KernelSettings {
     /// Fills in defaults only for fields of the kind.
     fn from(GivenKernel { kind, bandwidth, degree, offset }: GivenKernel) -> Self {
         match kind {
-            KernelKind::Rbf => {
-                KernelSettings { kind, bandwidth: bandwidth.or(Some(Bandwidth::Rule(Rule::Median))), degree, offset }
-            }
+            KernelKind::Rbf => KernelSettings {
+                kind,
+                bandwidth: bandwidth.or(Some(Bandwidth::Rule(BandwidthRule::Median))),
+                degree,
+                offset,
+            },
             KernelKind::Linear => KernelSettings { kind, bandwidth, degree, offset },
             KernelKind::Polynomial => {
                 KernelSettings { kind, bandwidth, degree: degree.or(Some(3)), offset: offset.or(Some(1.0)) }
@@ -90,7 +93,7 @@ impl From<GivenKernel> for KernelSettings {
 
 impl Default for KernelSettings {
     fn default() -> Self {
-        KernelSettings::rbf(Bandwidth::Rule(Rule::Median))
+        KernelSettings::rbf(Bandwidth::Rule(BandwidthRule::Median))
     }
 }
 
@@ -147,12 +150,12 @@ impl KernelSettings {
     ///
     /// # Errors
     /// [`Error::Numerical`] if the square of the median over- or underflows.
-    pub(crate) fn fixed(&self, median: impl FnOnce() -> f64) -> Result<Fixed> {
+    pub(crate) fn fixed(&self, median: impl FnOnce() -> f64) -> Result<ResolvedKernel> {
         Ok(match self.kind {
-            KernelKind::Rbf => Fixed::Rbf {
+            KernelKind::Rbf => ResolvedKernel::Rbf {
                 bandwidth: match self.bandwidth {
                     Some(Bandwidth::Value(bandwidth)) => bandwidth,
-                    Some(Bandwidth::Rule(Rule::Median)) | None => {
+                    Some(Bandwidth::Rule(BandwidthRule::Median)) | None => {
                         let bandwidth = median();
                         let failed = |_| {
                             Error::Numerical(format!(
@@ -164,9 +167,9 @@ impl KernelSettings {
                     }
                 },
             },
-            KernelKind::Linear => Fixed::Polynomial { degree: 1, offset: 0.0 },
+            KernelKind::Linear => ResolvedKernel::Polynomial { degree: 1, offset: 0.0 },
             KernelKind::Polynomial => {
-                Fixed::Polynomial { degree: self.degree.unwrap_or(3), offset: self.offset.unwrap_or(1.0) }
+                ResolvedKernel::Polynomial { degree: self.degree.unwrap_or(3), offset: self.offset.unwrap_or(1.0) }
             }
         })
     }
@@ -187,25 +190,25 @@ fn fitting(bandwidth: f64) -> std::result::Result<(), String> {
 /// A kernel with all parameters resolved, as it is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Fixed {
+pub(crate) enum ResolvedKernel {
     Rbf { bandwidth: f64 },
     Polynomial { degree: u32, offset: f64 },
 }
 
-impl Fixed {
+impl ResolvedKernel {
     /// Whether its parameters are valid settings.
     pub fn is_valid(self) -> bool {
         match self {
-            Fixed::Rbf { bandwidth } => fitting(bandwidth).is_ok(),
-            Fixed::Polynomial { degree, offset } => degree > 0 && offset.is_finite() && offset >= 0.0,
+            ResolvedKernel::Rbf { bandwidth } => fitting(bandwidth).is_ok(),
+            ResolvedKernel::Polynomial { degree, offset } => degree > 0 && offset.is_finite() && offset >= 0.0,
         }
     }
 
     /// Converts to the numerics' kernel.
-    pub fn kernel(self) -> Kernel {
+    pub fn kernel(self) -> KernelFunction {
         match self {
-            Fixed::Rbf { bandwidth } => Kernel::Gaussian { bandwidth },
-            Fixed::Polynomial { degree, offset } => Kernel::Polynomial { degree, offset },
+            ResolvedKernel::Rbf { bandwidth } => KernelFunction::Gaussian { bandwidth },
+            ResolvedKernel::Polynomial { degree, offset } => KernelFunction::Polynomial { degree, offset },
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Kernel logistic regression.
 
 use crate::features::columns_of;
-use crate::kernel::{Bandwidth, Fixed, KernelSettings, Rule};
+use crate::kernel::{Bandwidth, BandwidthRule, KernelSettings, ResolvedKernel};
 use crate::landmarks::KernelInputs;
 use crate::model::check_parts;
-use crate::newton::Objective;
+use crate::newton::KernelLogisticObjective;
 use ndarray::{Array1, Array2};
 use std::collections::HashMap;
 use vaglio_core::{
@@ -57,7 +57,7 @@ pub struct KernelLogistic {
     pub lambda: f64,
     /// Width σ of the kernel: a number, or the `median` distance of 2048 random pairs of distinct rows in the selected
     /// columns, or of all pairs if there are no more.
-    #[default(Bandwidth::Rule(Rule::Median))]
+    #[default(Bandwidth::Rule(BandwidthRule::Median))]
     pub bandwidth: Bandwidth,
 }
 
@@ -100,7 +100,7 @@ impl Refit for KernelLogistic {
         let mut among = subset.to_vec();
         among.sort_unstable();
         let columns = problem.columns();
-        let seen = KernelInputs::of(&KernelSettings::rbf(self.bandwidth), problem.seed(), columns, &among)?;
+        let seen = KernelInputs::select(&KernelSettings::rbf(self.bandwidth), problem.seed(), columns, &among)?;
         let rows: Vec<Vec<f64>> = seen.distinct.iter().map(|&row| seen.entries(columns, row)).collect();
         let kernel = gram(&seen, &rows, columns)?;
         let places = places(&seen, &rows, columns);
@@ -115,7 +115,7 @@ impl Refit for KernelLogistic {
                 let message = format!("`kernel_logistic` needs rows of both classes, and {all} `{name}`");
                 return Err(Error::Shape(message));
             }
-            let (own, level) = Objective { kernel: &kernel, lambda: self.lambda, weights }.minimum()?;
+            let (own, level) = KernelLogisticObjective { kernel: &kernel, lambda: self.lambda, weights }.minimum()?;
             alpha.push(own);
             intercept.push(level);
         }
@@ -151,7 +151,7 @@ fn places(seen: &KernelInputs, rows: &[Vec<f64>], columns: &Columns) -> Vec<usiz
 #[derive(Clone, PartialEq)]
 struct KernelLogisticModel {
     inputs: Vec<Feature>,
-    kernel: Fixed,
+    kernel: ResolvedKernel,
     /// Distinct rows × inputs.
     rows: Vec<Vec<f64>>,
     /// Outputs × distinct rows.

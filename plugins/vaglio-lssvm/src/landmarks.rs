@@ -1,7 +1,7 @@
 //! Selection of landmarks among the rows of a problem.
 
 use crate::entropy::{LandmarkSelection, select_landmarks};
-use crate::kernel::{Fixed, KernelSettings};
+use crate::kernel::{KernelSettings, ResolvedKernel};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Columns, Feature, Result};
@@ -16,7 +16,7 @@ const PAIRS: usize = 2048;
 pub(crate) struct LandmarkSet {
     /// Problem columns that the kernel uses.
     pub inputs: Vec<Feature>,
-    pub kernel: Fixed,
+    pub kernel: ResolvedKernel,
     /// Landmarks × inputs.
     pub landmarks: Vec<Vec<f64>>,
     /// Selected landmarks with the swaps made.
@@ -29,7 +29,7 @@ pub(crate) struct KernelInputs {
     pub inputs: Vec<Feature>,
     /// One row of each set of equal rows.
     pub distinct: Vec<usize>,
-    pub kernel: Fixed,
+    pub kernel: ResolvedKernel,
 }
 
 impl KernelInputs {
@@ -38,7 +38,7 @@ impl KernelInputs {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] if the median distance has no square.
-    pub fn of(settings: &KernelSettings, seed: u64, columns: &Columns, among: &[Feature]) -> Result<Self> {
+    pub fn select(settings: &KernelSettings, seed: u64, columns: &Columns, among: &[Feature]) -> Result<Self> {
         let is_rbf = settings.kind == crate::KernelKind::Rbf;
         let is_seen = |f: &Feature| !(is_rbf && columns.column(*f).is_constant());
         let inputs: Vec<Feature> = among.iter().copied().filter(is_seen).collect();
@@ -57,10 +57,10 @@ impl KernelInputs {
 /// Selects `count` landmarks among the distinct rows, or all if there are no more.
 ///
 /// # Errors
-/// Returns the errors of [`KernelInputs::of`].
+/// Returns the errors of [`KernelInputs::select`].
 pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns: &Columns) -> Result<LandmarkSet> {
     let all: Vec<Feature> = (0..columns.len()).collect();
-    let seen = KernelInputs::of(settings, seed, columns, &all)?;
+    let seen = KernelInputs::select(settings, seed, columns, &all)?;
     if seen.distinct.len() < count {
         tracing::info!(
             rows = seen.distinct.len(),

@@ -114,7 +114,7 @@ const MOST_LANDMARKS: usize = 20_000;
 
 impl LinearForm for FsLsSvm {
     fn readout(&self) -> Result<Readout> {
-        Readout::of(&self.lambda, self.intercept)
+        Readout::with_lambda(&self.lambda, self.intercept)
     }
 
     fn design(&self, problem: &Problem) -> Result<Design> {

@@ -17,7 +17,7 @@ const ENOUGH: [f64; 2] = [1e-20, 1e-8];
 /// Objective Σ_j ln(1 + exp(−y_j f_j)) of weighted rows + ½ βᵀKβ/λ with f = Kβ/λ + b, over β = λα and b.
 ///
 /// At the minimum β is the slope of the loss, so that it has the scale of the weights for any λ.
-pub(crate) struct Objective<'k> {
+pub(crate) struct KernelLogisticObjective<'k> {
     /// Kernel of each pair of rows.
     pub kernel: &'k Array2<f64>,
     pub lambda: f64,
@@ -43,7 +43,7 @@ impl NewtonIterate {
     }
 }
 
-impl Objective<'_> {
+impl KernelLogisticObjective<'_> {
     /// Minimizes the objective and returns α and b. Both classes must have weight. Cost O(rows³) per step.
     ///
     /// # Errors

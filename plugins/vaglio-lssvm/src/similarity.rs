@@ -6,7 +6,7 @@ use vaglio_kernels::{Level, elementary};
 
 /// A positive semidefinite function of two rows u and v.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Kernel {
+pub(crate) enum KernelFunction {
     /// exp(−‖u − v‖²/2b²) with b the bandwidth.
     Gaussian {
         /// Positive bandwidth b.
@@ -21,13 +21,13 @@ pub(crate) enum Kernel {
     },
 }
 
-impl Kernel {
-    /// k(u, v), with the same bits as [`Similarity::of`]. Cost O(inputs).
-    pub fn of(self, level: Level, u: &[f64], v: &[f64]) -> f64 {
+impl KernelFunction {
+    /// k(u, v), with the same bits as [`RowSimilarity::evaluate`]. Cost O(inputs).
+    pub fn evaluate(self, level: Level, u: &[f64], v: &[f64]) -> f64 {
         let pairs = u.iter().zip(v);
         let mut value = [match self {
-            Kernel::Gaussian { .. } => pairs.fold(0.0, |sum, (u, v)| sum + (u - v) * (u - v)),
-            Kernel::Polynomial { offset, .. } => pairs.fold(offset, |sum, (u, v)| sum + v * u),
+            KernelFunction::Gaussian { .. } => pairs.fold(0.0, |sum, (u, v)| sum + (u - v) * (u - v)),
+            KernelFunction::Polynomial { offset, .. } => pairs.fold(offset, |sum, (u, v)| sum + v * u),
         }];
         self.finish(level, &mut value);
         value[0]
@@ -36,12 +36,12 @@ impl Kernel {
     /// Turns squared distances, or products with the offset added, into kernel values.
     fn finish(self, level: Level, values: &mut [f64]) {
         match self {
-            Kernel::Gaussian { bandwidth } => {
+            KernelFunction::Gaussian { bandwidth } => {
                 let scale = -0.5 / (bandwidth * bandwidth);
                 values.iter_mut().for_each(|v| *v *= scale);
                 elementary::exp(level, values);
             }
-            Kernel::Polynomial { degree, .. } => values.iter_mut().for_each(|v| *v = power(*v, degree)),
+            KernelFunction::Polynomial { degree, .. } => values.iter_mut().for_each(|v| *v = power(*v, degree)),
         }
     }
 }
@@ -63,30 +63,30 @@ fn power(x: f64, n: u32) -> f64 {
 
 /// A kernel with fixed points that rows are compared with.
 #[derive(Debug, Clone)]
-pub(crate) struct Similarity {
-    kernel: Kernel,
+pub(crate) struct RowSimilarity {
+    kernel: KernelFunction,
     points: Vectors,
     start: Vec<f64>,
 }
 
-impl Similarity {
+impl RowSimilarity {
     /// Creates `count` points of `inputs` entries; `entry(k, i)` is entry i of point k.
-    pub fn new(kernel: Kernel, count: usize, inputs: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
+    pub fn new(kernel: KernelFunction, count: usize, inputs: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
         let start = match kernel {
-            Kernel::Gaussian { .. } => 0.0,
-            Kernel::Polynomial { offset, .. } => offset,
+            KernelFunction::Gaussian { .. } => 0.0,
+            KernelFunction::Polynomial { offset, .. } => offset,
         };
-        Similarity { kernel, points: Vectors::new(count, inputs, entry), start: vec![start; count] }
+        RowSimilarity { kernel, points: Vectors::new(count, inputs, entry), start: vec![start; count] }
     }
 
     /// Kernel matrix k(u, p_k), rows × points. Cost O(rows·points·inputs).
     ///
     /// # Panics
     /// If the tile's columns do not match the points' entries.
-    pub fn of(&self, level: Level, rows: &Tile) -> Tile {
+    pub fn evaluate(&self, level: Level, rows: &Tile) -> Tile {
         let mut out = match self.kernel {
-            Kernel::Gaussian { .. } => self.points.squared_distances(level, rows),
-            Kernel::Polynomial { .. } => self.points.products(level, rows, &self.start),
+            KernelFunction::Gaussian { .. } => self.points.squared_distances(level, rows),
+            KernelFunction::Polynomial { .. } => self.points.products(level, rows, &self.start),
         };
         self.kernel.finish(level, out.entries());
         out
@@ -111,11 +111,13 @@ mod tests {
         let row = |k: usize| (0..6).map(|i| entry(k, i)).collect::<Vec<f64>>();
         let mut tile = Tile::new(11, 6);
         (0..11).for_each(|j| (0..6).for_each(|i| tile.set(j, i, entry(j + 2, i))));
-        for kernel in [Kernel::Gaussian { bandwidth: 0.7 }, Kernel::Polynomial { degree: 3, offset: 1.0 }] {
+        for kernel in
+            [KernelFunction::Gaussian { bandwidth: 0.7 }, KernelFunction::Polynomial { degree: 3, offset: 1.0 }]
+        {
             for level in Level::available() {
-                let block = Similarity::new(kernel, 5, 6, entry).of(level, &tile);
+                let block = RowSimilarity::new(kernel, 5, 6, entry).evaluate(level, &tile);
                 for (j, k) in (0..11).flat_map(|j| (0..5).map(move |k| (j, k))) {
-                    let pair = kernel.of(level, &row(j + 2), &row(k));
+                    let pair = kernel.evaluate(level, &row(j + 2), &row(k));
                     assert_eq!(block.get(j, k).to_bits(), pair.to_bits());
                 }
             }

@@ -124,7 +124,7 @@ const MOST_UNITS: usize = 20_000;
 
 impl LinearForm for Reservoir {
     fn readout(&self) -> Result<Readout> {
-        let readout = Readout::of(&self.lambda, self.intercept)?;
+        let readout = Readout::with_lambda(&self.lambda, self.intercept)?;
         Ok(if self.balanced { readout.balanced() } else { readout })
     }
 

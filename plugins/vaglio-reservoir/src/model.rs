@@ -4,8 +4,8 @@ use crate::network::Network;
 use crate::{Decision, lengths};
 use ndarray::{Array2, Axis, s};
 use vaglio_core::{
-    Coefficients, Columns, Error, Feature, FeatureMap, Found, Model, ModelData, ModelParts, Predictor, ReadoutMap,
-    Result, Trained, saved,
+    Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, ModelParts, PartOutputs, Predictor,
+    ReadoutMap, Result, Trained, saved,
 };
 
 /// A linear readout of a network's states, with the part of the network that it needs.
@@ -136,7 +136,7 @@ impl FeatureMap for States {
         Model::new(EchoState { inputs, leak_rate, warmup, decision, network, chosen, lambda, coefficients })
     }
 
-    fn found(&self) -> Found {
-        Found::of("connections", self.network.connections()).and("drawn_spectral_radius", self.drawn_radius)
+    fn found(&self) -> PartOutputs {
+        PartOutputs::new("connections", self.network.connections()).and("drawn_spectral_radius", self.drawn_radius)
     }
 }

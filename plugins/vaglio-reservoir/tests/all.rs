@@ -5,11 +5,11 @@
 use ndarray::{Array2, array};
 use vaglio_core::{Columns, Error, Learner, LinearForm, Model, Problem, Squared, Task};
 use vaglio_reservoir::{Decision, Reservoir};
-use vaglio_testkit::{Random, learner};
+use vaglio_testkit::{SplitMix64, learner};
 
 /// Generates series of the given lengths with two columns, and one class for all rows of a series.
 fn problem(lengths: &[usize]) -> Problem {
-    let mut random = Random::new(5);
+    let mut random = SplitMix64::new(5);
     let rows: usize = lengths.iter().sum();
     let series: Vec<u32> =
         lengths.iter().enumerate().flat_map(|(k, &length)| std::iter::repeat_n(10 - k as u32, length)).collect();
@@ -266,7 +266,7 @@ fn files_whose_parts_do_not_fit_are_refused() {
 #[test]
 fn a_reservoir_knows_more_of_narma_10_than_a_linear_window() {
     let (rows, half) = (1200, 700);
-    let mut random = Random::new(8);
+    let mut random = SplitMix64::new(8);
     let u: Vec<f64> = (0..rows).map(|_| 0.5 * random.uniform()).collect();
     let mut y = vec![0.0; rows];
     for t in 10..rows {

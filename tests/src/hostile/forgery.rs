@@ -2,13 +2,13 @@
 
 use super::Input;
 use serde_json::Value;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Wrong values for indexes and lengths.
 const NUMBERS: [u64; 8] = [0, 1, 2, 7, 1000, 1 << 32, i64::MAX as u64, u64::MAX];
 
 /// Changes one number, list or piece of a model or a journal, keeping valid JSON; `None` for other inputs.
-pub fn forged(input: Input, seed: &[u8], random: &mut Random) -> Option<Vec<u8>> {
+pub fn forged(input: Input, seed: &[u8], random: &mut SplitMix64) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(seed).ok()?;
     let key = match input {
         Input::Model => "model",
@@ -35,7 +35,7 @@ pub fn forged(input: Input, seed: &[u8], random: &mut Random) -> Option<Vec<u8>>
 }
 
 /// Changes one value at or below this one.
-fn change(value: &mut Value, random: &mut Random) {
+fn change(value: &mut Value, random: &mut SplitMix64) {
     let below = match value {
         Value::Array(list) if !list.is_empty() && random.below(6) > 0 => {
             let at = random.below(list.len());

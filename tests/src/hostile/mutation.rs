@@ -1,6 +1,6 @@
 //! Random mutations of files.
 
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Words with a meaning for one of the readers.
 const WORDS: [&[u8]; 24] = [
@@ -33,7 +33,7 @@ const WORDS: [&[u8]; 24] = [
 const NUMBERS: [i64; 10] = [0, -1, 1, 255, 1 << 16, 1 << 31, i32::MAX as i64, 1 << 40, i64::MAX, i64::MIN];
 
 /// Changes some bytes of a file, and sometimes replaces a part by one of another file.
-pub fn mutated(seed: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
+pub fn mutated(seed: &[u8], other: &[u8], random: &mut SplitMix64) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..1 + random.below(4) {
         let at = random.below(bytes.len().max(1));

@@ -10,9 +10,9 @@ use std::time::Instant;
 use vaglio::ValidPipeline;
 use vaglio::budget::Budget;
 use vaglio::core::{Error, Result, Silent};
-use vaglio::files::{Beside, Language, ModelFiles, RunOptions, RunOutcome, run};
+use vaglio::files::{Language, ModelFiles, PredictOptions, RunOptions, RunOutcome, run};
 use vaglio::pipeline::{SavedModel, load};
-use vaglio::read::{DigestKind, ReadSpec, Source, Wanted};
+use vaglio::read::{DigestKind, ReadRequest, ReadSpec, TableSource};
 use vaglio_cli::said;
 
 /// Memory that a reader may use beyond that of the process, in bytes.
@@ -196,7 +196,7 @@ impl Stand {
             for (evaluate, intervals, probabilities) in
                 [(false, false, false), (true, false, false), (false, true, false), (false, false, of_classes)]
             {
-                let beside = Beside { evaluate, intervals, probabilities, ..Beside::default() };
+                let beside = PredictOptions { evaluate, intervals, probabilities, ..PredictOptions::default() };
                 attempt.note(model.predict_file_with(&data, &beside));
                 attempt.note(model.predict_in_batches(&data, &beside, 16, &mut |predictions| {
                     predictions.to_csv().map(|_| ControlFlow::Continue(()))
@@ -231,17 +231,17 @@ impl Stand {
     fn read(&self, name: &str, bytes: &[u8], limit: u64, attempt: &mut Attempt) -> std::io::Result<()> {
         let path = self.folder.join(name);
         std::fs::write(&path, bytes)?;
-        let source = Source::open_within(
+        let source = TableSource::open_within(
             std::slice::from_ref(&path),
             &ReadSpec::default(),
             Budget::new(limit),
             DigestKind::Blake3,
         );
-        let read = attempt.note(source.and_then(|source| source.read(&Wanted::default())));
+        let read = attempt.note(source.and_then(|source| source.read(&ReadRequest::default())));
         attempt.is_read = read.is_some();
         drop(read);
         let enough = &mut |_: &_| Ok(ControlFlow::Continue(()));
-        let beside = Beside { evaluate: true, ..Beside::default() };
+        let beside = PredictOptions { evaluate: true, ..PredictOptions::default() };
         attempt.note(self.model.predict_in_batches(&path, &beside, 16, enough));
         Ok(())
     }

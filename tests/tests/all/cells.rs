@@ -11,9 +11,9 @@ use vaglio::files::prepare;
 use vaglio::pipeline::load;
 use vaglio::search::{SearchContext, SubsetScorer};
 use vaglio_cli as _;
-use vaglio_testkit::{Near, Random};
+use vaglio_testkit::{SplitMix64, Tolerance};
 
-const NEAR: Near = Near { tolerance: 1e-8, least: 1.0 };
+const NEAR: Tolerance = Tolerance { tolerance: 1e-8, least: 1.0 };
 
 /// The data of cells: their settings in a pipeline.
 const CLASSES: &str = "{train: classes.csv, target: class, task: binary, series: id, time: t}";
@@ -61,7 +61,7 @@ pub(crate) fn searches() -> Vec<&'static str> {
 /// Six series of five steps, in long format: their two classes, and weighted rows with numbers. With this seed no search
 /// comes to one set of columns in two orders, of which rounding would choose one.
 fn tables(folder: &Folder) {
-    let mut random = Random::new(13);
+    let mut random = SplitMix64::new(13);
     let mut noise = || random.uniform() - 0.5;
     let mut classes = String::from("id,t,a,b,c,d,class\n");
     let mut numbers = String::from("id,t,a,b,c,d,y,w\n");

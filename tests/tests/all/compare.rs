@@ -48,7 +48,7 @@ fn runs_on_the_same_folds_are_paired_row_by_row() {
     // The interval of a mean of skewed differences, of models one more than those that were judged.
     let squares = apart.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>();
     let error = (4.0_f64 / 3.0 * squares / 59.0 / 60.0).sqrt();
-    let [low, high] = StandardizedMoments::of(apart.iter().map(|d| d - mean)).interval(mean, error, 0.95);
+    let [low, high] = StandardizedMoments::from_deviations(apart.iter().map(|d| d - mean)).interval(mean, error, 0.95);
     let told = difference(&ran.out, "small - large", "paired by 60 rows");
     for (told, value) in told.into_iter().zip([mean, low, high]) {
         assert!((told - value).abs() < 1e-4 * value.abs(), "{told} is not {value}");

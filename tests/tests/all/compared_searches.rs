@@ -2,7 +2,7 @@
 
 use crate::common::Folder;
 use serde_json::Value;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Many columns that each tell a little, so that all of them together do better than few, where `dense`; else three that tell
 /// everything.
@@ -11,7 +11,7 @@ fn table(rows: usize, columns: usize, dense: bool) -> String {
 }
 
 fn table_of(seed: u64, rows: usize, columns: usize, dense: bool) -> String {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let mut text: String = (0..columns).map(|k| format!("x{k},")).collect();
     text += "y\n";
     for _ in 0..rows {

@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, names, pipeline, side, table, third, timeless};
 use serde_json::Value;
-use vaglio_testkit::Near;
+use vaglio_testkit::Tolerance;
 
 /// A pipeline whose data have these settings beside the training file.
 fn data(settings: &str, lines: &str) -> String {
@@ -19,7 +19,11 @@ fn choice(selection: &Value) -> Value {
 
 /// Two numbers that are equal but for rounding.
 fn near(a: &Value, b: &Value) {
-    Near { tolerance: 1e-10, least: 1e-3 }.assert(a.as_f64().unwrap(), b.as_f64().unwrap(), "a number of a result");
+    Tolerance { tolerance: 1e-10, least: 1e-3 }.assert(
+        a.as_f64().unwrap(),
+        b.as_f64().unwrap(),
+        "a number of a result",
+    );
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn the_settings_say_how_much_is_computed() {
 
 /// Rows with a curve in x1, a copy of x1 with noise, gaps, a rare level and one row far from the others.
 fn curved() -> String {
-    let mut random = vaglio_testkit::Random::new(12);
+    let mut random = vaglio_testkit::SplitMix64::new(12);
     let mut text = String::from("t,x1,x2,near,gaps,rare,noise,y\n");
     for row in 0..90 {
         let x1 = 9.0 * random.uniform();

@@ -80,7 +80,7 @@ fn the_confirmed_columns_are_the_result() {
 fn nothing_confirmed_is_the_empty_subset() {
     let folder = Folder::new("fdr-empty");
     let lines = table(40, 12, &[]).replace(",y\n", ",old\n");
-    let mut random = vaglio_testkit::Random::new(5);
+    let mut random = vaglio_testkit::SplitMix64::new(5);
     let noise: Vec<String> = lines
         .lines()
         .enumerate()

@@ -5,7 +5,7 @@ use linfa::prelude::*;
 use ndarray::{Array1, Array2, Axis};
 use serde_json::Value;
 use vaglio::prelude::*;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Learners of numbers, of every form, as pipeline files have them.
 const LEARNERS: [&str; 8] = [
@@ -44,7 +44,7 @@ const CRITERIA: [&str; 4] = [
 
 /// A target that bends in one column and follows another.
 fn data(rows: usize) -> (Array2<f64>, Array1<f64>, Vec<String>) {
-    let mut random = Random::new(8);
+    let mut random = SplitMix64::new(8);
     let x = Array2::from_shape_fn((rows, 7), |_| random.normal());
     let y = Array1::from_shape_fn(rows, |row| {
         (1.5 * x[[row, 2]]).sin() + 0.7 * x[[row, 5]] + 0.4 * x[[row, 1]] + 0.2 * random.normal()

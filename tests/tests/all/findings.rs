@@ -1,11 +1,11 @@
 //! What is told about a table: by plan, run, report and `selection.json`, and never on tables that are sound.
 
 use crate::common::{Folder, root};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Riders: those who are registered and those who are not, and their sum; dates that begin with the day.
 fn bikes(rows: usize) -> String {
-    let mut random = Random::new(3);
+    let mut random = SplitMix64::new(3);
     let mut text = "date,temp,smoker,zip,casual,registered,count\n".to_owned();
     for row in 0..rows {
         let (casual, registered) = (random.below(80), 50 + random.below(400));
@@ -73,7 +73,7 @@ fn nothing_is_told_of_the_examples() {
 #[test]
 fn columns_of_the_row_that_is_predicted_are_told_beside_lags_of_others() {
     let folder = Folder::new("findings-present");
-    let mut random = Random::new(8);
+    let mut random = SplitMix64::new(8);
     let mut text = "day,mean,low,y\n".to_owned();
     for day in 0..60 {
         text += &format!("{day},{},{},{}\n", random.normal(), random.normal(), random.normal());

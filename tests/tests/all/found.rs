@@ -2,11 +2,11 @@
 
 use crate::common::Folder;
 use serde_json::Value;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Numbers above 0, of which a power is normal.
 fn table() -> String {
-    let mut random = Random::new(5);
+    let mut random = SplitMix64::new(5);
     let mut text = String::from("a,b,c,d,y\n");
     for _ in 0..60 {
         let x: Vec<f64> = (0..4).map(|_| random.normal().exp()).collect();

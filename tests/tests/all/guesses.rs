@@ -4,11 +4,11 @@
 use crate::common::{Folder, names, pipeline, side, table};
 use serde_json::Value;
 use std::fmt::Write;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// A table of noise with so many rows of each class, in random order.
 fn noise(classes: &[(&str, usize)], columns: usize, seed: u64) -> String {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let mut labels: Vec<&str> = classes.iter().flat_map(|&(label, rows)| vec![label; rows]).collect();
     for place in (1..labels.len()).rev() {
         labels.swap(place, random.below(place + 1));

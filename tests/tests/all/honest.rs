@@ -6,13 +6,13 @@ use vaglio::core::{Loss, Silent, Squared, ZeroOne, is_lower};
 use vaglio::files::{RunOptions, TrainTest, prepare, run};
 use vaglio::pipeline::{load, pool};
 use vaglio::record::Record;
-use vaglio_testkit::{Near, Random};
+use vaglio_testkit::{SplitMix64, Tolerance};
 
-const NEAR: Near = Near { tolerance: 1e-10, least: 1e-3 };
+const NEAR: Tolerance = Tolerance { tolerance: 1e-10, least: 1e-3 };
 
 /// Sixty rows in five groups: numbers `y` that two of six columns make, and the class of their sign.
 fn table(folder: &Folder) -> Vec<String> {
-    let mut random = Random::new(11);
+    let mut random = SplitMix64::new(11);
     let mut lines = vec!["a,b,c,d,e,f,g,y,class".to_owned()];
     for row in 0..60 {
         let x: Vec<f64> = (0..6).map(|k| random.normal() * (1.0 + f64::from(k))).collect();

@@ -1,7 +1,7 @@
 //! Direct forecasts of several steps, and rows without a target in the history of others, beside plain loops.
 
 use crate::common::Folder;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const LAMBDA: f64 = 0.7;
 
@@ -15,7 +15,7 @@ struct Step {
 }
 
 fn steps(count: usize, labels: &[&'static str]) -> Vec<Step> {
-    let mut random = Random::new(8);
+    let mut random = SplitMix64::new(8);
     let mut all = Vec::new();
     for &series in labels {
         let mut past = [0.0, 0.0];

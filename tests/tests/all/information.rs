@@ -77,9 +77,10 @@ fn it_chooses_by_itself_unless_told_otherwise() {
 #[test]
 fn noise_is_not_worth_its_price() {
     let folder = Folder::new("information-noise");
-    let mut random = vaglio_testkit::Random::new(5);
-    let row =
-        |random: &mut vaglio_testkit::Random| (0..5).map(|_| random.normal().to_string()).collect::<Vec<_>>().join(",");
+    let mut random = vaglio_testkit::SplitMix64::new(5);
+    let row = |random: &mut vaglio_testkit::SplitMix64| {
+        (0..5).map(|_| random.normal().to_string()).collect::<Vec<_>>().join(",")
+    };
     let rows: Vec<String> = (0..60).map(|_| row(&mut random)).collect();
     folder.write("train.csv", format!("a,b,c,d,y\n{}\n", rows.join("\n")));
     for (measure, size) in [("bic", 0), ("training", 3)] {

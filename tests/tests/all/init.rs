@@ -3,11 +3,11 @@
 use crate::common::Folder;
 use std::io::Write;
 use std::process::Stdio;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// A clinic's table as it comes: identifiers, subjects with two visits, dates, missing cells, a word among numbers.
 fn clinic(rows: usize) -> String {
-    let mut random = Random::new(3);
+    let mut random = SplitMix64::new(3);
     let mut text = "record_id;subject;visit;age;BMI;smoker;note;empty;outcome\n".to_owned();
     for row in 0..rows {
         let age = 20 + random.below(60);
@@ -119,8 +119,8 @@ fn drafted(folder: &Folder, table: &str, options: &[&str]) -> (String, String) {
 }
 
 /// A table of rows that are made one by one.
-fn written(header: &str, rows: usize, mut row: impl FnMut(usize, &mut Random) -> String) -> String {
-    let mut random = Random::new(5);
+fn written(header: &str, rows: usize, mut row: impl FnMut(usize, &mut SplitMix64) -> String) -> String {
+    let mut random = SplitMix64::new(5);
     (0..rows).fold(format!("{header}\n"), |text, at| text + &row(at, &mut random) + "\n")
 }
 
@@ -132,7 +132,7 @@ fn check(text: &str, has: &[&str], lacks: &[&str]) {
 #[test]
 fn a_year_in_order_makes_later_rows_be_predicted_from_earlier_ones() {
     let folder = Folder::new("init_time");
-    let row = |at: usize, random: &mut Random| format!("{},{},{}", 1950 + at, random.normal(), random.normal());
+    let row = |at: usize, random: &mut SplitMix64| format!("{},{},{}", 1950 + at, random.normal(), random.normal());
     folder.write("years.csv", written("year,a,y", 60, row));
     let (text, _) = drafted(&folder, "years.csv", &[]);
     check(&text, &["time: year", "test_last: 0.2", "{kind: forward, folds: 5}"], &["test_fraction", "exclude"]);
@@ -143,7 +143,7 @@ fn a_year_in_order_makes_later_rows_be_predicted_from_earlier_ones() {
     folder.write("alone.csv", written("time,y", 60, |at, random| format!("{at},{}", random.normal())));
     check(&drafted(&folder, "alone.csv", &[]).0, &["the order of time", "test_last", "forward"], &["  time:"]);
     // In another order the time is taken where people name it.
-    let mixed = |at: usize, random: &mut Random| format!("{},{},{}", at * 7 % 60, random.normal(), random.normal());
+    let mixed = |at: usize, random: &mut SplitMix64| format!("{},{},{}", at * 7 % 60, random.normal(), random.normal());
     folder.write("mixed.csv", written("when,a,y", 60, mixed));
     check(&drafted(&folder, "mixed.csv", &["--time", "when"]).0, &["time: when", "forward"], &[]);
 }
@@ -170,8 +170,9 @@ fn units_over_time_are_groups_or_series() {
     check(&drafted(&folder, "few.csv", &[]).0, &["  series: state", "  time: year"], &["\n  groups"]);
     check(&drafted(&folder, "few.csv", &["--groups", "state", "--test", "0"]).0, &["  groups: state"], &["\n  test_"]);
     // A treatment called group is a candidate.
-    let treated =
-        |at: usize, random: &mut Random| format!("{},{},{}", ["a", "b", "c"][at % 3], random.normal(), random.normal());
+    let treated = |at: usize, random: &mut SplitMix64| {
+        format!("{},{},{}", ["a", "b", "c"][at % 3], random.normal(), random.normal())
+    };
     folder.write("treated.csv", written("group,x,y", 60, treated));
     check(&drafted(&folder, "treated.csv", &[]).0, &["criterion: loo", "one_hot"], &["groups:"]);
 }
@@ -179,7 +180,7 @@ fn units_over_time_are_groups_or_series() {
 #[test]
 fn rows_and_classes_are_taken_as_they_are() {
     let folder = Folder::new("init_rows");
-    let row = |at: usize, random: &mut Random| {
+    let row = |at: usize, random: &mut SplitMix64| {
         let (part, rare) = (if at.is_multiple_of(4) { "F" } else { "T" }, if at % 15 == 3 { "ill" } else { "well" });
         let (a, y) = (random.normal(), if at % 9 == 5 { String::new() } else { random.normal().to_string() });
         let (sex, town) = (["f", "m"][random.below(2)], random.below(60));
@@ -209,7 +210,7 @@ fn rows_and_classes_are_taken_as_they_are() {
         &["  test: more.csv"],
         &["test_fraction"],
     );
-    let count = |at: usize, random: &mut Random| format!("{},{}", random.normal(), at % 3);
+    let count = |at: usize, random: &mut SplitMix64| format!("{},{}", random.normal(), at % 3);
     folder.write("counts.csv", written("a,y", 60, count));
     check(&drafted(&folder, "counts.csv", &["--task", "classification"]).0, &["\n  task: multiclass"], &[]);
     check(&drafted(&folder, "counts.csv", &["--task", "regression"]).0, &["\n  task: regression"], &["multiclass"]);
@@ -223,7 +224,7 @@ fn rows_and_classes_are_taken_as_they_are() {
 fn panels_of_few_units_are_cross_validated() {
     let folder = Folder::new("init_few_units");
     for units in [5, 6, 7] {
-        let row = |at: usize, random: &mut Random| {
+        let row = |at: usize, random: &mut SplitMix64| {
             let (x, z) = (random.normal(), random.normal());
             format!("f{},{},{x},{z},{}", at / 8, 2010 + at % 8, x + 0.5 * random.normal())
         };
@@ -238,7 +239,7 @@ fn panels_of_few_units_are_cross_validated() {
 #[test]
 fn events_of_some_dates_are_predicted_in_order() {
     let folder = Folder::new("init_events");
-    let row = |at: usize, random: &mut Random| {
+    let row = |at: usize, random: &mut SplitMix64| {
         let x = random.normal();
         format!("2025-01-{:02},{x},{}", 6 + at / 4, x + 0.3 * random.normal())
     };

@@ -1,7 +1,7 @@
 //! `vaglio init`: words for missing cells that are values, and the names of columns and files in what it writes.
 
 use crate::common::Folder;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// `init` with these options: the pipeline, what was said, and the record of its run.
 fn drafted(folder: &Folder, table: &str, options: &[&str]) -> (String, String, serde_json::Value) {
@@ -13,8 +13,8 @@ fn drafted(folder: &Folder, table: &str, options: &[&str]) -> (String, String, s
     (text, ran.err, folder.json("out/selection.json"))
 }
 
-fn table(header: &str, rows: usize, mut row: impl FnMut(usize, &mut Random) -> String) -> String {
-    let mut random = Random::new(11);
+fn table(header: &str, rows: usize, mut row: impl FnMut(usize, &mut SplitMix64) -> String) -> String {
+    let mut random = SplitMix64::new(11);
     (0..rows).fold(format!("{header}\n"), |text, at| text + &row(at, &mut random) + "\n")
 }
 
@@ -32,7 +32,7 @@ fn candidates(done: &serde_json::Value) -> Vec<&str> {
 fn a_level_that_is_a_word_for_missing_cells_stays_a_level() {
     let folder = Folder::new("init_levels");
     // Signs beside each other, a country among codes, a class of its own, and numbers whose missing cells are written alike.
-    let row = |at: usize, random: &mut Random| {
+    let row = |at: usize, random: &mut SplitMix64| {
         let (sign, country) = (["+", "0", "-"][at % 3], ["NA", "BW", "ZA", "AO"][at % 4]);
         let (answer, x) = (["Y", "NA"][at % 2], if at % 20 == 7 { "NA".into() } else { random.normal().to_string() });
         let z = if at % 25 == 3 { "-".into() } else { random.normal().to_string() };
@@ -61,7 +61,7 @@ fn a_level_that_is_a_word_for_missing_cells_stays_a_level() {
     let (_, told, _) = drafted(&folder, "t.csv", &["--target", "answer"]);
     assert!(!told.contains("without a target"), "{told}");
     // A word that is missing among numbers is so in text that looks like no level of its own.
-    let row = |at: usize, random: &mut Random| {
+    let row = |at: usize, random: &mut SplitMix64| {
         let grade = if at % 10 == 4 { "NA" } else { ["low", "high"][at % 2] };
         let x = if at % 9 == 2 { "NA".into() } else { random.normal().to_string() };
         format!("{grade},{x},{}", random.normal())
@@ -77,7 +77,7 @@ fn a_level_that_is_a_word_for_missing_cells_stays_a_level() {
 fn flags_of_a_number_and_a_sign_are_classes() {
     let folder = Folder::new("init_flags");
     for (share, name) in [(2, "even.csv"), (9, "rare.csv")] {
-        let row = |at: usize, random: &mut Random| {
+        let row = |at: usize, random: &mut SplitMix64| {
             format!("{},{}", if at.is_multiple_of(share) { "-" } else { "1" }, random.normal())
         };
         folder.write(name, table("flag,y", 60, row));
@@ -90,7 +90,7 @@ fn flags_of_a_number_and_a_sign_are_classes() {
 #[test]
 fn a_word_among_numbers_is_missing_in_its_own_column_alone() {
     let folder = Folder::new("init_words");
-    let row = |at: usize, random: &mut Random| {
+    let row = |at: usize, random: &mut SplitMix64| {
         let grade = match at % 40 {
             7 => "other".to_owned(),
             9 => "none".to_owned(),
@@ -117,7 +117,7 @@ fn a_word_among_numbers_is_missing_in_its_own_column_alone() {
 #[test]
 fn messages_on_missing_cells_name_the_words_and_what_to_do() {
     let folder = Folder::new("missing_words");
-    let row = |at: usize, random: &mut Random| {
+    let row = |at: usize, random: &mut SplitMix64| {
         let (group, class) = (if at == 4 { "NA" } else { ["a", "b", "c"][at % 3] }, ["+", "-"][at % 2]);
         let (weight, x) = (if at == 6 { "" } else { "1" }, random.normal());
         format!("{group},{class},{weight},{x},{}", random.normal())
@@ -210,7 +210,7 @@ fn a_file_without_a_header_and_columns_without_values_are_told_without_log_lines
 #[test]
 fn ordered_answers_and_columns_of_units_are_offered() {
     let folder = Folder::new("init_ordered");
-    let row = |at: usize, random: &mut Random| {
+    let row = |at: usize, random: &mut SplitMix64| {
         let sleep = ["<5", "5", "6", "7", "8", "9", "10+", "7", "6", "8"][random.below(10)];
         let (school, x) = (100 + at / 6, random.normal());
         let of_school = |k: usize| ((school * 7919 + k * 31) % 17) as f64 / 3.0;

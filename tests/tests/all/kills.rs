@@ -6,7 +6,7 @@ use crate::common::{Folder, Ran, pipeline, ran, table, timeless};
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Searches of up to a second where they are optimized, with the rows and columns of their tables.
 const SEARCHES: [(&str, (usize, usize)); 5] = [
@@ -60,7 +60,7 @@ fn is_whole(folder: &Folder, age: &str) -> bool {
 }
 
 /// Kills a run at random moments until it ends, and compares; gives how often it was killed.
-fn killed(search: (&str, (usize, usize)), random: &mut Random, name: &str) -> usize {
+fn killed(search: (&str, (usize, usize)), random: &mut SplitMix64, name: &str) -> usize {
     let folder = folder(name, search);
     let search = search.0;
     let begun = Instant::now();
@@ -102,7 +102,7 @@ fn killed(search: (&str, (usize, usize)), random: &mut Random, name: &str) -> us
 
 #[test]
 fn killed_runs_resume_to_the_same_files() {
-    let mut random = Random::new(16);
+    let mut random = SplitMix64::new(16);
     for (place, search) in SEARCHES.iter().enumerate() {
         // Not optimized, a third of the rows takes as long.
         let (search, (rows, columns)) = *search;
@@ -114,7 +114,7 @@ fn killed_runs_resume_to_the_same_files() {
 #[test]
 #[ignore = "takes minutes"]
 fn two_hundred_kills_resume_to_the_same_files() {
-    let (mut random, mut kills, mut runs) = (Random::new(200), 0, 0);
+    let (mut random, mut kills, mut runs) = (SplitMix64::new(200), 0, 0);
     while kills < 200 {
         let search = SEARCHES[runs % SEARCHES.len()];
         kills += killed(search, &mut random, &format!("kills-{runs}"));

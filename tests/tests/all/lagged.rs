@@ -1,7 +1,7 @@
 //! Targets of the past as columns, and forecasts that go on from their own predictions, beside plain loops.
 
 use crate::common::Folder;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const LAMBDA: f64 = 0.5;
 
@@ -16,7 +16,7 @@ struct Step {
 
 /// Two autoregressive series of `steps` steps each, whose target follows a column and itself.
 fn steps(steps: usize) -> Vec<Step> {
-    let mut random = Random::new(31);
+    let mut random = SplitMix64::new(31);
     let mut all: Vec<Step> = Vec::new();
     for series in ["a", "b"] {
         let mut past = [0.0, 0.0];

@@ -115,7 +115,7 @@ fn a_file_that_is_larger_than_the_memory_is_refused_before_it_is_read() {
 
 /// A table of about 19 MB, which is too large to be read by `plan` as a whole.
 fn large(rows: usize, class: impl Fn(usize) -> &'static str) -> String {
-    let mut random = vaglio_testkit::Random::new(5);
+    let mut random = vaglio_testkit::SplitMix64::new(5);
     let mut text = "a,b,c,y,class\n".to_owned();
     for row in 0..rows {
         let [a, b, c] = [random.normal(), random.normal(), random.normal()];

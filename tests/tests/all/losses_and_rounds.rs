@@ -2,9 +2,9 @@
 
 use crate::common::{Folder, names, pipeline, side, table, third, timeless};
 use serde_json::Value;
-use vaglio_testkit::Near;
+use vaglio_testkit::Tolerance;
 
-const NEAR: Near = Near::relative(1e-10);
+const NEAR: Tolerance = Tolerance::relative(1e-10);
 
 fn rare(row: usize, y: f64) -> String {
     if row.is_multiple_of(7) && y > 4.0 { "rare".into() } else { "often".into() }

@@ -79,5 +79,6 @@ mod tune;
 mod verify;
 mod weights;
 mod within;
+mod wording;
 mod workflows;
 mod written_files;

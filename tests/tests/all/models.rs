@@ -4,7 +4,7 @@ use crate::common::{Folder, Ran, pipeline, ran, root, table};
 use serde_json::{Value, json};
 use std::process::Command;
 use vaglio::core::{Cells, Description, Role, descriptions};
-use vaglio::files::{Beside, ModelFiles};
+use vaglio::files::{ModelFiles, PredictOptions};
 use vaglio::pipeline::SavedModel;
 use vaglio::read::{ColumnFilter, read_table};
 use vaglio_cli as _;
@@ -274,7 +274,7 @@ fn sealed_files_of_any_content_never_panic_and_keep_memory() {
                             assert!(predictions.values.iter().all(|v| v.is_finite()), "{what}");
                             assert_eq!(predictions.values.dim(), (model.outputs.len(), 30), "{what}");
                             let (probabilities, intervals) = (model.calibration.is_some(), model.intervals.is_some());
-                            let beside = Beside { probabilities, intervals, ..Beside::default() };
+                            let beside = PredictOptions { probabilities, intervals, ..PredictOptions::default() };
                             if let Err(error) = model.predict_file_with(&folder.path("train.csv"), &beside) {
                                 assert!((2..=4).contains(&(error.class() as u8)), "{what}: {error}");
                             }

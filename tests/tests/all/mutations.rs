@@ -7,7 +7,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 use vaglio_tests::hostile::{Input, Stand, forged, mutated, peak, room};
 
 /// What memory may be exceeded by.
@@ -55,7 +55,7 @@ fn try_all(input: Input) {
     for (name, bytes) in input.regressions().unwrap() {
         tried(&stand, input, &name, &bytes, false);
     }
-    let (mut random, mut count, mut read, begun) = (Random::new(seed), 0, 0, Instant::now());
+    let (mut random, mut count, mut read, begun) = (SplitMix64::new(seed), 0, 0, Instant::now());
     // Runs take longer than all others.
     let most = measures.map(|all| if input == Input::Journal { all / 60 } else { all * 59 / 300 });
     while most.map_or(begun.elapsed().as_secs_f64() < seconds, |most| count < most) {

@@ -2,7 +2,7 @@
 
 use crate::common::Folder;
 use serde_json::Value;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// The 47 provinces of Switzerland in 1888 of R's `swiss`: fertility, agriculture, examination, education, Catholic, infant
 /// mortality.
@@ -73,7 +73,7 @@ fn figures_of_sizes_are_those_of_the_information_criterion() {
 
 /// Two classes by three of six columns, two of which say much the same.
 fn classes(folder: &Folder) {
-    let mut random = Random::new(21);
+    let mut random = SplitMix64::new(21);
     let mut text = String::from("a,b,c,d,e,f,y\n");
     for _ in 0..120 {
         let x: Vec<f64> = (0..6).map(|_| random.normal()).collect();

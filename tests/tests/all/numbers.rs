@@ -2,7 +2,7 @@
 
 use crate::common::root;
 use std::path::{Path, PathBuf};
-use vaglio::document::{Document, Meaning, Node, Value};
+use vaglio::document::{Document, Meaning, Node, NodeValue};
 
 /// Files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -39,12 +39,12 @@ fn is_old_float(text: &str) -> bool {
 
 fn check(node: &Node, file: &str) {
     match &node.value {
-        Value::Scalar(scalar) => {
+        NodeValue::Scalar(scalar) => {
             let is_float = matches!(scalar.meaning(), Meaning::Float(number) if number.is_finite());
             assert!(!is_float || is_old_float(&scalar.text), "{file}: {} is text to YAML 1.1", scalar.text);
         }
-        Value::List(items) => items.iter().for_each(|item| check(item, file)),
-        Value::Map(entries) => entries.iter().for_each(|entry| check(&entry.node, file)),
+        NodeValue::List(items) => items.iter().for_each(|item| check(item, file)),
+        NodeValue::Map(entries) => entries.iter().for_each(|entry| check(&entry.node, file)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What `vaglio predict` writes beside predictions: kept columns, figures, probabilities, intervals.
 
 use crate::common::{Folder, pipeline, side, table, third};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// The cells of a column of a CSV text.
 fn column(text: &str, name: &str) -> Vec<String> {
@@ -235,7 +235,7 @@ fn intervals_that_cannot_be_had_are_refused_before_the_search() {
 }
 
 /// Rows of 30 columns, two of which make the target.
-fn sparse(random: &mut Random, rows: usize) -> String {
+fn sparse(random: &mut SplitMix64, rows: usize) -> String {
     let mut text = (0..30).map(|k| format!("x{k},")).collect::<String>() + "y\n";
     for _ in 0..rows {
         let x: Vec<f64> = (0..30).map(|_| random.normal()).collect();
@@ -251,7 +251,7 @@ fn coverage(sets: u64) -> f64 {
     let folder = Folder::new("coverage");
     let mut sum = 0.0;
     for set in 0..sets {
-        let mut random = Random::new(1000 + set);
+        let mut random = SplitMix64::new(1000 + set);
         folder.write("train.csv", sparse(&mut random, 50));
         folder.write("new.csv", sparse(&mut random, 200));
         let lines = "search: {kind: greedy, max_features: 8}\nevaluate: {intervals: 0.9}";

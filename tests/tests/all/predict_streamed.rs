@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use vaglio::core::Cells;
-use vaglio::files::{Beside, ModelFiles};
+use vaglio::files::{ModelFiles, PredictOptions};
 use vaglio::pipeline::SavedModel;
 use vaglio::read::{ColumnFilter, read_table};
 
@@ -53,7 +53,7 @@ fn made(name: &str, target: &str, lines: &str) -> Folder {
 }
 
 /// The predictions as CSV with batches of so many rows, how many batches there were, and the figures.
-fn streamed(model: &SavedModel, data: &Path, beside: &Beside, rows: usize) -> (String, usize, Option<String>) {
+fn streamed(model: &SavedModel, data: &Path, beside: &PredictOptions, rows: usize) -> (String, usize, Option<String>) {
     let (mut text, mut batches) = (String::new(), 0);
     let figures = model.predict_in_batches(data, beside, rows, &mut |predictions| {
         text += &if batches == 0 { predictions.to_csv()? } else { predictions.more_csv()? };
@@ -78,14 +78,14 @@ fn predictions_are_the_same_bits_whatever_the_number_of_rows_at_a_time() {
         let model = SavedModel::read(&folder.path("out/model.json")).unwrap();
         let data = folder.path("new.csv");
         let numbers = target == "y";
-        let beside = Beside {
+        let beside = PredictOptions {
             keep: kept(&["note", "gappy", "x1", target]),
             evaluate: true,
             probabilities: !numbers,
             intervals: numbers,
-            ..Beside::default()
+            ..PredictOptions::default()
         };
-        for beside in [Beside::default(), beside] {
+        for beside in [PredictOptions::default(), beside] {
             let whole = model.predict_file_with(&data, &beside).unwrap();
             for (rows, count) in [(1, 120), (7, 18), (60, 2), (119, 2), (120, 1), (100_000, 1)] {
                 let (text, batches, figures) = streamed(&model, &data, &beside, rows);
@@ -100,7 +100,7 @@ fn predictions_are_the_same_bits_whatever_the_number_of_rows_at_a_time() {
         let ran = predict(&folder, &[&options[..], &["--out", "new.parquet"]].concat());
         assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
         let plain = model.predict_file(&data).unwrap().to_csv().unwrap();
-        let beside = Beside { evaluate: true, ..Beside::default() };
+        let beside = PredictOptions { evaluate: true, ..PredictOptions::default() };
         for rows in [1, 7, 100_000] {
             let (text, batches, figures) = streamed(&model, &folder.path("new.parquet"), &beside, rows);
             assert_eq!((text, batches), (plain.clone(), 120usize.div_ceil(rows)));
@@ -120,7 +120,7 @@ fn what_looks_at_other_rows_takes_all_at_once() {
         folder.run(&pipeline(lines));
         let model = SavedModel::read(&folder.path("out/model.json")).unwrap();
         let data = folder.path("train.csv");
-        let (text, batches, _) = streamed(&model, &data, &Beside::default(), 7);
+        let (text, batches, _) = streamed(&model, &data, &PredictOptions::default(), 7);
         assert_eq!((text, batches), (model.predict_file(&data).unwrap().to_csv().unwrap(), 1));
     }
 }
@@ -159,11 +159,15 @@ fn what_is_wrong_is_told_with_its_row_in_the_file() {
         folder.write("bad.csv", &text);
         for rows in [1, 7, 1000] {
             let mut seen = 0;
-            let done =
-                model.predict_in_batches(&folder.path("bad.csv"), &Beside::default(), rows, &mut |predictions| {
+            let done = model.predict_in_batches(
+                &folder.path("bad.csv"),
+                &PredictOptions::default(),
+                rows,
+                &mut |predictions| {
                     seen += predictions.rows.len();
                     Ok(ControlFlow::Continue(()))
-                });
+                },
+            );
             let error = done.unwrap_err().to_string();
             assert!(error.contains(words) && error.contains("bad.csv"), "{words}: {error}");
             // Whole batches before the fault were predicted.
@@ -180,7 +184,8 @@ fn what_is_wrong_is_told_with_its_row_in_the_file() {
     plain.write("bad.csv", text.replace(row, &format!(",{}", row.split_once(',').unwrap().1)));
     let model = SavedModel::read(&plain.path("out/model.json")).unwrap();
     let sink = &mut |_: &_| Ok(ControlFlow::Continue(()));
-    let error = model.predict_in_batches(&plain.path("bad.csv"), &Beside::default(), 8, sink).unwrap_err().to_string();
+    let error =
+        model.predict_in_batches(&plain.path("bad.csv"), &PredictOptions::default(), 8, sink).unwrap_err().to_string();
     assert!(error.contains("row 30"), "{error}");
 }
 
@@ -305,17 +310,18 @@ fn files_are_taken_apart_as_if_they_were_read_as_a_whole() {
         ("long.csv", long),
     ] {
         folder.write(name, &text);
-        let (found, batches, _) = streamed(&model, &folder.path(name), &Beside::default(), 64);
+        let (found, batches, _) = streamed(&model, &folder.path(name), &PredictOptions::default(), 64);
         assert_eq!((found.as_str(), batches), (expected.as_str(), 5), "{name}");
         assert_eq!(model.predict_file(&folder.path(name)).unwrap().to_csv().unwrap(), expected, "{name}");
     }
     if Command::new("gzip").arg("-k").arg(folder.path("long.csv")).status().is_ok_and(|status| status.success()) {
-        let (found, batches, _) = streamed(&model, &folder.path("long.csv.gz"), &Beside::default(), 64);
+        let (found, batches, _) = streamed(&model, &folder.path("long.csv.gz"), &PredictOptions::default(), 64);
         assert_eq!((found, batches), (expected.clone(), 5));
         let bytes = std::fs::read(folder.path("long.csv.gz")).unwrap();
         folder.write("cut.csv.gz", &bytes[..bytes.len() - 9]);
         let sink = &mut |_: &_| Ok(ControlFlow::Continue(()));
-        let error = model.predict_in_batches(&folder.path("cut.csv.gz"), &Beside::default(), 64, sink).unwrap_err();
+        let error =
+            model.predict_in_batches(&folder.path("cut.csv.gz"), &PredictOptions::default(), 64, sink).unwrap_err();
         assert!(error.to_string().contains("cut.csv.gz"), "{error}");
     }
     // Another encoding is read as a whole, and refused as a whole.
@@ -323,7 +329,7 @@ fn files_are_taken_apart_as_if_they_were_read_as_a_whole() {
     let latin: Vec<u8> = latin.into_iter().filter(|byte| !matches!(byte, 0xef | 0xbf)).collect();
     folder.write("latin.csv", latin);
     let sink = &mut |_: &_| Ok(ControlFlow::Continue(()));
-    let error = model.predict_in_batches(&folder.path("latin.csv"), &Beside::default(), 64, sink).unwrap_err();
+    let error = model.predict_in_batches(&folder.path("latin.csv"), &PredictOptions::default(), 64, sink).unwrap_err();
     assert!(error.to_string().contains("the text is not UTF-8"), "{error}");
 }
 

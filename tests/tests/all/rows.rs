@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, timeless};
 use serde_json::{Value, json};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const HEADER: &str = "year,when,kind,part,w,a,b,c,y";
 const REST: &str = "preprocess: [{kind: impute, how: mean}, one_hot, standardize]\n\
@@ -10,7 +10,7 @@ const REST: &str = "preprocess: [{kind: impute, how: mean}, one_hot, standardize
 
 /// Rows as lists of cells.
 fn rows() -> Vec<Vec<String>> {
-    let mut random = Random::new(11);
+    let mut random = SplitMix64::new(11);
     let row = |row: usize| {
         let (a, b, c) = (random.normal(), random.normal(), random.normal());
         let kind = ["low", "mid", "high"][random.below(3)];

@@ -1,11 +1,11 @@
 //! Time series from YAML to predictions.
 
 use crate::common::{Folder, names};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Rows of a table in long format, one line each: 9 series of 14 steps, of which every third series is `fall`.
 fn lines(prefix: &str, series: usize, seed: u64) -> Vec<String> {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let mut lines = Vec::new();
     for s in 0..series {
         let (mut level, slope) = (random.normal(), if s % 3 == 0 { -0.6 } else { 0.6 });
@@ -32,7 +32,7 @@ fn file(lines: &[String]) -> String {
 
 /// The same lines in another order, with the series in the order in which they first appear kept.
 fn shuffled(lines: &[String]) -> Vec<String> {
-    let mut random = Random::new(77);
+    let mut random = SplitMix64::new(77);
     let mut keyed: Vec<(f64, &String)> = lines.iter().map(|line| (random.uniform(), line)).collect();
     keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut out: Vec<String> = lines.iter().filter(|line| line.split(',').nth(1) == Some("3.5")).cloned().collect();
@@ -309,7 +309,7 @@ fn a_model_file_without_series_is_as_before() {
 #[test]
 fn rows_of_one_date_stay_together_without_units() {
     let folder = Folder::new("series_dates");
-    let mut random = Random::new(4);
+    let mut random = SplitMix64::new(4);
     // Days of one to five sales.
     let mut text = "date,x,y\n".to_owned();
     let mut days = Vec::new();

@@ -4,7 +4,7 @@
 use crate::common::{Folder, Ran, pipeline, table, third, timeless};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const EVALUATE: &str = "evaluate: {nested: {folds: 3}, permutations: 3, stability: {pairs: 2}, learning_curve: true}";
 
@@ -96,7 +96,7 @@ fn an_index_that_waits_is_done_once_the_search_is() {
 #[test]
 fn killed_indexes_go_on() {
     let least: usize = std::env::var("VAGLIO_SHARD_KILLS").map_or(3, |count| count.parse().unwrap());
-    let (mut kills, mut runs, mut random) = (0, 0, Random::new(5));
+    let (mut kills, mut runs, mut random) = (0, 0, SplitMix64::new(5));
     while kills < least {
         let lines = "search: {kind: greedy, max_features: 5, choose: {folds: 5}}\nlearner: {kind: rls, lambda: {grid: {from: 0.1, to: 10, points: 3}}}\nevaluate: {nested: {folds: 4}, permutations: 10, stability: {pairs: 2}}";
         let folder = folder(&format!("shards-killed-{runs}"), lines, 300);

@@ -4,7 +4,7 @@ use crate::common::{Folder, Ran, names, timeless};
 use crate::journal::run;
 use serde_json::Value;
 use std::fmt::Write as _;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const ROWS: usize = 160;
 const COLUMNS: usize = 9;
@@ -12,8 +12,8 @@ const LEARNER: &str = "learner: {kind: rls, lambda: 0.001}\n";
 
 /// Columns of several sizes, two far from 0, one of bytes; the target is made of four.
 fn rows() -> (Vec<Vec<f64>>, Vec<f64>) {
-    let mut random = Random::new(391);
-    let cell = |random: &mut Random, column: usize| match column {
+    let mut random = SplitMix64::new(391);
+    let cell = |random: &mut SplitMix64, column: usize| match column {
         3 => 1000.0 + random.normal(),
         4 => 1e-6 * random.normal() - 0.02,
         7 => (random.uniform() * 200.0).floor(),

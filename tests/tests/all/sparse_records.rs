@@ -7,7 +7,7 @@ use ndarray::{Array1, Array2};
 use sprs::CsMat;
 use vaglio::prelude::*;
 use vaglio::{FittedSelector, Rows, SparseRecords};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const WORDS: [&str; 24] = [
     "wheat", "corn", "bank", "rate", "loss", "net", "share", "profit", "oil", "gas", "ship", "port", "tax", "bill",
@@ -16,7 +16,7 @@ const WORDS: [&str; 24] = [
 
 /// Documents of a few words each, of which `wheat` and `crop` make the class likely; every one has `the`.
 fn documents() -> (Array1<String>, Array1<&'static str>) {
-    let mut random = Random::new(12);
+    let mut random = SplitMix64::new(12);
     let mut classes = Vec::new();
     let document = |_: usize| {
         let mut words: Vec<&str> =

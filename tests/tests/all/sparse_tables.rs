@@ -3,15 +3,15 @@
 use crate::common::{Folder, names, pipeline};
 use serde_json::Value;
 use std::fmt::Write as _;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const ROWS: usize = 90;
 const COLUMNS: usize = 14;
 
 /// Words counted in documents, most of them in few; a last one is in every row, and none has the one before it.
 fn counts() -> (Vec<Vec<f64>>, Vec<f64>) {
-    let mut random = Random::new(39);
-    let cell = |random: &mut Random, column: usize| match column {
+    let mut random = SplitMix64::new(39);
+    let cell = |random: &mut SplitMix64, column: usize| match column {
         12 => 0.0,
         13 => random.normal(),
         _ if random.uniform() < 0.02 + 0.015 * column as f64 => {
@@ -112,7 +112,7 @@ fn every_criterion_and_search_has_the_dense_table_s_columns_and_scores() {
 
 /// A matrix of columns that are hard on sums over entries, its targets, and a fold and a weight for each row.
 fn hard(folder: &Folder) {
-    let mut random = Random::new(40);
+    let mut random = SplitMix64::new(40);
     let draws: Vec<f64> = (0..ROWS).map(|_| random.uniform()).collect();
     let noise: Vec<f64> = (0..ROWS).map(|_| random.normal()).collect();
     let cell = |row: usize, column: usize| match column {

@@ -6,7 +6,7 @@ use crate::common::{Folder, Ran, ran};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 use vaglio::core::Role;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// The time that runs are given, and what they take beside it at most: the second and a half that is theirs, what the program takes to start
 /// and read, and what other tests take of the processors.
@@ -15,7 +15,7 @@ const BESIDE: Duration = Duration::from_secs(8);
 
 /// 60 series of 10 steps and 60 columns: classes, numbers, weights, texts, dates, and a column with empty cells.
 fn table(folder: &Folder) {
-    let mut random = Random::new(3);
+    let mut random = SplitMix64::new(3);
     let names: Vec<String> = (0..60).map(|k| format!("x{k}")).collect();
     let mut text = format!("id,t,day,word,gap,{},class,y,w\n", names.join(","));
     for id in 0..60 {

@@ -3,7 +3,7 @@
 
 use crate::common::Folder;
 use serde_json::Value;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// A table as text cells, its target last.
 struct Sheet {
@@ -13,7 +13,7 @@ struct Sheet {
 
 impl Sheet {
     fn new() -> Self {
-        let mut random = Random::new(7);
+        let mut random = SplitMix64::new(7);
         let rows = (0..60).map(|_| {
             let age = 20 + random.below(50);
             let bmi = f64::from(random.below(200) as u32 + 180) / 10.0;

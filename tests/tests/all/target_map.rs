@@ -2,7 +2,7 @@
 
 use crate::common::Folder;
 use serde_json::Value;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const REST: &str = "learner: {kind: rls, lambda: {values: [0.1, 1.0, 10.0]}}
 search: {kind: greedy, max_features: 4}
@@ -11,7 +11,7 @@ evaluate: {nested: {folds: 4}, permutations: 5, intervals: 0.8}
 
 /// A table whose target is that of `map`.
 fn table(rows: usize, map: impl Fn(f64) -> f64) -> String {
-    let mut random = Random::new(21);
+    let mut random = SplitMix64::new(21);
     let mut text = String::from("a,b,c,d,e,price\n");
     for _ in 0..rows {
         let x: Vec<f64> = (0..5).map(|_| random.normal()).collect();
@@ -119,7 +119,7 @@ fn what_cannot_be_mapped_is_refused_with_its_place() {
 
 /// A price whose few large values drown what a column says of its logarithm.
 fn heavy(rows: usize) -> String {
-    let mut random = Random::new(5);
+    let mut random = SplitMix64::new(5);
     let mut text = String::from("a,b,price\n");
     for _ in 0..rows {
         let (a, b, noise) = (random.normal(), random.normal(), random.normal());

@@ -10,13 +10,13 @@ use vaglio::maps::Standardize;
 use vaglio::search::All;
 use vaglio::target_maps::{FittedLog, Log, Log1p};
 use vaglio::{FittedPipeline, Pipeline};
-use vaglio_testkit::{Broken, Random, check_target_map, registry};
+use vaglio_testkit::{LawViolation, SplitMix64, check_target_map, registry};
 
 const LAMBDA: f64 = 0.5;
 
 /// Columns, and a positive target that is the exponential of their sum.
 fn data(rows: usize, seed: u64) -> (Array2<f64>, Array1<f64>) {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let x = Array2::from_shape_fn((rows, 3), |_| random.normal());
     let y = Array1::from_shape_fn(rows, |row| (1.0 + x.row(row).sum() + 0.7 * random.normal()).exp());
     (x, y)
@@ -100,7 +100,7 @@ fn pipeline(map: &Value) -> Pipeline {
 }
 
 #[test]
-fn every_map_of_targets_keeps_the_laws() -> Result<(), Broken> {
+fn every_map_of_targets_keeps_the_laws() -> Result<(), LawViolation> {
     for (kind, map) in registry::every::<dyn TargetMap>(&[])? {
         check_target_map(&*map, 1e-9).map_err(|broken| broken.within(kind))?;
     }

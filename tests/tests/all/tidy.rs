@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Files below a folder of the workspace whose names end so, build products left out.
-fn files(folder: &str, ending: &str) -> Vec<(PathBuf, String)> {
+pub fn files(folder: &str, ending: &str) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     walk(&root().join(folder), ending, &mut found);
     found.sort();
@@ -141,7 +141,7 @@ fn crates_without_unit_tests_have_none() {
     }
 }
 
-/// One generator, `vaglio_testkit::Random`: data of tests and benchmarks are the same everywhere. The dummies of a selection, of
+/// One generator, `vaglio_testkit::SplitMix64`: data of tests and benchmarks are the same everywhere. The dummies of a selection, of
 /// which an experiment draws millions, are no such data.
 #[test]
 fn random_numbers_come_from_the_test_kit() {

@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, names, pipeline, side, table};
 use serde_json::{Value, json};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const LEVELS: [&str; 3] = ["low", "mid", "high"];
 
@@ -14,7 +14,7 @@ fn row(x: f64, size: &str, year: usize, place: &str, y: f64, rare: &str) -> Stri
 /// Prices by a number, an order, a date and a factor; and a class that three rows of a hundred have.
 fn prices(name: &str) -> Folder {
     let folder = Folder::new(name);
-    let mut random = Random::new(11);
+    let mut random = SplitMix64::new(11);
     let mut text = String::from("x,size,when,place,price (EUR),rare\n");
     for number in 0..100 {
         let (x, size, year) = (random.normal(), number * 7 % 3, 2001 + number * 5 % 9);
@@ -208,7 +208,7 @@ fn numbers_have_four_to_six_digits_in_any_unit() {
     let folder = Folder::new("units-of-numbers");
     for unit in [1e-4, 1.0, 1e30] {
         let mut text = String::from("a,b,y\n");
-        let mut random = Random::new(3);
+        let mut random = SplitMix64::new(3);
         for _ in 0..24 {
             let (a, b) = (random.normal(), random.normal());
             text += &format!("{a},{b},{:e}\n", unit * (a + 0.3 * random.normal()));

@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, names, table, timeless};
 use serde_json::Value;
-use vaglio_testkit::Near;
+use vaglio_testkit::Tolerance;
 
 /// Rows with weights between 0.5 and 2, times `unit`; every fourth row of `absent` more weighs 0.
 fn weighted(unit: f64, absent: usize) -> String {
@@ -20,7 +20,7 @@ fn total() -> f64 {
 
 fn near(expected: &Value, found: &Value, what: &str) {
     match (expected.as_f64(), found.as_f64()) {
-        (Some(expected), Some(found)) => Near { tolerance: 1e-9, least: 1e-9 }.assert(expected, found, what),
+        (Some(expected), Some(found)) => Tolerance { tolerance: 1e-9, least: 1e-9 }.assert(expected, found, what),
         _ => assert_eq!(expected, found, "{what}"),
     }
 }
@@ -87,8 +87,8 @@ fn rows_are_counted_once_whatever_they_weigh() {
     let entry = &found["path"][0];
     let mse = entry["mse"].as_f64().unwrap();
     let expected = 40.0 * mse.ln() + 3.0 * 40f64.ln();
-    Near { tolerance: 1e-8, least: 1.0 }.assert(expected, found["score"].as_f64().unwrap(), "score");
-    Near { tolerance: 1e-8, least: 1.0 }.assert(expected, entry["bic"].as_f64().unwrap(), "path[].bic");
+    Tolerance { tolerance: 1e-8, least: 1.0 }.assert(expected, found["score"].as_f64().unwrap(), "score");
+    Tolerance { tolerance: 1e-8, least: 1.0 }.assert(expected, entry["bic"].as_f64().unwrap(), "path[].bic");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Differences within queries: RankRLS by every pair of rows of a query, beside the map `within`.
 
 use crate::common::Folder;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const LAMBDA: f64 = 0.7;
 const COLUMNS: usize = 3;
@@ -13,7 +13,7 @@ struct Document {
 }
 
 fn documents() -> Vec<Document> {
-    let mut random = Random::new(5);
+    let mut random = SplitMix64::new(5);
     let mut all = Vec::new();
     for query in 0..9 {
         let (level, of_columns) = (10.0 * random.normal(), 3.0 * random.normal());

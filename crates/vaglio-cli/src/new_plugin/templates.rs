@@ -20,7 +20,7 @@ use vaglio::criteria::Loo;
 use vaglio_testkit as kit;
 
 #[test]
-fn every_template_keeps_the_laws() -> Result<(), kit::Broken> {
+fn every_template_keeps_the_laws() -> Result<(), kit::LawViolation> {
     kit::check_criterion_on_standard_data(&criterion::Template::default(), 1e-9)?;
     kit::check_search_on_standard_data(&search::Template::default().into(), &Loo::default(), 1e-9)?;
     kit::check_learner_on_standard_data(&learner::Template::default(), 1e-9)?;

@@ -1,4 +1,4 @@
-//! What belongs to a run on a design rather than to its data.
+//! Context of a run on a design: stop sign, processes and shared results.
 
 use crate::{ProcessGroup, StopSign};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Designs made from a design, for engines and runs; the author of a criterion need not read them.
 
-use super::{FoldLineage, RunContext, Training};
+use super::{FoldLineage, RunContext, TrainingMethod};
 use crate::{
-    Design, Error, Feature, Found, Loss, Model, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task,
+    Design, Error, Feature, Loss, Model, PartOutputs, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task,
     Trained, times_power,
 };
 use ndarray::{Array2, ArrayView2, s};
@@ -13,9 +13,9 @@ impl Design {
     #[must_use]
     pub fn at_lambda(&self, lambda: Option<f64>) -> Design {
         match (&self.data().training, lambda) {
-            (Training::Ridge(readout, map), Some(lambda)) => {
+            (TrainingMethod::Ridge(readout, map), Some(lambda)) => {
                 let one = Readout { lambdas: vec![lambda], refine: false, each_output: false, ..readout.clone() };
-                let training = Training::Ridge(one, Arc::clone(map));
+                let training = TrainingMethod::Ridge(one, Arc::clone(map));
                 self.sharing(|data| data.training = training)
             }
             _ => self.clone(),
@@ -26,12 +26,12 @@ impl Design {
     #[must_use]
     pub fn at_lambdas(&self, lambdas: &[f64]) -> Design {
         match &self.data().training {
-            Training::Ridge(readout, map) => {
+            TrainingMethod::Ridge(readout, map) => {
                 let others = Readout { lambdas: lambdas.to_vec(), ..readout.clone() };
-                let training = Training::Ridge(others, Arc::clone(map));
+                let training = TrainingMethod::Ridge(others, Arc::clone(map));
                 self.sharing(|data| data.training = training)
             }
-            Training::Learner(..) => self.clone(),
+            TrainingMethod::Learner(..) => self.clone(),
         }
     }
 
@@ -51,7 +51,7 @@ impl Design {
     #[must_use]
     pub fn stopping_at(&self, sign: StopSign) -> Design {
         self.sharing(|data| {
-            if let Training::Learner(_, problem) = &mut data.training {
+            if let TrainingMethod::Learner(_, problem) = &mut data.training {
                 **problem = Problem::clone(problem).stopping_at(sign.clone());
             }
             data.run.stop = sign;
@@ -106,7 +106,7 @@ impl Design {
         if self.readout().is_none() || self.in_folds().is_by_maps() {
             return None;
         }
-        Some(self.of_other_columns(|data| {
+        Some(self.with_columns(|data| {
             data.columns = Arc::new(data.columns.select(columns));
             data.names = columns.iter().map(|&feature| data.names[feature].clone()).collect();
             data.blocks = Arc::from([]);
@@ -157,10 +157,10 @@ impl Design {
     }
 
     /// Findings of the fit of the learner's map, if it has one.
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> PartOutputs {
         match &self.data().training {
-            Training::Ridge(_, map) => map.found(),
-            Training::Learner(..) => Found::default(),
+            TrainingMethod::Ridge(_, map) => map.found(),
+            TrainingMethod::Learner(..) => PartOutputs::default(),
         }
     }
 
@@ -175,8 +175,8 @@ impl Design {
     /// Errors of the learner's map; [`Error::Setting`] without a readout.
     pub fn model(&self, subset: &[Feature], trained: Trained) -> Result<Model> {
         match &self.data().training {
-            Training::Ridge(_, map) => map.model(subset, trained),
-            Training::Learner(..) => Err(Error::setting("kind", "the learner has no readout")),
+            TrainingMethod::Ridge(_, map) => map.model(subset, trained),
+            TrainingMethod::Learner(..) => Err(Error::setting("kind", "the learner has no readout")),
         }
     }
 
@@ -201,7 +201,7 @@ impl Design {
             }
         };
         Ok(Some(self.derived_with(shared, |data| {
-            if let Training::Learner(_, problem) = &mut data.training {
+            if let TrainingMethod::Learner(_, problem) = &mut data.training {
                 **problem = Problem::clone(problem).with_columns(Arc::clone(&columns));
             }
             (data.columns, data.in_folds) = (columns, PerFoldPreprocessing::default());
@@ -269,7 +269,7 @@ impl Design {
 fn single_output(design: &Design, output: usize) -> Design {
     let targets = design.targets().slice(s![output..output + 1, ..]).to_owned();
     design.derived(|data| {
-        if let Training::Ridge(readout, _) = &mut data.training {
+        if let TrainingMethod::Ridge(readout, _) = &mut data.training {
             readout.each_output = false;
         }
         data.lineage = design.data().lineage.clone();

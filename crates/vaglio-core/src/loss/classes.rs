@@ -52,7 +52,7 @@ pub struct BalancedSquared;
 pub struct Auc;
 
 impl Loss for ZeroOne {
-    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+    fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         error(targets, predictions)
     }
 
@@ -129,7 +129,7 @@ impl Loss for Auc {
 
 /// The mean over outputs of (y − p)².
 fn squared(targets: &[f64], predictions: &[f64]) -> f64 {
-    Squared.of_row(targets, predictions)
+    Squared.row_loss(targets, predictions)
 }
 
 /// The mean over the classes present of the mean loss over their rows.

@@ -55,7 +55,7 @@ fn discordant(targets: ArrayView1<f64>, predictions: ArrayView1<f64>, weights: O
     (0..y.len()).for_each(|row| of_ranks[rank[row]] += weight(row));
     let largest = y.iter().fold(0.0, |largest: f64, y| largest.max(y.abs()));
     let (order, starts) = tied_within(&p, TIED_PREDICTION * largest);
-    let (mut below, mut wrong) = (Sums::new(ranks), 0.0);
+    let (mut below, mut wrong) = (FenwickTree::new(ranks), 0.0);
     for tie in starts.windows(2).map(|at| &order[at[0]..at[1]]) {
         // Rows with a lower prediction and a higher target.
         for &row in tie {
@@ -89,14 +89,14 @@ fn ranks(values: &[f64]) -> (Vec<usize>, usize) {
 }
 
 /// Weights by rank with prefix sums in O(log ranks): a Fenwick tree.
-struct Sums {
+struct FenwickTree {
     of: Vec<f64>,
     all: f64,
 }
 
-impl Sums {
+impl FenwickTree {
     fn new(ranks: usize) -> Self {
-        Sums { of: vec![0.0; ranks + 1], all: 0.0 }
+        FenwickTree { of: vec![0.0; ranks + 1], all: 0.0 }
     }
 
     fn add(&mut self, rank: usize, weight: f64) {

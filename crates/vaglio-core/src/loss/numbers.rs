@@ -93,7 +93,7 @@ fn over_all(
 }
 
 impl Loss for Squared {
-    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+    fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         over_outputs(targets, predictions, |e| e * e)
     }
 
@@ -107,7 +107,7 @@ impl Loss for Squared {
 }
 
 impl Loss for Absolute {
-    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+    fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         over_outputs(targets, predictions, f64::abs)
     }
 
@@ -121,7 +121,7 @@ impl Loss for Absolute {
 }
 
 impl Loss for Huber {
-    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+    fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         let delta = self.delta;
         let of_error = |e: f64| if e.abs() <= delta { 0.5 * e * e } else { delta * (e.abs() - 0.5 * delta) };
         over_outputs(targets, predictions, of_error)
@@ -140,7 +140,7 @@ impl Loss for Huber {
 }
 
 impl Loss for Pinball {
-    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+    fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         over_outputs(targets, predictions, |e| (self.quantile * e).max((self.quantile - 1.0) * e))
     }
 

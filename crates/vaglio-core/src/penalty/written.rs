@@ -1,6 +1,6 @@
 //! The penalty λ as written in pipeline files.
 
-use super::{AutoGrid, Lambda, Per};
+use super::{AutoGrid, Lambda, LambdaScope};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, Visitor};
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Grid {
-    Auto(Auto),
+    Auto(AutoGridKeyword),
     Ends(Ends),
 }
 
@@ -31,7 +31,7 @@ impl<'de> Visitor<'de> for GridVisitor {
     }
 
     fn visit_str<E: de::Error>(self, word: &str) -> std::result::Result<Grid, E> {
-        Auto::deserialize(word.into_deserializer()).map(Grid::Auto)
+        AutoGridKeyword::deserialize(word.into_deserializer()).map(Grid::Auto)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Grid, A::Error> {
@@ -42,7 +42,7 @@ impl<'de> Visitor<'de> for GridVisitor {
 /// The word for a grid that is fitted to the design.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Auto {
+enum AutoGridKeyword {
     Auto,
 }
 
@@ -76,7 +76,7 @@ struct Several {
     #[serde(skip_serializing_if = "Option::is_none")]
     search: Option<Range>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    per: Option<Per>,
+    per: Option<LambdaScope>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outputs: Option<Outputs>,
 }
@@ -100,7 +100,7 @@ impl From<&Lambda> for Several {
                 Several { grid: Some(Grid::Ends(ends)), per: *per, ..none }
             }
             Lambda::Auto(AutoGrid { points, extend, per }) => {
-                let grid = Some(Grid::Auto(Auto::Auto));
+                let grid = Some(Grid::Auto(AutoGridKeyword::Auto));
                 Several { grid, points: *points, extend: Some(*extend), per: *per, ..none }
             }
             Lambda::Search { from, to } => Several { search: Some(Range { from: *from, to: *to }), ..none },
@@ -148,7 +148,7 @@ impl<'de> Visitor<'de> for LambdaVisitor {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Lambda, A::Error> {
         let several = Several::deserialize(MapAccessDeserializer::new(map))?;
         if several.outputs == Some(Outputs::Each) {
-            if matches!(several.per, Some(Per::Path | Per::All)) {
+            if matches!(several.per, Some(LambdaScope::Path | LambdaScope::All)) {
                 return Err(de::Error::custom("`outputs: each` takes lambda for every subset; leave `per` out"));
             }
             return several.lambda().map(|of| Lambda::EachOutput(Box::new(of)));
@@ -175,12 +175,16 @@ impl Several {
                 grid: None,
                 values: None,
                 search: Some(Range { from, to }),
-                per: None | Some(Per::Subset),
+                per: None | Some(LambdaScope::Subset),
                 ..
             } => Ok(Lambda::Search { from, to }),
-            Several { search: Some(_), per: Some(Per::Path | Per::All), grid: None, values: None, .. } => {
-                Err(E::custom("`search` finds lambda for every subset; give a grid for `per: path` and `per: all`"))
-            }
+            Several {
+                search: Some(_),
+                per: Some(LambdaScope::Path | LambdaScope::All),
+                grid: None,
+                values: None,
+                ..
+            } => Err(E::custom("`search` finds lambda for every subset; give a grid for `per: path` and `per: all`")),
             _ => Err(E::custom("one of `grid`, `values` and `search` gives lambda")),
         }
     }
@@ -192,9 +196,9 @@ impl JsonSchema for Lambda {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let auto = generator.subschema_for::<Auto>();
+        let auto = generator.subschema_for::<AutoGridKeyword>();
         let (grid, range) = (generator.subschema_for::<Ends>(), generator.subschema_for::<Range>());
-        let (per, outputs) = (generator.subschema_for::<Per>(), generator.subschema_for::<Outputs>());
+        let (per, outputs) = (generator.subschema_for::<LambdaScope>(), generator.subschema_for::<Outputs>());
         json_schema!({
             "description": "The penalty: one positive number, or several: one is taken for a whole walk (`per: path`, by cross-validation of the search), by the criterion on all columns before the search (`per: all`) or for every subset by the criterion (`per: subset`), then on demand for each output (`outputs: each`).",
             "oneOf": [

@@ -1,6 +1,6 @@
 //! Graph of an ONNX model, with shared nodes and constants.
 
-use super::messages::{Holds, Message, attribute, attributes, column, doubles, text_attributes, texts, wholes};
+use super::messages::{Message, TensorType, attribute, attributes, column, doubles, text_attributes, texts, wholes};
 use std::collections::{HashMap, HashSet};
 
 /// A tensor of the graph, by name.
@@ -106,7 +106,7 @@ impl Graph {
 
     /// Converts booleans to 0 and 1.
     pub fn as_whole(&mut self, of: Tensor) -> Tensor {
-        self.with_attributes("Cast", "", &[of], &[attribute("to", Holds::Whole as i64)])
+        self.with_attributes("Cast", "", &[of], &[attribute("to", TensorType::Whole as i64)])
     }
 
     /// Number of true values in each row, rows × 1.
@@ -122,7 +122,7 @@ impl Graph {
         let (largest, within) = (self.node("Max", of), self.number(within));
         let level = self.node("Sub", &[largest, within]);
         let is_largest = self.node("GreaterOrEqual", &[all, level]);
-        let is_largest = self.with_attributes("Cast", "", &[is_largest], &[attribute("to", Holds::Double as i64)]);
+        let is_largest = self.with_attributes("Cast", "", &[is_largest], &[attribute("to", TensorType::Double as i64)]);
         self.with_attributes("ArgMax", "", &[is_largest], &[attribute("axis", 1), attribute("keepdims", 1)])
     }
 
@@ -144,7 +144,7 @@ impl Graph {
 
     /// Builds the `ModelProto`; inputs and outputs hold text or doubles.
     pub fn model(self, about: &str, inputs: &[(String, bool)], outputs: &[(String, bool)]) -> Vec<u8> {
-        let holds = |is_text: bool| if is_text { Holds::Text } else { Holds::Double };
+        let holds = |is_text: bool| if is_text { TensorType::Text } else { TensorType::Double };
         let graph = self.nodes.iter().fold(Message::new(), |graph, node| graph.message(1, node)).text(2, "vaglio");
         let graph = self.constants.iter().fold(graph, |graph, constant| graph.message(5, constant));
         let graph =

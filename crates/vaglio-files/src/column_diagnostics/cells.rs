@@ -19,7 +19,7 @@ pub(crate) struct ReadCells<'p> {
 
 /// Values of a column over the training rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Values {
+pub(crate) struct ColumnValues {
     /// NaN if missing.
     pub values: Vec<f64>,
     /// Whether the values are those of the original column.
@@ -52,23 +52,24 @@ impl<'p> ReadCells<'p> {
     }
 
     /// Values of a column of the design: as read, where maps only shift and divide and keep all rows.
-    pub fn values(&self, design: &Design, feature: Feature) -> Values {
-        let made = || Values { values: design.column(feature).values().into_owned(), as_read: false, divisor: 1.0 };
+    pub fn values(&self, design: &Design, feature: Feature) -> ColumnValues {
+        let made =
+            || ColumnValues { values: design.column(feature).values().into_owned(), as_read: false, divisor: 1.0 };
         let Some(name) = design.names().get(feature).filter(|_| design.has_columns_of(&self.prepared.train)) else {
             return made();
         };
-        let Some(table) = self.table else { return Values { as_read: true, ..made() } };
+        let Some(table) = self.table else { return ColumnValues { as_read: true, ..made() } };
         let Ok(scaled) = scaled(&self.prepared.maps, name) else { return made() };
         let cells = scaled.source.as_ref().and_then(|source| table.get(source)?.numbers());
         match cells.filter(|cells| cells.len() == design.rows()) {
-            Some(cells) => Values { values: cells.values().into_owned(), as_read: true, divisor: scaled.divisor },
+            Some(cells) => ColumnValues { values: cells.values().into_owned(), as_read: true, divisor: scaled.divisor },
             None => made(),
         }
     }
 }
 
 /// Number of rows per bin of the range; `None` without values.
-pub(crate) fn histogram(of: &Values) -> Option<Histogram> {
+pub(crate) fn histogram(of: &ColumnValues) -> Option<Histogram> {
     let known = || of.values.iter().copied().filter(|value| value.is_finite());
     let (from, to) = (known().reduce(f64::min)?, known().reduce(f64::max)?);
     let mut counts = vec![0; if to > from { PARTS } else { 1 }];

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use vaglio_core::{Design, Feature};
 use vaglio_pipeline::inside::scaled;
 use vaglio_pipeline::resample::OuterFoldFit;
-use vaglio_pipeline::resample::split_rule::Part;
+use vaglio_pipeline::resample::split_rule::TrainTestSplit;
 use vaglio_report::record::{PerOutput, WeightSpread};
 
 /// Weights of one outer model by column name, per output: on the learner's scale, and per unit of the original column
@@ -17,7 +17,7 @@ pub(crate) struct OuterWeights(Vec<WeightsByName>);
 
 impl OuterWeights {
     pub fn new(outer: &[OuterFoldFit]) -> Self {
-        OuterWeights(outer.iter().filter_map(of_model).collect())
+        OuterWeights(outer.iter().filter_map(from_fold).collect())
     }
 
     /// Range of a column's weights over folds, compared with its own in the result; `None` if no fold chose it.
@@ -45,7 +45,7 @@ impl OuterWeights {
     }
 }
 
-fn of_model(fold: &OuterFoldFit) -> Option<WeightsByName> {
+fn from_fold(fold: &OuterFoldFit) -> Option<WeightsByName> {
     let readout = fold.model.coefficients()?;
     if readout.weights.nrows() != fold.taken.selected.len() {
         return None;
@@ -68,9 +68,9 @@ fn of_model(fold: &OuterFoldFit) -> Option<WeightsByName> {
 
 /// Folds, from 1, with constant training values of a column. Cost at most O(rows · folds); the first rows of a
 /// varying column decide.
-pub(crate) fn constant_in(design: &Design, parts: &[Part], feature: Feature) -> Vec<usize> {
+pub(crate) fn constant_in(design: &Design, parts: &[TrainTestSplit], feature: Feature) -> Vec<usize> {
     let column = design.column(feature);
-    let is_constant = |part: &Part| {
+    let is_constant = |part: &TrainTestSplit| {
         let mut values = part.training.iter().filter(|row| **row < design.rows()).map(|&row| column.get(row));
         let first = values.next();
         values.all(|value| Some(value) == first)

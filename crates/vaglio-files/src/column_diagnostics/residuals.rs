@@ -4,14 +4,14 @@ use super::super::TrainTest;
 use super::super::figures::Evaluations;
 use super::super::rows::stride;
 use super::super::run::Run;
-use super::cells::{ReadCells, Values};
+use super::cells::{ColumnValues, ReadCells};
 use ndarray::ArrayView2;
 use vaglio_core::{Design, Feature, Result};
 use vaglio_pipeline::resample::Pooled;
-use vaglio_pipeline::resample::path_predictions::Held;
+use vaglio_pipeline::resample::path_predictions::FoldTestRows;
 use vaglio_pipeline::resample::sample::SampleSource;
 use vaglio_pipeline::selector::Selection;
-use vaglio_report::record::{DrawnColumn, PredictedOn, ResidualsRecord, WorstRow, class_of};
+use vaglio_report::record::{DrawnColumn, PredictionRows, ResidualsRecord, WorstRow, class_of};
 
 /// Number of columns with a residual plot.
 pub(crate) const DRAWN: usize = 12;
@@ -128,7 +128,7 @@ impl<'p> TrainingResiduals<'p> {
 
 fn drawn_column(
     (feature, weights): (Feature, Option<&[f64]>),
-    values: &Values,
+    values: &ColumnValues,
     slope: Option<f64>,
     training: &TrainingResiduals<'_>,
     kept: &[usize],
@@ -195,16 +195,17 @@ pub(crate) fn largest(
     prepared: &TrainTest,
     selection: &Selection,
     evaluated: &Evaluations,
-) -> Result<Option<(PredictedOn, Vec<WorstRow>)>> {
+) -> Result<Option<(PredictionRows, Vec<WorstRow>)>> {
     let held = evaluated.held_out_rows();
-    if let (Some(test), true) = (&prepared.test, held.as_ref().is_none_or(|(from, ..)| *from != PredictedOn::Nested)) {
+    if let (Some(test), true) = (&prepared.test, held.as_ref().is_none_or(|(from, ..)| *from != PredictionRows::Nested))
+    {
         let Some(numbers) = prepared.test_numbers.as_ref().filter(|numbers| numbers.len() == test.rows()) else {
             return Ok(None);
         };
-        let of_test = Held::new(test, prepared.target_units.as_deref(), &prepared.train);
+        let of_test = FoldTestRows::new(test, prepared.target_units.as_deref(), &prepared.train);
         let predictions = of_test.predicted(selection.predictor())?;
         let number = |place: usize| numbers[place] + 1;
-        return Ok(Some((PredictedOn::Test, worst(prepared, (test.targets().view(), predictions.view()), number))));
+        return Ok(Some((PredictionRows::Test, worst(prepared, (test.targets().view(), predictions.view()), number))));
     }
     Ok(held.map(|(from, Pooled { targets, predictions, places, .. })| {
         let number = |place: usize| prepared.row_number(places[place] as usize);
@@ -266,11 +267,11 @@ impl TrainTest {
 #[cfg(test)]
 mod tests {
     use super::trend;
-    use vaglio_testkit::Random;
+    use vaglio_testkit::SplitMix64;
 
     #[test]
     fn trends_are_means_of_tenths() {
-        let mut random = Random::new(11);
+        let mut random = SplitMix64::new(11);
         let x: Vec<f64> = (0..200).map(|_| 9.0 * random.uniform()).collect();
         let residuals: Vec<f64> = x.iter().map(|x| x + 0.2 * random.normal()).collect();
         let weights: Vec<f64> = (0..200).map(|row| f64::from(1 + row % 3)).collect();

@@ -14,7 +14,7 @@ const MOST_NUMBERS: f64 = 3e7;
 
 /// Chosen columns over the training rows, centered and of length 1, with the Cholesky factor of their correlations R =
 /// LLᵀ.
-pub(crate) struct Span {
+pub(crate) struct ColumnSpan {
     /// Square roots of the row weights.
     roots: Option<Vec<f64>>,
     columns: Vec<Vec<f64>>,
@@ -29,7 +29,7 @@ pub(crate) struct ColumnRegression {
     pub correlations: Vec<f64>,
 }
 
-impl Span {
+impl ColumnSpan {
     /// Flops for a span of `size` columns and the R² of `others`; infinite if the columns take too much memory.
     pub fn flops(design: &Design, size: usize, others: usize) -> f64 {
         let (rows, size, others) = (design.rows() as f64, size as f64, others as f64);
@@ -50,7 +50,7 @@ impl Span {
             let products: Vec<f64> = columns[..=k].iter().map(|other| sums::dot(level, column, other)).collect();
             lower.push(factored(&lower, &products));
         }
-        Span { roots, columns, lower }
+        ColumnSpan { roots, columns, lower }
     }
 
     /// Variance inflation factor of each column, (R⁻¹)_kk = 1/(1 − R²) of its regression on the others with an
@@ -89,7 +89,7 @@ impl Span {
     }
 }
 
-impl Span {
+impl ColumnSpan {
     /// Up to `most` chosen columns that explain most of a column, in greedy order, each with the cumulative R². Stops
     /// when the gain falls below a hundredth.
     pub fn explaining(&self, correlations: &[f64], most: usize) -> Vec<(usize, f64)> {

@@ -9,11 +9,11 @@ use vaglio_kernels::linalg;
 use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::pipeline::OuterFolds;
-use vaglio_pipeline::resample::{OuterFoldFit, Procedure, Sample, Watcher, outer};
+use vaglio_pipeline::resample::{OuterFoldFit, Procedure, Sample, StageMonitor, outer};
 use vaglio_pipeline::selector::Selector;
 use vaglio_report::record::PerOutput;
 use vaglio_search::Greedy;
-use vaglio_testkit::{Random, data};
+use vaglio_testkit::{SplitMix64, data};
 
 fn selector(criterion: impl Criterion + 'static) -> ValidSelector {
     Selector::params(criterion, Greedy::default(), Rls::default()).seed(3).check().unwrap()
@@ -99,7 +99,7 @@ fn inflation_and_shares_are_those_of_regressions() {
         let counts: Vec<f64> = design.weights().map_or(vec![1.0; 20], <[f64]>::to_vec);
         let chosen = [3, 7, 0, 5];
         let columns: Vec<Vec<f64>> = chosen.iter().map(|&f| column(&design, f)).collect();
-        let span = Span::new(&design, &chosen);
+        let span = ColumnSpan::new(&design, &chosen);
         for (k, factor) in span.inflation().into_iter().enumerate() {
             let others: Vec<Vec<f64>> = (0..4).filter(|&l| l != k).map(|l| columns[l].clone()).collect();
             near(factor.unwrap(), 1.0 / (1.0 - r2(&others, &columns[k], &counts)));
@@ -126,25 +126,25 @@ fn inflation_and_shares_are_those_of_regressions() {
 
 #[test]
 fn a_column_that_depends_on_others_is_inflated_without_bound() {
-    let mut random = Random::new(4);
+    let mut random = SplitMix64::new(4);
     let mut columns: Vec<Vec<f64>> = (0..3).map(|_| (0..30).map(|_| random.normal()).collect()).collect();
     columns.push((0..30).map(|row| 2.0 * columns[0][row] - columns[1][row]).collect());
     let y: Vec<f64> = (0..30).map(|_| random.normal()).collect();
     let lists: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
     let problem = data::given(&lists, &[&y], Task::Regression).unwrap();
     let design = selector(Loo::default()).design(&problem).unwrap();
-    let found = Span::new(&design, &[0, 1, 2, 3]).inflation();
+    let found = ColumnSpan::new(&design, &[0, 1, 2, 3]).inflation();
     assert!([0, 1, 3].iter().all(|&k| found[k] == Some(f64::INFINITY)), "{found:?}");
     near(found[2].unwrap(), 1.0 / (1.0 - r2(&[columns[0].clone(), columns[1].clone()], &columns[2], &[1.0; 30])));
     // What they span explains each of them.
-    near(Span::new(&design, &[0, 1]).relate(&design, &[3])[0].explained, 1.0);
+    near(ColumnSpan::new(&design, &[0, 1]).relate(&design, &[3])[0].explained, 1.0);
 }
 
 fn outer_folds(problem: &Problem, selector: &ValidSelector) -> (Vec<OuterFoldFit>, Sample) {
     let sample = Sample::plain(problem.clone(), false);
     let how = OuterFolds { folds: 4, repeats: 2, ..OuterFolds::default() };
     let whole = Procedure { selector, tune: None };
-    (outer(whole, &sample, &how, &Watcher::new(&mut Silent)).unwrap().unwrap(), sample)
+    (outer(whole, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap(), sample)
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn weights_over_outer_folds_are_those_of_refits() {
 
 #[test]
 fn folds_without_a_level_are_named() {
-    let mut random = Random::new(8);
+    let mut random = SplitMix64::new(8);
     let x: Vec<f64> = (0..30).map(|_| random.normal()).collect();
     let mut rare = vec![0.0; 30];
     rare[11] = 1.0;

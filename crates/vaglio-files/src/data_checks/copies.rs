@@ -1,6 +1,6 @@
 //! Duplicated rows, and groups in both training and test rows.
 
-use super::{Read, listed, named, numbers_at, sample};
+use super::{TableWithRoles, listed, named, numbers_at, sample};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Cells, Column, Table};
 use vaglio_report::record::{Warning, WarningKind};
@@ -15,8 +15,8 @@ const FIRST: usize = 16;
 const BYTES: f64 = 64.0;
 
 /// Warns of duplicated training rows, and of test rows that are copies of training rows.
-pub(super) fn copies(read: Read<'_>, budget: Budget) -> Vec<Warning> {
-    let Read { train, test, .. } = read;
+pub(super) fn copies(read: TableWithRoles<'_>, budget: Budget) -> Vec<Warning> {
+    let TableWithRoles { train, test, .. } = read;
     let rows = train.rows() + test.map_or(0, Table::rows);
     if let Err(error) = budget.in_all(BYTES * rows as f64, "what tells rows apart", "raise the limit") {
         let message = format!("copies of rows were not looked for: {error}");
@@ -169,7 +169,7 @@ fn mixed(hash: u64, value: u64) -> u64 {
 }
 
 /// Warns of groups with rows in both the training and the test set.
-pub(super) fn groups_on_both_sides(read: Read<'_>) -> Option<Warning> {
+pub(super) fn groups_on_both_sides(read: TableWithRoles<'_>) -> Option<Warning> {
     let name = read.roles.spec.groups.as_deref()?;
     let (train, test) = (read.train.get(name)?, read.test?.get(name)?);
     let of_train: HashSet<String> = (0..train.len()).map(|row| train.label(row)).collect();

@@ -1,6 +1,6 @@
 //! Target leaks: columns that determine the target.
 
-use super::{Read, listed, named, numbers, numbers_at, sample};
+use super::{TableWithRoles, listed, named, numbers, numbers_at, sample};
 use std::collections::HashMap;
 use vaglio_core::Cells;
 use vaglio_kernels::{Level, sums};
@@ -23,7 +23,7 @@ const CHANCE: f64 = -20.0;
 const CHANCE_OF_NUMBERS: f64 = -9.0;
 
 /// Warnings of columns that determine a target, alone or in pairs, and the names of those that do so alone.
-pub(super) fn given_away<'a>(read: Read<'a>) -> (Vec<Warning>, Vec<&'a str>) {
+pub(super) fn given_away<'a>(read: TableWithRoles<'a>) -> (Vec<Warning>, Vec<&'a str>) {
     let columns: Vec<(&str, &Cells)> = read.features().collect();
     let mut warnings = Vec::new();
     let mut alone = Vec::new();

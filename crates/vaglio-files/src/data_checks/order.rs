@@ -1,6 +1,6 @@
 //! Identifiers that number the rows in the order of the target.
 
-use super::{Read, listed, named, numbers, numbers_at, sample};
+use super::{TableWithRoles, listed, named, numbers, numbers_at, sample};
 use vaglio_core::Cells;
 use vaglio_report::record::{Warning, WarningKind};
 
@@ -10,7 +10,7 @@ const ONE_ORDER: f64 = 0.95;
 const FEWEST: usize = 20;
 
 /// Warns of features that number the rows in the target's order, except `given` leaks.
-pub(super) fn ordering(read: Read<'_>, given: &[&str]) -> Option<Warning> {
+pub(super) fn ordering(read: TableWithRoles<'_>, given: &[&str]) -> Option<Warning> {
     let spec = read.roles.spec;
     // Rows in time order may well be numbered by it.
     if read.train.rows() < FEWEST || spec.time.is_some() || spec.series.is_some() {

@@ -1,13 +1,13 @@
 //! Checks for maps with lags: steps over gaps, series that are too short, columns of the present.
 
-use super::{Read, listed, named};
+use super::{TableWithRoles, listed, named};
 use vaglio_core::{Cells, Table};
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_report::record::{Warning, WarningKind};
 
 /// Warnings for lags. `has_gaps`: rows without a target are left out. `all`: the rows before the test split.
 pub(in super::super) fn steps(
-    read: Read<'_>,
+    read: TableWithRoles<'_>,
     (pipeline, has_gaps): (&ValidPipeline, bool),
     all: Option<&Table>,
 ) -> Vec<Warning> {
@@ -35,7 +35,7 @@ fn dropped(table: &Table, past: usize) -> Option<Warning> {
 }
 
 /// Warns of features from the predicted row if other columns are lagged: a forecast may not know them.
-fn present(read: Read<'_>, pipeline: &ValidPipeline) -> Option<Warning> {
+fn present(read: TableWithRoles<'_>, pipeline: &ValidPipeline) -> Option<Warning> {
     let maps = &pipeline.settings().preprocess;
     let past = |name: &str| maps.iter().find_map(|map| map.past_of(name));
     let features = || read.features().filter(|(_, cells)| matches!(cells, Cells::Numbers(_)));

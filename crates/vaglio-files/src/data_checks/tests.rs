@@ -2,8 +2,8 @@ use super::*;
 use std::path::PathBuf;
 use vaglio_pipeline::pipeline::DataSpec;
 use vaglio_report::record::WarningKind;
-use vaglio_tables::read::{ReadSpec, Source, Wanted};
-use vaglio_testkit::Random;
+use vaglio_tables::read::{ReadRequest, ReadSpec, TableSource};
+use vaglio_testkit::SplitMix64;
 
 /// CSV text of these columns.
 fn csv(rows: usize, columns: &[(&str, &dyn Fn(usize) -> String)]) -> String {
@@ -21,7 +21,7 @@ fn found_with(name: &str, settings: serde_json::Value, train: &str, test: Option
     let read = |part: &str, text: &str| {
         let path: PathBuf = folder.join(format!("{name}-{part}.csv"));
         std::fs::write(&path, text).unwrap();
-        Source::open(&[path], &ReadSpec::default()).unwrap().read(&Wanted::default()).unwrap()
+        TableSource::open(&[path], &ReadSpec::default()).unwrap().read(&ReadRequest::default()).unwrap()
     };
     let mut data = serde_json::json!({"train": "x.csv", "target": "y"});
     data.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
@@ -29,7 +29,14 @@ fn found_with(name: &str, settings: serde_json::Value, train: &str, test: Option
     let roles = Roles { spec: &spec, assignment: None, words: &[], looks_back: false, in_steps: false };
     let (train, survey) = read("train", train);
     let test = test.map(|text| read("test", text).0);
-    let read = Read { roles: &roles, survey: &survey, aside: &[], is_typed: false, train: &train, test: test.as_ref() };
+    let read = TableWithRoles {
+        roles: &roles,
+        survey: &survey,
+        aside: &[],
+        is_typed: false,
+        train: &train,
+        test: test.as_ref(),
+    };
     findings(read, Budget::new(u64::MAX))
 }
 
@@ -47,7 +54,7 @@ fn nothing(warnings: &[Warning]) {
 }
 
 fn noise(rows: usize, seed: u64) -> Vec<f64> {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     (0..rows).map(|_| random.normal()).collect()
 }
 
@@ -214,8 +221,14 @@ fn copies_beyond_memory_are_not_counted() {
     );
     let spec: DataSpec = serde_json::from_value(spec).unwrap();
     let roles = Roles { spec: &spec, assignment: None, words: &[], looks_back: false, in_steps: false };
-    let read =
-        Read { roles: &roles, survey: &Survey::default(), aside: &[], is_typed: false, train: &train, test: None };
+    let read = TableWithRoles {
+        roles: &roles,
+        survey: &Survey::default(),
+        aside: &[],
+        is_typed: false,
+        train: &train,
+        test: None,
+    };
     let warnings = copies::copies(read, Budget::new(1000));
     assert!(only(&warnings, WarningKind::CopiesNotCounted).starts_with("copies of rows were not looked for: "));
 }

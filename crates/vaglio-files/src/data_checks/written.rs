@@ -1,6 +1,6 @@
 //! Cell checks: codes for missing values among numbers, levels in two spellings, codes with leading zeros.
 
-use super::{Read, listed, named, numbers};
+use super::{TableWithRoles, listed, named, numbers};
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Cells, Column, counted};
 use vaglio_report::record::{Warning, WarningKind};
@@ -11,7 +11,7 @@ use vaglio_tables::read::{InferredType, LEADING_ZEROS};
 const CODES: [f64; 6] = [-9.0, -99.0, -999.0, -9999.0, 999.0, 9999.0];
 
 /// Warns of numbers that seem to encode missing values.
-pub(super) fn codes(read: Read<'_>) -> Option<Warning> {
+pub(super) fn codes(read: TableWithRoles<'_>) -> Option<Warning> {
     let mut found = Vec::new();
     for (name, cells) in read.features().chain(read.targets()) {
         // Byte columns cannot hold them.
@@ -62,7 +62,7 @@ fn range(values: &[f64]) -> (f64, f64) {
 }
 
 /// Warns of levels that differ only by case or spaces.
-pub(super) fn levels(read: Read<'_>) -> Option<Warning> {
+pub(super) fn levels(read: TableWithRoles<'_>) -> Option<Warning> {
     let mut found = Vec::new();
     for (name, cells) in read.features().chain(read.targets()) {
         let Cells::Text(text) = cells else { continue };
@@ -89,7 +89,7 @@ pub(super) fn levels(read: Read<'_>) -> Option<Warning> {
 }
 
 /// Warns of columns that are left out because they are empty, or only number or name the rows.
-pub(super) fn left_out(read: Read<'_>) -> Option<Warning> {
+pub(super) fn left_out(read: TableWithRoles<'_>) -> Option<Warning> {
     let is_role = |name: &String| read.roles.row_roles().iter().any(|(_, of_rows)| of_rows == name);
     let is_kept = |name: &String| {
         read.roles.spec.types.contains_key(name) || read.roles.spec.target.names().contains(name) || is_role(name)
@@ -106,7 +106,7 @@ pub(super) fn left_out(read: Read<'_>) -> Option<Warning> {
 }
 
 /// Warns of columns that stayed text because of leading zeros.
-pub(super) fn leading_zeros(read: Read<'_>) -> Option<Warning> {
+pub(super) fn leading_zeros(read: TableWithRoles<'_>) -> Option<Warning> {
     let with_zeros = read.survey.columns.iter().filter(|column| column.note.as_deref() == Some(LEADING_ZEROS));
     let with_zeros: BTreeSet<&str> = with_zeros.map(|column| column.name.as_str()).collect();
     let found: Vec<&str> = read.features().map(|(name, _)| name).filter(|name| with_zeros.contains(name)).collect();

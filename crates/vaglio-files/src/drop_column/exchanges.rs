@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use vaglio_core::{Design, Feature, Result, Score, SearchExtent};
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_search::{Rules, SubsetScorer, of_other_sign};
+use vaglio_search::{Rules, SubsetScorer, wrong_signs};
 
 /// Design for scoring exchanges: the full one, or one restricted to the columns involved.
 pub(crate) struct SwapDesign<'d> {
@@ -157,7 +157,7 @@ impl<'d, 's> Exchanges<'d, 's> {
         found.sort_by(|(a, x), (b, y)| x.loss.total_cmp(&y.loss).then(a.cmp(b)));
         let mut kept = Vec::new();
         for (feature, score) in found {
-            if kept.len() < most && of_other_sign(rules, self.design, &with(feature), score)?.is_empty() {
+            if kept.len() < most && wrong_signs(rules, self.design, &with(feature), score)?.is_empty() {
                 kept.push((feature, score));
             }
         }

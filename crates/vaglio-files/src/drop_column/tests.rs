@@ -18,7 +18,7 @@ fn selectors() -> Vec<ValidSelector> {
 }
 
 fn found(budget: f64, selector: &ValidSelector, design: &Design, selected: &[Feature]) -> Importance {
-    Importance::within(budget, selector, design, selected, &Watcher::new(&mut Silent)).unwrap()
+    Importance::within(budget, selector, design, selected, &StageMonitor::new(&mut Silent)).unwrap()
 }
 
 fn near(a: f64, b: f64) {
@@ -133,6 +133,6 @@ fn a_stop_leaves_out_what_was_not_reached() {
     let sign = vaglio_core::StopSign::new(|| Some(vaglio_core::StopReason::Limit));
     let mut silent = Silent;
     let monitor = Monitor { stop: sign, ..Monitor::from(&mut silent) };
-    let found = Importance::within(f64::INFINITY, &selector, &design, &[1, 2], &Watcher::new(monitor)).unwrap();
+    let found = Importance::within(f64::INFINITY, &selector, &design, &[1, 2], &StageMonitor::new(monitor)).unwrap();
     assert_eq!(found.left_out(&[1, 2]).unwrap().no_substitutes, [1, 2]);
 }

@@ -1,6 +1,6 @@
 //! Text of an explanation.
 
-use super::{Beside, ColumnExplanation, ColumnWorth, Explanation};
+use super::{ColumnContext, ColumnExplanation, ColumnWorth, Explanation};
 use std::fmt;
 use vaglio_core::{Feature, counted, short, shown, significant};
 use vaglio_report::record::{OutsideRecord, PerOutput};
@@ -73,8 +73,8 @@ impl Explanation {
         }
     }
 
-    fn beside(&self, f: &mut fmt::Formatter<'_>, beside: &Beside) -> fmt::Result {
-        let Beside { alone, inflation, missing, constant_in, over_folds } = beside;
+    fn beside(&self, f: &mut fmt::Formatter<'_>, beside: &ColumnContext) -> fmt::Result {
+        let ColumnContext { alone, inflation, missing, constant_in, over_folds } = beside;
         if let Some(score) = alone {
             writeln!(f, "  score alone {}", self.alone(*score))?;
         }

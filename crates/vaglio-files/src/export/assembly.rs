@@ -1,6 +1,6 @@
 //! Assembles a saved model's formulas: substitutes the expression of each map into the next.
 
-use crate::Beside;
+use crate::PredictOptions;
 use crate::model_files::FileModel;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Condition, Error, Expression, LevelValues, Result, TargetUnits, shown};
@@ -25,7 +25,7 @@ const MOST_SMEARED: usize = 100_000;
 
 impl<'m> Assembly<'m> {
     pub fn new(model: &'m SavedModel, refusal: &'m dyn Fn(&str) -> Error) -> Self {
-        let outputs = FileModel(model).header(&Beside::default());
+        let outputs = FileModel(model).header(&PredictOptions::default());
         let taken = model.sources.iter().cloned().chain(outputs).collect();
         Assembly { model, refusal, inputs: Vec::new(), steps: Vec::new(), known: HashMap::new(), taken }
     }
@@ -46,7 +46,8 @@ impl<'m> Assembly<'m> {
             return Err((self.refusal)(&format!("the model `{}`", model.model.kind())));
         };
         let mut outputs = Vec::with_capacity(learned.len());
-        for (place, (formula, name)) in learned.into_iter().zip(FileModel(model).header(&Beside::default())).enumerate()
+        for (place, (formula, name)) in
+            learned.into_iter().zip(FileModel(model).header(&PredictOptions::default())).enumerate()
         {
             let units = model.target_scales.as_ref().and_then(|units| units.get(place));
             let formula = units.map_or(Ok(formula.clone()), |units| self.in_units(formula, units, &name))?;

@@ -1,6 +1,6 @@
 //! Decides how a drafted pipeline uses each column.
 
-use super::look::{Seen, TableProfile};
+use super::look::{ColumnProfile, TableProfile};
 use super::order::{FEWEST_TIMES, PanelColumns, RowOrder};
 use super::test_rows::TestColumn;
 use super::{InitOptions, TaskOption, TestOption};
@@ -43,7 +43,7 @@ const FEWEST_OF_CLASS: usize = 10;
 pub const FOLDS: usize = 5;
 
 /// Dependence of the rows on each other.
-pub enum Layout {
+pub enum RowDependence {
     /// Independent rows.
     Rows,
     /// Groups: the column and their number.
@@ -61,7 +61,7 @@ pub enum Layout {
 }
 
 /// Source of test rows.
-pub enum Test {
+pub enum TestSource {
     None,
     Share(f64),
     Column(TestColumn),
@@ -74,8 +74,8 @@ pub struct Decisions {
     pub guessed: bool,
     pub is_classes: bool,
     pub task: Option<TaskOption>,
-    pub layout: Layout,
-    pub test: Test,
+    pub layout: RowDependence,
+    pub test: TestSource,
     /// Maximum number of folds of the criterion.
     pub folds: usize,
     pub test_file: Option<String>,
@@ -118,7 +118,7 @@ fn is_id(name: &str) -> bool {
 /// Guesses the target: a column with a common name, else the last suitable one.
 fn guessed(table: &TableProfile, options: &InitOptions) -> Result<Vec<String>> {
     let taken: Vec<&str> = table.order.iter().flat_map(RowOrder::columns).collect();
-    let usable = |seen: &&Seen| {
+    let usable = |seen: &&ColumnProfile| {
         let survey = &seen.survey;
         let odd = matches!(
             survey.taken,
@@ -158,8 +158,8 @@ impl Decisions {
             guessed: options.targets.is_empty(),
             is_classes,
             task: options.task,
-            layout: Layout::Rows,
-            test: Test::None,
+            layout: RowDependence::Rows,
+            test: TestSource::None,
             folds: FOLDS,
             test_file: None,
             without_target: without_target.unwrap_or(0),
@@ -179,15 +179,15 @@ impl Decisions {
         };
         decided.lay_out(table, options)?;
         decided.test = match (&options.test, &table.test_rows) {
-            (Some(TestOption::File(_)), _) => Test::File,
-            (Some(TestOption::Fraction(share)), _) if *share > 0.0 => Test::Share(*share),
-            (Some(TestOption::Fraction(_)), _) => Test::None,
-            (None, Some(found)) if !decided.targets.contains(&found.column) => Test::Column(found.clone()),
-            (None, _) if table.rows - decided.without_target >= ROWS_FOR_TEST => Test::Share(0.2),
-            (None, _) => Test::None,
+            (Some(TestOption::File(_)), _) => TestSource::File,
+            (Some(TestOption::Fraction(share)), _) if *share > 0.0 => TestSource::Share(*share),
+            (Some(TestOption::Fraction(_)), _) => TestSource::None,
+            (None, Some(found)) if !decided.targets.contains(&found.column) => TestSource::Column(found.clone()),
+            (None, _) if table.rows - decided.without_target >= ROWS_FOR_TEST => TestSource::Share(0.2),
+            (None, _) => TestSource::None,
         };
         decided.columns(table, options);
-        if let Some(target) = target.filter(|_| is_classes && matches!(decided.layout, Layout::Rows)) {
+        if let Some(target) = target.filter(|_| is_classes && matches!(decided.layout, RowDependence::Rows)) {
             let even = (table.rows - target.survey.missing) as f64 / target.distinct.max(1) as f64;
             decided.is_stratified = target.rarest >= FEWEST_OF_CLASS;
             decided.is_rare = decided.is_stratified && (target.rarest as f64) < RARE * even;
@@ -199,33 +199,33 @@ impl Decisions {
     fn lay_out(&mut self, table: &TableProfile, options: &InitOptions) -> Result<()> {
         let order = table.order.clone().filter(|order| !order.columns().iter().any(|name| self.is_target(name)));
         let events = match &order {
-            Some(RowOrder::Events(time, times)) => Some(Layout::Events(time.clone(), *times)),
+            Some(RowOrder::Events(time, times)) => Some(RowDependence::Events(time.clone(), *times)),
             _ => None,
         };
         self.layout = match order {
-            Some(RowOrder::Events(time, times)) if options.time.is_some() => Layout::Events(time, times),
-            Some(RowOrder::Series(time)) => Layout::Series(time),
-            Some(RowOrder::File(by)) => Layout::File(by),
-            Some(RowOrder::PanelColumns(panel)) if options.groups.is_some() => Layout::NewUnits(panel),
-            Some(RowOrder::PanelColumns(panel)) if options.time.is_some() => Layout::NextTimes(panel),
-            Some(RowOrder::PanelColumns(panel)) if panel.units >= FEWEST_UNITS => Layout::NewUnits(panel),
+            Some(RowOrder::Events(time, times)) if options.time.is_some() => RowDependence::Events(time, times),
+            Some(RowOrder::Series(time)) => RowDependence::Series(time),
+            Some(RowOrder::File(by)) => RowDependence::File(by),
+            Some(RowOrder::PanelColumns(panel)) if options.groups.is_some() => RowDependence::NewUnits(panel),
+            Some(RowOrder::PanelColumns(panel)) if options.time.is_some() => RowDependence::NextTimes(panel),
+            Some(RowOrder::PanelColumns(panel)) if panel.units >= FEWEST_UNITS => RowDependence::NewUnits(panel),
             Some(RowOrder::PanelColumns(panel)) if panel.times >= ROWS_FOR_TEST / FEWEST_UNITS => {
-                Layout::NextTimes(panel)
+                RowDependence::NextTimes(panel)
             }
-            Some(RowOrder::PanelColumns(_) | RowOrder::Events(..)) | None => Layout::Rows,
+            Some(RowOrder::PanelColumns(_) | RowOrder::Events(..)) | None => RowDependence::Rows,
         };
-        if let (Some(time), Layout::Rows) = (&options.time, &self.layout) {
+        if let (Some(time), RowDependence::Rows) = (&options.time, &self.layout) {
             let message = format!(
                 "the column `{time}` holds fewer than {FEWEST_TIMES} times, or no numbers, dates, months or quarters"
             );
             return Err(Error::setting("--time", message));
         }
-        if let (Some(groups), Layout::Rows) = (&options.groups, &self.layout) {
+        if let (Some(groups), RowDependence::Rows) = (&options.groups, &self.layout) {
             let count = table.column(groups).map_or(0, |seen| seen.distinct);
-            self.layout = Layout::Groups(groups.clone(), count);
+            self.layout = RowDependence::Groups(groups.clone(), count);
         }
-        if let Layout::Rows = self.layout {
-            let is_group = |seen: &&Seen| {
+        if let RowDependence::Rows = self.layout {
+            let is_group = |seen: &&ColumnProfile| {
                 let (base, count) = (base(&seen.survey.name), seen.distinct);
                 let is_named = GROUPS.contains(&base.as_str()) && count >= FEWEST_UNITS
                     || PERHAPS_GROUPS.contains(&base.as_str()) && count >= FEWEST_GROUPS;
@@ -233,10 +233,10 @@ impl Decisions {
                 is_named && repeats && !self.is_target(&seen.survey.name)
             };
             if let Some(seen) = table.columns.iter().find(is_group) {
-                self.layout = Layout::Groups(seen.survey.name.clone(), seen.distinct);
+                self.layout = RowDependence::Groups(seen.survey.name.clone(), seen.distinct);
             }
         }
-        if let (Layout::Rows, Some(events)) = (&self.layout, events) {
+        if let (RowDependence::Rows, Some(events)) = (&self.layout, events) {
             self.layout = events;
         }
         Ok(())
@@ -262,16 +262,16 @@ impl Decisions {
         let is_text = |time: &str| table.column(time).is_some_and(|seen| seen.survey.levels > 0);
         let time = match &self.layout {
             // Text such as months and quarters is no feature.
-            Layout::Series(time) if is_text(time) => return,
-            Layout::NextTimes(panel) if is_text(&panel.time) => return,
-            Layout::Series(time) | Layout::Events(time, _) => {
+            RowDependence::Series(time) if is_text(time) => return,
+            RowDependence::NextTimes(panel) if is_text(&panel.time) => return,
+            RowDependence::Series(time) | RowDependence::Events(time, _) => {
                 let time = time.clone();
-                self.layout = Layout::File(vec![time.clone()]);
+                self.layout = RowDependence::File(vec![time.clone()]);
                 time
             }
-            Layout::NextTimes(panel) => {
+            RowDependence::NextTimes(panel) => {
                 let panel = panel.clone();
-                self.layout = Layout::NewUnits(panel.clone());
+                self.layout = RowDependence::NewUnits(panel.clone());
                 panel.time
             }
             _ => return,
@@ -284,24 +284,26 @@ impl Decisions {
     /// Whether the column has a role other than feature.
     fn has_role(&self, name: &str) -> bool {
         let of_layout = match &self.layout {
-            Layout::Groups(column, _) | Layout::Series(column) | Layout::Events(column, _) => column == name,
-            Layout::NewUnits(panel) => panel.unit == name,
-            Layout::NextTimes(panel) => panel.unit == name || panel.time == name,
-            Layout::Rows | Layout::File(_) => false,
+            RowDependence::Groups(column, _) | RowDependence::Series(column) | RowDependence::Events(column, _) => {
+                column == name
+            }
+            RowDependence::NewUnits(panel) => panel.unit == name,
+            RowDependence::NextTimes(panel) => panel.unit == name || panel.time == name,
+            RowDependence::Rows | RowDependence::File(_) => false,
         };
-        of_layout || self.is_target(name) || matches!(&self.test, Test::Column(found) if found.column == name)
+        of_layout || self.is_target(name) || matches!(&self.test, TestSource::Column(found) if found.column == name)
     }
 
     /// Whether the column is a time that is also a feature.
     fn is_time(&self, name: &str) -> bool {
         match &self.layout {
-            Layout::File(by) => by.iter().any(|time| time == name),
-            Layout::NewUnits(panel) => panel.time == name,
+            RowDependence::File(by) => by.iter().any(|time| time == name),
+            RowDependence::NewUnits(panel) => panel.time == name,
             _ => false,
         }
     }
 
-    fn take(&mut self, seen: &Seen, table: &TableProfile, asked: Option<&[String]>) {
+    fn take(&mut self, seen: &ColumnProfile, table: &TableProfile, asked: Option<&[String]>) {
         let (survey, rows) = (&seen.survey, table.rows);
         let name = &survey.name;
         if self.has_role(name) {
@@ -358,9 +360,9 @@ impl Decisions {
 
     /// Drops the test rows unless the user asked for them; returns whether that is a change.
     pub fn without_test(&mut self, table: &TableProfile, options: &InitOptions, fault: &str) -> bool {
-        let is_change = options.test.is_none() && !matches!(self.test, Test::None);
+        let is_change = options.test.is_none() && !matches!(self.test, TestSource::None);
         if is_change {
-            self.test = Test::None;
+            self.test = TestSource::None;
             self.given_up.push(format!("no test rows: {fault}"));
             self.columns(table, options);
         }
@@ -370,9 +372,9 @@ impl Decisions {
     /// Treats rows as independent unless the user asked for an order; returns whether that is a change.
     pub fn without_order(&mut self, table: &TableProfile, options: &InitOptions, fault: &str) -> bool {
         let is_asked = options.time.is_some() || options.groups.is_some();
-        let is_change = !is_asked && !matches!(self.layout, Layout::Rows);
+        let is_change = !is_asked && !matches!(self.layout, RowDependence::Rows);
         if is_change {
-            self.layout = Layout::Rows;
+            self.layout = RowDependence::Rows;
             self.given_up.push(format!("rows are taken one by one: {fault}"));
             self.columns(table, options);
         }

@@ -1,19 +1,19 @@
 //! Profiles an undescribed table.
 
 use super::InitOptions;
-use super::order::{self, Candidate, Nesting, RowOrder};
+use super::order::{self, Nesting, OrderCandidate, RowOrder};
 use super::test_rows::{self, TestColumn};
 use super::words::{ColumnWords, Words};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use vaglio_core::{Cells, Result};
-use vaglio_tables::read::{ColumnSurvey, Fault, FaultKind, InferredType, ReadColumn, Source};
+use vaglio_tables::read::{ColumnSurvey, FaultKind, InferredType, InvalidCell, ReadColumn, TableSource};
 
 /// Profile of a column.
-pub struct Seen {
+pub struct ColumnProfile {
     pub survey: ColumnSurvey,
     /// An unreadable cell, and the number of such cells.
-    pub fault: Option<Fault>,
+    pub fault: Option<InvalidCell>,
     /// Whether all values are distinct.
     pub differs: bool,
     /// Number of distinct values, at most the number of rows.
@@ -27,7 +27,7 @@ pub struct Seen {
 /// Profile of a table.
 pub struct TableProfile {
     pub rows: usize,
-    pub columns: Vec<Seen>,
+    pub columns: Vec<ColumnProfile>,
     pub aside: Vec<(String, &'static str)>,
     /// Detected order of the rows.
     pub order: Option<RowOrder>,
@@ -45,16 +45,16 @@ pub struct TableProfile {
 
 impl TableProfile {
     /// Profiles the table of a source that was opened at `path`.
-    pub fn at(source: Source, path: &Path, options: &InitOptions) -> Result<Self> {
+    pub fn at(source: TableSource, path: &Path, options: &InitOptions) -> Result<Self> {
         let Words { columns, rows, aside, words, classes } = Words::read(source, path)?;
         let ((order, nesting), test_rows) = (order(&columns, options), test_rows(&columns, options));
         let header_is_row = header_is_row(&columns);
-        let columns: Vec<Seen> = columns.into_iter().map(seen).collect();
+        let columns: Vec<ColumnProfile> = columns.into_iter().map(seen).collect();
         Ok(TableProfile { rows, columns, aside, order, nesting, test_rows, words, classes, header_is_row })
     }
 
     /// The column of that name.
-    pub fn column(&self, name: &str) -> Option<&Seen> {
+    pub fn column(&self, name: &str) -> Option<&ColumnProfile> {
         self.columns.iter().find(|seen| seen.survey.name == name)
     }
 }
@@ -72,7 +72,7 @@ fn header_is_row(columns: &[ReadColumn]) -> bool {
     columns.iter().all(is_cell) && !is_count
 }
 
-fn seen((name, read): ReadColumn) -> Seen {
+fn seen((name, read): ReadColumn) -> ColumnProfile {
     match read {
         Ok((cells, survey)) => {
             let present = cells.len() - survey.missing;
@@ -80,13 +80,13 @@ fn seen((name, read): ReadColumn) -> Seen {
             let whole = cells
                 .numbers()
                 .is_some_and(|all| (0..all.len()).map(|row| all.get(row)).all(|x| x.is_nan() || x.fract() == 0.0));
-            Seen { survey, fault: None, differs: distinct == present, distinct, rarest, whole }
+            ColumnProfile { survey, fault: None, differs: distinct == present, distinct, rarest, whole }
         }
         Err(fault) => {
             let is_number = matches!(fault.what, FaultKind::Text { among_numbers: true, .. });
             let (taken, missing) = (if is_number { InferredType::Number } else { InferredType::Text }, fault.count);
             let survey = ColumnSurvey { missing, ..ColumnSurvey::new(name, taken) };
-            Seen { survey, fault: Some(fault), differs: false, distinct: 0, rarest: 0, whole: false }
+            ColumnProfile { survey, fault: Some(fault), differs: false, distinct: 0, rarest: 0, whole: false }
         }
     }
 }
@@ -122,8 +122,8 @@ fn order(columns: &[ReadColumn], options: &InitOptions) -> (Option<RowOrder>, Op
             && !matches!(survey.taken, InferredType::Constant | InferredType::Empty)
             && (asked(name) || !left_out(name))
     };
-    let candidates: Vec<Candidate<'_>> =
-        read.filter(fits).map(|(name, (cells, _))| Candidate::new(name, cells)).collect();
+    let candidates: Vec<OrderCandidate<'_>> =
+        read.filter(fits).map(|(name, (cells, _))| OrderCandidate::new(name, cells)).collect();
     (order::find(&candidates, options.time.as_deref(), options.groups.as_deref()), order::nesting(&candidates))
 }
 

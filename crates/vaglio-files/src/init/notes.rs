@@ -1,6 +1,6 @@
 //! Describes the decisions in words.
 
-use super::decided::{Decisions, Layout, Test};
+use super::decided::{Decisions, RowDependence, TestSource};
 use super::look::TableProfile;
 use super::order::Nesting;
 use super::words::ColumnWords;
@@ -31,27 +31,27 @@ impl Decisions {
             notes.push("a class is rare: classes count alike, by crrr and balanced_squared".into());
         }
         notes.extend(match &self.layout {
-            Layout::Rows => None,
-            Layout::Groups(name, _) => Some(format!("groups: {name}")),
-            Layout::Events(time, times) => Some(format!(
+            RowDependence::Rows => None,
+            RowDependence::Groups(name, _) => Some(format!("groups: {name}")),
+            RowDependence::Events(time, times) => Some(format!(
                 "time: {time}, {times} of them in {} rows; later ones are predicted from earlier ones",
                 table.rows
             )),
-            Layout::Series(time) => Some(format!("time: {time}; later rows are predicted from earlier ones")),
-            Layout::File(by) if by.is_empty() => Some(
+            RowDependence::Series(time) => Some(format!("time: {time}; later rows are predicted from earlier ones")),
+            RowDependence::File(by) if by.is_empty() => Some(
                 "time: the order of the file, since a column is another one row earlier; later rows are predicted from earlier \
                  ones"
                     .into(),
             ),
-            Layout::File(by) => Some(format!(
+            RowDependence::File(by) => Some(format!(
                 "time: {}, the order of the file; later rows are predicted from earlier ones",
                 by.join(", ")
             )),
-            Layout::NewUnits(panel) => Some(format!(
+            RowDependence::NewUnits(panel) => Some(format!(
                 "groups: {}, each at several times of {}; new ones are predicted (--time {} for the next times)",
                 panel.unit, panel.time, panel.time
             )),
-            Layout::NextTimes(panel) => Some(format!(
+            RowDependence::NextTimes(panel) => Some(format!(
                 "time series: {}, in the order of {}; the next times are predicted (--groups {} for new ones)",
                 panel.unit, panel.time, panel.unit
             )),
@@ -65,7 +65,7 @@ impl Decisions {
                 found.constant, found.units, found.column, found.column
             ));
         }
-        if let Test::Column(found) = &self.test {
+        if let TestSource::Column(found) = &self.test {
             notes.push(format!("test rows: the {} where {} is {}", found.rows, found.column, found.is));
         }
         notes.extend(self.given_up.iter().cloned());
@@ -131,7 +131,7 @@ impl Decisions {
     /// Column that seems to group the rows, unless a layout is known.
     pub fn nesting<'t>(&self, table: &'t TableProfile) -> Option<&'t Nesting> {
         let is_free = |found: &&Nesting| !self.is_excluded(&found.column) && !self.targets.contains(&found.column);
-        table.nesting.as_ref().filter(|found| matches!(self.layout, Layout::Rows) && is_free(found))
+        table.nesting.as_ref().filter(|found| matches!(self.layout, RowDependence::Rows) && is_free(found))
     }
 }
 

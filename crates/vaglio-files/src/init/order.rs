@@ -47,7 +47,7 @@ impl RowOrder {
 }
 
 /// A column without missing cells that may define the order.
-pub struct Candidate<'a> {
+pub struct OrderCandidate<'a> {
     pub name: &'a str,
     pub cells: &'a Cells,
     /// Values as numbers, if they are numbers, dates, months or quarters.
@@ -57,11 +57,11 @@ pub struct Candidate<'a> {
     distinct: usize,
 }
 
-impl<'a> Candidate<'a> {
+impl<'a> OrderCandidate<'a> {
     pub fn new(name: &'a str, cells: &'a Cells) -> Self {
         let numbers = super::super::series::numbers_of(cells);
         let distinct = numbers.iter().max().map_or(0, |most| *most as usize + 1);
-        Candidate { name, cells, values: moments(cells), numbers, distinct }
+        OrderCandidate { name, cells, values: moments(cells), numbers, distinct }
     }
 
     fn value(&self, row: usize) -> f64 {
@@ -175,18 +175,18 @@ pub fn words(name: &str) -> Vec<String> {
 }
 
 /// Detects the order of the rows; `time` and `unit` are columns that the user named.
-pub fn find(columns: &[Candidate<'_>], time: Option<&str>, unit: Option<&str>) -> Option<RowOrder> {
+pub fn find(columns: &[OrderCandidate<'_>], time: Option<&str>, unit: Option<&str>) -> Option<RowOrder> {
     let rows = columns.first().map_or(0, |first| first.cells.len());
     if rows < FEWEST && time.is_none() {
         return None;
     }
-    let is_time = |c: &&Candidate<'_>| match time {
+    let is_time = |c: &&OrderCandidate<'_>| match time {
         Some(name) => c.name == name,
         None => c.says_time().is_some(),
     };
-    let times: Vec<&Candidate<'_>> = columns.iter().filter(is_time).collect();
-    let unique = |c: &&&Candidate<'_>| c.distinct == rows && (time.is_some() || c.rises());
-    let mut single: Vec<&&Candidate<'_>> = times.iter().filter(unique).collect();
+    let times: Vec<&OrderCandidate<'_>> = columns.iter().filter(is_time).collect();
+    let unique = |c: &&&OrderCandidate<'_>| c.distinct == rows && (time.is_some() || c.rises());
+    let mut single: Vec<&&OrderCandidate<'_>> = times.iter().filter(unique).collect();
     single.sort_by_key(|c| !c.says_time_alone());
     if let (Some(found), None) = (single.first(), unit) {
         return Some(RowOrder::Series(found.name.to_owned()));
@@ -199,14 +199,15 @@ pub fn find(columns: &[Candidate<'_>], time: Option<&str>, unit: Option<&str>) -
 
 /// Event times that occur in several rows: dates in file order or with a time word as name. A column that the user
 /// named as time may be numeric.
-fn events(times: &[&Candidate<'_>], rows: usize, is_known: bool) -> Option<RowOrder> {
-    let in_order = |c: &Candidate<'_>| {
+fn events(times: &[&OrderCandidate<'_>], rows: usize, is_known: bool) -> Option<RowOrder> {
+    let in_order = |c: &OrderCandidate<'_>| {
         let mut pairs = (1..rows).map(|row| (c.value(row - 1), c.value(row)));
         pairs.clone().all(|(a, b)| a <= b) || pairs.all(|(a, b)| a >= b)
     };
-    let is_called_time =
-        |c: &Candidate<'_>| words(c.name).iter().all(|word| TIMES.iter().any(|finer| finer.contains(&word.as_str())));
-    let is_event = |c: &&&Candidate<'_>| {
+    let is_called_time = |c: &OrderCandidate<'_>| {
+        words(c.name).iter().all(|word| TIMES.iter().any(|finer| finer.contains(&word.as_str())))
+    };
+    let is_event = |c: &&&OrderCandidate<'_>| {
         let is_time = is_known && c.values.is_some() || c.is_dated() && (in_order(c) || is_called_time(c));
         is_time && (FEWEST_TIMES..rows).contains(&c.distinct)
     };
@@ -214,9 +215,9 @@ fn events(times: &[&Candidate<'_>], rows: usize, is_known: bool) -> Option<RowOr
 }
 
 /// Whether a column named as a lag equals another one row earlier, so that the file is in time order.
-fn by_lags(columns: &[Candidate<'_>], rows: usize) -> Option<RowOrder> {
-    let says_lag = |c: &&Candidate<'_>| words(c.name).iter().any(|word| word == "lag" || word == "lagged");
-    let is_earlier = |lag: &Candidate<'_>, of: &Candidate<'_>| {
+fn by_lags(columns: &[OrderCandidate<'_>], rows: usize) -> Option<RowOrder> {
+    let says_lag = |c: &&OrderCandidate<'_>| words(c.name).iter().any(|word| word == "lag" || word == "lagged");
+    let is_earlier = |lag: &OrderCandidate<'_>, of: &OrderCandidate<'_>| {
         lag.distinct > FEWEST && (1..rows).all(|row| lag.value(row) == of.value(row - 1))
     };
     let mut lags = columns.iter().filter(says_lag);
@@ -224,8 +225,8 @@ fn by_lags(columns: &[Candidate<'_>], rows: usize) -> Option<RowOrder> {
 }
 
 /// Several time columns that order the file, such as year and month.
-fn in_file(times: &[&Candidate<'_>], rows: usize) -> Option<RowOrder> {
-    let mut by: Vec<&&Candidate<'_>> = times.iter().filter(|c| c.says_time_alone() && c.distinct > 1).collect();
+fn in_file(times: &[&OrderCandidate<'_>], rows: usize) -> Option<RowOrder> {
+    let mut by: Vec<&&OrderCandidate<'_>> = times.iter().filter(|c| c.says_time_alone() && c.distinct > 1).collect();
     by.sort_by_key(|c| c.says_time());
     if by.len() < 2 || !by.windows(2).all(|pair| pair[0].says_time() < pair[1].says_time()) {
         return None;
@@ -239,20 +240,20 @@ fn in_file(times: &[&Candidate<'_>], rows: usize) -> Option<RowOrder> {
 
 /// Units and times with distinct pairs, each unit at several times.
 fn panel(
-    columns: &[Candidate<'_>],
-    times: &[&Candidate<'_>],
+    columns: &[OrderCandidate<'_>],
+    times: &[&OrderCandidate<'_>],
     rows: usize,
     is_known: bool,
     unit: Option<&str>,
 ) -> Option<PanelColumns> {
-    let is_unit = |c: &&Candidate<'_>| match unit {
+    let is_unit = |c: &&OrderCandidate<'_>| match unit {
         Some(name) => c.name == name,
         None => c.says_time().is_none() && (matches!(c.cells, Cells::Text(_)) || c.is_whole()),
     };
-    let mut found: Vec<(bool, &Candidate<'_>, &Candidate<'_>)> = Vec::new();
+    let mut found: Vec<(bool, &OrderCandidate<'_>, &OrderCandidate<'_>)> = Vec::new();
     for unit in columns.iter().filter(is_unit).filter(|c| c.distinct > 1 && 2 * c.distinct <= rows) {
         let is_named = words(unit.name).iter().any(|word| UNITS.contains(&word.as_str()));
-        let by_time = |time: &&&Candidate<'_>| {
+        let by_time = |time: &&&OrderCandidate<'_>| {
             time.name != unit.name
                 && (is_known || time.says_time_alone())
                 && is_panel(unit, time, rows, is_named || is_known)
@@ -269,7 +270,7 @@ fn panel(
     })
 }
 
-fn is_panel(unit: &Candidate<'_>, time: &Candidate<'_>, rows: usize, is_named: bool) -> bool {
+fn is_panel(unit: &OrderCandidate<'_>, time: &OrderCandidate<'_>, rows: usize, is_named: bool) -> bool {
     if time.distinct < 2 || time.distinct == rows && !is_named {
         return false;
     }

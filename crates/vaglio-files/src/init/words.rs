@@ -9,7 +9,8 @@ use std::path::Path;
 use vaglio_core::{Cells, Result};
 use vaglio_pipeline::pipeline::ReadSpec;
 use vaglio_tables::read::{
-    ColumnFilter, Fault, FaultKind, Hint, InferredType, ReadColumn, Source, Wanted, Word, ordered,
+    ColumnFilter, FaultKind, Hint, InferredType, InvalidCell, ReadColumn, ReadRequest, SettingText, TableSource,
+    ordered,
 };
 
 /// Limit on words among the numbers of a column.
@@ -69,7 +70,7 @@ pub struct Words {
 }
 
 /// A table whose columns may be read again.
-struct Reader<'a> {
+struct TableReader<'a> {
     path: &'a Path,
     spec: ReadSpec,
     hints: HashMap<String, Hint>,
@@ -81,12 +82,12 @@ impl Words {
     ///
     /// # Errors
     /// Fails if the file cannot be read.
-    pub fn read(source: Source, path: &Path) -> Result<Self> {
-        let (columns, files) = source.read_each(&Wanted::default())?;
+    pub fn read(source: TableSource, path: &Path) -> Result<Self> {
+        let (columns, files) = source.read_each(&ReadRequest::default())?;
         let (rows, aside, is_typed) =
             (files.iter().map(|(_, rows)| rows).sum(), source.aside().to_vec(), source.is_typed());
         drop(source);
-        let mut reader = Reader { path, spec: ReadSpec::default(), hints: HashMap::new(), columns };
+        let mut reader = TableReader { path, spec: ReadSpec::default(), hints: HashMap::new(), columns };
         let classes = reader.take_ordered()?;
         let words = if is_typed { Vec::new() } else { reader.take_words(&classes)? };
         let forced = reader.hints.keys().map(|name| (name.clone(), None));
@@ -95,13 +96,15 @@ impl Words {
     }
 }
 
-impl Reader<'_> {
+impl TableReader<'_> {
     fn again(&self, names: &BTreeSet<String>, hints: HashMap<String, Hint>) -> Result<Vec<ReadColumn>> {
         if names.is_empty() {
             return Ok(Vec::new());
         }
-        let source = Source::open(&[self.path.to_owned()], &self.spec)?;
-        Ok(source.read_each(&Wanted { filter: ColumnFilter::Only(names.clone()), hints, ..Wanted::default() })?.0)
+        let source = TableSource::open(&[self.path.to_owned()], &self.spec)?;
+        Ok(source
+            .read_each(&ReadRequest { filter: ColumnFilter::Only(names.clone()), hints, ..ReadRequest::default() })?
+            .0)
     }
 
     /// Reads these columns again with the words and hints known now.
@@ -116,7 +119,7 @@ impl Reader<'_> {
 
     /// Finds columns of ordered answers such as `<5`, `5` and `10+`, and reads them as classes from now on.
     fn take_ordered(&mut self) -> Result<BTreeMap<String, Vec<String>>> {
-        let is_bound = |fault: &Fault| ordered(&[&fault.value, "0", "1"]).is_some();
+        let is_bound = |fault: &InvalidCell| ordered(&[&fault.value, "0", "1"]).is_some();
         let faulty = self.columns.iter().filter(|(_, read)| read.as_ref().is_err_and(is_bound));
         let faulty: BTreeSet<String> = faulty.map(|(name, _)| name.clone()).collect();
         let as_classes = faulty.iter().map(|name| (name.clone(), Hint::Class)).collect();
@@ -171,7 +174,7 @@ impl Reader<'_> {
             };
             let (values, missing): (Vec<WordCount>, _) = words.into_iter().partition(is_value);
             if !values.is_empty() {
-                let is_kept = |word: &Word| values.iter().all(|value| !value.word.eq_ignore_ascii_case(&word.0));
+                let is_kept = |word: &SettingText| values.iter().all(|value| !value.word.eq_ignore_ascii_case(&word.0));
                 let own = self.spec.na.iter().filter(|word| is_kept(word)).cloned().collect();
                 self.spec.na_by_column.insert(column.clone(), own);
                 changed.insert(column.clone());
@@ -196,7 +199,7 @@ impl Reader<'_> {
             for (name, read) in &self.columns {
                 let Some(fault) = read.as_ref().err().filter(|fault| is_word(fault)) else { continue };
                 let own = self.spec.na_by_column.entry(name.clone()).or_insert_with(|| self.spec.na.clone());
-                own.push(Word(fault.value.clone()));
+                own.push(SettingText(fault.value.clone()));
                 found.insert(name.clone());
             }
             if found.is_empty() {
@@ -226,7 +229,7 @@ impl Reader<'_> {
 }
 
 /// Whether a cell among numbers is a word, which means missing.
-fn is_word(fault: &Fault) -> bool {
+fn is_word(fault: &InvalidCell) -> bool {
     matches!(fault.what, FaultKind::Text { among_numbers: true, .. })
         && fault.value.chars().count() <= 20
         && !fault.value.chars().any(|c| c.is_ascii_digit())

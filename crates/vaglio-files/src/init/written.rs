@@ -2,7 +2,7 @@
 
 use super::Draft;
 use super::TaskOption;
-use super::decided::{Decisions, Layout, Test};
+use super::decided::{Decisions, RowDependence, TestSource};
 use super::look::TableProfile;
 use super::order::PanelColumns;
 use super::words::ColumnWords;
@@ -50,27 +50,30 @@ impl Decisions {
     }
 
     fn goes_on(&self) -> bool {
-        matches!(self.layout, Layout::Series(_) | Layout::Events(..) | Layout::File(_) | Layout::NextTimes(_))
+        matches!(
+            self.layout,
+            RowDependence::Series(_) | RowDependence::Events(..) | RowDependence::File(_) | RowDependence::NextTimes(_)
+        )
     }
 
     fn test_lines(&self, lines: &mut PipelineText) {
         match &self.test {
-            Test::None => {}
-            Test::File => {
+            TestSource::None => {}
+            TestSource::File => {
                 let path = self.test_file.as_deref().unwrap_or_default();
                 lines.put(format!("  test: {}", quoted_path(path)), "takes no part in the selection");
             }
-            Test::Column(found) => {
+            TestSource::Column(found) => {
                 let (column, is) = (quoted(&found.column), quoted(&found.is));
                 let comment = format!("{} rows are for the test, as their column says", found.rows);
                 lines.put(format!("  test_rows: {{column: {column}, is: {is}}}"), comment);
             }
-            Test::Share(share) if self.goes_on() => {
+            TestSource::Share(share) if self.goes_on() => {
                 lines.put(format!("  test_last: {share}"), "the latest rows are set aside for an honest figure");
             }
-            Test::Share(share) => {
+            TestSource::Share(share) => {
                 let how = match (&self.layout, self.is_classes) {
-                    (Layout::Groups(..) | Layout::NewUnits(_), _) => ", whole groups",
+                    (RowDependence::Groups(..) | RowDependence::NewUnits(_), _) => ", whole groups",
                     (_, true) => ", classes evenly",
                     _ => "",
                 };
@@ -94,7 +97,7 @@ impl Decisions {
             lines.put("  missing_target: drop", comment);
         }
         let target = table.column(&self.targets[0]).filter(|_| self.targets.len() == 1);
-        let is_plain = |seen: &&super::look::Seen| {
+        let is_plain = |seen: &&super::look::ColumnProfile| {
             seen.survey.taken != InferredType::Text && (seen.survey.levels > 0 || seen.distinct == 2)
         };
         match (self.task, self.is_classes) {
@@ -102,8 +105,9 @@ impl Decisions {
             (_, true) if target.as_ref().is_none_or(|seen| !is_plain(seen)) => lines.put("  task: multiclass", ""),
             _ => {}
         }
-        let few =
-            |seen: &&super::look::Seen| seen.whole && seen.distinct <= MOST_CLASSES && 5 * seen.distinct <= table.rows;
+        let few = |seen: &&super::look::ColumnProfile| {
+            seen.whole && seen.distinct <= MOST_CLASSES && 5 * seen.distinct <= table.rows
+        };
         if let Some(few) = target.filter(|_| !self.is_classes && self.task.is_none()).filter(few) {
             let hint = format!("{} whole numbers; take away the first # if they are classes", few.distinct);
             lines.put("  # task: multiclass", hint);
@@ -116,22 +120,22 @@ impl Decisions {
             lines.put(line, format!("{} columns are constant within its {} values", found.constant, found.units));
         }
         match &self.layout {
-            Layout::Rows => {}
-            Layout::Groups(name, _) => {
+            RowDependence::Rows => {}
+            RowDependence::Groups(name, _) => {
                 lines.put(format!("  groups: {}", quoted(name)), "rows of one value stay together")
             }
-            Layout::Series(time) => {
+            RowDependence::Series(time) => {
                 lines.put(format!("  time: {}", quoted(time)), "later rows are predicted from earlier ones");
             }
-            Layout::Events(time, times) => {
+            RowDependence::Events(time, times) => {
                 let comment = format!("{times} times, each of which stays on one side; later ones are predicted");
                 lines.put(format!("  time: {}", quoted(time)), comment);
             }
-            Layout::File(by) => {
+            RowDependence::File(by) => {
                 let comment = "later rows are predicted from earlier ones";
                 lines.put(format!("  # the rows of the file are in the order of {}:", by.join(", ")), comment);
             }
-            Layout::NewUnits(PanelColumns { unit, time, units, .. }) => {
+            RowDependence::NewUnits(PanelColumns { unit, time, units, .. }) => {
                 let (unit, time) = (quoted(unit), quoted(time));
                 lines.put(format!("  groups: {unit}"), format!("{units}; asked is how well new ones are predicted"));
                 lines.put("  # For the next times of the same ones, these lines take the place of `groups` and", "");
@@ -140,7 +144,7 @@ impl Decisions {
                 lines.put(format!("  # time: {time}"), "");
                 lines.put("  # test_last: 0.2", "");
             }
-            Layout::NextTimes(PanelColumns { unit, time, units, .. }) => {
+            RowDependence::NextTimes(PanelColumns { unit, time, units, .. }) => {
                 let (unit, time) = (quoted(unit), quoted(time));
                 lines.put(
                     format!("  series: {unit}"),
@@ -226,7 +230,7 @@ impl Decisions {
         };
         let groups = |count: usize| {
             let aside = match self.test {
-                Test::Share(share) => (share * count as f64).round() as usize,
+                TestSource::Share(share) => (share * count as f64).round() as usize,
                 _ => 0,
             };
             let folds = (count - aside.min(count)).clamp(2, self.folds);
@@ -238,19 +242,21 @@ impl Decisions {
                 "criterion: {kind: kfold, folds: 5, stratified: true, shuffle: true, loss: balanced_squared}",
                 "the mean of the squared errors of the classes",
             ),
-            Layout::Rows if self.is_stratified => lines.put(
+            RowDependence::Rows if self.is_stratified => lines.put(
                 "criterion: {kind: kfold, folds: 5, stratified: true, shuffle: true}",
                 "classes evenly in every fold",
             ),
-            Layout::Rows => lines.put("criterion: loo", "exact leave-one-out"),
-            Layout::Groups(_, count) => lines.put(groups(*count), ""),
-            Layout::Series(_) | Layout::File(_) => lines.put(forward(rows), "later rows from earlier ones"),
-            Layout::Events(_, times) => lines.put(forward(*times), "later times from earlier ones"),
-            Layout::NewUnits(panel) => {
+            RowDependence::Rows => lines.put("criterion: loo", "exact leave-one-out"),
+            RowDependence::Groups(_, count) => lines.put(groups(*count), ""),
+            RowDependence::Series(_) | RowDependence::File(_) => {
+                lines.put(forward(rows), "later rows from earlier ones")
+            }
+            RowDependence::Events(_, times) => lines.put(forward(*times), "later times from earlier ones"),
+            RowDependence::NewUnits(panel) => {
                 lines.put(groups(panel.units), "new units");
                 lines.put(format!("# {}", forward(panel.times)), "their next times");
             }
-            Layout::NextTimes(panel) => {
+            RowDependence::NextTimes(panel) => {
                 lines.put(forward(panel.times), "their next times");
                 lines.put(format!("# {}", groups(panel.units)), "new units");
             }

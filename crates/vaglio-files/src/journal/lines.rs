@@ -19,7 +19,7 @@ const DIGITS: usize = 16;
 /// First line of a journal: identifies the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct Header {
+pub(in super::super) struct JournalHeader {
     format: String,
     version: String,
     /// Hash of the data; SHA-256 if it has no prefix.
@@ -33,15 +33,15 @@ pub(in super::super) struct Header {
 /// Advice for a rejected journal of a run.
 const BEGIN: &str = "to begin anew, leave `--resume` out, which sets this journal aside";
 
-impl Header {
+impl JournalHeader {
     pub fn new(data: &str, configuration: serde_json::Value) -> Self {
         let version = env!("CARGO_PKG_VERSION").into();
-        Header { format: FORMAT.into(), version, data: data.into(), configuration, remedy: BEGIN }
+        JournalHeader { format: FORMAT.into(), version, data: data.into(), configuration, remedy: BEGIN }
     }
 
     /// A copy with other advice for a rejected journal.
     pub fn remedied(self, remedy: &'static str) -> Self {
-        Header { remedy, ..self }
+        JournalHeader { remedy, ..self }
     }
 
     /// Hash function of the data, and the digits.
@@ -50,12 +50,12 @@ impl Header {
     }
 
     /// Describes the first difference to another run's header.
-    fn differs(&self, other: &Header) -> Option<String> {
+    fn differs(&self, other: &JournalHeader) -> Option<String> {
         if self.format != other.format || self.version != other.version {
             let (theirs, ours) = (&other.version, &self.version);
             return Some(format!("it was written by version {theirs} ({}), and this is {ours}", other.format));
         }
-        let [(ours, our_digits), (theirs, their_digits)] = [self, other].map(Header::digest);
+        let [(ours, our_digits), (theirs, their_digits)] = [self, other].map(JournalHeader::digest);
         if ours != theirs {
             return Some(format!(
                 "it knows the data by {theirs}, and this run by {ours}: `--set data.digest={theirs}` goes on with it"
@@ -118,14 +118,14 @@ fn unsealed(line: &str, sum: &mut String) -> Option<String> {
 }
 
 /// Content of a journal that was read.
-pub(in super::super) struct Known {
+pub(in super::super) struct JournalContent {
     pub pieces: HashMap<String, String>,
     /// Length of its complete lines, in bytes.
     pub(super) length: u64,
     pub(super) sum: String,
 }
 
-impl Known {
+impl JournalContent {
     /// Whether the first line is complete.
     pub fn is_begun(&self) -> bool {
         self.length > 0
@@ -134,7 +134,7 @@ impl Known {
 
 /// Reads the journal of a header's run up to its last complete line; `None` without a file. Other processes may rename
 /// or remove it meanwhile.
-pub(in super::super) fn read(path: &Path, header: &Header) -> Result<Option<Known>> {
+pub(in super::super) fn read(path: &Path, header: &JournalHeader) -> Result<Option<JournalContent>> {
     let begin = header.remedy;
     let refused = |what: String| Error::JournalRefused { path: path.to_owned(), message: format!("{what}; {begin}") };
     let Some(known) = if_there(path, std::fs::metadata(path))? else { return Ok(None) };
@@ -156,7 +156,7 @@ pub(in super::super) fn read(path: &Path, header: &Header) -> Result<Option<Know
         let line = std::str::from_utf8(line).map_err(|_| altered())?;
         let body = unsealed(line, &mut sum).ok_or_else(altered)?;
         if std::mem::take(&mut is_first) {
-            let found: Header =
+            let found: JournalHeader =
                 serde_json::from_str(&body).map_err(|_| refused("it is no journal that this version knows".into()))?;
             if let Some(what) = header.differs(&found) {
                 return Err(refused(what));
@@ -170,12 +170,12 @@ pub(in super::super) fn read(path: &Path, header: &Header) -> Result<Option<Know
     if !is_plain {
         return Err(refused("a line was emptied after it was written".into()));
     }
-    Ok(Some(Known { pieces, length: whole as u64, sum }))
+    Ok(Some(JournalContent { pieces, length: whole as u64, sum }))
 }
 
 /// Text of a journal with exactly these pieces.
 pub(in super::super) fn written<'p>(
-    header: &Header,
+    header: &JournalHeader,
     pieces: impl IntoIterator<Item = (&'p String, &'p String)>,
 ) -> serde_json::Result<String> {
     let mut sum = String::new();

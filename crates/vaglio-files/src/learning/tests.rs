@@ -15,14 +15,14 @@ fn selector(folds: usize) -> ValidSelector {
     Selector::params(kfold, search, Rls::default()).seed(8).check().unwrap()
 }
 
-fn parting(sample: &Sample) -> (SplitRule, Vec<Part>) {
+fn parting(sample: &Sample) -> (SplitRule, Vec<TrainTestSplit>) {
     let parting = OuterFolds::default().parting(&selector(3), sample).unwrap();
     let parts = parting.parts(sample, 4).unwrap();
     (parting, parts)
 }
 
 /// The rows of each share, checked to be within the training rows and within the next.
-fn taken(sample: &Sample, parting: &SplitRule, part: &Part) -> Vec<Vec<usize>> {
+fn taken(sample: &Sample, parting: &SplitRule, part: &TrainTestSplit) -> Vec<Vec<usize>> {
     let of = |share: f64| first_of(sample, order(sample, parting, part, 7), share);
     let all: Vec<Vec<usize>> = SHARES.into_iter().map(of).collect();
     assert_eq!(all[3], part.training);
@@ -84,7 +84,7 @@ fn points_are_the_losses_of_the_procedure_repeated() {
     let sample = Sample::plain(problem.clone(), false);
     let how = OuterFolds { folds: 3, ..OuterFolds::default() };
     let curve = |outer: &[OuterFoldFit]| {
-        learning_curve(whole, &sample, (&how, outer), &Watcher::new(&mut Silent)).unwrap().unwrap()
+        learning_curve(whole, &sample, (&how, outer), &StageMonitor::new(&mut Silent)).unwrap().unwrap()
     };
     let found = curve(&[]);
     let parting = how.parting(&selector, &sample).unwrap();
@@ -117,7 +117,7 @@ fn points_are_the_losses_of_the_procedure_repeated() {
         before = Some(losses);
     }
     // OuterFoldFit folds at hand are its last point.
-    let outer = outer(whole, &sample, &how, &Watcher::new(&mut Silent)).unwrap().unwrap();
+    let outer = outer(whole, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
     assert_eq!(curve(&outer), found);
 }
 
@@ -127,7 +127,7 @@ fn too_few_rows_are_a_point_without_a_loss() {
     let whole = Procedure { selector: &selector, tune: None };
     let sample = Sample::plain(data::regression(40, 5, 3).problem(), false);
     let how = OuterFolds::default();
-    let curve = learning_curve(whole, &sample, (&how, &[]), &Watcher::new(&mut Silent)).unwrap().unwrap();
+    let curve = learning_curve(whole, &sample, (&how, &[]), &StageMonitor::new(&mut Silent)).unwrap().unwrap();
     let [first, .., last] = &curve.points[..] else { panic!("{curve:?}") };
     assert_eq!((first.loss, first.rows), (None, 8.0));
     assert!(first.refused.as_ref().unwrap().contains("folds"), "{first:?}");

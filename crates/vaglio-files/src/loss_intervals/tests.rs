@@ -10,14 +10,14 @@ use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::resample::{Sample, select};
 use vaglio_pipeline::selector::Selector;
 use vaglio_search::{Choose, CrossValidation, Greedy, RequireGain, Search};
-use vaglio_testkit::{Random, data};
+use vaglio_testkit::{SplitMix64, data};
 
 fn selector(choose: CrossValidation) -> ValidSelector {
     let search = Search::new(Greedy {}).choose(Choose::CrossValidated(choose));
     Selector::params(Loo::default(), search, Rls::default()).seed(4).check().unwrap()
 }
 
-fn chosen(selector: &ValidSelector, problem: &Problem) -> Chosen {
+fn chosen(selector: &ValidSelector, problem: &Problem) -> SizeChoice {
     let design = selector.design(problem).unwrap();
     let sample = Sample::plain(problem.clone(), false);
     select(selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap().chosen
@@ -33,7 +33,7 @@ fn the_interval_holds_the_loss_and_no_columns_are_beside() {
     let [low, high] = known.interval.unwrap();
     let loss = chosen.cell.unwrap().loss;
     assert!(low < loss && loss < high, "{low} {loss} {high}");
-    assert!(known.differences.iter().any(|of| of.against == Against::Empty && of.size == 0));
+    assert!(known.differences.iter().any(|of| of.against == ComparisonColumns::Empty && of.size == 0));
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn nothing_is_taken_from_noise() {
     let noise = |seed: u64| {
         let problem = data::regression(60, 8, seed).problem();
         // A stream of its own, independent of the columns.
-        let mut random = Random::new(seed + 1000);
+        let mut random = SplitMix64::new(seed + 1000);
         problem.with_targets(Array2::from_shape_fn((1, 60), |_| random.normal())).unwrap()
     };
     let taking = |require_gain| selector(CrossValidation { require_gain, ..CrossValidation::default() });

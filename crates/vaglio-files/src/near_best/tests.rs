@@ -4,7 +4,7 @@ use vaglio_core::{Criterion, Problem, Round, Silent};
 use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::{Choose, Greedy, Search, WithinRule};
+use vaglio_search::{Choose, Greedy, ScoreMarginRule, Search};
 use vaglio_testkit::data;
 
 fn selector(criterion: impl Criterion + 'static, choose: Choose) -> ValidSelector {
@@ -23,12 +23,12 @@ struct NearFound {
     selection: Selection,
 }
 
-fn found(selector: &ValidSelector, problem: &Problem, within: Within) -> NearFound {
+fn found(selector: &ValidSelector, problem: &Problem, within: ScoreMargin) -> NearFound {
     let sample = Sample::plain(problem.clone(), false);
     let selection = selector.select(problem, &mut Silent).unwrap();
     let design = selector.design(problem).unwrap().at_lambda(selection.chosen.walk_lambda());
     let mut silent = Silent;
-    let watcher = Watcher::new(&mut silent);
+    let watcher = StageMonitor::new(&mut silent);
     let subset = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
     let importance = Importance::within(f64::INFINITY, selector, &design, &subset, &watcher).unwrap();
     let known = SubsetSources { selection: &selection, importance: &importance, nested: None };
@@ -45,7 +45,8 @@ fn named(design: &Design, subset: &[Feature]) -> Vec<String> {
 #[test]
 fn subsets_met_are_those_of_steps_folds_and_exchanges() {
     let selector = selector(kfold(), Choose::Auto);
-    let NearFound { met, selection, .. } = found(&selector, &data::regression(40, 9, 2).problem(), Within::Part(0.1));
+    let NearFound { met, selection, .. } =
+        found(&selector, &data::regression(40, 9, 2).problem(), ScoreMargin::Part(0.1));
     let sorted = |subset: &[Feature]| {
         let mut subset = subset.to_vec();
         subset.sort_unstable();
@@ -71,7 +72,7 @@ fn subsets_met_are_those_of_steps_folds_and_exchanges() {
 fn near_by_a_part_is_near_by_the_definition() {
     for selector in [selector(kfold(), Choose::Size(3)), selector(Loo::default(), Choose::Size(3))] {
         let NearFound { design, met, record, .. } =
-            found(&selector, &data::regression(40, 9, 4).problem(), Within::Part(0.05));
+            found(&selector, &data::regression(40, 9, 4).problem(), ScoreMargin::Part(0.05));
         let score = |subset: &Vec<Feature>| selector.criterion().evaluate(&design, subset).unwrap().loss;
         let limit = 1.05 * score(&met[0]);
         let mut near: Vec<&Vec<Feature>> = met.iter().filter(|subset| score(subset) <= limit).collect();
@@ -92,7 +93,7 @@ fn near_by_a_part_is_near_by_the_definition() {
 
 #[test]
 fn one_standard_error_is_that_of_the_difference_on_the_same_rows() {
-    let rule = Within::Rule(WithinRule::OneSe);
+    let rule = ScoreMargin::Rule(ScoreMarginRule::OneSe);
     for selector in [selector(kfold(), Choose::Size(3)), selector(Loo::default(), Choose::Size(3))] {
         let problem = data::regression(40, 9, 4).problem();
         let NearFound { design, met, record, .. } = found(&selector, &problem, rule);

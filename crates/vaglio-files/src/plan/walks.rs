@@ -12,7 +12,7 @@ use vaglio_pipeline::selector::ValidSelector;
 
 /// Numbers of searches in a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Walks {
+pub(crate) struct SearchCounts {
     /// Values of λ with separate searches.
     pub lambdas: usize,
     /// Folds times repeats; 0 without cross-validation.
@@ -31,7 +31,7 @@ pub(crate) struct Walks {
     pub halves: usize,
 }
 
-impl Walks {
+impl SearchCounts {
     /// Counts the searches that choose size and λ, and those of `evaluate`.
     pub fn new(selector: &ValidSelector, design: &Design, sample: &Sample, evaluate: Option<&Evaluate>) -> Self {
         let outer = evaluate.and_then(Evaluate::outer_folds);
@@ -39,7 +39,7 @@ impl Walks {
         let outer = outer.map(|how| (counted(how.parting(selector, sample), how.folds), how.repeats));
         let folds = evaluate.and_then(Evaluate::learning_folds);
         let folds = folds.map_or(0, |how| counted(how.parting(selector, sample), how.folds));
-        let base = Walks {
+        let base = SearchCounts {
             lambdas: 1,
             folds: 0,
             repeats: 1,
@@ -56,11 +56,11 @@ impl Walks {
                 let lambdas = walk_lambdas(design, true).len();
                 let parting = parting(selector, sample, &how, is_written);
                 let folds = counted(parting, how.folds);
-                Walks { lambdas, folds: folds * how.repeats, repeats: how.repeats, ..base }
+                SearchCounts { lambdas, folds: folds * how.repeats, repeats: how.repeats, ..base }
             }
             None => {
                 let lambdas = walk_lambdas(design, false).len();
-                Walks { lambdas, whole: lambdas, ..base }
+                SearchCounts { lambdas, whole: lambdas, ..base }
             }
         }
     }
@@ -86,7 +86,7 @@ impl Walks {
     }
 }
 
-impl fmt::Display for Walks {
+impl fmt::Display for SearchCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lambdas = if self.lambdas == 1 { String::new() } else { format!(" × {} values of lambda", self.lambdas) };
         write!(f, "{}: ", self.count())?;
@@ -117,18 +117,19 @@ mod tests {
 
     #[test]
     fn walks_are_counted() {
-        let one = Walks { lambdas: 1, folds: 5, repeats: 1, whole: 1, outer: 0, parts: 0, shuffled: 0, halves: 0 };
+        let one =
+            SearchCounts { lambdas: 1, folds: 5, repeats: 1, whole: 1, outer: 0, parts: 0, shuffled: 0, halves: 0 };
         assert_eq!(one.to_string(), "6: 5 folds of the rows, and one of all rows");
-        let grid = Walks { lambdas: 13, ..one };
+        let grid = SearchCounts { lambdas: 13, ..one };
         assert_eq!(grid.to_string(), "66: 5 folds of the rows × 13 values of lambda, and one of all rows");
-        let plain = Walks { lambdas: 3, folds: 0, whole: 3, ..one };
+        let plain = SearchCounts { lambdas: 3, folds: 0, whole: 3, ..one };
         assert_eq!(plain.to_string(), "3: 3 of all rows, one for each value of lambda");
-        let all = Walks { outer: 5, shuffled: 20, halves: 100, ..one };
+        let all = SearchCounts { outer: 5, shuffled: 20, halves: 100, ..one };
         assert_eq!(
             all.to_string(),
             "256: 5 folds of the rows, and one of all rows; the same in 5 outer folds; the same on 20 shuffled targets; 100 on halves of the rows"
         );
-        let learning = Walks { parts: 15, outer: 5, ..one };
+        let learning = SearchCounts { parts: 15, outer: 5, ..one };
         assert!(learning.to_string().ends_with("in 5 outer folds; the same on 15 parts of their training rows"));
         assert_eq!((learning.count(), one.rounds()), (6 * 21, 5.0));
     }

@@ -67,7 +67,7 @@ fn near(found: &[f64], expected: &[f64]) {
 #[test]
 fn shares_are_means_over_all_orders() {
     let mut silent = Silent;
-    let watcher = &Watcher::new(&mut silent);
+    let watcher = &StageMonitor::new(&mut silent);
     for selector in [selector(Loo::default()), selector(kfold()), selector(kfold().loss(Absolute))] {
         for recipe in [data::regression(30, 9, 2), data::regression(30, 9, 4).weighted().outputs(2)] {
             let design = selector.design(&recipe.problem()).unwrap();
@@ -88,7 +88,7 @@ fn every_subset_has_its_own_score_over_all_jobs() {
     let design = selector.design(&data::regression(24, 10, 5).problem()).unwrap();
     let columns: Vec<Feature> = (0..OF_JOB + 2).rev().collect();
     let mut silent = Silent;
-    let watcher = &Watcher::new(&mut silent);
+    let watcher = &StageMonitor::new(&mut silent);
     let extent = extent(columns.len());
     let game = Game { selector: &selector, design: &design, columns: columns.clone(), extent, watcher };
     let scores = game.scores().unwrap().unwrap();
@@ -108,7 +108,7 @@ fn drawn_orders_agree_with_all_subsets() {
     let design = selector.design(&data::regression(40, 12, 9).problem()).unwrap();
     let columns: Vec<Feature> = (0..7).collect();
     let mut silent = Silent;
-    let watcher = &Watcher::new(&mut silent);
+    let watcher = &StageMonitor::new(&mut silent);
     let exact = shapley(&selector, &design, &columns, watcher).unwrap().unwrap();
     let extent = extent(columns.len());
     let game = Game { selector: &selector, design: &design, columns, extent, watcher };
@@ -129,7 +129,7 @@ fn the_spread_is_that_of_the_rows_without_each_fold() {
     let sample = Sample::plain(problem.clone(), false);
     let mut selection = selector.select(&problem, &mut Silent).unwrap();
     let design = selector.design(&problem).unwrap().at_lambda(selection.chosen.walk_lambda());
-    let found = shares(&selector, &sample, &design, &mut selection, &Watcher::new(&mut Silent)).unwrap().unwrap();
+    let found = shares(&selector, &sample, &design, &mut selection, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
     let columns = selection.path.result().unwrap().subset.clone();
     assert_eq!((found.columns.len(), found.folds, found.subsets), (4, OUTER, Some(16)));
     let part: f64 = found.columns.iter().filter_map(|column| column.part).sum();
@@ -147,6 +147,6 @@ fn the_spread_is_that_of_the_rows_without_each_fold() {
     }
     // The result does not depend on the number of threads.
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let again = one.install(|| shares(&selector, &sample, &design, &mut selection, &Watcher::new(&mut Silent)));
+    let again = one.install(|| shares(&selector, &sample, &design, &mut selection, &StageMonitor::new(&mut Silent)));
     assert_eq!(again.unwrap().unwrap(), found);
 }

@@ -1,11 +1,11 @@
 //! The shared folder of a distributed run.
 
 use super::build::build;
-use super::plan::{PLAN, Plan, ShardCount, key};
+use super::plan::{PLAN, ShardCount, ShardPlan, key};
 use super::units::{PARTS, name};
 use super::work::WorkStart;
 use crate::TrainTest;
-use crate::journal::{Header, Known, NAME, read};
+use crate::journal::{JournalContent, JournalHeader, NAME, read};
 use crate::prepare::prepare;
 use crate::run_folder::{RunFolder, is_claimed};
 use serde_json::json;
@@ -27,7 +27,7 @@ const REMEDY: &str = "remove this file, and `vaglio shard run` does its index ag
 #[derive(Debug)]
 pub struct Shards {
     pub(super) folder: PathBuf,
-    pub(super) plan: Plan,
+    pub(super) plan: ShardPlan,
     pub(super) pipeline: ValidPipeline,
     /// Data shared by the indexes of this process.
     prepared: Mutex<Option<Arc<TrainTest>>>,
@@ -101,7 +101,7 @@ impl Shards {
         let folder = folder(&prepared)?;
         let failed = |e: std::io::Error| Error::Unwritable { path: folder.clone(), message: e.to_string() };
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(failed)?;
-        let plan = Plan::new(pipeline, (&prepared, data), (count, is_in_parts), &folder)?;
+        let plan = ShardPlan::new(pipeline, (&prepared, data), (count, is_in_parts), &folder)?;
         plan.put(&folder)?;
         let shards = Shards::with_plan(&folder, plan)?;
         *shards.held() = Some(Arc::new(prepared));
@@ -118,10 +118,10 @@ impl Shards {
     /// # Errors
     /// Returns [`Error::Unreadable`] for a missing or damaged plan, and the errors of its pipeline.
     pub fn open(folder: &Path) -> Result<Self> {
-        Shards::with_plan(folder, Plan::read(folder)?)
+        Shards::with_plan(folder, ShardPlan::read(folder)?)
     }
 
-    fn with_plan(folder: &Path, plan: Plan) -> Result<Self> {
+    fn with_plan(folder: &Path, plan: ShardPlan) -> Result<Self> {
         let pipeline = plan.pipeline(folder)?;
         Ok(Shards { folder: folder.to_owned(), plan, pipeline, prepared: Mutex::default(), start: OnceLock::new() })
     }
@@ -216,7 +216,7 @@ impl Shards {
         let header = self.header()?;
         let mut all: Option<HashMap<String, String>> = None;
         for folder in self.attempts(index) {
-            if let Some(known) = read(&folder.join(NAME), &header)?.filter(Known::is_begun) {
+            if let Some(known) = read(&folder.join(NAME), &header)?.filter(JournalContent::is_begun) {
                 all.get_or_insert_default().extend(known.pieces);
             }
         }
@@ -224,10 +224,10 @@ impl Shards {
     }
 
     /// Header of every file of the ledger.
-    pub(super) fn header(&self) -> Result<Header> {
+    pub(super) fn header(&self) -> Result<JournalHeader> {
         let pipeline = self.pipeline.configuration()?;
         let configuration = json!({"build": self.plan.build, "indexes": self.plan.of, "pipeline": pipeline});
-        Ok(Header::new(&self.plan.data, configuration).remedied(REMEDY))
+        Ok(JournalHeader::new(&self.plan.data, configuration).remedied(REMEDY))
     }
 
     pub(super) fn check_build(&self) -> Result<()> {
@@ -243,7 +243,7 @@ impl Shards {
     }
 
     /// Pieces of a completed index; `None` if it is not complete.
-    pub(super) fn finished(&self, index: usize) -> Result<Option<Known>> {
+    pub(super) fn finished(&self, index: usize) -> Result<Option<JournalContent>> {
         let path = self.done_file(index);
         let Some(known) = read(&path, &self.header()?)? else { return Ok(None) };
         let left = self.plan.missing(index, |key| known.pieces.contains_key(key));

@@ -2,7 +2,7 @@
 
 use super::ledger::Shards;
 use super::units::SEARCH;
-use crate::journal::{Book, Header};
+use crate::journal::{JournalHeader, RunJournal};
 use crate::run::{RunOptions, RunOutcome, run_here};
 use crate::run_folder::RunFolder;
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ impl Shards {
 
     fn end(&self, pieces: &BTreeMap<String, String>, options: &RunOptions, monitor: Monitor<'_>) -> Result<RunOutcome> {
         let claim = RunFolder::new(&options.out)?;
-        Book::put(&options.out, &Header::new(&self.plan.data, self.pipeline.configuration()?), pieces)?;
+        RunJournal::put(&options.out, &JournalHeader::new(&self.plan.data, self.pipeline.configuration()?), pieces)?;
         drop(claim);
         let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };
         run_here(&self.pipeline, &options, monitor, pieces.contains_key(SEARCH))

@@ -43,7 +43,7 @@ impl From<Option<usize>> for ShardCount {
 /// Content of the plan file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Plan {
+pub(super) struct ShardPlan {
     format: String,
     pub build: String,
     /// Number of indexes.
@@ -63,7 +63,7 @@ pub(super) fn key(pipeline: &ValidPipeline, prepared: &TrainTest) -> Result<Stri
     Ok(digits)
 }
 
-impl Plan {
+impl ShardPlan {
     /// Plans a pipeline; its paths are relative to the folder given with the data.
     ///
     /// # Errors
@@ -77,14 +77,14 @@ impl Plan {
         let options = RunOptions { folder: data.to_owned(), out: folder.to_owned(), ..RunOptions::default() };
         let units = WorkUnits::new(pipeline, prepared)?;
         let there = match count.of {
-            None if folder.join(PLAN).exists() => Some(Plan::read(folder)?),
+            None if folder.join(PLAN).exists() => Some(ShardPlan::read(folder)?),
             _ => None,
         };
         let processes = there.as_ref().map_or(count.workers, |there| there.units.parts());
         let units = if is_in_parts { units.in_parts(processes) } else { units };
         let of = count.of.or(there.map(|there| there.of)).unwrap_or_else(|| units.count().min(MOST));
         let (build, data) = (build()?, prepared.digest.written()?);
-        Ok(Plan { format: FORMAT.into(), build, of, data, units, pipeline: resolved(pipeline, &options)? })
+        Ok(ShardPlan { format: FORMAT.into(), build, of, data, units, pipeline: resolved(pipeline, &options)? })
     }
 
     /// Writes the plan unless one exists, which must be the same except for the places of its files and engine.
@@ -94,7 +94,7 @@ impl Plan {
     pub fn put(&self, folder: &Path) -> Result<()> {
         let path = folder.join(PLAN);
         if path.exists() {
-            let there = Plan::read(folder)?;
+            let there = ShardPlan::read(folder)?;
             if there == *self {
                 return Ok(());
             }
@@ -107,7 +107,7 @@ impl Plan {
     }
 
     /// Names a difference between two plans.
-    fn differs(&self, there: &Plan, folder: &Path) -> Result<Option<&'static str>> {
+    fn differs(&self, there: &ShardPlan, folder: &Path) -> Result<Option<&'static str>> {
         Ok(if there.build != self.build {
             Some("another build")
         } else if there.data != self.data {
@@ -153,7 +153,7 @@ impl Plan {
         }
         let bytes =
             regular(path, 2 * LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any plan".into()))?;
-        let plan: Plan =
+        let plan: ShardPlan =
             serde_json::from_slice(&bytes).map_err(|error| unreadable(format!("it is damaged: {error}")))?;
         if plan.format != FORMAT || plan.of == 0 {
             return Err(unreadable(format!("its format is {}, and this program reads {FORMAT}", plan.format)));

@@ -3,12 +3,12 @@
 use super::ledger::{FOLDER, Shards, apart, is_alive, refused};
 use super::parts::{self, SearchParts};
 use super::plan::key;
-use super::share::{NOTHING, Share};
+use super::share::{NOTHING, ShardJournal};
 use super::state::{ShardProgress, ShardState};
 use super::units::SEARCH;
-use super::work::{LOOK, Work, WorkStart};
+use super::work::{LOOK, WorkContext, WorkStart};
 use crate::TrainTest;
-use crate::journal::{Book, Header, NAME, read, written};
+use crate::journal::{JournalHeader, NAME, RunJournal, read, written};
 use crate::monitor::{limited, most};
 use crate::run_folder::RunFolder;
 use std::collections::{BTreeMap, HashMap};
@@ -45,7 +45,7 @@ impl Shards {
             let (claim, work) = self.fresh_attempt(index)?;
             begun = Some((work.clone(), known.len()));
             if !known.is_empty() {
-                Book::put(&work, &self.header()?, &known.into_iter().collect::<BTreeMap<_, _>>())?;
+                RunJournal::put(&work, &self.header()?, &known.into_iter().collect::<BTreeMap<_, _>>())?;
             }
             Ok((claim, work))
         });
@@ -104,11 +104,11 @@ impl Shards {
             return Ok(self.with_left(index, ShardState::Done, 0));
         }
         let prepared = self.prepared()?;
-        let book = Arc::new(Book::resume(&work, &header)?);
+        let book = Arc::new(RunJournal::resume(&work, &header)?);
         let limited = limited(monitor, &book, start, most(&self.pipeline));
         let least = if book.keeps_all() { Duration::ZERO } else { parts::LEAST };
         let process_group = self.process_group(index, &prepared, (least, &limited.stop))?;
-        let share = Arc::new(Share::new(Arc::clone(&book), &self.plan, index, process_group));
+        let share = Arc::new(ShardJournal::new(Arc::clone(&book), &self.plan, index, process_group));
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
         let done = self.work(&prepared, &share, wait, monitor);
         let stopped = monitor.stop.reason();
@@ -152,7 +152,7 @@ impl Shards {
     }
 
     /// Writes the pieces of an index, unless another attempt has, and removes its working files.
-    fn keep(&self, index: usize, header: &Header, pieces: &BTreeMap<String, String>) -> Result<()> {
+    fn keep(&self, index: usize, header: &JournalHeader, pieces: &BTreeMap<String, String>) -> Result<()> {
         if self.finished(index)?.is_none() {
             let failed = |e: std::io::Error| Error::Unwritable { path: self.done_file(index), message: e.to_string() };
             write_file(&self.done_file(index), &written(header, pieces).map_err(|e| failed(e.into()))?)?;
@@ -165,11 +165,17 @@ impl Shards {
     }
 
     /// Works on an index while there is anything to do or to wait for.
-    fn work(&self, prepared: &TrainTest, share: &Arc<Share>, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
+    fn work(
+        &self,
+        prepared: &TrainTest,
+        share: &Arc<ShardJournal>,
+        wait: Duration,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<()> {
         let pipeline = &self.pipeline;
         let start =
             get_or_try_make(&self.start, || WorkStart::new(pipeline, &self.folder, prepared, monitor.stop.clone()))?;
-        let work = Work::new(pipeline, prepared, start)?;
+        let work = WorkContext::new(pipeline, prepared, start)?;
         let refresh = || {
             share.learn(self.found(share.index)?);
             Ok(())

@@ -1,9 +1,9 @@
 //! One process's share of a distributed run.
 
 use super::parts::SearchParts;
-use super::plan::Plan;
+use super::plan::ShardPlan;
 use super::units::{PARTS, SEARCH, WorkUnits};
-use crate::journal::Book;
+use crate::journal::RunJournal;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use vaglio_core::{JournalOwner, JournalStore, ProcessGroup};
@@ -12,8 +12,8 @@ use vaglio_core::{JournalOwner, JournalStore, ProcessGroup};
 pub(super) const NOTHING: &str = "null";
 
 /// A journal that owns the units of one index.
-pub(super) struct Share {
-    pub book: Arc<Book>,
+pub(super) struct ShardJournal {
+    pub book: Arc<RunJournal>,
     pub units: WorkUnits,
     pub index: usize,
     pub of: usize,
@@ -29,11 +29,11 @@ fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Share {
-    pub fn new(book: Arc<Book>, plan: &Plan, index: usize, process_group: Option<Arc<SearchParts>>) -> Self {
+impl ShardJournal {
+    pub fn new(book: Arc<RunJournal>, plan: &ShardPlan, index: usize, process_group: Option<Arc<SearchParts>>) -> Self {
         let (pieces, others) = (Mutex::default(), Mutex::default());
         let (units, of) = (plan.units.clone(), plan.of);
-        let share = Share { book, units, index, of, pieces, others, process_group };
+        let share = ShardJournal { book, units, index, of, pieces, others, process_group };
         let known = share.book.known().iter().filter(|(key, _)| share.is_given(key));
         let pieces: BTreeMap<String, String> = known.map(|(key, value)| (key.clone(), value.clone())).collect();
         *held(&share.pieces) = pieces;
@@ -81,7 +81,7 @@ impl Share {
     }
 }
 
-impl JournalStore for Share {
+impl JournalStore for ShardJournal {
     fn recall(&self, key: &str) -> Option<String> {
         let own = self.book.recall(key).or_else(|| held(&self.pieces).get(key).cloned());
         own.or_else(|| held(&self.others).get(key).cloned())

@@ -1,11 +1,11 @@
 //! Computes the units of one index.
 
 use super::parts::SearchParts;
-use super::share::Share;
+use super::share::ShardJournal;
 use super::units::{PARTS, SEARCH, shares};
 use crate::TrainTest;
 use crate::learning::learned;
-use crate::memory::Memory;
+use crate::memory::PeakMemory;
 use crate::repetition::shuffles;
 use crate::run::checked;
 use crate::scratch::with_scratch;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, Journal, JournalStore, Monitor, ProcessGroup, Result, StopReason, StopSign};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
-use vaglio_pipeline::resample::{self, Chosen, Jobs, Procedure, SearchOnDesign, Watcher};
+use vaglio_pipeline::resample::{self, Jobs, Procedure, SearchOnDesign, SizeChoice, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_tables::budget::resident;
 use vaglio_tables::scratch::Scratch;
@@ -27,16 +27,16 @@ pub(super) const LOOK: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(super) struct WorkStart {
     design: Design,
-    memory: Memory,
+    memory: PeakMemory,
     _scratch: Option<Scratch>,
 }
 
 /// Context of the units' computations.
-pub(super) struct Work<'a> {
+pub(super) struct WorkContext<'a> {
     pipeline: &'a ValidPipeline,
     prepared: &'a TrainTest,
     design: Design,
-    memory: Memory,
+    memory: PeakMemory,
     held: f64,
 }
 
@@ -56,9 +56,9 @@ impl JournalStore for AssistingJournal {
 }
 
 /// Results of the search that half-samples need.
-struct SearchFound {
+struct HalfSampleInputs {
     selector: ValidSelector,
-    chosen: Chosen,
+    chosen: SizeChoice,
     columns: usize,
 }
 
@@ -79,7 +79,7 @@ impl WorkStart {
     }
 }
 
-impl<'a> Work<'a> {
+impl<'a> WorkContext<'a> {
     /// The work of this process, based on its present memory. Caches of the design are dropped with it.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl<'a> Work<'a> {
         WorkStart { design, memory, .. }: &WorkStart,
     ) -> Result<Self> {
         let design = pipeline.selector().design_at(&prepared.train, Some(design))?.stopping_at(StopSign::default());
-        Ok(Work { pipeline, prepared, design, memory: *memory, held: resident().unwrap_or(0) as f64 })
+        Ok(WorkContext { pipeline, prepared, design, memory: *memory, held: resident().unwrap_or(0) as f64 })
     }
 
     /// Computes and keeps what it can of an index: first the search if it belongs to this index, last the units that wait
@@ -98,10 +98,15 @@ impl<'a> Work<'a> {
     ///
     /// # Errors
     /// Returns the errors of the computations.
-    pub fn go_on(&self, share: &Share, monitor: &mut Monitor<'_>, refresh: impl Fn() -> Result<()>) -> Result<()> {
+    pub fn go_on(
+        &self,
+        share: &ShardJournal,
+        monitor: &mut Monitor<'_>,
+        refresh: impl Fn() -> Result<()>,
+    ) -> Result<()> {
         let mut found = if share.is_own(SEARCH) { self.search(share, monitor)? } else { None };
         if let Some(evaluate) = &self.pipeline.settings().evaluate {
-            self.independent(evaluate, share, &Watcher::new(&mut *monitor))?;
+            self.independent(evaluate, share, &StageMonitor::new(&mut *monitor))?;
         }
         if share.lacks(PARTS) {
             refresh()?;
@@ -115,8 +120,8 @@ impl<'a> Work<'a> {
             if found.is_none() && share.knows(SEARCH) {
                 found = self.search(share, monitor)?;
             }
-            if let (Some(how), Some(SearchFound { selector, chosen, columns })) = (&evaluate.stability, &found) {
-                let watcher = &Watcher::new(monitor);
+            if let (Some(how), Some(HalfSampleInputs { selector, chosen, columns })) = (&evaluate.stability, &found) {
+                let watcher = &StageMonitor::new(monitor);
                 half_walks(selector, &self.prepared.sample, (chosen, *columns), how, watcher)?;
             }
         }
@@ -129,26 +134,26 @@ impl<'a> Work<'a> {
     }
 
     /// Performs the search on all rows and keeps it; `None` if stopped.
-    fn search(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<Option<SearchFound>> {
-        let Work { pipeline, prepared, .. } = *self;
+    fn search(&self, share: &ShardJournal, monitor: &mut Monitor<'_>) -> Result<Option<HalfSampleInputs>> {
+        let WorkContext { pipeline, prepared, .. } = *self;
         let untuned = self.in_room(pipeline.selector());
         let procedure = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
         let data = (&prepared.sample, &prepared.train);
         let found = procedure.search(data, Some(self.design.clone()), Instant::now(), &mut *monitor)?;
         let SearchOnDesign { selector, design, picked } = found.best;
         let columns = design.names().len();
-        let watcher = Watcher::new(monitor);
+        let watcher = StageMonitor::new(monitor);
         if picked.searched.path.stop_reason.is_partial() || watcher.stopped().is_some() {
             return Ok(None);
         }
         if !share.knows(SEARCH) {
             share.keep(SEARCH, "true");
         }
-        Ok(Some(SearchFound { selector, chosen: picked.chosen, columns }))
+        Ok(Some(HalfSampleInputs { selector, chosen: picked.chosen, columns }))
     }
 
     /// Assists the search of another process until it is complete.
-    fn accompany(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<()> {
+    fn accompany(&self, share: &ShardJournal, monitor: &mut Monitor<'_>) -> Result<()> {
         let Some(process_group) = share.process_group.as_ref().filter(|_| !share.knows(SEARCH)) else {
             share.give_parts();
             return Ok(());
@@ -170,7 +175,7 @@ impl<'a> Work<'a> {
     }
 
     /// Computes the units that wait for nothing.
-    fn independent(&self, evaluate: &Evaluate, share: &Share, watcher: &Watcher<'_>) -> Result<()> {
+    fn independent(&self, evaluate: &Evaluate, share: &ShardJournal, watcher: &StageMonitor<'_>) -> Result<()> {
         let untuned = self.pipeline.selector();
         let whole = Procedure { selector: &untuned, tune: self.pipeline.settings().tune.as_ref() };
         let sample = &self.prepared.sample;

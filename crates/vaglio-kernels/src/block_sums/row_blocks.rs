@@ -1,7 +1,7 @@
 //! Rows that are a union of whole blocks.
 
 use super::{BlockSums, GramRow};
-use crate::Entries;
+use crate::ColumnEntries;
 use crate::tolerance::SHIFTED_SQUARES;
 use std::sync::Arc;
 
@@ -20,7 +20,12 @@ pub(crate) struct RowBlocks {
 impl RowBlocks {
     /// Returns `None` if the rows of `entries` are not whole blocks, a shift removes much of a column, or an `active`
     /// column has no sums.
-    pub fn new(blocks: &Arc<BlockSums>, entries: &Entries<'_>, active: &[bool], targets: &[&[f64]]) -> Option<Self> {
+    pub fn new(
+        blocks: &Arc<BlockSums>,
+        entries: &ColumnEntries<'_>,
+        active: &[bool],
+        targets: &[&[f64]],
+    ) -> Option<Self> {
         let rows = entries.rows(targets.first()?.len());
         let mut counts = vec![0; blocks.counts.len()];
         for &row in rows.iter() {
@@ -78,7 +83,7 @@ impl RowBlocks {
     }
 
     /// Computes the blocks' products with some columns.
-    pub fn read(&self, entries: &Entries<'_>, columns: &[usize]) {
+    pub fn read(&self, entries: &ColumnEntries<'_>, columns: &[usize]) {
         self.blocks.read(entries.stored(), columns);
     }
 
@@ -125,9 +130,9 @@ mod tests {
         intercept: bool,
         gram: Option<Arc<GramCache>>,
     ) -> Data<'d> {
-        let (entries, active) = (Entries::from(columns), active.to_vec());
+        let (entries, active) = (ColumnEntries::from(columns), active.to_vec());
         let input = DataInput { level: Level::best(), entries, active, targets: &[y], weights: None, intercept, gram };
-        Data::of(input).unwrap()
+        Data::from_input(input).unwrap()
     }
 
     #[test]
@@ -144,17 +149,17 @@ mod tests {
             let at = |row: usize| base.map_or(row, |rows| rows[row]);
             let labels: Vec<u32> = (0..whole.rows()).map(|row| labels[at(row)]).collect();
             let targets: Vec<f64> = (0..whole.rows()).map(|row| y[at(row)]).collect();
-            let entries = Entries::from(whole);
+            let entries = ColumnEntries::from(whole);
             let make = |level| BlockSums::new(level, &entries, &active, &labels, &[&targets], intercept).unwrap();
             let blocks = Arc::new(make(Level::best()));
-            let all = GramCache::of_blocks(&blocks, &entries, &active, &[&targets]).unwrap();
+            let all = GramCache::from_blocks(&blocks, &entries, &active, &[&targets]).unwrap();
             assert_eq!(all.shifts, data(whole, &active, &targets, intercept, None).gram.shifts);
             for is_own in [|_: u32| true, |label| label != 2, |label| label != 0] {
                 let rows: Vec<usize> = (0..whole.rows()).filter(|&row| is_own(labels[row])).collect();
                 let fold = whole.view_rows(&rows);
                 let y: Vec<f64> = rows.iter().map(|&row| targets[row]).collect();
-                let entries = Entries::from(&fold);
-                let gram = GramCache::of_blocks(&blocks, &entries, &active, &[&y]);
+                let entries = ColumnEntries::from(&fold);
+                let gram = GramCache::from_blocks(&blocks, &entries, &active, &[&y]);
                 assert!(gram.is_some());
                 let [shared, alone] = [gram, None].map(|gram| data(&fold, &active, &y, intercept, gram));
                 let pairs = |data: &Data<'_>| {
@@ -178,7 +183,7 @@ mod tests {
             // One row more or less than whole blocks.
             let rows: Vec<usize> = (1..whole.rows()).collect();
             let (fold, y) = (whole.view_rows(&rows), &targets[1..]);
-            assert!(RowBlocks::new(&blocks, &Entries::from(&fold), &active, &[y]).is_none());
+            assert!(RowBlocks::new(&blocks, &ColumnEntries::from(&fold), &active, &[y]).is_none());
             // All instruction-set levels give equal bits.
             for level in Level::available() {
                 assert_eq!((&make(level).sums, &make(level).targets), (&blocks.sums, &blocks.targets));
@@ -198,9 +203,10 @@ mod tests {
         let is_made = |active: bool, y: &[f64], intercept: bool| {
             let active: Vec<bool> = (0..11).map(|column| column < 10 || active).collect();
             let blocks =
-                BlockSums::new(Level::best(), &Entries::from(&columns), &active, &labels, &[y], intercept).unwrap();
+                BlockSums::new(Level::best(), &ColumnEntries::from(&columns), &active, &labels, &[y], intercept)
+                    .unwrap();
             let own: Vec<f64> = rows.iter().map(|&row| y[row]).collect();
-            RowBlocks::new(&Arc::new(blocks), &Entries::from(&fold), &active, &[&own]).is_some()
+            RowBlocks::new(&Arc::new(blocks), &ColumnEntries::from(&fold), &active, &[&own]).is_some()
         };
         assert!(is_made(false, &y, true) && is_made(true, &far, false));
         assert!(!is_made(true, &y, true) && !is_made(false, &far, true));

@@ -3,9 +3,9 @@
 //! The book, *Cross-validation without refitting*, "Moments: backward"; after P. Buteneers, K. Caluwaerts, J. Dambre,
 //! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves again for every removal.
 
-use super::downdates::Downdated;
+use super::downdates::DowndatedTriangles;
 use super::moments::FoldMoments;
-use super::{Moments, Trials};
+use super::{Moments, TrialLosses};
 use crate::Level;
 use crate::is_unreliable;
 use crate::linalg;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// w_i/H_ii increases the loss by δ²V_ii − 2δf_i. Diagonals, w and f are always up to date; H and V apply several
 /// removals at once. Memory 8·K·R·s² bytes.
 #[derive(Debug)]
-pub struct Backward {
+pub struct BackwardMoments {
     moments: Arc<Moments>,
     lambdas: Vec<f64>,
     /// Places of the selected columns, in increasing order.
@@ -38,7 +38,7 @@ pub struct Backward {
 /// State of one fold and λ.
 #[derive(Debug, Default)]
 struct BackwardPair {
-    matrices: Downdated,
+    matrices: DowndatedTriangles,
     /// Diagonal of H when it was computed from the moments.
     made: Vec<f64>,
     /// Diagonals of H and V.
@@ -55,7 +55,7 @@ struct BackwardPair {
 /// Number of removals applied to H and V at once.
 const FLUSH: usize = 16;
 
-impl Backward {
+impl BackwardMoments {
     /// Creates the state of a subset of active columns. Cost O(K·R·s³).
     pub fn new(moments: &Arc<Moments>, lambdas: &[f64], subset: &[usize]) -> Self {
         let mut selected = moments.places(subset);
@@ -64,12 +64,19 @@ impl Backward {
         let pair = |k: usize| BackwardPair::new(moments, k / lambdas.len(), lambdas[k % lambdas.len()], &selected);
         let pairs = parallel::map(moments.folds() * lambdas.len(), pair);
         let positions = (0..selected.len()).collect();
-        Backward { moments: Arc::clone(moments), lambdas: lambdas.to_vec(), selected, positions, pairs, removals: 0 }
+        BackwardMoments {
+            moments: Arc::clone(moments),
+            lambdas: lambdas.to_vec(),
+            selected,
+            positions,
+            pairs,
+            removals: 0,
+        }
     }
 
     /// Bytes for a subset of `columns` columns, without the moments.
     pub fn bytes(folds: usize, lambdas: usize, columns: usize) -> usize {
-        folds * lambdas * (Downdated::bytes(columns) + (4 + 2 * FLUSH) * columns * size_of::<f64>())
+        folds * lambdas * (DowndatedTriangles::bytes(columns) + (4 + 2 * FLUSH) * columns * size_of::<f64>())
     }
 
     /// The selected columns, in increasing order.
@@ -84,7 +91,7 @@ impl Backward {
     }
 
     /// Sum of squared errors in each fold, for the λ at an index.
-    pub fn of_folds(&self, lambda: usize) -> Vec<f64> {
+    pub fn fold_losses(&self, lambda: usize) -> Vec<f64> {
         self.pairs.iter().skip(lambda).step_by(self.lambdas.len()).map(|pair| pair.loss).collect()
     }
 
@@ -97,7 +104,7 @@ impl Backward {
     }
 
     /// Trials of removing each selected column; equal columns share the trial of the first. Cost O(K·R·s).
-    pub fn trials(&self) -> Trials {
+    pub fn trials(&self) -> TrialLosses {
         let mut first = vec![None; self.moments.features().len()];
         let mut like: Vec<usize> = Vec::with_capacity(self.selected.len());
         for (k, &place) in self.selected.iter().enumerate() {
@@ -113,7 +120,7 @@ impl Backward {
         let losses = parallel::map(self.lambdas.len(), of_lambda);
         let conditioning =
             self.conditioning().into_iter().map(|conditioning| vec![conditioning; self.selected.len()]).collect();
-        Trials { features: self.selected(), losses, conditioning }
+        TrialLosses { features: self.selected(), losses, conditioning }
     }
 
     /// Removes a selected column. Cost O(K·R·s·FLUSH), and O(K·R·s²·FLUSH) once in FLUSH removals.
@@ -182,7 +189,7 @@ impl BackwardPair {
         let h = |i: usize, j: usize| inverse[[i, j]] * scale[i] * scale[j];
         let v = |i: usize, j: usize| square[[i, j]] * scale[i] * scale[j];
         let mut pair = BackwardPair {
-            matrices: Downdated::new(s, h, v),
+            matrices: DowndatedTriangles::new(s, h, v),
             made: (0..s).map(|i| h(i, i)).collect(),
             h: (0..s).map(|i| h(i, i)).collect(),
             v: (0..s).map(|i| v(i, i)).collect(),
@@ -210,7 +217,7 @@ impl BackwardPair {
     fn lost(s: usize, outputs: usize) -> Self {
         let nothing = vec![f64::NAN; s];
         BackwardPair {
-            matrices: Downdated::new(s, |_, _| f64::NAN, |_, _| f64::NAN),
+            matrices: DowndatedTriangles::new(s, |_, _| f64::NAN, |_, _| f64::NAN),
             made: nothing.clone(),
             h: nothing.clone(),
             v: nothing.clone(),

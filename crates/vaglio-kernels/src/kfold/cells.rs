@@ -8,7 +8,7 @@ use super::products::{FoldSums, sums};
 
 /// Products over the rows of every cell. Memory 8·n² bytes per cell.
 #[derive(Debug)]
-pub struct Cells {
+pub struct CellProducts {
     /// Index of each column in the products.
     places: Vec<Option<usize>>,
     /// Sums of each class in each cell.
@@ -27,16 +27,16 @@ struct RowScaling {
 }
 
 impl RowScaling {
-    fn of(rows: &FoldedRows<'_>) -> Self {
+    fn new(rows: &FoldedRows<'_>) -> Self {
         RowScaling { intercept: rows.intercept, standardize: rows.standardize, balanced: rows.classes.is_some() }
     }
 }
 
-impl Cells {
+impl CellProducts {
     /// Computes the products in one read; the folds of `rows` are the cells. Cost O(m·n²).
     pub fn new(rows: &FoldedRows<'_>) -> Self {
         let (sums, side) = sums(rows, &rows.folds, &rows.active());
-        Cells { places: rows.places(), sums, side, outputs: rows.data.outputs(), scaling: RowScaling::of(rows) }
+        CellProducts { places: rows.places(), sums, side, outputs: rows.data.outputs(), scaling: RowScaling::new(rows) }
     }
 
     /// Bytes of cells with rows of the given number of classes each.
@@ -53,7 +53,7 @@ impl Cells {
         folds: &[Option<usize>],
     ) -> Option<(Vec<Vec<FoldSums>>, usize)> {
         if rows.scores_classes_alike()
-            || self.scaling != RowScaling::of(rows)
+            || self.scaling != RowScaling::new(rows)
             || self.outputs != rows.data.outputs()
             || folds.len() != self.sums.len()
         {

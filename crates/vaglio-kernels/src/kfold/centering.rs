@@ -5,7 +5,7 @@
 use super::FoldedRows;
 use super::imputation::Imputation;
 use super::moments::FoldMoments;
-use super::training::Split;
+use super::training::SplitProducts;
 
 /// Layout of products: of all pairs of columns, or only of their squares.
 #[derive(Debug, Clone, Copy)]
@@ -83,10 +83,10 @@ pub(super) struct Centering {
 
 impl MomentSource<'_> {
     /// Moments of a fold, and their centering.
-    pub fn fold(&self, fold: usize, split: Split) -> (FoldMoments, Centering) {
+    pub fn fold(&self, fold: usize, split: SplitProducts) -> (FoldMoments, Centering) {
         let (layout, stride) = (self.layout, self.stride);
         let n = layout.columns;
-        let Split { training, held_out, from } = self.imputed.filled(split, &self.ranges[fold]);
+        let SplitProducts { training, held_out, from } = self.imputed.filled(split, &self.ranges[fold]);
         let centering = self.centering(fold, &training, &held_out);
         let (size, apart) = if layout.is_whole { (n * stride, stride + 1) } else { (stride, 1) };
         let mut out = FoldMoments {

@@ -6,7 +6,7 @@
 use super::FoldedRows;
 use crate::exclusion::{Exclusion, parted};
 use crate::is_unreliable;
-use crate::linalg::{self, Failure, Svd};
+use crate::linalg::{self, FactorizationError, Svd};
 use crate::parallel;
 use crate::trial::worse;
 use crate::wide::F64x8;
@@ -44,8 +44,8 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     /// Decomposes the columns of `subset`, each listed once. Cost O(m·s·min(m, s)).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn new(rows: &'r FoldedRows<'d>, subset: &[usize]) -> Result<Self, Failure> {
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn new(rows: &'r FoldedRows<'d>, subset: &[usize]) -> Result<Self, FactorizationError> {
         let data = &rows.data;
         let Svd { u, d, v } = linalg::svd(data.matrix(subset).view())?;
         let mut y = Array2::zeros((data.rows(), data.outputs()));
@@ -127,7 +127,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         }
         unreliable.sort_unstable();
         let exclude = |rows: &Vec<usize>| Exclusion::new(data, &self.subset, &[], rows).ok();
-        let exclude = || parted(data, &self.of_leverage_one()).iter().map(exclude).collect::<Option<_>>();
+        let exclude = || parted(data, &self.leverage_one_rows()).iter().map(exclude).collect::<Option<_>>();
         let Some(parts) = get_or_make(&self.excluded, exclude) else { return 0.0 };
         for excluded in parts {
             let Ok(fit) = excluded.fit(lambda, None) else { return 0.0 };
@@ -141,7 +141,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     }
 
     /// Rows that can have leverage near 1: those that have it without a penalty, since a larger λ lowers leverage.
-    fn of_leverage_one(&self) -> Vec<usize> {
+    fn leverage_one_rows(&self) -> Vec<usize> {
         let is_near = |(_, row): &(usize, ArrayView1<'_, f64>)| is_unreliable(1.0 - row.dot(row));
         self.directions.rows().into_iter().enumerate().filter(is_near).map(|(row, _)| row).collect()
     }

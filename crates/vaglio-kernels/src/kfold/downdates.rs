@@ -12,16 +12,16 @@ use std::hint::black_box;
 /// The represented matrices are H less Σ_k h_k r_kᵀ and V less Σ_k r_k ṽ_kᵀ + ṽ_k r_kᵀ, summed over pending downdates.
 /// The stored matrices and the pending vectors suffice for any column of the represented ones.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Downdated {
+pub(super) struct DowndatedTriangles {
     size: usize,
     h: Vec<F64x8>,
     v: Vec<F64x8>,
-    pending: Vec<Change>,
+    pending: Vec<PendingDowndate>,
 }
 
 /// A pending downdate: r, ṽ, and c with h = c·r, over all rows.
 #[derive(Debug, Clone)]
-struct Change {
+struct PendingDowndate {
     r: Vec<F64x8>,
     v: Vec<F64x8>,
     c: f64,
@@ -45,10 +45,10 @@ fn pack(size: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<F64x8> {
     out
 }
 
-impl Downdated {
+impl DowndatedTriangles {
     /// Packs the lower triangles of two matrices given by entries.
     pub fn new(size: usize, h: impl Fn(usize, usize) -> f64, v: impl Fn(usize, usize) -> f64) -> Self {
-        Downdated { size, h: pack(size, h), v: pack(size, v), pending: Vec::new() }
+        DowndatedTriangles { size, h: pack(size, h), v: pack(size, v), pending: Vec::new() }
     }
 
     /// Bytes for `size` rows.
@@ -80,7 +80,7 @@ impl Downdated {
 
     /// Adds a pending downdate.
     pub fn push(&mut self, r: Vec<F64x8>, v: Vec<F64x8>, c: f64) {
-        self.pending.push(Change { r, v, c });
+        self.pending.push(PendingDowndate { r, v, c });
     }
 
     /// Applies all downdates and keeps the rows and columns `kept`, in increasing order. Cost O(s²·pending).
@@ -104,7 +104,7 @@ impl Downdated {
 
 /// Subtracts the pending downdates from one column: h −= r·(h_b), v −= r·ṽ_b + ṽ·r_b.
 #[inline(always)]
-fn subtract_changes(changes: &[Change], by: &[[f64; 3]], h: &mut [F64x8], v: &mut [F64x8]) {
+fn subtract_changes(changes: &[PendingDowndate], by: &[[f64; 3]], h: &mut [F64x8], v: &mut [F64x8]) {
     for (change, by) in changes.iter().zip(by) {
         let [h_b, r_b, v_b] = by.map(F64x8::splat);
         for (((h, v), r), t) in h.iter_mut().zip(v.iter_mut()).zip(&change.r).zip(&change.v) {
@@ -121,7 +121,7 @@ const ROWS: usize = 4;
 
 /// Subtracts all downdates from both matrices, by blocks of rows and eights.
 #[inline(always)]
-fn take_changes(size: usize, changes: &[Change], h: &mut [F64x8], v: &mut [F64x8]) {
+fn take_changes(size: usize, changes: &[PendingDowndate], h: &mut [F64x8], v: &mut [F64x8]) {
     let mut by = vec![[[0.0; ROWS]; 3]; changes.len()];
     for first in (0..size).step_by(ROWS) {
         // Rows of one block of eight have equal length.
@@ -151,7 +151,7 @@ fn take_changes(size: usize, changes: &[Change], h: &mut [F64x8], v: &mut [F64x8
 }
 
 #[inline(always)]
-fn rows_less(by: &[[[f64; ROWS]; 3]], changes: &[Change], length: usize, h: &mut [F64x8], v: &mut [F64x8]) {
+fn rows_less(by: &[[[f64; ROWS]; 3]], changes: &[PendingDowndate], length: usize, h: &mut [F64x8], v: &mut [F64x8]) {
     for k in 0..length {
         let mut now: [F64x8; ROWS] = std::array::from_fn(|l| h[l * length + k]);
         for (by, change) in by.iter().zip(changes) {

@@ -5,7 +5,7 @@
 
 use super::forward_update::{ForwardPair, ForwardStep, apply};
 use super::moments::FoldMoments;
-use super::{Moments, Trials};
+use super::{Moments, TrialLosses};
 use crate::Level;
 use crate::linalg::InverseFactor;
 use crate::parallel;
@@ -20,18 +20,18 @@ use std::sync::Arc;
 /// Adding i by δ = g_i/d_i increases the loss by 2δh_i + δ²q_i. H = (A_t + λ)⁻¹ over S is PᵀP, with a triangle P that
 /// gains one row per column. Memory 8·K·R·(4n + s²/2) bytes.
 #[derive(Debug, Clone)]
-pub struct Forward {
+pub struct ForwardMoments {
     moments: Arc<Moments>,
     lambdas: Vec<f64>,
     /// Places of the selected columns, in order of addition.
     selected: Vec<usize>,
     /// Blocks of λ, fold after fold.
-    blocks: Vec<Block>,
+    blocks: Vec<LambdaBlock>,
 }
 
 /// Some λ of one fold, which share the read of its moments.
 #[derive(Debug, Clone)]
-struct Block {
+struct LambdaBlock {
     fold: usize,
     /// A_v among the selected columns: rows of `room` doubles.
     held_out: Vec<f64>,
@@ -42,10 +42,10 @@ struct Block {
 /// Number of λ that share a read of the moments.
 const TOGETHER: usize = 16;
 
-impl Forward {
+impl ForwardMoments {
     /// Creates the state of a subset of active columns. Cost O(K·R·n·s²).
     pub fn new(moments: &Arc<Moments>, lambdas: &[f64], subset: &[usize]) -> Self {
-        let mut state = Forward {
+        let mut state = ForwardMoments {
             moments: Arc::clone(moments),
             lambdas: lambdas.to_vec(),
             selected: Vec::new(),
@@ -66,7 +66,7 @@ impl Forward {
     }
 
     /// Sum of squared errors in each fold, for the λ at an index.
-    pub fn of_folds(&self, lambda: usize) -> Vec<f64> {
+    pub fn fold_losses(&self, lambda: usize) -> Vec<f64> {
         self.pairs(lambda).map(|(pair, _)| pair.loss).collect()
     }
 
@@ -78,7 +78,7 @@ impl Forward {
     }
 
     /// Trials of adding each active column that is not selected. Cost O(K·R·n).
-    pub fn trials(&self) -> Trials {
+    pub fn trials(&self) -> TrialLosses {
         let moments = &*self.moments;
         let mut open = vec![true; moments.features().len()];
         self.selected.iter().for_each(|&place| open[place] = false);
@@ -92,7 +92,7 @@ impl Forward {
             (pick(&losses), pick(&conditioning))
         };
         let (losses, conditioning) = parallel::map(self.lambdas.len(), of_lambda).into_iter().unzip();
-        Trials { features: places.iter().map(|&place| moments.features()[place]).collect(), losses, conditioning }
+        TrialLosses { features: places.iter().map(|&place| moments.features()[place]).collect(), losses, conditioning }
     }
 
     /// Adds an active column that is not selected. Cost O(K·R·(n·s + s²)).
@@ -120,7 +120,7 @@ impl Forward {
     fn rebuild(&mut self, places: &[usize]) {
         let moments = &*self.moments;
         let lambdas = &self.lambdas;
-        let block = |&(fold, lambdas): &(usize, &[f64])| Block {
+        let block = |&(fold, lambdas): &(usize, &[f64])| LambdaBlock {
             fold,
             held_out: Vec::new(),
             room: 0,
@@ -141,7 +141,7 @@ impl Forward {
     }
 }
 
-impl Block {
+impl LambdaBlock {
     fn add(&mut self, moments: &Moments, selected: &[usize], place: usize) {
         let (fold, s) = (&moments.folds[self.fold], selected.len());
         let [training, held_out] = moments.rows(self.fold, place);
@@ -155,7 +155,7 @@ impl Block {
                 let scale = fold.scale[place] + pair.lambda;
                 pair.conditioning = worse(pair.conditioning, pair.diagonal[place] / scale);
                 let (room, inner) = (self.room, &self.held_out);
-                let held = Held { inner, room, border: &a_held, corner: held_out[place] };
+                let held = BorderedMoments { inner, room, border: &a_held, corner: held_out[place] };
                 pair.step(moments.level, &a, &held, place)
             })
             .collect();
@@ -184,7 +184,7 @@ impl Block {
 }
 
 /// A_v of the selected columns, bordered by the row of one more.
-struct Held<'h> {
+struct BorderedMoments<'h> {
     inner: &'h [f64],
     room: usize,
     border: &'h [f64],
@@ -212,7 +212,7 @@ impl ForwardPair {
     }
 
     /// Computes the direction p = z_b/√d_b of a column, u = H(A_v p)_S, and π = pᵀA_v p, and updates the loss.
-    fn step(&mut self, level: Level, a: &[f64], held: &Held<'_>, place: usize) -> ForwardStep {
+    fn step(&mut self, level: Level, a: &[f64], held: &BorderedMoments<'_>, place: usize) -> ForwardStep {
         let root = self.diagonal[place].sqrt();
         let mut p = self.factor.solve(level, a);
         p.iter_mut().for_each(|p| *p /= -root);

@@ -43,7 +43,8 @@ pub(super) struct ForwardPair {
 /// rπ) and q ← q − 2rx + r²π. Cost O(R·n·s).
 pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[ForwardStep], pairs: &mut [ForwardPair]) {
     let eights = moments.stride / F64x8::WIDTH;
-    let coefficients: Vec<Coefficients> = steps.chunks(SHARE).map(|s| Coefficients::new(s, rows.len())).collect();
+    let coefficients: Vec<StepCoefficients> =
+        steps.chunks(SHARE).map(|s| StepCoefficients::new(s, rows.len())).collect();
     let matrices: Vec<[&[f64]; 2]> = rows.iter().map(|&row| moments.rows(fold, row)).collect();
     let mut packed = vec![[F64x8::ZERO; EIGHTS]; 2 * rows.len()];
     for start in (0..eights).step_by(EIGHTS) {
@@ -58,20 +59,20 @@ pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[For
         let (a, v) = packed.split_at(rows.len());
         let groups = coefficients.iter().zip(steps.chunks(SHARE)).zip(pairs.chunks_mut(SHARE));
         for ((coefficients, steps), pairs) in groups {
-            moments.level.run(Combine { a, v, coefficients, steps, pairs, start, here });
+            moments.level.run(ColumnCombination { a, v, coefficients, steps, pairs, start, here });
         }
     }
 }
 
 /// p and u of up to [`SHARE`] steps, entry by entry, padded with zeros.
-struct Coefficients {
+struct StepCoefficients {
     p: Vec<[f64; SHARE]>,
     u: Vec<[f64; SHARE]>,
 }
 
-impl Coefficients {
+impl StepCoefficients {
     fn new(steps: &[ForwardStep], rows: usize) -> Self {
-        let mut out = Coefficients { p: vec![[0.0; SHARE]; rows], u: vec![[0.0; SHARE]; rows] };
+        let mut out = StepCoefficients { p: vec![[0.0; SHARE]; rows], u: vec![[0.0; SHARE]; rows] };
         for (l, step) in steps.iter().enumerate() {
             out.p.iter_mut().zip(&step.p).for_each(|(out, p)| out[l] = *p);
             out.u.iter_mut().zip(&step.u).for_each(|(out, u)| out[l] = *u);
@@ -81,17 +82,17 @@ impl Coefficients {
 }
 
 /// Combination of eights of columns from `start`: packed rows a of A_t and v of A_v, for up to [`SHARE`] fold states.
-struct Combine<'k> {
+struct ColumnCombination<'k> {
     a: &'k [[F64x8; EIGHTS]],
     v: &'k [[F64x8; EIGHTS]],
-    coefficients: &'k Coefficients,
+    coefficients: &'k StepCoefficients,
     steps: &'k [ForwardStep],
     pairs: &'k mut [ForwardPair],
     start: usize,
     here: usize,
 }
 
-impl NullaryFnOnce for Combine<'_> {
+impl NullaryFnOnce for ColumnCombination<'_> {
     type Output = ();
     #[inline(always)]
     fn call(self) {

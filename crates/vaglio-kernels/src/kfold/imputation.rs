@@ -7,7 +7,7 @@
 use super::FoldedRows;
 use super::gram::SIDE;
 use super::products::fills;
-use super::training::Split;
+use super::training::SplitProducts;
 
 /// Layout of columns, masks, targets and ones-vector in the products, and the values in missing cells.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Imputation {
     }
 
     /// Imputes the products of one fold; `ranges` are those of its training rows. Cost O(n²).
-    pub fn filled(&self, split: Split, ranges: &[(f64, f64)]) -> Split {
+    pub fn filled(&self, split: SplitProducts, ranges: &[(f64, f64)]) -> SplitProducts {
         if !self.is_needed() {
             return split;
         }
@@ -60,7 +60,7 @@ impl Imputation {
             if least > greatest || total <= 0.0 { 0.0 } else { (at(ones, place) - at(masks, place)) / total - fill }
         };
         let changes: Vec<f64> = self.fills.iter().enumerate().map(change).collect();
-        Split {
+        SplitProducts {
             training: self.changed(&split.training, &changes),
             held_out: self.changed(&split.held_out, &changes),
             from: self.changed(&split.from, &changes),

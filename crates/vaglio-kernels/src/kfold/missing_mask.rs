@@ -4,16 +4,16 @@ use crate::Column;
 
 /// Columns with missing cells, in order, each with an indicator column of these cells.
 #[derive(Debug, Default)]
-pub(crate) struct MissingMask<'d>(pub Vec<(usize, Column<'d>)>);
+pub(crate) struct MissingIndicators<'d>(pub Vec<(usize, Column<'d>)>);
 
-impl<'d> MissingMask<'d> {
+impl<'d> MissingIndicators<'d> {
     /// Whether no cell is missing.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Indicator of the missing cells of a column, if it has any.
-    pub fn of(&self, column: usize) -> Option<Column<'d>> {
+    pub fn column(&self, column: usize) -> Option<Column<'d>> {
         self.0.binary_search_by_key(&column, |(column, _)| *column).ok().map(|at| self.0[at].1)
     }
 }

@@ -7,12 +7,12 @@
 //! columns, targets and folds.
 //!
 //! 1. Moments, for squared losses. [`Moments`] are products over the training and held-out rows of every fold. They
-//!    take one read of the rows; nothing after it depends on the number of rows. [`Forward`] and [`Backward`] try every
+//!    take one read of the rows; nothing after it depends on the number of rows. [`ForwardMoments`] and [`BackwardMoments`] try every
 //!    one-column change of one subset for several λ, [`MomentTree`] all subsets depth first, [`Spectrum`] many λ of one
 //!    subset. [`Refinement`] takes residuals from the rows for λ at which moments have lost digits.
 //! 2. Held-out rows. [`hold_out`] tries every one-column change in O(m) for any loss and one λ.
 //! 3. One decomposition per subset. [`Decomposition`] predicts held-out rows for any λ, and for every column removed.
-//!    [`Refit`] refits each fold from the rows, for cases where cancellation makes a closed form unreliable.
+//!    [`SubsetRefit`] refits each fold from the rows, for cases where cancellation makes a closed form unreliable.
 
 mod backward;
 mod cells;
@@ -37,20 +37,20 @@ mod training;
 mod tree;
 
 pub use crate::normal_equations::NormalEquations;
-pub use backward::Backward;
-pub use cells::Cells;
+pub use backward::BackwardMoments;
+pub use cells::CellProducts;
 pub use decomposition::Decomposition;
-pub use forward::Forward;
+pub use forward::ForwardMoments;
 pub use moments::Moments;
 pub use refinement::Refinement;
-pub use refit::Refit;
+pub use refit::SubsetRefit;
 pub use rows::FoldedRows;
 pub use spectrum::Spectrum;
 pub use tree::MomentTree;
 
 /// Results of one-column changes of a subset, for each λ.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Trials {
+pub struct TrialLosses {
     /// Columns to add or remove.
     pub features: Vec<usize>,
     /// Sums of squared errors over folds and outputs: λ × features.
@@ -59,7 +59,7 @@ pub struct Trials {
     pub conditioning: Vec<Vec<f64>>,
 }
 
-impl Trials {
+impl TrialLosses {
     /// The `count` columns with the lowest loss over all λ, the best first.
     pub fn best(&self, count: usize) -> Vec<usize> {
         let least = |k: usize| self.losses.iter().map(|losses| losses[k]).fold(f64::INFINITY, f64::min);

@@ -12,7 +12,7 @@ use super::FoldedRows;
 use super::centering::{Centering, ProductLayout};
 use super::moments::Moments;
 use super::products::{FoldSums, shifted_columns};
-use super::training::Totals;
+use super::training::ClassTotals;
 use crate::folds::FoldBlocks;
 use crate::parallel;
 use crate::wide::F64x8;
@@ -44,12 +44,12 @@ struct ColumnSums {
 }
 
 /// Up to eight vectors to multiply columns with, and their sums over each group.
-struct Vectors {
+struct GroupedVectors {
     of_row: Vec<F64x8>,
     of_group: Vec<F64x8>,
 }
 
-impl Vectors {
+impl GroupedVectors {
     fn new(entries: &GroupedEntries, vectors: &[Vec<f64>]) -> Self {
         let mut of_group = vec![F64x8::ZERO; entries.sizes.len()];
         let of_row: Vec<F64x8> = (0..entries.groups.len())
@@ -58,7 +58,7 @@ impl Vectors {
         for (&group, of_row) in entries.groups.iter().zip(&of_row) {
             of_group[group as usize] = of_group[group as usize] + *of_row;
         }
-        Vectors { of_row, of_group }
+        GroupedVectors { of_row, of_group }
     }
 }
 
@@ -100,7 +100,8 @@ impl GroupedEntries {
         let vectors: Vec<&[f64]> = (0..data.outputs()).map(|o| data.centered(o)).chain([&ones[..]]).collect();
         let weighed = |v: &[f64]| v.iter().zip(&ones).map(|(v, root)| v * root).collect::<Vec<f64>>();
         let scaled: Vec<Vec<f64>> = vectors.iter().map(|v| weighed(v)).collect();
-        let in_eights: Vec<Vectors> = scaled.chunks(F64x8::WIDTH).map(|some| Vectors::new(self, some)).collect();
+        let in_eights: Vec<GroupedVectors> =
+            scaled.chunks(F64x8::WIDTH).map(|some| GroupedVectors::new(self, some)).collect();
         let weight = &scaled[scaled.len() - 1];
         let of_column = |place: usize| {
             let x = data.column(features[place]).0;
@@ -140,7 +141,7 @@ impl GroupedEntries {
     }
 
     /// Σ_j (x_j − shift)·z_j of every group, for the column at a place and eight vectors z. Cost O(entries).
-    fn products(&self, level: Level, x: Column<'_>, place: usize, z: &Vectors) -> Vec<F64x8> {
+    fn products(&self, level: Level, x: Column<'_>, place: usize, z: &GroupedVectors) -> Vec<F64x8> {
         let shift = self.shifts[place];
         match x {
             Column::Sparse(x) if self.are_few[place] => {
@@ -285,7 +286,7 @@ impl MomentRows {
             z.iter_mut().enumerate().for_each(weighed);
             z
         };
-        let z = Vectors::new(entries, &parallel::map_slice(places, z));
+        let z = GroupedVectors::new(entries, &parallel::map_slice(places, z));
         let lanes = places.len();
         // Group after group, only lanes in use.
         let product = |other: usize| -> Vec<f64> {
@@ -319,11 +320,11 @@ impl MomentRows {
         let all: Vec<FoldSums> = parallel::map(entries.sizes.len(), group);
         let sums: Vec<Vec<FoldSums>> = all.chunks(entries.classes).map(<[FoldSums]>::to_vec).collect();
         let shares = rows.scored.as_ref().map(|(_, shares)| &shares[..]);
-        let totals = Totals::new(&sums, n + 1, rows.classes.as_ref().map(|_| n), shares);
+        let totals = ClassTotals::new(&sums, n + 1, rows.classes.as_ref().map(|_| n), shares);
         let blocks: Option<&FoldBlocks> = rows.folds.blocks();
         let mut out = vec![0.0; 2 * self.centering.len() * self.stride];
         parallel::chunks_mut(&mut out, 2 * self.stride, |fold, out| {
-            let (split, (training, held_out)) = (totals.of_fold(&sums, blocks, fold), out.split_at_mut(self.stride));
+            let (split, (training, held_out)) = (totals.fold_split(&sums, blocks, fold), out.split_at_mut(self.stride));
             for other in 0..n {
                 (training[other], held_out[other]) =
                     self.centering[fold].columns(place, other, split.training[other], split.held_out[other]);

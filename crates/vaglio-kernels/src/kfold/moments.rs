@@ -7,10 +7,10 @@ use super::gram::SIDE;
 use super::imputation::Imputation;
 use super::moment_rows::{GroupedEntries, MomentRows};
 use super::products::{FoldSums, sums};
-use super::training::{Totals, range, ranges};
-use super::{Cells, FoldedRows};
+use super::training::{ClassTotals, range, ranges};
+use super::{CellProducts, FoldedRows};
 use crate::duplicates::first_equal;
-use crate::linalg::Failure;
+use crate::linalg::FactorizationError;
 use crate::normal_equations::NormalEquations;
 use crate::parallel;
 use crate::sums::LANES;
@@ -69,26 +69,26 @@ impl Moments {
     /// Computes all moments in one read of the rows. Cost O(m·n² + K·n²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if products overflow.
-    pub fn new(rows: &FoldedRows<'_>) -> Result<Self, Failure> {
+    /// [`FactorizationError::NoConvergence`] if products overflow.
+    pub fn new(rows: &FoldedRows<'_>) -> Result<Self, FactorizationError> {
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
         let folds = rows.folds.blocks().map_or(&rows.folds, |blocks| &blocks.rows);
         let (sums, side) = sums(rows, folds, &features);
-        Moments::of_sums(rows, features, duplicates, &sums, side, None)
+        Moments::from_sums(rows, features, duplicates, &sums, side, None)
     }
 
     /// Computes the diagonals of A_t and A_v from the entries that columns store; [`Moments::read`] adds other rows on
     /// demand. Requires that no cells are missing. Cost O(entries + K·n), memory 16·K·n bytes for each column read.
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if products overflow.
-    pub fn by_columns(rows: &FoldedRows<'_>) -> Result<Self, Failure> {
+    /// [`FactorizationError::NoConvergence`] if products overflow.
+    pub fn by_columns(rows: &FoldedRows<'_>) -> Result<Self, FactorizationError> {
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
         let entries = GroupedEntries::new(rows, &features);
         let (sums, side) = entries.sums(rows, &features);
-        Moments::of_sums(rows, features, duplicates, &sums, side, Some(entries))
+        Moments::from_sums(rows, features, duplicates, &sums, side, Some(entries))
     }
 
     /// Computes the rows of A_t and A_v of some columns, unless present; `rows` must be those of the moments. Cost
@@ -127,8 +127,12 @@ impl Moments {
     /// Columns that are equal in `rows` get equal moments, even if they differ elsewhere.
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if products overflow.
-    pub fn of_cells(rows: &FoldedRows<'_>, cells: &Cells, folds: &[Option<usize>]) -> Result<Option<Self>, Failure> {
+    /// [`FactorizationError::NoConvergence`] if products overflow.
+    pub fn from_cells(
+        rows: &FoldedRows<'_>,
+        cells: &CellProducts,
+        folds: &[Option<usize>],
+    ) -> Result<Option<Self>, FactorizationError> {
         if !rows.missing.is_empty() || !rows.folds.is_of_others() {
             return Ok(None);
         }
@@ -136,18 +140,18 @@ impl Moments {
         let duplicates = duplicates(rows, &features);
         let first: Vec<usize> = duplicates.iter().map(|&place| features[place]).collect();
         let Some((sums, side)) = cells.folded(rows, &first, folds) else { return Ok(None) };
-        Moments::of_sums(rows, features, duplicates, &sums, side, None).map(Some)
+        Moments::from_sums(rows, features, duplicates, &sums, side, None).map(Some)
     }
 
     /// With `entries`, `sums` lack the products of columns with each other.
-    fn of_sums(
+    fn from_sums(
         rows: &FoldedRows<'_>,
         features: Vec<usize>,
         duplicates: Vec<usize>,
         sums: &[Vec<FoldSums>],
         side: usize,
         entries: Option<GroupedEntries>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, FactorizationError> {
         let data = &rows.data;
         let (outputs, columns) = (data.outputs(), features.len());
         let stride = columns.next_multiple_of(LANES);
@@ -155,7 +159,7 @@ impl Moments {
         let blocks = rows.folds.blocks();
         let layout = ProductLayout { columns, side, is_whole: entries.is_none() };
         let weight = rows.classes.as_ref().map(|_| layout.at(imputed.ones(), imputed.ones()));
-        let totals = Totals::new(sums, layout.len(), weight, rows.scored.as_ref().map(|(_, shares)| &shares[..]));
+        let totals = ClassTotals::new(sums, layout.len(), weight, rows.scored.as_ref().map(|(_, shares)| &shares[..]));
         let whole = MomentSource {
             rows,
             imputed: &imputed,
@@ -169,12 +173,12 @@ impl Moments {
             rounding: features.iter().map(|&feature| rounding(rows, feature)).collect(),
         };
         let count = blocks.map_or(sums.len(), |blocks| blocks.training.len());
-        let fold = |k: usize| whole.fold(k, totals.of_fold(sums, blocks, k));
+        let fold = |k: usize| whole.fold(k, totals.fold_split(sums, blocks, k));
         let (folds, centering): (Vec<FoldMoments>, Vec<Centering>) = parallel::map(count, fold).into_iter().unzip();
         let finite =
             |f: &FoldMoments| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
         if !folds.iter().all(finite) {
-            return Err(Failure::NoConvergence);
+            return Err(FactorizationError::NoConvergence);
         }
         let weight = |fold: usize| rows.folds.held_out(fold).iter().map(|&row| rows.targets().weight(row)).sum::<f64>();
         let held_out = match blocks {
@@ -275,7 +279,8 @@ fn duplicates(rows: &FoldedRows<'_>, features: &[usize]) -> Vec<usize> {
         return first;
     }
     // Equal columns are imputed equally if their missing cells are equal.
-    let alike =
-        |a: usize, b: usize| first[a] == first[b] && rows.missing.of(features[a]) == rows.missing.of(features[b]);
+    let alike = |a: usize, b: usize| {
+        first[a] == first[b] && rows.missing.column(features[a]) == rows.missing.column(features[b])
+    };
     (0..features.len()).map(|place| (first[place]..place).find(|&other| alike(other, place)).unwrap_or(place)).collect()
 }

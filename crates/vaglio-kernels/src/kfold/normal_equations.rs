@@ -2,7 +2,7 @@
 
 use super::FoldedRows;
 use super::products::sums;
-use crate::linalg::Failure;
+use crate::linalg::FactorizationError;
 use crate::normal_equations::NormalEquations;
 use crate::{Data, Folds};
 use std::sync::Arc;
@@ -11,8 +11,8 @@ impl NormalEquations {
     /// Computes the products in one read of the columns. Cost O(m·n²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if products overflow.
-    pub fn new(data: &Arc<Data<'_>>, columns: &[usize], intercept: bool) -> Result<Self, Failure> {
+    /// [`FactorizationError::NoConvergence`] if products overflow.
+    pub fn new(data: &Arc<Data<'_>>, columns: &[usize], intercept: bool) -> Result<Self, FactorizationError> {
         let mut features = columns.to_vec();
         features.sort_unstable();
         features.dedup();
@@ -21,6 +21,6 @@ impl NormalEquations {
         let (of_folds, side) = sums(&rows, rows.folds(), &features);
         let products = of_folds.into_iter().flatten().next().map_or_else(Vec::new, |sums| sums.products);
         let equations = NormalEquations::from_products(features, products, side, data.outputs(), intercept);
-        if equations.is_finite() { Ok(equations) } else { Err(Failure::NoConvergence) }
+        if equations.is_finite() { Ok(equations) } else { Err(FactorizationError::NoConvergence) }
     }
 }

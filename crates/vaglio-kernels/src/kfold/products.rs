@@ -7,7 +7,7 @@ use super::gram::{SIDE, add_gram};
 use super::training::widen;
 use crate::parallel;
 use crate::sums::product;
-use crate::wide::{Entry, F64x8};
+use crate::wide::{F64x8, ToF64};
 use crate::{Column, Folds, Level};
 
 /// Eights of rows per tile: odd, so that columns map to different cache sets.
@@ -30,9 +30,9 @@ pub(super) struct FoldSums {
 /// The rows of a class in a fold are summed in chunks that depend on their number alone, in order; without rows there
 /// are no products. Cost O(m·n²).
 pub(super) fn sums(rows: &FoldedRows<'_>, folds: &Folds, columns: &[usize]) -> (Vec<Vec<FoldSums>>, usize) {
-    let masks = columns.iter().filter(|&&column| rows.missing.of(column).is_some()).count();
+    let masks = columns.iter().filter(|&&column| rows.missing.column(column).is_some()).count();
     let side = (columns.len() + masks + rows.data.outputs() + 1).next_multiple_of(SIDE);
-    let reader = Reader::new(rows, columns, side);
+    let reader = ProductInputs::new(rows, columns, side);
     let classes = rows.parted().map_or(1, |c| c.iter().max().map_or(1, |c| c + 1));
     let class = |row: usize| rows.parted().map_or(0, |c| c[row]);
     let groups: Vec<Vec<usize>> = (0..folds.count() * classes)
@@ -69,7 +69,7 @@ impl FoldSums {
 }
 
 /// Columns, targets and weights to multiply.
-struct Reader<'r> {
+struct ProductInputs<'r> {
     level: Level,
     columns: Vec<(Column<'r>, f64)>,
     /// Places of columns with missing cells, and their indicators.
@@ -79,13 +79,13 @@ struct Reader<'r> {
     side: usize,
 }
 
-impl<'r> Reader<'r> {
+impl<'r> ProductInputs<'r> {
     fn new(rows: &'r FoldedRows<'_>, columns: &[usize], side: usize) -> Self {
         let data = &rows.data;
-        Reader {
+        ProductInputs {
             level: data.level,
             columns: shifted_columns(rows, columns),
-            missing: (0..columns.len()).filter_map(|k| Some((k, rows.missing.of(columns[k])?))).collect(),
+            missing: (0..columns.len()).filter_map(|k| Some((k, rows.missing.column(columns[k])?))).collect(),
             targets: (0..data.outputs()).map(|o| data.centered(o)).collect(),
             root: data.root(),
             side,
@@ -151,17 +151,17 @@ impl<'r> Reader<'r> {
 
 /// Columns with the shifts that preserve digits in centering.
 pub(super) fn shifted_columns<'r>(rows: &'r FoldedRows<'_>, columns: &[usize]) -> Vec<(Column<'r>, f64)> {
-    let (data, means) = (&rows.data, (rows.standardize && !rows.intercept).then(|| Means::new(rows)));
+    let (data, means) = (&rows.data, (rows.standardize && !rows.intercept).then(|| ColumnMeans::new(rows)));
     let with_shift = |&feature: &usize| -> (Column<'r>, f64) {
         let (column, shift) = data.column(feature);
-        (column, means.as_ref().map_or(shift, |means| means.of(data.level, column)))
+        (column, means.as_ref().map_or(shift, |means| means.dot(data.level, column)))
     };
     parallel::map_slice(columns, with_shift)
 }
 
 /// Value in the missing cells of each column that has some, shifted as in the products, by place.
 pub(super) fn fills(rows: &FoldedRows<'_>, columns: &[usize]) -> Vec<(usize, f64)> {
-    let reader = Reader::new(rows, columns, 0);
+    let reader = ProductInputs::new(rows, columns, 0);
     let fill = |&(place, mask): &(usize, Column<'_>)| {
         let (column, shift) = reader.columns[place];
         let first = (0..mask.len()).find(|&row| mask.get(row) != 0.0);
@@ -171,32 +171,32 @@ pub(super) fn fills(rows: &FoldedRows<'_>, columns: &[usize]) -> Vec<(usize, f64
 }
 
 /// Weighted means over all rows, for columns without a shift.
-struct Means(Vec<f64>, f64);
+struct ColumnMeans(Vec<f64>, f64);
 
-impl Means {
+impl ColumnMeans {
     fn new(rows: &FoldedRows<'_>) -> Self {
         let weights = match rows.data.root() {
             Some(root) => root.iter().map(|r| r * r).collect(),
             None => vec![1.0; rows.data.rows()],
         };
         let total = weights.iter().sum();
-        Means(weights, total)
+        ColumnMeans(weights, total)
     }
 
-    fn of(&self, level: Level, column: Column<'_>) -> f64 {
+    fn dot(&self, level: Level, column: Column<'_>) -> f64 {
         product(level, column, 0.0, &self.0) / self.1
     }
 }
 
 /// to ← x − shift at the given rows, padded with zeros; returns the range of x.
-fn load<E: Entry>(level: Level, x: &[E], rows: &[usize], shift: f64, to: &mut [F64x8]) -> (f64, f64) {
+fn load<E: ToF64>(level: Level, x: &[E], rows: &[usize], shift: f64, to: &mut [F64x8]) -> (f64, f64) {
     match (rows.first(), rows.last()) {
         (Some(&first), Some(&last)) if last - first + 1 == rows.len() => shifted(level, &x[first..=last], shift, to),
         _ => shifted(level, &rows.iter().map(|&j| x[j]).collect::<Vec<E>>(), shift, to),
     }
 }
 
-fn shifted<E: Entry>(level: Level, x: &[E], shift: f64, to: &mut [F64x8]) -> (f64, f64) {
+fn shifted<E: ToF64>(level: Level, x: &[E], shift: f64, to: &mut [F64x8]) -> (f64, f64) {
     level.call(
         #[inline(always)]
         move || {

@@ -3,7 +3,7 @@
 use super::{FoldedRows, Moments};
 use crate::linalg::gemm;
 use crate::parallel;
-use crate::ridge::{Equations, are_unlike};
+use crate::ridge::{RefinedCholesky, are_unlike};
 use ndarray::{Array2, ArrayView1, ShapeBuilder, s};
 use std::ops::Range;
 
@@ -84,10 +84,10 @@ impl<'r, 'd> Refinement<'r, 'd> {
             let stride = self.moments.stride;
             let [gram, _] = self.moments.among(fold, &self.places);
             let along = |(k, o): (usize, usize)| of_fold.training_targets[o * stride + self.places[k]];
-            Equations::new(gram, lambda, &Array2::from_shape_fn((count, outputs), along))
+            RefinedCholesky::new(gram, lambda, &Array2::from_shape_fn((count, outputs), along))
         };
-        let mut equations = parallel::map(folds, start).into_iter().collect::<Option<Vec<Equations>>>()?;
-        let gathered = |equations: &[Equations]| {
+        let mut equations = parallel::map(folds, start).into_iter().collect::<Option<Vec<RefinedCholesky>>>()?;
+        let gathered = |equations: &[RefinedCholesky]| {
             let mut weights = Array2::zeros((count, folds * outputs).f());
             for (fold, equations) in equations.iter().enumerate() {
                 weights.slice_mut(s![.., fold * outputs..(fold + 1) * outputs]).assign(&equations.weights());
@@ -101,7 +101,7 @@ impl<'r, 'd> Refinement<'r, 'd> {
             let missing: Vec<Array2<f64>> = parallel::map_slice(&self.parts, missing);
             // Sums in row order, whichever thread finished first.
             let missing = missing.iter().fold(&weights * -lambda, |sum, of_part| sum + of_part);
-            let correct = |fold: usize, equations: &mut Equations| {
+            let correct = |fold: usize, equations: &mut RefinedCholesky| {
                 equations.correct(missing.slice(s![.., fold * outputs..(fold + 1) * outputs]).to_owned())
             };
             let are_right: Option<Vec<bool>> = parallel::map_mut(&mut equations, correct).into_iter().collect();

@@ -5,7 +5,7 @@
 
 use super::FoldedRows;
 use crate::Column;
-use crate::linalg::Failure;
+use crate::linalg::FactorizationError;
 use crate::parallel;
 use crate::ridge::Ridge;
 use ndarray::{Array2, ArrayView1};
@@ -15,44 +15,44 @@ use ndarray::{Array2, ArrayView1};
 /// Each fold's training rows are reduced to a triangle by reflections, which is reduced again for each λ. So small λ,
 /// dependent columns and columns of unlike scale cost no digits.
 #[derive(Debug)]
-pub struct Refit<'r, 'd> {
+pub struct SubsetRefit<'r, 'd> {
     rows: &'r FoldedRows<'d>,
-    folds: Vec<OfFold>,
+    folds: Vec<LeaveFoldOutFit>,
 }
 
 /// Fit without one fold, and the fold's columns.
 #[derive(Debug)]
-struct OfFold {
+struct LeaveFoldOutFit {
     ridge: Ridge,
     /// Rows of the fold × columns, shifted and scaled like the training rows.
     held_out: Array2<f64>,
 }
 
-impl<'r, 'd> Refit<'r, 'd> {
+impl<'r, 'd> SubsetRefit<'r, 'd> {
     /// Fits every fold. Cost O(K·m·s²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn new(rows: &'r FoldedRows<'d>, subset: &[usize]) -> Result<Self, Failure> {
-        Refit::of_first(rows, rows.folds.count(), subset)
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn new(rows: &'r FoldedRows<'d>, subset: &[usize]) -> Result<Self, FactorizationError> {
+        SubsetRefit::first_folds(rows, rows.folds.count(), subset)
     }
 
     /// Fits the first `count` folds only; rows of other folds keep their targets as residuals.
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn of_first(rows: &'r FoldedRows<'d>, count: usize, subset: &[usize]) -> Result<Self, Failure> {
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn first_folds(rows: &'r FoldedRows<'d>, count: usize, subset: &[usize]) -> Result<Self, FactorizationError> {
         let columns: Vec<(Column<'d>, f64)> =
             parallel::map_slice(subset, |&feature| rows.data.column_from_entry(feature));
-        let folds = parallel::map(count, |fold| OfFold::new(rows, fold, subset, &columns));
-        Ok(Refit { rows, folds: folds.into_iter().collect::<Result<_, _>>()? })
+        let folds = parallel::map(count, |fold| LeaveFoldOutFit::new(rows, fold, subset, &columns));
+        Ok(SubsetRefit { rows, folds: folds.into_iter().collect::<Result<_, _>>()? })
     }
 
     /// Held-out residuals of every row, scaled by √r_j: outputs × rows in original order. Cost O(m·s · outputs + K·s³).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn residuals(&self, lambda: f64) -> Result<Vec<Vec<f64>>, Failure> {
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn residuals(&self, lambda: f64) -> Result<Vec<Vec<f64>>, FactorizationError> {
         let targets = self.rows.targets();
         let mut out = targets.scaled.clone();
         for (fold, of_fold) in self.folds.iter().enumerate() {
@@ -68,13 +68,13 @@ impl<'r, 'd> Refit<'r, 'd> {
     }
 }
 
-impl OfFold {
+impl LeaveFoldOutFit {
     fn new(
         rows: &FoldedRows<'_>,
         fold: usize,
         subset: &[usize],
         columns: &[(Column<'_>, f64)],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, FactorizationError> {
         let (targets, training) = (rows.targets(), rows.folds.training(fold));
         let weights: Vec<f64> = training.iter().map(|&row| targets.weight(row)).collect();
         let target = |(o, j): (usize, usize)| targets.scaled[o][training[j]] / targets.root(training[j]);
@@ -89,7 +89,7 @@ impl OfFold {
             standardize(&mut x, &mut held_out, &weights, &rounding);
         }
         let weights = rows.training_weights(&training);
-        Ok(OfFold { ridge: Ridge::new(x.view(), y.view(), Some(&weights), rows.intercept)?, held_out })
+        Ok(LeaveFoldOutFit { ridge: Ridge::new(x.view(), y.view(), Some(&weights), rows.intercept)?, held_out })
     }
 }
 
@@ -111,7 +111,7 @@ fn impute(
     (held, held_out): (&mut Array2<f64>, &[usize]),
 ) {
     for (k, &feature) in subset.iter().enumerate() {
-        let Some(mask) = rows.missing.of(feature) else { continue };
+        let Some(mask) = rows.missing.column(feature) else { continue };
         let is_missing = |row: usize| mask.get(row) != 0.0;
         let present = || training.iter().enumerate().filter(|(_, row)| !is_missing(**row));
         let weight = |row: usize| rows.targets().weight(row);

@@ -1,6 +1,6 @@
 //! Columns, targets and folds, in the notation of the book, *Cross-validation without refitting*.
 
-use super::missing_mask::MissingMask;
+use super::missing_mask::MissingIndicators;
 use crate::{Column, Data, Folds, Targets};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub struct FoldedRows<'d> {
     /// Class of each row, and the factor of each class's held-out squares, if losses balance classes.
     pub(super) scored: Option<(Vec<usize>, Vec<f64>)>,
     /// Cells imputed by the mean of each fold's training rows.
-    pub(crate) missing: MissingMask<'d>,
+    pub(crate) missing: MissingIndicators<'d>,
 }
 
 impl<'d> FoldedRows<'d> {
@@ -31,7 +31,7 @@ impl<'d> FoldedRows<'d> {
             standardize,
             classes: None,
             scored: None,
-            missing: MissingMask::default(),
+            missing: MissingIndicators::default(),
         }
     }
 
@@ -73,7 +73,7 @@ impl<'d> FoldedRows<'d> {
     /// its training rows; if there are none, the value stays.
     #[must_use]
     pub fn imputing(self, missing: Vec<(usize, Column<'d>)>) -> Self {
-        FoldedRows { missing: MissingMask(missing), ..self }
+        FoldedRows { missing: MissingIndicators(missing), ..self }
     }
 
     /// Weight of each training row.

@@ -1,13 +1,13 @@
 //! Losses of one subset for every λ, from a tridiagonal form of each fold.
 //!
 //! The book, *Cross-validation without refitting*, "Moments: backward"; G. Golub and C. Van Loan, *Matrix
-//! Computations*, 8.3. Faster than [`super::Backward`] in the search for λ: 50 λ for 400 columns of 16 281 rows in 10
+//! Computations*, 8.3. Faster than [`super::BackwardMoments`] in the search for λ: 50 λ for 400 columns of 16 281 rows in 10
 //! folds take 0.15 s (`cargo bench -p vaglio-kernels --bench kfold -- spectrum`); eigenvectors would cost four times as
 //! much.
 
 use super::Moments;
 use crate::Level;
-use crate::linalg::{self, Failure, Tridiagonal};
+use crate::linalg::{self, FactorizationError, Tridiagonal};
 use crate::parallel;
 use crate::trial::worse;
 use crate::wide::F64x8;
@@ -45,10 +45,10 @@ impl Spectrum {
     ///
     /// # Errors
     /// Returns the errors of [`linalg::tridiagonal`].
-    pub fn new(moments: &Moments, subset: &[usize]) -> Result<Self, Failure> {
+    pub fn new(moments: &Moments, subset: &[usize]) -> Result<Self, FactorizationError> {
         let places = moments.places(subset);
         let (n, stride) = (places.len(), moments.stride);
-        let fold = |fold: usize| -> Result<FoldSpectrum, Failure> {
+        let fold = |fold: usize| -> Result<FoldSpectrum, FactorizationError> {
             let [training, held_out] = moments.among(fold, &places);
             let fold = &moments.folds[fold];
             let columns = |b: &[f64]| Array2::from_shape_fn((n, moments.outputs), |(i, o)| b[o * stride + places[i]]);
@@ -71,11 +71,11 @@ impl Spectrum {
 
     /// Sum of squared errors over folds and outputs, for each λ. Cost O(K·s²) per λ and output.
     pub fn losses(&self, lambdas: &[f64]) -> Vec<f64> {
-        self.of_folds(lambdas).iter().map(|of_folds| of_folds.iter().sum()).collect()
+        self.fold_losses(lambdas).iter().map(|of_folds| of_folds.iter().sum()).collect()
     }
 
     /// Sum of squared errors in each fold: λ × folds.
-    pub fn of_folds(&self, lambdas: &[f64]) -> Vec<Vec<f64>> {
+    pub fn fold_losses(&self, lambdas: &[f64]) -> Vec<Vec<f64>> {
         let losses = |f: &FoldSpectrum| f.losses(self.level, lambdas, self.outputs);
         let of_folds: Vec<Vec<f64>> = parallel::map_slice(&self.folds, losses);
         (0..lambdas.len()).map(|l| of_folds.iter().map(|losses| losses[l]).collect()).collect()

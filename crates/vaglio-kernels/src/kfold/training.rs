@@ -7,7 +7,7 @@ use crate::folds::FoldBlocks;
 
 /// Products over all rows of each class.
 #[derive(Debug)]
-pub(super) struct Totals {
+pub(super) struct ClassTotals {
     of_classes: Vec<Vec<f64>>,
     /// Index of the weight of a class, if training balances classes.
     weight: Option<usize>,
@@ -17,7 +17,7 @@ pub(super) struct Totals {
 
 /// Products of one fold.
 #[derive(Debug)]
-pub(super) struct Split {
+pub(super) struct SplitProducts {
     /// Products over the training rows, with their training weights.
     pub training: Vec<f64>,
     /// Products over the held-out rows, with their weights in the loss.
@@ -26,7 +26,7 @@ pub(super) struct Split {
     pub from: Vec<f64>,
 }
 
-impl Totals {
+impl ClassTotals {
     /// Totals `sums`, given for each class in each fold. `weight` is the index of the ones-vector's product with itself
     /// if training balances classes; `shares` are the factors of each class's held-out products if losses do.
     pub fn new(sums: &[Vec<FoldSums>], size: usize, weight: Option<usize>, shares: Option<&[f64]>) -> Self {
@@ -36,7 +36,7 @@ impl Totals {
                 add(total, &own.products);
             }
         }
-        Totals { of_classes, weight, shares: shares.map(<[f64]>::to_vec) }
+        ClassTotals { of_classes, weight, shares: shares.map(<[f64]>::to_vec) }
     }
 
     /// Products over all rows.
@@ -47,7 +47,7 @@ impl Totals {
     }
 
     /// Products of a fold, from the sums of all folds, or of the blocks that folds are unions of.
-    pub fn of_fold(&self, sums: &[Vec<FoldSums>], blocks: Option<&FoldBlocks>, fold: usize) -> Split {
+    pub fn fold_split(&self, sums: &[Vec<FoldSums>], blocks: Option<&FoldBlocks>, fold: usize) -> SplitProducts {
         let Some(blocks) = blocks else { return self.split(&sums[fold]) };
         let of = |some: &[usize]| some.iter().map(|&block| &sums[block][..]).collect::<Vec<_>>();
         self.split_of(&of(&blocks.training[fold]), &of(&blocks.held_out[fold]))
@@ -56,14 +56,14 @@ impl Totals {
     /// Products over the training and held-out rows of a fold, from the fold's sums by class.
     ///
     /// If balanced, the training products are Σ_c (S_c − S_{c,v})/(n_c − n_{c,v}), with n the weights of the rows.
-    fn split(&self, of_fold: &[FoldSums]) -> Split {
+    fn split(&self, of_fold: &[FoldSums]) -> SplitProducts {
         let size = self.of_classes.first().map_or(0, Vec::len);
         let mut held_out = vec![0.0; size];
         of_fold.iter().for_each(|own| add(&mut held_out, &own.products));
         let Some(at) = self.weight else {
             let from = self.all();
             let training = from.iter().zip(&held_out).map(|(all, held)| all - held).collect();
-            return Split { training, held_out: self.counted(held_out, &[of_fold]), from };
+            return SplitProducts { training, held_out: self.counted(held_out, &[of_fold]), from };
         };
         let (mut training, mut from) = (vec![0.0; size], vec![0.0; size]);
         let empty = vec![0.0; size];
@@ -75,7 +75,7 @@ impl Totals {
                 from.iter_mut().zip(total).for_each(|(sum, all)| *sum += all / weight);
             }
         }
-        Split { training, held_out: self.counted(held_out, &[of_fold]), from }
+        SplitProducts { training, held_out: self.counted(held_out, &[of_fold]), from }
     }
 
     /// Held-out products as they count in losses, from their sum and the sums by class in each of their blocks.
@@ -89,14 +89,15 @@ impl Totals {
     }
 }
 
-impl Totals {
+impl ClassTotals {
     /// Products of a fold that is predicted from some blocks of rows, given by sums without differences. Each block has
     /// sums by class.
-    fn split_of(&self, training: &[&[FoldSums]], held_out: &[&[FoldSums]]) -> Split {
+    fn split_of(&self, training: &[&[FoldSums]], held_out: &[&[FoldSums]]) -> SplitProducts {
         let size = self.of_classes.first().map_or(0, Vec::len);
         let mut held = vec![0.0; size];
         held_out.iter().flat_map(|block| *block).for_each(|own| add(&mut held, &own.products));
-        let mut out = Split { training: vec![0.0; size], held_out: self.counted(held, held_out), from: Vec::new() };
+        let mut out =
+            SplitProducts { training: vec![0.0; size], held_out: self.counted(held, held_out), from: Vec::new() };
         for class in 0..self.of_classes.len() {
             let products = || training.iter().map(|block| &block[class].products).filter(|all| !all.is_empty());
             let weight = self.weight.map_or(1.0, |at| products().map(|all| all[at]).sum());

@@ -24,7 +24,7 @@ pub struct MomentTree {
     eights: Vec<F64x8>,
 }
 
-/// What does not change from node to node.
+/// Sizes shared by all nodes.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     folds: usize,
@@ -143,16 +143,16 @@ impl MomentTree {
 
     /// Sums of squared errors of the subset, for each λ.
     pub fn losses(&self) -> Vec<f64> {
-        self.of_pairs(self.shape.layout(self.length).loss, |pairs| pairs.iter().sum())
+        self.map_folds(self.shape.layout(self.length).loss, |pairs| pairs.iter().sum())
     }
 
     /// The conditioning of the subset, for each λ.
     pub fn conditioning(&self) -> Vec<f64> {
-        self.of_pairs(self.shape.layout(self.length).conditioning, |pairs| pairs.iter().copied().fold(1.0, worse))
+        self.map_folds(self.shape.layout(self.length).conditioning, |pairs| pairs.iter().copied().fold(1.0, worse))
     }
 
-    /// What `f` makes of the folds of each λ, from the part that starts at `start`.
-    fn of_pairs(&self, start: usize, f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+    /// Applies `f` to the folds of each λ, from the part that starts at `start`.
+    fn map_folds(&self, start: usize, f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
         let pair = |k: usize| self.eights[start + k / F64x8::WIDTH].lane(k % F64x8::WIDTH);
         let pairs: Vec<f64> = (0..self.shape.lambdas * self.shape.folds).map(pair).collect();
         pairs.chunks(self.shape.folds).map(f).collect()

@@ -5,25 +5,25 @@ use ndarray::{Array2, ArrayView2, CowArray, Ix2};
 use std::ffi::c_int;
 
 /// A matrix in a layout that BLAS reads: its rows, or those of its transpose, one after the other.
-struct Laid<'a> {
+struct BlasMatrix<'a> {
     entries: CowArray<'a, f64, Ix2>,
     is_transposed: bool,
     /// Distance in entries from one row to the next.
     leading: c_int,
 }
 
-impl<'a> Laid<'a> {
+impl<'a> BlasMatrix<'a> {
     /// Borrows the entries, or copies them if they have other strides. Returns `None` if the matrix is empty or too
     /// large for BLAS's integers.
     fn new(a: ArrayView2<'a, f64>) -> Option<Self> {
         let counted = |n: usize| c_int::try_from(n).ok().filter(|n| *n > 0);
         let (rows, columns) = (counted(a.nrows())?, counted(a.ncols())?);
         Some(match (a.is_standard_layout(), a.t().is_standard_layout()) {
-            (true, _) => Laid { entries: a.into(), is_transposed: false, leading: columns },
-            (_, true) => Laid { entries: a.into(), is_transposed: true, leading: rows },
+            (true, _) => BlasMatrix { entries: a.into(), is_transposed: false, leading: columns },
+            (_, true) => BlasMatrix { entries: a.into(), is_transposed: true, leading: rows },
             _ => {
                 let copy = Array2::from_shape_fn(a.dim(), |at| a[at]);
-                Laid { entries: copy.into(), is_transposed: false, leading: columns }
+                BlasMatrix { entries: copy.into(), is_transposed: false, leading: columns }
             }
         })
     }
@@ -36,7 +36,9 @@ impl<'a> Laid<'a> {
 /// A·B. Cost O(m·k·n).
 pub fn gemm(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
     let (m, k, n) = (a.nrows(), a.ncols(), b.ncols());
-    let (Some(left), Some(right), true) = (Laid::new(a), Laid::new(b), b.nrows() == k) else { return a.dot(&b) };
+    let (Some(left), Some(right), true) = (BlasMatrix::new(a), BlasMatrix::new(b), b.nrows() == k) else {
+        return a.dot(&b);
+    };
     let mut out = Array2::zeros((m, n));
     let layout = CBLAS_LAYOUT::CblasRowMajor;
     let (ours, theirs) = (left.transpose(), right.transpose());
@@ -54,7 +56,7 @@ pub fn gemm(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
 /// AᵀA of an m × n matrix; computes one triangle. Cost O(m·n²/2).
 pub fn gram(a: ArrayView2<f64>) -> Array2<f64> {
     let (m, n) = a.dim();
-    let Some(laid) = Laid::new(a) else { return a.t().dot(&a) };
+    let Some(laid) = BlasMatrix::new(a) else { return a.t().dot(&a) };
     let mut out = Array2::zeros((n, n));
     // If the stored rows are those of Aᵀ, AᵀA is their product with the transpose.
     let transpose = if laid.is_transposed { CBLAS_TRANSPOSE::CblasNoTrans } else { CBLAS_TRANSPOSE::CblasTrans };

@@ -1,6 +1,6 @@
 //! Cholesky factorization A = LLᵀ for any number of right-hand sides.
 
-use super::{Failure, finite, interruptible, pass_flops};
+use super::{FactorizationError, finite, interruptible, pass_flops};
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
 /// The Cholesky factor of a symmetric positive definite matrix.
@@ -11,8 +11,8 @@ impl Cholesky {
     /// Factors A, reading its lower half. Cost O(n³).
     ///
     /// # Errors
-    /// [`Failure::NotPositiveDefinite`], or [`Failure::NoConvergence`] if entries are not finite.
-    pub fn new(a: ArrayView2<f64>) -> Result<Self, Failure> {
+    /// [`FactorizationError::NotPositiveDefinite`], or [`FactorizationError::NoConvergence`] if entries are not finite.
+    pub fn new(a: ArrayView2<f64>) -> Result<Self, FactorizationError> {
         finite(&a)?;
         interruptible(a, pass_flops(&a, 1.0 / 3.0), backend::factor).map(Cholesky)
     }
@@ -70,15 +70,15 @@ fn sign(i: usize, k: usize) -> f64 {
 
 #[cfg(not(feature = "lapack"))]
 mod backend {
-    use super::super::{Failure, backend};
+    use super::super::{FactorizationError, backend};
     use faer::Side;
     use faer::linalg::solvers::{Llt, Solve};
     use ndarray::{Array2, ArrayView2};
 
     pub type Factor = Llt<f64>;
 
-    pub fn factor(a: ArrayView2<f64>) -> Result<Factor, Failure> {
-        backend::view(&a).llt(Side::Lower).map_err(|_| Failure::NotPositiveDefinite)
+    pub fn factor(a: ArrayView2<f64>) -> Result<Factor, FactorizationError> {
+        backend::view(&a).llt(Side::Lower).map_err(|_| FactorizationError::NotPositiveDefinite)
     }
 
     pub fn solve(factor: &Factor, b: ArrayView2<f64>) -> Array2<f64> {
@@ -88,7 +88,7 @@ mod backend {
 
 #[cfg(feature = "lapack")]
 mod backend {
-    use super::super::{Failure, backend};
+    use super::super::{FactorizationError, backend};
     use ndarray::{Array2, ArrayView2, OwnedRepr};
     use ndarray_linalg::{CholeskyFactorized, FactorizeC, SolveC, UPLO};
     use std::fmt;
@@ -104,11 +104,11 @@ mod backend {
         }
     }
 
-    pub fn factor(a: ArrayView2<f64>) -> Result<Factor, Failure> {
+    pub fn factor(a: ArrayView2<f64>) -> Result<Factor, FactorizationError> {
         if a.is_empty() {
             return Ok(Factor(None));
         }
-        let factor = backend::plain(a).factorizec(UPLO::Lower).map_err(|_| Failure::NotPositiveDefinite)?;
+        let factor = backend::plain(a).factorizec(UPLO::Lower).map_err(|_| FactorizationError::NotPositiveDefinite)?;
         Ok(Factor(Some(Arc::new(factor))))
     }
 
@@ -152,7 +152,10 @@ mod tests {
     #[test]
     fn what_is_not_positive_definite_fails() {
         let a = ndarray::array![[1.0, 2.0], [2.0, 1.0]];
-        assert!(matches!(Cholesky::new(a.view()), Err(Failure::NotPositiveDefinite)));
-        assert!(matches!(Cholesky::new(Array2::from_elem((2, 2), f64::NAN).view()), Err(Failure::NoConvergence)));
+        assert!(matches!(Cholesky::new(a.view()), Err(FactorizationError::NotPositiveDefinite)));
+        assert!(matches!(
+            Cholesky::new(Array2::from_elem((2, 2), f64::NAN).view()),
+            Err(FactorizationError::NoConvergence)
+        ));
     }
 }

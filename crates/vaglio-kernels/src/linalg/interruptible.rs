@@ -1,6 +1,6 @@
 //! Cancellation of long calls into the backend, which does not poll for it.
 
-use crate::Halt;
+use crate::CancelToken;
 use ndarray::ArrayView2;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -18,7 +18,7 @@ pub(super) fn pass_flops(a: &ArrayView2<f64>, passes: f64) -> f64 {
 
 /// Whether work of this many flops runs on its own thread.
 pub(super) fn is_interruptible(flops: f64) -> bool {
-    flops >= LONG && Halt::current().is_set()
+    flops >= LONG && CancelToken::current().is_set()
 }
 
 /// Runs `work` of an estimated number of flops on a matrix. Long work that may be cancelled runs on its own thread with
@@ -31,7 +31,7 @@ pub(super) fn interruptible<T: Send + 'static>(
     if !is_interruptible(flops) {
         return work(a);
     }
-    let (halt, a, threads) = (Halt::current(), a.to_owned(), rayon::current_num_threads());
+    let (halt, a, threads) = (CancelToken::current(), a.to_owned(), rayon::current_num_threads());
     halt.check();
     let (done, ended) = sync_channel(1);
     let worker = std::thread::spawn(move || {
@@ -64,10 +64,10 @@ mod tests {
         let sum = |a: ArrayView2<f64>| (a.sum(), std::thread::current().id());
         let own = interruptible(a.view(), LONG, sum);
         assert_eq!(own, (36.0, std::thread::current().id()), "nothing may stop it");
-        let goes_on = Halt::new(|| false).within(|| interruptible(a.view(), LONG, sum)).unwrap();
+        let goes_on = CancelToken::new(|| false).within(|| interruptible(a.view(), LONG, sum)).unwrap();
         assert!(goes_on.0 == 36.0 && goes_on.1 != own.1);
         let begun = Instant::now();
-        let halt = Halt::new(move || begun.elapsed() > Duration::from_millis(100));
+        let halt = CancelToken::new(move || begun.elapsed() > Duration::from_millis(100));
         let left = halt.within(|| interruptible(a.view(), LONG, |_| std::thread::sleep(Duration::from_secs(20))));
         assert!(left.is_none() && begun.elapsed() < Duration::from_secs(10));
     }

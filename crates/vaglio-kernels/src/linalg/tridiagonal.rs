@@ -1,6 +1,6 @@
 //! Tridiagonal form of symmetric matrices.
 
-use super::{Failure, finite, interruptible, pass_flops};
+use super::{FactorizationError, finite, interruptible, pass_flops};
 use crate::tolerance::LEAST_EIGENVALUE;
 use ndarray::{Array1, ArrayView2, ArrayViewMut2};
 
@@ -95,19 +95,19 @@ impl Tridiagonal {
 /// Reduces a symmetric matrix to tridiagonal form. Cost O(n³), with faer a quarter of [`super::eigh`].
 ///
 /// # Errors
-/// [`Failure::NoConvergence`] if entries are not finite or overflow.
-pub fn tridiagonal(a: ArrayView2<f64>) -> Result<Tridiagonal, Failure> {
+/// [`FactorizationError::NoConvergence`] if entries are not finite or overflow.
+pub fn tridiagonal(a: ArrayView2<f64>) -> Result<Tridiagonal, FactorizationError> {
     finite(&a)?;
     let (diagonal, beside, basis) = interruptible(a, pass_flops(&a, 4.0 / 3.0), backend::tridiagonal)?;
     if !diagonal.iter().chain(&beside).all(|v| v.is_finite()) {
-        return Err(Failure::NoConvergence);
+        return Err(FactorizationError::NoConvergence);
     }
     Ok(Tridiagonal { diagonal, beside, basis })
 }
 
 #[cfg(not(feature = "lapack"))]
 mod backend {
-    use super::super::{Failure, backend};
+    use super::super::{FactorizationError, backend};
     use faer::dyn_stack::{MemBuffer, MemStack};
     use faer::linalg::evd::tridiag::{tridiag_in_place, tridiag_in_place_scratch};
     use faer::linalg::householder::{
@@ -161,7 +161,7 @@ mod backend {
         all.subrows_mut(rows - n, n)
     }
 
-    pub fn tridiagonal(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array1<f64>, Reflections), Failure> {
+    pub fn tridiagonal(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array1<f64>, Reflections), FactorizationError> {
         let n = a.nrows();
         let mut reduced = backend::view(&a).to_owned();
         let mut factors = Mat::zeros(BLOCK, n.saturating_sub(1));
@@ -176,7 +176,7 @@ mod backend {
 
 #[cfg(feature = "lapack")]
 mod backend {
-    use super::super::{Failure, eigh, gemm};
+    use super::super::{FactorizationError, eigh, gemm};
     use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
 
     /// Eigenvectors: with LAPACK, T is diagonal.
@@ -195,7 +195,7 @@ mod backend {
         }
     }
 
-    pub fn tridiagonal(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array1<f64>, Reflections), Failure> {
+    pub fn tridiagonal(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array1<f64>, Reflections), FactorizationError> {
         let n = a.nrows();
         let (diagonal, vectors) = match n {
             0 => (Array1::zeros(0), Array2::zeros((0, 0))),
@@ -304,7 +304,10 @@ mod tests {
     #[test]
     fn entries_that_are_not_finite_fail() {
         for entry in [f64::NAN, f64::INFINITY] {
-            assert!(matches!(tridiagonal(Array2::from_elem((3, 3), entry).view()), Err(Failure::NoConvergence)));
+            assert!(matches!(
+                tridiagonal(Array2::from_elem((3, 3), entry).view()),
+                Err(FactorizationError::NoConvergence)
+            ));
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::conditioning::{conditioning, judged, left_with};
 use super::orthonormal_basis::OrthonormalBasis;
-use super::removal::{Leaving, RemovalState};
+use super::removal::{ColumnRemoval, RemovalState};
 use super::trial::trial;
 use crate::parallel;
 use crate::sums::{axpy, dot};
@@ -45,7 +45,7 @@ impl RankOneUpdate {
 
 /// a = G y and d = diag G of the selected columns, with the vectors that represent G.
 #[derive(Debug, Clone)]
-pub struct Basis<'d> {
+pub struct RidgeState<'d> {
     pub(crate) data: Arc<Data<'d>>,
     pub(crate) lambda: f64,
     /// Shared with forks.
@@ -67,18 +67,18 @@ pub struct Basis<'d> {
 /// Number of updates beyond twice the selected columns at which a state must be rebuilt.
 const LONG: usize = 16;
 
-impl<'d> Basis<'d> {
+impl<'d> RidgeState<'d> {
     /// Creates the state of the empty subset. Cost O(m · outputs).
     pub fn new(data: Arc<Data<'d>>, lambda: f64) -> Self {
         let a = (0..data.outputs()).map(|o| data.centered(o).to_vec()).collect();
         let d = data.empty_diagonal();
         let (updates, features) = (Vec::new(), Vec::new());
-        Basis { data, lambda, updates, a, d, features, removable: None, share: 1.0, left: 1.0 }
+        RidgeState { data, lambda, updates, a, d, features, removable: None, share: 1.0, left: 1.0 }
     }
 
     /// Creates the state of some columns, added in order. Cost O(m·s²).
-    pub fn of(data: Arc<Data<'d>>, lambda: f64, features: impl IntoIterator<Item = usize>) -> Self {
-        let mut basis = Basis::new(data, lambda);
+    pub fn with_columns(data: Arc<Data<'d>>, lambda: f64, features: impl IntoIterator<Item = usize>) -> Self {
+        let mut basis = RidgeState::new(data, lambda);
         features.into_iter().for_each(|feature| basis.add(feature));
         basis.orthogonal();
         basis
@@ -86,13 +86,13 @@ impl<'d> Basis<'d> {
 
     /// Creates a state for trials of removals alone, from one decomposition if the columns are far from dependent. Cost
     /// O(m·s²).
-    pub(super) fn of_removals(data: Arc<Data<'d>>, lambda: f64, features: Vec<usize>) -> Self {
+    pub(super) fn for_removals(data: Arc<Data<'d>>, lambda: f64, features: Vec<usize>) -> Self {
         let alike = !features.is_empty() && !are_unlike(&data, lambda, &features);
         let selected = alike.then(|| RemovalState::new(&data, lambda, features.clone(), false)).flatten();
         match selected.map(|selected| (selected.left(&data, lambda), selected)) {
             Some((left, selected)) if left >= DIGITS_LEFT => {
                 let (a, d) = selected.residuals(&data);
-                Basis {
+                RidgeState {
                     data,
                     lambda,
                     updates: Vec::new(),
@@ -105,7 +105,7 @@ impl<'d> Basis<'d> {
                 }
             }
             _ => {
-                let mut basis = Basis::of(data, lambda, features);
+                let mut basis = RidgeState::with_columns(data, lambda, features);
                 basis.prepare();
                 basis.updates = Vec::new();
                 basis
@@ -119,7 +119,7 @@ impl<'d> Basis<'d> {
         if is_dependent {
             let directions = OrthonormalBasis::new(&self.data, self.lambda, &self.features);
             let features = std::mem::take(&mut self.features);
-            *self = Basis::new(Arc::clone(&self.data), self.lambda);
+            *self = RidgeState::new(Arc::clone(&self.data), self.lambda);
             self.left = directions.share.sqrt();
             directions.q.into_iter().for_each(|q| {
                 // Directions are orthonormal together with rows for λ below them, where targets are 0.
@@ -208,14 +208,14 @@ impl<'d> Basis<'d> {
 
     /// A copy that shares the updates, without the state of removals. Cost O(m · outputs).
     pub(super) fn fork(&self) -> Self {
-        Basis { updates: self.updates.clone(), ..self.without_updates() }
+        RidgeState { updates: self.updates.clone(), ..self.without_updates() }
     }
 
     /// A copy without the updates that represent G. Cost O(m · outputs).
     pub(super) fn without_updates(&self) -> Self {
         let (data, a, d, features) = (Arc::clone(&self.data), self.a.clone(), self.d.clone(), self.features.clone());
-        let Basis { lambda, share, left, .. } = *self;
-        Basis { data, lambda, updates: Vec::new(), a, d, features, removable: None, share, left }
+        let RidgeState { lambda, share, left, .. } = *self;
+        RidgeState { data, lambda, updates: Vec::new(), a, d, features, removable: None, share, left }
     }
 
     /// Adds a column given c = G x.
@@ -243,7 +243,7 @@ impl<'d> Basis<'d> {
         self.prepare();
         let data = &self.data;
         let Some(leaving) = self.removable.as_mut().and_then(|r| r.remove(data, feature)) else { return false };
-        let Leaving { c, w, h, parts, is_unreliable } = leaving;
+        let ColumnRemoval { c, w, h, parts, is_unreliable } = leaving;
         if is_unreliable {
             self.removable = None;
         }
@@ -259,12 +259,12 @@ impl<'d> Basis<'d> {
         self.prepare();
         if self.features.len() == 1 {
             // The exact empty subset, as after a rebuild.
-            let empty = Basis::new(Arc::clone(&self.data), self.lambda).score(scorer);
+            let empty = RidgeState::new(Arc::clone(&self.data), self.lambda).score(scorer);
             return vec![empty; features.len()];
         }
         let one = |&feature: &usize| match self.removable.as_ref().and_then(|r| r.column(feature)) {
             Some((c, w, h)) => judged(trial(self.data.level, scorer, (&self.a, &self.d), c, w, -1.0 / h), self.left),
-            None => Trial::of(f64::NAN, f64::NAN),
+            None => Trial::new(f64::NAN, f64::NAN),
         };
         parallel::map_slice(features, one)
     }

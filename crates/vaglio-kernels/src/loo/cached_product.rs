@@ -1,6 +1,6 @@
 //! G x of tried candidates: computed together, cached for the next steps.
 
-use super::Basis;
+use super::RidgeState;
 use super::basis::RankOneUpdate;
 use crate::Level;
 use crate::parallel;
@@ -32,7 +32,7 @@ type Candidates<'c> = [&'c mut [f64]; TOGETHER];
 
 impl CachedProduct {
     /// Starts from x itself, with no update applied. Cost O(m).
-    pub fn new(basis: &Basis<'_>, feature: usize) -> Self {
+    pub fn new(basis: &RidgeState<'_>, feature: usize) -> Self {
         CachedProduct { feature, c: basis.data.scaled(feature), until: 0, sound: 0 }
     }
 }
@@ -43,7 +43,7 @@ impl CachedProduct {
 /// c ← c − c_p·x_iᵀc_p/τ_p, update by update. x_iᵀc_p equals x_pᵀc before that. Computed from x_i, if enough of it
 /// remains, it depends on no other update, so all candidates and updates share one product of matrices. The bits depend
 /// neither on the grouping nor on earlier computations.
-pub(super) fn bring_up_to_date(basis: &Basis<'_>, products: &mut [CachedProduct]) {
+pub(super) fn bring_up_to_date(basis: &RidgeState<'_>, products: &mut [CachedProduct]) {
     let end = basis.updates.len();
     products.sort_by_key(|one| (one.until, one.sound));
     for group in products.chunk_by_mut(|a, b| (a.until, a.sound) == (b.until, b.sound)) {
@@ -59,7 +59,7 @@ pub(super) fn bring_up_to_date(basis: &Basis<'_>, products: &mut [CachedProduct]
     });
 }
 
-fn take_in(basis: &Basis<'_>, group: &mut [CachedProduct], updates: &[Arc<RankOneUpdate>]) {
+fn take_in(basis: &RidgeState<'_>, group: &mut [CachedProduct], updates: &[Arc<RankOneUpdate>]) {
     let features: Vec<usize> = group.iter().map(|one| one.feature).collect();
     let vectors: Vec<&[f64]> = updates.iter().map(|update| &*update.c).collect();
     let mut shares = basis.data.products(&features, &vectors);
@@ -172,7 +172,7 @@ mod tests {
         for level in Level::available() {
             let columns = x.iter().map(|x| Column::Double(x)).collect();
             let data = Arc::new(Data::new(level, columns, vec![true; count], &[&y], None, true).unwrap());
-            let basis = |size: usize| Basis::of(Arc::clone(&data), 1e-6, 0..size);
+            let basis = |size: usize| RidgeState::with_columns(Arc::clone(&data), 1e-6, 0..size);
             let (early, late) = (basis(3), basis(7));
             let mut together: Vec<CachedProduct> =
                 (8..count).map(|feature| CachedProduct { sound: 5, ..CachedProduct::new(&late, feature) }).collect();

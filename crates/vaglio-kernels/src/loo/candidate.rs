@@ -1,6 +1,6 @@
 //! A candidate: C = G x of a column that is not selected, and the updates applied to it.
 
-use super::Basis;
+use super::RidgeState;
 use super::basis::{RankOneUpdate, UpdateKind};
 use super::conditioning::{is_cancelled, judged};
 use super::trial::trial;
@@ -34,7 +34,7 @@ pub(super) struct PendingUpdate<'k> {
 pub(super) type Placed<'k> = (usize, &'k mut CandidateColumn);
 
 /// Updates of a basis in a range of indices.
-pub(super) fn pending<'k>(basis: &'k Basis<'_>, from: usize, to: usize) -> Vec<PendingUpdate<'k>> {
+pub(super) fn pending<'k>(basis: &'k RidgeState<'_>, from: usize, to: usize) -> Vec<PendingUpdate<'k>> {
     let updates = basis.updates.iter().enumerate().take(to).skip(from);
     updates
         .map(|(place, update)| {
@@ -58,7 +58,7 @@ impl PendingUpdate<'_> {
 
 impl CandidateColumn {
     /// Computes G x and its scalars, applying one update after the other. Cost O(m·s).
-    pub fn new(basis: &Basis<'_>, feature: usize) -> Self {
+    pub fn new(basis: &RidgeState<'_>, feature: usize) -> Self {
         let c = basis.residual(feature);
         let (s, t) = basis.scalars(feature, &c);
         CandidateColumn { until: basis.updates.len(), c, s, t }
@@ -89,7 +89,7 @@ impl CandidateColumn {
     /// Applies the last update and tries the column.
     pub fn visit(
         &mut self,
-        basis: &Basis<'_>,
+        basis: &RidgeState<'_>,
         scorer: &Scorer,
         feature: usize,
         last: Option<&PendingUpdate<'_>>,
@@ -100,7 +100,7 @@ impl CandidateColumn {
 
     pub fn visit_by(
         &mut self,
-        basis: &Basis<'_>,
+        basis: &RidgeState<'_>,
         scorer: &Scorer,
         feature: usize,
         step: Option<(f64, &[f64])>,
@@ -115,13 +115,13 @@ impl CandidateColumn {
         trial
     }
 
-    fn tried(&mut self, basis: &Basis<'_>, scorer: &Scorer, feature: usize, step: Option<(f64, &[f64])>) -> Trial {
+    fn tried(&mut self, basis: &RidgeState<'_>, scorer: &Scorer, feature: usize, step: Option<(f64, &[f64])>) -> Trial {
         let level = basis.data.level;
         let (inverse, left) = self.judgement(basis, feature);
         if let Some(pass) = scorer.pass() {
             let moving = self.moving(0..basis.d.len(), step.map_or(0.0, |(step, _)| step), inverse);
             let found = alone(level, moving, step.map(|(_, c)| c), (&basis.a[0], &basis.d), pass);
-            return judged(scorer.of_pass(found), left);
+            return judged(scorer.trial(found), left);
         }
         if let Some((step, c)) = step {
             axpy(level, -step, c, &mut self.c);
@@ -130,7 +130,7 @@ impl CandidateColumn {
     }
 
     /// 1/(λ + s), and the remaining share of the columns with this one.
-    pub fn judgement(&self, basis: &Basis<'_>, feature: usize) -> (f64, f64) {
+    pub fn judgement(&self, basis: &RidgeState<'_>, feature: usize) -> (f64, f64) {
         let tau = basis.lambda + self.s;
         (1.0 / tau, basis.left_with(feature, tau))
     }
@@ -139,7 +139,7 @@ impl CandidateColumn {
     /// applied.
     fn settle<'k>(
         &mut self,
-        basis: &Basis<'_>,
+        basis: &RidgeState<'_>,
         feature: usize,
         step: Option<(f64, &'k [f64])>,
     ) -> Option<(f64, &'k [f64])> {

@@ -26,7 +26,7 @@
 //! added columns cannot have removed (`norm_interval`). A resumed run has not seen earlier trials, so nothing that is
 //! cached or recorded may depend on which losing candidates were tried.
 
-use super::Basis;
+use super::RidgeState;
 use super::basis::{RankOneUpdate, UpdateKind};
 use super::cached_product::{CachedProduct, bring_up_to_date};
 use super::conditioning::judged;
@@ -83,10 +83,10 @@ const IN_MEMORY: usize = 16;
 
 impl CandidateBounds {
     /// Creates the bounds of all columns for one of `together` states; nothing is read before bounds are requested.
-    pub fn new(basis: &Basis<'_>, together: usize) -> Self {
+    pub fn new(basis: &RidgeState<'_>, together: usize) -> Self {
         let data = &basis.data;
         let features = Arc::clone(&data.candidates);
-        let scalars = CandidateScalars::of_empty(data, &features);
+        let scalars = CandidateScalars::empty_model(data, &features);
         let (cached, room) = (HashMap::new(), room(data, together));
         let with_residuals = vec![Vec::new(); data.outputs()];
         CandidateBounds {
@@ -102,7 +102,7 @@ impl CandidateBounds {
     }
 
     /// Removes a candidate and returns its G x, with the bits of its trial, if that is cached and accurate.
-    pub fn take(&mut self, basis: &Basis<'_>, feature: usize) -> Option<Vec<f64>> {
+    pub fn take(&mut self, basis: &RidgeState<'_>, feature: usize) -> Option<Vec<f64>> {
         let cached = self.cached.remove(&feature);
         self.room += usize::from(cached.is_some());
         let at = self.features.binary_search(&feature).ok()?;
@@ -123,7 +123,7 @@ impl CandidateBounds {
     ///
     /// With y_ip = x_iᵀc_p/τ_p of the updates so far, x_iᵀG z = x_iᵀz − Σ_p y_ip·c_pᵀz for any z. So G is applied to no
     /// vector, and with z = x_b the inner products of columns give x_iᵀc_b, independently of λ.
-    pub fn refresh(&mut self, basis: &Basis<'_>) {
+    pub fn refresh(&mut self, basis: &RidgeState<'_>) {
         let end = basis.updates.len();
         if self.applied == Some(end) {
             return;
@@ -131,7 +131,7 @@ impl CandidateBounds {
         let first = self.applied.unwrap_or(0);
         if self.by_columns && self.has_drifted(basis) {
             self.by_columns = false;
-            self.scalars = CandidateScalars::of_empty(&basis.data, &self.features);
+            self.scalars = CandidateScalars::empty_model(&basis.data, &self.features);
             (self.applied, self.along) = (None, None);
             self.with_residuals.iter_mut().for_each(Vec::clear);
             return self.refresh(basis);
@@ -159,11 +159,11 @@ impl CandidateBounds {
         let mut places = 0..;
         let new: Vec<UpdateProducts> = (first..end)
             .zip(rows)
-            .map(|(p, row)| UpdateProducts::of(basis, p, if row.is_none() { places.next() } else { None }, row))
+            .map(|(p, row)| UpdateProducts::new(basis, p, if row.is_none() { places.next() } else { None }, row))
             .collect();
 
         // After several updates at once, the residuals between them are not known.
-        let shift = if end == first + 1 { IntervalShift::of(basis) } else { None };
+        let shift = if end == first + 1 { IntervalShift::new(basis) } else { None };
         for (p, new) in (first..end).zip(&new) {
             let product = |at: usize| products(at, new.place.unwrap_or(0));
             self.scalars.take_in(basis, &self.features, (p, new), shift.as_ref(), product);
@@ -173,7 +173,7 @@ impl CandidateBounds {
     }
 
     /// c_qᵀa ← c_qᵀa − Σ_p c_qᵀc_p·t_p/τ_p for earlier updates; appends the products of new ones.
-    fn follow_residuals(&mut self, basis: &Basis<'_>, first: usize, new: &[UpdateProducts]) {
+    fn follow_residuals(&mut self, basis: &RidgeState<'_>, first: usize, new: &[UpdateProducts]) {
         let updates = &basis.updates[first..];
         for (output, (with, a)) in self.with_residuals.iter_mut().zip(&basis.a).enumerate() {
             for (q, with) in with.iter_mut().enumerate() {
@@ -187,7 +187,7 @@ impl CandidateBounds {
     }
 
     /// Candidates in decreasing order of the reduction of the squared residuals.
-    fn likely(&self, basis: &Basis<'_>) -> Vec<usize> {
+    fn likely(&self, basis: &RidgeState<'_>) -> Vec<usize> {
         let scalars = &self.scalars;
         let gain = |at| scalars.t(at).iter().map(|t| t * t).sum::<f64>() / (basis.lambda + scalars.s[at]);
         let candidates = self.features.iter().enumerate().filter(|(_, feature)| !basis.contains(**feature));
@@ -197,7 +197,7 @@ impl CandidateBounds {
     }
 
     /// x_iᵀG(w∘a) of every candidate and output, in one pass over X.
-    fn along_of(&self, basis: &Basis<'_>) -> Vec<f64> {
+    fn along_of(&self, basis: &RidgeState<'_>) -> Vec<f64> {
         let weights = weights(basis);
         let weighted = |a: &Vec<f64>| a.iter().zip(&weights).map(|(a, w)| a * w).collect();
         let vectors: Vec<Vec<f64>> = basis.a.iter().map(weighted).collect();
@@ -220,8 +220,8 @@ impl CandidateBounds {
     /// With w̄ the mean of w weighted by a², (w∘a)ᵀG x_i is w̄·aᵀG x_i, known from the updates, up to ‖(w − w̄)∘a‖·‖G
     /// x_i‖. With many more rows than selected columns, leverages and so this difference are small. Cost O(n·(s +
     /// outputs)).
-    pub fn near(&mut self, basis: &Basis<'_>, scorer: &Scorer) -> Option<Vec<f64>> {
-        let weighing = RowWeights::of(basis);
+    pub fn near(&mut self, basis: &RidgeState<'_>, scorer: &Scorer) -> Option<Vec<f64>> {
+        let weighing = RowWeights::new(basis);
         let (mean, apart, part) = weighing.apart();
         let is_near = part <= NEAR * NEAR;
         if !is_near {
@@ -241,7 +241,7 @@ impl CandidateBounds {
     /// The rounding of s_i relative to xᵀG x depends on the data, so [`PRODUCT_DRIFT`] is not derived but checked here,
     /// at every added column, whose c is known. If s is off by more, all products are computed from the rows from then
     /// on.
-    fn has_drifted(&self, basis: &Basis<'_>) -> bool {
+    fn has_drifted(&self, basis: &RidgeState<'_>) -> bool {
         basis.updates.iter().skip(self.applied.unwrap_or(usize::MAX)).take(1).any(|update| {
             let UpdateKind::Entry(feature) = update.kind else { return false };
             let Ok(at) = self.features.binary_search(&feature) else { return false };
@@ -253,12 +253,12 @@ impl CandidateBounds {
     /// Lower bound of each candidate's mean loss, in the order of [`CandidateBounds::features`].
     ///
     /// The bound of a nearly dependent column is −∞. One read of X per step. Cost O(m·n·outputs).
-    pub fn bounds(&mut self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
+    pub fn bounds(&mut self, basis: &RidgeState<'_>, scorer: &Scorer) -> Vec<f64> {
         self.refresh(basis);
         let end = basis.updates.len();
         let known = self.along.take().filter(|(applied, _)| *applied == end);
         let along = known.unwrap_or_else(|| (end, self.along_of(basis)));
-        let weighing = RowWeights::of(basis);
+        let weighing = RowWeights::new(basis);
         let bounds = self.each(basis, &weighing, scorer, |at, output, _| along.1[at * basis.a.len() + output]);
         self.along = Some(along);
         bounds
@@ -267,7 +267,7 @@ impl CandidateBounds {
     /// Computes the bounds from (w∘a)ᵀG x_i, given by `along` for an output and an f.
     fn each(
         &self,
-        basis: &Basis<'_>,
+        basis: &RidgeState<'_>,
         weighing: &RowWeights,
         scorer: &Scorer,
         along: impl Fn(usize, usize, f64) -> f64,
@@ -296,7 +296,7 @@ impl CandidateBounds {
     }
 
     /// Amount by which earlier trials raise each candidate's bound.
-    pub fn sharper(&self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
+    pub fn sharper(&self, basis: &RidgeState<'_>, scorer: &Scorer) -> Vec<f64> {
         let is_known = basis.d.iter().all(|d| !is_unreliable(*d));
         let scalars = &self.scalars;
         let interval = |at| scalars.intervals.get(&at).copied().filter(|_| is_known);
@@ -311,11 +311,11 @@ impl CandidateBounds {
 
     /// Exact trials of some candidates, by position in [`CandidateBounds::features`]. Cost O(m·(s + outputs)) each,
     /// O(m) for one that was tried in the step before.
-    pub fn trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
+    pub fn trials(&mut self, basis: &RidgeState<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
         positions.chunks(IN_MEMORY).flat_map(|some| self.few_trials(basis, scorer, some)).collect()
     }
 
-    fn few_trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
+    fn few_trials(&mut self, basis: &RidgeState<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
         let mut products = Vec::with_capacity(positions.len());
         let mut stay = HashSet::with_capacity(positions.len());
         for &at in positions {
@@ -339,7 +339,7 @@ impl CandidateBounds {
             let (s, t) = basis.scalars(one.feature, &one.c);
             let trial = try_out(basis, scorer, one.feature, &one.c, s, &t);
             let f: Vec<f64> = t.iter().map(|t| t / (basis.lambda + s)).collect();
-            (trial, NormInterval::of(basis, &one.c, &f), one)
+            (trial, NormInterval::new(basis, &one.c, &f), one)
         };
         let tried: Vec<(Trial, NormInterval, CachedProduct)> = parallel::map_vec(products, one);
         let mut trials = HashMap::with_capacity(positions.len());
@@ -366,7 +366,7 @@ fn room(data: &Data<'_>, together: usize) -> usize {
     stored.div_ceil(CACHED) + made.div_ceil(CACHED).min(stored / OF_STORED / together)
 }
 
-fn try_out(basis: &Basis<'_>, scorer: &Scorer, feature: usize, c: &[f64], s: f64, t: &[f64]) -> Trial {
+fn try_out(basis: &RidgeState<'_>, scorer: &Scorer, feature: usize, c: &[f64], s: f64, t: &[f64]) -> Trial {
     let tau = basis.lambda + s;
     let tried = trial(basis.data.level, scorer, (&basis.a, &basis.d), c, t, 1.0 / tau);
     judged(tried, basis.left_with(feature, tau))

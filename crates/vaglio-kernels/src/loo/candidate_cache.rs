@@ -3,7 +3,7 @@
 //! arXiv:1003.3570, algorithm 3, extended by removals; the book, explanation/leave-one-out.md, "Trying one more
 //! column".
 
-use super::Basis;
+use super::RidgeState;
 use super::candidate::{CandidateColumn, Placed, pending};
 use super::candidate_pairs::visit_together;
 use crate::parallel;
@@ -24,7 +24,7 @@ const ALONE: usize = 16;
 
 /// Like [`CandidateCache::trials`], but computed from the columns with nothing cached; gives the bits of a new cache.
 /// Cost O(m·(s + outputs)) for each, memory 128·m bytes per thread.
-pub(super) fn trials_alone(basis: &Basis<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
+pub(super) fn trials_alone(basis: &RidgeState<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
     let is_candidate = |feature: usize| basis.data.is_active(feature) && !basis.contains(feature);
     let few = |wanted: &[usize]| {
         let own = wanted.iter().copied().filter(|&feature| is_candidate(feature));
@@ -32,7 +32,7 @@ pub(super) fn trials_alone(basis: &Basis<'_>, scorer: &Scorer, wanted: &[usize])
             own.map(|feature| (feature, CandidateColumn::new(basis, feature))).collect();
         let mut placed: Vec<Placed<'_>> = columns.iter_mut().map(|(feature, column)| (*feature, column)).collect();
         let mut trials = visit_together(&mut placed, basis, scorer, None).into_iter();
-        let none = || Trial::of(f64::INFINITY, f64::INFINITY);
+        let none = || Trial::new(f64::INFINITY, f64::INFINITY);
         let trial = |&feature: &usize| if is_candidate(feature) { trials.next() } else { None };
         wanted.iter().map(trial).map(|trial| trial.unwrap_or_else(none)).collect::<Vec<Trial>>()
     };
@@ -48,7 +48,7 @@ const ALL_IN_TURN: usize = 1 << 13;
 
 impl CandidateCache {
     /// Computes C of all active columns that are not selected. Cost O(m·n·(s + outputs)).
-    pub fn new(basis: &Basis<'_>) -> Self {
+    pub fn new(basis: &RidgeState<'_>) -> Self {
         let data = &basis.data;
         let candidate = |feature: usize| {
             (data.is_active(feature) && !basis.contains(feature)).then(|| CandidateColumn::new(basis, feature))
@@ -64,7 +64,7 @@ impl CandidateCache {
     }
 
     /// Removes a candidate and returns its C, up to date. Cost O(m) per pending update.
-    pub fn take(&mut self, basis: &Basis<'_>, feature: usize) -> Option<Vec<f64>> {
+    pub fn take(&mut self, basis: &RidgeState<'_>, feature: usize) -> Option<Vec<f64>> {
         let mut candidate = self.columns[feature].take()?;
         for pending in pending(basis, candidate.until, basis.updates.len()) {
             candidate.take_in(&basis.data, feature, &pending);
@@ -76,7 +76,7 @@ impl CandidateCache {
     ///
     /// Without column b, G x_b = C_b/H_bb, x_bᵀG x_b = 1/H_bb − λ and x_bᵀa = w_b/H_bb. A column that equals a
     /// candidate copies that one's bits.
-    pub fn readmit(&mut self, basis: &Basis<'_>, feature: usize) {
+    pub fn readmit(&mut self, basis: &RidgeState<'_>, feature: usize) {
         let data = &basis.data;
         if !data.is_active(feature) {
             return;
@@ -97,7 +97,7 @@ impl CandidateCache {
     /// Trials of adding each of some columns; inactive or selected ones get an infinite loss.
     ///
     /// Reads and writes C once. Cost O(m·n·outputs).
-    pub fn trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
+    pub fn trials(&mut self, basis: &RidgeState<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
         let mut is_wanted = vec![false; self.columns.len()];
         wanted.iter().for_each(|&w| is_wanted[w] = true);
         for &feature in wanted {
@@ -126,7 +126,7 @@ impl CandidateCache {
         };
         let mut groups: Vec<_> = tried.chunks_mut(in_turn).collect();
         let trials = parallel::map_mut(&mut groups, visit).into_iter().flatten();
-        let mut all = vec![Trial::of(f64::INFINITY, f64::INFINITY); is_wanted.len()];
+        let mut all = vec![Trial::new(f64::INFINITY, f64::INFINITY); is_wanted.len()];
         tried.iter().zip(trials).for_each(|((feature, _), trial)| all[*feature] = trial);
         wanted.iter().map(|&w| all[w].clone()).collect()
     }
@@ -152,7 +152,7 @@ mod tests {
                 let columns = x.iter().map(|x| Column::Double(x)).collect();
                 let data = Data::new(Level::best(), columns, active.clone(), &[&y], None, true).unwrap();
                 let scorer = Scorer::new(Arc::clone(data.targets()), measure);
-                let basis = Basis::of(Arc::new(data), 1e-3, 10..10 + size);
+                let basis = RidgeState::with_columns(Arc::new(data), 1e-3, 10..10 + size);
                 let wanted: Vec<usize> = (0..count).rev().collect();
                 let cached = CandidateCache::new(&basis).trials(&basis, &scorer, &wanted);
                 let alone = trials_alone(&basis, &scorer, &wanted);
@@ -175,7 +175,7 @@ mod tests {
             let data = Data::new(Level::best(), columns, vec![true; count], &[&y], None, true).unwrap();
             let scorer = Scorer::new(Arc::clone(data.targets()), measure);
             let data = Arc::new(data);
-            let mut bases = [(); 3].map(|()| Basis::new(Arc::clone(&data), 1e-12));
+            let mut bases = [(); 3].map(|()| RidgeState::new(Arc::clone(&data), 1e-12));
             let mut caches = bases.each_ref().map(CandidateCache::new);
             let all: Vec<usize> = (0..count).collect();
             for (step, feature) in [2, 0, 4, 1, 0, 9, 3].into_iter().enumerate() {

@@ -4,10 +4,10 @@
 //! enough that its C is still in cache when it is read again. The vectors c_b, a and d, which do not depend on the
 //! candidate, are read for the whole group by tiles of rows.
 
-use super::Basis;
+use super::RidgeState;
 use super::candidate::{PendingUpdate, Placed};
 use super::conditioning::{is_cancelled, judged};
-use crate::pass::{Pass, PassSums, PassVectors, two};
+use crate::pass::{PassLoss, PassSums, PassVectors, two};
 use crate::sums::{TILE, dots};
 use crate::{Scorer, Trial};
 
@@ -17,7 +17,7 @@ const GROUP: usize = 4;
 /// Like [`super::candidate::CandidateColumn::visit`], for several candidates.
 pub(super) fn visit_together(
     some: &mut [Placed<'_>],
-    basis: &Basis<'_>,
+    basis: &RidgeState<'_>,
     scorer: &Scorer,
     last: Option<&PendingUpdate<'_>>,
 ) -> Vec<Trial> {
@@ -38,9 +38,9 @@ pub(super) fn visit_together(
 
 /// The last update, after which candidates are tried.
 struct UpdateStep<'k> {
-    basis: &'k Basis<'k>,
+    basis: &'k RidgeState<'k>,
     scorer: &'k Scorer,
-    pass: Pass<'k>,
+    pass: PassLoss<'k>,
     pending: &'k PendingUpdate<'k>,
 }
 
@@ -75,7 +75,7 @@ impl UpdateStep<'_> {
             match pair {
                 Err(alone) => trials.extend(alone),
                 Ok(CandidatePair { judgements, running, .. }) => {
-                    let judge = |k: usize| judged(self.scorer.of_pass(running[k].found()), judgements[k].1);
+                    let judge = |k: usize| judged(self.scorer.trial(running[k].found()), judgements[k].1);
                     trials.extend([judge(0), judge(1)]);
                 }
             }

@@ -4,16 +4,16 @@
 //! [`Exclusion`] instead. The book derives both: explanation/leave-one-out.md, "Where the closed form alone would go
 //! wrong".
 
-use super::Basis;
+use super::RidgeState;
 use crate::exclusion::{Exclusion, fits_every_row, parted};
-use crate::linalg::Failure;
+use crate::linalg::FactorizationError;
 use crate::parallel;
 use ndarray::Array2;
 use std::collections::BTreeSet;
 
 /// A change of a subset by one column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum ColumnChange {
     /// No change.
     None,
     /// Adds a column.
@@ -22,13 +22,13 @@ pub enum Change {
     Remove(usize),
 }
 
-impl Change {
+impl ColumnChange {
     /// Applies the change to a subset.
-    pub fn of(self, subset: impl Iterator<Item = usize>) -> Vec<usize> {
+    pub fn apply(self, subset: impl Iterator<Item = usize>) -> Vec<usize> {
         match self {
-            Change::None => subset.collect(),
-            Change::Add(feature) => subset.chain([feature]).collect(),
-            Change::Remove(feature) => subset.filter(|f| *f != feature).collect(),
+            ColumnChange::None => subset.collect(),
+            ColumnChange::Add(feature) => subset.chain([feature]).collect(),
+            ColumnChange::Remove(feature) => subset.filter(|f| *f != feature).collect(),
         }
     }
 }
@@ -41,7 +41,7 @@ const TOGETHER: usize = 16;
 ///
 /// Cost O(m·s) per change, for a removal O(m·s²). Changes with similar unreliable rows share one reduction of all other
 /// rows at O(m·s²). With w unreliable rows, each such change costs another O(s³ + (s + w)·w²), an addition O(s·w + w³).
-pub fn residuals_after(basis: &Basis<'_>, changes: &[Change]) -> (Vec<Vec<Vec<f64>>>, usize) {
+pub fn residuals_after(basis: &RidgeState<'_>, changes: &[ColumnChange]) -> (Vec<Vec<Vec<f64>>>, usize) {
     let (mut residuals, unreliable): (Vec<_>, Vec<_>) =
         parallel::map_slice(changes, |change| basis.residuals_after(*change)).into_iter().unzip();
     let data = basis.data();
@@ -49,7 +49,7 @@ pub fn residuals_after(basis: &Basis<'_>, changes: &[Change]) -> (Vec<Vec<Vec<f6
     let spare = (data.rows() - data.rows().min(subset.len() + 1)) / 2;
     let groups = grouped(&unreliable, spare, TOGETHER.max(subset.len()));
     let exact = |(members, rows): &(Vec<usize>, BTreeSet<usize>)| {
-        let changes: Vec<Change> = members.iter().map(|&k| changes[k]).collect();
+        let changes: Vec<ColumnChange> = members.iter().map(|&k| changes[k]).collect();
         left_out(basis, &subset, &changes, &rows.iter().copied().collect::<Vec<_>>())
     };
     let found: Vec<_> = parallel::map_slice(&groups, exact);
@@ -87,22 +87,27 @@ fn grouped(unreliable: &[BTreeSet<usize>], spare: usize, most: usize) -> Vec<(Ve
 }
 
 /// Rows excluded together, and for each change their residuals, rows × outputs.
-type LeftOut = (Vec<usize>, Result<Vec<Array2<f64>>, Failure>);
+type ExcludedResiduals = (Vec<usize>, Result<Vec<Array2<f64>>, FactorizationError>);
 
 /// Exact residuals of excluded rows after each change, by groups of rows.
-fn left_out(basis: &Basis<'_>, subset: &[usize], changes: &[Change], rows: &[usize]) -> Vec<LeftOut> {
+fn left_out(
+    basis: &RidgeState<'_>,
+    subset: &[usize],
+    changes: &[ColumnChange],
+    rows: &[usize],
+) -> Vec<ExcludedResiduals> {
     let added: Vec<usize> = changes
         .iter()
-        .filter_map(|change| if let Change::Add(feature) = change { Some(*feature) } else { None })
+        .filter_map(|change| if let ColumnChange::Add(feature) = change { Some(*feature) } else { None })
         .collect();
     let place = |of: &[usize], feature: usize| of.iter().position(|f| *f == feature);
     let residuals = |rows: &[usize]| {
         let excluded = Exclusion::new(basis.data(), subset, &added, rows)?;
         let fit = excluded.fit(basis.lambda(), None)?;
-        let after = |change: &Change| match *change {
-            Change::None => Ok(fit.left_out()),
-            Change::Add(feature) => fit.left_out_with(place(&added, feature).unwrap_or_default()),
-            Change::Remove(feature) => Ok(excluded.fit(basis.lambda(), place(subset, feature))?.left_out()),
+        let after = |change: &ColumnChange| match *change {
+            ColumnChange::None => Ok(fit.left_out()),
+            ColumnChange::Add(feature) => fit.left_out_with(place(&added, feature).unwrap_or_default()),
+            ColumnChange::Remove(feature) => Ok(excluded.fit(basis.lambda(), place(subset, feature))?.left_out()),
         };
         parallel::map_slice(changes, after).into_iter().collect()
     };
@@ -113,12 +118,12 @@ fn left_out(basis: &Basis<'_>, subset: &[usize], changes: &[Change], rows: &[usi
     parted(basis.data(), rows).into_iter().map(part).collect()
 }
 
-impl Basis<'_> {
+impl RidgeState<'_> {
     /// Residuals a/d after a change, and the rows where they are unreliable: all rows if the subset can fit them.
     ///
     /// Cost O(m·s), for a removal O(m·s²), or O(m³) for a subset that can fit every row.
-    fn residuals_after(&self, change: Change) -> (Vec<Vec<f64>>, BTreeSet<usize>) {
-        let subset = change.of(self.selected());
+    fn residuals_after(&self, change: ColumnChange) -> (Vec<Vec<f64>>, BTreeSet<usize>) {
+        let subset = change.apply(self.selected());
         if let Some(residuals) = super::row_inverse::residuals(&self.data, self.lambda, &subset) {
             return (residuals, BTreeSet::new());
         }
@@ -126,9 +131,9 @@ impl Basis<'_> {
             return (vec![vec![0.0; self.data.rows()]; self.data.outputs()], (0..self.data.rows()).collect());
         }
         let changed = match change {
-            Change::Remove(_) => Basis::of(self.data.clone(), self.lambda, subset),
-            Change::Add(feature) => self.with(feature),
-            Change::None => self.without_updates(),
+            ColumnChange::Remove(_) => RidgeState::with_columns(self.data.clone(), self.lambda, subset),
+            ColumnChange::Add(feature) => self.with(feature),
+            ColumnChange::None => self.without_updates(),
         };
         let unreliable = (0..changed.d.len()).filter(|&row| changed.is_unreliable(row)).collect();
         (changed.residuals(), unreliable)

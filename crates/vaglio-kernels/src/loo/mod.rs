@@ -5,7 +5,7 @@
 //! the fit, and row j left out has residual (G y)_j / G_jj, where G_jj is 1 − leverage. G is never formed. All
 //! quantities are scaled so that nothing is divided by λ, and the empty subset is exact for every λ.
 //!
-//! * [`Basis`] — a = G y, d = diag G and the vectors that represent G, for one λ.
+//! * [`RidgeState`] — a = G y, d = diag G and the vectors that represent G, for one λ.
 //! * [`LooState`] — a basis with caches of the candidates: none, lower bounds of their trials, or C_i = G x_i of each.
 //! * [`RowSpectrum`] — with more columns than rows, every λ from one decomposition.
 //! * [`ClassSums`] — one subset, with classes balanced in training.
@@ -35,8 +35,8 @@ mod state;
 mod trial;
 mod update_products;
 
-pub use basis::Basis;
-pub use change::{Change, residuals_after};
+pub use basis::RidgeState;
+pub use change::{ColumnChange, residuals_after};
 pub use class_sums::{ClassPart, ClassSums};
 pub use row_spectrum::RowSpectrum;
 pub use state::LooState;

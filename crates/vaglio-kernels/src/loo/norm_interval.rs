@@ -1,6 +1,6 @@
 //! Lower bounds that earlier trials give on what candidates add to squared leave-one-out errors.
 
-use super::Basis;
+use super::RidgeState;
 use super::basis::{RankOneUpdate, UpdateKind};
 use crate::Level;
 use crate::tolerance::INTERVAL_LEFT;
@@ -33,7 +33,7 @@ pub(super) struct IntervalShift {
 
 impl NormInterval {
     /// Interval of a tried candidate. Cost O(m · outputs).
-    pub fn of(basis: &Basis<'_>, c: &[f64], f: &[f64]) -> Self {
+    pub fn new(basis: &RidgeState<'_>, c: &[f64], f: &[f64]) -> Self {
         let (norm, fourth) = norms(basis, c, |output| f[output]);
         NormInterval { least: norm * INTERVAL_LEFT, fourth }
     }
@@ -60,7 +60,7 @@ impl NormInterval {
 
 impl IntervalShift {
     /// Shift by the last update of a basis if it added a column, else `None`. Cost O(m · outputs).
-    pub fn of(basis: &Basis<'_>) -> Option<Self> {
+    pub fn new(basis: &RidgeState<'_>) -> Option<Self> {
         let RankOneUpdate { kind: UpdateKind::Entry(_), c, tau, t } = &**basis.updates.last()? else { return None };
         let (with_residuals, fourth) = norms(basis, c, |_| 0.0);
         let gone = t.iter().map(|t| t / tau).collect();
@@ -69,7 +69,7 @@ impl IntervalShift {
 }
 
 /// ‖(a − f c)∘c‖ over all outputs, and ‖c‖₄. Cost O(m · outputs).
-fn norms(basis: &Basis<'_>, c: &[f64], f: impl Fn(usize) -> f64) -> (f64, f64) {
+fn norms(basis: &RidgeState<'_>, c: &[f64], f: impl Fn(usize) -> f64) -> (f64, f64) {
     let (mut squares, mut fourth) = (0.0, 0.0);
     for (output, a) in basis.a.iter().enumerate() {
         let (own, of_c) = sums(basis.data.level, a, c, f(output));
@@ -122,22 +122,22 @@ mod tests {
         let (lambda, last) = (0.3, count - 1);
         let mut helped = 0;
         for first in 0..3 {
-            let mut basis = Basis::of(Arc::clone(&data), lambda, 0..first);
-            let factors = |basis: &Basis<'_>, c: &[f64]| {
+            let mut basis = RidgeState::with_columns(Arc::clone(&data), lambda, 0..first);
+            let factors = |basis: &RidgeState<'_>, c: &[f64]| {
                 let (s, t) = basis.scalars(last, c);
                 (lambda + s, t.iter().map(|t| t / (lambda + s)).collect::<Vec<f64>>())
             };
             let c = basis.residual(last);
             let (_, mut f) = factors(&basis, &c);
-            let mut interval = NormInterval::of(&basis, &c, &f);
+            let mut interval = NormInterval::new(&basis, &c, &f);
             for feature in first..last {
                 basis.add(feature);
                 let c = basis.residual(last);
                 let (tau, after) = factors(&basis, &c);
                 let update = basis.updates.last().unwrap();
                 let share = basis.data.product(last, &update.c) / update.tau;
-                interval = interval.after(&IntervalShift::of(&basis).unwrap(), share, &f, &after);
-                let truth = NormInterval::of(&basis, &c, &after);
+                interval = interval.after(&IntervalShift::new(&basis).unwrap(), share, &f, &after);
+                let truth = NormInterval::new(&basis, &c, &after);
                 assert!(interval.least <= truth.least && interval.fourth * (1.0 + 1e-12) >= truth.fourth);
                 let (mut squares, mut left_out) = (0.0, 0.0);
                 for (a, f) in basis.a.iter().zip(&after) {

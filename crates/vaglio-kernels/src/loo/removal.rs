@@ -23,7 +23,7 @@ pub(crate) struct RemovalState {
 }
 
 /// A column being removed.
-pub(crate) struct Leaving {
+pub(crate) struct ColumnRemoval {
     pub c: Vec<f64>,
     pub w: Vec<f64>,
     pub h: f64,
@@ -75,7 +75,7 @@ impl RemovalState {
     /// Removes a column; `None` if it is not selected or its H_bb is unreliable. Cost O(m·s).
     ///
     /// With r_i = H_ib/H_bb: C_i −= r_i C_b, w_i −= r_i w_b, H ← H − H_b H_bᵀ/H_bb.
-    pub fn remove(&mut self, data: &Data<'_>, feature: usize) -> Option<Leaving> {
+    pub fn remove(&mut self, data: &Data<'_>, feature: usize) -> Option<ColumnRemoval> {
         let at = self.place(feature)?;
         let column = self.h.column(at).to_owned();
         let own = column[at];
@@ -102,7 +102,7 @@ impl RemovalState {
         if lengths > CANCELLED_SUM * dot(data.level, &c, &c).sqrt() {
             parts.clear();
         }
-        Some(Leaving { c, w, h: own, parts, is_unreliable })
+        Some(ColumnRemoval { c, w, h: own, parts, is_unreliable })
     }
 
     /// Smallest remaining share of λ + ‖x_b‖² of a column given all others.

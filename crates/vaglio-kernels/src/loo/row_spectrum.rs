@@ -1,7 +1,7 @@
 //! Leave-one-out with at least as many columns as rows, for every λ from one decomposition.
 
 use crate::Data;
-use crate::linalg::{self, Failure, Svd};
+use crate::linalg::{self, FactorizationError, Svd};
 use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 
 /// Eigenvectors of XXᵀ of some columns, rows scaled and centered: gives leave-one-out residuals for any λ.
@@ -28,8 +28,8 @@ impl RowSpectrum {
     /// Decomposes the columns `subset`, each listed once, at least as many as rows. Cost O(m²·s).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn new(data: &Data<'_>, subset: &[usize]) -> Result<Self, Failure> {
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn new(data: &Data<'_>, subset: &[usize]) -> Result<Self, FactorizationError> {
         let rows = data.rows();
         let squares: f64 = subset.iter().map(|&column| data.squares(column)).sum();
         let unit = data.unit().map(|unit| (unit.to_vec(), squares));

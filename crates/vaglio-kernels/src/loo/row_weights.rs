@@ -1,6 +1,6 @@
 //! Weights w = 1/d² of the rows, by which squared leave-one-out errors exceed squared residuals.
 
-use super::Basis;
+use super::RidgeState;
 use crate::tolerance::{UNRELIABLE, WEIGHT_ROUNDING};
 use crate::wide::F64x8;
 use crate::{Level, is_unreliable};
@@ -24,7 +24,7 @@ struct WeightedSums {
 
 impl RowWeights {
     /// Computes the sums. Cost O(m · outputs).
-    pub fn of(basis: &Basis<'_>) -> Self {
+    pub fn new(basis: &RidgeState<'_>) -> Self {
         let (outputs, least): (Vec<WeightedSums>, Vec<f64>) =
             basis.a.iter().map(|a| sums(basis.data.level, a, &basis.d)).unzip();
         RowWeights { least: least.first().copied().unwrap_or(0.0), outputs }
@@ -51,7 +51,7 @@ impl RowWeights {
 }
 
 /// w of each row.
-pub(super) fn weights(basis: &Basis<'_>) -> Vec<f64> {
+pub(super) fn weights(basis: &RidgeState<'_>) -> Vec<f64> {
     basis.d.iter().map(|&d| if is_unreliable(d) { 0.0 } else { 1.0 / (d * d) }).collect()
 }
 
@@ -97,13 +97,13 @@ mod tests {
             let slices: Vec<&[f64]> = targets.iter().map(|y| &**y).collect();
             for level in Level::available() {
                 let data = Arc::new(Data::new(level, Vec::new(), Vec::new(), &slices, None, false).unwrap());
-                let mut basis = Basis::new(data, 1.0);
+                let mut basis = RidgeState::new(data, 1.0);
                 basis.d = (0..rows).map(|j| 1.0 - size * (1.5 + (j as f64).cos())).collect();
                 for unreliable in [None, Some(0), Some(rows - 1)] {
                     if let Some(row) = unreliable {
                         basis.d[row] = if row == 0 { f64::NAN } else { 1e-9 * UNRELIABLE };
                     }
-                    let (w, weighing) = (weights(&basis), RowWeights::of(&basis));
+                    let (w, weighing) = (weights(&basis), RowWeights::new(&basis));
                     let sum = |f: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
                         basis.a.iter().map(|a| a.iter().zip(&w).map(|(a, w)| f(*a, *w)).sum()).collect()
                     };

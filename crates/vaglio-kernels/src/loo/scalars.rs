@@ -1,6 +1,6 @@
 //! Scalars of each candidate that lower bounds are computed from.
 
-use super::Basis;
+use super::RidgeState;
 use super::norm_interval::{IntervalShift, NormInterval};
 use super::update_products::UpdateProducts;
 use crate::Data;
@@ -23,7 +23,7 @@ pub(super) struct CandidateScalars {
     t: Vec<f64>,
     outputs: usize,
     /// x_iᵀc_p/τ_p of every candidate, update after update.
-    shares: Vec<Shares>,
+    shares: Vec<UpdateRatios>,
     /// Whether most columns are computed on reading.
     are_made: bool,
     /// Number of updates up to which s_i was above [`INDEPENDENT_COLUMN`].
@@ -34,7 +34,7 @@ pub(super) struct CandidateScalars {
 
 /// x_iᵀc_p/τ_p of every candidate with an update.
 #[derive(Debug, Clone)]
-enum Shares {
+enum UpdateRatios {
     Known(Vec<f64>),
     /// (x_iᵀx_b − Σ_q y_iq·c_qᵀx_b)/τ_p over the earlier updates q, from the row x_iᵀx_b of every column.
     OfRow {
@@ -51,7 +51,7 @@ const FROM_ROWS: usize = 64;
 
 impl CandidateScalars {
     /// Scalars of columns for the empty subset.
-    pub fn of_empty(data: &Data<'_>, features: &[usize]) -> Self {
+    pub fn empty_model(data: &Data<'_>, features: &[usize]) -> Self {
         let outputs = data.outputs();
         let with: Vec<Arc<[f64]>> = (0..outputs).map(|output| data.with_target(output)).collect();
         let s: Vec<f64> = features.iter().map(|&feature| data.squares(feature)).collect();
@@ -90,7 +90,7 @@ impl CandidateScalars {
     /// `shift` is given for an update that intervals can follow. Cost O(n·p).
     pub fn take_in(
         &mut self,
-        basis: &Basis<'_>,
+        basis: &RidgeState<'_>,
         features: &[usize],
         (p, new): (usize, &UpdateProducts),
         shift: Option<&IntervalShift>,
@@ -139,19 +139,19 @@ impl CandidateScalars {
         self.intervals = tried;
         let row = new.row.as_ref().filter(|_| new.place.is_none() && self.are_made && p < FROM_ROWS);
         self.shares.push(match row {
-            Some(row) => Shares::OfRow { row: Arc::clone(row), with_x: new.with_x.clone(), tau: update.tau },
-            None => Shares::Known(share),
+            Some(row) => UpdateRatios::OfRow { row: Arc::clone(row), with_x: new.with_x.clone(), tau: update.tau },
+            None => UpdateRatios::Known(share),
         });
     }
 }
 
 /// x_iᵀc_p/τ_p of some candidates from a position on, update after update.
-fn shares_of<'s>(shares: &'s [Shares], from: usize, features: &[usize]) -> Vec<Cow<'s, [f64]>> {
+fn shares_of<'s>(shares: &'s [UpdateRatios], from: usize, features: &[usize]) -> Vec<Cow<'s, [f64]>> {
     let mut found: Vec<Cow<'s, [f64]>> = Vec::with_capacity(shares.len());
     for share in shares {
         let share = match share {
-            Shares::Known(share) => Cow::Borrowed(&share[from..from + features.len()]),
-            Shares::OfRow { row, with_x, tau } => {
+            UpdateRatios::Known(share) => Cow::Borrowed(&share[from..from + features.len()]),
+            UpdateRatios::OfRow { row, with_x, tau } => {
                 let mut gone = vec![0.0; features.len()];
                 add_updates(&found, with_x, &mut gone);
                 Cow::Owned(features.iter().zip(gone).map(|(&feature, gone)| (row[feature] - gone) / tau).collect())

@@ -1,6 +1,6 @@
 //! Search state of a subset for one λ: its basis, and for the candidates nothing, bounds or products.
 
-use super::Basis;
+use super::RidgeState;
 use super::candidate_bounds::CandidateBounds;
 use super::candidate_cache::{CandidateCache, trials_alone};
 use crate::{Data, Scorer, Trial};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// every candidate, which replaces them.
 #[derive(Debug)]
 pub struct LooState<'d> {
-    basis: Basis<'d>,
+    basis: RidgeState<'d>,
     bounds: Option<CandidateBounds>,
     all: Option<CandidateCache>,
     /// Number of states that share the memory for G x of candidates.
@@ -19,19 +19,19 @@ pub struct LooState<'d> {
 
 impl<'d> LooState<'d> {
     /// Creates the state of a basis, with nothing cached.
-    pub fn new(basis: Basis<'d>) -> Self {
+    pub fn new(basis: RidgeState<'d>) -> Self {
         LooState { basis, bounds: None, all: None, together: 1 }
     }
 
     /// Like [`LooState::new`], but for several bases that share the memory for G x of columns computed on reading.
-    pub fn together(bases: Vec<Basis<'d>>) -> Vec<Self> {
+    pub fn together(bases: Vec<RidgeState<'d>>) -> Vec<Self> {
         let together = bases.len();
         bases.into_iter().map(|basis| LooState { together, ..LooState::new(basis) }).collect()
     }
 
     /// Creates a state for trials of removals alone, in half of the memory. Cost O(m·s² + s³).
-    pub fn of_removals(data: Arc<Data<'d>>, lambda: f64, features: Vec<usize>) -> Self {
-        LooState::new(Basis::of_removals(data, lambda, features))
+    pub fn for_removals(data: Arc<Data<'d>>, lambda: f64, features: Vec<usize>) -> Self {
+        LooState::new(RidgeState::for_removals(data, lambda, features))
     }
 
     /// A copy that caches G x of these candidates alone; with any, the state caches all from then on. Cost
@@ -48,7 +48,7 @@ impl<'d> LooState<'d> {
     }
 
     /// State of the selected columns.
-    pub fn basis(&self) -> &Basis<'d> {
+    pub fn basis(&self) -> &RidgeState<'d> {
         &self.basis
     }
 
@@ -70,7 +70,7 @@ impl<'d> LooState<'d> {
 
     /// Removes a column, which becomes a candidate again. Cost O(m·s), and O(m · updates) at the next bounds.
     ///
-    /// Returns false if the state must be rebuilt, as in [`Basis::remove`].
+    /// Returns false if the state must be rebuilt, as in [`RidgeState::remove`].
     #[must_use]
     pub fn remove(&mut self, feature: usize) -> bool {
         let goes_on = self.basis.remove(feature);
@@ -80,7 +80,7 @@ impl<'d> LooState<'d> {
         goes_on
     }
 
-    /// Trials of removing some selected columns; see [`Basis::removals`].
+    /// Trials of removing some selected columns; see [`RidgeState::removals`].
     pub fn removals(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
         self.basis.removals(scorer, features)
     }

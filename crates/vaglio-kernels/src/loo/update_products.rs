@@ -1,6 +1,6 @@
 //! Products of an update with the columns and with earlier updates.
 
-use super::Basis;
+use super::RidgeState;
 use super::basis::UpdateKind;
 use crate::sweep;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) struct UpdateProducts {
 }
 
 impl UpdateProducts {
-    pub fn of(basis: &Basis<'_>, p: usize, place: Option<usize>, row: Option<Arc<[f64]>>) -> Self {
+    pub fn new(basis: &RidgeState<'_>, p: usize, place: Option<usize>, row: Option<Arc<[f64]>>) -> Self {
         let update = &basis.updates[p];
         let [with_x, with_c] = match (&row, &update.kind) {
             (Some(_), UpdateKind::Entry(feature)) => along(basis, p, [&basis.data.scaled(*feature), &update.c]),
@@ -34,7 +34,7 @@ impl UpdateProducts {
 }
 
 /// Products c_qᵀz of the first updates with some vectors z, for each vector.
-pub(super) fn along<const N: usize>(basis: &Basis<'_>, count: usize, vectors: [&[f64]; N]) -> [Vec<f64>; N] {
+pub(super) fn along<const N: usize>(basis: &RidgeState<'_>, count: usize, vectors: [&[f64]; N]) -> [Vec<f64>; N] {
     let updates: Vec<&[f64]> = basis.updates[..count].iter().map(|update| &*update.c).collect();
     let products = sweep::products(basis.data.level, &updates, &vectors);
     std::array::from_fn(|k| products.iter().skip(k).step_by(N).copied().collect())

@@ -14,7 +14,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 /// Å. Björck, *Stability analysis of the method of seminormal equations for linear least squares problems*, Linear
 /// Algebra and its Applications 88/89 (1987).
 #[derive(Debug)]
-pub(crate) struct Equations {
+pub(crate) struct RefinedCholesky {
     /// Powers of two that scale the diagonal to about 1.
     scale: Array1<f64>,
     factor: Cholesky,
@@ -23,7 +23,7 @@ pub(crate) struct Equations {
     correction: Correction,
 }
 
-impl Equations {
+impl RefinedCholesky {
     /// Factors XᵀX + λI; returns `None` if it is too ill-conditioned for refinement. Cost O(s³).
     pub fn new(mut gram: Array2<f64>, lambda: f64, along: &Array2<f64>) -> Option<Self> {
         let count = gram.nrows();
@@ -39,7 +39,7 @@ impl Equations {
         }
         let scaled = factor.solve((along * &scale.view().insert_axis(Axis(1))).view());
         let correction = Correction::new(condition, scaled.view());
-        Some(Equations { scale, factor, scaled, correction })
+        Some(RefinedCholesky { scale, factor, scaled, correction })
     }
 
     /// Current weights, columns × outputs.
@@ -53,7 +53,7 @@ impl Equations {
         let change = self.factor.solve((missing * self.scale.view().insert_axis(Axis(1))).view());
         self.scaled += &change;
         self.correction.take(change.view(), self.scaled.view());
-        (self.correction.state != State::Fails).then(|| self.correction.is_right())
+        (self.correction.state != RefinementStatus::Fails).then(|| self.correction.is_right())
     }
 }
 
@@ -65,11 +65,11 @@ pub(crate) struct Correction {
     /// Norm of the last correction by output; initially of the weights.
     last: Vec<f64>,
     rounds: usize,
-    state: State,
+    state: RefinementStatus,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum RefinementStatus {
     GoesOn,
     Right,
     Fails,
@@ -86,17 +86,17 @@ impl Correction {
 
     /// Starts from uncorrected weights.
     pub fn new(condition: f64, weights: ArrayView2<f64>) -> Self {
-        Correction { condition, last: sizes(weights), rounds: 0, state: State::GoesOn }
+        Correction { condition, last: sizes(weights), rounds: 0, state: RefinementStatus::GoesOn }
     }
 
     /// Whether another correction is needed.
     pub fn goes_on(&self) -> bool {
-        self.state == State::GoesOn
+        self.state == RefinementStatus::GoesOn
     }
 
     /// Whether the weights are as accurate as those from reflections.
     pub fn is_right(&self) -> bool {
-        self.state == State::Right
+        self.state == RefinementStatus::Right
     }
 
     /// Records a correction that was applied.
@@ -104,13 +104,13 @@ impl Correction {
         let now = sizes(change);
         // NaN counts as not shrinking.
         if self.rounds == ROUNDS || !now.iter().zip(&self.last).all(|(now, last)| *now <= CORRECTION_MOST * last) {
-            self.state = State::Fails;
+            self.state = RefinementStatus::Fails;
             return;
         }
         let left = CORRECTION_LEFT * self.condition;
         let enough = CORRECTION_BESIDE * self.condition.sqrt();
         if now.iter().zip(sizes(weights)).all(|(now, size)| left * now <= enough * size) {
-            self.state = State::Right;
+            self.state = RefinementStatus::Right;
         }
         (self.last, self.rounds) = (now, self.rounds + 1);
     }

@@ -6,7 +6,7 @@
 //! moments. A run that recalls its path from the journal computes them again, since other products would change the
 //! last digits.
 
-use super::equations::{Correction, Equations};
+use super::equations::{Correction, RefinedCholesky};
 use crate::Data;
 use crate::kfold::NormalEquations;
 use crate::linalg;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Takes half the work, or next to none if the products are known. A Cholesky solution is corrected by residuals from
 /// the rows until it is as accurate as one from reflections.
 #[derive(Debug)]
-pub struct Normal<'d> {
+pub struct NormalEquationRidge<'d> {
     data: Arc<Data<'d>>,
     subset: Vec<usize>,
     intercept: bool,
@@ -41,7 +41,7 @@ const BLOCK: usize = 16 * TILE;
 /// Columns that share one read of the residuals.
 const TOGETHER: usize = 4;
 
-impl<'d> Normal<'d> {
+impl<'d> NormalEquationRidge<'d> {
     /// Prepares fits of `subset` from its products in `known`. Cost O(s²).
     ///
     /// Returns `None` if the subset is empty or larger than the number of rows, if `known` lacks a column's products,
@@ -50,10 +50,10 @@ impl<'d> Normal<'d> {
         if subset.is_empty() || subset.len() > data.rows() {
             return None;
         }
-        let (gram, along) = known.of_subset(subset)?;
+        let (gram, along) = known.restrict(subset)?;
         let left = known.means_left(subset)?.into();
         let is_finite = gram.iter().chain(&along).all(|x| x.is_finite());
-        is_finite.then(|| Normal { data, subset: subset.to_vec(), intercept, gram, along, left })
+        is_finite.then(|| NormalEquationRidge { data, subset: subset.to_vec(), intercept, gram, along, left })
     }
 
     /// Weights (columns × outputs) and intercepts for several λ, from one tridiagonal form and corrected together. The
@@ -104,7 +104,7 @@ impl<'d> Normal<'d> {
     /// Weights (columns × outputs) and intercepts for one λ; `None` if the equations are too ill-conditioned, so that
     /// reflections must be used. Cost O(s³ + m·s · outputs), the second term for each of one or two rounds.
     pub fn coefficients(&self, lambda: f64) -> Option<(Array2<f64>, Vec<f64>)> {
-        let mut equations = Equations::new(self.gram.clone(), lambda, &self.along)?;
+        let mut equations = RefinedCholesky::new(self.gram.clone(), lambda, &self.along)?;
         loop {
             let weights = equations.weights();
             if equations.correct(self.missing(&weights, &weights * -lambda, &|start| self.block(&weights, start)))? {

@@ -1,6 +1,6 @@
 //! Triangular reduction of rows, tile by tile.
 
-use crate::linalg::{self, Failure};
+use crate::linalg::{self, FactorizationError};
 use crate::tolerance::UNLIKE_WEIGHTS;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder};
 
@@ -38,7 +38,7 @@ pub(super) fn reduce<T>(
     tiles: impl Iterator<Item = T>,
     height: impl Fn(&T) -> usize,
     fill: impl Fn(T, ArrayViewMut2<f64>),
-) -> Result<Array2<f64>, Failure> {
+) -> Result<Array2<f64>, FactorizationError> {
     let mut triangle = Array2::zeros((0, width));
     for tile in tiles {
         let mut stacked = Array2::zeros((triangle.nrows() + height(&tile), width).f());
@@ -51,7 +51,7 @@ pub(super) fn reduce<T>(
 }
 
 /// Triangle R of the QR decomposition of `x`.
-pub(crate) fn triangle_of(x: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
+pub(crate) fn triangle_of(x: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
     let tiles = x.axis_chunks_iter(Axis(0), tile_of(x.ncols()));
     reduce(x.ncols(), tiles, ArrayView2::nrows, |rows, mut to| to.assign(&rows))
 }

@@ -172,7 +172,7 @@ mod tests {
 
     /// Returns a reproducible number between −1 and 1 for each row.
     fn noise(j: usize) -> f64 {
-        2.0 * vaglio_testkit::Random::new(j as u64).uniform() - 1.0
+        2.0 * vaglio_testkit::SplitMix64::new(j as u64).uniform() - 1.0
     }
 
     #[test]

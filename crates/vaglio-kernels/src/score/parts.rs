@@ -10,7 +10,7 @@ impl Scorer {
     /// Rows outside may have any residual. [`Scorer::join`] combines the contributions of a partition's parts into the
     /// loss.
     #[must_use]
-    pub fn of_part(&self, state: &Targets, is_in: impl Fn(usize) -> bool) -> Self {
+    pub fn restrict(&self, state: &Targets, is_in: impl Fn(usize) -> bool) -> Self {
         let factor = |j: usize| if is_in(j) { self.targets.root(j) / state.root(j) } else { 0.0 };
         let lacks_rows = (0..self.targets.rows()).any(|j| !is_in(j) && self.targets.weight(j) > 0.0);
         Scorer { factors: Some((0..self.targets.rows()).map(factor).collect()), lacks_rows, ..self.clone() }

@@ -1,7 +1,7 @@
 //! Losses computed together with the update of the state, in one pass over the rows of one output.
 
 use super::{Scorer, Targets};
-use crate::pass::{Found, Pass};
+use crate::pass::{PassLoss, PassResult};
 use crate::{Measure, Trial};
 use std::sync::Arc;
 
@@ -16,28 +16,28 @@ pub(super) fn signs(targets: &Targets) -> Option<Arc<[u8]>> {
 
 impl Scorer {
     /// The pass that accumulates the loss of one output; `None` if the loss needs more.
-    pub(crate) fn pass(&self) -> Option<Pass<'_>> {
+    pub(crate) fn pass(&self) -> Option<PassLoss<'_>> {
         if self.targets.outputs() != 1 || self.factors.is_some() || self.units.is_some() {
             return None;
         }
         let root = self.targets.root.as_deref();
         match self.measure {
-            Measure::Squared => Some(Pass::Squares),
-            Measure::BalancedSquared => Some(Pass::WeighedSquares(&self.balance)),
-            Measure::Absolute => Some(Pass::Sizes(root)),
-            Measure::ZeroOne => Some(Pass::Wrong(self.signs.as_deref()?, root)),
-            Measure::BalancedError => Some(Pass::WrongBySide(self.signs.as_deref()?, root)),
+            Measure::Squared => Some(PassLoss::Squares),
+            Measure::BalancedSquared => Some(PassLoss::WeighedSquares(&self.balance)),
+            Measure::Absolute => Some(PassLoss::Sizes(root)),
+            Measure::ZeroOne => Some(PassLoss::Wrong(self.signs.as_deref()?, root)),
+            Measure::BalancedError => Some(PassLoss::WrongBySide(self.signs.as_deref()?, root)),
             _ => None,
         }
     }
 
     /// Turns the result of a pass into a trial.
-    pub(crate) fn of_pass(&self, Found { sums, low }: Found) -> Trial {
+    pub(crate) fn trial(&self, PassResult { sums, low }: PassResult) -> Trial {
         let loss = match self.measure {
             Measure::BalancedError => self.balanced(&sums),
             _ => self.mean_of(sums[0]),
         };
-        Trial::of(loss, low)
+        Trial::new(loss, low)
     }
 
     /// Mean error over the classes present, from the misclassified weight by class.

@@ -1,6 +1,6 @@
 //! Losses given by a rule on predictions.
 
-use super::{Rule, Scorer};
+use super::{CustomLoss, Scorer};
 use crate::wide::F64x8;
 
 /// Rows of one output passed to the rule together.
@@ -9,7 +9,7 @@ const TOGETHER: usize = 512;
 /// Computes contributions of single rows to a loss, with buffers for one row.
 struct RowLosses<'s> {
     scorer: &'s Scorer,
-    rule: &'s dyn Rule,
+    rule: &'s dyn CustomLoss,
     targets: Vec<f64>,
     predictions: Vec<f64>,
 }
@@ -17,7 +17,7 @@ struct RowLosses<'s> {
 impl RowLosses<'_> {
     /// Contribution of a row, from its scaled residuals by output; 0 if it does not count.
     #[inline(always)]
-    fn of(&mut self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
+    fn evaluate(&mut self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
         let scorer = self.scorer;
         let weight = scorer.targets.weight(row);
         if weight == 0.0 || scorer.is_outside(row) {
@@ -26,7 +26,7 @@ impl RowLosses<'_> {
         for (o, (y, p)) in self.targets.iter_mut().zip(&mut self.predictions).enumerate() {
             (*y, *p) = (scorer.target(o, row), scorer.prediction(o, row, residual(o)));
         }
-        weight * self.rule.of_row(&self.targets, &self.predictions)
+        weight * self.rule.row_loss(&self.targets, &self.predictions)
     }
 }
 
@@ -61,27 +61,27 @@ impl Scorer {
             let (mut predictions, mut losses) = ([0.0; TOGETHER], [0.0; TOGETHER]);
             for (y, e) in y[start..start + rows].chunks(TOGETHER).zip(e[..rows].chunks(TOGETHER)) {
                 predictions.iter_mut().zip(y).zip(e).for_each(|((p, y), e)| *p = y - e);
-                self.rule.of_rows(y, &predictions[..y.len()], &mut losses[..y.len()]);
+                self.rule.row_losses(y, &predictions[..y.len()], &mut losses[..y.len()]);
                 losses[..y.len()].iter().enumerate().for_each(|(j, loss)| add(j, *loss));
             }
             return;
         }
-        let mut losses = self.of_rows();
+        let mut losses = self.row_losses();
         for (j, row) in (start..start + rows).enumerate() {
-            add(j, losses.of(row, |o| residuals[o][j]));
+            add(j, losses.evaluate(row, |o| residuals[o][j]));
         }
     }
 
     /// Computes losses of single rows.
-    fn of_rows(&self) -> RowLosses<'_> {
+    fn row_losses(&self) -> RowLosses<'_> {
         let outputs = self.targets.outputs();
         RowLosses { scorer: self, rule: &*self.rule, targets: vec![0.0; outputs], predictions: vec![0.0; outputs] }
     }
 
     /// Loss of all rows that count, from their row-major predictions.
-    pub(super) fn of_all(&self, predictions: &[f64]) -> f64 {
+    pub(super) fn total_loss(&self, predictions: &[f64]) -> f64 {
         let (targets, predictions, weights) = self.counted(predictions, |row| self.targets.weight(row));
-        self.rule.of_all(&targets, &predictions, &weights)
+        self.rule.total_loss(&targets, &predictions, &weights)
     }
 
     /// Targets, predictions and weights of the rows with positive weight.

@@ -5,9 +5,9 @@ use ndarray::{Array1, Array2, Axis, s};
 use std::sync::Arc;
 use vaglio_kernels::kfold::{Moments, NormalEquations};
 use vaglio_kernels::linalg::{svd, triangle};
-use vaglio_kernels::ridge::{Normal, Ridge};
+use vaglio_kernels::ridge::{NormalEquationRidge, Ridge};
 use vaglio_kernels::{Column, Data, Level};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// A number as the sum of two doubles.
 #[derive(Clone, Copy)]
@@ -69,7 +69,7 @@ impl Problem {
 }
 
 /// Generates mixtures of `true` random columns of decreasing size, with a condition number near `condition`.
-fn sample(random: &mut Random, rows: usize, count: usize, condition: f64, offset: f64) -> Sample {
+fn sample(random: &mut SplitMix64, rows: usize, count: usize, condition: f64, offset: f64) -> Sample {
     let parts: Vec<Vec<f64>> = (0..count).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
     let mut doubles = Vec::new();
     for k in 0..count {
@@ -91,7 +91,7 @@ fn sample(random: &mut Random, rows: usize, count: usize, condition: f64, offset
 
 #[test]
 fn refined_weights_are_as_good_as_those_of_reflections() {
-    let mut random = Random::new(5);
+    let mut random = SplitMix64::new(5);
     let (mut refined, mut refused, mut corrected_together) = (0, 0, 0);
     for condition in [1.0, 1e3, 1e6, 1e9, 1e19] {
         for (rows, count) in [(12, 1), (30, 4), (300, 9), (400, 30), (35, 34)] {
@@ -101,7 +101,7 @@ fn refined_weights_are_as_good_as_those_of_reflections() {
                 let subset: Vec<usize> = (0..=count).rev().collect();
                 let data = sample.data(Level::best(), weighted, intercept);
                 let products = NormalEquations::new(&data, &subset, intercept).unwrap();
-                let Some(normal) = Normal::new(data, &subset, intercept, &products) else { continue };
+                let Some(normal) = NormalEquationRidge::new(data, &subset, intercept, &products) else { continue };
                 let together = normal.at_lambdas(&[7.0 * lambda, lambda]).swap_remove(1);
                 let alone = normal.coefficients(lambda);
                 refined += usize::from(alone.is_some());
@@ -168,7 +168,7 @@ fn refined_weights_are_as_good_as_those_of_reflections() {
 
 #[test]
 fn offsets_cost_refined_weights_no_digits() {
-    let mut random = Random::new(5);
+    let mut random = SplitMix64::new(5);
     let mut column = || (0..200).map(|_| (random.normal() * 256.0).round() / 256.0).collect::<Vec<f64>>();
     let (x, y) = ([column(), column(), column()], column());
     let weights = |offset: f64| {
@@ -176,7 +176,7 @@ fn offsets_cost_refined_weights_no_digits() {
         let columns = moved.iter().map(|x| Column::Double(x)).collect();
         let data = Arc::new(Data::new(Level::best(), columns, vec![true; 3], &[&y], None, true).unwrap());
         let products = NormalEquations::new(&data, &[0, 1, 2], true).unwrap();
-        Normal::new(data, &[0, 1, 2], true, &products).unwrap().coefficients(0.5).unwrap().0
+        NormalEquationRidge::new(data, &[0, 1, 2], true, &products).unwrap().coefficients(0.5).unwrap().0
     };
     let plain = weights(0.0);
     for offset in [1e9, 1e12, 1e13] {
@@ -186,7 +186,7 @@ fn offsets_cost_refined_weights_no_digits() {
 
 #[test]
 fn moments_of_folds_tell_the_products_over_all_rows() {
-    let sample = sample(&mut Random::new(2), 200, 7, 10.0, 3.0);
+    let sample = sample(&mut SplitMix64::new(2), 200, 7, 10.0, 3.0);
     let folds: Vec<u32> = (0..200).map(|j| j % 4).collect();
     for (weighted, intercept) in [(false, false), (true, true)] {
         let rows = sample.rows(Level::best(), &folds, weighted, intercept, false);
@@ -194,7 +194,7 @@ fn moments_of_folds_tell_the_products_over_all_rows() {
         let known = moments.normal_equations().unwrap();
         let subset = [6, 0, 7, 3];
         let own = NormalEquations::new(rows.data(), &subset, intercept).unwrap();
-        let pairs = [known.of_subset(&subset).unwrap(), own.of_subset(&subset).unwrap()];
+        let pairs = [known.restrict(&subset).unwrap(), own.restrict(&subset).unwrap()];
         let x = sample.matrix(&subset, &(0..200).collect::<Vec<_>>());
         let weights: Array1<f64> = (0..200).map(|j| sample.weight(weighted, j)).collect();
         let total = weights.sum();
@@ -222,12 +222,12 @@ fn moments_of_folds_tell_the_products_over_all_rows() {
 
 #[test]
 fn levels_and_threads_change_no_bit_of_a_fit() {
-    let sample = sample(&mut Random::new(3), 5000, 13, 100.0, 1.0);
+    let sample = sample(&mut SplitMix64::new(3), 5000, 13, 100.0, 1.0);
     let subset: Vec<usize> = (0..14).collect();
     let fit = |level: Level| {
         let data = sample.data(level, true, true);
         let products = NormalEquations::new(&data, &subset, true).unwrap();
-        Normal::new(data, &subset, true, &products).unwrap().coefficients(0.1).unwrap()
+        NormalEquationRidge::new(data, &subset, true, &products).unwrap().coefficients(0.1).unwrap()
     };
     let first = fit(Level::available()[0]);
     for level in Level::available() {

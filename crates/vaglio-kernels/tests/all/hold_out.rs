@@ -3,15 +3,15 @@
 use crate::sample::Sample;
 use std::sync::Arc;
 use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
-use vaglio_kernels::kfold::{FoldedRows, Refit};
+use vaglio_kernels::kfold::{FoldedRows, SubsetRefit};
 use vaglio_kernels::{Data, Folds, Level, Measure, Scorer, Trial};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const MEASURES: [Measure; 4] = [Measure::Squared, Measure::Absolute, Measure::ZeroOne, Measure::BalancedError];
 
 /// Generates random columns, `outputs` classes that depend on the first columns, and integer weights.
 fn sample(rows: usize, columns: usize, outputs: usize) -> Sample {
-    let mut random = Random::new(11);
+    let mut random = SplitMix64::new(11);
     let columns: Vec<Vec<f64>> = (0..columns).map(|_| (0..rows).map(|_| random.uniform() - 0.3).collect()).collect();
     let sign = |v: f64| if v > 0.2 { 1.0 } else { -1.0 };
     let target = |k: usize| (0..rows).map(|j| sign(columns[k][j] + 0.5 * columns[k + 2][j])).collect();
@@ -44,7 +44,7 @@ fn scorers(rows: &FoldedRows<'_>, measure: Measure) -> (Scorer, Scorer) {
 
 /// Returns contiguous folds, shuffled uneven folds with one empty, single-row folds, and two folds.
 fn folds(rows: usize) -> Vec<Vec<u32>> {
-    let mut random = Random::new(5);
+    let mut random = SplitMix64::new(5);
     let uneven = (0..rows).map(|_| [0, 0, 0, 1, 2, 2, 4][random.below(7)]).collect();
     let half = (0..rows).map(|j| u32::from(j % 3 == 1)).collect();
     vec![(0..rows).map(|j| (j * 4 / rows) as u32).collect(), uneven, (0..rows as u32).collect(), half]
@@ -67,7 +67,7 @@ impl Distance {
             return 0.0;
         }
         self.sound += 1;
-        let defined = plain.loss(&Refit::new(rows, subset).unwrap().residuals(lambda).unwrap());
+        let defined = plain.loss(&SubsetRefit::new(rows, subset).unwrap().residuals(lambda).unwrap());
         let distance = (trial.loss - defined).abs() / defined.max(1e-3);
         if distance.is_nan() { f64::INFINITY } else { distance }
     }
@@ -99,7 +99,7 @@ impl Distance {
 }
 
 /// Makes one random addition or removal.
-fn step(state: &mut HoldOut<'_>, columns: usize, random: &mut Random, adds: f64) {
+fn step(state: &mut HoldOut<'_>, columns: usize, random: &mut SplitMix64, adds: f64) {
     let selected = state.selected().to_vec();
     let open: Vec<usize> = (0..columns).filter(|i| !selected.contains(i)).collect();
     if !open.is_empty() && (selected.is_empty() || random.uniform() < adds) {
@@ -117,7 +117,7 @@ fn trials_and_updates_equal_refitting_for_every_measure() {
             for setting in settings() {
                 let rows = folded(&sample, Level::best(), folds, setting);
                 for (at, lambda) in [1.0, 1e-3, 1e-6, 1e-9].into_iter().enumerate() {
-                    let (mut state, mut random) = (state(&rows, lambda), Random::new((10 * kind + at) as u64));
+                    let (mut state, mut random) = (state(&rows, lambda), SplitMix64::new((10 * kind + at) as u64));
                     let mut distance = Distance::default();
                     for turn in 0..8 {
                         distance.look(&mut state, &rows, MEASURES[turn % 4]);
@@ -139,7 +139,8 @@ fn residuals_are_those_of_a_fit_without_the_fold() {
     let rows = folded(&sample, Level::best(), folds, Setting(true, true, false));
     let mut state = state(&rows, lambda);
     subset.iter().for_each(|&i| state.add(i));
-    let (residuals, refitted) = (state.residuals(), Refit::new(&rows, &subset).unwrap().residuals(lambda).unwrap());
+    let (residuals, refitted) =
+        (state.residuals(), SubsetRefit::new(&rows, &subset).unwrap().residuals(lambda).unwrap());
     for row in 0..33 {
         let training: Vec<usize> = (0..33).filter(|&j| folds[j] != folds[row]).collect();
         let defined = sample.residuals(&training, &[row], &subset, lambda, true, true);
@@ -158,7 +159,7 @@ fn a_long_walk_does_not_drift() {
         [(true, false, 1e-9), (false, false, 1e-3), (true, true, 1e-9), (false, true, 1e-3)]
     {
         let rows = folded(&sample, Level::best(), &folds(61)[1], Setting(intercept, intercept, standardize));
-        let (mut state, mut random, mut distance) = (state(&rows, lambda), Random::new(8), Distance::default());
+        let (mut state, mut random, mut distance) = (state(&rows, lambda), SplitMix64::new(8), Distance::default());
         let scorer = scorers(&rows, Measure::Squared).0;
         for turn in 0..400 {
             if turn % 8 == 0 {
@@ -179,7 +180,7 @@ fn a_long_walk_does_not_drift() {
 /// fold.
 fn troubled(rows: usize, folds: &[u32]) -> Sample {
     let mut sample = sample(rows, 6, 1);
-    let mut random = Random::new(3);
+    let mut random = SplitMix64::new(3);
     for power in 1..6 {
         let small = 0.1f64.powi(power);
         let near = sample.doubles[power as usize].iter().map(|x| x + small * random.uniform()).collect();
@@ -209,7 +210,7 @@ fn trials_that_are_not_weak_have_kept_their_digits() {
         for ((intercept, lambda), standardize) in plain.into_iter().flat_map(|of| [(of, false), (of, true)]) {
             let rows = folded(&sample, Level::best(), folds, Setting(!intercept, intercept, standardize));
             let mut distance = Distance::default();
-            let (mut state, mut random) = (state(&rows, lambda), Random::new(21));
+            let (mut state, mut random) = (state(&rows, lambda), SplitMix64::new(21));
             for _ in 0..turns {
                 distance.look(&mut state, &rows, Measure::Squared);
                 step(&mut state, 19, &mut random, 0.75);

@@ -3,13 +3,13 @@
 use crate::sample::Sample;
 use std::sync::Arc;
 use vaglio_kernels::kfold::{Decomposition, FoldedRows};
-use vaglio_kernels::loo::{Basis, Change, LooState, residuals_after};
+use vaglio_kernels::loo::{ColumnChange, LooState, RidgeState, residuals_after};
 use vaglio_kernels::{Column, Data, Folds, Level, Measure, Scorer, is_unreliable};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Generates columns of both types, two outputs and integer weights; `rows` is no multiple of the lane count.
 fn sample(rows: usize) -> Sample {
-    let mut random = Random::new(3);
+    let mut random = SplitMix64::new(3);
     let mut next = || random.uniform();
     let doubles: Vec<Vec<f64>> = (0..6).map(|_| (0..rows).map(|_| next() - 0.3).collect()).collect();
     let bytes: Vec<Vec<u8>> = (0..4).map(|_| (0..rows).map(|_| (next() * 9.0) as u8).collect()).collect();
@@ -23,8 +23,8 @@ fn sample(rows: usize) -> Sample {
 /// Runs a greedy search by both states: scores of every candidate per step by the full pass, and winners by bounds.
 fn greedy(data: &Arc<Data<'_>>, lambda: f64, measure: Measure) -> (Vec<Vec<f64>>, Vec<usize>) {
     let scorer = Scorer::new(Arc::clone(data.targets()), measure);
-    let mut full = LooState::new(Basis::new(Arc::clone(data), lambda));
-    let mut bounded = LooState::new(Basis::new(Arc::clone(data), lambda));
+    let mut full = LooState::new(RidgeState::new(Arc::clone(data), lambda));
+    let mut bounded = LooState::new(RidgeState::new(Arc::clone(data), lambda));
     let (mut scores, mut chosen) = (Vec::new(), Vec::new());
     for _ in 0..5 {
         let open: Vec<usize> = (0..10).filter(|f| !chosen.contains(f)).collect();
@@ -49,7 +49,7 @@ fn greedy(data: &Arc<Data<'_>>, lambda: f64, measure: Measure) -> (Vec<Vec<f64>>
     (scores, chosen)
 }
 
-fn losses(basis: &Basis<'_>, scorer: &Scorer, changes: &[Change]) -> Vec<f64> {
+fn losses(basis: &RidgeState<'_>, scorer: &Scorer, changes: &[ColumnChange]) -> Vec<f64> {
     residuals_after(basis, changes).0.iter().map(|residuals| scorer.loss(residuals)).collect()
 }
 
@@ -89,11 +89,11 @@ fn residuals_after_a_change_give_the_loss_of_a_reliable_trial() {
     let sample = sample(37);
     let data = sample.data(Level::best(), true, true);
     let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-    let mut basis = Basis::new(Arc::clone(&data), 1.0);
+    let mut basis = RidgeState::new(Arc::clone(&data), 1.0);
     basis.add(3);
     basis.add(7);
     let quick = basis.score(&scorer).loss;
-    assert!((losses(&basis, &scorer, &[Change::None])[0] - quick).abs() <= 1e-12 * quick);
+    assert!((losses(&basis, &scorer, &[ColumnChange::None])[0] - quick).abs() <= 1e-12 * quick);
 }
 
 #[test]
@@ -104,8 +104,9 @@ fn removals_alone_are_those_of_a_state() {
             let data = sample.data(Level::best(), weighted, intercept);
             let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
             for (lambda, subset) in [(1e-9, vec![0, 3, 7]), (1.0, vec![9, 2, 4, 0]), (1e6, (0..10).collect())] {
-                let mut whole = LooState::new(Basis::of(Arc::clone(&data), lambda, subset.iter().copied()));
-                let mut alone = LooState::of_removals(Arc::clone(&data), lambda, subset.clone());
+                let mut whole =
+                    LooState::new(RidgeState::with_columns(Arc::clone(&data), lambda, subset.iter().copied()));
+                let mut alone = LooState::for_removals(Arc::clone(&data), lambda, subset.clone());
                 let expected = whole.removals(&scorer, &subset);
                 for (trial, expected) in alone.removals(&scorer, &subset).iter().zip(&expected) {
                     assert!((trial.loss - expected.loss).abs() <= 1e-12 * expected.loss);
@@ -122,7 +123,7 @@ fn bounds_give_way_to_the_full_pass_without_a_change() {
     let sample = sample(203);
     let data = sample.data(Level::best(), true, true);
     let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-    let mut bounded = LooState::new(Basis::new(Arc::clone(&data), 1e-3));
+    let mut bounded = LooState::new(RidgeState::new(Arc::clone(&data), 1e-3));
     bounded.add(2);
     bounded.bounds(&scorer);
     bounded.bounded_trials(&scorer, &[0, 3]);
@@ -143,11 +144,11 @@ fn bounds_hold_where_a_row_is_unreliable() {
     for (lambda, intercept) in [(1e-18, false), (1e-18, true), (1e-9, true)] {
         let data = sample.data(Level::best(), true, intercept);
         let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-        let mut bounded = LooState::new(Basis::new(Arc::clone(&data), lambda));
+        let mut bounded = LooState::new(RidgeState::new(Arc::clone(&data), lambda));
         for chosen in [2, 4, 7, 0] {
             bounded.add(chosen);
             let (features, bounds) = bounded.bounds(&scorer).unwrap();
-            let candidates: Vec<Change> = features.iter().map(|&f| Change::Add(f)).collect();
+            let candidates: Vec<ColumnChange> = features.iter().map(|&f| ColumnChange::Add(f)).collect();
             let losses = losses(bounded.basis(), &scorer, &candidates);
             for (bound, loss) in bounds.iter().zip(&losses) {
                 assert!(*bound <= loss * (1.0 + 1e-9), "after {chosen}, lambda {lambda}: {bound} above {loss}");
@@ -170,7 +171,7 @@ fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
     {
         let data = sample.data(Level::best(), weighted, intercept);
         let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-        let mut basis = Basis::new(Arc::clone(&data), lambda);
+        let mut basis = RidgeState::new(Arc::clone(&data), lambda);
         subset.iter().for_each(|&feature| basis.add(feature));
         assert!(basis.score(&scorer).is_unreliable());
         if lambda > 1e-8 {
@@ -181,10 +182,10 @@ fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
             let (loss, defined) = (scorer.loss(&residuals), sample.leave_one_out(&subset, lambda, weighted, intercept));
             assert!((loss - defined).abs() <= 1e-9 * defined, "at once, lambda {lambda}: {loss} is not {defined}");
         }
-        let removals = subset.iter().map(|&feature| Change::Remove(feature));
-        let changes: Vec<Change> = std::iter::once(Change::None).chain(removals).collect();
+        let removals = subset.iter().map(|&feature| ColumnChange::Remove(feature));
+        let changes: Vec<ColumnChange> = std::iter::once(ColumnChange::None).chain(removals).collect();
         for (change, loss) in changes.iter().zip(losses(&basis, &scorer, &changes)) {
-            let defined = sample.leave_one_out(&change.of(subset.into_iter()), lambda, weighted, intercept);
+            let defined = sample.leave_one_out(&change.apply(subset.into_iter()), lambda, weighted, intercept);
             assert!((loss - defined).abs() <= 1e-9 * defined, "{change:?}, lambda {lambda}: {loss} is not {defined}");
         }
     }
@@ -201,8 +202,8 @@ fn check_left_out<const M: usize>(
     for level in Level::available() {
         let entries = columns.iter().map(|column| Column::Double(column)).collect();
         let data = Data::new(level, entries, vec![true; columns.len()], &[&targets], Some(&weights), true).unwrap();
-        let basis = Basis::of(Arc::new(data), lambda, 0..columns.len() - 1);
-        let found = residuals_after(&basis, &[Change::Add(columns.len() - 1)]).0;
+        let basis = RidgeState::with_columns(Arc::new(data), lambda, 0..columns.len() - 1);
+        let found = residuals_after(&basis, &[ColumnChange::Add(columns.len() - 1)]).0;
         for ((found, exact), weight) in found[0][0].iter().zip(exact).zip(weights) {
             let found = found / f64::sqrt(weight);
             assert!((found / exact - 1.0).abs() < 1e-7, "{found} is not {exact}");

@@ -1,7 +1,7 @@
 //! Forks of states against states that are rebuilt, on every instruction set.
 
 use std::sync::Arc;
-use vaglio_kernels::loo::{Basis, LooState};
+use vaglio_kernels::loo::{LooState, RidgeState};
 use vaglio_kernels::{Column, Data, Level, Measure, Scorer};
 
 const COUNT: usize = 7;
@@ -30,7 +30,7 @@ impl Walk<'_> {
         let tried: &[usize] = if ask_first || subset.len().is_multiple_of(2) { later } else { &[] };
         for (feature, trial) in tried.iter().zip(state.trials(&self.scorer, tried)) {
             let loss = trial.loss;
-            let mut basis = Basis::new(Arc::clone(&self.data), self.lambda);
+            let mut basis = RidgeState::new(Arc::clone(&self.data), self.lambda);
             subset.iter().chain([feature]).for_each(|&f| basis.add(f));
             let rebuilt = basis.score(&self.scorer).loss;
             assert!((loss - rebuilt).abs() <= 1e-9 * rebuilt, "{subset:?} and {feature}: {loss} is not {rebuilt}");
@@ -60,7 +60,7 @@ fn walk(level: Level, outputs: usize, measure: Measure, ask_first: bool) -> Vec<
     let data = Arc::new(Data::new(level, views, vec![true; COUNT], &targets, None, true).unwrap());
     let scorer = Scorer::new(Arc::clone(data.targets()), measure);
     let all: Vec<usize> = (0..COUNT).collect();
-    let mut root = LooState::new(Basis::new(Arc::clone(&data), 0.3));
+    let mut root = LooState::new(RidgeState::new(Arc::clone(&data), 0.3));
     let mut walk = Walk { data, scorer, lambda: 0.3, losses: Vec::new() };
     walk.visit(&mut root, &all, ask_first);
     walk.losses

@@ -2,10 +2,10 @@
 
 use crate::sample::Sample;
 use std::sync::Arc;
-use vaglio_kernels::loo::{Basis, LooState};
+use vaglio_kernels::loo::{LooState, RidgeState};
 use vaglio_kernels::ridge::Ridge;
 use vaglio_kernels::{Data, Level, Measure, Scorer, Trial};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Weighted rows, fitted with or without an intercept.
 struct Walked {
@@ -15,7 +15,7 @@ struct Walked {
 
 /// Generates columns: the last equals column 1; every second one is its predecessor plus `distance` times noise.
 fn sample(rows: usize, count: usize, distance: f64, intercept: bool) -> Walked {
-    let mut random = Random::new(17);
+    let mut random = SplitMix64::new(17);
     let mut columns: Vec<Vec<f64>> = Vec::new();
     for j in 0..count - 1 {
         let noise = (0..rows).map(|_| random.uniform() - 0.4);
@@ -25,7 +25,7 @@ fn sample(rows: usize, count: usize, distance: f64, intercept: bool) -> Walked {
         });
     }
     columns.push(columns[1].clone());
-    let target = |k: usize, random: &mut Random| {
+    let target = |k: usize, random: &mut SplitMix64| {
         (0..rows).map(|j| 2.0 * columns[k][j] - columns[k + 2][j] + 0.5 * random.uniform()).collect::<Vec<f64>>()
     };
     let targets = vec![target(0, &mut random), target(1, &mut random)];
@@ -49,9 +49,9 @@ impl Walked {
     fn walk(&self, level: Level, lambda: f64, steps: usize, most: usize) -> (f64, Vec<f64>) {
         let data = self.data(level);
         let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
-        let mut bounded = LooState::new(Basis::new(Arc::clone(&data), lambda));
-        let mut full = LooState::new(Basis::new(Arc::clone(&data), lambda));
-        let (mut random, mut subset) = (Random::new(5), Vec::new());
+        let mut bounded = LooState::new(RidgeState::new(Arc::clone(&data), lambda));
+        let mut full = LooState::new(RidgeState::new(Arc::clone(&data), lambda));
+        let (mut random, mut subset) = (SplitMix64::new(5), Vec::new());
         let (mut error, mut seen) = (0.0f64, Vec::new());
         for _ in 0..steps {
             let open: Vec<usize> = (0..data.columns()).filter(|f| !subset.contains(f)).collect();
@@ -94,7 +94,7 @@ impl Walked {
                 let (a, b) = (bounded.remove(feature), full.remove(feature));
                 assert_eq!(a, b);
                 if !a {
-                    let basis = Basis::of(Arc::clone(&data), lambda, subset.iter().copied());
+                    let basis = RidgeState::with_columns(Arc::clone(&data), lambda, subset.iter().copied());
                     full = LooState::new(basis.clone());
                     bounded = LooState::new(basis);
                 }
@@ -136,7 +136,7 @@ fn backward_from_all_columns_equals_new_fits() {
         let data = sample.data(Level::best());
         let scorer = Scorer::new(Arc::clone(data.targets()), Measure::Squared);
         let mut subset: Vec<usize> = (0..40).collect();
-        let mut basis = Basis::of(Arc::clone(&data), lambda, subset.iter().copied());
+        let mut basis = RidgeState::with_columns(Arc::clone(&data), lambda, subset.iter().copied());
         while !subset.is_empty() {
             let trials = basis.removals(&scorer, &subset);
             let best = (0..subset.len()).min_by(|&a, &b| trials[a].loss.total_cmp(&trials[b].loss)).unwrap();
@@ -144,7 +144,7 @@ fn backward_from_all_columns_equals_new_fits() {
             let defined = sample.defined(&subset, lambda);
             assert!((trials[best].loss - defined).abs() <= 1e-8 * defined, "{} is not {defined}", trials[best].loss);
             if !basis.remove(feature) {
-                basis = Basis::of(Arc::clone(&data), lambda, subset.iter().copied());
+                basis = RidgeState::with_columns(Arc::clone(&data), lambda, subset.iter().copied());
             }
             let after = basis.score(&scorer).loss;
             assert!((after - defined).abs() <= 1e-8 * defined, "{after} is not {defined}");
@@ -161,7 +161,7 @@ fn nearly_dependent_columns_cost_their_condition_and_not_the_square_of_it() {
         for subset in [&[0, 1][..], &[1, 9, 0], &[4, 0, 7, 9, 3, 1], &[1, 9, 0, 4, 3], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]
         {
             let defined = walked.defined(subset, lambda);
-            let scored = Basis::of(Arc::clone(&data), lambda, subset.iter().copied()).score(&scorer);
+            let scored = RidgeState::with_columns(Arc::clone(&data), lambda, subset.iter().copied()).score(&scorer);
             assert!(!scored.is_unreliable());
             let error = (scored.loss - defined).abs() / defined;
             assert!(error <= 1e-9, "{subset:?} of copies {distance:e} apart: {error:e}");

@@ -3,10 +3,12 @@
 use crate::sample::Sample;
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Refit, Spectrum, Trials};
+use vaglio_kernels::kfold::{
+    BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, SubsetRefit, TrialLosses,
+};
 use vaglio_kernels::linalg::triangle;
 use vaglio_kernels::{Level, Measure, Scorer, is_unreliable};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const LAMBDAS: [f64; 4] = [1e-9, 1e-3, 1.0, 1e4];
 
@@ -29,7 +31,7 @@ fn settings() -> impl Iterator<Item = Setting> {
 
 /// Generates seven columns of doubles, three of bytes, two outputs and uneven, scattered folds; means are not 0.
 fn sample(rows: usize, folds: u32) -> Folded {
-    let mut random = Random::new(5);
+    let mut random = SplitMix64::new(5);
     let mut next = || random.uniform();
     let doubles: Vec<Vec<f64>> = (0..7).map(|k| (0..rows).map(|_| next() + k as f64).collect()).collect();
     let bytes: Vec<Vec<u8>> = (0..3).map(|_| (0..rows).map(|_| (next() * 9.0) as u8).collect()).collect();
@@ -132,7 +134,7 @@ struct Check<'r> {
 fn by_residuals<'r>(rows: &'r FoldedRows<'r>) -> impl Fn(&[usize], &[f64]) -> Vec<f64> + 'r {
     let scorer = Scorer::new(Arc::clone(rows.targets()), Measure::Squared);
     move |subset, lambdas| {
-        let refitted = Refit::new(rows, subset).unwrap();
+        let refitted = SubsetRefit::new(rows, subset).unwrap();
         lambdas.iter().map(|&lambda| scorer.loss(&refitted.residuals(lambda).unwrap())).collect()
     }
 }
@@ -161,7 +163,7 @@ impl<'r> Check<'r> {
         }
     }
 
-    fn trials(&mut self, trials: &Trials, lambdas: &[f64], subset: impl Fn(usize) -> Vec<usize>) {
+    fn trials(&mut self, trials: &TrialLosses, lambdas: &[f64], subset: impl Fn(usize) -> Vec<usize>) {
         for (k, &feature) in trials.features.iter().enumerate() {
             let of = |x: &[Vec<f64>]| x.iter().map(|x| x[k]).collect::<Vec<f64>>();
             self.losses(&subset(feature), lambdas, &of(&trials.losses), &of(&trials.conditioning));
@@ -186,7 +188,7 @@ fn every_engine(rows: &FoldedRows<'_>, reference: &Reference<'_>, lambdas: &[f64
     let moments = Arc::new(Moments::new(rows).unwrap());
     let mut check = Check::new(&moments, reference);
     let n = rows.columns();
-    let mut forward = Forward::new(&moments, lambdas, &[]);
+    let mut forward = ForwardMoments::new(&moments, lambdas, &[]);
     for step in 0..n {
         let trials = forward.trials();
         let subset = forward.selected();
@@ -198,7 +200,7 @@ fn every_engine(rows: &FoldedRows<'_>, reference: &Reference<'_>, lambdas: &[f64
             forward.remove(second);
         }
     }
-    let mut backward = Backward::new(&moments, lambdas, &(0..n).collect::<Vec<_>>());
+    let mut backward = BackwardMoments::new(&moments, lambdas, &(0..n).collect::<Vec<_>>());
     while !backward.selected().is_empty() {
         let subset = backward.selected();
         check.losses(&subset, lambdas, &backward.losses(), &backward.conditioning());
@@ -268,8 +270,8 @@ fn bits(rows: &FoldedRows<'_>) -> Vec<u64> {
     let lambdas: Vec<f64> = (0..19).map(|k| 10f64.powi(k - 6)).collect();
     let moments = Arc::new(Moments::new(rows).unwrap());
     let mut out = Vec::new();
-    let mut forward = Forward::new(&moments, &lambdas, &[4]);
-    let mut backward = Backward::new(&moments, &lambdas, &(0..10).collect::<Vec<_>>());
+    let mut forward = ForwardMoments::new(&moments, &lambdas, &[4]);
+    let mut backward = BackwardMoments::new(&moments, &lambdas, &(0..10).collect::<Vec<_>>());
     for feature in [2, 9, 0] {
         forward.add(feature);
         backward.remove(feature);
@@ -309,8 +311,8 @@ fn equal_columns_tie() {
     for setting in settings() {
         let rows = folded.rows(Level::best(), setting);
         let moments = Arc::new(Moments::new(&rows).unwrap());
-        let mut forward = Forward::new(&moments, &LAMBDAS, &[]);
-        let mut backward = Backward::new(&moments, &LAMBDAS, &(0..n).collect::<Vec<_>>());
+        let mut forward = ForwardMoments::new(&moments, &LAMBDAS, &[]);
+        let mut backward = BackwardMoments::new(&moments, &LAMBDAS, &(0..n).collect::<Vec<_>>());
         let columns = [30, 12, 1, 4, 6, n - 3, 13, n - 1];
         let mut tree = MomentTree::new(&moments, &LAMBDAS, &columns);
         for step in [11, 2, n - 2, 8] {
@@ -347,7 +349,7 @@ fn long_backward_walks_stay_right() {
     let moments = Arc::new(Moments::new(&rows).unwrap());
     let reference = by_residuals(&rows);
     let mut check = Check::new(&moments, &reference);
-    let mut backward = Backward::new(&moments, &LAMBDAS, &(0..n).collect::<Vec<_>>());
+    let mut backward = BackwardMoments::new(&moments, &LAMBDAS, &(0..n).collect::<Vec<_>>());
     while !backward.selected().is_empty() {
         let subset = backward.selected();
         check.losses(&subset, &LAMBDAS, &backward.losses(), &backward.conditioning());

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 use vaglio_columns::{Numbers, SparseNumbers};
-use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum, Trials};
+use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, TrialLosses};
 use vaglio_kernels::{Data, Folds, Level};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const ROWS: usize = 160;
 const FOLDS: u32 = 4;
@@ -20,7 +20,7 @@ struct Words {
 }
 
 fn words() -> Words {
-    let mut random = Random::new(71);
+    let mut random = SplitMix64::new(71);
     let fold: Vec<u32> = (0..ROWS).map(|_| (random.uniform() * f64::from(FOLDS)) as u32).collect();
     let mut columns = Vec::new();
     let mut sparse = |rows: Vec<usize>, of: &mut dyn FnMut(usize) -> f64| {
@@ -110,7 +110,7 @@ fn numbers_of(moments: &Arc<Moments>, rows: &FoldedRows<'_>, place: &dyn Fn(usiz
     moments.read(rows, &subset);
     let mut out = Vec::new();
     let mut add = |losses: Vec<f64>, conditioning: Vec<f64>| out.extend(losses.into_iter().zip(conditioning));
-    let mut forward = Forward::new(moments, &LAMBDAS, &subset[..1]);
+    let mut forward = ForwardMoments::new(moments, &LAMBDAS, &subset[..1]);
     for (step, &feature) in subset[1..].iter().enumerate() {
         let trials = forward.trials();
         for l in 0..LAMBDAS.len() {
@@ -126,7 +126,7 @@ fn numbers_of(moments: &Arc<Moments>, rows: &FoldedRows<'_>, place: &dyn Fn(usiz
             add(forward.losses(), forward.conditioning());
         }
     }
-    let backward = Backward::new(moments, &LAMBDAS, &subset);
+    let backward = BackwardMoments::new(moments, &LAMBDAS, &subset);
     let trials = backward.trials();
     for &column in &[4, 1, 11, 8, 12] {
         let at = trials.features.iter().position(|&f| f == place(column)).unwrap();
@@ -180,7 +180,7 @@ fn rows_that_were_not_read_are_no_numbers() {
     let setting = Setting { scores_alike: false, ..settings().nth(2).unwrap() };
     let rows = words.rows(&[0, 1, 2, 3], setting);
     let moments = Arc::new(Moments::by_columns(&rows).unwrap());
-    let conditioning = |moments: &Arc<Moments>| Forward::new(moments, &LAMBDAS, &[2, 0]).losses();
+    let conditioning = |moments: &Arc<Moments>| ForwardMoments::new(moments, &LAMBDAS, &[2, 0]).losses();
     moments.read(&rows, &[2]);
     assert!(conditioning(&moments).iter().all(|loss| loss.is_nan()));
     moments.read(&rows, &[0]);
@@ -196,7 +196,7 @@ fn rows_have_the_same_bits_alone_beside_others_and_read_ahead() {
         let made = |read: &dyn Fn(&Moments)| {
             let moments = Arc::new(Moments::by_columns(&rows).unwrap());
             read(&moments);
-            let forward = Forward::new(&moments, &LAMBDAS, &[12, 3, 8]);
+            let forward = ForwardMoments::new(&moments, &LAMBDAS, &[12, 3, 8]);
             (forward.losses(), forward.trials())
         };
         let alone = made(&|moments| [3, 8, 12].iter().for_each(|&column| moments.read(&rows, &[column])));
@@ -210,7 +210,7 @@ fn rows_have_the_same_bits_alone_beside_others_and_read_ahead() {
 
 #[test]
 fn the_best_trials_are_those_of_the_least_losses() {
-    let trials = Trials {
+    let trials = TrialLosses {
         features: vec![3, 5, 7, 9],
         losses: vec![vec![4.0, 2.0, f64::NAN, 1.5], vec![1.0, 3.0, f64::NAN, 1.5]],
         conditioning: vec![vec![1.0; 4]; 2],

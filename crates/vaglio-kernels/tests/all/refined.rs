@@ -3,8 +3,10 @@
 use super::sample::Sample;
 use std::sync::Arc;
 use vaglio_kernels::Level;
-use vaglio_kernels::kfold::{Backward, Decomposition, FoldedRows, Forward, Moments, Refinement, Refit, Spectrum};
-use vaglio_testkit::Random;
+use vaglio_kernels::kfold::{
+    BackwardMoments, Decomposition, FoldedRows, ForwardMoments, Moments, Refinement, Spectrum, SubsetRefit,
+};
+use vaglio_testkit::SplitMix64;
 
 /// More rows than one chunk, so that chunks are merged.
 const ROWS: usize = 1100;
@@ -12,9 +14,9 @@ const FOLDS: usize = 3;
 const COLUMNS: usize = 14;
 
 /// Generates mixtures of random columns of decreasing size.
-fn sample(random: &mut Random, condition: f64) -> Sample {
+fn sample(random: &mut SplitMix64, condition: f64) -> Sample {
     let parts: Vec<Vec<f64>> = (0..COLUMNS).map(|_| (0..ROWS).map(|_| random.normal()).collect()).collect();
-    let column = |random: &mut Random| {
+    let column = |random: &mut SplitMix64| {
         let shares: Vec<f64> =
             (0..COLUMNS).map(|l| random.normal() * condition.powf(-(l as f64) / (COLUMNS - 1) as f64)).collect();
         (0..ROWS).map(|j| parts.iter().zip(&shares).map(|(part, share)| share * part[j]).sum()).collect()
@@ -37,12 +39,12 @@ fn squares(residuals: &[Vec<f64>]) -> f64 {
 }
 
 fn sum_of_refitted(rows: &FoldedRows<'_>, subset: &[usize], lambda: f64) -> f64 {
-    squares(&Refit::new(rows, subset).unwrap().residuals(lambda).unwrap())
+    squares(&SubsetRefit::new(rows, subset).unwrap().residuals(lambda).unwrap())
 }
 
 #[test]
 fn residuals_refined_from_moments_are_those_of_refitted_folds() {
-    let mut random = Random::new(11);
+    let mut random = SplitMix64::new(11);
     let (mut refined, mut refused) = (0, 0);
     for condition in [1.0, 1e3, 1e6, 1e10, 1e14] {
         for (weighted, intercept) in [(false, false), (true, false), (false, true), (true, true)] {
@@ -51,7 +53,7 @@ fn residuals_refined_from_moments_are_those_of_refitted_folds() {
             let moments = Moments::new(&rows).unwrap();
             let subset: Vec<usize> = (0..COLUMNS).rev().collect();
             let known = Refinement::new(&rows, &moments, &subset).unwrap();
-            let refitted = Refit::new(&rows, &subset).unwrap();
+            let refitted = SubsetRefit::new(&rows, &subset).unwrap();
             for lambda in [1e-15, 1e-9, 1e-4, 10.0] {
                 let Some(residuals) = known.residuals(lambda) else {
                     refused += 1;
@@ -83,7 +85,7 @@ fn residuals_refined_from_moments_are_those_of_refitted_folds() {
 /// Tests the error of a loss times its conditioning, relative to the loss and the squared targets.
 #[test]
 fn errors_of_unreliable_losses_are_within_their_bound() {
-    let mut random = Random::new(std::env::var("VAGLIO_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1));
+    let mut random = SplitMix64::new(std::env::var("VAGLIO_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1));
     let count: usize = std::env::var("VAGLIO_PROBLEMS").ok().and_then(|count| count.parse().ok()).unwrap_or(25);
     let mut worst = [0.0f64; 4];
     let mut met = 0;
@@ -104,12 +106,12 @@ fn errors_of_unreliable_losses_are_within_their_bound() {
         };
         let spectrum = Spectrum::new(&moments, &subset).unwrap();
         note(0, spectrum.losses(&[lambda])[0], spectrum.conditioning(lambda), &subset);
-        let forward = Forward::new(&moments, &[lambda], &subset).trials();
+        let forward = ForwardMoments::new(&moments, &[lambda], &subset).trials();
         for (k, feature) in forward.features.iter().enumerate().take(3) {
             let larger: Vec<usize> = subset.iter().chain([feature]).copied().collect();
             note(1, forward.losses[0][k], forward.conditioning[0][k], &larger);
         }
-        let backward = Backward::new(&moments, &[lambda], &subset).trials();
+        let backward = BackwardMoments::new(&moments, &[lambda], &subset).trials();
         for (k, feature) in backward.features.iter().enumerate().take(3) {
             let smaller: Vec<usize> = subset.iter().copied().filter(|f| f != feature).collect();
             note(2, backward.losses[0][k], backward.conditioning[0][k], &smaller);

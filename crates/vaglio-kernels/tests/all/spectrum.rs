@@ -4,7 +4,7 @@ use crate::sample::{Sample, bits};
 use vaglio_kernels::kfold::{Moments, Spectrum};
 use vaglio_kernels::linalg::{eigh, gram};
 use vaglio_kernels::{Level, is_unreliable};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const ROWS: usize = 240;
 const COLUMNS: usize = 75;
@@ -12,7 +12,7 @@ const FOLDS: usize = 4;
 
 /// Generates noise with a nonzero mean, correlated neighbours and three outputs; the last column equals column 20.
 fn sample() -> Sample {
-    let mut random = Random::new(17);
+    let mut random = SplitMix64::new(17);
     let mut next = || random.uniform() - 0.4;
     let mut x: Vec<Vec<f64>> = (0..COLUMNS).map(|_| (0..ROWS).map(|_| next()).collect()).collect();
     for k in 1..COLUMNS {
@@ -54,7 +54,7 @@ fn every_fold_and_lambda_equals_refitting() {
             let losses = spectrum.losses(&lambdas(13));
             for (lambda, loss) in lambdas(13).into_iter().zip(losses) {
                 assert!(!is_unreliable(spectrum.conditioning(lambda)));
-                let of_folds = spectrum.of_folds(&[lambda]).remove(0);
+                let of_folds = spectrum.fold_losses(&[lambda]).remove(0);
                 assert_eq!(of_folds.iter().sum::<f64>().to_bits(), loss.to_bits());
                 assert_eq!(of_folds.len(), FOLDS);
                 for (held, loss) in of_folds.into_iter().enumerate() {

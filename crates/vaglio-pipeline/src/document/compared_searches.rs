@@ -1,6 +1,6 @@
 //! Searches that are compared, in earlier words and with their defaults.
 
-use super::{Document, Entry, Node, Value, route::Segment};
+use super::{Document, MappingEntry, Node, NodeValue, route::Segment};
 
 impl Document {
     /// Reads `search: {kind: race, of: […]}` as `tune: {search: […]}`, and takes the first of these as `search` if there
@@ -8,13 +8,13 @@ impl Document {
     pub fn compare_searches(&mut self) {
         if self.kind("search").is_some_and(|(kind, _)| kind == "race") {
             tracing::warn!("`search: {{kind: race}}` is written `tune: {{search: [...]}}` now");
-            let Value::Map(entries) = &mut self.root.value else { return };
+            let NodeValue::Map(entries) = &mut self.root.value else { return };
             let Some(at) = entries.iter().position(|entry| entry.key == "search") else { return };
             let race = entries.remove(at).node;
             let place = race.place.clone();
             let word = |word: &str| Node::word_at(word, place.clone());
             let mut all = match race.child(&Segment::Key("of")).map(|(_, of)| of.value.clone()) {
-                Some(Value::List(searches)) => searches,
+                Some(NodeValue::List(searches)) => searches,
                 _ => vec![word("greedy"), word("all")],
             };
             if let Some((_, choose)) = race.child(&Segment::Key("choose")) {
@@ -23,16 +23,16 @@ impl Document {
             let tune = self.root.child_or_new(&Segment::Key("tune"), &place);
             let searches = tune.and_then(|tune| tune.child_or_new(&Segment::Key("search"), &place));
             if let Ok(searches) = searches {
-                searches.value = Value::List(all);
+                searches.value = NodeValue::List(all);
             }
         }
         let first =
             self.get("tune.search").and_then(|list| list.child(&Segment::Index(0))).map(|(_, first)| first.clone());
-        if let (Some(first), true, Value::Map(entries)) =
+        if let (Some(first), true, NodeValue::Map(entries)) =
             (first, self.get("search").is_none_or(Node::is_null), &mut self.root.value)
         {
             entries.retain(|entry| entry.key != "search");
-            entries.push(Entry { key: "search".into(), key_place: first.place.clone(), node: first });
+            entries.push(MappingEntry { key: "search".into(), key_place: first.place.clone(), node: first });
         }
     }
 }
@@ -40,7 +40,7 @@ impl Document {
 impl Node {
     /// Sets a key of a component; of a list of searches, of the last.
     fn put(&mut self, key: &str, value: &Node) {
-        if let Value::List(stages) = &mut self.value {
+        if let NodeValue::List(stages) = &mut self.value {
             stages.iter_mut().last().into_iter().for_each(|last| last.put(key, value));
         } else if let Ok(node) = self.child_or_new(&Segment::Key(key), &value.place) {
             *node = value.clone();

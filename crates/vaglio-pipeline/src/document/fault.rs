@@ -2,11 +2,11 @@
 
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
-use vaglio_core::{Error, Place, registrations};
+use vaglio_core::{Error, SourceLocation, registrations};
 
 /// A mismatch between a value and the type that it is read into.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Fault {
+pub(super) enum TypeMismatch {
     /// A message of the type itself.
     Custom(String),
     /// A value of another kind than the expected one.
@@ -19,14 +19,14 @@ pub(super) enum Fault {
     MissingKey(String),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for TypeMismatch {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Fault::Custom(message) => f.write_str(message),
-            Fault::Expected(what) => write!(f, "expected {what}"),
-            Fault::UnknownKey(name, _) => write!(f, "unknown key `{name}`"),
-            Fault::UnknownWord(name, _) => write!(f, "unknown word `{name}`"),
-            Fault::MissingKey(name) => write!(f, "{MISSING}{name}`"),
+            TypeMismatch::Custom(message) => f.write_str(message),
+            TypeMismatch::Expected(what) => write!(f, "expected {what}"),
+            TypeMismatch::UnknownKey(name, _) => write!(f, "unknown key `{name}`"),
+            TypeMismatch::UnknownWord(name, _) => write!(f, "unknown word `{name}`"),
+            TypeMismatch::MissingKey(name) => write!(f, "{MISSING}{name}`"),
         }
     }
 }
@@ -34,40 +34,40 @@ impl fmt::Display for Fault {
 /// Prefix of serde's message for a missing field.
 const MISSING: &str = "missing field `";
 
-impl std::error::Error for Fault {}
+impl std::error::Error for TypeMismatch {}
 
-impl de::Error for Fault {
+impl de::Error for TypeMismatch {
     /// Trait objects hand errors on as text, so that a missing key is recognized by serde's words.
     fn custom<T: fmt::Display>(message: T) -> Self {
         let message = message.to_string();
         match message.strip_prefix(MISSING).and_then(|rest| rest.strip_suffix('`')) {
-            Some(name) => Fault::MissingKey(name.to_owned()),
-            None => Fault::Custom(message),
+            Some(name) => TypeMismatch::MissingKey(name.to_owned()),
+            None => TypeMismatch::Custom(message),
         }
     }
 
     fn invalid_type(_: Unexpected, expected: &dyn Expected) -> Self {
-        Fault::Expected(plain(&expected.to_string()))
+        TypeMismatch::Expected(plain(&expected.to_string()))
     }
 
     fn invalid_value(_: Unexpected, expected: &dyn Expected) -> Self {
-        Fault::Expected(plain(&expected.to_string()))
+        TypeMismatch::Expected(plain(&expected.to_string()))
     }
 
     fn invalid_length(length: usize, expected: &dyn Expected) -> Self {
-        Fault::Custom(format!("expected {expected}, found {length} of them"))
+        TypeMismatch::Custom(format!("expected {expected}, found {length} of them"))
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        Fault::UnknownWord(variant.to_owned(), expected.iter().map(|&name| name.to_owned()).collect())
+        TypeMismatch::UnknownWord(variant.to_owned(), expected.iter().map(|&name| name.to_owned()).collect())
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Fault::UnknownKey(field.to_owned(), expected.iter().map(|&name| name.to_owned()).collect())
+        TypeMismatch::UnknownKey(field.to_owned(), expected.iter().map(|&name| name.to_owned()).collect())
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Fault::MissingKey(field.to_owned())
+        TypeMismatch::MissingKey(field.to_owned())
     }
 }
 
@@ -91,25 +91,25 @@ fn plain(expected: &str) -> String {
     .to_owned()
 }
 
-impl Fault {
+impl TypeMismatch {
     /// The error for the setting `path` at `place`; `found` describes its value.
-    pub(super) fn locate(&self, path: &str, place: &Place, found: &str) -> Error {
+    pub(super) fn locate(&self, path: &str, place: &SourceLocation, found: &str) -> Error {
         let place = Some(place.clone());
         match self {
-            Fault::UnknownKey(name, known) => {
+            TypeMismatch::UnknownKey(name, known) => {
                 Error::unknown(join(path, name), "key", name, known.iter().map(String::as_str)).at(place)
             }
-            Fault::UnknownWord(name, known) => {
+            TypeMismatch::UnknownWord(name, known) => {
                 Error::unknown(path, noun(path), name, known.iter().map(String::as_str)).at(place)
             }
-            Fault::MissingKey(name) => Error::setting(join(path, name), "is required and missing").at(place),
-            Fault::Expected(what) => {
+            TypeMismatch::MissingKey(name) => Error::setting(join(path, name), "is required and missing").at(place),
+            TypeMismatch::Expected(what) => {
                 setting(path, format!("expected {what}, found {found}{}", hint(what, found)), place)
             }
-            Fault::Custom(message) if message.starts_with("data did not match any variant of untagged enum") => {
+            TypeMismatch::Custom(message) if message.starts_with("data did not match any variant of untagged enum") => {
                 setting(path, format!("{found} is of none of the forms that this setting has"), place)
             }
-            Fault::Custom(message) => setting(path, twice(message).unwrap_or_else(|| message.clone()), place),
+            TypeMismatch::Custom(message) => setting(path, twice(message).unwrap_or_else(|| message.clone()), place),
         }
     }
 }
@@ -133,7 +133,7 @@ pub fn twice(message: &str) -> Option<String> {
 }
 
 /// An error for the setting `path`; the whole document has no path.
-fn setting(path: &str, message: String, place: Option<Place>) -> Error {
+fn setting(path: &str, message: String, place: Option<SourceLocation>) -> Error {
     if path.is_empty() { Error::Syntax { message, place } } else { Error::setting(path, message).at(place) }
 }
 

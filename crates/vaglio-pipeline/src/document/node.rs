@@ -2,35 +2,35 @@
 
 use super::NAME;
 use super::route::Segment;
-use vaglio_core::{Place, clip};
+use vaglio_core::{SourceLocation, clip};
 
 /// A value with its place.
 #[derive(Debug, Clone)]
 pub struct Node {
     /// Where the value starts.
-    pub place: Place,
+    pub place: SourceLocation,
     /// The value.
-    pub value: Value,
+    pub value: NodeValue,
 }
 
 /// Value of a [`Node`].
 #[derive(Debug, Clone)]
-pub enum Value {
+pub enum NodeValue {
     /// A word, number or text.
     Scalar(Scalar),
     /// A list of values.
     List(Vec<Node>),
     /// Keys and values in the order of the text.
-    Map(Vec<Entry>),
+    Map(Vec<MappingEntry>),
 }
 
 /// A key with its value.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct MappingEntry {
     /// The key.
     pub key: String,
     /// Place of the key.
-    pub key_place: Place,
+    pub key_place: SourceLocation,
     /// The value.
     pub node: Node,
 }
@@ -110,27 +110,29 @@ fn real(text: &str) -> Option<f64> {
 impl Node {
     /// Whether this node, at a dotted path, is a list of searches, which is read as a search in stages.
     pub(super) fn is_chain(&self, path: &str) -> bool {
-        path == "search" && matches!(self.value, Value::List(_))
+        path == "search" && matches!(self.value, NodeValue::List(_))
     }
 
     /// An absent value.
-    pub(super) fn null(place: Place) -> Self {
-        Node { place, value: Value::Scalar(Scalar { text: String::new(), quoted: false }) }
+    pub(super) fn null(place: SourceLocation) -> Self {
+        Node { place, value: NodeValue::Scalar(Scalar { text: String::new(), quoted: false }) }
     }
 
     /// A word.
-    pub(super) fn word_at(word: &str, place: Place) -> Self {
-        Node { place, value: Value::Scalar(Scalar { text: word.to_owned(), quoted: false }) }
+    pub(super) fn word_at(word: &str, place: SourceLocation) -> Self {
+        Node { place, value: NodeValue::Scalar(Scalar { text: word.to_owned(), quoted: false }) }
     }
 
     /// Copies the tree without one of its entries.
     pub(super) fn without(&self, gone: *const Node) -> Self {
         let value = match &self.value {
-            Value::Scalar(scalar) => Value::Scalar(scalar.clone()),
-            Value::List(items) => Value::List(items.iter().map(|item| item.without(gone)).collect()),
-            Value::Map(entries) => {
+            NodeValue::Scalar(scalar) => NodeValue::Scalar(scalar.clone()),
+            NodeValue::List(items) => NodeValue::List(items.iter().map(|item| item.without(gone)).collect()),
+            NodeValue::Map(entries) => {
                 let left = entries.iter().filter(|entry| !std::ptr::eq(&entry.node, gone));
-                Value::Map(left.map(|entry| Entry { node: entry.node.without(gone), ..entry.clone() }).collect())
+                NodeValue::Map(
+                    left.map(|entry| MappingEntry { node: entry.node.without(gone), ..entry.clone() }).collect(),
+                )
             }
         };
         Node { place: self.place.clone(), value }
@@ -138,13 +140,13 @@ impl Node {
 
     /// Whether the value is absent or `null`.
     pub fn is_null(&self) -> bool {
-        matches!(&self.value, Value::Scalar(scalar) if scalar.meaning() == Meaning::Null)
+        matches!(&self.value, NodeValue::Scalar(scalar) if scalar.meaning() == Meaning::Null)
     }
 
     /// The value as a word, if it is text.
     pub(crate) fn word(&self) -> Option<&str> {
         match &self.value {
-            Value::Scalar(scalar) => match scalar.meaning() {
+            NodeValue::Scalar(scalar) => match scalar.meaning() {
                 Meaning::Text(text) => Some(text),
                 _ => None,
             },
@@ -155,34 +157,34 @@ impl Node {
     /// Describes the value for messages.
     pub(super) fn describe(&self) -> String {
         match &self.value {
-            Value::Scalar(Scalar { text, quoted: true }) => format!("the text {:?}", clip(text, NAME)),
-            Value::Scalar(scalar) => match scalar.meaning() {
+            NodeValue::Scalar(Scalar { text, quoted: true }) => format!("the text {:?}", clip(text, NAME)),
+            NodeValue::Scalar(scalar) => match scalar.meaning() {
                 Meaning::Null => "nothing".into(),
                 Meaning::Bool(_) | Meaning::Text(_) => format!("`{}`", clip(&scalar.text, NAME)),
                 Meaning::Int(_) | Meaning::Float(_) => format!("the number {}", clip(&scalar.text, NAME)),
             },
-            Value::List(_) => "a list".into(),
-            Value::Map(_) => "keys and values".into(),
+            NodeValue::List(_) => "a list".into(),
+            NodeValue::Map(_) => "keys and values".into(),
         }
     }
 
     /// The child value, with the place of its name. A bare word is its own `kind`.
-    pub(super) fn child(&self, segment: &Segment) -> Option<(&Place, &Node)> {
+    pub(super) fn child(&self, segment: &Segment) -> Option<(&SourceLocation, &Node)> {
         match (&self.value, segment) {
-            (Value::Map(entries), Segment::Key(key)) => {
+            (NodeValue::Map(entries), Segment::Key(key)) => {
                 entries.iter().find(|entry| entry.key == *key).map(|entry| (&entry.key_place, &entry.node))
             }
-            (Value::List(items), segment) => {
+            (NodeValue::List(items), segment) => {
                 segment.index().and_then(|index| items.get(index)).map(|item| (&item.place, item))
             }
-            (Value::Scalar(_), Segment::Key("kind")) if self.word().is_some() => Some((&self.place, self)),
+            (NodeValue::Scalar(_), Segment::Key("kind")) if self.word().is_some() => Some((&self.place, self)),
             _ => None,
         }
     }
 
     /// The child value for the first of `segments`, or for a key that contains the dots of several segments, such as
     /// `learner.lambda` in `tune.parameters`. Returns the place of its name and the number of segments used.
-    pub(super) fn descend(&self, segments: &[Segment]) -> Option<(&Place, &Node, usize)> {
+    pub(super) fn descend(&self, segments: &[Segment]) -> Option<(&SourceLocation, &Node, usize)> {
         if let Some((place, node)) = segments.first().and_then(|first| self.child(first)) {
             return Some((place, node, 1));
         }
@@ -192,7 +194,7 @@ impl Node {
 
     /// A key that contains the dots of several `segments`, if no key equals the first segment alone.
     pub(super) fn longer_key(&self, segments: &[Segment]) -> Option<(String, usize)> {
-        if !matches!(self.value, Value::Map(_)) || self.child(segments.first()?).is_some() {
+        if !matches!(self.value, NodeValue::Map(_)) || self.child(segments.first()?).is_some() {
             return None;
         }
         let mut key = String::new();
@@ -206,21 +208,21 @@ impl Node {
     }
 
     /// The child value, created if absent; the error says why it cannot be created.
-    pub(super) fn child_or_new(&mut self, segment: &Segment, origin: &Place) -> Result<&mut Node, String> {
+    pub(super) fn child_or_new(&mut self, segment: &Segment, origin: &SourceLocation) -> Result<&mut Node, String> {
         let description = self.describe();
         if let Some(value) = self.opened(segment) {
             self.value = value;
         }
         match (&mut self.value, segment) {
-            (Value::Map(entries), Segment::Key(key)) => {
+            (NodeValue::Map(entries), Segment::Key(key)) => {
                 let at = entries.iter().position(|entry| entry.key == *key).unwrap_or(entries.len());
                 if at == entries.len() {
                     let node = Node::null(origin.clone());
-                    entries.push(Entry { key: (*key).to_owned(), key_place: origin.clone(), node });
+                    entries.push(MappingEntry { key: (*key).to_owned(), key_place: origin.clone(), node });
                 }
                 entries.get_mut(at).map(|entry| &mut entry.node).ok_or(description)
             }
-            (Value::List(items), segment) => {
+            (NodeValue::List(items), segment) => {
                 let count = items.len();
                 let wrong = || format!("has {count} entries, numbered from 0, and no `{segment}`");
                 let index = segment.index().ok_or_else(wrong)?;
@@ -234,14 +236,16 @@ impl Node {
     }
 
     /// The list or map that replaces a scalar so that a child can be added, if the scalar allows it.
-    fn opened(&self, segment: &Segment) -> Option<Value> {
-        let Value::Scalar(scalar) = &self.value else { return None };
+    fn opened(&self, segment: &Segment) -> Option<NodeValue> {
+        let NodeValue::Scalar(scalar) = &self.value else { return None };
         match (scalar.meaning(), segment) {
-            (Meaning::Null, segment) if segment.index() == Some(0) => Some(Value::List(Vec::new())),
-            (Meaning::Null, _) => Some(Value::Map(Vec::new())),
-            (Meaning::Text(_), Segment::Key(_)) => {
-                Some(Value::Map(vec![Entry { key: "kind".into(), key_place: self.place.clone(), node: self.clone() }]))
-            }
+            (Meaning::Null, segment) if segment.index() == Some(0) => Some(NodeValue::List(Vec::new())),
+            (Meaning::Null, _) => Some(NodeValue::Map(Vec::new())),
+            (Meaning::Text(_), Segment::Key(_)) => Some(NodeValue::Map(vec![MappingEntry {
+                key: "kind".into(),
+                key_place: self.place.clone(),
+                node: self.clone(),
+            }])),
             _ => None,
         }
     }

@@ -1,32 +1,36 @@
 //! Reads the tree into types and notes each failure with its place.
 //!
 //! Trait objects are read through erased deserializers, which hand errors on as text. So the innermost failure is noted
-//! in a [`Trail`] as it occurs, and the error that arrives at the top is ignored. For the same reason `kind` comes
+//! in a [`InnermostError`] as it occurs, and the error that arrives at the top is ignored. For the same reason `kind` comes
 //! first in every map: typetag then reads the rest from the tree itself, and places stay exact.
 
-use super::fault::{Fault, join};
+use super::fault::{TypeMismatch, join};
 use super::label::{LABEL, from_scalar};
-use super::{Meaning, Node, Scalar, Value};
+use super::{Meaning, Node, NodeValue, Scalar};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use std::cell::{Cell, RefCell};
 use std::sync::LazyLock;
 use vaglio_core::registered::WRITTEN;
-use vaglio_core::{Error, Place};
+use vaglio_core::{Error, SourceLocation};
 
 /// Kind given to a list of searches.
 static CHAIN: LazyLock<Node> = LazyLock::new(|| Node {
-    place: Place { file: String::new(), line: 0, column: 0 },
-    value: Value::Scalar(Scalar { text: "chain".into(), quoted: false }),
+    place: SourceLocation { file: String::new(), line: 0, column: 0 },
+    value: NodeValue::Scalar(Scalar { text: "chain".into(), quoted: false }),
 });
 
 /// The innermost failure, and the null value of the key that failed, if any.
 #[derive(Default)]
-struct Trail(RefCell<Option<Error>>, Cell<Option<*const Node>>);
+struct InnermostError(RefCell<Option<Error>>, Cell<Option<*const Node>>);
 
-impl Trail {
+impl InnermostError {
     /// Passes a result on; records the first fault, located by `locate`.
-    fn note<T>(&self, result: Result<T, Fault>, locate: impl Fn(&Fault) -> Error) -> Result<T, Fault> {
+    fn note<T>(
+        &self,
+        result: Result<T, TypeMismatch>,
+        locate: impl Fn(&TypeMismatch) -> Error,
+    ) -> Result<T, TypeMismatch> {
         if let Err(fault) = &result {
             self.0.borrow_mut().get_or_insert_with(|| locate(fault));
         }
@@ -36,7 +40,7 @@ impl Trail {
 
 /// Reads a tree as a type. Null values of keys that cannot be null are treated as absent.
 pub(super) fn read<T: DeserializeOwned>(root: &Node) -> vaglio_core::Result<T> {
-    let trail = Trail::default();
+    let trail = InnermostError::default();
     let found = read_once(root, &trail);
     match trail.1.take() {
         Some(null) if found.is_err() => read(&root.without(null)),
@@ -44,31 +48,33 @@ pub(super) fn read<T: DeserializeOwned>(root: &Node) -> vaglio_core::Result<T> {
     }
 }
 
-fn read_once<T: DeserializeOwned>(root: &Node, trail: &Trail) -> vaglio_core::Result<T> {
+fn read_once<T: DeserializeOwned>(root: &Node, trail: &InnermostError) -> vaglio_core::Result<T> {
     let whole = root.place.without_line();
-    let reader = Reader { node: root, named_at: &whole, path: String::new(), siblings: &[], trail };
+    let reader = NodeDeserializer { node: root, named_at: &whole, path: String::new(), siblings: &[], trail };
     let result = reader.note(T::deserialize(reader.clone()));
     result.map_err(|fault| trail.0.take().unwrap_or_else(|| fault.locate("", &root.place, &root.describe())))
 }
 
 /// Deserializer of one value.
 #[derive(Clone)]
-struct Reader<'a> {
+struct NodeDeserializer<'a> {
     node: &'a Node,
     /// Place of the value's key.
-    named_at: &'a Place,
+    named_at: &'a SourceLocation,
     path: String,
     /// Keys of the struct that holds the value, if known.
     siblings: &'static [&'static str],
-    trail: &'a Trail,
+    trail: &'a InnermostError,
 }
 
-impl<'a> Reader<'a> {
-    fn note<T>(&self, result: Result<T, Fault>) -> Result<T, Fault> {
+impl<'a> NodeDeserializer<'a> {
+    fn note<T>(&self, result: Result<T, TypeMismatch>) -> Result<T, TypeMismatch> {
         self.trail.note(result, |fault| {
             let place = match fault {
-                Fault::UnknownKey(key, _) => self.entries().find(|(name, ..)| name == key).map(|(_, place, _)| place),
-                Fault::MissingKey(_) => Some(self.named_at),
+                TypeMismatch::UnknownKey(key, _) => {
+                    self.entries().find(|(name, ..)| name == key).map(|(_, place, _)| place)
+                }
+                TypeMismatch::MissingKey(_) => Some(self.named_at),
                 _ => None,
             };
             fault.locate(&self.path, place.unwrap_or(&self.node.place), &self.node.describe())
@@ -76,9 +82,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Entries of a map. A bare word is its own `kind`, and a list of searches is a search in stages.
-    fn entries(&self) -> impl Iterator<Item = (&'a str, &'a Place, &'a Node)> {
+    fn entries(&self) -> impl Iterator<Item = (&'a str, &'a SourceLocation, &'a Node)> {
         let entries = match &self.node.value {
-            Value::Map(entries) => entries.as_slice(),
+            NodeValue::Map(entries) => entries.as_slice(),
             _ => &[],
         };
         let word = self.node.word().map(|_| ("kind", &self.node.place, self.node));
@@ -91,38 +97,42 @@ impl<'a> Reader<'a> {
             .chain(entries.iter().map(|entry| (entry.key.as_str(), &entry.key_place, &entry.node)))
     }
 
-    fn visit_map<V: Visitor<'static>>(&self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Fault> {
+    fn visit_map<V: Visitor<'static>>(
+        &self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, TypeMismatch> {
         let mut rest: Vec<_> = self.entries().collect();
         if let Some(at) = rest.iter().position(|(key, ..)| *key == "kind") {
             let kind = rest.remove(at);
             rest.insert(0, kind);
         }
-        let mut entries = Entries { of: self, fields, rest: rest.into_iter(), value: None };
+        let mut entries = MappingEntries { of: self, fields, rest: rest.into_iter(), value: None };
         let value = visitor.visit_map(&mut entries)?;
         match entries.rest.next() {
-            Some((key, ..)) => Err(Fault::unknown_field(key, fields)),
+            Some((key, ..)) => Err(TypeMismatch::unknown_field(key, fields)),
             None => Ok(value),
         }
     }
 
-    fn visit_list<V: Visitor<'static>>(&self, list: &'a [Node], visitor: V) -> Result<V::Value, Fault> {
-        let mut items = Items { of: self, items: list.iter().enumerate() };
+    fn visit_list<V: Visitor<'static>>(&self, list: &'a [Node], visitor: V) -> Result<V::Value, TypeMismatch> {
+        let mut items = SequenceItems { of: self, items: list.iter().enumerate() };
         let value = visitor.visit_seq(&mut items)?;
         match items.items.next() {
-            Some((index, _)) => Err(Fault::Custom(format!("expected a list of {index}, found {}", list.len()))),
+            Some((index, _)) => Err(TypeMismatch::Custom(format!("expected a list of {index}, found {}", list.len()))),
             None => Ok(value),
         }
     }
 }
 
-impl<'a> Deserializer<'static> for Reader<'a> {
-    type Error = Fault;
+impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
+    type Error = TypeMismatch;
 
-    fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
         let result = match &self.node.value {
-            Value::List(list) => self.visit_list(list, visitor),
-            Value::Map(_) => self.visit_map(&[], visitor),
-            Value::Scalar(scalar) => match scalar.meaning() {
+            NodeValue::List(list) => self.visit_list(list, visitor),
+            NodeValue::Map(_) => self.visit_map(&[], visitor),
+            NodeValue::Scalar(scalar) => match scalar.meaning() {
                 Meaning::Null => visitor.visit_unit(),
                 Meaning::Bool(value) => visitor.visit_bool(value),
                 Meaning::Float(value) => visitor.visit_f64(value),
@@ -137,9 +147,9 @@ impl<'a> Deserializer<'static> for Reader<'a> {
         self.note(result)
     }
 
-    fn deserialize_option<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
         match &self.node.value {
-            Value::Scalar(scalar) if scalar.meaning() == Meaning::Null => visitor.visit_none(),
+            NodeValue::Scalar(scalar) if scalar.meaning() == Meaning::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
@@ -148,9 +158,9 @@ impl<'a> Deserializer<'static> for Reader<'a> {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, TypeMismatch> {
         match &self.node.value {
-            Value::Scalar(scalar) if name == LABEL => match from_scalar(scalar) {
+            NodeValue::Scalar(scalar) if name == LABEL => match from_scalar(scalar) {
                 Some(label) => visitor.visit_string(label),
                 None => self.deserialize_any(visitor),
             },
@@ -159,7 +169,7 @@ impl<'a> Deserializer<'static> for Reader<'a> {
         }
     }
 
-    fn deserialize_map<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_map<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
         match self.node.word().is_some() || self.node.is_chain(&self.path) {
             true => self.note(self.visit_map(&[], visitor)),
             false => self.deserialize_any(visitor),
@@ -171,12 +181,12 @@ impl<'a> Deserializer<'static> for Reader<'a> {
         _name: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
-        let is_map = matches!(self.node.value, Value::Map(_));
+    ) -> Result<V::Value, TypeMismatch> {
+        let is_map = matches!(self.node.value, NodeValue::Map(_));
         let result = if is_map || (fields.contains(&"kind") && self.node.word().is_some()) {
             self.visit_map(fields, visitor)
         } else {
-            Err(Fault::invalid_type(de::Unexpected::Other(""), &visitor))
+            Err(TypeMismatch::invalid_type(de::Unexpected::Other(""), &visitor))
         };
         self.note(result)
     }
@@ -186,9 +196,9 @@ impl<'a> Deserializer<'static> for Reader<'a> {
         _name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, TypeMismatch> {
         let chosen = match &self.node.value {
-            Value::Map(entries) => match entries.as_slice() {
+            NodeValue::Map(entries) => match entries.as_slice() {
                 [entry] => {
                     Some(Variant { of: &self, name: &entry.key, place: &entry.key_place, content: Some(&entry.node) })
                 }
@@ -198,15 +208,15 @@ impl<'a> Deserializer<'static> for Reader<'a> {
         };
         let result = match chosen {
             Some(variant) => visitor.visit_enum(variant),
-            None => Err(Fault::Expected(format!("one of {}", variants.join(", ")))),
+            None => Err(TypeMismatch::Expected(format!("one of {}", variants.join(", ")))),
         };
         self.note(result)
     }
 
     /// Reports an unknown key as a user error instead of ignoring it.
-    fn deserialize_ignored_any<V: Visitor<'static>>(self, _visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_ignored_any<V: Visitor<'static>>(self, _visitor: V) -> Result<V::Value, TypeMismatch> {
         let (owner, key) = self.path.rsplit_once('.').unwrap_or(("", &self.path));
-        let fault = Fault::unknown_field(key, self.siblings);
+        let fault = TypeMismatch::unknown_field(key, self.siblings);
         self.trail.note(Err(fault), |fault| fault.locate(owner, self.named_at, ""))
     }
 
@@ -218,27 +228,28 @@ impl<'a> Deserializer<'static> for Reader<'a> {
 }
 
 /// Remaining entries of a map.
-struct Entries<'r, 'a> {
-    of: &'r Reader<'a>,
+struct MappingEntries<'r, 'a> {
+    of: &'r NodeDeserializer<'a>,
     fields: &'static [&'static str],
-    rest: std::vec::IntoIter<(&'a str, &'a Place, &'a Node)>,
-    value: Option<Reader<'a>>,
+    rest: std::vec::IntoIter<(&'a str, &'a SourceLocation, &'a Node)>,
+    value: Option<NodeDeserializer<'a>>,
 }
 
-impl<'a> de::MapAccess<'static> for Entries<'_, 'a> {
-    type Error = Fault;
+impl<'a> de::MapAccess<'static> for MappingEntries<'_, 'a> {
+    type Error = TypeMismatch;
 
-    fn next_key_seed<K: DeserializeSeed<'static>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
+    fn next_key_seed<K: DeserializeSeed<'static>>(&mut self, seed: K) -> Result<Option<K::Value>, TypeMismatch> {
         let Some((key, named_at, node)) = self.rest.next() else { return Ok(None) };
         // A list's stages are its own items, so the path gets no `stages`.
         let is_list = std::ptr::eq(node, self.of.node) && key == "stages";
         let path = if is_list { self.of.path.clone() } else { join(&self.of.path, key) };
-        self.value = Some(Reader { node, named_at, path, siblings: self.fields, trail: self.of.trail });
-        seed.deserialize(Word { text: key, place: named_at, path: &self.of.path, trail: self.of.trail }).map(Some)
+        self.value = Some(NodeDeserializer { node, named_at, path, siblings: self.fields, trail: self.of.trail });
+        seed.deserialize(KeyDeserializer { text: key, place: named_at, path: &self.of.path, trail: self.of.trail })
+            .map(Some)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'static>>(&mut self, seed: V) -> Result<V::Value, Fault> {
-        let value = self.value.take().ok_or_else(|| Fault::custom("a value was asked for before its key"))?;
+    fn next_value_seed<V: DeserializeSeed<'static>>(&mut self, seed: V) -> Result<V::Value, TypeMismatch> {
+        let value = self.value.take().ok_or_else(|| TypeMismatch::custom("a value was asked for before its key"))?;
         let read = value.note(seed.deserialize(value.clone()));
         let is_known = !matches!(&*self.of.trail.0.borrow(), Some(Error::UnknownName { .. }));
         if read.is_err() && value.node.is_null() && is_known {
@@ -249,18 +260,18 @@ impl<'a> de::MapAccess<'static> for Entries<'_, 'a> {
 }
 
 /// Remaining items of a list.
-struct Items<'r, 'a> {
-    of: &'r Reader<'a>,
+struct SequenceItems<'r, 'a> {
+    of: &'r NodeDeserializer<'a>,
     items: std::iter::Enumerate<std::slice::Iter<'a, Node>>,
 }
 
-impl<'a> de::SeqAccess<'static> for Items<'_, 'a> {
-    type Error = Fault;
+impl<'a> de::SeqAccess<'static> for SequenceItems<'_, 'a> {
+    type Error = TypeMismatch;
 
-    fn next_element_seed<T: DeserializeSeed<'static>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
+    fn next_element_seed<T: DeserializeSeed<'static>>(&mut self, seed: T) -> Result<Option<T::Value>, TypeMismatch> {
         let Some((index, node)) = self.items.next() else { return Ok(None) };
         let path = format!("{}[{index}]", self.of.path);
-        let item = Reader { node, named_at: &node.place, path, siblings: &[], trail: self.of.trail };
+        let item = NodeDeserializer { node, named_at: &node.place, path, siblings: &[], trail: self.of.trail };
         item.note(seed.deserialize(item.clone())).map(Some)
     }
 
@@ -270,17 +281,17 @@ impl<'a> de::SeqAccess<'static> for Items<'_, 'a> {
 }
 
 /// A key, or the word that chooses among the variants of an enum.
-struct Word<'a> {
+struct KeyDeserializer<'a> {
     text: &'a str,
-    place: &'a Place,
+    place: &'a SourceLocation,
     path: &'a str,
-    trail: &'a Trail,
+    trail: &'a InnermostError,
 }
 
-impl Deserializer<'static> for Word<'_> {
-    type Error = Fault;
+impl Deserializer<'static> for KeyDeserializer<'_> {
+    type Error = TypeMismatch;
 
-    fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
         self.trail.note(visitor.visit_str(self.text), |fault| {
             fault.locate(self.path, self.place, &format!("`{}`", self.text))
         })
@@ -295,47 +306,48 @@ impl Deserializer<'static> for Word<'_> {
 
 /// A variant of an enum: a bare word, or the only key of a map with its content.
 struct Variant<'r, 'a> {
-    of: &'r Reader<'a>,
+    of: &'r NodeDeserializer<'a>,
     name: &'a str,
-    place: &'a Place,
+    place: &'a SourceLocation,
     content: Option<&'a Node>,
 }
 
 impl<'a> Variant<'_, 'a> {
-    fn content(&self) -> Result<Reader<'a>, Fault> {
-        let node =
-            self.content.ok_or_else(|| Fault::Custom(format!("`{0}` needs its settings: {{{0}: …}}", self.name)))?;
+    fn content(&self) -> Result<NodeDeserializer<'a>, TypeMismatch> {
+        let node = self
+            .content
+            .ok_or_else(|| TypeMismatch::Custom(format!("`{0}` needs its settings: {{{0}: …}}", self.name)))?;
         let path = join(&self.of.path, self.name);
-        Ok(Reader { node, named_at: self.place, path, siblings: &[], trail: self.of.trail })
+        Ok(NodeDeserializer { node, named_at: self.place, path, siblings: &[], trail: self.of.trail })
     }
 }
 
 impl<'a> de::EnumAccess<'static> for Variant<'_, 'a> {
-    type Error = Fault;
+    type Error = TypeMismatch;
     type Variant = Self;
 
-    fn variant_seed<V: DeserializeSeed<'static>>(self, seed: V) -> Result<(V::Value, Self), Fault> {
-        let word = Word { text: self.name, place: self.place, path: &self.of.path, trail: self.of.trail };
+    fn variant_seed<V: DeserializeSeed<'static>>(self, seed: V) -> Result<(V::Value, Self), TypeMismatch> {
+        let word = KeyDeserializer { text: self.name, place: self.place, path: &self.of.path, trail: self.of.trail };
         Ok((seed.deserialize(word)?, self))
     }
 }
 
 impl de::VariantAccess<'static> for Variant<'_, '_> {
-    type Error = Fault;
+    type Error = TypeMismatch;
 
-    fn unit_variant(self) -> Result<(), Fault> {
+    fn unit_variant(self) -> Result<(), TypeMismatch> {
         match self.content {
-            Some(_) => Err(Fault::Custom(format!("`{}` is a bare word without settings", self.name))),
+            Some(_) => Err(TypeMismatch::Custom(format!("`{}` is a bare word without settings", self.name))),
             None => Ok(()),
         }
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'static>>(self, seed: T) -> Result<T::Value, Fault> {
+    fn newtype_variant_seed<T: DeserializeSeed<'static>>(self, seed: T) -> Result<T::Value, TypeMismatch> {
         let content = self.content()?;
         content.note(seed.deserialize(content.clone()))
     }
 
-    fn tuple_variant<V: Visitor<'static>>(self, _len: usize, visitor: V) -> Result<V::Value, Fault> {
+    fn tuple_variant<V: Visitor<'static>>(self, _len: usize, visitor: V) -> Result<V::Value, TypeMismatch> {
         self.content()?.deserialize_any(visitor)
     }
 
@@ -343,7 +355,7 @@ impl de::VariantAccess<'static> for Variant<'_, '_> {
         self,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, TypeMismatch> {
         self.content()?.deserialize_struct("", fields, visitor)
     }
 }

@@ -17,7 +17,7 @@ struct TestLoss {
 
 impl Criterion for TestLoss {
     fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
-        Ok(Score::of(self.lambda))
+        Ok(Score::new(self.lambda))
     }
 }
 
@@ -26,7 +26,7 @@ struct TestPlain {}
 
 impl Criterion for TestPlain {
     fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
-        Ok(Score::of(0.0))
+        Ok(Score::new(0.0))
     }
 }
 
@@ -38,13 +38,13 @@ struct OtherTwin {}
 
 impl Criterion for OneTwin {
     fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
-        Ok(Score::of(0.0))
+        Ok(Score::new(0.0))
     }
 }
 
 impl Criterion for OtherTwin {
     fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
-        Ok(Score::of(0.0))
+        Ok(Score::new(0.0))
     }
 }
 
@@ -331,7 +331,7 @@ fn places_of_paths_are_those_of_the_nearest_value() {
     assert_eq!(at("criterion.loss"), (5, 1));
     // A missing path has no line.
     assert_eq!(at("data.train"), (0, 0));
-    assert!(matches!(document.get("search.kind").unwrap().value, Value::Scalar(_)));
+    assert!(matches!(document.get("search.kind").unwrap().value, NodeValue::Scalar(_)));
     assert!(document.get("search.x").is_none());
 }
 

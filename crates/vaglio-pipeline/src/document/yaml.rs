@@ -1,11 +1,11 @@
 //! Conversions from YAML text to the tree and from settings to YAML text.
 
 use super::route::DEEPEST;
-use super::{Entry, NAME, Node, Scalar, Value};
+use super::{MappingEntry, NAME, Node, NodeValue, Scalar};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput};
 
 use std::collections::HashSet;
-use vaglio_core::{Error, Place, Result, clip};
+use vaglio_core::{Error, Result, SourceLocation, clip};
 
 /// Largest size of a configuration, in bytes.
 pub const LARGEST: usize = 1 << 24;
@@ -14,20 +14,20 @@ pub const LARGEST: usize = 1 << 24;
 const MOST: usize = 500_000;
 
 /// Source of a text, for places in messages.
-pub(super) enum Origin<'a> {
+pub(super) enum YamlOrigin<'a> {
     /// A file, by name.
     File(&'a str),
     /// A command-line option, which has a single place.
-    Option(&'a Place),
+    Option(&'a SourceLocation),
 }
 
-impl Origin<'_> {
-    fn place(&self, marker: &Marker) -> Place {
+impl YamlOrigin<'_> {
+    fn place(&self, marker: &Marker) -> SourceLocation {
         match self {
-            Origin::File(file) => {
-                Place { file: (*file).to_owned(), line: marker.line().max(1), column: marker.col() + 1 }
+            YamlOrigin::File(file) => {
+                SourceLocation { file: (*file).to_owned(), line: marker.line().max(1), column: marker.col() + 1 }
             }
-            Origin::Option(place) => (*place).clone(),
+            YamlOrigin::Option(place) => (*place).clone(),
         }
     }
 
@@ -37,13 +37,13 @@ impl Origin<'_> {
 }
 
 /// Parses one YAML document; an empty text is a null.
-pub(super) fn parse(text: &str, origin: &Origin) -> Result<Node> {
+pub(super) fn parse(text: &str, origin: &YamlOrigin) -> Result<Node> {
     if text.len() > LARGEST {
         let message = format!("more than {LARGEST} bytes are too many for a configuration");
         return Err(origin.refuse(&Marker::new(0, 1, 0), message));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut tree = Tree { events: Parser::new_from_str(text), origin, depth: 0, values: 0 };
+    let mut tree = YamlTreeBuilder { events: Parser::new_from_str(text), origin, depth: 0, values: 0 };
     let mut root = None;
     loop {
         let (event, span) = tree.next()?;
@@ -64,14 +64,14 @@ pub(super) fn parse(text: &str, origin: &Origin) -> Result<Node> {
     Ok(root.unwrap_or_else(|| Node::null(origin.place(&Marker::new(0, 1, 0)))))
 }
 
-struct Tree<'a> {
+struct YamlTreeBuilder<'a> {
     events: Parser<'a, StrInput<'a>>,
-    origin: &'a Origin<'a>,
+    origin: &'a YamlOrigin<'a>,
     depth: usize,
     values: usize,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> YamlTreeBuilder<'a> {
     fn next(&mut self) -> Result<(Event<'a>, Span)> {
         match self.events.next_event() {
             Some(Ok(event)) => Ok(event),
@@ -102,7 +102,7 @@ impl<'a> Tree<'a> {
         }
         if let Event::Scalar(text, style, ..) = event {
             let scalar = Scalar { text: text.into_owned(), quoted: style != ScalarStyle::Plain };
-            return Ok(Node { place, value: Value::Scalar(scalar) });
+            return Ok(Node { place, value: NodeValue::Scalar(scalar) });
         }
         if self.depth == DEEPEST {
             return refuse(&format!("values are nested deeper than {DEEPEST}"));
@@ -113,24 +113,25 @@ impl<'a> Tree<'a> {
         Ok(Node { place, value })
     }
 
-    fn list(&mut self) -> Result<Value> {
+    fn list(&mut self) -> Result<NodeValue> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
-                (Event::SequenceEnd, _) => return Ok(Value::List(items)),
+                (Event::SequenceEnd, _) => return Ok(NodeValue::List(items)),
                 (event, span) => items.push(self.node(event, span)?),
             }
         }
     }
 
-    fn map(&mut self) -> Result<Value> {
-        let (mut entries, mut keys): (Vec<Entry>, HashSet<String>) = Default::default();
+    fn map(&mut self) -> Result<NodeValue> {
+        let (mut entries, mut keys): (Vec<MappingEntry>, HashSet<String>) = Default::default();
         loop {
             let (event, span) = self.next()?;
             if event == Event::MappingEnd {
-                return Ok(Value::Map(entries));
+                return Ok(NodeValue::Map(entries));
             }
-            let Node { place: key_place, value: Value::Scalar(Scalar { text: key, .. }) } = self.node(event, span)?
+            let Node { place: key_place, value: NodeValue::Scalar(Scalar { text: key, .. }) } =
+                self.node(event, span)?
             else {
                 return Err(self.origin.refuse(&span.start, "a key must be a single word or text"));
             };
@@ -141,10 +142,10 @@ impl<'a> Tree<'a> {
             }
             let (event, span) = self.next()?;
             let mut node = self.node(event, span)?;
-            if matches!(&node.value, Value::Scalar(scalar) if scalar.text.is_empty() && !scalar.quoted) {
+            if matches!(&node.value, NodeValue::Scalar(scalar) if scalar.text.is_empty() && !scalar.quoted) {
                 node.place = key_place.clone();
             }
-            entries.push(Entry { key, key_place, node });
+            entries.push(MappingEntry { key, key_place, node });
         }
     }
 }
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
-    struct Written {
+    struct SampleDocument {
         whole: u64,
         signed: i64,
         number: f64,
@@ -196,14 +197,16 @@ mod tests {
             && exponent.strip_prefix(['-', '+']).is_some_and(digits)
     }
 
-    fn round_trip(value: &Written) {
+    fn round_trip(value: &SampleDocument) {
         let text = to_yaml(value).unwrap();
         let written = Document::parse(&text, "w.yaml").unwrap();
         for k in 0..value.numbers.len() {
-            let Value::Scalar(scalar) = &written.get(&format!("numbers[{k}]")).unwrap().value else { panic!("{text}") };
+            let NodeValue::Scalar(scalar) = &written.get(&format!("numbers[{k}]")).unwrap().value else {
+                panic!("{text}")
+            };
             assert!(is_float_of_yaml_1_1(&scalar.text), "{text}");
         }
-        let read: Written =
+        let read: SampleDocument =
             Document::parse(&text, "w.yaml").and_then(|d| d.read()).unwrap_or_else(|e| panic!("{e}\n{text}"));
         assert_eq!(&read, value, "{text}");
         for (a, b) in read.numbers.iter().zip(&value.numbers) {
@@ -280,7 +283,7 @@ mod tests {
         ];
         let long = "word ".repeat(60) + "\n" + &"x".repeat(300);
         let texts: Vec<String> = odd.iter().map(|&s| s.to_owned()).chain([long]).collect();
-        round_trip(&Written {
+        round_trip(&SampleDocument {
             whole: u64::MAX,
             signed: i64::MIN,
             number: 1.0,
@@ -295,7 +298,7 @@ mod tests {
         let text = to_yaml(&BTreeMap::from([("x", 1.0), ("y", 1e300), ("z", 1e-6)])).unwrap();
         let document = Document::parse(&text, "w.yaml").unwrap();
         for key in ["x", "y", "z"] {
-            let Value::Scalar(scalar) = &document.get(key).unwrap().value else { panic!("{text}") };
+            let NodeValue::Scalar(scalar) = &document.get(key).unwrap().value else { panic!("{text}") };
             assert!(matches!(scalar.meaning(), Meaning::Float(_)), "{text}");
         }
     }
@@ -310,7 +313,7 @@ mod tests {
             signed in any::<i64>(),
         ) {
             let named = texts.iter().map(|t| (t.clone(), t.clone())).collect();
-            round_trip(&Written {
+            round_trip(&SampleDocument {
                 whole, signed, number: 0.5, numbers, text, texts, named,
                 option: Some(String::new()), engine: EngineWord::Auto, engines: vec![],
             });

@@ -1,9 +1,9 @@
 //! Random experiments: paths over the columns and fresh dummies.
 
-use super::rates::{AtLevel, Occurrences, is_beyond};
+use super::rates::{Occurrences, VotingLevel, is_beyond};
 use super::unit::UnitColumns;
 use super::{DUMMIES, EXPERIMENTS};
-use crate::resample::Watcher;
+use crate::resample::StageMonitor;
 use crate::selector::ValidSelector;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -38,7 +38,7 @@ pub(super) struct Experiments<'a> {
 /// Result of all experiments.
 pub(super) struct Voted {
     /// Columns taken at each voting level, by the number of dummies, from 1.
-    pub by_dummies: Vec<Vec<AtLevel>>,
+    pub by_dummies: Vec<Vec<VotingLevel>>,
     /// Share of experiments that voted for each column.
     pub votes: Vec<f64>,
     pub dummies: usize,
@@ -70,7 +70,7 @@ impl<'a> Experiments<'a> {
     ///
     /// # Errors
     /// Returns the errors of [`Criterion::geometry`].
-    pub fn voted(&self, most: f64, watcher: &Watcher<'_>) -> Result<Option<Voted>> {
+    pub fn voted(&self, most: f64, watcher: &StageMonitor<'_>) -> Result<Option<Voted>> {
         let rows = self.design.rows();
         let stored = !self.is_linear || self.design.weights().is_some_and(|w| w.iter().any(|weight| *weight != w[0]));
         let times = if stored { (MOST_STORED / (rows * self.columns).max(1)).clamp(1, DUMMIES) } else { DUMMIES };
@@ -147,7 +147,13 @@ impl<'a> Experiments<'a> {
     }
 
     /// Number of dummies that entered before each column, on a least-angle path in the criterion's own geometry.
-    fn on_geometry(&self, number: usize, dummies: usize, last: u32, watcher: &Watcher<'_>) -> Result<Vec<Option<u32>>> {
+    fn on_geometry(
+        &self,
+        number: usize,
+        dummies: usize,
+        last: u32,
+        watcher: &StageMonitor<'_>,
+    ) -> Result<Vec<Option<u32>>> {
         let features = self.design.features();
         let mut columns = Columns::clone(self.design.columns());
         self.drawn(number, dummies).into_iter().for_each(|values| columns.push(values));

@@ -17,7 +17,7 @@ mod rivals;
 mod tests;
 mod unit;
 
-use crate::resample::Watcher;
+use crate::resample::StageMonitor;
 use crate::selector::ValidSelector;
 use experiments::{Experiments, Voted};
 use rates::{at_rate, rates};
@@ -128,7 +128,7 @@ pub fn discoveries(
     design: &Design,
     rate: f64,
     among: &[Feature],
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<Discoveries>> {
     let unit = UnitColumns::new(design, among);
     let most = (TENTATIVE * rate).min(1.0);

@@ -18,7 +18,7 @@ pub(crate) struct Occurrences<'a> {
 
 /// Columns taken at a voting level and a number of dummies.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct AtLevel {
+pub(crate) struct VotingLevel {
     pub columns: Vec<usize>,
     /// Estimated share of false ones among them.
     pub false_share: f64,
@@ -47,7 +47,7 @@ impl Occurrences<'_> {
     }
 
     /// Columns taken at each voting level, the lowest first, from paths with `most` dummies.
-    pub fn taken(&self, most: u32) -> Vec<AtLevel> {
+    pub fn taken(&self, most: u32) -> Vec<VotingLevel> {
         let (columns, relative) = self.relative(most);
         let Some(last) = relative.last() else { return Vec::new() };
         let experiments = self.entered.len() as f64;
@@ -72,21 +72,21 @@ impl Occurrences<'_> {
                 let chosen: Vec<usize> = (0..columns.len()).filter(|&k| last[k] > level + WHOLE_ROUNDING).collect();
                 let expected: f64 = chosen.iter().map(|&k| 1.0 - deflated[k]).sum();
                 let false_share = (expected / chosen.len().max(1) as f64).max(0.0);
-                AtLevel { columns: chosen.into_iter().map(|k| columns[k]).collect(), false_share }
+                VotingLevel { columns: chosen.into_iter().map(|k| columns[k]).collect(), false_share }
             })
             .collect()
     }
 }
 
 /// Whether a rate takes nothing more from further dummies.
-pub(crate) fn is_beyond(levels: &[AtLevel], rate: f64) -> bool {
+pub(crate) fn is_beyond(levels: &[VotingLevel], rate: f64) -> bool {
     levels.last().is_some_and(|strictest| strictest.false_share > rate)
 }
 
 /// The largest set of columns that a rate takes; of equally large sets the one with the lowest share of false ones.
 /// Covers all levels and numbers of dummies before the strictest level exceeds the rate.
-pub(crate) fn at_rate(by_dummies: &[Vec<AtLevel>], rate: f64) -> &[usize] {
-    let mut best: Option<&AtLevel> = None;
+pub(crate) fn at_rate(by_dummies: &[Vec<VotingLevel>], rate: f64) -> &[usize] {
+    let mut best: Option<&VotingLevel> = None;
     for levels in by_dummies.iter().take_while(|levels| !is_beyond(levels, rate)) {
         for taken in levels.iter().filter(|taken| taken.false_share <= rate) {
             let is_better = best.is_none_or(|best| {
@@ -102,7 +102,7 @@ pub(crate) fn at_rate(by_dummies: &[Vec<AtLevel>], rate: f64) -> &[usize] {
 }
 
 /// Smallest rate, up to `most`, that takes each column.
-pub(crate) fn rates(by_dummies: &[Vec<AtLevel>], features: usize, most: f64) -> Vec<Option<f64>> {
+pub(crate) fn rates(by_dummies: &[Vec<VotingLevel>], features: usize, most: f64) -> Vec<Option<f64>> {
     let mut all: Vec<f64> = by_dummies.iter().flatten().map(|taken| taken.false_share).filter(|r| *r <= most).collect();
     all.sort_unstable_by(f64::total_cmp);
     all.dedup();

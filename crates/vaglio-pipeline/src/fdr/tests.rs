@@ -1,12 +1,12 @@
 //! Rates agree with a plain implementation of the paper's definition.
 
 use super::rates::{Occurrences, at_rate, is_beyond, rates};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Random experiments with few columns: the number of dummies that entered before each.
-fn experiments(random: &mut Random, count: usize, features: usize) -> Vec<Vec<Option<u32>>> {
+fn experiments(random: &mut SplitMix64, count: usize, features: usize) -> Vec<Vec<Option<u32>>> {
     let early: Vec<bool> = (0..features).map(|_| random.uniform() < 0.4).collect();
-    let one = |random: &mut Random, column: usize| match early[column] {
+    let one = |random: &mut SplitMix64, column: usize| match early[column] {
         true => Some(random.below(2) as u32),
         false => Some(random.below(30) as u32).filter(|_| random.uniform() < 0.5),
     };
@@ -37,7 +37,7 @@ fn by_hand(entered: &[Vec<Option<u32>>], dummies: f64, most: u32, level: f64) ->
 
 #[test]
 fn the_share_of_false_discoveries_is_that_of_the_definition() {
-    let mut random = Random::new(5);
+    let mut random = SplitMix64::new(5);
     for _ in 0..20 {
         let all = experiments(&mut random, 10, 12);
         let of = Occurrences { entered: all.iter().map(Vec::as_slice).collect(), dummies: 120 };
@@ -55,7 +55,7 @@ fn the_share_of_false_discoveries_is_that_of_the_definition() {
 
 #[test]
 fn a_column_is_taken_from_its_smallest_rate_on() {
-    let mut random = Random::new(6);
+    let mut random = SplitMix64::new(6);
     let mut taken_at_all = 0;
     for _ in 0..20 {
         let all = experiments(&mut random, 20, 15);

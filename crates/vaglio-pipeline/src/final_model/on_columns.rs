@@ -7,7 +7,7 @@ use vaglio_core::{
 
 /// A model trained on some columns of a problem, with the indices of its inputs.
 #[saved(ModelData, "on_columns")]
-struct OnColumns {
+struct SubsetModel {
     /// Indices of the model's inputs in the problem.
     inputs: Vec<Feature>,
     model: Model,
@@ -21,10 +21,10 @@ pub(super) fn on_all_columns(model: Model, among: &[Feature]) -> Result<Model> {
     let place = |&input: &Feature| among.get(input).copied();
     let inputs: Option<Vec<Feature>> = model.inputs().iter().map(place).collect();
     let inputs = inputs.ok_or_else(|| Error::Shape(format!("a model of {} columns reads others", among.len())))?;
-    Model::new(OnColumns { inputs, model })
+    Model::new(SubsetModel { inputs, model })
 }
 
-impl ModelData for OnColumns {
+impl ModelData for SubsetModel {
     fn parts(&self) -> ModelParts<'_> {
         ModelParts { inputs: &self.inputs, predictor: Predictor::Own(self) }
     }
@@ -38,7 +38,7 @@ impl ModelData for OnColumns {
     }
 }
 
-impl Predict for OnColumns {
+impl Predict for SubsetModel {
     fn check(&self) -> Result<()> {
         let (inputs, takes) = (self.inputs.len(), self.model.inputs().len());
         match inputs == takes {

@@ -14,7 +14,7 @@ use vaglio_core::{Criterion, Learner};
 const KEYS: &[&str] = &["learner", "criterion", "tune"];
 
 #[derive(Serialize)]
-struct Written<'m> {
+struct SavedFinalModelRef<'m> {
     learner: &'m Arc<dyn Learner>,
     #[serde(skip_serializing_if = "Option::is_none")]
     criterion: &'m Option<Arc<dyn Criterion>>,
@@ -24,7 +24,7 @@ struct Written<'m> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Read {
+struct SavedFinalModel {
     learner: Arc<dyn Learner>,
     #[serde(default)]
     criterion: Option<Arc<dyn Criterion>>,
@@ -37,7 +37,7 @@ impl Serialize for FinalModel {
         let FinalModel { learner, criterion, tune } = self;
         match self.is_learner_alone() {
             true => learner.serialize(serializer),
-            false => Written { learner, criterion, tune }.serialize(serializer),
+            false => SavedFinalModelRef { learner, criterion, tune }.serialize(serializer),
         }
     }
 }
@@ -71,7 +71,7 @@ impl<'de> Visitor<'de> for WrittenVisitor {
         let is_more = first.as_deref().is_some_and(|first| KEYS.contains(&first));
         let map = MapAccessDeserializer::new(Peeked { first, rest: map });
         if is_more {
-            let Read { learner, criterion, tune } = Read::deserialize(map)?;
+            let SavedFinalModel { learner, criterion, tune } = SavedFinalModel::deserialize(map)?;
             return Ok(FinalModel { learner, criterion, tune });
         }
         Ok(FinalModel { learner: Arc::<dyn Learner>::deserialize(map)?, criterion: None, tune: None })

@@ -39,7 +39,7 @@ impl Crrr {
 
 impl LinearForm for Crrr {
     fn readout(&self) -> Result<Readout> {
-        Ok(Readout::of(&self.lambda, self.intercept)?.balanced())
+        Ok(Readout::with_lambda(&self.lambda, self.intercept)?.balanced())
     }
 }
 

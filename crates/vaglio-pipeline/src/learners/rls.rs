@@ -33,7 +33,7 @@ impl Rls {
 
 impl LinearForm for Rls {
     fn readout(&self) -> Result<Readout> {
-        Readout::of(&self.lambda, self.intercept)
+        Readout::with_lambda(&self.lambda, self.intercept)
     }
 }
 

@@ -5,8 +5,8 @@ use super::limits::check_memory;
 use super::rows::{DatasetParts, Rows, TableRecords};
 use super::targets::TargetValue;
 use super::{FitError, FittedSelector, in_rust};
-use crate::pipeline::{Calibration, HeldOutBy, Observed, Pipeline, SavedModel, ValidPipeline, pool};
-use crate::resample::{self, Fitted, Procedure, Sample, SearchOnDesign, Watcher};
+use crate::pipeline::{Calibration, CalibrationSource, Observed, Pipeline, SavedModel, ValidPipeline, pool};
+use crate::resample::{self, FittedProblem, Procedure, Sample, SearchOnDesign, StageMonitor};
 use crate::selector::{Selection, Selector, ValidSelector};
 use linfa::dataset::{AsTargets, DatasetBase};
 use linfa::traits::Fit;
@@ -101,7 +101,7 @@ impl ValidPipeline {
     }
 
     /// The sample of a dataset, and the problem made by maps fitted on all rows.
-    pub(super) fn sample<E: TargetValue>(&self, taken: &mut DatasetParts<E>) -> Result<(Sample, Fitted)> {
+    pub(super) fn sample<E: TargetValue>(&self, taken: &mut DatasetParts<E>) -> Result<(Sample, FittedProblem)> {
         let outputs = taken.outputs();
         self.sample_of_rows(std::mem::take(&mut taken.rows), taken.task.clone(), outputs)
     }
@@ -109,10 +109,10 @@ impl ValidPipeline {
     /// Like [`ValidPipeline::sample`], from rows and the names of outputs.
     pub(super) fn sample_of_rows(
         &self,
-        rows: resample::Rows,
+        rows: resample::LabeledTable,
         task: Task,
         outputs: Vec<String>,
-    ) -> Result<(Sample, Fitted)> {
+    ) -> Result<(Sample, FittedProblem)> {
         let counting = rows.weights.as_ref().map(|weights| weights.iter().filter(|weight| **weight > 0.0).count());
         let counting = counting.unwrap_or(rows.table.rows());
         let recipe = Arc::new(self.recipe(task, outputs)?);
@@ -133,18 +133,18 @@ impl ValidPipeline {
     ) -> Result<(SavedModel, Selection)> {
         let (sample, fitted) = self.sample(&mut taken)?;
         let DatasetParts { columns, targets, .. } = taken;
-        self.fit_sample(&sample, fitted, Named { columns, targets }, monitor)
+        self.fit_sample(&sample, fitted, ColumnNames { columns, targets }, monitor)
     }
 
     /// Tunes, searches and trains on a sample; `fitted` holds the problem of its rows.
     pub(super) fn fit_sample(
         &self,
         sample: &Sample,
-        fitted: Fitted,
-        named: Named,
+        fitted: FittedProblem,
+        named: ColumnNames,
         monitor: &mut Monitor<'_>,
     ) -> Result<(SavedModel, Selection)> {
-        let Fitted { problem, maps, units } = fitted;
+        let FittedProblem { problem, maps, units } = fitted;
         let (selector, start) = (self.selector(), Instant::now());
         let design = selector.design(&problem)?;
         check_memory(&selector, (&problem, &design), self.most_memory())?;
@@ -178,7 +178,7 @@ impl ValidPipeline {
 }
 
 /// Names of the columns and of the target columns of a pipeline, in order.
-pub(super) struct Named {
+pub(super) struct ColumnNames {
     pub columns: Vec<String>,
     pub targets: Vec<String>,
 }
@@ -195,11 +195,11 @@ fn calibration(
     if *sample.task() == Task::Regression || selection.path.stop_reason.is_partial() {
         return Ok(None);
     }
-    let watcher = Watcher::new(monitor);
+    let watcher = StageMonitor::new(monitor);
     let held_out = resample::held_out(selector, sample, &selection.chosen, &watcher)?;
     Ok(match held_out {
         _ if watcher.stopped().is_some() => None,
-        Some(pooled) => Calibration::from_held_out(HeldOutBy::CrossValidation, &pooled),
+        Some(pooled) => Calibration::from_held_out(CalibrationSource::CrossValidation, &pooled),
         None => Calibration::from_subset(selector, sample, of, selection, &watcher),
     })
 }

@@ -5,7 +5,7 @@ use super::limits::check_memory;
 use super::rows::{DatasetParts, Rows};
 use super::targets::TargetValue;
 use crate::pipeline::{OuterFolds, Pipeline, ValidPipeline};
-use crate::resample::{self, Judged, LEVEL, LossSums, OuterFoldFit, Pooled, Procedure, Watcher};
+use crate::resample::{self, LEVEL, LossSums, OuterFoldFit, OuterFoldLosses, Pooled, Procedure, StageMonitor};
 use linfa::dataset::{AsTargets, DatasetBase};
 use linfa::traits::Fit;
 use linfa::{Float, ParamGuard};
@@ -180,7 +180,7 @@ impl ValidNested {
             check_memory(&selector, (problem, &selector.design(problem)?), Some(most))?;
         }
         let whole = Procedure { selector: &selector, tune: self.pipeline.0.tune.as_ref() };
-        let watcher = Watcher::new(monitor);
+        let watcher = StageMonitor::new(monitor);
         let outer = resample::outer(whole, &sample, &self.how, &watcher)?;
         let Some(outer) = outer else {
             return Err(Error::Stopped(watcher.stopped().unwrap_or(vaglio_core::StopReason::Interrupted)));
@@ -192,7 +192,7 @@ impl ValidNested {
         let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
         let loss = mean(&tallies)?;
         let interval =
-            Judged::new(&tallies, repeats).bounded(&*measure, None, (0.0, LEVEL)).map(|found| found.interval);
+            OuterFoldLosses::new(&tallies, repeats).bounded(&*measure, None, (0.0, LEVEL)).map(|found| found.interval);
         let standard_error = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?.error(&*measure, repeats);
         let empty_loss = mean(&empties)?;
         // Dataset index of each row of the sample, with or without the rows of weight 0.

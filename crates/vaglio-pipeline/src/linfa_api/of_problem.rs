@@ -1,11 +1,11 @@
 //! Fits pipelines on a [`Problem`], whose columns need not be arrays: byte counts, blocks, a bias.
 
 use super::FitError;
-use super::fit::Named;
+use super::fit::ColumnNames;
 use super::fitted::FittedPipeline;
 use super::targets::{TargetValue, classes_for};
 use crate::pipeline::{Pipeline, ValidPipeline};
-use crate::resample::{Fitted, Rows, Sample};
+use crate::resample::{FittedProblem, LabeledTable, Sample};
 use linfa::ParamGuard;
 use linfa::dataset::TargetDim;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl ValidPipeline {
     ) -> std::result::Result<FittedPipeline<E, I>, FitError> {
         let refused = |why: String| Error::setting("targets", why);
         let classes = classes_for::<E, I>(problem.task(), problem.targets().nrows()).map_err(refused)?;
-        let named = Named { columns: problem.names().to_vec(), targets: targets(problem) };
+        let named = ColumnNames { columns: problem.names().to_vec(), targets: targets(problem) };
         let (saved, selection) = self.alone(|monitor| {
             let sample = self.sample_of(problem)?;
             let fitted = sample.fitted()?;
@@ -94,7 +94,7 @@ impl ValidPipeline {
             table = table.with_series(series.to_vec())?;
         }
         let numbers = |of: Option<&Arc<[u32]>>| of.map(|numbers| numbers.to_vec());
-        let rows = Rows {
+        let rows = LabeledTable {
             table,
             targets: Arc::clone(problem.targets()),
             weights: problem.weights().map(|weights| weights.to_vec()),
@@ -102,7 +102,7 @@ impl ValidPipeline {
             assignment: numbers(problem.assignment()),
             time: numbers(problem.time()),
             known: numbers(problem.known()),
-            ..Rows::default()
+            ..LabeledTable::default()
         };
         Sample::new(rows, recipe, is_ordered)
     }
@@ -117,7 +117,7 @@ fn targets(problem: &Problem) -> Vec<String> {
 }
 
 /// Refuses maps that drop rows.
-fn refuse_dropped(problem: &Problem, fitted: &Fitted) -> Result<()> {
+fn refuse_dropped(problem: &Problem, fitted: &FittedProblem) -> Result<()> {
     match fitted.problem.rows() == problem.rows() {
         true => Ok(()),
         false => Err(Error::setting(

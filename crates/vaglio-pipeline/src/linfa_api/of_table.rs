@@ -1,7 +1,7 @@
 //! Fits pipelines on tables, whose columns may be text and dates.
 
 use super::FitError;
-use super::fit::Named;
+use super::fit::ColumnNames;
 use super::fitted::FittedPipeline;
 use super::rows::Rows;
 use super::targets::{TargetValue, classes_for};
@@ -107,7 +107,7 @@ impl ValidPipeline {
         let (saved, selection) = self.alone(|monitor| {
             let rows = rows.with_sorted_rows(table, targets, weights)?;
             let (sample, fitted) = self.sample_of_rows(rows, task, outputs)?;
-            self.fit_sample(&sample, fitted, Named { columns, targets: names }, monitor)
+            self.fit_sample(&sample, fitted, ColumnNames { columns, targets: names }, monitor)
         })?;
         Ok(FittedPipeline::new(saved, classes, selection))
     }

@@ -3,7 +3,7 @@
 use super::fitted::FittedPipeline;
 use super::rows::{Rows, TableRecords, are_named, names, table};
 use super::targets::{TargetValue, write};
-use crate::pipeline::saved::chain::Predicted;
+use crate::pipeline::saved::chain::TablePredictions;
 use linfa::Float;
 use linfa::dataset::{AsTargets, DatasetBase, Pr, Records, TargetDim};
 use linfa::traits::{PredictInplace, Transformer};
@@ -82,7 +82,7 @@ impl<E, I> FittedPipeline<E, I> {
         if let Some(known) = given.known {
             table = known.arranged(table)?;
         }
-        let (Predicted { values, rows }, _) = self.saved.chain().predict(table)?;
+        let (TablePredictions { values, rows }, _) = self.saved.chain().predict(table)?;
         unless_dropped(rows.len(), given.records.nsamples())?;
         Ok(values)
     }

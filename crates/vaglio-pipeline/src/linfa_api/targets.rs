@@ -14,7 +14,7 @@ pub trait TargetValue: Clone + Default + PartialOrd + Send + Sync {
     }
 
     /// A target from a predicted number; `None` if the type is a label.
-    fn of_number(_number: f64) -> Option<Self> {
+    fn from_number(_number: f64) -> Option<Self> {
         None
     }
 
@@ -22,7 +22,7 @@ pub trait TargetValue: Clone + Default + PartialOrd + Send + Sync {
     fn label(&self) -> String;
 
     /// A target from its text; `None` if the text is not valid.
-    fn of_label(label: &str) -> Option<Self>;
+    fn from_label(label: &str) -> Option<Self>;
 }
 
 /// Implements [`TargetValue`] for types whose text parses back.
@@ -33,7 +33,7 @@ macro_rules! target_values {
                 Some(f64::from(*self))
             }
 
-            fn of_number(number: f64) -> Option<Self> {
+            fn from_number(number: f64) -> Option<Self> {
                 Some(number as $number)
             }
 
@@ -41,7 +41,7 @@ macro_rules! target_values {
                 self.to_string()
             }
 
-            fn of_label(label: &str) -> Option<Self> {
+            fn from_label(label: &str) -> Option<Self> {
                 label.parse().ok()
             }
         })*
@@ -50,7 +50,7 @@ macro_rules! target_values {
                 self.to_string()
             }
 
-            fn of_label(label: &str) -> Option<Self> {
+            fn from_label(label: &str) -> Option<Self> {
                 label.parse().ok()
             }
         })*
@@ -65,7 +65,7 @@ impl TargetValue for &str {
     }
 
     /// A saved model has no text to borrow from; load its labels as `String`.
-    fn of_label(_: &str) -> Option<Self> {
+    fn from_label(_: &str) -> Option<Self> {
         None
     }
 }
@@ -90,7 +90,7 @@ impl<E: TargetValue> EncodedTargets<E> {
         // Iteration is row by row.
         let values: Vec<&E> = targets.iter().collect();
         let columns = if targets.ndim() == 2 { targets.len_of(Axis(1)) } else { 1 };
-        if E::of_number(0.0).is_some() {
+        if E::from_number(0.0).is_some() {
             let value = |(output, row): (usize, usize)| values[row * columns + output].number().unwrap_or(f64::NAN);
             let targets = Array2::from_shape_fn((columns, targets.len_of(Axis(0))), value);
             return Ok(EncodedTargets { task: Task::Regression, targets, classes: Vec::new() });
@@ -128,7 +128,7 @@ pub(super) fn classes_for<E: TargetValue, I: TargetDim>(
     task: &Task,
     outputs: usize,
 ) -> std::result::Result<Vec<E>, String> {
-    let is_number = E::of_number(0.0).is_some();
+    let is_number = E::from_number(0.0).is_some();
     let labels: Vec<String> = match task {
         Task::Regression if !is_number => return Err("the targets are numbers; use the type `f64`".into()),
         Task::Regression if I::NDIM == Some(1) && outputs > 1 => {
@@ -142,7 +142,7 @@ pub(super) fn classes_for<E: TargetValue, I: TargetDim>(
         Task::Multiclass { labels } => labels.clone(),
     };
     let value = |label: &String| {
-        E::of_label(label).ok_or_else(|| format!("the class `{label}` is no value of this type; use `String`"))
+        E::from_label(label).ok_or_else(|| format!("the class `{label}` is no value of this type; use `String`"))
     };
     labels.iter().map(value).collect()
 }
@@ -159,7 +159,7 @@ pub(super) fn write<E: TargetValue, I: TargetDim>(
         let of_row = predictions.column(row);
         let class = classes.get(order.class_of(of_row));
         for (output, to) in to.iter_mut().enumerate() {
-            *to = class.cloned().or_else(|| E::of_number(of_row[output])).unwrap_or_default();
+            *to = class.cloned().or_else(|| E::from_number(of_row[output])).unwrap_or_default();
         }
     }
 }

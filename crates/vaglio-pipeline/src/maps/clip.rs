@@ -115,7 +115,7 @@ impl FittedMap for FittedClip {
         columns::as_doubles(table, |name| self.columns.contains_key(name))
     }
 
-    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
         columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 

@@ -114,7 +114,7 @@ fn value_of(part: DatePart, seconds: f64, date: &NaiveDateTime) -> f64 {
 
 /// An output column: a part, or its sine or cosine.
 #[derive(Debug, Clone, Copy)]
-struct Made {
+struct DatePartColumn {
     part: DatePart,
     wave: Option<Wave>,
 }
@@ -122,7 +122,7 @@ struct Made {
 /// Sine or cosine, with the first value and the period of the cycle.
 type Wave = (Function, (f64, f64));
 
-impl Made {
+impl DatePartColumn {
     fn value(self, seconds: f64, date: &NaiveDateTime) -> f64 {
         let value = value_of(self.part, seconds, date);
         match self.wave {
@@ -147,7 +147,7 @@ impl FittedMap for FittedDateParts {
         (2 * std::mem::size_of::<f64>() * made) as f64 * table.rows() as f64
     }
 
-    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
         columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 
@@ -174,7 +174,7 @@ impl FittedMap for FittedDateParts {
 
 impl FittedDateParts {
     /// Date column and part of the output column `name`.
-    fn made_of(&self, name: &str) -> Option<(&String, Made)> {
+    fn made_of(&self, name: &str) -> Option<(&String, DatePartColumn)> {
         self.columns.iter().filter(|(column, _)| name.starts_with(column.as_str())).find_map(|(column, parts)| {
             let (_, made) = self.outputs(column, parts).find(|(output, _)| output == name)?;
             Some((column, made))
@@ -182,14 +182,18 @@ impl FittedDateParts {
     }
 
     /// Output columns for the parts of a date column.
-    fn outputs<'s>(&'s self, column: &'s str, parts: &'s [DatePart]) -> impl Iterator<Item = (String, Made)> + 's {
+    fn outputs<'s>(
+        &'s self,
+        column: &'s str,
+        parts: &'s [DatePart],
+    ) -> impl Iterator<Item = (String, DatePartColumn)> + 's {
         parts.iter().flat_map(move |&part| {
             let name = format!("{column}_{}", part.name());
             match cycle(part).filter(|_| self.cyclic) {
-                None => vec![(name, Made { part, wave: None })],
+                None => vec![(name, DatePartColumn { part, wave: None })],
                 Some(cycle) => vec![
-                    (format!("{name}_sin"), Made { part, wave: Some((Function::Sin, cycle)) }),
-                    (format!("{name}_cos"), Made { part, wave: Some((Function::Cos, cycle)) }),
+                    (format!("{name}_sin"), DatePartColumn { part, wave: Some((Function::Sin, cycle)) }),
+                    (format!("{name}_cos"), DatePartColumn { part, wave: Some((Function::Cos, cycle)) }),
                 ],
             }
         })
@@ -212,7 +216,7 @@ impl FittedDateParts {
                 )));
             }
         };
-        let outputs: Vec<(String, Made)> = self.outputs(name, parts).collect();
+        let outputs: Vec<(String, DatePartColumn)> = self.outputs(name, parts).collect();
         let mut made = vec![Vec::with_capacity(dates.len()); outputs.len()];
         for (row, &seconds) in dates.iter().enumerate() {
             let date = moment(seconds);

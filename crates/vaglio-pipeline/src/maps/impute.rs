@@ -26,7 +26,7 @@ use vaglio_core::{
 #[derive(PartialEq)]
 pub struct Impute {
     /// Value that replaces a missing cell.
-    pub how: How,
+    pub how: ImputeStrategy,
     /// Whether to add, for each column `x` with missing cells in the training rows, a column `x_missing` that is 1
     /// where `x` was missing and 0 elsewhere.
     pub indicator: bool,
@@ -40,7 +40,7 @@ pub struct Impute {
 /// Value that replaces a missing cell.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum ImputeStrategy {
     /// Weighted mean of the column.
     #[default]
     Mean,
@@ -80,7 +80,7 @@ impl Value {
     }
 }
 
-vaglio_core::setters!(Impute { how: How, indicator: bool, scope: Scope;; columns: [String] });
+vaglio_core::setters!(Impute { how: ImputeStrategy, indicator: bool, scope: Scope;; columns: [String] });
 
 /// Fitted [`Impute`], with the values of the training rows.
 #[saved(FittedMap, "impute")]
@@ -100,7 +100,7 @@ struct Fill {
 impl Map for Impute {
     fn in_folds(&self) -> RefitScope {
         match self.how {
-            How::Mean => self.scope.in_folds(RefitScope::Impute),
+            ImputeStrategy::Mean => self.scope.in_folds(RefitScope::Impute),
             _ if self.scope == Scope::Fold => RefitScope::Maps,
             _ => RefitScope::No,
         }
@@ -125,10 +125,10 @@ impl Map for Impute {
 
     fn check(&self) -> Result<()> {
         match &self.how {
-            How::Constant(Value::Number(x)) if !x.is_finite() => {
+            ImputeStrategy::Constant(Value::Number(x)) if !x.is_finite() => {
                 return Err(Error::setting("how.constant", format!("{x} is not a finite number")));
             }
-            How::Constant(Value::Text(text)) if text.is_empty() => {
+            ImputeStrategy::Constant(Value::Text(text)) if text.is_empty() => {
                 return Err(Error::setting("how.constant", "an empty text is a missing cell itself"));
             }
             _ => {}
@@ -137,29 +137,31 @@ impl Map for Impute {
     }
 }
 
-impl How {
+impl ImputeStrategy {
     /// Columns that it can fill, in words.
     fn takes(&self) -> &'static str {
         match self {
-            How::Mean => "of `mean` columns of numbers",
-            How::Median => "of `median` columns of numbers",
-            How::MostFrequent => "of `most_frequent` columns of numbers and text",
-            How::Constant(Value::Number(_)) => "of a constant that is a number columns of numbers",
-            How::Constant(Value::Text(_)) => "of a constant that is text columns of text",
+            ImputeStrategy::Mean => "of `mean` columns of numbers",
+            ImputeStrategy::Median => "of `median` columns of numbers",
+            ImputeStrategy::MostFrequent => "of `most_frequent` columns of numbers and text",
+            ImputeStrategy::Constant(Value::Number(_)) => "of a constant that is a number columns of numbers",
+            ImputeStrategy::Constant(Value::Text(_)) => "of a constant that is text columns of text",
         }
     }
 
     fn can_fill(&self, cells: &Cells) -> bool {
         match self {
-            How::Mean | How::Median | How::Constant(Value::Number(_)) => matches!(cells, Cells::Numbers(_)),
-            How::Constant(Value::Text(_)) => matches!(cells, Cells::Text(_)),
-            How::MostFrequent => matches!(cells, Cells::Numbers(_) | Cells::Text(_)),
+            ImputeStrategy::Mean | ImputeStrategy::Median | ImputeStrategy::Constant(Value::Number(_)) => {
+                matches!(cells, Cells::Numbers(_))
+            }
+            ImputeStrategy::Constant(Value::Text(_)) => matches!(cells, Cells::Text(_)),
+            ImputeStrategy::MostFrequent => matches!(cells, Cells::Numbers(_) | Cells::Text(_)),
         }
     }
 
     /// Fill value for the column; `None` if no cell has a value.
     fn value(&self, cells: &Cells, weights: Option<&[f64]>) -> Option<Value> {
-        if let How::Constant(value) = self {
+        if let ImputeStrategy::Constant(value) = self {
             return Some(value.clone());
         }
         if let Cells::Text(text) = cells {
@@ -171,8 +173,8 @@ impl How {
         }
         let values = cells.numbers()?.values();
         let value = match self {
-            How::Mean => weights::mean(&weights::counting(&values, weights)),
-            How::Median => weights::quantile(&weights::in_order(&values, weights), 0.5),
+            ImputeStrategy::Mean => weights::mean(&weights::counting(&values, weights)),
+            ImputeStrategy::Median => weights::quantile(&weights::in_order(&values, weights), 0.5),
             _ => weights::most_frequent(weights::in_order(&values, weights).into_iter()),
         };
         value.map(Value::Number)
@@ -184,7 +186,7 @@ impl FittedMap for FittedImpute {
         self.source(name).map(Origin::from_column)
     }
 
-    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
         columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 

@@ -51,7 +51,7 @@ impl FittedMap for FittedLog1p {
         columns::as_doubles(table, |name| self.columns.contains(name))
     }
 
-    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
         columns::restricted(self, names, |own, sources| own.columns.retain(|name| sources.contains(name)))
     }
 

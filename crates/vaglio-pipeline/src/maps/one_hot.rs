@@ -65,7 +65,7 @@ vaglio_core::setters!(OneHot { rare: u32, unknown: Unknown, drop: Dropped, scope
 #[saved(FittedMap, "one_hot")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct FittedOneHot {
-    columns: Vec<Levels>,
+    columns: Vec<ColumnLevels>,
     /// Models saved before this setting existed refused unknown levels.
     #[serde(default = "refused")]
     unknown: Unknown,
@@ -78,7 +78,7 @@ fn refused() -> Unknown {
 /// Sorted levels of one column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Levels {
+struct ColumnLevels {
     column: String,
     levels: Vec<String>,
     /// Levels that share the column of rare ones, sorted.
@@ -115,7 +115,7 @@ impl Map for OneHot {
 
 impl OneHot {
     /// Levels of the rows with positive weight, split into frequent and rare ones.
-    fn levels(&self, column: &str, cells: &Cells, weights: Option<&[f64]>) -> Result<Levels> {
+    fn levels(&self, column: &str, cells: &Cells, weights: Option<&[f64]>) -> Result<ColumnLevels> {
         let mut rows: BTreeMap<Cow<'_, str>, u32> = BTreeMap::new();
         for row in (0..cells.len()).filter(|&row| weights::counts(weights, row) && !cells.is_missing(row)) {
             *rows.entry(label(cells, row)).or_default() += 1;
@@ -132,7 +132,7 @@ impl OneHot {
         }
         let is_dropped = self.drop == Dropped::IfBinary && levels.len() == 2 && rare.is_empty();
         let dropped = is_dropped.then(|| levels.remove(0));
-        Ok(Levels { column: column.to_owned(), levels, rare, dropped })
+        Ok(ColumnLevels { column: column.to_owned(), levels, rare, dropped })
     }
 }
 
@@ -143,7 +143,7 @@ impl FittedMap for FittedOneHot {
     }
 
     fn growth(&self, table: &Table) -> f64 {
-        let of_column = |known: &Levels| {
+        let of_column = |known: &ColumnLevels| {
             let Some(cells) = table.get(&known.column) else { return 0.0 };
             let columns = known.levels.len() + usize::from(!known.rare.is_empty());
             // Working memory lists the rows of each level. At most a few levels have too many rows for a sparse column.
@@ -158,7 +158,7 @@ impl FittedMap for FittedOneHot {
         self.columns.iter().map(of_column).sum()
     }
 
-    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
         columns::restricted(self, names, |own, sources| own.columns.retain(|known| sources.contains(&known.column)))
     }
 
@@ -206,7 +206,7 @@ impl FittedMap for FittedOneHot {
 
 impl FittedOneHot {
     /// Column and level of the indicator `name`.
-    fn made_of<'a>(&'a self, name: &'a str) -> Option<(&'a Levels, &'a str)> {
+    fn made_of<'a>(&'a self, name: &'a str) -> Option<(&'a ColumnLevels, &'a str)> {
         self.columns.iter().find_map(|known| {
             let level = name.strip_prefix(&*known.column)?.strip_prefix('=')?;
             known.makes(level).then_some((known, level))
@@ -219,7 +219,7 @@ impl FittedOneHot {
     }
 }
 
-impl Levels {
+impl ColumnLevels {
     fn outputs(&self) -> impl Iterator<Item = String> {
         let pooled = (!self.rare.is_empty()).then_some(RARE);
         self.levels.iter().map(String::as_str).chain(pooled).map(|level| format!("{}={level}", self.column))

@@ -114,7 +114,7 @@ impl FittedMap for FittedOrdinal {
         self.columns.contains_key(name).then(|| Origin::from_column(name).in_unit(OutputUnit::Code))
     }
 
-    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
         columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 
 /// A lazily built index from name to position. `PartialEq` ignores it, since it is derived from the names.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Places(OnceLock<Vec<(u64, u32)>>);
+pub(super) struct NameIndex(OnceLock<Vec<(u64, u32)>>);
 
-impl Places {
+impl NameIndex {
     /// Candidate positions of a name among the listed ones, in increasing order; hashes may collide. Cost O(log names),
     /// and O(names · log names) on first use.
     pub fn find<N: Iterator<Item = String>>(&self, name: &str, names: impl Fn() -> N) -> impl Iterator<Item = usize> {
@@ -23,13 +23,13 @@ impl Places {
     }
 }
 
-impl PartialEq for Places {
+impl PartialEq for NameIndex {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Places {}
+impl Eq for NameIndex {}
 
 fn hash(name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn names_are_found_at_all_of_their_places() {
         let names: Vec<String> = (0..1000).map(|k| format!("x{}", k % 700)).collect();
-        let places = Places::default();
+        let places = NameIndex::default();
         for (name, expected) in [("x5", vec![5, 705]), ("x650", vec![650]), ("x700", vec![]), ("", vec![])] {
             assert_eq!(places.find(name, || names.iter().cloned()).collect::<Vec<_>>(), expected, "{name}");
         }

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::minimize;
 use vaglio_core::{
-    Error, Expression, FittedMap, Found, Function, Map, Origin, OutputUnit, RefitScope, Result, Table, part, saved,
+    Error, Expression, FittedMap, Function, Map, Origin, OutputUnit, PartOutputs, RefitScope, Result, Table, part,
+    saved,
 };
 
 /// Replaces numeric columns by powers that are closer to a normal distribution.
@@ -31,7 +32,7 @@ use vaglio_core::{
 #[derive(PartialEq)]
 pub struct Power {
     /// Family of transforms.
-    pub method: Method,
+    pub method: PowerFamily,
     /// Exponent λ.
     pub lambda: Exponent,
     /// Columns to transform; by default all numeric columns.
@@ -43,7 +44,7 @@ pub struct Power {
 /// Family of power transforms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
+pub enum PowerFamily {
     /// Yeo and Johnson, for any numbers.
     #[default]
     YeoJohnson,
@@ -75,13 +76,13 @@ impl Default for Exponent {
     }
 }
 
-vaglio_core::setters!(Power { method: Method, lambda: Exponent, scope: LearnedOn;; columns: [String] });
+vaglio_core::setters!(Power { method: PowerFamily, lambda: Exponent, scope: LearnedOn;; columns: [String] });
 
 /// Fitted [`Power`], with the exponents of the training rows.
 #[saved(FittedMap, "power")]
 #[derive(Clone, PartialEq)]
 pub struct FittedPower {
-    method: Method,
+    method: PowerFamily,
     columns: BTreeMap<String, f64>,
 }
 
@@ -96,7 +97,7 @@ impl Map for Power {
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let mut columns = BTreeMap::new();
         for (name, values) in columns::numbers(table, self.columns.as_deref())? {
-            if let (Exponent::Learned(_), Method::BoxCox) = (self.lambda, self.method)
+            if let (Exponent::Learned(_), PowerFamily::BoxCox) = (self.lambda, self.method)
                 && let Some(row) = values.iter().position(|x| *x <= 0.0)
             {
                 return Err(self.method.refusal(table.origin(row) + 1, name, values[row]));
@@ -117,11 +118,11 @@ impl Map for Power {
 }
 
 impl Exponent {
-    /// The exponent for these values; 1 if [`Method::BoxCox`] cannot transform them.
-    pub(crate) fn fitted(self, method: Method, values: &[f64], weights: Option<&[f64]>) -> Result<f64> {
+    /// The exponent for these values; 1 if [`PowerFamily::BoxCox`] cannot transform them.
+    pub(crate) fn fitted(self, method: PowerFamily, values: &[f64], weights: Option<&[f64]>) -> Result<f64> {
         match self {
             Exponent::Given(lambda) => Ok(lambda),
-            Exponent::Learned(_) if method == Method::BoxCox && values.iter().any(|x| *x <= 0.0) => Ok(1.0),
+            Exponent::Learned(_) if method == PowerFamily::BoxCox && values.iter().any(|x| *x <= 0.0) => Ok(1.0),
             Exponent::Learned(_) => method.likeliest(&weights::counting(values, weights)),
         }
     }
@@ -134,36 +135,36 @@ impl Exponent {
     }
 }
 
-impl Method {
+impl PowerFamily {
     /// Transforms one value; not finite if the value has no transform.
     pub(crate) fn transform(self, x: f64, lambda: f64) -> f64 {
         let power = |log: f64, exponent: f64| {
             if exponent == 0.0 { log } else { (exponent * log).exp_m1() / exponent }
         };
         match self {
-            Method::BoxCox if x > 0.0 => power(x.ln(), lambda),
-            Method::BoxCox => f64::NAN,
-            Method::YeoJohnson if x >= 0.0 => power(x.ln_1p(), lambda),
-            Method::YeoJohnson => -power((-x).ln_1p(), 2.0 - lambda),
+            PowerFamily::BoxCox if x > 0.0 => power(x.ln(), lambda),
+            PowerFamily::BoxCox => f64::NAN,
+            PowerFamily::YeoJohnson if x >= 0.0 => power(x.ln_1p(), lambda),
+            PowerFamily::YeoJohnson => -power((-x).ln_1p(), 2.0 - lambda),
         }
     }
 
-    /// [`Method::transform`] as an expression.
+    /// [`PowerFamily::transform`] as an expression.
     fn expression(self, x: &Expression, lambda: f64) -> Expression {
         let power = |log: Expression, exponent: f64| match exponent {
             0.0 => log,
             _ => log.times(exponent).apply(Function::ExpM1).over(exponent),
         };
         match self {
-            Method::BoxCox => power(x.clone().apply(Function::Ln), lambda),
-            Method::YeoJohnson => {
+            PowerFamily::BoxCox => power(x.clone().apply(Function::Ln), lambda),
+            PowerFamily::YeoJohnson => {
                 let below = power(x.clone().times(-1.0).apply(Function::Ln1p), 2.0 - lambda).times(-1.0);
                 x.clone().if_below(0.0, below, power(x.clone().apply(Function::Ln1p), lambda))
             }
         }
     }
 
-    /// [`Method::inverse`] as an expression; values outside the range of the transform map to `beyond`.
+    /// [`PowerFamily::inverse`] as an expression; values outside the range of the transform map to `beyond`.
     pub(crate) fn inverse_expression(self, power: &Expression, lambda: f64, beyond: f64) -> Expression {
         let value = |power: Expression, exponent: f64, last: Function| match exponent {
             0.0 => power.apply(last),
@@ -178,8 +179,8 @@ impl Method {
             }
         };
         match self {
-            Method::BoxCox => value(power.clone(), lambda, Function::Exp),
-            Method::YeoJohnson => {
+            PowerFamily::BoxCox => value(power.clone(), lambda, Function::Exp),
+            PowerFamily::YeoJohnson => {
                 let above = value(power.clone(), lambda, Function::ExpM1);
                 let negative = power.clone().times(-1.0);
                 let below = match 2.0 - lambda {
@@ -204,17 +205,17 @@ impl Method {
             _ => (exponent * power).ln_1p() / exponent,
         };
         match self {
-            Method::BoxCox => log(power, lambda).exp(),
-            Method::YeoJohnson if power >= 0.0 => log(power, lambda).exp_m1(),
-            Method::YeoJohnson => -log(-power, 2.0 - lambda).exp_m1(),
+            PowerFamily::BoxCox => log(power, lambda).exp(),
+            PowerFamily::YeoJohnson if power >= 0.0 => log(power, lambda).exp_m1(),
+            PowerFamily::YeoJohnson => -log(-power, 2.0 - lambda).exp_m1(),
         }
     }
 
     /// Logarithm of the derivative of the transform, divided by λ − 1.
     fn log_slope(self, x: f64) -> f64 {
         match self {
-            Method::BoxCox => x.ln(),
-            Method::YeoJohnson => x.signum() * x.abs().ln_1p(),
+            PowerFamily::BoxCox => x.ln(),
+            PowerFamily::YeoJohnson => x.signum() * x.abs().ln_1p(),
         }
     }
 
@@ -223,14 +224,14 @@ impl Method {
         if rows.first().is_none_or(|(_, first)| rows.iter().all(|(_, x)| x == first)) {
             return Ok(1.0);
         }
-        let likelihood = Likelihood { method: self, rows, slope: weights::mean_of(rows, |x| self.log_slope(x)) };
+        let likelihood = PowerLikelihood { method: self, rows, slope: weights::mean_of(rows, |x| self.log_slope(x)) };
         let lambda = minimize(RANGE, 1e-6, MOST, |lambda| Ok(likelihood.cost(lambda)))?;
         Ok((lambda * GRAIN).round() / GRAIN)
     }
 
     fn refusal(self, row: usize, name: &str, value: f64) -> Error {
         match self {
-            Method::BoxCox if value <= 0.0 => Error::Shape(format!(
+            PowerFamily::BoxCox if value <= 0.0 => Error::Shape(format!(
                 "row {row}, column `{name}`: box_cox takes positive numbers, and this is {value}; yeo_johnson takes any"
             )),
             _ => Error::Numerical(format!(
@@ -242,13 +243,13 @@ impl Method {
 
 /// Negative weighted normal log-likelihood up to a constant: ½ ln of the variance minus the mean of (λ − 1) ln of the
 /// slope.
-struct Likelihood<'r> {
-    method: Method,
+struct PowerLikelihood<'r> {
+    method: PowerFamily,
     rows: &'r [(f64, f64)],
     slope: f64,
 }
 
-impl Likelihood<'_> {
+impl PowerLikelihood<'_> {
     fn cost(&self, lambda: f64) -> f64 {
         let rows: Vec<(f64, f64)> = self.rows.iter().map(|(w, x)| (*w, self.method.transform(*x, lambda))).collect();
         let mean = weights::mean_of(&rows, |y| y);
@@ -263,15 +264,15 @@ impl FittedMap for FittedPower {
         Some(Origin::from_column(name).in_unit(unit))
     }
 
-    fn found(&self) -> Found {
-        Found::of("exponents", self.columns.clone())
+    fn found(&self) -> PartOutputs {
+        PartOutputs::new("exponents", self.columns.clone())
     }
 
     fn growth(&self, table: &Table) -> f64 {
         columns::as_doubles(table, |name| self.columns.contains_key(name))
     }
 
-    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
         columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 
@@ -327,13 +328,13 @@ mod tests {
         let logs: Vec<f64> = (0..200).map(|i| (f64::from(i) + 0.5) / 200.0).map(|u| (u / (1.0 - u)).ln()).collect();
         let x: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
         let rows = weights::counting(&x, None);
-        assert!(Method::BoxCox.likeliest(&rows).unwrap().abs() < 1e-3);
+        assert!(PowerFamily::BoxCox.likeliest(&rows).unwrap().abs() < 1e-3);
         let shifted: Vec<f64> = x.iter().map(|x| x - 1.0).filter(|x| *x >= 0.0).collect();
-        let found = Method::YeoJohnson.likeliest(&weights::counting(&shifted, None)).unwrap();
+        let found = PowerFamily::YeoJohnson.likeliest(&weights::counting(&shifted, None)).unwrap();
         let likelihood = |lambda: f64| {
             let rows = weights::counting(&shifted, None);
-            let slope = weights::mean_of(&rows, |x| Method::YeoJohnson.log_slope(x));
-            Likelihood { method: Method::YeoJohnson, rows: &rows, slope }.cost(lambda)
+            let slope = weights::mean_of(&rows, |x| PowerFamily::YeoJohnson.log_slope(x));
+            PowerLikelihood { method: PowerFamily::YeoJohnson, rows: &rows, slope }.cost(lambda)
         };
         for other in [-5.0, -1.0, found - 0.01, found + 0.01, 2.0, 5.0] {
             assert!(likelihood(found) < likelihood(other), "{found} {other}");

@@ -1,7 +1,7 @@
 //! Products and powers of named columns.
 
 use super::columns;
-use super::places::Places;
+use super::places::NameIndex;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -78,7 +78,7 @@ pub struct FittedProducts {
     products: Vec<Product>,
     /// Index of products by name.
     #[serde(skip)]
-    places: Places,
+    places: NameIndex,
 }
 
 /// Factors of a product, each with its exponent.
@@ -158,7 +158,7 @@ fn fitted(table: &Table, columns: &[String], products: Vec<Product>) -> Result<B
     let _they_are_numbers = columns::numbers(table, Some(columns))?;
     let made = table.names().map(str::to_owned).chain(products.iter().map(Product::name));
     columns::unless_twice("columns", made.collect())?;
-    Ok(Box::new(FittedProducts { products, places: Places::default() }))
+    Ok(Box::new(FittedProducts { products, places: NameIndex::default() }))
 }
 
 impl FittedMap for FittedProducts {
@@ -175,10 +175,10 @@ impl FittedMap for FittedProducts {
         }
     }
 
-    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
         let names: HashSet<&String> = names.iter().collect();
         let products = self.products.iter().filter(|product| names.contains(&product.name())).cloned().collect();
-        Some(Box::new(FittedProducts { products, places: Places::default() }))
+        Some(Box::new(FittedProducts { products, places: NameIndex::default() }))
     }
 
     fn transform(&self, mut table: Table) -> Result<Table> {

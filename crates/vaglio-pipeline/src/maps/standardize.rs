@@ -85,7 +85,7 @@ impl FittedMap for FittedStandardize {
         })
     }
 
-    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
         columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 

@@ -62,7 +62,7 @@ vaglio_core::setters!(TargetEncode {
 #[saved(FittedMap, "target_encode")]
 #[derive(Clone, PartialEq)]
 pub struct FittedTargetEncode {
-    columns: BTreeMap<String, Means>,
+    columns: BTreeMap<String, LevelMeans>,
     /// Suffixes of the columns of several outputs; empty for one output.
     outputs: Vec<String>,
 }
@@ -70,7 +70,7 @@ pub struct FittedTargetEncode {
 /// Means of one column by level, and overall, with one value per output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Means {
+struct LevelMeans {
     levels: BTreeMap<String, Vec<f64>>,
     all: Vec<f64>,
 }
@@ -87,7 +87,7 @@ impl Map for TargetEncode {
         let mut encoded = BTreeMap::new();
         let outputs = if rows.targets.nrows() > 1 { rows.outputs.to_vec() } else { Vec::new() };
         for (name, cells) in columns::chosen(rows.table, self.columns.as_deref(), "columns of text", takes)? {
-            let levels = Levels::new(cells);
+            let levels = RowLevels::new(cells);
             let means = levels.means(rows.targets, rows.weights, self.smoothing, |_| true);
             let mut own = vec![vec![f64::NAN; cells.len()]; rows.targets.nrows()];
             for fold in 0..=folds.iter().copied().max().unwrap_or(0) {
@@ -99,7 +99,7 @@ impl Map for TargetEncode {
             }
             let all = means.1;
             let levels = levels.names.into_iter().map(Cow::into_owned).zip(means.0).collect();
-            columns.insert(name.to_owned(), Means { levels, all });
+            columns.insert(name.to_owned(), LevelMeans { levels, all });
             encoded.insert(name.to_owned(), own);
         }
         let fitted = FittedTargetEncode { columns, outputs };
@@ -144,19 +144,19 @@ impl TargetEncode {
 }
 
 /// Levels of a column.
-struct Levels<'c> {
+struct RowLevels<'c> {
     names: Vec<Cow<'c, str>>,
     of_row: Vec<Option<usize>>,
 }
 
-impl<'c> Levels<'c> {
+impl<'c> RowLevels<'c> {
     fn new(cells: &'c Cells) -> Self {
         let there = |row: usize| (!cells.is_missing(row)).then(|| label(cells, row));
         let places: BTreeMap<Cow<'c, str>, usize> =
             (0..cells.len()).filter_map(there).zip(std::iter::repeat(0)).collect();
         let names: Vec<Cow<'c, str>> = places.into_keys().collect();
         let of_row = (0..cells.len()).map(|row| names.binary_search(&there(row)?).ok()).collect();
-        Levels { names, of_row }
+        RowLevels { names, of_row }
     }
 
     /// Mean of every output in every level, over the rows with `trains`, and the overall mean of these rows.
@@ -201,7 +201,7 @@ impl FittedMap for FittedTargetEncode {
         Some(Origin { is_block: true, ..Origin::from_column(column) })
     }
 
-    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
         columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 
@@ -226,7 +226,7 @@ impl FittedMap for FittedTargetEncode {
 
 impl FittedTargetEncode {
     /// Column, means and output of the output column `name`.
-    fn made_of(&self, name: &str) -> Option<(&String, &Means, usize)> {
+    fn made_of(&self, name: &str) -> Option<(&String, &LevelMeans, usize)> {
         self.columns
             .iter()
             .filter(|(column, _)| name.starts_with(column.as_str()))
@@ -261,7 +261,7 @@ impl FittedTargetEncode {
     }
 }
 
-impl Means {
+impl LevelMeans {
     fn encode(&self, cells: &Cells) -> Vec<Vec<f64>> {
         let mut columns = vec![vec![f64::NAN; cells.len()]; self.all.len()];
         let mut finder = Finder::new(self.levels.keys().map(String::as_str));

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{AnyResampling, Criterion, Error, Result};
-use vaglio_search::{Alternatives, MOST_FOLDS, MOST_REPEATS, Within};
+use vaglio_search::{Alternatives, MOST_FOLDS, MOST_REPEATS, ScoreMargin};
 
 /// Evaluation of the whole procedure, including the choice of size and λ; its score alone is optimistic.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -129,7 +129,7 @@ impl Evaluate {
     pub(super) fn check(&self, criterion: &dyn Criterion) -> Result<()> {
         if let Some(alternatives) = &self.alternatives {
             alternatives.check()?;
-            if matches!(alternatives.within, Within::Rule(_)) && criterion.traits().loss.is_none() {
+            if matches!(alternatives.within, ScoreMargin::Rule(_)) && criterion.traits().loss.is_none() {
                 let kind = criterion.typetag_name();
                 let message = format!(
                     "`{kind}` is no loss of rows, so that its score has no standard error; give a number, a part of the score"

@@ -3,7 +3,7 @@
 use super::{Pipeline, ValidPipeline};
 use crate::document::{Document, Node, to_yaml};
 use linfa::ParamGuard;
-use vaglio_core::{Error, Place, Result};
+use vaglio_core::{Error, Result, SourceLocation};
 
 /// Parts of a pipeline whose file does not name them.
 const DEFAULT_KINDS: [(&str, &str); 3] = [("learner", "rls"), ("criterion", "loo"), ("search", "greedy")];
@@ -59,7 +59,7 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
     let pipeline: Pipeline = document.read()?;
     let pipeline = pipeline.check().map_err(|error| document.locate(error))?;
     if pipeline.0.data.is_none() {
-        let place = Place { file: file.to_owned(), line: 0, column: 0 };
+        let place = SourceLocation { file: file.to_owned(), line: 0, column: 0 };
         return Err(Error::setting("data", "it is missing; say where the rows are, `data: {train: …, target: …}`")
             .at(Some(place)));
     }

@@ -23,7 +23,8 @@ pub use limits::Limits;
 pub use load::{by_default, load};
 pub use row_filter::{Labels, RowFilter, RowFilters, TestRows};
 pub use saved::{
-    Calibration, FoldModel, HeldOutBy, History, IntervalEnds, Logistic, Observed, Reading, SavedIntervals, SavedModel,
+    Calibration, CalibrationSource, FoldModel, History, IntervalEnds, Observed, PlattScaling, SavedIntervals,
+    SavedModel, SavedReadOptions,
 };
 pub use schema::{component_list, pipeline_schema};
 pub use threads::{check_environment, check_threads, pool};
@@ -31,7 +32,7 @@ pub use time_span::TimeSpan;
 
 pub(crate) use settings::Settings;
 pub use vaglio_tables::disk::write_file;
-pub use vaglio_tables::{DateOrder, Decimal, Delimiter, DigestKind, ReadSpec, Word};
+pub use vaglio_tables::{DateOrder, Decimal, Delimiter, DigestKind, ReadSpec, SettingText};
 
 use crate::resample::memory_slots::MemorySlots;
 use crate::resample::{Preprocessing, TargetMapping};

@@ -1,9 +1,9 @@
 //! Resolved settings of a pipeline, for records and journals.
 
 use super::{OuterFolds, Precision, ValidPipeline};
-use crate::resample::Chosen;
+use crate::resample::SizeChoice;
 use crate::resample::split_rule::PIECES;
-use vaglio_core::{Error, Per, Result};
+use vaglio_core::{Error, LambdaScope, Result};
 use vaglio_search::Choose;
 
 impl ValidPipeline {
@@ -12,7 +12,7 @@ impl ValidPipeline {
     /// # Errors
     /// [`Error::Numerical`] if the settings cannot be serialized.
     #[doc(hidden)]
-    pub fn resolved(&self, chosen: &Chosen) -> Result<Self> {
+    pub fn resolved(&self, chosen: &SizeChoice) -> Result<Self> {
         let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
         let mut copy = self.clone();
         let is_compared = copy.0.tune.as_ref().is_some_and(|tune| !tune.search.is_empty());
@@ -39,7 +39,7 @@ impl ValidPipeline {
         let mut learner = serde_json::to_value(&copy.0.learner).map_err(failed)?;
         let several = |lambda: &&mut serde_json::Value| lambda.get("grid").or(lambda.get("values")).is_some();
         if let Some(serde_json::Value::Object(lambda)) = learner.get_mut("lambda").filter(several) {
-            let per = if chosen.of_path { Per::Path } else { Per::Subset };
+            let per = if chosen.of_path { LambdaScope::Path } else { LambdaScope::Subset };
             if lambda.get("per").and_then(serde_json::Value::as_str) != Some("all") {
                 lambda.insert("per".into(), serde_json::to_value(per).map_err(failed)?);
             }

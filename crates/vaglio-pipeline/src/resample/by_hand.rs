@@ -1,14 +1,14 @@
 //! Ridge regression by normal equations in plain loops, as a reference for tests.
 
-use super::split_rule::Part;
+use super::split_rule::TrainTestSplit;
 use ndarray::Array2;
 use vaglio_kernels::linalg;
 
 /// Mean squared error on held-out rows, with all columns and an intercept.
 #[allow(clippy::unwrap_used)]
-pub fn held_out(columns: &[Vec<f64>], y: &[f64], parts: &[Part], lambda: f64) -> f64 {
+pub fn held_out(columns: &[Vec<f64>], y: &[f64], parts: &[TrainTestSplit], lambda: f64) -> f64 {
     let (mut squares, mut rows) = (0.0, 0);
-    for Part { training, held } in parts {
+    for TrainTestSplit { training, held } in parts {
         let mean = |v: &[f64]| training.iter().map(|&row| v[row]).sum::<f64>() / training.len() as f64;
         let of_row = |v: &[f64], row: usize| v[row] - mean(v);
         let x = Array2::from_shape_fn((training.len(), columns.len()), |(j, k)| of_row(&columns[k], training[j]));

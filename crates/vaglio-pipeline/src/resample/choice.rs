@@ -1,6 +1,6 @@
 //! Choice of the size and λ of a selection.
 
-use super::chosen::{Chosen, Declined};
+use super::chosen::{RejectedColumns, SizeChoice};
 use super::extend_grid::{by_score_alone, cross_validated_beyond};
 use super::fdr_choice::confirmed;
 use super::fold_losses::FoldLosses;
@@ -8,18 +8,20 @@ use super::full_model;
 use super::gain::ColumnTest;
 use super::lockstep::{FIRST, LambdaPaths};
 use super::loss_sums::LossSums;
-use super::pool::{WalkExtent, Watcher};
+use super::pool::{StageMonitor, WalkExtent};
 use super::sample::Sample;
 use super::scales::{scales_differ, size_on_other_scale};
 use super::scored::{by_score, edge, interrupted, not_validated, plain};
 use super::size_stability;
-use super::split_rule::Part;
+use super::split_rule::TrainTestSplit;
 use super::table::{self, PooledFolds};
 use super::validated::{ChoiceParts, CrossValidated, Validation, parted_choice};
 use crate::selector::{ResumableSearch, SearchResult, ValidSelector, takes_lambda_of_all};
 use std::time::{Duration, Instant};
-use vaglio_core::{Design, Error, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Silent, StopReason, StopSign};
-use vaglio_report::record::{Cell, ChosenBy, ComparedSearch, GainTest, Table, Warning, WarningKind};
+use vaglio_core::{
+    Design, Error, ExitClass, Journal, LambdaScope, Loss, Monitor, Path, Result, Silent, StopReason, StopSign,
+};
+use vaglio_report::record::{Cell, ChosenBy, ComparedSearch, GainTest, LossTable, Warning, WarningKind};
 use vaglio_search::{Choose, CrossValidation, Rule, Wanted};
 
 /// A search with its chosen result.
@@ -27,7 +29,7 @@ pub struct ChosenSearch {
     /// Result of the search.
     pub searched: SearchResult,
     /// Choice of size and λ.
-    pub chosen: Chosen,
+    pub chosen: SizeChoice,
     pub(crate) warnings: Vec<Warning>,
     /// Seconds of the searches in folds.
     pub seconds: f64,
@@ -48,7 +50,7 @@ pub fn cross_validation(selector: &ValidSelector) -> Option<(CrossValidation, bo
 pub fn walk_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Option<f64>> {
     let Some(readout) = design.readout() else { return vec![None] };
     let of_path = match readout.per {
-        Some(per) => per == Per::Path,
+        Some(per) => per == LambdaScope::Path,
         None => is_cross_validated,
     };
     match of_path && !readout.refine && readout.lambdas.len() > 1 {
@@ -99,7 +101,7 @@ fn chosen_search(
     let design = &design;
     let fitted = selector.at_penalties(design)?;
     let selector = fitted.as_ref().unwrap_or(selector);
-    let watcher = &Watcher::new(&mut *monitor);
+    let watcher = &StageMonitor::new(&mut *monitor);
     // A single search begins before the folds, so that an interruption finds its results.
     let alone = design.at_lambda(lambdas[0]).stopping_at(watcher.sign().clone());
     let alone = if lambdas.len() == 1 { selector.at_lambda_of_all(&alone)? } else { alone };
@@ -121,7 +123,7 @@ fn chosen_search(
     };
     let begun = Instant::now();
     let mut all = full_model::lambdas(selector, design, how.folds * how.repeats);
-    let mut folds = |deals: Vec<Vec<Part>>| {
+    let mut folds = |deals: Vec<Vec<TrainTestSplit>>| {
         if first.is_none() {
             // Data that all folds share is cached before they begin.
             selector.opened(&design.at_lambda(lambdas[0]))?;
@@ -148,8 +150,8 @@ fn chosen_search(
     let loss = &*selector.loss(sample.task());
     let table = table::pooled(loss, lambdas.clone(), &walks, (everything, how.repeats), how.at_most)?;
     let taken = match by_score_alone(selector, design, &table, is_written, watcher)? {
-        Some((place, cell, searched)) => Taken { place, cell, scored: Some(searched) },
-        None => table.pick(how.wanted()).map(|(place, cell)| Taken { place, cell, scored: None })?,
+        Some((place, cell, searched)) => ChosenCell { place, cell, scored: Some(searched) },
+        None => table.pick(how.wanted()).map(|(place, cell)| ChosenCell { place, cell, scored: None })?,
     };
     let validated = CrossValidatedSearch { lambdas, all, walks, full, table, taken, everything };
     let columns = ColumnTest { selector, sample, design, watcher };
@@ -170,8 +172,8 @@ pub(super) struct CrossValidatedSearch {
     pub walks: Vec<LambdaPaths>,
     /// Losses of all columns, by fold and λ.
     pub full: Vec<Vec<LossSums>>,
-    pub table: Table,
-    pub taken: Taken,
+    pub table: LossTable,
+    pub taken: ChosenCell,
     /// Size of the full subset on all rows.
     pub everything: usize,
 }
@@ -189,7 +191,7 @@ impl CrossValidatedSearch {
 }
 
 /// Chosen λ, by index, and size.
-pub(super) struct Taken {
+pub(super) struct ChosenCell {
     pub place: usize,
     pub cell: Cell,
     /// The search on all rows, if its score chose λ.
@@ -206,12 +208,19 @@ fn finished(
     how: &CrossValidation,
     (validated, test): (CrossValidatedSearch, Option<GainTest>),
     first: Option<ResumableSearch<'_>>,
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<ChosenSearch> {
     let mut warnings = Vec::new();
     let sizes = size_stability::spread(loss, how, &validated)?;
-    let CrossValidatedSearch { lambdas, all, walks, full, table, taken: Taken { place, cell, scored }, everything } =
-        validated;
+    let CrossValidatedSearch {
+        lambdas,
+        all,
+        walks,
+        full,
+        table,
+        taken: ChosenCell { place, cell, scored },
+        everything,
+    } = validated;
     let reached = |path: &Path| path.everything(design.candidates().len());
     // Sizes beyond those of the folds cannot be the result.
     let until = walks[place].end;
@@ -255,11 +264,11 @@ fn finished(
             let entry = searched.path.entries.iter().position(|entry| entry.subset.len() == cell.size);
             let declined = (picked.size > cell.size).then(|| {
                 let entry = searched.path.entries.iter().find(|entry| entry.subset.len() == picked.size);
-                Declined { cell: picked, subset: entry.map_or(Vec::new(), |entry| entry.subset.clone()) }
+                RejectedColumns { cell: picked, subset: entry.map_or(Vec::new(), |entry| entry.subset.clone()) }
             });
             searched = selector.taking(searched, entry, design)?;
             let result = searched.path.result();
-            Chosen {
+            SizeChoice {
                 by: ChosenBy::CrossValidation,
                 rule: Some(how.rule),
                 folds: Some(how.clone()),
@@ -298,7 +307,7 @@ pub(super) fn walk(
     design: &Design,
     (lambdas, place): (&[Option<f64>], usize),
     until: Option<usize>,
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<SearchResult> {
     let journal = watcher.journal().under(format_args!("walk/{place}"));
     let mut leader = watcher.leader(journal).over(WalkExtent::from_search(selector, design, None));
@@ -318,7 +327,7 @@ fn cut_short(
     design: &Design,
     searched: Option<SearchResult>,
     how: &CrossValidation,
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<ChosenSearch> {
     let mut searched = match searched {
         Some(searched) => searched,
@@ -342,9 +351,9 @@ fn taken(
     loss: &dyn Loss,
     matched: &PooledFolds<'_>,
     path: &Path,
-    (mut table, place, picked): (Table, usize, Cell),
+    (mut table, place, picked): (LossTable, usize, Cell),
     wanted: Wanted,
-) -> Result<Option<(Table, Cell)>> {
+) -> Result<Option<(LossTable, Cell)>> {
     let sizes = || path.entries.iter().map(|entry| entry.subset.len());
     if matched.has(picked.size) && (picked.size == 0 || sizes().any(|size| size == picked.size)) {
         return Ok(Some((table, picked)));
@@ -353,7 +362,7 @@ fn taken(
     if table.cells[place].is_empty() {
         return Ok(None);
     }
-    let mut of_lambda = Table { lambdas: vec![table.lambdas[place]], cells: vec![table.cells[place].clone()] };
+    let mut of_lambda = LossTable { lambdas: vec![table.lambdas[place]], cells: vec![table.cells[place].clone()] };
     table::compare(loss, &mut of_lambda, std::slice::from_ref(matched), wanted.at_most)?;
     let (_, cell) = of_lambda.pick(wanted)?;
     table.cells[place] = of_lambda.cells.swap_remove(0);

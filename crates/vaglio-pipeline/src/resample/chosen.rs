@@ -4,13 +4,13 @@ use super::fold_losses::FoldLosses;
 use crate::fdr::Discoveries;
 use serde::Serialize;
 use vaglio_core::{Feature, Loss, PathEntry};
-use vaglio_report::record::{Cell, ChosenBy, GainTest, SizeSpread, Table};
+use vaglio_report::record::{Cell, ChosenBy, GainTest, LossTable, SizeSpread};
 use vaglio_search::{CrossValidation, Rule};
 
 /// How the result of a selection was chosen from its path.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Chosen {
+pub struct SizeChoice {
     /// Method of the choice: cross-validation, the score, the user or false discoveries.
     pub by: ChosenBy,
     /// Rule that compared sizes, if any.
@@ -28,7 +28,7 @@ pub struct Chosen {
     /// Cross-validated loss of the empty subset (baseline).
     pub empty: Option<Cell>,
     /// Losses of all sizes and λ.
-    pub table: Option<Table>,
+    pub table: Option<LossTable>,
     /// Index of the chosen λ in the table.
     pub place: usize,
     /// Whether λ belongs to the whole path: there was a path for each λ, or λ was chosen for all columns first.
@@ -45,7 +45,7 @@ pub struct Chosen {
     #[serde(skip)]
     pub(crate) losses: Option<FoldLosses>,
     /// Columns that the rule chose but the test of gain rejected.
-    pub declined: Option<Declined>,
+    pub declined: Option<RejectedColumns>,
     /// Test whether columns improve on none, if it was made.
     pub test: Option<GainTest>,
     /// False-discovery results, if they made the choice.
@@ -55,14 +55,14 @@ pub struct Chosen {
 
 /// Columns that were rejected.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Declined {
+pub struct RejectedColumns {
     /// Cross-validated loss of the columns.
     pub cell: Cell,
     /// The columns, in order of entry.
     pub subset: Vec<Feature>,
 }
 
-impl Chosen {
+impl SizeChoice {
     /// Size at which the paths at that λ were ended early in all folds, if they were.
     #[doc(hidden)]
     pub fn until(&self) -> Option<usize> {

@@ -1,13 +1,13 @@
 //! Extension of a λ grid whose end has the lowest loss.
 
 use super::choice::walk;
-use super::pool::Watcher;
+use super::pool::StageMonitor;
 use super::table;
 use super::validated::{CrossValidated, Validation};
 use crate::selector::{SearchResult, ValidSelector};
 use vaglio_core::{Design, Error, ExitClass, Result};
 use vaglio_kernels::tolerance::LEAST_PENALTY;
-use vaglio_report::record::{Cell, Table};
+use vaglio_report::record::{Cell, LossTable};
 use vaglio_search::Rule;
 
 /// Number of values added beyond an end at once.
@@ -73,9 +73,9 @@ pub(super) fn cross_validated_beyond(
 pub(super) fn by_score_alone(
     selector: &ValidSelector,
     design: &Design,
-    table: &Table,
+    table: &LossTable,
     is_written: bool,
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<(usize, Cell, SearchResult)>> {
     let is_fitted = design.readout().is_some_and(|readout| readout.auto.is_some());
     if is_written || !is_fitted || !keeps_all(selector, design)? || table.lambdas.len() < 2 {
@@ -105,7 +105,7 @@ fn insert<T>(all: &mut Vec<T>, more: Vec<T>, is_below: bool) {
 }
 
 /// Values of λ beyond the end of a table with a falling, lowest loss, and whether that is the smaller end.
-fn beyond(table: &Table) -> Result<Option<(Vec<Option<f64>>, bool)>> {
+fn beyond(table: &LossTable) -> Result<Option<(Vec<Option<f64>>, bool)>> {
     let lambdas: Vec<f64> = table.lambdas.iter().flatten().copied().collect();
     let ([first, second, ..], [.., before, last]) = (&lambdas[..], &lambdas[..]) else { return Ok(None) };
     let (place, best) = table.pick(Rule::Best)?;
@@ -135,10 +135,10 @@ mod tests {
     use super::*;
     use vaglio_report::record::Cell;
 
-    fn table(losses: &[f64]) -> Table {
+    fn table(losses: &[f64]) -> LossTable {
         let cell = |loss: &f64| vec![Cell { size: 3, loss: *loss, standard_error: None, difference_error: None }];
         let lambdas = (0..losses.len()).map(|place| Some(10f64.powi(place as i32))).collect();
-        Table { lambdas, cells: losses.iter().map(cell).collect() }
+        LossTable { lambdas, cells: losses.iter().map(cell).collect() }
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(values(&[1.0, 1.0, 1.0]), None);
         assert_eq!(values(&[3.0, 2.0, 1.9999]), None);
         assert_eq!(values(&[1.0]), None);
-        let wide = Table { lambdas: vec![Some(1e-12), Some(1e-11), Some(1.0)], ..table(&[1.0, 2.0, 3.0]) };
+        let wide = LossTable { lambdas: vec![Some(1e-12), Some(1e-11), Some(1.0)], ..table(&[1.0, 2.0, 3.0]) };
         assert_eq!(beyond(&wide).unwrap(), Some((vec![Some(1e-13)], true)));
     }
 

@@ -1,7 +1,7 @@
 //! Choice of the columns confirmed at a false discovery rate.
 
 use super::choice::{ChosenSearch, walk_lambdas};
-use super::pool::Watcher;
+use super::pool::StageMonitor;
 use super::sample::Sample;
 use super::scored::{by_score, plain};
 use crate::fdr::{Discoveries, among, check_design, discoveries};
@@ -27,7 +27,7 @@ pub(super) fn confirmed(
     let mut warnings = Vec::new();
     let begun = Instant::now();
     let (found, reason) = {
-        let watcher = Watcher::new(&mut *monitor);
+        let watcher = StageMonitor::new(&mut *monitor);
         let among = among(selector, design);
         let found = watcher.journal().once("fdr", || discoveries(selector, design, rate, &among, &watcher));
         (found.map_err(|error| error.under("search.choose"))?, watcher.stopped().unwrap_or(StopReason::Interrupted))

@@ -1,11 +1,11 @@
 //! Losses of the model with all columns, which a search with more columns than rows never reaches.
 
 use super::loss_sums::LossSums;
-use super::path_predictions::{Held, PathReduction, predictions_along};
+use super::path_predictions::{FoldTestRows, PathReduction, predictions_along};
 use super::walks::most_clusters;
 use crate::selector::ValidSelector;
 use vaglio_core::{Design, Loss, PathEntry, Result, Score, short};
-use vaglio_report::record::{Cell, Table};
+use vaglio_report::record::{Cell, LossTable};
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_search::Rule;
 
@@ -38,7 +38,7 @@ pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -
 pub(super) fn full(
     design: &Design,
     lambdas: &[Option<f64>],
-    held: &Held<'_>,
+    held: &FoldTestRows<'_>,
     loss: &dyn Loss,
 ) -> Result<Vec<LossSums>> {
     let (mut tallies, most) = (Vec::with_capacity(lambdas.len()), most_clusters(lambdas.len()));
@@ -79,7 +79,7 @@ pub(super) fn compared(
         Ok(vec![Cell { size, loss, standard_error, difference_error: None }])
     };
     let cells = (0..lambdas.len()).map(of_lambda).collect::<Result<_>>()?;
-    let (place, best) = Table { lambdas: lambdas.to_vec(), cells }.pick(Rule::Best)?;
+    let (place, best) = LossTable { lambdas: lambdas.to_vec(), cells }.pick(Rule::Best)?;
     let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));
     // A loss that is not a number is not better.
     let is_better = || {
@@ -113,11 +113,11 @@ mod tests {
     use ndarray::Array2;
     use std::time::Instant;
     use vaglio_core::{Columns, Lambda, Monitor, Problem, Silent, Task};
-    use vaglio_testkit::Random;
+    use vaglio_testkit::SplitMix64;
 
     /// 40 rows of 60 columns of noise; the target is the sum of two, or affects every column weakly.
     fn problem(is_sparse: bool) -> Problem {
-        let mut random = Random::new(11);
+        let mut random = SplitMix64::new(11);
         let hidden: Vec<f64> = (0..40).map(|_| random.normal()).collect();
         let part = if is_sparse { 0.0 } else { 0.3 };
         let columns: Vec<Vec<f64>> =

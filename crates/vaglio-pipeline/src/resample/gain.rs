@@ -21,9 +21,9 @@
 //! *Sequential Monte Carlo p-values*, Biometrika 78 (1991).
 
 use super::choice::CrossValidatedSearch;
-use super::interval::Judged;
+use super::interval::OuterFoldLosses;
 use super::loss_sums::LossSums;
-use super::pool::Watcher;
+use super::pool::StageMonitor;
 use super::sample::Sample;
 use super::table::{self, PooledFolds};
 use crate::criteria::Loo;
@@ -31,7 +31,7 @@ use crate::selector::ValidSelector;
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Error, Loss, Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
-use vaglio_report::record::{Cell, GainTest, Table};
+use vaglio_report::record::{Cell, GainTest, LossTable};
 use vaglio_search::CrossValidation;
 use vaglio_search::shuffle::stream;
 
@@ -55,7 +55,7 @@ pub(super) struct ColumnTest<'a, 'o> {
     pub sample: &'a Sample,
     /// Design on which the columns were chosen.
     pub design: &'a Design,
-    pub watcher: &'a Watcher<'o>,
+    pub watcher: &'a StageMonitor<'o>,
 }
 
 impl ColumnTest<'_, '_> {
@@ -111,7 +111,7 @@ impl ColumnTest<'_, '_> {
     fn evidence(&self, sample: &Sample) -> Result<f64> {
         // Skips the criterion's checks, since folds belong to the data and not to shuffles.
         let problem = sample.fitted()?.problem.clone().seeded(self.selector.seed());
-        let design = Design::of(&problem, Arc::clone(self.selector.learner()))?;
+        let design = Design::from_problem(&problem, Arc::clone(self.selector.learner()))?;
         let correlations = Loo::default().geometry(&design)?.relevances()?.concat();
         let few = 1.0 / (design.candidates().len() as f64).sqrt();
         let of_column = |r: f64| {
@@ -127,7 +127,7 @@ impl ColumnTest<'_, '_> {
 /// for few observations.
 pub(super) fn paired_p(
     loss: &dyn Loss,
-    (table, walks): (&Table, &[PooledFolds<'_>]),
+    (table, walks): (&LossTable, &[PooledFolds<'_>]),
     (place, cell): (usize, Cell),
     how: &CrossValidation,
 ) -> Option<f64> {
@@ -136,8 +136,8 @@ pub(super) fn paired_p(
     if LossSums::shape(&outer, None).count < FEWEST {
         return None;
     }
-    let own = Judged { outer, repeats: how.repeats };
-    let none = Judged { outer: walks[place].empties(), repeats: how.repeats };
+    let own = OuterFoldLosses { outer, repeats: how.repeats };
+    let none = OuterFoldLosses { outer: walks[place].empties(), repeats: how.repeats };
     own.chance_below(loss, &none)
 }
 
@@ -146,7 +146,7 @@ pub(super) fn paired_p(
 mod tests {
     use super::*;
     use crate::learners::Rls;
-    use crate::resample::{Chosen, select};
+    use crate::resample::{SizeChoice, select};
     use crate::search::{Greedy, Search};
     use crate::selector::Selector;
     use linfa::ParamGuard;
@@ -154,7 +154,7 @@ mod tests {
     use std::time::Instant;
     use vaglio_core::{Correlation, Geometry, Monitor, Problem, Silent};
     use vaglio_search::Choose;
-    use vaglio_testkit::{Random, data};
+    use vaglio_testkit::{SplitMix64, data};
 
     const ROWS: usize = 18;
 
@@ -167,13 +167,13 @@ mod tests {
     /// A sample whose target depends on its first column, with too few rows for the interval to decide.
     fn sample(seed: u64, slope: f64) -> Sample {
         let problem: Problem = data::regression(ROWS, 4, seed).problem();
-        let mut random = Random::new(seed + 100);
+        let mut random = SplitMix64::new(seed + 100);
         let x = problem.columns().column(0).values().to_vec();
         let targets = Array2::from_shape_fn((1, ROWS), |(_, row)| slope * x[row] + random.normal());
         Sample::plain(problem.with_targets(targets).unwrap(), false)
     }
 
-    fn chosen(selector: &ValidSelector, sample: &Sample) -> Chosen {
+    fn chosen(selector: &ValidSelector, sample: &Sample) -> SizeChoice {
         let design = selector.design(&sample.fitted().unwrap().problem).unwrap();
         select(selector, sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap().chosen
     }

@@ -1,21 +1,21 @@
 //! Held-out predictions of the cross-validated search, at the chosen size and λ.
 
-use super::chosen::Chosen;
-use super::loss_sums::Compared;
-use super::path_predictions::Held;
-use super::pool::{Watcher, repeated};
+use super::chosen::SizeChoice;
+use super::loss_sums::TargetsAndPredictions;
+use super::path_predictions::FoldTestRows;
+use super::pool::{StageMonitor, repeated};
 use super::pooled::Pooled;
 use super::sample::Sample;
 use super::validated::{dealt, parting, said_of_fold};
 use super::walks::Fold;
-use crate::final_model::{Known, PredictionContext};
+use crate::final_model::{FinalModelCache, PredictionContext};
 use crate::selector::ValidSelector;
 use ndarray::Array2;
 use vaglio_core::{Model, Problem, Result};
 use vaglio_search::CrossValidation;
 
 /// Held-out rows of a fold: targets and predictions in the user's units, weights, and clusters.
-type Part = (Array2<f64>, Array2<f64>, Option<Vec<f64>>, Vec<u32>);
+type FoldPredictions = (Array2<f64>, Array2<f64>, Option<Vec<f64>>, Vec<u32>);
 
 /// Train/test splits of the first repeat of the cross-validated search.
 ///
@@ -25,7 +25,7 @@ pub fn chosen_parts(
     selector: &ValidSelector,
     sample: &Sample,
     how: &CrossValidation,
-) -> Result<Vec<super::split_rule::Part>> {
+) -> Result<Vec<super::split_rule::TrainTestSplit>> {
     dealt(selector, sample, &parting(selector, sample, how, true)?, 0)
 }
 
@@ -37,8 +37,8 @@ pub fn chosen_parts(
 pub fn held_out(
     selector: &ValidSelector,
     sample: &Sample,
-    chosen: &Chosen,
-    watcher: &Watcher<'_>,
+    chosen: &SizeChoice,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<Pooled>> {
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.of_folds.is_empty()) else { return Ok(None) };
     let deal = chosen_parts(selector, sample, how)?;
@@ -51,7 +51,7 @@ pub fn held_out(
         let fold = Fold::new(sample, &deal[number]).map_err(|error| said_of_fold(error, number))?;
         let held = fold.held();
         let found = predicted_in_fold(selector, &fold.fitted.problem, (chosen, number), &held, watcher)?;
-        let part = found.map(|(model, predictions)| -> Part {
+        let part = found.map(|(model, predictions)| -> FoldPredictions {
             let weights = held.compare(&model, &predictions, |compared| compared.weights.map(<[f64]>::to_vec));
             (held.problem.targets().as_ref().clone(), predictions, weights, fold.clusters.clone())
         });
@@ -61,8 +61,8 @@ pub fn held_out(
     if watcher.stopped().is_some() {
         return Ok(None);
     }
-    let parts: Vec<Part> = parts.into_iter().flatten().collect();
-    Pooled::new(parts.iter().map(|(targets, predictions, weights, clusters)| Compared {
+    let parts: Vec<FoldPredictions> = parts.into_iter().flatten().collect();
+    Pooled::new(parts.iter().map(|(targets, predictions, weights, clusters)| TargetsAndPredictions {
         targets: targets.view(),
         predictions: predictions.view(),
         weights: weights.as_deref(),
@@ -79,15 +79,15 @@ pub fn held_out(
 pub(super) fn predicted_in_fold(
     selector: &ValidSelector,
     training: &Problem,
-    (chosen, number): (&Chosen, usize),
-    held: &Held<'_>,
-    watcher: &Watcher<'_>,
+    (chosen, number): (&SizeChoice, usize),
+    held: &FoldTestRows<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<(Model, Array2<f64>)>> {
     let in_fold = |error| said_of_fold(error, number);
     let design = selector.design(training).map_err(in_fold)?.at_lambda(chosen.walk_lambda());
     let entry = &chosen.of_folds[number];
     let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
-    let by = PredictionContext { known: &Known::default(), stop: watcher.sign(), reduced: None };
+    let by = PredictionContext { known: &FinalModelCache::default(), stop: watcher.sign(), reduced: None };
     // The empty subset comes first and is replaced by the entry, if there is one.
     let mut last = None;
     selector.predictions((training, &design), (entries, entry.score), held, by, |_, model: &Model, predictions| {
@@ -123,7 +123,8 @@ mod tests {
             let sample = Sample::plain(problem.clone(), false);
             let design = selector.design(&problem).unwrap();
             let picked = select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
-            let pooled = held_out(&selector, &sample, &picked.chosen, &Watcher::new(&mut Silent)).unwrap().unwrap();
+            let pooled =
+                held_out(&selector, &sample, &picked.chosen, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
             let loss = selector.loss(problem.task());
             let found = loss.mean(pooled.targets.view(), pooled.predictions.view(), Some(&pooled.weights));
             let expected = picked.chosen.cell.unwrap().loss;

@@ -20,7 +20,7 @@ pub const LEVEL: f64 = 0.95;
 
 /// Held-out losses of folds.
 #[derive(Debug, Clone)]
-pub struct Judged<'t> {
+pub struct OuterFoldLosses<'t> {
     /// Losses of every fold, repeat by repeat.
     pub outer: Vec<&'t LossSums>,
     /// Number of random splits into folds.
@@ -34,10 +34,10 @@ pub struct IntervalEstimate {
     pub interval: [f64; 2],
 }
 
-impl<'t> Judged<'t> {
+impl<'t> OuterFoldLosses<'t> {
     /// Losses of folds from a slice.
     pub fn new(outer: &'t [LossSums], repeats: usize) -> Self {
-        Judged { outer: outer.iter().collect(), repeats }
+        OuterFoldLosses { outer: outer.iter().collect(), repeats }
     }
 
     /// Mean loss with its interval, or the mean difference to `less` on the same rows; `gained` is the optimism of the
@@ -46,7 +46,7 @@ impl<'t> Judged<'t> {
     pub fn bounded(
         &self,
         loss: &dyn Loss,
-        less: Option<&Judged<'t>>,
+        less: Option<&OuterFoldLosses<'t>>,
         (gained, level): (f64, f64),
     ) -> Option<IntervalEstimate> {
         let others = less.map(|less| &less.outer[..]);
@@ -71,7 +71,7 @@ impl<'t> Judged<'t> {
 
     /// p-value of the hypothesis that these losses are not below those of `other` on the same rows, by inverting the
     /// one-sided interval; at least [`LEAST_P`]. Returns `None` for too few rows or folds.
-    pub fn chance_below(&self, loss: &dyn Loss, other: &Judged<'t>) -> Option<f64> {
+    pub fn chance_below(&self, loss: &dyn Loss, other: &OuterFoldLosses<'t>) -> Option<f64> {
         let is_passed = |level: f64| {
             let bounded = self.bounded(loss, Some(other), (0.0, 1.0 - 2.0 * level));
             bounded.map(|bounded| bounded.interval[1] < 0.0)

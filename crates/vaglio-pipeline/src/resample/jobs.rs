@@ -1,7 +1,7 @@
 //! Independent jobs of a run: repetitions that threads or processes share, each with a key of the journal.
 
 use super::memory_slots::MemorySlots;
-use super::pool::{Piece, SubTask, Watcher, repeated};
+use super::pool::{Piece, StageMonitor, SubTask, repeated};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
@@ -68,7 +68,7 @@ impl Jobs {
         &self,
         what: &str,
         room: &MemorySlots,
-        watcher: &Watcher<'_>,
+        watcher: &StageMonitor<'_>,
         job: impl Fn(usize, SubTask<'_, '_>) -> Result<Option<T>> + Sync,
     ) -> Result<Option<Vec<T>>> {
         watcher.stage(what, self.count);

@@ -17,10 +17,10 @@
 mod anew;
 mod ends;
 
-use ends::{Group, next};
+use ends::{LambdaGroup, next};
 
 use super::path_predictions::PathReduction;
-use super::pool::{Piece, PieceWork, SubTask, WalkExtent, Watcher, in_turn};
+use super::pool::{Piece, PiecePhase, StageMonitor, SubTask, WalkExtent, in_turn};
 use super::table::PooledFolds;
 use super::validated::{FoldTraining, FoldTrainings, said_of_fold};
 use super::walks::{FoldPath, gone_on, most_clusters};
@@ -81,12 +81,12 @@ impl LambdaPaths {
 /// State of searches in lockstep: folds, and how they are evaluated.
 pub(super) struct Lockstep<'a, 'o> {
     pub selector: &'a ValidSelector,
-    pub folds: TrainingRows<'a>,
+    pub folds: FoldTrainingSource<'a>,
     pub loss: &'a dyn Loss,
     pub patience: Option<usize>,
     /// Size of the full subset on all rows, and number of random splits into folds.
     pub of: (usize, usize),
-    pub watcher: &'a Watcher<'o>,
+    pub watcher: &'a StageMonitor<'o>,
     pub journal: &'a Journal,
     /// Expected sizes of the paths.
     pub extent: WalkExtent,
@@ -96,31 +96,31 @@ pub(super) struct Lockstep<'a, 'o> {
 
 /// Training rows of all folds.
 #[derive(Clone, Copy)]
-pub(super) enum TrainingRows<'a> {
+pub(super) enum FoldTrainingSource<'a> {
     /// All folds in memory, built on first use.
     Held(&'a FoldTrainings<'a>),
     /// Number of folds, each built when needed.
     Anew(usize, &'a (dyn Fn(usize) -> Result<FoldTraining> + Sync)),
 }
 
-impl TrainingRows<'_> {
+impl FoldTrainingSource<'_> {
     fn count(&self) -> usize {
         match self {
-            TrainingRows::Held(folds) => folds.count,
-            TrainingRows::Anew(count, _) => *count,
+            FoldTrainingSource::Held(folds) => folds.count,
+            FoldTrainingSource::Anew(count, _) => *count,
         }
     }
 
     fn with<T>(&self, fold: usize, of: impl FnOnce(&FoldTraining) -> Result<T>) -> Result<T> {
         match self {
-            TrainingRows::Held(folds) => of(&folds.get()?[fold]),
-            TrainingRows::Anew(_, make) => of(&make(fold)?),
+            FoldTrainingSource::Held(folds) => of(&folds.get()?[fold]),
+            FoldTrainingSource::Anew(_, make) => of(&make(fold)?),
         }
     }
 }
 
 /// State at a checkpoint: losses by fold and active λ, and whether any search at a λ can continue.
-struct Reached {
+struct CheckpointState {
     trails: Vec<Vec<FoldPath>>,
     paused: Vec<bool>,
 }
@@ -129,13 +129,13 @@ struct Reached {
 type ContinuedPath = (Path, Option<FoldPath>);
 
 /// A resumable search, or its monitor before it begins.
-enum HeldWalk<'a> {
+enum PendingSearch<'a> {
     Unopened(Monitor<'a>),
     Open(Box<ResumableSearch<'a>>),
 }
 
 /// A search that one thread at a time takes, and returns when it pauses.
-type SharedWalk<'a> = Mutex<Option<HeldWalk<'a>>>;
+type SharedWalk<'a> = Mutex<Option<PendingSearch<'a>>>;
 
 impl<'a, 'o> Lockstep<'a, 'o> {
     /// Runs the searches at each λ, some of which are known; `before` are those at other λ. Returns `None` if stopped.
@@ -205,18 +205,18 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         most: u32,
     ) -> Result<Option<Vec<LambdaPaths>>> {
         let count = places.len();
-        let mut of_group = Group {
+        let mut of_group = LambdaGroup {
             trails: (0..count).map(|_| (0..self.folds.count()).map(|_| None).collect()).collect(),
             done: (0..count).map(|_| None).collect(),
             places: places.to_vec(),
         };
         let mut checkpoint = FIRST;
         let held = match self.folds {
-            TrainingRows::Held(folds) => match folds.get() {
+            FoldTrainingSource::Held(folds) => match folds.get() {
                 Err(Error::Stopped(_)) => return Ok(None),
                 folds => folds?,
             },
-            TrainingRows::Anew(..) => &[],
+            FoldTrainingSource::Anew(..) => &[],
         };
         let pairs = || (0..held.len()).flat_map(|fold| (0..count).map(move |at| (fold, at)));
         let design = |(fold, at): (usize, usize)| self.design(&held[fold], lambdas[places[at]]);
@@ -225,7 +225,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             designs => designs?,
         };
         let mut members: Vec<_> = pairs().map(|(fold, at)| self.member(fold, places[at])).collect();
-        let begin = |member| Mutex::new(Some(HeldWalk::Unopened(SubTask::monitor(member))));
+        let begin = |member| Mutex::new(Some(PendingSearch::Unopened(SubTask::monitor(member))));
         let walkings: Vec<SharedWalk<'_>> = members.iter_mut().map(begin).collect();
         loop {
             let active = of_group.active();
@@ -235,11 +235,11 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let until = self.patience.map(|_| checkpoint);
             let trails = &mut of_group.trails;
             let reached = match self.folds {
-                TrainingRows::Held(_) => {
+                FoldTrainingSource::Held(_) => {
                     let walks = (held, &designs[..], &walkings[..]);
                     self.gone_on(walks, (&active, places), until, trails, most)?
                 }
-                TrainingRows::Anew(..) => self.made_anew((lambdas, places), &active, until, trails, most)?,
+                FoldTrainingSource::Anew(..) => self.made_anew((lambdas, places), &active, until, trails, most)?,
             };
             let Some(reached) = reached else { return Ok(None) };
             if self.selector.model.is_some() && self.watcher.stopped().is_some() {
@@ -285,14 +285,14 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         until: Option<usize>,
         trails: &mut [Vec<Option<FoldPath>>],
         most: u32,
-    ) -> Result<Option<Reached>> {
+    ) -> Result<Option<CheckpointState>> {
         let count = trails.len();
         let paths = in_turn(folds.len() * active.len(), |job| {
             let (fold, at) = (job / active.len(), active[job % active.len()]);
             let (place, number) = (fold * count + at, folds[fold].number);
             let path = self.advance(number, &walkings[place], &designs[place], until);
             if let (Some(piece), Ok(Some((_, false)))) = (self.piece(fold, places[at]), &path) {
-                piece.to(PieceWork::Walked, 1.0);
+                piece.to(PiecePhase::Walked, 1.0);
             }
             path.map_err(|error| said_of_fold(error, number))
         })?;
@@ -309,7 +309,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let pieces: Vec<_> = active.iter().map(|&at| self.piece(fold, places[at])).collect();
             self.follow((&folds[fold], &designs), own.iter().filter_map(taken).collect(), &pieces, most)
         })?;
-        Ok(Some(Reached { trails, paused: (0..active.len()).map(is_paused).collect() }))
+        Ok(Some(CheckpointState { trails, paused: (0..active.len()).map(is_paused).collect() }))
     }
 
     /// Continues a search to a size. Returns its path and whether it can continue, or `None` if stopped.
@@ -327,15 +327,15 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let span = tracing::debug_span!("walk", fold = number + 1, lambda, size = tracing::field::Empty).entered();
         let lost = || Error::Shape("a walk was lost".into());
         let mut walking = match taken(held).ok_or_else(lost)? {
-            HeldWalk::Unopened(monitor) => {
+            PendingSearch::Unopened(monitor) => {
                 Box::new(ResumableSearch::open(self.selector, design, Instant::now(), monitor)?)
             }
-            HeldWalk::Open(walking) => walking,
+            PendingSearch::Open(walking) => walking,
         };
         let path = walking.to(until)?.clone();
         span.record("size", path.entries.last().map_or(0, |entry| entry.subset.len()));
         let reached = (!path.stop_reason.is_partial()).then(|| (path, walking.is_paused()));
-        *held.lock().map_err(|_| lost())? = Some(HeldWalk::Open(walking));
+        *held.lock().map_err(|_| lost())? = Some(PendingSearch::Open(walking));
         Ok(reached)
     }
 
@@ -357,7 +357,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let Some((path, before)) = taken(&gone[k]) else { return Err(Error::Shape("a walk was lost".into())) };
             let size = path.entries.last().map_or(0, |entry| entry.subset.len());
             let trail = gone_on(self.selector, (rows, designs[k]), (path, before), by, (self.loss, most));
-            pieces[k].iter().for_each(|piece| piece.to(PieceWork::Judged, self.extent.share(size)));
+            pieces[k].iter().for_each(|piece| piece.to(PiecePhase::Judged, self.extent.share(size)));
             trail
         })
         .map_err(|error| said_of_fold(error, *number))

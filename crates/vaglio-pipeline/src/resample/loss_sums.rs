@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::select_rows;
-use vaglio_core::{ClusterSum, Error, Loss, Measure, Result, Spread, StandardizedMoments};
+use vaglio_core::{ClusterSum, Error, Loss, MeanVariances, Measure, Result, StandardizedMoments};
 
 /// Number of clusters that keeps every cluster apart.
 pub const EVERY: u32 = 1 << 31;
@@ -47,7 +47,7 @@ pub enum LossSums {
 
 /// Predictions with the targets to compare.
 #[derive(Clone, Copy)]
-pub struct Compared<'a> {
+pub struct TargetsAndPredictions<'a> {
     /// Targets, outputs × rows.
     pub targets: ArrayView2<'a, f64>,
     /// Predictions, outputs × rows.
@@ -62,7 +62,7 @@ pub struct Compared<'a> {
 
 /// Loss of a row, or of rows evaluated together.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Unit {
+pub struct LossUnit {
     /// First row of the unit.
     pub row: usize,
     /// Weight of the unit.
@@ -71,10 +71,10 @@ pub struct Unit {
     pub loss: f64,
 }
 
-impl Compared<'_> {
+impl TargetsAndPredictions<'_> {
     /// Calls `then` with every unit of positive weight, in order, for a mean loss.
-    pub fn each_unit(&self, loss: &dyn Loss, mut then: impl FnMut(Unit)) {
-        let Compared { targets, predictions, weights, units, .. } = *self;
+    pub fn each_unit(&self, loss: &dyn Loss, mut then: impl FnMut(LossUnit)) {
+        let TargetsAndPredictions { targets, predictions, weights, units, .. } = *self;
         let (mut target, mut prediction) = (vec![0.0; targets.nrows()], vec![0.0; targets.nrows()]);
         let alone = match targets.nrows() {
             1 => targets.as_slice().zip(predictions.as_slice()),
@@ -86,11 +86,11 @@ impl Compared<'_> {
                 if is_squared {
                     return (targets[row] - predictions[row]).powi(2);
                 }
-                return loss.of_row(&targets[row..=row], &predictions[row..=row]);
+                return loss.row_loss(&targets[row..=row], &predictions[row..=row]);
             }
             target.iter_mut().zip(targets.column(row)).for_each(|(to, from)| *to = *from);
             prediction.iter_mut().zip(predictions.column(row)).for_each(|(to, from)| *to = *from);
-            loss.of_row(&target, &prediction)
+            loss.row_loss(&target, &prediction)
         };
         let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
         let (mut row, rows) = (0, targets.ncols());
@@ -102,7 +102,7 @@ impl Compared<'_> {
             let total: f64 = (row..end).map(weight).sum();
             if total > 0.0 {
                 let mean = (row..end).map(|row| weight(row) * of_row(row)).sum::<f64>() / total;
-                then(Unit { row, weight: total, loss: mean });
+                then(LossUnit { row, weight: total, loss: mean });
             }
             row = end;
         }
@@ -111,8 +111,8 @@ impl Compared<'_> {
 
 impl LossSums {
     /// Sums with at most `most` clusters, a power of two. Cost O(rows · outputs).
-    pub fn new(loss: &dyn Loss, of: Compared<'_>, most: u32) -> Self {
-        let Compared { targets, predictions, weights, clusters, .. } = of;
+    pub fn new(loss: &dyn Loss, of: TargetsAndPredictions<'_>, most: u32) -> Self {
+        let TargetsAndPredictions { targets, predictions, weights, clusters, .. } = of;
         let cluster = |row: usize| clusters.map_or(row as u32, |clusters| clusters[row]);
         if !loss.traits().measure.is_of_rows() {
             let weights = weights.map_or_else(|| vec![1.0; targets.ncols()], <[f64]>::to_vec);
@@ -132,8 +132,8 @@ impl LossSums {
         let weight: f64 = units.iter().map(|unit| unit.weight).sum();
         let sum: f64 = units.iter().map(|unit| unit.weight * unit.loss).sum();
         let mean = if units.is_empty() { 0.0 } else { sum / weight };
-        let sum = |unit: Unit| {
-            let Unit { row, weight, loss } = unit;
+        let sum = |unit: LossUnit| {
+            let LossUnit { row, weight, loss } = unit;
             ClusterSum { cluster: cluster(row), weight, sum: weight * loss }
         };
         let clusters = joined(units.into_iter().map(sum), most);
@@ -187,7 +187,12 @@ impl LossSums {
     }
 
     /// Variances of the pooled mean, or of its difference to another mean on the same rows in the same folds.
-    pub fn spread(loss: &dyn Loss, a: &[&LossSums], less: Option<&[&LossSums]>, repeats: usize) -> Option<Spread> {
+    pub fn spread(
+        loss: &dyn Loss,
+        a: &[&LossSums],
+        less: Option<&[&LossSums]>,
+        repeats: usize,
+    ) -> Option<MeanVariances> {
         if matches!(a.first()?, LossSums::Rows { .. }) {
             return Some(match less {
                 Some(b) => left_out(loss, &[a, b], repeats),
@@ -195,7 +200,7 @@ impl LossSums {
             });
         }
         let parts = LossSums::cluster_sums(a, less)?;
-        Some(Spread::of(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>(), repeats))
+        Some(MeanVariances::from_folds(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>(), repeats))
     }
 
     /// Sums by cluster of each fold, or their differences.
@@ -225,7 +230,7 @@ impl LossSums {
         let of_cluster = joined(parts.into_iter().flatten(), EVERY);
         let (weight, sum) = of_cluster.iter().fold((0.0, 0.0), |(w, s), of| (w + of.weight, s + of.sum));
         let mean = sum / weight;
-        StandardizedMoments::of(of_cluster.iter().map(|of| of.sum - of.weight * mean))
+        StandardizedMoments::from_deviations(of_cluster.iter().map(|of| of.sum - of.weight * mean))
     }
 
     fn sums(&self, most: u32) -> Vec<ClusterSum> {
@@ -235,7 +240,7 @@ impl LossSums {
 }
 
 /// Sums of many rows by their cluster, whose numbers are taken modulo a power of two.
-fn summed(loss: &dyn Loss, of: Compared<'_>, most: u32) -> LossSums {
+fn summed(loss: &dyn Loss, of: TargetsAndPredictions<'_>, most: u32) -> LossSums {
     let mut clusters = vec![(0.0, 0.0); most as usize];
     let (mut weight, mut sum) = (0.0, 0.0);
     of.each_unit(loss, |unit| {
@@ -317,10 +322,10 @@ impl Joined {
 }
 
 /// Variances of a loss of all rows together, or of a difference, by the jackknife over clusters and over folds.
-fn left_out(loss: &dyn Loss, of: &[&[&LossSums]], repeats: usize) -> Spread {
+fn left_out(loss: &dyn Loss, of: &[&[&LossSums]], repeats: usize) -> MeanVariances {
     let known: Option<Vec<Joined>> = of.iter().map(|parts| Joined::new(parts)).collect();
-    let Some(known) = known else { return Spread::default() };
-    let Some(first) = known.first() else { return Spread::default() };
+    let Some(known) = known else { return MeanVariances::default() };
+    let Some(first) = known.first() else { return MeanVariances::default() };
     let without = |known: &[Joined], keeps: &dyn Fn(usize) -> bool| {
         known.iter().map(|rows| rows.mean(loss, keeps)).reduce(|a, b| a - b).unwrap_or(f64::NAN)
     };
@@ -342,7 +347,7 @@ fn left_out(loss: &dyn Loss, of: &[&[&LossSums]], repeats: usize) -> Spread {
         jackknife((0..most).map(|part| without(&known, &|row| is_kept(first.of_row[row].1, part))).collect())
     };
     let known = (0..repeats.max(1)).map(of_repeat);
-    Spread { clusters, folds: Spread::over(known) }
+    MeanVariances { clusters, folds: MeanVariances::over(known) }
 }
 
 /// Jackknife variance (n − 1)/n·Σ (θ − θ̄)², with n.

@@ -35,7 +35,7 @@ impl FilledCells {
 
 /// Candidate columns that depend on means refitted in each fold.
 #[derive(Debug)]
-pub(crate) enum Followed {
+pub(crate) enum RefitDependents {
     /// There are none, or refitting is optional and impossible.
     None,
     /// Later maps leave the columns unchanged, or shift and scale them.
@@ -45,7 +45,7 @@ pub(crate) enum Followed {
 }
 
 /// Tracks filled cells to the columns `names`, in the rows of `table`.
-pub fn follow(filled: &[FilledCells], maps: &[Box<dyn FittedMap>], names: &[String], table: &Table) -> Followed {
+pub fn follow(filled: &[FilledCells], maps: &[Box<dyn FittedMap>], names: &[String], table: &Table) -> RefitDependents {
     let places: HashMap<usize, usize> = (0..table.rows()).map(|row| (table.origin(row), row)).collect();
     let (mut found, mut strongest) = (Vec::new(), Requirement::Possible);
     for one in filled.iter().filter(|one| !one.columns.is_empty()) {
@@ -60,13 +60,13 @@ pub fn follow(filled: &[FilledCells], maps: &[Box<dyn FittedMap>], names: &[Stri
                     let rows = one.columns[source].iter().filter_map(|origin| places.get(origin).copied());
                     found.push((feature, rows.collect()));
                 }
-                (false, Requirement::Possible) => return Followed::None,
-                (false, Requirement::Required) => return Followed::Lost,
+                (false, Requirement::Possible) => return RefitDependents::None,
+                (false, Requirement::Required) => return RefitDependents::Lost,
             }
         }
     }
     let mask = MissingMask::new(table.rows(), found);
-    if mask.is_empty() { Followed::None } else { Followed::To(strongest, mask) }
+    if mask.is_empty() { RefitDependents::None } else { RefitDependents::To(strongest, mask) }
 }
 
 /// Source columns of `name` before the maps, and whether the maps only shift and scale it.
@@ -85,7 +85,7 @@ fn traced(maps: &[Box<dyn FittedMap>], name: &str) -> (BTreeSet<String>, bool) {
 mod tests {
     use super::*;
     use crate::maps::{Clip, Impute, Interactions, Log1p, Scope, Standardize};
-    use crate::resample::{Preprocessing, Rows, Sample};
+    use crate::resample::{LabeledTable, Preprocessing, Sample};
     use ndarray::array;
     use std::sync::Arc;
     use vaglio_core::{Cells, Map, Numbers, PerFoldPreprocessing, Problem, Task};
@@ -97,7 +97,7 @@ mod tests {
     }
 
     /// Imputation requirement, and the masks of columns with missing cells.
-    type Found = (Requirement, Vec<(usize, Vec<f64>)>);
+    type ImputationMasks = (Requirement, Vec<(usize, Vec<f64>)>);
 
     fn fitted(maps: Vec<Arc<dyn Map>>) -> Problem {
         let column = |values: [f64; 4]| Cells::Numbers(Numbers::from(values.to_vec()));
@@ -107,12 +107,12 @@ mod tests {
             ("c".into(), column([GONE, 2.0, 1.0, 0.0])),
         ]);
         let targets = array![[1.0, 2.0, 0.0, 1.0]];
-        let rows = Rows { table: table.unwrap(), targets: Arc::new(targets), ..Rows::default() };
+        let rows = LabeledTable { table: table.unwrap(), targets: Arc::new(targets), ..LabeledTable::default() };
         let recipe = Preprocessing::new(maps, Task::Regression, vec!["y".into()]).unwrap();
         Sample::new(rows, Arc::new(recipe), false).unwrap().fitted().unwrap().problem
     }
 
-    fn made(maps: Vec<Arc<dyn Map>>) -> Option<Found> {
+    fn made(maps: Vec<Arc<dyn Map>>) -> Option<ImputationMasks> {
         let problem = fitted(maps);
         let PerFoldPreprocessing::Formulas { missing: Some((need, mask)), .. } = problem.in_folds() else {
             return None;

@@ -49,18 +49,18 @@ pub mod validated;
 pub mod walks;
 
 pub use choice::{ChosenSearch, select};
-pub use chosen::Chosen;
+pub use chosen::SizeChoice;
 pub use compared_searches::SearchOnDesign;
 pub use folds::FoldAssignment;
 pub use held_out::held_out;
-pub use interval::{Judged, LEVEL};
+pub use interval::{LEVEL, OuterFoldLosses};
 pub use jobs::Jobs;
 pub use loss_sums::LossSums;
-pub use pool::Watcher;
+pub use pool::StageMonitor;
 pub use pooled::Pooled;
 pub use procedure::{OuterFoldFit, Procedure, ProcedureSearch, outer};
-pub use rows::{Preprocessing, Rows};
-pub use sample::{Fitted, Sample};
+pub use rows::{LabeledTable, Preprocessing};
+pub use sample::{FittedProblem, Sample};
 pub use scales::TargetMapping;
 pub use search_worker::{accompany, is_in_parts};
 

@@ -1,6 +1,6 @@
 //! Held-out predictions of all models of a path, from one reduction of the training rows.
 
-use super::loss_sums::Compared;
+use super::loss_sums::TargetsAndPredictions;
 use super::rows::in_units;
 use crate::all_rows::FitFrom;
 use crate::train::{coefficients_by_output, normal_equations, rescaled_coefficients, train, train_entry};
@@ -13,11 +13,11 @@ use vaglio_core::{
     TargetUnits, Trained,
 };
 use vaglio_kernels::Column;
-use vaglio_kernels::linalg::Failure;
+use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::Ridge;
 
 /// Held-out rows, with the units of their targets.
-pub struct Held<'p> {
+pub struct FoldTestRows<'p> {
     /// Held-out rows, with targets in the user's units.
     pub problem: &'p Problem,
     /// Maps and scales of the training targets, if any.
@@ -30,10 +30,10 @@ pub struct Held<'p> {
     pub clusters: Option<&'p [u32]>,
 }
 
-impl<'p> Held<'p> {
+impl<'p> FoldTestRows<'p> {
     /// Held-out rows, with their training rows.
     pub fn new(problem: &'p Problem, units: Option<&'p [TargetUnits]>, training: &'p Problem) -> Self {
-        Held { problem, units, training: Some(training), made: None, clusters: None }
+        FoldTestRows { problem, units, training: Some(training), made: None, clusters: None }
     }
 
     /// Predictions of a model, outputs × rows, in the user's units.
@@ -86,12 +86,23 @@ impl<'p> Held<'p> {
 
     /// Calls `then` with targets, predictions and weights. If a model averages its predictions over a series, the
     /// series is one observation.
-    pub fn compare<T>(&self, model: &Model, predictions: &Array2<f64>, then: impl FnOnce(Compared<'_>) -> T) -> T {
+    pub fn compare<T>(
+        &self,
+        model: &Model,
+        predictions: &Array2<f64>,
+        then: impl FnOnce(TargetsAndPredictions<'_>) -> T,
+    ) -> T {
         let counts = model.counts(self.problem.rows(), self.series());
         let units = self.series().filter(|_| counts.is_some());
         let weights = counting(self.problem, counts);
         let (targets, predictions) = (self.problem.targets().view(), predictions.view());
-        then(Compared { targets, predictions, weights: weights.as_deref(), units, clusters: self.clusters })
+        then(TargetsAndPredictions {
+            targets,
+            predictions,
+            weights: weights.as_deref(),
+            units,
+            clusters: self.clusters,
+        })
     }
 }
 
@@ -147,7 +158,7 @@ pub(crate) fn predictions_along(
     reduced: Option<&PathReduction>,
     design: &Design,
     (entries, empty): (&[PathEntry], Score),
-    held: &Held<'_>,
+    held: &FoldTestRows<'_>,
     mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
 ) -> Result<()> {
     let Some(readout) = design.readout() else {
@@ -240,7 +251,7 @@ pub struct PathReduction {
     solved: Arc<HashMap<u64, Coefficients>>,
 }
 
-fn failed(failure: Failure) -> Error {
+fn failed(failure: FactorizationError) -> Error {
     Error::Numerical(format!("a fit failed: {failure}; rescale or standardize the columns"))
 }
 
@@ -248,7 +259,7 @@ impl PathReduction {
     fn new(design: &Design, readout: &Readout, order: &[Feature]) -> Result<Self> {
         let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
         let columns: Vec<Column<'_>> = order.iter().map(|&feature| design.columns().column(feature)).collect();
-        let ridge = Ridge::of_columns(&columns, design.targets(), weights.as_deref(), readout.intercept);
+        let ridge = Ridge::from_columns(&columns, design.targets(), weights.as_deref(), readout.intercept);
         Ok(PathReduction { ridge: ridge.map_err(failed)?, place: places(order), solved: Arc::default() })
     }
 
@@ -287,7 +298,7 @@ impl PathReduction {
             return Ok(PathReduction { ridge: self.ridge.clone(), place, solved });
         }
         Ok(PathReduction {
-            ridge: self.ridge.of_places(&own).map_err(failed)?,
+            ridge: self.ridge.restrict(&own).map_err(failed)?,
             place: places(order),
             solved: Arc::default(),
         })

@@ -1,6 +1,6 @@
 //! Permutation of targets among rows, which removes any association with columns.
 
-use super::rows::Rows;
+use super::rows::LabeledTable;
 use super::sample::{Sample, SampleSource};
 use crate::selector::ValidSelector;
 use std::collections::HashMap;
@@ -44,7 +44,7 @@ impl Sample {
             }
             SampleSource::Mapped(rows, recipe) => {
                 let weights = rows.weights.as_deref().map(taken);
-                let rows = Rows { targets: Arc::new(targets), weights, ..Rows::clone(rows) };
+                let rows = LabeledTable { targets: Arc::new(targets), weights, ..LabeledTable::clone(rows) };
                 SampleSource::Mapped(Arc::new(rows), Arc::clone(recipe))
             }
         };

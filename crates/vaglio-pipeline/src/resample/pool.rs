@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use vaglio_core::{
     Answer, Design, Error, Event, Journal, Monitor, Observer, Result, SearchExtent, StageShare, StopReason, StopSign,
 };
-use vaglio_kernels::Halt;
+use vaglio_kernels::CancelToken;
 
 /// Results of jobs 0, …, `count` − 1 in order; at most as many jobs run at once as there are threads.
 ///
@@ -44,7 +44,7 @@ fn by_workers<T: Send>(workers: usize, count: usize, job: impl Fn(usize) -> Resu
             }
         }
     };
-    let halt = Halt::current();
+    let halt = CancelToken::current();
     rayon::scope(|scope| {
         for _ in 0..workers.min(count) {
             scope.spawn(|_| {
@@ -59,7 +59,7 @@ fn by_workers<T: Send>(workers: usize, count: usize, job: impl Fn(usize) -> Resu
 }
 
 /// A monitor shared by many searches.
-pub struct Watcher<'o> {
+pub struct StageMonitor<'o> {
     monitor: Mutex<Monitor<'o>>,
     stopped: Mutex<Option<StopReason>>,
     journal: Journal,
@@ -83,13 +83,13 @@ struct StageDone {
 /// Smallest increase of the share that is shown.
 const SHOWN: f64 = 0.005;
 
-impl<'o> Watcher<'o> {
+impl<'o> StageMonitor<'o> {
     /// Wraps a monitor.
     pub fn new(monitor: impl Into<Monitor<'o>>) -> Self {
         let monitor = monitor.into();
         let (journal, stop) = (monitor.journal.clone(), monitor.stop.clone());
         let (stopped, stage) = (Mutex::default(), Mutex::default());
-        Watcher { monitor: Mutex::new(monitor), stopped, journal, stop, stage, until: AtomicUsize::new(0) }
+        StageMonitor { monitor: Mutex::new(monitor), stopped, journal, stop, stage, until: AtomicUsize::new(0) }
     }
 
     /// Shows progress or a step of a leading search, and returns the answer of the observer.
@@ -190,7 +190,7 @@ impl<'o> Watcher<'o> {
         SubTask { watcher: self, journal, leads: false, extent: None, piece: None, stage: StageShare::default() }
     }
 
-    /// Like [`Watcher::member`], for a search whose steps are shown.
+    /// Like [`StageMonitor::member`], for a search whose steps are shown.
     pub(crate) fn leader(&self, journal: Journal) -> SubTask<'_, 'o> {
         SubTask { leads: true, ..self.member(journal) }
     }
@@ -241,7 +241,7 @@ impl WalkExtent {
 
 /// Phase of a piece of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PieceWork {
+pub enum PiecePhase {
     /// Training rows and their maps.
     Made,
     /// Search.
@@ -252,24 +252,24 @@ pub enum PieceWork {
 
 /// A piece of a stage with several phases.
 pub struct Piece<'w, 'o> {
-    watcher: &'w Watcher<'o>,
-    /// Weight of each [`PieceWork`], and the share of it that is done.
+    watcher: &'w StageMonitor<'o>,
+    /// Weight of each [`PiecePhase`], and the share of it that is done.
     parts: Mutex<[(f64, f64); 3]>,
 }
 
 impl<'w, 'o> Piece<'w, 'o> {
-    /// A piece of the watcher's stage, with the weight of each [`PieceWork`].
-    pub fn new(watcher: &'w Watcher<'o>, parts: [f64; 3]) -> Self {
+    /// A piece of the watcher's stage, with the weight of each [`PiecePhase`].
+    pub fn new(watcher: &'w StageMonitor<'o>, parts: [f64; 3]) -> Self {
         Piece { watcher, parts: Mutex::new(parts.map(|part| (part, 0.0))) }
     }
 
     /// A piece that is a single search.
-    pub fn whole(watcher: &'w Watcher<'o>) -> Self {
+    pub fn whole(watcher: &'w StageMonitor<'o>) -> Self {
         Piece::new(watcher, [0.0, 1.0, 0.0])
     }
 
     /// Sets the finished share of a phase, from 0 to 1; a share never decreases.
-    pub fn to(&self, of: PieceWork, share: f64) {
+    pub fn to(&self, of: PiecePhase, share: f64) {
         let Ok(mut parts) = self.parts.lock() else { return };
         let (weight, done) = &mut parts[of as usize];
         let more = *weight * (share - *done).max(0.0);
@@ -280,7 +280,7 @@ impl<'w, 'o> Piece<'w, 'o> {
 
     /// Finishes the piece.
     pub fn end(&self) {
-        [PieceWork::Made, PieceWork::Walked, PieceWork::Judged].into_iter().for_each(|of| self.to(of, 1.0));
+        [PiecePhase::Made, PiecePhase::Walked, PiecePhase::Judged].into_iter().for_each(|of| self.to(of, 1.0));
         self.watcher.show(&Event::Piece);
     }
 }
@@ -288,7 +288,7 @@ impl<'w, 'o> Piece<'w, 'o> {
 /// Observer of one of the searches that share a monitor. Each step may stop it; only the leading search shows its
 /// steps.
 pub struct SubTask<'w, 'o> {
-    watcher: &'w Watcher<'o>,
+    watcher: &'w StageMonitor<'o>,
     journal: Journal,
     leads: bool,
     extent: Option<WalkExtent>,
@@ -310,7 +310,7 @@ impl<'w, 'o> SubTask<'w, 'o> {
     }
 
     /// The shared watcher.
-    pub(super) fn watcher(&self) -> &'w Watcher<'o> {
+    pub(super) fn watcher(&self) -> &'w StageMonitor<'o> {
         self.watcher
     }
 
@@ -337,7 +337,7 @@ impl Observer for SubTask<'_, '_> {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         let share = self.share(event);
         if let (Some(piece), Some(share)) = (self.piece, share) {
-            piece.to(PieceWork::Walked, share);
+            piece.to(PiecePhase::Walked, share);
         }
         match (event, share) {
             (Event::Step(_), Some(share)) if self.leads => {

@@ -1,6 +1,6 @@
 //! Held-out predictions pooled over folds.
 
-use super::loss_sums::{Compared, EVERY, LossSums};
+use super::loss_sums::{EVERY, LossSums, TargetsAndPredictions};
 use ndarray::{Array2, Axis, concatenate, s};
 use vaglio_core::{ClassOrder, Error, Loss, Result, ZeroOne};
 use vaglio_report::record::Figures;
@@ -30,8 +30,8 @@ pub struct Pooled {
 impl Pooled {
     /// # Errors
     /// [`Error::Shape`] for folds with different outputs, which do not occur.
-    pub fn new<'a>(parts: impl Iterator<Item = Compared<'a>>) -> Result<Self> {
-        let parts: Vec<Compared<'_>> = parts.collect();
+    pub fn new<'a>(parts: impl Iterator<Item = TargetsAndPredictions<'a>>) -> Result<Self> {
+        let parts: Vec<TargetsAndPredictions<'_>> = parts.collect();
         let rows = parts.iter().map(|part| part.targets.ncols()).sum();
         let (mut targets, mut predictions, mut weights) = (Vec::new(), Vec::new(), Vec::with_capacity(rows));
         let (mut clusters, mut ends) = (Vec::with_capacity(rows), Vec::new());
@@ -69,7 +69,7 @@ impl Pooled {
     /// Standard error of a loss of these rows, given the number of random splits.
     pub fn error(&self, loss: &dyn Loss, repeats: usize) -> Option<f64> {
         let fold = |(from, to): (usize, usize)| {
-            let of = Compared {
+            let of = TargetsAndPredictions {
                 targets: self.targets.slice(s![.., from..to]),
                 predictions: self.predictions.slice(s![.., from..to]),
                 weights: Some(&self.weights[from..to]),

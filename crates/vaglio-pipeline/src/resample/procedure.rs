@@ -3,17 +3,17 @@
 use super::choice::{cross_validation, select};
 use super::compared_searches::{SearchOnDesign, best_search};
 use super::jobs::Jobs;
-use super::loss_sums::{Compared, EVERY, LossSums};
-use super::path_predictions::{Held, smeared};
-use super::pool::{SubTask, Watcher};
-use super::sample::{Fitted, Sample};
-use super::split_rule::{Part, SplitRule};
+use super::loss_sums::{EVERY, LossSums, TargetsAndPredictions};
+use super::path_predictions::{FoldTestRows, smeared};
+use super::pool::{StageMonitor, SubTask};
+use super::sample::{FittedProblem, Sample};
+use super::split_rule::{SplitRule, TrainTestSplit};
 use super::walks::{held_by, said_of};
 use crate::all_rows::FitFrom;
 use crate::pipeline::OuterFolds;
 use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
-use crate::tune::{Tune, Tuned, Tuning};
+use crate::tune::{Tune, Tuning, TuningResult};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -37,13 +37,13 @@ pub struct ProcedureSearch {
     /// The search that is taken, with the tuned selector and its design.
     pub best: SearchOnDesign,
     /// Record of the tuned settings, if there are any.
-    pub tuned: Option<Tuned>,
+    pub tuned: Option<TuningResult>,
 }
 
 /// Result of one repetition.
 pub struct ProcedureFit {
     /// Result of fitting maps on its rows.
-    pub fitted: Fitted,
+    pub fitted: FittedProblem,
     pub(crate) design: Design,
     /// Result of the selection.
     pub selection: Selection,
@@ -111,7 +111,7 @@ pub struct OuterFoldFit {
     /// Index of the fold in its repeat.
     pub fold: usize,
     /// Summary of the selection.
-    pub taken: Taken,
+    pub taken: FoldSelection,
     /// Maps fitted on the training rows.
     pub maps: Vec<Box<dyn FittedMap>>,
     /// Maps and scales of the targets, with the residuals of the model, if any.
@@ -145,7 +145,7 @@ pub struct HeldOutRows {
 
 /// Summary of a selection.
 #[derive(Serialize, Deserialize)]
-pub struct Taken {
+pub struct FoldSelection {
     /// Names of the features, in order of entry.
     pub selected: Vec<String>,
     /// Number of features.
@@ -157,10 +157,10 @@ pub struct Taken {
     pub cross_validated: Option<Cell>,
 }
 
-impl Taken {
+impl FoldSelection {
     /// Summarizes a selection.
     pub fn from_selection(selection: &Selection) -> Self {
-        Taken {
+        FoldSelection {
             selected: selected(selection),
             size: selection.chosen.size,
             score: selection.path.result().map_or(selection.path.empty, |entry| entry.score).loss,
@@ -177,10 +177,10 @@ impl HeldOutRows {
     pub fn new(repeated: &ProcedureFit, sample: &Sample, held: &[usize]) -> Result<Self> {
         let ProcedureFit { fitted, design, selection } = repeated;
         let (problem, clusters) = held_by(sample, fitted, held)?;
-        let held = Held::new(&problem, fitted.units.as_deref(), &fitted.problem);
+        let held = FoldTestRows::new(&problem, fitted.units.as_deref(), &fitted.problem);
         let predictions = held.predicted(selection.predictor())?;
         let empty = held.predicted(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
-        let owned = |c: Compared<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
+        let owned = |c: TargetsAndPredictions<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
         let (weights, units) = held.compare(selection.predictor(), &predictions, owned);
         Ok(HeldOutRows { targets: problem.targets().as_ref().clone(), predictions, empty, weights, units, clusters })
     }
@@ -204,14 +204,14 @@ impl HeldOutRows {
 
     /// Losses of the empty model.
     pub fn empty_tally(&self, loss: &dyn Loss) -> LossSums {
-        LossSums::new(loss, Compared { predictions: self.empty.view(), ..self.compared() }, EVERY)
+        LossSums::new(loss, TargetsAndPredictions { predictions: self.empty.view(), ..self.compared() }, EVERY)
     }
 
     /// Targets and predictions to compare.
-    pub fn compared(&self) -> Compared<'_> {
+    pub fn compared(&self) -> TargetsAndPredictions<'_> {
         let (targets, predictions) = (self.targets.view(), self.predictions.view());
         let (weights, units) = (self.weights.as_deref(), self.units.as_deref());
-        Compared { targets, predictions, weights, units, clusters: Some(&self.clusters) }
+        TargetsAndPredictions { targets, predictions, weights, units, clusters: Some(&self.clusters) }
     }
 }
 
@@ -230,7 +230,12 @@ pub fn outer_seed(selector: &ValidSelector, repeat: usize) -> u64 {
 ///
 /// # Errors
 /// [`Error::Setting`] for invalid splits.
-pub fn outer_parts(selector: &ValidSelector, sample: &Sample, parting: &SplitRule, repeat: usize) -> Result<Vec<Part>> {
+pub fn outer_parts(
+    selector: &ValidSelector,
+    sample: &Sample,
+    parting: &SplitRule,
+    repeat: usize,
+) -> Result<Vec<TrainTestSplit>> {
     parting.parts(sample, outer_seed(selector, repeat))
 }
 
@@ -238,16 +243,20 @@ pub fn outer_parts(selector: &ValidSelector, sample: &Sample, parting: &SplitRul
 ///
 /// # Errors
 /// [`Error::Setting`] for invalid folds.
-pub fn outer_jobs(whole: Procedure<'_>, sample: &Sample, how: &OuterFolds) -> Result<Vec<((usize, usize), Part)>> {
+pub fn outer_jobs(
+    whole: Procedure<'_>,
+    sample: &Sample,
+    how: &OuterFolds,
+) -> Result<Vec<((usize, usize), TrainTestSplit)>> {
     let under = |error: Error| error.under("evaluate.nested");
     let parting = how.parting(whole.selector, sample)?;
     let deal = |repeat: usize| outer_parts(whole.selector, sample, &parting, repeat).map_err(under);
-    let mut deals: Vec<Vec<Part>> = (0..how.repeats).map(deal).collect::<Result<_>>()?;
+    let mut deals: Vec<Vec<TrainTestSplit>> = (0..how.repeats).map(deal).collect::<Result<_>>()?;
     if deals.iter().all(|parts| *parts == deals[0]) {
         // Splits by time are equal in every repeat.
         deals.truncate(1);
     }
-    let of_repeat = |(repeat, parts): (usize, Vec<Part>)| {
+    let of_repeat = |(repeat, parts): (usize, Vec<TrainTestSplit>)| {
         parts.into_iter().enumerate().map(move |(fold, part)| ((repeat, fold), part)).collect::<Vec<_>>()
     };
     Ok(deals.into_iter().enumerate().flat_map(of_repeat).collect())
@@ -262,7 +271,7 @@ pub fn outer(
     whole: Procedure<'_>,
     sample: &Sample,
     how: &OuterFolds,
-    watcher: &Watcher<'_>,
+    watcher: &StageMonitor<'_>,
 ) -> Result<Option<Vec<OuterFoldFit>>> {
     let parts = outer_jobs(whole, sample, how)?;
     let jobs = Jobs::new(Jobs::NESTED, parts.len());
@@ -272,7 +281,7 @@ pub fn outer(
         let outer = outer_fold(whole, sample, part, (*repeat, *fold), member);
         outer.map_err(|error| said_of(error, &format!("outer fold {}", fold + 1)))
     })?;
-    let is_own = |(outer, (place, part)): (&OuterFoldFit, &((usize, usize), Part))| {
+    let is_own = |(outer, (place, part)): (&OuterFoldFit, &((usize, usize), TrainTestSplit))| {
         outer.rows == part.held && (outer.repeat, outer.fold) == *place && outer.held.are_alike(part.held.len())
     };
     if let Some(job) = done.iter().flatten().zip(&parts).position(|of| !is_own(of)) {
@@ -290,7 +299,7 @@ pub fn outer(
 pub fn outer_fold(
     whole: Procedure<'_>,
     sample: &Sample,
-    Part { training, held }: &Part,
+    TrainTestSplit { training, held }: &TrainTestSplit,
     (repeat, fold): (usize, usize),
     member: SubTask<'_, '_>,
 ) -> Result<Option<OuterFoldFit>> {
@@ -298,7 +307,7 @@ pub fn outer_fold(
     let rows = held.clone();
     let held = HeldOutRows::new(&repeated, sample, held)?;
     let ProcedureFit { fitted, selection, .. } = repeated;
-    let (taken, columns) = (Taken::from_selection(&selection), fitted.problem.names().to_vec());
+    let (taken, columns) = (FoldSelection::from_selection(&selection), fitted.problem.names().to_vec());
     let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
     let (maps, model) = (fitted.maps, selection.predictor().clone());
     Ok(Some(OuterFoldFit { repeat, fold, taken, maps, target_units, columns, model, rows, held }))

@@ -1,7 +1,7 @@
 //! Maps refitted on the training rows of each fold.
 
 use super::numeric::numeric;
-use super::rows::{Preprocessing, Rows};
+use super::rows::{LabeledTable, Preprocessing};
 use crate::pipeline::Precision;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use vaglio_core::{Columns, Error, FittedMap, Map, Numbers, Problem, RefitColumns
 #[derive(Debug)]
 pub(super) struct RefittedMaps {
     /// Rows of the problem, after the earlier maps.
-    rows: Rows,
+    rows: LabeledTable,
     recipe: Arc<Preprocessing>,
     first: usize,
     /// Names of the columns made from all rows.
@@ -23,7 +23,7 @@ impl RefittedMaps {
     ///
     /// # Errors
     /// [`Error::Setting`] if a later map drops rows or needs ordered rows.
-    pub fn new(rows: Rows, recipe: &Arc<Preprocessing>, first: usize, problem: &Problem) -> Result<Self> {
+    pub fn new(rows: LabeledTable, recipe: &Arc<Preprocessing>, first: usize, problem: &Problem) -> Result<Self> {
         let rows = match rows.weights.as_ref().filter(|weights| weights.contains(&0.0)) {
             Some(weights) => rows.select(&(0..weights.len()).filter(|&row| weights[row] > 0.0).collect::<Vec<_>>()),
             None => rows,

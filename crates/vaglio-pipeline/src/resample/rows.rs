@@ -17,7 +17,7 @@ use vaglio_tables::budget::Budget;
 
 /// A table with the labels of its rows.
 #[derive(Debug, Clone, Default)]
-pub struct Rows {
+pub struct LabeledTable {
     /// The table.
     pub table: Table,
     /// Targets, outputs × rows.
@@ -36,7 +36,7 @@ pub struct Rows {
     pub clusters: Option<Vec<u32>>,
 }
 
-impl Rows {
+impl LabeledTable {
     /// Applies a map to the table, and keeps the labels of the remaining rows.
     pub fn map(&mut self, map: &dyn FittedMap) -> Result<()> {
         let before: Vec<usize> = (0..self.table.rows()).map(|row| self.table.origin(row)).collect();
@@ -58,7 +58,7 @@ impl Rows {
 
     /// Selects rows, in the given order.
     pub fn select(&self, rows: &[usize]) -> Self {
-        Rows {
+        LabeledTable {
             table: self.table.select_rows(rows),
             targets: Arc::new(select_rows(&*self.targets, rows)),
             weights: taken(&self.weights, rows),
@@ -93,7 +93,7 @@ impl Rows {
         }
     }
 
-    /// Like [`Rows::complete`], without weights.
+    /// Like [`LabeledTable::complete`], without weights.
     pub fn labelled(&self, mut problem: Problem) -> Result<Problem> {
         if let Some(groups) = &self.groups {
             problem = problem.with_groups(groups.clone())?;
@@ -121,7 +121,7 @@ fn taken<T: Copy>(of_rows: &Option<Vec<T>>, rows: &[usize]) -> Option<Vec<T>> {
 
 /// Result of fitting maps on rows.
 #[derive(Debug)]
-pub(super) struct Learned {
+pub(super) struct FittedPreprocessing {
     /// Fitted maps.
     pub maps: Vec<Box<dyn FittedMap>>,
     /// Maps and scales of the targets, if any.
@@ -234,7 +234,7 @@ impl Preprocessing {
     }
 
     /// Fits and applies the map of targets, and then each map on the output of the maps before it.
-    pub(super) fn fit(&self, rows: &mut Rows) -> Result<Learned> {
+    pub(super) fn fit(&self, rows: &mut LabeledTable) -> Result<FittedPreprocessing> {
         let units = self.map_targets(rows)?;
         let learned = self.fit_from(0, rows)?;
         let units = match (units, learned.units) {
@@ -243,16 +243,16 @@ impl Preprocessing {
             }
             (mapped, scaled) => mapped.or(scaled),
         };
-        Ok(Learned { units, ..learned })
+        Ok(FittedPreprocessing { units, ..learned })
     }
 
     /// Fits and applies the map of targets, if there is one.
     ///
     /// # Errors
     /// [`Error::Shape`] for a target that it cannot transform, with row and column.
-    pub(super) fn map_targets(&self, rows: &mut Rows) -> Result<Option<Vec<TargetUnits>>> {
+    pub(super) fn map_targets(&self, rows: &mut LabeledTable) -> Result<Option<Vec<TargetUnits>>> {
         let Some(TargetMapping { map, is_smeared, .. }) = &self.target_map else { return Ok(None) };
-        let Rows { targets, weights, table, .. } = rows;
+        let LabeledTable { targets, weights, table, .. } = rows;
         let weights = weights.as_deref();
         let counts = |row: usize| weights.is_none_or(|weights| weights[row] > 0.0);
         let mut all = Vec::new();
@@ -275,12 +275,12 @@ impl Preprocessing {
     }
 
     /// Fits and applies the maps from `first` on.
-    pub(super) fn fit_from(&self, first: usize, rows: &mut Rows) -> Result<Learned> {
+    pub(super) fn fit_from(&self, first: usize, rows: &mut LabeledTable) -> Result<FittedPreprocessing> {
         self.fit_between(first..self.maps.len(), rows)
     }
 
     /// Fits and applies the maps in a range.
-    pub(super) fn fit_between(&self, some: Range<usize>, rows: &mut Rows) -> Result<Learned> {
+    pub(super) fn fit_between(&self, some: Range<usize>, rows: &mut LabeledTable) -> Result<FittedPreprocessing> {
         let (mut maps, mut units): (Vec<Box<dyn FittedMap>>, Option<Vec<TargetUnits>>) = (Vec::new(), None);
         let mut filled = Vec::new();
         for index in some {
@@ -325,7 +325,7 @@ impl Preprocessing {
                 *so_far = std::mem::take(so_far).scaled(scale);
             }
         }
-        Ok(Learned { maps, units, filled })
+        Ok(FittedPreprocessing { maps, units, filled })
     }
 
     /// Name of each output.
@@ -351,7 +351,7 @@ impl Preprocessing {
     /// Fails for a cell that the maps cannot handle, and if columns of `names` are missing.
     pub fn apply(
         &self,
-        mut rows: Rows,
+        mut rows: LabeledTable,
         maps: &[Box<dyn FittedMap>],
         names: &[String],
     ) -> Result<(Problem, Option<Vec<u32>>)> {

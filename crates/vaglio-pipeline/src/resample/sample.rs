@@ -1,10 +1,10 @@
 //! Rows before fitting, and the problems made of them.
 
 use super::folds::FoldAssignment;
-use super::missing::{Followed, follow};
+use super::missing::{RefitDependents, follow};
 use super::numeric::numeric;
 use super::refit::{RefittedMaps, first_that_may};
-use super::rows::{Learned, Preprocessing, Rows};
+use super::rows::{FittedPreprocessing, LabeledTable, Preprocessing};
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use vaglio_search::Judge;
 
 /// A problem fitted on training rows, with the maps for other rows.
 #[derive(Debug)]
-pub struct Fitted {
+pub struct FittedProblem {
     /// Problem of the training rows.
     pub problem: Problem,
     /// Maps fitted on the training rows.
@@ -39,7 +39,7 @@ pub enum SampleSource {
     /// Rows without maps.
     Plain(Box<Problem>),
     /// Rows before the maps, and the maps.
-    Mapped(Arc<Rows>, Arc<Preprocessing>),
+    Mapped(Arc<LabeledTable>, Arc<Preprocessing>),
 }
 
 impl Sample {
@@ -55,7 +55,7 @@ impl Sample {
     ///
     /// # Errors
     /// Returns the errors of [`Problem::new`].
-    pub fn new(mut rows: Rows, recipe: Arc<Preprocessing>, ordered: bool) -> Result<Self> {
+    pub fn new(mut rows: LabeledTable, recipe: Arc<Preprocessing>, ordered: bool) -> Result<Self> {
         let ordered = ordered || recipe.needs_order();
         if recipe.maps.is_empty() && recipe.target_map.is_none() {
             let (columns, names) = numeric(&mut rows.table)?;
@@ -229,29 +229,31 @@ impl Sample {
     ///
     /// # Errors
     /// Returns the errors of the maps, and fails for text columns that no map handles.
-    pub fn fitted(&self) -> Result<Fitted> {
+    pub fn fitted(&self) -> Result<FittedProblem> {
         let (rows, recipe) = match &self.source {
             SampleSource::Plain(problem) => {
-                return Ok(Fitted { problem: Problem::clone(problem), maps: Vec::new(), units: None });
+                return Ok(FittedProblem { problem: Problem::clone(problem), maps: Vec::new(), units: None });
             }
             SampleSource::Mapped(rows, recipe) => (rows, recipe),
         };
         let before = rows;
-        let mut rows = Rows::clone(before);
-        let Learned { maps, units, filled } = recipe.fit(&mut rows)?;
+        let mut rows = LabeledTable::clone(before);
+        let FittedPreprocessing { maps, units, filled } = recipe.fit(&mut rows)?;
         let (columns, names) = numeric(&mut rows.table)?;
         let blocks = blocks(maps.iter(), &names);
         let targets = std::mem::take(&mut rows.targets);
         let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
         let problem = recipe.with_bias(recipe.in_precision(problem)?.with_blocks(blocks))?;
         let followed = match recipe.refit_from {
-            Some(_) => Followed::Lost,
+            Some(_) => RefitDependents::Lost,
             None => follow(&filled, &maps, problem.names(), &rows.table),
         };
         let by_formula = match followed {
-            Followed::None => Some(PerFoldPreprocessing::formulas(None, recipe.standardize)),
-            Followed::To(need, mask) => Some(PerFoldPreprocessing::formulas(Some((need, mask)), recipe.standardize)),
-            Followed::Lost => None,
+            RefitDependents::None => Some(PerFoldPreprocessing::formulas(None, recipe.standardize)),
+            RefitDependents::To(need, mask) => {
+                Some(PerFoldPreprocessing::formulas(Some((need, mask)), recipe.standardize))
+            }
+            RefitDependents::Lost => None,
         };
         let first = recipe.refit_from.or_else(|| first_that_may(&recipe.maps));
         let problem = match (by_formula, first) {
@@ -259,25 +261,25 @@ impl Sample {
             (None, None) => rows.complete(problem)?,
             (None, Some(first)) => {
                 let problem = rows.complete(problem)?;
-                let mut before = Rows::clone(before);
+                let mut before = LabeledTable::clone(before);
                 recipe.map_targets(&mut before)?;
                 recipe.fit_between(0..first, &mut before)?;
                 let refitted = RefittedMaps::new(before, recipe, first, &problem)?;
                 problem.fitted_in_folds(PerFoldPreprocessing::Maps(Arc::new(refitted)))
             }
         };
-        Ok(Fitted { problem, maps, units })
+        Ok(FittedProblem { problem, maps, units })
     }
 
     /// Problem of these rows by the maps of `fitted`, with targets in the user's units, and the clusters of its rows.
     ///
     /// # Errors
     /// Returns the errors of [`Preprocessing::apply`].
-    pub fn apply(&self, fitted: &Fitted, clusters: Vec<u32>) -> Result<(Problem, Vec<u32>)> {
+    pub fn apply(&self, fitted: &FittedProblem, clusters: Vec<u32>) -> Result<(Problem, Vec<u32>)> {
         let (problem, left) = match &self.source {
             SampleSource::Plain(problem) => (Problem::clone(problem), Some(clusters)),
             SampleSource::Mapped(rows, recipe) => {
-                let rows = Rows { clusters: Some(clusters), ..Rows::clone(rows) };
+                let rows = LabeledTable { clusters: Some(clusters), ..LabeledTable::clone(rows) };
                 recipe.apply(rows, &fitted.maps, fitted.problem.names())?
             }
         };
@@ -292,7 +294,7 @@ impl Sample {
         match &self.source {
             SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
             SampleSource::Mapped(rows, recipe) => {
-                recipe.apply(Rows::clone(rows), maps, names).map(|(problem, _)| problem)
+                recipe.apply(LabeledTable::clone(rows), maps, names).map(|(problem, _)| problem)
             }
         }
     }
@@ -365,7 +367,7 @@ pub fn clusters(rows: usize, groups: Option<&[u32]>, series: Option<&[u32]>, is_
 }
 
 /// Drops the series of which the maps leave no row.
-fn with_rows_left(rows: Rows, recipe: &Preprocessing) -> Result<Rows> {
+fn with_rows_left(rows: LabeledTable, recipe: &Preprocessing) -> Result<LabeledTable> {
     let Some(series) = rows.table.series().map(<[u32]>::to_vec) else { return Ok(rows) };
     let mut mapped = rows.clone();
     recipe.fit(&mut mapped)?;

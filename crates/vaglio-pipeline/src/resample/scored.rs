@@ -1,8 +1,8 @@
 //! Choice of size and λ by the score, without held-out rows.
 
 use super::choice::{ChosenSearch, walk_lambdas};
-use super::chosen::Chosen;
-use super::pool::{Piece, WalkExtent, Watcher, in_turn};
+use super::chosen::SizeChoice;
+use super::pool::{Piece, StageMonitor, WalkExtent, in_turn};
 use crate::selector::{SearchResult, ValidSelector, takes_lambda_of_all};
 use std::time::Instant;
 use vaglio_core::{Design, Error, Monitor, Path, PathEntry, Result, counted, is_lower, short};
@@ -28,7 +28,7 @@ pub(super) fn plain(
             selector.search_on(&design, start, None, &mut monitor.with_journal(journal))?
         }
         several => {
-            let watcher = Watcher::new(monitor);
+            let watcher = StageMonitor::new(monitor);
             watcher.stage("walks", several.len());
             let extent = WalkExtent::from_search(selector, design, None);
             let walks = in_turn(several.len(), |at| {
@@ -44,7 +44,7 @@ pub(super) fn plain(
         }
     };
     let mut chosen =
-        Chosen { of_path: lambdas.len() > 1 || takes_lambda_of_all(design), ..by_score(&searched.path, rule) };
+        SizeChoice { of_path: lambdas.len() > 1 || takes_lambda_of_all(design), ..by_score(&searched.path, rule) };
     if matches!(choose, Choose::Last | Choose::Size(_)) {
         (chosen.by, chosen.rule) = (ChosenBy::Setting, None);
     }
@@ -70,9 +70,9 @@ pub(super) fn plain(
     Ok(ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() })
 }
 
-pub(crate) fn by_score(path: &Path, rule: Rule) -> Chosen {
+pub(crate) fn by_score(path: &Path, rule: Rule) -> SizeChoice {
     let (size, lambda) = path.result().map_or((0, path.empty.lambda), |e| (e.subset.len(), e.score.lambda));
-    Chosen {
+    SizeChoice {
         by: ChosenBy::Score,
         rule: Some(rule),
         folds: None,
@@ -95,7 +95,7 @@ pub(crate) fn by_score(path: &Path, rule: Rule) -> Chosen {
 }
 
 /// Warns of a λ at an end of the grid, and of one chosen per subset with more columns than rows.
-pub(super) fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>) {
+pub(super) fn edge(design: &Design, chosen: &SizeChoice, warnings: &mut Vec<Warning>) {
     let Some(readout) = design.readout() else { return };
     let (Some(first), Some(last), Some(lambda)) = (readout.lambdas.first(), readout.lambdas.last(), chosen.lambda)
     else {

@@ -4,7 +4,7 @@ use super::choice::CrossValidatedSearch;
 use super::loss_sums::LossSums;
 use super::table::PooledFolds;
 use vaglio_core::{Loss, Result};
-use vaglio_report::record::{Cell, SizeSpread, SpreadOver, Table};
+use vaglio_report::record::{Cell, LossTable, SizeSpread, SizeSpreadSource};
 use vaglio_search::{CrossValidation, Rule};
 
 /// Sizes that the rule chooses from each repeat alone, or, with one repeat, without each of its folds in turn; no
@@ -28,11 +28,11 @@ pub(super) fn spread(
     let places = if taken.scored.is_some() { taken.place..taken.place + 1 } else { 0..walks.len() };
     let matched: Vec<PooledFolds<'_>> =
         walks[places.clone()].iter().map(|walks| walks.matched((*everything, how.repeats))).collect();
-    let (over, kept): (SpreadOver, Vec<Vec<usize>>) = match how.repeats {
-        1 => (SpreadOver::Folds, (0..all).map(|out| (0..all).filter(|fold| *fold != out).collect()).collect()),
+    let (over, kept): (SizeSpreadSource, Vec<Vec<usize>>) = match how.repeats {
+        1 => (SizeSpreadSource::Folds, (0..all).map(|out| (0..all).filter(|fold| *fold != out).collect()).collect()),
         repeats => {
             let of_repeat = |repeat: usize| (repeat * how.folds..(repeat + 1) * how.folds).collect();
-            (SpreadOver::Repeats, (0..repeats).map(of_repeat).collect())
+            (SizeSpreadSource::Repeats, (0..repeats).map(of_repeat).collect())
         }
     };
     let of_some =
@@ -66,7 +66,7 @@ impl SomeFolds<'_> {
             self.matched[place].sizes().into_iter().map(|size| cell(place, size)).collect()
         };
         let cells = (0..self.matched.len()).map(of_place).collect::<Result<_>>()?;
-        let mut table = Table { lambdas: self.lambdas.to_vec(), cells };
+        let mut table = LossTable { lambdas: self.lambdas.to_vec(), cells };
         if table.cells.iter().all(Vec::is_empty) {
             return Ok(None);
         }
@@ -89,7 +89,7 @@ impl SomeFolds<'_> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::choice::select;
-    use super::super::split_rule::Part;
+    use super::super::split_rule::TrainTestSplit;
     use super::super::validated::{dealt, parting};
     use super::super::{Sample, by_hand};
     use super::*;
@@ -106,7 +106,7 @@ mod tests {
     const COLUMNS: usize = 7;
 
     /// Squared held-out errors of one split for every size, by a search and refits on its training rows.
-    fn squares(selector: &ValidSelector, sample: &Sample, part: &Part) -> Vec<f64> {
+    fn squares(selector: &ValidSelector, sample: &Sample, part: &TrainTestSplit) -> Vec<f64> {
         let problem = sample.select(&part.training).unwrap().fitted().unwrap().problem;
         let design = selector.design(&problem).unwrap();
         let path = selector.search_on(&design, Instant::now(), None, &mut Monitor::from(&mut Silent)).unwrap().path;
@@ -149,7 +149,7 @@ mod tests {
                 1 => (0..5).map(|out| best(&|fold| fold != out)).collect(),
                 _ => (0..repeats).map(|repeat| best(&|fold| fold / 5 == repeat)).collect(),
             };
-            assert_eq!(found.over, if repeats == 1 { SpreadOver::Folds } else { SpreadOver::Repeats });
+            assert_eq!(found.over, if repeats == 1 { SizeSpreadSource::Folds } else { SizeSpreadSource::Repeats });
             assert_eq!(found.sizes, expected);
             differ += usize::from(expected.iter().any(|size| *size != expected[0]));
         }

@@ -7,7 +7,7 @@
 mod sentences;
 
 use super::folds::FoldAssignment;
-use super::rows::{Preprocessing, Rows};
+use super::rows::{LabeledTable, Preprocessing};
 use super::sample::{Sample, SampleSource};
 use crate::selector::ValidSelector;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use vaglio_core::{AnyResampling, Columns, Design, Problem, Readout, Result, Roun
 
 /// A train/test split of row indices, both in increasing order.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
+pub struct TrainTestSplit {
     /// Training rows.
     pub training: Vec<usize>,
     /// Held-out rows.
@@ -47,7 +47,7 @@ impl SplitRule {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] on `folds` or `splits` for invalid splits.
-    pub fn parts(&self, sample: &Sample, seed: u64) -> Result<Vec<Part>> {
+    pub fn parts(&self, sample: &Sample, seed: u64) -> Result<Vec<TrainTestSplit>> {
         Ok(self.dealt(sample, seed)?.all().collect())
     }
 
@@ -61,11 +61,11 @@ impl SplitRule {
             SplitRule::Folds(assignment, folds) => {
                 let of_row = assignment.folds(*folds, seed)?;
                 let overlaps = matches!(assignment, FoldAssignment::Blocks { .. }) && sample.reach().is_some();
-                Deal::Folds { of_row, folds: *folds, overlaps }
+                SplitAssignment::Folds { of_row, folds: *folds, overlaps }
             }
-            SplitRule::Splits(splits, written) => {
-                Deal::Rounds(by_splits(splits).map_err(|error| if *written { error.under("splits") } else { error })?)
-            }
+            SplitRule::Splits(splits, written) => SplitAssignment::Rounds(
+                by_splits(splits).map_err(|error| if *written { error.under("splits") } else { error })?,
+            ),
         };
         Ok(LazySplits { sample, deal })
     }
@@ -74,10 +74,10 @@ impl SplitRule {
 /// Lazily built train/test splits; the list of many rows is as large as a column.
 pub struct LazySplits<'s> {
     sample: &'s Sample,
-    deal: Deal,
+    deal: SplitAssignment,
 }
 
-enum Deal {
+enum SplitAssignment {
     /// Fold of each row; with `overlaps`, training rows are dropped whose later targets are among the held-out ones.
     Folds {
         of_row: Vec<u32>,
@@ -91,20 +91,20 @@ impl LazySplits<'_> {
     /// Number of splits.
     pub fn count(&self) -> usize {
         match &self.deal {
-            Deal::Folds { folds, .. } => *folds,
-            Deal::Rounds(rounds) => rounds.iter().map(Round::count).sum(),
+            SplitAssignment::Folds { folds, .. } => *folds,
+            SplitAssignment::Rounds(rounds) => rounds.iter().map(Round::count).sum(),
         }
     }
 
     /// All splits in order.
-    pub fn all(&self) -> impl Iterator<Item = Part> + '_ {
+    pub fn all(&self) -> impl Iterator<Item = TrainTestSplit> + '_ {
         (0..self.count()).map(|place| self.part(place))
     }
 
     /// Fold of each row, if every split holds out one fold and trains on all others.
     pub fn folds(&self) -> Option<&[u32]> {
         match &self.deal {
-            Deal::Folds { of_row, overlaps: false, .. } => Some(of_row),
+            SplitAssignment::Folds { of_row, overlaps: false, .. } => Some(of_row),
             _ => None,
         }
     }
@@ -118,28 +118,28 @@ impl LazySplits<'_> {
     }
 
     /// One split. Cost O(rows).
-    pub fn part(&self, place: usize) -> Part {
+    pub fn part(&self, place: usize) -> TrainTestSplit {
         match &self.deal {
-            Deal::Folds { of_row, overlaps, .. } => {
+            SplitAssignment::Folds { of_row, overlaps, .. } => {
                 let rows = |is_held: bool| chosen_rows(of_row, |fold| (fold == place) == is_held);
-                let mut part = Part { training: rows(false), held: rows(true) };
+                let mut part = TrainTestSplit { training: rows(false), held: rows(true) };
                 if *overlaps {
                     self.sample.leave_overlap(&mut part.training, &part.held);
                 }
                 part
             }
-            Deal::Rounds(rounds) => {
+            SplitAssignment::Rounds(rounds) => {
                 let mut before = 0;
                 let round = rounds.iter().find(|round| {
                     let is_there = place < before + round.count();
                     before += if is_there { 0 } else { round.count() };
                     is_there
                 });
-                let of = |round: &Round| Part {
+                let of = |round: &Round| TrainTestSplit {
                     training: round.training(place - before),
                     held: round.held_out(place - before).collect(),
                 };
-                round.map_or_else(|| Part { training: Vec::new(), held: Vec::new() }, of)
+                round.map_or_else(|| TrainTestSplit { training: Vec::new(), held: Vec::new() }, of)
             }
         }
     }
@@ -155,7 +155,7 @@ fn chosen_rows(of_row: &[u32], is_chosen: impl Fn(usize) -> bool) -> Vec<usize> 
 
 fn rounds(splits: &AnyResampling, problem: &Problem, seed: u64) -> Result<Vec<Round>> {
     let design = bare(problem)?.seeded(seed);
-    splits.splits(&design, design.classes().as_ref()).and_then(|all| Round::of_splits(design.rows(), all))
+    splits.splits(&design, design.classes().as_ref()).and_then(|all| Round::from_splits(design.rows(), all))
 }
 
 /// A design of the rows without columns, for splitters.
@@ -207,7 +207,7 @@ impl Sample {
     }
 }
 
-fn labelled(rows: &Rows, recipe: &Preprocessing) -> Result<Problem> {
+fn labelled(rows: &LabeledTable, recipe: &Preprocessing) -> Result<Problem> {
     let targets = Arc::clone(&rows.targets);
     let (names, task) = (recipe.target_names.clone(), recipe.task.clone());
     rows.labelled(Problem::new(Columns::new(targets.ncols()), Vec::new(), targets, names, task)?)

@@ -4,7 +4,7 @@ use super::lockstep::LambdaPaths;
 use super::loss_sums::LossSums;
 use super::walks::FoldPath;
 use vaglio_core::{Loss, PathEntry, Result};
-use vaglio_report::record::{Cell, Table};
+use vaglio_report::record::{Cell, LossTable};
 use vaglio_search::{Rule, Wanted};
 
 /// Paths of all folds at one λ, with sizes matched to those of the path on all rows.
@@ -132,11 +132,11 @@ pub(super) fn pooled(
     walks: &[LambdaPaths],
     of: (usize, usize),
     at_most: Option<usize>,
-) -> Result<Table> {
+) -> Result<LossTable> {
     let matched: Vec<PooledFolds<'_>> = walks.iter().map(|walks| walks.matched(of)).collect();
     let of_lambda = |matched: &PooledFolds<'_>| matched.cells(loss, matched.sizes());
     let cells = matched.iter().map(of_lambda).collect::<Result<_>>()?;
-    let mut table = Table { lambdas, cells };
+    let mut table = LossTable { lambdas, cells };
     compare(loss, &mut table, &matched, at_most)?;
     Ok(table)
 }
@@ -148,7 +148,7 @@ pub(super) fn pooled(
 /// [`vaglio_core::Error::Shape`] for an empty table.
 pub(super) fn compare(
     loss: &dyn Loss,
-    table: &mut Table,
+    table: &mut LossTable,
     matched: &[PooledFolds<'_>],
     at_most: Option<usize>,
 ) -> Result<()> {
@@ -175,7 +175,7 @@ const CANDIDATES: f64 = 3.0;
 /// with weight.
 pub(super) fn by_others(
     loss: &dyn Loss,
-    table: &Table,
+    table: &LossTable,
     matched: &[PooledFolds<'_>],
     (best, at_most): (Cell, Option<usize>),
 ) -> Vec<LossSums> {

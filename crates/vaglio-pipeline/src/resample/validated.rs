@@ -1,14 +1,14 @@
 //! Cross-validation of a whole search.
 
 use super::choice::{cross_validation, walk_lambdas};
-use super::lockstep::{LambdaPaths, Lockstep, TrainingRows};
+use super::lockstep::{FoldTrainingSource, LambdaPaths, Lockstep};
 use super::loss_sums::LossSums;
-use super::pool::{Piece, PieceWork, WalkExtent, Watcher, in_turn, repeated};
+use super::pool::{Piece, PiecePhase, StageMonitor, WalkExtent, in_turn, repeated};
 use super::sample::Sample;
 use super::scored::not_validated;
-use super::split_rule::{LazySplits, Part, SplitRule, bare};
+use super::split_rule::{LazySplits, SplitRule, TrainTestSplit, bare};
 use super::walks::{Fold, said_of};
-use crate::final_model::Known;
+use crate::final_model::FinalModelCache;
 use crate::selector::ValidSelector;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -62,14 +62,14 @@ pub(super) fn deals(
     sample: &Sample,
     parting: &SplitRule,
     repeats: usize,
-) -> Result<Vec<Vec<Part>>> {
+) -> Result<Vec<Vec<TrainTestSplit>>> {
     if repeats == 0 {
         return Err(Error::setting("search.choose.repeats", "0 repeats; 1 is the least"));
     }
     let checked = check_repeated_rows(repeats, sample.rows(), MOST_ROWS);
     checked.map_err(|error| error.under("search.choose"))?;
     let deal = |repeat: usize| dealt(selector, sample, parting, repeat);
-    let mut all: Vec<Vec<Part>> = (0..repeats).map(deal).collect::<Result<_>>()?;
+    let mut all: Vec<Vec<TrainTestSplit>> = (0..repeats).map(deal).collect::<Result<_>>()?;
     if all.iter().all(|parts| *parts == all[0]) {
         all.truncate(1);
     }
@@ -85,7 +85,12 @@ pub fn seed_of(selector: &ValidSelector, repeat: usize) -> u64 {
 ///
 /// # Errors
 /// [`Error::Setting`] for invalid splits.
-pub fn dealt(selector: &ValidSelector, sample: &Sample, parting: &SplitRule, repeat: usize) -> Result<Vec<Part>> {
+pub fn dealt(
+    selector: &ValidSelector,
+    sample: &Sample,
+    parting: &SplitRule,
+    repeat: usize,
+) -> Result<Vec<TrainTestSplit>> {
     Ok(dealt_parts(selector, sample, parting, repeat)?.all().collect())
 }
 
@@ -103,11 +108,11 @@ pub fn dealt_parts<'s>(
 }
 
 /// Fold of each row by repeat, if rows are split into folds.
-fn fold_of_rows(parting: &SplitRule, all: &[Vec<Part>], rows: usize) -> Vec<Vec<usize>> {
+fn fold_of_rows(parting: &SplitRule, all: &[Vec<TrainTestSplit>], rows: usize) -> Vec<Vec<usize>> {
     if !matches!(parting, SplitRule::Folds(..)) {
         return Vec::new();
     }
-    let of_row = |parts: &Vec<Part>| {
+    let of_row = |parts: &Vec<TrainTestSplit>| {
         let mut of_row = vec![0; rows];
         for (fold, part) in parts.iter().enumerate() {
             part.held.iter().for_each(|&row| of_row[row] = fold);
@@ -122,7 +127,7 @@ pub(super) struct ChoiceParts {
     pub how: CrossValidation,
     pub lambdas: Vec<Option<f64>>,
     /// Train/test splits of every repeat.
-    pub deals: Result<Vec<Vec<Part>>>,
+    pub deals: Result<Vec<Vec<TrainTestSplit>>>,
     /// Design of all rows, with the data that folds share.
     pub design: Design,
 }
@@ -160,7 +165,7 @@ pub(super) struct FoldTraining {
     /// Index in its repeat.
     pub number: usize,
     /// Cache of final models.
-    pub known: Known,
+    pub known: FinalModelCache,
 }
 
 /// Training rows of all folds, built together on first use.
@@ -186,11 +191,11 @@ pub struct Validation<'a, 'o> {
     /// Design of all rows.
     pub whole: &'a Design,
     /// Train/test splits of every repeat.
-    pub deals: &'a [Vec<Part>],
+    pub deals: &'a [Vec<TrainTestSplit>],
     /// Size of the full subset on all rows.
     pub(crate) everything: usize,
     pub(crate) patience: Option<usize>,
-    pub(crate) watcher: &'a Watcher<'o>,
+    pub(crate) watcher: &'a StageMonitor<'o>,
     /// Path of all rows, if the search is evaluated at penalties.
     pub path: Option<&'a Path>,
 }
@@ -209,7 +214,7 @@ impl Validation<'_, '_> {
     ) -> Result<Option<CrossValidated>> {
         let Validation { selector, sample, deals, watcher, .. } = *self;
         let loss = &*selector.loss(sample.task());
-        let parts: Vec<(usize, &Part)> = deals.iter().flat_map(|parts| parts.iter().enumerate()).collect();
+        let parts: Vec<(usize, &TrainTestSplit)> = deals.iter().flat_map(|parts| parts.iter().enumerate()).collect();
         watcher.stage("choose", parts.len() * lambdas.len());
         let (extent, shares) = self.extent()?;
         let pieces: Vec<Piece<'_, '_>> =
@@ -235,7 +240,7 @@ impl Validation<'_, '_> {
             let _trained = tracing::debug_span!("fold", fold = number + 1, rows = part.training.len()).entered();
             let made = self.training(number, part, lambdas);
             let of_fold = &pieces[job * lambdas.len()..(job + 1) * lambdas.len()];
-            of_fold.iter().for_each(|piece| piece.to(PieceWork::Made, 1.0));
+            of_fold.iter().for_each(|piece| piece.to(PiecePhase::Made, 1.0));
             let full = made.and_then(|(training, design)| {
                 let own = match full {
                     Some(_) => Vec::new(),
@@ -270,8 +275,8 @@ impl Validation<'_, '_> {
             made.map(|(training, _)| training)
         };
         let folds = match is_held {
-            true => TrainingRows::Held(&held),
-            false => TrainingRows::Anew(parts.len(), &anew),
+            true => FoldTrainingSource::Held(&held),
+            false => FoldTrainingSource::Anew(parts.len(), &anew),
         };
         let (patience, of) = (self.patience, (self.everything, deals.len()));
         let pieces = &pieces[..];
@@ -291,7 +296,12 @@ impl Validation<'_, '_> {
     }
 
     /// Builds a fold, with its design and a variant for its searches, which share what does not depend on λ.
-    fn training(&self, number: usize, part: &Part, lambdas: &[Option<f64>]) -> Result<(FoldTraining, Design)> {
+    fn training(
+        &self,
+        number: usize,
+        part: &TrainTestSplit,
+        lambdas: &[Option<f64>],
+    ) -> Result<(FoldTraining, Design)> {
         let fold = Fold::new(self.sample, part)?;
         let design = self.selector.design_at(&fold.fitted.problem, Some(self.whole))?;
         let design = design.as_subset_of(self.whole, &fold.training);
@@ -300,7 +310,7 @@ impl Validation<'_, '_> {
             // Data that the criterion keeps for all λ is cached before the searches, which would each compute it.
             self.selector.opened(&shared.at_lambda(lambdas[0]))?;
         }
-        Ok((FoldTraining { fold, design: shared, number, known: Known::default() }, design))
+        Ok((FoldTraining { fold, design: shared, number, known: FinalModelCache::default() }, design))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Searches of one fold: run on its training rows at each λ, evaluated on its held-out rows.
 
 use super::loss_sums::LossSums;
-use super::path_predictions::{Held, order};
-use super::sample::{Fitted, Sample};
-use super::split_rule::Part;
+use super::path_predictions::{FoldTestRows, order};
+use super::sample::{FittedProblem, Sample};
+use super::split_rule::TrainTestSplit;
 use crate::final_model::PredictionContext;
 use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,7 @@ pub struct Fold {
     /// Training rows, as indices in the sample.
     pub training: Vec<usize>,
     /// Result of fitting on the training rows.
-    pub fitted: Fitted,
+    pub fitted: FittedProblem,
     /// Problem of the held-out rows.
     pub held: Problem,
     /// Cluster of each held-out row.
@@ -98,7 +98,7 @@ impl Fold {
     ///
     /// # Errors
     /// Returns the errors of the maps.
-    pub fn new(sample: &Sample, Part { training, held }: &Part) -> Result<Self> {
+    pub fn new(sample: &Sample, TrainTestSplit { training, held }: &TrainTestSplit) -> Result<Self> {
         // Warnings of maps were given when they were fitted on all rows.
         tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
             let fitted = sample.select(training)?.fitted()?;
@@ -108,20 +108,20 @@ impl Fold {
     }
 
     /// The held-out rows, with the units of their targets.
-    pub fn held(&self) -> Held<'_> {
-        let held = Held::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem);
-        Held { clusters: Some(&self.clusters), ..held }
+    pub fn held(&self) -> FoldTestRows<'_> {
+        let held = FoldTestRows::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem);
+        FoldTestRows { clusters: Some(&self.clusters), ..held }
     }
 
     /// Calls `then` with the held-out rows on the scale of the losses that choose.
     ///
     /// # Errors
     /// Returns the errors of `then`.
-    pub(super) fn judged<T>(&self, then: impl FnOnce(&Held<'_>) -> Result<T>) -> Result<T> {
+    pub(super) fn judged<T>(&self, then: impl FnOnce(&FoldTestRows<'_>) -> Result<T>) -> Result<T> {
         self.on_scale(self.judge.unwrap_or_default(), then)
     }
 
-    fn on_scale<T>(&self, judge: Judge, then: impl FnOnce(&Held<'_>) -> Result<T>) -> Result<T> {
+    fn on_scale<T>(&self, judge: Judge, then: impl FnOnce(&FoldTestRows<'_>) -> Result<T>) -> Result<T> {
         let Some(units) = self.fitted.units.as_ref().filter(|_| judge == Judge::Mapped) else {
             return then(&self.held());
         };
@@ -131,12 +131,12 @@ impl Fold {
         }
         let problem = self.held.with_targets(targets)?;
         let units: Vec<TargetUnits> = units.iter().map(|units| units.scale.into()).collect();
-        then(&Held { problem: &problem, units: Some(&units), ..self.held() })
+        then(&FoldTestRows { problem: &problem, units: Some(&units), ..self.held() })
     }
 }
 
 /// Held-out rows after fitted maps, with the cluster of each.
-pub(super) fn held_by(sample: &Sample, fitted: &Fitted, held: &[usize]) -> Result<(Problem, Vec<u32>)> {
+pub(super) fn held_by(sample: &Sample, fitted: &FittedProblem, held: &[usize]) -> Result<(Problem, Vec<u32>)> {
     let all = sample.clusters();
     let clusters = held.iter().map(|&row| all[row]).collect();
     sample.select(held)?.apply(fitted, clusters)
@@ -186,7 +186,7 @@ fn followed(
     selector: &ValidSelector,
     (problem, design): (&Problem, &Design),
     (path, before): (Path, Option<FoldPath>),
-    (held, by): (&Held<'_>, PredictionContext<'_>),
+    (held, by): (&FoldTestRows<'_>, PredictionContext<'_>),
     (loss, most): (&dyn Loss, u32),
 ) -> Result<FoldPath> {
     let at_penalties = path.at_penalties.clone();
@@ -286,7 +286,13 @@ impl FoldPath {
             let predictions = ndarray::Array2::from_shape_fn((1, roots.len()), |(_, row)| roots[row]);
             let targets = ndarray::Array2::zeros((1, roots.len()));
             let (targets, predictions) = (targets.view(), predictions.view());
-            let of = super::loss_sums::Compared { targets, predictions, weights: None, units: None, clusters: None };
+            let of = super::loss_sums::TargetsAndPredictions {
+                targets,
+                predictions,
+                weights: None,
+                units: None,
+                clusters: None,
+            };
             LossSums::new(&vaglio_core::Squared, of, super::loss_sums::EVERY)
         };
         let score = Score { loss: 1.0, lambda: None };

@@ -21,7 +21,7 @@ impl ValidSelector {
             return Ok(design);
         }
         let folds = self.criterion.folds(&design);
-        let folds = folds.map_err(|error| error.of(Role::Criterion, self.criterion.typetag_name()))?;
+        let folds = folds.map_err(|error| error.from_part(Role::Criterion, self.criterion.typetag_name()))?;
         let is_own = design.has_columns_of(problem);
         let others = "the learner makes columns of its own; use `kfold` with `rls`, or `scope: train`";
         let obstacle = match &folds {
@@ -113,7 +113,7 @@ fn without_mean(folds: &HeldOut, mask: &MissingMask) -> Option<Feature> {
         rounds.iter().any(|round| match round.trainings() {
             Some(trainings) => trainings.iter().any(|training| !training.iter().any(|&row| has_value(row))),
             None => {
-                let mut values = (0..mask.len()).filter(|&row| has_value(row)).map(|row| round.of_row()[row]);
+                let mut values = (0..mask.len()).filter(|&row| has_value(row)).map(|row| round.fold_of_rows()[row]);
                 let first = values.next().flatten();
                 first.is_some() && values.all(|fold| fold == first)
             }

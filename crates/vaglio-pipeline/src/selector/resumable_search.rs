@@ -3,7 +3,7 @@
 use super::{SearchResult, ValidSelector, alpha};
 use crate::all_rows::has_moments;
 use std::time::Instant;
-use vaglio_core::{Design, Engine, Error, Monitor, Path, Result, Score};
+use vaglio_core::{Design, EngineDescription, Error, Monitor, Path, Result, Score};
 use vaglio_search::{SearchContext, SubsetScorer};
 
 /// A search that can pause at a size and continue without repeating trials.
@@ -109,7 +109,7 @@ impl<'a> ResumableSearch<'a> {
         }
         let path = self.path.ok_or_else(|| Error::Shape("a search has no path".into()))?;
         let alpha = alpha(&path, &self.context.subset)?;
-        let Engine { name, approximation, .. } = self.context.subset.engine();
+        let EngineDescription { name, approximation, .. } = self.context.subset.engine();
         let (engine, approximation) = (name.into(), approximation.map(Into::into));
         Ok(SearchResult { path, engine, approximation, alpha, has_moments: false, seconds })
     }

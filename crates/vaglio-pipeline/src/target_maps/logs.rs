@@ -36,7 +36,7 @@ pub struct FittedLog {}
 
 /// Fitted [`Log1p`]; it has no state.
 #[saved(FittedTargetMap, "log1p")]
-pub struct FittedLog1p {}
+pub struct FittedLog1pTarget {}
 
 impl TargetMap for Log {
     fn fit(&self, _: &[f64], _: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
@@ -50,7 +50,7 @@ impl TargetMap for Log {
 
 impl TargetMap for Log1p {
     fn fit(&self, _: &[f64], _: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
-        Ok(Box::new(FittedLog1p {}))
+        Ok(Box::new(FittedLog1pTarget {}))
     }
 
     fn smear(&self) -> Option<bool> {
@@ -80,7 +80,7 @@ impl FittedTargetMap for FittedLog {
     }
 }
 
-impl FittedTargetMap for FittedLog1p {
+impl FittedTargetMap for FittedLog1pTarget {
     fn map(&self, value: f64) -> f64 {
         value.ln_1p()
     }

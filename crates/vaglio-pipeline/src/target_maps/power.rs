@@ -1,6 +1,6 @@
 //! Powers of targets.
 
-use crate::maps::{Exponent, Method};
+use crate::maps::{Exponent, PowerFamily};
 use vaglio_core::{Expression, FittedTargetMap, Result, TargetMap, part, saved};
 
 /// Power transform of the target towards a normal distribution. Uses the map `power` (Yeo and Johnson, or Box and Cox),
@@ -17,7 +17,7 @@ use vaglio_core::{Expression, FittedTargetMap, Result, TargetMap, part, saved};
 #[derive(PartialEq)]
 pub struct Power {
     /// Family of transforms.
-    pub method: Method,
+    pub method: PowerFamily,
     /// The exponent.
     pub lambda: Exponent,
     /// Whether predictions are means in the units of the data, by Duan's smearing. Defaults to true for the squared
@@ -27,8 +27,8 @@ pub struct Power {
 
 /// Fitted [`Power`], with the exponent of the training targets.
 #[saved(FittedTargetMap, "power")]
-pub struct FittedPower {
-    method: Method,
+pub struct FittedPowerTarget {
+    method: PowerFamily,
     lambda: f64,
     /// Limits of predictions if the power is bounded.
     within: [f64; 2],
@@ -40,7 +40,7 @@ impl TargetMap for Power {
         let least = target.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = target.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let span = greatest - least;
-        Ok(Box::new(FittedPower { method: self.method, lambda, within: [least - span, greatest + span] }))
+        Ok(Box::new(FittedPowerTarget { method: self.method, lambda, within: [least - span, greatest + span] }))
     }
 
     fn smear(&self) -> Option<bool> {
@@ -52,7 +52,7 @@ impl TargetMap for Power {
     }
 }
 
-impl FittedTargetMap for FittedPower {
+impl FittedTargetMap for FittedPowerTarget {
     fn map(&self, value: f64) -> f64 {
         self.method.transform(value, self.lambda)
     }
@@ -62,7 +62,7 @@ impl FittedTargetMap for FittedPower {
         let value = self.method.inverse(mapped, self.lambda);
         match self.method {
             _ if self.lambda < 0.0 => value.min(greatest),
-            Method::YeoJohnson if self.lambda > 2.0 => value.max(least),
+            PowerFamily::YeoJohnson if self.lambda > 2.0 => value.max(least),
             _ => value,
         }
     }
@@ -75,7 +75,7 @@ impl FittedTargetMap for FittedPower {
                 let value = value(greatest);
                 value.clone().if_above(greatest, greatest, value)
             }
-            Method::YeoJohnson if self.lambda > 2.0 => {
+            PowerFamily::YeoJohnson if self.lambda > 2.0 => {
                 let value = value(least);
                 value.clone().if_below(least, least, value)
             }
@@ -85,8 +85,8 @@ impl FittedTargetMap for FittedPower {
 
     fn takes(&self) -> (&'static str, &'static str) {
         match self.method {
-            Method::BoxCox => ("positive numbers with `box_cox`", "`yeo_johnson` takes any"),
-            Method::YeoJohnson => ("numbers whose power does not overflow", "rescale the target"),
+            PowerFamily::BoxCox => ("positive numbers with `box_cox`", "`yeo_johnson` takes any"),
+            PowerFamily::YeoJohnson => ("numbers whose power does not overflow", "rescale the target"),
         }
     }
 }

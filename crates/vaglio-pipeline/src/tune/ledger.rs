@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use vaglio_core::Error;
 
 /// Outcome of one evaluation.
-pub(super) enum Evaluated {
+pub(super) enum EvaluationOutcome {
     Scored(f64),
     Failed(Error),
     /// The user stopped the run.
@@ -15,14 +15,14 @@ pub(super) enum Evaluated {
 }
 
 /// The criterion as a cached function on \[0, 1\]ᵈ.
-pub(super) struct Ledger<'a, F> {
+pub(super) struct CachedCriterion<'a, F> {
     paths: &'a [&'a str],
     bounds: &'a [Bounds],
     budget: usize,
-    book: RefCell<Book<F>>,
+    book: RefCell<TuningLog<F>>,
 }
 
-struct Book<F> {
+struct TuningLog<F> {
     evaluate: F,
     trials: Vec<ScoredSettings>,
     /// Lowest score so far with its point; the first of ties.
@@ -32,11 +32,11 @@ struct Book<F> {
     stopped: bool,
 }
 
-impl<'a, F: FnMut(&[f64]) -> Evaluated> Ledger<'a, F> {
+impl<'a, F: FnMut(&[f64]) -> EvaluationOutcome> CachedCriterion<'a, F> {
     pub fn new(paths: &'a [&'a str], bounds: &'a [Bounds], budget: usize, evaluate: F) -> Self {
         let (trials, scores) = (Vec::new(), HashMap::new());
-        let book = Book { evaluate, trials, lowest: None, scores, failure: None, stopped: false };
-        Ledger { paths, bounds, budget, book: RefCell::new(book) }
+        let book = TuningLog { evaluate, trials, lowest: None, scores, failure: None, stopped: false };
+        CachedCriterion { paths, bounds, budget, book: RefCell::new(book) }
     }
 
     /// Range of every parameter.
@@ -62,13 +62,13 @@ impl<'a, F: FnMut(&[f64]) -> Evaluated> Ledger<'a, F> {
         }
         let span = tracing::debug_span!("evaluation", number = book.trials.len() + 1);
         let score = match span.in_scope(|| (book.evaluate)(&values)) {
-            Evaluated::Scored(score) => score,
-            Evaluated::Failed(failure) => {
+            EvaluationOutcome::Scored(score) => score,
+            EvaluationOutcome::Failed(failure) => {
                 tracing::debug!(%failure, "refused");
                 book.failure.get_or_insert(failure);
                 f64::INFINITY
             }
-            Evaluated::Stopped => {
+            EvaluationOutcome::Stopped => {
                 book.stopped = true;
                 return None;
             }
@@ -104,7 +104,7 @@ impl<'a, F: FnMut(&[f64]) -> Evaluated> Ledger<'a, F> {
 }
 
 /// An error ends the solver; the ledger holds its results.
-impl<F: FnMut(&[f64]) -> Evaluated> CostFunction for &Ledger<'_, F> {
+impl<F: FnMut(&[f64]) -> EvaluationOutcome> CostFunction for &CachedCriterion<'_, F> {
     type Param = Vec<f64>;
     type Output = f64;
 
@@ -123,13 +123,13 @@ mod tests {
         let evaluate = |values: &[f64]| {
             *calls.borrow_mut() += 1;
             if values[0] == 3.0 {
-                Evaluated::Failed(Error::Numerical("three".into()))
+                EvaluationOutcome::Failed(Error::Numerical("three".into()))
             } else {
-                Evaluated::Scored(values[0])
+                EvaluationOutcome::Scored(values[0])
             }
         };
         let bounds = [Bounds::linear(0.0, 4.0).integer()];
-        let ledger = Ledger::new(&["learner.units"], &bounds, 3, evaluate);
+        let ledger = CachedCriterion::new(&["learner.units"], &bounds, 3, evaluate);
         for (place, expected) in [(0.5, Some(2.0)), (0.52, Some(2.0)), (0.75, Some(f64::INFINITY)), (-1.0, Some(0.0))] {
             assert_eq!(ledger.score(&[place]), expected);
         }

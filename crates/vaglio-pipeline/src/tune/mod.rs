@@ -21,11 +21,11 @@ mod ledger;
 mod setting;
 mod solve;
 
-pub use vaglio_report::record::{Bounds, Method, Scale, Scored, ScoredSettings, Tune, Tuned};
+pub use vaglio_report::record::{Bounds, Method, Scale, ScoredSelection, ScoredSettings, Tune, TuningResult};
 
 use crate::search::Search;
 use crate::selector::ValidSelector;
-use ledger::{Evaluated, Ledger};
+use ledger::{CachedCriterion, EvaluationOutcome};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Answer, Error, Event, Journal, Learner, Monitor, Observer, Problem, Result, Score, SearchExtent};
@@ -55,7 +55,7 @@ pub(crate) trait Tuning {
         selector: ValidSelector,
         problem: &Problem,
         monitor: &mut Monitor<'_>,
-    ) -> Result<(ValidSelector, Option<Tuned>)>;
+    ) -> Result<(ValidSelector, Option<TuningResult>)>;
 }
 
 impl Tuning for Tune {
@@ -88,7 +88,7 @@ impl Tuning for Tune {
         selector: ValidSelector,
         problem: &Problem,
         monitor: &mut Monitor<'_>,
-    ) -> Result<(ValidSelector, Option<Tuned>)> {
+    ) -> Result<(ValidSelector, Option<TuningResult>)> {
         if self.parameters.is_empty() {
             return Ok((selector, None));
         }
@@ -119,16 +119,16 @@ fn search(
     selector: &ValidSelector,
     problem: &Problem,
     monitor: &mut Monitor<'_>,
-) -> Result<Option<Tuned>> {
+) -> Result<Option<TuningResult>> {
     let span = tracing::info_span!("tune", method = tune.method.name(), budget = tune.budget);
     let _entered = span.enter();
     let settings = setting::written(&*selector.learner)?;
     let (journal, mut tried) = (monitor.journal.under("tune"), 0);
     monitor.show(&Event::Stage { what: "tune", pieces: tune.budget });
-    let mut progress = ShownScores { monitor, done: 0.0, of: tune.budget as f64, stopped: false };
+    let mut progress = ScoreObserver { monitor, done: 0.0, of: tune.budget as f64, stopped: false };
     let evaluate = |values: &[f64]| {
         if progress.stopped {
-            return Evaluated::Stopped;
+            return EvaluationOutcome::Stopped;
         }
         tried += 1;
         let scored = with(tune, &settings, values).and_then(|learner| {
@@ -137,21 +137,21 @@ fn search(
         });
         progress.done += 1.0;
         match scored {
-            Ok(None) => Evaluated::Stopped,
+            Ok(None) => EvaluationOutcome::Stopped,
             Ok(Some(score)) => {
                 progress.ask();
-                Evaluated::Scored(score.loss)
+                EvaluationOutcome::Scored(score.loss)
             }
             Err(error) => {
                 progress.ask();
-                Evaluated::Failed(error)
+                EvaluationOutcome::Failed(error)
             }
         }
     };
     let bounds: Vec<Bounds> = tune.parameters.values().copied().collect();
     let start: Vec<f64> = tune.parameters.iter().map(|(path, b)| b.place(setting::value(&settings, path))).collect();
     let paths: Vec<&str> = tune.parameters.keys().map(String::as_str).collect();
-    let ledger = Ledger::new(&paths, &bounds, tune.budget, evaluate);
+    let ledger = CachedCriterion::new(&paths, &bounds, tune.budget, evaluate);
     match tune.method {
         Method::NelderMead => solve::nelder_mead(&ledger, &start)?,
         Method::ParticleSwarm => solve::particle_swarm(&ledger, &start, selector.seed)?,
@@ -162,7 +162,7 @@ fn search(
         _ => Some(k).filter(|&k| trials[k].score < f64::INFINITY),
     };
     match ((0..trials.len()).fold(None, lowest), failure) {
-        (Some(best), _) => Ok(Some(Tuned { tune: tune.clone(), trials, best })),
+        (Some(best), _) => Ok(Some(TuningResult { tune: tune.clone(), trials, best })),
         (None, Some(failure)) => Err(failure),
         (None, None) if trials.is_empty() => Ok(None),
         (None, None) => Err(Error::Numerical("every setting that was tried while tuning scores +∞".into())),
@@ -185,18 +185,18 @@ fn scored(
     tune: &Tune,
     selector: &ValidSelector,
     problem: &Problem,
-    progress: &mut ShownScores<'_, '_>,
+    progress: &mut ScoreObserver<'_, '_>,
     journal: Journal,
 ) -> Result<Option<Score>> {
     let design = selector.design(problem)?;
     match tune.score {
-        Scored::All => {
+        ScoredSelection::All => {
             let all = design.candidates();
             let mut subset = SubsetScorer::open(&*selector.criterion, &design, &SearchExtent::fixed(all.len()))?;
             subset.reset(&all)?;
             subset.score().map(Some)
         }
-        Scored::Search => {
+        ScoredSelection::Search => {
             let stop = progress.monitor.stop.clone();
             let monitor = &mut Monitor { observer: &mut *progress, journal, stop };
             let path = selector.search_on(&design, Instant::now(), None, monitor)?.path;
@@ -207,14 +207,14 @@ fn scored(
 }
 
 /// Observer that shows scores instead of the steps of inner searches.
-struct ShownScores<'o, 'm> {
+struct ScoreObserver<'o, 'm> {
     monitor: &'o mut Monitor<'m>,
     done: f64,
     of: f64,
     stopped: bool,
 }
 
-impl ShownScores<'_, '_> {
+impl ScoreObserver<'_, '_> {
     fn ask(&mut self) -> Answer {
         let answer = self.monitor.show(&Event::Visited { done: self.done, of: self.of });
         self.stopped |= matches!(answer, Answer::Stop(_));
@@ -222,7 +222,7 @@ impl ShownScores<'_, '_> {
     }
 }
 
-impl Observer for ShownScores<'_, '_> {
+impl Observer for ScoreObserver<'_, '_> {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         match event {
             Event::Step(_) | Event::Visited { .. } => self.ask(),

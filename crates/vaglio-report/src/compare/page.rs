@@ -1,7 +1,7 @@
 //! The page of a comparison.
 
-use super::{Comparison, Difference, Run, likeness, share};
-use crate::record::{LossName, PredictedOn};
+use super::{Comparison, Difference, NamedRun, likeness, share};
+use crate::record::{LossName, PredictionRows};
 use crate::report::{
     Chart, ChartScale, ColumnStyle, Mark, Page, ScaleKind, Section, TableBuilder, TableCell, TextStyle,
 };
@@ -13,7 +13,7 @@ const MOST_COLUMNS: usize = 300;
 /// Classes of lines in the style sheet.
 const CLASSES: [&str; 6] = ["alpha k0", "alpha k1", "alpha k2", "alpha k3", "alpha k4", "alpha k5"];
 
-type Pair<'r> = (&'r Run, &'r Run, &'r Difference);
+type Pair<'r> = (&'r NamedRun, &'r NamedRun, &'r Difference);
 /// The name of a column, and its place in each run that selected it.
 type Selected<'r> = (&'r str, Vec<Option<usize>>);
 
@@ -21,7 +21,7 @@ impl Comparison {
     /// The page as data.
     pub fn page(&self) -> Page {
         let mut losses: Vec<LossName> = Vec::new();
-        self.runs.iter().map(Run::loss).for_each(|loss| {
+        self.runs.iter().map(NamedRun::loss).for_each(|loss| {
             if !losses.contains(&loss) {
                 losses.push(loss);
             }
@@ -43,7 +43,7 @@ impl Comparison {
     }
 
     fn runs_section(&self) -> Section {
-        let rows: Vec<&Run> = self.runs.iter().collect();
+        let rows: Vec<&NamedRun> = self.runs.iter().collect();
         let note = "The score chose the columns and is optimistic. Cross-validation chose size and λ; nested and test errors are of unseen rows. \
                     Intervals are 95 %. RMSE is of the most trustworthy error.";
         Section::new("runs", "Runs")
@@ -57,14 +57,14 @@ impl Comparison {
                     .short("λ", |run| run.record.lambda)
                     .short("Score", |run| Some(run.record.score))
                     .cells("Cross-validated", ColumnStyle::Number, |run| {
-                        error_cell(run.error(PredictedOn::CrossValidation))
+                        error_cell(run.error(PredictionRows::CrossValidation))
                     })
-                    .cells("Nested", ColumnStyle::Number, |run| error_cell(run.error(PredictedOn::Nested)))
+                    .cells("Nested", ColumnStyle::Number, |run| error_cell(run.error(PredictionRows::Nested)))
                     .short("Without features", |run| {
                         let nested = run.record.nested.as_ref().map(|nested| nested.empty_loss);
                         nested.or(run.record.chosen.empty_loss)
                     })
-                    .cells("Test", ColumnStyle::Number, |run| error_cell(run.error(PredictedOn::Test)))
+                    .cells("Test", ColumnStyle::Number, |run| error_cell(run.error(PredictionRows::Test)))
                     .short("Without features, test", |run| run.record.test.as_ref()?.empty_loss)
                     .short("RMSE", |run| run.rmse())
                     .build(),
@@ -101,7 +101,7 @@ impl Comparison {
     /// The curves of all runs of one loss.
     fn curves(&self, loss: &LossName) -> Chart {
         let runs = self.runs.iter().filter(|run| run.loss() == *loss).enumerate();
-        let line = |(k, run): (usize, &Run)| {
+        let line = |(k, run): (usize, &NamedRun)| {
             let (curve, is_cross_validated) = run.curve();
             let name = if is_cross_validated { run.name.clone() } else { format!("{} (score, optimistic)", run.name) };
             let mut points = Vec::new();

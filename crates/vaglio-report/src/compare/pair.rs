@@ -1,8 +1,8 @@
 //! Paired differences of the outer losses of two runs, row by row or fold by fold.
 
-use super::Run;
-use crate::record::{Nested, OuterFold, Paired, interval_text};
-use vaglio_core::{ClusterSum, Spread, StandardizedMoments, counted, short};
+use super::NamedRun;
+use crate::record::{NestedEvaluation, OuterFold, PairedLosses, interval_text};
+use vaglio_core::{ClusterSum, MeanVariances, StandardizedMoments, counted, short};
 
 /// The level of intervals.
 const LEVEL: f64 = 0.95;
@@ -64,7 +64,7 @@ impl std::fmt::Display for Difference {
 }
 
 /// The paired difference, where both runs held out the same rows in the same folds.
-pub(super) fn difference(a: &Run, b: &Run) -> Difference {
+pub(super) fn difference(a: &NamedRun, b: &NamedRun) -> Difference {
     match matching(a, b) {
         Err(why) => Difference::None(why),
         Ok((first, second, p, q)) => by_rows(first, second, p, q)
@@ -73,11 +73,11 @@ pub(super) fn difference(a: &Run, b: &Run) -> Difference {
     }
 }
 
-type PairedFolds<'r> = (&'r Nested, &'r Nested, &'r Paired, &'r Paired);
+type PairedFolds<'r> = (&'r NestedEvaluation, &'r NestedEvaluation, &'r PairedLosses, &'r PairedLosses);
 
 /// The outer figures of both, or why they are of other things.
-fn matching<'r>(a: &'r Run, b: &'r Run) -> Result<PairedFolds<'r>, String> {
-    let nested = |run: &'r Run| {
+fn matching<'r>(a: &'r NamedRun, b: &'r NamedRun) -> Result<PairedFolds<'r>, String> {
+    let nested = |run: &'r NamedRun| {
         let lacks = || format!("{} has no outer folds; run it with `--nested 5`", run.name);
         run.record.nested.as_ref().ok_or_else(lacks)
     };
@@ -98,8 +98,9 @@ fn matching<'r>(a: &'r Run, b: &'r Run) -> Result<PairedFolds<'r>, String> {
     if a.loss() != b.loss() {
         return Err(format!("one loss is `{}`, the other `{}`", a.loss().told(), b.loss().told()));
     }
-    let folds = |nested: &Nested| nested.per_fold.iter().map(|f| (f.repeat, f.fold, f.rows)).collect::<Vec<_>>();
-    let weighs = |nested: &Nested| nested.paired.as_ref().is_some_and(|paired| paired.weights.is_some());
+    let folds =
+        |nested: &NestedEvaluation| nested.per_fold.iter().map(|f| (f.repeat, f.fold, f.rows)).collect::<Vec<_>>();
+    let weighs = |nested: &NestedEvaluation| nested.paired.as_ref().is_some_and(|paired| paired.weights.is_some());
     if weighs(first) != weighs(second) {
         return Err("one run weighs its rows and the other does not".into());
     }
@@ -109,7 +110,12 @@ fn matching<'r>(a: &'r Run, b: &'r Run) -> Result<PairedFolds<'r>, String> {
     }
 }
 
-fn by_rows(first: &Nested, second: &Nested, p: &Paired, q: &Paired) -> Option<Difference> {
+fn by_rows(
+    first: &NestedEvaluation,
+    second: &NestedEvaluation,
+    p: &PairedLosses,
+    q: &PairedLosses,
+) -> Option<Difference> {
     let (a, b) = (p.losses.as_ref()?, q.losses.as_ref()?);
     if a.len() != b.len() || p.weights != q.weights || p.clusters != q.clusters {
         return None;
@@ -120,24 +126,25 @@ fn by_rows(first: &Nested, second: &Nested, p: &Paired, q: &Paired) -> Option<Di
         ClusterSum { cluster, weight, sum: weight * (a - b) }
     };
     let pairs: Vec<ClusterSum> = a.iter().zip(b).enumerate().map(pair).collect();
-    let clusters = Spread::of(&[&pairs], 1).clusters;
-    let folds = Spread::of(
+    let clusters = MeanVariances::from_folds(&[&pairs], 1).clusters;
+    let folds = MeanVariances::from_folds(
         &fold_differences(first, second).iter().map(std::slice::from_ref).collect::<Vec<_>>(),
         first.repeats,
     );
     let by = if p.clusters.is_some() { PairedBy::Clusters } else { PairedBy::Rows };
     let count = clusters.map_or(pairs.len(), |(_, count)| count);
-    mean_difference(&pairs, Spread { clusters, folds: folds.folds }, by, count)
+    mean_difference(&pairs, MeanVariances { clusters, folds: folds.folds }, by, count)
 }
 
-fn by_folds(first: &Nested, second: &Nested) -> Option<Difference> {
+fn by_folds(first: &NestedEvaluation, second: &NestedEvaluation) -> Option<Difference> {
     let pairs = fold_differences(first, second);
-    let folds = Spread::of(&pairs.iter().map(std::slice::from_ref).collect::<Vec<_>>(), first.repeats).folds;
-    mean_difference(&pairs, Spread { clusters: None, folds }, PairedBy::Folds, pairs.len())
+    let folds =
+        MeanVariances::from_folds(&pairs.iter().map(std::slice::from_ref).collect::<Vec<_>>(), first.repeats).folds;
+    mean_difference(&pairs, MeanVariances { clusters: None, folds }, PairedBy::Folds, pairs.len())
 }
 
 /// Difference of the losses of each fold.
-fn fold_differences(first: &Nested, second: &Nested) -> Vec<ClusterSum> {
+fn fold_differences(first: &NestedEvaluation, second: &NestedEvaluation) -> Vec<ClusterSum> {
     let pair = |(fold, (a, b)): (u32, (&OuterFold, &OuterFold))| {
         let weight = a.rows as f64;
         ClusterSum { cluster: fold, weight, sum: weight * (a.loss - b.loss) }
@@ -146,10 +153,10 @@ fn fold_differences(first: &Nested, second: &Nested) -> Vec<ClusterSum> {
 }
 
 /// The weighted mean of differences, with what is printed after ±.
-fn mean_difference(pairs: &[ClusterSum], spread: Spread, by: PairedBy, count: usize) -> Option<Difference> {
+fn mean_difference(pairs: &[ClusterSum], spread: MeanVariances, by: PairedBy, count: usize) -> Option<Difference> {
     let (weight, sum) = pairs.iter().fold((0.0, 0.0), |(w, s), pair| (w + pair.weight, s + pair.sum));
     let mean = sum / weight;
-    let shape = StandardizedMoments::of(pairs.iter().map(|pair| pair.sum - pair.weight * mean));
+    let shape = StandardizedMoments::from_deviations(pairs.iter().map(|pair| pair.sum - pair.weight * mean));
     // Both deliver one model more than those that were judged.
     let factor = spread.folds.map_or(1.0, |(_, folds)| (folds as f64 / (folds as f64 - 1.0)).sqrt());
     let interval = spread.root().map(|error| shape.interval(mean, factor * error, LEVEL));
@@ -164,7 +171,7 @@ mod tests {
     #[test]
     fn differences_are_means_over_pairs() {
         let of = |a: &[f64], b: &[f64], weights: Option<Vec<f64>>, clusters: Option<Vec<u32>>| {
-            let paired = |losses: &[f64]| Paired {
+            let paired = |losses: &[f64]| PairedLosses {
                 sha256: String::new(),
                 losses: Some(losses.to_vec()),
                 weights: weights.clone(),
@@ -192,7 +199,7 @@ mod tests {
         assert!((of_twice - error).abs() < 1e-14);
     }
 
-    fn nested(folds: &[(f64, usize)]) -> Nested {
+    fn nested(folds: &[(f64, usize)]) -> NestedEvaluation {
         let fold = |&(loss, rows): &(f64, usize)| {
             serde_json::json!({"fold": 1, "repeat": 1, "rows": rows, "loss": if loss.is_finite() { serde_json::json!(loss) } else { "Infinity".into() },
                 "empty_loss": 1.0, "size": 0, "lambda": null, "score": 1.0, "cross_validated": null, "selected": []})

@@ -31,14 +31,14 @@ impl Cell {
 /// Cross-validated losses of a whole selection: for each λ of the walk by size, in increasing order.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Table {
+pub struct LossTable {
     /// The λ of the walks; one `None` where λ is chosen for every subset, or there is none.
     pub lambdas: Vec<Option<f64>>,
     /// For each λ the sizes that every fold reached, the empty subset among them where it may be the result.
     pub cells: Vec<Vec<Cell>>,
 }
 
-impl Table {
+impl LossTable {
     /// The place of the λ and the cell that a rule takes: the lowest loss, of equals to rounding the fewest features and then the
     /// smallest λ; of those whose difference to it is within one standard error of that difference the fewest features and
     /// then the largest λ; of those within a share of it the fewest features and then the lowest loss.
@@ -140,7 +140,7 @@ pub struct ChosenRecord {
     pub differences: Vec<LossDifference>,
     /// The columns that the rule takes, where no column was taken in their place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub declined: Option<Declined>,
+    pub declined: Option<DeclinedColumns>,
     /// The test of what columns gain over none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gain_test: Option<GainTest>,
@@ -152,7 +152,7 @@ pub struct ChosenRecord {
 /// Columns that the chosen ones are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Against {
+pub enum ComparisonColumns {
     /// No column.
     Empty,
     /// The next smaller size.
@@ -168,7 +168,7 @@ pub enum Against {
 #[serde(deny_unknown_fields)]
 pub struct LossDifference {
     /// Than which.
-    pub against: Against,
+    pub against: ComparisonColumns,
     /// How many these are.
     pub size: usize,
     /// Mean: below 0 where the chosen columns lose less.
@@ -219,7 +219,7 @@ impl GainTest {
 /// Columns that were not taken, since what they gain over none did not pass the test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Declined {
+pub struct DeclinedColumns {
     /// How many.
     pub size: usize,
     /// Their names, in order of entry.
@@ -233,7 +233,7 @@ pub struct Declined {
 #[serde(deny_unknown_fields)]
 pub struct SizeSpread {
     /// Which parts.
-    pub over: SpreadOver,
+    pub over: SizeSpreadSource,
     /// The size of each.
     pub sizes: Vec<usize>,
 }
@@ -241,7 +241,7 @@ pub struct SizeSpread {
 /// From which parts of the cross-validated losses sizes are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum SpreadOver {
+pub enum SizeSpreadSource {
     /// Each repeat alone.
     Repeats,
     /// All folds but one, in turn.
@@ -253,8 +253,8 @@ impl SizeSpread {
     pub fn sentence(&self, chosen: usize) -> String {
         let (least, most) = self.sizes.iter().fold((chosen, chosen), |(l, m), &size| (l.min(size), m.max(size)));
         let each = match self.over {
-            SpreadOver::Repeats => "each repeat alone",
-            SpreadOver::Folds => "leaving out one fold at a time",
+            SizeSpreadSource::Repeats => "each repeat alone",
+            SizeSpreadSource::Folds => "leaving out one fold at a time",
         };
         match least == most {
             true => format!("{each} chooses {} too", counted(chosen, "column")),
@@ -270,11 +270,11 @@ impl SizeSpread {
 mod tests {
     use super::*;
 
-    fn table(losses: [[f64; 3]; 2]) -> Table {
+    fn table(losses: [[f64; 3]; 2]) -> LossTable {
         let cell =
             |(size, loss): (usize, f64)| Cell { size, loss, standard_error: Some(0.5), difference_error: Some(0.1) };
         let cells = losses.iter().map(|row| row.iter().copied().enumerate().map(cell).collect()).collect();
-        Table { lambdas: vec![Some(1.0), Some(10.0)], cells }
+        LossTable { lambdas: vec![Some(1.0), Some(10.0)], cells }
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub struct OutsideRecord {
     pub explained: Option<f64>,
     /// The chosen column with which it correlates most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub most_alike: Option<Alike>,
+    pub most_alike: Option<SimilarColumn>,
     /// The folds in whose training rows it is constant.
     #[serde(default, skip_serializing_if = "ConstantIn::is_empty")]
     pub constant_in: ConstantIn,
@@ -82,7 +82,7 @@ pub struct NearestStep {
 /// A chosen column like one that was not chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Alike {
+pub struct SimilarColumn {
     /// The candidate column, from 0.
     pub index: Feature,
     /// Their correlation over the training rows.

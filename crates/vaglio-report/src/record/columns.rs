@@ -17,7 +17,7 @@ pub struct MadeColumns {
 /// Type of neighboring columns that are alike.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TakenColumns {
+pub struct ColumnRun {
     /// The name of the first of them.
     pub name: String,
     /// The name of the last, where there are several.
@@ -41,7 +41,7 @@ pub struct TakenColumns {
     pub note: Option<String>,
 }
 
-impl TakenColumns {
+impl ColumnRun {
     /// The columns in words, such as `p0 … p779 (780)`.
     pub fn names(&self) -> String {
         match &self.to {

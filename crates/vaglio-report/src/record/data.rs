@@ -1,6 +1,6 @@
 //! Description of the data of a run.
 
-use super::{LeftOut, MadeColumns, TakenColumns};
+use super::{ColumnRun, LeftOutRows, MadeColumns};
 use serde::{Deserialize, Serialize};
 
 /// Description of the data.
@@ -24,10 +24,10 @@ pub struct DataRecord {
     pub test_rows: Option<Vec<usize>>,
     /// Rows that take no part, by why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutRows>,
     /// Types of the columns of the training file.
     #[serde(default)]
-    pub columns: Vec<TakenColumns>,
+    pub columns: Vec<ColumnRun>,
     /// Candidates that preprocessing made of columns under other names, those of the same columns together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<MadeColumns>,

@@ -1,6 +1,6 @@
 //! Residuals of the training rows against chosen columns and time, and the rows that are predicted worst.
 
-use super::PredictedOn;
+use super::PredictionRows;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Feature;
 
@@ -21,7 +21,7 @@ pub struct ResidualsRecord {
     pub held_out: Vec<Option<f64>>,
     /// Where these come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<PredictedOn>,
+    pub from: Option<PredictionRows>,
     /// The place of each row in the order of time, where rows have one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub time: Vec<f64>,
@@ -32,7 +32,7 @@ pub struct ResidualsRecord {
     pub largest: Vec<WorstRow>,
     /// Where these come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub largest_from: Option<PredictedOn>,
+    pub largest_from: Option<PredictionRows>,
 }
 
 /// Points and lines of the chart of a chosen column.

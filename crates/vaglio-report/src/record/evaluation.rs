@@ -8,7 +8,7 @@ use vaglio_core::Feature;
 /// The whole selection, choice of size and λ included, repeated on the training rows of outer folds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Nested {
+pub struct NestedEvaluation {
     /// Outer folds.
     pub folds: usize,
     /// How often rows were dealt into them.
@@ -37,7 +37,7 @@ pub struct Nested {
     pub intervals: Option<Intervals>,
     /// Key and losses that pair these figures with another run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paired: Option<Paired>,
+    pub paired: Option<PairedLosses>,
     /// How rows are parted, where that is not into folds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub splits: Option<String>,
@@ -55,7 +55,7 @@ pub struct Nested {
 /// Key and losses that pair the figures of two runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Paired {
+pub struct PairedLosses {
     /// SHA-256 of the rows held out by each fold, with their targets and weights: equal where rows and folds are.
     pub sha256: String,
     /// The losses of the rows, in their order, as means over repeats; absent where there are many, and of a loss that is no

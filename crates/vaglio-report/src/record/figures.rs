@@ -46,7 +46,7 @@ pub struct Figures {
     pub ties: usize,
     /// Error rate of the most frequent class of these rows as the only answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub always: Option<Always>,
+    pub always: Option<ConstantAnswerError>,
     /// Figures of each of several outputs of numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_output: Vec<OutputFigures>,
@@ -68,7 +68,7 @@ pub struct OutputFigures {
 /// The error rate of one answer for every row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Always {
+pub struct ConstantAnswerError {
     /// The class, by its place in `data.classes`.
     pub class: usize,
     /// The share of rows of other classes.
@@ -125,7 +125,7 @@ impl Figures {
 
 impl Figures {
     /// Error rate of the most frequent class as the only answer; in records of earlier versions by the counts of rows.
-    pub fn always(&self) -> Option<Always> {
+    pub fn always(&self) -> Option<ConstantAnswerError> {
         let of_rows = |confusion: &Vec<Vec<usize>>| {
             most_frequent(confusion.iter().map(|row| row.iter().sum::<usize>() as f64).collect())
         };
@@ -171,7 +171,7 @@ impl Figures {
                 &format!("{:<19} {} rows: the error rates count a guess, the matrix the label\n", "ties", self.ties);
         }
         let name = |class: usize| classes.get(class).map_or_else(|| class.to_string(), |name| shown(name).into_owned());
-        if let Some(Always { class, error_rate }) = self.always() {
+        if let Some(ConstantAnswerError { class, error_rate }) = self.always() {
             text += &format!("{:<19} {}\n", format!("always {}", name(class)), short(error_rate));
         }
         let names: Vec<String> = (0..confusion.len()).map(name).collect();
@@ -223,7 +223,7 @@ fn by_output(targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Op
     if targets.nrows() < 2 { Vec::new() } else { (0..targets.nrows()).map(of).collect() }
 }
 
-fn always(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<Always> {
+fn always(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<ConstantAnswerError> {
     let mut of_class = vec![0.0; if targets.nrows() == 1 { 2 } else { targets.nrows() }];
     for (row, target) in targets.columns().into_iter().enumerate() {
         of_class[class_of(target)] += weights.map_or(1.0, |weights| weights[row]);
@@ -232,9 +232,9 @@ fn always(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<Always> {
 }
 
 /// The largest of the weights of classes, the first among equals.
-fn most_frequent(of_class: Vec<f64>) -> Option<Always> {
+fn most_frequent(of_class: Vec<f64>) -> Option<ConstantAnswerError> {
     let (all, class) = (of_class.iter().sum::<f64>(), largest(&of_class));
-    (all > 0.0).then(|| Always { class, error_rate: 1.0 - of_class[class] / all })
+    (all > 0.0).then(|| ConstantAnswerError { class, error_rate: 1.0 - of_class[class] / all })
 }
 
 /// Variance of the targets about the mean of each output, over rows and outputs.

@@ -1,13 +1,13 @@
 //! Errors on rows that the selection has not seen.
 
-use super::{Against, Figures, LossDifference, LossName, PredictedOn, Record, interval_text};
+use super::{ComparisonColumns, Figures, LossDifference, LossName, PredictionRows, Record, interval_text};
 use vaglio_core::{Auc, Squared, ZeroOne, counted, has_width, short, shown, significant};
 
 /// The mean loss on rows that the selection has not seen.
 #[derive(Debug)]
 pub struct HeldOutError<'r> {
     /// Where the rows come from.
-    pub origin: PredictedOn,
+    pub origin: PredictionRows,
     /// The mean loss.
     pub loss: f64,
     /// Interval of the mean loss, with its level.
@@ -41,7 +41,7 @@ impl Record {
         let folds = || format!("{} that repeat everything", counted(nested.folds, "outer fold"));
         let how = nested.splits.as_ref().map_or_else(folds, |splits| format!("{splits}, everything repeated"));
         Some(HeldOutError {
-            origin: PredictedOn::Nested,
+            origin: PredictionRows::Nested,
             loss: nested.loss,
             interval: self.interval(nested.interval.zip(nested.level), nested.loss, nested.standard_error),
             baseline: Some(nested.empty_loss).filter(|loss| loss.is_finite()),
@@ -55,7 +55,7 @@ impl Record {
     pub(super) fn test_error(&self) -> Option<HeldOutError<'_>> {
         let test = self.test.as_ref().filter(|test| test.loss.is_finite())?;
         Some(HeldOutError {
-            origin: PredictedOn::Test,
+            origin: PredictionRows::Test,
             loss: test.loss,
             interval: self.interval(None, test.loss, test.standard_error),
             baseline: test.empty_loss.filter(|loss| loss.is_finite()),
@@ -72,11 +72,11 @@ impl Record {
         let folds = || format!("{} that repeat the search", counted(folds, "fold"));
         let how = chosen.splits.as_ref().map_or_else(folds, |splits| format!("{splits}, the search repeated"));
         Some(HeldOutError {
-            origin: PredictedOn::CrossValidation,
+            origin: PredictionRows::CrossValidation,
             loss,
             interval: self.interval(chosen.interval.zip(chosen.level), loss, chosen.standard_error),
             baseline: chosen.empty_loss.filter(|loss| loss.is_finite()),
-            difference: chosen.differences.iter().find(|difference| difference.against == Against::Empty),
+            difference: chosen.differences.iter().find(|difference| difference.against == ComparisonColumns::Empty),
             // Predictions are kept of the first repeat.
             figures: self.report.figures.as_ref().filter(|_| !chosen.mapped),
             repeats: 1,
@@ -86,7 +86,7 @@ impl Record {
 
     /// The RMSE, if the loss is the squared error of numbers in the units of the data.
     pub fn rmse(&self, error: &HeldOutError<'_>) -> Option<f64> {
-        let is_mapped = error.origin == PredictedOn::CrossValidation && self.chosen.mapped;
+        let is_mapped = error.origin == PredictionRows::CrossValidation && self.chosen.mapped;
         (self.loss().is(&Squared) && self.data.classes.is_none() && !is_mapped).then(|| error.loss.sqrt())
     }
 
@@ -118,7 +118,7 @@ impl Record {
         let baseline = baseline.map(|loss| format!("without features {}", short(loss)));
         let notes: Vec<String> = rmse.into_iter().chain(baseline).chain(always).collect();
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
-        let scale = if error.origin == PredictedOn::CrossValidation { self.chosen_scale() } else { String::new() };
+        let scale = if error.origin == PredictionRows::CrossValidation { self.chosen_scale() } else { String::new() };
         format!("{}{interval}{notes}{scale}{}", short(error.loss), self.other_errors(error))
     }
 
@@ -129,7 +129,7 @@ impl Record {
             let always = self.always_text(figures).map(|always| format!(" ({always})")).unwrap_or_default();
             format!(", error rate {}{always}", short(rate))
         });
-        let is_other = error.origin == PredictedOn::Test && self.data.classes.is_none() && !self.loss().is(&Squared);
+        let is_other = error.origin == PredictionRows::Test && self.data.classes.is_none() && !self.loss().is(&Squared);
         let squared = is_other.then(|| format!(", mean squared error {}", short(figures.mse)));
         squared.unwrap_or_default() + &rate.unwrap_or_default()
     }

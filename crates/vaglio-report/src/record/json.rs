@@ -1,7 +1,7 @@
 //! The record as text, and back.
 
-use super::Tuned;
-use super::{Record, SCHEMA, Shown, Status};
+use super::TuningResult;
+use super::{ChartData, Record, SCHEMA, Status};
 use serde::{Deserialize, Serialize};
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
@@ -18,7 +18,8 @@ impl Record {
     pub fn to_text(&self) -> Result<String> {
         let mut text = Vec::new();
         let failed = |e: &dyn std::fmt::Display| Error::Numerical(format!("the result cannot be written: {e}"));
-        self.serialize(&mut Serializer::with_formatter(&mut text, Lines::default())).map_err(|e| failed(&e))?;
+        self.serialize(&mut Serializer::with_formatter(&mut text, RecordFormatter::default()))
+            .map_err(|e| failed(&e))?;
         text.push(b'\n');
         String::from_utf8(text).map_err(|e| failed(&e))
     }
@@ -26,12 +27,12 @@ impl Record {
     /// Reads the text of `selection.json`; the error says what is wrong with it.
     pub fn from_text(text: &str) -> std::result::Result<Self, String> {
         #[derive(Deserialize)]
-        struct Head {
+        struct SchemaHeader {
             schema: String,
         }
         let damaged =
             |e: serde_json::Error| format!("it is damaged, or no result of a run: {}", shortened(&e.to_string()));
-        let head: Head = serde_json::from_str(text).map_err(damaged)?;
+        let head: SchemaHeader = serde_json::from_str(text).map_err(damaged)?;
         if head.schema != SCHEMA {
             return Err(format!("it is of version `{}`; this program reads `{SCHEMA}`", shortened(&head.schema)));
         }
@@ -63,12 +64,12 @@ impl Record {
         if (self.status == Status::Partial) != self.stop_reason.is_partial() {
             return Err("the status is not that of the reason why the search ended".into());
         }
-        let Shown { correlations, tuning, .. } = &self.report;
+        let ChartData { correlations, tuning, .. } = &self.report;
         let is_triangle = correlations.iter().enumerate().all(|(k, row)| row.len() == k);
         if !is_triangle || !(correlations.is_empty() || correlations.len() == selected.len()) {
             return Err("what the report shows is not of these subsets".into());
         }
-        let fits = |tuned: &Tuned| {
+        let fits = |tuned: &TuningResult| {
             let parameters = tuned.tune.parameters.len();
             tuned.best < tuned.trials.len() && tuned.trials.iter().all(|t| t.values.len() == parameters)
         };
@@ -95,12 +96,12 @@ const LARGEST: u64 = 1 << 30;
 
 /// Every key of the outermost object on a line of its own, and every object of a list below it.
 #[derive(Default)]
-struct Lines {
+struct RecordFormatter {
     depth: usize,
     in_lines: bool,
 }
 
-impl Formatter for Lines {
+impl Formatter for RecordFormatter {
     fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> Written<()> {
         if self.depth == 2 {
             self.in_lines = true;

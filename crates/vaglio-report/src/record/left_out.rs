@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Rows that were left out for one reason; each is counted once, by the first that holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LeftOut {
+pub struct LeftOutRows {
     /// Why.
     pub reason: LeftOutReason,
     /// The column whose cells say so.
@@ -32,7 +32,7 @@ pub enum LeftOutReason {
     MissingWeight,
 }
 
-impl LeftOut {
+impl LeftOutRows {
     /// How many, and why, in words.
     pub fn words(&self) -> String {
         let count = |rows: usize, what: &str| format!("{rows} {what}{}", if rows == 1 { "" } else { "s" });
@@ -51,6 +51,6 @@ impl LeftOut {
 }
 
 /// All of them in words.
-pub fn left_out_rows(rows: &[LeftOut]) -> String {
-    rows.iter().map(LeftOut::words).collect::<Vec<_>>().join("; ")
+pub fn left_out_rows(rows: &[LeftOutRows]) -> String {
+    rows.iter().map(LeftOutRows::words).collect::<Vec<_>>().join("; ")
 }

@@ -31,25 +31,26 @@ mod warning;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
 pub use choice::{
-    Against, Cell, ChosenBy, ChosenRecord, Declined, GainTest, LEAST_P, LossDifference, SizeSpread, SpreadOver, Table,
+    Cell, ChosenBy, ChosenRecord, ComparisonColumns, DeclinedColumns, GainTest, LEAST_P, LossDifference, LossTable,
+    SizeSpread, SizeSpreadSource,
 };
-pub use column_facts::{Alike, ConstantIn, NearestStep, OutsideRecord, WeightSpread};
-pub use columns::{MadeColumns, TakenColumns};
+pub use column_facts::{ConstantIn, NearestStep, OutsideRecord, SimilarColumn, WeightSpread};
+pub use columns::{ColumnRun, MadeColumns};
 pub use compared_search::{ComparedSearch, FrontierPoint};
 pub use data::DataRecord;
 pub use diagnostics::{DrawnColumn, Histogram, ResidualsRecord, WorstRow};
 pub use discoveries::{ColumnVerdict, FalseDiscoveries, Verdict};
 pub use evaluation::{
-    Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound, StableColumn,
-    Verified,
+    Frequency, Intervals, NestedEvaluation, NullFigure, OuterFold, PairedLosses, Permutations, Stability,
+    StabilityBound, StableColumn, Verified,
 };
-pub use figures::{Always, Figures, OutputFigures, class_of, largest, variance};
+pub use figures::{ConstantAnswerError, Figures, OutputFigures, class_of, largest, variance};
 pub use final_model::FinalModelRecord;
 pub use found::{FoundByMap, FoundRecord};
 pub use held_out::HeldOutError;
 pub use importance::WorthRecord;
 pub use learning::{LearningCurve, LearningPoint};
-pub use left_out::{LeftOut, LeftOutReason, left_out_rows};
+pub use left_out::{LeftOutReason, LeftOutRows, left_out_rows};
 pub use loss_name::LossName;
 pub use methods::{Methods, ReformsItem};
 pub use parts::{PartNames, TunedSettings};
@@ -58,7 +59,7 @@ pub use shares::{ShareRecord, SharesRecord};
 pub use steps::{EntryRecord, StepRecord, recorded};
 pub use table::proven;
 pub use table_parts::{interval_text, level_text};
-pub use tuning::{Bounds, Method, Scale, Scored, ScoredSettings, Tune, Tuned};
+pub use tuning::{Bounds, Method, Scale, ScoredSelection, ScoredSettings, Tune, TuningResult};
 pub use warning::{Warning, WarningKind};
 
 use crate::infinity;
@@ -159,7 +160,7 @@ pub struct Record {
     /// Figures on test rows, if there are any.
     pub test: Option<Figures>,
     /// Figures of the whole selection repeated in outer folds.
-    pub nested: Option<Nested>,
+    pub nested: Option<NestedEvaluation>,
     /// The figures that the selection reaches on shuffled targets.
     pub permutations: Option<Permutations>,
     /// How often columns are selected on halves of the rows.
@@ -183,7 +184,7 @@ pub struct Record {
     /// The process's peak resident set, where the system tells.
     pub peak_memory_bytes: Option<u64>,
     /// Data of the charts of the report.
-    pub report: Shown,
+    pub report: ChartData,
 }
 
 /// A search that another followed among the columns that this one took.
@@ -316,11 +317,11 @@ pub enum PerOutput {
 /// Data of the charts of the report.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Shown {
+pub struct ChartData {
     /// Error rates of the models along the path, for classes.
     pub curve: Vec<SizePoint>,
     /// The cross-validated losses of all sizes and λ of the walk.
-    pub table: Option<Table>,
+    pub table: Option<LossTable>,
     /// Rows predicted by models that had not seen them.
     pub predictions: Option<ShownPredictions>,
     /// The figures of rows held out in the folds of the search, where there are no others.
@@ -330,7 +331,7 @@ pub struct Shown {
     pub correlations: Vec<Vec<Option<f64>>>,
     /// How the learner was tuned, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tuning: Option<Tuned>,
+    pub tuning: Option<TuningResult>,
     /// Residuals against the chosen columns and time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub residuals: Option<ResidualsRecord>,
@@ -353,7 +354,7 @@ pub struct SizePoint {
 #[serde(deny_unknown_fields)]
 pub struct ShownPredictions {
     /// Where they come from.
-    pub from: PredictedOn,
+    pub from: PredictionRows,
     /// How many rows there were.
     pub rows: usize,
     /// Observed targets in the target's units (classes: the number of the class in `data.classes`), one list for each
@@ -366,7 +367,7 @@ pub struct ShownPredictions {
 /// On which rows predictions were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PredictedOn {
+pub enum PredictionRows {
     /// Outer folds.
     Nested,
     /// Folds of the cross-validated search.

@@ -1,6 +1,6 @@
 //! The parts of a run, and what tuning found of their settings.
 
-use super::{LossName, Method, Tuned};
+use super::{LossName, Method, TuningResult};
 use serde::{Deserialize, Serialize};
 
 /// The names of the parts of a run.
@@ -46,7 +46,7 @@ pub struct TunedSettings {
 
 impl TunedSettings {
     /// The result of tuning without the trials.
-    pub fn new(tuned: &Tuned) -> Self {
+    pub fn new(tuned: &TuningResult) -> Self {
         TunedSettings {
             method: tuned.tune.method,
             evaluations: tuned.trials.len(),

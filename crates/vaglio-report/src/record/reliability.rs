@@ -1,6 +1,6 @@
 //! How far probabilities of classes are right.
 
-use super::PredictedOn;
+use super::PredictionRows;
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct ReliabilityRecord {
     /// Source of the rows held out.
-    pub from: PredictedOn,
+    pub from: PredictionRows,
     /// How many rows these are.
     pub rows: usize,
     /// Their Brier score: the mean of (p − y)², of more than two classes of Σ (p − y)² over classes.
@@ -60,7 +60,12 @@ pub fn brier(targets: ArrayView2<f64>, probabilities: ArrayView2<f64>, weights: 
 
 impl ReliabilityRecord {
     /// Of probabilities, classes × rows, and targets, outputs × rows.
-    pub fn new(from: PredictedOn, targets: ArrayView2<f64>, probabilities: ArrayView2<f64>, weights: &[f64]) -> Self {
+    pub fn new(
+        from: PredictionRows,
+        targets: ArrayView2<f64>,
+        probabilities: ArrayView2<f64>,
+        weights: &[f64],
+    ) -> Self {
         let rows = targets.ncols();
         let total: f64 = weights.iter().sum();
         let share = |output: usize| {
@@ -128,7 +133,7 @@ mod tests {
         let p = |row: usize| (row as f64 + 0.5) / rows as f64;
         let probabilities =
             ndarray::Array2::from_shape_fn((2, rows), |(c, row)| if c == 1 { p(row) } else { 1.0 - p(row) });
-        let found = ReliabilityRecord::new(PredictedOn::Nested, targets.view(), probabilities.view(), &[1.0; 57]);
+        let found = ReliabilityRecord::new(PredictionRows::Nested, targets.view(), probabilities.view(), &[1.0; 57]);
         assert_eq!((found.bins.len(), found.bins.iter().map(|bin| bin.rows).sum::<usize>()), (10, rows));
         let share = 19.0 / 57.0;
         assert!((found.base - share * (1.0 - share)).abs() < 1e-15);

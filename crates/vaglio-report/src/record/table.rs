@@ -2,8 +2,8 @@
 
 use super::table_parts::{interval_text, level_text};
 use super::{
-    Against, ComparedSearch, Declined, Figures, LossDifference, PartNames, Record, SizeSpread, Status, Verified,
-    left_out_rows,
+    ComparedSearch, ComparisonColumns, DeclinedColumns, Figures, LossDifference, PartNames, Record, SizeSpread, Status,
+    Verified, left_out_rows,
 };
 use crate::record::ChosenBy;
 use serde_json::Value;
@@ -119,7 +119,7 @@ impl Record {
     /// Sentence that the columns may predict no better than none, or were not taken because of that.
     pub(crate) fn may_be_chance(&self) -> Option<String> {
         let chosen = &self.chosen;
-        if let Some(Declined { size, columns, cross_validated }) = &chosen.declined {
+        if let Some(DeclinedColumns { size, columns, cross_validated }) = &chosen.declined {
             let named: Vec<&str> = columns.iter().take(NAMED).map(|name| &**name).collect();
             let rest = if *size > NAMED { format!(" and {} more", size - NAMED) } else { String::new() };
             let baseline = chosen.empty_loss.map(|empty| format!(" (without features {})", short(empty)));
@@ -133,7 +133,7 @@ impl Record {
                 self.chosen_scale(),
             ));
         }
-        let of_chosen = chosen.differences.iter().find(|of| of.against == Against::Empty);
+        let of_chosen = chosen.differences.iter().find(|of| of.against == ComparisonColumns::Empty);
         let nested = self.nested.as_ref().and_then(|nested| nested.difference.as_ref());
         let is_nothing = match nested {
             // The procedure errs more than the baseline.

@@ -29,7 +29,7 @@ pub struct Tune {
     pub budget: usize,
     /// Columns that are scored.
     #[serde(default)]
-    pub score: Scored,
+    pub score: ScoredSelection,
     /// Dotted paths of numeric settings, such as `learner.lambda`, with their bounds; their order means nothing.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, Bounds>,
@@ -77,7 +77,7 @@ impl Method {
 /// Which subset is scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Scored {
+pub enum ScoredSelection {
     /// All columns of the learner's map that are not constant.
     #[default]
     All,
@@ -91,7 +91,7 @@ impl Tune {
 
     /// A simplex search over no parameters yet, on the score of all columns.
     pub fn new(budget: usize) -> Self {
-        let (method, score) = (Method::default(), Scored::default());
+        let (method, score) = (Method::default(), ScoredSelection::default());
         Tune { method, budget, score, parameters: BTreeMap::new(), search: Vec::new() }
     }
 
@@ -115,7 +115,7 @@ impl Tune {
 
     /// Sets the columns that are scored.
     #[must_use]
-    pub fn score(self, score: Scored) -> Self {
+    pub fn score(self, score: ScoredSelection) -> Self {
         Tune { score, ..self }
     }
 }
@@ -135,8 +135,8 @@ impl fmt::Display for Tune {
         }
         let paths: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
         let what = match self.score {
-            Scored::All => "scores of all columns",
-            Scored::Search => "searches",
+            ScoredSelection::All => "scores of all columns",
+            ScoredSelection::Search => "searches",
         };
         let (method, budget) = (self.method.name(), self.budget);
         write!(f, "{method} over {}; at most {budget} {what} before the search", paths.join(", "))
@@ -157,7 +157,7 @@ pub struct ScoredSettings {
 /// Result of tuning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tuned {
+pub struct TuningResult {
     /// The settings of the search.
     pub tune: Tune,
     /// Everything that was scored, in order.
@@ -166,7 +166,7 @@ pub struct Tuned {
     pub best: usize,
 }
 
-impl Tuned {
+impl TuningResult {
     /// The lowest score.
     pub fn score(&self) -> f64 {
         self.trials[self.best].score

@@ -4,8 +4,8 @@ use super::chart::{Chart, ChartScale, Mark, ScaleKind};
 use super::error_cards::{cards, shuffled};
 use super::number::{count, counted, percent, short, significant};
 use super::record_view::{RecordView, capital, finite, score_title, vertical};
-use super::section::{Block, Section, TextStyle};
-use crate::record::{HeldOutError, PredictedOn, Status, interval_text};
+use super::section::{ContentBlock, Section, TextStyle};
+use crate::record::{HeldOutError, PredictionRows, Status, interval_text};
 use vaglio_core::{Absolute, Role, Squared, shown, title};
 
 /// The error on a new row, in the unit of the target, beside that of the mean; then what was chosen.
@@ -40,7 +40,7 @@ fn expected_error(view: &RecordView<'_>, error: &HeldOutError<'_>) -> String {
         None => error_in_units(view, error),
         Some(classes) => hits(view, error, classes),
     };
-    let rows = if error.origin == PredictedOn::Test { "on" } else { "in" };
+    let rows = if error.origin == PredictionRows::Test { "on" } else { "in" };
     format!("{}, measured {rows} {}.", sentence.unwrap_or_else(|| mean_loss(view, error)), error.how)
 }
 
@@ -74,7 +74,7 @@ fn digits([low, high]: [f64; 2], level: f64) -> String {
 }
 
 /// The median size of the errors of the drawn rows of an origin, of one target.
-fn median_error(view: &RecordView<'_>, origin: PredictedOn) -> Option<f64> {
+fn median_error(view: &RecordView<'_>, origin: PredictionRows) -> Option<f64> {
     let drawn = view.record.report.predictions.as_ref().filter(|drawn| drawn.from == origin)?;
     let ([observed], [predicted]) = (&drawn.observed[..], &drawn.predicted[..]) else { return None };
     let mut errors: Vec<f64> = observed.iter().zip(predicted).map(|(o, p)| (o - p).abs()).collect();
@@ -137,14 +137,14 @@ pub fn trust(view: &RecordView<'_>, errors: &[HeldOutError<'_>]) -> Section {
     }
     let passed = record.chosen.gain_sentence().map(|sentence| format!("{}.", capital(&sentence)));
     let meaning = record.interval_meaning().map(|sentence| format!("{}.", capital(&sentence)));
-    let cross = errors.first().is_some_and(|first| first.origin == PredictedOn::CrossValidation);
+    let cross = errors.first().is_some_and(|first| first.origin == PredictionRows::CrossValidation);
     let choice =
         "Cross-validation chose size and λ, so its error is slightly too low; --nested 5 repeats that choice too.";
     section
         .text(passed.unwrap_or_default())
         .text(errors.first().map_or("", gain_in_doubt))
         .text(null_sentence(view))
-        .block(Block::Cards(cards(view, errors)))
+        .block(ContentBlock::Cards(cards(view, errors)))
         .note(meaning.unwrap_or_default())
         .note(if cross { choice } else { "" })
         .note(optimism(view))
@@ -252,7 +252,7 @@ pub fn comparison(view: &RecordView<'_>, errors: &[HeldOutError<'_>]) -> Option<
         interval: error.interval,
         baseline: error.baseline,
         parts: match (&view.record.nested, error.origin) {
-            (Some(nested), PredictedOn::Nested) => {
+            (Some(nested), PredictionRows::Nested) => {
                 nested.per_fold.iter().filter_map(|fold| finite(fold.loss)).collect()
             }
             _ => Vec::new(),

@@ -5,7 +5,7 @@ use super::number::{count, counted, percent, short};
 use super::record_view::RecordView;
 use super::section::Section;
 use super::table::{ColumnStyle, TableBuilder, TableCell};
-use crate::record::{PredictedOn, ReliabilityBin, ShownPredictions};
+use crate::record::{PredictionRows, ReliabilityBin, ShownPredictions};
 
 /// Classes of a drawn confusion matrix, at most.
 const MOST_CLASSES: usize = 60;
@@ -130,7 +130,7 @@ pub fn calibration(view: &RecordView<'_>) -> Option<Section> {
         short(calibration.base),
         percent(gain)
     );
-    let class = PredictedOn::class(calibration.from);
+    let class = PredictionRows::class(calibration.from);
     let ends =
         |bin: &ReliabilityBin| [-1.96, 1.96].map(|z| [bin.predicted, (bin.observed + z * bin.error).clamp(0.0, 1.0)]);
     let tip = |bin: &ReliabilityBin| {

@@ -2,10 +2,10 @@
 
 use super::chart::{Chart, ChartScale, Mark, ScaleKind};
 use super::number::{counted, short};
-use super::record_view::{PathEntry, RecordView, capital, finite, listed, score_title, vertical};
+use super::record_view::{PathEntryView, RecordView, capital, finite, listed, score_title, vertical};
 use super::section::Section;
 use super::table::TableBuilder;
-use crate::record::{Cell, FrontierPoint, LearningPoint, LossName, PredictedOn, interval_text};
+use crate::record::{Cell, FrontierPoint, LearningPoint, LossName, PredictionRows, interval_text};
 use vaglio_core::ZeroOne;
 use vaglio_search::Rule;
 
@@ -41,7 +41,7 @@ pub fn other_curves(view: &RecordView<'_>) -> Option<Section> {
 /// Values along the path, broken where sizes are left out or have none.
 fn along_path<const N: usize>(
     view: &RecordView<'_>,
-    value: impl Fn(&PathEntry<'_>) -> Option<[f64; N]>,
+    value: impl Fn(&PathEntryView<'_>) -> Option<[f64; N]>,
 ) -> Vec<Option<[f64; N]>> {
     let mut points = Vec::new();
     let mut before = 0;
@@ -55,7 +55,12 @@ fn along_path<const N: usize>(
     points
 }
 
-fn line(view: &RecordView<'_>, name: &str, class: &str, value: impl Fn(&PathEntry<'_>) -> Option<f64>) -> Option<Mark> {
+fn line(
+    view: &RecordView<'_>,
+    name: &str,
+    class: &str,
+    value: impl Fn(&PathEntryView<'_>) -> Option<f64>,
+) -> Option<Mark> {
     let points = along_path(view, |entry| Some([entry.size as f64, value(entry)?]));
     points.iter().any(Option::is_some).then(|| Mark::line(name, class, points))
 }
@@ -96,12 +101,13 @@ fn losses(view: &RecordView<'_>) -> Chart {
     let test = view.record.test.as_ref().and_then(|test| test.empty_loss).and_then(finite);
     let test = test.map(|value| Mark::level(format!("without features, test: {}", short(value)), "empty test", value));
     // The interval of the chosen size says more than standard errors of the others.
-    let chosen = view.record.held_out_errors().into_iter().find(|error| error.origin == PredictedOn::CrossValidation);
+    let chosen =
+        view.record.held_out_errors().into_iter().find(|error| error.origin == PredictionRows::CrossValidation);
     let chosen = chosen.and_then(|error| error.interval).map(|(ends, level)| {
         let bar = ends.map(|end| [view.record.selected.len() as f64, end]);
         Mark::bars("spread cross", vec![bar], vec![interval_text(ends, level)])
     });
-    let score = |entry: &PathEntry<'_>| interval_at(&loss, entry.size as f64, entry.score, entry.standard_error);
+    let score = |entry: &PathEntryView<'_>| interval_at(&loss, entry.size as f64, entry.score, entry.standard_error);
     let scores = if is_cross_validated { Vec::new() } else { along_path(view, score) };
     let marks = [
         chosen,
@@ -122,7 +128,7 @@ fn losses(view: &RecordView<'_>) -> Chart {
 
 fn scores(view: &RecordView<'_>) -> Chart {
     let loss = view.loss();
-    let interval = |entry: &PathEntry<'_>| interval_at(&loss, entry.size as f64, entry.score, entry.standard_error);
+    let interval = |entry: &PathEntryView<'_>| interval_at(&loss, entry.size as f64, entry.score, entry.standard_error);
     let marks = [
         band(along_path(view, interval), "inner"),
         without_features(view.empty_score()),

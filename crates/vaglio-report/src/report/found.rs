@@ -2,7 +2,7 @@
 
 use super::chart::{Chart, ChartScale, Mark, ScaleKind};
 use super::record_view::capital;
-use super::section::{Block, Section};
+use super::section::{ContentBlock, Section};
 use super::table::{ColumnStyle, PageTable, TableBuilder, TableCell};
 use crate::record::FoundRecord;
 use serde_json::{Map, Value};
@@ -60,19 +60,19 @@ fn cell(value: &Value) -> TableCell {
 }
 
 /// A table or a chart of a value that does not fit a cell.
-fn block(name: &str, value: &Value) -> Option<Block> {
+fn block(name: &str, value: &Value) -> Option<ContentBlock> {
     let is_number = |value: &Value| value.is_number() || value.is_null();
     match value {
         Value::Array(list) if list.iter().all(Value::is_object) && !list.is_empty() => {
-            Some(Block::Table(records(name, list)))
+            Some(ContentBlock::Table(records(name, list)))
         }
         Value::Array(list) if list.len() > FEW && list.iter().all(is_number) => {
             let chart = curve(name, list);
-            chart.html().is_some().then_some(Block::Chart(chart))
+            chart.html().is_some().then_some(ContentBlock::Chart(chart))
         }
         Value::Object(map) if map.len() > 1 && map.values().all(|value| !value.is_object() && !value.is_array()) => {
             let rows: Vec<(String, TableCell)> = map.iter().map(|(key, value)| (key.clone(), cell(value))).collect();
-            Some(Block::Table(pairs(name, &rows)))
+            Some(ContentBlock::Table(pairs(name, &rows)))
         }
         _ => None,
     }

@@ -4,7 +4,7 @@ use super::number::{count, percent, short};
 use super::record_view::{RecordView, capital, finite};
 use super::section::Section;
 use super::table::{ColumnStyle, TableBuilder, TableCell};
-use crate::record::{AlternativeRecord, TakenColumns, left_out_rows};
+use crate::record::{AlternativeRecord, ColumnRun, left_out_rows};
 
 /// Subsets as good as the chosen one: those of the fewest columns first, then the best.
 pub fn alternatives(view: &RecordView<'_>) -> Option<Section> {
@@ -93,8 +93,8 @@ pub fn columns_as_read(view: &RecordView<'_>) -> Option<Section> {
         false => format!("Left out: {}.", left_out_rows(&data.left_out)),
     };
     let table = TableBuilder::new("Columns as read", "“data.columns”", &data.columns)
-        .name("Columns", TakenColumns::names)
-        .text("Taken for", TakenColumns::words)
+        .name("Columns", ColumnRun::names)
+        .text("Taken for", ColumnRun::words)
         .build();
     Section::new("taken", "Columns as read").lead(left_out).table(table).non_empty()
 }

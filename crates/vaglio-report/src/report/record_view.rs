@@ -1,12 +1,12 @@
 //! A record with its path in increasing size, and words that several sections share.
 
 use super::number::count;
-use crate::record::{EntryRecord, LossName, PerOutput, PredictedOn, Record, SizePoint, StepRecord};
+use crate::record::{EntryRecord, LossName, PerOutput, PredictionRows, Record, SizePoint, StepRecord};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Absolute, Action, Role, Squared, title};
 
 /// The best subset of one size.
-pub struct PathEntry<'r> {
+pub struct PathEntryView<'r> {
     pub size: usize,
     pub subset: Vec<usize>,
     pub score: Option<f64>,
@@ -24,7 +24,7 @@ pub struct PathEntry<'r> {
 /// A record, and its path in increasing size.
 pub struct RecordView<'r> {
     pub record: &'r Record,
-    pub path: Vec<PathEntry<'r>>,
+    pub path: Vec<PathEntryView<'r>>,
     /// Whether scores are in the units of the losses, so that both can be drawn on one axis.
     pub comparable: bool,
     entered: HashMap<usize, &'r StepRecord>,
@@ -33,7 +33,7 @@ pub struct RecordView<'r> {
 impl<'r> RecordView<'r> {
     pub fn new(record: &'r Record) -> Self {
         let curve: HashMap<usize, SizePoint> = record.report.curve.iter().map(|point| (point.size, *point)).collect();
-        let entry = |(entry, subset): (&'r EntryRecord, Vec<usize>)| PathEntry {
+        let entry = |(entry, subset): (&'r EntryRecord, Vec<usize>)| PathEntryView {
             size: entry.size,
             subset,
             score: finite(entry.score),
@@ -46,7 +46,7 @@ impl<'r> RecordView<'r> {
             cost: entry.cost,
             rates: curve.get(&entry.size).copied().unwrap_or_default(),
         };
-        let mut path: Vec<PathEntry<'r>> = record.path.iter().zip(record.subsets()).map(entry).collect();
+        let mut path: Vec<PathEntryView<'r>> = record.path.iter().zip(record.subsets()).map(entry).collect();
         path.sort_by_key(|entry| entry.size);
         // Records of before have no `standardized_target`.
         let maps = record.pipeline.settings["preprocess"].as_array();
@@ -100,18 +100,18 @@ impl<'r> RecordView<'r> {
     }
 
     /// The entry of the path that is the result.
-    pub fn chosen_entry(&self) -> Option<&PathEntry<'r>> {
+    pub fn chosen_entry(&self) -> Option<&PathEntryView<'r>> {
         self.path.iter().find(|entry| entry.size == self.record.selected.len())
     }
 
     /// The entry of the lowest value, the smallest among equals.
-    pub fn lowest(&self, value: fn(&PathEntry<'r>) -> Option<f64>) -> Option<&PathEntry<'r>> {
+    pub fn lowest(&self, value: fn(&PathEntryView<'r>) -> Option<f64>) -> Option<&PathEntryView<'r>> {
         let known = self.path.iter().filter_map(|entry| Some((value(entry)?, entry)));
         known.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.size.cmp(&b.1.size))).map(|(_, entry)| entry)
     }
 
     /// The entry of the lowest score, the smallest among equals.
-    pub fn best_entry(&self) -> Option<&PathEntry<'r>> {
+    pub fn best_entry(&self) -> Option<&PathEntryView<'r>> {
         self.lowest(|entry| entry.score)
     }
 
@@ -126,31 +126,31 @@ impl<'r> RecordView<'r> {
     }
 }
 
-impl PredictedOn {
+impl PredictionRows {
     /// The word before a figure.
     pub fn title(self) -> &'static str {
         match self {
-            PredictedOn::Nested => "nested",
-            PredictedOn::CrossValidation => "cross-validated",
-            PredictedOn::Test => "test",
+            PredictionRows::Nested => "nested",
+            PredictionRows::CrossValidation => "cross-validated",
+            PredictionRows::Test => "test",
         }
     }
 
     /// The class in the style sheet.
     pub(crate) fn class(self) -> &'static str {
         match self {
-            PredictedOn::Nested => "nested",
-            PredictedOn::CrossValidation => "cross",
-            PredictedOn::Test => "test",
+            PredictionRows::Nested => "nested",
+            PredictionRows::CrossValidation => "cross",
+            PredictionRows::Test => "test",
         }
     }
 
     /// The rows that were predicted.
     pub(crate) fn rows(self) -> &'static str {
         match self {
-            PredictedOn::Nested => "rows held out in outer folds",
-            PredictedOn::CrossValidation => "rows held out in the folds of the search",
-            PredictedOn::Test => "test rows",
+            PredictionRows::Nested => "rows held out in outer folds",
+            PredictionRows::CrossValidation => "rows held out in the folds of the search",
+            PredictionRows::Test => "test rows",
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::chart::{Chart, ChartScale, Mark, ScaleKind};
 use super::number::{bytes, count, counted, duration, short};
-use super::record_view::{PathEntry, RecordView, finite};
+use super::record_view::{PathEntryView, RecordView, finite};
 use super::section::{Section, TextStyle};
 use super::table::{ColumnStyle, TableBuilder, TableCell};
-use crate::record::{Bounds, Method, Scale, Scored, Seconds, StepRecord, Tuned, proven};
+use crate::record::{Bounds, Method, Scale, ScoredSelection, Seconds, StepRecord, TuningResult, proven};
 use vaglio_core::{Action, Squared};
 
 /// Steps and columns of a chart of entries, at most.
@@ -105,13 +105,13 @@ fn moved(view: &RecordView<'_>, step: &StepRecord) -> String {
     format!("{} {}", if step.action == Action::Add { "+" } else { "−" }, names.join(", "))
 }
 
-fn last_step(view: &RecordView<'_>, entry: &PathEntry<'_>) -> String {
+fn last_step(view: &RecordView<'_>, entry: &PathEntryView<'_>) -> String {
     let step = entry.figures.step.and_then(|step| view.record.steps.get(step.checked_sub(1)?));
     step.map_or_else(String::new, |step| moved(view, step))
 }
 
 /// A stretch of steps during which a column was in the subset.
-struct Stay {
+struct SelectedStretch {
     column: usize,
     from: f64,
     to: f64,
@@ -121,14 +121,14 @@ struct Stay {
 }
 
 /// The stays of the columns that were ever in the subset, and these columns in order of first entry.
-fn stays(view: &RecordView<'_>) -> (Vec<usize>, Vec<Stay>) {
+fn stays(view: &RecordView<'_>) -> (Vec<usize>, Vec<SelectedStretch>) {
     let steps = &view.record.steps;
     let last = steps.len() as f64 + 0.5;
     let is_backward = steps.first().is_some_and(|step| step.action == Action::Remove);
     let full = view.path.last().filter(|_| is_backward).map_or(Vec::new(), |entry| entry.subset.clone());
     let from_start =
-        |column: usize| Stay { column, from: 0.5, to: last, tips: Vec::new(), left: false, entered: false };
-    let mut stays: Vec<Stay> = full.iter().map(|&column| from_start(column)).collect();
+        |column: usize| SelectedStretch { column, from: 0.5, to: last, tips: Vec::new(), left: false, entered: false };
+    let mut stays: Vec<SelectedStretch> = full.iter().map(|&column| from_start(column)).collect();
     let mut columns = full;
     for (place, step) in steps.iter().enumerate() {
         let at = place as f64 + 1.0;
@@ -142,7 +142,7 @@ fn stays(view: &RecordView<'_>) -> (Vec<usize>, Vec<Stay>) {
                 stays.extend((!is_entry).then(|| from_start(column)));
             }
             if is_entry {
-                stays.push(Stay { from: at, entered: true, tips: vec![tip], ..from_start(column) });
+                stays.push(SelectedStretch { from: at, entered: true, tips: vec![tip], ..from_start(column) });
             } else if let Some(stay) = stays.iter_mut().rev().find(|stay| stay.column == column) {
                 (stay.to, stay.left) = (at, true);
                 stay.tips.push(tip);
@@ -223,11 +223,11 @@ pub fn sizes(view: &RecordView<'_>) -> Option<Section> {
     let best = view.best_entry().map(|entry| entry.size);
     let lowest = view.lowest(|entry| entry.cross).map(|entry| entry.size);
     let tags = [("chosen", chosen), ("lowest cross-validated", lowest), ("lowest score", best)];
-    let words = move |entry: &PathEntry<'_>| {
+    let words = move |entry: &PathEntryView<'_>| {
         let own = tags.iter().filter(|(_, size)| *size == Some(entry.size)).map(|(words, _)| *words);
         own.collect::<Vec<_>>().join(", ")
     };
-    let is_marked = |entry: &PathEntry<'_>| [chosen, lowest, best].contains(&Some(entry.size));
+    let is_marked = |entry: &PathEntryView<'_>| [chosen, lowest, best].contains(&Some(entry.size));
     let table = TableBuilder::new("Sizes", "“path”", &view.path)
         .count("Size", |entry| entry.size)
         .text("Last step", move |entry| last_step(view, entry))
@@ -246,15 +246,15 @@ pub fn sizes(view: &RecordView<'_>) -> Option<Section> {
 }
 
 /// The settings that tuning found, and the score of every trial.
-pub fn tuning(tuned: &Tuned) -> Section {
+pub fn tuning(tuned: &TuningResult) -> Section {
     let tune = &tuned.tune;
     let method = match tune.method {
         Method::NelderMead => "the simplex method of Nelder and Mead",
         Method::ParticleSwarm => "a particle swarm",
     };
     let what = match tune.score {
-        Scored::All => "all columns",
-        Scored::Search => "the subset that the search finds",
+        ScoredSelection::All => "all columns",
+        ScoredSelection::Search => "the subset that the search finds",
     };
     let pairs = tune.parameters.iter().zip(tuned.values());
     let rows: Vec<TunedRow<'_>> = pairs.map(|((path, bounds), value)| (path, bounds, *value)).collect();

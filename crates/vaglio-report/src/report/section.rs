@@ -29,13 +29,13 @@ pub struct Section {
     /// The first paragraph; may be empty.
     pub lead: String,
     /// The content below it.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<ContentBlock>,
 }
 
 /// One piece of content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Block {
+pub enum ContentBlock {
     /// A paragraph.
     Text {
         /// How it is set.
@@ -100,7 +100,7 @@ impl Section {
 
     /// Appends a block.
     #[must_use]
-    pub fn block(mut self, block: Block) -> Self {
+    pub fn block(mut self, block: ContentBlock) -> Self {
         self.blocks.push(block);
         self
     }
@@ -110,7 +110,7 @@ impl Section {
     pub fn styled(self, style: TextStyle, text: impl Into<String>) -> Self {
         match text.into() {
             text if text.is_empty() => self,
-            text => self.block(Block::Text { style, text }),
+            text => self.block(ContentBlock::Text { style, text }),
         }
     }
 
@@ -129,14 +129,14 @@ impl Section {
     /// Appends a table, unless it has no rows.
     #[must_use]
     pub fn table(self, table: PageTable) -> Self {
-        if table.rows.is_empty() { self } else { self.block(Block::Table(table)) }
+        if table.rows.is_empty() { self } else { self.block(ContentBlock::Table(table)) }
     }
 
     /// Appends a chart, unless it has nothing finite to draw.
     #[must_use]
     pub fn chart(self, chart: Option<Chart>) -> Self {
         match chart.filter(|chart| chart.html().is_some()) {
-            Some(chart) => self.block(Block::Chart(chart)),
+            Some(chart) => self.block(ContentBlock::Chart(chart)),
             None => self,
         }
     }
@@ -144,7 +144,7 @@ impl Section {
     /// Appends sections that are shut until their headings are clicked.
     #[must_use]
     pub fn folds(mut self, sections: impl IntoIterator<Item = Section>) -> Self {
-        self.blocks.extend(sections.into_iter().map(Block::Fold));
+        self.blocks.extend(sections.into_iter().map(ContentBlock::Fold));
         self
     }
 

@@ -1,6 +1,6 @@
 //! Buffers shared by the nodes on one path down the tree, so that a step down copies little and allocates nothing.
 
-use super::fit::SubsetFit;
+use super::fit::NodeFit;
 use super::held_out::PartSystem;
 use super::node::SubtreeNode;
 
@@ -32,7 +32,7 @@ pub(super) struct Descent<'s> {
     pub lifted: Vec<Vec<f64>>,
     pub systems: Vec<PartSystem>,
     /// Fit of a node with one more column.
-    pub last: SubsetFit,
+    pub last: NodeFit,
     pub spare: Vec<SubtreeNode<'s>>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::SubsetSquares;
 use super::descent::Descent;
-use super::fit::{FitRoom, SubsetFit};
+use super::fit::{FitRoom, NodeFit};
 use super::node::SubtreeNode;
 use vaglio_kernels::checkpoint;
 
@@ -135,7 +135,7 @@ impl<'s> DepthFirst<'s, '_> {
     }
 
     /// Adds the columns of a fit, the fixed ones and `column`, with each other free column to the candidates.
-    fn offer_pairs(&mut self, node: &SubtreeNode<'s>, fit: &SubsetFit, column: usize) {
+    fn offer_pairs(&mut self, node: &SubtreeNode<'s>, fit: &NodeFit, column: usize) {
         let limit = node.limit(node.fixed.len() + 2);
         for &other in node.free.iter().filter(|&&other| other != column) {
             self.offer(fit.with(other), limit, || [&node.fixed[..], &[column, other]].concat());

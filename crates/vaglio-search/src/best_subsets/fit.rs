@@ -7,7 +7,7 @@ use vaglio_kernels::sums::axpy;
 /// Schur complements and gradients of all columns. The rows of the subset's Cholesky factor over all columns are in the
 /// levels of the descent.
 #[derive(Debug, Default)]
-pub(super) struct SubsetFit {
+pub(super) struct NodeFit {
     size: usize,
     schur: Vec<f64>,
     gradients: Vec<Vec<f64>>,
@@ -17,18 +17,18 @@ pub(super) struct SubsetFit {
 
 /// Memory to extend a fit in: a fit, and the levels, of which those below the subset are overwritten.
 pub(super) struct FitRoom<'r> {
-    pub fit: &'r mut SubsetFit,
+    pub fit: &'r mut NodeFit,
     pub levels: &'r mut Vec<LevelRows>,
 }
 
-impl SubsetFit {
+impl NodeFit {
     /// Creates the fit of the empty subset, given xᵀy of all columns.
     pub fn new(along: &[Vec<f64>], total: f64) -> Self {
         let columns = along.first().map_or(0, Vec::len);
-        SubsetFit { size: 0, schur: vec![1.0; columns], gradients: along.to_vec(), squares: total }
+        NodeFit { size: 0, schur: vec![1.0; columns], gradients: along.to_vec(), squares: total }
     }
 
-    pub fn copy_from(&mut self, other: &SubsetFit) {
+    pub fn copy_from(&mut self, other: &NodeFit) {
         (self.size, self.squares) = (other.size, other.squares);
         self.schur.clone_from(&other.schur);
         self.gradients.clone_from(&other.gradients);

@@ -13,7 +13,7 @@ use vaglio_kernels::tolerance::LEAST_COMPLEMENT;
 
 /// Rows held out together, and the fits to all others.
 #[derive(Debug)]
-pub struct HeldOut {
+pub struct HeldOutFits {
     /// Part of each row, counted from 0.
     pub parts: Vec<u32>,
     /// Number of parts.
@@ -33,7 +33,7 @@ pub(super) struct LossTangent {
 }
 
 impl LossTangent {
-    pub fn new(held_out: &HeldOut) -> Self {
+    pub fn new(held_out: &HeldOutFits) -> Self {
         let is_alone = held_out.count == held_out.parts.len();
         let mut lift = LossTangent { size: 0, left: is_alone.then(|| vec![1.0; held_out.parts.len()]) };
         if let Some(unit) = &held_out.unit {
@@ -54,7 +54,7 @@ impl LossTangent {
     }
 
     /// Adds the column of the next level: z = (x − Σ l_k z_k)/√(1 + λ − Σ l_k²). Cost O(m·s).
-    pub fn add(&mut self, of: &SubsetSquares, held_out: &HeldOut, levels: &mut [LevelRows]) {
+    pub fn add(&mut self, of: &SubsetSquares, held_out: &HeldOutFits, levels: &mut [LevelRows]) {
         let (known, LevelRows { column, z, factor, .. }) = LevelRows::next(levels, self.size);
         let column = *column;
         factor.clear();
@@ -77,7 +77,7 @@ impl LossTangent {
     /// Computes Δe. Cost O(m·s + K·s³), or O(m) if rows are held out one by one.
     fn lift(
         &self,
-        held_out: &HeldOut,
+        held_out: &HeldOutFits,
         e: &[f64],
         (levels, systems): (&[LevelRows], &mut Vec<PartSystem>),
         lifted: &mut Vec<f64>,
@@ -117,7 +117,7 @@ impl LossTangent {
 
     /// Computes Δe, which the tangent at the residuals of each output adds to Xᵀy, and returns what it adds to the
     /// total. Returns `None` if that is not finite or a system is singular.
-    pub fn tangent(&self, of: &SubsetSquares, held_out: &HeldOut, room: &mut Descent<'_>) -> Option<f64> {
+    pub fn tangent(&self, of: &SubsetSquares, held_out: &HeldOutFits, room: &mut Descent<'_>) -> Option<f64> {
         let Descent { levels, residuals, lifted, systems, .. } = room;
         let mut total = 0.0;
         lifted.resize_with(residuals.len(), Vec::new);

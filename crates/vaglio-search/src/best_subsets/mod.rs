@@ -19,7 +19,7 @@ mod start;
 mod tests;
 
 pub use explore::{OpenSubtree, PruneTest, SearchOutcome};
-pub use held_out::HeldOut;
+pub use held_out::HeldOutFits;
 
 use ndarray::Array2;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub struct SubsetSquares {
     /// Diagonal D.
     diagonal: Vec<f64>,
     rounding: f64,
-    held_out: Option<HeldOut>,
+    held_out: Option<HeldOutFits>,
     /// Block of each column: the columns that enter together, itself included.
     blocks: Vec<Arc<[usize]>>,
 }
@@ -58,7 +58,12 @@ pub struct SubsetSquares {
 impl SubsetSquares {
     /// Prepares columns and targets that are scaled, and centered if there is an intercept. Returns `None` if columns
     /// are nearly dependent or can fit every row. Cost O(m·n² + n³).
-    pub fn new(level: Level, mut x: Vec<Vec<f64>>, targets: Vec<Vec<f64>>, held_out: Option<HeldOut>) -> Option<Self> {
+    pub fn new(
+        level: Level,
+        mut x: Vec<Vec<f64>>,
+        targets: Vec<Vec<f64>>,
+        held_out: Option<HeldOutFits>,
+    ) -> Option<Self> {
         let (size, rows) = (x.len(), targets.first().map_or(0, Vec::len));
         let lengths: Vec<f64> = x.iter().map(|x| dot(level, x, x).sqrt()).collect();
         if size == 0 || rows <= size + 1 || !lengths.iter().all(|length| length.is_normal()) {

@@ -14,7 +14,7 @@
 //! bounds of this relaxation by first-order steps.
 
 use super::descent::Descent;
-use super::fit::SubsetFit;
+use super::fit::NodeFit;
 use super::held_out::LossTangent;
 use super::{OpenSubtree, SubsetSquares};
 use vaglio_kernels::checkpoint;
@@ -37,7 +37,7 @@ pub(super) struct SubtreeNode<'s> {
     p: Vec<Vec<f64>>,
     along: Vec<Vec<f64>>,
     total: f64,
-    pub fit: SubsetFit,
+    pub fit: NodeFit,
     lift: Option<LossTangent>,
     /// Whether v has changed, or columns were fixed or excluded, since the last test.
     is_moved: bool,
@@ -76,7 +76,7 @@ impl<'s> SubtreeNode<'s> {
             p: Vec::new(),
             along: Vec::new(),
             total: of.total,
-            fit: SubsetFit::default(),
+            fit: NodeFit::default(),
             lift: None,
             is_moved: true,
             begun: false,
@@ -114,7 +114,7 @@ impl<'s> SubtreeNode<'s> {
             v: vec![vec![0.0; size]; of.along.len()],
             p: of.along.clone(),
             along: of.along.clone(),
-            fit: SubsetFit::new(&of.along, of.total),
+            fit: NodeFit::new(&of.along, of.total),
             lift: of.held_out.as_ref().map(LossTangent::new),
             bound: open.bound,
             ..SubtreeNode::empty(of)

@@ -2,7 +2,7 @@
 
 use super::SubsetSquares;
 use super::descent::LevelRows;
-use super::fit::{FitRoom, SubsetFit};
+use super::fit::{FitRoom, NodeFit};
 use vaglio_kernels::checkpoint;
 
 /// Maximum passes of exchanges over a subset.
@@ -25,10 +25,10 @@ impl SubsetSquares {
     /// The block, of those that fit, whose addition to a subset gives the smallest residual sum of squares.
     fn best<'s>(&'s self, subset: &[&'s [usize]], fits: impl Fn(&[usize]) -> bool) -> Option<(f64, &'s [usize])> {
         checkpoint();
-        let (mut fit, mut levels) = (SubsetFit::new(&self.along, self.total), Vec::<LevelRows>::new());
+        let (mut fit, mut levels) = (NodeFit::new(&self.along, self.total), Vec::<LevelRows>::new());
         let columns = subset.concat();
         columns.iter().for_each(|&column| fit.add(self, column, &mut levels));
-        let mut room = FitRoom { fit: &mut SubsetFit::default(), levels: &mut levels };
+        let mut room = FitRoom { fit: &mut NodeFit::default(), levels: &mut levels };
         let is_open = |block: &&[usize]| !columns.contains(&block[0]) && fits(block);
         let blocks = self.blocks.iter().enumerate().filter(|(column, block)| block[0] == *column);
         let open = blocks.map(|(_, block)| &**block).filter(is_open);

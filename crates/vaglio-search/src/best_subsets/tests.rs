@@ -1,10 +1,10 @@
 //! Best subsets against enumeration.
 
-use super::{HeldOut, SubsetSquares};
+use super::{HeldOutFits, SubsetSquares};
 use ndarray::{Array1, Array2};
 use vaglio_kernels::Level;
 use vaglio_kernels::linalg::solve;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 struct Problem {
     x: Vec<Vec<f64>>,
@@ -21,7 +21,7 @@ impl Problem {
     }
 
     fn of(seed: u64, rows: usize, columns: usize) -> Self {
-        let mut random = Random::new(seed);
+        let mut random = SplitMix64::new(seed);
         let outputs = 1 + seed as usize % 2;
         let mut x: Vec<Vec<f64>> = (0..columns).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
         // Near-copies of columns, and columns in other units.
@@ -31,7 +31,7 @@ impl Problem {
         x[2].iter_mut().for_each(|v| *v *= 1e3);
         x[3].iter_mut().for_each(|v| *v *= 1e-3);
         let noise = [0.1, 1.0, 10.0][seed as usize % 3];
-        let target = |random: &mut Random| -> Vec<f64> {
+        let target = |random: &mut SplitMix64| -> Vec<f64> {
             (0..rows).map(|r| x[0][r] - 1e-3 * x[2][r] + x[5][r] + noise * random.normal() + 2.0).collect()
         };
         let targets = (0..outputs).map(|_| target(&mut random)).collect();
@@ -86,7 +86,7 @@ impl Problem {
             let mean = if self.intercept { values.iter().sum::<f64>() / rows as f64 } else { 0.0 };
             values.iter().map(|v| v - mean).collect()
         };
-        let held_out = self.parts.as_ref().map(|parts| HeldOut {
+        let held_out = self.parts.as_ref().map(|parts| HeldOutFits {
             parts: parts.clone(),
             count: *parts.iter().max().unwrap() as usize + 1,
             unit: self.intercept.then(|| vec![1.0 / (rows as f64).sqrt(); rows]),

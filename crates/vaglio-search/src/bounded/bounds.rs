@@ -1,8 +1,8 @@
 //! Bounds of scores from least squares fits.
 
 use super::MOST_COLUMNS;
-use crate::best_subsets::{HeldOut, OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
-use crate::order::Order;
+use crate::best_subsets::{HeldOutFits, OpenSubtree, PruneTest, SearchOutcome, SubsetSquares};
+use crate::order::TreeOrder;
 use crate::{Rules, SubsetScorer};
 use vaglio_core::{Feature, Result, ScoreOfSquares, SquaresBound};
 use vaglio_kernels::{Level, parallel};
@@ -13,20 +13,20 @@ const PART_WITHOUT_LIMIT: usize = 1 << 12;
 const HALVINGS: usize = 100;
 
 /// The squares of the subsets of a search, and the bounds of scores that they imply.
-pub(crate) struct Bounds {
+pub(crate) struct SubsetBounds {
     pub squares: SubsetSquares,
     score: ScoreOfSquares,
     /// The columns by their indices in the squares.
     pub columns: Vec<Feature>,
 }
 
-impl Bounds {
+impl SubsetBounds {
     /// Bounds for the columns of an order, whose groups enter as a whole. `None` if the criterion has no such bounds or
     /// there are too many columns.
     ///
     /// # Errors
     /// Returns an error of the criterion.
-    pub fn of(order: &Order, subset: &mut SubsetScorer<'_>) -> Result<Option<Self>> {
+    pub fn new(order: &TreeOrder, subset: &mut SubsetScorer<'_>) -> Result<Option<Self>> {
         let mut columns: Vec<Feature> = order.forced.iter().chain(&order.features).copied().collect();
         columns.sort_unstable();
         if columns.len() > MOST_COLUMNS {
@@ -36,18 +36,18 @@ impl Bounds {
         let SquaresBound { columns: x, targets, held_out, score } = bound;
         let held_out = held_out.map(|of| {
             let count = of.parts.iter().max().map_or(0, |last| *last as usize + 1);
-            HeldOut { parts: of.parts, count, unit: of.unit, lambda: of.lambda }
+            HeldOutFits { parts: of.parts, count, unit: of.unit, lambda: of.lambda }
         });
         let Some(squares) = SubsetSquares::new(Level::best(), x, targets, held_out) else { return Ok(None) };
         let place = |feature: &Feature| columns.binary_search(feature).unwrap_or(0);
         let blocks: Vec<Vec<usize>> =
             (0..order.places()).map(|at| order.group(at).iter().map(place).collect()).collect();
         let squares = squares.with_blocks(blocks.iter().map(Vec::as_slice));
-        Ok(Some(Bounds { squares, score, columns }))
+        Ok(Some(SubsetBounds { squares, score, columns }))
     }
 
     /// The tree of all subsets of an order.
-    pub fn root(&self, order: &Order) -> OpenSubtree {
+    pub fn root(&self, order: &TreeOrder) -> OpenSubtree {
         let place = |feature: &Feature| self.columns.binary_search(feature).unwrap_or(0);
         self.squares.root(order.forced.iter().map(place).collect())
     }
@@ -80,7 +80,7 @@ impl Bounds {
     }
 
     /// Lower bound of the score of a subset, from squares with rounding errors.
-    pub fn of_squares(&self, squares: f64, size: usize) -> f64 {
+    pub fn loss_of_squares(&self, squares: f64, size: usize) -> f64 {
         (self.score)(self.squares.lowest(squares), size, self.squares.least_eigenvalue())
     }
 

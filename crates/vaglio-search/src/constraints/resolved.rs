@@ -140,7 +140,7 @@ impl Rules {
     }
 
     /// Columns of a subset with a weight of the wrong sign; `weights` are in the order of the subset.
-    pub fn of_other_sign(&self, subset: &[Feature], weights: impl IntoIterator<Item = f64>) -> Vec<Feature> {
+    pub fn wrong_signs(&self, subset: &[Feature], weights: impl IntoIterator<Item = f64>) -> Vec<Feature> {
         let is_other =
             |(feature, weight): &(Feature, f64)| self.sign(*feature).is_some_and(|sign| !sign.is_of(*weight));
         subset.iter().copied().zip(weights).filter(is_other).map(|(feature, _)| feature).collect()

@@ -3,7 +3,7 @@
 use super::{DummyPath, NormalRng, PathData, Stepping};
 use crate::least_angle::{LeastAngle, PathRules};
 use vaglio_kernels::Level;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
@@ -16,7 +16,7 @@ fn unit(mut x: Vec<f64>) -> Vec<f64> {
     x.iter().map(|v| v / norm).collect()
 }
 
-fn vectors(random: &mut Random, rows: usize, count: usize) -> Vec<Vec<f64>> {
+fn vectors(random: &mut SplitMix64, rows: usize, count: usize) -> Vec<Vec<f64>> {
     (0..count).map(|_| unit((0..rows).map(|_| random.normal()).collect())).collect()
 }
 
@@ -90,7 +90,7 @@ fn forward(columns: &[Vec<f64>], targets: &[Vec<f64>], steps: usize) -> Vec<usiz
 
 #[test]
 fn paths_of_stored_dummies_are_those_of_plain_loops() {
-    let mut random = Random::new(4);
+    let mut random = SplitMix64::new(4);
     for problem in 0..40 {
         let (rows, features, dummies) = (9 + random.below(20), 1 + random.below(8), 3 + random.below(12));
         let columns = vectors(&mut random, rows, features + dummies);
@@ -114,7 +114,7 @@ fn paths_of_stored_dummies_are_those_of_plain_loops() {
 }
 
 /// Counts features entered before the first, third and fifth dummy, and dummies before the first feature.
-fn counted(random: &mut Random, data: PathData<'_>, stepping: Stepping, dummies: usize, stored: bool) -> [f64; 4] {
+fn counted(random: &mut SplitMix64, data: PathData<'_>, stepping: Stepping, dummies: usize, stored: bool) -> [f64; 4] {
     let rows = data.targets[0].len();
     let drawn = if stored { vectors(random, rows, dummies) } else { Vec::new() };
     let columns: Vec<&[f64]> = data.columns.iter().copied().chain(slices(&drawn)).collect();
@@ -132,7 +132,7 @@ fn counted(random: &mut Random, data: PathData<'_>, stepping: Stepping, dummies:
 
 #[test]
 fn dummies_that_are_not_stored_enter_as_those_that_are() {
-    let mut random = Random::new(8);
+    let mut random = SplitMix64::new(8);
     let rows = 14;
     let columns = vectors(&mut random, rows, 8);
     let noise = vectors(&mut random, rows, 2);
@@ -166,7 +166,7 @@ fn dummies_that_are_not_stored_enter_as_those_that_are() {
 
 #[test]
 fn a_path_ends_where_columns_span_the_rows_and_where_it_is_stopped() {
-    let mut random = Random::new(3);
+    let mut random = SplitMix64::new(3);
     let (columns, y) = (vectors(&mut random, 6, 3), vectors(&mut random, 6, 1));
     let (all, targets) = (slices(&columns), slices(&y));
     let data = PathData { columns: &all, features: 3, targets: &targets, dimensions: 5 };

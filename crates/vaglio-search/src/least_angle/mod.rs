@@ -31,7 +31,7 @@ pub struct PathRules {
 
 /// An event of the path, up to the next knot: a column enters or leaves.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Knot {
+pub struct LeastAngleKnot {
     /// Column that enters or leaves.
     pub feature: usize,
     /// Whether it enters.
@@ -64,7 +64,7 @@ enum Kind {
 
 /// Event at a knot.
 #[derive(Debug)]
-enum Event {
+enum LeastAngleEvent {
     /// A column enters, with the sign of its correlation for one output. Includes the other columns that could enter at
     /// the same λ, and its column of Q if already read.
     Enter { feature: usize, sign: f64, tied: Vec<usize>, column: Option<Vec<f64>> },
@@ -107,7 +107,7 @@ pub struct LeastAngle {
     common: f64,
     /// λ at the start.
     largest: f64,
-    next: Event,
+    next: LeastAngleEvent,
 }
 
 impl LeastAngle {
@@ -136,7 +136,7 @@ impl LeastAngle {
             before: (0.0, Vec::new()),
             common: 0.0,
             largest: 0.0,
-            next: Event::End(End::NoCorrelation),
+            next: LeastAngleEvent::End(End::NoCorrelation),
         };
         path.begin();
         path
@@ -155,10 +155,10 @@ impl LeastAngle {
         let largest = candidates.clone().map(|j| sizes[j]).fold(0.0, f64::max);
         let mut equals = candidates.filter(|&j| sizes[j] >= largest - EQUAL_CORRELATION * largest);
         let next = match equals.next() {
-            None => Event::End(End::NoCorrelation),
+            None => LeastAngleEvent::End(End::NoCorrelation),
             Some(feature) => {
                 let sign = relevance[0][feature].signum();
-                Event::Enter { feature, sign, tied: equals.collect(), column: None }
+                LeastAngleEvent::Enter { feature, sign, tied: equals.collect(), column: None }
             }
         };
         (self.before, self.common, self.largest, self.next) = ((largest, Vec::new()), largest, largest, next);
@@ -166,12 +166,12 @@ impl LeastAngle {
 
     /// The column that enters next, if one does.
     pub fn entering(&self) -> Option<usize> {
-        if let Event::Enter { feature, .. } = self.next { Some(feature) } else { None }
+        if let LeastAngleEvent::Enter { feature, .. } = self.next { Some(feature) } else { None }
     }
 
     /// The column that leaves next, if one does.
     pub fn leaving(&self) -> Option<usize> {
-        if let Event::Leave { place } = self.next { Some(self.on.active[place].feature) } else { None }
+        if let LeastAngleEvent::Leave { place } = self.next { Some(self.on.active[place].feature) } else { None }
     }
 
     /// The active columns, in order of entry.
@@ -191,7 +191,7 @@ impl LeastAngle {
     /// Forwards errors of `gram`.
     pub fn pass_over<E>(
         &mut self,
-        knot: Option<&mut Knot>,
+        knot: Option<&mut LeastAngleKnot>,
         gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>,
     ) -> Result<(), E> {
         let Some(feature) = self.entering() else { return Ok(()) };
@@ -205,7 +205,7 @@ impl LeastAngle {
                 let before = if matches!(self.kind, Kind::One { .. }) { knot.mu } else { 0.0 };
                 (knot.mu, knot.lambda, knot.alpha) = (before + mu, self.common, alpha);
             }
-            None => self.next = Event::End(End::Singular),
+            None => self.next = LeastAngleEvent::End(End::Singular),
         }
         Ok(())
     }
@@ -218,18 +218,21 @@ impl LeastAngle {
     ///
     /// # Errors
     /// Forwards errors of `gram`.
-    pub fn advance<E>(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>) -> Result<Result<Knot, End>, E> {
-        let (feature, enters, tied) = match std::mem::replace(&mut self.next, Event::End(End::Singular)) {
-            Event::End(end) => {
-                self.next = Event::End(end);
+    pub fn advance<E>(
+        &mut self,
+        gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>,
+    ) -> Result<Result<LeastAngleKnot, End>, E> {
+        let (feature, enters, tied) = match std::mem::replace(&mut self.next, LeastAngleEvent::End(End::Singular)) {
+            LeastAngleEvent::End(end) => {
+                self.next = LeastAngleEvent::End(end);
                 return Ok(Err(end));
             }
-            Event::Leave { place } => {
+            LeastAngleEvent::Leave { place } => {
                 self.directions.remove(place);
                 self.sizes.remove(place);
                 (self.on.remove(place).feature, false, Vec::new())
             }
-            Event::Enter { feature, sign, tied, column } => {
+            LeastAngleEvent::Enter { feature, sign, tied, column } => {
                 let column = match column {
                     Some(column) => column,
                     None => gram(feature)?,
@@ -252,7 +255,7 @@ impl LeastAngle {
         };
         self.before = (self.common, self.sizes.clone());
         let Some((mu, alpha)) = self.go_on(gram)? else { return Ok(Err(End::Singular)) };
-        Ok(Ok(Knot { feature, enters, tied, mu, lambda: self.common, alpha }))
+        Ok(Ok(LeastAngleKnot { feature, enters, tied, mu, lambda: self.common, alpha }))
     }
 
     /// Closes copies of an active column: a copy, or its negative, keeps the norm λ and never enters.
@@ -266,7 +269,7 @@ impl LeastAngle {
     /// row-major; `None` if the columns are too nearly dependent.
     fn go_on<E>(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>) -> Result<Option<(f64, Vec<f64>)>, E> {
         let Some(by) = self.find_next(gram)? else { return Ok(None) };
-        if let (Event::Leave { place }, Kind::Several(_)) = (&self.next, self.kind) {
+        if let (LeastAngleEvent::Leave { place }, Kind::Several(_)) = (&self.next, self.kind) {
             let Some(sizes) = self.without(*place) else { return Ok(None) };
             self.sizes = sizes;
         }
@@ -274,7 +277,7 @@ impl LeastAngle {
         if let Kind::Several(_) = self.kind {
             return Ok(Some((self.before.0 - self.common, alpha)));
         }
-        if let Event::Leave { place } = self.next {
+        if let LeastAngleEvent::Leave { place } = self.next {
             self.clear(&mut alpha, place);
         }
         Ok(Some((by, alpha)))
@@ -294,26 +297,26 @@ impl LeastAngle {
             let Some(hit) = hits.iter().filter(equal).min_by_key(|hit| hit.feature) else { return Ok(self.finish()) };
             let (feature, sign) = (hit.feature, hit.sign);
             if let Some(place) = hit.leaves {
-                return Ok(self.fall(first, Event::Leave { place }));
+                return Ok(self.fall(first, LeastAngleEvent::Leave { place }));
             }
             let enters = |hit: &&Hit| equal(hit) && hit.leaves.is_none() && hit.feature != feature;
             let tied = hits.iter().filter(enters).map(|hit| hit.feature).collect();
             if self.on.active.len() >= self.most {
-                return Ok(self.fall(first, Event::Enter { feature, sign, tied, column: None }));
+                return Ok(self.fall(first, LeastAngleEvent::Enter { feature, sign, tied, column: None }));
             }
             let is_one_sided = matches!(self.kind, Kind::One { non_negative: true, .. });
             match self.on.relation(feature, gram(feature)?, is_one_sided) {
                 Relation::Independent(column) => {
-                    return Ok(self.fall(first, Event::Enter { feature, sign, tied, column: Some(column) }));
+                    return Ok(self.fall(first, LeastAngleEvent::Enter { feature, sign, tied, column: Some(column) }));
                 }
                 Relation::Duplicate => self.open[feature] = false,
                 Relation::Dependent if self.common - first <= END_OF_PATH * self.largest => return Ok(self.finish()),
-                Relation::Dependent => return Ok(self.fall(first, Event::End(End::Singular))),
+                Relation::Dependent => return Ok(self.fall(first, LeastAngleEvent::End(End::Singular))),
             }
         }
     }
 
-    fn fall(&mut self, by: f64, next: Event) -> Option<f64> {
+    fn fall(&mut self, by: f64, next: LeastAngleEvent) -> Option<f64> {
         if self.kind != Kind::Several(PathShape::Group) {
             self.common -= by;
         }
@@ -322,7 +325,7 @@ impl LeastAngle {
     }
 
     fn finish(&mut self) -> Option<f64> {
-        self.next = Event::End(End::NoCorrelation);
+        self.next = LeastAngleEvent::End(End::NoCorrelation);
         Some(std::mem::take(&mut self.common))
     }
 
@@ -346,7 +349,7 @@ mod tests {
         0.3 * ((i * 7 + j * 7 + i * j * 3) as f64).sin() + if i == j { 2.0 } else { 0.0 }
     }
 
-    fn walked(level: Level, rules: PathRules) -> (Vec<Knot>, End) {
+    fn walked(level: Level, rules: PathRules) -> (Vec<LeastAngleKnot>, End) {
         let relevance = (0..23).map(|i| (i as f64 * 1.7).cos()).collect();
         let mut path = LeastAngle::new(level, rules, relevance, vec![true; 23]);
         let mut gram = |j: usize| Ok::<_, Infallible>((0..23).map(|i| entry(i, j)).collect());

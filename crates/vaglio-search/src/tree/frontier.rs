@@ -1,6 +1,6 @@
 //! Open nodes of a search of all subsets.
 
-use crate::order::Order;
+use crate::order::TreeOrder;
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -29,7 +29,7 @@ impl OpenNode {
     }
 
     /// The place from which groups may follow, and the size of the subset.
-    pub fn at(&self, order: &Order) -> (usize, usize) {
+    pub fn at(&self, order: &TreeOrder) -> (usize, usize) {
         let size = self.1.iter().map(|&place| order.group(place).len()).sum::<usize>();
         (self.1.last().map_or(0, |last| last + 1), order.forced.len() + size)
     }

@@ -24,7 +24,7 @@ pub(crate) struct Snapshot {
 }
 
 /// The snapshots of a search in its journal.
-pub(crate) struct Record {
+pub(crate) struct SearchSnapshots {
     journal: Journal,
     /// Number of written snapshots, and the time of the last.
     written: (usize, Instant),
@@ -37,9 +37,9 @@ pub(crate) struct Record {
 /// Number of nodes between two checks of the clock.
 const LOOK_EVERY: u64 = 8;
 
-impl Record {
+impl SearchSnapshots {
     pub fn new(journal: Journal) -> Self {
-        Record { journal, written: (0, Instant::now()), nodes: 0, ahead: Vec::new().into_iter() }
+        SearchSnapshots { journal, written: (0, Instant::now()), nodes: 0, ahead: Vec::new().into_iter() }
     }
 
     /// Whether the search is still on its way to the position of an earlier run.

@@ -11,14 +11,14 @@ mod pages;
 mod thrift;
 
 use super::bytes::FileKind;
-use super::cell::Rules;
+use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
 use super::digest::HashSteps;
 use super::load::load;
 use super::precision::Singles;
 use super::reader::{ChunkReader, FileReader};
 use super::table_file::TableFile;
-use super::{ReadSpec, Source, checked_names, places, unreadable};
+use super::{ReadSpec, TableSource, checked_names, places, unreadable};
 use crate::DigestKind;
 use crate::budget::Budget;
 use arrow_array::RecordBatch;
@@ -26,10 +26,10 @@ use arrow_schema::{DataType, Field, SchemaRef};
 use bytes::Bytes;
 use chunks::ColumnarChunks;
 use columns::{GrowingColumn, LESS, plain_type};
-use decode::{ARROW, FileBytes, Hashing, PARQUET};
+use decode::{ARROW, FileBytes, PARQUET, PartialDigest};
 use footer::{check_codecs, check_footer, check_rows, footer, with_dictionaries};
 use guard::guarded;
-use messages::Blocks;
+use messages::ArrowBlocks;
 use pages::check_pages;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
@@ -50,23 +50,19 @@ pub(super) struct ColumnarFile {
     sample: Option<usize>,
     budget: Budget,
     schema: SchemaRef,
-    format: Format,
-    /// Names of the columns.
+    format: ColumnarFormat,
     names: Vec<String>,
-    /// Names of text columns.
     texts: HashSet<String>,
     /// Columns that carry no information about the rows, with the reason.
     aside: Vec<(String, &'static str)>,
-    /// Columns stored in single precision.
     singles: Singles,
 }
 
 #[derive(Debug)]
-enum Format {
+enum ColumnarFormat {
     /// Parquet metadata, and the number of rows it claims.
     Parquet(ArrowReaderMetadata, usize),
-    /// Arrow file or stream.
-    Arrow(Arc<Blocks>),
+    Arrow(Arc<ArrowBlocks>),
     /// Batches passed in memory by a program.
     Batches(Vec<RecordBatch>),
 }
@@ -85,7 +81,6 @@ const LEAST: usize = 1000;
 /// Bytes of cells between checks of the memory limit.
 const ASK: usize = 1 << 22;
 
-/// Rows decoded at a time.
 const BATCH: usize = 1 << 15;
 
 /// Batches of rows in file order.
@@ -124,7 +119,7 @@ pub(super) fn chunks(path: &Path, kind: FileKind, budget: Budget) -> Option<Box<
     Some(Box::new(ColumnarChunks::new(file)))
 }
 
-impl Source {
+impl TableSource {
     /// Wraps Arrow batches of one schema, read like an Arrow file. Messages call the table `name`; it has no hash. Cost
     /// O(columns).
     ///
@@ -135,10 +130,10 @@ impl Source {
         if let Some(place) = batches.iter().position(|batch| batch.schema() != schema) {
             return Err(unreadable(&path, format!("batch {} has another schema than the table", place + 1)));
         }
-        let (kept, format) = (FileBytes::Memory(Bytes::new()), Format::Batches(batches));
+        let (kept, format) = (FileBytes::Memory(Bytes::new()), ColumnarFormat::Batches(batches));
         let file = ColumnarFile::with_format(&path, kept, budget, format, schema)?;
         let file = TableFile { path, reader: Box::new(file), fixed: Vec::new(), digest: None, times: 1.0 };
-        Ok(Source::from_files(vec![file], spec, budget, DigestKind::default()))
+        Ok(TableSource::from_files(vec![file], spec, budget, DigestKind::default()))
     }
 }
 
@@ -154,7 +149,6 @@ impl ColumnarFile {
         kept.map(|kept| ColumnarFile::opened(path, kept, kind, budget)).transpose()
     }
 
-    /// Reads the metadata of a file.
     fn opened(path: &Path, kept: FileBytes, kind: FileKind, budget: Budget) -> Result<Self> {
         guarded(path, || {
             let (format, schema) = if kind == FileKind::Parquet {
@@ -162,18 +156,17 @@ impl ColumnarFile {
                 let rows = check_footer(path, metadata.metadata(), kept.len())?;
                 check_pages(path, metadata.metadata(), BufReader::new(kept.from(0)), budget)?;
                 let schema = metadata.schema().clone();
-                (Format::Parquet(with_dictionaries(metadata), rows), schema)
+                (ColumnarFormat::Parquet(with_dictionaries(metadata), rows), schema)
             } else {
-                let open = if kind == FileKind::ArrowStream { Blocks::from_stream } else { Blocks::new };
+                let open = if kind == FileKind::ArrowStream { ArrowBlocks::from_stream } else { ArrowBlocks::new };
                 let blocks = open(path, &kept, budget)?;
                 let schema = blocks.schema.clone();
-                (Format::Arrow(Arc::new(blocks)), schema)
+                (ColumnarFormat::Arrow(Arc::new(blocks)), schema)
             };
             ColumnarFile::with_format(path, kept, budget, format, schema)
         })
     }
 
-    /// Samples the first rows of a file.
     fn sampled(path: &Path, kind: FileKind, budget: Budget) -> Result<Self> {
         let stored = match ColumnarFile::on_disk(path, FileKind::Parquet, budget)? {
             Some(stored) => stored,
@@ -197,13 +190,19 @@ impl ColumnarFile {
             lengths.iter().sum::<usize>() as f64 / read.max(1) as f64
         };
         match &self.format {
-            Format::Parquet(_, rows) => *rows as f64 / most.min(*rows).max(1) as f64,
-            Format::Arrow(blocks) => of_batches(&blocks.lengths),
-            Format::Batches(_) => 1.0,
+            ColumnarFormat::Parquet(_, rows) => *rows as f64 / most.min(*rows).max(1) as f64,
+            ColumnarFormat::Arrow(blocks) => of_batches(&blocks.lengths),
+            ColumnarFormat::Batches(_) => 1.0,
         }
     }
 
-    fn with_format(path: &Path, kept: FileBytes, budget: Budget, format: Format, schema: SchemaRef) -> Result<Self> {
+    fn with_format(
+        path: &Path,
+        kept: FileBytes,
+        budget: Budget,
+        format: ColumnarFormat,
+        schema: SchemaRef,
+    ) -> Result<Self> {
         if schema.fields().is_empty() {
             return Err(unreadable(path, "has no columns"));
         }
@@ -220,7 +219,7 @@ impl ColumnarFile {
 
     fn columns(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
         match &self.format {
-            Format::Parquet(metadata, rows) => {
+            ColumnarFormat::Parquet(metadata, rows) => {
                 // At least one byte per cell; the rest is checked while reading.
                 let most = self.sample.unwrap_or(*rows).min(*rows);
                 let (path, cells) = (self.path.display(), most as f64 * indices.len() as f64);
@@ -276,7 +275,7 @@ impl ColumnarFile {
     /// Batches of columns in increasing order; those of Parquet have at most `rows` rows.
     fn batches(&self, indices: &[usize], rows: usize) -> Result<RecordBatches> {
         Ok(match &self.format {
-            Format::Parquet(metadata, _) => {
+            ColumnarFormat::Parquet(metadata, _) => {
                 let (path, kept) = (self.path.clone(), self.kept.clone());
                 let mask = ProjectionMask::roots(metadata.parquet_schema(), indices.iter().copied());
                 let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(kept, metadata.clone());
@@ -287,8 +286,10 @@ impl ColumnarFile {
                 let reader = builder.build().map_err(|error| unreadable(&path, error.to_string()))?;
                 Box::new(reader.map(move |batch| batch.map_err(|error| unreadable(&path, error.to_string()))))
             }
-            Format::Arrow(blocks) => Box::new(blocks.read(&self.path, &self.kept, indices.to_vec(), self.budget)),
-            Format::Batches(batches) => {
+            ColumnarFormat::Arrow(blocks) => {
+                Box::new(blocks.read(&self.path, &self.kept, indices.to_vec(), self.budget))
+            }
+            ColumnarFormat::Batches(batches) => {
                 let projected = batches.iter().map(|batch| batch.project(indices));
                 let failed = |error: arrow_schema::ArrowError| unreadable(&self.path, error.to_string());
                 Box::new(projected.map(|batch| batch.map_err(failed)).collect::<Vec<_>>().into_iter())
@@ -299,9 +300,9 @@ impl ColumnarFile {
     /// Number of rows that the file claims.
     fn rows(&self) -> usize {
         match &self.format {
-            Format::Parquet(_, rows) => *rows,
-            Format::Arrow(blocks) => blocks.lengths.iter().sum(),
-            Format::Batches(batches) => batches.iter().map(RecordBatch::num_rows).sum(),
+            ColumnarFormat::Parquet(_, rows) => *rows,
+            ColumnarFormat::Arrow(blocks) => blocks.lengths.iter().sum(),
+            ColumnarFormat::Batches(batches) => batches.iter().map(RecordBatch::num_rows).sum(),
         }
     }
 
@@ -329,8 +330,8 @@ impl FileReader for ColumnarFile {
         self.texts.contains(name)
     }
 
-    fn rules(&self, spec: &ReadSpec) -> Option<Rules> {
-        Some(Rules::stored(spec))
+    fn rules(&self, spec: &ReadSpec) -> Option<CellSyntax> {
+        Some(CellSyntax::stored(spec))
     }
 
     fn store_in_single(&mut self, columns: &Singles) {
@@ -347,11 +348,11 @@ impl FileReader for ColumnarFile {
 
     fn hash_steps(&self, kind: DigestKind) -> Option<HashSteps> {
         let FileBytes::Disk(_) = self.kept else { return None };
-        let mut hashing = Hashing::new(&self.kept, &self.path, kind);
+        let mut hashing = PartialDigest::new(&self.kept, &self.path, kind);
         Some(Box::new(move || hashing.step()))
     }
 
-    fn read(&self, names: &[&str], _: &[bool], _: &Rules, _: Budget) -> Result<Vec<ColumnBuilder>> {
+    fn read(&self, names: &[&str], _: &[bool], _: &CellSyntax, _: Budget) -> Result<Vec<ColumnBuilder>> {
         let places = places(&self.names);
         let indices: Vec<usize> = names.iter().filter_map(|name| places.get(name).copied()).collect();
         let columns = self.columns(&indices);
@@ -362,7 +363,7 @@ impl FileReader for ColumnarFile {
             return Err(unreadable(&self.path, "has columns and no rows"));
         }
         // Data of a program keep their form.
-        let is_file = !matches!(self.format, Format::Batches(_));
+        let is_file = !matches!(self.format, ColumnarFormat::Batches(_));
         let cells = columns.into_iter().map(|column| column.cells);
         Ok(cells.map(|cells| if is_file { cells.thinned() } else { cells }).collect())
     }

@@ -6,14 +6,14 @@ mod text;
 use super::bytes::{FileKind, check_encoding, kind};
 use super::column_builder::ColumnBuilder;
 use super::fault::fault_error;
-use super::infer::{Settled, settle};
+use super::infer::{InferredColumn, settle};
 use super::load::check_unchanged;
 use super::reader::ChunkReader;
 use super::source::Notations;
-use super::{Hint, ReadSpec, arrow_files, cell::Rules, system, unreadable};
+use super::{Hint, ReadSpec, arrow_files, cell::CellSyntax, system, unreadable};
 use crate::budget::Budget;
 use crate::{ColumnSurvey, Survey};
-use schema::Known;
+use schema::TypedColumn;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use text::{Plain, TextRows};
@@ -25,7 +25,7 @@ pub struct Batches {
     reader: Box<dyn ChunkReader>,
     /// Metadata of the file before it was read.
     before: Metadata,
-    rules: Rules,
+    rules: CellSyntax,
 }
 
 /// Some rows of a table.
@@ -48,7 +48,7 @@ impl Batch {
 /// Reader of a table in batches.
 pub struct BatchReader {
     batches: Batches,
-    known: Vec<Known>,
+    known: Vec<TypedColumn>,
     gathered: Vec<(String, Option<ColumnBuilder>)>,
     notations: Notations,
     most: usize,
@@ -71,7 +71,7 @@ impl Batches {
     /// Opens a UTF-8 text file, compressed or not, or a Parquet or Arrow file. Returns `None` if the file must be read
     /// as a whole, which then reports any fault.
     ///
-    /// Header, delimiter and decimal mark are detected as in [`super::Source`].
+    /// Header, delimiter and decimal mark are detected as in [`super::TableSource`].
     ///
     /// # Errors
     /// [`Error::Setting`] for an unknown encoding.
@@ -110,7 +110,7 @@ impl Batches {
             if self.reader.needs_all_cells(name, *hint) {
                 return Ok(None);
             }
-            match Known::new(
+            match TypedColumn::new(
                 name,
                 *hint,
                 self.reader.first_cells(name).as_deref(),
@@ -131,7 +131,7 @@ impl BatchReader {
     /// The next rows; `None` after the last.
     ///
     /// # Errors
-    /// Returns the errors of [`super::Source::read`].
+    /// Returns the errors of [`super::TableSource::read`].
     pub fn next_rows(&mut self) -> Result<Option<Batch>> {
         let first = self.first;
         let read = self.batches.reader.next(first, self.most)?;
@@ -192,10 +192,10 @@ impl BatchReader {
         Survey { columns: Vec::new(), files: vec![now] }
     }
 
-    /// The collected columns, as [`super::Source::read`] returns them.
+    /// The collected columns, as [`super::TableSource::read`] returns them.
     ///
     /// # Errors
-    /// Returns the errors of [`super::Source::read`].
+    /// Returns the errors of [`super::TableSource::read`].
     pub fn gathered(self, hint: impl Fn(&str) -> Hint) -> Result<(Table, Survey)> {
         let mut survey = self.survey();
         let mut table = Vec::new();
@@ -208,11 +208,11 @@ impl BatchReader {
             };
             let rules = self.batches.rules.like(&name, self.notations.get(&name).copied());
             match settle(&name, column, hint, &rules) {
-                Ok(Settled::Cells(cells, found)) => {
+                Ok(InferredColumn::Cells(cells, found)) => {
                     table.push((name, cells));
                     survey.columns.push(found);
                 }
-                Ok(Settled::NeedsText) => {
+                Ok(InferredColumn::NeedsText) => {
                     return Err(Error::Shape(format!("the column `{name}` is neither numbers nor text")));
                 }
                 Err(fault) => return Err(fault_error(&name, fault, &survey)),

@@ -12,14 +12,14 @@ use vaglio_core::Result;
 pub(super) const RECORD: usize = 4 * LONGEST;
 
 /// A reader that fails if one record is larger than any in a table.
-pub(super) struct Bounded<R> {
+pub(super) struct RecordLimitReader<R> {
     inner: R,
     left: usize,
 }
 
-impl<R> Bounded<R> {
+impl<R> RecordLimitReader<R> {
     pub fn new(inner: R) -> Self {
-        Bounded { inner, left: RECORD }
+        RecordLimitReader { inner, left: RECORD }
     }
 
     /// Starts a new record.
@@ -28,7 +28,7 @@ impl<R> Bounded<R> {
     }
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for RecordLimitReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let most = buffer.len().min(self.left);
         if most == 0 && !buffer.is_empty() {
@@ -107,7 +107,7 @@ mod tests {
     use super::super::tests::folder_of;
     use super::*;
     use crate::budget::Budget;
-    use crate::read::{Batches, Source};
+    use crate::read::{Batches, TableSource};
     use crate::{DigestKind, ReadSpec};
     use std::path::PathBuf;
 
@@ -135,7 +135,8 @@ mod tests {
         ] {
             let path = bomb(name, head, byte, much);
             let paths = [path.clone()];
-            let opened = Source::open_within(&paths, &ReadSpec::default(), Budget::new(1 << 40), DigestKind::default());
+            let opened =
+                TableSource::open_within(&paths, &ReadSpec::default(), Budget::new(1 << 40), DigestKind::default());
             let error = opened.map(|_| ()).unwrap_err().to_string();
             assert!(error.contains(name) && error.contains(words), "{error}");
             assert!(error.contains("a line may have 67108864 bytes, and line "), "{error}");
@@ -151,7 +152,7 @@ mod tests {
             let line = 2 + usize::from(name == "again.csv.zst") * 2;
             let paths = [bomb(name, head, byte, 32 * RECORD)];
             let limit = Budget::new(crate::budget::resident().unwrap_or(0) + 1_000_000_000);
-            let opened = Source::open_within(&paths, &ReadSpec::default(), limit, DigestKind::default());
+            let opened = TableSource::open_within(&paths, &ReadSpec::default(), limit, DigestKind::default());
             let error = opened.map(|_| ()).unwrap_err().to_string();
             let words =
                 format!("a row may have 67108864 bytes, and that of line {line} has more; is a quote not closed?");
@@ -194,7 +195,7 @@ mod tests {
         let path = folder_of("bombs").join("names.csv");
         std::fs::write(&path, "a,".repeat(20 << 20) + "\n").unwrap();
         let limit = Budget::new(crate::budget::resident().unwrap_or(0) + 1_000_000_000);
-        let opened = Source::open_within(&[path], &ReadSpec::default(), limit, DigestKind::default());
+        let opened = TableSource::open_within(&[path], &ReadSpec::default(), limit, DigestKind::default());
         let error = opened.map(|_| ()).unwrap_err();
         assert_eq!(error.field(), Some("limits.memory"), "{error}");
         assert!(error.to_string().contains("names.csv, whose header has 20971521 names, would take about "), "{error}");

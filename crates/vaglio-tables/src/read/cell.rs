@@ -1,13 +1,13 @@
 //! Parsing of one text cell.
 
-use crate::{DateOrder, Decimal, Notation, ReadSpec, Word};
+use crate::{DateOrder, Decimal, Notation, ReadSpec, SettingText};
 use chrono::{NaiveDate, NaiveDateTime};
 use std::collections::HashMap;
 use vaglio_core::numerals::holds;
 
 /// Rules for parsing text cells, with the decimal mark resolved.
 #[derive(Debug, Clone)]
-pub(super) struct Rules {
+pub(super) struct CellSyntax {
     /// Whether the decimal mark is a comma, else a point.
     pub comma: bool,
     /// Words for missing cells.
@@ -17,37 +17,38 @@ pub(super) struct Rules {
     longest: usize,
     pub dates: DateOrder,
     /// Rules of columns with their own words for missing cells.
-    of_columns: HashMap<String, Rules>,
+    of_columns: HashMap<String, CellSyntax>,
     /// Notation of the column in the training rows, if they were read before.
     pub known: Option<Notation>,
     /// Whether the file gives column types, so that numbers have no notation.
     pub is_stored: bool,
 }
 
-impl Rules {
+impl CellSyntax {
     pub fn new(spec: &ReadSpec) -> Self {
-        let own = |(name, na): (&String, &Vec<Word>)| (name.clone(), Rules::with_words(na, spec.dates));
+        let own = |(name, na): (&String, &Vec<SettingText>)| (name.clone(), CellSyntax::with_words(na, spec.dates));
         let of_columns = spec.na_by_column.iter().map(own).collect();
-        Rules { of_columns, ..Rules::with_words(&spec.na, spec.dates) }.with_comma(spec.decimal == Decimal::Comma)
+        CellSyntax { of_columns, ..CellSyntax::with_words(&spec.na, spec.dates) }
+            .with_comma(spec.decimal == Decimal::Comma)
     }
 
     /// Rules for a file with column types: only empty cells are missing.
     pub fn stored(spec: &ReadSpec) -> Self {
-        Rules { is_stored: true, ..Rules::with_words(&[Word(String::new())], spec.dates) }
+        CellSyntax { is_stored: true, ..CellSyntax::with_words(&[SettingText(String::new())], spec.dates) }
     }
 
     /// Rules with these words for missing cells in all columns.
-    fn with_words(na: &[Word], dates: DateOrder) -> Self {
+    fn with_words(na: &[SettingText], dates: DateOrder) -> Self {
         let na: Vec<String> = na.iter().map(|word| word.0.trim().to_owned()).collect();
         let longest = na.iter().map(String::len).max().unwrap_or(0);
         let (na_numbers, of_columns) = (Vec::new(), HashMap::new());
-        Rules { comma: false, na, na_numbers, longest, dates, of_columns, known: None, is_stored: false }
+        CellSyntax { comma: false, na, na_numbers, longest, dates, of_columns, known: None, is_stored: false }
             .with_comma(false)
     }
 
     /// Rules for a column with its notation in the training rows.
     pub fn like(&self, name: &str, known: Option<Notation>) -> Self {
-        Rules { known, ..self.column(name).clone() }
+        CellSyntax { known, ..self.column(name).clone() }
     }
 
     /// Sets the detected decimal mark.
@@ -59,7 +60,7 @@ impl Rules {
     }
 
     /// Rules of a column.
-    pub fn column(&self, name: &str) -> &Rules {
+    pub fn column(&self, name: &str) -> &CellSyntax {
         self.of_columns.get(name).unwrap_or(self)
     }
 
@@ -296,8 +297,8 @@ mod tests {
     use super::*;
     use crate::ReadSpec;
 
-    fn rules(comma: bool) -> Rules {
-        Rules::new(&ReadSpec::default()).with_comma(comma)
+    fn rules(comma: bool) -> CellSyntax {
+        CellSyntax::new(&ReadSpec::default()).with_comma(comma)
     }
 
     #[test]
@@ -335,8 +336,8 @@ mod tests {
 
     #[test]
     fn a_number_may_stand_for_a_missing_cell() {
-        let spec = ReadSpec { na: vec![crate::read_spec::Word("-999".into())], ..ReadSpec::default() };
-        let rules = Rules::new(&spec);
+        let spec = ReadSpec { na: vec![crate::read_spec::SettingText("-999".into())], ..ReadSpec::default() };
+        let rules = CellSyntax::new(&spec);
         assert!(rules.number("-999.0").is_some_and(f64::is_nan));
         assert_eq!(rules.number("NA"), None);
     }

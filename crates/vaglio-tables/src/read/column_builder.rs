@@ -2,7 +2,7 @@
 
 mod thin;
 
-use super::cell::Rules;
+use super::cell::CellSyntax;
 use super::infer::is_beyond;
 pub(super) use super::raw_column::RawColumn;
 use vaglio_core::{Cells, Numbers, SingleNumbers, SparseNumbers};
@@ -48,7 +48,7 @@ pub(super) struct NumberColumn {
 impl ColumnBuilder {
     /// Appends a cell.
     #[inline]
-    pub fn push(&mut self, cell: &str, rules: &Rules) {
+    pub fn push(&mut self, cell: &str, rules: &CellSyntax) {
         match self {
             ColumnBuilder::Numbers(column) => {
                 let cell = trimmed(cell);
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn missing_and_odd_cells_keep_their_rows() {
-        let rules = Rules::new(&Default::default());
+        let rules = CellSyntax::new(&Default::default());
         let (mut all, mut part) =
             (ColumnBuilder::Numbers(NumberColumn::default()), ColumnBuilder::Numbers(NumberColumn::default()));
         ["1", "x"].iter().for_each(|cell| all.push(cell, &rules));

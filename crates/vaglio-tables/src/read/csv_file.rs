@@ -1,12 +1,12 @@
 //! A text file in memory: its header, and its rows in parts that are read in parallel.
 
-use super::bounded::Bounded;
-use super::cell::{Rules, plain};
+use super::bounded::RecordLimitReader;
+use super::cell::{CellSyntax, plain};
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use super::dialect::Dialect;
 use super::digest::hashed;
 use super::infer::nearly_all;
-use super::layout::Layout;
+use super::layout::CellLayout;
 use super::precision::Singles;
 use super::reader::FileReader;
 use super::{checked_names, places, unreadable};
@@ -23,20 +23,16 @@ pub(super) struct CsvFile {
     path: PathBuf,
     text: String,
     dialect: Dialect,
-    /// Delimiter of the cells in the file.
     delimiter: Delimiter,
     /// Hash of the original text, if it was converted.
     digest: Option<[u8; 32]>,
     /// Byte offset of the first row.
     body: usize,
-    /// Names of the columns.
     names: Vec<String>,
     /// Columns that carry no information about the rows, with the reason.
     aside: Vec<(String, &'static str)>,
-    /// Whether the decimal mark is a comma.
     comma: bool,
     sample: Vec<Vec<String>>,
-    /// Columns stored in single precision.
     singles: Singles,
 }
 
@@ -61,16 +57,16 @@ impl CsvFile {
         let mut start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let mut dialect = Dialect::detect(&text[start..], spec);
         let (mut delimiter, mut digest) = (Delimiter::Is(dialect.delimiter), None);
-        if let Some(layout) = Layout::new(dialect, spec) {
+        if let Some(layout) = CellLayout::new(dialect, spec) {
             let what = format!("{}, laid out,", path.display());
             budget.need(1.1 * text.len() as f64, what, "read a smaller file, or raise the limit")?;
-            delimiter = if matches!(layout, Layout::Blanks) { Delimiter::Blanks } else { Delimiter::Auto };
+            delimiter = if matches!(layout, CellLayout::Blanks) { Delimiter::Blanks } else { Delimiter::Auto };
             digest = Some(hashed(kind, text.as_bytes()));
             text = layout.tabulated(&text[start..], dialect).map_err(|wrong| unreadable(path, wrong))?;
             (start, dialect.delimiter) = (0, b'\t');
         }
         check_header(path, &text[start..], dialect, budget)?;
-        let mut reader = dialect.reader(Bounded::new(&text.as_bytes()[start..]));
+        let mut reader = dialect.reader(RecordLimitReader::new(&text.as_bytes()[start..]));
         let mut record = StringRecord::new();
         let fault = |error: csv::Error| unreadable(path, said(&error));
         let mut names: Vec<String> = match reader.read_record(&mut record).map_err(fault)? {
@@ -147,7 +143,7 @@ impl CsvFile {
     /// Whether a column shows that the decimal mark is a comma: nearly all its cells are numbers only then, and some
     /// comma does not separate thousands.
     fn has_decimal_commas(&self, spec: &ReadSpec) -> bool {
-        let rules = Rules::new(spec).with_comma(false);
+        let rules = CellSyntax::new(spec).with_comma(false);
         // With semicolons as delimiters, `1,234` has decimals.
         let is_decimal = |cell: &str| self.dialect.delimiter == b';' || rules.dressed(cell).is_none();
         (0..self.names.len()).any(|index| {
@@ -212,8 +208,8 @@ impl CsvFile {
         (start, end): (usize, usize),
         budget: Budget,
         mut take: impl FnMut(&StringRecord),
-    ) -> std::result::Result<usize, Broken> {
-        let mut reader = self.dialect.reader(Bounded::new(&self.bytes()[start..end]));
+    ) -> std::result::Result<usize, CsvFault> {
+        let mut reader = self.dialect.reader(RecordLimitReader::new(&self.bytes()[start..end]));
         let (mut record, mut rows, mut ask) = (StringRecord::new(), 0, 0);
         loop {
             reader.get_mut().begin();
@@ -222,19 +218,23 @@ impl CsvFile {
                 Ok(true) => {}
                 Ok(false) => return Ok(rows),
                 Err(error) => {
-                    return Err(Broken { byte: begins, row: rows, what: What::Said(format!(": {}", said(&error))) });
+                    return Err(CsvFault {
+                        byte: begins,
+                        row: rows,
+                        what: CsvFaultKind::Said(format!(": {}", said(&error))),
+                    });
                 }
             }
             let at = record.position().map_or(0, |position| position.byte() as usize);
-            let broken = |what: What| Err(Broken { byte: start + at, row: rows, what });
+            let broken = |what: CsvFaultKind| Err(CsvFault { byte: start + at, row: rows, what });
             if let Some(fault) = record_fault(&record, &self.names) {
-                return broken(What::Said(fault));
+                return broken(CsvFaultKind::Said(fault));
             }
             if at >= ask && end - start > SMALL {
                 ask = at + PART;
                 let remedy = "leave columns out by data.exclude, or raise the limit";
                 if let Err(error) = budget.held(self.path.display(), remedy) {
-                    return broken(What::TooLarge(error));
+                    return broken(CsvFaultKind::TooLarge(error));
                 }
             }
             take(&record);
@@ -242,12 +242,12 @@ impl CsvFile {
         }
     }
 
-    fn fault(&self, fault: Broken, before: usize) -> Error {
+    fn fault(&self, fault: CsvFault, before: usize) -> Error {
         let (line, row) = (self.line(fault.byte), before + fault.row + 1);
         let place = format!("line {line} (data row {row})");
         match fault.what {
-            What::Said(message) => unreadable(&self.path, place + &message),
-            What::TooLarge(error) => error,
+            CsvFaultKind::Said(message) => unreadable(&self.path, place + &message),
+            CsvFaultKind::TooLarge(error) => error,
         }
     }
 
@@ -272,8 +272,8 @@ impl FileReader for CsvFile {
         false
     }
 
-    fn rules(&self, spec: &ReadSpec) -> Option<Rules> {
-        Some(Rules::new(spec).with_comma(self.comma))
+    fn rules(&self, spec: &ReadSpec) -> Option<CellSyntax> {
+        Some(CellSyntax::new(spec).with_comma(self.comma))
     }
 
     fn detected(&self, spec: &ReadSpec) -> ReadSpec {
@@ -282,9 +282,9 @@ impl FileReader for CsvFile {
     }
 
     /// Whether each column's first cells are numbers.
-    fn look_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
+    fn look_like_numbers(&self, names: &[&str], rules: &CellSyntax) -> Vec<bool> {
         let places = places(&self.names);
-        let of_column = |index: usize, rules: &Rules| {
+        let of_column = |index: usize, rules: &CellSyntax| {
             self.sample.iter().all(|row| row.get(index).is_none_or(|cell| rules.number(cell).is_some()))
         };
         names.iter().map(|name| places.get(name).is_some_and(|&index| of_column(index, rules.column(name)))).collect()
@@ -298,10 +298,16 @@ impl FileReader for CsvFile {
         Ok(self.digest.unwrap_or_else(|| hashed(kind, self.bytes())))
     }
 
-    fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules, budget: Budget) -> Result<Vec<ColumnBuilder>> {
+    fn read(
+        &self,
+        names: &[&str],
+        as_numbers: &[bool],
+        rules: &CellSyntax,
+        budget: Budget,
+    ) -> Result<Vec<ColumnBuilder>> {
         let places = places(&self.names);
         let of_name = |name: &&str| (places.get(name).copied(), rules.column(name));
-        let sources: Vec<(Option<usize>, &Rules)> = names.iter().map(of_name).collect();
+        let sources: Vec<(Option<usize>, &CellSyntax)> = names.iter().map(of_name).collect();
         let parts = self.parts();
         let empty = || -> Vec<ColumnBuilder> {
             let of = |(name, numbers): (&&str, &bool)| match numbers {
@@ -339,13 +345,13 @@ impl FileReader for CsvFile {
 }
 
 /// Fault that ends reading early.
-struct Broken {
+struct CsvFault {
     byte: usize,
     row: usize,
-    what: What,
+    what: CsvFaultKind,
 }
 
-enum What {
+enum CsvFaultKind {
     /// Message after the place.
     Said(String),
     /// The memory limit is exceeded.

@@ -1,6 +1,6 @@
 //! Dialect of a text file: delimiter, quote and comment characters.
 
-use super::layout::Layout;
+use super::layout::CellLayout;
 use crate::{Delimiter, ReadSpec};
 use csv::{ReaderBuilder, StringRecord};
 use std::borrow::Cow;
@@ -77,7 +77,7 @@ impl Dialect {
 
     /// Converts a text so that a reader can parse it, and its dialect; a text that cannot be converted stays.
     pub fn tabulated<'t>(self, text: &'t str, spec: &ReadSpec) -> (Cow<'t, str>, Self) {
-        match Layout::new(self, spec).and_then(|layout| layout.tabulated(text, self).ok()) {
+        match CellLayout::new(self, spec).and_then(|layout| layout.tabulated(text, self).ok()) {
             Some(text) => (text.into(), Dialect { delimiter: b'\t', ..self }),
             None => (text.into(), self),
         }

@@ -12,16 +12,16 @@ pub(super) type HashSteps = Box<dyn FnMut() -> Result<Option<[u8; 32]>> + Send>;
 
 /// Hash of the files of a table: known, or being computed by idle threads.
 #[derive(Debug, Clone)]
-pub struct Digest(Arc<Slot>);
+pub struct Digest(Arc<DigestSlot>);
 
 #[derive(Debug, Default)]
-struct Slot {
-    found: Mutex<Option<Found>>,
+struct DigestSlot {
+    found: Mutex<Option<DigestResult>>,
     is_there: Condvar,
 }
 
 /// Hash as written, or the file at fault and the error message.
-type Found = std::result::Result<String, (PathBuf, String)>;
+type DigestResult = std::result::Result<String, (PathBuf, String)>;
 
 impl Digest {
     /// Wraps a known hash.
@@ -71,7 +71,7 @@ impl Digest {
         }
     }
 
-    fn put(&self, found: Found) {
+    fn put(&self, found: DigestResult) {
         *self.0.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
         self.0.is_there.notify_all();
     }

@@ -7,7 +7,7 @@ use vaglio_core::Error;
 
 /// An invalid cell of a column.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fault {
+pub struct InvalidCell {
     /// Row, from 0.
     pub row: usize,
     /// Text of the cell.
@@ -35,10 +35,10 @@ pub enum FaultKind {
 }
 
 /// Error of an invalid cell.
-pub(super) fn fault_error(name: &str, fault: Fault, survey: &Survey) -> Error {
+pub(super) fn fault_error(name: &str, fault: InvalidCell, survey: &Survey) -> Error {
     let (file, row) = survey.place(fault.row);
     let file = file.map_or_else(PathBuf::new, PathBuf::clone);
-    let Fault { value, count, what, .. } = fault;
+    let InvalidCell { value, count, what, .. } = fault;
     let value = shortened(&value);
     match what {
         FaultKind::NotFinite => {

@@ -16,7 +16,7 @@ const SAMPLE: u64 = 1 << 23;
 const LEAST: u64 = 1 << 18;
 
 /// Content of the beginning of a file.
-pub(super) enum Head {
+pub(super) enum FileHead {
     /// Complete lines of text, and the size of the file relative to them.
     Text(Vec<u8>, f64),
     /// Rows of a file with column types.
@@ -36,11 +36,11 @@ pub(super) fn share(paths: &[PathBuf]) -> Option<u64> {
 
 /// Reads the beginning of a file; `None` if the file is no larger, cannot be cut, or has a fault, which reading it
 /// reports.
-pub(super) fn head(path: &Path, spec: &ReadSpec, most: u64) -> Option<Head> {
+pub(super) fn head(path: &Path, spec: &ReadSpec, most: u64) -> Option<FileHead> {
     let file = File::open(path).ok()?;
     let size = file.metadata().ok()?.len();
     let taken = Arc::new(AtomicU64::new(0));
-    let (reader, codec) = decompressed(Counted { file, taken: Arc::clone(&taken) }).ok()?;
+    let (reader, codec) = decompressed(CountingFile { file, taken: Arc::clone(&taken) }).ok()?;
     let mut bytes = Vec::new();
     reader.take(most).read_to_end(&mut bytes).ok()?;
     if (bytes.len() as u64) < most {
@@ -51,20 +51,20 @@ pub(super) fn head(path: &Path, spec: &ReadSpec, most: u64) -> Option<Head> {
             let length = whole_lines(&bytes, spec.quote as u8)?;
             bytes.truncate(length);
             let share = taken.load(Ordering::Relaxed).max(1) as f64;
-            Some(Head::Text(bytes, (size as f64 / share * most as f64 / length as f64).max(1.0)))
+            Some(FileHead::Text(bytes, (size as f64 / share * most as f64 / length as f64).max(1.0)))
         }
         (FileKind::Text, _) | (_, Some(_)) => None,
-        (kind, None) => Some(Head::Stored(kind)),
+        (kind, None) => Some(FileHead::Stored(kind)),
     }
 }
 
 /// A file that counts the bytes read.
-struct Counted {
+struct CountingFile {
     file: File,
     taken: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl Read for CountingFile {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.file.read(buffer)?;
         self.taken.fetch_add(read as u64, Ordering::Relaxed);
@@ -116,7 +116,7 @@ mod tests {
         let path = folder_of("head").join("long.csv");
         let text = "a,b\n".to_owned() + &"1,2\n".repeat(500_000);
         std::fs::write(&path, &text).unwrap();
-        let Some(Head::Text(bytes, times)) = head(&path, &ReadSpec::default(), 1 << 20) else { panic!("a text") };
+        let Some(FileHead::Text(bytes, times)) = head(&path, &ReadSpec::default(), 1 << 20) else { panic!("a text") };
         assert!(bytes.ends_with(b"\n") && bytes.len() <= 1 << 20);
         let about = times * bytes.len() as f64 / text.len() as f64;
         assert!((0.9..1.1).contains(&about), "{about}");

@@ -7,13 +7,13 @@ mod ordered;
 mod sparse;
 
 pub use codes::{BEYOND_DOUBLES, LEADING_ZEROS};
-pub(super) use dates::Zones;
+pub(super) use dates::TimeZonePresence;
 pub use dates::{DAY_FIRST, MONTH_FIRST};
 pub use ordered::ordered;
 
-use super::cell::{DateForm, Rules, plain};
+use super::cell::{CellSyntax, DateForm, plain};
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
-use super::fault::{Fault, FaultKind};
+use super::fault::{FaultKind, InvalidCell};
 use crate::{ColumnSurvey, InferredType, Notation, Survey};
 use codes::are_codes;
 pub(super) use codes::is_beyond;
@@ -56,13 +56,13 @@ impl Hint {
 }
 
 /// Result of inferring a column.
-pub(super) enum Settled {
+pub(super) enum InferredColumn {
     Cells(Cells, ColumnSurvey),
     /// The column is text after all, and must be read again as such.
     NeedsText,
 }
 
-type Outcome = Result<Settled, Fault>;
+type Outcome = Result<InferredColumn, InvalidCell>;
 
 /// Whether at least three quarters of the cells fit a type.
 pub(super) fn nearly_all(part: usize, all: usize) -> bool {
@@ -70,10 +70,10 @@ pub(super) fn nearly_all(part: usize, all: usize) -> bool {
 }
 
 /// Cells of a column with their inferred type.
-pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &Rules) -> Outcome {
+pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &CellSyntax) -> Outcome {
     let rules = rules.column(name);
     match growing {
-        ColumnBuilder::Numbers(column) => of_numbers(name, column, hint, rules),
+        ColumnBuilder::Numbers(column) => infer_numbers(name, column, hint, rules),
         ColumnBuilder::Raw(column) => settle_text(name, &column, hint, rules),
         ColumnBuilder::Sparse(column) => sparse::settle_sparse(name, column, hint),
         ColumnBuilder::Dates(column, zoned) => {
@@ -85,7 +85,7 @@ pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &Rul
                 _ => {
                     let row = (0..dates.len()).find(|&row| !dates.is_missing(row));
                     let clocks = row.and_then(|row| Some((row, dates.label(row), zoned?)));
-                    let notation = Zones::default().among(clocks.into_iter(), rules)?;
+                    let notation = TimeZonePresence::default().among(clocks.into_iter(), rules)?;
                     Ok(with_notation(done(name, dates, hint, missing, first, None), notation))
                 }
             }
@@ -109,11 +109,11 @@ fn as_words(numbers: &Cells) -> Cells {
 }
 
 /// Fault of a column whose file type contradicts the settings.
-fn kind_fault(cells: &Cells, is: &str) -> Fault {
+fn kind_fault(cells: &Cells, is: &str) -> InvalidCell {
     let row = (0..cells.len()).find(|&row| !cells.is_missing(row)).unwrap_or(0);
     let wrong = format!("{is} by the format of the file, and data.types says otherwise");
     let remedy = "take the column out of data.types, or write the file with another type".to_owned();
-    Fault {
+    InvalidCell {
         row,
         value: cells.label(row),
         count: cells.len(),
@@ -121,7 +121,7 @@ fn kind_fault(cells: &Cells, is: &str) -> Fault {
     }
 }
 
-fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -> Outcome {
+fn infer_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &CellSyntax) -> Outcome {
     let is_label = column.is_truth && matches!(hint, Hint::Target | Hint::Label);
     if hint.wants_text() || is_label {
         // The format of the file says that they are numbers or booleans.
@@ -136,18 +136,18 @@ fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -
     let is_percent = rules.known.is_some_and(|known| known.percent) && !rules.is_stored && column.plain() > 0;
     let is_rounded = column.beyond && rounds(hint, rules);
     if hint == Hint::Auto && column.zeros || column.beyond && !is_rounded || is_percent {
-        return Ok(Settled::NeedsText);
+        return Ok(InferredColumn::NeedsText);
     }
     let odd = std::mem::take(&mut column.odd);
     // A numeric column is judged by its bad cells, unless its first cells were missing and no other is plain.
     let plain = if hint == Hint::Number { column.plain() } else { 0 };
     if (column.lost && plain == 0 || hint == Hint::Label) && !odd.is_empty() {
-        return Ok(Settled::NeedsText);
+        return Ok(InferredColumn::NeedsText);
     }
     let infinite = || odd.iter().filter(|(_, cell)| is_infinite(cell, rules));
     if let Some((row, value)) = infinite().next() {
         let (row, value, count) = (*row, value.clone(), infinite().count());
-        return Err(Fault { row, value, count, what: FaultKind::NotFinite });
+        return Err(InvalidCell { row, value, count, what: FaultKind::NotFinite });
     }
     // A percent sign on only some cells may be a slip.
     let dressed = |cell: &str| rules.dressed(cell).filter(|(_, dress)| !dress.percent);
@@ -157,7 +157,7 @@ fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -
         let count = if column.lost { present - plain } else { bad.len() };
         let good = present - count;
         if hint != Hint::Number && !nearly_all(good, present) || good == 0 {
-            return Ok(Settled::NeedsText);
+            return Ok(InferredColumn::NeedsText);
         }
         return Err(no_number(name, *row, value, count, good, present, rules));
     }
@@ -175,12 +175,12 @@ fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -
 }
 
 /// Whether whole numbers beyond double precision are rounded: only if the settings declare the column numeric.
-pub(super) fn rounds(hint: Hint, rules: &Rules) -> bool {
+pub(super) fn rounds(hint: Hint, rules: &CellSyntax) -> bool {
     hint == Hint::Number && rules.known.is_none_or(|known| known.rounded)
 }
 
-fn with_notation(mut settled: Settled, found: Notation) -> Settled {
-    if let Settled::Cells(_, survey) = &mut settled {
+fn with_notation(mut settled: InferredColumn, found: Notation) -> InferredColumn {
+    if let InferredColumn::Cells(_, survey) = &mut settled {
         survey.notation = Some(found);
     }
     settled
@@ -216,7 +216,7 @@ pub(super) fn truth(cell: &str) -> Option<bool> {
     }
 }
 
-fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &Rules) -> Outcome {
+fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -> Outcome {
     if hint == Hint::Written {
         let cells = Cells::Text(column.cells().map(str::to_owned).collect());
         return Ok(done(name, cells, hint, 0, None, None));
@@ -307,10 +307,10 @@ fn done(
     missing: usize,
     first_missing: Option<(usize, String)>,
     note: Option<String>,
-) -> Settled {
+) -> InferredColumn {
     let (taken, levels) = taken(&cells, hint, cells.len() - missing);
     let survey = ColumnSurvey::new(name.to_owned(), taken);
-    Settled::Cells(cells, ColumnSurvey { missing, first_missing, levels, note, ..survey })
+    InferredColumn::Cells(cells, ColumnSurvey { missing, first_missing, levels, note, ..survey })
 }
 
 impl Survey {

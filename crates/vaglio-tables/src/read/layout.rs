@@ -7,19 +7,19 @@ use crate::ReadSpec;
 
 /// Layout of cells without a one-character delimiter.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Layout<'s> {
+pub(super) enum CellLayout<'s> {
     /// Separated by runs of blanks and tabs.
     Blanks,
     /// Fixed widths in characters.
     Widths(&'s [usize]),
 }
 
-impl<'s> Layout<'s> {
+impl<'s> CellLayout<'s> {
     /// Layout of a text with this dialect; `None` if its delimiter is one character.
     pub fn new(dialect: Dialect, spec: &'s ReadSpec) -> Option<Self> {
         match (&spec.widths, dialect.delimiter) {
-            (Some(widths), _) => Some(Layout::Widths(widths)),
-            (None, Dialect::BLANKS) => Some(Layout::Blanks),
+            (Some(widths), _) => Some(CellLayout::Widths(widths)),
+            (None, Dialect::BLANKS) => Some(CellLayout::Blanks),
             (None, _) => None,
         }
     }
@@ -30,8 +30,8 @@ impl<'s> Layout<'s> {
     /// Fails with the line number if a line is longer than all widths.
     pub fn tabulated(self, text: &str, dialect: Dialect) -> Result<String, String> {
         match self {
-            Layout::Blanks => Ok(parted(text, dialect)),
-            Layout::Widths(widths) => cut(text, widths, dialect),
+            CellLayout::Blanks => Ok(parted(text, dialect)),
+            CellLayout::Widths(widths) => cut(text, widths, dialect),
         }
     }
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 use vaglio_core::Result;
 
 /// A file in memory.
-pub(super) struct Loaded {
+pub(super) struct LoadedFile {
     /// Decompressed bytes.
     pub bytes: Vec<u8>,
     /// File format.
@@ -33,7 +33,7 @@ const SMALLER: &str = "read a smaller file, or raise the limit";
 ///
 /// # Errors
 /// Fails if a file cannot be read, changes while it is read, or would exceed the memory limit.
-pub(super) fn load(path: &Path, budget: Budget, digest: DigestKind) -> Result<Loaded> {
+pub(super) fn load(path: &Path, budget: Budget, digest: DigestKind) -> Result<LoadedFile> {
     let file = File::open(path).map_err(|error| system(path, &error))?;
     let bytes = read(path, file, budget, || {})?;
     let (bytes, digest) = match decompressed(path, &bytes, budget)? {
@@ -41,7 +41,7 @@ pub(super) fn load(path: &Path, budget: Budget, digest: DigestKind) -> Result<Lo
         None => (bytes, None),
     };
     let kind = kind(path, &bytes)?;
-    Ok(Loaded { bytes, kind, digest })
+    Ok(LoadedFile { bytes, kind, digest })
 }
 
 /// Reads a file to its end; `meanwhile` runs before reading, for tests.

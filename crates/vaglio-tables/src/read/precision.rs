@@ -1,6 +1,6 @@
 //! Selection of columns stored in single precision.
 
-use super::Source;
+use super::TableSource;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ impl Singles {
     }
 }
 
-impl Source {
+impl TableSource {
     /// Stores numbers in single precision while they are read, four bytes instead of eight; columns in `but` and sparse
     /// files stay in doubles.
     #[must_use]

@@ -1,6 +1,6 @@
-//! What every file format provides: a header, and rows that are read whole or in chunks.
+//! Traits of file formats: a header, and rows that are read whole or in chunks.
 
-use super::cell::Rules;
+use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
 use super::digest::HashSteps;
 use super::infer::Hint;
@@ -31,7 +31,7 @@ pub(super) trait FileReader: Debug + Send + Sync {
     }
 
     /// Rules for parsing text cells; `None` if the format has numbers only.
-    fn rules(&self, spec: &ReadSpec) -> Option<Rules>;
+    fn rules(&self, spec: &ReadSpec) -> Option<CellSyntax>;
 
     /// Fills in the settings that were detected.
     fn detected(&self, spec: &ReadSpec) -> ReadSpec {
@@ -39,7 +39,7 @@ pub(super) trait FileReader: Debug + Send + Sync {
     }
 
     /// Whether each of these columns looks numeric.
-    fn look_like_numbers(&self, names: &[&str], _rules: &Rules) -> Vec<bool> {
+    fn look_like_numbers(&self, names: &[&str], _rules: &CellSyntax) -> Vec<bool> {
         vec![true; names.len()]
     }
 
@@ -70,7 +70,13 @@ pub(super) trait FileReader: Debug + Send + Sync {
     ///
     /// # Errors
     /// Fails for a damaged file, a ragged row, and a column of an unsupported type.
-    fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules, budget: Budget) -> Result<Vec<ColumnBuilder>>;
+    fn read(
+        &self,
+        names: &[&str],
+        as_numbers: &[bool],
+        rules: &CellSyntax,
+        budget: Budget,
+    ) -> Result<Vec<ColumnBuilder>>;
 }
 
 /// Rows of a file, read in chunks.

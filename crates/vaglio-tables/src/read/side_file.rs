@@ -1,6 +1,6 @@
 //! An additional file with one row per row of the data: targets, groups, weights.
 
-use super::cell::Rules;
+use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
 use super::source::RowsOfFiles;
 use super::table_file::{ReadOptions, TableFile};
@@ -59,13 +59,13 @@ impl SideFile {
     }
 
     /// Rules for parsing its cells.
-    pub fn rules(&self, spec: &ReadSpec) -> Rules {
+    pub fn rules(&self, spec: &ReadSpec) -> CellSyntax {
         let reader = &self.file.reader;
-        reader.rules(spec).filter(|_| !reader.is_typed()).unwrap_or_else(|| Rules::new(spec))
+        reader.rules(spec).filter(|_| !reader.is_typed()).unwrap_or_else(|| CellSyntax::new(spec))
     }
 
     /// Sets whether each of its columns looks numeric.
-    pub fn looks_like_numbers(&self, names: &[&str], rules: &Rules, all: &mut [bool]) {
+    pub fn looks_like_numbers(&self, names: &[&str], rules: &CellSyntax, all: &mut [bool]) {
         for (name, looks) in names.iter().zip(all).filter(|_| !self.file.reader.is_typed()) {
             if let Some(own) = self.own(name) {
                 *looks = self.file.reader.look_like_numbers(&[own], rules.column(name))[0];
@@ -80,7 +80,7 @@ impl SideFile {
     pub fn grow(
         &self,
         (names, as_numbers): WantedColumns<'_>,
-        rules: &Rules,
+        rules: &CellSyntax,
         budget: Budget,
         of_data: impl FnOnce(&[&str], &[bool]) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)>,
     ) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {

@@ -1,12 +1,12 @@
 //! A table from one or several files.
 
 use super::bytes::check_encoding;
-use super::cell::Rules;
+use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
 use super::digest::{Digest, HashSteps, written};
-use super::fault::{Fault, fault_error};
+use super::fault::{InvalidCell, fault_error};
 use super::head::share;
-use super::infer::{Hint, Settled, settle};
+use super::infer::{Hint, InferredColumn, settle};
 use super::side_file::{IS_BESIDE, SideFile};
 use super::table_file::{ReadOptions, TableFile};
 use super::{ColumnFilter, paths, unreadable};
@@ -19,7 +19,7 @@ use vaglio_core::{Cells, Error, Result, Table};
 
 /// Files of a table, Parquet on disk and others in memory: the header is known, rows are read on demand.
 #[derive(Debug)]
-pub struct Source {
+pub struct TableSource {
     pub(super) parts: Vec<TableFile>,
     names: Vec<String>,
     aside: Vec<(String, &'static str)>,
@@ -32,7 +32,7 @@ pub struct Source {
 
 /// Columns to read, and what is known of them.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct ReadRequest {
     /// Columns to read.
     pub filter: ColumnFilter,
     /// Known types of some columns.
@@ -47,9 +47,9 @@ pub type Notations = HashMap<String, Notation>;
 /// Files with their numbers of rows.
 pub type RowsOfFiles = Vec<(PathBuf, usize)>;
 /// A column with its survey, or the fault of one of its cells.
-pub type ReadColumn = (String, std::result::Result<(Cells, ColumnSurvey), Fault>);
+pub type ReadColumn = (String, std::result::Result<(Cells, ColumnSurvey), InvalidCell>);
 
-impl Source {
+impl TableSource {
     /// Opens files, also given by patterns and folders; all must have the same columns, in any order.
     ///
     /// Paths may contain `*`, `?` and `[…]`, or name a folder whose parts are in folders named `column=value`.
@@ -59,24 +59,24 @@ impl Source {
     /// columns than the first; [`Error::Setting`] for a file named twice, and at `limits.memory` for files that take
     /// more than 80 % of the machine's memory.
     pub fn open(paths: &[PathBuf], spec: &ReadSpec) -> Result<Self> {
-        Source::open_within(paths, spec, Budget::for_machine(), DigestKind::default())
+        TableSource::open_within(paths, spec, Budget::for_machine(), DigestKind::default())
     }
 
-    /// Like [`Source::open`], with a memory limit and a hash function.
+    /// Like [`TableSource::open`], with a memory limit and a hash function.
     ///
     /// # Errors
-    /// Returns the errors of [`Source::open`].
+    /// Returns the errors of [`TableSource::open`].
     pub fn open_within(paths: &[PathBuf], spec: &ReadSpec, budget: Budget, digest: DigestKind) -> Result<Self> {
-        Source::opened(paths, ReadOptions { spec, budget, digest }, false)
+        TableSource::opened(paths, ReadOptions { spec, budget, digest }, false)
     }
 
-    /// Like [`Source::open`], but opens a sample of large files: their header, an estimate of the number of rows, and
+    /// Like [`TableSource::open`], but opens a sample of large files: their header, an estimate of the number of rows, and
     /// some of these. Small files are read whole.
     ///
     /// # Errors
-    /// Returns the errors of [`Source::open`].
+    /// Returns the errors of [`TableSource::open`].
     pub fn open_sample(paths: &[PathBuf], spec: &ReadSpec, budget: Budget) -> Result<Self> {
-        Source::opened(paths, ReadOptions { spec, budget, digest: DigestKind::default() }, true)
+        TableSource::opened(paths, ReadOptions { spec, budget, digest: DigestKind::default() }, true)
     }
 
     fn opened(paths: &[PathBuf], how: ReadOptions<'_>, is_sample: bool) -> Result<Self> {
@@ -109,14 +109,14 @@ impl Source {
                 return Err(unreadable(&part.path, message));
             }
         }
-        Ok(Source::from_files(parts, spec, budget, digest))
+        Ok(TableSource::from_files(parts, spec, budget, digest))
     }
 
     /// A table of files with the same columns.
     pub(super) fn from_files(parts: Vec<TableFile>, spec: &ReadSpec, budget: Budget, digest: DigestKind) -> Self {
         let names = parts.first().map_or_else(Vec::new, TableFile::names);
         let aside = parts.first().map_or_else(Vec::new, |first| first.reader.aside().to_vec());
-        Source { parts, names, aside, spec: spec.clone(), budget, digest, beside: None }
+        TableSource { parts, names, aside, spec: spec.clone(), budget, digest, beside: None }
     }
 
     /// Adds columns of zeros with these names, if a file's format omits columns that are all 0, such as svmlight's last
@@ -135,7 +135,7 @@ impl Source {
     /// with a name of the table gets the name of its file and a point as prefix.
     ///
     /// # Errors
-    /// Returns the errors of [`Source::open`].
+    /// Returns the errors of [`TableSource::open`].
     pub fn with_beside(mut self, path: &Path) -> Result<Self> {
         let how = ReadOptions { spec: &self.spec, budget: self.budget, digest: self.digest };
         let beside = SideFile::open(path, how, &self.names)?;
@@ -196,7 +196,7 @@ impl Source {
     /// # Errors
     /// [`Error::Unreadable`] for ragged rows and invalid cells, [`Error::NonFinite`] for infinities, with file, row,
     /// column, value and remedy.
-    pub fn read(&self, wanted: &Wanted) -> Result<(Table, Survey)> {
+    pub fn read(&self, wanted: &ReadRequest) -> Result<(Table, Survey)> {
         let (columns, files) = self.read_each(wanted)?;
         let mut survey = Survey { columns: Vec::new(), files };
         let mut table = Vec::with_capacity(columns.len());
@@ -214,12 +214,12 @@ impl Source {
         all.map(|part| part.reader.hash_steps(self.digest)).collect()
     }
 
-    /// Reads like [`Source::read`] and hashes like [`Source::digest`]. With a second thread and files on disk, the hash
+    /// Reads like [`TableSource::read`] and hashes like [`TableSource::digest`]. With a second thread and files on disk, the hash
     /// is computed in the background while the table is used.
     ///
     /// # Errors
-    /// Returns the errors of [`Source::read`] and [`Source::digest`].
-    pub fn read_and_hash(&self, wanted: &Wanted) -> Result<(Table, Survey, Digest)> {
+    /// Returns the errors of [`TableSource::read`] and [`TableSource::digest`].
+    pub fn read_and_hash(&self, wanted: &ReadRequest) -> Result<(Table, Survey, Digest)> {
         if rayon::current_num_threads() > 1
             && let Some(files) = self.hash_steps()
         {
@@ -234,11 +234,11 @@ impl Source {
         Ok((table, survey, Digest::known(written?)))
     }
 
-    /// Like [`Source::read`], but reports invalid cells column by column, and returns each file's number of rows.
+    /// Like [`TableSource::read`], but reports invalid cells column by column, and returns each file's number of rows.
     ///
     /// # Errors
     /// [`Error::Unreadable`] for ragged rows.
-    pub fn read_each(&self, wanted: &Wanted) -> Result<(Vec<ReadColumn>, RowsOfFiles)> {
+    pub fn read_each(&self, wanted: &ReadRequest) -> Result<(Vec<ReadColumn>, RowsOfFiles)> {
         let is_aside = |name: &str| self.aside.iter().any(|(aside, _)| aside == name);
         let named = |name: &str| matches!(&wanted.filter, ColumnFilter::Only(names) if names.contains(name));
         let wants = |name: &&str| {
@@ -260,7 +260,9 @@ impl Source {
             .map(|((name, hint), column)| settle(name, column, *hint, &of_column(name)))
             .collect();
         // Columns whose first rows were numbers by chance are read again as text.
-        let is_text = |outcome: &std::result::Result<Settled, Fault>| matches!(outcome, Ok(Settled::NeedsText));
+        let is_text = |outcome: &std::result::Result<InferredColumn, InvalidCell>| {
+            matches!(outcome, Ok(InferredColumn::NeedsText))
+        };
         let again: Vec<&str> =
             names.iter().zip(&settled).filter(|(_, outcome)| is_text(outcome)).map(|(name, _)| *name).collect();
         let texts = match again.is_empty() {
@@ -276,8 +278,8 @@ impl Source {
                 (false, outcome) => outcome,
             };
             let column = match outcome {
-                Ok(Settled::Cells(cells, survey)) => Ok((cells, survey)),
-                Ok(Settled::NeedsText) => {
+                Ok(InferredColumn::Cells(cells, survey)) => Ok((cells, survey)),
+                Ok(InferredColumn::NeedsText) => {
                     return Err(Error::Shape(format!("the column `{name}` is neither numbers nor text")));
                 }
                 Err(fault) => Err(fault),
@@ -295,9 +297,10 @@ impl Source {
     }
 
     /// Rules for reading cells: those of the first file, or else of the additional one.
-    fn rules(&self) -> Rules {
+    fn rules(&self) -> CellSyntax {
         let own = self.parts.first().and_then(|part| part.reader.rules(&self.spec));
-        let beside = || self.beside.as_ref().map_or_else(|| Rules::new(&self.spec), |beside| beside.rules(&self.spec));
+        let beside =
+            || self.beside.as_ref().map_or_else(|| CellSyntax::new(&self.spec), |beside| beside.rules(&self.spec));
         own.unwrap_or_else(beside)
     }
 
@@ -314,7 +317,7 @@ impl Source {
     }
 
     /// Whether each column looks numeric in all files.
-    fn look_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
+    fn look_like_numbers(&self, names: &[&str], rules: &CellSyntax) -> Vec<bool> {
         let mut all = vec![true; names.len()];
         if let Some(beside) = &self.beside {
             beside.looks_like_numbers(names, rules, &mut all);
@@ -327,7 +330,12 @@ impl Source {
     }
 
     /// Concatenates the columns of all files, with each file's number of rows.
-    fn grow(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
+    fn grow(
+        &self,
+        names: &[&str],
+        as_numbers: &[bool],
+        rules: &CellSyntax,
+    ) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
         match &self.beside {
             None => self.grow_parts(names, as_numbers, rules),
             Some(beside) => beside.grow((names, as_numbers), rules, self.budget, |names, as_numbers| {
@@ -340,7 +348,7 @@ impl Source {
         &self,
         names: &[&str],
         as_numbers: &[bool],
-        rules: &Rules,
+        rules: &CellSyntax,
     ) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
         let (mut all, mut files) = (Vec::new(), RowsOfFiles::new());
         for part in &self.parts {

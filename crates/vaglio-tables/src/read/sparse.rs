@@ -13,7 +13,7 @@ mod svmlight;
 #[cfg(test)]
 mod tests;
 
-use super::cell::Rules;
+use super::cell::CellSyntax;
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use super::reader::FileReader;
 use super::table_file::ReadOptions;
@@ -103,7 +103,7 @@ impl FileReader for SparseTable {
         &self.aside
     }
 
-    fn rules(&self, _spec: &ReadSpec) -> Option<Rules> {
+    fn rules(&self, _spec: &ReadSpec) -> Option<CellSyntax> {
         None
     }
 
@@ -127,7 +127,7 @@ impl FileReader for SparseTable {
     }
 
     /// Text columns are read as numbers while their cells are numbers.
-    fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules, _: Budget) -> Result<Vec<ColumnBuilder>> {
+    fn read(&self, names: &[&str], as_numbers: &[bool], rules: &CellSyntax, _: Budget) -> Result<Vec<ColumnBuilder>> {
         let places = places(&self.names);
         let column = |(name, as_numbers): (&&str, &bool)| match places.get(name) {
             Some(&place) if place < self.columns.len() => as_growing(&self.columns[place]),
@@ -143,7 +143,7 @@ impl FileReader for SparseTable {
         Ok(names.iter().zip(as_numbers).map(column).collect())
     }
 
-    fn look_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
+    fn look_like_numbers(&self, names: &[&str], rules: &CellSyntax) -> Vec<bool> {
         let places = places(&self.names);
         let looks = |name: &&str| {
             let (place, rules) = (places.get(name), rules.column(name));

@@ -2,12 +2,12 @@
 
 use super::arrow_files;
 use super::bytes::{FileKind, is_utf8, text};
-use super::cell::Rules;
+use super::cell::CellSyntax;
 use super::column_builder::{ColumnBuilder, RawColumn};
 use super::csv_file::CsvFile;
 use super::digest::hashed;
-use super::head::{Head, head};
-use super::load::{Loaded, load};
+use super::head::{FileHead, head};
+use super::load::{LoadedFile, load};
 use super::paths;
 use super::reader::FileReader;
 use super::sparse::SparseTable;
@@ -44,7 +44,7 @@ impl TableFile {
         if let Some(reader) = arrow_files::on_disk(&path, budget)? {
             return Ok(TableFile { path, reader, fixed, digest: None, times: 1.0 });
         }
-        let Loaded { bytes, kind, mut digest } = load(&path, budget, hash)?;
+        let LoadedFile { bytes, kind, mut digest } = load(&path, budget, hash)?;
         let reader: Box<dyn FileReader> = match kind {
             FileKind::Text => {
                 let is_utf8 = is_utf8(&bytes, spec);
@@ -64,11 +64,11 @@ impl TableFile {
     pub fn sampled(path: PathBuf, is_partitioned: bool, how: ReadOptions<'_>, most: u64) -> Result<Self> {
         let ReadOptions { spec, budget, digest: hash } = how;
         let sample: Option<(Box<dyn FileReader>, f64)> = match head(&path, spec, most) {
-            Some(Head::Text(bytes, times)) => {
+            Some(FileHead::Text(bytes, times)) => {
                 let text = text(&path, bytes, spec, budget)?;
                 Some((Box::new(CsvFile::new(&path, text, spec, budget, hash)?), times))
             }
-            Some(Head::Stored(kind)) => arrow_files::sampled(&path, kind, budget)?,
+            Some(FileHead::Stored(kind)) => arrow_files::sampled(&path, kind, budget)?,
             None => None,
         };
         let Some((reader, times)) = sample else { return TableFile::open(path, is_partitioned, how) };
@@ -89,7 +89,7 @@ impl TableFile {
         &self,
         names: &[&str],
         as_numbers: &[bool],
-        rules: &Rules,
+        rules: &CellSyntax,
         budget: Budget,
     ) -> Result<(Vec<ColumnBuilder>, usize)> {
         let fixed = |name: &str| self.fixed.iter().find(|(own, _)| own == name).map(|(_, value)| value);

@@ -21,7 +21,7 @@ fn csv(name: &str, content: impl AsRef<[u8]>) -> std::path::PathBuf {
 /// Reads a file with hints for its columns.
 fn read_as(path: &Path, spec: &ReadSpec, hints: &[(&str, Hint)]) -> Result<(Table, Survey)> {
     let hints = hints.iter().map(|(name, hint)| ((*name).to_owned(), *hint)).collect();
-    Source::open(&[path.to_owned()], spec)?.read(&Wanted { hints, ..Wanted::default() })
+    TableSource::open(&[path.to_owned()], spec)?.read(&ReadRequest { hints, ..ReadRequest::default() })
 }
 
 fn read(path: &Path) -> Table {
@@ -43,7 +43,7 @@ fn message(path: &Path) -> String {
     error.split_once(&format!("{name}: ")).map_or(error.clone(), |(_, rest)| rest.to_owned())
 }
 
-fn of_text(name: &str, content: impl AsRef<[u8]>) -> String {
+fn read_text(name: &str, content: impl AsRef<[u8]>) -> String {
     message(&csv(name, content))
 }
 
@@ -113,7 +113,7 @@ fn missing_cells_are_kept_and_infinities_refused() {
         assert_eq!(survey.column("a").unwrap().missing, 0);
     }
     for cell in ["-inf", "Infinity", "1e400"] {
-        let found = of_text("infinite", format!("a,b\n1,2\n3,{cell}\n5,{cell}\n"));
+        let found = read_text("infinite", format!("a,b\n1,2\n3,{cell}\n5,{cell}\n"));
         assert_eq!(found, format!("row 2, column `b`: {cell} is not a finite number (2 such values in this column)"));
     }
 }
@@ -123,7 +123,7 @@ fn a_few_words_among_numbers_are_bad_cells() {
     let rows: String =
         (0..40).map(|k| format!("{k},{}\n", if k == 7 { ">40".into() } else { k.to_string() })).collect();
     assert_eq!(
-        of_text("bad", format!("a,BMI\n{rows}")),
+        read_text("bad", format!("a,BMI\n{rows}")),
         "row 8, column `BMI`: `>40` is not a number, and 39 of the column's 40 cells are (1 such cell); correct it, add it \
          to data.read.na if it is a missing cell, or set data.types: {BMI: text}; ordered answers are read with data.types: \
          {BMI: class} and {kind: ordinal, order: {BMI: […]}} in preprocess"
@@ -131,7 +131,7 @@ fn a_few_words_among_numbers_are_bad_cells() {
     // Also if the first of them comes after the rows used for inference.
     let rows: String =
         (0..5000).map(|k| format!("{k},{}\n", if k == 4000 { "high".into() } else { k.to_string() })).collect();
-    let found = of_text("late", format!("a,b\n{rows}"));
+    let found = read_text("late", format!("a,b\n{rows}"));
     assert!(found.starts_with("row 4001, column `b`: `high` is not a number, and 4999 of"), "{found}");
     let path = csv("late", format!("a,b\n{rows}"));
     let (table, _) = read_as(&path, &ReadSpec::default(), &[("b", Hint::Text)]).unwrap();
@@ -165,7 +165,7 @@ fn decimal_commas_thousands_percent_and_currencies_are_numbers() {
     assert_eq!(numbers(&table, "big"), [1000.0, 2e6]);
     assert_eq!(survey.column("pay").unwrap().note.as_deref(), Some("$, thousands apart"));
     // Next to decimal points, a comma alone is no decimal mark.
-    let found = of_text("mixed", "a;b\n1.5;1,5\n2.5;2,5\n3;3.5\n");
+    let found = read_text("mixed", "a;b\n1.5;1,5\n2.5;2,5\n3;3.5\n");
     assert!(
         found.starts_with("row 1, column `b`: `1,5` is a number only if `,` stands before decimals (2 such"),
         "{found}"
@@ -173,7 +173,7 @@ fn decimal_commas_thousands_percent_and_currencies_are_numbers() {
     let point = ReadSpec { decimal: Decimal::Point, ..ReadSpec::default() };
     let found = read_as(&csv("quoted", "a,b\n\"1,5\",3\n\"2,25\",4\n"), &point, &[]).unwrap_err().to_string();
     assert!(found.contains("row 1, column `a`: `1,5`") && found.ends_with("set data.read.decimal: \",\""), "{found}");
-    let found = of_text("slip", "a\n95%\n90%\n80%\n0.7\n");
+    let found = read_text("slip", "a\n95%\n90%\n80%\n0.7\n");
     assert!(found.starts_with("row 4, column `a`: `0.7` is not") || found.contains("95%"), "{found}");
 }
 
@@ -191,10 +191,10 @@ fn dates_and_words_for_truth_are_known() {
     assert_eq!(numbers(&table, "t"), [1.0, 0.0, 1.0]);
     let (table, _) = read_as(&csv("truth", "t\nTrue\nFalse\n"), &ReadSpec::default(), &[("t", Hint::Target)]).unwrap();
     assert_eq!(labels(&table, "t"), ["true", "false"]);
-    let found = of_text("either", "d,y\n01/02/2023,1\n03/04/2023,2\n");
+    let found = read_text("either", "d,y\n01/02/2023,1\n03/04/2023,2\n");
     assert!(found.contains("`01/02/2023` may begin with the day or with the month"), "{found}");
     assert!(found.contains("data.read.dates: day_first"), "{found}");
-    let found = of_text("slip_of_date", "d,y\n2023-01-01,1\n2023-01-02,2\n2023-01-03,2\n2023-13-04,4\n");
+    let found = read_text("slip_of_date", "d,y\n2023-01-01,1\n2023-01-02,2\n2023-01-03,2\n2023-13-04,4\n");
     assert!(
         found.starts_with("row 4, column `d`: `2023-13-04` is not a date as 3 of the column's 4 cells are"),
         "{found}"
@@ -204,7 +204,7 @@ fn dates_and_words_for_truth_are_known() {
 #[test]
 fn columns_without_a_name_are_left_out_or_named() {
     let path = csv("index", ",a,b\n0,5,x\n1,6,y\n2,7,x\n");
-    let source = Source::open(std::slice::from_ref(&path), &ReadSpec::default()).unwrap();
+    let source = TableSource::open(std::slice::from_ref(&path), &ReadSpec::default()).unwrap();
     assert_eq!(source.names(), ["index", "a", "b"]);
     assert_eq!(source.aside().len(), 1);
     assert_eq!(read(&path).names().collect::<Vec<_>>(), ["a", "b"]);
@@ -232,9 +232,9 @@ fn encodings_quotes_and_comments_are_read_or_refused_with_a_remedy() {
     let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     let marked = [&[0xff, 0xfe][..], &wide("a,b\n1,é\n")].concat();
     assert_eq!(labels(&read(&csv("wide", marked)), "b"), ["é"]);
-    assert!(of_text("unmarked", wide("a,b\n1,\u{e9}\n")).contains("utf-16le"));
+    assert!(read_text("unmarked", wide("a,b\n1,\u{e9}\n")).contains("utf-16le"));
     let zero = "line 2 (data row 1), column `b`: a NUL byte, which no text holds; the file is damaged or no table";
-    assert_eq!(of_text("zero", "a,b\n1,x\0y\n"), zero);
+    assert_eq!(read_text("zero", "a,b\n1,x\0y\n"), zero);
     let spec = ReadSpec { encoding: "klingon".into(), ..ReadSpec::default() };
     let error = read_as(&csv("latin_header", latin), &spec, &[]).unwrap_err();
     assert_eq!(error.field(), Some("data.read.encoding"));
@@ -245,17 +245,17 @@ fn encodings_quotes_and_comments_are_read_or_refused_with_a_remedy() {
 
 #[test]
 fn files_that_are_no_table_are_refused_in_words() {
-    assert_eq!(of_text("ragged", "a,b\n\"1\n\",2\n3\n"), "line 4 (data row 2) has 1 cells and the header has 2");
-    assert_eq!(of_text("wide", "a,b\r\n1,2\r\n1,2,3\r\n"), "line 3 (data row 2) has 3 cells and the header has 2");
-    assert_eq!(of_text("gap", "a,b\n1,2\n\n\n3\n"), "line 5 (data row 2) has 1 cells and the header has 2");
-    assert_eq!(of_text("empty", ""), "is empty; expected a header and rows");
-    assert_eq!(of_text("blank", "\n\n"), "is empty; expected a header and rows");
-    assert_eq!(of_text("header", "a,b\n"), "has a header and no rows");
-    assert_eq!(of_text("twice", "a,b,a \n1,2,3\n"), "the column name `a` stands twice");
+    assert_eq!(read_text("ragged", "a,b\n\"1\n\",2\n3\n"), "line 4 (data row 2) has 1 cells and the header has 2");
+    assert_eq!(read_text("wide", "a,b\r\n1,2\r\n1,2,3\r\n"), "line 3 (data row 2) has 3 cells and the header has 2");
+    assert_eq!(read_text("gap", "a,b\n1,2\n\n\n3\n"), "line 5 (data row 2) has 1 cells and the header has 2");
+    assert_eq!(read_text("empty", ""), "is empty; expected a header and rows");
+    assert_eq!(read_text("blank", "\n\n"), "is empty; expected a header and rows");
+    assert_eq!(read_text("header", "a,b\n"), "has a header and no rows");
+    assert_eq!(read_text("twice", "a,b,a \n1,2,3\n"), "the column name `a` stands twice");
     assert!(
-        of_text("latin", b"a,b\n1,2\n3,\xe9\n").starts_with("line 3 (data row 2), column `b`: the text is not UTF-8")
+        read_text("latin", b"a,b\n1,2\n3,\xe9\n").starts_with("line 3 (data row 2), column `b`: the text is not UTF-8")
     );
-    assert!(of_text("first", b"a,b\n1,\xe9\n").starts_with("line 2 (data row 1), column `b`: the text is not UTF-8"));
+    assert!(read_text("first", b"a,b\n1,\xe9\n").starts_with("line 2 (data row 1), column `b`: the text is not UTF-8"));
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn parts_are_read_side_by_side_as_one() {
     assert_eq!(table.rows(), 200_000);
     assert!(numbers(&table, "a").iter().enumerate().all(|(row, v)| *v == row as f64));
     assert!(labels(&table, "c").iter().enumerate().all(|(row, v)| *v == format!("w{}", row % 7)));
-    let found = of_text("large_bad", format!("a,b,c\n{rows}1,2\n"));
+    let found = read_text("large_bad", format!("a,b,c\n{rows}1,2\n"));
     assert_eq!(found, "line 200002 (data row 200001) has 2 cells and the header has 3");
 }
 
@@ -332,10 +332,10 @@ fn runs_of_blanks_and_fixed_widths_are_tables() {
     assert_eq!(labels(&table, "name"), ["chevrolet  malibu", "hi 1200d"]);
     let written_by_r = "\"x\" \"y\"\n\"Alabama\" 1.5 2\n\"Alaska\" 3 4\n";
     let path = file("r.txt", written_by_r);
-    let source = Source::open(&[path], &ReadSpec::default()).unwrap();
+    let source = TableSource::open(&[path], &ReadSpec::default()).unwrap();
     assert_eq!(source.names(), ["index", "x", "y"]);
     assert_eq!(source.settled().delimiter, Delimiter::Blanks);
-    let (table, _) = source.read(&Wanted::default()).unwrap();
+    let (table, _) = source.read(&ReadRequest::default()).unwrap();
     assert_eq!(table.names().collect::<Vec<_>>(), ["x", "y"]);
     assert_eq!(source.digest().unwrap(), format!("blake3:{}", blake3::hash(written_by_r.as_bytes())));
 

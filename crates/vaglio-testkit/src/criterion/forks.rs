@@ -1,17 +1,17 @@
 //! The law of forks of an evaluator, and of lower bounds.
 
-use crate::Broken;
-use crate::broken::{Law, Near};
+use crate::LawViolation;
+use crate::broken::{Law, Tolerance};
 use crate::trial::{evaluate, free, open, trail};
 use vaglio_core::{Criterion, Design, Evaluator, Feature, Score, SubsetChange};
 
 /// A fork scores its subset and each of its expected columns like the definition, and leaves the evaluator unchanged.
 /// If there is no fork, the evaluator is moved and reset instead. Bounds are below all of these scores.
-pub fn forks(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn forks(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("forks");
     trail(law, design, 3, 0)?;
     let columns = free(design, &[]);
-    let tree = ForkTree { law, near: Near::scores(criterion, design, tolerance), criterion, design };
+    let tree = ForkTree { law, near: Tolerance::scores(criterion, design, tolerance), criterion, design };
     let mut subset = open(law, criterion, design)?;
     let root = law.ran(|| "the evaluator".into(), || subset.lend())?;
     tree.below(root, &[], &columns, 2)?;
@@ -23,7 +23,7 @@ pub fn forks(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Resu
 /// Criterion and design, for comparison with forks.
 struct ForkTree<'d> {
     law: Law,
-    near: Near,
+    near: Tolerance,
     criterion: &'d dyn Criterion,
     design: &'d Design,
 }
@@ -36,7 +36,7 @@ impl ForkTree<'_> {
         subset: &[Feature],
         later: &[Feature],
         depth: usize,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), LawViolation> {
         let count = if subset.is_empty() { later.len() - 2 } else { 1 };
         for (place, &column) in later.iter().enumerate().take(if depth == 0 { 0 } else { count }) {
             let (law, larger) = (self.law, SubsetChange::Addition.apply_to(subset, column));
@@ -69,15 +69,15 @@ impl ForkTree<'_> {
         node: &mut dyn Evaluator,
         subset: &[Feature],
         later: &[Feature],
-    ) -> Result<Vec<(Feature, Score)>, Broken> {
+    ) -> Result<Vec<(Feature, Score)>, LawViolation> {
         let candidates: Vec<Feature> = later.iter().rev().copied().collect();
-        let mut scores = vec![Score::of(f64::NAN); candidates.len()];
+        let mut scores = vec![Score::new(f64::NAN); candidates.len()];
         let on = || format!("additions to {subset:?}");
         self.law.ran(on, || node.scores(SubsetChange::Addition, subset, &candidates, &mut scores))?;
         Ok(candidates.into_iter().zip(scores).collect())
     }
 
-    fn check(&self, node: &mut dyn Evaluator, subset: &[Feature], later: &[Feature]) -> Result<(), Broken> {
+    fn check(&self, node: &mut dyn Evaluator, subset: &[Feature], later: &[Feature]) -> Result<(), LawViolation> {
         let Self { law, near, criterion, design } = *self;
         let on = || format!("the evaluator at {subset:?}");
         law.same(near, on, evaluate(law, criterion, design, subset)?, law.ran(on, || node.score(subset))?)?;

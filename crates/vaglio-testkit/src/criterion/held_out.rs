@@ -1,7 +1,7 @@
 //! The law of criteria that declare their held-out rows and their loss.
 
-use crate::Broken;
-use crate::broken::{Law, Near};
+use crate::LawViolation;
+use crate::broken::{Law, Tolerance};
 use crate::trial::{evaluate, open, trail};
 use ndarray::{Array2, Axis, concatenate};
 use vaglio_core::{AnyLoss, Criterion, Design, Feature, HeldOut, PredictionUnits, Result as Made, Round, Score};
@@ -17,7 +17,7 @@ use vaglio_core::{AnyLoss, Criterion, Design, Feature, HeldOut, PredictionUnits,
 /// contribution c_k to the mean and its share p_k of the weight, over K folds, it is √(K/(K − 1)·Σ_k (c_k − p_k·Σc)²);
 /// for a loss of all rows jointly, the jackknife over folds. Several rounds are averaged. A criterion without held-out
 /// rows or without a loss passes, and so does a score of +∞, which rejects a subset.
-pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
     let law = Law("held_out");
     let asked = || Ok((criterion.folds(design)?, criterion.traits().loss));
     let rounds = match law.ran(|| "the rows that are held out".into(), asked)? {
@@ -25,8 +25,8 @@ pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> R
         (HeldOut::EachRow, Some(loss)) => (vec![Round::new((0..design.rows() as u32).map(Some).collect())], loss),
         (HeldOut::Folds(rounds), Some(loss)) => (rounds, loss),
     };
-    let held = Held { design, rounds: rounds.0, loss: rounds.1 };
-    let near = Near::scores(criterion, design, tolerance);
+    let held = BruteForceHoldOut { design, rounds: rounds.0, loss: rounds.1 };
+    let near = Tolerance::scores(criterion, design, tolerance);
     let each = criterion.traits().scores_each_output && design.readout().is_some_and(|readout| readout.each_output);
     let outputs: Vec<Option<usize>> = if each { (0..design.targets().nrows()).map(Some).collect() } else { vec![None] };
     let trail = trail(law, design, 3, 25)?;
@@ -56,14 +56,14 @@ pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> R
 }
 
 /// Plain retraining of the held-out rows.
-struct Held<'d> {
+struct BruteForceHoldOut<'d> {
     design: &'d Design,
     rounds: Vec<Round>,
     loss: AnyLoss,
 }
 
 /// The items that a loss is computed over: held-out rows of a round, or units with averaged predictions.
-struct Items {
+struct LossItems {
     /// Outputs × items.
     targets: Array2<f64>,
     predictions: Array2<f64>,
@@ -72,22 +72,28 @@ struct Items {
     folds: Vec<Vec<(usize, f64)>>,
 }
 
-impl Held<'_> {
+impl BruteForceHoldOut<'_> {
     /// Predicts the items of every round at a λ, for all outputs or one.
-    fn items(&self, subset: &[Feature], lambda: Option<f64>, output: Option<usize>) -> Made<Vec<Items>> {
-        self.rounds.iter().map(|round| self.of_round(round, subset, lambda, output)).collect()
+    fn items(&self, subset: &[Feature], lambda: Option<f64>, output: Option<usize>) -> Made<Vec<LossItems>> {
+        self.rounds.iter().map(|round| self.round_losses(round, subset, lambda, output)).collect()
     }
 
-    fn of_round(&self, round: &Round, subset: &[Feature], lambda: Option<f64>, output: Option<usize>) -> Made<Items> {
+    fn round_losses(
+        &self,
+        round: &Round,
+        subset: &[Feature],
+        lambda: Option<f64>,
+        output: Option<usize>,
+    ) -> Made<LossItems> {
         let mut all = Array2::zeros(self.design.targets().dim());
         for fold in 0..round.count() {
             let held: Vec<usize> = round.held_out(fold).collect();
             let predicted = self.design.retrain(&round.training(fold), &held, subset, lambda)?;
             held.iter().zip(predicted.columns()).for_each(|(&row, own)| all.column_mut(row).assign(&own));
         }
-        let mut items = match self.design.decisions().filter(|_| round.of_row().iter().all(Option::is_some)) {
+        let mut items = match self.design.decisions().filter(|_| round.fold_of_rows().iter().all(Option::is_some)) {
             Some(units) => self.decided(units, round, &all),
-            None => self.of_rows(round, &all),
+            None => self.row_items(round, &all),
         };
         if let Some(output) = output {
             items.targets = items.targets.select(Axis(0), &[output]);
@@ -96,10 +102,11 @@ impl Held<'_> {
         Ok(items)
     }
 
-    fn of_rows(&self, round: &Round, predictions: &Array2<f64>) -> Items {
-        let rows: Vec<usize> = (0..round.of_row().len()).filter(|&row| round.of_row()[row].is_some()).collect();
+    fn row_items(&self, round: &Round, predictions: &Array2<f64>) -> LossItems {
+        let rows: Vec<usize> =
+            (0..round.fold_of_rows().len()).filter(|&row| round.fold_of_rows()[row].is_some()).collect();
         let place = |row: usize| rows.partition_point(|&other| other < row);
-        Items {
+        LossItems {
             targets: self.design.targets().select(Axis(1), &rows),
             predictions: predictions.select(Axis(1), &rows),
             weights: rows.iter().map(|&row| self.design.weights().map_or(1.0, |w| w[row])).collect(),
@@ -107,13 +114,13 @@ impl Held<'_> {
         }
     }
 
-    fn decided(&self, units: &PredictionUnits, round: &Round, predictions: &Array2<f64>) -> Items {
+    fn decided(&self, units: &PredictionUnits, round: &Round, predictions: &Array2<f64>) -> LossItems {
         let mut decided = Array2::zeros(units.targets().dim());
-        for (row, &unit) in units.of_row().iter().enumerate() {
+        for (row, &unit) in units.unit_of_rows().iter().enumerate() {
             decided.column_mut(unit).scaled_add(units.shares()[row], &predictions.column(row));
         }
-        let share = |row: usize| (units.of_row()[row], units.shares()[row]);
-        Items {
+        let share = |row: usize| (units.unit_of_rows()[row], units.shares()[row]);
+        LossItems {
             targets: units.targets().to_owned(),
             predictions: decided,
             weights: units.weights().map_or_else(|| vec![1.0; units.targets().ncols()], <[f64]>::to_vec),
@@ -127,8 +134,8 @@ impl Held<'_> {
     }
 
     /// Computes the loss of all rounds' items together.
-    fn pooled(&self, rounds: &[Items]) -> f64 {
-        let together = |of: &dyn Fn(&Items) -> &Array2<f64>| {
+    fn pooled(&self, rounds: &[LossItems]) -> f64 {
+        let together = |of: &dyn Fn(&LossItems) -> &Array2<f64>| {
             concatenate(Axis(1), &rounds.iter().map(|items| of(items).view()).collect::<Vec<_>>())
         };
         let weights = rounds.iter().flat_map(|items| items.weights.iter().copied()).collect();
@@ -168,7 +175,7 @@ impl Held<'_> {
 
     /// With fold k's contribution c_k to the mean and its share p_k of the weight, √(K/(K − 1)·Σ_k (c_k − p_k·Σc)²);
     /// for a loss of all rows jointly, the jackknife over folds.
-    fn over_folds(&self, items: &Items) -> Option<f64> {
+    fn over_folds(&self, items: &LossItems) -> Option<f64> {
         let folds: Vec<&Vec<(usize, f64)>> = items.folds.iter().filter(|fold| !fold.is_empty()).collect();
         let count = folds.len() as f64;
         if !self.loss.traits().measure.is_of_rows() {
@@ -180,7 +187,7 @@ impl Held<'_> {
         }
         let total: f64 = items.weights.iter().sum();
         let of_item = |item: usize| {
-            self.loss.of_row(&items.targets.column(item).to_vec(), &items.predictions.column(item).to_vec())
+            self.loss.row_loss(&items.targets.column(item).to_vec(), &items.predictions.column(item).to_vec())
         };
         let part = |fold: &&Vec<(usize, f64)>| {
             fold.iter().fold((0.0, 0.0), |(c, p), &(item, share)| {
@@ -195,7 +202,7 @@ impl Held<'_> {
     }
 
     /// Computes the loss without a fold's items, or without its shares of them.
-    fn without(&self, items: &Items, fold: &[(usize, f64)]) -> f64 {
+    fn without(&self, items: &LossItems, fold: &[(usize, f64)]) -> f64 {
         let mut weights = items.weights.clone();
         fold.iter().for_each(|&(item, share)| weights[item] -= share * items.weights[item]);
         // Weights within rounding of zero are treated as removed.

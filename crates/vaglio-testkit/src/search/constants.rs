@@ -1,15 +1,15 @@
 //! Laws of constant columns.
 
 use super::named::named;
-use super::{Witness, full, run};
+use super::{RecordingObserver, full, run};
 use crate::broken::Law;
 use crate::replay::moved;
-use crate::{Broken, rebuild};
+use crate::{LawViolation, rebuild};
 use vaglio_core::{Criterion, Design, Feature};
 use vaglio_search::Search;
 
 /// A constant column is never selected.
-pub fn constants(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn constants(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
     let law = Law("constants");
     let more = || rebuild::with_constants(design, &[0.0, -3.5, 7.0]);
     let more = law.ran(|| "the design with constant columns".into(), more)?;
@@ -24,7 +24,7 @@ pub fn constants(search: &Search, criterion: &dyn Criterion, design: &Design) ->
 
 /// A search that can reach all columns also does if some are constant, as in a fold, and allows that size as the
 /// result: fold sizes are mapped to full-data sizes by it.
-pub fn lacking(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn lacking(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
     let law = Law("lacking");
     let (path, _) = full(law, search, criterion, design)?;
     let Some(all) = path.everything(design.candidates().len()) else { return Ok(()) };
@@ -42,7 +42,7 @@ pub fn lacking(search: &Search, criterion: &dyn Criterion, design: &Design) -> R
 ///
 /// Tested on as many constant columns as the design has columns, and on none if the settings allow it. A search with
 /// settings that name columns may reject either.
-pub fn no_candidates(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn no_candidates(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
     let law = Law("no_candidates");
     let none = |values: &[f64]| {
         let bare = rebuild::with_columns(design, &[])?;
@@ -57,7 +57,7 @@ pub fn no_candidates(search: &Search, criterion: &dyn Criterion, design: &Design
         if checked.is_err() && (may_refuse || values.is_empty()) {
             continue;
         }
-        let mut witness = Witness::default();
+        let mut witness = RecordingObserver::default();
         let path = run(law, search, criterion, &design, &mut witness).map_err(|broken| broken.within(&what))?;
         let empty = path.steps.is_empty() && path.entries.is_empty() && path.chosen.is_none();
         let size = (path.steps.len(), path.entries.len(), path.chosen);

@@ -1,16 +1,16 @@
 //! The law of searches with the setting `constraints`.
 
-use super::{SEED, Witness};
+use super::{RecordingObserver, SEED};
 use crate::broken::Law;
 use crate::replay::replay;
 use crate::trial::evaluate;
-use crate::{Broken, Random};
+use crate::{LawViolation, SplitMix64};
 use vaglio_core::{Criterion, Design, Feature, Score, serde_json};
 use vaglio_search::{Constraints, Search, SearchContext, Sign, SubsetScorer};
 
 /// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
 /// passes if it lacks the setting `constraints` or rejects its value.
-pub fn constraints(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn constraints(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
     let law = Law("constraints");
     for given in asked(design) {
         let on = || format!("the constraints {}", given.sentence());
@@ -21,7 +21,7 @@ pub fn constraints(search: &Search, criterion: &dyn Criterion, design: &Design) 
         let rules = law.ran(on, || search.rules(design))?;
         let Some(rules) = rules else { return Err(law.broken(on(), "`Search::rules` that says them", "none")) };
         let subset = law.ran(on, || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
-        let mut witness = Witness::default();
+        let mut witness = RecordingObserver::default();
         let mut context = SearchContext::new(criterion, design, subset, &mut witness, SEED);
         let path = law.ran(on, || search.run(&mut context))?;
         let visits = replay(law, design, &path)?.into_iter().map(|visit| (visit.subset, visit.score));
@@ -47,7 +47,7 @@ fn other_signs(
     design: &Design,
     subset: &[Feature],
     score: Score,
-) -> Result<Vec<Feature>, Broken> {
+) -> Result<Vec<Feature>, LawViolation> {
     if !rules.has_signs() || subset.is_empty() {
         return Ok(Vec::new());
     }
@@ -56,13 +56,13 @@ fn other_signs(
     // Weights within rounding of 0 have no sign.
     let largest = weights.iter().fold(0.0, |most: f64, weight| most.max(weight.abs()));
     let rounded = weights.into_iter().map(|weight| if weight.abs() <= 1e-9 * largest { 0.0 } else { weight });
-    Ok(rules.of_other_sign(subset, rounded))
+    Ok(rules.wrong_signs(subset, rounded))
 }
 
 /// Returns constraints on the columns of a design.
 fn asked(design: &Design) -> Vec<Constraints> {
     let names = design.names();
-    let mut random = Random::new(SEED);
+    let mut random = SplitMix64::new(SEED);
     let half = names.iter().step_by(2).map(String::as_str);
     let groups =
         Constraints::default().at_most_of("half", half, 1).at_most_of("all", names.iter().map(String::as_str), 3);

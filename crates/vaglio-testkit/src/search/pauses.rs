@@ -1,17 +1,17 @@
 //! The law of searches that pause.
 
-use super::{SEED, Witness, full, same_path};
-use crate::Broken;
+use super::{RecordingObserver, SEED, full, same_path};
+use crate::LawViolation;
 use crate::broken::Law;
 use vaglio_core::{Criterion, Design};
 use vaglio_search::{Search, SearchContext, SubsetScorer};
 
 /// A search that pauses at given sizes and resumes takes an equal path, bit for bit, and reports every step once.
-pub fn pauses(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn pauses(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
     let law = Law("pauses");
     let (mut whole, _) = full(law, search, criterion, design)?;
     let opened = || law.ran(|| "a subset".into(), || SubsetScorer::open(criterion, design, &search.extent(design)?));
-    let mut witness = Witness::default();
+    let mut witness = RecordingObserver::default();
     let mut context = SearchContext::new(criterion, design, opened()?, &mut witness, SEED);
     for (number, size) in [Some(1), Some(2), Some(4), None].into_iter().enumerate() {
         context.pause_at(size);

@@ -1,8 +1,8 @@
 //! The law of settings that searches share.
 
 use super::named::{named, with};
-use super::{Witness, run};
-use crate::Broken;
+use super::{RecordingObserver, run};
+use crate::LawViolation;
 use crate::broken::Law;
 use crate::replay::{moved, replay};
 use crate::trial::free;
@@ -18,7 +18,7 @@ use vaglio_search::{Choose, Search};
 /// * The result is the one that `choose` names, also in [`Search::size_choice`].
 ///
 /// A search passes if it lacks a setting or rejects it, in [`Search::check`] or [`Search::check_settings`].
-pub fn settings(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn settings(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
     let law = Law("settings");
     let all = free(design, &[]).len();
     law.must(all >= 3, || "the design".into(), "three columns that are not constant", all)?;
@@ -62,7 +62,7 @@ impl WithSettings {
 
 impl Tried<'_> {
     /// Runs the search with changed settings; `None` if it rejects them.
-    fn taken(&self, given: &[(&str, Value)]) -> Result<Option<WithSettings>, Broken> {
+    fn taken(&self, given: &[(&str, Value)]) -> Result<Option<WithSettings>, LawViolation> {
         let settings: Vec<String> = given.iter().map(|(key, value)| format!("`{key}: {value}`")).collect();
         let settings = settings.join(" and ");
         let polish = [("polish", json!("none"))];
@@ -72,12 +72,12 @@ impl Tried<'_> {
         if self.law.calm(|| settings.clone(), checks)?.is_err() {
             return Ok(None);
         }
-        let path = run(self.law, &search, self.criterion, self.design, &mut Witness::default());
+        let path = run(self.law, &search, self.criterion, self.design, &mut RecordingObserver::default());
         Ok(Some(WithSettings { path: path.map_err(|broken| broken.within(&settings))?, settings, search }))
     }
 
     /// Returns subsets of the steps and of the entries.
-    fn subsets(&self, path: &Path) -> Result<Vec<Vec<Feature>>, Broken> {
+    fn subsets(&self, path: &Path) -> Result<Vec<Vec<Feature>>, LawViolation> {
         let visits = replay(self.law, self.design, path)?.into_iter().map(|visit| visit.subset);
         Ok(visits.chain(path.entries.iter().map(|entry| entry.subset.clone())).collect())
     }
@@ -86,7 +86,7 @@ impl Tried<'_> {
         &self.design.names()[self.columns[place]]
     }
 
-    fn forced(&self) -> Result<(), Broken> {
+    fn forced(&self) -> Result<(), LawViolation> {
         let places = [self.columns.len() - 1, 1];
         let Some(taken) = self.taken(&[("forced", json!(places.map(|place| self.name(place))))])? else {
             return Ok(());
@@ -102,7 +102,7 @@ impl Tried<'_> {
         self.law.must(least >= 2, || taken.settings.clone(), "results of at least 2 columns", &taken.path.allowed)
     }
 
-    fn excluded(&self) -> Result<(), Broken> {
+    fn excluded(&self) -> Result<(), LawViolation> {
         let places = [0, 2];
         let Some(taken) = self.taken(&[("excluded", json!(places.map(|place| self.name(place))))])? else {
             return Ok(());
@@ -116,7 +116,7 @@ impl Tried<'_> {
         Ok(())
     }
 
-    fn blocks(&self) -> Result<(), Broken> {
+    fn blocks(&self) -> Result<(), LawViolation> {
         let Some(taken) = self.taken(&[("blocks", json!({"pair": [self.name(0), self.name(1)]}))])? else {
             return Ok(());
         };
@@ -129,7 +129,7 @@ impl Tried<'_> {
         Ok(())
     }
 
-    fn sizes(&self) -> Result<(), Broken> {
+    fn sizes(&self) -> Result<(), LawViolation> {
         let endless = json!(self.beyond()?);
         // The search's own settings may allow fewer than 3 columns.
         let own = self.base()?.allowed;
@@ -153,7 +153,7 @@ impl Tried<'_> {
     }
 
     /// Fails if the result, or an allowed size, is outside a range.
-    fn result_within(&self, taken: &WithSettings, sizes: std::ops::RangeInclusive<usize>) -> Result<(), Broken> {
+    fn result_within(&self, taken: &WithSettings, sizes: std::ops::RangeInclusive<usize>) -> Result<(), LawViolation> {
         let WithSettings { settings, path, .. } = taken;
         let on = || settings.clone();
         let all = self.all;
@@ -169,19 +169,19 @@ impl Tried<'_> {
     }
 
     /// Runs the search with its own settings.
-    fn base(&self) -> Result<Path, Broken> {
-        run(self.law, self.search, self.criterion, self.design, &mut Witness::default())
+    fn base(&self) -> Result<Path, LawViolation> {
+        run(self.law, self.search, self.criterion, self.design, &mut RecordingObserver::default())
     }
 
     /// Returns a score improvement that no step reaches.
-    fn beyond(&self) -> Result<f64, Broken> {
+    fn beyond(&self) -> Result<f64, LawViolation> {
         let path = self.base()?;
         let scores = path.steps.iter().map(|step| step.score.loss).chain([path.empty.loss]);
         let largest = scores.filter(|loss| loss.is_finite()).fold(1.0, |largest: f64, loss| largest.max(loss.abs()));
         Ok(1e3 * largest)
     }
 
-    fn tolerance(&self) -> Result<(), Broken> {
+    fn tolerance(&self) -> Result<(), LawViolation> {
         let beyond = self.beyond()?;
         for (patience, steps) in [(Value::Null, 1), (json!(1), 2)] {
             let Some(taken) = self.taken(&[("tolerance", json!(beyond)), ("patience", patience)])? else { continue };
@@ -201,7 +201,7 @@ impl Tried<'_> {
         Ok(())
     }
 
-    fn choose(&self) -> Result<(), Broken> {
+    fn choose(&self) -> Result<(), LawViolation> {
         for choose in [Choose::Best, Choose::Last, Choose::Size(2)] {
             let Ok(value) = serde_json::to_value(&choose) else { continue };
             let Some(taken) = self.taken(&[("choose", value)])? else { continue };

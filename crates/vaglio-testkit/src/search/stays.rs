@@ -1,7 +1,7 @@
 //! Searches that rightly stay at the empty subset.
 
-use super::{Witness, run};
-use crate::Broken;
+use super::{RecordingObserver, run};
+use crate::LawViolation;
 use crate::broken::Law;
 use crate::trial::{free, open, trials};
 use vaglio_core::{
@@ -9,16 +9,16 @@ use vaglio_core::{
 };
 use vaglio_search::Search;
 
-/// Tests whether [`LeftOut`] should replace the criterion: the criterion cannot compare the empty subset with others
+/// Tests whether [`RetrainedLeaveOneOut`] should replace the criterion: the criterion cannot compare the empty subset with others
 /// and scores it below every single column, so that the search ends there.
-pub(super) fn instead(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<bool, Broken> {
+pub(super) fn instead(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<bool, LawViolation> {
     let law = Law("check");
     let columns = free(design, &[]);
     if criterion.traits().compares_with_empty || columns.is_empty() {
         return Ok(false);
     }
     // A failure here recurs under the laws, which report it.
-    let Ok(path) = run(law, search, criterion, design, &mut Witness::default()) else { return Ok(false) };
+    let Ok(path) = run(law, search, criterion, design, &mut RecordingObserver::default()) else { return Ok(false) };
     if !(path.steps.is_empty() && path.entries.is_empty()) {
         return Ok(false);
     }
@@ -26,14 +26,14 @@ pub(super) fn instead(search: &Search, criterion: &dyn Criterion, design: &Desig
     let empty = law.ran(|| "the empty subset".into(), || evaluator.score())?;
     let alone = trials(law, &mut evaluator, SubsetChange::Addition, &columns)?;
     let is_below = alone.iter().all(|score| score.loss >= empty.loss);
-    Ok(is_below && law.calm(|| "the columns".into(), || search.check(&LeftOut {}, design))?.is_ok())
+    Ok(is_below && law.calm(|| "the columns".into(), || search.check(&RetrainedLeaveOneOut {}, design))?.is_ok())
 }
 
 /// Leave-one-out mean squared error by plain retraining.
 #[saved(Criterion, "vaglio_testkit_left_out")]
-pub(super) struct LeftOut {}
+pub(super) struct RetrainedLeaveOneOut {}
 
-impl Criterion for LeftOut {
+impl Criterion for RetrainedLeaveOneOut {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Made<Score> {
         design.best_lambda(|lambda| {
             let mut predictions = design.targets().to_owned();

@@ -5,7 +5,7 @@ use super::named::named;
 use crate::broken::Law;
 use crate::replay::{moved, replay};
 use crate::trial::{free, trail};
-use crate::{Broken, data, rebuild};
+use crate::{LawViolation, data, rebuild};
 use vaglio_core::{Action, Criterion, Design, Feature, Path, Step};
 use vaglio_search::Search;
 
@@ -15,7 +15,7 @@ use vaglio_search::Search;
 /// settings do not name if they name any. A search must add at least one copied column, unless it starts with a removal
 /// or its settings name columns. Re-entries and blocks are ignored. A search without steps reports no ties; its entries
 /// must not contain a copy without those of lower index.
-pub fn ties(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+pub fn ties(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
     let law = Law("ties");
     trail(law, design, 3, 0)?;
     let named = named(search, design);
@@ -53,7 +53,7 @@ fn copies_of<'s>(sets: &'s [Vec<Feature>], step: &Step, gone: &[Feature]) -> Opt
     sets.iter().find(|set| alone && set.contains(&step.feature))
 }
 
-fn lowest_copies(law: Law, path: &Path, sets: &[Vec<Feature>]) -> Result<(), Broken> {
+fn lowest_copies(law: Law, path: &Path, sets: &[Vec<Feature>]) -> Result<(), LawViolation> {
     for entry in &path.entries {
         for set in sets {
             let held: Vec<bool> = set.iter().map(|copy| entry.subset.contains(copy)).collect();

@@ -6,7 +6,7 @@ use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Criterion, Design, Estimate, Evaluator, Feature, HeldOut, Plan, Result, Score, SearchExtent, Shortcut,
+    Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, HeldOut, Plan, Result, Score, SearchExtent,
     SubsetChange, Winner, saved,
 };
 use vaglio_search::SubsetScorer;
@@ -93,7 +93,7 @@ impl Criterion for Wrong {
         let flops = if self.fault == Fault::EstimateNan { f64::NAN } else { 1.0 };
         let engine = if self.fault == Fault::OtherEngine { "states" } else { "refit" };
         let estimate = Estimate { engine, reason: "a test".into(), flops, bytes: 0.0 };
-        Plan::by_engine(estimate, move || Ok(Shortcut::new("refit", Crooked::new(self, design))))
+        Plan::by_engine(estimate, move || Ok(EngineEvaluator::new("refit", Crooked::new(self, design))))
     }
 }
 
@@ -166,7 +166,7 @@ impl Evaluator for Crooked<'_> {
             return Ok(());
         }
         if let (Fault::Unfilled, Some(last)) = (self.fault, scores.last_mut()) {
-            *last = Score::of(f64::NAN);
+            *last = Score::new(f64::NAN);
         }
         if let (Fault::TrialMoves, Some(&first)) = (self.fault, candidates.first()) {
             self.inner.add(first)?;
@@ -229,7 +229,7 @@ struct Constant;
 
 impl Evaluator for Constant {
     fn score(&mut self, _: &[Feature]) -> Result<Score> {
-        Ok(Score::of(0.5))
+        Ok(Score::new(0.5))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::{TOLERANCE, broken_law, design, holds};
 use vaglio_core::{
-    Criterion, Design, Estimate, Evaluator, Feature, Plan, Result, Score, SearchExtent, Shortcut, Squared,
+    Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, Plan, Result, Score, SearchExtent, Squared,
     SubsetChange, Winner, saved,
 };
 use vaglio_search::SubsetScorer;
@@ -30,7 +30,7 @@ fn nobody_wins_among_infinite_scores() {
         }
 
         fn plan<'d>(&'d self, design: &'d Design, _: &SearchExtent) -> Plan<'d> {
-            let start = move || Ok(Shortcut::new("refit", Insisting(SubsetScorer::by_definition(self, design))));
+            let start = move || Ok(EngineEvaluator::new("refit", Insisting(SubsetScorer::by_definition(self, design))));
             match self.insists {
                 true => Plan::by_engine(Estimate::unknown("refit", "a test"), start),
                 false => Plan::by_definition(Estimate::unknown("definition", "a test")),

@@ -137,7 +137,7 @@ impl Predict for WrongModel {
     }
 
     fn predict(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<ndarray::Array2<f64>> {
-        self.inner.coefficients.of_columns(inputs)
+        self.inner.coefficients.predict_columns(inputs)
     }
 }
 
@@ -177,7 +177,7 @@ impl Predict for Infinite {
     }
 
     fn predict(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<ndarray::Array2<f64>> {
-        Ok(self.inner.coefficients.of_columns(inputs)?.mapv(|v| v.min(self.bound)))
+        Ok(self.inner.coefficients.predict_columns(inputs)?.mapv(|v| v.min(self.bound)))
     }
 }
 

@@ -26,7 +26,7 @@ struct Wrong {
 }
 
 impl Loss for Wrong {
-    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+    fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         let square = |(y, p): (&f64, &f64)| (y - p) * (y - p);
         let sum: f64 = targets.iter().zip(predictions).map(square).sum();
         let outputs = if self.fault == Fault::NotOverOutputs { 1.0 } else { targets.len() as f64 };
@@ -39,7 +39,7 @@ impl Loss for Wrong {
         for (row, (y, p)) in targets.columns().into_iter().zip(predictions.columns()).enumerate() {
             let weight = weights.map_or(1.0, |w| w[row]) * if self.fault == Fault::RowOrder { row as f64 } else { 1.0 };
             let right = Wrong { fault: if self.fault == Fault::OtherRows { Fault::None } else { self.fault } };
-            sum += weight * right.of_row(&y.to_vec(), &p.to_vec());
+            sum += weight * right.row_loss(&y.to_vec(), &p.to_vec());
             total += weight;
         }
         if self.fault == Fault::Nan { f64::NAN } else { sum / total }

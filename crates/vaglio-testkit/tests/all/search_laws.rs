@@ -320,5 +320,5 @@ fn the_right_search_is_what_the_laws_of_its_criterion_say() {
     let subset = SubsetScorer::open(criterion, &design, &SearchExtent::forward(0, 0)).unwrap();
     let path =
         Search::new(Forward {}).run(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 0)).unwrap();
-    assert!(path.steps[0].score.loss < path.empty.loss, "{:?}", Score::of(path.empty.loss));
+    assert!(path.steps[0].score.loss < path.empty.loss, "{:?}", Score::new(path.empty.loss));
 }

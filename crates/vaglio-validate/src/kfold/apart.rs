@@ -1,29 +1,29 @@
 //! Folds as separate rounds, for maps that are refitted on each fold's training rows.
 
 use super::KFold;
-use crate::fits::RoundFits;
-use crate::round::Round;
-use crate::rounds::Apart;
+use crate::fits::SubsetFits;
+use crate::round::RepeatFolds;
+use crate::rounds::IndependentFolds;
 use rayon::prelude::*;
 use vaglio_core::{Design, Loss, Result};
 
 /// Rounds with their designs, and the rounds they came from if each is a fold.
-pub(super) type OfDesigns<'d> = (Vec<(&'d Design, Round)>, Option<Apart<'d>>);
+pub(super) type OfDesigns<'d> = (Vec<(&'d Design, RepeatFolds)>, Option<IndependentFolds<'d>>);
 
 /// Every round of the design, or every fold of each with its refitted design. `None` if refitted designs differ in
 /// their columns.
 ///
 /// # Errors
 /// Returns an error of the maps, or [`vaglio_core::Error::Numerical`] when squares over- or underflow.
-pub(super) fn of_designs<'d>(
+pub(super) fn for_designs<'d>(
     criterion: &KFold,
     design: &'d Design,
-    rounds: Vec<Round>,
+    rounds: Vec<RepeatFolds>,
 ) -> Result<Option<OfDesigns<'d>>> {
     if !design.in_folds().is_by_maps() {
         return Ok(Some((rounds.into_iter().map(|round| (design, round)).collect(), None)));
     }
-    let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(Round::trainings).collect();
+    let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(RepeatFolds::trainings).collect();
     // Refits on all threads; the results are then in the cache.
     trainings.par_iter().try_for_each(|training| design.refitted(training).map(drop))?;
     let Some(designs) = design.refitted_each(&trainings)? else { return Ok(None) };
@@ -34,10 +34,10 @@ pub(super) fn of_designs<'d>(
         .collect();
     let total: f64 = weights.iter().sum();
     let shares = weights.iter().map(|weight| weight / total).collect();
-    let each = designs.iter().zip(rounds.iter().flat_map(Round::each_fold)).collect();
-    let whole = |round: Round| RoundFits::of_folds(design, &criterion.loss, round, Vec::new());
+    let each = designs.iter().zip(rounds.iter().flat_map(RepeatFolds::each_fold)).collect();
+    let whole = |round: RepeatFolds| SubsetFits::from_folds(design, &criterion.loss, round, Vec::new());
     let rounds = rounds.into_iter().map(whole).collect::<Result<_>>()?;
-    Ok(Some((each, Some(Apart { shares, rounds }))))
+    Ok(Some((each, Some(IndependentFolds { shares, rounds }))))
 }
 
 /// Whether the loss of all rows is the mean of the losses of folds.

@@ -1,6 +1,6 @@
 //! Moments of subsets of the rows from shared cells. A cell lies in a single fold of every subset, or outside of it.
 
-use super::{By, KFold};
+use super::{FoldBy, KFold};
 use crate::balance;
 use crate::fits::failed;
 use crate::session::Session;
@@ -8,7 +8,7 @@ use crate::splits::assign::renumbered;
 use std::sync::Arc;
 use vaglio_core::{Column, Criterion, Design, Feature, Result};
 use vaglio_kernels::Folds;
-use vaglio_kernels::kfold::{Cells, FoldedRows, Moments};
+use vaglio_kernels::kfold::{CellProducts, FoldedRows, Moments};
 
 /// Largest memory of cells, in bytes.
 const MOST: usize = 1 << 30;
@@ -39,17 +39,17 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
     if !are_alike(design, whole, own) {
         return Ok(None);
     }
-    let session = Session::of(whole);
+    let session = Session::for_design(whole);
     let known = match session.cells.get().filter(|known| known.1 == of_row) {
         Some(known) => known,
         None => {
             let rows = balance::rows_of(whole, Folds::new(&of_row))?;
-            let own = Arc::new((Cells::new(&rows), of_row));
+            let own = Arc::new((CellProducts::new(&rows), of_row));
             session.cells.set(Arc::clone(&own));
             own
         }
     };
-    Moments::of_cells(rows, &known.0, &folds).map_err(failed)
+    Moments::from_cells(rows, &known.0, &folds).map_err(failed)
 }
 
 impl KFold {
@@ -58,12 +58,12 @@ impl KFold {
     fn cells(&self, design: &Design) -> Option<Vec<u32>> {
         let given = match (self.traits().assignment.is_some(), self.by) {
             (true, _) => design.assignment()?,
-            (false, Some(By::Groups)) => design.groups()?,
+            (false, Some(FoldBy::Groups)) => design.groups()?,
             (false, None) => return None,
         };
         let (of_row, count) = renumbered(design.subset_labels()?.iter().zip(given));
         let classes = balance::classes_of(design).map_or(1, |classes| classes.names.len());
-        let bytes = Cells::bytes(count, classes, design.candidates().len(), design.targets().nrows());
+        let bytes = CellProducts::bytes(count, classes, design.candidates().len(), design.targets().nrows());
         (bytes <= MOST && count * LEAST_ROWS <= design.rows()).then_some(of_row)
     }
 }
@@ -111,7 +111,7 @@ fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
 mod tests {
     use super::*;
     use crate::kfold::Engine;
-    use crate::round::Round;
+    use crate::round::RepeatFolds;
     use crate::splits::Given;
     use vaglio_core::{PerFoldPreprocessing, Problem, Readout, Score, SearchExtent};
     use vaglio_search::SubsetScorer;
@@ -130,7 +130,7 @@ mod tests {
         let one = |fold: usize| {
             let rows: Vec<usize> = (0..of_row.len()).filter(|&row| of_row[row] != fold).collect();
             let part = part(&rows).as_subset_of(whole, &rows);
-            let round = Round::new(&criterion.rounds_of(&part).unwrap()[0]);
+            let round = RepeatFolds::new(&criterion.rounds_of(&part).unwrap()[0]);
             let found = moments(criterion, &part, &balance::rows_of(&part, round.folds).unwrap()).unwrap();
             let mut subset = SubsetScorer::open(criterion, &part, &SearchExtent::forward(part.features(), 3)).unwrap();
             assert_eq!(subset.engine().name, "moments");
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn parts_have_the_moments_of_their_own_rows() {
-        let by_groups = KFold { by: Some(By::Groups), ..KFold::default() };
+        let by_groups = KFold { by: Some(FoldBy::Groups), ..KFold::default() };
         let few = KFold { folds: Some(3), ..by_groups.clone() };
         let given = KFold { assignment: Some("part".into()), ..KFold::default() };
         let validation = KFold { splits: Some(Given { column: "part".into() }.into()), ..KFold::default() };
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn classes_that_count_alike_do_in_cells() {
-        let criterion = KFold { by: Some(By::Groups), ..KFold::default() };
+        let criterion = KFold { by: Some(FoldBy::Groups), ..KFold::default() };
         let problem = binary(200, 6, 5).groups(7).problem();
         let of = |problem: &Problem| design(problem, true, true);
         assert_eq!(have_cells(&criterion, &of(&problem), |rows| of(&problem.select_rows(rows))), [true; 3]);
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn parts_that_are_not_made_of_cells_read_their_rows() {
         let of = |problem: &Problem| design(problem, true, false);
-        let by_groups = KFold { by: Some(By::Groups), ..KFold::default() };
+        let by_groups = KFold { by: Some(FoldBy::Groups), ..KFold::default() };
         let problem = regression(120, 6, 7).groups(6).problem();
         // Folds are dealt anew in every part.
         let anew = have_cells(&KFold::default(), &of(&problem), |rows| of(&problem.select_rows(rows)));
@@ -213,7 +213,7 @@ mod tests {
         let parts: Vec<usize> = groups.iter().map(|group| *group as usize % 3).collect();
         let whole = design(&problem, true, false).with_subsets(&[parts]);
         let part = design(&problem.select_rows(&rows), true, false).as_subset_of(&whole, &rows);
-        let criterion = KFold { by: Some(By::Groups), engine: Engine::Moments, ..KFold::default() };
+        let criterion = KFold { by: Some(FoldBy::Groups), engine: Engine::Moments, ..KFold::default() };
         let mut subset = SubsetScorer::open(&criterion, &part, &SearchExtent::forward(6, 3)).unwrap();
         let mut scores = [Score::WORST; 2];
         subset.score_additions(&[0, 5], &mut scores).unwrap();

@@ -5,15 +5,15 @@ mod held_out;
 mod serving;
 
 use super::{Engine, KFold, moments};
-use crate::balance::{self, Weighting};
+use crate::balance::{self, FoldGroupWeights};
 use crate::kernel::keeps_vectors;
 use crate::plan::EngineId;
-use crate::round::Round;
+use crate::round::RepeatFolds;
 use crate::session::Session;
 pub(crate) use serving::decomposed_parts;
 use serving::{can_decompose, is_light};
 use vaglio_core::{Column, Design, Estimate, Loss, Measure, SearchExtent};
-use vaglio_kernels::kfold::{Backward, Moments};
+use vaglio_kernels::kfold::{BackwardMoments, Moments};
 
 /// Sizes of a search, for estimates of cost.
 #[derive(Clone, Copy)]
@@ -70,7 +70,7 @@ const MOST: f64 = (1u64 << 28) as f64;
 
 /// Cost of the loss of one row, in flops. Comparisons are not vectorized, AUC uses a radix sort, and third-party losses
 /// may compare.
-fn of_loss(loss: &dyn Loss, rows: f64) -> f64 {
+fn loss_cost(loss: &dyn Loss, rows: f64) -> f64 {
     match loss.traits().measure {
         Measure::Squared => 0.0,
         Measure::BalancedSquared => 1.0,
@@ -83,23 +83,23 @@ fn of_loss(loss: &dyn Loss, rows: f64) -> f64 {
 }
 
 /// The chosen engine for one round, and its cost.
-pub(super) struct Choice {
+pub(super) struct RoundEngineChoice {
     pub engine: EngineId,
     pub estimate: Estimate,
     /// The folds grouped by training weights, if there are few groups.
-    parts: Option<Vec<Weighting>>,
+    parts: Option<Vec<FoldGroupWeights>>,
     factors: CostFactors,
 }
 
-impl Choice {
+impl RoundEngineChoice {
     /// Chooses the engine for a design with the folds of one round.
-    pub fn new(criterion: &KFold, design: &Design, round: &Round, extent: &SearchExtent) -> Self {
+    pub fn new(criterion: &KFold, design: &Design, round: &RepeatFolds, extent: &SearchExtent) -> Self {
         let parts = balance::parts(design, round, round.held_out);
         let is_light = is_light(design, round);
         let factors = CostFactors::new(criterion, design, round, parts.as_ref().map(Vec::len), is_light);
         let factors = factors.with_columns(design, extent);
         let (engine, estimate) = chosen(criterion, design, round, extent, &factors, is_light);
-        Choice { engine, estimate, parts, factors }
+        RoundEngineChoice { engine, estimate, parts, factors }
     }
 
     /// The cost of decomposing each subset, for rounds that would choose different engines.
@@ -113,7 +113,7 @@ impl Choice {
     }
 
     /// The folds grouped by training weights; empty if every fold of every subset is refitted.
-    pub fn parts_for(self, engine: EngineId) -> Vec<Weighting> {
+    pub fn parts_for(self, engine: EngineId) -> Vec<FoldGroupWeights> {
         match engine == EngineId::RowsHeldOut || self.factors.is_decomposed {
             true => self.parts.unwrap_or_default(),
             false => Vec::new(),
@@ -122,11 +122,11 @@ impl Choice {
 }
 
 impl CostFactors {
-    fn new(criterion: &KFold, design: &Design, round: &Round, parts: Option<usize>, is_light: bool) -> Self {
+    fn new(criterion: &KFold, design: &Design, round: &RepeatFolds, parts: Option<usize>, is_light: bool) -> Self {
         let folds = &round.folds;
         let alike = criterion.loss.traits().measure == Measure::BalancedSquared;
         let classes = balance::classes_of(design).or_else(|| design.classes().filter(|_| alike));
-        let known = |by_columns| Session::of(design).moments_in(folds, alike, by_columns).is_some();
+        let known = |by_columns| Session::for_design(design).moments_in(folds, alike, by_columns).is_some();
         let pass = |by_columns| if known(by_columns) { 0.0 } else { 1.0 / design.run().walks() as f64 };
         let pairs = round.held_out * classes.map_or(1, |classes| classes.names.len());
         CostFactors {
@@ -146,7 +146,7 @@ impl CostFactors {
             gaps: design.in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
             is_standardized: design.in_folds().is_standardized(),
             is_decomposed: !is_light && can_decompose(design, round, parts),
-            loss: of_loss(&*criterion.loss, design.planned_rows() as f64),
+            loss: loss_cost(&*criterion.loss, design.planned_rows() as f64),
             walks: design.run().walks() as f64,
             pass: pass(false),
             pass_by_columns: pass(true),
@@ -158,7 +158,7 @@ impl CostFactors {
 fn chosen(
     criterion: &KFold,
     design: &Design,
-    round: &Round,
+    round: &RepeatFolds,
     extent: &SearchExtent,
     factors: &CostFactors,
     is_light: bool,
@@ -265,7 +265,7 @@ impl CostFactors {
         if extent.start > 0 {
             let decompositions = folds * 4.0 * start.powi(3) / self.walks;
             let removals = if extent.steps == 0 { 0.0 } else { pairs * (6.0 + BACKWARD / 3.0) * start.powi(3) };
-            let state = Backward::bytes(folds as usize, lambdas as usize, extent.start) as f64;
+            let state = BackwardMoments::bytes(folds as usize, lambdas as usize, extent.start) as f64;
             let spectrum = folds * 5.0 * 8.0 * start * start;
             return Estimate {
                 engine: EngineId::Moments.name(),

@@ -1,13 +1,15 @@
 //! The evaluator of k-fold cross-validation: trials by an engine, with refits of unreliable ones.
 
 use super::engine::{FoldEngine, HeldOutErrors};
-use crate::fits::RoundFits;
-use crate::mean::{mean, of_squares, over_rounds};
+use crate::fits::SubsetFits;
+use crate::mean::{mean, mean_squares, over_rounds};
 use crate::rounds::Rounds;
-use crate::settle::{Remade, Scored, in_order_of_bounds, settle};
+use crate::settle::{SubsetScore, TrialRefits, in_order_of_bounds, settle};
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
-use vaglio_core::{Evaluator, Feature, Recorder, Result, Score, SquaresBound, SubsetChange, Trace, Trials, Winner};
+use vaglio_core::{
+    CacheEffect, Evaluator, Feature, Recorder, Result, Score, SquaresBound, SubsetChange, Trials, Winner,
+};
 use vaglio_kernels::parallel;
 
 /// Data shared by a search and its forks.
@@ -19,13 +21,13 @@ pub(super) struct FoldShared<'d> {
 
 /// A subset with unreliable trials: its index, the affected λ in the order of their lower bounds, and its lowest loss
 /// over the other λ.
-struct Unsettled {
+struct UnreliableTrials {
     place: usize,
     lambdas: Vec<(usize, f64)>,
     lowest: f64,
 }
 
-impl Unsettled {
+impl UnreliableTrials {
     /// Returns `None` if no unreliable trial can be the lowest over λ, whatever the rounding.
     fn new(trials: &[Vec<TrialLoss>], place: usize) -> Option<Self> {
         let reliable = trials.iter().map(|of_lambda| of_lambda[place]).filter(|trial| !trial.is_unreliable);
@@ -36,11 +38,11 @@ impl Unsettled {
             .map(|(l, trial)| (l, trial.lower_bound))
             .collect();
         lambdas.sort_by(|a, b| a.1.total_cmp(&b.1));
-        (!lambdas.is_empty()).then_some(Unsettled { place, lambdas, lowest })
+        (!lambdas.is_empty()).then_some(UnreliableTrials { place, lambdas, lowest })
     }
 
     /// Refits λ by λ until the next bound is above the lowest loss; the remaining λ cannot be best.
-    fn refit(&self, shared: &FoldShared<'_>, subset: &[Feature]) -> Result<Remade> {
+    fn refit(&self, shared: &FoldShared<'_>, subset: &[Feature]) -> Result<TrialRefits> {
         let fits = shared.rounds.fit(subset);
         let mut losses = Vec::new();
         let (mut lowest, mut best) = (f64::INFINITY, (usize::MAX, self.place, Vec::new()));
@@ -55,7 +57,7 @@ impl Unsettled {
                 (lowest, best) = (loss, (l, self.place, residuals));
             }
         }
-        Ok(Remade { losses, residuals: vec![best], rows_kept_out: 0 })
+        Ok(TrialRefits { losses, residuals: vec![best], rows_kept_out: 0 })
     }
 }
 
@@ -66,10 +68,11 @@ impl FoldShared<'_> {
         trials: Vec<Vec<TrialLoss>>,
         count: usize,
         subset: impl Fn(usize) -> Vec<Feature> + Sync,
-    ) -> Result<Vec<Scored>> {
+    ) -> Result<Vec<SubsetScore>> {
         let settled = settle(&self.lambdas, trials, |trials| {
-            let unsettled: Vec<Unsettled> = (0..count).filter_map(|place| Unsettled::new(trials, place)).collect();
-            let refit = |unsettled: &Unsettled| -> Result<Remade> {
+            let unsettled: Vec<UnreliableTrials> =
+                (0..count).filter_map(|place| UnreliableTrials::new(trials, place)).collect();
+            let refit = |unsettled: &UnreliableTrials| -> Result<TrialRefits> {
                 if count > 1 {
                     self.rounds.sign().check()?;
                 }
@@ -78,8 +81,8 @@ impl FoldShared<'_> {
             if !unsettled.is_empty() {
                 tracing::trace!(subsets = unsettled.len(), "refitted from the rows");
             }
-            let remade: Vec<Remade> = parallel::map_slice(&unsettled, refit).into_iter().collect::<Result<_>>()?;
-            Ok(Remade::all(remade))
+            let remade: Vec<TrialRefits> = parallel::map_slice(&unsettled, refit).into_iter().collect::<Result<_>>()?;
+            Ok(TrialRefits::all(remade))
         })?;
         Ok(settled.noted(&self.recorder))
     }
@@ -124,7 +127,7 @@ impl FoldShared<'_> {
         candidates: &[Feature],
     ) -> Result<Vec<Vec<TrialLoss>>> {
         // One decomposition of the subset costs about as much as one refit without a column.
-        let are_many = (0..candidates.len()).filter_map(|place| Unsettled::new(&trials, place)).nth(1).is_some();
+        let are_many = (0..candidates.len()).filter_map(|place| UnreliableTrials::new(&trials, place)).nth(1).is_some();
         if are_many && let Some(fits) = self.rounds.only().filter(|fits| fits.are_whole()) {
             let fit = fits.fit(subset);
             let unreliable = |of_lambda: &Vec<TrialLoss>| of_lambda.iter().any(|trial| trial.is_unreliable);
@@ -168,7 +171,7 @@ pub(super) struct KFoldEvaluator<'d> {
     /// The engine of each round.
     engines: Vec<Box<dyn FoldEngine<'d> + 'd>>,
     /// The score of the current subset once known; with its residuals unless it came from a state.
-    scored: Option<Scored>,
+    scored: Option<SubsetScore>,
 }
 
 impl<'d> KFoldEvaluator<'d> {
@@ -244,8 +247,8 @@ impl Evaluator for KFoldEvaluator<'_> {
 
     /// Trials bring candidates up to date with the selected columns. Of two candidates, one remains a candidate after
     /// the other has entered.
-    fn trace(&self, trials: Trials<'_>) -> Trace {
-        if trials.change() == SubsetChange::Addition { Trace::Begun } else { Trace::Lasting }
+    fn trace(&self, trials: Trials<'_>) -> CacheEffect {
+        if trials.change() == SubsetChange::Addition { CacheEffect::Begun } else { CacheEffect::Lasting }
     }
 
     fn apply(&mut self, change: SubsetChange, _: &[Feature], feature: Feature) -> Result<()> {
@@ -271,13 +274,13 @@ impl Evaluator for KFoldEvaluator<'_> {
         let Some(place) = self.shared.lambdas.iter().position(|&l| Some(l) == score.lambda) else { return Ok(None) };
         let is_reliable = self.current(subset)?.is_some_and(|trials| !trials[place][0].is_unreliable);
         let FoldShared { rounds, lambdas, .. } = &*self.shared;
-        let of_fits = |fits: &RoundFits<'_>| fits.is_of_rows() || fits.rows.scores_classes_alike();
+        let of_fits = |fits: &SubsetFits<'_>| fits.is_of_rows() || fits.rows.scores_classes_alike();
         if !is_reliable || rounds.iter().any(of_fits) {
             let residuals =
                 rounds.fit(subset).iter().map(|fit| fit.residuals(lambdas[place])).collect::<Result<Vec<_>>>()?;
             return Ok(rounds.standard_error(&residuals));
         }
-        let error = |(fits, engine): (&RoundFits<'_>, &mut Box<dyn FoldEngine<'_> + '_>)| {
+        let error = |(fits, engine): (&SubsetFits<'_>, &mut Box<dyn FoldEngine<'_> + '_>)| {
             Ok(match engine.errors(subset, place)? {
                 HeldOutErrors::Squares(sums) => Some(fits.error_of_squares(&sums)),
                 HeldOutErrors::Residuals(residuals) => fits.standard_error(&residuals),
@@ -297,8 +300,8 @@ impl Evaluator for KFoldEvaluator<'_> {
             return Ok(None);
         }
         // The mean over several rounds is at least the squares that any fit leaves.
-        let parts = rounds.only().map(|fits| |_| fits.rows.folds().of_rows());
-        Ok(Some(of_squares(first.rows.data(), &first.scorer, lambdas, columns, parts)))
+        let parts = rounds.only().map(|fits| |_| fits.rows.folds().fold_of_rows());
+        Ok(Some(mean_squares(first.rows.data(), &first.scorer, lambdas, columns, parts)))
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

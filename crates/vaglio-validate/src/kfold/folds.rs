@@ -1,6 +1,6 @@
 //! Assignment of rows to folds.
 
-use super::{By, KFold};
+use super::{FoldBy, KFold};
 use crate::splits::assign::{self, renumbered};
 use vaglio_core::{Classes, Design, Error, Measure, Result, Round, Task};
 use vaglio_search::shuffle::shuffled;
@@ -21,11 +21,11 @@ impl KFold {
         let rounds = match &self.splits {
             Some(splits) => splits
                 .splits(design, classes.as_ref().filter(|_| self.stratified))
-                .and_then(|splits| Round::of_splits(design.rows(), splits))
+                .and_then(|splits| Round::from_splits(design.rows(), splits))
                 .map_err(|error| error.under("splits"))?,
             None => vec![Round::new(self.folds_of(design, classes.as_ref())?.into_iter().map(Some).collect())],
         };
-        let is_whole = |round: &Round| round.trainings().is_none() && !round.of_row().contains(&None);
+        let is_whole = |round: &Round| round.trainings().is_none() && !round.fold_of_rows().contains(&None);
         if design.decisions().is_some() && !rounds.iter().all(is_whole) {
             return Err(Error::setting(
                 "splits",
@@ -35,7 +35,7 @@ impl KFold {
         if let Some(classes) = &classes {
             let mut before = 0;
             for round in &rounds {
-                let folds = round.of_row().iter().copied().collect::<Option<Vec<u32>>>();
+                let folds = round.fold_of_rows().iter().copied().collect::<Option<Vec<u32>>>();
                 match folds.filter(|_| round.trainings().is_none()) {
                     Some(folds) => self.check_classes(&folds, classes)?,
                     None => check_trained(round, classes, before)?,
@@ -51,7 +51,7 @@ impl KFold {
         let order = |count: usize| if self.shuffle { shuffled(count, design.seed()) } else { (0..count).collect() };
         match (&self.assignment, self.by) {
             (Some(name), _) => given(design, name),
-            (None, Some(By::Groups)) => {
+            (None, Some(FoldBy::Groups)) => {
                 let no_groups = || {
                     Error::setting(
                         "by",
@@ -140,7 +140,7 @@ impl KFold {
             return Ok(());
         }
         let is_held_out = |class: usize| {
-            let held_out = rounds.iter().flat_map(|round| round.of_row().iter().zip(&classes.of_row));
+            let held_out = rounds.iter().flat_map(|round| round.fold_of_rows().iter().zip(&classes.of_row));
             held_out.into_iter().any(|(fold, own)| fold.is_some() && *own == class)
         };
         match (0..classes.names.len()).find(|&class| !is_held_out(class)) {

@@ -1,7 +1,7 @@
 //! The engine of held-out rows, for any loss. See *Cross-validation without refitting*, "Rows held out", in the book.
 
 use super::engine::{FoldEngine, HeldOutErrors};
-use crate::fits::{RoundFits, WeighedFolds};
+use crate::fits::{FoldGroup, SubsetFits};
 use crate::kernel::scorer;
 use crate::trial_loss::Residuals;
 use crate::trial_loss::TrialLoss;
@@ -12,7 +12,7 @@ use vaglio_kernels::{Scorer, Trial};
 
 /// Held-out rows, loss and λ, shared by the states of all subsets.
 struct HoldOutShared<'d> {
-    parts: Arc<[WeighedFolds<'d>]>,
+    parts: Arc<[FoldGroup<'d>]>,
     /// Scorer of each group's residuals, ordered by fold.
     scorers: Vec<Scorer>,
     /// The columns of each group, ordered by fold; copied when a column is first tried.
@@ -25,7 +25,7 @@ struct HoldOutShared<'d> {
 }
 
 impl<'d> HoldOutShared<'d> {
-    fn new(design: &Design, loss: &AnyLoss, fits: &RoundFits<'d>, lambdas: &[f64]) -> Self {
+    fn new(design: &Design, loss: &AnyLoss, fits: &SubsetFits<'d>, lambdas: &[f64]) -> Self {
         let order = fits.rows.folds().order();
         let scorer = scorer(design, Arc::new(fits.counted.permuted(order)), loss, Some(order));
         HoldOutShared {
@@ -40,7 +40,7 @@ impl<'d> HoldOutShared<'d> {
 
     /// The states of a subset, one for each λ and group.
     fn states(&self, subset: &[Feature]) -> Vec<HoldOut<'d>> {
-        let copy = |part: &WeighedFolds<'d>| Arc::new(HoldOutRows::new(Arc::clone(&part.rows)));
+        let copy = |part: &FoldGroup<'d>| Arc::new(HoldOutRows::new(Arc::clone(&part.rows)));
         let copied = get_or_make(&self.copied, || self.parts.iter().map(copy).collect());
         let state = |&lambda: &f64| {
             copied.iter().map(move |rows| {
@@ -81,7 +81,7 @@ pub(super) struct HoldOutEngine<'d> {
 }
 
 impl<'d> HoldOutEngine<'d> {
-    pub fn new(design: &Design, loss: &AnyLoss, fits: &RoundFits<'d>, lambdas: &[f64]) -> Self {
+    pub fn new(design: &Design, loss: &AnyLoss, fits: &SubsetFits<'d>, lambdas: &[f64]) -> Self {
         HoldOutEngine { shared: Arc::new(HoldOutShared::new(design, loss, fits, lambdas)), states: Vec::new() }
     }
 

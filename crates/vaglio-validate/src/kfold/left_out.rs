@@ -2,13 +2,13 @@
 
 use super::{Engine, KFold};
 use crate::loo::Loo;
-use crate::round::Round;
+use crate::round::RepeatFolds;
 use vaglio_core::Design;
 
 impl KFold {
     /// Returns leave-one-out if it is equivalent: every row is a fold, no fold preprocesses columns, and the user chose
     /// no engine.
-    pub(super) fn left_out(&self, design: &Design, rounds: &[Round]) -> Option<Loo> {
+    pub(super) fn left_out(&self, design: &Design, rounds: &[RepeatFolds]) -> Option<Loo> {
         let (in_folds, [round]) = (design.in_folds(), rounds) else { return None };
         let is_made_in_folds = in_folds.is_by_maps() || in_folds.is_by_formula();
         let are_rows = round.is_partition() && round.folds.is_single() && round.folds.is_of_others();

@@ -9,8 +9,8 @@ use crate::shared_lambdas::SharedLambdas;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{Design, Feature, Result};
-use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum, Trials};
-use vaglio_kernels::linalg::Failure;
+use vaglio_kernels::kfold::{BackwardMoments, FoldedRows, ForwardMoments, MomentTree, Moments, Spectrum, TrialLosses};
+use vaglio_kernels::linalg::FactorizationError;
 
 /// The moments of a design in folds; the first `held_out` folds are held out. The session caches them for other λ.
 /// Builds them from shared group sums when the design is one of several overlapping training sets, or lazily per
@@ -18,18 +18,18 @@ use vaglio_kernels::linalg::Failure;
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
-pub(super) fn of(
+pub(super) fn from_design(
     criterion: &KFold,
     design: &Design,
     rows: &FoldedRows<'_>,
     held_out: usize,
     by_columns: bool,
 ) -> Result<Arc<KnownMoments>> {
-    let session = Session::of(design);
+    let session = Session::for_design(design);
     if let Some(moments) = session.moments_in(rows.folds(), rows.scores_classes_alike(), by_columns) {
         return Ok(moments);
     }
-    let made = |made: std::result::Result<Moments, Failure>| made.map_err(failed);
+    let made = |made: std::result::Result<Moments, FactorizationError>| made.map_err(failed);
     let moments = match by_columns {
         true => made(Moments::by_columns(rows))?,
         false => match cells::moments(criterion, design, rows)? {
@@ -63,8 +63,8 @@ pub(super) struct MomentEngine<'d> {
     shared: SharedLambdas,
     /// The best candidates of the last trials of additions. One of them enters next, and some of the others later.
     likely: Vec<Feature>,
-    forward: Option<Forward>,
-    backward: Option<Backward>,
+    forward: Option<ForwardMoments>,
+    backward: Option<BackwardMoments>,
     /// The remaining columns that a fork expects.
     expected: Option<Arc<ExpectedColumns>>,
     /// Loss in each fold and conditioning of the current subset, for each λ, if it has no state.
@@ -113,7 +113,7 @@ impl<'d> MomentEngine<'d> {
         (0..self.lambdas.len()).map(|l| places.iter().map(|&place| trial(l * count + place)).collect()).collect()
     }
 
-    fn losses(&self, trials: &Trials, candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
+    fn losses(&self, trials: &TrialLosses, candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         let of_lambda = |l: usize| {
             let trial = |candidate: &Feature| match trials.features.binary_search(candidate) {
                 Ok(k) => loss(&self.moments, trials.losses[l][k], trials.conditioning[l][k]),
@@ -125,10 +125,10 @@ impl<'d> MomentEngine<'d> {
     }
 
     /// The state that tries additions to a subset.
-    fn forward(&mut self, subset: &[Feature]) -> &mut Forward {
+    fn forward(&mut self, subset: &[Feature]) -> &mut ForwardMoments {
         let start = || {
             self.moments.read(&self.rows, subset);
-            Forward::new(&self.moments, &self.lambdas, subset)
+            ForwardMoments::new(&self.moments, &self.lambdas, subset)
         };
         self.forward.get_or_insert_with(start)
     }
@@ -139,11 +139,11 @@ impl<'d> MomentEngine<'d> {
             Some(alone) => alone,
             None => {
                 let Self { moments, rows, shared, known, .. } = self;
-                shared.of_subset(&known.subsets, subset, |lambdas| {
+                shared.for_subset(&known.subsets, subset, |lambdas| {
                     moments.read(rows, subset);
                     let spectrum = Spectrum::new(moments, subset).map_err(failed)?;
                     let conditioning = lambdas.iter().map(|&lambda| spectrum.conditioning(lambda));
-                    Ok(spectrum.of_folds(lambdas).into_iter().zip(conditioning).collect())
+                    Ok(spectrum.fold_losses(lambdas).into_iter().zip(conditioning).collect())
                 })?
             }
         };
@@ -152,7 +152,7 @@ impl<'d> MomentEngine<'d> {
 }
 
 fn loss(moments: &Moments, sum: f64, conditioning: f64) -> TrialLoss {
-    TrialLoss::of_difference(moments.mean_of(sum), conditioning, moments.mean_of(moments.squares()))
+    TrialLoss::from_difference(moments.mean_of(sum), conditioning, moments.mean_of(moments.squares()))
 }
 
 fn losses(moments: &Moments, sums: Vec<f64>, conditioning: Vec<f64>) -> Vec<TrialLoss> {
@@ -190,7 +190,7 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
 
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         self.moments.read(&self.rows, subset);
-        let start = || Backward::new(&self.moments, &self.lambdas, subset);
+        let start = || BackwardMoments::new(&self.moments, &self.lambdas, subset);
         let trials = self.backward.get_or_insert_with(start).trials();
         self.losses(&trials, candidates)
     }
@@ -222,8 +222,8 @@ impl<'d> FoldEngine<'d> for MomentEngine<'d> {
 
     fn errors(&mut self, subset: &[Feature], lambda: usize) -> Result<HeldOutErrors> {
         Ok(HeldOutErrors::Squares(match (&self.forward, &self.backward) {
-            (Some(forward), _) => forward.of_folds(lambda),
-            (None, Some(backward)) => backward.of_folds(lambda),
+            (Some(forward), _) => forward.fold_losses(lambda),
+            (None, Some(backward)) => backward.fold_losses(lambda),
             (None, None) => self.alone(subset)?[lambda].0.clone(),
         }))
     }

@@ -4,7 +4,7 @@ use super::Loo;
 use super::shared::{MOST_PARTS, parts_of};
 use crate::balance;
 use crate::kernel::keeps_vectors;
-use crate::plan::{Decision, EngineId};
+use crate::plan::{EngineChoice, EngineId};
 use vaglio_core::{Design, Estimate, Measure, SearchExtent};
 
 /// Whether bounds may rule candidates out, if one state covers all rows.
@@ -19,7 +19,7 @@ pub(super) fn has_states(design: &Design) -> bool {
 }
 
 /// Chooses the engine of a search on a design whose outputs share λ.
-pub(crate) fn plan(criterion: &Loo, design: &Design, extent: &SearchExtent) -> Decision {
+pub(crate) fn plan(criterion: &Loo, design: &Design, extent: &SearchExtent) -> EngineChoice {
     let count = parts_of(design).map(|parts| parts.len());
     let engine = match design.readout() {
         None => EngineId::Refit,
@@ -28,23 +28,23 @@ pub(crate) fn plan(criterion: &Loo, design: &Design, extent: &SearchExtent) -> D
         Some(_) => EngineId::Decomposition,
     };
     let by_classes =
-        count.filter(|_| balance::classes_of(design).is_some()).map(|count| of_class_sums(design, extent, count));
-    let states = || of_states(criterion, design, extent, count.unwrap_or(1));
+        count.filter(|_| balance::classes_of(design).is_some()).map(|count| class_sums_cost(design, extent, count));
+    let states = || state_cost(criterion, design, extent, count.unwrap_or(1));
     let (engine, (reason, flops, bytes)) = match (engine, by_classes) {
         (EngineId::States, Some(sums)) if sums.1 < states().1 => (EngineId::Decomposition, sums),
         (EngineId::Decomposition, Some(sums)) => (engine, sums),
         (EngineId::States, _) => (engine, states()),
-        (EngineId::Decomposition, None) => (engine, of_decompositions(design, extent, count)),
-        _ => (engine, of_refits(design, extent)),
+        (EngineId::Decomposition, None) => (engine, decomposition_cost(design, extent, count)),
+        _ => (engine, refit_cost(design, extent)),
     };
     let estimate = Estimate { engine: engine.name(), reason, flops, bytes };
-    Decision { engine, estimate }
+    EngineChoice { engine, estimate }
 }
 
 /// The reason for an engine, its flops and its bytes.
 type Cost = (String, f64, f64);
 
-fn of_refits(design: &Design, extent: &SearchExtent) -> Cost {
+fn refit_cost(design: &Design, extent: &SearchExtent) -> Cost {
     let reason = "the learner has no linear form, so every row of every subset is refitted";
     let (rows, size) = (design.planned_rows() as f64, extent.largest as f64);
     (reason.into(), extent.trials * rows * rows * size * size, 0.0)
@@ -52,7 +52,7 @@ fn of_refits(design: &Design, extent: &SearchExtent) -> Cost {
 
 /// Cost by class sums: a subset is fitted once for each class and weight of the rows. Sizes grow to the largest, or
 /// stay near it as in one round of trials.
-fn of_class_sums(design: &Design, extent: &SearchExtent, parts: usize) -> Cost {
+fn class_sums_cost(design: &Design, extent: &SearchExtent, parts: usize) -> Cost {
     let reason = "classes count alike, so every subset is fitted by sums over each class, once for each class that a row is missing from";
     let (rows, outputs, parts) = (design.planned_rows() as f64, design.targets().nrows() as f64, parts as f64);
     let (lambdas, size) = (design.lambdas().len() as f64, extent.largest as f64);
@@ -74,7 +74,7 @@ const KNOWN: f64 = 60.0;
 const GATHERED: f64 = 8.0;
 const SUMMED: f64 = 6.0;
 
-fn of_decompositions(design: &Design, extent: &SearchExtent, parts: Option<usize>) -> Cost {
+fn decomposition_cost(design: &Design, extent: &SearchExtent, parts: Option<usize>) -> Cost {
     let reason = match design.readout().is_some_and(|readout| readout.refine) {
         true => "every subset is decomposed once and lambda is searched on that; a grid would be faster",
         false => {
@@ -86,7 +86,7 @@ fn of_decompositions(design: &Design, extent: &SearchExtent, parts: Option<usize
     (reason.into(), flops, 8.0 * rows * 2.0 * size * parts.unwrap_or(1) as f64)
 }
 
-fn of_states(criterion: &Loo, design: &Design, extent: &SearchExtent, parts: usize) -> Cost {
+fn state_cost(criterion: &Loo, design: &Design, extent: &SearchExtent, parts: usize) -> Cost {
     let SearchExtent { start, largest, trials, steps } = *extent;
     let (rows, outputs) = (design.planned_rows() as f64, design.targets().nrows() as f64);
     let (size, active) = (largest as f64, design.candidates().len() as f64);

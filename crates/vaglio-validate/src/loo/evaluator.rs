@@ -1,11 +1,11 @@
 //! The evaluator of leave-one-out.
 
 use super::shared::LooShared;
-use crate::mean::of_squares;
-use crate::settle::{Scored, Settled, in_order_of_bounds};
+use crate::mean::mean_squares;
+use crate::settle::{ScoresWithRefits, SubsetScore, in_order_of_bounds};
 use std::sync::Arc;
-use vaglio_core::{Evaluator, Feature, Result, Score, SquaresBound, SubsetChange, Trace, Trials, Winner};
-use vaglio_kernels::loo::{Basis, Change, LooState};
+use vaglio_core::{CacheEffect, Evaluator, Feature, Result, Score, SquaresBound, SubsetChange, Trials, Winner};
+use vaglio_kernels::loo::{ColumnChange, LooState, RidgeState};
 use vaglio_kernels::{Trial, is_unreliable};
 
 /// Evaluator with a state for each λ and group of rows; a subset's score is the lowest over λ.
@@ -39,12 +39,12 @@ struct BoundedTrials {
 
 /// Lower bounds of the candidates, for each state.
 #[derive(Default, Clone)]
-struct Bounded {
+struct CandidateLossBounds {
     features: Vec<Feature>,
     bounds: Vec<Vec<f64>>,
 }
 
-impl Bounded {
+impl CandidateLossBounds {
     /// Adds the bounds of one more state; returns false if it has none.
     fn take(&mut self, of_state: Option<(&[Feature], Vec<f64>)>) -> bool {
         of_state.is_some_and(|(features, bounds)| {
@@ -87,7 +87,7 @@ impl<'d> LooEvaluator<'d> {
         self.states.get_or_insert_with(made)
     }
 
-    fn bases(&mut self, subset: &[Feature]) -> Vec<&Basis<'d>> {
+    fn bases(&mut self, subset: &[Feature]) -> Vec<&RidgeState<'d>> {
         self.states(subset).iter().map(|state| state.basis()).collect()
     }
 
@@ -105,7 +105,7 @@ impl<'d> LooEvaluator<'d> {
 
     fn decomposed(&self, subset: &[Feature]) -> Result<Option<(Score, Option<f64>)>> {
         let shared = &self.shared;
-        if let Some(Scored { score, residuals, .. }) = shared.fits.wide(subset)? {
+        if let Some(SubsetScore { score, residuals, .. }) = shared.fits.wide(subset)? {
             return Ok(Some((score, residuals.first().and_then(|own| shared.fits.standard_error(own)))));
         }
         if shared.losses.lambdas.count() < MANY || subset.is_empty() {
@@ -115,10 +115,10 @@ impl<'d> LooEvaluator<'d> {
     }
 
     /// The score of a subset whose states are new.
-    fn score_of(shared: &LooShared<'d>, bases: &[&Basis<'d>]) -> Result<Score> {
+    fn score_of(shared: &LooShared<'d>, bases: &[&RidgeState<'d>]) -> Result<Score> {
         let trials: Vec<Vec<Trial>> =
             bases.iter().zip(shared.scorers()).map(|(basis, scorer)| vec![basis.score(scorer)]).collect();
-        Ok(shared.scores(bases, &trials, &[Change::None])?[0])
+        Ok(shared.scores(bases, &trials, &[ColumnChange::None])?[0])
     }
 
     /// The best addition by bounds; `None` if they ruled out too few candidates in the last step.
@@ -131,7 +131,7 @@ impl<'d> LooEvaluator<'d> {
             return Ok(None);
         }
         let shared = Arc::clone(&self.shared);
-        let mut near = Bounded::default();
+        let mut near = CandidateLossBounds::default();
         let all_near = self.states(subset).iter_mut().all(|state| near.take(state.near_bounds(shared.scorer())));
         let by_near = match all_near {
             true => self.tried(subset, candidates, &near, |count| (count / NEAR_OF).max(MOST_NEAR))?,
@@ -140,7 +140,7 @@ impl<'d> LooEvaluator<'d> {
         let (plain, scored) = match by_near {
             Some(scored) => (near, scored),
             None => {
-                let mut bounded = Bounded::default();
+                let mut bounded = CandidateLossBounds::default();
                 if !self.states(subset).iter_mut().all(|state| bounded.take(state.bounds(shared.scorer()))) {
                     return Ok(None);
                 }
@@ -160,7 +160,7 @@ impl<'d> LooEvaluator<'d> {
         &mut self,
         subset: &[Feature],
         candidates: &[Feature],
-        bounded: &Bounded,
+        bounded: &CandidateLossBounds,
         most: impl Fn(usize) -> usize,
     ) -> Result<Option<Vec<(Feature, Score)>>> {
         let shared = Arc::clone(&self.shared);
@@ -195,7 +195,7 @@ impl<'d> LooEvaluator<'d> {
         &mut self,
         subset: &[Feature],
         candidates: &[Feature],
-        bounded: &Bounded,
+        bounded: &CandidateLossBounds,
         most: usize,
         first: usize,
     ) -> Result<Option<BoundedTrials>> {
@@ -223,10 +223,10 @@ impl<'d> LooEvaluator<'d> {
         batch: &[usize],
         best: f64,
         features: &[Feature],
-    ) -> Result<Settled> {
+    ) -> Result<ScoresWithRefits> {
         let shared = Arc::clone(&self.shared);
         let states = self.states(subset);
-        let skipped = Trial::of(f64::INFINITY, 1.0);
+        let skipped = Trial::new(f64::INFINITY, 1.0);
         let mut trials = vec![vec![skipped; batch.len()]; states.len()];
         for (index, state) in states.iter_mut().enumerate() {
             let able: Vec<usize> = (0..batch.len()).filter(|&k| bounds[index][batch[k]] <= best).collect();
@@ -235,7 +235,7 @@ impl<'d> LooEvaluator<'d> {
                 trials[index][k] = trial;
             }
         }
-        let changes: Vec<Change> = batch.iter().map(|&position| Change::Add(features[position])).collect();
+        let changes: Vec<ColumnChange> = batch.iter().map(|&position| ColumnChange::Add(features[position])).collect();
         shared.settle(&self.bases(subset), &trials, &changes)
     }
 
@@ -247,7 +247,7 @@ impl<'d> LooEvaluator<'d> {
             false => state.trials(scorer, candidates),
         });
         let trials: Vec<Vec<Trial>> = tried.collect();
-        let changes: Vec<Change> = candidates.iter().copied().map(Change::Add).collect();
+        let changes: Vec<ColumnChange> = candidates.iter().copied().map(ColumnChange::Add).collect();
         scores.copy_from_slice(&shared.scores(&self.bases(subset), &trials, &changes)?);
         // States do not cover constant columns.
         for (candidate, score) in candidates.iter().zip(scores).filter(|(c, _)| !shared.data().is_active(**c)) {
@@ -261,15 +261,15 @@ impl<'d> LooEvaluator<'d> {
         let shared = Arc::clone(&self.shared);
         // States for a single question are not kept.
         let mut alone: Option<Vec<LooState<'_>>> = (self.states.is_none() && shared.changes_once)
-            .then(|| shared.each(|data, lambda| LooState::of_removals(data, lambda, subset.to_vec())));
+            .then(|| shared.each(|data, lambda| LooState::for_removals(data, lambda, subset.to_vec())));
         let states = match &mut alone {
             Some(states) => &mut states[..],
             None => self.states(subset),
         };
         let tried = states.iter_mut().zip(shared.scorers());
         let trials: Vec<Vec<Trial>> = tried.map(|(state, scorer)| state.removals(scorer, candidates)).collect();
-        let changes: Vec<Change> = candidates.iter().copied().map(Change::Remove).collect();
-        let bases: Vec<&Basis<'_>> = states.iter().map(LooState::basis).collect();
+        let changes: Vec<ColumnChange> = candidates.iter().copied().map(ColumnChange::Remove).collect();
+        let bases: Vec<&RidgeState<'_>> = states.iter().map(LooState::basis).collect();
         scores.copy_from_slice(&shared.scores(&bases, &trials, &changes)?);
         Ok(())
     }
@@ -301,12 +301,12 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         }
     }
 
-    fn trace(&self, trials: Trials<'_>) -> Trace {
+    fn trace(&self, trials: Trials<'_>) -> CacheEffect {
         match trials {
             // Trials by bounds may have made the next ones full passes.
-            Trials::BestAddition(_) if self.is_full => Trace::Lasting,
-            Trials::Additions(_) | Trials::BestAddition(_) => Trace::Begun,
-            _ => Trace::Lasting,
+            Trials::BestAddition(_) if self.is_full => CacheEffect::Lasting,
+            Trials::Additions(_) | Trials::BestAddition(_) => CacheEffect::Begun,
+            _ => CacheEffect::Lasting,
         }
     }
 
@@ -346,7 +346,7 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         let score = self.score(subset)?;
         let bases = self.bases(subset);
         let Some(first) = bases.iter().position(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
-        let (residuals, _) = shared.residuals_after(&bases[first..], &[Change::None]);
+        let (residuals, _) = shared.residuals_after(&bases[first..], &[ColumnChange::None]);
         Ok(residuals.first().and_then(|residuals| shared.fits.standard_error(residuals)))
     }
 
@@ -354,7 +354,7 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         let shared = &self.shared;
         let is_served = shared.is_whole() && shared.scorer().is_of_squares();
         let parts = |rows: usize| (0..rows as u32).collect();
-        Ok(is_served.then(|| of_squares(shared.data(), shared.scorer(), &shared.lambdas, columns, Some(parts))))
+        Ok(is_served.then(|| mean_squares(shared.data(), shared.scorer(), &shared.lambdas, columns, Some(parts))))
     }
 
     fn fork(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {

@@ -1,21 +1,21 @@
 //! Data shared by an evaluator and its forks.
 
-use crate::balance::{self, Weighting};
-use crate::fits::{FOLDS_A_PART, RoundFits};
-use crate::round::Round;
-use crate::settle::{Remade, Settled, settle};
+use crate::balance::{self, FoldGroupWeights};
+use crate::fits::{FOLDS_A_PART, SubsetFits};
+use crate::round::RepeatFolds;
+use crate::settle::{ScoresWithRefits, TrialRefits, settle};
 use crate::shared_lambdas::SharedLosses;
 use crate::trial_loss::Residuals;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{Design, Recorder, Result, Score};
-use vaglio_kernels::loo::{Basis, Change, residuals_after};
+use vaglio_kernels::loo::{ColumnChange, RidgeState, residuals_after};
 use vaglio_kernels::{Data, Scorer, Trial};
 
 /// Rows, loss and λ, shared by the states of one search.
 pub(super) struct LooShared<'d> {
     /// The rows grouped for states, and fits of single subsets.
-    pub fits: RoundFits<'d>,
+    pub fits: SubsetFits<'d>,
     pub lambdas: Vec<f64>,
     /// Losses of decomposed subsets.
     pub losses: SharedLosses,
@@ -34,10 +34,10 @@ pub(super) const MOST_PARTS: usize = 32;
 const MOST: usize = 1 << 23;
 
 /// The rows grouped by training weights, if there are few enough groups for states or decompositions.
-pub(crate) fn parts_of(design: &Design) -> Option<Vec<Weighting>> {
+pub(crate) fn parts_of(design: &Design) -> Option<Vec<FoldGroupWeights>> {
     let rows = design.rows().max(1);
     let decomposed = (rows / FOLDS_A_PART).min(MOST / rows);
-    balance::parts(design, &Round::single(design.rows()), decomposed.max(MOST_PARTS))
+    balance::parts(design, &RepeatFolds::single(design.rows()), decomposed.max(MOST_PARTS))
 }
 
 impl<'d> LooShared<'d> {
@@ -52,8 +52,8 @@ impl<'d> LooShared<'d> {
     }
 
     /// New states of a subset, one for each λ and group.
-    pub fn bases(&self, subset: &[usize]) -> Vec<Basis<'d>> {
-        self.each(|data, lambda| Basis::of(data, lambda, subset.iter().copied()))
+    pub fn bases(&self, subset: &[usize]) -> Vec<RidgeState<'d>> {
+        self.each(|data, lambda| RidgeState::with_columns(data, lambda, subset.iter().copied()))
     }
 
     /// Calls `make` for each λ and group.
@@ -78,17 +78,22 @@ impl<'d> LooShared<'d> {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] for NaN.
-    pub fn settle(&self, bases: &[&Basis<'_>], trials: &[Vec<Trial>], changes: &[Change]) -> Result<Settled> {
+    pub fn settle(
+        &self,
+        bases: &[&RidgeState<'_>],
+        trials: &[Vec<Trial>],
+        changes: &[ColumnChange],
+    ) -> Result<ScoresWithRefits> {
         let parts = self.fits.parts().len();
         let joined = trials.chunks(parts).map(|trials| TrialLoss::joined(self.scorer(), self.is_whole(), trials));
         settle(&self.lambdas, joined.collect(), |trials| {
-            let mut remade = Remade::default();
+            let mut remade = TrialRefits::default();
             for (l, (of_lambda, bases)) in trials.iter().zip(bases.chunks(parts)).enumerate() {
                 let unreliable: Vec<usize> = (0..changes.len()).filter(|&k| of_lambda[k].is_unreliable).collect();
                 if unreliable.is_empty() {
                     continue;
                 }
-                let concerned: Vec<Change> = unreliable.iter().map(|&k| changes[k]).collect();
+                let concerned: Vec<ColumnChange> = unreliable.iter().map(|&k| changes[k]).collect();
                 let (residuals, rows_kept_out) = self.residuals_after(bases, &concerned);
                 let losses = residuals.iter().map(|residuals| self.scorer().loss(residuals));
                 remade.losses.extend(unreliable.into_iter().zip(losses).map(|(k, loss)| (l, k, loss)));
@@ -102,14 +107,19 @@ impl<'d> LooShared<'d> {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] for NaN.
-    pub fn scores(&self, bases: &[&Basis<'_>], trials: &[Vec<Trial>], changes: &[Change]) -> Result<Vec<Score>> {
+    pub fn scores(
+        &self,
+        bases: &[&RidgeState<'_>],
+        trials: &[Vec<Trial>],
+        changes: &[ColumnChange],
+    ) -> Result<Vec<Score>> {
         let settled = self.settle(bases, trials, changes)?;
         Ok(settled.noted(&self.recorder).into_iter().map(|scored| scored.score).collect())
     }
 
     /// The held-out residuals after every change, each row from the state of its group, scaled by √r_j: outputs × rows.
     /// Also the largest number of rows that a change excluded from its fit.
-    pub fn residuals_after(&self, bases: &[&Basis<'_>], changes: &[Change]) -> (Vec<Residuals>, usize) {
+    pub fn residuals_after(&self, bases: &[&RidgeState<'_>], changes: &[ColumnChange]) -> (Vec<Residuals>, usize) {
         let (mut all, mut most) = (Vec::new(), 0);
         for (basis, part) in bases.iter().zip(self.fits.parts()) {
             let (of_part, kept_out) = residuals_after(basis, changes);

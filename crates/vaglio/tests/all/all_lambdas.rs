@@ -3,15 +3,15 @@
 use vaglio::core::{
     Absolute, AnyLoss, BalancedError, Criterion, Design, Feature, Score, SearchExtent, Squared, Winner,
 };
-use vaglio::criteria::{By, Engine, KFold, Loo};
+use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::search::SubsetScorer;
-use vaglio_testkit::Near;
+use vaglio_testkit::Tolerance;
 use vaglio_testkit::data::{self, Recipe};
 
 const LAMBDAS: [f64; 10] = [1e-12, 1e-9, 1e-6, 1e-4, 1e-2, 1.0, 10.0, 1e2, 1e4, 1e6];
 
 fn near(expected: Score, found: Score, empty: f64, what: &str) {
-    Near { tolerance: 1e-8, least: 1e-6 * empty }.assert(expected.loss, found.loss, what);
+    Tolerance { tolerance: 1e-8, least: 1e-6 * empty }.assert(expected.loss, found.loss, what);
 }
 
 /// Every λ alone, and the lowest of all of them.
@@ -40,7 +40,7 @@ fn kinds() -> Vec<(&'static str, KFold)> {
     vec![
         ("three folds", KFold { folds: Some(3), ..dual.clone() }),
         ("folds of one or two rows", KFold { folds: Some(14), shuffle: true, ..dual.clone() }),
-        ("groups", KFold { by: Some(By::Groups), ..dual }),
+        ("groups", KFold { by: Some(FoldBy::Groups), ..dual }),
     ]
 }
 

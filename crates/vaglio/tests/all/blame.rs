@@ -61,7 +61,7 @@ struct Blind {}
 
 impl Criterion for Blind {
     fn evaluate(&self, _: &Design, subset: &[Feature]) -> Result<Score> {
-        Ok(Score::of(if subset.len() > 1 && subset.contains(&2) { f64::NAN } else { 1.0 / (1 + subset.len()) as f64 }))
+        Ok(Score::new(if subset.len() > 1 && subset.contains(&2) { f64::NAN } else { 1.0 / (1 + subset.len()) as f64 }))
     }
 }
 

@@ -5,11 +5,11 @@ use vaglio::core::{Absolute, AnyLoss, Auc, BalancedError, Criterion, Map, Measur
 use vaglio::criteria::Loo;
 use vaglio::search::Search;
 use vaglio_testkit::{
-    Broken, check_criterion, check_criterion_on_standard_data, check_learner_on_standard_data,
+    LawViolation, check_criterion, check_criterion_on_standard_data, check_learner_on_standard_data,
     check_map_on_standard_data, check_search_on_standard_data, criterion, data, registry, search,
 };
 
-type Kept = Result<(), Broken>;
+type LawResult = Result<(), LawViolation>;
 
 fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);
@@ -25,12 +25,12 @@ fn map_settings() -> [Value; 3] {
 }
 
 #[test]
-fn every_component_is_described_and_reads_back() -> Kept {
+fn every_component_is_described_and_reads_back() -> LawResult {
     registry::check_registry(&[&map_settings()[..], &[json!({"kind": "given", "column": "part"})]].concat())
 }
 
 #[test]
-fn every_criterion_keeps_the_laws() -> Kept {
+fn every_criterion_keeps_the_laws() -> LawResult {
     crate::on_one_thread(|| {
         for (kind, criterion) in registry::every::<dyn Criterion>(&[])? {
             check_criterion_on_standard_data(&*criterion, 1e-9).map_err(|b| b.within(kind))?;
@@ -40,7 +40,7 @@ fn every_criterion_keeps_the_laws() -> Kept {
 }
 
 #[test]
-fn long_walks_stay_accurate_down_to_small_lambda() -> Kept {
+fn long_walks_stay_accurate_down_to_small_lambda() -> LawResult {
     crate::on_one_thread(|| {
         for (kind, criterion) in registry::every::<dyn Criterion>(&[])? {
             for (lambda, tolerance) in [(1.0, 1e-9), (1e-3, 1e-9), (1e-6, 1e-7), (1e-9, 1e-7)] {
@@ -57,7 +57,7 @@ fn long_walks_stay_accurate_down_to_small_lambda() -> Kept {
 }
 
 #[test]
-fn threads_change_no_bit_of_a_criterion_or_a_search() -> Kept {
+fn threads_change_no_bit_of_a_criterion_or_a_search() -> LawResult {
     let design = data::regression(300, 40, 9).weighted().duplicates(3).design(&[0.1, 1.0, 10.0], true);
     for (kind, criterion) in registry::every::<dyn Criterion>(&[])? {
         criterion::threads(&*criterion, &design, &in_pool).map_err(|b| b.within(kind))?;
@@ -74,14 +74,14 @@ type Named = (&'static str, Box<dyn Criterion>);
 /// Every criterion but `hsic`, whose scores of subsets of different sizes do not compare, so that a walk may end at once, and
 /// those that weigh all columns at once: `qpfs`, whose program weighs a column otherwise where it has copies, and the others, in
 /// which most columns weigh nothing and tie.
-fn comparing_sizes(settings: &[Value]) -> Result<Vec<Named>, Broken> {
+fn comparing_sizes(settings: &[Value]) -> Result<Vec<Named>, LawViolation> {
     let others = ["hsic", "qpfs", "fcbf", "hiton_pc", "hsfs", "spam"];
     Ok(registry::every::<dyn Criterion>(settings)?.into_iter().filter(|(kind, _)| !others.contains(kind)).collect())
 }
 
 /// All laws of searches but that of ties: of copies a stage hands on those that it took.
 #[test]
-fn searches_in_turn_keep_the_laws() -> Kept {
+fn searches_in_turn_keep_the_laws() -> LawResult {
     let stages = json!({"kind": "chain", "stages": [{"kind": "rank", "max_features": 4}, {"kind": "floating"}]});
     let chain: Search = serde_json::from_value(stages).unwrap();
     for (kind, criterion) in comparing_sizes(&[])? {
@@ -100,14 +100,14 @@ fn searches_in_turn_keep_the_laws() -> Kept {
                 search::lacking(&chain, &*criterion, &design)?;
                 search::no_candidates(&chain, &*criterion, &design)
             };
-            kept().map_err(|broken: Broken| broken.within(name).within(kind))?;
+            kept().map_err(|broken: LawViolation| broken.within(name).within(kind))?;
         }
     }
     Ok(())
 }
 
 #[test]
-fn every_search_keeps_the_laws_on_every_criterion() -> Kept {
+fn every_search_keeps_the_laws_on_every_criterion() -> LawResult {
     crate::on_one_thread(|| {
         // The second time with settings that the bare kinds do not have.
         let by_groups = [json!({"kind": "kfold", "by": "groups"})];
@@ -129,7 +129,7 @@ fn every_search_keeps_the_laws_on_every_criterion() -> Kept {
 }
 
 #[test]
-fn every_learner_and_map_keeps_the_laws() -> Kept {
+fn every_learner_and_map_keeps_the_laws() -> LawResult {
     for (kind, learner) in registry::every::<dyn vaglio::core::Learner>(&[])? {
         check_learner_on_standard_data(&*learner, 1e-9).map_err(|b| b.within(kind))?;
     }
@@ -156,7 +156,7 @@ fn every_learner_and_map_keeps_the_laws() -> Kept {
 
 /// The registry builds defaults; leave-one-out has other losses and a way without bounds.
 #[test]
-fn leave_one_out_keeps_the_laws_with_every_loss() -> Kept {
+fn leave_one_out_keeps_the_laws_with_every_loss() -> LawResult {
     crate::on_one_thread(|| {
         let squared = Loo { full_pass: true, ..Loo::default() };
         check_criterion_on_standard_data(&squared, 1e-9)?;

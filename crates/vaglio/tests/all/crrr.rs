@@ -4,13 +4,13 @@ use std::sync::Arc;
 use vaglio::core::{
     AnyLoss, Auc, BalancedError, Criterion, Design, Measure, PerFoldPreprocessing, SearchExtent, Squared, Task,
 };
-use vaglio::criteria::{By, Engine, KFold, Loo};
+use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::learners::{Crrr, Lambda};
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::data::{self, Recipe};
-use vaglio_testkit::{Broken, check_criterion, criterion};
+use vaglio_testkit::{LawViolation, check_criterion, criterion};
 
-type Kept = Result<(), Broken>;
+type LawResult = Result<(), LawViolation>;
 
 fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);
@@ -21,7 +21,7 @@ fn is_fast(criterion: &dyn Criterion, design: &Design) -> bool {
 }
 
 /// Additions, removals and a walk on the definition, by a shortcut.
-fn steps(criterion: &dyn Criterion, design: &Design) -> Kept {
+fn steps(criterion: &dyn Criterion, design: &Design) -> LawResult {
     assert!(is_fast(criterion, design));
     criterion::additions(criterion, design, 1e-9)?;
     criterion::removals(criterion, design, 1e-9)?;
@@ -45,7 +45,7 @@ fn losses(name: &str) -> impl Iterator<Item = AnyLoss> {
 }
 
 #[test]
-fn leaving_one_row_out_equals_retraining() -> Kept {
+fn leaving_one_row_out_equals_retraining() -> LawResult {
     crate::on_one_thread(|| {
         for (name, recipe) in recipes() {
             for loss in losses(name) {
@@ -61,14 +61,14 @@ fn leaving_one_row_out_equals_retraining() -> Kept {
 }
 
 #[test]
-fn holding_folds_out_equals_retraining() -> Kept {
+fn holding_folds_out_equals_retraining() -> LawResult {
     crate::on_one_thread(|| {
         let plain = || KFold { folds: Some(3), ..KFold::default() };
         let kinds = [
             ("contiguous", plain()),
             ("stratified", KFold { stratified: true, ..plain() }),
             ("shuffled", KFold { stratified: true, shuffle: true, ..plain() }),
-            ("groups", KFold { by: Some(By::Groups), folds: None, ..KFold::default() }),
+            ("groups", KFold { by: Some(FoldBy::Groups), folds: None, ..KFold::default() }),
         ];
         for (name, recipe) in recipes() {
             for loss in losses(name) {
@@ -92,7 +92,7 @@ fn holding_folds_out_equals_retraining() -> Kept {
 }
 
 #[test]
-fn the_laws_of_criteria_hold() -> Kept {
+fn the_laws_of_criteria_hold() -> LawResult {
     crate::on_one_thread(|| {
         let two = data::binary(20, 5, 33).skewed().weighted().balanced().design(&[0.2], true);
         let three = data::multiclass(22, 5, 3, 34).skewed().balanced().design(&[1e-2, 1.0], true);
@@ -111,7 +111,7 @@ fn the_laws_of_criteria_hold() -> Kept {
 }
 
 #[test]
-fn threads_change_no_bit() -> Kept {
+fn threads_change_no_bit() -> LawResult {
     let design = data::multiclass(200, 20, 3, 35).skewed().balanced().duplicates(2).design(&[0.1, 1.0], true);
     for loss in [AnyLoss::from(Squared), BalancedError.into()] {
         criterion::threads(&Loo { loss: loss.clone(), ..Loo::default() }, &design, &in_pool)?;
@@ -122,7 +122,7 @@ fn threads_change_no_bit() -> Kept {
 }
 
 #[test]
-fn small_lambdas_and_rows_of_high_leverage_are_left_out_with_care() -> Kept {
+fn small_lambdas_and_rows_of_high_leverage_are_left_out_with_care() -> LawResult {
     for lambda in [1e-6, 1e-9] {
         let design = data::binary(12, 14, 36).balanced().design(&[lambda], true);
         criterion::walk(&Loo::default(), &design, 40, 3, 1e-6)?;
@@ -140,7 +140,7 @@ fn a_class_of_one_row_is_refused_by_leave_one_out() {
     let target = [-1.0, -1.0, 1.0, -1.0, -1.0];
     let task = Task::Binary { negative: Some("no".into()), positive: "yes".into() };
     let problem = data::given(&[&column], &[&target], task).unwrap();
-    let design = Design::of(&problem, Arc::new(Crrr::default())).unwrap();
+    let design = Design::from_problem(&problem, Arc::new(Crrr::default())).unwrap();
     let error = Loo::default().check(&design).unwrap_err().to_string();
     assert!(error.contains("class `yes` has one row") && error.contains("rls"), "{error}");
 }
@@ -150,11 +150,11 @@ fn of_many_weights(rows: usize) -> Design {
     let weights = (0..rows).map(|j| 1.0 + (j % 20) as f64).collect();
     let problem = data::binary(rows, 4, 37).problem().with_weights(weights).unwrap();
     let learner = Crrr { lambda: Lambda::one_of(vec![1e-2, 1.0]), intercept: true };
-    Design::of(&problem, Arc::new(learner)).unwrap()
+    Design::from_problem(&problem, Arc::new(learner)).unwrap()
 }
 
 #[test]
-fn rows_of_many_weights_are_decomposed_and_the_estimate_says_so() -> Kept {
+fn rows_of_many_weights_are_decomposed_and_the_estimate_says_so() -> LawResult {
     // Each row refitted, and 40 parts by sums over the classes.
     for (rows, reason) in [(60, "balanced"), (200, "sums over each class")] {
         let design = of_many_weights(rows);
@@ -172,7 +172,7 @@ fn rows_of_many_weights_are_decomposed_and_the_estimate_says_so() -> Kept {
 }
 
 #[test]
-fn columns_standardized_in_each_fold_equal_retraining() -> Kept {
+fn columns_standardized_in_each_fold_equal_retraining() -> LawResult {
     for (name, recipe) in recipes() {
         for loss in losses(name) {
             for intercept in [true, false] {
@@ -193,7 +193,7 @@ fn columns_standardized_in_each_fold_equal_retraining() -> Kept {
 fn a_searched_penalty_is_that_of_the_same_search_on_retraining() {
     let problem = data::binary(24, 5, 38).skewed().weighted().problem();
     let learner = Crrr { lambda: Lambda::Search { from: 1e-4, to: 1e2 }, intercept: true };
-    let design = Design::of(&problem, Arc::new(learner)).unwrap();
+    let design = Design::from_problem(&problem, Arc::new(learner)).unwrap();
     let folds = KFold { folds: Some(3), stratified: true, ..KFold::default() };
     for criterion in [&Loo::default() as &dyn Criterion, &folds] {
         let mut subset = SubsetScorer::open(criterion, &design, &SearchExtent::forward(5, 3)).unwrap();

@@ -1,18 +1,18 @@
 //! Predictions that are averaged over units of rows: every fast way equals plain retraining.
 
 use vaglio::core::{AnyLoss, Criterion, Design, Measure, SearchExtent, Squared, ZeroOne};
-use vaglio::criteria::{By, Engine, KFold, Loo};
+use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::data::{self, Recipe};
-use vaglio_testkit::{Broken, check_criterion, criterion};
+use vaglio_testkit::{LawViolation, check_criterion, criterion};
 
-type Kept = Result<(), Broken>;
+type LawResult = Result<(), LawViolation>;
 
 fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);
 }
 
-fn steps(criterion: &dyn Criterion, design: &Design) -> Kept {
+fn steps(criterion: &dyn Criterion, design: &Design) -> LawResult {
     assert!(design.decisions().unwrap().targets().ncols() < design.rows());
     assert!(criterion.plan(design, &SearchExtent::forward(design.features(), 3)).has_engine());
     criterion::additions(criterion, design, 1e-9)?;
@@ -33,7 +33,7 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
 }
 
 #[test]
-fn every_loss_of_every_criterion_equals_retraining() -> Kept {
+fn every_loss_of_every_criterion_equals_retraining() -> LawResult {
     crate::on_one_thread(|| {
         for (name, recipe) in recipes() {
             for loss in crate::losses::all()
@@ -46,7 +46,7 @@ fn every_loss_of_every_criterion_equals_retraining() -> Kept {
                     steps(&Loo { loss: loss.clone(), ..Loo::default() }, &design)
                         .map_err(|b| b.within(&within).within("loo"))?;
                     let stratified = KFold { folds: Some(4), stratified: true, loss: loss.clone(), ..KFold::default() };
-                    let groups = KFold { by: Some(By::Groups), loss: loss.clone(), ..KFold::default() };
+                    let groups = KFold { by: Some(FoldBy::Groups), loss: loss.clone(), ..KFold::default() };
                     let contiguous = KFold { stratified: false, folds: Some(3), ..stratified.clone() };
                     for criterion in [contiguous, stratified.clone(), KFold { shuffle: true, ..stratified }, groups] {
                         if criterion.check(&design).is_ok() {
@@ -61,7 +61,7 @@ fn every_loss_of_every_criterion_equals_retraining() -> Kept {
 }
 
 #[test]
-fn the_laws_of_criteria_hold() -> Kept {
+fn the_laws_of_criteria_hold() -> LawResult {
     crate::on_one_thread(|| {
         let design = data::binary(22, 5, 43).weighted().deciding(3).design(&[0.2], true);
         for loss in [AnyLoss::from(Squared), ZeroOne.into()] {
@@ -77,7 +77,7 @@ fn the_laws_of_criteria_hold() -> Kept {
 }
 
 #[test]
-fn threads_change_no_bit() -> Kept {
+fn threads_change_no_bit() -> LawResult {
     let design = data::multiclass(200, 20, 3, 44).deciding(9).design(&[0.1, 1.0], true);
     for loss in [AnyLoss::from(Squared), ZeroOne.into()] {
         criterion::threads(&Loo { loss: loss.clone(), ..Loo::default() }, &design, &in_pool)?;

@@ -4,13 +4,13 @@ use vaglio::Selector;
 use vaglio::core::{
     Absolute, Criterion, Design, Error, Lambda, Learner, Measure, Problem, Readout, Silent, Task, ZeroOne,
 };
-use vaglio::criteria::{By, Engine, KFold, Loo};
+use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::learners::{Crrr, Rls};
 use vaglio::search::{Backward, Exhaustive, Floating, Greedy, Search, SubsetScorer};
 use vaglio::splits::Repeated;
-use vaglio_testkit::{Broken, check_criterion, criterion, data};
+use vaglio_testkit::{LawViolation, check_criterion, criterion, data};
 
-type Kept = Result<(), Broken>;
+type LawResult = Result<(), LawViolation>;
 
 const LAMBDAS: [f64; 4] = [1e-3, 0.1, 2.0, 30.0];
 
@@ -27,13 +27,13 @@ fn criteria() -> Vec<Box<dyn Criterion>> {
         Box::new(Loo { loss: Absolute.into(), ..Loo::default() }),
         Box::new(kfold(Engine::Moments)),
         Box::new(kfold(Engine::RowsHeldOut)),
-        Box::new(KFold { by: Some(By::Groups), loss: Absolute.into(), ..KFold::default() }),
+        Box::new(KFold { by: Some(FoldBy::Groups), loss: Absolute.into(), ..KFold::default() }),
         Box::new(KFold { splits: Some(Repeated { folds: 3, repeats: 2 }.into()), ..KFold::default() }),
     ]
 }
 
 #[test]
-fn every_criterion_of_held_out_rows_keeps_the_laws() -> Kept {
+fn every_criterion_of_held_out_rows_keeps_the_laws() -> LawResult {
     crate::on_one_thread(|| {
         for criterion in criteria() {
             let name = format!("{criterion:?}");
@@ -90,7 +90,7 @@ fn scores_and_models_are_those_of_single_outputs() {
                 differ += usize::from(lambdas[0] != lambdas[1] || lambdas[1] != lambdas[2]);
                 let losses: Vec<f64> = (0..3)
                     .map(|output| {
-                        let design = Design::of(&alone(output), std::sync::Arc::new(learner(false))).unwrap();
+                        let design = Design::from_problem(&alone(output), std::sync::Arc::new(learner(false))).unwrap();
                         let extent = vaglio::core::SearchExtent::forward(7, entry.subset.len());
                         let mut subset = SubsetScorer::open(&*criterion, &design, &extent).unwrap();
                         entry.subset.iter().for_each(|&feature| subset.add(feature).unwrap());
@@ -106,7 +106,7 @@ fn scores_and_models_are_those_of_single_outputs() {
             let entry = selection.path.result().unwrap();
             let found = selection.model.coefficients().unwrap();
             for output in 0..3 {
-                let design = Design::of(&alone(output), std::sync::Arc::new(learner(false))).unwrap();
+                let design = Design::from_problem(&alone(output), std::sync::Arc::new(learner(false))).unwrap();
                 let model = design.train(&entry.subset, Some(entry.lambdas().unwrap()[output])).unwrap();
                 let own = model.coefficients().unwrap();
                 for (a, b) in found.weights.column(output).iter().zip(own.weights.column(0)) {

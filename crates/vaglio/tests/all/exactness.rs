@@ -11,19 +11,19 @@ use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
 use vaglio::read::{ColumnFilter, read_table};
 use vaglio::search::{Greedy, SearchContext, SubsetScorer};
-use vaglio_testkit::{Near, data};
+use vaglio_testkit::{Tolerance, data};
 
 /// Scores of a search are compared with plain retraining at this relative tolerance.
 const TOLERANCE: f64 = 1e-10;
 
 fn close(found: Score, defined: Score, what: &str) {
-    Near::relative(TOLERANCE).assert(defined.loss, found.loss, what);
+    Tolerance::relative(TOLERANCE).assert(defined.loss, found.loss, what);
     assert_eq!(found.lambda, defined.lambda, "{what}");
 }
 
 /// Runs greedy both ways and checks every step: its score, and that no candidate would have been better.
 fn check(problem: &Problem, learner: Rls, loss: AnyLoss, steps: usize, what: &str) {
-    let design = Design::of(problem, Arc::new(learner)).unwrap();
+    let design = Design::from_problem(problem, Arc::new(learner)).unwrap();
     let mut paths = Vec::new();
     for full_pass in [false, true] {
         let criterion = Loo { loss: loss.clone(), full_pass };
@@ -130,7 +130,8 @@ fn rows_that_carry_a_column_alone_are_left_out_exactly() {
 #[test]
 fn the_standard_error_is_that_of_the_rows_left_out() {
     for (lambda, intercept) in [(1e-12, false), (1e-12, true), (1.0, true)] {
-        let design = Design::of(&alone(), Arc::new(Rls { lambda: Lambda::Fixed(lambda), intercept })).unwrap();
+        let design =
+            Design::from_problem(&alone(), Arc::new(Rls { lambda: Lambda::Fixed(lambda), intercept })).unwrap();
         let squares: Vec<f64> = (0..12)
             .map(|row| {
                 let others: Vec<usize> = (0..12).filter(|&r| r != row).collect();

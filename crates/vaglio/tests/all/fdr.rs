@@ -8,7 +8,7 @@ use vaglio::search::{Greedy, Lars, Search};
 use vaglio::{ChosenBy, Selection, Selector, ValidSelector};
 use vaglio_core::{Columns, Problem, Silent, Task};
 use vaglio_search::Choose;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const RATE: f64 = 0.1;
 
@@ -23,7 +23,7 @@ fn selectors() -> [ValidSelector; 2] {
 }
 
 /// Columns whose neighbors correlate, of which the model has the first of every ten.
-fn table(random: &mut Random, rows: usize, columns: usize, chain: f64, weight: f64) -> Problem {
+fn table(random: &mut SplitMix64, rows: usize, columns: usize, chain: f64, weight: f64) -> Problem {
     let mut noise = |_: usize| random.normal();
     let mut y: Vec<f64> = (0..rows).map(&mut noise).collect();
     let mut before: Vec<f64> = (0..rows).map(&mut noise).collect();
@@ -54,7 +54,7 @@ fn taken(selection: &Selection) -> Vec<usize> {
 
 /// The mean share of false columns and of true ones that are found, over tables.
 fn shares(selector: &ValidSelector, tables: usize, chain: f64, weight: f64) -> (f64, f64) {
-    let mut random = Random::new(21);
+    let mut random = SplitMix64::new(21);
     let (mut wrong, mut found) = (0.0, 0.0);
     for _ in 0..tables {
         let selection = selector.select(&table(&mut random, 80, 40, chain, weight), &mut Silent).unwrap();
@@ -80,7 +80,7 @@ fn few_of_the_columns_that_are_taken_are_false() {
 
 #[test]
 fn what_is_taken_follows_from_the_seed_and_not_from_the_threads() {
-    let problem = table(&mut Random::new(2), 70, 30, 0.5, 0.7);
+    let problem = table(&mut SplitMix64::new(2), 70, 30, 0.5, 0.7);
     for selector in selectors() {
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -95,7 +95,7 @@ fn what_is_taken_follows_from_the_seed_and_not_from_the_threads() {
 
 #[test]
 fn of_equal_columns_the_first_stands_for_all() {
-    let mut random = Random::new(9);
+    let mut random = SplitMix64::new(9);
     let mut x: Vec<Vec<f64>> = (0..20).map(|_| (0..60).map(|_| random.normal()).collect()).collect();
     let y: Vec<f64> = x[3].iter().map(|v| 1.5 * v + random.normal()).collect();
     x[11] = x[3].iter().map(|v| 32.0 - 1.8 * v).collect();
@@ -107,7 +107,7 @@ fn of_equal_columns_the_first_stands_for_all() {
 
 #[test]
 fn nothing_is_taken_from_noise_and_it_is_told() {
-    let problem = table(&mut Random::new(14), 40, 12, 0.0, 0.0);
+    let problem = table(&mut SplitMix64::new(14), 40, 12, 0.0, 0.0);
     for selector in selectors() {
         let selection = selector.select(&problem, &mut Silent).unwrap();
         assert_eq!((taken(&selection), selection.chosen.size), (Vec::new(), 0));

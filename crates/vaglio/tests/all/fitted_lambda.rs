@@ -1,12 +1,12 @@
 //! `lambda: {grid: auto}`: a grid that is fitted to the design, and goes on where its end wins.
 
 use linfa::ParamGuard;
-use vaglio::core::{AutoGrid, Criterion, Design, Lambda, Per, Problem, Silent, Task};
+use vaglio::core::{AutoGrid, Criterion, Design, Lambda, LambdaScope, Problem, Silent, Task};
 use vaglio::criteria::Loo;
 use vaglio::learners::{Crrr, Rls};
 use vaglio::search::All;
 use vaglio::{Selection, Selector};
-use vaglio_testkit::{Random, data};
+use vaglio_testkit::{SplitMix64, data};
 
 fn design(problem: &Problem, learner: Rls) -> Design {
     Selector::params(Loo::default(), All::default(), learner).check().unwrap().design(problem).unwrap()
@@ -72,7 +72,7 @@ fn the_eigenvalues_are_those_of_the_smaller_side_with_weights() {
 #[test]
 fn an_end_that_wins_is_extended_to_what_a_written_grid_would_find() {
     // A target that no column tells: λ without bound is best.
-    let mut random = Random::new(5);
+    let mut random = SplitMix64::new(5);
     let columns: Vec<Vec<f64>> = (0..6).map(|_| (0..40).map(|_| random.normal()).collect()).collect();
     let y: Vec<f64> = columns.iter().fold(vec![0.0; 40], |y, x| y.iter().zip(x).map(|(y, x)| y + 0.01 * x).collect());
     let noise: Vec<f64> = y.iter().map(|y| y + random.normal()).collect();
@@ -85,7 +85,7 @@ fn an_end_that_wins_is_extended_to_what_a_written_grid_would_find() {
         let table = extended.chosen.table.clone().unwrap();
         let lambdas: Vec<f64> = table.lambdas.iter().map(|lambda| lambda.unwrap()).collect();
         assert!(lambdas.windows(2).all(|pair| pair[0] < pair[1]), "{lambdas:?}");
-        let written = selection(&problem, Lambda::Values { values: lambdas, per: Some(Per::Path) });
+        let written = selection(&problem, Lambda::Values { values: lambdas, per: Some(LambdaScope::Path) });
         assert_eq!(written.chosen.table.unwrap().cells, table.cells);
         // Of all columns the score of all rows chooses, and folds say what that is worth.
         let score = |lambda: Option<f64>| {

@@ -1,12 +1,12 @@
 //! Which rows k-fold holds out together, and what it refuses.
 
 use vaglio::core::{Absolute, AnyLoss, Criterion, Design, Error, HeldOut, Readout, Squared};
-use vaglio::criteria::{By, KFold, Loo};
+use vaglio::criteria::{FoldBy, KFold, Loo};
 use vaglio_testkit::data;
 
 fn folds(criterion: &KFold, design: &Design) -> Vec<u32> {
     match criterion.folds(design).unwrap() {
-        HeldOut::Folds(rounds) => rounds[0].of_row().iter().map(|fold| fold.unwrap()).collect(),
+        HeldOut::Folds(rounds) => rounds[0].fold_of_rows().iter().map(|fold| fold.unwrap()).collect(),
         other => panic!("{criterion:?} holds out {other:?}"),
     }
 }
@@ -68,7 +68,7 @@ fn stratified_folds_have_every_class_in_equal_shares() {
 fn groups_stay_together() {
     let design = data::regression(30, 4, 5).groups(6).design(&[1.0], true);
     let groups = design.groups().unwrap();
-    let one_each = KFold { by: Some(By::Groups), ..KFold::default() };
+    let one_each = KFold { by: Some(FoldBy::Groups), ..KFold::default() };
     let of_each = folds(&one_each, &design);
     assert_eq!(sizes(&of_each).len(), 6);
     for shuffle in [false, true] {

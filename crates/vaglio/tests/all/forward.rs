@@ -13,7 +13,7 @@ use vaglio::learners::Rls;
 use vaglio::search::{All, Backward, Exhaustive, Floating, Greedy, Random, Rank, Search, SearchContext, SubsetScorer};
 use vaglio::splits::{Forward, MonteCarlo, Repeated};
 use vaglio_testkit::data::{self, Recipe};
-use vaglio_testkit::{Broken, check_criterion, criterion};
+use vaglio_testkit::{LawViolation, check_criterion, criterion};
 
 /// Rows held out, each with the rows that they are predicted from.
 type Loops = Vec<(Vec<usize>, Vec<usize>)>;
@@ -131,7 +131,7 @@ fn every_search_scores_as_plain_loops() {
 }
 
 #[test]
-fn every_loss_and_engine_keeps_the_laws() -> Result<(), Broken> {
+fn every_loss_and_engine_keeps_the_laws() -> Result<(), LawViolation> {
     crate::on_one_thread(|| {
         let schemes = [forward(3, 1, None), forward(3, 0, Some(9)), of(MonteCarlo { repeats: 3, fraction: 0.3 })];
         for (criterion, loss) in schemes.iter().flat_map(|scheme| {
@@ -153,7 +153,7 @@ fn every_loss_and_engine_keeps_the_laws() -> Result<(), Broken> {
                 let readout = design.readout().unwrap().clone();
                 let readout = if balanced { readout.balanced() } else { readout };
                 let design = Design::identity(&recipe.problem(), readout);
-                let within = |broken: Broken| broken.within(&format!("{criterion:?}, balanced {balanced}"));
+                let within = |broken: LawViolation| broken.within(&format!("{criterion:?}, balanced {balanced}"));
                 criterion::additions(&criterion, &design, 1e-9).map_err(within)?;
                 criterion::removals(&criterion, &design, 1e-9).map_err(within)?;
                 criterion::walk(&criterion, &design, 30, 3, 1e-9).map_err(within)?;

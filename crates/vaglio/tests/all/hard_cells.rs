@@ -99,7 +99,8 @@ fn a_column_that_is_constant_but_for_rounding_in_the_training_rows_of_a_fold() {
     let mut columns: Vec<Vec<f64>> = (0..6).map(|f| plain.column(f).values().into_owned()).collect();
     for (middle, column) in [(0.1, 2), (-3.7e5, 4)] {
         let noise = |row: usize| middle * (1.0 + (row * 7 % 5) as f64 * f64::EPSILON);
-        let of_row = |row: usize| if rounds[0].of_row()[row] == Some(0) { middle + row as f64 } else { noise(row) };
+        let of_row =
+            |row: usize| if rounds[0].fold_of_rows()[row] == Some(0) { middle + row as f64 } else { noise(row) };
         columns[column] = (0..rows).map(of_row).collect();
     }
     let columns: Vec<&[f64]> = columns.iter().map(|column| &**column).collect();

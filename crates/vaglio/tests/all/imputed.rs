@@ -5,10 +5,10 @@ use vaglio::core::{
     Absolute, AnyLoss, BalancedSquared, Cells, Criterion, Design, Feature, HeldOut, Loss, Map, MissingMask, Numbers,
     PerFoldPreprocessing, Problem, Readout, Requirement, SearchExtent, Squared, Table, Task, ZeroOne,
 };
-use vaglio::criteria::{By, Engine, KFold};
+use vaglio::criteria::{Engine, FoldBy, KFold};
 use vaglio::maps::{Impute, Scope, Standardize};
 use vaglio::search::SubsetScorer;
-use vaglio_testkit::{Random, data};
+use vaglio_testkit::{SplitMix64, data};
 
 /// A problem before its missing cells were filled.
 struct Torn {
@@ -18,7 +18,7 @@ struct Torn {
 }
 
 fn torn(problem: &Problem, share: f64, seed: u64) -> Torn {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let (mut columns, mut missing) = (Vec::new(), Vec::new());
     for (feature, name) in problem.names().iter().enumerate() {
         let mut values = problem.columns().column(feature).values().into_owned();
@@ -93,7 +93,7 @@ impl Torn {
 
 fn folds_of(criterion: &KFold, design: &Design) -> Vec<usize> {
     match criterion.folds(design).unwrap() {
-        HeldOut::Folds(rounds) => rounds[0].of_row().iter().map(|fold| fold.unwrap() as usize).collect(),
+        HeldOut::Folds(rounds) => rounds[0].fold_of_rows().iter().map(|fold| fold.unwrap() as usize).collect(),
         other => panic!("{other:?}"),
     }
 }
@@ -114,7 +114,7 @@ fn moments_are_plain_loops() {
         let design = torn.design(&readout, standardize);
         for criterion in [
             KFold { folds: Some(6), engine: Engine::Moments, ..KFold::default() },
-            KFold { by: Some(By::Groups), engine: Engine::Moments, ..KFold::default() },
+            KFold { by: Some(FoldBy::Groups), engine: Engine::Moments, ..KFold::default() },
         ] {
             let folds = folds_of(&criterion, &design);
             let on = format!("{share} missing, weighted {weighted}, intercept {intercept}, standardized {standardize}");

@@ -4,22 +4,22 @@ use vaglio::core::{
     Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Criterion, Measure, PerFoldPreprocessing, SearchExtent,
     Squared, ZeroOne,
 };
-use vaglio::criteria::{By, Engine, KFold};
-use vaglio_testkit::{Broken, check_criterion, check_criterion_on_standard_data, criterion, data};
+use vaglio::criteria::{Engine, FoldBy, KFold};
+use vaglio_testkit::{LawViolation, check_criterion, check_criterion_on_standard_data, criterion, data};
 
-type Kept = Result<(), Broken>;
+type LawResult = Result<(), LawViolation>;
 
 fn kfold(folds: usize, engine: Engine) -> KFold {
     KFold { folds: Some(folds), engine, ..KFold::default() }
 }
 
 #[test]
-fn both_ways_keep_the_laws_on_standard_data() -> Kept {
+fn both_ways_keep_the_laws_on_standard_data() -> LawResult {
     crate::on_one_thread(|| {
         for engine in [Engine::Moments, Engine::RowsHeldOut, Engine::Auto] {
             let name = format!("{engine:?}");
             check_criterion_on_standard_data(&kfold(3, engine), 1e-9).map_err(|b| b.within(&name))?;
-            let groups = KFold { by: Some(By::Groups), engine, ..KFold::default() };
+            let groups = KFold { by: Some(FoldBy::Groups), engine, ..KFold::default() };
             let design = data::regression(24, 6, 3).weighted().groups(4).design(&[0.3, 3.0], true);
             check_criterion(&groups, &design, 1e-9).map_err(|b| b.within(&name))?;
             let shuffled = KFold { shuffle: true, ..kfold(4, engine) };
@@ -31,7 +31,7 @@ fn both_ways_keep_the_laws_on_standard_data() -> Kept {
 }
 
 #[test]
-fn every_loss_keeps_the_laws() -> Kept {
+fn every_loss_keeps_the_laws() -> LawResult {
     crate::on_one_thread(|| {
         let losses: [AnyLoss; 6] =
             [Absolute.into(), ZeroOne.into(), BalancedError.into(), BalancedSquared.into(), Squared.into(), Auc.into()];
@@ -51,7 +51,7 @@ fn every_loss_keeps_the_laws() -> Kept {
 }
 
 #[test]
-fn columns_standardized_in_each_fold_keep_the_definition() -> Kept {
+fn columns_standardized_in_each_fold_keep_the_definition() -> LawResult {
     for intercept in [true, false] {
         let recipe = data::regression(24, 6, 6).weighted().condition(1e3).bytes();
         let design = recipe.design(&[0.5, 5.0], intercept).fitted_in_folds(PerFoldPreprocessing::standardize());
@@ -78,7 +78,7 @@ fn columns_standardized_in_each_fold_keep_the_definition() -> Kept {
 }
 
 #[test]
-fn every_loss_keeps_the_laws_where_folds_standardize() -> Kept {
+fn every_loss_keeps_the_laws_where_folds_standardize() -> LawResult {
     crate::on_one_thread(|| {
         for loss in [AnyLoss::from(Absolute), ZeroOne.into(), BalancedError.into(), Squared.into(), Auc.into()] {
             for intercept in [true, false] {
@@ -102,7 +102,7 @@ fn every_loss_keeps_the_laws_where_folds_standardize() -> Kept {
 }
 
 #[test]
-fn long_walks_stay_on_the_definition() -> Kept {
+fn long_walks_stay_on_the_definition() -> LawResult {
     crate::on_one_thread(|| {
         for engine in [Engine::Moments, Engine::RowsHeldOut] {
             for (lambda, tolerance) in [(1.0, 1e-9), (1e-3, 1e-9), (1e-6, 1e-7), (1e-9, 1e-7)] {

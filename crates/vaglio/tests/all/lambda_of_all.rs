@@ -1,18 +1,18 @@
 //! `per: all`: λ is taken by the criterion for all columns, and the search is made at that.
 
 use linfa::ParamGuard;
-use vaglio::core::{Criterion, Design, Lambda, Per, Problem, Readout, Silent};
+use vaglio::core::{Criterion, Design, Lambda, LambdaScope, Problem, Readout, Silent};
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::learners::Rls;
 use vaglio::search::{Backward, Choose, CrossValidation, Greedy, Search};
 use vaglio::{Selection, Selector};
-use vaglio_testkit::{Near, data};
+use vaglio_testkit::{Tolerance, data};
 
 const GRID: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
-const NEAR: Near = Near::relative(1e-10);
+const NEAR: Tolerance = Tolerance::relative(1e-10);
 
 fn of_all() -> Lambda {
-    Lambda::Values { values: GRID.to_vec(), per: Some(Per::All) }
+    Lambda::Values { values: GRID.to_vec(), per: Some(LambdaScope::All) }
 }
 
 fn selected(problem: &Problem, criterion: impl Criterion + 'static, search: Search, lambda: Lambda) -> Selection {
@@ -95,7 +95,7 @@ fn a_search_from_all_columns_and_one_value_are_served() {
         selector.select(&problem, &mut Silent).unwrap().path
     };
     assert_eq!(walk(of_all()), walk(Lambda::Fixed(lambda)));
-    let one = Lambda::Values { values: vec![0.3], per: Some(Per::All) };
+    let one = Lambda::Values { values: vec![0.3], per: Some(LambdaScope::All) };
     assert_eq!(walk(one), walk(Lambda::Fixed(0.3)));
 }
 

@@ -9,7 +9,7 @@ use vaglio_testkit::{criterion, data};
 
 fn design(lambda: Lambda, seed: u64) -> Design {
     let problem = data::regression(24, 6, seed).weighted().problem();
-    Design::of(&problem, Arc::new(Rls { lambda, intercept: true })).unwrap()
+    Design::from_problem(&problem, Arc::new(Rls { lambda, intercept: true })).unwrap()
 }
 
 fn criteria() -> Vec<Box<dyn Criterion>> {
@@ -48,7 +48,7 @@ fn searched_penalties_are_numbers_in_any_order() {
     let noise = data::regression(20, 5, 3).weighted();
     let problem = noise.problem();
     let learner = Rls { lambda: Lambda::Search { from: 1e-9, to: 1e-8 }, intercept: true };
-    let design = Design::of(&problem, Arc::new(learner)).unwrap();
+    let design = Design::from_problem(&problem, Arc::new(learner)).unwrap();
     for searched in criteria() {
         criterion::never_nan(&*searched, &design).unwrap();
         criterion::candidate_order(&*searched, &design).unwrap();

@@ -30,15 +30,15 @@ fn pipeline(features: usize) -> Pipeline {
 }
 
 /// A file that is gone when the test ends.
-struct Kept(PathBuf);
+struct TemporaryFile(PathBuf);
 
-impl Kept {
+impl TemporaryFile {
     fn new(name: &str) -> Self {
-        Kept(std::env::temp_dir().join(format!("vaglio-fitted-{}-{name}.json", std::process::id())))
+        TemporaryFile(std::env::temp_dir().join(format!("vaglio-fitted-{}-{name}.json", std::process::id())))
     }
 }
 
-impl Drop for Kept {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
@@ -60,7 +60,7 @@ where
     let fitted = maps.preprocess(Standardize::default()).fit(&dataset).unwrap();
     let hits = fitted.predict(&dataset).iter().zip(dataset.targets()).filter(|(a, b)| a == b).count();
     assert!(hits > 40, "{name}: {hits}");
-    let file = Kept::new(name);
+    let file = TemporaryFile::new(name);
     fitted.save(&file.0).unwrap();
     let loaded: FittedPipeline<E, Ix1> = FittedPipeline::load(&file.0).unwrap();
     let again: FittedPipeline<E, Ix1> = serde_json::from_str(&serde_json::to_string(&fitted).unwrap()).unwrap();
@@ -100,7 +100,7 @@ fn borrowed_text_is_predicted_and_read_back_as_owned() {
     let fitted = pipeline_of_classes().fit(&dataset).unwrap();
     assert_eq!(fitted.classes(), ["no", "yes"]);
     let predicted: Array1<&str> = fitted.predict(&dataset);
-    let file = Kept::new("str");
+    let file = TemporaryFile::new("str");
     fitted.save(&file.0).unwrap();
     let loaded: FittedPipeline<String, Ix1> = FittedPipeline::load(&file.0).unwrap();
     assert_eq!(loaded.predict(&dataset), predicted.mapv(str::to_owned));
@@ -118,7 +118,7 @@ fn pipeline_of_classes() -> Pipeline {
 fn a_model_is_looked_into_alike_before_and_after_it_was_kept() {
     let dataset = named(80);
     let fitted = pipeline(2).fit(&dataset).unwrap();
-    let file = Kept::new("accessors");
+    let file = TemporaryFile::new("accessors");
     fitted.save(&file.0).unwrap();
     let loaded: FittedPipeline<f64, Ix1> = FittedPipeline::load(&file.0).unwrap();
     for one in [&fitted, &loaded] {
@@ -149,7 +149,7 @@ fn several_targets_are_kept_with_their_names() {
     let both = ndarray::stack![Axis(1), y, y.mapv(|v| -3.0 * v)];
     let dataset = Dataset::new(x, both).with_feature_names(NAMES.to_vec()).with_target_names(vec!["up", "down"]);
     let fitted = pipeline(2).fit(&dataset).unwrap();
-    let file = Kept::new("several");
+    let file = TemporaryFile::new("several");
     fitted.save(&file.0).unwrap();
     let loaded: FittedPipeline<f64, Ix2> = FittedPipeline::load(&file.0).unwrap();
     assert_eq!(loaded.predict(&dataset), fitted.predict(&dataset));
@@ -163,7 +163,7 @@ fn several_targets_are_kept_with_their_names() {
 #[test]
 fn a_changed_file_is_refused() {
     let fitted = pipeline(2).fit(&named(40)).unwrap();
-    let file = Kept::new("changed");
+    let file = TemporaryFile::new("changed");
     fitted.save(&file.0).unwrap();
     let text = std::fs::read_to_string(&file.0).unwrap();
     std::fs::write(&file.0, text.replacen("\"b\"", "\"c\"", 1)).unwrap();
@@ -240,7 +240,7 @@ fn series_are_told_to_predictions_too() {
     let values = fitted.decision_values(NamedRows::from(&turned).with(&known)).unwrap();
     assert_eq!(values.column(0), together.select(Axis(0), &order));
     // A model that was saved predicts alike, and lists of another length are refused.
-    let file = Kept::new("series");
+    let file = TemporaryFile::new("series");
     fitted.save(&file.0).unwrap();
     let loaded = FittedPipeline::<f64, Ix1>::load(&file.0).unwrap();
     assert_eq!(loaded.predict_with(&dataset, &rows).unwrap(), together);
@@ -265,7 +265,7 @@ fn groups_and_folds_are_those_of_a_problem_built_by_hand() {
     let weights = Array1::from_iter((0..60).map(|j| 0.5 + (j % 3) as f32));
     let dataset = named(60).with_weights(weights);
     let groups: Vec<usize> = (0..60).map(|row| row / 5).collect();
-    let selector = Selector::params(KFold::new(4).by(By::Groups), Greedy::new(3), Rls::default()).seed(3);
+    let selector = Selector::params(KFold::new(4).by(FoldBy::Groups), Greedy::new(3), Rls::default()).seed(3);
     let fitted = selector.fit_with(&dataset, &Rows::new().groups(&groups)).unwrap();
     let by_hand = problem(&dataset, &Rows::new().groups(&groups)).unwrap();
     assert_eq!((by_hand.groups().unwrap().len(), by_hand.weights().unwrap().len()), (60, 60));
@@ -319,7 +319,7 @@ fn rows_in_any_order_are_those_in_the_order_of_time() {
         Rows::new().series(series).times(rows.iter().map(|row| row % 24))
     };
     let in_order: Vec<usize> = (0..48).collect();
-    let forward = KFold::of(Forward::new(3).gap(1));
+    let forward = KFold::with_splits(Forward::new(3).gap(1));
     let pipeline = Pipeline::new(forward, Greedy::new(2).choose(Choose::Best), Rls::new(1e-3));
     let pipeline = pipeline.preprocess(Standardize::default());
     let sorted = pipeline.fit_with(&of(&in_order), &known(&in_order)).unwrap();

@@ -14,10 +14,10 @@ use vaglio::problem;
 use vaglio::search::Search;
 use vaglio::tune::Tune;
 use vaglio::{FinalModel, TargetedTable};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 fn dataset(rows: usize, columns: usize) -> Dataset<f64, f64, Ix1> {
-    let mut random = Random::new(7);
+    let mut random = SplitMix64::new(7);
     let x = Array2::from_shape_simple_fn((rows, columns), || (8.0 * random.uniform()).floor());
     let y = Array1::from_shape_fn(rows, |row| x[[row, 1]] - 2.0 * x[[row, 3]] + 0.1 * ((row * 7 % 5) as f64));
     Dataset::new(x, y).with_feature_names((0..columns).map(|at| format!("x{at}")).collect::<Vec<_>>())

@@ -4,11 +4,11 @@ use linfa::Dataset;
 use linfa::prelude::*;
 use ndarray::Axis;
 use vaglio::prelude::*;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Columns of other means and units; y depends on `b` and `d`.
 fn records(rows: usize) -> (Array2<f64>, Array1<f64>) {
-    let mut random = Random::new(5);
+    let mut random = SplitMix64::new(5);
     let x = Array2::from_shape_fn((rows, 4), |(_, k)| 10f64.powi(k as i32) * (3.0 + random.normal()));
     let y = Array1::from_shape_fn(rows, |j| x[[j, 1]] - 0.02 * x[[j, 3]] + 0.1 * random.normal());
     (x, y)

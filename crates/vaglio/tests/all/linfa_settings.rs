@@ -82,7 +82,7 @@ fn every_part_is_made_and_set_alike() {
     assert_eq!(Window::new([0, 2]), Window::default().lags(vec![0, 2]));
     assert_eq!(Polynomial::new(3), Polynomial::default().degree(3));
     assert_eq!(CrossValidation::new(4), CrossValidation::default().folds(4));
-    let (of, beside) = (KFold::of(Forward::new(4)), KFold::new(5).splits(Forward::new(4)));
+    let (of, beside) = (KFold::with_splits(Forward::new(4)), KFold::new(5).splits(Forward::new(4)));
     assert_eq!(of, KFold::default().splits(Forward::new(4)));
     assert!(of.check_settings().is_ok());
     let error = beside.check_settings().unwrap_err().to_string();
@@ -125,7 +125,7 @@ fn settings_are_set_one_after_the_other() {
     assert_eq!(chained, fields);
     let chained = KFold::new(10).stratified(true).loss(Auc);
     assert_eq!(chained, KFold { folds: Some(10), stratified: true, loss: Auc.into(), ..KFold::default() });
-    assert_eq!(KFold::by_groups().by, Some(By::Groups));
+    assert_eq!(KFold::by_groups().by, Some(FoldBy::Groups));
     let lags = Window::default().lags(vec![0, 1]).columns(["a"]);
     assert_eq!(lags, Window { lags: vec![0, 1].into(), columns: Some(vec!["a".into()]), horizons: Vec::new() });
 }

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 use vaglio::core::StageShare;
 use vaglio::prelude::*;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 fn dataset(rows: usize, columns: usize) -> Dataset<f64, f64, Ix1> {
-    let mut random = Random::new(7);
+    let mut random = SplitMix64::new(7);
     let x = Array2::from_shape_simple_fn((rows, columns), || random.normal());
     let y = Array1::from_shape_fn(rows, |row| x[[row, 1]] - 2.0 * x[[row, 3]] + random.normal());
     Dataset::new(x, y)
@@ -99,14 +99,14 @@ fn progress_tells_shares_that_rise_and_the_time_left() {
 
 /// What an observer saw of the folds that choose the size: how many times it was asked until then, and the share.
 #[derive(Default)]
-struct Seen {
+struct ChoiceProgress {
     asked: usize,
     stage: StageShare,
     shares: Vec<(usize, f64)>,
 }
 
 /// Looks at the folds, and ends the fit where so much of them is done.
-struct Folds(Arc<Mutex<Seen>>, f64);
+struct Folds(Arc<Mutex<ChoiceProgress>>, f64);
 
 impl Observer for Folds {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
@@ -125,16 +125,16 @@ impl Observer for Folds {
 }
 
 /// Walks of 5 folds at 7 λ, floating among 20 columns.
-fn over_lambdas(seen: &Arc<Mutex<Seen>>, until: f64) -> Pipeline {
+fn over_lambdas(seen: &Arc<Mutex<ChoiceProgress>>, until: f64) -> Pipeline {
     let search = Floating::new(12).choose(CrossValidation::new(5));
     Pipeline::new(Loo::default(), search, Rls::new(Lambda::grid(1e-3, 1e3, 7))).observer(Folds(Arc::clone(seen), until))
 }
 
 #[test]
 fn the_share_follows_the_steps_of_all_walks() {
-    let seen = Arc::new(Mutex::new(Seen::default()));
+    let seen = Arc::new(Mutex::new(ChoiceProgress::default()));
     over_lambdas(&seen, 2.0).fit(&dataset(150, 20)).unwrap();
-    let Seen { asked, shares, .. } = &*seen.lock().unwrap();
+    let ChoiceProgress { asked, shares, .. } = &*seen.lock().unwrap();
     assert!(*asked > 5 * 7 * 5 && shares.is_sorted_by(|a, b| a.1 <= b.1), "{shares:?}");
     // Losses of rows are some of the work beside the steps.
     for (before, share) in shares {
@@ -149,7 +149,7 @@ fn the_share_follows_the_steps_of_all_walks() {
 
 #[test]
 fn a_fit_that_is_ended_while_folds_are_walked_has_columns() {
-    let seen = Arc::new(Mutex::new(Seen::default()));
+    let seen = Arc::new(Mutex::new(ChoiceProgress::default()));
     let ended = over_lambdas(&seen, 0.3).fit(&dataset(150, 20)).unwrap();
     assert_eq!(ended.path().unwrap().stop_reason, StopReason::Interrupted);
     assert!(ended.selected().contains(&"feature-1") && ended.selected().contains(&"feature-3"), "{ended:?}");

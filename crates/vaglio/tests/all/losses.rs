@@ -8,7 +8,7 @@ use vaglio::core::{
 use vaglio::criteria::{Engine, KFold, Loo};
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::data;
-use vaglio_testkit::{Broken, check_criterion};
+use vaglio_testkit::{LawViolation, check_criterion};
 
 /// √ of the mean squared error: of all rows together.
 #[part(Loss, "root_squared", summary = "root of the mean squared error")]
@@ -29,7 +29,7 @@ impl Loss for RootSquared {
 struct Cubed {}
 
 impl Loss for Cubed {
-    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+    fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         targets.iter().zip(predictions).map(|(y, p)| (y - p).abs().powi(3)).sum()
     }
 }
@@ -52,7 +52,7 @@ fn of_numbers() -> [AnyLoss; 5] {
 }
 
 #[test]
-fn engines_agree_with_the_definition() -> Result<(), Broken> {
+fn engines_agree_with_the_definition() -> Result<(), LawViolation> {
     crate::on_one_thread(|| {
         let recipes = [
             data::regression(22, 6, 71),
@@ -61,7 +61,7 @@ fn engines_agree_with_the_definition() -> Result<(), Broken> {
             data::regression(24, 6, 74).collinear(1e-4).duplicates(1),
         ];
         for (recipe, loss) in recipes.iter().flat_map(|recipe| of_numbers().map(|loss| (recipe, loss))) {
-            let within = |broken: Broken| broken.within(loss.name());
+            let within = |broken: LawViolation| broken.within(loss.name());
             let design = recipe.design(&[1e-3, 1.0], true);
             check_criterion(&Loo { loss: loss.clone(), ..Loo::default() }, &design, 1e-9).map_err(within)?;
             for engine in [Engine::Auto, Engine::RowsHeldOut] {
@@ -132,7 +132,7 @@ fn losses_are_written_as_they_are_read() {
 }
 
 #[test]
-fn classes_count_alike_by_their_squares_in_every_engine() -> Result<(), Broken> {
+fn classes_count_alike_by_their_squares_in_every_engine() -> Result<(), LawViolation> {
     crate::on_one_thread(|| {
         let recipes = [
             data::binary(30, 6, 81).skewed(),

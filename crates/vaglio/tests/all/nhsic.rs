@@ -3,9 +3,9 @@
 use vaglio::core::{Columns, Criterion, Design, Problem, Readout, SearchExtent, Signs, Task};
 use vaglio::criteria::{Approximation, Kernel, Nhsic, Output, OutputApproximation};
 use vaglio::search::SubsetScorer;
-use vaglio_testkit::{Broken, Random, check_criterion, check_criterion_on_standard_data, criterion, data};
+use vaglio_testkit::{LawViolation, SplitMix64, check_criterion, check_criterion_on_standard_data, criterion, data};
 
-type Kept = Result<(), Broken>;
+type LawResult = Result<(), LawViolation>;
 
 fn with(approximation: Approximation, output: Output, normalize: bool) -> Nhsic {
     Nhsic { kernel: Kernel { approximation, output, ..Kernel::default() }, normalize }
@@ -21,7 +21,7 @@ fn all_columns(design: &Design) -> SearchExtent {
 
 /// Y = X₁·exp(X₂) + X₃ + 0.1·E; with `copies`, the second half of the columns are near-copies of the first.
 fn synthetic(rows: usize, columns: usize, seed: u64, copies: bool) -> Design {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let mut x: Vec<Vec<f64>> =
         (0..if copies { columns / 2 } else { columns }).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
     for k in 0..if copies { columns / 2 } else { 0 } {
@@ -55,7 +55,7 @@ impl Open for Nhsic {
 }
 
 #[test]
-fn the_laws_hold_on_standard_data() -> Kept {
+fn the_laws_hold_on_standard_data() -> LawResult {
     for (approximation, tolerance) in
         [(Approximation::Auto, 1e-9), (Approximation::Nystrom, 1e-9), (Approximation::Levels, 1e-6)]
     {
@@ -69,7 +69,7 @@ fn the_laws_hold_on_standard_data() -> Kept {
 }
 
 #[test]
-fn a_sampled_target_keeps_the_laws_and_is_near_the_exact_one() -> Kept {
+fn a_sampled_target_keeps_the_laws_and_is_near_the_exact_one() -> LawResult {
     for approximation in [Approximation::Exact, Approximation::Nystrom] {
         let exact = with(approximation, Output::Gaussian, true);
         let mut sampled = exact.clone();
@@ -86,7 +86,7 @@ fn a_sampled_target_keeps_the_laws_and_is_near_the_exact_one() -> Kept {
 }
 
 #[test]
-fn every_output_kernel_keeps_the_laws() -> Kept {
+fn every_output_kernel_keeps_the_laws() -> LawResult {
     for output in [Output::Gaussian, Output::Delta, Output::SameClass] {
         for normalize in [true, false] {
             let criterion = with(Approximation::Exact, output, normalize);
@@ -101,7 +101,7 @@ fn every_output_kernel_keeps_the_laws() -> Kept {
 }
 
 #[test]
-fn long_walks_and_threads_change_nothing() -> Kept {
+fn long_walks_and_threads_change_nothing() -> LawResult {
     let in_pool = |threads: usize, work: &mut (dyn FnMut() + Send)| {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);
     };
@@ -116,7 +116,7 @@ fn long_walks_and_threads_change_nothing() -> Kept {
 /// Both levels of a word are one kernel, which single precision must not take for two.
 #[test]
 fn by_levels_a_column_and_its_mirror_image_are_copies() {
-    let mut random = Random::new(11);
+    let mut random = SplitMix64::new(11);
     let is_one: Vec<f64> = (0..5000).map(|_| f64::from(u8::from(random.uniform() < 0.07))).collect();
     let other: Vec<f64> = is_one.iter().map(|x| 1.0 - x).collect();
     let third: Vec<f64> = (0..5000).map(|_| random.normal()).collect();
@@ -215,7 +215,7 @@ fn coefficients_and_words_belong_to_the_subset() {
 fn levels_choose_the_columns_of_exact_kernels() {
     let level = with(Approximation::Levels, Output::Auto, true);
     let design = synthetic(420, 12, 3, true);
-    let mut random = Random::new(4);
+    let mut random = SplitMix64::new(4);
     let heavy: Vec<Vec<f64>> = (0..8).map(|_| (0..420).map(|_| random.normal() / random.uniform()).collect()).collect();
     let y: Vec<f64> = (0..420).map(|j| heavy[2][j].abs().ln() + 0.5 * heavy[5][j].atan()).collect();
     let columns: Vec<&[f64]> = heavy.iter().map(Vec::as_slice).collect();
@@ -270,7 +270,7 @@ fn many_columns_reach_the_value_of_coordinate_descent() {
 }
 
 #[test]
-fn narrow_and_wide_kernels_keep_the_definition() -> Kept {
+fn narrow_and_wide_kernels_keep_the_definition() -> LawResult {
     for bandwidth in [0.05, 0.5, 5.0] {
         let kernel = Kernel { bandwidth, approximation: Approximation::Exact, ..Kernel::default() };
         let design = data::regression(30, 5, 6).weighted().design(&[1.0], true);

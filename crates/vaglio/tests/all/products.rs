@@ -6,7 +6,7 @@ use vaglio::core::{
 };
 use vaglio::learners::Rls;
 use vaglio::search::{Search, SearchContext, SubsetScorer};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const ROWS: usize = 130;
 
@@ -16,7 +16,7 @@ pub type Changed<'a> = dyn Fn(&Problem) -> Problem + 'a;
 /// Columns with all of their products and squares, made when they are read and stored: among them constant ones, copies, bytes, and some
 /// far from 0.
 fn columns() -> [Columns; 2] {
-    let mut random = Random::new(3905);
+    let mut random = SplitMix64::new(3905);
     let mut base: Vec<Vec<f64>> = Vec::new();
     (0..4).for_each(|k| base.push((0..ROWS).map(|_| random.normal() + f64::from(k) * 30.0).collect()));
     base.push((0..ROWS).map(|_| (4.0 * random.uniform()).floor()).collect());
@@ -44,7 +44,7 @@ fn columns() -> [Columns; 2] {
 }
 
 fn problem(columns: Columns) -> Problem {
-    let mut random = Random::new(77);
+    let mut random = SplitMix64::new(77);
     let (a, b, c) = (columns.column(0), columns.column(5), columns.column(1));
     let y = (0..ROWS).map(|j| a.get(j) * (1.0 + c.get(j)) + 2.0 * b.get(j) * a.get(j) + 0.3 * random.normal());
     let targets = ndarray::Array2::from_shape_vec((1, ROWS), y.collect()).unwrap();
@@ -55,7 +55,7 @@ fn problem(columns: Columns) -> Problem {
 pub fn path(problem: &Problem, learner: &Rls, criterion: &str, search: &str) -> Path {
     let criterion: Box<dyn Criterion> = serde_json::from_str(criterion).unwrap();
     let search: Search = serde_json::from_str(search).unwrap();
-    let design = Design::of(problem, Arc::new(learner.clone())).unwrap();
+    let design = Design::from_problem(problem, Arc::new(learner.clone())).unwrap();
     let design = design.fitted_in_folds(problem.in_folds().clone());
     let subset = SubsetScorer::open(&*criterion, &design, &search.extent(&design).unwrap()).unwrap();
     let mut observer = Silent;
@@ -106,7 +106,7 @@ fn searches_find_the_same_whether_products_are_made_or_stored() {
 fn what_is_known_of_columns_is_known_of_products() {
     let [made, stored] = columns().map(problem);
     assert!(made.columns().bytes() < stored.columns().bytes() / 2);
-    let of = |problem: &Problem| Design::of(problem, Arc::new(Rls::new(1.0))).unwrap();
+    let of = |problem: &Problem| Design::from_problem(problem, Arc::new(Rls::new(1.0))).unwrap();
     let (of_made, of_stored) = (of(&made), of(&stored));
     assert_eq!(of_made.constant(), of_stored.constant());
     for feature in 0..of_made.features() {
@@ -117,7 +117,7 @@ fn what_is_known_of_columns_is_known_of_products() {
 #[test]
 fn many_products_are_held_out_in_folds_by_moments_in_the_memory_of_few_columns() {
     const MANY: usize = 7000;
-    let mut random = Random::new(391);
+    let mut random = SplitMix64::new(391);
     let base = (0..140).map(|_| Arc::new(Numbers::from((0..MANY).map(|_| random.normal()).collect::<Vec<f64>>())));
     let base: Vec<Arc<Numbers>> = base.collect();
     let mut columns = Columns::new(MANY);
@@ -129,7 +129,7 @@ fn many_products_are_held_out_in_folds_by_moments_in_the_memory_of_few_columns()
     let targets = ndarray::Array2::from_shape_vec((1, MANY), y).unwrap();
     let names = (0..columns.len()).map(|k| format!("c{k}")).collect();
     let problem = Problem::new(columns, names, targets, vec!["y".into()], Task::Regression).unwrap();
-    let design = Design::of(&problem, Arc::new(Rls::new(0.5))).unwrap();
+    let design = Design::from_problem(&problem, Arc::new(Rls::new(0.5))).unwrap();
     let (criterion, search) = (vaglio::criteria::KFold::new(5), vaglio::search::Greedy::new(2));
     let extent = search.extent(&design).unwrap();
     let estimate = criterion.plan(&design, &extent).estimate;

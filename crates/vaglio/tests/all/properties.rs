@@ -6,10 +6,10 @@ use vaglio::core::{Absolute, AnyLoss, Columns, Criterion, Design, Path, Problem,
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
 use vaglio::search::{Greedy, SearchContext, SubsetScorer};
-use vaglio_testkit::{Near, data};
+use vaglio_testkit::{Tolerance, data};
 
 fn greedy(problem: &Problem, lambda: f64, intercept: bool, loss: AnyLoss) -> (Design, Path) {
-    let design = Design::of(problem, Arc::new(Rls { lambda: Lambda::Fixed(lambda), intercept })).unwrap();
+    let design = Design::from_problem(problem, Arc::new(Rls { lambda: Lambda::Fixed(lambda), intercept })).unwrap();
     let criterion = Loo { loss: loss.clone(), ..Loo::default() };
     let subset =
         SubsetScorer::open(&criterion, &design, &SearchExtent::forward(design.features(), design.features())).unwrap();
@@ -21,7 +21,7 @@ fn greedy(problem: &Problem, lambda: f64, intercept: bool, loss: AnyLoss) -> (De
 
 /// Trials count down to a conditioning of 1e-5, where errors are about 1e-10 of the targets; the worst of 140 000 problems
 /// as small as these, at λ = 1e-6, was 1.1e-9.
-const NEAR: Near = Near::relative(3e-9);
+const NEAR: Tolerance = Tolerance::relative(3e-9);
 
 /// The problem with its columns in another order, and with every column times a power of two.
 fn changed(problem: &Problem, order: &[usize], factor: f64) -> Problem {
@@ -58,7 +58,7 @@ proptest! {
             // A residual is a difference from a target: its digits are those of the target, and its square moves by
             // twice that.
             let least = if absolute { empty } else { 2.0 * (defined * empty).sqrt() };
-            let near = Near { least, ..NEAR };
+            let near = Tolerance { least, ..NEAR };
             prop_assert!(near.holds(entry.score.loss, defined), "{} is not {defined}", entry.score.loss);
         }
     }

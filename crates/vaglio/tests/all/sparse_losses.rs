@@ -6,7 +6,7 @@ use vaglio::core::{
     Columns, Criterion, Design, Numbers, PerFoldPreprocessing, Problem, Requirement, SearchExtent, SparseNumbers, Task,
 };
 use vaglio::learners::Rls;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const ROWS: usize = 250;
 /// With so many, vectors of all rows take more than 64 MiB.
@@ -14,7 +14,7 @@ const COLUMNS: usize = 34_000;
 
 /// The same columns sparse and dense, and targets that two of them make.
 fn problems() -> [Problem; 2] {
-    let mut random = Random::new(3940);
+    let mut random = SplitMix64::new(3940);
     let (mut sparse, mut dense) = (Columns::new(ROWS), Columns::new(ROWS));
     let mut y: Vec<f64> = (0..ROWS).map(|_| 0.3 * random.normal()).collect();
     for column in 0..COLUMNS {
@@ -78,7 +78,7 @@ fn losses_of_rows_keep_no_vectors_beside_sparse_columns() {
 
 #[test]
 fn their_memory_is_told() {
-    let [sparse, dense] = problems().map(|problem| Design::of(&problem, Arc::new(Rls::new(0.5))).unwrap());
+    let [sparse, dense] = problems().map(|problem| Design::from_problem(&problem, Arc::new(Rls::new(0.5))).unwrap());
     for criterion in [r#"{"kind": "kfold", "loss": "absolute"}"#, r#"{"kind": "loo", "loss": "absolute"}"#] {
         let criterion: Box<dyn Criterion> = serde_json::from_str(criterion).unwrap();
         let bytes = |design: &Design| criterion.plan(design, &SearchExtent::forward(COLUMNS, 5)).estimate.bytes;

@@ -9,9 +9,9 @@ use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
 use vaglio::search::{Backward, Exhaustive, Greedy, Search};
 use vaglio::splits::{Given, MonteCarlo, Repeated};
-use vaglio_testkit::{Broken, check_criterion, criterion, data};
+use vaglio_testkit::{LawViolation, check_criterion, criterion, data};
 
-type Kept = Result<(), Broken>;
+type LawResult = Result<(), LawViolation>;
 
 fn given() -> KFold {
     KFold { splits: Some(Given { column: "part".into() }.into()), ..KFold::default() }
@@ -32,7 +32,7 @@ fn design(recipe: &data::Recipe, lambdas: &[f64], intercept: bool) -> Design {
 }
 
 #[test]
-fn every_engine_and_loss_keeps_the_laws() -> Kept {
+fn every_engine_and_loss_keeps_the_laws() -> LawResult {
     crate::on_one_thread(|| {
         for (loss, engine) in [
             (AnyLoss::from(Squared), Engine::Moments),
@@ -67,7 +67,7 @@ fn every_engine_and_loss_keeps_the_laws() -> Kept {
 }
 
 #[test]
-fn balanced_readouts_and_columns_standardized_in_folds_keep_the_definition() -> Kept {
+fn balanced_readouts_and_columns_standardized_in_folds_keep_the_definition() -> LawResult {
     let balanced = design(&data::binary(30, 5, 6).balanced(), &[0.5], true);
     let readout = balanced.readout().unwrap().clone().balanced();
     let balanced = Design::identity(&parted(&data::binary(30, 5, 6).problem()), readout);
@@ -94,7 +94,8 @@ fn repeats_are_pooled() {
     assert!(rounds[0] != rounds[1] && rounds[1] != rounds[2]);
     let of_round = |round: &Round| {
         let assigned = data::regression(31, 6, 8).weighted().problem();
-        let problem = assigned.with_assignment(round.of_row().iter().map(|fold| fold.unwrap()).collect()).unwrap();
+        let problem =
+            assigned.with_assignment(round.fold_of_rows().iter().map(|fold| fold.unwrap()).collect()).unwrap();
         let design = Design::identity(&problem, design.readout().unwrap().clone());
         let criterion = KFold { assignment: Some("fold".into()), ..KFold::default() };
         criterion.evaluate(&design, &[0, 3]).unwrap().loss
@@ -111,7 +112,7 @@ fn groups_stay_together_in_every_repeat() {
     let groups = design.groups().unwrap();
     for round in rounds {
         for (a, b) in (0..40).flat_map(|a| (0..a).map(move |b| (a, b))) {
-            assert!(groups[a] != groups[b] || round.of_row()[a] == round.of_row()[b]);
+            assert!(groups[a] != groups[b] || round.fold_of_rows()[a] == round.fold_of_rows()[b]);
         }
     }
 }
@@ -272,10 +273,10 @@ impl Resampling for DealtTwice {
 
 /// Predictions are averaged over rows, so each has to have one, whatever the splits are called.
 #[test]
-fn splits_of_decisions_hold_out_every_row_from_all_others() -> Kept {
+fn splits_of_decisions_hold_out_every_row_from_all_others() -> LawResult {
     let recipe = data::binary(24, 5, 3).weighted();
     let decided = recipe.clone().deciding(3).design(&[0.3], true);
-    let units: Vec<u32> = decided.decisions().unwrap().of_row().iter().map(|&unit| unit as u32).collect();
+    let units: Vec<u32> = decided.decisions().unwrap().unit_of_rows().iter().map(|&unit| unit as u32).collect();
     let design = design(&recipe, &[0.3, 3.0], true).averaging_over(&units).unwrap();
     let twice = KFold { splits: Some(DealtTwice {}.into()), ..KFold::default() };
     criterion::additions(&twice, &design, 1e-9)?;

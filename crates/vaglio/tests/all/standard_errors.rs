@@ -58,7 +58,7 @@ fn folds_have_the_jackknife_of_pooled_losses() {
                 let criterion =
                     KFold { folds: Some(4), stratified: true, loss: loss.clone(), engine, ..KFold::default() };
                 let HeldOut::Folds(rounds) = criterion.folds(&design).unwrap() else { panic!("folds") };
-                let of_row = rounds[0].of_row();
+                let of_row = rounds[0].fold_of_rows();
                 let members =
                     |fold: u32| (0..of_row.len()).filter(|&row| of_row[row] == Some(fold)).collect::<Vec<_>>();
                 let folds: Vec<Vec<usize>> = (0..4).map(members).collect();

@@ -7,12 +7,12 @@ use vaglio::core::{
 use vaglio::criteria::Loo;
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::data::{self, Recipe};
-use vaglio_testkit::{Broken, criterion};
+use vaglio_testkit::{LawViolation, criterion};
 
 const STEPS: usize = 500;
 
 /// Every λ with and without an intercept; half of them by bounds, half by the full pass.
-fn walks(recipe: &Recipe, tolerance: impl Fn(f64) -> f64, loss: AnyLoss) -> Result<(), Broken> {
+fn walks(recipe: &Recipe, tolerance: impl Fn(f64) -> f64, loss: AnyLoss) -> Result<(), LawViolation> {
     for (k, lambda) in [1.0, 1e-3, 1e-6, 1e-9].into_iter().enumerate() {
         for intercept in [true, false] {
             let criterion = Loo { loss: loss.clone(), full_pass: (k % 2 == 0) == intercept };
@@ -29,28 +29,28 @@ fn plain(lambda: f64) -> f64 {
 }
 
 #[test]
-fn weights_and_a_duplicate() -> Result<(), Broken> {
+fn weights_and_a_duplicate() -> Result<(), LawViolation> {
     walks(&data::regression(24, 8, 51).weighted().duplicates(1), plain, Squared.into())
 }
 
 #[test]
-fn collinear_columns() -> Result<(), Broken> {
+fn collinear_columns() -> Result<(), LawViolation> {
     walks(&data::regression(24, 8, 52).collinear(1e-3), |_| 1e-6, Squared.into())
 }
 
 #[test]
-fn several_outputs_and_bytes() -> Result<(), Broken> {
+fn several_outputs_and_bytes() -> Result<(), LawViolation> {
     walks(&data::regression(22, 7, 53).outputs(3).weighted().bytes(), plain, Absolute.into())
 }
 
 #[test]
-fn more_columns_than_rows() -> Result<(), Broken> {
+fn more_columns_than_rows() -> Result<(), LawViolation> {
     walks(&data::regression(9, 14, 54), |_| 1e-6, Squared.into())
 }
 
 /// Three columns that are not 0 in one row alone: with tiny λ the rows have leverage 1 while those columns are selected.
 #[test]
-fn rows_that_carry_a_column_alone() -> Result<(), Broken> {
+fn rows_that_carry_a_column_alone() -> Result<(), LawViolation> {
     let alone = |row: usize| (0..14).map(|j| if j == row { 1.5 } else { 0.0 }).collect::<Vec<f64>>();
     let wave = |k: usize| (0..14).map(|j| ((j * k) as f64).sin()).collect::<Vec<f64>>();
     let columns = [alone(0), alone(4), alone(8), wave(1), wave(2), wave(5)];
@@ -68,18 +68,19 @@ fn rows_that_carry_a_column_alone() -> Result<(), Broken> {
 }
 
 #[test]
-fn a_grid_of_lambda() -> Result<(), Broken> {
+fn a_grid_of_lambda() -> Result<(), LawViolation> {
     let design = data::regression(24, 8, 55).weighted().design(&[1e-6, 1e-2, 10.0], true);
     criterion::walk(&Loo::default() as &dyn Criterion, &design, STEPS, 3, 1e-7)
 }
 
 #[test]
-fn forks_with_every_loss() -> Result<(), Broken> {
+fn forks_with_every_loss() -> Result<(), LawViolation> {
     for loss in [AnyLoss::from(Squared), Absolute.into(), ZeroOne.into(), BalancedError.into()] {
         let criterion = Loo { loss: loss.clone(), full_pass: false };
         for lambdas in [&[0.5][..], &[1e-9], &[1e-3, 0.1, 10.0]] {
             for intercept in [true, false] {
-                let within = |b: Broken| b.within(&format!("{loss:?}, lambda {lambdas:?}, intercept {intercept}"));
+                let within =
+                    |b: LawViolation| b.within(&format!("{loss:?}, lambda {lambdas:?}, intercept {intercept}"));
                 let duplicates = data::binary(24, 6, 61).weighted().duplicates(1);
                 criterion::forks(&criterion, &duplicates.design(lambdas, intercept), 1e-8).map_err(within)?;
                 let classes = data::multiclass(24, 6, 3, 62).design(lambdas, intercept);

@@ -3,7 +3,7 @@
 use vaglio::core::{Absolute, AnyLoss, Criterion, Design, Feature, SearchExtent, Squared};
 use vaglio::criteria::Loo;
 use vaglio::search::SubsetScorer;
-use vaglio_testkit::{Near, data};
+use vaglio_testkit::{Tolerance, data};
 
 #[track_caller]
 fn is_retrained(design: &Design, loss: AnyLoss, what: &str) {
@@ -17,13 +17,13 @@ fn is_retrained(design: &Design, loss: AnyLoss, what: &str) {
         let expected = criterion.evaluate(&one, &all).unwrap();
         let found = subset.score().unwrap();
         assert_eq!(found.lambda, expected.lambda);
-        let near = Near { tolerance: 1e-8, least: 1e-12 };
+        let near = Tolerance { tolerance: 1e-8, least: 1e-12 };
         near.assert(expected.loss, found.loss, format!("{what}, lambda {lambda:?}"));
     }
     let mut subset = SubsetScorer::open(&criterion, design, &extent).unwrap();
     subset.reset(&all).unwrap();
     let (expected, found) = (criterion.evaluate(design, &all).unwrap(), subset.score().unwrap());
-    Near { tolerance: 1e-8, least: 1e-12 }.assert(expected.loss, found.loss, what);
+    Tolerance { tolerance: 1e-8, least: 1e-12 }.assert(expected.loss, found.loss, what);
 }
 
 #[test]

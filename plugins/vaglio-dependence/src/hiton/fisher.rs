@@ -1,7 +1,7 @@
 //! Fisher's z test of partial correlations.
 
 use super::tail::ln_tail;
-use super::{Given, Test};
+use super::{Given, IndependenceTest};
 use std::collections::HashMap;
 use std::sync::Mutex;
 use vaglio_core::{Design, Feature, standardized};
@@ -11,7 +11,7 @@ use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
 
 /// Standardized columns and outputs.
-pub(super) struct Fisher {
+pub(super) struct FisherTest {
     level: Level,
     /// Number of rows, whatever their weights.
     rows: f64,
@@ -21,12 +21,12 @@ pub(super) struct Fisher {
     known: Mutex<HashMap<(usize, usize), f64>>,
 }
 
-impl Fisher {
+impl FisherTest {
     /// Standardizes columns and outputs. Cost O(m) per column.
     pub fn new(design: &Design, columns: &[Feature]) -> Self {
         let unit = |values: &[f64]| standardized(values, design.weights());
         let outputs: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|y| unit(&y.to_vec())).collect();
-        Fisher {
+        FisherTest {
             level: Level::best(),
             rows: design.rows() as f64,
             columns: parallel::map_slice(columns, |&feature| unit(&design.column(feature).values())),
@@ -59,7 +59,7 @@ impl Fisher {
     }
 }
 
-impl Test for Fisher {
+impl IndependenceTest for FisherTest {
     fn alone(&self, x: usize) -> f64 {
         let outputs = 0..self.outputs.len();
         let largest = outputs.map(|output| self.with_output(x, output).abs()).fold(0.0, f64::max);

@@ -1,7 +1,7 @@
 //! G² test of binned columns.
 
 use super::tail::ln_tail;
-use super::{Given, Test};
+use super::{Given, IndependenceTest};
 use crate::bins::{Binned, Binning, Bins};
 use vaglio_core::{Design, Feature};
 use vaglio_kernels::parallel;
@@ -43,7 +43,7 @@ impl Likelihood {
     }
 }
 
-impl Test for Likelihood {
+impl IndependenceTest for Likelihood {
     fn alone(&self, x: usize) -> f64 {
         self.ln_p(x, &[]).unwrap_or(0.0)
     }

@@ -1,7 +1,7 @@
 //! Gradient ascent on column weights.
 
 use crate::hsic::{Hsic, PairWeights};
-use crate::kernel_matrix::{Padded, Pairs, shares, standardized};
+use crate::kernel_matrix::{Padded, RowPairs, shares, standardized};
 use argmin::core::{CostFunction, Executor, Gradient, IterState};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
@@ -43,7 +43,7 @@ impl<'d> Ascent<'d> {
 
     /// Dependence at weights w, and its gradient. Cost O(nm²).
     pub fn at(&self, w: &[f64]) -> (f64, Vec<f64>) {
-        let mut distances = Pairs::zeros(self.weights.pairs.rows());
+        let mut distances = RowPairs::zeros(self.weights.pairs.rows());
         for (column, w) in self.columns.iter().zip(w).filter(|(_, w)| **w > 0.0) {
             distances.add_distances(self.level, &column.times(w.sqrt()));
         }
@@ -66,15 +66,16 @@ impl<'d> Ascent<'d> {
         if size == 0.0 || !size.is_finite() {
             return Ok(simplex(&start));
         }
-        let seen = RefCell::new(Evaluations { u: start.clone(), value: f64::NEG_INFINITY, last: None, stopped: None });
+        let seen =
+            RefCell::new(ObjectiveCache { u: start.clone(), value: f64::NEG_INFINITY, last: None, stopped: None });
         let failed = |error: argmin::core::Error| Error::Numerical(format!("`hsfs`: {error}"));
         let solver =
             LBFGS::new(MoreThuenteLineSearch::new(), MEMORY).with_tolerance_grad(ASCENT_SLOPE).map_err(failed)?;
         let solver = solver.with_tolerance_cost(0.0).map_err(failed)?;
         let configured = |state: IterState<_, _, _, _, _, f64>| state.param(start).max_iters(steps);
         // A failed line search ends the ascent at the best point.
-        let _ = Executor::new(&Climb { ascent: self, size, seen: &seen }, solver).configure(configured).run();
-        let Evaluations { u, stopped, .. } = seen.into_inner();
+        let _ = Executor::new(&AscentObjective { ascent: self, size, seen: &seen }, solver).configure(configured).run();
+        let ObjectiveCache { u, stopped, .. } = seen.into_inner();
         match stopped {
             Some(error) => Err(error),
             None => Ok(simplex(&u)),
@@ -89,7 +90,7 @@ fn simplex(u: &[f64]) -> Vec<f64> {
 }
 
 /// Evaluations so far: the highest value, and the last one with its gradient.
-struct Evaluations {
+struct ObjectiveCache {
     u: Vec<f64>,
     value: f64,
     last: Option<(Vec<f64>, f64, Vec<f64>)>,
@@ -97,13 +98,13 @@ struct Evaluations {
 }
 
 /// Minimized function: minus the dependence, divided by the largest slope at the start.
-struct Climb<'c, 'd> {
+struct AscentObjective<'c, 'd> {
     ascent: &'c Ascent<'d>,
     size: f64,
-    seen: &'c RefCell<Evaluations>,
+    seen: &'c RefCell<ObjectiveCache>,
 }
 
-impl Climb<'_, '_> {
+impl AscentObjective<'_, '_> {
     /// −f(w(u))/size and its gradient, −2uᵢ(gᵢ − Σ wg)/(size·Σ u²).
     fn at(&self, u: &[f64]) -> std::result::Result<(f64, Vec<f64>), argmin::core::Error> {
         if let Some((last, value, gradient)) = &self.seen.borrow().last
@@ -134,7 +135,7 @@ impl Climb<'_, '_> {
     }
 }
 
-impl CostFunction for &Climb<'_, '_> {
+impl CostFunction for &AscentObjective<'_, '_> {
     type Param = Vec<f64>;
     type Output = f64;
 
@@ -143,7 +144,7 @@ impl CostFunction for &Climb<'_, '_> {
     }
 }
 
-impl Gradient for &Climb<'_, '_> {
+impl Gradient for &AscentObjective<'_, '_> {
     type Param = Vec<f64>;
     type Gradient = Vec<f64>;
 

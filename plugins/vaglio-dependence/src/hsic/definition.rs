@@ -13,18 +13,18 @@ pub(super) fn evaluate(hsic: &Hsic, design: &Design, subset: &[Feature]) -> Resu
     let unit = |&feature: &Feature| standardized(&design.column(feature).values(), &shares);
     let columns: Vec<Vec<f64>> = subset.iter().filter_map(unit).collect();
     if columns.is_empty() {
-        return Ok(Score::of(0.0));
+        return Ok(Score::new(0.0));
     }
     let scale = hsic.kernel.scale(columns.len());
     let apart = |j: usize, k: usize| columns.iter().map(|x| (x[j] - x[k]).powi(2)).sum::<f64>();
     let kernel = matrix(design.rows(), |j, k| (scale * apart(j, k)).exp());
-    let target = Target::of(hsic.kernel.output, hsic.kernel.bandwidth, design, &shares);
+    let target = Target::new(hsic.kernel.output, hsic.kernel.bandwidth, design, &shares);
     let target = matrix(design.rows(), |j, k| target.kernel(j, k));
     let dependence = match hsic.estimator {
         Estimator::Biased => biased(&kernel, &target, &shares),
         Estimator::Unbiased => unbiased(&kernel, &target, &design.relative_weights()),
     };
-    Score::of(-dependence).checked()
+    Score::new(-dependence).checked()
 }
 
 fn matrix(rows: usize, entry: impl Fn(usize, usize) -> f64) -> Matrix {

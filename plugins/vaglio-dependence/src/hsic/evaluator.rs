@@ -1,10 +1,10 @@
 //! Shortcut: caches squared distances of the rows over the subset; a column adds its own.
 
 use super::Hsic;
-use super::weights::Weights;
-use crate::kernel_matrix::{Padded, Pairs, shares, standardized};
+use super::weights::PairWeights;
+use crate::kernel_matrix::{Padded, RowPairs, shares, standardized};
 use rayon::prelude::*;
-use vaglio_core::{Design, Evaluator, Feature, Result, Score, SubsetChange, Trace, Trials};
+use vaglio_core::{CacheEffect, Design, Evaluator, Feature, Result, Score, SubsetChange, Trials};
 use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 
@@ -12,15 +12,15 @@ use vaglio_kernels::parallel;
 pub(super) struct Distances {
     hsic: Hsic,
     level: Level,
-    weights: Weights,
+    weights: PairWeights,
     /// Standardized columns; `None` if constant.
     columns: Vec<Option<Padded>>,
     /// Number of non-constant columns of the subset.
     size: usize,
     /// Distances d_jk over the subset; `None` while it is empty.
-    distances: Option<Pairs>,
+    distances: Option<RowPairs>,
     /// Weights times exp(−d/2σ²) with σ for one more column, computed on demand.
-    larger: Option<Pairs>,
+    larger: Option<RowPairs>,
 }
 
 impl Distances {
@@ -30,19 +30,19 @@ impl Distances {
         let column =
             |feature: Feature| standardized(&design.column(feature).values(), &shares).map(|u| Padded::new(&u));
         let columns = parallel::map(design.features(), column);
-        let weights = Weights::new(&hsic, level, design, &shares);
+        let weights = PairWeights::new(&hsic, level, design, &shares);
         Distances { hsic, level, weights, columns, size: 0, distances: None, larger: None }
     }
 
     /// Score from a sum over pairs.
     fn score_of(&self, sum: f64) -> Result<Score> {
-        Score::of(-(sum + self.weights.own)).checked()
+        Score::new(-(sum + self.weights.own)).checked()
     }
 
     fn enter(&mut self, feature: Feature) {
         let Some(column) = &self.columns[feature] else { return };
         let rows = self.weights.pairs.rows();
-        self.distances.get_or_insert_with(|| Pairs::zeros(rows)).add_distances(self.level, column);
+        self.distances.get_or_insert_with(|| RowPairs::zeros(rows)).add_distances(self.level, column);
         self.size += 1;
         self.larger = None;
     }
@@ -54,14 +54,14 @@ impl Distances {
 
     /// The current score.
     fn current(&self) -> Result<Score> {
-        let Some(distances) = &self.distances else { return Ok(Score::of(0.0)) };
+        let Some(distances) = &self.distances else { return Ok(Score::new(0.0)) };
         let kernels = self.weights.pairs.times_exp(self.level, distances, self.hsic.kernel.scale(self.size));
         self.score_of(kernels.total())
     }
 
     /// Score without a column of the subset.
     fn without(&self, column: &Padded) -> Result<Score> {
-        let Some(distances) = self.distances.as_ref().filter(|_| self.size > 1) else { return Ok(Score::of(0.0)) };
+        let Some(distances) = self.distances.as_ref().filter(|_| self.size > 1) else { return Ok(Score::new(0.0)) };
         let scale = self.hsic.kernel.scale(self.size - 1);
         self.score_of(self.weights.pairs.sum_without(self.level, distances, column, scale))
     }
@@ -95,8 +95,8 @@ impl Evaluator for Distances {
         })
     }
 
-    fn trace(&self, _: Trials<'_>) -> Trace {
-        Trace::Nothing
+    fn trace(&self, _: Trials<'_>) -> CacheEffect {
+        CacheEffect::Nothing
     }
 
     /// Removes a column by summing the distances anew, so that none of its rounding remains. Cost O(|S|·m²).

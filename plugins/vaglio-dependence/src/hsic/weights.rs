@@ -1,24 +1,24 @@
 //! Weights of pairs of rows in the estimates, which are linear in the kernel matrix of the subset.
 
 use super::{Estimator, Hsic};
-use crate::kernel_matrix::Pairs;
+use crate::kernel_matrix::RowPairs;
 use crate::target::Target;
 use vaglio_core::Design;
 use vaglio_kernels::Level;
 
 /// W of the dependence Σ_jk W_jk K_jk of a subset with kernel matrix K.
-pub(crate) struct Weights {
+pub(crate) struct PairWeights {
     /// 2 W_jk of every pair, W being symmetric.
-    pub pairs: Pairs,
+    pub pairs: RowPairs,
     /// Σ W_jj, as K_jj = 1.
     pub own: f64,
 }
 
-impl Weights {
+impl PairWeights {
     /// Computes the weights. Cost O(m²).
     pub fn new(hsic: &Hsic, level: Level, design: &Design, shares: &[f64]) -> Self {
         let rows = design.rows();
-        let target = Target::of(hsic.kernel.output, hsic.kernel.bandwidth, design, shares);
+        let target = Target::new(hsic.kernel.output, hsic.kernel.bandwidth, design, shares);
         let kernels = target.kernels(level, rows);
         let own: Vec<f64> = (0..rows).map(|j| target.kernel(j, j)).collect();
         match hsic.estimator {
@@ -29,7 +29,7 @@ impl Weights {
 }
 
 /// Σ_k r_k L_jk of every row j.
-fn sums(kernels: &Pairs, own: &[f64], weights: &[f64]) -> Vec<f64> {
+fn sums(kernels: &RowPairs, own: &[f64], weights: &[f64]) -> Vec<f64> {
     let mut sums: Vec<f64> = own.iter().zip(weights).map(|(l, r)| r * l).collect();
     kernels.for_each(|j, k, l| {
         sums[j] += weights[k] * l;
@@ -43,27 +43,27 @@ fn total(values: &[f64], weights: &[f64]) -> f64 {
 }
 
 /// W_jk = p_j p_k (HLHᵀ)_jk.
-fn biased(kernels: &Pairs, own: &[f64], shares: &[f64]) -> Weights {
+fn biased(kernels: &RowPairs, own: &[f64], shares: &[f64]) -> PairWeights {
     let means = sums(kernels, own, shares);
     let grand = total(&means, shares);
     let weight = |j: usize, k: usize, l: f64| shares[j] * shares[k] * (l - means[j] - means[k] + grand);
-    Weights { pairs: each(kernels, &weight), own: own.iter().enumerate().map(|(j, l)| weight(j, j, *l)).sum() }
+    PairWeights { pairs: each(kernels, &weight), own: own.iter().enumerate().map(|(j, l)| weight(j, j, *l)).sum() }
 }
 
 /// With l = L̃1: W_jk = r_j r_k (L_jk + 1ᵀL̃1/((n−1)(n−2)) − (l_j + l_k)/(n−2))/(n(n−3)); for a row and its copies,
 /// r_j(r_j − 1) replaces r_j r_k.
-fn unbiased(kernels: &Pairs, own: &[f64], weights: &[f64]) -> Weights {
+fn unbiased(kernels: &RowPairs, own: &[f64], weights: &[f64]) -> PairWeights {
     let n: f64 = weights.iter().sum();
     let sums: Vec<f64> = sums(kernels, own, weights).iter().zip(own).map(|(sum, own)| sum - own).collect();
     let level = total(&sums, weights) / ((n - 1.0) * (n - 2.0));
     let inner = |j: usize, k: usize, l: f64| (l + level - (sums[j] + sums[k]) / (n - 2.0)) / (n * (n - 3.0));
     let weight = |j: usize, k: usize, l: f64| weights[j] * weights[k] * inner(j, k, l);
     let of_row = |(j, l): (usize, &f64)| weights[j] * (weights[j] - 1.0) * inner(j, j, *l);
-    Weights { pairs: each(kernels, &weight), own: own.iter().enumerate().map(of_row).sum() }
+    PairWeights { pairs: each(kernels, &weight), own: own.iter().enumerate().map(of_row).sum() }
 }
 
 /// Twice the weight of every pair.
-fn each(kernels: &Pairs, weight: &dyn Fn(usize, usize, f64) -> f64) -> Pairs {
+fn each(kernels: &RowPairs, weight: &dyn Fn(usize, usize, f64) -> f64) -> RowPairs {
     let mut pairs = kernels.clone();
     pairs.update(|j, k, l| 2.0 * weight(j, k, l));
     pairs

@@ -6,7 +6,7 @@
 use super::ThinFactor;
 use ndarray::Array2;
 use vaglio_kernels::Level;
-use vaglio_kernels::linalg::{Failure, eigh};
+use vaglio_kernels::linalg::{FactorizationError, eigh};
 use vaglio_kernels::sums::axpy;
 use vaglio_kernels::tolerance::SMALL_EIGENVALUE;
 
@@ -30,7 +30,7 @@ impl Landmarks {
     ///
     /// # Errors
     /// Returns the errors of [`eigh`].
-    pub fn new(count: usize, bandwidth: f64) -> Result<Self, Failure> {
+    pub fn new(count: usize, bandwidth: f64) -> Result<Self, FactorizationError> {
         let scale = -0.5 / (bandwidth * bandwidth);
         let step = 2.0 * REACH / (count.max(2) - 1) as f64;
         let points: Vec<f64> = (0..count).map(|k| -REACH + step * k as f64).collect();

@@ -15,7 +15,7 @@ use ndarray::Array2;
 use std::collections::HashMap;
 use std::sync::Arc;
 use vaglio_kernels::Level;
-use vaglio_kernels::linalg::{Failure, eigh, pivoted};
+use vaglio_kernels::linalg::{FactorizationError, eigh, pivoted};
 use vaglio_kernels::tolerance::{LEVEL_EIGENVALUES, LEVEL_TRACE, TRACE_ROUNDING};
 
 /// Maximum number of levels: their indices are bytes.
@@ -245,7 +245,7 @@ impl LevelColumn {
     ///
     /// # Errors
     /// Returns the errors of [`eigh`].
-    pub fn factor_rows(&self, shares: &[f64], normalize: bool) -> Result<FactorRows, Failure> {
+    pub fn factor_rows(&self, shares: &[f64], normalize: bool) -> Result<FactorRows, FactorizationError> {
         let (values, vectors) = eigh(self.spread.view())?;
         let norm = self.square.sqrt();
         let mut left = 0.0;
@@ -262,6 +262,6 @@ impl LevelColumn {
             column.iter_mut().zip(shares).for_each(|(v, p)| *v = p * (*v - mean));
             column
         };
-        Ok(FactorRows::of_columns((first.unwrap_or(values.len())..values.len()).map(column)))
+        Ok(FactorRows::from_columns((first.unwrap_or(values.len())..values.len()).map(column)))
     }
 }

@@ -20,7 +20,7 @@ pub use classes::classes;
 pub use factor::ThinFactor;
 pub use landmarks::Landmarks;
 pub use levels::{CommonLevels, FactorRows, LEAST_BANDWIDTH, LevelColumn, TOGETHER};
-pub use pairs::{Padded, Pairs};
+pub use pairs::{Padded, RowPairs};
 pub use quadratic::Quadratic;
 pub use whole::FullKernel;
 

@@ -36,7 +36,7 @@ impl Padded {
 ///
 /// Padding is 0 if the numbers are weights of a sum, and finite otherwise.
 #[derive(Debug, Clone)]
-pub struct Pairs {
+pub struct RowPairs {
     rows: usize,
     chunks: Vec<Chunk>,
 }
@@ -46,7 +46,7 @@ const fn length(row: usize) -> usize {
     row.div_ceil(F64x8::WIDTH)
 }
 
-impl Pairs {
+impl RowPairs {
     /// Creates the numbers `entry(j, k)` for k < j. Cost O(m²).
     pub fn new(rows: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
         let mut chunks = Vec::with_capacity((1..rows).map(length).sum());
@@ -55,12 +55,12 @@ impl Pairs {
                 chunks.push(std::array::from_fn(|l| if start + l < j { entry(j, start + l) } else { 0.0 }));
             }
         }
-        Pairs { rows, chunks }
+        RowPairs { rows, chunks }
     }
 
     /// Creates zeros. Cost O(m²).
     pub fn zeros(rows: usize) -> Self {
-        Pairs { rows, chunks: vec![[0.0; F64x8::WIDTH]; (1..rows).map(length).sum()] }
+        RowPairs { rows, chunks: vec![[0.0; F64x8::WIDTH]; (1..rows).map(length).sum()] }
     }
 
     /// Calls `f` with j, k and the entry of every pair, in order. Cost O(m²).
@@ -113,7 +113,7 @@ impl Pairs {
 
     /// Multiplies each number by exp(`scale`·d_jk). Cost O(m²).
     #[must_use]
-    pub fn times_exp(&self, level: Level, distances: &Pairs, scale: f64) -> Pairs {
+    pub fn times_exp(&self, level: Level, distances: &RowPairs, scale: f64) -> RowPairs {
         let mut product = self.clone();
         level.call(
             #[inline(always)]
@@ -172,7 +172,7 @@ impl Pairs {
     }
 
     /// Σ over j > k of the numbers times exp(`scale`·(d_jk − (u_j − u_k)²)). Cost O(m²).
-    pub fn sum_without(&self, level: Level, distances: &Pairs, column: &Padded, scale: f64) -> f64 {
+    pub fn sum_without(&self, level: Level, distances: &RowPairs, column: &Padded, scale: f64) -> f64 {
         level.call(
             #[inline(always)]
             move || {
@@ -225,9 +225,9 @@ mod tests {
             let distances_of_v = plain(&|j, k| weight(j, k) * apart(&v, j, k));
             let mut bits = Vec::new();
             for level in Level::available() {
-                let weights = Pairs::new(m, weight);
+                let weights = RowPairs::new(m, weight);
                 let (u, v) = (Padded::new(&u), Padded::new(&v));
-                let mut distances = Pairs::zeros(m);
+                let mut distances = RowPairs::zeros(m);
                 distances.add_distances(level, &u);
                 let kernel = weights.times_exp(level, &distances, -0.4);
                 let added = kernel.sum(level, &v, -0.4);
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn every_pair_is_told_with_its_entry() {
         let mut found = Vec::new();
-        Pairs::new(4, |j, k| (10 * j + k) as f64).for_each(|j, k, value| found.push((j, k, value)));
+        RowPairs::new(4, |j, k| (10 * j + k) as f64).for_each(|j, k, value| found.push((j, k, value)));
         let expected = [(1, 0, 10.0), (2, 0, 20.0), (2, 1, 21.0), (3, 0, 30.0), (3, 1, 31.0), (3, 2, 32.0)];
         assert_eq!(found, expected);
     }

@@ -4,10 +4,10 @@ use super::{CommonLevels, Landmarks, LevelColumn, Quadratic, ThinFactor, classes
 use ndarray::{Array1, Array2};
 use vaglio_kernels::Level;
 use vaglio_kernels::linalg::solve;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 fn noise(seed: u64, count: usize) -> Vec<f64> {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     (0..count).map(|_| random.normal()).collect()
 }
 
@@ -124,8 +124,8 @@ fn every_level_gives_the_same_bits() {
 
 /// Generates columns of many distributions, with heavy tails and spikes; the last four have at most 256 values.
 fn of_many_laws(m: usize) -> Vec<Vec<f64>> {
-    let mut random = Random::new(m as u64);
-    let ratio = |random: &mut Random| random.normal() / random.normal().abs().max(1e-9);
+    let mut random = SplitMix64::new(m as u64);
+    let ratio = |random: &mut SplitMix64| random.normal() / random.normal().abs().max(1e-9);
     let mut all: Vec<Vec<f64>> = vec![Vec::new(); 12];
     for j in 0..m {
         let (z, x) = (random.normal(), random.normal());

@@ -3,8 +3,8 @@
 use super::evaluator::PairSums;
 use super::{Dependence, Scheme, check};
 use vaglio_core::{
-    Criterion, CriterionTraits, Design, Estimate, Feature, Found, Plan, Result, Score, SearchExtent, Shortcut, part,
-    standardized,
+    Criterion, CriterionTraits, Design, EngineEvaluator, Estimate, Feature, PartOutputs, Plan, Result, Score,
+    SearchExtent, part, standardized,
 };
 
 /// Identifier of the shortcut in `selection.json` and in plans.
@@ -96,7 +96,7 @@ impl Criterion for Mrmr {
     }
 
     /// Relevance and redundancy of each column.
-    fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
+    fn found(&self, design: &Design, subset: &[Feature]) -> Result<PartOutputs> {
         Ok(Correlations::new(design, subset).sides(design, subset))
     }
 
@@ -119,7 +119,7 @@ impl Criterion for Mrmr {
         };
         Plan::by_engine(estimate, move || {
             let all: Vec<Feature> = (0..design.features()).collect();
-            Ok(Shortcut::new(ENGINE, PairSums::new(self.scheme, Correlations::new(design, &all))))
+            Ok(EngineEvaluator::new(ENGINE, PairSums::new(self.scheme, Correlations::new(design, &all))))
         })
     }
 }

@@ -4,7 +4,8 @@ use super::evaluator::PairSums;
 use super::{Dependence, Scheme, check};
 use crate::bins::{Binned, Binning, Bins};
 use vaglio_core::{
-    Criterion, CriterionTraits, Design, Estimate, Feature, Found, Plan, Result, Score, SearchExtent, Shortcut, part,
+    Criterion, CriterionTraits, Design, EngineEvaluator, Estimate, Feature, PartOutputs, Plan, Result, Score,
+    SearchExtent, part,
 };
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::ENTROPY_ROUNDING;
@@ -56,22 +57,22 @@ pub struct MrmrInformation {
 vaglio_core::setters!(MrmrInformation { scheme: Scheme, bins: Bins;; });
 
 /// Binned columns and outputs.
-struct Informations {
+struct BinnedData {
     rows: Binning,
     columns: Vec<Binned>,
     targets: Vec<Binned>,
 }
 
-impl Informations {
+impl BinnedData {
     /// Bins the given columns. Cost O(m) each.
     fn new(bins: Bins, design: &Design, features: &[Feature]) -> Self {
         let rows = Binning::new(bins, design);
         let columns = parallel::map_slice(features, |&feature| rows.column(design, feature));
-        Informations { targets: rows.targets(design), columns, rows }
+        BinnedData { targets: rows.targets(design), columns, rows }
     }
 }
 
-impl Dependence for Informations {
+impl Dependence for BinnedData {
     /// Sum of entropies below which it is rounding.
     const NOTHING: f64 = ENTROPY_ROUNDING;
 
@@ -91,7 +92,7 @@ impl Dependence for Informations {
 impl Criterion for MrmrInformation {
     /// Scores a subset by definition. Cost O(|S| m (|S| + outputs)), memory O(|S| m).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        Ok(Informations::new(self.bins, design, subset).objective(self.scheme))
+        Ok(BinnedData::new(self.bins, design, subset).objective(self.scheme))
     }
 
     fn traits(&self) -> CriterionTraits {
@@ -99,8 +100,8 @@ impl Criterion for MrmrInformation {
     }
 
     /// Relevance and redundancy of each column.
-    fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
-        Ok(Informations::new(self.bins, design, subset).sides(design, subset))
+    fn found(&self, design: &Design, subset: &[Feature]) -> Result<PartOutputs> {
+        Ok(BinnedData::new(self.bins, design, subset).sides(design, subset))
     }
 
     fn check(&self, design: &Design) -> Result<()> {
@@ -123,7 +124,7 @@ impl Criterion for MrmrInformation {
         };
         Plan::by_engine(estimate, move || {
             let all: Vec<Feature> = (0..design.features()).collect();
-            Ok(Shortcut::new(ENGINE, PairSums::new(self.scheme, Informations::new(self.bins, design, &all))))
+            Ok(EngineEvaluator::new(ENGINE, PairSums::new(self.scheme, BinnedData::new(self.bins, design, &all))))
         })
     }
 }

@@ -28,9 +28,9 @@ pub(super) fn evaluate(nhsic: &Nhsic, design: &Design, subset: &[Feature]) -> Re
     let c: Vec<f64> = matrices.iter().map(|k| inner(k, &target)).collect();
     let q: Vec<Vec<f64>> = matrices.iter().map(|k| matrices.iter().map(|l| inner(k, l)).collect()).collect();
     let total = inner(&target, &target);
-    let program = Program { q, c, total };
+    let program = NonNegativeQuadraticProgram { q, c, total };
     let value = if subset.len() <= SUPPORTS { program.over_supports() } else { program.by_descent() };
-    Score::of(value.max(0.0)).checked()
+    Score::new(value.max(0.0)).checked()
 }
 
 /// The kernel matrix of a standardized column.
@@ -88,7 +88,7 @@ fn scaled(nhsic: &Nhsic, kernel: Array2<f64>) -> Array2<f64> {
 }
 
 /// min over α ≥ 0 of total − 2cᵀα + αᵀQα, solved by slow and plain methods.
-struct Program {
+struct NonNegativeQuadraticProgram {
     q: Vec<Vec<f64>>,
     c: Vec<f64>,
     total: f64,
@@ -102,7 +102,7 @@ struct Support {
     half: Vec<f64>,
 }
 
-impl Program {
+impl NonNegativeQuadraticProgram {
     fn value(&self, alpha: &[f64]) -> f64 {
         let mut value = self.total;
         for (k, a) in alpha.iter().enumerate() {

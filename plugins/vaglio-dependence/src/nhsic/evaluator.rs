@@ -4,7 +4,7 @@ use super::relations::Relations;
 use crate::kernel_matrix::Quadratic;
 use rayon::prelude::*;
 use std::sync::Arc;
-use vaglio_core::{Evaluator, Feature, Result, Score, SubsetChange, Trace, Trials};
+use vaglio_core::{CacheEffect, Evaluator, Feature, Result, Score, SubsetChange, Trials};
 use vaglio_kernels::linalg::separable_part;
 use vaglio_kernels::tolerance::MINIMUM_ROUNDING;
 
@@ -129,14 +129,14 @@ impl NhsicEvaluator {
             for (score, &candidate) in scores.iter_mut().zip(candidates) {
                 let entries = state.selected.iter().map(|&k| state.relations.entry(k, candidate));
                 let entries = entries.collect::<Result<Vec<f64>>>()?;
-                *score = Score::of(state.addition(current, entries.into_iter(), candidate)).checked()?;
+                *score = Score::new(state.addition(current, entries.into_iter(), candidate)).checked()?;
             }
             return Ok(());
         }
         let columns: Vec<&[f64]> = self.selected.iter().map(|&k| self.relations.gram(k)).collect::<Result<_>>()?;
         scores.par_iter_mut().zip(candidates).with_min_len(TOGETHER).try_for_each(|(score, &candidate)| {
             let entries = columns.iter().map(|column| column.get(candidate).copied().unwrap_or(0.0));
-            *score = Score::of(state.addition(current, entries, candidate)).checked()?;
+            *score = Score::new(state.addition(current, entries, candidate)).checked()?;
             Ok(())
         })
     }
@@ -146,7 +146,7 @@ impl NhsicEvaluator {
         let state = self;
         scores.par_iter_mut().zip(candidates).with_min_len(TOGETHER).try_for_each(|(score, &candidate)| {
             let trial = state.place(candidate).map(|place| state.without(place));
-            *score = Score::of(match trial {
+            *score = Score::new(match trial {
                 Some((smaller, start, true)) => smaller.value(&smaller.minimizer(&start)),
                 _ => current,
             })
@@ -158,7 +158,7 @@ impl NhsicEvaluator {
 
 impl Evaluator for NhsicEvaluator {
     fn score(&mut self, _: &[Feature]) -> Result<Score> {
-        Score::of(self.value()).checked()
+        Score::new(self.value()).checked()
     }
 
     fn reset(&mut self, subset: &[Feature]) -> Result<()> {
@@ -180,8 +180,8 @@ impl Evaluator for NhsicEvaluator {
     }
 
     /// Processes that share the work make whole rows of products; one alone makes single products for few candidates.
-    fn trace(&self, _: Trials<'_>) -> Trace {
-        if self.relations.are_shared() { Trace::Begun } else { Trace::Lasting }
+    fn trace(&self, _: Trials<'_>) -> CacheEffect {
+        if self.relations.are_shared() { CacheEffect::Begun } else { CacheEffect::Lasting }
     }
 
     fn apply(&mut self, change: SubsetChange, _: &[Feature], feature: Feature) -> Result<()> {

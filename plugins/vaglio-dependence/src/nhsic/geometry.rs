@@ -7,15 +7,15 @@ use std::sync::{Arc, OnceLock};
 use vaglio_core::{Design, Error, Feature, Geometry, Result, Signs};
 
 /// Relations of a criterion on a design, computed on first use.
-pub(super) struct Unmade<'d>(&'d Nhsic, &'d Design, OnceLock<GeometryWalk>);
+pub(super) struct LazyRelations<'d>(&'d Nhsic, &'d Design, OnceLock<GeometryWalk>);
 
-impl<'d> Unmade<'d> {
+impl<'d> LazyRelations<'d> {
     pub(super) fn new(nhsic: &'d Nhsic, design: &'d Design) -> Self {
-        Unmade(nhsic, design, OnceLock::new())
+        LazyRelations(nhsic, design, OnceLock::new())
     }
 
     fn walk(&mut self) -> Result<&mut GeometryWalk> {
-        let Unmade(nhsic, design, made) = self;
+        let LazyRelations(nhsic, design, made) = self;
         if made.get().is_none() {
             let _ = made.set(GeometryWalk(Arc::new(Relations::new(nhsic, design)?)));
         }
@@ -23,7 +23,7 @@ impl<'d> Unmade<'d> {
     }
 }
 
-impl Geometry for Unmade<'_> {
+impl Geometry for LazyRelations<'_> {
     fn relevance(&mut self) -> Result<Vec<f64>> {
         self.walk()?.relevance()
     }

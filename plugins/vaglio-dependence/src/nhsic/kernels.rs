@@ -146,7 +146,7 @@ impl Kernels {
             KernelColumns::Levels(_, columns) => {
                 let (products, total) = match target {
                     TargetMatrix::Thin(thin) => {
-                        let rows = FactorRows::of_factor(thin, &self.shares);
+                        let rows = FactorRows::from_factor(thin, &self.shares);
                         (self.along(&rows, &columns[of])?, thin.inner(self.level, thin))
                     }
                     TargetMatrix::Whole(whole) => self.beside(whole, &columns[of])?,

@@ -121,13 +121,13 @@ impl Relations {
         match feature {
             _ if feature == with => Ok(self.own(feature)),
             _ if feature.max(with) >= self.features() => Ok(0.0),
-            _ => Ok(self.of_copies(with, feature, self.kernels.products(with, feature..feature + 1)?[0])),
+            _ => Ok(self.for_copies(with, feature, self.kernels.products(with, feature..feature + 1)?[0])),
         }
     }
 
     /// Q_ik, rounded to that of copies if single precision cannot separate them. By levels, whose factors are in single
     /// precision, a column and its mirror image would differ otherwise.
-    fn of_copies(&self, with: Feature, feature: Feature, product: f64) -> f64 {
+    fn for_copies(&self, with: Feature, feature: Feature, product: f64) -> f64 {
         let (a, b) = (self.own(with), self.own(feature));
         let are_copies = self.kernels.is_by_levels() && a + b - 2.0 * product <= LEVEL_SIMILARITY * (a + b);
         if are_copies { (a * b).sqrt() } else { product }
@@ -144,7 +144,7 @@ impl Relations {
             let which = feature.to_string();
             let mut column =
                 self.gathered(("products", &which), |range| self.kernels.products(feature, range))?.concat();
-            column.iter_mut().enumerate().for_each(|(k, product)| *product = self.of_copies(feature, k, *product));
+            column.iter_mut().enumerate().for_each(|(k, product)| *product = self.for_copies(feature, k, *product));
             column[feature] = self.own(feature);
             let _ = kept.set(column);
         }

@@ -9,20 +9,20 @@ use vaglio_kernels::tolerance::OPTIMUM;
 const FRESH: usize = 1000;
 
 /// min over x ≥ 0, Σ x = 1 of ½ xᵀAx − bᵀx with A = (1 − α)Q and b = αF.
-pub(super) struct Program {
+pub(super) struct SimplexQuadraticProgram {
     a: Redundancy,
     b: Vec<f64>,
     /// For each column the lowest one similar to it.
     alike: Vec<usize>,
 }
 
-impl Program {
+impl SimplexQuadraticProgram {
     /// Prepares the program. Cost O(n²), for an approximation O(nr log n).
     pub fn new(similarities: Similarities, alpha: f64) -> Self {
         let Similarities { mut matrix, relevance, equal } = similarities;
         let alike = matrix.alike(equal);
         matrix.scale(1.0 - alpha);
-        Program { a: matrix, b: relevance.iter().map(|f| alpha * f).collect(), alike }
+        SimplexQuadraticProgram { a: matrix, b: relevance.iter().map(|f| alpha * f).collect(), alike }
     }
 
     /// Columns of the program: one of each group of similar ones.
@@ -110,11 +110,11 @@ impl Program {
 #[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
     use super::*;
-    use vaglio_testkit::Random;
+    use vaglio_testkit::SplitMix64;
 
     /// Q of a Gram matrix of few directions and a diagonal, F at random.
     fn drawn(count: usize, seed: u64) -> Similarities {
-        let mut random = Random::new(seed);
+        let mut random = SplitMix64::new(seed);
         let rows: Vec<Vec<f64>> = (0..count).map(|_| (0..4).map(|_| random.normal()).collect()).collect();
         let dot = |i: usize, k: usize| rows[i].iter().zip(&rows[k]).map(|(a, b)| a * b).sum::<f64>();
         let entry = |i, k| dot(i, k) + if i == k { 0.05 } else { 0.0 };
@@ -123,7 +123,7 @@ mod tests {
     }
 
     /// The solution of A_SS x = b_S + μ with Σ x = 1 by elimination.
-    fn on_support(program: &Program, support: &[usize]) -> Vec<f64> {
+    fn on_support(program: &SimplexQuadraticProgram, support: &[usize]) -> Vec<f64> {
         let size = support.len() + 1;
         let entry = |i: usize, k: usize| match (support.get(i), support.get(k)) {
             (Some(&i), Some(&k)) => program.a.entry(i, k),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     /// The lowest value over all supports.
-    fn by_supports(program: &Program) -> (f64, Vec<f64>) {
+    fn by_supports(program: &SimplexQuadraticProgram) -> (f64, Vec<f64>) {
         let count = program.b.len();
         let mut best = (f64::INFINITY, Vec::new());
         for chosen in 1..1u32 << count {
@@ -165,7 +165,7 @@ mod tests {
     fn the_solution_is_the_best_of_all_supports() {
         for seed in 0..30 {
             for alpha in [0.0, 0.3, 0.6, 0.95] {
-                let program = Program::new(drawn(7, seed), alpha);
+                let program = SimplexQuadraticProgram::new(drawn(7, seed), alpha);
                 let (found, (_, expected)) = (program.solve().unwrap(), by_supports(&program));
                 for (found, expected) in found.iter().zip(&expected) {
                     assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn the_conditions_of_an_optimum_hold_for_many_columns() {
         for alpha in [0.2, 0.5, 1.0] {
-            let program = Program::new(drawn(300, 5), alpha);
+            let program = SimplexQuadraticProgram::new(drawn(300, 5), alpha);
             let x = program.solve().unwrap();
             assert!((x.iter().sum::<f64>() - 1.0).abs() < 1e-12 && x.iter().all(|x| *x >= 0.0));
             assert!(program.apart(&x, &program.slopes(&x)) <= OPTIMUM * program.size());
@@ -192,7 +192,7 @@ mod tests {
         rows.push(rows[2].clone());
         similarities.matrix = Redundancy::Whole(rows);
         similarities.relevance = vec![0.1, 0.2, 0.9, 0.1, 0.0, 0.9];
-        let with = Program::new(similarities, 0.7);
+        let with = SimplexQuadraticProgram::new(similarities, 0.7);
         let x = with.solve().unwrap();
         assert!(x[2] > 0.1 && x[2] == x[5]);
     }

@@ -118,7 +118,7 @@ impl Redundancy {
 }
 
 /// Turns a similarity of two columns into the function that [`Redundancy::new`] takes.
-pub(super) fn of_pairs<'c, T: Sync>(
+pub(super) fn map_pairs<'c, T: Sync>(
     columns: &'c [T],
     similarity: impl Fn(&T, &T) -> f64 + Sync + 'c,
 ) -> impl Fn(usize, Range<usize>) -> Result<Vec<f64>> + Sync + 'c {
@@ -173,11 +173,11 @@ fn thin(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use vaglio_testkit::Random;
+    use vaglio_testkit::SplitMix64;
 
     /// Columns of three directions.
     fn drawn(count: usize) -> Vec<[f64; 3]> {
-        let mut random = Random::new(4);
+        let mut random = SplitMix64::new(4);
         (0..count).map(|_| std::array::from_fn(|_| random.normal())).collect()
     }
 
@@ -186,7 +186,7 @@ mod tests {
     }
 
     fn redundancy(nystrom: Option<usize>, columns: &[[f64; 3]]) -> Redundancy {
-        Redundancy::new(nystrom, &vec![0.0; columns.len()], of_pairs(columns, product)).unwrap()
+        Redundancy::new(nystrom, &vec![0.0; columns.len()], map_pairs(columns, product)).unwrap()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Similarities of columns to each other and to the target.
 
-use super::redundancy::{Redundancy, of_pairs};
+use super::redundancy::{Redundancy, map_pairs};
 use super::{Qpfs, Similarity};
 use crate::bins::{Binned, Binning};
 use crate::kernel_matrix::shares;
@@ -36,7 +36,7 @@ impl Similarities {
                 let targets = rows.targets(design);
                 let columns: Vec<Binned> = parallel::map_slice(members, |&feature| rows.column(design, feature));
                 let relevance: Vec<f64> = parallel::map_slice(&columns, |x| rows.relevance(x, &targets));
-                let pairs = of_pairs(&columns, |a, b| rows.information(a, b));
+                let pairs = map_pairs(&columns, |a, b| rows.information(a, b));
                 let matrix = Redundancy::new(qpfs.nystrom, &relevance, pairs)?;
                 Similarities { matrix, relevance, equal: EQUAL_SIMILARITY }
             }
@@ -63,7 +63,7 @@ fn by_correlation(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<S
     let counts = outputs_count(design);
     let relevance = |x: &Vec<f64>| outputs.iter().zip(&counts).map(|(y, count)| count * correlation(x, y)).sum();
     let relevance: Vec<f64> = columns.iter().map(relevance).collect();
-    let matrix = Redundancy::new(qpfs.nystrom, &relevance, of_pairs(&columns, correlation))?;
+    let matrix = Redundancy::new(qpfs.nystrom, &relevance, map_pairs(&columns, correlation))?;
     Ok(Similarities { matrix, relevance, equal: EQUAL_SIMILARITY })
 }
 
@@ -90,7 +90,7 @@ fn by_kernels(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Simil
     let (nhsic, level) = (kernels_of(design.rows()), Level::best());
     let shares = shares(design.rows(), design.weights());
     let kernels = Kernels::new(&nhsic, design, members, level, &shares)?;
-    let target = Target::of(Output::Auto, 1.0, design, &shares);
+    let target = Target::new(Output::Auto, 1.0, design, &shares);
     let (relevance, _) = kernels.relevance(&target.matrix(level, &shares), 0..members.len())?;
     // With itself as with others, so that copies have its bits.
     let similarities = |i: usize, others: Range<usize>| kernels.products(i, others);

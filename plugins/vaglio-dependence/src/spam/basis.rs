@@ -5,9 +5,9 @@ use vaglio_core::magnitude;
 use vaglio_kernels::tolerance::DEPENDENT_FUNCTION;
 
 /// Basis functions of a column by their values times the roots of the rows' weights: orthonormal, with mean 0.
-pub(super) struct Basis(pub Vec<Vec<f64>>);
+pub(super) struct BasisFunctions(pub Vec<Vec<f64>>);
 
-impl Basis {
+impl BasisFunctions {
     /// Cubic splines with `knots` inner knots at quantiles: x, x², x³ and (x − κ)³₊ of each knot, orthogonalized in
     /// order; dependent functions are left out. Cost O(m·(log m + functions²)).
     pub fn new(values: &[f64], weights: Option<&[f64]>, knots: usize) -> Self {
@@ -32,7 +32,7 @@ impl Basis {
             }
         }
         basis.remove(0);
-        Basis(basis)
+        BasisFunctions(basis)
     }
 }
 
@@ -72,14 +72,14 @@ fn unit(values: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_testkit::Random;
+    use vaglio_testkit::SplitMix64;
 
     #[test]
     fn functions_are_orthonormal_of_mean_0_and_span_the_splines() {
-        let mut random = Random::new(3);
+        let mut random = SplitMix64::new(3);
         let x: Vec<f64> = (0..50).map(|_| 1e6 + 10.0 * random.normal()).collect();
         let weights: Vec<f64> = (0..50).map(|_| 0.5 + random.uniform()).collect();
-        let Basis(basis) = Basis::new(&x, Some(&weights), 3);
+        let BasisFunctions(basis) = BasisFunctions::new(&x, Some(&weights), 3);
         assert_eq!(basis.len(), 6);
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let ones: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
@@ -102,6 +102,9 @@ mod tests {
     #[test]
     fn two_values_have_one_function_and_one_value_has_none() {
         let two: Vec<f64> = (0..9).map(|row| f64::from(row % 2)).collect();
-        assert_eq!((Basis::new(&two, None, 5).0.len(), Basis::new(&[4.0; 9], None, 5).0.len()), (1, 0));
+        assert_eq!(
+            (BasisFunctions::new(&two, None, 5).0.len(), BasisFunctions::new(&[4.0; 9], None, 5).0.len()),
+            (1, 0)
+        );
     }
 }

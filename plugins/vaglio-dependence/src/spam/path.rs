@@ -1,6 +1,6 @@
 //! Back-fitting along falling penalties.
 
-use super::basis::Basis;
+use super::basis::BasisFunctions;
 use vaglio_core::{Design, Error, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
@@ -20,7 +20,7 @@ const FITTED: f64 = 0.01;
 /// Additive model: functions of columns, and residuals of the outputs.
 pub(super) struct Additive {
     level: Level,
-    bases: Vec<Basis>,
+    bases: Vec<BasisFunctions>,
     left: Vec<Vec<f64>>,
     /// Coefficients of each function, output by output; empty for a zero function.
     functions: Vec<Vec<Vec<f64>>>,
@@ -28,7 +28,7 @@ pub(super) struct Additive {
 
 impl Additive {
     /// Creates a model without functions.
-    pub fn new(bases: Vec<Basis>, outputs: Vec<Vec<f64>>) -> Self {
+    pub fn new(bases: Vec<BasisFunctions>, outputs: Vec<Vec<f64>>) -> Self {
         let functions = vec![Vec::new(); bases.len()];
         Additive { level: Level::best(), bases, left: outputs, functions }
     }
@@ -238,7 +238,7 @@ mod tests {
     fn additive(outputs: usize) -> (Additive, Design) {
         let problem = data::regression(60, 8, 5).outputs(outputs).weighted().problem();
         let design = Design::identity(&problem, Readout::new(vec![1.0], true).unwrap());
-        let bases = (0..8).map(|x| Basis::new(&design.column(x).values(), design.weights(), 2)).collect();
+        let bases = (0..8).map(|x| BasisFunctions::new(&design.column(x).values(), design.weights(), 2)).collect();
         let targets = design.targets();
         let outputs = targets.rows().into_iter().map(|y| standardized(&y.to_vec(), design.weights())).collect();
         (Additive::new(bases, outputs), design)

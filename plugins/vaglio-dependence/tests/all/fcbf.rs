@@ -4,7 +4,7 @@ use crate::{design, holds, weights};
 use std::collections::BTreeMap;
 use vaglio_core::{Criterion, Task};
 use vaglio_dependence::{Bins, Fcbf};
-use vaglio_testkit::{Near, check_criterion, check_criterion_on_standard_data, data, rebuild};
+use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, data, rebuild};
 
 const BINS: [Bins; 3] = [Bins::Deviation, Bins::Width(4), Bins::Frequency(3)];
 
@@ -33,7 +33,7 @@ fn a_weight_of_two_is_the_row_twice() {
         let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
         for criterion in kinds() {
             for (found, expected) in weights(&criterion, &weighted).iter().zip(weights(&criterion, &repeated)) {
-                Near { tolerance: 1e-12, least: 1.0 }.assert(expected, *found, "a weight");
+                Tolerance { tolerance: 1e-12, least: 1.0 }.assert(expected, *found, "a weight");
             }
         }
     }
@@ -76,7 +76,7 @@ fn printed(columns: &[Vec<u8>], y: &[u8], threshold: f64) -> Vec<f64> {
 fn predominant_columns_are_those_of_the_printed_algorithm() {
     let mut kept = 0;
     for seed in 0..20 {
-        let mut random = vaglio_testkit::Random::new(seed);
+        let mut random = vaglio_testkit::SplitMix64::new(seed);
         let mut label = |of: u8, noise: f64| {
             if random.uniform() < noise { (random.uniform() * 3.0) as u8 } else { of }
         };
@@ -97,7 +97,7 @@ fn predominant_columns_are_those_of_the_printed_algorithm() {
             let expected = printed(&columns, &y, threshold);
             let found = weights(&Fcbf { bins: Bins::Width(3), threshold }, &problem);
             for (found, expected) in found.iter().zip(&expected) {
-                Near { tolerance: 1e-12, least: 1.0 }.assert(*expected, *found, "a weight");
+                Tolerance { tolerance: 1e-12, least: 1.0 }.assert(*expected, *found, "a weight");
             }
             kept += expected.iter().filter(|w| **w > 0.0).count();
         }

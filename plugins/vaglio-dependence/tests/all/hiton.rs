@@ -3,7 +3,7 @@
 use crate::{design, holds, weights};
 use vaglio_core::{Criterion, Task};
 use vaglio_dependence::{Bins, HitonPc, Independence};
-use vaglio_testkit::{Near, Random, check_criterion_on_standard_data, data, rebuild};
+use vaglio_testkit::{SplitMix64, Tolerance, check_criterion_on_standard_data, data, rebuild};
 
 fn kinds() -> impl Iterator<Item = HitonPc> {
     let of = |test| [0.05, 0.5].map(|level| HitonPc { test, level, ..HitonPc::default() });
@@ -25,7 +25,7 @@ fn only_ratios_of_weights_matter() {
         let scaled = weighted.clone().with_weights(times).unwrap();
         for criterion in kinds() {
             for (found, expected) in weights(&criterion, &scaled).iter().zip(weights(&criterion, &weighted)) {
-                Near { tolerance: 1e-9, least: 1.0 }.assert(expected, *found, "a weight");
+                Tolerance { tolerance: 1e-9, least: 1.0 }.assert(expected, *found, "a weight");
             }
         }
     }
@@ -96,7 +96,7 @@ fn printed(columns: &[Vec<f64>], y: &[f64], quantile: f64) -> Vec<usize> {
 fn the_columns_that_stay_are_those_of_the_printed_algorithm() {
     let (mut stayed, mut associated) = (0, 0);
     for seed in 0..25 {
-        let mut random = Random::new(seed);
+        let mut random = SplitMix64::new(seed);
         let mut draw = || (0..80).map(|_| random.normal()).collect::<Vec<f64>>();
         // Parents 0 to 2, their causes, their effects, and noise.
         let parents: Vec<Vec<f64>> = (0..3).map(|_| draw()).collect();
@@ -131,7 +131,7 @@ fn a_column_that_stays_weighs_its_p() {
     let problem = data::given(&[&x], &[&y], Task::Regression).unwrap();
     let z = (38.0f64 / 42.0).atanh() * 5f64.sqrt();
     let expected = -libm::erfc(z * std::f64::consts::FRAC_1_SQRT_2).ln();
-    Near::relative(1e-10).assert(expected, weights(&HitonPc::default(), &problem)[0], "a weight");
+    Tolerance::relative(1e-10).assert(expected, weights(&HitonPc::default(), &problem)[0], "a weight");
 
     // Three levels of twelve rows against two classes of 18.
     let levels: Vec<f64> = (0..36).map(|row| f64::from(row / 12)).collect();
@@ -141,13 +141,13 @@ fn a_column_that_stays_weighs_its_p() {
     let term = |observed: f64| 2.0 * observed * (observed / 6.0).ln();
     let g_squared = 2.0 * (term(10.0) + term(2.0)) + 2.0 * term(6.0);
     let by_bins = HitonPc { test: Independence::GSquared, bins: Bins::Width(3), ..HitonPc::default() };
-    Near::relative(1e-10).assert(g_squared / 2.0, weights(&by_bins, &problem)[0], "a weight");
+    Tolerance::relative(1e-10).assert(g_squared / 2.0, weights(&by_bins, &problem)[0], "a weight");
 }
 
 /// A chain a → b → y of labels: given b, a is uninformative.
 #[test]
 fn labels_of_a_chain_are_separated_by_bins() {
-    let mut random = Random::new(8);
+    let mut random = SplitMix64::new(8);
     let mut noisy = |of: &[f64], keep: f64| -> Vec<f64> {
         of.iter().map(|v| if random.uniform() < keep { *v } else { -*v }).collect()
     };

@@ -3,7 +3,7 @@
 use crate::{design, holds, score, weights};
 use vaglio_core::{Criterion, Problem, Task};
 use vaglio_dependence::{Hsfs, Hsic, HsicKernel};
-use vaglio_testkit::{Near, Random, check_criterion_on_standard_data, data, rebuild};
+use vaglio_testkit::{SplitMix64, Tolerance, check_criterion_on_standard_data, data, rebuild};
 
 #[test]
 fn every_law_holds_on_the_standard_data() {
@@ -15,7 +15,7 @@ fn a_weight_of_two_is_the_row_twice() {
     for recipe in [data::regression(15, 5, 4).outputs(2), data::multiclass(15, 5, 3, 5), data::binary(15, 5, 6)] {
         let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
         for (found, expected) in weights(&Hsfs::default(), &weighted).iter().zip(weights(&Hsfs::default(), &repeated)) {
-            Near { tolerance: 1e-4, least: 1.0 }.assert(expected, *found, "a weight");
+            Tolerance { tolerance: 1e-4, least: 1.0 }.assert(expected, *found, "a weight");
         }
     }
 }
@@ -43,7 +43,7 @@ fn dependence(columns: &[Vec<f64>], y: &[f64], weights: &[f64]) -> f64 {
 }
 
 fn drawn(seed: u64) -> (Vec<Vec<f64>>, Vec<f64>, Problem) {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let columns: Vec<Vec<f64>> = (0..3).map(|_| (0..40).map(|_| random.normal()).collect()).collect();
     let y: Vec<f64> =
         (0..40).map(|row| columns[0][row].powi(2) + 0.7 * columns[1][row] + 0.3 * random.normal()).collect();
@@ -77,7 +77,7 @@ fn subsets_of_hsic_are_among_the_weights() {
         let mut at = [0.0; 3];
         subset.iter().for_each(|&k| at[k] = 1.0 / subset.len() as f64);
         let of_subset = -score(&Hsic::default(), &problem, &subset);
-        Near::relative(1e-12).assert(dependence(&columns, &y, &at), of_subset, "a subset");
+        Tolerance::relative(1e-12).assert(dependence(&columns, &y, &at), of_subset, "a subset");
         assert!(of_subset <= best * (1.0 + 1e-9));
     }
 }

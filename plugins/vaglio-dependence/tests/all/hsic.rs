@@ -4,7 +4,7 @@ use crate::{design, holds, score};
 use vaglio_core::{Criterion, SearchExtent, Task};
 use vaglio_dependence::{Estimator, Hsic, HsicKernel, Output};
 use vaglio_search::SubsetScorer;
-use vaglio_testkit::{Near, check_criterion, check_criterion_on_standard_data, criterion, data, rebuild};
+use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, criterion, data, rebuild};
 
 fn of(bandwidth: f64, adapt: bool, estimator: Estimator) -> Hsic {
     Hsic { kernel: HsicKernel { bandwidth, adapt, output: Output::Auto }, estimator }
@@ -50,7 +50,7 @@ fn a_weight_of_two_is_the_row_twice_and_without_bias_only_ratios_matter() {
             let same = if hsic.estimator == Estimator::Biased { &repeated } else { &scaled };
             for subset in [&[0][..], &[4, 1], &[0, 1, 2, 3]] {
                 let (found, expected) = (score(&hsic, &weighted, subset), score(&hsic, same, subset));
-                Near { tolerance: 1e-12, least: 1e-2 }.assert(expected, found, format!("{hsic:?} of {subset:?}"));
+                Tolerance { tolerance: 1e-12, least: 1e-2 }.assert(expected, found, format!("{hsic:?} of {subset:?}"));
             }
         }
     }
@@ -62,7 +62,7 @@ fn the_values_are_those_worked_out_by_hand() {
     let (x, other) = ([1.0, 1.0, -1.0, -1.0], [1.0, -1.0, 1.0, -1.0]);
     let task = Task::Binary { negative: None, positive: "yes".into() };
     let problem = data::given(&[&x, &other, &[3.0; 4]], &[&x], task).unwrap();
-    let near = |found: f64, expected: f64| Near::relative(1e-14).assert(expected, found, "a score");
+    let near = |found: f64, expected: f64| Tolerance::relative(1e-14).assert(expected, found, "a score");
     let far = |squared: f64, columns: f64| (-squared / (2.0 * columns)).exp();
     // 8 entries of each sign: Σ K∘HLH/16 = (8·1 − 8·e⁻²)·1/16, as HLH is ±1.
     let alone = (1.0 - far(4.0, 1.0)) / 2.0;
@@ -81,7 +81,7 @@ fn the_values_are_those_worked_out_by_hand() {
 /// A product of two columns is independent of each, and determined by both.
 #[test]
 fn columns_that_matter_only_together_are_seen_together() {
-    let mut random = vaglio_testkit::Random::new(3);
+    let mut random = vaglio_testkit::SplitMix64::new(3);
     let columns: Vec<Vec<f64>> = (0..5).map(|_| (0..120).map(|_| random.normal()).collect()).collect();
     let y: Vec<f64> = columns[1].iter().zip(&columns[3]).map(|(a, b)| (a * b).signum()).collect();
     let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
@@ -107,7 +107,7 @@ fn columns_that_matter_only_together_are_seen_together() {
 fn the_unbiased_estimate_is_about_nothing_where_there_is_nothing() {
     let mut total = [0.0; 2];
     for seed in 0..40 {
-        let mut random = vaglio_testkit::Random::new(seed);
+        let mut random = vaglio_testkit::SplitMix64::new(seed);
         let mut draw = || (0..20).map(|_| random.normal()).collect::<Vec<f64>>();
         let (a, b, y) = (draw(), draw(), draw());
         let problem = data::given(&[&a, &b], &[&y], Task::Regression).unwrap();

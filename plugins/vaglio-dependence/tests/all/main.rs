@@ -12,10 +12,10 @@ mod qpfs;
 mod spam;
 
 use vaglio_core::{Criterion, Design, Feature, Problem, Readout};
-use vaglio_testkit::{Broken, registry};
+use vaglio_testkit::{LawViolation, registry};
 
 #[track_caller]
-fn holds(outcome: Result<(), Broken>) {
+fn holds(outcome: Result<(), LawViolation>) {
     if let Err(broken) = outcome {
         panic!("{broken}");
     }

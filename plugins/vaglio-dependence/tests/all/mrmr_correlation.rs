@@ -3,7 +3,7 @@
 use crate::{design, holds};
 use vaglio_core::{Criterion, Feature, Problem, Task};
 use vaglio_dependence::{Mrmr, Scheme};
-use vaglio_testkit::{Near, check_criterion, check_criterion_on_standard_data, criterion, data, rebuild};
+use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, criterion, data, rebuild};
 
 const SCHEMES: [Mrmr; 2] = [Mrmr { scheme: Scheme::Difference }, Mrmr { scheme: Scheme::Quotient }];
 
@@ -13,7 +13,7 @@ fn score(mrmr: Mrmr, problem: &Problem, subset: &[Feature]) -> f64 {
 
 #[track_caller]
 fn near(found: f64, expected: f64) {
-    Near { tolerance: 1e-14, least: 1.0 }.assert(expected, found, "a score");
+    Tolerance { tolerance: 1e-14, least: 1.0 }.assert(expected, found, "a score");
 }
 
 #[test]

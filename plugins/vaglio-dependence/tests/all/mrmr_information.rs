@@ -4,7 +4,7 @@ use crate::{design, holds, score};
 use std::f64::consts::LN_2;
 use vaglio_core::{Criterion, Problem, Task};
 use vaglio_dependence::{Bins, MrmrInformation, Scheme};
-use vaglio_testkit::{Near, check_criterion, check_criterion_on_standard_data, criterion, data, rebuild};
+use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, criterion, data, rebuild};
 
 const SCHEMES: [Scheme; 2] = [Scheme::Difference, Scheme::Quotient];
 const BINS: [Bins; 3] = [Bins::Deviation, Bins::Width(4), Bins::Frequency(3)];
@@ -15,7 +15,7 @@ fn kinds() -> impl Iterator<Item = MrmrInformation> {
 
 #[track_caller]
 fn near(found: f64, expected: f64) {
-    Near { tolerance: 1e-13, least: 1.0 }.assert(expected, found, "a score");
+    Tolerance { tolerance: 1e-13, least: 1.0 }.assert(expected, found, "a score");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn the_values_are_those_worked_out_by_hand() {
 /// A column whose absolute value, not sign, determines the target has no correlation with it.
 #[test]
 fn what_is_not_monotone_is_seen() {
-    let mut random = vaglio_testkit::Random::new(4);
+    let mut random = vaglio_testkit::SplitMix64::new(4);
     let mut draw = || (0..200).map(|_| random.normal()).collect::<Vec<f64>>();
     let (x, noise) = (draw(), draw());
     let y: Vec<f64> = x.iter().map(|x| (x.abs() - 1.0).signum()).collect();

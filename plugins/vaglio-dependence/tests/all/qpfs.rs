@@ -3,7 +3,7 @@
 use crate::{design, holds, score};
 use vaglio_core::{Criterion, Task};
 use vaglio_dependence::{Alpha, AlphaRule, Bins, Qpfs, Similarity};
-use vaglio_testkit::{Near, check_criterion, check_criterion_on_standard_data, data, rebuild};
+use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, data, rebuild};
 
 const SIMILARITIES: [Similarity; 3] = [Similarity::MutualInformation, Similarity::Correlation, Similarity::Nhsic];
 
@@ -35,7 +35,7 @@ fn a_weight_of_two_is_the_row_twice() {
         for qpfs in kinds() {
             for subset in [&[0][..], &[4, 1], &[0, 1, 2, 3]] {
                 let (found, expected) = (score(&qpfs, &weighted, subset), score(&qpfs, &repeated, subset));
-                Near { tolerance: 1e-9, least: 1.0 }.assert(expected, found, "a score");
+                Tolerance { tolerance: 1e-9, least: 1.0 }.assert(expected, found, "a score");
             }
         }
     }
@@ -53,9 +53,9 @@ fn the_weights_are_those_worked_out_by_hand() {
         let apart = share / (1.0 - share) * (f[1] - f[0]);
         let expected = [0.5 - apart / 2.0, 0.5 + apart / 2.0];
         for (column, expected) in expected.into_iter().enumerate() {
-            Near::relative(1e-12).assert(-expected, score(&qpfs, &problem, &[column]), "a weight");
+            Tolerance::relative(1e-12).assert(-expected, score(&qpfs, &problem, &[column]), "a weight");
         }
-        Near::relative(1e-12).assert(-1.0, score(&qpfs, &problem, &[1, 0]), "all weights");
+        Tolerance::relative(1e-12).assert(-1.0, score(&qpfs, &problem, &[1, 0]), "all weights");
         assert_eq!((score(&qpfs, &problem, &[2]), score(&qpfs, &problem, &[])), (0.0, 0.0));
     }
 }
@@ -83,10 +83,10 @@ fn by_all_columns_the_approximation_is_exact() {
         let near = Qpfs { nystrom: Some(6), ..exact };
         for column in 0..6 {
             let (found, expected) = (score(&near, &problem, &[column]), score(&exact, &problem, &[column]));
-            Near { tolerance: 1e-7, least: 1.0 }.assert(expected, found, "a weight");
+            Tolerance { tolerance: 1e-7, least: 1.0 }.assert(expected, found, "a weight");
         }
         let few = Qpfs { nystrom: Some(3), ..exact };
-        Near::relative(1e-12).assert(-1.0, score(&few, &problem, &[0, 1, 2, 3, 4, 5]), "all weights");
+        Tolerance::relative(1e-12).assert(-1.0, score(&few, &problem, &[0, 1, 2, 3, 4, 5]), "all weights");
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{design, holds, weights};
 use vaglio_core::{Criterion, Task};
 use vaglio_dependence::Spam;
-use vaglio_testkit::{Near, Random, check_criterion_on_standard_data, data, rebuild};
+use vaglio_testkit::{SplitMix64, Tolerance, check_criterion_on_standard_data, data, rebuild};
 
 #[test]
 fn every_law_holds_on_the_standard_data() {
@@ -18,7 +18,7 @@ fn a_weight_of_two_is_the_row_twice() {
         let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
         let spam = Spam { least: 0.1, ..Spam::default() };
         for (found, expected) in weights(&spam, &weighted).iter().zip(weights(&spam, &repeated)) {
-            Near { tolerance: 1e-5, least: 1.0 }.assert(expected, *found, "a weight");
+            Tolerance { tolerance: 1e-5, least: 1.0 }.assert(expected, *found, "a weight");
         }
     }
 }
@@ -61,7 +61,7 @@ fn printed(columns: &[Vec<f64>], y: &[f64], penalty: f64) -> Vec<bool> {
 
 #[test]
 fn functions_enter_at_the_penalties_of_the_printed_algorithm() {
-    let mut random = Random::new(2);
+    let mut random = SplitMix64::new(2);
     let columns: Vec<Vec<f64>> = (0..5).map(|_| (0..50).map(|_| random.normal()).collect()).collect();
     let y: Vec<f64> =
         (0..50).map(|row| columns[0][row].powi(2) + (1.5 * columns[1][row]).sin() + 0.5 * random.normal()).collect();

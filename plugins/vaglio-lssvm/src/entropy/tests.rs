@@ -1,35 +1,35 @@
 //! Landmarks against the plain definition of their entropy.
 
 use super::select_landmarks;
-use crate::similarity::Kernel;
+use crate::similarity::KernelFunction;
 use vaglio_kernels::duplicates::distinct_rows;
 use vaglio_kernels::{Column, Level};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Generates three columns with most rows in one cluster.
 fn clustered(rows: usize) -> Vec<Vec<f64>> {
-    let mut random = Random::new(1);
+    let mut random = SplitMix64::new(1);
     let center = |row: usize| if row % 20 < 17 { 0.0 } else { (row % 20) as f64 - 13.0 };
     (0..3).map(|_| (0..rows).map(|row| center(row) + 0.5 * random.uniform()).collect()).collect()
 }
 
-fn sum(kernel: Kernel, columns: &[Vec<f64>], rows: &[usize]) -> f64 {
+fn sum(kernel: KernelFunction, columns: &[Vec<f64>], rows: &[usize]) -> f64 {
     let k = |a: usize, b: usize| match kernel {
-        Kernel::Gaussian { bandwidth } => {
+        KernelFunction::Gaussian { bandwidth } => {
             let square: f64 = columns.iter().map(|c| (c[a] - c[b]).powi(2)).sum();
             (-square / (2.0 * bandwidth * bandwidth)).exp()
         }
-        Kernel::Polynomial { degree, offset } => {
+        KernelFunction::Polynomial { degree, offset } => {
             (columns.iter().map(|c| c[a] * c[b]).sum::<f64>() + offset).powi(degree as i32)
         }
     };
     rows.iter().flat_map(|&a| rows.iter().map(move |&b| (a, b))).map(|(a, b)| k(a, b)).sum()
 }
 
-const KERNELS: [Kernel; 3] = [
-    Kernel::Gaussian { bandwidth: 0.6 },
-    Kernel::Polynomial { degree: 1, offset: 0.0 },
-    Kernel::Polynomial { degree: 3, offset: 1.0 },
+const KERNELS: [KernelFunction; 3] = [
+    KernelFunction::Gaussian { bandwidth: 0.6 },
+    KernelFunction::Polynomial { degree: 1, offset: 0.0 },
+    KernelFunction::Polynomial { degree: 3, offset: 1.0 },
 ];
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use vaglio_core::{Columns, Design, Error, Learner, LinearForm, Model, Problem, Readout, Task};
 use vaglio_lssvm::{Bandwidth, FsLsSvm, KernelSettings, Scaling};
-use vaglio_testkit::{Broken, check_learner_on_standard_data, data, registry};
+use vaglio_testkit::{LawViolation, check_learner_on_standard_data, data, registry};
 
 fn kernels() -> [KernelSettings; 4] {
     [
@@ -28,7 +28,7 @@ fn rows_of(value: &Value) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn every_law_of_a_learner_holds() -> Result<(), Broken> {
+fn every_law_of_a_learner_holds() -> Result<(), LawViolation> {
     registry::check_registry(&[])?;
     for kernel in kernels() {
         // Bytes from 0 to 255 make polynomial kernels near 1e9, where a ridge fit has fewer digits.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use vaglio_core::{Columns, Error, Learner, Model, Problem, Task};
 use vaglio_lssvm::{Bandwidth, KernelLogistic};
-use vaglio_testkit::{Broken, Near, Random, check_learner_on_standard_data, data};
+use vaglio_testkit::{LawViolation, SplitMix64, Tolerance, check_learner_on_standard_data, data};
 
 fn learner(lambda: f64, bandwidth: f64) -> KernelLogistic {
     KernelLogistic::new(lambda).bandwidth(Bandwidth::Value(bandwidth))
@@ -99,7 +99,7 @@ fn reference(k: &[Vec<f64>], y: &[f64], weights: &[f64], lambda: f64) -> (Vec<f6
 }
 
 #[test]
-fn every_law_of_a_learner_holds() -> Result<(), Broken> {
+fn every_law_of_a_learner_holds() -> Result<(), LawViolation> {
     for bandwidth in [Bandwidth::Value(1.5), KernelLogistic::default().bandwidth] {
         for lambda in [1e-3, 1.0] {
             check_learner_on_standard_data(&KernelLogistic { lambda, bandwidth }, 1e-9)?;
@@ -137,7 +137,7 @@ fn predictions_are_those_of_the_printed_iteration() {
                     for (row, u) in rows(columns).iter().enumerate() {
                         let mixed = known.iter().zip(&alpha).map(|(v, a)| a * kernel(&seen(u), v, width));
                         let expected = ((mixed.sum::<f64>() + intercept) / 2.0).tanh();
-                        Near { tolerance: 1e-8, least: 1.0 }.assert(
+                        Tolerance { tolerance: 1e-8, least: 1.0 }.assert(
                             expected,
                             found[output * count + row],
                             "a prediction",
@@ -170,7 +170,7 @@ fn is_minimum(lambda: f64, problem: &Problem, model: &Model) {
 
 #[test]
 fn separable_rows_stay_finite_however_small_the_penalty() {
-    let mut random = Random::new(3);
+    let mut random = SplitMix64::new(3);
     let y: Vec<f64> = (0..40).map(|row| if row < 15 { 1.0 } else { -1.0 }).collect();
     let x: Vec<f64> = y.iter().map(|y| 3.0 * y + random.uniform()).collect();
     let task = Task::Binary { negative: None, positive: "yes".into() };
@@ -230,8 +230,8 @@ fn a_weight_is_the_row_repeated_and_all_weights_are_a_penalty() {
         let by_weight = predicted(&model(&own, &weighted), plain.columns());
         let by_half = predicted(&model(&own.lambda(0.01), &halves), plain.columns());
         for (row, a) in expected.iter().enumerate() {
-            Near { tolerance: 1e-9, least: 1.0 }.assert(*a, by_weight[row], "weights");
-            Near { tolerance: 1e-9, least: 1.0 }.assert(*a, by_half[row], "halves");
+            Tolerance { tolerance: 1e-9, least: 1.0 }.assert(*a, by_weight[row], "weights");
+            Tolerance { tolerance: 1e-9, least: 1.0 }.assert(*a, by_half[row], "halves");
         }
         assert!(by_weight.iter().zip(fitted(&own, &plain)).any(|(a, b)| (a - b).abs() > 1e-3));
     }
@@ -249,7 +249,7 @@ fn the_order_of_the_subset_changes_no_bit_and_that_of_the_rows_nearly_none() {
     }
     let backwards = of(&problem.select_rows(&(0..50).rev().collect::<Vec<_>>()), &[0, 2, 3]);
     let (a, b) = (predicted(&first, problem.columns()), predicted(&backwards, problem.columns()));
-    a.iter().zip(&b).for_each(|(a, b)| Near { tolerance: 1e-12, least: 1.0 }.assert(*a, *b, "rows in reverse"));
+    a.iter().zip(&b).for_each(|(a, b)| Tolerance { tolerance: 1e-12, least: 1.0 }.assert(*a, *b, "rows in reverse"));
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use super::{Connections, EchoStateNetwork};
 use vaglio_kernels::Level;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Draws a number in [−1, 1).
-fn number(random: &mut Random) -> f64 {
+fn number(random: &mut SplitMix64) -> f64 {
     2.0 * random.uniform() - 1.0
 }
 
@@ -20,7 +20,7 @@ struct Net {
 
 impl Net {
     fn new(units: usize, inputs: usize, connectivity: f64) -> Self {
-        let mut random = Random::new(units as u64 * 7 + 3);
+        let mut random = SplitMix64::new(units as u64 * 7 + 3);
         let (mut starts, mut sources, mut weights) = (vec![0], Vec::new(), Vec::new());
         for _ in 0..units {
             for source in 0..units {
@@ -72,7 +72,7 @@ impl Net {
 }
 
 fn columns(inputs: usize, rows: usize) -> Vec<Vec<f64>> {
-    let mut random = Random::new(99);
+    let mut random = SplitMix64::new(99);
     (0..inputs).map(|_| (0..rows).map(|_| number(&mut random)).collect()).collect()
 }
 

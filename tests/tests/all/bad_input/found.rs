@@ -3,13 +3,13 @@
 use super::{Cell, ExitClass, Learner, Parts, Problem, Sheet, answered, everywhere, is_near, refused, same};
 use crate::common::Folder;
 use serde_json::Value;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// A block whose columns another one separates, and random blocks, forced and excluded columns.
 #[test]
 fn blocks_and_forced_columns_are_scored_as_defined() {
     let sheet = Sheet::base().with("d", |old, row| (old.number(row, "a") * old.number(row, "b")).to_string());
-    let mut random = Random::new(29);
+    let mut random = SplitMix64::new(29);
     let mut searches = vec!["blocks: {p: [1, 3]}".to_owned(), "blocks: {p: [0, 2], q: [1, 3]}".to_owned()];
     for _ in 0..4 {
         let order = random.order(4);
@@ -92,7 +92,7 @@ fn no_loss_is_below_0() {
 fn infinite_scores_are_written_and_read_back() {
     let folder = Folder::new("infinite");
     let mut text = String::from("a,b,c,d,e,y\n");
-    let mut random = Random::new(5);
+    let mut random = SplitMix64::new(5);
     for _ in 0..6 {
         let cells: Vec<String> = (0..6).map(|_| random.normal().to_string()).collect();
         text += &(cells.join(",") + "\n");

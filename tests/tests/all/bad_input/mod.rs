@@ -79,7 +79,7 @@ struct Sheet {
 impl Sheet {
     /// Four series of three steps with three columns, a number and two classes to be predicted.
     fn base() -> Self {
-        let mut random = vaglio_testkit::Random::new(13);
+        let mut random = vaglio_testkit::SplitMix64::new(13);
         let mut noise = || random.uniform() - 0.5;
         let names = ["id", "t", "a", "b", "c", "y", "class"].map(str::to_owned).to_vec();
         let row = |row: usize| {

@@ -58,7 +58,7 @@ fn the_order_of_columns_changes_no_subset() {
 /// A target that is noise: by nested folds no selection is better than chance.
 #[test]
 fn noise_is_predicted_no_better_than_by_chance() {
-    let mut random = vaglio_testkit::Random::new(3);
+    let mut random = vaglio_testkit::SplitMix64::new(3);
     let mut text = String::from("a,b,c,d,e,f,g,h,y\n");
     for _ in 0..60 {
         let cells: Vec<String> = (0..9).map(|_| random.normal().to_string()).collect();

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// A folder that goes away with the test.
 pub struct Folder(pub PathBuf);
@@ -95,7 +95,7 @@ pub type Made<'a> = (&'a str, &'a dyn Fn(usize, f64) -> String);
 
 /// Columns x0 … and a target `y` made of x1, x2 and noise; `extra` makes further cells of a row from its number and y.
 pub fn table(rows: usize, columns: usize, extra: &[Made<'_>]) -> String {
-    let mut random = Random::new(7);
+    let mut random = SplitMix64::new(7);
     let mut header: Vec<String> = (0..columns).map(|k| format!("x{k}")).collect();
     header.push("y".into());
     header.extend(extra.iter().map(|(name, _)| (*name).to_owned()));

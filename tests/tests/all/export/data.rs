@@ -1,6 +1,6 @@
 //! Tables with numbers, text and dates, cells that are missing, and names that would act where they are not quoted.
 
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Columns that are targets.
 pub const TARGETS: [&str; 4] = ["y", "positive", "two", "three"];
@@ -26,7 +26,7 @@ fn quoted(text: &str) -> String {
 
 /// Rows by a seed.
 pub fn table(rows: usize, seed: u64, kinds: &Kinds) -> String {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let names = ["x0", "x1", "all", "count", HOSTILE, "kind"];
     let mut header: Vec<String> = names.iter().map(|name| quoted(name)).collect();
     header.extend(kinds.dates.then(|| "when".to_owned()));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use vaglio::core::{Columns, Criterion, Learner, Problem, Task};
 use vaglio::search::Search;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// A problem with the parts that are tried on it.
 pub struct Drawn {
@@ -26,7 +26,7 @@ pub struct Drawn {
 impl Drawn {
     /// The problem that follows from a seed.
     pub fn new(seed: u64) -> Self {
-        let mut random = Random::new(seed);
+        let mut random = SplitMix64::new(seed);
         let rows = 4 + random.below(22);
         let columns = 1 + random.below(7);
         let mut x: Vec<Vec<f64>> = (0..columns).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
@@ -59,7 +59,7 @@ impl Drawn {
             _ => None,
         };
         // Of its own stream, so that problems stay those of their seeds.
-        let mut more = Random::new(seed ^ 0x6c65_6172_6e65_7273);
+        let mut more = SplitMix64::new(seed ^ 0x6c65_6172_6e65_7273);
         // Rows that weigh so unlike are retrained plainly, where a column of ones has no unit.
         let is_spread = more.below(12) == 0;
         let weights = match is_spread {
@@ -150,7 +150,7 @@ impl Drawn {
     }
 }
 
-fn power(random: &mut Random, most: usize) -> i32 {
+fn power(random: &mut SplitMix64, most: usize) -> i32 {
     random.below(2 * most + 1) as i32 - most as i32
 }
 
@@ -169,7 +169,7 @@ fn problem(x: &[Vec<f64>], y: &[Vec<f64>], is_binary: bool, weights: Option<Vec<
 }
 
 /// Duplicates, near copies, constants, offsets, other units, whole numbers.
-fn deform(x: &mut [Vec<f64>], random: &mut Random) {
+fn deform(x: &mut [Vec<f64>], random: &mut SplitMix64) {
     let columns = x.len();
     for k in 0..columns {
         let other = x[random.below(columns)].clone();
@@ -194,7 +194,7 @@ fn deform(x: &mut [Vec<f64>], random: &mut Random) {
     }
 }
 
-fn criterion(random: &mut Random, rows: usize, is_binary: bool, outputs: usize) -> Arc<dyn Criterion> {
+fn criterion(random: &mut SplitMix64, rows: usize, is_binary: bool, outputs: usize) -> Arc<dyn Criterion> {
     let loss = match (is_binary, random.below(4)) {
         (true, 0) if outputs == 1 => "zero_one",
         (true, 1) if outputs == 1 => "balanced_squared",
@@ -219,7 +219,7 @@ fn from_json(json: &str) -> Arc<dyn Criterion> {
 }
 
 /// A learner of as many features as there are columns; half of them are of the columns themselves.
-fn learner(random: &mut Random, columns: usize, is_binary: bool) -> (&'static str, String) {
+fn learner(random: &mut SplitMix64, columns: usize, is_binary: bool) -> (&'static str, String) {
     match (random.below(10), is_binary) {
         (0..2, true) => ("crrr", String::new()),
         (2, _) => ("fs_ls_svm", format!(r#", "landmarks": {}"#, columns.max(2))),
@@ -230,7 +230,7 @@ fn learner(random: &mut Random, columns: usize, is_binary: bool) -> (&'static st
 }
 
 /// A search with random blocks, forced and excluded columns.
-fn search(random: &mut Random, columns: usize) -> Search {
+fn search(random: &mut SplitMix64, columns: usize) -> Search {
     let kind = ["greedy", "backward", "floating", "exhaustive"][random.below(4)];
     let order = random.order(columns);
     let mut fields = format!(r#""kind": "{kind}", "choose": "best""#);

@@ -3,7 +3,7 @@
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive, Zero};
 use vaglio::core::{Design, Feature, Loss, Measure};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// The seed by which the last digit of every entry, less the mean of its column, goes up or down: as rounding does that
 /// centers columns.
@@ -21,7 +21,7 @@ pub fn loss(
     changed: Option<Changed>,
 ) -> Option<f64> {
     let fraction = |value: f64| BigRational::from_float(value).unwrap();
-    let mut random = changed.map(|Changed(seed)| Random::new(seed));
+    let mut random = changed.map(|Changed(seed)| SplitMix64::new(seed));
     let mut digit = |from_mean: f64| match &mut random {
         Some(random) => fraction([-1.0, 1.0][random.below(2)] * f64::EPSILON * from_mean),
         None => BigRational::zero(),

@@ -39,24 +39,24 @@ static OF_LAST_DIGITS: AtomicU64 = AtomicU64::new(0);
 static REFUSED: AtomicU64 = AtomicU64::new(0);
 
 /// What a selection came to.
-struct Found {
+struct OracleSelection {
     design: Design,
     path: Path,
 }
 
-fn found(drawn: &Drawn) -> Result<Found, Error> {
+fn found(drawn: &Drawn) -> Result<OracleSelection, Error> {
     let Drawn { problem, criterion, search, learner, .. } = drawn;
     let selector = Selector::from_parts(criterion.clone(), search.clone(), learner.clone());
     let selector: ValidSelector = selector.check()?;
     let design = selector.design(problem)?;
     let path = selector.select(problem, &mut Silent)?.path;
-    Ok(Found { design, path })
+    Ok(OracleSelection { design, path })
 }
 
 /// The fold of each row.
 fn folds(drawn: &Drawn, design: &Design) -> Vec<usize> {
     match drawn.criterion.folds(design).unwrap() {
-        HeldOut::Folds(rounds) => rounds[0].of_row().iter().map(|fold| fold.unwrap() as usize).collect(),
+        HeldOut::Folds(rounds) => rounds[0].fold_of_rows().iter().map(|fold| fold.unwrap() as usize).collect(),
         _ => (0..design.rows()).collect(),
     }
 }

@@ -1,6 +1,6 @@
 //! Detects grouping columns: others are constant within each of their values.
 
-use super::Candidate;
+use super::OrderCandidate;
 use vaglio_core::Cells;
 
 /// Minimum number of constant columns; fewer may follow from their meaning, such as an age and its square.
@@ -22,15 +22,15 @@ pub struct Nesting {
 
 /// The column with the most constant columns within its values, of ties the one with the fewest values. Cost O(rows ·
 /// log rows) per whole-number column, and a few rows per pair.
-pub fn nesting(columns: &[Candidate<'_>]) -> Option<Nesting> {
+pub fn nesting(columns: &[OrderCandidate<'_>]) -> Option<Nesting> {
     let rows = columns.first()?.cells.len();
-    let is_unit = |c: &&Candidate<'_>| {
+    let is_unit = |c: &&OrderCandidate<'_>| {
         matches!(c.cells, Cells::Numbers(_)) && c.is_whole() && (FEWEST_UNITS..=rows / 2).contains(&c.distinct)
     };
-    let of = |unit: &Candidate<'_>| {
+    let of = |unit: &OrderCandidate<'_>| {
         let mut order: Vec<usize> = (0..rows).collect();
         order.sort_by_key(|&row| unit.numbers[row]);
-        let is_constant = |other: &&Candidate<'_>| {
+        let is_constant = |other: &&OrderCandidate<'_>| {
             let mut pairs = order.windows(2).filter(|pair| unit.numbers[pair[0]] == unit.numbers[pair[1]]);
             other.name != unit.name
                 && other.distinct > 1

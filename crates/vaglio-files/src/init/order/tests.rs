@@ -6,7 +6,7 @@ fn numbers(values: impl IntoIterator<Item = f64>) -> Cells {
 }
 
 fn found(columns: &[(&str, Cells)]) -> Option<RowOrder> {
-    let all: Vec<Candidate<'_>> = columns.iter().map(|(name, cells)| Candidate::new(name, cells)).collect();
+    let all: Vec<OrderCandidate<'_>> = columns.iter().map(|(name, cells)| OrderCandidate::new(name, cells)).collect();
     find(&all, None, None)
 }
 

@@ -3,7 +3,7 @@
 //! Gram–Schmidt in each fold; the book, *Cross-validation without refitting*, "Rows held out".
 
 use super::HoldOutRows;
-use super::fold_products::{ColumnState, Common, Entering, held_out, squares, take_in, tiles};
+use super::fold_products::{ColumnState, FoldProduct, PendingColumnUpdate, held_out, squares, take_in, tiles};
 use super::fold_scaling::{apart, products};
 use crate::sums::{TILE, axpy, dot};
 use crate::trial::PartialLoss;
@@ -138,12 +138,12 @@ impl Residual {
         rows: &HoldOutRows<'_>,
         (feature, x): (usize, &[f64]),
         space: &'k mut Vec<f64>,
-    ) -> Common<'k> {
+    ) -> FoldProduct<'k> {
         match self {
-            Residual::OfAll { c, .. } => Common::Less { g: dot(rows.level(), x, c), c },
+            Residual::OfAll { c, .. } => FoldProduct::Less { g: dot(rows.level(), x, c), c },
             Residual::OfFolds(all) => {
                 *space = products(rows, (feature, x), all);
-                Common::Products(space)
+                FoldProduct::Products(space)
             }
         }
     }
@@ -160,9 +160,14 @@ impl ColumnUpdate {
         }
     }
 
-    fn entering<'k>(&'k self, rows: &HoldOutRows<'_>, of: (usize, &[f64]), space: &'k mut Vec<f64>) -> Entering<'k> {
+    fn entering<'k>(
+        &'k self,
+        rows: &HoldOutRows<'_>,
+        of: (usize, &[f64]),
+        space: &'k mut Vec<f64>,
+    ) -> PendingColumnUpdate<'k> {
         let common = self.residual.common(rows, of, space);
-        Entering { common, e: &self.e, sigma: &self.sigma, q: &self.q }
+        PendingColumnUpdate { common, e: &self.e, sigma: &self.sigma, q: &self.q }
     }
 }
 
@@ -215,7 +220,7 @@ impl HeldOutCandidate {
             let mut space = Vec::new();
             let entering = last.map(|last| last.entering(rows, of, &mut space));
             self.applied = chain.updates.len();
-            PartialLoss::of(scorer.mean_of(squares(rows.level(), self.column(rows), entering, &chain.residuals[0])))
+            PartialLoss::new(scorer.mean_of(squares(rows.level(), self.column(rows), entering, &chain.residuals[0])))
         } else {
             let outputs = chain.residuals.len();
             let step = |o: usize, k: usize| self.q[k * outputs + o] / self.sigma[k];

@@ -89,7 +89,7 @@ fn together<const N: usize>(x: &[f64], all: [&[f64]; N]) -> [f64; N] {
 
 /// Product h of a column and an update over each fold's training rows.
 #[derive(Clone, Copy)]
-pub(super) enum Common<'k> {
+pub(super) enum FoldProduct<'k> {
     /// h = g − c_UᵀE_U, with g = xᵀc over all rows.
     Less { g: f64, c: &'k [f64] },
     /// h itself.
@@ -98,8 +98,8 @@ pub(super) enum Common<'k> {
 
 /// An update to apply to a column.
 #[derive(Clone, Copy)]
-pub(super) struct Entering<'k> {
-    pub common: Common<'k>,
+pub(super) struct PendingColumnUpdate<'k> {
+    pub common: FoldProduct<'k>,
     pub e: &'k [f64],
     pub sigma: &'k [f64],
     pub q: &'k [f64],
@@ -114,30 +114,40 @@ pub(super) struct ColumnState<'k> {
 }
 
 /// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold; stores h/σ_b in `steps`.
-pub(super) fn take_in(level: Level, column: ColumnState<'_>, entering: Entering<'_>, steps: Option<&mut [f64]>) {
-    level.run(Pass::<true, false> { column, entering: Some(entering), steps, r: &[] });
+pub(super) fn take_in(
+    level: Level,
+    column: ColumnState<'_>,
+    entering: PendingColumnUpdate<'_>,
+    steps: Option<&mut [f64]>,
+) {
+    level.run(FoldPass::<true, false> { column, entering: Some(entering), steps, r: &[] });
 }
 
 /// Applies an update, if any, and sums the squares of r − E q/σ in the same pass, for one output.
-pub(super) fn squares(level: Level, column: ColumnState<'_>, entering: Option<Entering<'_>>, r: &[f64]) -> f64 {
+pub(super) fn squares(
+    level: Level,
+    column: ColumnState<'_>,
+    entering: Option<PendingColumnUpdate<'_>>,
+    r: &[f64],
+) -> f64 {
     match entering {
-        Some(_) => level.run(Pass::<true, true> { column, entering, steps: None, r }),
-        None => level.run(Pass::<false, true> { column, entering, steps: None, r }),
+        Some(_) => level.run(FoldPass::<true, true> { column, entering, steps: None, r }),
+        None => level.run(FoldPass::<false, true> { column, entering, steps: None, r }),
     }
 }
 
-struct Pass<'k, const UPDATE: bool, const TRY: bool> {
+struct FoldPass<'k, const UPDATE: bool, const TRY: bool> {
     column: ColumnState<'k>,
-    entering: Option<Entering<'k>>,
+    entering: Option<PendingColumnUpdate<'k>>,
     steps: Option<&'k mut [f64]>,
     r: &'k [f64],
 }
 
-impl<const UPDATE: bool, const TRY: bool> NullaryFnOnce for Pass<'_, UPDATE, TRY> {
+impl<const UPDATE: bool, const TRY: bool> NullaryFnOnce for FoldPass<'_, UPDATE, TRY> {
     type Output = f64;
     #[inline(always)]
     fn call(self) -> f64 {
-        let Pass { column: ColumnState { starts, e, sigma, q }, entering, mut steps, r } = self;
+        let FoldPass { column: ColumnState { starts, e, sigma, q }, entering, mut steps, r } = self;
         let folds = sigma.len();
         let outputs = q.len() / folds.max(1);
         let mut sums = F64x8::ZERO;
@@ -146,8 +156,8 @@ impl<const UPDATE: bool, const TRY: bool> NullaryFnOnce for Pass<'_, UPDATE, TRY
             let (e, mut b, mut step) = (&mut e[start..end], [].as_slice(), 0.0);
             if let Some(by) = &entering {
                 let h = match by.common {
-                    Common::Less { g, c } => g - along(&c[start..end], e),
-                    Common::Products(h) => h[fold],
+                    FoldProduct::Less { g, c } => g - along(&c[start..end], e),
+                    FoldProduct::Products(h) => h[fold],
                 };
                 step = h / by.sigma[fold];
                 sigma[fold] -= h * step;

@@ -32,14 +32,14 @@ pub(super) fn products(rows: &HoldOutRows<'_>, (feature, x): (usize, &[f64]), ap
 }
 
 /// A column for one fold, less its training mean, scaled by √r_j.
-pub(super) struct Alone {
+pub(super) struct ScaledFoldColumn {
     pub training: Vec<f64>,
     pub held_out: Vec<f64>,
     /// Variance over the training rows; 1 for a constant.
     pub variance: f64,
 }
 
-impl Alone {
+impl ScaledFoldColumn {
     /// Share of the column's squares, with its penalty, in the training rows. It is tiny if held-out rows deviate by
     /// many standard deviations; their residuals then cancel when the column is removed.
     pub fn part(&self, lambda: f64) -> f64 {
@@ -55,7 +55,7 @@ impl Alone {
 }
 
 /// Computed from the entries, since a column may be much smaller in the training rows than in the fold. Cost O(m).
-pub(super) fn alone(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> Alone {
+pub(super) fn alone(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> ScaledFoldColumn {
     let (column, shift) = rows.rows().data.column(feature);
     let (order, range) = (rows.rows().folds().order(), rows.starts[fold]..rows.starts[fold + 1]);
     let entries = |at: std::ops::Range<usize>| order[at].iter().map(|&row| column.get(row) - shift);
@@ -77,5 +77,5 @@ pub(super) fn alone(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> Alon
     training.iter_mut().zip(&roots).for_each(|(x, v)| *x *= v);
     held_out.iter_mut().zip(&rows.root[range]).for_each(|(x, v)| *x *= v);
     let variance = if is_flat { 1.0 } else { training.iter().map(|x| x * x).sum::<f64>() / total };
-    Alone { training, held_out, variance }
+    ScaledFoldColumn { training, held_out, variance }
 }

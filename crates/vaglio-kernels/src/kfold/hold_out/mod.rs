@@ -108,7 +108,7 @@ impl<'d> HoldOut<'d> {
         let (rows, chain, lambda) = (&*self.rows, &self.chain, self.lambda);
         let visit = |feature: usize, slot: &mut Option<HeldOutCandidate>| {
             if !is_wanted[feature] {
-                return Trial::of(f64::INFINITY, f64::INFINITY);
+                return Trial::new(f64::INFINITY, f64::INFINITY);
             }
             let x = rows.column(feature);
             let candidate = slot.get_or_insert_with(|| HeldOutCandidate::new(rows, lambda, (feature, &x)));
@@ -130,8 +130,8 @@ impl<'d> HoldOut<'d> {
         self.choose();
         let trial = |feature: &usize| match (self.selected.iter().position(|i| i == feature), &self.removals) {
             (Some(place), Some(state)) => state.trial(&self.rows, scorer, place),
-            (Some(_), None) => Trial::of(f64::NAN, 0.0),
-            (None, _) => Trial::of(f64::INFINITY, f64::INFINITY),
+            (Some(_), None) => Trial::new(f64::NAN, 0.0),
+            (None, _) => Trial::new(f64::INFINITY, f64::INFINITY),
         };
         parallel::map_slice(wanted, trial)
     }
@@ -250,9 +250,9 @@ impl<'d> HoldOut<'d> {
             return;
         }
         self.removals = if self.is_followed() && is_sound(self.chain.conditioning()) {
-            Some(FoldRemovals::of_updates(&self.rows, &self.chain.updates, self.chain.conditioning()))
+            Some(FoldRemovals::from_updates(&self.rows, &self.chain.updates, self.chain.conditioning()))
         } else {
-            FoldRemovals::of_rows(&self.rows, self.lambda, &self.selected).ok()
+            FoldRemovals::from_rows(&self.rows, self.lambda, &self.selected).ok()
         };
     }
 }

@@ -6,7 +6,7 @@ use super::HoldOutRows;
 use super::chain::{ColumnUpdate, loss_after};
 use super::fold_products::held_out;
 use super::fold_scaling::alone;
-use crate::linalg::{self, Failure};
+use crate::linalg::{self, FactorizationError};
 use crate::parallel;
 use crate::tolerance::FALLEN_INVERSE;
 use crate::trial::worse;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub(super) struct FoldRemovals {
     /// H of each fold: s × s.
     h: Vec<Vec<f64>>,
-    columns: Vec<Leaving>,
+    columns: Vec<HoldOutRemoval>,
     /// Held-out residuals of each output.
     pub residuals: Vec<Vec<f64>>,
     /// Conditioning of the updates it was computed from. It is 1 if computed from the rows, unless folds standardize
@@ -30,7 +30,7 @@ pub(super) struct FoldRemovals {
 }
 
 #[derive(Debug, Clone)]
-struct Leaving {
+struct HoldOutRemoval {
     e: Vec<f64>,
     /// Weights, folds × outputs.
     weights: Vec<f64>,
@@ -57,7 +57,7 @@ impl FoldRemovals {
     }
 
     /// Computes the state from the columns in order of addition. Cost O((m + K·s)·s²).
-    pub fn of_updates(rows: &HoldOutRows<'_>, updates: &[Arc<ColumnUpdate>], conditioning: f64) -> Self {
+    pub fn from_updates(rows: &HoldOutRows<'_>, updates: &[Arc<ColumnUpdate>], conditioning: f64) -> Self {
         let mut state = FoldRemovals::empty(rows);
         (0..updates.len()).for_each(|k| state.add(rows, &updates[..=k], conditioning));
         state
@@ -66,8 +66,8 @@ impl FoldRemovals {
     /// Computes the state from an orthogonal decomposition of each fold's training rows. Cost O(K·m·s²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] if entries overflow.
-    pub fn of_rows(rows: &HoldOutRows<'_>, lambda: f64, subset: &[usize]) -> Result<Self, Failure> {
+    /// [`FactorizationError::NoConvergence`] if entries overflow.
+    pub fn from_rows(rows: &HoldOutRows<'_>, lambda: f64, subset: &[usize]) -> Result<Self, FactorizationError> {
         let (size, outputs) = (subset.len(), rows.outputs());
         let is_alone = rows.is_standardized();
         let held = |&i: &usize| if is_alone { Vec::new() } else { rows.training(i, &rows.column(i)).e };
@@ -78,7 +78,7 @@ impl FoldRemovals {
         drop(held);
         let inverse = |fit: &FoldFit| fit.inverse.dot(&fit.inverse.t()).iter().copied().collect::<Vec<f64>>();
         let h: Vec<Vec<f64>> = parallel::map_slice(&fits, inverse);
-        let column = |i: usize| Leaving {
+        let column = |i: usize| HoldOutRemoval {
             e: fits.iter().flat_map(|fit| fit.e.column(i).to_vec()).collect(),
             weights: fits.iter().flat_map(|fit| fit.weights.row(i).to_vec()).collect(),
             largest: h.iter().map(|h| h[i * size + i]).collect(),
@@ -124,7 +124,7 @@ impl FoldRemovals {
             column.subtract(rows, &last.e, &last.q, outputs, |k| weights_on[k][i] / last.sigma[k]);
             column.largest.iter_mut().zip(largest(h, i)).for_each(|(old, new)| *old = old.max(new));
         });
-        let mut own = Leaving { e: last.e.clone(), weights: last.q.clone(), largest: largest(h, size) };
+        let mut own = HoldOutRemoval { e: last.e.clone(), weights: last.q.clone(), largest: largest(h, size) };
         own.divide(rows, outputs, &last.sigma);
         self.columns.push(own);
         last.leave_residuals(rows, &mut self.residuals);
@@ -160,14 +160,14 @@ impl FoldRemovals {
             };
             *h = others.iter().flat_map(|i| others.iter().map(|j| entry(i, j)).collect::<Vec<_>>()).collect();
         });
-        let kept = |(i, column): (usize, &Leaving)| {
+        let kept = |(i, column): (usize, &HoldOutRemoval)| {
             self.h.iter().zip(&column.largest).all(|(h, largest)| h[i * others.len() + i] >= FALLEN_INVERSE * largest)
         };
         !is_unreliable(self.conditioning) && self.columns.iter().enumerate().all(kept)
     }
 }
 
-impl Leaving {
+impl HoldOutRemoval {
     /// E_U ← E_U − step_U e_U, w ← w − step_U q.
     fn subtract(&mut self, rows: &HoldOutRows<'_>, e: &[f64], q: &[f64], outputs: usize, step: impl Fn(usize) -> f64) {
         let from = self.e.clone();
@@ -207,7 +207,7 @@ impl FoldFit {
         subset: &[usize],
         held: &[Vec<f64>],
         fold: usize,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, FactorizationError> {
         let (size, outputs) = (subset.len(), rows.outputs());
         let range = rows.starts[fold]..rows.starts[fold + 1];
         let trained = rows.root.len() - range.len();

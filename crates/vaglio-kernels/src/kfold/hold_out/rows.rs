@@ -35,7 +35,7 @@ pub struct HoldOutRows<'d> {
 }
 
 /// Moments of a column over each fold's training rows.
-pub(super) struct Training {
+pub(super) struct TrainingMoments {
     /// Column less the mean of its fold's training rows.
     pub e: Vec<f64>,
     /// Squares about that mean: over the training rows, and over the fold itself.
@@ -68,7 +68,7 @@ impl PairMoments {
     }
 
     /// Moments over all parts but one, for each part.
-    fn of_others(parts: &[Self]) -> Vec<Self> {
+    fn from_other_parts(parts: &[Self]) -> Vec<Self> {
         let mut before = PairMoments::NONE;
         let next = |part: &Self| {
             let with = before.with(*part);
@@ -102,7 +102,7 @@ impl<'d> HoldOutRows<'d> {
         let columns = None;
         let mut out = HoldOutRows { rows, starts, root, weights, columns, flat, targets, target_means, residuals };
         out.target_means = out.targets.iter().map(|y| out.means(y)).collect();
-        out.residuals = (0..out.targets.len()).map(|o| out.of_empty(o)).collect();
+        out.residuals = (0..out.targets.len()).map(|o| out.empty_predictions(o)).collect();
         if out.rows.data.caches_candidates() {
             out.columns = Some(parallel::map(out.rows.columns(), |i| out.copied(i)));
         }
@@ -126,12 +126,12 @@ impl<'d> HoldOutRows<'d> {
         self.columns.is_some()
     }
 
-    fn of_empty(&self, output: usize) -> Vec<f64> {
+    fn empty_predictions(&self, output: usize) -> Vec<f64> {
         if !self.rows.intercept {
             return self.targets[output].clone();
         }
         let means = &self.target_means[output];
-        self.less(&self.targets[output], &self.of_others(means, means, &vec![0.0; self.folds()]))
+        self.less(&self.targets[output], &self.from_other_parts(means, means, &vec![0.0; self.folds()]))
     }
 
     /// The data behind the copies.
@@ -181,13 +181,13 @@ impl<'d> HoldOutRows<'d> {
 
     /// Moments of a column x over training rows. Sums over the other folds are added up, never a total less a part.
     /// Cost O(m · outputs).
-    pub(super) fn training(&self, feature: usize, x: &[f64]) -> Training {
+    pub(super) fn training(&self, feature: usize, x: &[f64]) -> TrainingMoments {
         let level = self.level();
         let means = self.means(x);
         let mut centered = vec![0.0; x.len()];
         held_out(level, &self.starts, 0, |k| means[k], &self.root, x, &mut centered);
         let squares = products(level, &self.starts, &centered, &centered);
-        let others = self.of_others(&means, &means, &squares);
+        let others = self.from_other_parts(&means, &means, &squares);
         let e = self.less(x, &others);
         let own = products(level, &self.starts, &e, &e);
         let mut squares: Vec<f64> = others.iter().map(|m| m.product).collect();
@@ -197,14 +197,14 @@ impl<'d> HoldOutRows<'d> {
         }
         let mut of_targets = vec![0.0; self.folds() * self.outputs()];
         for (o, (y, y_means)) in self.targets.iter().zip(&self.target_means).enumerate() {
-            let with_target = self.of_others(&means, y_means, &products(level, &self.starts, &centered, y));
+            let with_target = self.from_other_parts(&means, y_means, &products(level, &self.starts, &centered, y));
             with_target.iter().enumerate().for_each(|(k, m)| of_targets[k * self.outputs() + o] = m.product);
         }
         for &fold in &self.flat[feature] {
             (squares[fold], variances[fold]) = (0.0, 1.0);
             of_targets[fold * self.outputs()..(fold + 1) * self.outputs()].fill(0.0);
         }
-        Training { e, squares, own, variances, products: of_targets }
+        TrainingMoments { e, squares, own, variances, products: of_targets }
     }
 
     /// Mean of each fold; 0 if columns are not centered.
@@ -216,15 +216,15 @@ impl<'d> HoldOutRows<'d> {
         sums.iter().zip(&self.weights).map(|(sum, w)| if *w > 0.0 { sum / w } else { 0.0 }).collect()
     }
 
-    fn of_others(&self, a: &[f64], b: &[f64], products: &[f64]) -> Vec<PairMoments> {
+    fn from_other_parts(&self, a: &[f64], b: &[f64], products: &[f64]) -> Vec<PairMoments> {
         let part = |k: usize| PairMoments { weight: self.weights[k], means: [a[k], b[k]], product: products[k] };
-        PairMoments::of_others(&(0..self.folds()).map(part).collect::<Vec<_>>())
+        PairMoments::from_other_parts(&(0..self.folds()).map(part).collect::<Vec<_>>())
     }
 
     /// Mean of a column over each fold's training rows.
     pub(super) fn training_means(&self, x: &[f64]) -> Vec<f64> {
         let means = self.means(x);
-        self.of_others(&means, &means, &vec![0.0; self.folds()]).iter().map(|m| m.means[0]).collect()
+        self.from_other_parts(&means, &means, &vec![0.0; self.folds()]).iter().map(|m| m.means[0]).collect()
     }
 
     /// x less the mean of its fold's training rows.

@@ -1,7 +1,7 @@
 //! Class probabilities by Platt scaling of held-out predictions.
 
 use crate::criteria::{HeldOutPredictions, KFold, predicted_held_out};
-use crate::resample::{Pooled, Sample, Watcher};
+use crate::resample::{Pooled, Sample, StageMonitor};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
@@ -13,17 +13,17 @@ use vaglio_kernels::tolerance::SUFFICIENT_FALL;
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
     /// Source of the held-out predictions that it was fitted on.
-    pub from: HeldOutBy,
+    pub from: CalibrationSource,
     /// Number of these predictions.
     pub rows: usize,
     /// Map of each output; two classes have one, for the positive class.
-    pub maps: Vec<Logistic>,
+    pub maps: Vec<PlattScaling>,
 }
 
 /// Source of held-out predictions for a calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum HeldOutBy {
+pub enum CalibrationSource {
     /// Outer folds: the whole procedure is repeated without each.
     Nested,
     /// Folds of the cross-validated search.
@@ -37,7 +37,7 @@ pub enum HeldOutBy {
 /// p = 1 / (1 + exp(−(slope · prediction + intercept))).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Logistic {
+pub struct PlattScaling {
     /// Coefficient of the prediction.
     pub slope: f64,
     /// The logit at prediction 0.
@@ -47,7 +47,7 @@ pub struct Logistic {
 /// Largest number of Newton steps.
 const MOST_STEPS: usize = 200;
 
-impl Logistic {
+impl PlattScaling {
     /// The probability for a prediction.
     pub fn probability(&self, prediction: f64) -> f64 {
         sigmoid(self.slope * prediction + self.intercept)
@@ -70,7 +70,7 @@ impl Logistic {
         let (high, low) = ((positive + 1.0) / (positive + 2.0), 1.0 / (negative + 2.0));
         let target = |row: usize| if is_of_class[row] { high } else { low };
         let rows = 0..predictions.len();
-        let loss = |map: &Logistic| -> f64 {
+        let loss = |map: &PlattScaling| -> f64 {
             let of_row = |row: usize| {
                 let logit = map.slope * predictions[row] + map.intercept;
                 // −t·log p − (1 − t)·log(1 − p), without overflow on either side.
@@ -78,7 +78,7 @@ impl Logistic {
             };
             rows.clone().map(of_row).sum()
         };
-        let mut map = Logistic { slope: 0.0, intercept: ((positive + 1.0) / (negative + 1.0)).ln() };
+        let mut map = PlattScaling { slope: 0.0, intercept: ((positive + 1.0) / (negative + 1.0)).ln() };
         let mut lowest = loss(&map);
         for _ in 0..MOST_STEPS {
             // A small ridge on the second derivatives handles equal predictions.
@@ -95,7 +95,7 @@ impl Logistic {
             if descent.is_nan() || descent <= 1e-14 * lowest.max(1e-300) {
                 break;
             }
-            let at = |step: f64| Logistic {
+            let at = |step: f64| PlattScaling {
                 slope: map.slope - step * by_slope,
                 intercept: map.intercept - step * by_intercept,
             };
@@ -132,7 +132,7 @@ impl Calibration {
     /// `None` if no row has weight or a prediction is not finite.
     #[doc(hidden)]
     pub fn new(
-        from: HeldOutBy,
+        from: CalibrationSource,
         targets: ArrayView2<'_, f64>,
         predictions: ArrayView2<'_, f64>,
         weights: &[f64],
@@ -145,16 +145,16 @@ impl Calibration {
         let map = |output: usize| {
             let predictions: Vec<f64> = rows.iter().map(|&row| predictions[[output, row]]).collect();
             let is_of_class: Vec<bool> = rows.iter().map(|&row| targets[[output, row]] > 0.0).collect();
-            Logistic::fitted(&predictions, &is_of_class, &weights)
+            PlattScaling::fitted(&predictions, &is_of_class, &weights)
         };
-        let maps: Vec<Logistic> = (0..targets.nrows()).map(map).collect();
+        let maps: Vec<PlattScaling> = (0..targets.nrows()).map(map).collect();
         let is_finite = maps.iter().all(|map| map.slope.is_finite() && map.intercept.is_finite());
         is_finite.then_some(Calibration { from, rows: rows.len(), maps })
     }
 
     /// Fits the calibration on pooled held-out predictions of all folds.
     #[doc(hidden)]
-    pub fn from_held_out(from: HeldOutBy, pooled: &Pooled) -> Option<Self> {
+    pub fn from_held_out(from: CalibrationSource, pooled: &Pooled) -> Option<Self> {
         Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights)
     }
 
@@ -168,7 +168,7 @@ impl Calibration {
         sample: &Sample,
         (problem, design): (&Problem, &Design),
         selection: &Selection,
-        watcher: &Watcher<'_>,
+        watcher: &StageMonitor<'_>,
     ) -> Option<Self> {
         if design.decisions().is_some() {
             return None;
@@ -182,7 +182,7 @@ impl Calibration {
             };
             let found =
                 last.predicted_held_out(selector, problem, held_out.first()?, &entry.subset, watcher).ok()??;
-            return Calibration::from_rows(HeldOutBy::Folds, design, &found);
+            return Calibration::from_rows(CalibrationSource::Folds, design, &found);
         }
         if entry.is_some_and(|entry| entry.fit != EntryFit::Readout) {
             return None;
@@ -199,12 +199,12 @@ impl Calibration {
         }
         let (subset, lambda) = entry.map_or((&[][..], None), |entry| (&entry.subset[..], entry.score.lambda));
         let found = predicted_held_out(design, &held_out, subset, lambda.or(selection.model.lambda()));
-        let from = if is_of_rows { HeldOutBy::LeaveOneOut } else { HeldOutBy::Folds };
+        let from = if is_of_rows { CalibrationSource::LeaveOneOut } else { CalibrationSource::Folds };
         Calibration::from_rows(from, design, &found.ok().flatten()?)
     }
 
     /// Fits the calibration on predictions for rows of a design.
-    fn from_rows(from: HeldOutBy, design: &Design, found: &HeldOutPredictions) -> Option<Self> {
+    fn from_rows(from: CalibrationSource, design: &Design, found: &HeldOutPredictions) -> Option<Self> {
         let HeldOutPredictions { rows, predictions } = found;
         let weights: Vec<f64> = rows.iter().map(|&row| design.weights().map_or(1.0, |all| all[row])).collect();
         Calibration::new(from, design.targets().select(Axis(1), rows).view(), predictions.view(), &weights)
@@ -244,9 +244,9 @@ impl Calibration {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use vaglio_testkit::Random;
+    use vaglio_testkit::SplitMix64;
 
-    fn loss(map: &Logistic, predictions: &[f64], is_of_class: &[bool], weights: &[f64]) -> f64 {
+    fn loss(map: &PlattScaling, predictions: &[f64], is_of_class: &[bool], weights: &[f64]) -> f64 {
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
         let weights: &[f64] = &weights.iter().map(|weight| weight / mean).collect::<Vec<f64>>();
         let of = |side: bool| is_of_class.iter().zip(weights).filter(|(c, _)| **c == side).map(|(_, w)| w).sum::<f64>();
@@ -261,21 +261,23 @@ mod tests {
 
     #[test]
     fn the_fit_is_the_lowest_of_a_grid_that_closes_in() {
-        let mut random = Random::new(9);
+        let mut random = SplitMix64::new(9);
         for (rows, shift, spread) in [(40, 0.0, 1.0), (200, 0.4, 0.3), (30, -2.0, 5.0), (12, 3.0, 0.0)] {
             let is_of_class: Vec<bool> = (0..rows).map(|_| random.uniform() < 0.4).collect();
             let signal = |of_class: bool| if of_class { 1.0 } else { -1.0 };
             let predictions: Vec<f64> =
                 is_of_class.iter().map(|&c| shift + spread * (0.7 * signal(c) + random.normal())).collect();
             let weights: Vec<f64> = (0..rows).map(|_| 0.5 + random.uniform()).collect();
-            let map = Logistic::fitted(&predictions, &is_of_class, &weights);
-            let of = |map: &Logistic| loss(map, &predictions, &is_of_class, &weights);
+            let map = PlattScaling::fitted(&predictions, &is_of_class, &weights);
+            let of = |map: &PlattScaling| loss(map, &predictions, &is_of_class, &weights);
             // Grid descent around the best point so far; the grid is halved if no point on it improves.
-            let (mut best, mut width) = (Logistic { slope: 0.0, intercept: 0.0 }, 4.0);
+            let (mut best, mut width) = (PlattScaling { slope: 0.0, intercept: 0.0 }, 4.0);
             while width > 1e-9 {
                 let around = (-2..=2).flat_map(|i| (-2..=2).map(move |j| (f64::from(i), f64::from(j))));
-                let tried = around
-                    .map(|(i, j)| Logistic { slope: best.slope + i * width, intercept: best.intercept + j * width });
+                let tried = around.map(|(i, j)| PlattScaling {
+                    slope: best.slope + i * width,
+                    intercept: best.intercept + j * width,
+                });
                 let lowest = tried.min_by(|a, b| of(a).total_cmp(&of(b))).unwrap();
                 if of(&lowest) < of(&best) { best = lowest } else { width /= 2.0 }
             }
@@ -290,10 +292,10 @@ mod tests {
     fn classes_that_are_parted_keep_finite_maps() {
         let predictions = [-1.0, -0.9, -1.1, 1.0, 0.8];
         let is_of_class = [false, false, false, true, true];
-        let map = Logistic::fitted(&predictions, &is_of_class, &[1.0; 5]);
+        let map = PlattScaling::fitted(&predictions, &is_of_class, &[1.0; 5]);
         assert!(map.slope > 0.5 && map.slope.is_finite());
         // Two rows at each end reach their smoothed targets there.
-        let map = Logistic::fitted(&[-1.0, -1.0, 1.0], &[false, false, true], &[1.0; 3]);
+        let map = PlattScaling::fitted(&[-1.0, -1.0, 1.0], &[false, false, true], &[1.0; 3]);
         assert!(
             (map.probability(-1.0) - 0.25).abs() < 1e-6 && (map.probability(1.0) - 2.0 / 3.0).abs() < 1e-6,
             "{map:?}"
@@ -303,11 +305,11 @@ mod tests {
     #[test]
     fn probabilities_add_up() {
         let maps = vec![
-            Logistic { slope: 2.0, intercept: 0.1 },
-            Logistic { slope: 1.0, intercept: -1.0 },
-            Logistic { slope: 900.0, intercept: 0.0 },
+            PlattScaling { slope: 2.0, intercept: 0.1 },
+            PlattScaling { slope: 1.0, intercept: -1.0 },
+            PlattScaling { slope: 900.0, intercept: 0.0 },
         ];
-        let several = Calibration { from: HeldOutBy::Nested, rows: 9, maps: maps.clone() };
+        let several = Calibration { from: CalibrationSource::Nested, rows: 9, maps: maps.clone() };
         let predictions = Array2::from_shape_fn((3, 4), |(o, row)| o as f64 - row as f64);
         for of_row in several.probabilities(predictions.view()).columns() {
             assert!((of_row.sum() - 1.0).abs() < 1e-15 && of_row.iter().all(|p| (0.0..=1.0).contains(p)));

@@ -8,7 +8,7 @@ use vaglio_core::{Cells, Columns, Error, FittedMap, Model, Origin, OutputUnit, R
 use vaglio_tables::budget::Budget;
 
 /// Prediction chain: fitted maps, the model's inputs among their outputs, and target units.
-pub struct Chain<'m> {
+pub struct PredictionChain<'m> {
     /// Fitted maps, in order.
     pub maps: &'m [Box<dyn FittedMap>],
     pub(crate) inputs: &'m [String],
@@ -20,7 +20,7 @@ pub struct Chain<'m> {
 }
 
 /// Predictions for the rows of a table, in its order.
-pub struct Predicted {
+pub struct TablePredictions {
     /// Values, outputs × rows.
     pub values: Array2<f64>,
     /// Indices of the predicted rows in the table, increasing; rows dropped by maps are missing.
@@ -61,7 +61,7 @@ pub(super) fn needed_maps(maps: Vec<Box<dyn FittedMap>>, inputs: &[String]) -> V
     let mut own: Vec<Box<dyn FittedMap>> = Vec::with_capacity(maps.len());
     for map in maps.into_iter().rev() {
         let sources = sources(&*map, &names);
-        own.push(map.of_outputs(&names).unwrap_or(map));
+        own.push(map.for_outputs(&names).unwrap_or(map));
         names = sources;
     }
     own.reverse();
@@ -74,7 +74,7 @@ fn sources(map: &dyn FittedMap, names: &[String]) -> Vec<String> {
     names.iter().flat_map(|name| map.sources(name)).filter(|name| seen.insert(name.clone())).collect()
 }
 
-impl Chain<'_> {
+impl PredictionChain<'_> {
     /// Columns of a data file that the inputs are made from.
     pub fn sources(&self) -> Vec<String> {
         self.maps.iter().rev().fold(self.inputs.to_vec(), |names, map| sources(&**map, &names))
@@ -129,7 +129,7 @@ impl Chain<'_> {
     ///
     /// # Errors
     /// Returns the errors of the maps and the model; [`Error::Numerical`] if a prediction overflows.
-    pub fn predict(&self, table: Table) -> Result<(Predicted, Option<Vec<f64>>)> {
+    pub fn predict(&self, table: Table) -> Result<(TablePredictions, Option<Vec<f64>>)> {
         let (columns, table) = self.inputs_of(table)?;
         let rows = table.rows();
         let mut values = self.model.predict(&columns, table.series())?;
@@ -145,6 +145,6 @@ impl Chain<'_> {
         order.sort_by_key(|&row| table.origin(row));
         let counts = counts.map(|counts| order.iter().map(|&row| counts[row]).collect());
         let rows = order.iter().map(|&row| table.origin(row)).collect();
-        Ok((Predicted { values: select_rows(&values, &order), rows }, counts))
+        Ok((TablePredictions { values: select_rows(&values, &order), rows }, counts))
     }
 }

@@ -1,6 +1,6 @@
 //! Prediction intervals from the models of outer folds (CV+).
 
-use super::chain::{Chain, needed_maps};
+use super::chain::{PredictionChain, needed_maps};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, FittedMap, Model, Result, Table, TargetUnits};
@@ -104,7 +104,7 @@ impl SavedIntervals {
     /// Intervals for the rows of a table. Cost O(rows · folds · log n) besides the predictions of every fold.
     ///
     /// # Errors
-    /// Returns the errors of [`Chain::predict`].
+    /// Returns the errors of [`PredictionChain::predict`].
     pub fn bounds(&self, table: &Table, outputs: usize) -> Result<IntervalEnds> {
         let predict = |fold: &FoldModel| Ok(fold.chain(outputs).predict(table.clone())?.0.values);
         let centers: Vec<Array2<f64>> = parallel::map_slice(&self.folds, predict).into_iter().collect::<Result<_>>()?;
@@ -124,9 +124,9 @@ impl FoldModel {
         FoldModel { target_scales, maps: needed_maps(maps, &inputs), inputs, model, residuals }
     }
 
-    fn chain(&self, outputs: usize) -> Chain<'_> {
+    fn chain(&self, outputs: usize) -> PredictionChain<'_> {
         let FoldModel { target_scales, maps, inputs, model, .. } = self;
-        Chain { maps, inputs, model, units: target_scales.as_deref(), outputs }
+        PredictionChain { maps, inputs, model, units: target_scales.as_deref(), outputs }
     }
 }
 
@@ -211,11 +211,11 @@ fn smallest(low: f64, high: f64, wanted: usize, count: impl Fn(f64) -> usize) ->
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use vaglio_testkit::Random;
+    use vaglio_testkit::SplitMix64;
 
     #[test]
     fn ends_are_those_of_sorting_all_values() {
-        let mut random = Random::new(4);
+        let mut random = SplitMix64::new(4);
         for case in 0..300 {
             let folds = 1 + random.below(6);
             let centers: Vec<f64> = (0..folds).map(|_| random.normal() * 10f64.powi(case % 7 - 3)).collect();

@@ -7,13 +7,13 @@ pub(crate) mod intervals;
 mod origin;
 mod read_options;
 
-pub use calibration::{Calibration, HeldOutBy, Logistic};
-pub(crate) use chain::Chain;
+pub use calibration::{Calibration, CalibrationSource, PlattScaling};
+pub(crate) use chain::PredictionChain;
 use chain::needed_maps;
 pub use history::History;
 pub use intervals::{FoldModel, IntervalEnds, SavedIntervals};
-pub use origin::MadeBy;
-pub use read_options::Reading;
+pub use origin::ModelOrigin;
+pub use read_options::SavedReadOptions;
 
 use crate::document::twice;
 use crate::selector::{Selection, ValidSelector};
@@ -57,7 +57,7 @@ pub struct SavedModel {
     pub path: Option<SearchPath>,
     /// Crates of the parts that made the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<MadeBy>,
+    pub parts: Vec<ModelOrigin>,
     /// Fitted maps, in order.
     pub maps: Vec<Box<dyn FittedMap>>,
     /// Candidate columns that the model takes, in its order.
@@ -72,7 +72,7 @@ pub struct SavedModel {
     pub time: Option<String>,
     /// Options for reading files to predict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reading: Option<Reading>,
+    pub reading: Option<SavedReadOptions>,
     /// Columns and loss for comparing predictions with observed targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<Observed>,
@@ -339,9 +339,9 @@ impl SavedModel {
     }
 
     #[doc(hidden)]
-    pub fn chain(&self) -> Chain<'_> {
+    pub fn chain(&self) -> PredictionChain<'_> {
         let SavedModel { maps, inputs, model, target_scales, outputs, .. } = self;
-        Chain { maps, inputs, model, units: target_scales.as_deref(), outputs: outputs.len() }
+        PredictionChain { maps, inputs, model, units: target_scales.as_deref(), outputs: outputs.len() }
     }
 }
 

@@ -6,7 +6,7 @@ use vaglio_core::{Registration, registrations};
 /// A part that made the model, and the crate that defines it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MadeBy {
+pub struct ModelOrigin {
     /// Trait of the part.
     pub of: String,
     /// Kind of the part.
@@ -17,7 +17,7 @@ pub struct MadeBy {
     pub version: String,
 }
 
-impl MadeBy {
+impl ModelOrigin {
     /// Whether this program has a part of this trait and kind.
     fn is_held(&self) -> bool {
         registrations().iter().any(|origin| origin.of == self.of && origin.kind == self.kind)
@@ -25,14 +25,14 @@ impl MadeBy {
 }
 
 /// Crates of parts, given by trait and kind, without duplicates.
-pub(super) fn made_by<'w>(words: impl IntoIterator<Item = (&'static str, &'w str)>) -> Vec<MadeBy> {
+pub(super) fn made_by<'w>(words: impl IntoIterator<Item = (&'static str, &'w str)>) -> Vec<ModelOrigin> {
     let known = registrations();
-    let mut found: Vec<MadeBy> = Vec::new();
+    let mut found: Vec<ModelOrigin> = Vec::new();
     for (of, kind) in words {
         let Some(&Registration { package, version, .. }) = known.iter().find(|o| o.of == of && o.kind == kind) else {
             continue;
         };
-        let part = MadeBy { of: of.into(), kind: kind.into(), package: package.into(), version: version.into() };
+        let part = ModelOrigin { of: of.into(), kind: kind.into(), package: package.into(), version: version.into() };
         if !found.contains(&part) {
             found.push(part);
         }
@@ -47,10 +47,10 @@ const READ_BY: [&str; 4] = ["FittedMap", "FittedTargetMap", "ModelData", "Loss"]
 pub(super) fn foreign(text: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Parts {
-        parts: Vec<MadeBy>,
+        parts: Vec<ModelOrigin>,
     }
     let Parts { parts } = serde_json::from_str(text).ok()?;
-    let told = |part: &MadeBy| format!("`{}` of {} {}", part.kind, part.package, part.version);
+    let told = |part: &ModelOrigin| format!("`{}` of {} {}", part.kind, part.package, part.version);
     let foreign: Vec<String> =
         parts.iter().filter(|part| READ_BY.contains(&&*part.of) && !part.is_held()).map(told).collect();
     (!foreign.is_empty()).then(|| foreign.join(" and "))

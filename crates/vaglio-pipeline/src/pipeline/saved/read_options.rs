@@ -8,7 +8,7 @@ use vaglio_tables::Notation;
 /// Options for reading files to predict, equal to those of the training rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reading {
+pub struct SavedReadOptions {
     /// Options for reading text files.
     pub read: ReadSpec,
     /// Types of columns that are not numbers.

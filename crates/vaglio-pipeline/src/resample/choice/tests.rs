@@ -14,13 +14,13 @@ use ndarray::Array2;
 use vaglio_core::{Columns, Lambda, Problem, Silent, Task};
 use vaglio_search::Blocks;
 use vaglio_search::shuffle::stream;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const COUNTING: usize = 10;
 
 /// Ten informative columns, and twelve with a single nonzero among 102 rows, some of which every fold lacks.
 fn columns() -> (Vec<Vec<f64>>, Vec<f64>) {
-    let mut random = Random::new(5);
+    let mut random = SplitMix64::new(5);
     let mut columns: Vec<Vec<f64>> = (0..COUNTING).map(|_| (0..102).map(|_| random.normal()).collect()).collect();
     let y = (0..102).map(|row| columns.iter().map(|column| column[row]).sum::<f64>() + 0.1 * random.normal()).collect();
     columns.extend((0..12).map(|rare| (0..102).map(|row| f64::from(u8::from(row == 8 * rare + 3))).collect()));

@@ -1,6 +1,6 @@
 //! Searches of folds that do not fit in memory together.
 
-use super::{FoldTraining, HeldWalk, Lockstep, Reached, said_of_fold, taken};
+use super::{CheckpointState, FoldTraining, Lockstep, PendingSearch, said_of_fold, taken};
 use crate::resample::pool::repeated;
 use crate::resample::walks::FoldPath;
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ impl Lockstep<'_, '_> {
         until: Option<usize>,
         trails: &mut [Vec<Option<FoldPath>>],
         most: u32,
-    ) -> Result<Option<Reached>> {
+    ) -> Result<Option<CheckpointState>> {
         let count = self.folds.count();
         let begin = |fold: usize| Mutex::new(Some(active.iter().map(|&at| trails[at][fold].take()).collect()));
         let before: Vec<Mutex<Option<Vec<Option<FoldPath>>>>> = (0..count).map(begin).collect();
@@ -27,7 +27,7 @@ impl Lockstep<'_, '_> {
         let Some(reached) = reached.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let (trails, paused): (Vec<_>, Vec<Vec<bool>>) = reached.into_iter().unzip();
         let is_paused = |k: usize| paused.iter().any(|of_fold| of_fold[k]);
-        Ok(Some(Reached { trails, paused: (0..active.len()).map(is_paused).collect() }))
+        Ok(Some(CheckpointState { trails, paused: (0..active.len()).map(is_paused).collect() }))
     }
 
     /// The losses of one such fold, and which of its searches can continue.
@@ -44,7 +44,7 @@ impl Lockstep<'_, '_> {
             let walked = || {
                 let design = self.design(of, lambdas[places[at]])?;
                 let mut member = self.member(fold, places[at]);
-                let held = Mutex::new(Some(HeldWalk::Unopened(member.monitor())));
+                let held = Mutex::new(Some(PendingSearch::Unopened(member.monitor())));
                 let path = self.advance(of.number, &held, &design, until)?;
                 drop(held);
                 Ok(path.map(|path| (design, path)))

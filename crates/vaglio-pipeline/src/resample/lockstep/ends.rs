@@ -1,6 +1,6 @@
 //! Early stopping of searches at checkpoints.
 
-use super::{LambdaPaths, Lockstep, Reached};
+use super::{CheckpointState, LambdaPaths, Lockstep};
 use crate::resample::table::PooledFolds;
 use crate::resample::walks::FoldPath;
 use vaglio_core::{Loss, Result};
@@ -12,7 +12,7 @@ pub(super) fn next(checkpoint: usize) -> usize {
 }
 
 /// Searches of all folds at some λ that run together.
-pub(super) struct Group {
+pub(super) struct LambdaGroup {
     /// Losses of the active searches, by λ and fold.
     pub trails: Vec<Vec<Option<FoldPath>>>,
     pub done: Vec<Option<LambdaPaths>>,
@@ -20,7 +20,7 @@ pub(super) struct Group {
     pub places: Vec<usize>,
 }
 
-impl Group {
+impl LambdaGroup {
     pub fn active(&self) -> Vec<usize> {
         (0..self.done.len()).filter(|&at| self.done[at].is_none()).collect()
     }
@@ -30,12 +30,12 @@ impl Lockstep<'_, '_> {
     /// Ends the active searches that stop at a checkpoint, and returns their indices.
     pub(super) fn settle(
         &self,
-        of_group: &mut Group,
-        (Reached { trails: of_folds, paused }, checkpoint): (Reached, usize),
+        of_group: &mut LambdaGroup,
+        (CheckpointState { trails: of_folds, paused }, checkpoint): (CheckpointState, usize),
         others: &[&LambdaPaths],
     ) -> Result<Vec<usize>> {
         let active = of_group.active();
-        let Group { trails, done, places: among } = of_group;
+        let LambdaGroup { trails, done, places: among } = of_group;
         for (fold, own) in of_folds.into_iter().enumerate() {
             active.iter().zip(own).for_each(|(&at, trail)| trails[at][fold] = Some(trail));
         }

@@ -14,9 +14,9 @@ use linfa::ParamGuard;
 use ndarray::Array2;
 use std::sync::Arc;
 use vaglio_core::{Columns, Lambda, Problem, Silent, Squared, Task};
-use vaglio_report::record::{Cell, Table};
+use vaglio_report::record::{Cell, LossTable};
 use vaglio_search::{Choose, CrossValidation};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 const CHECKPOINTS: [usize; 9] = [20, 25, 30, 35, 40, 45, 50, 55, 60];
 
@@ -80,7 +80,7 @@ fn a_lambda_far_above_the_lowest_is_given_up_and_a_noisy_one_is_not() {
 
 /// 60 rows of 90 columns; three determine the target, with noise.
 fn problem() -> Problem {
-    let mut random = Random::new(17);
+    let mut random = SplitMix64::new(17);
     let columns: Vec<Vec<f64>> = (0..90).map(|_| (0..60).map(|_| random.normal()).collect()).collect();
     let y = (0..60).map(|row| columns[3][row] - columns[40][row] + 0.7 * columns[77][row] + random.normal()).collect();
     let mut all = Columns::new(60);
@@ -135,7 +135,7 @@ fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
     let greedy = |choose| Search::new(Greedy {}).choose(choose);
     let of = |patience, lambdas: &[f64]| picked(greedy(by(patience)), lambdas);
     let (cut, whole) = (of(Some(10), &lambdas), of(None, &lambdas));
-    let tables: [&Table; 2] = [cut.chosen.table.as_ref().unwrap(), whole.chosen.table.as_ref().unwrap()];
+    let tables: [&LossTable; 2] = [cut.chosen.table.as_ref().unwrap(), whole.chosen.table.as_ref().unwrap()];
     let (mut shorter, mut given_up) = (0, 0);
     for (cells, whole) in tables[0].cells.iter().zip(&tables[1].cells) {
         assert!(cells.iter().zip(whole).all(|(cell, whole)| same(cell, whole)), "{cells:?} of {whole:?}");

@@ -25,7 +25,7 @@ impl Losses {
         let starts = [0].into_iter().chain(ends.iter().copied());
         let own: Vec<u32> = (0..ROWS as u32).collect();
         let of = |(from, to): (usize, usize)| {
-            let of = Compared {
+            let of = TargetsAndPredictions {
                 targets: self.targets.slice(s![.., from..to]),
                 predictions: self.predictions.slice(s![.., from..to]),
                 weights: Some(&self.weights[from..to]),
@@ -116,7 +116,7 @@ fn the_standard_error_is_the_larger_of_clusters_and_folds() {
         for clusters in [None, Some(&labels[..])] {
             let tallies = table.tallies(&*loss, &ENDS, clusters, EVERY);
             let label = |row: usize| if clusters.is_some() { groups(row) } else { row };
-            let spread = Spread {
+            let spread = MeanVariances {
                 clusters: Some((plain(&losses, &table.weights, label), if clusters.is_some() { 7 } else { ROWS })),
                 folds: Some((plain(&losses, &table.weights, fold), 3)),
             };
@@ -149,11 +149,11 @@ fn a_loss_of_all_rows_leaves_out_clusters_and_folds() {
             jackknife((0..count).map(|part| table.mean(&*loss, |row| label(row) != part)).collect()).unwrap()
         };
         let tallies = table.tallies(&*loss, &ENDS, Some(&labels), EVERY);
-        let spread = Spread { clusters: Some(left_out(7, &groups)), folds: Some(left_out(3, &fold)) };
+        let spread = MeanVariances { clusters: Some(left_out(7, &groups)), folds: Some(left_out(3, &fold)) };
         let (_, error) = LossSums::pooled(&*loss, &refs(&tallies), 1).unwrap();
         near(error.unwrap(), spread.error().unwrap(), "groups");
         let tallies = table.tallies(&*loss, &ENDS, None, EVERY);
-        let spread = Spread { clusters: Some(left_out(ROWS, &|row| row)), ..spread };
+        let spread = MeanVariances { clusters: Some(left_out(ROWS, &|row| row)), ..spread };
         let (_, error) = LossSums::pooled(&*loss, &refs(&tallies), 1).unwrap();
         assert!((error.unwrap() - spread.error().unwrap()).abs() < 1e-12);
     }
@@ -178,7 +178,7 @@ fn rows_of_a_unit_are_one_observation() {
     let targets = Array2::zeros((1, 6));
     let predictions = Array2::from_shape_vec((1, 6), vec![1.0, 3.0, 2.0, 2.0, 5.0, 5.0]).unwrap();
     let units = [0, 0, 1, 1, 2, 2];
-    let of = Compared {
+    let of = TargetsAndPredictions {
         targets: targets.view(),
         predictions: predictions.view(),
         weights: None,
@@ -188,6 +188,6 @@ fn rows_of_a_unit_are_one_observation() {
     let (mean, error) = LossSums::pooled(&Absolute, &[&LossSums::new(&Absolute, of, EVERY)], 1).unwrap();
     assert!((mean - 3.0).abs() < 1e-15);
     // The variance of 2, 2, 5 is 3.
-    let expected = Spread { clusters: Some((1.0, 3)), folds: None }.error().unwrap();
+    let expected = MeanVariances { clusters: Some((1.0, 3)), folds: None }.error().unwrap();
     near(error.unwrap(), expected, "error");
 }

@@ -2,8 +2,8 @@
 
 use crate::criteria::{KFold, Loo};
 use crate::learners::Rls;
-use crate::maps::{Clip, How, Impute, LearnedOn, OneHot, Polynomial, Scope, Standardize, TargetEncode};
-use crate::resample::{Preprocessing, Rows, Sample};
+use crate::maps::{Clip, Impute, ImputeStrategy, LearnedOn, OneHot, Polynomial, Scope, Standardize, TargetEncode};
+use crate::resample::{LabeledTable, Preprocessing, Sample};
 use crate::search::Greedy;
 use crate::{Selector, ValidSelector};
 use linfa::ParamGuard;
@@ -14,14 +14,14 @@ use vaglio_core::{
     SearchExtent, Silent, Table, Task, ZeroOne,
 };
 use vaglio_search::SubsetScorer;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 use vaglio_validate::splits::{Forward, Repeated};
 
 const ROWS: usize = 60;
 
 /// Two numeric columns, one with missing cells and one with outliers, and text with rare levels.
 fn sample(maps: Vec<Arc<dyn Map>>, task: Task, weighted: bool, seed: u64) -> Sample {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let mut normal = |_| random.normal();
     let (a, b, c): (Vec<f64>, Vec<f64>, Vec<f64>) = (
         (0..ROWS).map(&mut normal).collect(),
@@ -50,13 +50,14 @@ fn sample(maps: Vec<Arc<dyn Map>>, task: Task, weighted: bool, seed: u64) -> Sam
         ("t".into(), Cells::Text((0..ROWS).map(|row| level(row).to_owned()).collect())),
     ]);
     let weights = weighted.then(|| (0..ROWS).map(|row| [1.0, 0.5, 2.0, 0.25][row % 4]).collect());
-    let rows = Rows { table: table.unwrap(), targets: targets.into(), weights, ..Rows::default() };
+    let rows = LabeledTable { table: table.unwrap(), targets: targets.into(), weights, ..LabeledTable::default() };
     let recipe = Preprocessing::new(maps, task, vec!["y".into()]).unwrap();
     Sample::new(rows, Arc::new(recipe), false).unwrap()
 }
 
 fn maps() -> Vec<Vec<Arc<dyn Map>>> {
-    let median = || Arc::new(Impute { how: How::Median, scope: Scope::Fold, ..Impute::default() }) as Arc<dyn Map>;
+    let median =
+        || Arc::new(Impute { how: ImputeStrategy::Median, scope: Scope::Fold, ..Impute::default() }) as Arc<dyn Map>;
     let mean = |scope| Arc::new(Impute { scope, ..Impute::default() }) as Arc<dyn Map>;
     let one_hot = |scope| Arc::new(OneHot { rare: 4, scope, ..OneHot::default() }) as Arc<dyn Map>;
     let clip = |scope| Arc::new(Clip { quantiles: Some([0.1, 0.9]), scope, ..Clip::default() }) as Arc<dyn Map>;
@@ -178,7 +179,7 @@ fn engines_and_definition_are_plain_loops_over_folds() {
 fn maps_that_learn_the_same_in_every_fold_change_nothing() {
     let chain = |scope| -> Vec<Arc<dyn Map>> {
         let clip = Clip { lower: Some(-2.0), upper: Some(2.0), scope, ..Clip::default() };
-        let impute = Impute { how: How::Constant(crate::maps::Value::Number(0.5)), ..Impute::default() };
+        let impute = Impute { how: ImputeStrategy::Constant(crate::maps::Value::Number(0.5)), ..Impute::default() };
         vec![Arc::new(OneHot::default()), Arc::new(clip), Arc::new(impute)]
     };
     for weighted in [false, true] {

@@ -5,7 +5,7 @@ use super::*;
 use crate::criteria::KFold;
 use crate::learners::Rls;
 use crate::pipeline::OuterFolds;
-use crate::resample::{OuterFoldFit, Pooled, Procedure, Watcher, by_hand, outer, select};
+use crate::resample::{OuterFoldFit, Pooled, Procedure, StageMonitor, by_hand, outer, select};
 use crate::search::{All, Search};
 use crate::selector::Selector;
 use linfa::ParamGuard;
@@ -14,7 +14,7 @@ use std::time::Instant;
 use vaglio_core::{Monitor, Silent, Task};
 use vaglio_search::shuffle::stream;
 use vaglio_search::{Choose, CrossValidation};
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 use vaglio_validate::splits::{Forward, MonteCarlo};
 
 const LAMBDA: f64 = 0.7;
@@ -29,7 +29,7 @@ struct Panel {
 
 impl Panel {
     fn new(units: usize) -> Self {
-        let mut random = Random::new(3);
+        let mut random = SplitMix64::new(3);
         let columns: Vec<Vec<f64>> = (0..3).map(|_| (0..units * TIMES).map(|_| random.normal()).collect()).collect();
         let of_row = |row: usize| columns[0][row] - columns[1][row] + 0.05 * (row % TIMES) as f64;
         let y = (0..units * TIMES).map(|row| of_row(row) + random.normal()).collect();
@@ -55,7 +55,7 @@ impl Panel {
     }
 
     /// Forward splits by plain loops: the rows of each block of time, and the rows before it.
-    fn forward(&self, folds: usize, gap: usize, window: usize) -> Vec<Part> {
+    fn forward(&self, folds: usize, gap: usize, window: usize) -> Vec<TrainTestSplit> {
         let size = TIMES / (folds + 1);
         let of_block = |fold: usize| {
             let start = TIMES - (folds - fold) * size;
@@ -69,7 +69,7 @@ impl Panel {
                     training.push(row);
                 }
             }
-            Part { training, held }
+            TrainTestSplit { training, held }
         };
         (0..folds).map(of_block).collect()
     }
@@ -87,20 +87,20 @@ impl Panel {
         let design = selector.design(&sample.fitted().unwrap().problem).unwrap();
         let picked = select(&selector, sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
         let whole = Procedure { selector: &selector, tune: None };
-        let found: Vec<OuterFoldFit> = outer(whole, sample, how, &Watcher::new(&mut Silent)).unwrap().unwrap();
+        let found: Vec<OuterFoldFit> = outer(whole, sample, how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
         let pooled = Pooled::new(found.iter().map(|fold| fold.held.compared())).unwrap();
         let squares = (&pooled.targets - &pooled.predictions).mapv(|error| error * error);
         let rows = found.iter().map(|fold| fold.rows.clone()).collect();
         (picked.chosen.cell.map(|cell| cell.loss), squares.mean().unwrap(), rows)
     }
 
-    fn agrees(&self, found: f64, parts: &[Part]) {
+    fn agrees(&self, found: f64, parts: &[TrainTestSplit]) {
         let expected = by_hand::held_out(&self.columns, &self.y, parts, LAMBDA);
         assert!((found - expected).abs() < 1e-10 * expected, "{found} is not {expected}");
     }
 }
 
-fn rows(parts: &[Part]) -> Vec<Vec<usize>> {
+fn rows(parts: &[TrainTestSplit]) -> Vec<Vec<usize>> {
     parts.iter().map(|part| part.held.clone()).collect()
 }
 
@@ -114,7 +114,7 @@ fn splits_forward_in_time_are_forward_around_the_search() {
             let splits = Forward { folds: 3, gap, window };
             let (cross, nested, held) = panel.losses(
                 &sample,
-                KFold::of(splits),
+                KFold::with_splits(splits),
                 Choose::Auto,
                 &OuterFolds { folds: 4, ..OuterFolds::default() },
             );
@@ -172,8 +172,9 @@ fn groups_and_series_are_held_out_whole_unless_splits_go_forward() {
 fn blocks_are_fewer_where_the_first_past_is_too_short() {
     let panel = Panel::new(1);
     let sample = panel.sample(false);
-    let selector =
-        |folds| Selector::params(KFold::of(Forward::new(folds)), All::default(), Rls::new(LAMBDA)).check().unwrap();
+    let selector = |folds| {
+        Selector::params(KFold::with_splits(Forward::new(folds)), All::default(), Rls::new(LAMBDA)).check().unwrap()
+    };
     let folds = |criterion: usize, within: usize| {
         sample.parting(&selector(criterion), None, 5, within).unwrap().parts(&sample, 0).unwrap().len()
     };

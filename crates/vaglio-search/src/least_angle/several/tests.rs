@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 use super::norm;
-use crate::least_angle::{End, Knot, LeastAngle, PathRules, PathShape};
+use crate::least_angle::{End, LeastAngle, LeastAngleKnot, PathRules, PathShape};
 use std::convert::Infallible;
 use vaglio_kernels::Level;
-use vaglio_testkit::Random;
+use vaglio_testkit::SplitMix64;
 
 /// Unit columns with shared factors, and C and Q of targets built from them.
 struct Data {
@@ -15,7 +15,7 @@ struct Data {
 
 impl Data {
     fn new(rows: usize, columns: usize, outputs: usize, seed: u64) -> Data {
-        let mut random = Random::new(seed);
+        let mut random = SplitMix64::new(seed);
         let mut drawn = || 2.0 * random.uniform() - 1.0;
         let factors: Vec<Vec<f64>> = (0..3).map(|_| (0..rows).map(|_| drawn()).collect()).collect();
         let mut x = Vec::new();
@@ -41,11 +41,11 @@ impl Data {
         self.x.iter().map(|x| dot(x, &self.x[j])).collect()
     }
 
-    fn walk(&self, rows: PathShape) -> (Vec<Knot>, End) {
+    fn walk(&self, rows: PathShape) -> (Vec<LeastAngleKnot>, End) {
         self.walk_by(Level::best(), rows)
     }
 
-    fn walk_by(&self, level: Level, rows: PathShape) -> (Vec<Knot>, End) {
+    fn walk_by(&self, level: Level, rows: PathShape) -> (Vec<LeastAngleKnot>, End) {
         let open = vec![true; self.x.len()];
         let mut path = LeastAngle::several(level, rows, usize::MAX, self.relevance(), open);
         let mut knots = Vec::new();
@@ -86,9 +86,9 @@ fn length(row: &[f64]) -> f64 {
 }
 
 /// Returns the active columns after each knot's event.
-fn actives(knots: &[Knot]) -> Vec<Vec<usize>> {
+fn actives(knots: &[LeastAngleKnot]) -> Vec<Vec<usize>> {
     let mut active = Vec::new();
-    let follow = |knot: &Knot| {
+    let follow = |knot: &LeastAngleKnot| {
         if knot.enters {
             active.push(knot.feature)
         } else {
@@ -254,7 +254,7 @@ fn nearly_dependent_columns_end_a_path_and_leave_its_knots_right() {
     for (seed, near) in (0..3).flat_map(|seed| [1e-3, 1e-5, 1e-7, 1e-9].map(|near| (seed, near))) {
         for rows in [PathShape::Straight, PathShape::Group] {
             let mut data = Data::new(30, 6, 2, seed);
-            let mut random = Random::new(seed + 77);
+            let mut random = SplitMix64::new(seed + 77);
             let mut drawn = || 2.0 * random.uniform() - 1.0;
             for k in 0..3 {
                 let mix = (0..30).map(|j| data.x[k][j] - 0.5 * data.x[k + 1][j] + near * drawn()).collect();

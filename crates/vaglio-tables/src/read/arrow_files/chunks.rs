@@ -48,7 +48,7 @@ impl ChunkReader for ColumnarChunks {
         self.indices.sort_unstable();
         self.indices.dedup();
         self.places = wanted.iter().filter_map(|index| self.indices.binary_search(index).ok()).collect();
-        if let super::Format::Parquet(metadata, _) = &self.file.format {
+        if let super::ColumnarFormat::Parquet(metadata, _) = &self.file.format {
             check_codecs(&self.file.path, metadata.metadata(), &self.indices)?;
         }
         self.batches = guarded(&self.file.path, || self.file.batches(&self.indices, rows.max(1)))?;

@@ -25,12 +25,12 @@ pub(super) enum FileBytes {
 pub(super) struct OnDisk {
     file: File,
     before: Metadata,
-    along: Mutex<Option<Along>>,
+    along: Mutex<Option<PrefixDigest>>,
 }
 
 /// Hash of the bytes up to a position, for a file that is read in order.
 #[derive(Debug)]
-struct Along {
+struct PrefixDigest {
     hash: Hasher,
     at: u64,
 }
@@ -81,7 +81,7 @@ impl FileBytes {
         if let FileBytes::Disk(disk) = self
             && let Ok(mut along) = disk.along.lock()
         {
-            *along = Some(Along { hash: Hasher::new(kind), at: 0 });
+            *along = Some(PrefixDigest { hash: Hasher::new(kind), at: 0 });
         }
     }
 
@@ -110,7 +110,7 @@ impl FileBytes {
         if let FileBytes::Memory(bytes) = self {
             return Ok(hashed(kind, bytes));
         }
-        let mut hashing = Hashing::new(self, path, kind);
+        let mut hashing = PartialDigest::new(self, path, kind);
         loop {
             if let Some(digest) = hashing.step()? {
                 return Ok(digest);
@@ -119,8 +119,8 @@ impl FileBytes {
     }
 
     /// A reader from a position on.
-    pub fn from(&self, at: u64) -> Place {
-        Place { kept: self.clone(), at }
+    pub fn from(&self, at: u64) -> FilePosition {
+        FilePosition { kept: self.clone(), at }
     }
 
     fn read_at(&self, out: &mut [u8], at: u64) -> Outcome<usize> {
@@ -155,21 +155,21 @@ fn read_at(_: &File, _: &mut [u8], _: u64) -> Outcome<usize> {
 
 /// Partial hash of a file.
 #[derive(Debug)]
-pub(super) struct Hashing {
+pub(super) struct PartialDigest {
     path: PathBuf,
     hash: Hasher,
-    place: Place,
+    place: FilePosition,
     block: Vec<u8>,
 }
 
-impl Hashing {
+impl PartialDigest {
     pub fn new(kept: &FileBytes, path: &Path, kind: DigestKind) -> Self {
         let along = match kept {
             FileBytes::Disk(disk) => disk.along.lock().ok().and_then(|mut along| along.take()),
             FileBytes::Memory(_) => None,
         };
-        let Along { hash, at } = along.unwrap_or_else(|| Along { hash: Hasher::new(kind), at: 0 });
-        Hashing { path: path.to_owned(), hash, place: kept.from(at), block: Vec::new() }
+        let PrefixDigest { hash, at } = along.unwrap_or_else(|| PrefixDigest { hash: Hasher::new(kind), at: 0 });
+        PartialDigest { path: path.to_owned(), hash, place: kept.from(at), block: Vec::new() }
     }
 
     /// Hashes some more bytes; returns the hash after the last.
@@ -190,12 +190,12 @@ impl Hashing {
 
 /// A position in a file.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct FilePosition {
     kept: FileBytes,
     at: u64,
 }
 
-impl Read for Place {
+impl Read for FilePosition {
     fn read(&mut self, out: &mut [u8]) -> Outcome<usize> {
         let read = self.kept.read_at(out, self.at)?;
         self.at += read as u64;
@@ -203,7 +203,7 @@ impl Read for Place {
     }
 }
 
-impl Seek for Place {
+impl Seek for FilePosition {
     fn seek(&mut self, to: SeekFrom) -> Outcome<u64> {
         let at = match to {
             SeekFrom::Start(at) => Some(at),
@@ -225,7 +225,7 @@ impl Length for FileBytes {
 }
 
 impl ChunkReader for FileBytes {
-    type T = BufReader<Place>;
+    type T = BufReader<FilePosition>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
         Ok(BufReader::with_capacity(1 << 10, self.from(start)))
@@ -282,7 +282,7 @@ mod tests {
             for &(start, length) in reads {
                 disk.get_bytes(start, length).unwrap();
             }
-            assert_eq!(Hashing::new(&disk, &path, kind).place.at, hashed);
+            assert_eq!(PartialDigest::new(&disk, &path, kind).place.at, hashed);
             disk.hash_along(kind);
             for &(start, length) in reads {
                 disk.get_bytes(start, length).unwrap();

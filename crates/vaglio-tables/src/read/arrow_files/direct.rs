@@ -25,7 +25,7 @@ const EXACT: RangeInclusive<i64> = -(1 << 53)..=1 << 53;
 
 /// Physical type of a column's values.
 #[derive(Debug, Clone)]
-enum Values {
+enum PhysicalType {
     Double,
     Float,
     /// Values within the range of the column's type.
@@ -36,13 +36,13 @@ enum Values {
 }
 
 /// A column that is read directly, and the number of its leaf.
-struct Direct {
+struct DirectColumn {
     leaf: usize,
-    values: Values,
+    values: PhysicalType,
     column: GrowingColumn,
 }
 
-impl Values {
+impl PhysicalType {
     /// Physical type of a column; `None` if it is nested or not a plain number.
     fn new(metadata: &ParquetMetaData, leaf: usize, field: &Field) -> Option<Self> {
         let column = metadata.file_metadata().schema_descr().column(leaf);
@@ -50,16 +50,16 @@ impl Values {
             return None;
         }
         match (column.physical_type(), field.data_type()) {
-            (Type::DOUBLE, DataType::Float64) => Some(Values::Double),
-            (Type::FLOAT, DataType::Float32) => Some(Values::Float),
-            (Type::INT32, DataType::Int8) => Some(Values::Int32(i8::MIN.into()..=i8::MAX.into())),
-            (Type::INT32, DataType::Int16) => Some(Values::Int32(i16::MIN.into()..=i16::MAX.into())),
-            (Type::INT32, DataType::Int32) => Some(Values::Int32(EXACT)),
-            (Type::INT32, DataType::UInt8) => Some(Values::Int32(0..=u8::MAX.into())),
-            (Type::INT32, DataType::UInt16) => Some(Values::Int32(0..=u16::MAX.into())),
-            (Type::INT32, DataType::UInt32) => Some(Values::UInt32),
-            (Type::INT64, DataType::Int64) => Some(Values::Int64),
-            (Type::INT64, DataType::UInt64) => Some(Values::UInt64),
+            (Type::DOUBLE, DataType::Float64) => Some(PhysicalType::Double),
+            (Type::FLOAT, DataType::Float32) => Some(PhysicalType::Float),
+            (Type::INT32, DataType::Int8) => Some(PhysicalType::Int32(i8::MIN.into()..=i8::MAX.into())),
+            (Type::INT32, DataType::Int16) => Some(PhysicalType::Int32(i16::MIN.into()..=i16::MAX.into())),
+            (Type::INT32, DataType::Int32) => Some(PhysicalType::Int32(EXACT)),
+            (Type::INT32, DataType::UInt8) => Some(PhysicalType::Int32(0..=u8::MAX.into())),
+            (Type::INT32, DataType::UInt16) => Some(PhysicalType::Int32(0..=u16::MAX.into())),
+            (Type::INT32, DataType::UInt32) => Some(PhysicalType::UInt32),
+            (Type::INT64, DataType::Int64) => Some(PhysicalType::Int64),
+            (Type::INT64, DataType::UInt64) => Some(PhysicalType::UInt64),
             _ => None,
         }
     }
@@ -72,7 +72,7 @@ impl ColumnarFile {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] at `limits.memory`.
     pub(super) fn direct(&self, metadata: &ParquetMetaData, indices: &[usize]) -> Result<Vec<Option<GrowingColumn>>> {
-        let mut columns: Vec<Option<Direct>> = indices.iter().map(|&index| self.plain(metadata, index)).collect();
+        let mut columns: Vec<Option<DirectColumn>> = indices.iter().map(|&index| self.plain(metadata, index)).collect();
         let (mut left, mut taken) = (self.sample.unwrap_or(usize::MAX), 0);
         let mut ask = |bytes: usize| {
             taken += bytes;
@@ -101,16 +101,16 @@ impl ColumnarFile {
     }
 
     /// An empty column if it can be read directly.
-    fn plain(&self, metadata: &ParquetMetaData, index: usize) -> Option<Direct> {
+    fn plain(&self, metadata: &ParquetMetaData, index: usize) -> Option<DirectColumn> {
         let schema = metadata.file_metadata().schema_descr();
         // The root is the leaf, unless nested ones precede it.
         let leaf = (index..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == index)?;
-        let values = Values::new(metadata, leaf, self.schema.field(index))?;
-        Some(Direct { leaf, values, column: self.empty(&[index]).ok()?.pop()? })
+        let values = PhysicalType::new(metadata, leaf, self.schema.field(index))?;
+        Some(DirectColumn { leaf, values, column: self.empty(&[index]).ok()?.pop()? })
     }
 }
 
-impl Direct {
+impl DirectColumn {
     /// Appends the first rows of a row group; `false` if they are not as claimed.
     fn read(
         &mut self,
@@ -122,20 +122,20 @@ impl Direct {
         let ColumnBuilder::Numbers(cells) = &mut self.column.cells else { return Ok(false) };
         let chunk = Chunk { kept, group, leaf: self.leaf, rows, width: cells.width(), ask };
         match &self.values {
-            Values::Double => chunk.read::<DoubleType>(|levels, values| floats(cells, levels, values)),
-            Values::Float => chunk.read::<FloatType>(|levels, values| {
+            PhysicalType::Double => chunk.read::<DoubleType>(|levels, values| floats(cells, levels, values)),
+            PhysicalType::Float => chunk.read::<FloatType>(|levels, values| {
                 floats(cells, levels, &values.iter().map(|&value| value.into()).collect::<Vec<f64>>())
             }),
-            Values::Int32(range) => {
+            PhysicalType::Int32(range) => {
                 chunk.read::<Int32Type>(|levels, values| wholes(cells, levels, values, range, i64::from))
             }
-            Values::UInt32 => chunk.read::<Int32Type>(|levels, values| {
+            PhysicalType::UInt32 => chunk.read::<Int32Type>(|levels, values| {
                 wholes(cells, levels, values, &EXACT, |value| i64::from(value as u32))
             }),
-            Values::Int64 => {
+            PhysicalType::Int64 => {
                 chunk.read::<Int64Type>(|levels, values| wholes(cells, levels, values, &EXACT, |value| value))
             }
-            Values::UInt64 => chunk.read::<Int64Type>(|levels, values| {
+            PhysicalType::UInt64 => chunk.read::<Int64Type>(|levels, values| {
                 wholes(cells, levels, values, &EXACT, |value| i64::try_from(value as u64).unwrap_or(i64::MAX))
             }),
         }

@@ -19,7 +19,7 @@ use vaglio_core::{Error, Result};
 
 /// Blocks of an Arrow file or stream, all within its length.
 #[derive(Debug)]
-pub(super) struct Blocks {
+pub(super) struct ArrowBlocks {
     pub schema: SchemaRef,
     version: MetadataVersion,
     dictionaries: Vec<Block>,
@@ -43,7 +43,7 @@ fn bytes_at(kept: &FileBytes, at: u64, length: usize) -> Option<Bytes> {
     (end <= kept.len()).then(|| kept.get_bytes(at, length).ok()).flatten()
 }
 
-impl Blocks {
+impl ArrowBlocks {
     /// Reads the footer of a file and checks the lengths claimed by it and the messages.
     ///
     /// # Errors
@@ -69,13 +69,13 @@ impl Blocks {
         }
         lengths.drain(..dictionaries.len());
         let (schema, before) = (checked_schema(path, schema)?, vec![dictionaries.len(); batches.len()]);
-        Ok(Blocks { schema, version: footer.version(), dictionaries, batches, lengths, before })
+        Ok(ArrowBlocks { schema, version: footer.version(), dictionaries, batches, lengths, before })
     }
 
     /// Reads the messages of a stream and checks the lengths they claim.
     ///
     /// # Errors
-    /// Fails like [`Blocks::new`].
+    /// Fails like [`ArrowBlocks::new`].
     pub fn from_stream(path: &Path, kept: &FileBytes, budget: Budget) -> Result<Self> {
         let cut = || damaged(path, "a message is longer than what is left of it");
         let length_at = |at: u64| Some(i32::from_le_bytes(*bytes_at(kept, at, 4)?.first_chunk()?));
@@ -109,7 +109,7 @@ impl Blocks {
             at = start + body as u64;
         }
         let (schema, version) = known.ok_or_else(|| damaged(path, "it names no columns"))?;
-        Ok(Blocks { schema, version, dictionaries, batches, lengths, before })
+        Ok(ArrowBlocks { schema, version, dictionaries, batches, lengths, before })
     }
 
     /// Reads the batches of these columns in order, each with the dictionaries before it; those of a file on disk

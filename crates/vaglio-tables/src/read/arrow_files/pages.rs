@@ -13,7 +13,7 @@ use vaglio_core::Result;
 
 /// Content of a page header.
 #[derive(Debug, Default, Clone, Copy)]
-struct Header {
+struct PageHeader {
     uncompressed: i64,
     compressed: i64,
     values: i64,
@@ -64,14 +64,14 @@ pub(super) fn check_pages(
 
 /// Page headers of a column up to the first unreadable one, and whether that one holds other fields, which the decoder
 /// would misread.
-fn headers(file: &mut (impl Read + Seek), column: &ColumnChunkMetaData) -> (Vec<Header>, bool) {
+fn headers(file: &mut (impl Read + Seek), column: &ColumnChunkMetaData) -> (Vec<PageHeader>, bool) {
     let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset()).min(column.data_page_offset());
     let (mut found, mut left) = (Vec::new(), column.compressed_size());
     if file.seek(SeekFrom::Start(start.max(0) as u64)).is_err() {
         return (found, false);
     }
     while left > 0 {
-        let mut header = Header::default();
+        let mut header = PageHeader::default();
         let number = |place: &[i16], value| match place {
             [2] => header.uncompressed = value,
             [3] => header.compressed = value,

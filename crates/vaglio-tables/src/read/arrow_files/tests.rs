@@ -3,7 +3,7 @@ mod untrusted;
 
 use super::super::digest::Digest;
 use super::super::tests::folder_of;
-use super::super::{ColumnFilter, ReadSpec, Source, Wanted};
+use super::super::{ColumnFilter, ReadRequest, ReadSpec, TableSource};
 use super::*;
 use crate::DigestKind;
 use arrow_array::types::*;
@@ -53,18 +53,20 @@ fn batches_of_a_program_are_read_as_their_file() {
         ("coded", Arc::new(words())),
     ]);
     let parts = vec![whole.slice(0, 1), whole.slice(1, 0), whole.slice(1, 2)];
-    let of = |parts: Vec<RecordBatch>| Source::from_batches("the frame", whole.schema(), parts, &ReadSpec::default());
-    let wanted = Wanted { filter: ColumnFilter::except(["x"]), ..Wanted::default() };
+    let of =
+        |parts: Vec<RecordBatch>| TableSource::from_batches("the frame", whole.schema(), parts, &ReadSpec::default());
+    let wanted = ReadRequest { filter: ColumnFilter::except(["x"]), ..ReadRequest::default() };
     let (table, survey) = of(parts).unwrap().read(&wanted).unwrap();
-    let file = Source::open(&write("batches", &whole)[1..], &ReadSpec::default()).unwrap();
+    let file = TableSource::open(&write("batches", &whole)[1..], &ReadSpec::default()).unwrap();
     let (expected, of_file) = file.read(&wanted).unwrap();
     assert_eq!(format!("{table:?}"), format!("{expected:?}"));
     assert_eq!(survey.columns, of_file.columns);
     let error = of(vec![batch(vec![("y", Arc::new(Float64Array::from(vec![1.0])))])]).unwrap_err().to_string();
     assert_eq!(error, "the frame: batch 1 has another schema than the table");
     let infinite = batch(vec![("x", Arc::new(Float64Array::from(vec![1.0, f64::INFINITY])))]);
-    let source = Source::from_batches("the frame", infinite.schema(), vec![infinite], &ReadSpec::default()).unwrap();
-    let error = source.read(&Wanted::default()).unwrap_err().to_string();
+    let source =
+        TableSource::from_batches("the frame", infinite.schema(), vec![infinite], &ReadSpec::default()).unwrap();
+    let error = source.read(&ReadRequest::default()).unwrap_err().to_string();
     assert!(error.starts_with("the frame: row 2, column `x`: inf is not a finite number"), "{error}");
 }
 
@@ -79,11 +81,13 @@ fn columns_of_files_that_are_0_nearly_everywhere_are_sparse() {
         let sparse = |(_, cells): &(String, Cells)| matches!(cells.numbers(), Some(vaglio_core::Column::Sparse(_)));
         table.columns().iter().map(sparse).collect::<Vec<bool>>()
     };
-    let source = Source::from_batches("the frame", whole.schema(), vec![whole.clone()], &ReadSpec::default()).unwrap();
-    let (dense, of_dense) = source.read(&Wanted::default()).unwrap();
+    let source =
+        TableSource::from_batches("the frame", whole.schema(), vec![whole.clone()], &ReadSpec::default()).unwrap();
+    let (dense, of_dense) = source.read(&ReadRequest::default()).unwrap();
     assert_eq!(is_sparse(&dense), [false; 3]);
     for path in write("thin", &whole) {
-        let (table, survey) = Source::open(&[path], &ReadSpec::default()).unwrap().read(&Wanted::default()).unwrap();
+        let (table, survey) =
+            TableSource::open(&[path], &ReadSpec::default()).unwrap().read(&ReadRequest::default()).unwrap();
         assert_eq!((is_sparse(&table), &survey.columns), (vec![true, false, true], &of_dense.columns));
         for ((_, ours), (_, theirs)) in table.columns().iter().zip(dense.columns()) {
             assert_eq!(ours.numbers(), theirs.numbers());
@@ -188,7 +192,7 @@ fn decimals_and_dates_are_numbers_and_moments() {
 
 #[test]
 fn settings_have_the_last_word_where_the_format_allows_it() {
-    use super::super::{Hint, ReadSpec, Source, Wanted};
+    use super::super::{Hint, ReadRequest, ReadSpec, TableSource};
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("n", Arc::new(Int32Array::from(vec![Some(7), None, Some(5)]))),
         ("d", Arc::new(Date32Array::from(vec![Some(1), None, Some(0)]))),
@@ -197,11 +201,13 @@ fn settings_have_the_last_word_where_the_format_allows_it() {
     for path in write("types_said", &batch(columns)) {
         let read = |name: &str, hint: Hint| {
             let hints = [(name.to_owned(), hint)].into();
-            let source = Source::open(std::slice::from_ref(&path), &ReadSpec::default()).unwrap();
-            source.read(&Wanted { filter: ColumnFilter::only([name]), hints, ..Wanted::default() }).map(|(table, _)| {
-                let cells = table.get(name).unwrap();
-                (cells.what(), (0..3).map(|row| cells.label(row)).collect::<Vec<_>>().join("|"))
-            })
+            let source = TableSource::open(std::slice::from_ref(&path), &ReadSpec::default()).unwrap();
+            source.read(&ReadRequest { filter: ColumnFilter::only([name]), hints, ..ReadRequest::default() }).map(
+                |(table, _)| {
+                    let cells = table.get(name).unwrap();
+                    (cells.what(), (0..3).map(|row| cells.label(row)).collect::<Vec<_>>().join("|"))
+                },
+            )
         };
         assert_eq!(read("n", Hint::Class).unwrap(), ("text", "7||5".to_owned()));
         assert_eq!(read("d", Hint::Text).unwrap(), ("text", "1970-01-02||1970-01-01".to_owned()));
@@ -346,10 +352,10 @@ fn the_hash_that_comes_behind_is_that_of_the_files() {
     let paths = [path(0), path(7)];
     let threads = |count: usize| rayon::ThreadPoolBuilder::new().num_threads(count).build().unwrap();
     for paths in [&paths[..1], &paths[..]] {
-        let source = || Source::open(paths, &ReadSpec::default()).unwrap();
+        let source = || TableSource::open(paths, &ReadSpec::default()).unwrap();
         let expected = source().digest().unwrap();
         for count in [1, 2, 3] {
-            let hashed = threads(count).install(|| source().read_and_hash(&Wanted::default()));
+            let hashed = threads(count).install(|| source().read_and_hash(&ReadRequest::default()));
             let (table, _, digest) = hashed.unwrap();
             assert_eq!(table.rows(), 700_000 * paths.len());
             // Hashing goes on after the pool is dropped.
@@ -357,13 +363,13 @@ fn the_hash_that_comes_behind_is_that_of_the_files() {
             assert!(digest.is_known());
         }
         // If all threads wait, they hash.
-        let all = |_| source().read_and_hash(&Wanted::default()).unwrap().2.written().unwrap();
+        let all = |_| source().read_and_hash(&ReadRequest::default()).unwrap().2.written().unwrap();
         let all: Vec<String> = threads(2).install(|| (0..4).into_par_iter().map(all).collect());
         assert_eq!(all, vec![expected; 4]);
     }
     // The file changes after reading and before hashing.
-    let source = Source::open(&paths[..1], &ReadSpec::default()).unwrap();
-    source.read(&Wanted::default()).unwrap();
+    let source = TableSource::open(&paths[..1], &ReadSpec::default()).unwrap();
+    source.read(&ReadRequest::default()).unwrap();
     File::options().append(true).open(&paths[0]).unwrap().write_all(b"more").unwrap();
     let behind = threads(2).install(|| Digest::behind(source.hash_steps().unwrap(), DigestKind::Blake3));
     let message = behind.written().unwrap_err().to_string();

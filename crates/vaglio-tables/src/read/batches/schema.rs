@@ -1,44 +1,45 @@
 //! A column of known type, read in batches.
 
-use super::super::cell::{DateForm, Rules, has_zone, plain};
+use super::super::cell::{CellSyntax, DateForm, has_zone, plain};
 use super::super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
-use super::super::fault::{Fault, FaultKind};
+use super::super::fault::{FaultKind, InvalidCell};
 use super::super::infer::{
-    BEYOND_DOUBLES, Hint, Settled, Zones, is_beyond, is_infinite, other_notation, rounds, settle, truth,
+    BEYOND_DOUBLES, Hint, InferredColumn, TimeZonePresence, is_beyond, is_infinite, other_notation, rounds, settle,
+    truth,
 };
 use crate::{ColumnSurvey, InferredType, Notation};
 use vaglio_core::Cells;
 
 /// A column of known type; the notation of its first cells applies to all.
-pub(super) struct Known {
+pub(super) struct TypedColumn {
     pub name: String,
     hint: Hint,
-    rules: Rules,
+    rules: CellSyntax,
     is_numbers: bool,
-    numbers: Option<Written>,
+    numbers: Option<NumberNotation>,
     dates: Option<DateForm>,
-    zones: Zones,
+    zones: TimeZonePresence,
 }
 
 /// Notation of all numbers of a column.
 #[derive(Clone, Copy)]
-enum Written {
+enum NumberNotation {
     Plainly,
     AsTruth,
     AsPercent,
 }
 
 /// Cells of some rows with their survey, or a fault.
-type Outcome = Result<(Cells, ColumnSurvey), Fault>;
+type Outcome = Result<(Cells, ColumnSurvey), InvalidCell>;
 
-impl Known {
+impl TypedColumn {
     /// Creates a column from the first cells of a text file, or from the types in a file. Returns `None` if its type
     /// depends on all cells.
-    pub fn new(name: &str, hint: Hint, sample: Option<&[&str]>, rules: &Rules) -> Option<Self> {
+    pub fn new(name: &str, hint: Hint, sample: Option<&[&str]>, rules: &CellSyntax) -> Option<Self> {
         // Columns of text files with nothing known are assumed to be numbers.
         let is_numbers = hint == Hint::Number || hint == Hint::Auto && sample.is_some();
-        let (name, own, zones) = (name.to_owned(), rules.clone(), Zones::default());
-        let mut known = Known { name, hint, rules: own, is_numbers, numbers: None, dates: None, zones };
+        let (name, own, zones) = (name.to_owned(), rules.clone(), TimeZonePresence::default());
+        let mut known = TypedColumn { name, hint, rules: own, is_numbers, numbers: None, dates: None, zones };
         match (hint, sample) {
             (Hint::Written | Hint::Class | Hint::Text | Hint::Number | Hint::Auto, _) | (Hint::Date, None) => {}
             (Hint::Date, Some(sample)) => {
@@ -71,8 +72,8 @@ impl Known {
                 Ok((cells, ColumnSurvey { note, ..survey }))
             }
             (column, hint) => match settle(&self.name, column, hint, &self.rules)? {
-                Settled::Cells(cells, survey) => Ok((cells, survey)),
-                Settled::NeedsText => Err(self.fault(0, String::new(), 1, "is not a number", "correct it")),
+                InferredColumn::Cells(cells, survey) => Ok((cells, survey)),
+                InferredColumn::NeedsText => Err(self.fault(0, String::new(), 1, "is not a number", "correct it")),
             },
         }
     }
@@ -107,7 +108,7 @@ impl Known {
                 Ok((Cells::Numbers(numbers.finish()), ColumnSurvey { notation: Some(notation), ..survey }))
             }
             Some((row, cell, count)) if is_infinite(cell, &self.rules) => {
-                Err(Fault { row, value: cell.to_owned(), count, what: FaultKind::NotFinite })
+                Err(InvalidCell { row, value: cell.to_owned(), count, what: FaultKind::NotFinite })
             }
             Some((row, cell, count)) => {
                 let comma = self.rules.comma;
@@ -115,8 +116,8 @@ impl Known {
                     _ if plain(cell, comma).is_none() && plain(cell, !comma).is_some() => {
                         "has another decimal mark than the rows that the model was trained on"
                     }
-                    Some(Written::AsTruth) => "is neither true nor false, and the cells before it are",
-                    Some(Written::AsPercent) => "is no percentage, and the cells before it are",
+                    Some(NumberNotation::AsTruth) => "is neither true nor false, and the cells before it are",
+                    Some(NumberNotation::AsPercent) => "is no percentage, and the cells before it are",
                     _ => "is not a number, and in the rows that the model was trained on it was one",
                 };
                 let remedy = "correct it, or leave it empty if it is missing";
@@ -137,19 +138,19 @@ impl Known {
             return Some((f64::NAN, Notation::default()));
         }
         let written = *self.numbers.get_or_insert_with(|| match () {
-            () if plain.is_some() => Written::Plainly,
-            () if truth(cell).is_some() => Written::AsTruth,
-            () if dressed(true).is_some() => Written::AsPercent,
-            () => Written::Plainly,
+            () if plain.is_some() => NumberNotation::Plainly,
+            () if truth(cell).is_some() => NumberNotation::AsTruth,
+            () if dressed(true).is_some() => NumberNotation::AsPercent,
+            () => NumberNotation::Plainly,
         });
         match (written, plain) {
-            (Written::Plainly, Some(value)) => {
+            (NumberNotation::Plainly, Some(value)) => {
                 let rounded = is_beyond(cell, value);
                 (!rounded || rounds(self.hint, rules)).then(|| (value, Notation { rounded, ..Notation::default() }))
             }
-            (Written::Plainly, None) => dressed(false),
-            (Written::AsTruth, _) => truth(cell).map(|yes| (f64::from(u8::from(yes)), Notation::default())),
-            (Written::AsPercent, _) => dressed(true),
+            (NumberNotation::Plainly, None) => dressed(false),
+            (NumberNotation::AsTruth, _) => truth(cell).map(|yes| (f64::from(u8::from(yes)), Notation::default())),
+            (NumberNotation::AsPercent, _) => dressed(true),
         }
     }
 
@@ -181,8 +182,8 @@ impl Known {
         ColumnSurvey { missing, first_missing, ..ColumnSurvey::new(self.name.clone(), taken) }
     }
 
-    fn fault(&self, row: usize, value: String, count: usize, wrong: &str, remedy: &str) -> Fault {
+    fn fault(&self, row: usize, value: String, count: usize, wrong: &str, remedy: &str) -> InvalidCell {
         let what = FaultKind::Text { wrong: wrong.to_owned(), remedy: remedy.to_owned(), among_numbers: true };
-        Fault { row, value, count, what }
+        InvalidCell { row, value, count, what }
     }
 }

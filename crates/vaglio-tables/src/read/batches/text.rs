@@ -1,6 +1,6 @@
 //! Rows of a text file, read in batches.
 
-use super::super::bounded::{Bounded, RECORD};
+use super::super::bounded::{RECORD, RecordLimitReader};
 use super::super::bytes::is_utf8;
 use super::super::column_builder::{ColumnBuilder, RawColumn};
 use super::super::csv_file::{CsvFile, record_fault};
@@ -56,7 +56,7 @@ pub(super) struct TextRows {
     /// Parsed first lines.
     sheet: CsvFile,
     is_compressed: bool,
-    reader: csv::Reader<Bounded<Box<dyn Read + Send>>>,
+    reader: csv::Reader<RecordLimitReader<Box<dyn Read + Send>>>,
     budget: Budget,
     record: StringRecord,
     indices: Vec<usize>,
@@ -85,7 +85,7 @@ impl TextRows {
                     let mut head = sheet.body().to_vec();
                     head.extend_from_slice(&plain.head[lines..]);
                     let all: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(plain.rest));
-                    let reader = sheet.dialect().reader(Bounded::new(all));
+                    let reader = sheet.dialect().reader(RecordLimitReader::new(all));
                     let is_compressed = plain.is_compressed;
                     let (record, indices) = (StringRecord::new(), Vec::new());
                     let path = path.to_owned();

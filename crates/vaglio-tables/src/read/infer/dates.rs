@@ -1,8 +1,8 @@
 //! Columns of dates.
 
-use super::super::cell::{DateForm, Rules, has_zone};
+use super::super::cell::{CellSyntax, DateForm, has_zone};
 use super::super::column_builder::RawColumn;
-use super::{Counts, Fault, FaultKind, Hint, Outcome, done, with_notation};
+use super::{Counts, FaultKind, Hint, InvalidCell, Outcome, done, with_notation};
 use crate::{Notation, quoted};
 use vaglio_core::Cells;
 
@@ -14,7 +14,7 @@ pub(super) fn dates(
     name: &str,
     column: &RawColumn,
     hint: Hint,
-    rules: &Rules,
+    rules: &CellSyntax,
     present: usize,
     counts: &Counts,
 ) -> Outcome {
@@ -36,7 +36,7 @@ pub(super) fn dates(
     }
     let most = forms.iter().map(|(_, count)| *count).max().unwrap_or(0);
     let best: Vec<DateForm> = forms.iter().filter(|(_, count)| *count == most).map(|(form, _)| *form).collect();
-    let text = |row: usize, value: &str, count: usize, wrong: String, remedy: String| Fault {
+    let text = |row: usize, value: &str, count: usize, wrong: String, remedy: String| InvalidCell {
         row,
         value: value.to_owned(),
         count,
@@ -58,7 +58,7 @@ pub(super) fn dates(
         return Err(text(row, value, present - most, wrong, remedy));
     }
     let clocks = cells().filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
-    let notation = Zones::default().among(clocks, rules)?;
+    let notation = TimeZonePresence::default().among(clocks, rules)?;
     let seconds = column.cells().map(str::trim).map(|cell| form.seconds(cell).unwrap_or(f64::NAN)).collect();
     let note = match form {
         DateForm::DayFirst('/' | '-') => Some(DAY_FIRST.to_owned()),
@@ -71,15 +71,15 @@ pub(super) fn dates(
 
 /// Whether the times of day seen so far have a time zone.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::read) struct Zones(Option<bool>);
+pub(in crate::read) struct TimeZonePresence(Option<bool>);
 
-impl Zones {
+impl TimeZonePresence {
     /// Notation of the column including these times of day: row, cell, and whether it has a zone.
     pub fn among<C: AsRef<str>>(
         &mut self,
         clocks: impl Iterator<Item = (usize, C, bool)>,
-        rules: &Rules,
-    ) -> Result<Notation, Fault> {
+        rules: &CellSyntax,
+    ) -> Result<Notation, InvalidCell> {
         for (row, cell, is_zoned) in clocks {
             let (expected, others) = match rules.known {
                 Some(known) => (known.zoned, "times of day of the training rows"),
@@ -90,7 +90,7 @@ impl Zones {
                 let wrong = format!("has {own} time zone, and the {others} have {their}");
                 let remedy = "write all with a zone, such as `Z`, or all without".to_owned();
                 let what = FaultKind::Text { wrong, remedy, among_numbers: false };
-                return Err(Fault { row, value: cell.as_ref().to_owned(), count: 1, what });
+                return Err(InvalidCell { row, value: cell.as_ref().to_owned(), count: 1, what });
             }
         }
         Ok(Notation {

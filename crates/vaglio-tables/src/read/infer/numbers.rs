@@ -1,13 +1,13 @@
 //! Columns of numbers with percent signs, currencies or thousands separators.
 
-use super::super::cell::{Rules, plain};
+use super::super::cell::{CellSyntax, plain};
 use super::super::column_builder::{NumberColumn, RawColumn};
-use super::{Counts, Fault, FaultKind, Hint, Outcome, done, is_beyond, ordered, rounds, with_notation};
+use super::{Counts, FaultKind, Hint, InvalidCell, Outcome, done, is_beyond, ordered, rounds, with_notation};
 use crate::{Notation, quoted};
 use vaglio_core::Cells;
 
 /// Reads a column of numbers that are not all plain.
-pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &Rules, counts: &Counts) -> Outcome {
+pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax, counts: &Counts) -> Outcome {
     let present = column.rows() - counts.missing;
     let all_percent = counts.percent == present || rules.known.is_some_and(|known| known.percent);
     let (mut numbers, mut notation, mut bad) = (NumberColumn::default(), Notation::default(), Vec::new());
@@ -31,7 +31,7 @@ pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &Rules,
     }
     if let Some((row, cell)) = bad.iter().find(|(_, cell)| is_infinite(cell, rules)) {
         let (row, value, count) = (*row, (*cell).to_owned(), counts.infinite);
-        return Err(Fault { row, value, count, what: FaultKind::NotFinite });
+        return Err(InvalidCell { row, value, count, what: FaultKind::NotFinite });
     }
     if let Some((row, cell)) = bad.first() {
         return Err(no_number(name, *row, cell, bad.len(), present - bad.len(), present, rules));
@@ -48,8 +48,8 @@ pub(super) fn no_number(
     count: usize,
     good: usize,
     present: usize,
-    rules: &Rules,
-) -> Fault {
+    rules: &CellSyntax,
+) -> InvalidCell {
     let (wrong, remedy) = other_notation(value, rules).unwrap_or_else(|| {
         let other = if rules.comma { "." } else { "," };
         let remedy = match plain(value, !rules.comma).is_some() {
@@ -62,11 +62,11 @@ pub(super) fn no_number(
         let remedy = remedy + &ordered::remedy(value, name);
         (format!("is not a number, and {good} of the column's {present} cells are"), remedy)
     });
-    Fault { row, value: value.to_owned(), count, what: FaultKind::Text { wrong, remedy, among_numbers: true } }
+    InvalidCell { row, value: value.to_owned(), count, what: FaultKind::Text { wrong, remedy, among_numbers: true } }
 }
 
 /// Fault and remedy of a number in another notation than the training rows, or beyond double precision.
-pub(in crate::read) fn other_notation(value: &str, rules: &Rules) -> Option<(String, String)> {
+pub(in crate::read) fn other_notation(value: &str, rules: &CellSyntax) -> Option<(String, String)> {
     let dress = rules.undressed(value).map(|(_, dress)| dress);
     let is_beyond_doubles = plain(value, rules.comma).is_some_and(|number| is_beyond(value, number));
     if is_beyond_doubles || dress.is_some_and(|dress| dress.rounded) {
@@ -89,23 +89,23 @@ pub(in crate::read) fn other_notation(value: &str, rules: &Rules) -> Option<(Str
 }
 
 /// Whether a cell is a number only with the other decimal mark.
-pub(super) fn is_of_other_decimals(cell: &str, rules: &Rules) -> bool {
+pub(super) fn is_of_other_decimals(cell: &str, rules: &CellSyntax) -> bool {
     rules.number(cell).is_none() && plain(cell, !rules.comma).is_some_and(f64::is_finite)
 }
 
 /// Whether a cell is an infinity, or a number too large for a double.
-pub(in crate::read) fn is_infinite(cell: &str, rules: &Rules) -> bool {
+pub(in crate::read) fn is_infinite(cell: &str, rules: &CellSyntax) -> bool {
     plain(cell, rules.comma).is_some_and(f64::is_infinite)
 }
 
 /// Fault of a column with the other decimal mark.
-pub(super) fn decimal_fault(column: &RawColumn, rules: &Rules) -> Fault {
+pub(super) fn decimal_fault(column: &RawColumn, rules: &CellSyntax) -> InvalidCell {
     let other = if rules.comma { "." } else { "," };
     let odd = || column.cells().map(str::trim).enumerate().filter(|(_, cell)| is_of_other_decimals(cell, rules));
     let (row, value) = odd().next().map_or((0, ""), |first| first);
     let wrong = format!("is a number only if `{other}` stands before decimals");
     let remedy = format!("set data.read.decimal: \"{other}\"");
-    Fault {
+    InvalidCell {
         row,
         value: value.to_owned(),
         count: odd().count(),

@@ -44,7 +44,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets
     // Every entry takes at least two bytes of the file.
     let likely = count.min(bytes.len() / 2) * if banner.mirrored.is_some() { 2 } else { 1 };
     let mut entries = Triplets { adds: true, ..Triplets::new(path, shape, likely, budget)? };
-    let mut places = Places::new(&banner, shape);
+    let mut places = ArrayPositions::new(&banner, shape);
     let (mut found, expected) = (0usize, if banner.is_array { places.total() } else { count });
     for line in content {
         let (at, text) = line?;
@@ -135,17 +135,17 @@ fn entry(text: &str, banner: &Banner, [rows, columns]: [usize; 2]) -> Option<(us
 }
 
 /// Places of the entries of an array, by column: all, or those below the diagonal.
-struct Places {
+struct ArrayPositions {
     shape: [usize; 2],
     /// Offset of a column's first entry below the diagonal; `None` if columns are complete.
     below: Option<usize>,
     at: (usize, usize),
 }
 
-impl Places {
+impl ArrayPositions {
     fn new(banner: &Banner, shape: [usize; 2]) -> Self {
         let below = banner.mirrored.map(|factor| usize::from(factor < 0.0));
-        Places { shape, below, at: (below.unwrap_or(0), 0) }
+        ArrayPositions { shape, below, at: (below.unwrap_or(0), 0) }
     }
 
     fn total(&self) -> usize {
@@ -157,7 +157,7 @@ impl Places {
     }
 }
 
-impl Iterator for Places {
+impl Iterator for ArrayPositions {
     type Item = (usize, usize);
 
     fn next(&mut self) -> Option<(usize, usize)> {

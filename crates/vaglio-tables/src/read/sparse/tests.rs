@@ -1,5 +1,5 @@
 use super::super::tests::folder_of;
-use super::super::{ColumnFilter, Hint, Source, Wanted};
+use super::super::{ColumnFilter, Hint, ReadRequest, TableSource};
 use super::*;
 use crate::ReadSpec;
 use proptest::prelude::*;
@@ -15,8 +15,8 @@ fn written(name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
 }
 
 fn read(path: &Path) -> Result<(Vec<String>, Vec<Vec<f64>>)> {
-    let source = Source::open(&[path.to_owned()], &ReadSpec::default())?;
-    let (table, _) = source.read(&Wanted::default())?;
+    let source = TableSource::open(&[path.to_owned()], &ReadSpec::default())?;
+    let (table, _) = source.read(&ReadRequest::default())?;
     let values = |(_, cells): &(String, Cells)| cells.numbers().unwrap().values().into_owned();
     Ok((table.names().map(str::to_owned).collect(), table.columns().iter().map(values).collect()))
 }
@@ -187,9 +187,10 @@ fn rows_of_svmlight_have_labels_and_queries() {
         (&columns[0][..], &columns[1][..], &columns[2][..]),
         (&[1.0, 0.0, 0.0][..], &[0.0; 3][..], &[0.0, 0.0, 4.0][..])
     );
-    let source = Source::open(&[path], &ReadSpec::default()).unwrap();
+    let source = TableSource::open(&[path], &ReadSpec::default()).unwrap();
     assert_eq!(source.aside().iter().map(|(name, _)| &name[..]).collect::<Vec<_>>(), ["qid"]);
-    let (table, _) = source.read(&Wanted { filter: ColumnFilter::only(["qid"]), ..Wanted::default() }).unwrap();
+    let (table, _) =
+        source.read(&ReadRequest { filter: ColumnFilter::only(["qid"]), ..ReadRequest::default() }).unwrap();
     assert_eq!(*table.get("qid").unwrap().numbers().unwrap().values(), [7.0, 7.0, 8.0]);
 }
 
@@ -197,14 +198,15 @@ fn rows_of_svmlight_have_labels_and_queries() {
 fn labels_may_be_words_and_files_follow_each_other() {
     let first = written("part1.svm", "spam 1:1\nham 2:1\n");
     let second = written("part2.svm", "ham 4:2\n");
-    let source = Source::open(&[first, second], &ReadSpec::default()).unwrap();
-    let (table, survey): (Table, _) =
-        source.read(&Wanted { hints: [("target".to_owned(), Hint::Target)].into(), ..Wanted::default() }).unwrap();
+    let source = TableSource::open(&[first, second], &ReadSpec::default()).unwrap();
+    let (table, survey): (Table, _) = source
+        .read(&ReadRequest { hints: [("target".to_owned(), Hint::Target)].into(), ..ReadRequest::default() })
+        .unwrap();
     assert_eq!(table.names().collect::<Vec<_>>(), ["x1", "x2", "x3", "x4", "target"]);
     assert_eq!(*table.get("x4").unwrap().numbers().unwrap().values(), [0.0, 0.0, 2.0]);
     assert_eq!((0..3).map(|row| table.get("target").unwrap().label(row)).collect::<Vec<_>>(), ["spam", "ham", "ham"]);
     assert_eq!(survey.files.iter().map(|(_, rows)| *rows).collect::<Vec<_>>(), [2, 1]);
-    let narrow = Source::open(&[written("narrow.svm", "1 1:2\n")], &ReadSpec::default()).unwrap();
+    let narrow = TableSource::open(&[written("narrow.svm", "1 1:2\n")], &ReadSpec::default()).unwrap();
     let wide = narrow.widened(["x3", "x01", "y", "target"]);
     assert_eq!(wide.names(), ["x1", "x3", "target"]);
 }
@@ -284,8 +286,8 @@ fn columns_are_sparse_where_that_halves_them() {
         let seldom = if row % 20 == 0 { " 3:2" } else { "" };
         writeln!(text, "1 1:{row}{often}{seldom}").unwrap();
     }
-    let source = Source::open(&[written("mixed.svm", text)], &ReadSpec::default()).unwrap();
-    let (table, _) = source.read(&Wanted::default()).unwrap();
+    let source = TableSource::open(&[written("mixed.svm", text)], &ReadSpec::default()).unwrap();
+    let (table, _) = source.read(&ReadRequest::default()).unwrap();
     let is_sparse = |name: &str| matches!(table.get(name), Some(Cells::Numbers(Numbers::Sparse(_))));
     assert_eq!([is_sparse("x1"), is_sparse("x2"), is_sparse("x3"), is_sparse("target")], [false, false, true, false]);
 }
@@ -310,8 +312,8 @@ proptest! {
         if is_cut {
             bytes.truncate(cut.index(bytes.len()));
         }
-        let source = Source::open(&[written(name, bytes)], &ReadSpec::default());
-        if let Ok((table, _)) = source.and_then(|source| source.read(&Wanted::default())) {
+        let source = TableSource::open(&[written(name, bytes)], &ReadSpec::default());
+        if let Ok((table, _)) = source.and_then(|source| source.read(&ReadRequest::default())) {
             prop_assert!(table.columns().iter().all(|(_, cells)| cells.len() == table.rows()));
         }
     }

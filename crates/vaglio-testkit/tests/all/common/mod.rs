@@ -8,7 +8,7 @@ use vaglio_core::{
     StopReason, part, ridge, saved,
 };
 use vaglio_search::{Choose, SearchContext, SearchStrategy, Space, StrategyTraits, SubsetScorer};
-use vaglio_testkit::{Broken, data};
+use vaglio_testkit::{LawViolation, data};
 
 pub const TOLERANCE: f64 = 1e-9;
 
@@ -19,14 +19,14 @@ pub fn design() -> Design {
 
 /// Returns the violated law; panics if all laws hold.
 #[track_caller]
-pub fn broken_law(outcome: std::result::Result<(), Broken>) -> &'static str {
+pub fn broken_law(outcome: std::result::Result<(), LawViolation>) -> &'static str {
     let broken = outcome.expect_err("a law fails on what is wrong");
     assert!(broken.to_string().contains(broken.law) && !broken.on.is_empty(), "{broken}");
     broken.law
 }
 
 #[track_caller]
-pub fn holds(outcome: std::result::Result<(), Broken>) {
+pub fn holds(outcome: std::result::Result<(), LawViolation>) {
     if let Err(broken) = outcome {
         panic!("{broken}");
     }

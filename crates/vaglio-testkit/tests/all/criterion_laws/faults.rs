@@ -85,7 +85,7 @@ fn a_criterion_that_refuses_every_design_has_kept_no_law() {
     struct Picky {}
     impl Criterion for Picky {
         fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
-            Ok(Score::of(0.0))
+            Ok(Score::new(0.0))
         }
         fn check(&self, _: &Design) -> Result<()> {
             Err(vaglio_core::Error::setting("loss", "never"))

@@ -7,11 +7,11 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Column, Criterion, CriterionTraits, Design, Error, Estimate, Evaluator, Feature, HeldOut, Loss, Plan, Result,
-    Round, Score, SearchExtent, Shortcut, Squared, SubsetChange, Winner, saved,
+    Column, Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Evaluator, Feature, HeldOut, Loss,
+    Plan, Result, Round, Score, SearchExtent, Squared, SubsetChange, Winner, saved,
 };
 use vaglio_search::SubsetScorer;
-use vaglio_testkit::{Broken, check_criterion, check_criterion_on_standard_data, data};
+use vaglio_testkit::{LawViolation, check_criterion, check_criterion_on_standard_data, data};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Fault {
@@ -95,7 +95,7 @@ pub fn planted() -> Vec<Planted> {
     all.into_iter().map(|(name, fault, on, said)| (name, said, tried(fault, on))).collect()
 }
 
-pub fn sound() -> Vec<(&'static str, std::result::Result<(), Broken>)> {
+pub fn sound() -> Vec<(&'static str, std::result::Result<(), LawViolation>)> {
     vec![
         ("a criterion of rows held out", tried(Fault::None, On::All)),
         ("a criterion of training rows", tried(Fault::Plain, On::All)),
@@ -103,7 +103,7 @@ pub fn sound() -> Vec<(&'static str, std::result::Result<(), Broken>)> {
 }
 
 /// A correct criterion with held-out rows.
-pub fn of_rows() -> impl Criterion {
+pub fn from_rows() -> impl Criterion {
     Folds { fault: Fault::None }
 }
 
@@ -115,7 +115,7 @@ fn a_loss_that_is_told_is_of_all_outputs() {
     assert!(broken.contains("`squared` of the rows held out") && broken.contains("without their folds"), "{broken}");
 }
 
-fn tried(fault: Fault, on: On) -> std::result::Result<(), Broken> {
+fn tried(fault: Fault, on: On) -> std::result::Result<(), LawViolation> {
     let criterion = &Folds { fault };
     let plain = || data::regression(15, 6, 3).weighted();
     let check = |design: Design| check_criterion(criterion, &design, TOLERANCE);
@@ -196,7 +196,7 @@ impl Criterion for Folds {
         match self.fault {
             Fault::PanicsOnClasses => assert!(design.targets().nrows() < 3, "an index is out of bounds"),
             Fault::PanicsOnFewRows => assert!(design.rows() > 4, "an index is out of bounds"),
-            Fault::NanFromFive if subset.len() >= 5 => return Ok(Score::of(f64::NAN)),
+            Fault::NanFromFive if subset.len() >= 5 => return Ok(Score::new(f64::NAN)),
             Fault::AsManyAsRows if subset.len() >= design.rows() => {
                 return Err(Error::Numerical("the system is singular".into()));
             }
@@ -237,7 +237,7 @@ impl Criterion for Folds {
         }
         Plan::by_engine(Estimate::unknown("walked", "a test"), move || {
             let evaluator = Walked { of: self, design, inner: SubsetScorer::by_definition(self, design) };
-            Ok(Shortcut::new("walked", evaluator))
+            Ok(EngineEvaluator::new("walked", evaluator))
         })
     }
 }

@@ -10,7 +10,7 @@ use vaglio_core::{
     Columns, Error, Feature, Form, Learner, LinearForm, Model, ModelData, ModelParts, Predict, Predictor, Problem,
     Readout, Refit, Result, saved,
 };
-use vaglio_testkit::{Broken, check_learner, check_learner_on_standard_data, data};
+use vaglio_testkit::{LawViolation, check_learner, check_learner_on_standard_data, data};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Fault {
@@ -47,7 +47,7 @@ pub fn planted() -> Vec<Planted> {
     all.into_iter().map(|(name, fault, law)| (name, Found(law), tried(fault))).collect()
 }
 
-pub fn sound() -> Vec<(&'static str, std::result::Result<(), Broken>)> {
+pub fn sound() -> Vec<(&'static str, std::result::Result<(), LawViolation>)> {
     vec![
         ("a learner that is refitted", check_learner_on_standard_data(&Ridge { fault: Fault::None }, TOLERANCE)),
         ("a learner of a linear form", check_learner_on_standard_data(&Linear {}, TOLERANCE)),
@@ -61,7 +61,7 @@ fn how_many_columns_are_outside_is_not_to_matter_and_which_rows_are_one_group_ma
     crate::common::holds(tried(Fault::GroupSizes));
 }
 
-fn tried(fault: Fault) -> std::result::Result<(), Broken> {
+fn tried(fault: Fault) -> std::result::Result<(), LawViolation> {
     check_learner(&Ridge { fault }, &data::regression(16, 5, 4).groups(4).problem(), TOLERANCE)
 }
 
@@ -166,7 +166,7 @@ impl Predict for Shifted {
                 };
                 Array2::from_shape_fn((of.intercept.len(), inputs.rows()), |(o, row)| sum(o, row))
             }
-            _ => self.inner.coefficients.of_columns(inputs)?,
+            _ => self.inner.coefficients.predict_columns(inputs)?,
         };
         predictions += self.shift;
         match self.fault {

@@ -7,7 +7,7 @@ use ndarray::{ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use vaglio_core::{LeftOut, Loss, LossTraits, Measure, saved};
-use vaglio_testkit::{Broken, check_loss, check_loss_on_standard_data, data};
+use vaglio_testkit::{LawViolation, check_loss, check_loss_on_standard_data, data};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Fault {
@@ -38,7 +38,7 @@ pub fn planted() -> Vec<Planted> {
     all.into_iter().map(|(name, fault, said)| (name, said, tried(fault))).collect()
 }
 
-pub fn sound() -> Vec<(&'static str, Result<(), Broken>)> {
+pub fn sound() -> Vec<(&'static str, Result<(), LawViolation>)> {
     vec![("a loss", check_loss_on_standard_data(&Mean { fault: Fault::None }, TOLERANCE))]
 }
 
@@ -93,7 +93,7 @@ struct Mean {
 }
 
 impl Loss for Mean {
-    fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
+    fn row_loss(&self, targets: &[f64], predictions: &[f64]) -> f64 {
         let count = if self.fault == Fault::FirstOutput { 1 } else { targets.len() };
         let errors = targets.iter().zip(predictions).take(count).map(|(y, p)| y - p);
         let sum: f64 = match self.fault {
@@ -111,7 +111,7 @@ impl Loss for Mean {
         let (mut sum, mut total) = (0.0, 0.0);
         for (row, (y, p)) in targets.columns().into_iter().zip(predictions.columns()).enumerate() {
             let weight = weights.map_or(1.0, |w| w[row]);
-            sum += weight * self.of_row(&y.to_vec(), &p.to_vec());
+            sum += weight * self.row_loss(&y.to_vec(), &p.to_vec());
             total += weight;
         }
         match self.fault {

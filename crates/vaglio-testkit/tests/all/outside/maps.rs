@@ -5,7 +5,7 @@ use super::Said::{Found, Legal};
 use crate::common::TOLERANCE;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Cells, FittedMap, Map, Numbers, Origin, Result, Table, TrainingRows, saved};
-use vaglio_testkit::{Broken, check_map, check_map_on_standard_data, data};
+use vaglio_testkit::{LawViolation, check_map, check_map_on_standard_data, data};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Fault {
@@ -37,7 +37,7 @@ pub fn planted() -> Vec<Planted> {
     all.into_iter().map(|(name, fault, said)| (name, said, tried(fault))).collect()
 }
 
-pub fn sound() -> Vec<(&'static str, std::result::Result<(), Broken>)> {
+pub fn sound() -> Vec<(&'static str, std::result::Result<(), LawViolation>)> {
     vec![("a map", check_map_on_standard_data(&Center { fault: Fault::None }, TOLERANCE))]
 }
 

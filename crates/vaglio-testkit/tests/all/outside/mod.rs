@@ -7,7 +7,7 @@ mod maps;
 mod resamplings;
 mod searches;
 
-use vaglio_testkit::Broken;
+use vaglio_testkit::LawViolation;
 
 /// Expected verdict on a planted fault.
 enum Said {
@@ -19,10 +19,10 @@ enum Said {
 use Said::{Found, Legal};
 
 /// A fault, its expected verdict, and the outcome of the laws.
-type Planted = (&'static str, Said, Result<(), Broken>);
+type Planted = (&'static str, Said, Result<(), LawViolation>);
 
 /// Returns the names of the violated laws.
-fn laws(outcome: &Result<(), Broken>) -> Vec<&'static str> {
+fn laws(outcome: &Result<(), LawViolation>) -> Vec<&'static str> {
     let broken = outcome.as_ref().err();
     broken.iter().flat_map(|b| std::iter::once(*b).chain(&b.others)).map(|b| b.law).collect()
 }

@@ -4,7 +4,7 @@ use super::Planted;
 use super::Said::{Found, Legal};
 use std::cell::Cell;
 use vaglio_core::{Classes, Design, Resampling, Split, saved, setting};
-use vaglio_testkit::{Broken, check_resampling_on_standard_data};
+use vaglio_testkit::{LawViolation, check_resampling_on_standard_data};
 
 #[setting]
 #[derive(Copy, PartialEq)]
@@ -27,11 +27,11 @@ pub fn planted() -> Vec<Planted> {
     all.into_iter().map(|(name, fault, said)| (name, said, tried(fault))).collect()
 }
 
-pub fn sound() -> Vec<(&'static str, Result<(), Broken>)> {
+pub fn sound() -> Vec<(&'static str, Result<(), LawViolation>)> {
     vec![("a resampling", tried(Fault::None))]
 }
 
-fn tried(fault: Fault) -> Result<(), Broken> {
+fn tried(fault: Fault) -> Result<(), LawViolation> {
     check_resampling_on_standard_data(&Last { fault })
 }
 

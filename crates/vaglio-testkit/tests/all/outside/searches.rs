@@ -13,7 +13,7 @@ use vaglio_core::{
 use vaglio_search::{
     Blocks, Choose, FeatureRef, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits,
 };
-use vaglio_testkit::{Broken, check_search, check_search_on_standard_data, data};
+use vaglio_testkit::{LawViolation, check_search, check_search_on_standard_data, data};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub enum Fault {
@@ -58,17 +58,17 @@ pub fn planted() -> Vec<Planted> {
     all.into_iter().map(|(name, fault, law)| (name, Found(law), tried(fault))).collect()
 }
 
-pub fn sound() -> Vec<(&'static str, std::result::Result<(), Broken>)> {
+pub fn sound() -> Vec<(&'static str, std::result::Result<(), LawViolation>)> {
     let search = Search::new(Steps::default());
-    vec![("a search", check_search_on_standard_data(&search, &criteria::of_rows(), TOLERANCE))]
+    vec![("a search", check_search_on_standard_data(&search, &criteria::from_rows(), TOLERANCE))]
 }
 
 fn design() -> Design {
     data::regression(14, 6, 3).weighted().duplicates(1).constants(1).design(&[0.3], true)
 }
 
-fn tried(fault: Fault) -> std::result::Result<(), Broken> {
-    check_search(&Search::new(Steps { fault }), &criteria::of_rows(), &design(), TOLERANCE)
+fn tried(fault: Fault) -> std::result::Result<(), LawViolation> {
+    check_search(&Search::new(Steps { fault }), &criteria::from_rows(), &design(), TOLERANCE)
 }
 
 /// Settings that name columns, by name and by index, do not exempt a search from the laws.
@@ -85,7 +85,7 @@ fn a_sound_search_with_settings_of_columns_keeps_every_law() {
         steps().min_features(3).max_features(4),
         steps().blocks(blocks),
     ] {
-        let outcome = check_search(&search, &criteria::of_rows(), &design(), TOLERANCE);
+        let outcome = check_search(&search, &criteria::from_rows(), &design(), TOLERANCE);
         crate::common::holds(outcome.map_err(|broken| broken.within(&format!("{search:?}"))));
     }
 }
@@ -98,12 +98,12 @@ fn a_search_that_rightly_stays_at_the_empty_subset_keeps_every_law() {
 
     impl Criterion for Redundancy {
         fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-            let inner = criteria::of_rows().evaluate(design, subset)?;
+            let inner = criteria::from_rows().evaluate(design, subset)?;
             Ok(if subset.is_empty() { Score { loss: 0.0, ..inner } } else { Score { loss: 1.0 + inner.loss, ..inner } })
         }
 
         fn folds(&self, design: &Design) -> Result<vaglio_core::HeldOut> {
-            criteria::of_rows().folds(design)
+            criteria::from_rows().folds(design)
         }
     }
     let search = Search::new(Steps { fault: Fault::Descends });

@@ -5,8 +5,8 @@ use crate::common::TOLERANCE;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Criterion, CriterionTraits, Design, Error, Estimate, Evaluator, Feature, HeldOut, Plan, Result, Score,
-    SearchExtent, Shortcut, SubsetChange, saved,
+    Criterion, CriterionTraits, Design, EngineEvaluator, Error, Estimate, Evaluator, Feature, HeldOut, Plan, Result,
+    Score, SearchExtent, SubsetChange, saved,
 };
 use vaglio_search::SubsetScorer;
 use vaglio_testkit::{check_criterion, data};
@@ -65,8 +65,8 @@ static LAST: AtomicUsize = AtomicUsize::new(0);
 impl Criterion for Training {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         match self.fault {
-            Fault::NanOnEmpty if subset.is_empty() => return Ok(Score::of(f64::NAN)),
-            Fault::NanLate if subset.len() > 4 => return Ok(Score::of(f64::NAN)),
+            Fault::NanOnEmpty if subset.is_empty() => return Ok(Score::new(f64::NAN)),
+            Fault::NanLate if subset.len() > 4 => return Ok(Score::new(f64::NAN)),
             Fault::Panics if subset.len() == 2 => panic!("an index is out of bounds"),
             Fault::Fails if subset.len() == 2 => return Err(Error::Numerical("no factor".into())),
             _ => {}
@@ -104,7 +104,7 @@ impl Criterion for Training {
         let evaluator = Walked { fault: self.fault, inner: SubsetScorer::by_definition(self, design) };
         let estimate = Estimate::unknown(if wrong.contains(&self.fault) { "walked" } else { "definition" }, "a test");
         match wrong.contains(&self.fault) {
-            true => Plan::by_engine(estimate, move || Ok(Shortcut::new("walked", evaluator))),
+            true => Plan::by_engine(estimate, move || Ok(EngineEvaluator::new("walked", evaluator))),
             false => Plan::by_definition(estimate),
         }
     }

@@ -104,7 +104,7 @@ impl FittedMap for Centered {
         Some(Origin::from_column(if self.fault == Fault::WrongSources { "same" } else { name }))
     }
 
-    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
         let kept = if self.fault == Fault::KeepsTooFew { &names[1..] } else { names };
         let means = self.means.iter().filter(|(name, _)| kept.contains(name)).cloned().collect();
         Some(Box::new(Centered { means, ..*self }))

@@ -5,10 +5,10 @@ mod learners;
 mod maps;
 mod searches;
 
-use vaglio_testkit::Broken;
+use vaglio_testkit::LawViolation;
 
 /// A faulty component, the law expected to find it (`None` for no fault), and the outcome of the laws.
-type Planted = (&'static str, Option<&'static str>, Result<(), Broken>);
+type Planted = (&'static str, Option<&'static str>, Result<(), LawViolation>);
 
 fn of_parts() -> Vec<Planted> {
     [criteria::planted(), searches::planted(), learners::planted(), maps::planted()].concat()

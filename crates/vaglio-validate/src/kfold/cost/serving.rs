@@ -1,27 +1,27 @@
 //! Tests for folds that one decomposition can serve, and for folds that hold out almost all weight.
 
-use crate::balance::{self, Weighting};
+use crate::balance::{self, FoldGroupWeights};
 use crate::fits::are_decomposed;
-use crate::round::Round;
+use crate::round::RepeatFolds;
 use vaglio_core::Design;
 use vaglio_kernels::tolerance::LIGHT_TRAINING;
 
 /// Whether decomposing a subset for groups of folds costs less than refitting each fold.
-pub(super) fn can_decompose(design: &Design, round: &Round, parts: Option<usize>) -> bool {
+pub(super) fn can_decompose(design: &Design, round: &RepeatFolds, parts: Option<usize>) -> bool {
     !design.in_folds().is_by_formula()
         && round.folds.is_of_others()
         && parts.is_some_and(|parts| are_decomposed(parts, round.held_out))
 }
 
 /// The folds grouped by training weights for the fit of one subset; empty if every fold is refitted.
-pub(crate) fn decomposed_parts(design: &Design, round: &Round) -> Vec<Weighting> {
+pub(crate) fn decomposed_parts(design: &Design, round: &RepeatFolds) -> Vec<FoldGroupWeights> {
     let parts = balance::parts(design, round, round.held_out);
     let serves = can_decompose(design, round, parts.as_ref().map(Vec::len)) && !is_light(design, round);
     parts.filter(|_| serves).unwrap_or_default()
 }
 
 /// Whether a fold's training rows have almost none of the weight.
-pub(super) fn is_light(design: &Design, round: &Round) -> bool {
+pub(super) fn is_light(design: &Design, round: &RepeatFolds) -> bool {
     if design.weights().is_none() {
         return false;
     }

@@ -7,7 +7,7 @@ use vaglio::core::{
 };
 use vaglio::criteria::Loo;
 use vaglio::search::{Search, SearchContext, SubsetScorer};
-use vaglio_testkit::{Random, data};
+use vaglio_testkit::{SplitMix64, data};
 
 /// Leave-one-out, with a geometry in which no coefficient is negative.
 #[saved(Criterion, "positive")]
@@ -65,7 +65,7 @@ pub fn of(problem: &Problem) -> Design {
 
 /// Columns that share a few factors, so that coefficients come and go.
 pub fn factors(rows: usize, columns: usize, seed: u64) -> Design {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let mut normals = |count: usize| (0..count).map(|_| random.normal()).collect::<Vec<f64>>();
     let factors: Vec<Vec<f64>> = (0..3).map(|_| normals(rows)).collect();
     let stored: Vec<Vec<f64>> = (0..columns)

@@ -6,11 +6,11 @@ use vaglio::core::{Criterion, Design, Measure, Path, Readout, Silent, Task};
 use vaglio::criteria::Mrmr;
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::search::{Greedy, Lars, Search, SearchContext, SubsetScorer};
-use vaglio_testkit::{Random, rebuild, search};
+use vaglio_testkit::{SplitMix64, rebuild, search};
 
 /// Five columns, the bias among them, and one other that is constant; targets that are far from 0.
 fn design(seed: u64, lambdas: &[f64], weighted: bool, value: f64) -> Design {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let columns: Vec<Vec<f64>> = (0..4).map(|_| (0..24).map(|_| random.normal()).collect()).collect();
     let target: Vec<f64> = (0..24).map(|j| 3.0 + columns[1][j] - 0.5 * columns[3][j] + 0.4 * random.normal()).collect();
     let (bias, other) = (vec![value; 24], vec![2.0; 24]);

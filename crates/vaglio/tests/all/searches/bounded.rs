@@ -3,7 +3,7 @@
 use super::common::StopAt;
 use vaglio::core::{AnyLoss, Criterion, Design, Feature, NearBest, Observer, Path, Silent, Squared, StopReason};
 use vaglio::criteria::{KFold, Loo};
-use vaglio::search::{Alternatives, Exhaustive, Search, SearchContext, SubsetScorer, Within, WithinRule};
+use vaglio::search::{Alternatives, Exhaustive, ScoreMargin, ScoreMarginRule, Search, SearchContext, SubsetScorer};
 use vaglio_testkit::data;
 
 fn run(search: &Search, criterion: &dyn Criterion, design: &Design, observer: &mut dyn Observer) -> Path {
@@ -113,7 +113,7 @@ fn near_best_subsets_are_counted_as_enumeration_counts_them() {
         let recipe = if seed.is_multiple_of(4) { recipe.weighted() } else { recipe };
         let design = recipe.design(&[[0.01, 1.0][seed as usize % 2]], true);
         let part = [0.02, 0.1, 0.4][seed as usize / 3 % 3];
-        let near = near_best(&design, &**criterion, Alternatives { within: Within::Part(part), count: 5 }, 5);
+        let near = near_best(&design, &**criterion, Alternatives { within: ScoreMargin::Part(part), count: 5 }, 5);
         let loss = |subset: &Vec<Feature>| criterion.evaluate(&design, subset).unwrap().loss;
         let all: Vec<(Vec<Feature>, f64)> =
             all_subsets(&design, 5).into_iter().map(|subset| (subset.clone(), loss(&subset))).collect();
@@ -134,7 +134,7 @@ fn near_best_subsets_are_counted_as_enumeration_counts_them() {
 fn alternatives_within_a_standard_error_and_what_is_refused() {
     let design = data::regression(22, 6, 3).design(&[1.0], true);
     let criterion = &criteria()[0];
-    let asked = Alternatives { within: Within::Rule(WithinRule::OneSe), count: 100 };
+    let asked = Alternatives { within: ScoreMargin::Rule(ScoreMarginRule::OneSe), count: 100 };
     let near = near_best(&design, &**criterion, asked, 6);
     let best = run(&Exhaustive::new(6), &**criterion, &design, &mut Silent);
     let best = best.entries.iter().min_by(|a, b| a.score.loss.total_cmp(&b.score.loss)).unwrap().clone();
@@ -145,7 +145,9 @@ fn alternatives_within_a_standard_error_and_what_is_refused() {
         let error = search.check_settings().and_then(|()| search.check(&**criterion, design)).unwrap_err();
         error.to_string()
     };
-    assert!(refused(Alternatives { within: Within::Part(-1.0), count: 1 }, &design).contains("alternatives.within"));
+    assert!(
+        refused(Alternatives { within: ScoreMargin::Part(-1.0), count: 1 }, &design).contains("alternatives.within")
+    );
     assert!(refused(Alternatives { count: 0, ..Alternatives::default() }, &design).contains("alternatives.count"));
     let equal = data::regression(22, 6, 3).duplicates(1).design(&[1.0], true);
     assert!(refused(Alternatives::default(), &equal).contains("depend on each other"));

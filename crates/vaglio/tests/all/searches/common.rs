@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use vaglio::core::{Answer, Criterion, Design, Event, Feature, Observer, Path, Silent, StopReason};
 use vaglio::criteria::Loo;
 use vaglio::search::{Blocks, FeatureRef, Search, SearchContext, SubsetScorer};
-use vaglio_testkit::{Near, data};
+use vaglio_testkit::{Tolerance, data};
 
 pub fn by_definition(search: &Search, design: &Design) -> Path {
     let criterion = Loo::default();
@@ -24,7 +24,7 @@ pub fn loss(design: &Design, subset: &[Feature]) -> f64 {
     Loo::default().evaluate(design, subset).unwrap().loss
 }
 
-pub const NEAR: Near = Near::relative(1e-9);
+pub const NEAR: Tolerance = Tolerance::relative(1e-9);
 
 pub fn named(blocks: &[(&str, &[usize])]) -> Option<Blocks> {
     let list = |columns: &[usize]| columns.iter().map(|&c| FeatureRef::Index(c)).collect::<Vec<_>>();

@@ -10,18 +10,18 @@ use vaglio::core::{
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{
     All, Alternatives, Backward, Chain, Constraints, Exhaustive, Floating, Greedy, Heredity, Lars, PathCoefficients,
-    Polish, Random as RandomSearch, Rank, RemovalStep, Search, SearchContext, Sign, SubsetScorer, Within,
+    Polish, Random as RandomSearch, Rank, RemovalStep, ScoreMargin, Search, SearchContext, Sign, SubsetScorer,
 };
-use vaglio_testkit::{Random, data};
+use vaglio_testkit::{SplitMix64, data};
 
 const NAMES: [&str; 7] = ["a", "b", "c", "d", "a*b", "c*d", "a^2"];
 const FACTORS: [&[&str]; 7] = [&[], &[], &[], &[], &["a", "b"], &["c", "d"], &["a"]];
 
-fn design(random: &mut Random) -> Design {
+fn design(random: &mut SplitMix64) -> Design {
     of_targets(1, random)
 }
 
-fn of_targets(count: usize, random: &mut Random) -> Design {
+fn of_targets(count: usize, random: &mut SplitMix64) -> Design {
     let rows = 14 + random.below(12);
     let mut columns: Vec<Vec<f64>> = (0..4).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
     let share = random.uniform();
@@ -44,7 +44,7 @@ fn of_targets(count: usize, random: &mut Random) -> Design {
     Design::identity(&problem, Readout::new(lambdas.to_vec(), random.below(4) > 0).unwrap())
 }
 
-fn constraints(random: &mut Random) -> Constraints {
+fn constraints(random: &mut SplitMix64) -> Constraints {
     let mut given = Constraints::default();
     let signs = [Sign::Positive, Sign::Negative];
     if random.below(2) == 0 {
@@ -139,7 +139,7 @@ fn best<'s>(all: impl Iterator<Item = &'s (Vec<Feature>, f64)>) -> BTreeMap<usiz
 fn a_search_of_all_subsets_finds_the_best_that_keeps_the_constraints() {
     let (mut constrained, mut listed) = (0, 0);
     for seed in 0..200 {
-        let mut random = Random::new(seed);
+        let mut random = SplitMix64::new(seed);
         let (design, given) = (design(&mut random), constraints(&mut random));
         let criteria = criteria();
         let criterion = &*criteria[seed as usize % 3];
@@ -161,7 +161,7 @@ fn a_search_of_all_subsets_finds_the_best_that_keeps_the_constraints() {
         let certificate = path.certificate.unwrap();
         assert!(certificate.optimal && certificate.gap == Some(0.0));
         constrained += usize::from(expected.len() < NAMES.len());
-        let alternatives = Some(Alternatives { within: Within::Part(0.2), count: 200 });
+        let alternatives = Some(Alternatives { within: ScoreMargin::Part(0.2), count: 200 });
         let search = Search::new(Exhaustive { alternatives }).blocks(blocks.clone()).constraints(given.clone());
         if let Some(near) = run(&search, criterion, &design).and_then(|path| path.alternatives) {
             let mut subsets: Vec<Vec<Feature>> = near.subsets.into_iter().map(|(subset, _)| subset).collect();
@@ -217,7 +217,7 @@ fn passed(path: &Path) -> Vec<(Vec<Feature>, Option<Score>)> {
 fn every_step_and_entry_of_every_search_keeps_the_constraints() {
     let (mut steps, mut ended) = (0, 0);
     for seed in 0..200 {
-        let mut random = Random::new(seed);
+        let mut random = SplitMix64::new(seed);
         let (design, given) = (design(&mut random), constraints(&mut random));
         let criteria = criteria();
         let criterion = &*criteria[seed as usize % 3];
@@ -254,7 +254,7 @@ fn every_step_and_entry_of_every_search_keeps_the_constraints() {
 fn paths_of_several_outputs_keep_the_constraints() {
     let (mut steps, mut ended) = (0, 0);
     for seed in 0..200 {
-        let mut random = Random::new(seed);
+        let mut random = SplitMix64::new(seed);
         let (design, given) = (of_targets(2, &mut random), constraints(&mut random));
         let given = Constraints { signs: BTreeMap::default(), ..given };
         for coefficients in [PathCoefficients::Refit, PathCoefficients::Path] {
@@ -276,7 +276,7 @@ fn refused(search: &Search, design: &Design) -> String {
 
 #[test]
 fn what_no_subset_can_keep_is_refused_in_words() {
-    let design = design(&mut Random::new(1));
+    let design = design(&mut SplitMix64::new(1));
     let greedy = |given: Constraints| Search::new(Greedy {}).constraints(given);
     let given = Constraints::default();
     let plain = data::regression(12, 4, 1).design(&[1.0], true);
@@ -340,7 +340,7 @@ fn what_no_subset_can_keep_is_refused_in_words() {
 
 #[test]
 fn a_product_costs_what_its_factors_do_and_what_several_need_is_paid_once() {
-    let design = design(&mut Random::new(1));
+    let design = design(&mut SplitMix64::new(1));
     let cost = |given: &Constraints, subset: &[Feature]| {
         let search = Search::new(Greedy {}).constraints(given.clone());
         search.rules(&design).unwrap().unwrap().cost(subset)
@@ -357,7 +357,7 @@ fn a_product_costs_what_its_factors_do_and_what_several_need_is_paid_once() {
 
 #[test]
 fn a_backward_search_begins_at_the_first_subset_that_keeps_the_constraints() {
-    let design = design(&mut Random::new(4));
+    let design = design(&mut SplitMix64::new(4));
     let given = Constraints::default().at_most("a*", 1).heredity(Heredity::Strong);
     let path = run(&Search::new(Backward::default()).constraints(given.clone()), &Loo::default(), &design).unwrap();
     let start = path.start();
@@ -370,7 +370,7 @@ fn a_backward_search_begins_at_the_first_subset_that_keeps_the_constraints() {
 fn rounds_of_removals_take_what_constraints_leave_them() {
     let (mut together, mut whole) = (0, 0);
     for seed in 0..100 {
-        let design = design(&mut Random::new(seed));
+        let design = design(&mut SplitMix64::new(seed));
         let path = |given: &Constraints| run(&rounds(3).constraints(given.clone()), &Loo::default(), &design).unwrap();
         // What never binds changes nothing.
         let free = path(&Constraints::default().at_most("a*", 3));
@@ -387,7 +387,7 @@ fn rounds_of_removals_take_what_constraints_leave_them() {
 
 #[test]
 fn threads_change_nothing_under_constraints() {
-    let design = design(&mut Random::new(7));
+    let design = design(&mut SplitMix64::new(7));
     let given = Constraints::default().sign("a*", Sign::Positive).at_most_of("others", ["b", "c", "d"], 2);
     let search = Search::new(Exhaustive::default()).constraints(given);
     let paths: Vec<Path> = (1..=3)

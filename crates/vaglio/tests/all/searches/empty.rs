@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use vaglio::core::{Criterion, Design, Feature, Score, Silent, StopReason};
 use vaglio::criteria::{Loo, Mrmr};
 use vaglio::search::{Choose, Exhaustive, Floating, Greedy, Search, SearchContext, SubsetScorer};
-use vaglio_testkit::{Random, data};
+use vaglio_testkit::{SplitMix64, data};
 
 /// Columns and a target that have nothing to do with each other, of which no subset predicts.
 fn noise(rows: usize, columns: usize, seed: u64) -> Design {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let mut column = || (0..rows).map(|_| random.normal()).collect::<Vec<f64>>();
     let columns: Vec<Vec<f64>> = (0..columns).map(|_| column()).collect();
     let target = column();

@@ -2,7 +2,8 @@
 
 use super::common::{NEAR, StopAt, by_definition, designs, fast, loss, named, refs};
 use vaglio::core::{
-    Criterion, Design, Evaluator, Feature, Observer, Path, Result, Score, Shortcut, Silent, StopReason, SubsetChange,
+    Criterion, Design, EngineEvaluator, Evaluator, Feature, Observer, Path, Result, Score, Silent, StopReason,
+    SubsetChange,
 };
 use vaglio::criteria::Loo;
 use vaglio::search::{Exhaustive, Greedy, Search, SearchContext, SubsetScorer};
@@ -111,7 +112,7 @@ impl Evaluator for Bounding<'_> {
 }
 
 fn bounded(search: &Search, design: &Design, observer: &mut dyn Observer) -> Path {
-    let subset = SubsetScorer::new(Shortcut::new("bounding", Bounding(design)));
+    let subset = SubsetScorer::new(EngineEvaluator::new("bounding", Bounding(design)));
     search.run(&mut SearchContext::new(&Loo::default(), design, subset, &mut *observer, 0)).unwrap()
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use vaglio::core::{Feature, Silent};
 use vaglio::criteria::Loo;
 use vaglio::search::{Backward, Choose, Greedy, Polish, Search};
-use vaglio_testkit::{Broken, check_search, data};
+use vaglio_testkit::{LawViolation, check_search, data};
 
 #[test]
 fn swaps_reach_a_subset_that_no_exchange_improves() {
@@ -58,7 +58,7 @@ fn swaps_leave_forced_columns() {
 
 /// The laws hold with blocks and polishing as well.
 #[test]
-fn blocks_and_swaps_keep_the_laws() -> Result<(), Broken> {
+fn blocks_and_swaps_keep_the_laws() -> Result<(), LawViolation> {
     let designs = [
         data::regression(16, 6, 41).weighted().design(&[0.4], true),
         data::regression(16, 6, 42).collinear(0.2).constants(1).design(&[0.01, 1.0], true),

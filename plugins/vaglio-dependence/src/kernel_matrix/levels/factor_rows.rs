@@ -42,18 +42,18 @@ const SIDE_BY_SIDE: usize = 2;
 pub const TOGETHER: usize = 16;
 
 impl FactorRows {
-    pub(super) fn of_columns(columns: impl Iterator<Item = Vec<f64>>) -> Self {
+    pub(super) fn from_columns(columns: impl Iterator<Item = Vec<f64>>) -> Self {
         let columns: Vec<Vec<f64>> = columns.collect();
         FactorRows(columns.chunks(WIDEST).map(Strip::new).collect())
     }
 
     /// Creates rows from a factor of P^{½}HKHᵀP^{½}; `shares` are the p_j. Cost O(m·rank).
-    pub fn of_factor(factor: &ThinFactor, shares: &[f64]) -> Self {
+    pub fn from_factor(factor: &ThinFactor, shares: &[f64]) -> Self {
         let Some(matrix) = factor.matrix(shares.len()) else { return FactorRows::default() };
         let scaled = |column: ndarray::ArrayView1<'_, f64>| {
             column.iter().zip(shares).map(|(f, p)| f * p.sqrt()).collect::<Vec<f64>>()
         };
-        FactorRows::of_columns(matrix.columns().into_iter().map(scaled))
+        FactorRows::from_columns(matrix.columns().into_iter().map(scaled))
     }
 
     /// <K̄_k, K̄> of each column; each column's sums have their own order. Cost O(m·rank) each.

@@ -1,7 +1,7 @@
 //! Direct decoding gives the bits of decoding by arrays.
 
 use super::super::tests::batch;
-use super::super::{ColumnarFile, Format, guarded};
+use super::super::{ColumnarFile, ColumnarFormat, guarded};
 use crate::budget::Budget;
 use crate::read::bytes::FileKind;
 use crate::read::tests::folder_of;
@@ -73,7 +73,7 @@ fn write(name: &str, properties: WriterProperties) -> PathBuf {
 fn compared(path: &std::path::Path, sample: Option<usize>) -> usize {
     let stored = ColumnarFile::on_disk(path, FileKind::Parquet, Budget::new(u64::MAX)).unwrap().unwrap();
     let stored = ColumnarFile { sample, ..stored };
-    let Format::Parquet(metadata, _) = &stored.format else { panic!("it is Parquet") };
+    let ColumnarFormat::Parquet(metadata, _) = &stored.format else { panic!("it is Parquet") };
     let indices: Vec<usize> = (0..stored.names.len()).rev().collect();
     let direct = stored.direct(metadata.metadata(), &indices).unwrap();
     let arrays = stored.by_arrays(&indices).unwrap();
@@ -134,7 +134,7 @@ fn damaged_pages_are_left_to_the_reader_of_arrays() {
     let whole = std::fs::read(&path).unwrap();
     let read = |path: &std::path::Path, is_direct: bool| -> Result<String, ()> {
         let stored = ColumnarFile::on_disk(path, FileKind::Parquet, Budget::new(u64::MAX)).map_err(|_| ())?.ok_or(())?;
-        let Format::Parquet(metadata, _) = &stored.format else { panic!("it is Parquet") };
+        let ColumnarFormat::Parquet(metadata, _) = &stored.format else { panic!("it is Parquet") };
         let all: Vec<usize> = (0..stored.names.len()).collect();
         let columns = match is_direct {
             true => stored.parquet(metadata, &all, 4),

@@ -27,9 +27,9 @@ fn rows_come_some_at_a_time() {
     };
     for path in [arrow, stream, text, in_groups("groups", whole.clone())] {
         let columns = [("word".to_owned(), Hint::Class), ("x".to_owned(), Hint::Number)];
-        let wanted = Wanted { hints: columns.iter().cloned().collect(), ..Wanted::default() };
+        let wanted = ReadRequest { hints: columns.iter().cloned().collect(), ..ReadRequest::default() };
         let (table, _) =
-            Source::open(std::slice::from_ref(&path), &ReadSpec::default()).unwrap().read(&wanted).unwrap();
+            TableSource::open(std::slice::from_ref(&path), &ReadSpec::default()).unwrap().read(&wanted).unwrap();
         for most in [3, 7, 16, 64] {
             let batches = Batches::open(&path, &ReadSpec::default()).unwrap().unwrap();
             let mut reader = batches.start(&columns, &[], Default::default(), most).unwrap().unwrap();

@@ -2,8 +2,8 @@
 
 use super::super::super::bytes::FileKind;
 use super::super::super::tests::folder_of;
-use super::super::super::{ColumnFilter, ReadSpec, Source, Wanted, read_table};
-use super::super::{ColumnBuilder, ColumnarFile, FileReader, Rules, in_memory};
+use super::super::super::{ColumnFilter, ReadRequest, ReadSpec, TableSource, read_table};
+use super::super::{CellSyntax, ColumnBuilder, ColumnarFile, FileReader, in_memory};
 use super::{batch, write};
 use crate::DigestKind;
 use crate::budget::{Budget, resident};
@@ -24,12 +24,12 @@ fn budget(more: u64) -> Budget {
 }
 
 fn read(path: &Path, budget: Budget) -> Result<Table> {
-    let source = Source::open_within(&[path.to_owned()], &ReadSpec::default(), budget, DigestKind::Blake3)?;
-    source.read(&Wanted::default()).map(|(table, _)| table)
+    let source = TableSource::open_within(&[path.to_owned()], &ReadSpec::default(), budget, DigestKind::Blake3)?;
+    source.read(&ReadRequest::default()).map(|(table, _)| table)
 }
 
 fn read_whole(file: &dyn FileReader, names: &[&str]) -> Vec<ColumnBuilder> {
-    let rules = Rules::stored(&ReadSpec::default());
+    let rules = CellSyntax::stored(&ReadSpec::default());
     file.read(names, &vec![true; names.len()], &rules, Budget::new(u64::MAX)).unwrap()
 }
 
@@ -361,7 +361,7 @@ fn memory_is_asked_for_while_rows_are_read() {
     let text = "x,y\n".to_owned() + &"1,2\n".repeat(400_000);
     let (all, spec) = (Budget::new(u64::MAX), ReadSpec::default());
     let sheet = super::super::super::csv_file::CsvFile::new(&path, text, &spec, all, DigestKind::Blake3).unwrap();
-    let rules = super::super::super::cell::Rules::new(&ReadSpec::default());
+    let rules = super::super::super::cell::CellSyntax::new(&ReadSpec::default());
     let read = |budget: Budget| sheet.read(&["x"], &[true], &rules, budget).map(|columns| columns[0].rows());
     assert_eq!(read(Budget::new(u64::MAX)).unwrap(), 400_000);
     assert_eq!(read(Budget::new(1 << 20)).unwrap_err().field(), Some("limits.memory"));
@@ -391,7 +391,7 @@ fn what_is_compressed_in_another_way_says_what_to_do() {
                     snappy, gzip, lz4 or zstd, or without compression";
     assert!(damage(&path).ends_with(expected), "{}", damage(&path));
     // A column that is not read may be damaged.
-    let source = Source::open(&[path], &ReadSpec::default()).unwrap();
-    let wanted = Wanted { filter: ColumnFilter::only(["x"]), ..Wanted::default() };
+    let source = TableSource::open(&[path], &ReadSpec::default()).unwrap();
+    let wanted = ReadRequest { filter: ColumnFilter::only(["x"]), ..ReadRequest::default() };
     assert_eq!(source.read(&wanted).unwrap().0.rows(), 40);
 }

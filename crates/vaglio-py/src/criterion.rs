@@ -1,7 +1,7 @@
 //! Criterion `python`: calls a Python function.
 
 use crate::functions::{as_row, ask, check};
-use vaglio_core::{Criterion, CriterionTraits, Design, Estimate, Feature, SearchExtent, Plan, Result, Score, part};
+use vaglio_core::{Criterion, CriterionTraits, Design, Estimate, Feature, Plan, Result, Score, SearchExtent, part};
 
 /// A Python function that scores a subset of columns.
 ///

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use vaglio::document::Document;
-use vaglio::pipeline::{Pipeline, ReadSpec, SavedReadOptions, SavedModel};
+use vaglio::pipeline::{Pipeline, ReadSpec, SavedModel, SavedReadOptions};
 use vaglio::{FitError, Rows, Selection, TargetValue, TargetedTable};
 use vaglio_core::{Error, Result, Task};
 
@@ -101,7 +101,8 @@ pub fn fit(
     release_returned(py);
     let (mut model, found) = fitted?.map_err(fail)?;
     if let Some(model) = Arc::get_mut(&mut model) {
-        model.reading = (!types.is_empty()).then(|| SavedReadOptions { read: ReadSpec::default(), types, notations: None });
+        model.reading =
+            (!types.is_empty()).then(|| SavedReadOptions { read: ReadSpec::default(), types, notations: None });
     }
     Ok((FrameModel(model), found.to_string()))
 }

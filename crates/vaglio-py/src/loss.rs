@@ -54,7 +54,10 @@ impl Loss for PythonLoss {
         LossTraits {
             measure: Measure::Whole,
             tasks: if self.classes { LossTasks::Classes } else { LossTasks::Any },
-            slow_reason: Some(format!("the function `{}` of Python is called for every trial, one at a time", self.name)),
+            slow_reason: Some(format!(
+                "the function `{}` of Python is called for every trial, one at a time",
+                self.name
+            )),
             ..LossTraits::default()
         }
     }

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::Path;
 use std::sync::Arc;
-use vaglio::files::{PredictOptions, ModelFiles};
+use vaglio::files::{ModelFiles, PredictOptions};
 use vaglio::pipeline::{ReadSpec, SavedModel};
 use vaglio::read::TableSource;
 use vaglio_core::{Error, Task};
@@ -75,8 +75,8 @@ impl FrameModel {
     /// Predictions for a table: outputs × rows as doubles, and the rows they belong to.
     fn predict<'py>(&self, py: Python<'py>, table: &mut FrameTable) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
         let (table, model) = (table.take()?, Arc::clone(&self.0));
-        let predictions =
-            watched(py, 0, None, InterruptWait::Left, move |_, _| model.predict(table))?.map_err(|error| raised(py, error))?;
+        let predictions = watched(py, 0, None, InterruptWait::Left, move |_, _| model.predict(table))?
+            .map_err(|error| raised(py, error))?;
         release_returned(py);
         Ok((doubles(py, predictions.values.view())?, predictions.rows))
     }

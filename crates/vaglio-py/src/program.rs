@@ -37,10 +37,11 @@ pub fn run(
     let options = RunOptions { folder, pipeline: file.map(PathBuf::from), out, resume, verify };
     let threads = settings.threads();
     let functions = functions.map(Bound::get);
-    let outcome = watched_with(py, functions, threads, progress, InterruptWait::Waited, move |mut seen, stop: StopSign| {
-        let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
-        files::run(&settings, &options, monitor)?.record.to_text()
-    });
+    let outcome =
+        watched_with(py, functions, threads, progress, InterruptWait::Waited, move |mut seen, stop: StopSign| {
+            let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
+            files::run(&settings, &options, monitor)?.record.to_text()
+        });
     outcome?.map_err(|error| fail(document.locate(error)))
 }
 
@@ -58,7 +59,8 @@ pub fn plan(
     let fail = |error: Error| raised(py, error);
     let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(fail)?;
     let (functions, threads) = (functions.map(Bound::get), settings.threads());
-    let planned = watched_with(py, functions, threads, None, InterruptWait::Left, move |_, _| files::plan(&settings, &folder));
+    let planned =
+        watched_with(py, functions, threads, None, InterruptWait::Left, move |_, _| files::plan(&settings, &folder));
     planned?.map_err(|error| fail(document.locate(error)))
 }
 
@@ -125,8 +127,9 @@ pub fn export(py: Python<'_>, folder: PathBuf, to: &str) -> PyResult<Vec<u8>> {
 /// Explains columns of a run.
 #[pyfunction]
 pub fn explain(py: Python<'_>, folder: PathBuf, columns: Vec<String>) -> PyResult<String> {
-    let explained =
-        watched(py, 0, None, InterruptWait::Left, move |_, _| files::explain(&folder, &columns).map(|said| said.to_string()))?;
+    let explained = watched(py, 0, None, InterruptWait::Left, move |_, _| {
+        files::explain(&folder, &columns).map(|said| said.to_string())
+    })?;
     explained.map_err(|error| raised(py, error))
 }
 

@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use vaglio::pipeline::{ColumnType, ReadSpec};
-use vaglio::read::{ColumnSurvey, InferredType, TableSource, ReadRequest};
+use vaglio::read::{ColumnSurvey, InferredType, ReadRequest, TableSource};
 use vaglio_core::{Cells, Numbers, SparseNumbers, Table};
 
 /// A table, consumed by a fit or a prediction.
@@ -64,7 +64,8 @@ impl FrameTable {
     fn from_frame(frame: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = frame.py();
         let (schema, batches) = batches(frame)?;
-        let read = || TableSource::from_batches(FRAME, schema, batches, &ReadSpec::default())?.read(&ReadRequest::default());
+        let read =
+            || TableSource::from_batches(FRAME, schema, batches, &ReadSpec::default())?.read(&ReadRequest::default());
         let (table, survey) = py.detach(read).map_err(|error| raised(py, error))?;
         let types = survey.columns.iter().filter_map(|column| Some((column.name.clone(), kind(column)?))).collect();
         Ok(FrameTable { table: Some(table), types })

@@ -167,5 +167,5 @@ fn looked(py: Python<'_>, progress: Option<&Py<PyAny>>, state: &ProgressObserver
         return Ok(false);
     }
     // NumPy booleans count too; other return values are ignored.
-    Ok(progress.call1(py, (stage.what(), stage.done(), stage.of(), loss))?.extract::<bool>(py).unwrap_or(false))
+    Ok(progress.call1(py, (stage.what(), stage.done(), stage.total(), loss))?.extract::<bool>(py).unwrap_or(false))
 }

@@ -155,8 +155,8 @@ fn attempts_apart_share_what_is_known() {
     let (pipeline, _) = vaglio::pipeline::load(&folder.read("p.yaml"), "p.yaml", &[]).unwrap();
     let ledger = folder.path("ledger");
     let shards = Shards::plan(&pipeline, &folder.path(""), None, &ledger).unwrap();
-    assert_eq!((shards.count(), shards.units()), (12, 12));
-    assert_eq!(Shards::plan(&pipeline, &folder.path(""), None, &ledger).unwrap().count(), 12);
+    assert_eq!((shards.count(), shards.units()), (7, 7));
+    assert_eq!(Shards::plan(&pipeline, &folder.path(""), None, &ledger).unwrap().count(), 7);
     let lead = shards.lead().unwrap();
     let error = Shards::open(&ledger).unwrap().lead().unwrap_err().to_string();
     assert!(error.contains("another driver gives out the units of this ledger"), "{error}");

@@ -110,7 +110,7 @@ fn real(text: &str) -> Option<f64> {
 impl Node {
     /// Whether this node, at a dotted path, is a list of searches, which is read as a search in stages.
     pub(super) fn is_chain(&self, path: &str) -> bool {
-        path == "search" && matches!(self.value, NodeValue::List(_))
+        (path == "search" || path.starts_with("tune.search[")) && matches!(self.value, NodeValue::List(_))
     }
 
     /// An absent value.

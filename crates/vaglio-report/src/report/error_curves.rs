@@ -11,7 +11,6 @@ use vaglio_search::Rule;
 
 /// Sizes go by their logarithms from so many on, if the chosen size is below a tenth of the largest.
 const MANY_SIZES: usize = 100;
-/// Searches whose curves are drawn, by their classes in the style sheet.
 
 /// The error over the number of columns, with the fewest columns that suffice.
 pub fn error_by_size(view: &RecordView<'_>) -> Option<Section> {

@@ -131,7 +131,7 @@ impl<'d> HoldOutRows<'d> {
             return self.targets[output].clone();
         }
         let means = &self.target_means[output];
-        self.less(&self.targets[output], &self.from_other_parts(means, means, &vec![0.0; self.folds()]))
+        self.less(&self.targets[output], &self.other_parts(means, means, &vec![0.0; self.folds()]))
     }
 
     /// The data behind the copies.
@@ -187,7 +187,7 @@ impl<'d> HoldOutRows<'d> {
         let mut centered = vec![0.0; x.len()];
         held_out(level, &self.starts, 0, |k| means[k], &self.root, x, &mut centered);
         let squares = products(level, &self.starts, &centered, &centered);
-        let others = self.from_other_parts(&means, &means, &squares);
+        let others = self.other_parts(&means, &means, &squares);
         let e = self.less(x, &others);
         let own = products(level, &self.starts, &e, &e);
         let mut squares: Vec<f64> = others.iter().map(|m| m.product).collect();
@@ -197,7 +197,7 @@ impl<'d> HoldOutRows<'d> {
         }
         let mut of_targets = vec![0.0; self.folds() * self.outputs()];
         for (o, (y, y_means)) in self.targets.iter().zip(&self.target_means).enumerate() {
-            let with_target = self.from_other_parts(&means, y_means, &products(level, &self.starts, &centered, y));
+            let with_target = self.other_parts(&means, y_means, &products(level, &self.starts, &centered, y));
             with_target.iter().enumerate().for_each(|(k, m)| of_targets[k * self.outputs() + o] = m.product);
         }
         for &fold in &self.flat[feature] {
@@ -216,7 +216,7 @@ impl<'d> HoldOutRows<'d> {
         sums.iter().zip(&self.weights).map(|(sum, w)| if *w > 0.0 { sum / w } else { 0.0 }).collect()
     }
 
-    fn from_other_parts(&self, a: &[f64], b: &[f64], products: &[f64]) -> Vec<PairMoments> {
+    fn other_parts(&self, a: &[f64], b: &[f64], products: &[f64]) -> Vec<PairMoments> {
         let part = |k: usize| PairMoments { weight: self.weights[k], means: [a[k], b[k]], product: products[k] };
         PairMoments::from_other_parts(&(0..self.folds()).map(part).collect::<Vec<_>>())
     }
@@ -224,7 +224,7 @@ impl<'d> HoldOutRows<'d> {
     /// Mean of a column over each fold's training rows.
     pub(super) fn training_means(&self, x: &[f64]) -> Vec<f64> {
         let means = self.means(x);
-        self.from_other_parts(&means, &means, &vec![0.0; self.folds()]).iter().map(|m| m.means[0]).collect()
+        self.other_parts(&means, &means, &vec![0.0; self.folds()]).iter().map(|m| m.means[0]).collect()
     }
 
     /// x less the mean of its fold's training rows.

@@ -14,7 +14,6 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView2};
 pub use run_context::RunContext;
-use std::any::Any;
 use std::sync::Arc;
 
 /// The columns that a search walks, with targets, row weights and the way to train on them.
@@ -200,22 +199,6 @@ impl Design {
 
     pub(crate) fn own(&self) -> &OwnCaches<Design> {
         &self.own
-    }
-
-    /// Cached value of a criterion, by its type: initially the default, and shared by all λ. It must follow from
-    /// columns, targets and weights alone.
-    pub fn session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
-        self.shared.sessions.state()
-    }
-
-    /// Like [`Design::session`], but of labels, targets and weights of the rows alone, such as their folds.
-    pub fn row_session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
-        self.of_rows.state()
-    }
-
-    /// The run that the design is searched in.
-    pub fn run(&self) -> &RunContext {
-        &self.data.run
     }
 
     /// A copy with the seed of every random choice.

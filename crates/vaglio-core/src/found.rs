@@ -14,7 +14,7 @@ use std::fmt;
 ///
 /// # Example
 /// ```
-/// use vaglio_core::Found;
+/// use vaglio_core::PartOutputs;
 ///
 /// #[derive(serde::Serialize)]
 /// struct Swap {

@@ -13,7 +13,7 @@
 //!     let design = data::regression(20, 6, 1).weighted().design(&[1.0], true);
 //!     check_criterion(&*criterion, &design, 1e-9).map_err(|broken| broken.within(kind))?;
 //! }
-//! # Ok::<(), vaglio_testkit::Broken>(())
+//! # Ok::<(), vaglio_testkit::LawViolation>(())
 //! ```
 
 mod broken;

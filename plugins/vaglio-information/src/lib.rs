@@ -52,10 +52,10 @@ const ENGINE: &str = "moments";
 /// # Example
 /// ```
 /// use vaglio_core::{Criterion, Design, Readout};
-/// use vaglio_information::{Information, Measure};
+/// use vaglio_information::{Information, InformationMeasure};
 /// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
 /// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);
-/// let training = Information { measure: Measure::Training, ..Information::default() };
+/// let training = Information { measure: InformationMeasure::Training, ..Information::default() };
 /// assert!(training.evaluate(&design, &[0, 1])?.loss < training.evaluate(&design, &[])?.loss);
 /// # Ok::<(), vaglio_core::Error>(())
 /// ```

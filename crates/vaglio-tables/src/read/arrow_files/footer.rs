@@ -2,7 +2,7 @@
 
 use super::super::unreadable;
 use super::guard::guarded;
-use super::thrift::read_struct;
+use super::thrift::{FOOTER, read_struct};
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::Compression;
@@ -22,19 +22,19 @@ use vaglio_core::Result;
 /// # Errors
 /// Fails for a damaged file.
 pub(super) fn footer(path: &Path, reader: &impl ChunkReader) -> Result<ArrowReaderMetadata> {
-    let is_endless = || -> parquet::errors::Result<bool> {
+    let has_other_fields = || -> parquet::errors::Result<bool> {
         let Some(start) = reader.len().checked_sub(END) else { return Ok(false) };
         let end = reader.get_bytes(start, END as usize)?;
         let (length, magic) = end.split_at(4);
         let length = length.try_into().map_or(0, u32::from_le_bytes);
         let Some(start) = start.checked_sub(length.into()).filter(|_| magic == b"PAR1") else { return Ok(false) };
         let bytes = reader.get_bytes(start, length as usize)?;
-        let read = read_struct(&bytes[..], |_, _| {});
+        let read = read_struct(&bytes[..], FOOTER, |_, _| {});
         Ok(read.is_err_and(|error| error.kind() == ErrorKind::InvalidData))
     };
     let told = |error: ParquetError| unreadable(path, error.to_string());
-    if is_endless().map_err(told)? {
-        return Err(unreadable(path, "is damaged: its footer lists what takes no bytes"));
+    if has_other_fields().map_err(told)? {
+        return Err(unreadable(path, "is damaged: its footer has fields of other kinds than the format gives it"));
     }
     guarded(path, || ArrowReaderMetadata::load(reader, Default::default()).map_err(told))
 }

@@ -4,7 +4,7 @@
 
 use super::super::unreadable;
 use super::TOGETHER;
-use super::thrift::read_struct;
+use super::thrift::{PAGE_HEADER, read_struct};
 use crate::budget::Budget;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -78,7 +78,7 @@ fn headers(file: &mut (impl Read + Seek), column: &ColumnChunkMetaData) -> (Vec<
             [kind @ (5 | 7 | 8), 1] => (header.is_dictionary, header.values) = (*kind == 7, value),
             _ => {}
         };
-        let taken = match read_struct(file.by_ref().take(left as u64), number) {
+        let taken = match read_struct(file.by_ref().take(left as u64), PAGE_HEADER, number) {
             Ok(taken) => taken as i64,
             Err(error) => return (found, error.kind() == ErrorKind::InvalidData),
         };

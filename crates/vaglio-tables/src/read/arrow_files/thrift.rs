@@ -1,18 +1,122 @@
-//! Thrift's compact protocol, in which Parquet files describe themselves.
+//! Thrift's compact protocol, and the structures of Parquet's format.
 //!
-//! The reader of parquet 60 steps through lists of booleans in unknown fields, which take no bytes: a few bytes claim
-//! billions of steps. Structures with such a list are rejected before they are read.
+//! The reader of parquet 60 interprets a field by its number, whatever its declared type, and iterates over unknown
+//! lists of booleans without consuming bytes: a few bytes claim billions. This check accepts known fields of the right
+//! types only and no such list, so that the reader ends after as many steps as there are bytes.
 
 use std::io::{Error, ErrorKind, Read};
 
 type Outcome<T> = std::io::Result<T>;
 
-/// Codes of the types of values.
-mod code {
+/// Type of a field, or of the elements of a list.
+pub(super) enum FieldType {
+    Bool,
+    I8,
+    I16,
+    I32,
+    I64,
+    Double,
+    Binary,
+    /// Types of its fields 1, 2, …; others are skipped.
+    Struct(&'static [FieldType]),
+    List(&'static FieldType),
+}
+
+use FieldType::{Binary, Bool, Double, I8, I16, I32, I64, List, Struct};
+
+/// A structure without fields.
+const EMPTY: FieldType = Struct(&[]);
+
+const STATISTICS: FieldType = Struct(&[Binary, Binary, I64, I64, Binary, Binary, Bool, Bool, I64]);
+
+/// Header of a page: data, index, dictionary, and data of version 2.
+pub(super) const PAGE_HEADER: &[FieldType] = &[
+    I32,
+    I32,
+    I32,
+    I32,
+    Struct(&[I32, I32, I32, I32, STATISTICS]),
+    EMPTY,
+    Struct(&[I32, I32, Bool]),
+    Struct(&[I32, I32, I32, I32, I32, I32, Bool, STATISTICS]),
+];
+
+const TIME: FieldType = Struct(&[Bool, Struct(&[EMPTY, EMPTY, EMPTY])]);
+
+/// The ninth field is unused.
+const LOGICAL_TYPE: FieldType = Struct(&[
+    EMPTY,
+    EMPTY,
+    EMPTY,
+    EMPTY,
+    Struct(&[I32, I32]),
+    EMPTY,
+    TIME,
+    TIME,
+    EMPTY,
+    Struct(&[I8, Bool]),
+    EMPTY,
+    EMPTY,
+    EMPTY,
+    EMPTY,
+    EMPTY,
+    Struct(&[I8]),
+    Struct(&[Binary]),
+    Struct(&[Binary, I32]),
+    EMPTY,
+]);
+
+const SCHEMA_ELEMENT: FieldType = Struct(&[I32, I32, I32, Binary, I32, I32, I32, I32, I32, LOGICAL_TYPE]);
+
+const KEY_VALUES: FieldType = List(&Struct(&[Binary, Binary]));
+
+const BOUNDING_BOX: FieldType = Struct(&[Double, Double, Double, Double, Double, Double, Double, Double]);
+
+const COLUMN: FieldType = Struct(&[
+    I32,
+    List(&I32),
+    List(&Binary),
+    I32,
+    I64,
+    I64,
+    I64,
+    KEY_VALUES,
+    I64,
+    I64,
+    I64,
+    STATISTICS,
+    List(&Struct(&[I32, I32, I32])),
+    I64,
+    I32,
+    Struct(&[I64, List(&I64), List(&I64)]),
+    Struct(&[BOUNDING_BOX, List(&I32)]),
+]);
+
+/// The eighth field, encryption of a column, is skipped.
+const COLUMN_CHUNK: FieldType = Struct(&[Binary, I64, COLUMN, I64, I32, I64, I32, EMPTY, Binary]);
+
+const ROW_GROUP: FieldType = Struct(&[List(&COLUMN_CHUNK), I64, I64, List(&Struct(&[I32, Bool, Bool])), I64, I64, I16]);
+
+/// Footer of a file; the eighth field, encryption, is skipped.
+pub(super) const FOOTER: &[FieldType] = &[
+    I32,
+    List(&SCHEMA_ELEMENT),
+    I64,
+    List(&ROW_GROUP),
+    KEY_VALUES,
+    Binary,
+    List(&Struct(&[EMPTY, EMPTY, EMPTY])),
+    EMPTY,
+    Binary,
+];
+
+/// Type codes on the wire.
+mod wire {
     pub const TRUE: u8 = 1;
     pub const FALSE: u8 = 2;
     pub const I8: u8 = 3;
     pub const I16: u8 = 4;
+    pub const I32: u8 = 5;
     pub const I64: u8 = 6;
     pub const DOUBLE: u8 = 7;
     pub const BINARY: u8 = 8;
@@ -21,19 +125,44 @@ mod code {
     pub const MAP: u8 = 11;
     pub const STRUCT: u8 = 12;
     pub const UUID: u8 = 13;
+
+    /// Whether a code is a boolean, which a field encodes in its type; lists of booleans are rejected.
+    pub fn is_truth(code: u8) -> bool {
+        matches!(code, TRUE | FALSE)
+    }
 }
 
-/// Maximum nesting of structures, lists and maps.
-const DEEPEST: usize = 32;
+impl FieldType {
+    /// Whether the type is encoded by this code.
+    fn is_written(&self, code: u8) -> bool {
+        let expected = match self {
+            Bool => return wire::is_truth(code),
+            I8 => wire::I8,
+            I16 => wire::I16,
+            I32 => wire::I32,
+            I64 => wire::I64,
+            Double => wire::DOUBLE,
+            Binary => wire::BINARY,
+            Struct(_) => wire::STRUCT,
+            List(_) => wire::LIST,
+        };
+        code == expected
+    }
+}
 
-/// Reads a structure, returns its length in bytes, and reports whole numbers with the field numbers that lead to them.
+/// Maximum nesting of unknown structures, lists and maps.
+const DEEPEST: usize = 8;
+
+/// Reads a structure with known fields.
+///
+/// Reports whole numbers, except those in lists, with the field numbers that lead to them.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidData`] if a list holds booleans or a code is unknown; [`ErrorKind::UnexpectedEof`] if the bytes
-/// end before the structure.
-pub(super) fn read_struct(bytes: impl Read, mut number: impl FnMut(&[i16], i64)) -> Outcome<u64> {
+/// [`ErrorKind::InvalidData`] if a known field has another type or a list holds booleans; [`ErrorKind::UnexpectedEof`]
+/// if the bytes end before the structure.
+pub(super) fn read_struct(bytes: impl Read, fields: &[FieldType], mut number: impl FnMut(&[i16], i64)) -> Outcome<u64> {
     let mut thrift = Thrift { bytes, taken: 0, place: Vec::new(), number: &mut number };
-    thrift.fields(0)?;
+    thrift.fields(fields, 0)?;
     Ok(thrift.taken)
 }
 
@@ -58,15 +187,18 @@ impl<R: Read> Thrift<'_, R> {
     }
 
     fn unsigned(&mut self) -> Outcome<u64> {
-        let mut value = 0;
-        for shift in (0..64).step_by(7) {
+        let (mut value, mut shift) = (0, 0);
+        loop {
             let byte = self.byte()?;
+            if shift > 63 {
+                return invalid();
+            }
             value |= u64::from(byte & 127) << shift;
+            shift += 7;
             if byte < 128 {
                 return Ok(value);
             }
         }
-        invalid()
     }
 
     fn signed(&mut self) -> Outcome<i64> {
@@ -80,11 +212,13 @@ impl<R: Read> Thrift<'_, R> {
         if passed == bytes { Ok(()) } else { Err(Error::from(ErrorKind::UnexpectedEof)) }
     }
 
-    fn fields(&mut self, depth: usize) -> Outcome<()> {
+    /// Reads the fields of a structure; `depth` counts the unknown ones around it.
+    fn fields(&mut self, types: &[FieldType], depth: usize) -> Outcome<()> {
         let mut field = 0i16;
         loop {
             let head = self.byte()?;
-            if head & 15 == 0 {
+            let code = head & 15;
+            if code == 0 {
                 return Ok(());
             }
             let next = match head >> 4 {
@@ -92,46 +226,74 @@ impl<R: Read> Thrift<'_, R> {
                 step => field.checked_add(i16::from(step)),
             };
             field = next.ok_or(ErrorKind::InvalidData)?;
+            let known = usize::try_from(field).ok().and_then(|field| types.get(field.checked_sub(1)?));
             self.place.push(field);
-            self.value(head & 15, depth)?;
+            match known {
+                Some(known) if known.is_written(code) => self.value(known, code)?,
+                Some(_) => return invalid(),
+                None => self.skip(code, depth)?,
+            }
             self.place.pop();
         }
     }
 
-    fn value(&mut self, kind: u8, depth: usize) -> Outcome<()> {
-        match kind {
-            // A field has the value of a boolean in its code.
-            code::TRUE | code::FALSE => Ok(()),
-            code::I8 => self.pass(1),
-            code::I16..=code::I64 => {
+    /// Reads the value of a known field.
+    fn value(&mut self, known: &FieldType, code: u8) -> Outcome<()> {
+        match known {
+            I16 | I32 | I64 => {
                 let value = self.signed()?;
                 (self.number)(&self.place, value);
                 Ok(())
             }
-            code::DOUBLE => self.pass(8),
-            code::BINARY => self.unsigned().and_then(|bytes| self.pass(bytes)),
-            code::UUID => self.pass(16),
-            _ if depth == DEEPEST => invalid(),
-            code::LIST | code::SET => {
-                let head = self.byte()?;
-                let count = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
-                self.elements(count, &[head & 15], depth)
+            Struct(types) => self.fields(types, 0),
+            List(of) => {
+                let (element, count) = self.list()?;
+                if count > 0 && !of.is_written(element) {
+                    return invalid();
+                }
+                (0..count).try_for_each(|_| match of {
+                    Struct(types) => self.fields(types, 0),
+                    _ => self.skip(element, 0),
+                })
             }
-            code::MAP => {
-                let count = self.unsigned()?;
-                let codes = if count == 0 { 0 } else { self.byte()? };
-                self.elements(count, &[codes >> 4, codes & 15], depth)
-            }
-            code::STRUCT => self.fields(depth + 1),
-            _ => invalid(),
+            Bool | I8 | Double | Binary => self.skip(code, 0),
         }
     }
 
-    /// Reads `count` elements of these types; each takes at least a byte, so that a false count ends with the bytes.
-    fn elements(&mut self, count: u64, kinds: &[u8], depth: usize) -> Outcome<()> {
-        if count > 0 && kinds.iter().any(|kind| matches!(*kind, code::TRUE | code::FALSE)) {
-            return invalid();
+    /// Reads the element type and length of a list. Each element takes at least a byte, so a false length ends with the
+    /// bytes.
+    fn list(&mut self) -> Outcome<(u8, u64)> {
+        let head = self.byte()?;
+        let (element, few) = (head & 15, head >> 4);
+        let count = if few == 15 { self.unsigned()? } else { u64::from(few) };
+        if count > 0 && wire::is_truth(element) { invalid() } else { Ok((element, count)) }
+    }
+
+    /// Skips an unknown value.
+    fn skip(&mut self, code: u8, depth: usize) -> Outcome<()> {
+        match code {
+            wire::TRUE | wire::FALSE => Ok(()),
+            wire::I8 => self.pass(1),
+            wire::I16 | wire::I32 | wire::I64 => self.unsigned().map(|_| ()),
+            wire::DOUBLE => self.pass(8),
+            wire::BINARY => self.unsigned().and_then(|bytes| self.pass(bytes)),
+            wire::UUID => self.pass(16),
+            _ if depth == DEEPEST => invalid(),
+            wire::LIST | wire::SET => {
+                let (element, count) = self.list()?;
+                (0..count).try_for_each(|_| self.skip(element, depth + 1))
+            }
+            wire::MAP => {
+                let count = self.unsigned()?;
+                let codes = if count == 0 { 0 } else { self.byte()? };
+                let (key, value) = (codes >> 4, codes & 15);
+                if wire::is_truth(key) || wire::is_truth(value) {
+                    return invalid();
+                }
+                (0..count).try_for_each(|_| self.skip(key, depth + 1).and_then(|()| self.skip(value, depth + 1)))
+            }
+            wire::STRUCT => self.fields(&[], depth + 1),
+            _ => invalid(),
         }
-        (0..count).try_for_each(|_| kinds.iter().try_for_each(|kind| self.value(*kind, depth + 1)))
     }
 }

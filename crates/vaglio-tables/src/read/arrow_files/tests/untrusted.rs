@@ -161,17 +161,20 @@ fn a_page_that_claims_to_become_larger_than_the_memory_is_refused() {
     }
 }
 
-/// A field 15 with a list of 2³¹ − 1 booleans, which take no bytes when skipped.
-const BILLIONS: [u8; 7] = [0xf9, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07];
-
 #[test]
-fn lists_of_nothing_in_the_header_of_a_page_are_refused() {
+fn a_header_of_a_page_with_other_fields_is_refused() {
     let [path, _] = write("header", &batch(vec![("x", doubles())]));
     let bytes = std::fs::read(&path).unwrap();
-    // The page type in long form, alone and after the list.
-    for (head, is_known) in [(&[][..], true), (&BILLIONS, false)] {
+    for (head, is_known) in [
+        // The page type in long form.
+        (vec![0x05, 2, 4], true),
+        // A field 15 first: a list of 2³¹ − 1 booleans, which take no bytes when skipped.
+        (vec![0xf9, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07, 0x05, 2, 4], false),
+        // The page type as a string.
+        (vec![0x18, 1, 4], false),
+    ] {
         let mut changed = bytes.clone();
-        changed.splice(4..6, [head, &[0x05, 2, 4]].concat());
+        changed.splice(4..6, head);
         std::fs::write(&path, &changed).unwrap();
         let error = read(&path, budget(1 << 28)).map(|table| table.rows()).err().map(|error| error.to_string());
         let is_refused = error.as_ref().is_some_and(|error| error.contains("a page has no header of a page"));
@@ -180,7 +183,7 @@ fn lists_of_nothing_in_the_header_of_a_page_are_refused() {
 }
 
 #[test]
-fn lists_of_nothing_in_a_footer_are_refused_and_other_unknown_fields_skipped() {
+fn a_footer_with_fields_of_other_kinds_is_refused_before_it_is_read() {
     let [path, _] = write("kinds", &batch(vec![("x", doubles())]));
     let bytes = std::fs::read(&path).unwrap();
     let (start, whole) = footer(&bytes);
@@ -193,6 +196,8 @@ fn lists_of_nothing_in_a_footer_are_refused_and_other_unknown_fields_skipped() {
         read(&path, budget(1 << 28)).map(|table| table.rows()).map_err(|error| error.to_string())
     };
     let unknown = |kind: u8, value: &[u8]| behind(&[&[kind, 64], value].concat());
+    let billions = |head: &[u8]| [head, &[0xff, 0xff, 0xff, 0xff, 0x07]].concat();
+    // Unknown fields are skipped: numbers, strings, lists of them, and structures.
     for (kind, value) in [
         (1, &[][..]),
         (6, &[0x80, 1]),
@@ -204,8 +209,7 @@ fn lists_of_nothing_in_a_footer_are_refused_and_other_unknown_fields_skipped() {
     ] {
         assert_eq!(unknown(kind, value), Ok(40), "{kind} {value:?}");
     }
-    let refused = "is damaged: its footer lists what takes no bytes";
-    let billions = |head: &[u8]| [head, &BILLIONS[2..]].concat();
+    let refused = "is damaged: its footer has fields of other kinds than the format gives it";
     for (kind, value) in [
         (9, billions(&[0xf1])),
         (10, billions(&[0xf2])),
@@ -218,6 +222,10 @@ fn lists_of_nothing_in_a_footer_are_refused_and_other_unknown_fields_skipped() {
     ] {
         let error = unknown(kind, &value).unwrap_err();
         assert!(error.ends_with(refused), "{kind} {value:?}: {error}");
+    }
+    // The version as a list, and an invalid field number.
+    for fields in [&billions(&[0x19, 0xf1])[..], &[0x05, 0xff, 0xff, 0xff, 0xff, 0x0f, 2]] {
+        assert!(behind(fields).unwrap_err().ends_with(refused), "{fields:?}");
     }
     // A list longer than the file ends with the file.
     let error = unknown(9, &billions(&[0xf5])).unwrap_err();

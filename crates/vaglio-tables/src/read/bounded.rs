@@ -61,7 +61,7 @@ impl LineWatch {
     /// # Errors
     /// [`vaglio_core::Error::Unreadable`] with the line.
     pub fn check(&mut self, path: &Path, bytes: &[u8], from: usize) -> Result<()> {
-        let is_plain = || !matches!(Codec::from_magic(bytes), Some(Codec::Gzip | Codec::Zstd));
+        let is_plain = || Codec::from_magic(bytes).is_none();
         let is_text = || is_plain() && matches!(kind(path, bytes), Ok(FileKind::Text));
         if !*self.is_text.get_or_insert_with(is_text) {
             return Ok(());

@@ -50,10 +50,10 @@ pub(super) fn head(path: &Path, spec: &ReadSpec, most: u64) -> Option<FileHead> 
         (FileKind::Text, _) if is_utf8(&bytes, spec) && !bytes.contains(&0) => {
             let length = whole_lines(&bytes, spec.quote as u8)?;
             bytes.truncate(length);
-            let share = taken.load(Ordering::Relaxed).max(1) as f64;
-            Some(FileHead::Text(bytes, (size as f64 / share * most as f64 / length as f64).max(1.0)))
+            let read = taken.load(Ordering::Relaxed).max(1) as f64;
+            Some(FileHead::Text(bytes, (size as f64 / read * most as f64 / length as f64).max(1.0)))
         }
-        (FileKind::Text, _) | (_, Some(_)) => None,
+        (FileKind::Text | FileKind::Sparse(_), _) | (_, Some(_)) => None,
         (kind, None) => Some(FileHead::Stored(kind)),
     }
 }
@@ -122,5 +122,13 @@ mod tests {
         assert!((0.9..1.1).contains(&about), "{about}");
         assert!(head(&path, &ReadSpec::default(), 1 << 22).is_none());
         assert!(share(&[path]).is_none());
+    }
+
+    #[test]
+    fn a_sparse_file_is_not_cut() {
+        let path = folder_of("head_sparse").join("long.svm");
+        std::fs::write(&path, "1 1:2 3:4\n".repeat(1000)).unwrap();
+        assert!(matches!(kind(&path, b"1 1:2 3:4\n"), Ok(FileKind::Sparse(_))));
+        assert!(head(&path, &ReadSpec::default(), 1 << 10).is_none());
     }
 }

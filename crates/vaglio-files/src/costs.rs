@@ -34,7 +34,7 @@ fn bought(selection: &Selection, entries: &[EntryRecord], search: &str) -> Vec<F
         loss,
         standard_error,
         search: search.to_owned(),
-        cost: Some(cost),
+        cost,
     };
     let of_entry = |entry: &EntryRecord| {
         let loss = match is_validated {
@@ -45,8 +45,7 @@ fn bought(selection: &Selection, entries: &[EntryRecord], search: &str) -> Vec<F
     };
     let none = empty.map(|loss| point(0, 0.0, loss));
     let mut all: Vec<FrontierPoint> = none.into_iter().chain(entries.iter().filter_map(of_entry)).collect();
-    let by_cost = |a: &FrontierPoint, b: &FrontierPoint| a.cost.unwrap_or(0.0).total_cmp(&b.cost.unwrap_or(0.0));
-    all.sort_by(|a, b| by_cost(a, b).then(a.loss.total_cmp(&b.loss)).then(a.size.cmp(&b.size)));
+    all.sort_by(|a, b| a.cost.total_cmp(&b.cost).then(a.loss.total_cmp(&b.loss)).then(a.size.cmp(&b.size)));
     let mut lowest = f64::INFINITY;
     all.retain(|point| {
         let is_lower = point.loss < lowest;

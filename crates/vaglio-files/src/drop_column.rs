@@ -51,12 +51,17 @@ const BOUNDED: f64 = 8.0;
 const FASTER: f64 = 4.0;
 
 /// Budget of [`Importance`] in flops, for a search of this extent over several walks that share `design`.
-pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &SearchExtent, walks: SearchCounts) -> f64 {
+pub(super) fn budget(
+    selector: &ValidSelector,
+    design: &Design,
+    search_extent: &SearchExtent,
+    walks: SearchCounts,
+) -> f64 {
     let all = design.lambdas();
     let design = design.shared_by(&all[..walks.lambdas.min(all.len())]);
-    let engine = selector.criterion().plan(&design, outline).estimate.engine;
+    let engine = selector.criterion().plan(&design, search_extent).estimate.engine;
     let least = if slower(engine) > 1.0 { LEAST_OF_ROWS } else { LEAST_WORK };
-    (SHARE * walks.rounds() * work(selector, &design, outline) / slower(engine)).max(least)
+    (SHARE * walks.rounds() * work(selector, &design, search_extent) / slower(engine)).max(least)
 }
 
 /// Time of an exchange flop relative to an estimated flop of the engine's search.
@@ -73,12 +78,12 @@ pub(super) fn exchange_bytes(
     evaluate: Option<&Evaluate>,
     selector: &ValidSelector,
     design: &Design,
-    (outline, walks): (&SearchExtent, SearchCounts),
+    (search_extent, walks): (&SearchExtent, SearchCounts),
     size: usize,
 ) -> f64 {
     let budget = match worths(evaluate) {
         DropColumnBudget::All => f64::INFINITY,
-        DropColumnBudget::Auto => budget(selector, design, outline, walks),
+        DropColumnBudget::Auto => budget(selector, design, search_extent, walks),
         DropColumnBudget::None => return 0.0,
     };
     let outside = design.candidates().len().saturating_sub(size);
@@ -94,15 +99,15 @@ fn worths(evaluate: Option<&Evaluate>) -> DropColumnBudget {
 }
 
 /// Extent of the search that was performed; for best subsets, that of a forward search to the same size.
-fn taken(outline: &SearchExtent, path: &Path, design: &Design) -> SearchExtent {
+fn taken(search_extent: &SearchExtent, path: &Path, design: &Design) -> SearchExtent {
     let sizes = path.entries.iter().map(|entry| entry.subset.len());
     let columns = design.candidates().len();
-    match outline.start {
+    match search_extent.start {
         0 => SearchExtent::forward(columns, sizes.max().unwrap_or(0)),
         start => {
-            let steps = path.steps.len().min(outline.steps);
-            let share = steps as f64 / outline.steps.max(1) as f64;
-            SearchExtent { start, trials: (share * outline.trials).max(1.0), steps, ..*outline }
+            let steps = path.steps.len().min(search_extent.steps);
+            let share = steps as f64 / search_extent.steps.max(1) as f64;
+            SearchExtent { start, trials: (share * search_extent.trials).max(1.0), steps, ..*search_extent }
         }
     }
 }
@@ -118,9 +123,9 @@ pub(super) fn flops_allowed(run: Run<'_>, whole: &Design, path: &Path) -> Result
         DropColumnBudget::None => return Ok(0.0),
         DropColumnBudget::Auto => {}
     }
-    let outline = selector.search().extent(design).map_err(|error| error.under("search"))?;
+    let search_extent = selector.search().extent(design).map_err(|error| error.under("search"))?;
     let walks = SearchCounts::new(selector, whole, &prepared.sample, None);
-    Ok(budget(selector, design, &taken(&outline, path, design), walks))
+    Ok(budget(selector, design, &taken(&search_extent, path, design), walks))
 }
 
 impl Importance {

@@ -6,13 +6,13 @@ use super::column_diagnostics::cells::ReadCells;
 use super::column_diagnostics::near::StepTrials;
 use super::column_diagnostics::span::{ColumnRegression, ColumnSpan};
 use super::column_diagnostics::{constant_columns, most_alike, parts_of};
-use super::drop_column::exchanges::{Exchanges, Removals};
+use super::drop_column::exchanges::{Exchanges, Removals, additions};
 use super::drop_column::{SUBSTITUTES, best};
 use super::folder::read_resolved;
 use super::{TrainTest, prepare};
 use serde_json::Value;
 use std::path::Path;
-use vaglio_core::{Design, Error, Feature, Result, Score, SearchExtent};
+use vaglio_core::{Design, Error, Feature, Result, Score};
 use vaglio_pipeline::pipeline::load;
 use vaglio_pipeline::resample::choice::cross_validation;
 use vaglio_pipeline::resample::split_rule::TrainTestSplit;
@@ -263,7 +263,7 @@ impl ExplainedRun<'_> {
             return Ok(Vec::new());
         }
         let size = self.chosen.len();
-        let extent = SearchExtent { start: 0, largest: size + 1, trials: outside.len() as f64, steps: size + 1 };
+        let extent = additions(size, outside.len());
         let mut subset = SubsetScorer::open(&**self.selector.criterion(), self.design, &extent)?;
         subset.reset(&self.chosen)?;
         let mut with = vec![Score::WORST; outside.len()];

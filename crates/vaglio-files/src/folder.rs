@@ -37,16 +37,12 @@ pub(super) fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
     let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".into()))?;
     let document = Document::parse(&text, &path.display().to_string());
     let document = document.map_err(|error| unreadable(format!("it is damaged: {error}")))?;
+    let is_of = |path: &str, kind: &str| document.kind(path).is_some_and(|(found, _)| found == kind);
     // A comparison of searches names its winner.
     let compared = (0..).map(|place| format!("tune.search[{place}]")).take_while(|path| document.get(path).is_some());
-    let searches: Vec<String> = std::iter::once("search".to_owned()).chain(compared).collect();
-    let roles = [
-        ("learner", &parts.learner, vec!["learner".to_owned()]),
-        ("criterion", &parts.criterion, vec!["criterion".to_owned()]),
-        ("search", &parts.search, searches),
-    ];
-    for (role, kind, paths) in roles {
-        if !paths.iter().any(|path| document.kind(path).is_some_and(|(found, _)| found == kind)) {
+    let is_compared = |kind: &str| compared.clone().any(|path| is_of(&path, kind));
+    for (role, kind) in [("learner", &parts.learner), ("criterion", &parts.criterion), ("search", &parts.search)] {
+        if !is_of(role, kind) && !(role == "search" && is_compared(kind)) {
             return Err(unreadable(format!("it is not of the run of selection.json, whose {role} is `{kind}`")));
         }
     }

@@ -2,8 +2,8 @@
 
 use super::TrainTest;
 use super::plan::walks::SearchCounts;
-use vaglio_core::{Design, Estimate, Result, SearchExtent};
-use vaglio_pipeline::pipeline::Evaluate;
+use vaglio_core::{Design, Error, Estimate, Result, SearchExtent};
+use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::memory_slots::MemorySlots;
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_pipeline::selector::needs::{data_bytes, fit_bytes};
@@ -60,15 +60,26 @@ impl PeakMemory {
         evaluate: Option<&Evaluate>,
     ) -> Result<Self> {
         let walks = SearchCounts::new(selector, design, &prepared.sample, evaluate);
-        let (extent, estimate) = selector.outlined(design, walks.lambdas)?;
+        let (extent, estimate) = selector.extent_and_estimate(design, walks.lambdas)?;
         Ok(PeakMemory::new(prepared, design, &extent, &estimate).repeated(&walks))
     }
 
-    /// The larger of the memory of two searches, one after the other.
-    pub fn or_larger(self, other: PeakMemory) -> Self {
-        let search = self.search.zip(other.search).map(|(own, other)| own.max(other));
-        let (repetition, fit) = (self.repetition.max(other.repetition), self.fit.max(other.fit));
-        PeakMemory { search, repetition, fit, repetitions: self.repetitions.max(other.repetitions), ..self }
+    /// The memory of the largest of the search and those that `tune` compares with it, which are checked.
+    ///
+    /// # Errors
+    /// Returns the errors of the searches, under `tune.search`.
+    pub fn with_compared(self, pipeline: &ValidPipeline, prepared: &TrainTest, design: &Design) -> Result<Self> {
+        let (mut largest, evaluate) = (self, pipeline.settings().evaluate.as_ref());
+        for (place, compared) in pipeline.compared_searches() {
+            let under = |error: Error| error.under(&format!("tune.search[{place}]"));
+            compared.search().check(&**compared.criterion(), design).map_err(under)?;
+            let other = PeakMemory::before(&compared, prepared, design, evaluate).map_err(under)?;
+            largest.search = largest.search.zip(other.search).map(|(own, other)| own.max(other));
+            largest.repetition = largest.repetition.max(other.repetition);
+            largest.repetitions = largest.repetitions.max(other.repetitions);
+            largest.fit = largest.fit.max(other.fit);
+        }
+        Ok(largest)
     }
 
     /// A copy for a process that uses `held` bytes, including the data.

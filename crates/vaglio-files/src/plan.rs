@@ -24,6 +24,7 @@ use vaglio_core::{
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::choice::cross_validation;
 use vaglio_pipeline::resample::validated::{parting, unvalidated};
+use vaglio_pipeline::selector::needs::data_bytes;
 use vaglio_pipeline::selector::{ValidSelector, takes_lambda_of_all};
 use vaglio_pipeline::tune::ScoredSelection;
 use vaglio_report::record::{Warning, left_out_rows};
@@ -92,7 +93,7 @@ struct RunPlan<'p> {
     prepared: &'p TrainTest,
     design: &'p Design,
     walks: SearchCounts,
-    outline: SearchExtent,
+    extent: SearchExtent,
     estimate: Estimate,
 }
 
@@ -105,8 +106,8 @@ impl<'p> RunPlan<'p> {
     ) -> Result<Self> {
         let walks = SearchCounts::new(selector, design, &prepared.sample, pipeline.settings().evaluate.as_ref());
         let soon = StopSign::default().or_after(Instant::now(), MADE);
-        let (outline, estimate) = selector.outlined(&design.stopping_at(soon), walks.lambdas)?;
-        Ok(RunPlan { pipeline, selector, prepared, design, walks, outline, estimate })
+        let (extent, estimate) = selector.extent_and_estimate(&design.stopping_at(soon), walks.lambdas)?;
+        Ok(RunPlan { pipeline, selector, prepared, design, walks, extent, estimate })
     }
 
     fn evaluate(&self) -> Option<&Evaluate> {
@@ -155,7 +156,7 @@ impl<'p> RunPlan<'p> {
         let (criterion, learner) = (settings.criterion.typetag_name(), settings.learner.typetag_name());
         lines.put("pipeline", format!("{} on {criterion} with {learner}", settings.search.kind()));
         if let Some(model) = &settings.model {
-            let fits = count((self.walks.count() * self.outline.largest.max(1)) as f64);
+            let fits = count((self.walks.count() * self.extent.largest.max(1)) as f64);
             let kind = model.learner().typetag_name();
             lines.put("model", format!("{kind} on the chosen columns: at most {fits} fits"));
         }
@@ -174,14 +175,14 @@ impl<'p> RunPlan<'p> {
     }
 
     fn search(&self, lines: &mut Lines) -> Result<()> {
-        let RunPlan { pipeline, design, outline, .. } = self;
+        let RunPlan { pipeline, design, extent, .. } = self;
         if pipeline.cluster().is_some() {
             lines.put("units", WorkUnits::new(pipeline, self.prepared)?.to_string());
         }
         design.in_folds().once().iter().for_each(|once| lines.put("", once.to_string()));
-        let (steps, columns) = (counted(outline.steps, "step"), counted(outline.largest, "column"));
-        let subsets = if outline.trials == 1.0 { "subset" } else { "subsets" };
-        let trials = count(outline.trials);
+        let (steps, columns) = (counted(extent.steps, "step"), counted(extent.largest, "column"));
+        let subsets = if extent.trials == 1.0 { "subset" } else { "subsets" };
+        let trials = count(extent.trials);
         lines.put("search", format!("at most {steps} to {columns}; {trials} {subsets} compared"));
         if let Some(rules) = pipeline.settings().search.rules(design).map_err(|error| error.under("search"))? {
             lines.put("constraints", rules.sentence());
@@ -214,7 +215,7 @@ impl<'p> RunPlan<'p> {
     }
 
     fn folds(&self, lines: &mut Lines) -> Result<()> {
-        let avoided = (!["refit", "definition"].contains(&self.estimate.engine)).then_some(self.outline.trials);
+        let avoided = (!["refit", "definition"].contains(&self.estimate.engine)).then_some(self.extent.trials);
         for (number, text) in folds(&**self.selector.criterion(), self.design, avoided)?.into_iter().enumerate() {
             lines.put(if number == 0 { "folds" } else { "" }, text);
         }
@@ -223,8 +224,8 @@ impl<'p> RunPlan<'p> {
 
     /// Work of the searches, of tuning and of the Shapley values, and the memory of all.
     fn cost(&self, lines: &mut Lines, folder: &Path) -> Result<()> {
-        let RunPlan { pipeline, selector, prepared, design, walks, outline, estimate } = self;
-        let (settings, result) = (pipeline.settings(), outline.largest.min(RESULT));
+        let RunPlan { pipeline, selector, prepared, design, walks, extent, estimate } = self;
+        let (settings, result) = (pipeline.settings(), extent.largest.min(RESULT));
         let lambdas = design.lambdas();
         let at_one = design.at_lambda(lambdas[0].filter(|_| walks.lambdas > 1));
         let at_one = at_one.shared_by(&lambdas[..walks.lambdas.min(lambdas.len())]);
@@ -236,15 +237,15 @@ impl<'p> RunPlan<'p> {
             lines.put("as good", near_best::sentence(&settings.search));
         }
         let shares = if shares { shapley::flops(selector, &at_one, result) } else { 0.0 };
+        let exchanges = drop_column::exchange_bytes(self.evaluate(), selector, &at_one, (extent, *walks), result);
+        let held = data_bytes(&prepared.train, design) as u64;
+        let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(held) as f64);
+        let memory = PeakMemory::new(prepared, design, extent, estimate).with(program, exchanges).repeated(walks);
+        let memory = memory.with_compared(pipeline, prepared, design)?;
         let work = self.search_flops() * walks.count() as f64 + self.tuning_flops()? + shares;
         let kind = settings.criterion.typetag_name();
         let unknown = format!("unknown: the criterion `{kind}` says nothing of it");
         lines.put("work", if work.is_nan() { unknown } else { format!("{} floating-point operations", count(work)) });
-        let exchanges = drop_column::exchange_bytes(self.evaluate(), selector, &at_one, (outline, *walks), result);
-        let mapped = if design.has_columns_of(&prepared.train) { 0 } else { design.columns().bytes() };
-        let held = prepared.train.columns().bytes() + mapped;
-        let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(held as u64) as f64);
-        let memory = PeakMemory::new(prepared, design, outline, estimate).with(program, exchanges).repeated(walks);
         let budget = pipeline.budget();
         let ((), scratch) = with_scratch(pipeline, folder, || memory.check(budget))?;
         if let Some(scratch) = scratch.as_ref().or(prepared.scratch.as_ref()) {
@@ -270,10 +271,8 @@ impl<'p> RunPlan<'p> {
     /// Flops of tuning, and of the searches that are compared.
     fn tuning_flops(&self) -> Result<f64> {
         let mut flops = 0.0;
-        for (place, other) in self.pipeline.compared_searches() {
-            let checked = other.search().check(&**other.criterion(), self.design);
-            checked.map_err(|error| error.under(&format!("tune.search[{place}]")))?;
-            let (_, estimate) = other.outlined(self.design, self.walks.lambdas)?;
+        for (_, other) in self.pipeline.compared_searches() {
+            let (_, estimate) = other.extent_and_estimate(self.design, self.walks.lambdas)?;
             flops += estimate.flops * self.walks.count() as f64;
         }
         if let Some(tune) = self.pipeline.settings().tune.as_ref().filter(|tune| !tune.parameters.is_empty()) {

@@ -185,13 +185,8 @@ pub(super) fn checked(pipeline: &ValidPipeline, prepared: &TrainTest, stop: &Sto
     let design = selector.design(&train)?.stopping_at(StopSign::default());
     planned(&selector, (&prepared.sample, &design), evaluate)?;
     let stopping = design.stopping_at(stop);
-    let mut memory = PeakMemory::before(&selector, prepared, &stopping, evaluate)?;
-    for (place, other) in pipeline.compared_searches() {
-        let under = |error: Error| error.under(&format!("tune.search[{place}]"));
-        other.search().check(&**other.criterion(), &stopping).map_err(under)?;
-        memory = memory.or_larger(PeakMemory::before(&other, prepared, &stopping, evaluate).map_err(under)?);
-    }
-    Ok((design, memory))
+    let memory = PeakMemory::before(&selector, prepared, &stopping, evaluate)?;
+    Ok((design, memory.with_compared(pipeline, prepared, &stopping)?))
 }
 
 impl Run<'_> {

@@ -294,8 +294,8 @@ impl ValidSelector {
 
     /// Prepares the criterion's cached data for a design.
     pub(crate) fn opened(&self, design: &Design) -> Result<()> {
-        let outline = self.search.extent(design).map_err(|error| self.in_search(error))?;
-        SubsetScorer::open(&*self.criterion, design, &outline).map(drop)
+        let search_extent = self.search.extent(design).map_err(|error| self.in_search(error))?;
+        SubsetScorer::open(&*self.criterion, design, &search_extent).map(drop)
     }
 
     /// The search result with another path entry chosen.
@@ -307,8 +307,8 @@ impl ValidSelector {
     ) -> Result<SearchResult> {
         searched.path.chosen = entry;
         if searched.alpha.is_some() {
-            let outline = self.search.extent(design).map_err(|error| self.in_search(error))?;
-            searched.alpha = alpha(&searched.path, &SubsetScorer::open(&*self.criterion, design, &outline)?)?;
+            let search_extent = self.search.extent(design).map_err(|error| self.in_search(error))?;
+            searched.alpha = alpha(&searched.path, &SubsetScorer::open(&*self.criterion, design, &search_extent)?)?;
         }
         Ok(searched)
     }

@@ -143,8 +143,8 @@ pub fn rescaled_coefficients(design: &Design, subset: &[Feature], coefficients: 
 /// The λ with the lowest squared leave-one-out error.
 fn chosen(design: &Design, subset: &[Feature]) -> Result<Option<f64>> {
     let criterion = Loo::default();
-    let outline = SearchExtent::fixed(subset.len());
-    let mut all = SubsetScorer::open(&criterion, design, &outline)?;
+    let extent = SearchExtent::fixed(subset.len());
+    let mut all = SubsetScorer::open(&criterion, design, &extent)?;
     all.reset(subset)?;
     Ok(all.score()?.lambda)
 }

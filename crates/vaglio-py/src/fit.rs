@@ -82,8 +82,8 @@ pub fn fit(
     functions: Option<&Bound<'_, Functions>>,
 ) -> PyResult<(FrameModel, String)> {
     let fail = |error: Error| raised(py, error);
-    let document = Document::parse(settings, NO_FILE).map_err(fail)?;
-    let pipeline: Pipeline = document.read().map_err(fail)?;
+    let mut document = Document::parse(settings, NO_FILE).map_err(fail)?;
+    let pipeline = Pipeline::from_document(&mut document).map_err(fail)?;
     let types = std::mem::take(&mut table.types);
     let given = known.taken(table)?;
     let functions = functions.map(Bound::get);

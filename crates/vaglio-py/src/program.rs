@@ -138,7 +138,7 @@ pub fn explain(py: Python<'_>, folder: PathBuf, columns: Vec<String>) -> PyResul
 pub fn check(py: Python<'_>, text: &str) -> PyResult<()> {
     use linfa::ParamGuard;
     let checked = || -> Result<()> {
-        let pipeline: Pipeline = Document::parse(text, NO_FILE)?.read()?;
+        let pipeline = Pipeline::from_document(&mut Document::parse(text, NO_FILE)?)?;
         pipeline.check_ref().map(|_| ())
     };
     checked().map_err(|error| raised(py, error))
@@ -147,7 +147,7 @@ pub fn check(py: Python<'_>, text: &str) -> PyResult<()> {
 /// Settings as a pipeline file with all defaults.
 #[pyfunction]
 pub fn to_yaml(py: Python<'_>, text: &str) -> PyResult<String> {
-    let written = || yaml_of(&Document::parse(text, NO_FILE)?.read::<Pipeline>()?);
+    let written = || yaml_of(&Pipeline::from_document(&mut Document::parse(text, NO_FILE)?)?);
     written().map_err(|error| raised(py, error))
 }
 
@@ -155,7 +155,7 @@ pub fn to_yaml(py: Python<'_>, text: &str) -> PyResult<String> {
 #[pyfunction]
 pub fn to_json(py: Python<'_>, text: &str, file: &str) -> PyResult<String> {
     let written = || {
-        let pipeline: Pipeline = Document::parse(text, file)?.read()?;
+        let pipeline = Pipeline::from_document(&mut Document::parse(text, file)?)?;
         serde_json::to_string(&pipeline).map_err(|error| Error::Numerical(error.to_string()))
     };
     written().map_err(|error| raised(py, error))

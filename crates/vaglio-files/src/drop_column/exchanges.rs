@@ -178,7 +178,7 @@ impl<'d, 's> Exchanges<'d, 's> {
 }
 
 /// Search extent of adding each of `tried` columns to a subset of `size`.
-fn additions(size: usize, tried: usize) -> SearchExtent {
+pub(crate) fn additions(size: usize, tried: usize) -> SearchExtent {
     SearchExtent { start: 0, largest: size + 1, trials: tried as f64, steps: size + 1 }
 }
 

@@ -2,7 +2,7 @@
 
 use super::parts::SearchParts;
 use super::plan::ShardPlan;
-use super::units::{PARTS, SEARCH, WorkUnits};
+use super::units::{PARTS, SEARCH};
 use crate::journal::RunJournal;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,9 +14,8 @@ pub(super) const NOTHING: &str = "null";
 /// A journal that owns the units of one index.
 pub(super) struct ShardJournal {
     pub book: Arc<RunJournal>,
-    pub units: WorkUnits,
+    plan: ShardPlan,
     pub index: usize,
-    pub of: usize,
     /// Pieces published for others: the own units, and of the search on all rows everything except single answers.
     pieces: Mutex<BTreeMap<String, String>>,
     /// Pieces published by other indexes.
@@ -32,8 +31,7 @@ fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 impl ShardJournal {
     pub fn new(book: Arc<RunJournal>, plan: &ShardPlan, index: usize, process_group: Option<Arc<SearchParts>>) -> Self {
         let (pieces, others) = (Mutex::default(), Mutex::default());
-        let (units, of) = (plan.units.clone(), plan.of);
-        let share = ShardJournal { book, units, index, of, pieces, others, process_group };
+        let share = ShardJournal { book, plan: plan.clone(), index, pieces, others, process_group };
         let known = share.book.known().iter().filter(|(key, _)| share.is_given(key));
         let pieces: BTreeMap<String, String> = known.map(|(key, value)| (key.clone(), value.clone())).collect();
         *held(&share.pieces) = pieces;
@@ -46,7 +44,7 @@ impl ShardJournal {
     }
 
     fn is_given(&self, key: &str) -> bool {
-        self.is_own(key) || self.is_own(SEARCH) && !self.units.is_inside(key) && !key.contains("/answer/")
+        self.is_own(key) || self.is_own(SEARCH) && !self.plan.units.is_inside(key) && !key.contains("/answer/")
     }
 
     pub fn knows(&self, key: &str) -> bool {
@@ -71,8 +69,8 @@ impl ShardJournal {
 
     /// Own units that are not done.
     pub fn missing(&self) -> Vec<String> {
-        let (own, pieces) = (self.units.keys_at(self.index, self.of), held(&self.pieces));
-        own.into_iter().filter(|key| !pieces.contains_key(key)).collect()
+        let pieces = held(&self.pieces);
+        self.plan.missing(self.index, |key| pieces.contains_key(key))
     }
 
     /// Whether own units with this key prefix are not done.
@@ -95,9 +93,9 @@ impl JournalStore for ShardJournal {
     }
 
     fn owner(&self, key: &str) -> JournalOwner {
-        match self.units.number(key) {
+        match self.plan.units.number(key) {
             None => JournalOwner::Anyone,
-            Some(number) if number % self.of == self.index => JournalOwner::Own,
+            Some(number) if number % self.plan.of == self.index => JournalOwner::Own,
             Some(_) => JournalOwner::Others,
         }
     }

@@ -1,11 +1,11 @@
-//! Searches that are compared, in earlier words and with their defaults.
+//! Compared searches: the former search `race`, and the default of `search`.
 
 use super::{Document, MappingEntry, Node, NodeValue, route::Segment};
 
 impl Document {
     /// Reads `search: {kind: race, of: […]}` as `tune: {search: […]}`, and takes the first of these as `search` if there
     /// is none.
-    pub fn compare_searches(&mut self) {
+    pub(crate) fn compare_searches(&mut self) {
         if self.kind("search").is_some_and(|(kind, _)| kind == "race") {
             tracing::warn!("`search: {{kind: race}}` is written `tune: {{search: [...]}}` now");
             let NodeValue::Map(entries) = &mut self.root.value else { return };

@@ -148,6 +148,9 @@ impl ValidPipeline {
         let (selector, start) = (self.selector(), Instant::now());
         let design = selector.design(&problem)?;
         check_memory(&selector, (&problem, &design), self.most_memory())?;
+        for (_, compared) in self.compared_searches() {
+            check_memory(&compared, (&problem, &design), self.most_memory())?;
+        }
         let procedure = Procedure { selector: &selector, tune: self.0.tune.as_ref() };
         let found = procedure.search((sample, &problem), Some(design), start, monitor)?;
         let SearchOnDesign { selector, design, picked } = found.best;

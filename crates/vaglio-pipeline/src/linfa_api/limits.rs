@@ -18,9 +18,9 @@ pub(super) fn check_memory(
 ) -> Result<()> {
     let Some(budget) = budget else { return Ok(()) };
     let lambdas = walk_lambdas(design, cross_validation(selector).is_some()).len();
-    let (outline, estimate) = selector.outlined(design, lambdas)?;
+    let (extent, estimate) = selector.extent_and_estimate(design, lambdas)?;
     let data = data_bytes(problem, design);
-    let fit = fit_bytes(design, outline.largest, problem.targets().nrows());
+    let fit = fit_bytes(design, extent.largest, problem.targets().nrows());
     let of_search = if estimate.is_known() { estimate.bytes.max(0.0) } else { 0.0 };
     let parts = [(data, "the data"), (of_search, "the search"), (fit, "the final fit")];
     let [data, search, fit] = parts.map(|(bytes, what)| format!("{} for {what}", shown(bytes)));

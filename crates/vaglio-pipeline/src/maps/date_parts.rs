@@ -137,7 +137,7 @@ impl DatePartColumn {
 
 impl FittedMap for FittedDateParts {
     fn origin(&self, name: &str) -> Option<Origin> {
-        let (column, _) = self.made_of(name)?;
+        let (column, _) = self.find_output(name)?;
         Some(Origin::from_column(column).in_unit(OutputUnit::Code))
     }
 
@@ -163,7 +163,7 @@ impl FittedMap for FittedDateParts {
     }
 
     fn expression(&self, name: &str) -> Option<Expression> {
-        let Some((column, made)) = self.made_of(name) else { return Some(Expression::column(name)) };
+        let Some((column, made)) = self.find_output(name) else { return Some(Expression::column(name)) };
         let part = Expression::DatePart(made.part, Box::new(Expression::column(column)));
         Some(match made.wave {
             Some((function, (first, period))) => part.plus(-first).times(TAU).over(period).apply(function),
@@ -174,7 +174,7 @@ impl FittedMap for FittedDateParts {
 
 impl FittedDateParts {
     /// Date column and part of the output column `name`.
-    fn made_of(&self, name: &str) -> Option<(&String, DatePartColumn)> {
+    fn find_output(&self, name: &str) -> Option<(&String, DatePartColumn)> {
         self.columns.iter().filter(|(column, _)| name.starts_with(column.as_str())).find_map(|(column, parts)| {
             let (_, made) = self.outputs(column, parts).find(|(output, _)| output == name)?;
             Some((column, made))

@@ -138,7 +138,7 @@ impl OneHot {
 
 impl FittedMap for FittedOneHot {
     fn origin(&self, name: &str) -> Option<Origin> {
-        let (known, _) = self.made_of(name)?;
+        let (known, _) = self.find_output(name)?;
         Some(Origin { is_block: true, ..Origin::from_column(&known.column).in_unit(OutputUnit::Divided(1.0)) })
     }
 
@@ -179,7 +179,7 @@ impl FittedMap for FittedOneHot {
     }
 
     fn expression(&self, name: &str) -> Option<Expression> {
-        let Some((known, level)) = self.made_of(name) else { return Some(Expression::column(name)) };
+        let Some((known, level)) = self.find_output(name) else { return Some(Expression::column(name)) };
         let refuses = self.unknown == Unknown::Error;
         // Levels other than this one are only listed if others are pooled here, or if unknown levels are refused.
         let own = known.levels.binary_search_by(|own| own.as_str().cmp(level)).is_ok();
@@ -206,7 +206,7 @@ impl FittedMap for FittedOneHot {
 
 impl FittedOneHot {
     /// Column and level of the indicator `name`.
-    fn made_of<'a>(&'a self, name: &'a str) -> Option<(&'a ColumnLevels, &'a str)> {
+    fn find_output<'a>(&'a self, name: &'a str) -> Option<(&'a ColumnLevels, &'a str)> {
         self.columns.iter().find_map(|known| {
             let level = name.strip_prefix(&*known.column)?.strip_prefix('=')?;
             known.makes(level).then_some((known, level))

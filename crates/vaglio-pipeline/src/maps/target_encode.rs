@@ -197,7 +197,7 @@ impl<'c> RowLevels<'c> {
 
 impl FittedMap for FittedTargetEncode {
     fn origin(&self, name: &str) -> Option<Origin> {
-        let (column, ..) = self.made_of(name)?;
+        let (column, ..) = self.find_output(name)?;
         Some(Origin { is_block: true, ..Origin::from_column(column) })
     }
 
@@ -217,7 +217,7 @@ impl FittedMap for FittedTargetEncode {
     }
 
     fn expression(&self, name: &str) -> Option<Expression> {
-        let Some((column, means, output)) = self.made_of(name) else { return Some(Expression::column(name)) };
+        let Some((column, means, output)) = self.find_output(name) else { return Some(Expression::column(name)) };
         let levels = means.levels.iter().map(|(level, means)| (level.clone(), means[output])).collect();
         let (of, other) = (Expression::column(column), means.all[output]);
         Some(Expression::Level(Box::new(LevelValues { of, levels, missing: f64::NAN, other })))
@@ -226,7 +226,7 @@ impl FittedMap for FittedTargetEncode {
 
 impl FittedTargetEncode {
     /// Column, means and output of the output column `name`.
-    fn made_of(&self, name: &str) -> Option<(&String, &LevelMeans, usize)> {
+    fn find_output(&self, name: &str) -> Option<(&String, &LevelMeans, usize)> {
         self.columns
             .iter()
             .filter(|(column, _)| name.starts_with(column.as_str()))

@@ -24,7 +24,14 @@ impl Pipeline {
     /// # Ok::<(), vaglio::core::Error>(())
     /// ```
     pub fn from_yaml(text: &str) -> Result<Self> {
-        let mut document = Document::parse(text, "pipeline")?;
+        Self::from_document(&mut Document::parse(text, "pipeline")?)
+    }
+
+    /// Reads a pipeline from a parsed file. Compared searches get their defaults in the document.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] or [`Error::Setting`], each with its place.
+    pub fn from_document(document: &mut Document) -> Result<Self> {
         document.compare_searches();
         document.read()
     }
@@ -55,8 +62,7 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
         }
         document.set(assignment)?;
     }
-    document.compare_searches();
-    let pipeline: Pipeline = document.read()?;
+    let pipeline = Pipeline::from_document(&mut document)?;
     let pipeline = pipeline.check().map_err(|error| document.locate(error))?;
     if pipeline.0.data.is_none() {
         let place = SourceLocation { file: file.to_owned(), line: 0, column: 0 };

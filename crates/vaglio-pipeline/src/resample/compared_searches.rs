@@ -20,7 +20,7 @@ pub struct SearchOnDesign {
 }
 
 /// Cross-validates the search of a selector and others, and takes the first unless another loses less by more than one
-/// standard error of their paired difference. The others need a search that is cross-validated.
+/// standard error of their paired difference. Every search must be cross-validated.
 ///
 /// # Errors
 /// Returns the errors of the searches; [`Error::Setting`] for searches on other folds than the first.
@@ -30,24 +30,23 @@ pub(super) fn best_search(
     (sample, problem): (&Sample, &Problem),
     monitor: &mut Monitor<'_>,
 ) -> Result<SearchOnDesign> {
-    let (own, loss) = (first.selector.search().clone(), first.selector.loss(sample.task()));
-    let mut all = vec![first];
+    let loss = first.selector.loss(sample.task());
+    let (mut all, mut stopped) = (vec![first], None);
     for (place, search) in others.iter().enumerate() {
-        let SearchOnDesign { selector, design, picked } = &all[0];
+        let SearchOnDesign { selector: own, design, picked } = &all[0];
         if picked.chosen.cell.is_none() || picked.searched.path.stop_reason.is_partial() {
             break;
         }
-        if *search == own {
+        if search == own.search() {
             continue;
         }
         let under = |error: Error| error.under(&format!("tune.search[{place}]"));
-        let selector = selector.with_search(search.clone());
-        let design = selector.design_beside(&own, design, problem).map_err(under)?;
+        let selector = own.with_search(search.clone());
+        let design = selector.design_beside(own.search(), design, problem).map_err(under)?;
         let journal = monitor.journal.under(format_args!("tune/search/{place}"));
         let other = select(&selector, sample, &design, Instant::now(), &mut monitor.with_journal(journal))?;
         if other.searched.path.stop_reason.is_partial() {
-            all[0].picked.searched.path.stop_reason = other.searched.path.stop_reason;
-            all[0].picked.warnings.extend(other.warnings);
+            stopped = Some(other);
             break;
         }
         if folds(&other) != folds(picked) {
@@ -62,6 +61,10 @@ pub(super) fn best_search(
     let mut best = all.swap_remove(won);
     best.picked.seconds += all.iter().map(|other| other.picked.seconds + other.picked.searched.seconds).sum::<f64>();
     best.picked.searches = searches;
+    if let Some(other) = stopped {
+        best.picked.searched.path.stop_reason = other.searched.path.stop_reason;
+        best.picked.warnings.extend(other.warnings);
+    }
     Ok(best)
 }
 

@@ -16,7 +16,7 @@ const MOST_WORK: f64 = 3e10;
 /// all columns.
 pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -> Vec<Option<f64>> {
     // A backward search has the full model on its path.
-    if selector.search().extent(design).is_ok_and(|outline| outline.start >= design.candidates().len()) {
+    if selector.search().extent(design).is_ok_and(|search_extent| search_extent.start >= design.candidates().len()) {
         return Vec::new();
     }
     let (rows, columns) = (design.rows() as f64, design.candidates().len() as f64);

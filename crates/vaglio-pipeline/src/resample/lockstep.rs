@@ -32,13 +32,13 @@ use std::time::Instant;
 use vaglio_core::{AtPenalty, Design, Error, Journal, Loss, Monitor, Path, Result};
 
 /// First checkpoint of a choice.
-pub const FIRST: usize = 20;
+pub(super) const FIRST: usize = 20;
 /// Approximate memory limit of the searches held at once, in bytes.
 const MOST_HELD: f64 = 1e9;
 
 /// Expected number of sizes of a cross-validated path, for a search of up to `largest` columns: one checkpoint more
 /// than a typical size of the lowest loss.
-pub fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
+pub(super) fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
     patience.map_or(largest, |patience| largest.min(patience.saturating_mul(2).saturating_add(FIRST)))
 }
 
@@ -181,18 +181,18 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     fn extent(&self, lambdas: &[Option<f64>]) -> Result<(usize, u32)> {
         let (true, Some(&lambda)) = (self.folds.count() > 0, lambdas.first()) else { return Ok((1, 32)) };
         let count = lambdas.len();
-        let (outline, bytes) = self.folds.with(0, |first| {
+        let (search_extent, bytes) = self.folds.with(0, |first| {
             let design = first.design.at_lambda(lambda);
-            let outline = self.selector.search().extent(&design)?;
-            let bytes = match outline.is_unscored(&design) {
+            let search_extent = self.selector.search().extent(&design)?;
+            let bytes = match search_extent.is_unscored(&design) {
                 true => 0.0,
-                false => self.selector.criterion().plan(&design, &outline).estimate.bytes,
+                false => self.selector.criterion().plan(&design, &search_extent).estimate.bytes,
             };
-            Ok((outline, bytes))
+            Ok((search_extent, bytes))
         })?;
         let bytes = bytes * self.folds.count() as f64;
         let together = if bytes > 0.0 { (MOST_HELD / bytes) as usize } else { count };
-        let sizes = expected_sizes(outline.largest, self.patience) + 1;
+        let sizes = expected_sizes(search_extent.largest, self.patience) + 1;
         Ok((together.clamp(1, count), most_clusters(count * sizes)))
     }
 

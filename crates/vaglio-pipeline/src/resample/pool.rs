@@ -214,17 +214,20 @@ impl WalkExtent {
     }
 
     /// Expected sizes of a search: downwards from all columns, or upwards to the expected size in folds.
-    pub fn from_outline(outline: &SearchExtent, patience: Option<usize>) -> Self {
-        match outline.start >= outline.largest {
-            true => WalkExtent::new(outline.start, outline.start.saturating_sub(outline.steps)),
-            false => WalkExtent::new(outline.start, expected_sizes(outline.largest, patience).max(outline.start + 1)),
+    pub fn from_search_extent(search_extent: &SearchExtent, patience: Option<usize>) -> Self {
+        match search_extent.start >= search_extent.largest {
+            true => WalkExtent::new(search_extent.start, search_extent.start.saturating_sub(search_extent.steps)),
+            false => WalkExtent::new(
+                search_extent.start,
+                expected_sizes(search_extent.largest, patience).max(search_extent.start + 1),
+            ),
         }
     }
 
     /// Expected sizes of a selector's search on a design, if known.
     pub fn from_search(selector: &ValidSelector, design: &Design, patience: Option<usize>) -> Option<Self> {
-        let outline = selector.search().extent(design).ok()?;
-        Some(WalkExtent::from_outline(&outline, patience))
+        let search_extent = selector.search().extent(design).ok()?;
+        Some(WalkExtent::from_search_extent(&search_extent, patience))
     }
 
     /// Number of sizes after the first.

@@ -288,10 +288,10 @@ impl Validation<'_, '_> {
     /// Expected sizes of the paths, and the share of work of each phase: building the fold, the search by the number of
     /// subsets tried, and the losses, with fits that extend smaller ones.
     fn extent(&self) -> Result<(WalkExtent, [f64; 3])> {
-        let outline = self.selector.search().extent(self.whole).map_err(|error| error.under("search"))?;
-        let extent = WalkExtent::from_outline(&outline, self.patience);
+        let search_extent = self.selector.search().extent(self.whole).map_err(|error| error.under("search"))?;
+        let extent = WalkExtent::from_search_extent(&search_extent, self.patience);
         let judged = (extent.sizes() * extent.sizes()).max(1.0);
-        let walked = (0.95 * outline.trials / (outline.trials + judged)).clamp(0.05, 0.9);
+        let walked = (0.95 * search_extent.trials / (search_extent.trials + judged)).clamp(0.05, 0.9);
         Ok((extent, [0.05, walked, 0.95 - walked]))
     }
 

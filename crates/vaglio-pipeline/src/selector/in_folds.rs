@@ -96,8 +96,8 @@ impl ValidSelector {
                 Some(readout) if !readout.refine => design.at_lambda(Some(readout.lambdas[0])),
                 _ => design.clone(),
             };
-            let outline = self.search.extent(&one).map_err(|error| self.in_search(error))?;
-            Ok(self.criterion.plan(&one, &outline).estimate.flops)
+            let search_extent = self.search.extent(&one).map_err(|error| self.in_search(error))?;
+            Ok(self.criterion.plan(&one, &search_extent).estimate.flops)
         };
         let times = flops(design)? / flops(other)?;
         Ok(if times.is_nan() { 1.0 } else { times })

@@ -10,14 +10,14 @@ impl ValidSelector {
     /// # Errors
     /// Returns the errors of [`Search::extent`](vaglio_search::Search::extent).
     #[doc(hidden)]
-    pub fn outlined(&self, design: &Design, lambdas: usize) -> Result<(SearchExtent, Estimate)> {
+    pub fn extent_and_estimate(&self, design: &Design, lambdas: usize) -> Result<(SearchExtent, Estimate)> {
         let one = design.lambdas()[0].filter(|_| lambdas > 1);
         let all = design.lambdas();
         let design = design.at_lambda(one).shared_by(&all[..lambdas.min(all.len())]);
-        let outline = self.search.extent(&design).map_err(|error| error.under("search"))?;
+        let search_extent = self.search.extent(&design).map_err(|error| error.under("search"))?;
         let effort = self.search.effort(&*self.criterion, &design).map_err(|error| error.under("search"))?;
-        let estimate = effort.beside(self.criterion.plan(&design, &outline).estimate);
-        Ok((outline, estimate))
+        let estimate = effort.beside(self.criterion.plan(&design, &search_extent).estimate);
+        Ok((search_extent, estimate))
     }
 }
 

@@ -24,7 +24,7 @@ impl<'a> ResumableSearch<'a> {
     /// Opens a search on a design with the monitor's stop sign; the clock began at `start`.
     ///
     /// # Errors
-    /// Returns the errors of the search's outline and of the criterion.
+    /// Returns the errors of the search's search_extent and of the criterion.
     pub fn open(
         selector: &'a ValidSelector,
         design: &'a Design,
@@ -53,8 +53,8 @@ impl<'a> ResumableSearch<'a> {
 
     fn opened(selector: &'a ValidSelector, design: &'a Design) -> Result<SubsetScorer<'a>> {
         design.run().stop.ends(|| {
-            let outline = selector.search.extent(design).map_err(|error| selector.in_search(error))?;
-            SubsetScorer::open(&*selector.criterion, design, &outline)
+            let search_extent = selector.search.extent(design).map_err(|error| selector.in_search(error))?;
+            SubsetScorer::open(&*selector.criterion, design, &search_extent)
         })
     }
 

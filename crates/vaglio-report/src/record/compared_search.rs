@@ -36,6 +36,5 @@ pub struct FrontierPoint {
     /// Word of the search.
     pub search: String,
     /// Total cost of the columns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<f64>,
+    pub cost: f64,
 }

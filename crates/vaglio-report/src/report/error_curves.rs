@@ -1,4 +1,4 @@
-//! Curves of errors: over the number of columns, λ, training rows and costs, of each search, and while tuning.
+//! Curves of errors: over the number of columns, λ, training rows and costs, and while tuning.
 
 use super::chart::{Chart, ChartScale, Mark, ScaleKind};
 use super::number::{counted, short};
@@ -290,8 +290,7 @@ pub fn costs(view: &RecordView<'_>) -> Option<Section> {
     if points.is_empty() {
         return None;
     }
-    let cost = |point: &FrontierPoint| point.cost.unwrap_or(0.0);
-    let line = points.iter().map(|point| Some([cost(point), finite(point.loss)?])).collect();
+    let line = points.iter().map(|point| Some([point.cost, finite(point.loss)?])).collect();
     let chosen = view.chosen_entry().and_then(|entry| entry.cost);
     let (x, y) = (ChartScale::new("cost", ScaleKind::Linear), ChartScale::new(vertical(&view.loss()), ScaleKind::Auto));
     let chart = Chart::new("Error over the cost of the columns", x, y)
@@ -299,7 +298,7 @@ pub fn costs(view: &RecordView<'_>) -> Option<Section> {
         .mark(Mark::line("lowest for its cost", "cross", line));
     let size = view.record.selected.len();
     let table = TableBuilder::new("Costs", "“frontier”", points)
-        .short("Cost", |point| point.cost)
+        .short("Cost", |point| Some(point.cost))
         .count("Columns", |point| point.size)
         .number("Loss", |point| finite(point.loss))
         .number("Standard error", |point| point.standard_error)

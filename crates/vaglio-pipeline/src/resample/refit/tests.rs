@@ -156,8 +156,8 @@ fn engines_and_definition_are_plain_loops_over_folds() {
             let HeldOut::Folds(rounds) = criterion.folds(&design).unwrap() else { panic!("{on}") };
             let (readout, loss) = (design.readout().unwrap().clone(), criterion.traits().loss.unwrap());
             let expected = loops(&sample, &problem, &rounds, &readout, loss);
-            let outline = SearchExtent::forward(design.features(), 3);
-            let mut subset = SubsetScorer::open(&*criterion, &design, &outline).unwrap();
+            let extent = SearchExtent::forward(design.features(), 3);
+            let mut subset = SubsetScorer::open(&*criterion, &design, &extent).unwrap();
             for chosen in [&[][..], &[1], &[1, 0]] {
                 chosen.last().into_iter().for_each(|&last| subset.add(last).unwrap());
                 let candidates: Vec<Feature> =

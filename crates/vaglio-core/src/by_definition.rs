@@ -11,6 +11,7 @@ pub(crate) struct RetrainingEvaluator<'d> {
 impl Evaluator for RetrainingEvaluator<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         let score = self.criterion.evaluate(self.design, subset);
+        let no_number = || Error::Numerical("the score is not a number".into());
         let score = score.and_then(|score| if score.loss.is_nan() { Err(no_number()) } else { Ok(score) });
         score.map_err(|error| criterion_error(error, self.criterion, self.design.names(), subset))
     }
@@ -32,10 +33,6 @@ impl Evaluator for RetrainingEvaluator<'_> {
     fn trace(&self, _: Trials<'_>) -> CacheEffect {
         CacheEffect::Nothing
     }
-}
-
-fn no_number() -> Error {
-    Error::Numerical("the score is not a number".into())
 }
 
 /// Attributes an error to a criterion and the columns that it evaluated.

@@ -32,7 +32,7 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     /// By default every trial calls [`Criterion::evaluate`], at unknown cost. `extent` says how far the search will
     /// go, for criteria that choose among several engines; it changes no result. `vaglio plan` calls this too, so
     /// expensive work belongs into the plan's start.
-    fn plan<'d>(&'d self, design: &'d Design, _outline: &SearchExtent) -> Plan<'d> {
+    fn plan<'d>(&'d self, design: &'d Design, _extent: &SearchExtent) -> Plan<'d> {
         Plan::by_definition(Estimate::unknown(
             definition_engine(self.folds(design)),
             "every subset is evaluated by the criterion's definition",
@@ -73,8 +73,9 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
         Ok(())
     }
 
-    /// Whether processes that make one search of the design together gain by it: trials that bounds do not spare take most of its work and leave
-    /// no lasting [`CacheEffect`](crate::Trace), or the work goes through [`RunContext::process_group`](crate::RunContext::process_group).
+    /// Whether several processes gain by sharing one search of the design. They do if trials that bounds do not skip
+    /// take most of its work and leave no lasting [`CacheEffect`](crate::CacheEffect), or if the work goes through
+    /// [`RunContext::process_group`](crate::RunContext::process_group).
     fn is_in_parts(&self, _design: &Design) -> bool {
         false
     }
@@ -101,11 +102,10 @@ pub struct CriterionTraits {
     /// Words allowed in this column, in the order of the numbers of [`Design::assignment`]. If empty, values are
     /// numbered in order of appearance.
     pub assignment_words: &'static [&'static str],
-    /// Whether it scores with a λ for each output, where the readout has that: see
-    /// [`Design::single_outputs`].
+    /// Whether it scores with one λ per output if the readout has several: see [`Design::single_outputs`].
     pub scores_each_output: bool,
-    /// Whether the score depends on the number of rows, as information criteria and tests do. Every
-    /// row of positive weight is one, whatever the weights add up to.
+    /// Whether the score depends on the number of rows, as information criteria and tests do. Each row of positive
+    /// weight counts once, whatever the weights add up to.
     pub counts_rows: bool,
     /// Whether scores compare with the empty subset's, so that a search may select no column if none improves on it.
     pub compares_with_empty: bool,

@@ -53,7 +53,7 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
         f64::NAN
     }
 
-    /// The losses of many rows of one output: [`Loss::row_loss`] of each, in a loop of its own for every loss.
+    /// [`Loss::row_loss`] of many rows of one output. Compiled as a separate loop for every loss.
     fn row_losses(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
         let rows = targets.iter().zip(predictions);
         losses.iter_mut().zip(rows).for_each(|(loss, (y, p))| *loss = self.row_loss(&[*y], &[*p]));
@@ -75,7 +75,7 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
     /// For a mean over single rows it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). With c_k the contribution of part k to the
     /// mean and p_k its share of the weight, it is √(K/(K−1)·Σ_k (c_k − p_k·Σc)²) over K parts. Losses of all rows
     /// together have the jackknife √((K − 1)/K · Σ_k (θ_k − θ̄)²) with θ_k the loss without part k; without `parts`, a
-    /// loss that this crate does not know leaves out at most 100 parts. Shapes are those of [`Loss::mean`].
+    /// loss without its own jackknife leaves out at most 100 interleaved parts. For shapes see [`Loss::mean`].
     fn standard_error(
         &self,
         targets: ArrayView2<f64>,
@@ -112,10 +112,9 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
 /// Properties of a loss.
 #[derive(Debug, Clone)]
 pub struct LossTraits {
-    /// Form that engines make use of; by default a mean over rows.
+    /// Structure that engines may use; by default a mean over rows.
     pub measure: Measure,
-    /// Power of the targets with which the loss grows when targets and predictions are multiplied by a number, if it
-    /// does.
+    /// Degree of homogeneity: the loss grows with this power of a common factor of targets and predictions.
     pub degree: Option<i32>,
     /// Whether the loss is the mean of its values for each output alone.
     pub is_over_outputs: bool,
@@ -123,7 +122,7 @@ pub struct LossTraits {
     pub tasks: LossTasks,
     /// Least and largest possible mean, at which intervals end; infinite if unknown.
     pub range: [f64; 2],
-    /// Label beside figures if it is not the name: that of [`Auc`] is `1 - auc`.
+    /// Label in reports if it differs from the name, such as `1 - auc` for [`Auc`].
     pub label: Option<&'static str>,
     /// Why a trial takes longer than its arithmetic, if it does; `plan` says so.
     pub slow_reason: Option<String>,
@@ -134,7 +133,7 @@ pub struct LossTraits {
 pub enum LossTasks {
     /// Every task.
     Any,
-    /// Regression, as the loss is of the order of numbers.
+    /// Regression only: the loss compares the order of the targets.
     Numbers,
     /// Two or more classes.
     Classes,
@@ -174,7 +173,7 @@ impl LossTraits {
 }
 
 impl dyn Loss + '_ {
-    /// Label beside figures.
+    /// The label in reports.
     pub fn label(&self) -> &'static str {
         self.traits().label.unwrap_or(self.typetag_name())
     }

@@ -170,9 +170,9 @@ pub struct Origin {
 pub enum OutputUnit {
     /// The unit of the source, after a shift and a division by this number.
     Divided(f64),
-    /// A unit of its own, in which a weight is told: the place of a level in an order, a year.
+    /// A code with its own unit, such as a level's rank or a year. Weights are reported in that unit.
     Code,
-    /// None: a change of the output is no multiple of a change of the source.
+    /// No unit: a change of the output is not proportional to a change of the source.
     Other,
 }
 
@@ -196,7 +196,7 @@ impl dyn FittedMap + '_ {
     }
 
     /// The number by which the map divided the values that became the output column `name`: 1 if it kept their unit.
-    /// `None` if a change of the output is no multiple of a change of its source.
+    /// `None` if a change of the output is not proportional to a change of its source.
     pub fn divisor(&self, name: &str) -> Option<f64> {
         match self.origin(name).map(|origin| origin.unit) {
             None => Some(1.0),

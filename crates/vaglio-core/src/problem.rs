@@ -118,8 +118,8 @@ impl Problem {
         })
     }
 
-    /// Adds row weights: a weight of 2 counts as the row given twice in one fold, 0 as its absence. Where rows are
-    /// counted, each of positive weight is one.
+    /// Adds row weights: a weight of 2 counts as the row given twice in one fold, 0 as its absence. Counts of
+    /// rows count each row of positive weight once.
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length, a negative weight, or none that is positive; [`Error::NonFinite`].

@@ -21,7 +21,7 @@ pub(crate) use inverse_factor::InverseFactor;
 pub use lower_factor::LowerFactor;
 use ndarray::{Array1, Array2, ArrayView2};
 pub use pivoted::pivoted;
-pub use separable::{inverse_of_unit, separable, separable_part};
+pub use separable::{PART_TRIED, POWERS, inverse_of_unit, separable, separable_part};
 pub use tridiagonal::{Tridiagonal, tridiagonal};
 
 /// A factorization that failed.

@@ -38,7 +38,7 @@ impl<'a> SearchContext<'a> {
         seed: u64,
     ) -> Self {
         let monitor = monitor.into();
-        subset.attach(monitor.journal.clone(), monitor.stop.clone(), design.run().process_group.as_ref());
+        subset.attach(&monitor, design);
         let (taken, shown, until, is_paused) = (0, 0, None, false);
         let (candidates, found) = (design.candidates(), PartOutputs::default());
         SearchContext { subset, candidates, criterion, design, monitor, taken, shown, until, is_paused, seed, found }
@@ -70,11 +70,7 @@ impl<'a> SearchContext<'a> {
 
     /// Restarts with another subset; the search then does not pause.
     pub fn restart(&mut self, mut subset: SubsetScorer<'a>) {
-        subset.attach(
-            self.monitor.journal.clone(),
-            self.monitor.stop.clone(),
-            self.design.run().process_group.as_ref(),
-        );
+        subset.attach(&self.monitor, self.design);
         (self.subset, self.taken, self.until, self.is_paused) = (subset, 0, None, false);
     }
 

@@ -26,7 +26,7 @@ pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
     /// [`vaglio_core::Error::Setting`] for settings that the space or the shared settings do not allow.
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent>;
 
-    /// Refuses settings, the strategy's own or shared ones, that are possible on no data.
+    /// Refuses settings that are invalid for every data set: the strategy's own, or shared ones.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] with the field.

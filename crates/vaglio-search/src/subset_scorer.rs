@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{
     CacheEffect, Criterion, Design, Diagnostics, EngineDescription, EngineEvaluator, EntryFit, Error, Evaluator,
-    Feature, Geometry, Journal, PathEntry, ProcessGroup, Recorder, Result, Role, Score, SearchExtent, SquaresBound,
+    Feature, Geometry, Monitor, PathEntry, ProcessGroup, Recorder, Result, Role, Score, SearchExtent, SquaresBound,
     StopSign, SubsetChange, Trials, Winner, WorkItem, criterion_error, score_with, winner,
 };
 
@@ -121,8 +121,9 @@ impl<'d> SubsetScorer<'d> {
     }
 
     /// Attaches the run: a journal for answers, a stop sign for trials, and processes to share them.
-    pub(crate) fn attach(&mut self, journal: Journal, sign: StopSign, processes: Option<&Arc<dyn ProcessGroup>>) {
-        (self.log, self.sign, self.processes) = (AnswerLog::new(journal), sign, processes.cloned());
+    pub(crate) fn attach(&mut self, monitor: &Monitor<'_>, design: &Design) {
+        (self.log, self.sign) = (AnswerLog::new(monitor.journal.clone()), monitor.stop.clone());
+        self.processes = design.run().process_group.clone();
     }
 
     /// Keeps answers in memory from now on, so that the search may pause.

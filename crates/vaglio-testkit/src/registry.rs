@@ -7,7 +7,7 @@ use crate::LawViolation;
 use crate::broken::Law;
 use serde_json::Value;
 pub use serde_json::json;
-use vaglio_core::serde::de::DeserializeOwned;
+use vaglio_core::serde::{Serialize, de::DeserializeOwned};
 use vaglio_core::{Criterion, Description, Learner, Loss, Map, NamedPart, Resampling, Role, TargetMap, descriptions};
 use vaglio_search::Search;
 
@@ -22,7 +22,7 @@ pub fn every<P: NamedPart + ?Sized>(settings: &[Value]) -> Every<P>
 where
     Box<P>: DeserializeOwned,
 {
-    every_of(P::ROLE, settings, serde_json::from_value)
+    every_of(P::ROLE, settings)
 }
 
 /// Builds every linked search, with `settings` for the kinds that they name.
@@ -30,10 +30,13 @@ where
 /// # Errors
 /// Fails if a search cannot be built, or if none is linked.
 pub fn every_search(settings: &[Value]) -> Every<Search> {
-    every_of(Role::Search, settings, serde_json::from_value)
+    every_of(Role::Search, settings)
 }
 
-fn every_of<T: ?Sized>(role: Role, settings: &[Value], make: fn(Value) -> serde_json::Result<Box<T>>) -> Every<T> {
+fn every_of<T: ?Sized>(role: Role, settings: &[Value]) -> Every<T>
+where
+    Box<T>: DeserializeOwned,
+{
     let law = Law("registered");
     let known: Vec<&Description> = descriptions().into_iter().filter(|d| d.role == role).collect();
     let on = || format!("the {} that are linked in", role.name());
@@ -45,7 +48,7 @@ fn every_of<T: ?Sized>(role: Role, settings: &[Value], make: fn(Value) -> serde_
     let one = |description: &Description| {
         let value = settings_of(description, settings);
         let on = format!("{} `{}`", role.name(), description.kind);
-        make(value.clone()).map_err(|e| not_made(law, on, &value, &e))
+        serde_json::from_value::<Box<T>>(value.clone()).map_err(|e| not_made(law, on, &value, &e))
     };
     known.into_iter().map(|d| Ok((d.kind, one(d)?))).collect()
 }
@@ -107,20 +110,17 @@ fn component(
 
 /// Parses a component and serializes it again.
 fn rewritten(role: Role, value: Value) -> serde_json::Result<Value> {
-    fn part<P: NamedPart + ?Sized>(value: Value) -> serde_json::Result<Value>
-    where
-        Box<P>: DeserializeOwned,
-    {
-        serde_json::to_value(&*serde_json::from_value::<Box<P>>(value)?)
+    fn part<T: Serialize + DeserializeOwned>(value: Value) -> serde_json::Result<Value> {
+        serde_json::to_value(serde_json::from_value::<T>(value)?)
     }
     match role {
-        Role::Criterion => part::<dyn Criterion>(value),
-        Role::Search => serde_json::to_value(serde_json::from_value::<Search>(value)?),
-        Role::Learner => part::<dyn Learner>(value),
-        Role::Map => part::<dyn Map>(value),
-        Role::TargetMap => part::<dyn TargetMap>(value),
-        Role::Loss => part::<dyn Loss>(value),
-        Role::Resampling => part::<dyn Resampling>(value),
+        Role::Criterion => part::<Box<dyn Criterion>>(value),
+        Role::Search => part::<Search>(value),
+        Role::Learner => part::<Box<dyn Learner>>(value),
+        Role::Map => part::<Box<dyn Map>>(value),
+        Role::TargetMap => part::<Box<dyn TargetMap>>(value),
+        Role::Loss => part::<Box<dyn Loss>>(value),
+        Role::Resampling => part::<Box<dyn Resampling>>(value),
     }
 }
 

@@ -109,7 +109,7 @@ impl<'d> Rounds<'d> {
             let fits = self.fit(subset);
             let at = |&lambda: &f64| {
                 let (loss, residuals) = self.loss(&fits, lambda)?;
-                Ok(Some((loss, self.standard_error(&residuals).filter(|_| self.design.run().has_errors))))
+                Ok(Some((loss, self.design.run().has_errors.then(|| self.standard_error(&residuals)).flatten())))
             };
             lambdas.iter().map(at).collect()
         })?;

@@ -13,25 +13,23 @@ impl SubsetFits<'_> {
         rows.sort_unstable();
         let weight = |row: usize| design.weights().map_or(1.0, |weights| weights[row]);
         let error = |output: usize, row: usize| residuals[output][row] / weight(row).sqrt();
-        let (mut targets, weights, errors, of_row): (Array2<f64>, Option<Vec<f64>>, Array2<f64>, LeftOut);
-        match design.decisions() {
-            Some(units) => {
-                let mut sums = Array2::zeros(units.targets().dim());
-                of_row = units.unit_of_rows().iter().copied().zip(units.shares().iter().copied()).collect();
-                for &row in &rows {
-                    let (unit, share) = of_row[row];
-                    (0..residuals.len()).for_each(|output| sums[[output, unit]] += share * error(output, row));
-                }
-                (targets, weights, errors) = (units.targets().to_owned(), units.weights().map(<[f64]>::to_vec), sums);
-            }
+        let (of_row, mut targets, weights): (LeftOut, Array2<f64>, Option<Vec<f64>>) = match design.decisions() {
+            Some(units) => (
+                units.unit_of_rows().iter().copied().zip(units.shares().iter().copied()).collect(),
+                units.targets().to_owned(),
+                units.weights().map(<[f64]>::to_vec),
+            ),
             None => {
                 let mut places = vec![(0, 1.0); design.rows()];
                 rows.iter().enumerate().for_each(|(place, &row)| places[row].0 = place);
-                targets = design.targets().select(Axis(1), &rows);
-                weights = design.weights().map(|_| rows.iter().map(|&row| weight(row)).collect());
-                errors = Array2::from_shape_fn(targets.dim(), |(output, place)| error(output, rows[place]));
-                of_row = places;
+                let weights = design.weights().map(|_| rows.iter().map(|&row| weight(row)).collect());
+                (places, design.targets().select(Axis(1), &rows), weights)
             }
+        };
+        let mut errors = Array2::<f64>::zeros(targets.dim());
+        for &row in &rows {
+            let (unit, share) = of_row[row];
+            (0..residuals.len()).for_each(|output| errors[[output, unit]] += share * error(output, row));
         }
         let parts: Option<Vec<LeftOut>> = (!self.is_of_rows()).then(|| {
             let part = |fold: usize| folds.held_out(fold).iter().map(|&row| of_row[row]).collect();

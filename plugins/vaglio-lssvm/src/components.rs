@@ -18,7 +18,7 @@ use vaglio_kernels::{Column, Level};
 pub(crate) struct ComponentMap {
     inputs: Vec<Feature>,
     kernel: ResolvedKernel,
-    /// LandmarkSelection × inputs.
+    /// Landmarks × inputs.
     landmarks: Vec<Vec<f64>>,
     /// Scaled eigenvectors, components × landmarks; `None` if the features are the landmarks' kernels.
     components: Option<Vec<Vec<f64>>>,

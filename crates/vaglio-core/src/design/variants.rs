@@ -29,27 +29,27 @@ impl Design {
     /// A copy with one λ instead of the readout's own; unchanged without a readout.
     #[must_use]
     pub fn at_lambda(&self, lambda: Option<f64>) -> Design {
-        match (&self.data().training, lambda) {
-            (TrainingMethod::Ridge(readout, map), Some(lambda)) => {
-                let one = Readout { lambdas: vec![lambda], refine: false, each_output: false, ..readout.clone() };
-                let training = TrainingMethod::Ridge(one, Arc::clone(map));
-                self.sharing(|data| data.training = training)
-            }
-            _ => self.clone(),
-        }
+        let Some(lambda) = lambda else { return self.clone() };
+        self.with_readout(|readout| {
+            (readout.lambdas, readout.refine, readout.each_output) = (vec![lambda], false, false);
+        })
     }
 
-    /// A copy with other λ to choose from, in increasing order.
+    /// A copy with other λ to choose from, in increasing order; unchanged without a readout.
     #[must_use]
     pub fn at_lambdas(&self, lambdas: &[f64]) -> Design {
-        match &self.data().training {
-            TrainingMethod::Ridge(readout, map) => {
-                let others = Readout { lambdas: lambdas.to_vec(), ..readout.clone() };
-                let training = TrainingMethod::Ridge(others, Arc::clone(map));
-                self.sharing(|data| data.training = training)
-            }
-            TrainingMethod::Learner(..) => self.clone(),
+        self.with_readout(|readout| readout.lambdas = lambdas.to_vec())
+    }
+
+    fn with_readout(&self, change: impl FnOnce(&mut Readout)) -> Design {
+        if self.readout().is_none() {
+            return self.clone();
         }
+        self.sharing(|data| {
+            if let TrainingMethod::Ridge(readout, _) = &mut data.training {
+                change(readout);
+            }
+        })
     }
 
     /// A copy with changes of the run, which share what is computed.

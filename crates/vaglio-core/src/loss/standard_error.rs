@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// Rows that are left out together, each with the share of its weight that is left out.
 pub type LeftOut = Vec<(usize, f64)>;
 
-/// Maximum number of parts that are left out in turn of a loss that is known as a function alone.
+/// Maximum number of parts that the jackknife of [`ScoredRows::error_of_whole`] leaves out, if none are given.
 const PARTS: usize = 100;
 /// Share of the weight of a row or of a class below which the remainder is rounding.
 const WEIGHT_GONE: f64 = 1e-12;
@@ -40,12 +40,12 @@ impl<'a> ScoredRows<'a> {
         self.weights.map_or(1.0, |w| w[row])
     }
 
-    /// The parts, or single rows.
-    fn parts(&self) -> Cow<'_, [LeftOut]> {
-        match self.parts {
-            Some(parts) => Cow::Borrowed(parts),
-            None => (0..self.rows()).map(|row| vec![(row, 1.0)]).collect(),
-        }
+    /// The given parts, or at most `most` interleaved parts of the rows.
+    fn parts(&self, most: usize) -> Cow<'_, [LeftOut]> {
+        let (rows, count) = (self.rows(), self.rows().min(most));
+        let interleaved =
+            || (0..count).map(|part| (part..rows).step_by(count).map(|row| (row, 1.0)).collect()).collect();
+        self.parts.map_or_else(|| Cow::Owned(interleaved()), Cow::Borrowed)
     }
 
     /// Standard error of a mean over rows.
@@ -75,12 +75,11 @@ impl<'a> ScoredRows<'a> {
         &self,
         mean: impl Fn(ArrayView2<f64>, ArrayView2<f64>, Option<&[f64]>) -> f64,
     ) -> Option<f64> {
-        let (rows, count) = (self.rows(), self.rows().min(PARTS));
+        let rows = self.rows();
         if rows < 2 {
             return None;
         }
-        let dealt = || (0..count).map(|part| (part..rows).step_by(count).map(|row| (row, 1.0)).collect()).collect();
-        let parts: Cow<'_, [LeftOut]> = self.parts.map_or_else(|| Cow::Owned(dealt()), Cow::Borrowed);
+        let parts = self.parts(PARTS);
         let without = |part: &LeftOut| {
             let mut left: Vec<f64> = (0..rows).map(|row| self.weight(row)).collect();
             part.iter().for_each(|&(row, share)| left[row] -= share * self.weight(row));
@@ -93,7 +92,7 @@ impl<'a> ScoredRows<'a> {
         jackknife(&parts.iter().map(without).collect::<Vec<_>>())
     }
 
-    /// Jackknife of a mean over classes; a class of which nothing is left takes no part. `None` for one class.
+    /// Jackknife of a mean over classes; a class without remaining weight is skipped. `None` for one class.
     pub fn error_of_classes(&self, of_row: impl Fn(&[f64], &[f64]) -> f64) -> Option<f64> {
         let rows =
             each_row(self.targets, self.predictions, self.weights).map(|(y, p, _)| (class_of(&y), of_row(&y, &p)));
@@ -117,7 +116,7 @@ impl<'a> ScoredRows<'a> {
                 present.fold((0.0, 0), |(sum, count), ([loss, weight], _)| (sum + loss / weight, count + 1));
             (count > 0).then_some(sum / f64::from(count))
         };
-        jackknife(&self.parts().iter().map(without).collect::<Option<Vec<_>>>()?)
+        jackknife(&self.parts(usize::MAX).iter().map(without).collect::<Option<Vec<_>>>()?)
     }
 
     /// Jackknife of the share of wrongly ordered pairs of a row of each class, ties counted half; `None` if a part holds
@@ -151,7 +150,7 @@ impl<'a> ScoredRows<'a> {
             let is_gone = left.iter().any(|(left, all)| *left <= WEIGHT_GONE * all);
             (!is_gone).then(|| (all - of_part + inside) / (left[0].0 * left[1].0))
         };
-        jackknife(&self.parts().iter().map(without).collect::<Option<Vec<_>>>()?)
+        jackknife(&self.parts(usize::MAX).iter().map(without).collect::<Option<Vec<_>>>()?)
     }
 }
 
@@ -162,14 +161,14 @@ struct RankedPairs {
 }
 
 impl RankedPairs {
-    /// Calls `tell` for each row outside a class with the weight of the rows of the class before it, ties counted half.
+    /// Calls `visitor` for each row outside a class with the weight of the rows of the class before it, ties counted half.
     /// Returns the weight of the class. Rows are in ascending or descending order of rank.
-    fn visit(&self, rows: &[(usize, f64)], class: bool, mut tell: impl FnMut((usize, f64), f64)) -> f64 {
+    fn visit(&self, rows: &[(usize, f64)], class: bool, mut visitor: impl FnMut((usize, f64), f64)) -> f64 {
         let mut before = 0.0;
         for tied in rows.chunk_by(|a, b| self.ranks[a.0] == self.ranks[b.0]) {
             let own: f64 = tied.iter().filter(|(row, _)| self.positive[*row] == class).map(|(_, weight)| weight).sum();
             for &row in tied.iter().filter(|(row, _)| self.positive[*row] != class) {
-                tell(row, before + 0.5 * own);
+                visitor(row, before + 0.5 * own);
             }
             before += own;
         }

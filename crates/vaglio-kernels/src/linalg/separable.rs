@@ -5,9 +5,10 @@ use crate::sums::sum_of;
 use crate::tolerance::ILL_CONDITIONED;
 use ndarray::ArrayView2;
 
-/// Power iterations for the largest eigenvalue, and the factor of its inverse that is tried first.
-const POWERS: usize = 30;
-const PART_TRIED: f64 = 0.97;
+/// Power iterations for the largest eigenvalue.
+pub const POWERS: usize = 30;
+/// Factor of the inverse of the largest eigenvalue that is tried first.
+pub const PART_TRIED: f64 = 0.97;
 
 /// Inverts a Gram matrix of unit columns and bounds its condition number; returns `None` if the bound is too large.
 ///
@@ -44,12 +45,12 @@ pub fn separable_part(mut gram: Vec<f64>, size: usize) -> Vec<f64> {
     for k in 0..size {
         (0..size).for_each(|l| gram[k * size + l] /= (own[k] * own[l]).sqrt());
     }
-    let unit = inverse_of_unit(gram.clone(), size).and_then(|(inverse, _)| separable(&gram, &inverse, size));
+    let unit = inverse_of_unit(gram.clone(), size).map(|(inverse, _)| separable(&gram, &inverse, size));
     unit.map_or_else(|| vec![0.0; size], |unit| unit.iter().zip(&own).map(|(unit, own)| unit * own).collect())
 }
 
 /// D = s·diag(1/(H⁻¹)_jj) with H − D positive definite, verified by a factorization. Cost O(n³).
-pub fn separable(gram: &[f64], inverse: &[f64], size: usize) -> Option<Vec<f64>> {
+pub fn separable(gram: &[f64], inverse: &[f64], size: usize) -> Vec<f64> {
     let own: Vec<f64> = (0..size).map(|k| 1.0 / inverse[k * size + k]).collect();
     let roots: Vec<f64> = own.iter().map(|own| own.sqrt()).collect();
     let mut v: Vec<f64> = (0..size).map(|k| 1.0 + (k % 7) as f64 / 16.0).collect();
@@ -71,11 +72,11 @@ pub fn separable(gram: &[f64], inverse: &[f64], size: usize) -> Option<Vec<f64>>
         let mut rest = gram.to_vec();
         (0..size).for_each(|k| rest[k * size + k] -= part * own[k]);
         if is_definite(&rest, size) {
-            return Some(own.into_iter().map(|own| part * own).collect());
+            return own.into_iter().map(|own| part * own).collect();
         }
         part *= 0.9;
     }
-    Some(vec![0.0; size])
+    vec![0.0; size]
 }
 
 fn is_definite(a: &[f64], size: usize) -> bool {

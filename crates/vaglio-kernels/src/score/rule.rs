@@ -78,23 +78,17 @@ impl Scorer {
         RowLosses { scorer: self, rule: &*self.rule, targets: vec![0.0; outputs], predictions: vec![0.0; outputs] }
     }
 
-    /// Loss of all rows that count, from their row-major predictions.
+    /// Loss of the rows with positive weight, from their row-major predictions.
     pub(super) fn total_loss(&self, predictions: &[f64]) -> f64 {
-        let (targets, predictions, weights) = self.counted(predictions, |row| self.targets.weight(row));
-        self.rule.total_loss(&targets, &predictions, &weights)
-    }
-
-    /// Targets, predictions and weights of the rows with positive weight.
-    fn counted(&self, predictions: &[f64], weight: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let outputs = self.targets.outputs();
-        let rows: Vec<usize> = (0..self.targets.rows()).filter(|&row| weight(row) > 0.0).collect();
+        let rows: Vec<usize> = (0..self.targets.rows()).filter(|&row| self.targets.weight(row) > 0.0).collect();
         let of_rows = |value: &dyn Fn(usize, usize) -> f64| {
             rows.iter().flat_map(|&row| (0..outputs).map(move |o| value(o, row))).collect::<Vec<f64>>()
         };
-        (
-            of_rows(&|o, row| self.target(o, row)),
-            of_rows(&|o, row| predictions[row * outputs + o]),
-            rows.iter().map(|&row| weight(row)).collect(),
+        self.rule.total_loss(
+            &of_rows(&|o, row| self.target(o, row)),
+            &of_rows(&|o, row| predictions[row * outputs + o]),
+            &rows.iter().map(|&row| self.targets.weight(row)).collect::<Vec<_>>(),
         )
     }
 }

@@ -23,16 +23,13 @@ pub use held_out::HeldOutFits;
 
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_kernels::linalg::{self, inverse_of_unit, separable};
+use vaglio_kernels::linalg::{self, PART_TRIED, POWERS, inverse_of_unit, separable};
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
 use vaglio_kernels::{Level, checkpoint};
 
 /// Number of columns above which the linear-algebra backend multiplies and factors, and no matrix is inverted.
 const FEW: usize = 128;
-/// Power iterations for the largest eigenvalue, and the factor of its inverse that is tried first.
-const POWERS: usize = 30;
-const PART_TRIED: f64 = 0.97;
 
 /// Columns and targets whose subsets are fitted by least squares, with the data of their bounds. Columns are numbered
 /// in the order given.
@@ -176,7 +173,7 @@ fn gram_of(level: Level, x: &[Vec<f64>], rows: usize) -> Vec<f64> {
 fn diagonal_of(gram: &[f64], size: usize) -> Option<(Vec<f64>, f64)> {
     if size <= FEW {
         let (inverse, condition) = inverse_of_unit(gram.to_vec(), size)?;
-        return Some((separable(gram, &inverse, size)?, condition));
+        return Some((separable(gram, &inverse, size), condition));
     }
     let least = least_eigenvalue(gram, size)?;
     let condition = size as f64 / least;

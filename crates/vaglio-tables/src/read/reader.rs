@@ -81,7 +81,7 @@ pub(super) trait FileReader: Debug + Send + Sync {
 
 /// Rows of a file, read in chunks.
 pub(super) trait ChunkReader: Send {
-    /// The file, of which only the header is used.
+    /// The file; only its header is used.
     fn file(&self) -> &dyn FileReader;
 
     /// First cells of a column, for inferring its type; `None` if the format gives the type.
@@ -100,7 +100,7 @@ pub(super) trait ChunkReader: Send {
     /// Fails for a damaged file.
     fn start(&mut self, wanted: &[&str], rows: usize) -> Result<()>;
 
-    /// Reads at most `rows` rows, of which the first is row `first` of the file; no columns or rows after the last.
+    /// Reads at most `rows` rows, starting at row `first` of the file. Returns no columns or no rows at the end.
     ///
     /// # Errors
     /// Fails like [`FileReader::read`].

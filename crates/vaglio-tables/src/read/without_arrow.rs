@@ -1,4 +1,4 @@
-//! Stands in for Parquet and Arrow files in a program that is built without them.
+//! Replacement for Parquet and Arrow support in builds without the feature `parquet`.
 
 use super::bytes::FileKind;
 use super::reader::{ChunkReader, FileReader};

@@ -169,7 +169,7 @@ fn parts(length: u64, block: &Block) -> Option<(u64, [usize; 2])> {
     (end <= length).then_some((start, lengths))
 }
 
-/// Body of a message, of which few bytes are read.
+/// Body of a message, read only in part.
 struct MessageBody<'b> {
     kept: &'b FileBytes,
     at: u64,

@@ -1,4 +1,4 @@
-//! Stands in for `.npz` files in a program that is built without them.
+//! Replacement for `.npz` support in builds without the feature `parquet`.
 
 use super::Triplets;
 use crate::budget::Budget;

@@ -42,7 +42,7 @@ pub(super) fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
     let compared = (0..).map(|place| format!("tune.search[{place}]")).take_while(|path| document.get(path).is_some());
     let is_compared = |kind: &str| compared.clone().any(|path| is_of(&path, kind));
     for (role, kind) in [("learner", &parts.learner), ("criterion", &parts.criterion), ("search", &parts.search)] {
-        if !is_of(role, kind) && !(role == "search" && is_compared(kind)) {
+        if !(is_of(role, kind) || role == "search" && is_compared(kind)) {
             return Err(unreadable(format!("it is not of the run of selection.json, whose {role} is `{kind}`")));
         }
     }

@@ -12,7 +12,9 @@ use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, NullArray
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, root_as_footer};
 use parquet::arrow::ArrowWriter;
-use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataReader, ParquetMetaDataWriter};
+use parquet::file::metadata::{
+    ColumnChunkMetaData, FileMetaData, ParquetMetaData, ParquetMetaDataReader, ParquetMetaDataWriter, RowGroupMetaData,
+};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -122,26 +124,6 @@ fn footer(bytes: &[u8]) -> (usize, Vec<u8>) {
     (end - length, bytes[end - length..end].to_vec())
 }
 
-/// Changes the file's row count, 40, in the footer.
-fn with_claim(path: &Path, rows: i64) {
-    let mut bytes = std::fs::read(path).unwrap();
-    let (start, mut footer) = footer(&bytes);
-    // A field of Thrift's compact protocol: delta and type, then the number as a zigzag varint.
-    let at = footer.windows(2).position(|bytes| bytes == [0x16, 80]).unwrap();
-    let (mut left, mut written) = (((rows << 1) ^ (rows >> 63)) as u64, vec![0x16]);
-    while left > 127 {
-        written.push(left as u8 | 128);
-        left >>= 7;
-    }
-    written.push(left as u8);
-    footer.splice(at..at + 2, written);
-    bytes.truncate(start);
-    bytes.extend_from_slice(&footer);
-    bytes.extend_from_slice(&(footer.len() as u32).to_le_bytes());
-    bytes.extend_from_slice(b"PAR1");
-    std::fs::write(path, bytes).unwrap();
-}
-
 #[test]
 fn a_page_that_claims_to_become_larger_than_the_memory_is_refused() {
     let [path, _] = write("page", &batch(vec![("x", doubles())]));
@@ -232,16 +214,10 @@ fn a_footer_with_fields_of_other_kinds_is_refused_before_it_is_read() {
     assert!(!error.ends_with(refused) && error.len() < 300, "{error}");
 }
 
-/// Changes the row count everywhere in the footer.
-fn with_claims(path: &Path, rows: i64) {
+/// Replaces the row count of a file in its footer, and that of its row groups by `group_rows`.
+fn claim(path: &Path, rows: i64, group_rows: i64) {
     let mut bytes = std::fs::read(path).unwrap();
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes::Bytes::from(bytes.clone())).unwrap();
-    bytes.truncate(footer(&bytes).0);
-    ParquetMetaDataWriter::new(&mut bytes, &claiming(metadata, rows)).finish().unwrap();
-    std::fs::write(path, bytes).unwrap();
-}
-
-fn claiming(metadata: ParquetMetaData, rows: i64) -> ParquetMetaData {
     let file = metadata.file_metadata();
     let claim = FileMetaData::new(
         file.version(),
@@ -251,31 +227,29 @@ fn claiming(metadata: ParquetMetaData, rows: i64) -> ParquetMetaData {
         file.schema_descr_ptr(),
         file.column_orders().cloned(),
     );
-    let group = |group: &parquet::file::metadata::RowGroupMetaData| {
-        let columns =
-            group.columns().iter().map(|column| column.clone().into_builder().set_num_values(rows).build().unwrap());
-        let columns = columns.collect();
-        group.clone().into_builder().set_column_metadata(columns).set_num_rows(rows).build().unwrap()
+    let group = |group: &RowGroupMetaData| {
+        let column =
+            |column: &ColumnChunkMetaData| column.clone().into_builder().set_num_values(group_rows).build().unwrap();
+        let columns = group.columns().iter().map(column).collect();
+        group.clone().into_builder().set_column_metadata(columns).set_num_rows(group_rows).build().unwrap()
     };
-    ParquetMetaData::new(claim, metadata.row_groups().iter().map(group).collect())
+    let claims = ParquetMetaData::new(claim, metadata.row_groups().iter().map(group).collect());
+    bytes.truncate(footer(&bytes).0);
+    ParquetMetaDataWriter::new(&mut bytes, &claims).finish().unwrap();
+    std::fs::write(path, bytes).unwrap();
 }
 
 #[test]
 fn a_footer_that_lies_about_its_rows_is_refused() {
-    let of = |name: &str| {
-        let [path, _] = write(name, &batch(vec![("x", doubles())]));
-        path
-    };
+    let [path, _] = write("lies", &batch(vec![("x", doubles())]));
     for rows in [1_000_000_000_000, 39, -1] {
-        let path = of("lies");
-        with_claim(&path, rows);
+        claim(&path, rows, 40);
         let expected = format!("is damaged: its footer says {rows} rows, and its groups have 40");
         assert!(damage(&path).ends_with(&expected), "{}", damage(&path));
     }
-    let path = of("lies_twice");
-    with_claims(&path, 100_000);
+    claim(&path, 100_000, 100_000);
     assert!(damage(&path).ends_with("is damaged: its footer says 100000 rows, and it holds 40"), "{}", damage(&path));
-    with_claims(&path, 1_000_000_000_000);
+    claim(&path, 1_000_000_000_000, 1_000_000_000_000);
     let error = read(&path, budget(1 << 28)).unwrap_err().to_string();
     assert!(error.contains("1000000000000 rows of 1 columns, as its footer says, would take about 1.0 TB"), "{error}");
 }

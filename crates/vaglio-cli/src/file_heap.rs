@@ -215,7 +215,6 @@ fn free_on_disk(file: &File) -> Result<u64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

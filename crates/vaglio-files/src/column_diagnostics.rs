@@ -173,5 +173,4 @@ pub(super) fn most_alike(chosen: &[Feature], correlations: &[f64]) -> Option<Sim
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -88,7 +88,6 @@ fn redundancy_by_panels(scaled: &Array2<f64>) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use vaglio_core::Readout;

@@ -231,5 +231,4 @@ pub(super) fn best(mut found: Vec<(Feature, f64)>) -> Vec<(Feature, f64)> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -238,5 +238,4 @@ fn first_of(sample: &Sample, units: Vec<Vec<usize>>, share: f64) -> Vec<usize> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -43,5 +43,4 @@ pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &SizeChoi
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

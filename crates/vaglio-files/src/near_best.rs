@@ -259,5 +259,4 @@ impl Scoring<'_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

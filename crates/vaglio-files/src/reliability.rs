@@ -49,7 +49,6 @@ pub(super) fn test_brier_score(prepared: &TrainTest, maps: Option<&Calibration>,
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use vaglio_pipeline::resample::loss_sums::TargetsAndPredictions;

@@ -157,7 +157,6 @@ pub(super) fn permutations(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -322,5 +322,4 @@ fn shapley_values(scores: &[f64], size: usize) -> Vec<f64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

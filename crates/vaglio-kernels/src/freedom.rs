@@ -38,7 +38,6 @@ fn lost(r: &Array2<f64>, k: usize, diagonal: impl Fn(usize) -> f64) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use vaglio_testkit::SplitMix64;

@@ -5,7 +5,6 @@ mod columns;
 mod constant;
 mod date_parts;
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod fitting;
 mod impute;
 mod levels;

@@ -25,7 +25,6 @@ mod svg;
 mod table;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests;
 
 pub use chart::{Chart, ChartScale, ChartShape, Mark, ScaleKind};

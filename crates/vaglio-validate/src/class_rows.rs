@@ -32,7 +32,6 @@ impl ClassRows {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use crate::Loo;
     use crate::fits::SubsetFits;

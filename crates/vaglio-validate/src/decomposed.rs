@@ -71,7 +71,6 @@ impl Evaluator for DecompositionEvaluator<'_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use crate::{Engine, KFold, Loo};
     use vaglio_core::{AnyLoss, Criterion, PerFoldPreprocessing, SearchExtent, Squared, ZeroOne};

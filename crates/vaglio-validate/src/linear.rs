@@ -52,7 +52,6 @@ impl Geometry for PearsonCorrelation<'_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use vaglio_core::Correlation;

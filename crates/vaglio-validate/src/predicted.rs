@@ -82,7 +82,6 @@ fn retrained(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::KFold;

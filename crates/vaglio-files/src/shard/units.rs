@@ -120,7 +120,6 @@ pub(super) fn shares(has_outer: bool) -> &'static [f64] {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;

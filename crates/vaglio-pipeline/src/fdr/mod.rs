@@ -13,7 +13,6 @@ mod experiments;
 mod rates;
 mod rivals;
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;
 mod unit;
 

@@ -291,5 +291,4 @@ fn indicator(len: usize, rows: &[usize], missing: &[usize]) -> Numbers {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -82,7 +82,6 @@ impl JsonSchema for TimeSpan {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

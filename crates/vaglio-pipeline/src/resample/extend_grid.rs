@@ -130,7 +130,6 @@ fn beyond(table: &LossTable) -> Result<Option<(Vec<Option<f64>>, bool)>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use vaglio_report::record::Cell;

@@ -101,7 +101,6 @@ pub(super) fn compared(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::criteria::Loo;

@@ -142,7 +142,6 @@ pub(super) fn paired_p(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::learners::Rls;

@@ -98,7 +98,6 @@ pub(super) fn predicted_in_fold(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::criteria::Loo;

@@ -92,5 +92,4 @@ impl<'t> OuterFoldLosses<'t> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -55,7 +55,6 @@ impl fmt::Debug for MemorySlots {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -122,7 +122,6 @@ fn units(labels: impl Iterator<Item = u32>) -> Vec<Vec<usize>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use ndarray::Array2;

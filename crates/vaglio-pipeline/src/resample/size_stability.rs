@@ -86,7 +86,6 @@ impl SomeFolds<'_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::choice::select;
     use super::super::split_rule::TrainTestSplit;

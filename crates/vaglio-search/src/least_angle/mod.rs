@@ -340,7 +340,6 @@ impl LeastAngle {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use std::convert::Infallible;

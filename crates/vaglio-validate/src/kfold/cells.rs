@@ -107,7 +107,6 @@ fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::kfold::Engine;

@@ -18,7 +18,6 @@ impl KFold {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use vaglio_core::{AnyLoss, Criterion, Readout, Score, SearchExtent, Squared, ZeroOne};

@@ -218,7 +218,6 @@ impl Evaluator for NhsicEvaluator {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::relations::NARROW;
     use crate::Nhsic;

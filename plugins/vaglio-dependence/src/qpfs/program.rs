@@ -107,7 +107,6 @@ impl SimplexQuadraticProgram {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
     use super::*;
     use vaglio_testkit::SplitMix64;

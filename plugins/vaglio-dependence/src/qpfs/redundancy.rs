@@ -170,7 +170,6 @@ fn thin(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use vaglio_testkit::SplitMix64;

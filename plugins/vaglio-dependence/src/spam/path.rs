@@ -229,7 +229,6 @@ fn squares(rows: &[Vec<f64>]) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use vaglio_core::{Readout, standardized};

@@ -241,7 +241,6 @@ impl Calibration {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use vaglio_testkit::SplitMix64;

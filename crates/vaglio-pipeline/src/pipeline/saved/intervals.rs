@@ -208,7 +208,6 @@ fn smallest(low: f64, high: f64, wanted: usize, count: impl Fn(f64) -> usize) ->
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use vaglio_testkit::SplitMix64;

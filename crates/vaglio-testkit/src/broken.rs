@@ -21,6 +21,9 @@ pub struct LawViolation {
     pub others: Vec<LawViolation>,
 }
 
+/// Outcome of a law.
+pub type LawResult<T = ()> = Result<T, LawViolation>;
+
 /// Prints one sentence per law, each on its own line.
 impl std::fmt::Display for LawViolation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -48,23 +51,23 @@ impl LawViolation {
     }
 
     /// Returns the first violation of each law.
-    pub(crate) fn among(outcomes: impl IntoIterator<Item = Result<(), LawViolation>>) -> Result<(), LawViolation> {
+    pub(crate) fn among(outcomes: impl IntoIterator<Item = LawResult>) -> LawResult {
         let mut known = HashSet::new();
         Self::gathered(outcomes.into_iter().flat_map(LawViolation::each).filter(|broken| known.insert(broken.law)))
     }
 
     /// Returns all violations.
-    pub(crate) fn first_of(outcomes: impl IntoIterator<Item = Result<(), LawViolation>>) -> Result<(), LawViolation> {
+    pub(crate) fn first_of(outcomes: impl IntoIterator<Item = LawResult>) -> LawResult {
         Self::gathered(outcomes.into_iter().flat_map(LawViolation::each))
     }
 
-    fn each(outcome: Result<(), LawViolation>) -> impl Iterator<Item = LawViolation> {
+    fn each(outcome: LawResult) -> impl Iterator<Item = LawViolation> {
         let mut first = outcome.err();
         let others = first.as_mut().map(|first| std::mem::take(&mut first.others));
         first.into_iter().chain(others.into_iter().flatten())
     }
 
-    fn gathered(mut all: impl Iterator<Item = LawViolation>) -> Result<(), LawViolation> {
+    fn gathered(mut all: impl Iterator<Item = LawViolation>) -> LawResult {
         match all.next() {
             Some(first) => Err(LawViolation { others: all.collect(), ..first }),
             None => Ok(()),
@@ -108,7 +111,7 @@ impl Law {
         on: impl FnOnce() -> String,
         expected: impl ToString,
         found: impl std::fmt::Debug,
-    ) -> Result<(), LawViolation> {
+    ) -> LawResult {
         self.unless(holds, on, expected, format_args!("{found:?}"))
     }
 
@@ -119,7 +122,7 @@ impl Law {
         on: impl FnOnce() -> String,
         expected: impl ToString,
         found: impl std::fmt::Display,
-    ) -> Result<(), LawViolation> {
+    ) -> LawResult {
         if holds { Ok(()) } else { Err(self.broken(on(), expected, found)) }
     }
 
@@ -129,16 +132,12 @@ impl Law {
         on: impl FnOnce() -> String,
         expected: &T,
         found: &T,
-    ) -> Result<(), LawViolation> {
+    ) -> LawResult {
         self.must(expected == found, on, format!("{expected:?}"), found)
     }
 
     /// Runs a call that must succeed, and returns its value.
-    pub(crate) fn ran<T>(
-        self,
-        on: impl Fn() -> String,
-        call: impl FnOnce() -> vaglio_core::Result<T>,
-    ) -> Result<T, LawViolation> {
+    pub(crate) fn ran<T>(self, on: impl Fn() -> String, call: impl FnOnce() -> vaglio_core::Result<T>) -> LawResult<T> {
         match catch_unwind(AssertUnwindSafe(call)) {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => Err(self.broken(on(), "a result", format!("the error `{error}`"))),
@@ -151,12 +150,12 @@ impl Law {
         self,
         on: impl FnOnce() -> String,
         call: impl FnOnce() -> vaglio_core::Result<T>,
-    ) -> Result<vaglio_core::Result<T>, LawViolation> {
+    ) -> LawResult<vaglio_core::Result<T>> {
         catch_unwind(AssertUnwindSafe(call)).map_err(|_| self.broken(on(), "a result or an error", "a panic"))
     }
 
     /// Runs a whole law; a panic of the law or the component counts as a violation.
-    pub(crate) fn tried<T>(self, law: impl FnOnce() -> Result<T, LawViolation>) -> Result<T, LawViolation> {
+    pub(crate) fn tried<T>(self, law: impl FnOnce() -> LawResult<T>) -> LawResult<T> {
         match catch_unwind(AssertUnwindSafe(law)) {
             Ok(outcome) => outcome,
             Err(_) => Err(self.broken("the part", "an outcome", "a panic")),
@@ -167,9 +166,9 @@ impl Law {
     pub(crate) fn on_each<D>(
         self,
         all: Vec<(&'static str, D)>,
-        mut accepts: impl FnMut(&D) -> Result<bool, LawViolation>,
-        mut check: impl FnMut(&D) -> Result<(), LawViolation>,
-    ) -> Result<(), LawViolation> {
+        mut accepts: impl FnMut(&D) -> LawResult<bool>,
+        mut check: impl FnMut(&D) -> LawResult,
+    ) -> LawResult {
         let mut taken = Vec::new();
         for (name, data) in all {
             taken.extend(accepts(&data).map_err(|broken| broken.within(name))?.then_some((name, data)));
@@ -179,47 +178,31 @@ impl Law {
     }
 
     /// Saves a value as JSON and loads it again.
-    pub(crate) fn reloaded<T: Serialize + DeserializeOwned>(
-        self,
-        on: impl Fn() -> String,
-        value: &T,
-    ) -> Result<T, LawViolation> {
+    pub(crate) fn reloaded<T: Serialize + DeserializeOwned>(self, on: impl Fn() -> String, value: &T) -> LawResult<T> {
         let text = serde_json::to_string(value).map_err(|e| self.broken(on(), "to be saved", e))?;
         serde_json::from_str(&text).map_err(|e| self.broken(on(), "to be loaded", e))
     }
 
     /// Fails unless two numbers are equal within a tolerance.
-    pub(crate) fn near(
-        self,
-        near: Tolerance,
-        on: impl FnOnce() -> String,
-        expected: f64,
-        found: f64,
-    ) -> Result<(), LawViolation> {
+    pub(crate) fn near(self, near: Tolerance, on: impl FnOnce() -> String, expected: f64, found: f64) -> LawResult {
         self.must(near.holds(expected, found), on, format!("{expected:?} to {:e}", near.tolerance), found)
     }
 
     /// Fails unless two scores are equal within a tolerance and both or neither have a λ.
-    pub(crate) fn same(
-        self,
-        near: Tolerance,
-        on: impl Fn() -> String,
-        expected: Score,
-        found: Score,
-    ) -> Result<(), LawViolation> {
+    pub(crate) fn same(self, near: Tolerance, on: impl Fn() -> String, expected: Score, found: Score) -> LawResult {
         self.near(near, &on, expected.loss, found.loss)?;
         let both = expected.lambda.is_some() == found.lambda.is_some();
         self.must(both, on, format!("lambda {:?}", expected.lambda), found.lambda)
     }
 
     /// Fails unless two scores have equal bits.
-    pub(crate) fn bits(self, on: impl FnOnce() -> String, expected: Score, found: Score) -> Result<(), LawViolation> {
+    pub(crate) fn bits(self, on: impl FnOnce() -> String, expected: Score, found: Score) -> LawResult {
         let same = expected.loss.to_bits() == found.loss.to_bits() && expected.lambda == found.lambda;
         self.must(same, on, format!("{expected:?} bit for bit"), found)
     }
 
     /// Fails on NaN.
-    pub(crate) fn number(self, on: impl FnOnce() -> String, found: f64) -> Result<(), LawViolation> {
+    pub(crate) fn number(self, on: impl FnOnce() -> String, found: f64) -> LawResult {
         self.must(!found.is_nan(), on, "a number", found)
     }
 }

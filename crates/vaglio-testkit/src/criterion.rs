@@ -3,7 +3,7 @@
 //! Every law uses the non-constant columns, at least three of them. `tolerance` is relative, with a millionth of the
 //! empty subset's score as the floor.
 
-use crate::broken::{Law, Tolerance, laws};
+use crate::broken::{Law, laws};
 pub use again::{bytes, drift, other_thread};
 pub use few_rows::few_rows;
 pub use forks::forks;
@@ -14,9 +14,9 @@ mod few_rows;
 mod forks;
 mod held_out;
 use crate::traces::traces;
-use crate::trial::{change_candidates, commit, evaluate, free, open, trail, trials, walked};
+use crate::trial::{Subject, commit};
 use crate::variation::{duplicates_tie, lambdas, permutation, row_weights};
-use crate::{InPool, LawViolation, SplitMix64, data};
+use crate::{InPool, LawResult, LawViolation, SplitMix64, data};
 use vaglio_core::{Criterion, Design, Feature, Score, SearchExtent, SubsetChange, Winner};
 use vaglio_search::SubsetScorer;
 
@@ -24,7 +24,7 @@ use vaglio_search::SubsetScorer;
 ///
 /// # Errors
 /// Fails with every violated law.
-pub fn check_criterion(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
+pub fn check_criterion(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     check(criterion, design, tolerance, CALLS)
 }
 
@@ -34,7 +34,7 @@ const CALLS: usize = 1000;
 /// Number of such calls on each further standard design.
 const FEWER_CALLS: usize = 50;
 
-fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usize) -> Result<(), LawViolation> {
+fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usize) -> LawResult {
     Law("check").ran(|| "the design".into(), || criterion.check(design))?;
     let first = again::first(criterion, design);
     let own = laws! {
@@ -72,7 +72,7 @@ fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usiz
 ///
 /// # Errors
 /// Fails with every violated law, or if the criterion accepts no design.
-pub fn check_criterion_on_standard_data(criterion: &dyn Criterion, tolerance: f64) -> Result<(), LawViolation> {
+pub fn check_criterion_on_standard_data(criterion: &dyn Criterion, tolerance: f64) -> LawResult {
     let law = Law("check");
     let mut calls = [CALLS].into_iter();
     law.on_each(
@@ -83,10 +83,11 @@ pub fn check_criterion_on_standard_data(criterion: &dyn Criterion, tolerance: f6
 }
 
 /// Scores are never NaN while all columns enter and leave again; standard errors are neither NaN nor negative.
-pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
-    let law = Law("never_nan");
-    let all = trail(law, design, usize::MAX, 11)?;
-    let mut evaluator = open(law, criterion, design)?;
+pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> LawResult {
+    let subject = Subject::new("never_nan", criterion, design);
+    let law = subject.law;
+    let all = subject.trail(usize::MAX, 11)?;
+    let mut evaluator = subject.open()?;
     for size in 0..=all.len() {
         let subset = &all[..size];
         let on = || format!("subset {subset:?}");
@@ -95,8 +96,8 @@ pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> Result<(), LawVi
         if let Some(error) = law.ran(on, || evaluator.standard_error())? {
             law.must(error >= 0.0, on, "a standard error of 0 or more", error)?;
         }
-        trials(law, &mut evaluator, SubsetChange::Addition, &all[size..])?;
-        trials(law, &mut evaluator, SubsetChange::Removal, subset)?;
+        subject.additions(&mut evaluator, &all[size..])?;
+        subject.trials(&mut evaluator, SubsetChange::Removal, subset)?;
         if let Some(&next) = all.get(size) {
             law.ran(on, || evaluator.add(next))?;
         }
@@ -110,104 +111,93 @@ pub fn never_nan(criterion: &dyn Criterion, design: &Design) -> Result<(), LawVi
 }
 
 /// The definition gives one score per subset, whatever the order of its columns.
-pub fn any_order(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
-    let law = Law("any_order");
-    let near = Tolerance::scores(criterion, design, tolerance);
-    let mut subset = trail(law, design, 4, 12)?;
-    let forward = evaluate(law, criterion, design, &subset)?;
-    subset.reverse();
-    law.same(near, || format!("subset {subset:?}"), forward, evaluate(law, criterion, design, &subset)?)
+pub fn any_order(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    let subject = Subject::new("any_order", criterion, design).within(tolerance);
+    let subset = subject.trail(4, 12)?;
+    let reversed: Vec<Feature> = subset.iter().rev().copied().collect();
+    subject.is_defined(|| format!("subset {reversed:?}"), &subset, subject.evaluate(&reversed)?)
 }
 
 /// An addition trial equals `add` plus `score` and the definition, and changes no state.
-pub fn additions(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
-    one_step(Law("additions"), criterion, design, tolerance, SubsetChange::Addition)
+pub fn additions(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    one_step(Subject::new("additions", criterion, design).within(tolerance), SubsetChange::Addition)
 }
 
 /// A removal trial equals `remove` plus `score` and the definition, and changes no state.
-pub fn removals(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
-    one_step(Law("removals"), criterion, design, tolerance, SubsetChange::Removal)
+pub fn removals(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    one_step(Subject::new("removals", criterion, design).within(tolerance), SubsetChange::Removal)
 }
 
-fn one_step(
-    law: Law,
-    criterion: &dyn Criterion,
-    design: &Design,
-    tolerance: f64,
-    trial: SubsetChange,
-) -> Result<(), LawViolation> {
-    let near = Tolerance::scores(criterion, design, tolerance);
-    let trail = trail(law, design, 5, 13)?;
+fn one_step(subject: Subject<'_>, trial: SubsetChange) -> LawResult {
+    let law = subject.law;
+    let trail = subject.trail(5, 13)?;
     let sizes = if trial == SubsetChange::Addition { 0..trail.len() } else { 1..trail.len() + 1 };
     for subset in sizes.map(|size| &trail[..size]) {
-        let mut walked = walked(law, criterion, design, subset)?;
-        let candidates = change_candidates(trial, design, subset);
-        let scores = trials(law, &mut walked, trial, &candidates)?;
+        let mut walked = subject.walked(subset)?;
+        let candidates = subject.candidates(trial, subset);
+        let scores = subject.trials(&mut walked, trial, &candidates)?;
         for (&candidate, &score) in candidates.iter().zip(&scores) {
             let on = || format!("the {trial:?} of {candidate} to subset {subset:?}").to_lowercase();
             let changed = trial.apply_to(subset, candidate);
-            let defined = evaluate(law, criterion, design, &changed)?;
-            law.same(near, || on() + " as a trial", defined, score)?;
-            let mut other = open(law, criterion, design)?;
-            law.ran(on, || other.reset(subset))?;
+            let defined = subject.evaluate(&changed)?;
+            law.same(subject.near, || on() + " as a trial", defined, score)?;
+            let mut other = subject.reset(subset)?;
             law.ran(on, || commit(trial, &mut other, candidate))?;
-            law.same(near, || on() + " when committed", defined, law.ran(on, || other.score())?)?;
+            law.same(subject.near, || on() + " when committed", defined, law.ran(on, || other.score())?)?;
             law.equal(|| on() + " when committed", &changed[..], other.selected())?;
         }
         let on = || format!("subset {subset:?} after its trials");
         law.equal(on, subset, walked.selected())?;
-        law.same(near, on, evaluate(law, criterion, design, subset)?, law.ran(on, || walked.score())?)?;
+        subject.is_defined(on, subset, law.ran(on, || walked.score())?)?;
     }
     Ok(())
 }
 
 /// `reset` equals one-by-one additions from the empty subset, whatever the previous state of the evaluator.
-pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
-    let law = Law("resets");
-    let near = Tolerance::scores(criterion, design, tolerance);
-    let trail = trail(law, design, 5, 14)?;
-    let mut reset = open(law, criterion, design)?;
+pub fn resets(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    let subject = Subject::new("resets", criterion, design).within(tolerance);
+    let (law, trail) = (subject.law, subject.trail(5, 14)?);
+    let mut reset = subject.open()?;
     for subset in [&trail[1..], &trail[..2], &[], &trail[..1]] {
         let on = || format!("a reset to {subset:?}");
-        let mut walked = walked(law, criterion, design, subset)?;
+        let mut walked = subject.walked(subset)?;
         law.ran(on, || reset.reset(subset))?;
         law.equal(on, subset, reset.selected())?;
-        law.same(near, on, law.ran(on, || walked.score())?, law.ran(on, || reset.score())?)?;
-        let candidates = free(design, subset);
-        let expected = trials(law, &mut walked, SubsetChange::Addition, &candidates)?;
-        let found = trials(law, &mut reset, SubsetChange::Addition, &candidates)?;
+        law.same(subject.near, on, law.ran(on, || walked.score())?, law.ran(on, || reset.score())?)?;
+        let candidates = subject.free(subset);
+        let expected = subject.additions(&mut walked, &candidates)?;
+        let found = subject.additions(&mut reset, &candidates)?;
         for ((candidate, expected), found) in candidates.iter().zip(expected).zip(found) {
-            law.same(near, || format!("{}, then the trial of {candidate}", on()), expected, found)?;
+            law.same(subject.near, || format!("{}, then the trial of {candidate}", on()), expected, found)?;
         }
     }
     Ok(())
 }
 
 /// Candidate order changes no bit of the scores.
-pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
-    let law = Law("candidate_order");
-    let trail = trail(law, design, 4, 15)?;
+pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> LawResult {
+    let subject = Subject::new("candidate_order", criterion, design);
+    let trail = subject.trail(4, 15)?;
     for (subset, trial) in [
         (&trail[..0], SubsetChange::Addition),
         (&trail[..2], SubsetChange::Addition),
         (&trail[..3], SubsetChange::Removal),
         (&trail[..], SubsetChange::Removal),
     ] {
-        let candidates = change_candidates(trial, design, subset);
+        let candidates = subject.candidates(trial, subset);
         if candidates.len() < 2 {
             continue;
         }
-        let scored = |order: &[usize]| -> Result<Vec<Score>, LawViolation> {
-            let mut evaluator = walked(law, criterion, design, subset)?;
+        let scored = |order: &[usize]| -> LawResult<Vec<Score>> {
             let given: Vec<Feature> = order.iter().map(|&at| candidates[at]).collect();
-            trials(law, &mut evaluator, trial, &given)
+            subject.trials(&mut subject.walked(subset)?, trial, &given)
         };
         let forward: Vec<usize> = (0..candidates.len()).collect();
         let expected = scored(&forward)?;
         for order in [forward.into_iter().rev().collect(), SplitMix64::new(16).order(candidates.len())] {
             for (&at, found) in order.iter().zip(scored(&order)?) {
                 let on = || format!("the {trial:?} of {} to subset {subset:?} in another order", candidates[at]);
-                law.bits(|| on().to_lowercase(), expected[at], found)?;
+                subject.law.bits(|| on().to_lowercase(), expected[at], found)?;
             }
         }
     }
@@ -216,36 +206,28 @@ pub fn candidate_order(criterion: &dyn Criterion, design: &Design) -> Result<(),
 
 /// `best_addition` equals [`Winner::among`] of `score_additions`: same column and ties in any candidate order, same
 /// score within the tolerance.
-pub fn best_addition(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
-    best(Law("best_addition"), SubsetChange::Addition, criterion, design, tolerance)
+pub fn best_addition(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    best(Subject::new("best_addition", criterion, design).within(tolerance), SubsetChange::Addition)
 }
 
 /// `best_removal` equals [`Winner::among`] of `score_removals`, in the same way as [`best_addition`].
-pub fn best_removal(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
-    best(Law("best_removal"), SubsetChange::Removal, criterion, design, tolerance)
+pub fn best_removal(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    best(Subject::new("best_removal", criterion, design).within(tolerance), SubsetChange::Removal)
 }
 
-fn best(
-    law: Law,
-    trial: SubsetChange,
-    criterion: &dyn Criterion,
-    design: &Design,
-    tolerance: f64,
-) -> Result<(), LawViolation> {
-    let near = Tolerance::scores(criterion, design, tolerance);
-    let steps = trail(law, design, 4, 17)?.len().min(free(design, &[]).len() - 1);
-    let (mut scored, mut asked) = (open(law, criterion, design)?, open(law, criterion, design)?);
-    if trial == SubsetChange::Removal {
-        let all = free(design, &[]);
-        law.ran(|| "all columns".into(), || scored.reset(&all).and_then(|()| asked.reset(&all)))?;
-    }
+fn best(subject: Subject<'_>, trial: SubsetChange) -> LawResult {
+    let law = subject.law;
+    let all = subject.free(&[]);
+    let steps = subject.trail(4, 17)?.len().min(all.len() - 1);
+    let start = if trial == SubsetChange::Removal { &all[..] } else { &[] };
+    let (mut scored, mut asked) = (subject.reset(start)?, subject.reset(start)?);
     for _ in 0..steps {
         let subset = scored.selected().to_vec();
         let on = || format!("{trial:?} to subset {subset:?}").to_lowercase();
-        let candidates = change_candidates(trial, design, &subset);
+        let candidates = subject.candidates(trial, &subset);
         let shuffled: Vec<Feature> =
             SplitMix64::new(18).order(candidates.len()).into_iter().map(|at| candidates[at]).collect();
-        let expected = Winner::among(&candidates, &trials(law, &mut scored, trial, &candidates)?);
+        let expected = Winner::among(&candidates, &subject.trials(&mut scored, trial, &candidates)?);
         for order in [&candidates, &shuffled] {
             let found = law.ran(on, || match trial {
                 SubsetChange::Addition => asked.best_addition(order),
@@ -254,7 +236,7 @@ fn best(
             let who = |w: &Option<Winner>| w.as_ref().map(|w| (w.feature, w.tied.clone()));
             law.equal(on, &who(&expected), &who(&found))?;
             if let (Some(expected), Some(found)) = (&expected, &found) {
-                law.same(near, on, expected.score, found.score)?;
+                law.same(subject.near, on, expected.score, found.score)?;
             }
         }
         // If all scores are +∞ there is no winner; the walk continues with any column.
@@ -267,9 +249,9 @@ fn best(
 
 /// The engine of a search is the planned one. The cost estimate is unknown, or finite and non-negative in work and memory; it
 /// always has a reason.
-pub fn estimates(criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
-    let law = Law("estimates");
-    let largest = trail(law, design, usize::MAX, 0)?.len();
+pub fn estimates(criterion: &dyn Criterion, design: &Design) -> LawResult {
+    let subject = Subject::new("estimates", criterion, design);
+    let (law, largest) = (subject.law, subject.trail(usize::MAX, 0)?.len());
     for size in [1, largest] {
         let on = || format!("a search to {size} columns");
         let extent = SearchExtent::forward(largest, size);
@@ -286,32 +268,26 @@ pub fn estimates(criterion: &dyn Criterion, design: &Design) -> Result<(), LawVi
 /// Scores and trials equal the definition along a random walk of additions and removals.
 ///
 /// The caller chooses the design, and with it λ and the collinearity of the columns.
-pub fn walk(
-    criterion: &dyn Criterion,
-    design: &Design,
-    steps: usize,
-    seed: u64,
-    tolerance: f64,
-) -> Result<(), LawViolation> {
-    let law = Law("walk");
+pub fn walk(criterion: &dyn Criterion, design: &Design, steps: usize, seed: u64, tolerance: f64) -> LawResult {
+    let subject = Subject::new("walk", criterion, design).within(tolerance);
+    let law = subject.law;
     law.must(steps > 0, || "a walk".into(), "at least one step", steps)?;
-    let near = Tolerance::scores(criterion, design, tolerance);
-    trail(law, design, 3, seed)?;
+    subject.trail(3, seed)?;
     let mut random = SplitMix64::new(seed);
-    let mut evaluator = open(law, criterion, design)?;
+    let mut evaluator = subject.open()?;
     let mut subset: Vec<Feature> = Vec::new();
     for step in 1..=steps {
-        let outside = free(design, &subset);
+        let outside = subject.free(&subset);
         let grow = subset.is_empty() || (!outside.is_empty() && random.uniform() < 0.55);
         let (trial, from) = if grow { (SubsetChange::Addition, &outside) } else { (SubsetChange::Removal, &subset) };
         let feature = from[random.below(from.len())];
         let on = || format!("step {step} of a walk, the {trial:?} of {feature} to {subset:?}").to_lowercase();
-        let scored = trials(law, &mut evaluator, trial, &[feature])?;
+        let scored = subject.trials(&mut evaluator, trial, &[feature])?;
         law.ran(on, || commit(trial, &mut evaluator, feature))?;
         let changed = trial.apply_to(&subset, feature);
-        let defined = evaluate(law, criterion, design, &changed)?;
-        law.same(near, || on() + " as a trial", defined, scored[0])?;
-        law.same(near, || on() + " when committed", defined, law.ran(on, || evaluator.score())?)?;
+        let defined = subject.evaluate(&changed)?;
+        law.same(subject.near, || on() + " as a trial", defined, scored[0])?;
+        law.same(subject.near, || on() + " when committed", defined, law.ran(on, || evaluator.score())?)?;
         law.equal(on, &changed[..], evaluator.selected())?;
         subset = changed;
     }
@@ -319,19 +295,19 @@ pub fn walk(
 }
 
 /// One, two and three threads give equal bits.
-pub fn threads(criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) -> Result<(), LawViolation> {
-    let law = Law("threads");
-    let trail = trail(law, design, 4, 19)?;
-    let trace = || -> Result<Vec<Score>, LawViolation> {
-        let mut evaluator = open(law, criterion, design)?;
+pub fn threads(criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) -> LawResult {
+    let subject = Subject::new("threads", criterion, design);
+    let (law, trail) = (subject.law, subject.trail(4, 19)?);
+    let trace = || -> LawResult<Vec<Score>> {
+        let mut evaluator = subject.open()?;
         let mut scores = Vec::new();
         for &feature in &trail {
-            let candidates = free(design, evaluator.selected());
-            scores.extend(trials(law, &mut evaluator, SubsetChange::Addition, &candidates)?);
+            let candidates = subject.free(evaluator.selected());
+            scores.extend(subject.additions(&mut evaluator, &candidates)?);
             law.ran(|| format!("the addition of {feature}"), || evaluator.add(feature))?;
             scores.push(law.ran(|| format!("the addition of {feature}"), || evaluator.score())?);
         }
-        scores.extend(trials(law, &mut evaluator, SubsetChange::Removal, &trail)?);
+        scores.extend(subject.trials(&mut evaluator, SubsetChange::Removal, &trail)?);
         Ok(scores)
     };
     let mut first: Option<Vec<Score>> = None;

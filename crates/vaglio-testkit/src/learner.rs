@@ -1,7 +1,7 @@
 //! Laws of a learner: weights count rows, coefficients give the predictions, and a model survives saving.
 
 use crate::broken::{Law, Tolerance, laws};
-use crate::{LawViolation, data, rebuild};
+use crate::{LawResult, data, rebuild};
 use ndarray::{Array2, s};
 use serde_json::Value;
 pub use unselected::{few_rows, group_numbers_unseen, names_unseen, outside_unseen};
@@ -13,7 +13,7 @@ mod unselected;
 ///
 /// # Errors
 /// Fails with every violated law.
-pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     Law("check").ran(|| "the settings".into(), || learner.check())?;
     laws! {
         saved(learner, problem);
@@ -36,7 +36,7 @@ pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -
 ///
 /// # Errors
 /// Fails with every violated law, or if the learner rejects every task.
-pub fn check_learner_on_standard_data(learner: &dyn Learner, tolerance: f64) -> Result<(), LawViolation> {
+pub fn check_learner_on_standard_data(learner: &dyn Learner, tolerance: f64) -> LawResult {
     let law = Law("tasks");
     law.on_each(
         data::standard_problems(),
@@ -49,7 +49,7 @@ pub fn check_learner_on_standard_data(learner: &dyn Learner, tolerance: f64) -> 
 }
 
 /// A model saved as JSON and loaded again reads the same columns and predicts the same bits.
-pub fn saved(learner: &dyn Learner, problem: &Problem) -> Result<(), LawViolation> {
+pub fn saved(learner: &dyn Learner, problem: &Problem) -> LawResult {
     let law = Law("saved");
     let (model, subset) = fitted(law, learner, problem)?;
     let on = || format!("the model of subset {subset:?}");
@@ -67,7 +67,7 @@ pub fn saved(learner: &dyn Learner, problem: &Problem) -> Result<(), LawViolatio
 /// Predictions equal the coefficients applied to the subset's columns, the learner's features or the problem's columns.
 ///
 /// A learner with a linear form must have coefficients; any other learner without them passes.
-pub fn coefficients(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn coefficients(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("coefficients");
     let (model, subset) = fitted(law, learner, problem)?;
     let on = || format!("the model of subset {subset:?}");
@@ -89,7 +89,7 @@ pub fn coefficients(learner: &dyn Learner, problem: &Problem, tolerance: f64) ->
 /// `fit` predicts like the linear form's design retrained on all rows.
 ///
 /// Without a linear form, two fits must predict equal bits.
-pub fn retrained(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn retrained(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("retrained");
     let Form::Linear(form) = learner.form() else {
         let (first, second) = (fitted(law, learner, problem)?.0, fitted(law, learner, problem)?.0);
@@ -107,7 +107,7 @@ pub fn retrained(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Re
 /// A row of weight 2 equals that row given twice.
 ///
 /// A learner passes if its [`Learner::check_problem`] rejects row weights.
-pub fn whole_weights(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn whole_weights(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("whole_weights");
     let (weighted, repeated) = law.ran(|| "weights from 1 to 3".into(), || rebuild::whole_weights(problem, 31))?;
     if matches!(learner.check_problem(&weighted), Err(Error::Setting { .. })) {
@@ -122,7 +122,7 @@ pub fn whole_weights(learner: &dyn Learner, problem: &Problem, tolerance: f64) -
 /// Predictions of a row do not depend on other rows: one-by-one predictions are equal.
 ///
 /// A learner of time-ordered rows passes.
-pub fn rows_alone(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn rows_alone(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("rows_alone");
     if learner.needs_order() || problem.series().is_some() {
         return Ok(());
@@ -138,7 +138,7 @@ pub fn rows_alone(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> R
 }
 
 /// Subset order changes no prediction.
-pub fn subset_order(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn subset_order(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("subset_order");
     let (model, mut subset) = fitted(law, learner, problem)?;
     let (_, lambda) = extent(law, learner, problem)?;
@@ -152,7 +152,7 @@ pub fn subset_order(learner: &dyn Learner, problem: &Problem, tolerance: f64) ->
 /// then hold rows out.
 ///
 /// A learner without a linear form passes.
-pub fn targets_unseen(learner: &dyn Learner, problem: &Problem) -> Result<(), LawViolation> {
+pub fn targets_unseen(learner: &dyn Learner, problem: &Problem) -> LawResult {
     let law = Law("targets_unseen");
     let Form::Linear(form) = learner.form() else { return Ok(()) };
     let on = || "the targets in reverse".to_owned();
@@ -168,7 +168,7 @@ pub fn targets_unseen(learner: &dyn Learner, problem: &Problem) -> Result<(), La
 }
 
 /// Predictions are finite with duplicate columns, fewer rows than columns, the empty subset, and a default λ.
-pub fn degenerate(learner: &dyn Learner, problem: &Problem) -> Result<(), LawViolation> {
+pub fn degenerate(learner: &dyn Learner, problem: &Problem) -> LawResult {
     let law = Law("degenerate");
     let doubled = law.ran(|| "duplicate columns".into(), || rebuild::doubled(problem))?;
     let wide = rebuild::wide(problem);
@@ -193,7 +193,7 @@ pub fn degenerate(learner: &dyn Learner, problem: &Problem) -> Result<(), LawVio
 /// * If accepted, it reads as many columns as before.
 /// * If accepted with a matrix row of another length, its predictions are unchanged.
 /// * A model with an unknown field is rejected.
-pub fn damaged(learner: &dyn Learner, problem: &Problem) -> Result<(), LawViolation> {
+pub fn damaged(learner: &dyn Learner, problem: &Problem) -> LawResult {
     let law = Law("damaged");
     let (model, subset) = fitted(law, learner, problem)?;
     let on = || format!("the model of subset {subset:?}");
@@ -281,7 +281,7 @@ fn collect(value: &Value, at: &mut String, places: &mut Vec<String>) {
 }
 
 /// Returns the number of selectable features, and the first λ.
-fn extent(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(usize, Option<f64>), LawViolation> {
+fn extent(law: Law, learner: &dyn Learner, problem: &Problem) -> LawResult<(usize, Option<f64>)> {
     let Form::Linear(form) = learner.form() else { return Ok((problem.columns().len(), None)) };
     let design = law.ran(|| "the linear form's design".into(), || form.design(problem))?;
     let (expected, found) = (problem.rows(), design.rows());
@@ -290,7 +290,7 @@ fn extent(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(usize, 
 }
 
 /// Fits a model on three columns, spread over the whole range.
-fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(Model, Vec<Feature>), LawViolation> {
+fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> LawResult<(Model, Vec<Feature>)> {
     let (count, lambda) = extent(law, learner, problem)?;
     law.must(count >= 3, || "the problem".into(), "at least three columns", count)?;
     let subset = vec![count - 1, 0, count / 2];
@@ -302,7 +302,7 @@ fn fitted(law: Law, learner: &dyn Learner, problem: &Problem) -> Result<(Model, 
 }
 
 /// Predicts on a problem's columns; checks the shape and that all values are finite.
-fn predicted(law: Law, model: &Model, problem: &Problem) -> Result<Array2<f64>, LawViolation> {
+fn predicted(law: Law, model: &Model, problem: &Problem) -> LawResult<Array2<f64>> {
     let on = || "predictions on the training columns".to_owned();
     let values =
         law.ran(on, || model.predict(&problem.columns().select(model.inputs()), problem.series().map(|s| &s[..])))?;
@@ -312,7 +312,7 @@ fn predicted(law: Law, model: &Model, problem: &Problem) -> Result<Array2<f64>, 
     Ok(values)
 }
 
-fn finite(law: Law, on: impl Fn() -> String, values: &Array2<f64>) -> Result<(), LawViolation> {
+fn finite(law: Law, on: impl Fn() -> String, values: &Array2<f64>) -> LawResult {
     match values.iter().find(|v| !v.is_finite()) {
         Some(wrong) => Err(law.broken(on(), "finite numbers", wrong)),
         None => Ok(()),
@@ -320,13 +320,7 @@ fn finite(law: Law, on: impl Fn() -> String, values: &Array2<f64>) -> Result<(),
 }
 
 /// Fails if arrays differ by more than a tolerance relative to their largest value.
-fn alike(
-    law: Law,
-    on: impl Fn() -> String,
-    tolerance: f64,
-    expected: &Array2<f64>,
-    found: &Array2<f64>,
-) -> Result<(), LawViolation> {
+fn alike(law: Law, on: impl Fn() -> String, tolerance: f64, expected: &Array2<f64>, found: &Array2<f64>) -> LawResult {
     law.equal(&on, &expected.dim(), &found.dim())?;
     let least = expected.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     for ((at, &a), &b) in expected.indexed_iter().zip(found) {

@@ -34,7 +34,7 @@ pub mod traces;
 mod trial;
 pub mod variation;
 
-pub use broken::{LawViolation, Tolerance};
+pub use broken::{LawResult, LawViolation, Tolerance};
 pub use criterion::{check_criterion, check_criterion_on_standard_data};
 pub use learner::{check_learner, check_learner_on_standard_data};
 pub use loss::{check_loss, check_loss_on_standard_data};

@@ -1,7 +1,7 @@
 //! Laws of a loss: rows count by their weights, and the declared properties hold.
 
 use crate::broken::{Law, Tolerance, laws};
-use crate::{LawViolation, SplitMix64, data};
+use crate::{LawResult, SplitMix64, data, rebuild};
 use ndarray::{Array2, ArrayView1, Axis};
 use vaglio_core::{Loss, Measure, Problem, Task};
 
@@ -9,7 +9,7 @@ use vaglio_core::{Loss, Measure, Problem, Task};
 ///
 /// # Errors
 /// Fails with every violated law.
-pub fn check_loss(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn check_loss(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
     Law("check").ran(|| "the settings".into(), || loss.check_settings())?;
     laws! {
         never_nan(loss, problem);
@@ -28,7 +28,7 @@ pub fn check_loss(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<
 ///
 /// # Errors
 /// Fails with every violated law, or if the loss rejects every task.
-pub fn check_loss_on_standard_data(loss: &dyn Loss, tolerance: f64) -> Result<(), LawViolation> {
+pub fn check_loss_on_standard_data(loss: &dyn Loss, tolerance: f64) -> LawResult {
     let law = Law("tasks");
     law.on_each(
         data::standard_problems(),
@@ -38,7 +38,7 @@ pub fn check_loss_on_standard_data(loss: &dyn Loss, tolerance: f64) -> Result<()
 }
 
 /// Losses are never NaN; standard errors are neither NaN nor negative.
-pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> Result<(), LawViolation> {
+pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> LawResult {
     let law = Law("never_nan");
     let targets = problem.targets();
     for (what, predictions) in [
@@ -47,9 +47,9 @@ pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> Result<(), LawViolation>
         ("0 for every row", Array2::zeros(targets.dim())),
     ] {
         let on = || what.to_owned();
-        let (weights, predictions) = (problem.weights().map(|w| &w[..]), predictions.view());
-        law.number(on, law.ran(on, || Ok(loss.mean(targets.view(), predictions, weights)))?)?;
-        let error = law.ran(on, || Ok(loss.standard_error(targets.view(), predictions, weights, None)))?;
+        let weights = problem.weights().map(|w| &w[..]);
+        law.number(on, law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), weights)))?)?;
+        let error = law.ran(on, || Ok(loss.standard_error(targets.view(), predictions.view(), weights, None)))?;
         let sound = error.is_none_or(|error| error >= 0.0);
         law.must(sound, on, "a standard error of 0 or more, or none", error)?;
     }
@@ -57,35 +57,33 @@ pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> Result<(), LawViolation>
 }
 
 /// A row of weight 2 equals that row given twice, and weights of 1 equal no weights.
-pub fn repeated_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn repeated_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("repeated_rows");
     let (targets, predictions) = (problem.targets(), predicted(problem));
-    let weight = |row: usize| 1 + row * 7 % 3;
-    let rows: Vec<usize> = (0..problem.rows()).flat_map(|row| std::iter::repeat_n(row, weight(row))).collect();
-    let weights: Vec<f64> = (0..problem.rows()).map(|row| weight(row) as f64).collect();
+    let (weights, rows) = rebuild::weights_and_rows(problem.rows());
     let on = || "weights from 1 to 3".to_owned();
     let by_weight = law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), Some(&weights))))?;
     let (y, p) = (targets.select(Axis(1), &rows), predictions.select(Axis(1), &rows));
-    let by_rows = law.ran(on, || Ok(loss.mean(y.view(), p.view(), None)))?;
+    let by_rows = mean(law, on, loss, &y, &p)?;
     law.near(Tolerance::relative(tolerance), on, by_rows, by_weight)?;
     let ones = law.ran(on, || Ok(loss.mean(y.view(), p.view(), Some(&vec![1.0; rows.len()]))))?;
     law.near(Tolerance::relative(tolerance), || "weights of 1".into(), by_rows, ones)
 }
 
 /// Row order does not change the loss.
-pub fn row_order(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn row_order(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("row_order");
     let (targets, predictions) = (problem.targets(), predicted(problem));
     let order = SplitMix64::new(51).order(problem.rows());
     let on = || "the rows in another order".to_owned();
-    let expected = law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), None)))?;
+    let expected = mean(law, on, loss, targets, &predictions)?;
     let (y, p) = (targets.select(Axis(1), &order), predictions.select(Axis(1), &order));
-    let found = law.ran(on, || Ok(loss.mean(y.view(), p.view(), None)))?;
+    let found = mean(law, on, loss, &y, &p)?;
     law.near(Tolerance::relative(tolerance), on, expected, found)
 }
 
 /// [`Loss::mean`] is the mean of [`Loss::row_loss`] if the loss declares a mean over rows.
-pub fn mean_of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn mean_of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("of_rows");
     if loss.traits().measure != Measure::Rows {
         return Ok(());
@@ -96,7 +94,7 @@ pub fn mean_of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Resul
     for (y, p) in targets.columns().into_iter().zip(predictions.columns()) {
         sum += law.ran(on, || Ok(loss.row_loss(&y.to_vec(), &p.to_vec())))?;
     }
-    let found = law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), None)))?;
+    let found = mean(law, on, loss, targets, &predictions)?;
     law.near(Tolerance::relative(tolerance), on, sum / problem.rows() as f64, found)
 }
 
@@ -104,19 +102,19 @@ pub fn mean_of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Resul
 /// declared.
 ///
 /// A loss of classes passes: its targets are ±1.
-pub fn degree(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn degree(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("degree");
     let Some(degree) = loss.traits().degree.filter(|_| !loss.traits().needs_classes()) else { return Ok(()) };
     let (targets, predictions) = (problem.targets(), predicted(problem));
     let on = || format!("targets and predictions times 3, of degree {degree}");
-    let before = law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), None)))?;
+    let before = mean(law, on, loss, targets, &predictions)?;
     let (y, p) = (&**targets * 3.0, &predictions * 3.0);
-    let after = law.ran(on, || Ok(loss.mean(y.view(), p.view(), None)))?;
+    let after = mean(law, on, loss, &y, &p)?;
     law.near(Tolerance::relative(tolerance), on, before * 3f64.powi(degree), after)
 }
 
 /// A loss declared as a mean over outputs equals the mean of each output's loss.
-pub fn over_outputs(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn over_outputs(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("over_outputs");
     if !loss.traits().is_over_outputs {
         return Ok(());
@@ -127,20 +125,20 @@ pub fn over_outputs(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Resul
     let mut sum = 0.0;
     for output in 0..outputs {
         let (y, p) = (targets.select(Axis(0), &[output]), predictions.select(Axis(0), &[output]));
-        sum += law.ran(on, || Ok(loss.mean(y.view(), p.view(), None)))?;
+        sum += mean(law, on, loss, &y, &p)?;
     }
-    let together = law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), None)))?;
+    let together = mean(law, on, loss, targets, &predictions)?;
     law.near(Tolerance::relative(tolerance), on, sum / outputs as f64, together)
 }
 
 /// Perfect predictions have the lowest loss, and every loss lies in the declared range. Errors of classes point to the
 /// wrong side, since a margin beyond 1 may lower the loss.
-pub fn perfect(loss: &dyn Loss, problem: &Problem) -> Result<(), LawViolation> {
+pub fn perfect(loss: &dyn Loss, problem: &Problem) -> LawResult {
     let law = Law("perfect");
     let targets = problem.targets();
     let of_classes = *problem.task() != Task::Regression;
+    let weights = problem.weights().map(|w| &w[..]);
     let mean = |what: &str, predictions: &Array2<f64>| {
-        let weights = problem.weights().map(|w| &w[..]);
         law.ran(|| what.to_owned(), || Ok(loss.mean(targets.view(), predictions.view(), weights)))
     };
     let best = mean("the targets as predictions", targets)?;
@@ -170,7 +168,7 @@ pub fn perfect(loss: &dyn Loss, problem: &Problem) -> Result<(), LawViolation> {
 /// a loss of all rows jointly, it falls by about √2 if every row is duplicated.
 ///
 /// A loss without a standard error passes.
-pub fn standard_error(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn standard_error(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("standard_error");
     let (targets, predictions) = (problem.targets(), predicted(problem));
     let weights: Vec<f64> = (0..problem.rows()).map(|row| 1.0 + (row % 3) as f64).collect();
@@ -208,7 +206,7 @@ fn error_of_rows(losses: &[f64], weights: Option<&[f64]>) -> f64 {
 }
 
 /// On one to four rows, neither the loss nor its standard error panics.
-pub fn few_rows(loss: &dyn Loss, problem: &Problem) -> Result<(), LawViolation> {
+pub fn few_rows(loss: &dyn Loss, problem: &Problem) -> LawResult {
     let law = Law("few_rows");
     let predictions = predicted(problem);
     for count in 1..=problem.rows().min(4) {
@@ -222,6 +220,17 @@ pub fn few_rows(loss: &dyn Loss, problem: &Problem) -> Result<(), LawViolation> 
         law.calm(|| format!("the first {count} rows"), asked)?.ok();
     }
     Ok(())
+}
+
+/// Computes the loss of rows that count alike.
+fn mean(
+    law: Law,
+    on: impl Fn() -> String,
+    loss: &dyn Loss,
+    targets: &Array2<f64>,
+    predictions: &Array2<f64>,
+) -> LawResult<f64> {
+    law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), None)))
 }
 
 /// Generates predictions with errors, some of them large, and for classes some on the wrong side.

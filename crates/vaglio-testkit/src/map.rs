@@ -1,14 +1,14 @@
 //! Laws of a map: `fit` fixes its state, and each output depends on its declared sources only.
 
 use crate::broken::{Law, Tolerance, laws};
-use crate::{LawViolation, SplitMix64, data};
+use crate::{LawResult, SplitMix64, data, rebuild};
 use vaglio_core::{Cells, FittedMap, Map, Numbers, Result as Made, Table, TrainingRows};
 
 /// Checks all laws of a map on a table of at least eight rows.
 ///
 /// # Errors
 /// Fails with every violated law.
-pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), LawViolation> {
+pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult {
     Law("check").ran(|| "the settings".into(), || map.check())?;
     laws! {
         repeatable(map, table);
@@ -29,7 +29,7 @@ pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), Law
 ///
 /// # Errors
 /// Fails with every violated law, or if the map can be fitted to none.
-pub fn check_map_on_standard_data(map: &dyn Map, tolerance: f64) -> Result<(), LawViolation> {
+pub fn check_map_on_standard_data(map: &dyn Map, tolerance: f64) -> LawResult {
     let tables = vec![
         ("numbers", data::table(20, 5, 41)),
         ("numbers and text", data::mixed_table(20, 5, 42)),
@@ -41,7 +41,7 @@ pub fn check_map_on_standard_data(map: &dyn Map, tolerance: f64) -> Result<(), L
 }
 
 /// Fitting and transforming twice gives equal bits. Outputs are finite, or missing if a source cell is missing.
-pub fn repeatable(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
+pub fn repeatable(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("repeatable");
     let first = fitted(law, map, table)?;
     let out = transformed(law, &*first, table)?;
@@ -64,7 +64,7 @@ pub fn repeatable(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
 }
 
 /// Later rows or series change no earlier row: the map's state comes from training rows only.
-pub fn fixed(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
+pub fn fixed(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("fixed");
     law.must(table.rows() >= 8, || "the table".into(), "at least eight rows", table.rows())?;
     let fitted = fitted(law, map, table)?;
@@ -88,7 +88,7 @@ pub fn fixed(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
 
 /// Sources of an output are input columns and suffice to compute it: a table of these columns alone gives equal bits. A
 /// column without sources is constant.
-pub fn sources(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
+pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("sources");
     let fitted = fitted(law, map, table)?;
     let whole = transformed(law, &*fitted, table)?;
@@ -110,7 +110,7 @@ pub fn sources(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
 }
 
 /// A map restricted to some outputs computes equal bits from their sources alone, also after saving and loading.
-pub fn outputs(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
+pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("outputs");
     let fitted = fitted(law, map, table)?;
     let whole = transformed(law, &*fitted, table)?;
@@ -135,7 +135,7 @@ pub fn outputs(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
 
 /// A row's outputs do not depend on other rows: reversing the table reverses the outputs. A map of time-ordered rows,
 /// or one that drops rows, must not declare `takes_rows_alone`.
-pub fn rowwise(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
+pub fn rowwise(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("rowwise");
     let fitted = fitted(law, map, table)?;
     let whole = transformed(law, &*fitted, table)?;
@@ -156,10 +156,10 @@ pub fn rowwise(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
 
 /// A training row's outputs do not depend on its own target. A map that learns from targets returns the training rows
 /// as if each row's target were unknown ([`Map::fit_rows`]), with the columns of other rows.
-pub fn own_target(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
+pub fn own_target(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("own_target");
     let target = made_up(table.rows());
-    let becomes = |target: &[f64]| -> Result<(bool, Table), LawViolation> {
+    let becomes = |target: &[f64]| -> LawResult<(bool, Table)> {
         let (fitted, training) = fitted_to(law, map, table, target, None)?;
         let made = transformed(law, &*fitted, table)?;
         let Some(training) = training else { return Ok((false, made)) };
@@ -188,7 +188,7 @@ pub fn own_target(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
 }
 
 /// On the first one to four rows of a table, a map is fitted and transforms the table, or fails, but never panics.
-pub fn few_rows(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
+pub fn few_rows(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("few_rows");
     for count in 1..=table.rows().min(4) {
         let on = || format!("the first {count} rows");
@@ -205,7 +205,7 @@ pub fn few_rows(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
 }
 
 /// A fitted map saved as JSON and loaded again gives equal bits and sources.
-pub fn saved(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
+pub fn saved(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("saved");
     let fitted = fitted(law, map, table)?;
     let on = || "the fitted map".to_owned();
@@ -221,9 +221,9 @@ pub fn saved(map: &dyn Map, table: &Table) -> Result<(), LawViolation> {
 
 /// Scaling all weights changes nothing. A row of weight 2 equals that row given twice, unless the map counts rows: then
 /// duplicating every row changes its outputs.
-pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), LawViolation> {
+pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult {
     let law = Law("whole_weights");
-    let (weights, repeats) = weights(table.rows());
+    let (weights, repeats) = rebuild::weights_and_rows(table.rows());
     let every: Vec<usize> = (0..table.rows()).collect();
     let made = |of: &[usize], weights: Option<&[f64]>| {
         let own = law.ran(|| "repeated rows".into(), || rows(table, of))?;
@@ -250,11 +250,11 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(),
 /// Shift and scale of a target are finite, the scale is positive, and integer weights equal repeated rows.
 ///
 /// A map that does not change targets passes.
-pub fn targets(map: &dyn Map, count: usize, tolerance: f64) -> Result<(), LawViolation> {
+pub fn targets(map: &dyn Map, count: usize, tolerance: f64) -> LawResult {
     let law = Law("targets");
     let on = || format!("a target of {count} rows");
     let target = made_up(count);
-    let (weights, repeats) = weights(count);
+    let (weights, repeats) = rebuild::weights_and_rows(count);
     let repeated: Vec<f64> = repeats.iter().map(|&row| target[row]).collect();
     let by_weight = law.ran(on, || map.fit_target(&target, Some(&weights)))?;
     let by_rows = law.ran(on, || map.fit_target(&repeated, None))?;
@@ -267,7 +267,7 @@ pub fn targets(map: &dyn Map, count: usize, tolerance: f64) -> Result<(), LawVio
     near(law, tolerance, &on(), &numbers(by_rows), &numbers(by_weight))
 }
 
-fn fitted(law: Law, map: &dyn Map, table: &Table) -> Result<Box<dyn FittedMap>, LawViolation> {
+fn fitted(law: Law, map: &dyn Map, table: &Table) -> LawResult<Box<dyn FittedMap>> {
     Ok(learned(law, map, table, &(0..table.rows()).collect::<Vec<_>>(), None)?.0)
 }
 
@@ -278,7 +278,7 @@ fn learned(
     table: &Table,
     of: &[usize],
     weights: Option<&[f64]>,
-) -> Result<(Box<dyn FittedMap>, Option<Table>), LawViolation> {
+) -> LawResult<(Box<dyn FittedMap>, Option<Table>)> {
     let most = of.iter().max().map_or(0, |most| most + 1);
     let all = made_up(most);
     fitted_to(law, map, table, &of.iter().map(|&row| all[row]).collect::<Vec<f64>>(), weights)
@@ -290,7 +290,7 @@ fn fitted_to(
     table: &Table,
     target: &[f64],
     weights: Option<&[f64]>,
-) -> Result<(Box<dyn FittedMap>, Option<Table>), LawViolation> {
+) -> LawResult<(Box<dyn FittedMap>, Option<Table>)> {
     let on = || "a fit to the table".to_owned();
     let targets = ndarray::ArrayView2::from_shape((1, target.len()), target);
     let targets = targets.map_err(|e| law.broken(on(), "a target for each row", e))?;
@@ -304,16 +304,9 @@ fn made_up(rows: usize) -> Vec<f64> {
     (0..rows).map(|_| 5.0 + 2.0 * random.normal()).collect()
 }
 
-fn transformed(law: Law, map: &dyn FittedMap, table: &Table) -> Result<Table, LawViolation> {
+fn transformed(law: Law, map: &dyn FittedMap, table: &Table) -> LawResult<Table> {
     let on = || format!("a table of {} rows and columns {:?}", table.rows(), names(table));
     law.ran(on, || map.transform(table.clone()))
-}
-
-/// Returns integer weights from 1 to 3, and the rows repeated by weight.
-fn weights(count: usize) -> (Vec<f64>, Vec<usize>) {
-    let weight = |row: usize| 1 + row * 7 % 3;
-    let repeats = (0..count).flat_map(|row| std::iter::repeat_n(row, weight(row))).collect();
-    ((0..count).map(|row| weight(row) as f64).collect(), repeats)
 }
 
 /// Selects table rows in the given order.
@@ -334,7 +327,7 @@ fn names(table: &Table) -> Vec<&str> {
     table.names().collect()
 }
 
-fn same(law: Law, on: &str, expected: &Table, found: &Table) -> Result<(), LawViolation> {
+fn same(law: Law, on: &str, expected: &Table, found: &Table) -> LawResult {
     law.equal(|| on.into(), &names(expected), &names(found))?;
     for ((name, a), (_, b)) in expected.columns().iter().zip(found.columns()) {
         same_cells(law, &format!("{on}, output column `{name}`"), a, b)?;
@@ -342,7 +335,7 @@ fn same(law: Law, on: &str, expected: &Table, found: &Table) -> Result<(), LawVi
     Ok(())
 }
 
-fn same_cells(law: Law, on: &str, expected: &Cells, found: &Cells) -> Result<(), LawViolation> {
+fn same_cells(law: Law, on: &str, expected: &Cells, found: &Cells) -> LawResult {
     law.must(expected.len() == found.len(), || on.into(), format!("{} rows", expected.len()), found.len())?;
     match (expected, found) {
         (Cells::Text(a), Cells::Text(b)) => law.equal(|| on.into(), a, b),
@@ -361,7 +354,7 @@ fn same_cells(law: Law, on: &str, expected: &Cells, found: &Cells) -> Result<(),
     }
 }
 
-fn near(law: Law, tolerance: f64, on: &str, expected: &[f64], found: &[f64]) -> Result<(), LawViolation> {
+fn near(law: Law, tolerance: f64, on: &str, expected: &[f64], found: &[f64]) -> LawResult {
     law.must(expected.len() == found.len(), || on.into(), format!("{} rows", expected.len()), found.len())?;
     let least = expected.iter().filter(|v| v.is_finite()).fold(0.0, |m: f64, v| m.max(v.abs()));
     for (row, (&a, &b)) in expected.iter().zip(found).enumerate().filter(|(_, (a, b))| !(a.is_nan() && b.is_nan())) {

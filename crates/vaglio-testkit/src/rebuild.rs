@@ -1,7 +1,6 @@
 //! Copies of designs and problems, changed in one respect.
 
 use crate::SplitMix64;
-use std::sync::Arc;
 use vaglio_core::{Columns, Design, Error, Feature, Numbers, PerFoldPreprocessing, Problem, Readout, Result};
 
 /// Extracts candidate columns, targets, weights and groups of a design as a problem.
@@ -9,7 +8,7 @@ use vaglio_core::{Columns, Design, Error, Feature, Numbers, PerFoldPreprocessing
 /// # Errors
 /// Returns the errors of [`Problem::new`].
 pub fn problem_of(design: &Design) -> Result<Problem> {
-    problem_with(design, design.columns().clone(), design.names().to_vec(), weights_of(design))
+    DesignParts::new(design).problem(design)
 }
 
 /// Selects the columns `features` in the given order, with repeats; copies get names of their own.
@@ -17,11 +16,11 @@ pub fn problem_of(design: &Design) -> Result<Problem> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub fn with_columns(design: &Design, features: &[Feature]) -> Result<Design> {
-    let columns = design.columns().select(features);
-    let mut names = Vec::with_capacity(features.len());
-    features.iter().for_each(|&feature| push_name(&mut names, &design.names()[feature]));
-    let problem = problem_with(design, columns, names, weights_of(design))?;
-    like(design, &problem, readout(design)?)
+    changed(design, |parts| {
+        parts.columns = design.columns().select(features);
+        parts.names.clear();
+        features.iter().for_each(|&feature| push_name(&mut parts.names, &design.names()[feature]));
+    })
 }
 
 /// Appends constant columns.
@@ -29,13 +28,12 @@ pub fn with_columns(design: &Design, features: &[Feature]) -> Result<Design> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub fn with_constants(design: &Design, values: &[f64]) -> Result<Design> {
-    let (mut columns, mut names) = (design.columns().clone(), design.names().to_vec());
-    for &value in values {
-        columns.push(vec![value; design.rows()]);
-        push_name(&mut names, "constant");
-    }
-    let problem = problem_with(design, columns, names, weights_of(design))?;
-    like(design, &problem, readout(design)?)
+    changed(design, |parts| {
+        for &value in values {
+            parts.columns.push(vec![value; design.rows()]);
+            push_name(&mut parts.names, "constant");
+        }
+    })
 }
 
 /// Renames all columns by position.
@@ -43,9 +41,7 @@ pub fn with_constants(design: &Design, values: &[f64]) -> Result<Design> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub fn renamed(design: &Design) -> Result<Design> {
-    let names = (0..design.features()).map(|place| format!("column {place}")).collect();
-    let problem = problem_with(design, design.columns().clone(), names, weights_of(design))?;
-    like(design, &problem, readout(design)?)
+    changed(design, |parts| parts.names = (0..design.features()).map(|place| format!("column {place}")).collect())
 }
 
 /// Selects rows in the given order.
@@ -71,11 +67,7 @@ pub fn as_bytes_and_doubles(design: &Design) -> Result<(Design, Design)> {
         bytes.push(whole.iter().map(|v| *v as u8).collect::<Vec<u8>>());
         doubles.push(Numbers::Double(whole));
     }
-    let stored = |columns| {
-        let problem = problem_with(design, columns, design.names().to_vec(), weights_of(design))?;
-        like(design, &problem, readout(design)?)
-    };
-    Ok((stored(bytes)?, stored(doubles)?))
+    Ok((changed(design, |parts| parts.columns = bytes)?, changed(design, |parts| parts.columns = doubles)?))
 }
 
 /// Replaces the λ values.
@@ -83,7 +75,7 @@ pub fn as_bytes_and_doubles(design: &Design) -> Result<(Design, Design)> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout; [`Error::Setting`] for a λ that is not positive.
 pub fn with_lambdas(design: &Design, lambdas: Vec<f64>) -> Result<Design> {
-    like(design, &problem_of(design)?, readout_over(&readout(design)?, lambdas)?)
+    changed(design, |parts| parts.lambdas = Some(lambdas))
 }
 
 /// Scales all row weights and λ by `factor`, which changes no fit. With balanced weights λ is kept, since a common
@@ -92,11 +84,13 @@ pub fn with_lambdas(design: &Design, lambdas: Vec<f64>) -> Result<Design> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
-    let weights = (0..design.rows()).map(|row| factor * design.weights().map_or(1.0, |w| w[row])).collect();
-    let problem = problem_with(design, design.columns().clone(), design.names().to_vec(), Some(weights))?;
     let old = readout(design)?;
     let by = if old.balanced { 1.0 } else { factor };
-    like(design, &problem, readout_over(&old, old.lambdas.iter().map(|l| by * l).collect())?)
+    changed(design, |parts| {
+        let weight = |row: usize| factor * design.weights().map_or(1.0, |w| w[row]);
+        parts.weights = Some((0..design.rows()).map(weight).collect());
+        parts.lambdas = Some(old.lambdas.iter().map(|l| by * l).collect());
+    })
 }
 
 /// Removes row weights.
@@ -104,7 +98,7 @@ pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub fn without_row_weights(design: &Design) -> Result<Design> {
-    like(design, &problem_with(design, design.columns().clone(), design.names().to_vec(), None)?, readout(design)?)
+    changed(design, |parts| parts.weights = None)
 }
 
 /// Returns the design with integer weights from 1 to 3, and an unweighted one with each row repeated by its weight.
@@ -112,12 +106,11 @@ pub fn without_row_weights(design: &Design) -> Result<Design> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub fn repeated_rows(design: &Design, seed: u64) -> Result<(Design, Design)> {
-    let plain = problem_with(design, design.columns().clone(), design.names().to_vec(), None)?;
     let weights = counts(design.rows(), seed);
     let rows = repeats(&weights);
-    let repeated = design_like(design, &plain.select_rows(&rows), readout(design)?, &rows)?;
-    let weighted = plain.with_weights(weights.into_iter().map(|w| w as f64).collect())?;
-    Ok((like(design, &weighted, readout(design)?)?, repeated))
+    let repeated = with_rows(&without_row_weights(design)?, &rows)?;
+    let weighted = changed(design, |parts| parts.weights = Some(weights.iter().map(|&w| w as f64).collect()))?;
+    Ok((weighted, repeated))
 }
 
 /// Draws integer weights from 1 to 3.
@@ -126,17 +119,16 @@ fn counts(rows: usize, seed: u64) -> Vec<usize> {
     (0..rows).map(|row| 1 + (row + random.below(2)) % 3).collect()
 }
 
+/// Returns integer weights from 1 to 3, and the rows repeated by weight.
+pub(crate) fn weights_and_rows(count: usize) -> (Vec<f64>, Vec<usize>) {
+    let weights: Vec<usize> = (0..count).map(|row| 1 + row * 7 % 3).collect();
+    let rows = repeats(&weights);
+    (weights.into_iter().map(|weight| weight as f64).collect(), rows)
+}
+
 /// Repeats each row index by its weight.
 fn repeats(weights: &[usize]) -> Vec<usize> {
     weights.iter().enumerate().flat_map(|(row, &weight)| std::iter::repeat_n(row, weight)).collect()
-}
-
-/// Removes the problem's row weights.
-///
-/// # Errors
-/// Returns the errors of [`Problem::new`].
-pub fn without_weights(problem: &Problem) -> Result<Problem> {
-    assemble(problem, Columns::clone(problem.columns()))
 }
 
 /// Returns the problem with integer weights from 1 to 3, and an unweighted one with each row repeated by its weight.
@@ -144,7 +136,7 @@ pub fn without_weights(problem: &Problem) -> Result<Problem> {
 /// # Errors
 /// Returns the errors of [`Problem::new`].
 pub fn whole_weights(problem: &Problem, seed: u64) -> Result<(Problem, Problem)> {
-    let plain = without_weights(problem)?;
+    let plain = named(problem, Columns::clone(problem.columns()), problem.names().to_vec(), None)?;
     let weights = counts(plain.rows(), seed);
     let repeated = plain.select_rows(&repeats(&weights));
     Ok((plain.with_weights(weights.into_iter().map(|w| w as f64).collect())?, repeated))
@@ -166,8 +158,7 @@ pub fn with_others_changed(problem: &Problem, subset: &[Feature], renamed: bool)
     }
     let prefix = if renamed { "another " } else { "" };
     let names = problem.names().iter().map(|name| format!("{prefix}{name}")).collect();
-    let made = named(problem, columns, names)?;
-    problem.weights().map_or(Ok(made.clone()), |weights| made.with_weights(weights.to_vec()))
+    named(problem, columns, names, problem.weights().map(|w| w.to_vec()))
 }
 
 /// Duplicates every column: with n columns, the copy of column j is column 2n − 1 − j.
@@ -177,9 +168,8 @@ pub fn with_others_changed(problem: &Problem, subset: &[Feature], renamed: bool)
 pub fn doubled(problem: &Problem) -> Result<Problem> {
     let count = problem.columns().len();
     let twice: Vec<Feature> = (0..count).chain((0..count).rev()).collect();
-    let weights = problem.weights().map(|w| w.to_vec());
-    let problem = assemble(problem, problem.columns().select(&twice))?;
-    weights.map_or(Ok(problem.clone()), |weights| problem.with_weights(weights))
+    let names = (0..twice.len()).map(|j| format!("c{j}")).collect();
+    named(problem, problem.columns().select(&twice), names, problem.weights().map(|w| w.to_vec()))
 }
 
 /// Keeps about half as many rows as columns, alternating between classes so that every class has a row.
@@ -203,12 +193,54 @@ pub fn wide(problem: &Problem) -> Problem {
     problem.select_rows(&order.into_iter().take(keep).map(|(_, row)| row).collect::<Vec<_>>())
 }
 
-/// Builds a design with the seed, decision units and in-fold standardization of another.
-fn like(design: &Design, problem: &Problem, readout: Readout) -> Result<Design> {
-    design_like(design, problem, readout, &(0..design.rows()).collect::<Vec<_>>())
+/// Parts of a design that a copy may change.
+struct DesignParts {
+    columns: Columns,
+    names: Vec<String>,
+    weights: Option<Vec<f64>>,
+    /// New λ values, without a search between them.
+    lambdas: Option<Vec<f64>>,
 }
 
-/// Builds such a design for a problem with rows `rows` of the other design.
+impl DesignParts {
+    fn new(design: &Design) -> Self {
+        DesignParts {
+            columns: design.columns().clone(),
+            names: design.names().to_vec(),
+            weights: design.weights().map(<[f64]>::to_vec),
+            lambdas: None,
+        }
+    }
+
+    fn problem(self, design: &Design) -> Result<Problem> {
+        let outputs = (0..design.targets().nrows()).map(|o| format!("y{o}")).collect();
+        let targets = design.targets().to_owned();
+        let mut problem = Problem::new(self.columns, self.names, targets, outputs, design.task().clone())?;
+        if let Some(groups) = design.groups() {
+            problem = problem.with_groups(groups.to_vec())?;
+        }
+        if let Some(folds) = design.assignment() {
+            problem = problem.with_assignment(folds.to_vec())?;
+        }
+        weighted(problem, self.weights)
+    }
+}
+
+/// Copies a design with some parts changed.
+fn changed(design: &Design, change: impl FnOnce(&mut DesignParts)) -> Result<Design> {
+    let old = readout(design)?;
+    let mut parts = DesignParts::new(design);
+    change(&mut parts);
+    let (each_output, balanced) = (old.each_output, old.balanced);
+    let readout = match parts.lambdas.take() {
+        Some(lambdas) => Readout { each_output, balanced, ..Readout::new(lambdas, old.intercept)? },
+        None => old,
+    };
+    design_like(design, &parts.problem(design)?, readout, &(0..design.rows()).collect::<Vec<_>>())
+}
+
+/// Builds a design with the seed, decision units and in-fold standardization of another, for a problem with its rows
+/// `rows`.
 fn design_like(design: &Design, problem: &Problem, readout: Readout, rows: &[usize]) -> Result<Design> {
     let made = Design::identity(problem, readout).seeded(design.seed());
     let made = if design.in_folds().is_standardized() {
@@ -220,20 +252,10 @@ fn design_like(design: &Design, problem: &Problem, readout: Readout, rows: &[usi
     made.averaging_over(&rows.iter().map(|&row| decisions.unit_of_rows()[row] as u32).collect::<Vec<_>>())
 }
 
-/// Replaces a readout's λ values; turns the search between them off.
-fn readout_over(readout: &Readout, lambdas: Vec<f64>) -> Result<Readout> {
-    let (each_output, balanced) = (readout.each_output, readout.balanced);
-    Ok(Readout { each_output, balanced, ..Readout::new(lambdas, readout.intercept)? })
-}
-
 fn readout(design: &Design) -> Result<Readout> {
     let message =
         "a design whose learner is trained by its own `fit` has no changed copies; give one with a ridge readout";
     design.readout().cloned().ok_or_else(|| Error::Shape(message.into()))
-}
-
-fn weights_of(design: &Design) -> Option<Vec<f64>> {
-    design.weights().map(<[f64]>::to_vec)
 }
 
 /// Adds a name; if it is taken, the first free one of `name 2`, `name 3`, ….
@@ -243,28 +265,18 @@ fn push_name(names: &mut Vec<String>, name: &str) {
     names.extend(new);
 }
 
-fn problem_with(design: &Design, columns: Columns, names: Vec<String>, weights: Option<Vec<f64>>) -> Result<Problem> {
-    let outputs = (0..design.targets().nrows()).map(|o| format!("y{o}")).collect();
-    let mut problem = Problem::new(columns, names, design.targets().to_owned(), outputs, design.task().clone())?;
-    if let Some(groups) = design.groups() {
-        problem = problem.with_groups(groups.to_vec())?;
-    }
-    if let Some(folds) = design.assignment() {
-        problem = problem.with_assignment(folds.to_vec())?;
-    }
-    weights.map_or(Ok(problem.clone()), |weights| problem.with_weights(weights))
-}
-
-fn assemble(problem: &Problem, columns: Columns) -> Result<Problem> {
-    let names = (0..columns.len()).map(|j| format!("c{j}")).collect();
-    named(problem, columns, names)
-}
-
-fn named(problem: &Problem, columns: Columns, names: Vec<String>) -> Result<Problem> {
+fn named(problem: &Problem, columns: Columns, names: Vec<String>, weights: Option<Vec<f64>>) -> Result<Problem> {
     let outputs = problem.target_names().to_vec();
-    let plain = Problem::new(columns, names, problem.targets().as_ref().clone(), outputs, problem.task().clone())?;
-    match problem.groups() {
-        Some(groups) => plain.with_groups(Arc::clone(groups).to_vec()),
-        None => Ok(plain),
+    let mut plain = Problem::new(columns, names, problem.targets().as_ref().clone(), outputs, problem.task().clone())?;
+    if let Some(groups) = problem.groups() {
+        plain = plain.with_groups(groups.to_vec())?;
+    }
+    weighted(plain, weights)
+}
+
+fn weighted(problem: Problem, weights: Option<Vec<f64>>) -> Result<Problem> {
+    match weights {
+        Some(weights) => problem.with_weights(weights),
+        None => Ok(problem),
     }
 }

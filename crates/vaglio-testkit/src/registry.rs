@@ -3,8 +3,8 @@
 //! A component is built from `{"kind": …}` alone, with defaults for other settings. If a kind has required settings,
 //! pass them as values such as `json!({"kind": "window", "lags": [0, 1]})`, which replace the default of that kind.
 
-use crate::LawViolation;
 use crate::broken::Law;
+use crate::{LawResult, LawViolation};
 use serde_json::Value;
 pub use serde_json::json;
 use vaglio_core::serde::{Serialize, de::DeserializeOwned};
@@ -76,7 +76,7 @@ fn not_made(law: Law, on: String, settings: &Value, error: &serde_json::Error) -
 ///
 /// # Errors
 /// Fails with every violation of each component, or if nothing is linked.
-pub fn check_registry(settings: &[Value]) -> Result<(), LawViolation> {
+pub fn check_registry(settings: &[Value]) -> LawResult {
     let law = Law("registry");
     let all = descriptions();
     law.must(!all.is_empty(), || "the program".into(), "a component that is linked in", 0)?;
@@ -84,12 +84,7 @@ pub fn check_registry(settings: &[Value]) -> Result<(), LawViolation> {
     LawViolation::first_of((0..all.len()).map(|at| component(law, all[at], twice(at), settings)))
 }
 
-fn component(
-    law: Law,
-    description: &Description,
-    twice: Option<&Description>,
-    settings: &[Value],
-) -> Result<(), LawViolation> {
+fn component(law: Law, description: &Description, twice: Option<&Description>, settings: &[Value]) -> LawResult {
     let on = || format!("{} `{}` of {}", description.role.name(), description.kind, description.package);
     if let Some(twice) = twice {
         return Err(law.broken(on(), "a kind of its own", format!("that {} has one of that name", twice.package)));

@@ -1,6 +1,6 @@
 //! Subsets along the steps of a path.
 
-use crate::LawViolation;
+use crate::LawResult;
 use crate::broken::Law;
 use vaglio_core::{Action, Design, Feature, Path, Score, Step};
 
@@ -30,7 +30,7 @@ impl Visit {
 
 /// Returns the initial subset and the one after every step; fails if the steps are no valid walk over non-constant
 /// columns.
-pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> Result<Vec<Visit>, LawViolation> {
+pub(crate) fn replay(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Visit>> {
     let constant = design.constant();
     let mut subset = start(law, design, path)?;
     let mut from_start = subset.len();
@@ -70,7 +70,7 @@ pub(crate) fn moved(step: &Step) -> impl Iterator<Item = Feature> {
 
 /// Infers the initial subset: columns removed before they are added, and columns that never move and are in every
 /// entry.
-fn start(law: Law, design: &Design, path: &Path) -> Result<Vec<Feature>, LawViolation> {
+fn start(law: Law, design: &Design, path: &Path) -> LawResult<Vec<Feature>> {
     let first_move = |f: Feature| path.steps.iter().find(|step| moved(step).any(|m| m == f)).map(|step| step.action);
     let everywhere = |f: Feature| path.entries.iter().all(|entry| entry.subset.contains(&f));
     let constant = design.constant();

@@ -5,14 +5,14 @@
 //! estimates the loss on such rows only.
 
 use crate::broken::{Law, laws};
-use crate::{LawViolation, data, rebuild};
+use crate::{LawResult, data, rebuild};
 use vaglio_core::{Design, Error, Resampling, Split};
 
 /// Checks all laws of a resampling on a design.
 ///
 /// # Errors
 /// Fails with every violated law.
-pub fn check_resampling(resampling: &dyn Resampling, design: &Design) -> Result<(), LawViolation> {
+pub fn check_resampling(resampling: &dyn Resampling, design: &Design) -> LawResult {
     Law("check").ran(|| "the settings".into(), || resampling.check_settings())?;
     laws! {
         sound(resampling, design);
@@ -25,7 +25,7 @@ pub fn check_resampling(resampling: &dyn Resampling, design: &Design) -> Result<
 ///
 /// # Errors
 /// Fails with every violated law, or if the resampling rejects every design.
-pub fn check_resampling_on_standard_data(resampling: &dyn Resampling) -> Result<(), LawViolation> {
+pub fn check_resampling_on_standard_data(resampling: &dyn Resampling) -> LawResult {
     let law = Law("designs");
     law.on_each(
         data::standard_designs(),
@@ -38,7 +38,7 @@ pub fn check_resampling_on_standard_data(resampling: &dyn Resampling) -> Result<
 }
 
 /// Splits exist; each holds out existing rows, each once, and trains on others.
-pub fn sound(resampling: &dyn Resampling, design: &Design) -> Result<(), LawViolation> {
+pub fn sound(resampling: &dyn Resampling, design: &Design) -> LawResult {
     let law = Law("sound");
     let splits = law.ran(|| "the design".into(), || splits(resampling, design))?;
     law.must(!splits.is_empty(), || "the design".into(), "at least one split", 0)?;
@@ -65,7 +65,7 @@ pub fn sound(resampling: &dyn Resampling, design: &Design) -> Result<(), LawViol
 }
 
 /// Equal designs have equal splits.
-pub fn repeatable(resampling: &dyn Resampling, design: &Design) -> Result<(), LawViolation> {
+pub fn repeatable(resampling: &dyn Resampling, design: &Design) -> LawResult {
     let law = Law("repeatable");
     let on = || "the design".to_owned();
     let (first, second) = (law.ran(on, || splits(resampling, design))?, law.ran(on, || splits(resampling, design))?);
@@ -74,7 +74,7 @@ pub fn repeatable(resampling: &dyn Resampling, design: &Design) -> Result<(), La
 
 /// On the first one to four rows of a design, splits are made or an error is returned, without a panic. A design
 /// without a ridge readout passes.
-pub fn few_rows(resampling: &dyn Resampling, design: &Design) -> Result<(), LawViolation> {
+pub fn few_rows(resampling: &dyn Resampling, design: &Design) -> LawResult {
     let law = Law("few_rows");
     for count in 1..=design.rows().min(4) {
         let Ok(few) = rebuild::with_rows(design, &(0..count).collect::<Vec<_>>()) else { return Ok(()) };

@@ -5,17 +5,17 @@
 //! steps, such as one of all subsets, is tested by its entries, and must emit [`Event::Visited`] before each part of
 //! its work.
 
-use crate::broken::{Law, Tolerance, laws};
+use crate::broken::{Law, laws};
 use crate::replay::replay;
-use crate::trial::{evaluate, free, open};
-use crate::{InPool, LawViolation, data};
+use crate::trial::Subject;
+use crate::{InPool, LawResult, data};
 pub use constants::{constants, lacking, no_candidates};
 pub use constrained::constraints;
 pub use few_rows::few_rows;
 pub use pauses::pauses;
 pub use shared::settings;
 pub use ties::ties;
-use vaglio_core::{Answer, Criterion, Design, Event, Feature, Observer, Path, Step, StopReason};
+use vaglio_core::{Answer, Criterion, Design, Event, Observer, Path, Step, StopReason};
 use vaglio_search::{Search, SearchContext, SubsetScorer};
 
 mod constants;
@@ -37,12 +37,7 @@ const SEED: u64 = 7;
 ///
 /// # Errors
 /// Fails with every violated law.
-pub fn check_search(
-    search: &Search,
-    criterion: &dyn Criterion,
-    design: &Design,
-    tolerance: f64,
-) -> Result<(), LawViolation> {
+pub fn check_search(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     let own = Law("check").tried(|| stays::instead(search, criterion, design))?;
     let criterion = if own { &stays::RetrainedLeaveOneOut {} } else { criterion };
     laws! {
@@ -67,11 +62,7 @@ pub fn check_search(
 ///
 /// # Errors
 /// Fails with every violated law, or if no design is accepted.
-pub fn check_search_on_standard_data(
-    search: &Search,
-    criterion: &dyn Criterion,
-    tolerance: f64,
-) -> Result<(), LawViolation> {
+pub fn check_search_on_standard_data(search: &Search, criterion: &dyn Criterion, tolerance: f64) -> LawResult {
     let law = Law("check");
     let designs = data::standard_designs().into_iter().filter(|(_, design)| design.features() <= 10);
     law.on_each(
@@ -86,16 +77,15 @@ pub fn check_search_on_standard_data(
 
 /// Steps form a valid walk with the reported sizes and the criterion's scores, and the observer sees exactly these
 /// steps.
-pub fn steps(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
-    let law = Law("steps");
-    let near = Tolerance::scores(criterion, design, tolerance);
+pub fn steps(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    let subject = Subject::new("steps", criterion, design).within(tolerance);
+    let law = subject.law;
     let (path, witnessed) = full(law, search, criterion, design)?;
     law.must(witnessed.seen == path.steps, || "the observer".into(), "to see every step", witnessed.seen.len())?;
-    law.same(near, || "the empty subset".into(), evaluate(law, criterion, design, &[])?, path.empty)?;
+    subject.is_defined(|| "the empty subset".into(), &[], path.empty)?;
     for (number, visit) in replay(law, design, &path)?.into_iter().enumerate() {
         let Some(score) = visit.score else { continue };
-        let on = || format!("step {number}, to subset {:?}", visit.subset);
-        law.same(near, on, evaluate(law, criterion, design, &visit.subset)?, score)?;
+        subject.is_defined(|| format!("step {number}, to subset {:?}", visit.subset), &visit.subset, score)?;
     }
     Ok(())
 }
@@ -106,12 +96,7 @@ pub fn steps(search: &Search, criterion: &dyn Criterion, design: &Design, tolera
 /// * No visited subset of an entry's size has a lower score.
 /// * The result is one of the entries. It may be absent if the empty subset is allowed, comparable, and no worse than
 ///   the entries.
-pub fn entries(
-    search: &Search,
-    criterion: &dyn Criterion,
-    design: &Design,
-    tolerance: f64,
-) -> Result<(), LawViolation> {
+pub fn entries(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     let law = Law("entries");
     let (path, _) = full(law, search, criterion, design)?;
     let lowest = path.entries.iter().map(|entry| entry.score.loss).fold(f64::INFINITY, f64::min);
@@ -119,17 +104,11 @@ pub fn entries(
     let gained = path.empty.loss - lowest > tolerance.max(1e-6) * path.empty.loss.abs();
     let none = criterion.traits().compares_with_empty && path.allowed.contains(&0) && !gained;
     law.must(path.chosen.is_some() || none, || "the whole path".into(), "a result", path.chosen)?;
-    sound(law, criterion, design, &path, tolerance)
+    sound(Subject::new(law.0, criterion, design).within(tolerance), &path)
 }
 
-fn sound(
-    law: Law,
-    criterion: &dyn Criterion,
-    design: &Design,
-    path: &Path,
-    tolerance: f64,
-) -> Result<(), LawViolation> {
-    let near = Tolerance::scores(criterion, design, tolerance);
+fn sound(subject: Subject<'_>, path: &Path) -> LawResult {
+    let Subject { law, design, near, .. } = subject;
     let visits = replay(law, design, path)?;
     let sizes: Vec<usize> = path.entries.iter().map(|entry| entry.subset.len()).collect();
     law.must(sizes.windows(2).all(|w| w[0] < w[1]), || "the entries".into(), "increasing sizes", &sizes)?;
@@ -139,11 +118,12 @@ fn sound(
         set.sort_unstable();
         set.dedup();
         law.must(set.len() == entry.subset.len(), on, "every column once", &entry.subset)?;
-        let candidates = free(design, &[]);
+        let candidates = subject.free(&[]);
         law.must(set.iter().all(|f| candidates.contains(f)), on, "columns that are not constant", &entry.subset)?;
-        law.same(near, on, evaluate(law, criterion, design, &entry.subset)?, entry.score)?;
+        subject.is_defined(on, &entry.subset, entry.score)?;
         if let Some(found) = entry.standard_error {
-            let expected = standard_error(law, criterion, design, &entry.subset)?;
+            let mut reset = subject.reset(&entry.subset)?;
+            let expected = law.ran(on, || reset.standard_error())?;
             let same = expected.is_some_and(|expected| near.loosely().holds(expected, found));
             let said = expected.map_or("none".into(), |expected| expected.to_string());
             law.must(same, || format!("{}, its standard error", on()), said, found)?;
@@ -166,18 +146,8 @@ fn sound(
     law.must(chosen, || "the result".into(), format!("one of {} entries", sizes.len()), path.chosen)
 }
 
-fn standard_error(
-    law: Law,
-    criterion: &dyn Criterion,
-    design: &Design,
-    subset: &[Feature],
-) -> Result<Option<f64>, LawViolation> {
-    let mut evaluator = open(law, criterion, design)?;
-    law.ran(|| format!("subset {subset:?}"), || evaluator.reset(subset).and_then(|()| evaluator.standard_error()))
-}
-
 /// Equal searches on equal designs take equal paths, bit for bit.
-pub fn deterministic(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
+pub fn deterministic(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
     let law = Law("deterministic");
     let (first, _) = full(law, search, criterion, design)?;
     let (second, _) = full(law, search, criterion, design)?;
@@ -185,12 +155,7 @@ pub fn deterministic(search: &Search, criterion: &dyn Criterion, design: &Design
 }
 
 /// One, two and three threads take equal paths, bit for bit.
-pub fn threads(
-    search: &Search,
-    criterion: &dyn Criterion,
-    design: &Design,
-    in_pool: InPool<'_>,
-) -> Result<(), LawViolation> {
+pub fn threads(search: &Search, criterion: &dyn Criterion, design: &Design, in_pool: InPool<'_>) -> LawResult {
     let law = Law("threads");
     let (first, _) = full(law, search, criterion, design)?;
     for count in 1..=3 {
@@ -204,7 +169,7 @@ pub fn threads(
 }
 
 /// The extent and the step count announced to the observer are upper bounds.
-pub fn extent(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
+pub fn extent(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
     let law = Law("extent");
     let (path, witnessed) = full(law, search, criterion, design)?;
     let extent = law.ran(|| "the extent".into(), || search.extent(design))?;
@@ -221,8 +186,9 @@ pub fn extent(search: &Search, criterion: &dyn Criterion, design: &Design) -> Re
 /// An observer that stops the search gets a prefix of the full path, its own stop reason, and valid entries.
 ///
 /// A search without steps stops at a question; its certificate then claims no proof.
-pub fn stops(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
-    let law = Law("stops");
+pub fn stops(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    let subject = Subject::new("stops", criterion, design).within(tolerance);
+    let law = subject.law;
     let (path, whole) = full(law, search, criterion, design)?;
     let steps = path.steps.len();
     let count = if steps == 0 { whole.asked } else { steps };
@@ -240,13 +206,13 @@ pub fn stops(search: &Search, criterion: &dyn Criterion, design: &Design, tolera
         law.must(part.stop_reason.is_partial(), on, "a partial path", part.stop_reason)?;
         let modest = part.certificate.as_ref().is_none_or(|certificate| !certificate.optimal);
         law.must(modest, on, "no proof", &part.certificate)?;
-        sound(law, criterion, design, &part, tolerance).map_err(|broken| broken.within(&on()))?;
+        sound(subject, &part).map_err(|broken| broken.within(&on()))?;
     }
     Ok(())
 }
 
 /// Fails at the first difference between paths; the debug format distinguishes all numbers.
-fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> Result<(), LawViolation> {
+fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> LawResult {
     let told = |path: &Path| -> Vec<String> {
         let Path { empty, steps, entries, chosen, allowed, stop_reason, .. } = path;
         let rest =
@@ -266,12 +232,7 @@ fn same_path(law: Law, on: &str, first: &Path, second: &Path) -> Result<(), LawV
 }
 
 /// Runs a full search; checks that it has entries and no NaN.
-fn full(
-    law: Law,
-    search: &Search,
-    criterion: &dyn Criterion,
-    design: &Design,
-) -> Result<(Path, RecordingObserver), LawViolation> {
+fn full(law: Law, search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult<(Path, RecordingObserver)> {
     let mut witness = RecordingObserver::default();
     let path = run(law, search, criterion, design, &mut witness)?;
     for (number, step) in path.steps.iter().enumerate() {
@@ -290,7 +251,7 @@ fn run(
     criterion: &dyn Criterion,
     design: &Design,
     witness: &mut RecordingObserver,
-) -> Result<Path, LawViolation> {
+) -> LawResult<Path> {
     law.ran(|| "the columns".into(), || search.check(criterion, design))?;
     let subset =
         law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &search.extent(design)?))?;

@@ -1,7 +1,7 @@
 //! Laws of a target map: it increases, has a consistent inverse, weights repeat rows, and it survives saving.
 
 use crate::broken::{Law, Tolerance, laws};
-use crate::{LawViolation, SplitMix64};
+use crate::{LawResult, SplitMix64, rebuild};
 use vaglio_core::{FittedTargetMap, TargetMap};
 
 /// Number of target rows in the tests.
@@ -11,7 +11,7 @@ const ROWS: usize = 60;
 ///
 /// # Errors
 /// Fails with every violated law.
-pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> Result<(), LawViolation> {
+pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> LawResult {
     Law("check").ran(|| "the settings".into(), || map.check())?;
     let mut random = SplitMix64::new(3);
     let target: Vec<f64> =
@@ -26,7 +26,7 @@ pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> Result<(), LawVi
 }
 
 /// Training targets map to finite numbers, and the inverse recovers them.
-pub fn inverse(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Result<(), LawViolation> {
+pub fn inverse(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> LawResult {
     let law = Law("inverse");
     let fitted = fitted(law, map, target, None)?;
     let near = Tolerance { tolerance, least: 0.0 };
@@ -34,7 +34,7 @@ pub fn inverse(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Result<()
 }
 
 /// Larger targets map to larger numbers, and the inverse never decreases, also outside the training range.
-pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> Result<(), LawViolation> {
+pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> LawResult {
     let law = Law("increasing");
     let fitted = fitted(law, map, target, None)?;
     let mut sorted = target.to_vec();
@@ -52,11 +52,10 @@ pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> Result<(), LawViolatio
 }
 
 /// A row of weight 2 equals that row given twice.
-pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Result<(), LawViolation> {
+pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> LawResult {
     let law = Law("whole_weights");
-    let weights: Vec<f64> = (0..target.len()).map(|row| (row % 3 + 1) as f64).collect();
-    let repeated: Vec<f64> =
-        target.iter().zip(&weights).flat_map(|(y, weight)| std::iter::repeat_n(*y, *weight as usize)).collect();
+    let (weights, rows) = rebuild::weights_and_rows(target.len());
+    let repeated: Vec<f64> = rows.into_iter().map(|row| target[row]).collect();
     let (by_weight, by_rows) = (fitted(law, map, target, Some(&weights))?, fitted(law, map, &repeated, None)?);
     let near = Tolerance { tolerance, least: 1e-6 };
     let on = |y: f64| move || format!("the target {y} under weights from 1 to 3");
@@ -64,7 +63,7 @@ pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> Res
 }
 
 /// A map saved as JSON and loaded again gives equal bits.
-pub fn saved(map: &dyn TargetMap, target: &[f64]) -> Result<(), LawViolation> {
+pub fn saved(map: &dyn TargetMap, target: &[f64]) -> LawResult {
     let law = Law("saved");
     let fitted = fitted(law, map, target, None)?;
     let on = || "the fitted map".to_owned();
@@ -81,6 +80,6 @@ fn fitted(
     map: &dyn TargetMap,
     target: &[f64],
     weights: Option<&[f64]>,
-) -> Result<Box<dyn FittedTargetMap>, LawViolation> {
+) -> LawResult<Box<dyn FittedTargetMap>> {
     law.ran(|| format!("a target of {} rows", target.len()), || map.fit(target, weights))
 }

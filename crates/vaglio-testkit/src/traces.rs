@@ -1,8 +1,7 @@
 //! The law of [`vaglio_core::CacheEffect`]: which candidates were tried changes no later bit.
 
-use crate::LawViolation;
-use crate::broken::Law;
-use crate::trial::{free, open, trail};
+use crate::LawResult;
+use crate::trial::Subject;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use vaglio_core::{Compute, Criterion, Design, Journal, JournalStore, Monitor, ProcessGroup, Score, Silent, WorkItem};
@@ -33,16 +32,17 @@ impl JournalStore for AnswerTrace {
 ///
 /// * A walk of additions and removals gives equal bits after any number of recalled answers of an earlier walk.
 /// * The same holds for a walk with trials shared by processes, where another process makes half of them.
-pub fn traces(criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
-    let law = Law("traces");
-    trail(law, design, 3, 0)?;
-    let (expected, answers) = walked(law, criterion, design, &[])?;
+pub fn traces(criterion: &dyn Criterion, design: &Design) -> LawResult {
+    let subject = Subject::new("traces", criterion, design);
+    let law = subject.law;
+    subject.trail(3, 0)?;
+    let (expected, answers) = walked(subject, &[])?;
     let same = |on: &dyn Fn() -> String, found: Vec<Score>| {
         law.must(found.len() == expected.len(), on, "as many scores", found.len())?;
         expected.iter().zip(found).try_for_each(|(&expected, found)| law.bits(on, expected, found))
     };
     for count in 0..=answers.len() {
-        let (found, _) = walked(law, criterion, design, &answers[..count])?;
+        let (found, _) = walked(subject, &answers[..count])?;
         same(&|| format!("a walk that knows the first {count} answers"), found)?;
     }
     if !criterion.is_in_parts(design) {
@@ -51,7 +51,8 @@ pub fn traces(criterion: &dyn Criterion, design: &Design) -> Result<(), LawViola
     let halves = Arc::<Halves>::default();
     for own in [None, Some(0), Some(1)] {
         let group = Arc::new(HalfProcess { own, made: Arc::clone(&halves) });
-        let (found, _) = walked(law, criterion, &design.with_run(|run| run.process_group = Some(group)), &[])?;
+        let shared = design.with_run(|run| run.process_group = Some(group));
+        let (found, _) = walked(subject.with_design(&shared), &[])?;
         same(&|| format!("a walk of two processes, of which this is {own:?}"), found)?;
     }
     Ok(())
@@ -92,39 +93,35 @@ impl ProcessGroup for HalfProcess {
 type AnswersByKey = Vec<(String, String)>;
 
 /// Runs a walk with some known answers; returns its scores and all answers.
-fn walked(
-    law: Law,
-    criterion: &dyn Criterion,
-    design: &Design,
-    known: &[(String, String)],
-) -> Result<(Vec<Score>, AnswersByKey), LawViolation> {
+fn walked(subject: Subject<'_>, known: &[(String, String)]) -> LawResult<(Vec<Score>, AnswersByKey)> {
+    let Subject { law, criterion, design, .. } = subject;
     let mut silent = Silent;
     let notes = Arc::new(AnswerTrace { known: known.iter().cloned().collect(), kept: Mutex::default() });
     let monitor = Monitor { journal: Journal::new(Arc::<AnswerTrace>::clone(&notes)), ..Monitor::from(&mut silent) };
-    let subset = open(law, criterion, design)?;
+    let subset = subject.open()?;
     let mut context = SearchContext::new(criterion, design, subset, monitor, 0);
     let mut scores = Vec::new();
-    let all = free(design, &[]).len();
+    let all = subject.free(&[]).len();
     for step in "+++-+a-+".chars() {
-        let subset = &mut context.subset;
-        let before = subset.selected().to_vec();
+        let scorer = &mut context.subset;
+        let before = scorer.selected().to_vec();
         let on = || format!("`{step}` at subset {before:?}");
-        let outside = free(design, &before);
+        let outside = subject.free(&before);
         if step == '+' && before.len() + 1 < all {
-            let best = law.ran(on, || subset.best_addition(&outside))?;
+            let best = law.ran(on, || scorer.best_addition(&outside))?;
             scores.extend(best.as_ref().map(|best| best.score));
-            law.ran(on, || subset.add(best.map_or(outside[0], |best| best.feature)))?;
+            law.ran(on, || scorer.add(best.map_or(outside[0], |best| best.feature)))?;
         } else if step == '-' && before.len() > 1 {
-            let best = law.ran(on, || subset.best_removal(&before))?;
+            let best = law.ran(on, || scorer.best_removal(&before))?;
             scores.extend(best.as_ref().map(|best| best.score));
-            law.ran(on, || subset.remove(best.map_or(before[0], |best: vaglio_core::Winner| best.feature)))?;
+            law.ran(on, || scorer.remove(best.map_or(before[0], |best: vaglio_core::Winner| best.feature)))?;
         } else if step == 'a' {
             let mut found = vec![Score::WORST; outside.len()];
-            law.ran(on, || subset.score_additions(&outside, &mut found))?;
+            law.ran(on, || scorer.score_additions(&outside, &mut found))?;
             scores.extend(found);
         }
-        scores.push(law.ran(on, || subset.score())?);
-        let error = law.ran(on, || subset.standard_error())?;
+        scores.push(law.ran(on, || scorer.score())?);
+        let error = law.ran(on, || scorer.standard_error())?;
         scores.extend(error.map(Score::new));
     }
     drop(context);

@@ -1,15 +1,115 @@
 //! Trials of columns, with the checks that every law needs.
 
-use crate::broken::Law;
-use crate::{LawViolation, SplitMix64};
+use crate::broken::{Law, Tolerance};
+use crate::{LawResult, SplitMix64};
 use vaglio_core::{Criterion, Design, Feature, Score, SearchExtent, SubsetChange};
 use vaglio_search::SubsetScorer;
 
-/// Returns the candidates of a change: columns outside the subset, or inside.
-pub(crate) fn change_candidates(change: SubsetChange, design: &Design, subset: &[Feature]) -> Vec<Feature> {
-    match change {
-        SubsetChange::Addition => free(design, subset),
-        SubsetChange::Removal => subset.to_vec(),
+/// A criterion on a design, under a law.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'d> {
+    pub(crate) law: Law,
+    pub(crate) criterion: &'d dyn Criterion,
+    pub(crate) design: &'d Design,
+    /// Tolerance of scores.
+    pub(crate) near: Tolerance,
+}
+
+impl<'d> Subject<'d> {
+    pub(crate) fn new(law: &'static str, criterion: &'d dyn Criterion, design: &'d Design) -> Self {
+        Subject { law: Law(law), criterion, design, near: Tolerance::relative(0.0) }
+    }
+
+    /// Sets the tolerance of scores.
+    pub(crate) fn within(self, tolerance: f64) -> Self {
+        Subject { near: Tolerance::scores(self.criterion, self.design, tolerance), ..self }
+    }
+
+    /// Takes another design in place of this one.
+    pub(crate) fn with_design(self, design: &'d Design) -> Self {
+        Subject { design, ..self }
+    }
+
+    /// Scores trials; fails if one is missing or NaN.
+    pub(crate) fn trials(
+        self,
+        subset: &mut SubsetScorer<'_>,
+        trial: SubsetChange,
+        candidates: &[Feature],
+    ) -> LawResult<Vec<Score>> {
+        let before = subset.selected().to_vec();
+        let on = || format!("trials of {trial:?} to subset {before:?}").to_lowercase();
+        let mut scores = vec![Score::new(f64::NAN); candidates.len()];
+        self.law.ran(on, || match trial {
+            SubsetChange::Addition => subset.score_additions(candidates, &mut scores),
+            SubsetChange::Removal => subset.score_removals(candidates, &mut scores),
+        })?;
+        for (candidate, score) in candidates.iter().zip(&scores) {
+            self.law.number(|| format!("{} with candidate {candidate}", on()), score.loss)?;
+        }
+        Ok(scores)
+    }
+
+    /// Scores additions of columns; fails if a score is missing or NaN.
+    pub(crate) fn additions(self, subset: &mut SubsetScorer<'_>, candidates: &[Feature]) -> LawResult<Vec<Score>> {
+        self.trials(subset, SubsetChange::Addition, candidates)
+    }
+
+    /// Opens the empty subset.
+    pub(crate) fn open(self) -> LawResult<SubsetScorer<'d>> {
+        let Subject { law, criterion, design, .. } = self;
+        law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &whole(design)))
+    }
+
+    /// Opens a subset and adds columns one by one.
+    pub(crate) fn walked(self, subset: &[Feature]) -> LawResult<SubsetScorer<'d>> {
+        let mut walked = self.open()?;
+        for &feature in subset {
+            self.law.ran(|| format!("subset {subset:?}"), || walked.add(feature))?;
+        }
+        Ok(walked)
+    }
+
+    /// Opens a subset and resets it to columns.
+    pub(crate) fn reset(self, subset: &[Feature]) -> LawResult<SubsetScorer<'d>> {
+        let mut reset = self.open()?;
+        self.law.ran(|| format!("subset {subset:?}"), || reset.reset(subset))?;
+        Ok(reset)
+    }
+
+    /// Evaluates the definition; fails on NaN.
+    pub(crate) fn evaluate(self, subset: &[Feature]) -> LawResult<Score> {
+        let on = || format!("the definition on subset {subset:?}");
+        let score = self.law.ran(on, || self.criterion.evaluate(self.design, subset))?;
+        self.law.number(on, score.loss)?;
+        Ok(score)
+    }
+
+    /// Fails unless a score is the definition's.
+    pub(crate) fn is_defined(self, on: impl Fn() -> String, subset: &[Feature], found: Score) -> LawResult {
+        self.law.same(self.near, on, self.evaluate(subset)?, found)
+    }
+
+    /// Returns non-constant columns outside `subset`.
+    pub(crate) fn free(self, subset: &[Feature]) -> Vec<Feature> {
+        free(self.design, subset)
+    }
+
+    /// Returns at least three and at most `longest` non-constant columns in random order.
+    pub(crate) fn trail(self, longest: usize, seed: u64) -> LawResult<Vec<Feature>> {
+        let columns = self.free(&[]);
+        let expected = "three columns that are not constant";
+        self.law.must(columns.len() >= 3, || "the design".into(), expected, columns.len())?;
+        let order = SplitMix64::new(seed).order(columns.len());
+        Ok(order.into_iter().take(longest.max(3)).map(|at| columns[at]).collect())
+    }
+
+    /// Returns the candidates of a change: columns outside the subset, or inside.
+    pub(crate) fn candidates(self, change: SubsetChange, subset: &[Feature]) -> Vec<Feature> {
+        match change {
+            SubsetChange::Addition => self.free(subset),
+            SubsetChange::Removal => subset.to_vec(),
+        }
     }
 }
 
@@ -21,62 +121,6 @@ pub(crate) fn commit(change: SubsetChange, subset: &mut SubsetScorer<'_>, featur
     }
 }
 
-/// Scores trials; fails if one is missing or NaN.
-pub(crate) fn trials(
-    law: Law,
-    subset: &mut SubsetScorer<'_>,
-    trial: SubsetChange,
-    candidates: &[Feature],
-) -> Result<Vec<Score>, LawViolation> {
-    let before = subset.selected().to_vec();
-    let on = || format!("trials of {trial:?} to subset {before:?}").to_lowercase();
-    let mut scores = vec![Score::new(f64::NAN); candidates.len()];
-    law.ran(on, || match trial {
-        SubsetChange::Addition => subset.score_additions(candidates, &mut scores),
-        SubsetChange::Removal => subset.score_removals(candidates, &mut scores),
-    })?;
-    for (candidate, score) in candidates.iter().zip(&scores) {
-        law.number(|| format!("{} with candidate {candidate}", on()), score.loss)?;
-    }
-    Ok(scores)
-}
-
-/// Opens the empty subset under a criterion.
-pub(crate) fn open<'d>(
-    law: Law,
-    criterion: &'d dyn Criterion,
-    design: &'d Design,
-) -> Result<SubsetScorer<'d>, LawViolation> {
-    law.ran(|| "opening a subset".into(), || SubsetScorer::open(criterion, design, &whole(design)))
-}
-
-/// Opens a subset and adds columns one by one.
-pub(crate) fn walked<'d>(
-    law: Law,
-    criterion: &'d dyn Criterion,
-    design: &'d Design,
-    subset: &[Feature],
-) -> Result<SubsetScorer<'d>, LawViolation> {
-    let mut walked = open(law, criterion, design)?;
-    for &feature in subset {
-        law.ran(|| format!("subset {subset:?}"), || walked.add(feature))?;
-    }
-    Ok(walked)
-}
-
-/// Evaluates the definition; fails on NaN.
-pub(crate) fn evaluate(
-    law: Law,
-    criterion: &dyn Criterion,
-    design: &Design,
-    subset: &[Feature],
-) -> Result<Score, LawViolation> {
-    let on = || format!("the definition on subset {subset:?}");
-    let score = law.ran(on, || criterion.evaluate(design, subset))?;
-    law.number(on, score.loss)?;
-    Ok(score)
-}
-
 /// Returns the extent of a search that adds every column.
 pub(crate) fn whole(design: &Design) -> SearchExtent {
     let candidates = design.candidates().len();
@@ -86,12 +130,4 @@ pub(crate) fn whole(design: &Design) -> SearchExtent {
 /// Returns non-constant columns outside `subset`.
 pub(crate) fn free(design: &Design, subset: &[Feature]) -> Vec<Feature> {
     design.candidates().into_iter().filter(|f| !subset.contains(f)).collect()
-}
-
-/// Returns at least three and at most `longest` non-constant columns in random order.
-pub(crate) fn trail(law: Law, design: &Design, longest: usize, seed: u64) -> Result<Vec<Feature>, LawViolation> {
-    let columns = free(design, &[]);
-    law.must(columns.len() >= 3, || "the design".into(), "three columns that are not constant", columns.len())?;
-    let order = SplitMix64::new(seed).order(columns.len());
-    Ok(order.into_iter().take(longest.max(3)).map(|at| columns[at]).collect())
 }

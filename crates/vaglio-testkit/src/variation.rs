@@ -1,33 +1,32 @@
 //! Laws of a criterion between a design and a changed copy of it; the design needs a ridge readout.
 
-use crate::broken::{Law, Tolerance};
-use crate::trial::{evaluate, free, open, trail, trials, whole};
-use crate::{LawViolation, SplitMix64, data, rebuild};
-use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, SubsetChange, Winner};
+use crate::broken::Law;
+use crate::trial::{Subject, whole};
+use crate::{LawResult, LawViolation, SplitMix64, data, rebuild};
+use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, Score, SubsetChange, Winner};
 
 /// Copies of a column tie bit for bit as additions; the lowest index wins, and `tied` lists the others.
 ///
 /// Tested on the design with every column twice, at the first steps of a greedy walk. Without a shortcut copies tie
 /// within the tolerance, since the definition may sum the columns of a subset in index order.
-pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
-    let law = Law("duplicates_tie");
-    let steps = trail(law, design, 3, 0)?.len();
-    let count = design.features();
+pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    let subject = Subject::new("duplicates_tie", criterion, design);
+    let (law, steps, count) = (subject.law, subject.trail(3, 0)?.len(), design.features());
     let twice = made(law, || rebuild::with_columns(design, &(0..count).chain((0..count).rev()).collect::<Vec<_>>()))?;
     let sets = data::duplicates(&twice);
-    let near = Tolerance::scores(criterion, &twice, tolerance);
+    let subject = subject.with_design(&twice).within(tolerance);
     let shortcut = criterion.plan(&twice, &whole(&twice)).has_engine();
-    let mut evaluator = open(law, criterion, &twice)?;
+    let mut evaluator = subject.open()?;
     for _ in 0..steps {
         let subset = evaluator.selected().to_vec();
-        let candidates = free(&twice, &subset);
-        let scores = trials(law, &mut evaluator, SubsetChange::Addition, &candidates)?;
+        let candidates = subject.free(&subset);
+        let scores = subject.additions(&mut evaluator, &candidates)?;
         let score = |f: Feature| candidates.iter().position(|&c| c == f).map(|at| scores[at]);
         let on = |f: Feature, g: Feature| format!("the addition of {f} and its copy {g} to subset {subset:?}");
         for pair in sets.iter().flat_map(|set| set.windows(2)) {
             match (score(pair[0]), score(pair[1])) {
                 (Some(a), Some(b)) if shortcut => law.bits(|| on(pair[0], pair[1]), a, b)?,
-                (Some(a), Some(b)) => law.same(near, || on(pair[0], pair[1]), a, b)?,
+                (Some(a), Some(b)) => law.same(subject.near, || on(pair[0], pair[1]), a, b)?,
                 _ => {}
             }
         }
@@ -51,15 +50,14 @@ pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64
 }
 
 /// Column positions and names do not change scores.
-pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
-    let law = Law("permutation");
-    let near = Tolerance::scores(criterion, design, tolerance);
+pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    let subject = Subject::new("permutation", criterion, design).within(tolerance);
     let order = SplitMix64::new(21).order(design.features());
     // Column `order[k]` of the design is column k of the other: `moved` is the inverse.
     let mut moved = vec![0; order.len()];
     order.iter().enumerate().for_each(|(to, &from)| moved[from] = to);
-    let other = made(law, || rebuild::renamed(&rebuild::with_columns(design, &order)?))?;
-    same_scores(law, near, criterion, (design, &other), &moved)
+    let other = made(subject.law, || rebuild::renamed(&rebuild::with_columns(design, &order)?))?;
+    same_scores(subject, &other, &moved)
 }
 
 /// Only ratios of row weights matter, and weights of 1 equal no weights.
@@ -69,7 +67,7 @@ pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
 ///   since copies are not held out together, and those that count rows ([`vaglio_core::CriterionTraits::counts_rows`]):
 ///   there weights must change the scores.
 /// * A criterion that cannot use weights rejects them in [`Criterion::check`].
-pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
+pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     let law = Law("row_weights");
     scaled(law, criterion, design, tolerance, 1.0)?;
     let (weighted, _) = made(law, || rebuild::repeated_rows(design, 31))?;
@@ -89,26 +87,19 @@ pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
         return repeated.map_err(expecting("a row of weight 2 to count as the row twice", hint));
     }
     // If repeated rows do not change a score, as with perfect predictions, weights need not either.
-    let matter = weights_matter(law, criterion, design, &weighted, tolerance)?;
+    let matter = weights_matter(Subject::new(law.0, criterion, design).within(tolerance), &weighted)?;
     let on = || "weights from 1 to 3".into();
     law.unless(matter || repeated.is_ok(), on, "other scores", "weights ignored")
 }
 
 /// Tests whether weights from 1 to 3 change a score; also true if all scores are equal, which is inconclusive.
-fn weights_matter(
-    law: Law,
-    criterion: &dyn Criterion,
-    design: &Design,
-    weighted: &Design,
-    tolerance: f64,
-) -> Result<bool, LawViolation> {
-    let near = Tolerance::scores(criterion, design, tolerance);
-    let plain = made(law, || rebuild::without_row_weights(design))?;
-    let trail = trail(law, design, 3, 24)?;
-    let (empty, mut is_flat) = (evaluate(law, criterion, &plain, &[])?, true);
+fn weights_matter(subject: Subject<'_>, weighted: &Design) -> LawResult<bool> {
+    let plain = made(subject.law, || rebuild::without_row_weights(subject.design))?;
+    let (trail, plain) = (subject.trail(3, 24)?, subject.with_design(&plain));
+    let (empty, mut is_flat) = (plain.evaluate(&[])?, true);
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {
-        let (a, b) = (evaluate(law, criterion, &plain, subset)?, evaluate(law, criterion, weighted, subset)?);
-        if !near.holds(a.loss, b.loss) || a.lambda != b.lambda {
+        let (a, b) = (plain.evaluate(subset)?, subject.with_design(weighted).evaluate(subset)?);
+        if !subject.near.holds(a.loss, b.loss) || a.lambda != b.lambda {
             return Ok(true);
         }
         is_flat &= a.loss == empty.loss;
@@ -117,49 +108,43 @@ fn weights_matter(
 }
 
 /// A row of weight 2 equals the row given twice.
-pub fn repeated_rows(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
-    let law = Law("repeated_rows");
-    let near = Tolerance::scores(criterion, design, tolerance);
-    let (weighted, repeated) = made(law, || rebuild::repeated_rows(design, 31))?;
+pub fn repeated_rows(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    let subject = Subject::new("repeated_rows", criterion, design).within(tolerance);
+    let (weighted, repeated) = made(subject.law, || rebuild::repeated_rows(design, 31))?;
     let still: Vec<Feature> = (0..design.features()).collect();
-    same_scores(law, near, criterion, (&repeated, &weighted), &still)
+    same_scores(subject.with_design(&repeated), &weighted, &still)
         .map_err(|broken| broken.within("weights from 1 to 3"))
 }
 
 /// Scaling all weights and λ by one factor changes nothing.
-pub fn scaled_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
+pub fn scaled_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     [3.0, 0.125].into_iter().try_for_each(|by| scaled(Law("scaled_weights"), criterion, design, tolerance, by))
 }
 
-fn scaled(law: Law, criterion: &dyn Criterion, design: &Design, tolerance: f64, by: f64) -> Result<(), LawViolation> {
-    let near = Tolerance::scores(criterion, design, tolerance);
+fn scaled(law: Law, criterion: &dyn Criterion, design: &Design, tolerance: f64, by: f64) -> LawResult {
     let still: Vec<Feature> = (0..design.features()).collect();
     let other = made(law, || rebuild::with_weights_scaled(design, by))?;
-    same_scores(law, near, criterion, (design, &other), &still)
+    same_scores(Subject::new(law.0, criterion, design).within(tolerance), &other, &still)
         .map_err(|broken| broken.within(&format!("weights and lambdas times {by}")))
 }
 
 /// With several λ the score is their lowest, and the reported λ attains it: the smallest among ties.
 ///
 /// Tested over three λ around the design's own. A criterion that reports no λ must never report one.
-pub fn lambdas(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
-    let law = Law("lambdas");
-    let near = Tolerance::scores(criterion, design, tolerance);
-    let trail = trail(law, design, 3, 22)?;
+pub fn lambdas(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    let subject = Subject::new("lambdas", criterion, design).within(tolerance);
+    let (law, near, trail) = (subject.law, subject.near, subject.trail(3, 22)?);
     let middle = design.lambdas().first().copied().flatten().unwrap_or(1.0);
     let grid = [1e-2 * middle, middle, 1e2 * middle];
-    let joint = made(law, || rebuild::with_lambdas(design, grid.to_vec()))?;
-    let single = |lambda: f64| made(law, || rebuild::with_lambdas(design, vec![lambda]));
-    let singles = [single(grid[0])?, single(grid[1])?, single(grid[2])?];
+    let over = |lambdas: &[f64]| made(law, || rebuild::with_lambdas(design, lambdas.to_vec()));
+    let (joint, singles) = (over(&grid)?, [over(&grid[..1])?, over(&grid[1..2])?, over(&grid[2..])?]);
+    let joint = subject.with_design(&joint);
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {
-        let mut walked = open(law, criterion, &joint)?;
-        law.ran(|| format!("subset {subset:?}"), || walked.reset(subset))?;
-        let walked = law.ran(|| format!("subset {subset:?}"), || walked.score())?;
-        let defined = evaluate(law, criterion, &joint, subset)?;
-        let mut alone = Vec::new();
-        for design in &singles {
-            alone.push(evaluate(law, criterion, design, subset)?);
-        }
+        let mut reset = joint.reset(subset)?;
+        let walked = law.ran(|| format!("subset {subset:?}"), || reset.score())?;
+        let defined = joint.evaluate(subset)?;
+        let alone = singles.iter().map(|design| subject.with_design(design).evaluate(subset));
+        let alone: Vec<Score> = alone.collect::<LawResult<_>>()?;
         let lowest = alone.iter().map(|s| s.loss).fold(f64::INFINITY, f64::min);
         for (score, way) in [(defined, "the definition"), (walked, "the evaluator")] {
             let on = || format!("subset {subset:?} over lambdas {grid:?} by {way}");
@@ -183,31 +168,22 @@ pub fn lambdas(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Re
 }
 
 /// Compares definition and trials on two designs, with column f of the first as column `moved[f]` of the second.
-fn same_scores(
-    law: Law,
-    near: Tolerance,
-    criterion: &dyn Criterion,
-    (first, second): (&Design, &Design),
-    moved: &[Feature],
-) -> Result<(), LawViolation> {
+fn same_scores(first: Subject<'_>, second: &Design, moved: &[Feature]) -> LawResult {
+    let second = first.with_design(second);
     let there = |subset: &[Feature]| subset.iter().map(|&f| moved[f]).collect::<Vec<Feature>>();
-    let trail = trail(law, first, 3, 23)?;
+    let trail = first.trail(3, 23)?;
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {
-        let on = || format!("subset {subset:?}");
-        let expected = evaluate(law, criterion, first, subset)?;
-        law.same(near, on, expected, evaluate(law, criterion, second, &there(subset))?)?;
-        let mut evaluator = open(law, criterion, second)?;
-        law.ran(on, || evaluator.reset(&there(subset)))?;
-        let candidates = free(first, subset);
-        let scores = trials(law, &mut evaluator, SubsetChange::Addition, &there(&candidates))?;
+        first.is_defined(|| format!("subset {subset:?}"), subset, second.evaluate(&there(subset))?)?;
+        let candidates = first.free(subset);
+        let scores = second.additions(&mut second.reset(&there(subset))?, &there(&candidates))?;
         for (&candidate, found) in candidates.iter().zip(scores) {
-            let expected = evaluate(law, criterion, first, &SubsetChange::Addition.apply_to(subset, candidate))?;
-            law.same(near, || format!("the addition of {candidate} to subset {subset:?}"), expected, found)?;
+            let on = || format!("the addition of {candidate} to subset {subset:?}");
+            first.is_defined(on, &SubsetChange::Addition.apply_to(subset, candidate), found)?;
         }
     }
     Ok(())
 }
 
-fn made<T>(law: Law, make: impl FnOnce() -> Made<T>) -> Result<T, LawViolation> {
+fn made<T>(law: Law, make: impl FnOnce() -> Made<T>) -> LawResult<T> {
     law.ran(|| "a changed copy of the design".into(), make)
 }

@@ -1,53 +1,47 @@
 //! Laws of repeated scores: after many calls, on another thread, and with another column storage.
 
-use crate::broken::{Law, Tolerance};
-use crate::trial::{evaluate, free, open, trail, trials, walked, whole};
-use crate::{LawViolation, rebuild};
-use vaglio_core::{Criterion, Design, Feature, Score, SubsetChange};
+use crate::trial::{Subject, whole};
+use crate::{LawResult, rebuild};
+use vaglio_core::{Criterion, Design, Feature, Score};
 
 /// A subset's score has equal bits after `calls` others, by the definition and by the trials of one evaluator.
-pub fn drift(criterion: &dyn Criterion, design: &Design, calls: usize) -> Result<(), LawViolation> {
+pub fn drift(criterion: &dyn Criterion, design: &Design, calls: usize) -> LawResult {
     since(first(criterion, design)?, criterion, design, calls)
 }
 
-const DRIFT: Law = Law("drift");
-
-/// Selects the subset that is scored first and last.
-fn watched(design: &Design) -> Result<Vec<Feature>, LawViolation> {
-    Ok(trail(DRIFT, design, 3, 26)?[..2].to_vec())
+/// Returns the law with the subset that is scored first and last.
+fn watched<'d>(criterion: &'d dyn Criterion, design: &'d Design) -> LawResult<(Subject<'d>, Vec<Feature>)> {
+    let subject = Subject::new("drift", criterion, design);
+    Ok((subject, subject.trail(3, 26)?[..2].to_vec()))
 }
 
 /// Scores the watched subset for the first time.
-pub(super) fn first(criterion: &dyn Criterion, design: &Design) -> Result<Score, LawViolation> {
-    evaluate(DRIFT, criterion, design, &watched(design)?)
+pub(super) fn first(criterion: &dyn Criterion, design: &Design) -> LawResult<Score> {
+    let (subject, subset) = watched(criterion, design)?;
+    subject.evaluate(&subset)
 }
 
 /// Checks that a score is unchanged after `calls` others.
-pub(super) fn since(
-    first: Score,
-    criterion: &dyn Criterion,
-    design: &Design,
-    calls: usize,
-) -> Result<(), LawViolation> {
-    let law = DRIFT;
+pub(super) fn since(first: Score, criterion: &dyn Criterion, design: &Design, calls: usize) -> LawResult {
+    let (subject, subset) = watched(criterion, design)?;
+    let law = subject.law;
     law.must(calls > 0, || "the calls".into(), "at least one", calls)?;
-    let subset = &watched(design)?[..];
     let on = || format!("subset {subset:?} after {calls} calls");
     for call in 0..calls {
-        evaluate(law, criterion, design, &subset[..call % 2])?;
+        subject.evaluate(&subset[..call % 2])?;
     }
-    law.bits(on, first, evaluate(law, criterion, design, subset)?)?;
+    law.bits(on, first, subject.evaluate(&subset)?)?;
     if !criterion.plan(design, &whole(design)).has_engine() {
         // Without an engine, trials call the definition, checked above.
         return Ok(());
     }
-    let mut evaluator = walked(law, criterion, design, subset)?;
-    let candidates = free(design, subset);
-    let first = trials(law, &mut evaluator, SubsetChange::Addition, &candidates)?;
+    let mut evaluator = subject.walked(&subset)?;
+    let candidates = subject.free(&subset);
+    let first = subject.additions(&mut evaluator, &candidates)?;
     for _ in 0..calls / candidates.len().max(1) {
-        trials(law, &mut evaluator, SubsetChange::Addition, &candidates)?;
+        subject.additions(&mut evaluator, &candidates)?;
     }
-    let last = trials(law, &mut evaluator, SubsetChange::Addition, &candidates)?;
+    let last = subject.additions(&mut evaluator, &candidates)?;
     for ((candidate, first), last) in candidates.iter().zip(first).zip(last) {
         law.bits(|| format!("the addition of {candidate} to {}", on()), first, last)?;
     }
@@ -55,14 +49,12 @@ pub(super) fn since(
 }
 
 /// The definition and a trial give equal bits on another thread.
-pub fn other_thread(criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
-    let law = Law("other_thread");
-    let trail = trail(law, design, 3, 27)?;
-    let trace = || -> Result<[Score; 2], LawViolation> {
-        let mut evaluator = open(law, criterion, design)?;
-        law.ran(|| format!("a reset to {:?}", &trail[..2]), || evaluator.reset(&trail[..2]))?;
-        let added = trials(law, &mut evaluator, SubsetChange::Addition, &trail[2..3])?;
-        Ok([evaluate(law, criterion, design, &trail[..2])?, added[0]])
+pub fn other_thread(criterion: &dyn Criterion, design: &Design) -> LawResult {
+    let subject = Subject::new("other_thread", criterion, design);
+    let (law, trail) = (subject.law, subject.trail(3, 27)?);
+    let trace = || -> LawResult<[Score; 2]> {
+        let added = subject.additions(&mut subject.reset(&trail[..2])?, &trail[2..3])?;
+        Ok([subject.evaluate(&trail[..2])?, added[0]])
     };
     let here = trace()?;
     let there = std::thread::scope(|scope| scope.spawn(trace).join());
@@ -74,26 +66,23 @@ pub fn other_thread(criterion: &dyn Criterion, design: &Design) -> Result<(), La
 }
 
 /// Integers from 0 to 255 give equal scores stored as bytes and as doubles. The design needs a ridge readout.
-pub fn bytes(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
-    let law = Law("bytes");
+pub fn bytes(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    let law = Subject::new("bytes", criterion, design).law;
     let stored = || rebuild::as_bytes_and_doubles(design);
     let (bytes, doubles) = law.ran(|| "the design with whole numbers".into(), stored)?;
     let refuses = |design: &Design| law.calm(|| "a check".into(), || criterion.check(design)).map(|made| made.is_err());
     if refuses(&bytes)? || refuses(&doubles)? {
         return Ok(());
     }
-    let near = Tolerance::scores(criterion, &doubles, tolerance);
-    let trail = trail(law, &bytes, 3, 28)?;
+    let doubles = Subject::new("bytes", criterion, &doubles).within(tolerance);
+    let bytes = doubles.with_design(&bytes);
+    let trail = bytes.trail(3, 28)?;
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {
         let on = || format!("subset {subset:?} stored in bytes");
-        let expected = evaluate(law, criterion, &doubles, subset)?;
-        law.same(near, on, expected, evaluate(law, criterion, &bytes, subset)?)?;
-        let scored = |design: &Design| -> Result<Vec<Score>, LawViolation> {
-            let candidates: Vec<Feature> = free(design, subset);
-            trials(law, &mut walked(law, criterion, design, subset)?, SubsetChange::Addition, &candidates)
-        };
-        for (expected, found) in scored(&doubles)?.into_iter().zip(scored(&bytes)?) {
-            law.same(near, || format!("an addition to {}", on()), expected, found)?;
+        doubles.is_defined(on, subset, bytes.evaluate(subset)?)?;
+        let scored = |subject: Subject<'_>| subject.additions(&mut subject.walked(subset)?, &subject.free(subset));
+        for (expected, found) in scored(doubles)?.into_iter().zip(scored(bytes)?) {
+            law.same(doubles.near, || format!("an addition to {}", on()), expected, found)?;
         }
     }
     Ok(())

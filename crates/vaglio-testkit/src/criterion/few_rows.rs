@@ -2,13 +2,13 @@
 
 use crate::broken::Law;
 use crate::trial::whole;
-use crate::{LawViolation, rebuild};
+use crate::{LawResult, rebuild};
 use vaglio_core::{Criterion, Design, Feature};
 use vaglio_search::SubsetScorer;
 
 /// On the first and last one to four rows of a design, a criterion scores or fails, but never panics. The design needs
 /// a ridge readout.
-pub fn few_rows(criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
+pub fn few_rows(criterion: &dyn Criterion, design: &Design) -> LawResult {
     let law = Law("few_rows");
     let all: Vec<Feature> = (0..design.features()).collect();
     let last = design.rows();

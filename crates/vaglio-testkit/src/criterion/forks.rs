@@ -1,18 +1,16 @@
 //! The law of forks of an evaluator, and of lower bounds.
 
-use crate::LawViolation;
-use crate::broken::{Law, Tolerance};
-use crate::trial::{evaluate, free, open, trail};
+use crate::LawResult;
+use crate::trial::Subject;
 use vaglio_core::{Criterion, Design, Evaluator, Feature, Score, SubsetChange};
 
 /// A fork scores its subset and each of its expected columns like the definition, and leaves the evaluator unchanged.
 /// If there is no fork, the evaluator is moved and reset instead. Bounds are below all of these scores.
-pub fn forks(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
-    let law = Law("forks");
-    trail(law, design, 3, 0)?;
-    let columns = free(design, &[]);
-    let tree = ForkTree { law, near: Tolerance::scores(criterion, design, tolerance), criterion, design };
-    let mut subset = open(law, criterion, design)?;
+pub fn forks(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    let subject = Subject::new("forks", criterion, design).within(tolerance);
+    subject.trail(3, 0)?;
+    let (law, columns, tree) = (subject.law, subject.free(&[]), ForkTree(subject));
+    let mut subset = subject.open()?;
     let root = law.ran(|| "the evaluator".into(), || subset.lend())?;
     tree.below(root, &[], &columns, 2)?;
     law.ran(|| "a reset to two columns".into(), || subset.reset(&columns[1..3]))?;
@@ -20,26 +18,15 @@ pub fn forks(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Resu
     tree.check(root, &columns[1..3], &columns[3..])
 }
 
-/// Criterion and design, for comparison with forks.
-struct ForkTree<'d> {
-    law: Law,
-    near: Tolerance,
-    criterion: &'d dyn Criterion,
-    design: &'d Design,
-}
+/// Comparison of forks with the definition.
+struct ForkTree<'d>(Subject<'d>);
 
 impl ForkTree<'_> {
     /// Tests a fork for each column that may follow, and from each of these a fork for the first.
-    fn below(
-        &self,
-        node: &mut dyn Evaluator,
-        subset: &[Feature],
-        later: &[Feature],
-        depth: usize,
-    ) -> Result<(), LawViolation> {
+    fn below(&self, node: &mut dyn Evaluator, subset: &[Feature], later: &[Feature], depth: usize) -> LawResult {
         let count = if subset.is_empty() { later.len() - 2 } else { 1 };
         for (place, &column) in later.iter().enumerate().take(if depth == 0 { 0 } else { count }) {
-            let (law, larger) = (self.law, SubsetChange::Addition.apply_to(subset, column));
+            let (law, larger) = (self.0.law, SubsetChange::Addition.apply_to(subset, column));
             let (on, rest) = (|| format!("the fork at {larger:?}"), &later[place + 1..]);
             let before = self.scores(node, subset, later)?;
             let is_forked = match law.ran(on, || node.fork(subset, &later[place..]))? {
@@ -69,23 +56,23 @@ impl ForkTree<'_> {
         node: &mut dyn Evaluator,
         subset: &[Feature],
         later: &[Feature],
-    ) -> Result<Vec<(Feature, Score)>, LawViolation> {
+    ) -> LawResult<Vec<(Feature, Score)>> {
         let candidates: Vec<Feature> = later.iter().rev().copied().collect();
         let mut scores = vec![Score::new(f64::NAN); candidates.len()];
         let on = || format!("additions to {subset:?}");
-        self.law.ran(on, || node.scores(SubsetChange::Addition, subset, &candidates, &mut scores))?;
+        self.0.law.ran(on, || node.scores(SubsetChange::Addition, subset, &candidates, &mut scores))?;
         Ok(candidates.into_iter().zip(scores).collect())
     }
 
-    fn check(&self, node: &mut dyn Evaluator, subset: &[Feature], later: &[Feature]) -> Result<(), LawViolation> {
-        let Self { law, near, criterion, design } = *self;
+    fn check(&self, node: &mut dyn Evaluator, subset: &[Feature], later: &[Feature]) -> LawResult {
+        let law = self.0.law;
         let on = || format!("the evaluator at {subset:?}");
-        law.same(near, on, evaluate(law, criterion, design, subset)?, law.ran(on, || node.score(subset))?)?;
+        self.0.is_defined(on, subset, law.ran(on, || node.score(subset))?)?;
         let scores = self.scores(node, subset, later)?;
         let bound = law.ran(on, || Ok(node.bound(subset, later, later.len())?.max(node.bound(subset, later, 1)?)))?;
         for (column, found) in scores {
-            let expected = evaluate(law, criterion, design, &SubsetChange::Addition.apply_to(subset, column))?;
-            law.same(near, || format!("{}, the addition of {column}", on()), expected, found)?;
+            let larger = SubsetChange::Addition.apply_to(subset, column);
+            self.0.is_defined(|| format!("{}, the addition of {column}", on()), &larger, found)?;
             law.must(bound <= found.loss, on, format!("a bound of at most {}", found.loss), bound)?;
         }
         Ok(())

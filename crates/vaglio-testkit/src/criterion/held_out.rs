@@ -1,8 +1,7 @@
 //! The law of criteria that declare their held-out rows and their loss.
 
-use crate::LawViolation;
-use crate::broken::{Law, Tolerance};
-use crate::trial::{evaluate, open, trail};
+use crate::LawResult;
+use crate::trial::Subject;
 use ndarray::{Array2, Axis, concatenate};
 use vaglio_core::{AnyLoss, Criterion, Design, Feature, HeldOut, PredictionUnits, Result as Made, Round, Score};
 
@@ -17,8 +16,9 @@ use vaglio_core::{AnyLoss, Criterion, Design, Feature, HeldOut, PredictionUnits,
 /// contribution c_k to the mean and its share p_k of the weight, over K folds, it is √(K/(K − 1)·Σ_k (c_k − p_k·Σc)²);
 /// for a loss of all rows jointly, the jackknife over folds. Several rounds are averaged. A criterion without held-out
 /// rows or without a loss passes, and so does a score of +∞, which rejects a subset.
-pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), LawViolation> {
-    let law = Law("held_out");
+pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    let subject = Subject::new("held_out", criterion, design).within(tolerance);
+    let (law, near) = (subject.law, subject.near);
     let asked = || Ok((criterion.folds(design)?, criterion.traits().loss));
     let rounds = match law.ran(|| "the rows that are held out".into(), asked)? {
         (HeldOut::Nothing, _) | (_, None) => return Ok(()),
@@ -26,16 +26,15 @@ pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> R
         (HeldOut::Folds(rounds), Some(loss)) => (rounds, loss),
     };
     let held = BruteForceHoldOut { design, rounds: rounds.0, loss: rounds.1 };
-    let near = Tolerance::scores(criterion, design, tolerance);
     let each = criterion.traits().scores_each_output && design.readout().is_some_and(|readout| readout.each_output);
     let outputs: Vec<Option<usize>> = if each { (0..design.targets().nrows()).map(Some).collect() } else { vec![None] };
-    let trail = trail(law, design, 3, 25)?;
+    let trail = subject.trail(3, 25)?;
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {
         let on = || format!("subset {subset:?}, `{}` of the rows held out", held.loss.name());
         let scores =
             law.ran(on, || outputs.iter().map(|&output| held.score(subset, output)).collect::<Made<Vec<_>>>())?;
         let expected = scores.iter().map(|score| score.loss).sum::<f64>() / scores.len() as f64;
-        let found = evaluate(law, criterion, design, subset)?;
+        let found = subject.evaluate(subset)?;
         if found.loss == f64::INFINITY {
             // The criterion rejects this subset.
             continue;
@@ -43,9 +42,8 @@ pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> R
         let retrained = "without their folds by `retrain`";
         let same = near.holds(expected, found.loss);
         law.unless(same, on, format!("{expected}, as of rows predicted {retrained}"), found.loss)?;
-        let mut walked = open(law, criterion, design)?;
-        let told = law.ran(on, || walked.reset(subset).and_then(|()| walked.standard_error()))?;
-        let Some(told) = told else { continue };
+        let mut reset = subject.reset(subset)?;
+        let Some(told) = law.ran(on, || reset.standard_error())? else { continue };
         let errors = law.ran(on, || held.standard_errors(subset, &outputs, &scores))?;
         let same = errors.iter().any(|expected| near.loosely().holds(*expected, told));
         let expected = errors.first().map_or("none".into(), f64::to_string);

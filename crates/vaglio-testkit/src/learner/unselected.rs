@@ -2,13 +2,13 @@
 
 use super::{alike, fitted, predicted};
 use crate::broken::Law;
-use crate::{LawViolation, rebuild};
+use crate::{LawResult, rebuild};
 use vaglio_core::{Error, Feature, Form, Learner, Problem};
 
 /// A refitted learner ignores the columns outside its subset, whether their values change or they are absent.
 ///
 /// A linear form may mix all columns into its features, and passes.
-pub fn outside_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn outside_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("outside_unseen");
     if matches!(learner.form(), Form::Linear(_)) {
         return Ok(());
@@ -29,7 +29,7 @@ pub fn outside_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) 
 }
 
 /// Column names do not change a model. A learner passes if its settings name columns and it rejects other names.
-pub fn names_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn names_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("names_unseen");
     let on = || "the columns under other names".to_owned();
     let renamed = law.ran(on, || rebuild::with_others_changed(problem, &[], true))?;
@@ -44,7 +44,7 @@ pub fn names_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) ->
 
 /// Group numbers do not change a model if their order is kept: they only say which rows belong together. The grouping
 /// itself may play a part in training.
-pub fn group_numbers_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), LawViolation> {
+pub fn group_numbers_unseen(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("group_numbers_unseen");
     let Some(groups) = problem.groups() else { return Ok(()) };
     let on = || "the groups under other numbers".to_owned();
@@ -55,7 +55,7 @@ pub fn group_numbers_unseen(learner: &dyn Learner, problem: &Problem, tolerance:
 }
 
 /// On the first one to four rows of a problem, a learner trains a working model or fails, but never panics.
-pub fn few_rows(learner: &dyn Learner, problem: &Problem) -> Result<(), LawViolation> {
+pub fn few_rows(learner: &dyn Learner, problem: &Problem) -> LawResult {
     let law = Law("few_rows");
     for count in 1..=problem.rows().min(4) {
         let few = problem.select_rows(&(0..count).collect::<Vec<_>>());

@@ -4,12 +4,12 @@ use super::named::named;
 use super::{RecordingObserver, full, run};
 use crate::broken::Law;
 use crate::replay::moved;
-use crate::{LawViolation, rebuild};
+use crate::{LawResult, rebuild};
 use vaglio_core::{Criterion, Design, Feature};
 use vaglio_search::Search;
 
 /// A constant column is never selected.
-pub fn constants(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
+pub fn constants(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
     let law = Law("constants");
     let more = || rebuild::with_constants(design, &[0.0, -3.5, 7.0]);
     let more = law.ran(|| "the design with constant columns".into(), more)?;
@@ -24,7 +24,7 @@ pub fn constants(search: &Search, criterion: &dyn Criterion, design: &Design) ->
 
 /// A search that can reach all columns also does if some are constant, as in a fold, and allows that size as the
 /// result: fold sizes are mapped to full-data sizes by it.
-pub fn lacking(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
+pub fn lacking(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
     let law = Law("lacking");
     let (path, _) = full(law, search, criterion, design)?;
     let Some(all) = path.everything(design.candidates().len()) else { return Ok(()) };
@@ -42,7 +42,7 @@ pub fn lacking(search: &Search, criterion: &dyn Criterion, design: &Design) -> R
 ///
 /// Tested on as many constant columns as the design has columns, and on none if the settings allow it. A search with
 /// settings that name columns may reject either.
-pub fn no_candidates(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
+pub fn no_candidates(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
     let law = Law("no_candidates");
     let none = |values: &[f64]| {
         let bare = rebuild::with_columns(design, &[])?;

@@ -3,14 +3,14 @@
 use super::{RecordingObserver, SEED};
 use crate::broken::Law;
 use crate::replay::replay;
-use crate::trial::evaluate;
-use crate::{LawViolation, SplitMix64};
+use crate::trial::Subject;
+use crate::{LawResult, SplitMix64};
 use vaglio_core::{Criterion, Design, Feature, Score, serde_json};
 use vaglio_search::{Constraints, Search, SearchContext, Sign, SubsetScorer};
 
 /// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
 /// passes if it lacks the setting `constraints` or rejects its value.
-pub fn constraints(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
+pub fn constraints(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
     let law = Law("constraints");
     for given in asked(design) {
         let on = || format!("the constraints {}", given.sentence());
@@ -31,7 +31,7 @@ pub fn constraints(search: &Search, criterion: &dyn Criterion, design: &Design) 
             law.must(rules.allows(&subset), of, "that it keeps them", &subset)?;
             let score = match score {
                 Some(score) => score,
-                None => evaluate(law, criterion, design, &subset)?,
+                None => Subject::new(law.0, criterion, design).evaluate(&subset)?,
             };
             let others = other_signs(law, &rules, design, &subset, score)?;
             law.must(others.is_empty(), of, "weights of the signs that are asked", &others)?;
@@ -47,7 +47,7 @@ fn other_signs(
     design: &Design,
     subset: &[Feature],
     score: Score,
-) -> Result<Vec<Feature>, LawViolation> {
+) -> LawResult<Vec<Feature>> {
     if !rules.has_signs() || subset.is_empty() {
         return Ok(Vec::new());
     }

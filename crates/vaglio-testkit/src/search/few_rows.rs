@@ -1,12 +1,12 @@
 //! The law of designs with very few rows.
 
 use crate::broken::Law;
-use crate::{LawViolation, rebuild};
+use crate::{LawResult, rebuild};
 use vaglio_core::{Criterion, Design, Silent};
 use vaglio_search::{Search, SearchContext, SubsetScorer};
 
 /// On the first one to four rows of a design, a search returns a path or an error, but never panics.
-pub fn few_rows(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
+pub fn few_rows(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
     let law = Law("few_rows");
     for count in 1..=design.rows().min(4) {
         let on = || format!("the first {count} rows");

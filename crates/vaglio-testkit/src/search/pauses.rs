@@ -1,13 +1,13 @@
 //! The law of searches that pause.
 
 use super::{RecordingObserver, SEED, full, same_path};
-use crate::LawViolation;
+use crate::LawResult;
 use crate::broken::Law;
 use vaglio_core::{Criterion, Design};
 use vaglio_search::{Search, SearchContext, SubsetScorer};
 
 /// A search that pauses at given sizes and resumes takes an equal path, bit for bit, and reports every step once.
-pub fn pauses(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
+pub fn pauses(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
     let law = Law("pauses");
     let (mut whole, _) = full(law, search, criterion, design)?;
     let opened = || law.ran(|| "a subset".into(), || SubsetScorer::open(criterion, design, &search.extent(design)?));

@@ -2,7 +2,7 @@
 
 use super::named::{named, with};
 use super::{RecordingObserver, run};
-use crate::LawViolation;
+use crate::LawResult;
 use crate::broken::Law;
 use crate::replay::{moved, replay};
 use crate::trial::free;
@@ -18,7 +18,7 @@ use vaglio_search::{Choose, Search};
 /// * The result is the one that `choose` names, also in [`Search::size_choice`].
 ///
 /// A search passes if it lacks a setting or rejects it, in [`Search::check`] or [`Search::check_settings`].
-pub fn settings(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
+pub fn settings(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
     let law = Law("settings");
     let all = free(design, &[]).len();
     law.must(all >= 3, || "the design".into(), "three columns that are not constant", all)?;
@@ -62,7 +62,7 @@ impl WithSettings {
 
 impl Tried<'_> {
     /// Runs the search with changed settings; `None` if it rejects them.
-    fn taken(&self, given: &[(&str, Value)]) -> Result<Option<WithSettings>, LawViolation> {
+    fn taken(&self, given: &[(&str, Value)]) -> LawResult<Option<WithSettings>> {
         let settings: Vec<String> = given.iter().map(|(key, value)| format!("`{key}: {value}`")).collect();
         let settings = settings.join(" and ");
         let polish = [("polish", json!("none"))];
@@ -77,7 +77,7 @@ impl Tried<'_> {
     }
 
     /// Returns subsets of the steps and of the entries.
-    fn subsets(&self, path: &Path) -> Result<Vec<Vec<Feature>>, LawViolation> {
+    fn subsets(&self, path: &Path) -> LawResult<Vec<Vec<Feature>>> {
         let visits = replay(self.law, self.design, path)?.into_iter().map(|visit| visit.subset);
         Ok(visits.chain(path.entries.iter().map(|entry| entry.subset.clone())).collect())
     }
@@ -86,7 +86,7 @@ impl Tried<'_> {
         &self.design.names()[self.columns[place]]
     }
 
-    fn forced(&self) -> Result<(), LawViolation> {
+    fn forced(&self) -> LawResult {
         let places = [self.columns.len() - 1, 1];
         let Some(taken) = self.taken(&[("forced", json!(places.map(|place| self.name(place))))])? else {
             return Ok(());
@@ -102,7 +102,7 @@ impl Tried<'_> {
         self.law.must(least >= 2, || taken.settings.clone(), "results of at least 2 columns", &taken.path.allowed)
     }
 
-    fn excluded(&self) -> Result<(), LawViolation> {
+    fn excluded(&self) -> LawResult {
         let places = [0, 2];
         let Some(taken) = self.taken(&[("excluded", json!(places.map(|place| self.name(place))))])? else {
             return Ok(());
@@ -116,7 +116,7 @@ impl Tried<'_> {
         Ok(())
     }
 
-    fn blocks(&self) -> Result<(), LawViolation> {
+    fn blocks(&self) -> LawResult {
         let Some(taken) = self.taken(&[("blocks", json!({"pair": [self.name(0), self.name(1)]}))])? else {
             return Ok(());
         };
@@ -129,7 +129,7 @@ impl Tried<'_> {
         Ok(())
     }
 
-    fn sizes(&self) -> Result<(), LawViolation> {
+    fn sizes(&self) -> LawResult {
         let endless = json!(self.beyond()?);
         // The search's own settings may allow fewer than 3 columns.
         let own = self.base()?.allowed;
@@ -153,7 +153,7 @@ impl Tried<'_> {
     }
 
     /// Fails if the result, or an allowed size, is outside a range.
-    fn result_within(&self, taken: &WithSettings, sizes: std::ops::RangeInclusive<usize>) -> Result<(), LawViolation> {
+    fn result_within(&self, taken: &WithSettings, sizes: std::ops::RangeInclusive<usize>) -> LawResult {
         let WithSettings { settings, path, .. } = taken;
         let on = || settings.clone();
         let all = self.all;
@@ -169,19 +169,19 @@ impl Tried<'_> {
     }
 
     /// Runs the search with its own settings.
-    fn base(&self) -> Result<Path, LawViolation> {
+    fn base(&self) -> LawResult<Path> {
         run(self.law, self.search, self.criterion, self.design, &mut RecordingObserver::default())
     }
 
     /// Returns a score improvement that no step reaches.
-    fn beyond(&self) -> Result<f64, LawViolation> {
+    fn beyond(&self) -> LawResult<f64> {
         let path = self.base()?;
         let scores = path.steps.iter().map(|step| step.score.loss).chain([path.empty.loss]);
         let largest = scores.filter(|loss| loss.is_finite()).fold(1.0, |largest: f64, loss| largest.max(loss.abs()));
         Ok(1e3 * largest)
     }
 
-    fn tolerance(&self) -> Result<(), LawViolation> {
+    fn tolerance(&self) -> LawResult {
         let beyond = self.beyond()?;
         for (patience, steps) in [(Value::Null, 1), (json!(1), 2)] {
             let Some(taken) = self.taken(&[("tolerance", json!(beyond)), ("patience", patience)])? else { continue };
@@ -201,7 +201,7 @@ impl Tried<'_> {
         Ok(())
     }
 
-    fn choose(&self) -> Result<(), LawViolation> {
+    fn choose(&self) -> LawResult {
         for choose in [Choose::Best, Choose::Last, Choose::Size(2)] {
             let Ok(value) = serde_json::to_value(&choose) else { continue };
             let Some(taken) = self.taken(&[("choose", value)])? else { continue };

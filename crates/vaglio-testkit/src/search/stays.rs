@@ -1,19 +1,16 @@
 //! Searches that rightly stay at the empty subset.
 
 use super::{RecordingObserver, run};
-use crate::LawViolation;
-use crate::broken::Law;
-use crate::trial::{free, open, trials};
-use vaglio_core::{
-    Criterion, CriterionTraits, Design, Feature, HeldOut, Result as Made, Score, Squared, SubsetChange, saved,
-};
+use crate::LawResult;
+use crate::trial::Subject;
+use vaglio_core::{Criterion, CriterionTraits, Design, Feature, HeldOut, Result as Made, Score, Squared, saved};
 use vaglio_search::Search;
 
 /// Tests whether [`RetrainedLeaveOneOut`] should replace the criterion: the criterion cannot compare the empty subset with others
 /// and scores it below every single column, so that the search ends there.
-pub(super) fn instead(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<bool, LawViolation> {
-    let law = Law("check");
-    let columns = free(design, &[]);
+pub(super) fn instead(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult<bool> {
+    let subject = Subject::new("check", criterion, design);
+    let (law, columns) = (subject.law, subject.free(&[]));
     if criterion.traits().compares_with_empty || columns.is_empty() {
         return Ok(false);
     }
@@ -22,9 +19,9 @@ pub(super) fn instead(search: &Search, criterion: &dyn Criterion, design: &Desig
     if !(path.steps.is_empty() && path.entries.is_empty()) {
         return Ok(false);
     }
-    let mut evaluator = open(law, criterion, design)?;
+    let mut evaluator = subject.open()?;
     let empty = law.ran(|| "the empty subset".into(), || evaluator.score())?;
-    let alone = trials(law, &mut evaluator, SubsetChange::Addition, &columns)?;
+    let alone = subject.additions(&mut evaluator, &columns)?;
     let is_below = alone.iter().all(|score| score.loss >= empty.loss);
     Ok(is_below && law.calm(|| "the columns".into(), || search.check(&RetrainedLeaveOneOut {}, design))?.is_ok())
 }

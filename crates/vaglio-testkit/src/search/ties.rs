@@ -4,8 +4,8 @@ use super::full;
 use super::named::named;
 use crate::broken::Law;
 use crate::replay::{moved, replay};
-use crate::trial::{free, trail};
-use crate::{LawViolation, data, rebuild};
+use crate::trial::Subject;
+use crate::{LawResult, data, rebuild};
 use vaglio_core::{Action, Criterion, Design, Feature, Path, Step};
 use vaglio_search::Search;
 
@@ -15,12 +15,13 @@ use vaglio_search::Search;
 /// settings do not name if they name any. A search must add at least one copied column, unless it starts with a removal
 /// or its settings name columns. Re-entries and blocks are ignored. A search without steps reports no ties; its entries
 /// must not contain a copy without those of lower index.
-pub fn ties(search: &Search, criterion: &dyn Criterion, design: &Design) -> Result<(), LawViolation> {
-    let law = Law("ties");
-    trail(law, design, 3, 0)?;
+pub fn ties(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
+    let subject = Subject::new("ties", criterion, design);
+    let law = subject.law;
+    subject.trail(3, 0)?;
     let named = named(search, design);
     let most = if named.is_empty() { 2 } else { usize::MAX };
-    let columns: Vec<Feature> = free(design, &named).into_iter().take(most).collect();
+    let columns: Vec<Feature> = subject.free(&named).into_iter().take(most).collect();
     let all: Vec<Feature> = (0..design.features()).chain(columns.into_iter().rev()).collect();
     let copied = law.ran(|| "the design with copies".into(), || rebuild::with_columns(design, &all))?;
     let mut sets = data::duplicates(&copied);
@@ -53,7 +54,7 @@ fn copies_of<'s>(sets: &'s [Vec<Feature>], step: &Step, gone: &[Feature]) -> Opt
     sets.iter().find(|set| alone && set.contains(&step.feature))
 }
 
-fn lowest_copies(law: Law, path: &Path, sets: &[Vec<Feature>]) -> Result<(), LawViolation> {
+fn lowest_copies(law: Law, path: &Path, sets: &[Vec<Feature>]) -> LawResult {
     for entry in &path.entries {
         for set in sets {
             let held: Vec<bool> = set.iter().map(|copy| entry.subset.contains(copy)).collect();

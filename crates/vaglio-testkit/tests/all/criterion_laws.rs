@@ -1,342 +1,204 @@
 //! Every law of a criterion fails on a faulty one, and holds on a correct one.
 
-mod faults;
+pub mod folds;
 
-use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
-use serde::{Deserialize, Serialize};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use vaglio_core::{
-    Criterion, Design, EngineEvaluator, Estimate, Evaluator, Feature, HeldOut, Plan, Result, Score, SearchExtent,
-    SubsetChange, Winner, saved,
-};
-use vaglio_search::SubsetScorer;
-use vaglio_testkit::{check_criterion, check_criterion_on_standard_data, criterion, data, variation};
+use crate::common::{TOLERANCE, breaks, broken_law, design, holds, laws};
+use folds::{Fault, Folds, THREADS};
+use std::sync::atomic::Ordering;
+use vaglio_core::{Criterion, CriterionTraits, Design, Feature, HeldOut, Result, Score, saved};
+use vaglio_testkit::{LawViolation, check_criterion, check_criterion_on_standard_data, criterion, data};
 
-/// The planted fault.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-enum Fault {
-    None,
-    AdditionOff,
-    RemovalOff,
-    TrialMoves,
-    RemoveForgets,
-    AddTwice,
-    ResetKeeps,
-    ResetOff,
-    CandidateOrder,
-    HighestWins,
-    TiesUnseen,
-    WorstLeaves,
-    Nan,
-    NanInTrial,
-    Unfilled,
-    SubsetOrder,
-    Drift,
-    ForkOff,
-    ForkShared,
-    BoundOff,
-    EstimateNan,
-    OtherEngine,
-    Threads,
-    CopiesDiffer,
-    Position,
-    TotalWeight,
-    LargestLambda,
-    FirstLambda,
-    LambdaDropped,
-    Fails,
-    Panics,
+/// Faults of the definition, with the law that finds each.
+const OF_SCORES: [(Fault, &str); 28] = [
+    (Fault::NanOnEmpty, "never_nan"),
+    (Fault::NanFromFive, "never_nan"),
+    (Fault::Fails, "never_nan"),
+    (Fault::Panics, "never_nan"),
+    (Fault::SubsetOrder, "any_order"),
+    (Fault::HiddenState, "additions"),
+    (Fault::Noise, "candidate_order"),
+    (Fault::Names, "permutation"),
+    (Fault::Indices, "permutation"),
+    (Fault::TotalWeight, "row_weights"),
+    (Fault::FoldsUntold, "row_weights"),
+    (Fault::PlainUnweighted, "row_weights"),
+    (Fault::PlainCountsRows, "row_weights"),
+    (Fault::LastLambda, "lambdas"),
+    (Fault::LargestOfEqualLambdas, "lambdas"),
+    (Fault::FirstLambda, "lambdas"),
+    (Fault::IgnoresWeights, "held_out"),
+    (Fault::Leaks, "held_out"),
+    (Fault::Root, "held_out"),
+    (Fault::ErrorTwice, "held_out"),
+    (Fault::ErrorOfRows, "held_out"),
+    (Fault::ErrorZero, "held_out"),
+    (Fault::ErrorNegative, "never_nan"),
+    (Fault::Changes, "drift"),
+    (Fault::OtherThread, "other_thread"),
+    (Fault::Bytes, "bytes"),
+    (Fault::PanicsOnFewRows, "few_rows"),
+    (Fault::ChecksWithPanic, "few_rows"),
+];
+
+/// Faults of the evaluator, with the law that finds each.
+const OF_EVALUATOR: [(Fault, &str); 23] = [
+    (Fault::AdditionOff, "additions"),
+    (Fault::RemovalOff, "removals"),
+    (Fault::TrialMoves, "additions"),
+    (Fault::RemoveForgets, "removals"),
+    (Fault::AddTwice, "walk"),
+    (Fault::Drift, "walk"),
+    (Fault::ResetKeeps, "resets"),
+    (Fault::ResetOff, "resets"),
+    (Fault::CandidateOrder, "candidate_order"),
+    (Fault::HighestWins, "best_addition"),
+    (Fault::HighestWins, "duplicates_tie"),
+    (Fault::TiesUnseen, "best_addition"),
+    (Fault::TiesUnseen, "duplicates_tie"),
+    (Fault::WorstLeaves, "best_removal"),
+    (Fault::Insists, "best_removal"),
+    (Fault::NanInTrial, "never_nan"),
+    (Fault::Unfilled, "never_nan"),
+    (Fault::ForkOff, "forks"),
+    (Fault::ForkShared, "forks"),
+    (Fault::UnprovenBound, "forks"),
+    (Fault::EstimateNan, "estimates"),
+    (Fault::OtherEngine, "estimates"),
+    (Fault::LambdaDropped, "additions"),
+];
+
+fn check(fault: Fault, design: &Design) -> std::result::Result<(), LawViolation> {
+    check_criterion(&Folds { fault }, design, TOLERANCE)
 }
 
-/// Leave-one-out with one fault.
-#[saved(Criterion, "wrong")]
-struct Wrong {
-    fault: Fault,
-}
-
-/// Simulates the size of the current thread pool.
-static THREADS: AtomicUsize = AtomicUsize::new(1);
-
-impl Wrong {
-    fn right(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        ByDefinition {}.evaluate(design, subset)
-    }
-}
-
-impl Criterion for Wrong {
-    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        let mut score = self.right(design, subset)?;
-        let last = design.lambdas().last().copied().flatten();
-        match self.fault {
-            Fault::Nan if subset.len() == 3 => score.loss = f64::NAN,
-            Fault::SubsetOrder => score.loss += 1e-3 * subset.first().map_or(0.0, |&f| f as f64),
-            Fault::Position => score.loss += 1e-3 * subset.iter().sum::<usize>() as f64,
-            Fault::TotalWeight => {
-                score.loss *= design.weights().map_or(design.rows() as f64, |w| w.iter().sum::<f64>());
-            }
-            Fault::LargestLambda => score.lambda = last,
-            Fault::FirstLambda => {
-                let first = data_with_one_lambda(design);
-                score = self.right(&first, subset)?;
-            }
-            Fault::Fails if subset.len() == 2 => return Err(vaglio_core::Error::Numerical("no factor".into())),
-            _ => {}
-        }
-        Ok(score)
-    }
-
-    fn folds(&self, design: &Design) -> Result<HeldOut> {
-        ByDefinition {}.folds(design)
-    }
-
-    fn plan<'d>(&'d self, design: &'d Design, _: &SearchExtent) -> Plan<'d> {
-        let flops = if self.fault == Fault::EstimateNan { f64::NAN } else { 1.0 };
-        let engine = if self.fault == Fault::OtherEngine { "states" } else { "refit" };
-        let estimate = Estimate { engine, reason: "a test".into(), flops, bytes: 0.0 };
-        Plan::by_engine(estimate, move || Ok(EngineEvaluator::new("refit", Crooked::new(self, design))))
-    }
-}
-
-fn data_with_one_lambda(design: &Design) -> Design {
-    vaglio_testkit::rebuild::with_lambdas(design, vec![design.lambdas()[0].unwrap()]).unwrap()
-}
-
-struct Crooked<'d> {
-    fault: Fault,
-    inner: SubsetScorer<'d>,
-    moves: usize,
-}
-
-impl Crooked<'_> {
-    fn off(&self, mut score: Score, feature: Feature, place: usize) -> Score {
-        score.loss *= match self.fault {
-            Fault::Threads => 1.0 + 1e-15 * THREADS.load(Ordering::SeqCst) as f64,
-            Fault::CopiesDiffer => 1.0 + 1e-14 * feature as f64,
-            Fault::CandidateOrder => 1.0 + 1e-14 * place as f64,
-            Fault::Drift => 1.0 + 1e-9 * self.moves as f64,
-            Fault::NanInTrial if feature == 2 => f64::NAN,
-            _ => 1.0,
-        };
-        if self.fault == Fault::LambdaDropped {
-            score.lambda = None;
-        }
-        score
-    }
-}
-
-impl Evaluator for Crooked<'_> {
-    fn score(&mut self, _: &[Feature]) -> Result<Score> {
-        let score = self.inner.score()?;
-        Ok(self.off(score, 0, 0))
-    }
-
-    fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        match self.fault {
-            Fault::ResetKeeps => subset.iter().try_for_each(|&f| self.inner.add(f)),
-            Fault::ResetOff => self.inner.reset(&subset[..subset.len().min(1)]),
-            _ => self.inner.reset(subset),
-        }
-    }
-
-    fn scores(
-        &mut self,
-        change: SubsetChange,
-        _: &[Feature],
-        candidates: &[Feature],
-        scores: &mut [Score],
-    ) -> Result<()> {
-        assert!(self.fault != Fault::Panics, "an index is out of bounds");
-        let off = match change {
-            SubsetChange::Addition => {
-                self.inner.score_additions(candidates, scores)?;
-                Fault::AdditionOff
-            }
-            SubsetChange::Removal => {
-                self.inner.score_removals(candidates, scores)?;
-                Fault::RemovalOff
-            }
-        };
-        for (place, (score, &feature)) in scores.iter_mut().zip(candidates).enumerate() {
-            *score = self.off(*score, feature, place);
-            if self.fault == off {
-                score.loss += 1e-3;
-            }
-        }
-        if change == SubsetChange::Removal {
-            return Ok(());
-        }
-        if let (Fault::Unfilled, Some(last)) = (self.fault, scores.last_mut()) {
-            *last = Score::new(f64::NAN);
-        }
-        if let (Fault::TrialMoves, Some(&first)) = (self.fault, candidates.first()) {
-            self.inner.add(first)?;
-        }
-        Ok(())
-    }
-
-    fn apply(&mut self, change: SubsetChange, _: &[Feature], feature: Feature) -> Result<()> {
-        self.moves += 1;
-        match (change, self.fault) {
-            (SubsetChange::Addition, Fault::AddTwice) if self.moves == 3 => {
-                self.inner.add(feature)?;
-                self.inner.add(feature)
-            }
-            (SubsetChange::Addition, _) => self.inner.add(feature),
-            (SubsetChange::Removal, Fault::RemoveForgets) => Ok(()),
-            (SubsetChange::Removal, _) => self.inner.remove(feature),
-        }
-    }
-
-    fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
-        let mut scores = vec![Score::WORST; candidates.len()];
-        self.scores(change, subset, candidates, &mut scores)?;
-        if change == SubsetChange::Removal {
-            if self.fault == Fault::WorstLeaves {
-                scores.iter_mut().for_each(|score| score.loss = -score.loss);
-            }
-            return Ok(Winner::among(candidates, &scores));
-        }
-        let Some(mut winner) = Winner::among(candidates, &scores) else { return Ok(None) };
-        match self.fault {
-            Fault::HighestWins => {
-                if let Some(last) = winner.tied.pop() {
-                    winner.tied.insert(0, winner.feature);
-                    winner.feature = last;
-                }
-            }
-            Fault::TiesUnseen => winner.tied.clear(),
-            _ => {}
-        }
-        Ok(Some(winner))
-    }
-
-    fn fork(&mut self, _: &[Feature], _: &[Feature]) -> Result<Option<Box<dyn Evaluator + '_>>> {
-        Ok(match self.fault {
-            Fault::ForkOff => Some(Box::new(Constant)),
-            Fault::ForkShared => Some(Box::new(Alias(self))),
-            _ => None,
-        })
-    }
-
-    fn bound(&mut self, subset: &[Feature], _: &[Feature], _: usize) -> Result<f64> {
-        let is_off = self.fault == Fault::BoundOff && subset.len() == 2;
-        Ok(if is_off { f64::INFINITY } else { f64::NEG_INFINITY })
-    }
-}
-
-/// A fork whose score has nothing to do with the subset.
-struct Constant;
-
-impl Evaluator for Constant {
-    fn score(&mut self, _: &[Feature]) -> Result<Score> {
-        Ok(Score::new(0.5))
-    }
-}
-
-/// A fork that is no copy.
-struct Alias<'e, 'd>(&'e mut Crooked<'d>);
-
-impl Evaluator for Alias<'_, '_> {
-    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        self.0.score(subset)
-    }
-
-    fn scores(
-        &mut self,
-        change: SubsetChange,
-        subset: &[Feature],
-        candidates: &[Feature],
-        scores: &mut [Score],
-    ) -> Result<()> {
-        self.0.scores(change, subset, candidates, scores)
-    }
-
-    fn apply(&mut self, change: SubsetChange, subset: &[Feature], feature: Feature) -> Result<()> {
-        self.0.apply(change, subset, feature)
-    }
-}
-
-impl<'d> Crooked<'d> {
-    fn new(criterion: &'d Wrong, design: &'d Design) -> Self {
-        Crooked { fault: criterion.fault, inner: SubsetScorer::by_definition(criterion, design), moves: 0 }
-    }
-}
-
-fn law_of(fault: Fault) -> &'static str {
-    broken_law(check_criterion(&Wrong { fault }, &design(), TOLERANCE))
+fn two_outputs() -> Design {
+    data::regression(15, 6, 3).weighted().outputs(2).design(&[0.3], true)
 }
 
 #[test]
 fn what_is_right_keeps_every_law() {
-    holds(check_criterion(&ByDefinition {}, &design(), TOLERANCE));
-    holds(check_criterion(&Wrong { fault: Fault::None }, &design(), TOLERANCE));
-}
-
-#[test]
-fn what_is_right_keeps_every_law_on_the_standard_data() {
-    holds(check_criterion_on_standard_data(&ByDefinition {}, TOLERANCE));
-}
-
-#[test]
-fn a_trial_that_is_not_the_definition_is_found() {
-    assert_eq!(law_of(Fault::AdditionOff), "additions");
-    assert_eq!(law_of(Fault::RemovalOff), "removals");
-}
-
-#[test]
-fn a_trial_that_moves_the_subset_is_found() {
-    assert_eq!(
-        broken_law(criterion::additions(&Wrong { fault: Fault::TrialMoves }, &design(), TOLERANCE)),
-        "additions"
-    );
-}
-
-#[test]
-fn a_removal_that_forgets_is_found() {
-    assert_eq!(
-        broken_law(criterion::removals(&Wrong { fault: Fault::RemoveForgets }, &design(), TOLERANCE)),
-        "removals"
-    );
-    let walked = criterion::walk(&Wrong { fault: Fault::RemoveForgets }, &design(), 40, 1, TOLERANCE);
-    assert_eq!(broken_law(walked), "walk");
-}
-
-#[test]
-fn an_addition_that_goes_wrong_late_is_found() {
-    assert_eq!(broken_law(criterion::walk(&Wrong { fault: Fault::AddTwice }, &design(), 40, 1, TOLERANCE)), "walk");
-}
-
-#[test]
-fn a_reset_that_is_not_the_additions_is_found() {
-    for fault in [Fault::ResetKeeps, Fault::ResetOff] {
-        assert_eq!(broken_law(criterion::resets(&Wrong { fault }, &design(), TOLERANCE)), "resets");
+    for fault in [Fault::InfiniteEmpty, Fault::OneAtMost] {
+        holds(check(fault, &design()));
+    }
+    holds(check(Fault::FirstOutputUntold, &two_outputs()));
+    for fault in [Fault::None, Fault::Plain] {
+        holds(check_criterion_on_standard_data(&Folds { fault }, TOLERANCE));
     }
 }
 
 #[test]
-fn scores_that_depend_on_the_order_of_candidates_are_found() {
-    assert_eq!(
-        broken_law(criterion::candidate_order(&Wrong { fault: Fault::CandidateOrder }, &design())),
-        "candidate_order"
-    );
+fn every_fault_of_a_score_is_found_by_its_law() {
+    OF_SCORES.into_iter().for_each(|(fault, law)| breaks(fault, law, check(fault, &design())));
+    let wide = data::regression(6, 8, 3).design(&[0.3], true);
+    breaks(Fault::AsManyAsRows, "never_nan", check(Fault::AsManyAsRows, &wide));
+    let classes = check_criterion_on_standard_data(&Folds { fault: Fault::PanicsOnClasses }, TOLERANCE);
+    breaks(Fault::PanicsOnClasses, "never_nan", classes);
+    // The score of a criterion that declares its loss covers all outputs.
+    assert_eq!(laws(&check(Fault::FirstOutput, &two_outputs())), ["held_out"]);
+    let broken = check(Fault::Leaks, &design()).unwrap_err().to_string();
+    assert!(broken.contains("`squared` of the rows held out") && broken.contains("without their folds"), "{broken}");
 }
 
 #[test]
-fn ties_in_the_wrong_order_are_found() {
-    for fault in [Fault::HighestWins, Fault::TiesUnseen] {
-        assert_eq!(broken_law(criterion::best_addition(&Wrong { fault }, &design(), TOLERANCE)), "best_addition");
-        assert_eq!(broken_law(variation::duplicates_tie(&Wrong { fault }, &design(), TOLERANCE)), "duplicates_tie");
+fn every_fault_of_an_evaluator_is_found_by_its_law() {
+    OF_EVALUATOR.into_iter().for_each(|(fault, law)| breaks(fault, law, check(fault, &design())));
+}
+
+#[test]
+fn a_small_drift_is_found_by_a_long_walk_alone() {
+    let (wrong, design) = (Folds { fault: Fault::Drift }, design());
+    holds(criterion::walk(&wrong, &design, 10, 1, 1e-7));
+    assert_eq!(broken_law(criterion::walk(&wrong, &design, 300, 1, 1e-7)), "walk");
+}
+
+#[test]
+fn scores_that_depend_on_the_number_of_threads_are_found() {
+    let in_pool = |threads: usize, work: &mut (dyn FnMut() + Send)| {
+        THREADS.store(threads, Ordering::SeqCst);
+        work();
+    };
+    let (right, wrong) = (Folds { fault: Fault::None }, Folds { fault: Fault::Pool });
+    assert_eq!(broken_law(criterion::threads(&wrong, &design(), &in_pool)), "threads");
+    holds(criterion::threads(&right, &design(), &in_pool));
+    assert_eq!(broken_law(criterion::threads(&right, &design(), &|_, _| ())), "threads");
+}
+
+#[test]
+fn data_with_nothing_to_see_are_refused() {
+    let right = Folds { fault: Fault::None };
+    let small = data::regression(10, 2, 1).design(&[1.0], true);
+    assert_eq!(broken_law(check_criterion(&right, &small, TOLERANCE)), "never_nan");
+    let flat = data::regression(10, 0, 1).constants(5).design(&[1.0], true);
+    assert_eq!(broken_law(criterion::walk(&right, &flat, 5, 1, TOLERANCE)), "walk");
+    assert_eq!(broken_law(criterion::walk(&right, &design(), 0, 1, TOLERANCE)), "walk");
+}
+
+#[test]
+fn a_criterion_that_refuses_every_design_has_kept_no_law() {
+    #[saved(Criterion, "picky")]
+    struct Picky {}
+    impl Criterion for Picky {
+        fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
+            Ok(Score::new(0.0))
+        }
+        fn check(&self, _: &Design) -> Result<()> {
+            Err(vaglio_core::Error::setting("loss", "never"))
+        }
+    }
+    assert_eq!(broken_law(check_criterion_on_standard_data(&Picky {}, TOLERANCE)), "check");
+}
+
+/// A criterion that sorts the subset, for order invariance, sums copies of a column in another order.
+#[test]
+fn a_definition_that_sorts_its_subset_keeps_every_law() {
+    #[saved(Criterion, "sorted")]
+    struct Sorted {}
+
+    impl Criterion for Sorted {
+        fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+            let mut sorted = subset.to_vec();
+            sorted.sort_unstable();
+            Folds { fault: Fault::Plain }.evaluate(design, &sorted)
+        }
+    }
+    holds(check_criterion(&Sorted {}, &design(), TOLERANCE));
+}
+
+#[saved(Criterion, "bic")]
+struct Bic {
+    by_weight: bool,
+    holds_out: bool,
+    says_so: bool,
+}
+
+impl Criterion for Bic {
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        let Score { loss, lambda } = Folds { fault: Fault::Plain }.evaluate(design, subset)?;
+        let total = design.weights().map_or(design.rows() as f64, |w| w.iter().sum());
+        let n = if self.by_weight { total } else { design.rows() as f64 };
+        Ok(Score { loss: n * loss.ln() + n.ln() * subset.len() as f64, lambda })
+    }
+
+    fn folds(&self, _: &Design) -> Result<HeldOut> {
+        Ok(if self.holds_out { HeldOut::EachRow } else { HeldOut::Nothing })
+    }
+
+    fn traits(&self) -> CriterionTraits {
+        CriterionTraits { counts_rows: self.says_so, ..CriterionTraits::default() }
     }
 }
 
+/// A criterion that counts rows declares it or holds rows out; the sum of weights is no row count.
 #[test]
-fn another_than_the_best_removal_is_found() {
-    assert_eq!(law_of(Fault::WorstLeaves), "best_removal");
-}
-
-#[test]
-fn copies_that_differ_in_the_last_bits_are_found() {
-    let fault = Fault::CopiesDiffer;
-    assert_eq!(broken_law(variation::duplicates_tie(&Wrong { fault }, &design(), TOLERANCE)), "duplicates_tie");
-    holds(criterion::additions(&Wrong { fault }, &design(), TOLERANCE));
+fn rows_are_counted_whatever_their_weights() {
+    let design = data::regression(16, 6, 3).weighted().design(&[0.3], true);
+    let check =
+        |by_weight, holds_out, says_so| check_criterion(&Bic { by_weight, holds_out, says_so }, &design, TOLERANCE);
+    for (holds_out, says_so) in [(false, true), (true, false)] {
+        holds(check(false, holds_out, says_so));
+        let broken = check(true, holds_out, says_so).unwrap_err();
+        assert!(broken.law == "row_weights" && broken.expected.contains("times one factor"), "{broken}");
+    }
+    let broken = check(false, false, false).unwrap_err();
+    assert!(broken.law == "row_weights" && broken.expected.contains("`CriterionTraits::counts_rows`"), "{broken}");
 }

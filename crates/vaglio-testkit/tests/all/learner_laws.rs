@@ -1,251 +1,168 @@
 //! Every law of a learner fails on a faulty one, and holds on a correct one.
 
-use crate::common::{Fitted, Plain, TOLERANCE, broken_law, holds};
-use serde::{Deserialize, Serialize, Serializer};
+mod mixtures;
+mod ridge;
+
+use crate::common::{Fitted, Plain, TOLERANCE, breaks, broken_law, holds, laws};
+use ndarray::Array2;
+use ridge::{Fault, Wrong};
+use serde::Deserialize;
 use vaglio_core::{
-    Columns, Error, Feature, Form, Learner, LinearForm, Model, ModelData, ModelParts, Predict, Predictor, Problem,
-    Readout, ReadoutMap, Refit, Result, saved,
+    Coefficients, Columns, Feature, Form, Learner, Model, ModelData, ModelParts, Predict, Predictor, Problem, Refit,
+    Result, saved,
 };
 use vaglio_testkit::{check_learner, check_learner_on_standard_data, data, learner};
 
-/// The planted fault.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-enum Fault {
-    None,
-    NoForm,
-    IgnoresWeights,
-    LosesADigit,
-    OtherLambda,
-    ShiftedPredictions,
-    NoCoefficients,
-    NanWithoutRows,
-    FailsOnCopies,
-    FailsOnEmpty,
-    AnyFile,
-    PanicsOnFile,
-    WrongRows,
-    OddSettings,
-    Restless,
-}
+/// Faults with the law that finds each.
+const FAULTS: [(Fault, &str); 26] = [
+    (Fault::IgnoresWeights, "retrained"),
+    (Fault::IgnoresWeights, "whole_weights"),
+    (Fault::LosesADigit, "saved"),
+    (Fault::WrongRows, "saved"),
+    (Fault::OtherLambda, "retrained"),
+    (Fault::ShiftedPredictions, "coefficients"),
+    (Fault::NoCoefficients, "coefficients"),
+    (Fault::NanWithoutRows, "degenerate"),
+    (Fault::FailsOnCopies, "degenerate"),
+    (Fault::FailsOnEmpty, "degenerate"),
+    (Fault::AnyFile, "damaged"),
+    (Fault::PanicsOnFile, "damaged"),
+    (Fault::OddSettings, "check"),
+    (Fault::WeightsUnseen, "whole_weights"),
+    (Fault::RowOrder, "whole_weights"),
+    (Fault::Batch, "rows_alone"),
+    (Fault::SubsetOrder, "subset_order"),
+    (Fault::UnsavedField, "saved"),
+    (Fault::Restless, "retrained"),
+    (Fault::UncheckedFile, "damaged"),
+    (Fault::PanicsOnEmpty, "degenerate"),
+    (Fault::PanicsOnFewRows, "few_rows"),
+    (Fault::Outside, "outside_unseen"),
+    (Fault::CountsOutside, "outside_unseen"),
+    (Fault::Names, "names_unseen"),
+    (Fault::GroupNumbers, "group_numbers_unseen"),
+];
 
-/// Ridge regression with one fault.
-#[saved(Learner, "wrong")]
-struct Wrong {
-    fault: Fault,
-}
-
-impl LinearForm for Wrong {
-    fn readout(&self) -> Result<Readout> {
-        Readout::new(vec![1.0], true)
-    }
-}
-
-static CALLS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-
-impl Learner for Wrong {
-    fn form(&self) -> Form<'_> {
-        if matches!(self.fault, Fault::NoForm | Fault::Restless) { Form::Refit(self) } else { Form::Linear(self) }
-    }
-
-    fn fit(&self, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
-        let copies = (1..subset.len()).any(|k| {
-            let bits = |at: usize| problem.columns().column(subset[at]).values().to_vec();
-            (0..k).any(|l| bits(k) == bits(l))
-        });
-        if self.fault == Fault::FailsOnCopies && copies || self.fault == Fault::FailsOnEmpty && subset.is_empty() {
-            return Err(Error::Numerical("singular".into()));
-        }
-        let weights = problem.weights().map(|w| &w[..]).filter(|_| self.fault != Fault::IgnoresWeights);
-        let mut lambda = if self.fault == Fault::OtherLambda { 2.0 } else { lambda.unwrap_or(1.0) };
-        if self.fault == Fault::Restless {
-            lambda += CALLS.fetch_add(1, std::sync::atomic::Ordering::SeqCst) as f64;
-        }
-        let mut inner = Fitted::of(problem, subset, lambda, weights)?;
-        if self.fault == Fault::NanWithoutRows && problem.rows() < problem.columns().len() {
-            inner.coefficients.intercept[0] = f64::NAN;
-        }
-        Model::new(WrongModel { fault: self.fault, rounded: inner.coefficients.intercept.clone(), inner })
-    }
-
-    fn check(&self) -> Result<()> {
-        if self.fault == Fault::OddSettings { Err(Error::setting("units", "0 is not positive")) } else { Ok(()) }
-    }
-}
-
-impl Refit for Wrong {
-    fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
-        self.fit(problem, subset, None)
-    }
-}
-
-#[saved(ModelData, "wrong_model")]
-struct WrongModel {
-    fault: Fault,
-    inner: Fitted,
-    #[serde(serialize_with = "single")]
-    rounded: Vec<f64>,
-}
-
-/// Serializes in single precision.
-fn single<S: Serializer>(values: &[f64], serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    values.iter().map(|&v| v as f32).collect::<Vec<f32>>().serialize(serializer)
-}
-
-impl ModelData for WrongModel {
-    fn parts(&self) -> ModelParts<'_> {
-        let Fitted { inputs, lambda, coefficients } = &self.inner;
-        let readout = Predictor::Readout { lambda: *lambda, coefficients, map: Some(self) };
-        ModelParts {
-            inputs,
-            predictor: if self.fault == Fault::NoCoefficients { Predictor::Own(self) } else { readout },
-        }
-    }
-}
-
-impl ReadoutMap for WrongModel {
-    fn check(&self) -> Result<()> {
-        match self.rounded.is_empty() && self.fault != Fault::PanicsOnFile {
-            true => Err(Error::Shape("nothing is rounded".into())),
-            false => Ok(()),
-        }
-    }
-
-    fn count(&self) -> usize {
-        if self.fault == Fault::AnyFile { self.inner.coefficients.weights.nrows() } else { self.inner.inputs.len() }
-    }
-
-    fn features(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<Columns> {
-        let mut features = inputs.clone();
-        (inputs.len()..self.count()).for_each(|_| features.push(vec![0.0; inputs.rows()]));
-        Ok(features)
-    }
-
-    fn decide(&self, values: ndarray::Array2<f64>, _: Option<&[u32]>) -> Result<ndarray::Array2<f64>> {
-        Ok(match self.fault {
-            Fault::LosesADigit => values + (self.rounded[0] - self.inner.coefficients.intercept[0]),
-            Fault::PanicsOnFile => values + 0.0 * self.rounded[0],
-            Fault::ShiftedPredictions => values + 1e-3,
-            Fault::WrongRows => values.reversed_axes(),
-            _ => values,
-        })
-    }
-}
-
-impl Predict for WrongModel {
-    fn check(&self) -> Result<()> {
-        self.inner.coefficients.check(self.inner.inputs.len())
-    }
-
-    fn predict(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<ndarray::Array2<f64>> {
-        self.inner.coefficients.predict_columns(inputs)
-    }
-}
-
-/// A model with a serialization tag that cannot be loaded.
-#[saved(Learner, "unsaved")]
-struct Unsaved {}
-
-impl Learner for Unsaved {
-    fn form(&self) -> Form<'_> {
-        Form::Refit(self)
-    }
-}
-
-impl Refit for Unsaved {
-    fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
-        let inner = Fitted::of(problem, subset, 1.0, None)?;
-        Model::new(Infinite { bound: f64::INFINITY, inner })
-    }
-}
-
-/// JSON has no infinity: it becomes null.
-#[saved(ModelData, "infinite")]
-struct Infinite {
-    bound: f64,
-    inner: Fitted,
-}
-
-impl ModelData for Infinite {
-    fn parts(&self) -> ModelParts<'_> {
-        ModelParts { inputs: &self.inner.inputs, predictor: Predictor::Own(self) }
-    }
-}
-
-impl Predict for Infinite {
-    fn check(&self) -> Result<()> {
-        self.inner.coefficients.check(self.inner.inputs.len())
-    }
-
-    fn predict(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<ndarray::Array2<f64>> {
-        Ok(self.inner.coefficients.predict_columns(inputs)?.mapv(|v| v.min(self.bound)))
-    }
-}
-
-fn law_of(fault: Fault) -> &'static str {
-    let problem = data::regression(16, 5, 4).weighted().problem();
-    broken_law(check_learner(&Wrong { fault }, &problem, TOLERANCE))
+fn problem() -> Problem {
+    data::regression(16, 5, 4).groups(4).weighted().problem()
 }
 
 #[test]
-fn what_is_right_keeps_every_law_on_the_standard_data() {
+fn what_is_right_keeps_every_law() {
     holds(check_learner_on_standard_data(&Plain::default(), TOLERANCE));
-    for fault in [Fault::None, Fault::NoForm] {
+    for fault in [Fault::None, Fault::Refitted] {
         holds(check_learner_on_standard_data(&Wrong { fault }, TOLERANCE));
     }
+    holds(check_learner(&Wrong { fault: Fault::GroupSizes }, &problem(), TOLERANCE));
+    holds(check_learner(&mixtures::Mixed { fault: mixtures::Fault::None }, &problem(), TOLERANCE));
 }
 
 #[test]
-fn a_learner_that_ignores_weights_is_found() {
-    let problem = data::regression(16, 5, 4).problem();
-    let wrong = Wrong { fault: Fault::IgnoresWeights };
-    assert_eq!(broken_law(learner::whole_weights(&wrong, &problem, TOLERANCE)), "whole_weights");
-    assert_eq!(law_of(Fault::IgnoresWeights), "retrained");
-}
-
-#[test]
-fn a_model_that_loses_a_digit_in_saving_is_found() {
-    assert_eq!(law_of(Fault::LosesADigit), "saved");
+fn every_fault_is_found_by_its_law() {
+    for (fault, law) in FAULTS {
+        breaks(fault, law, check_learner(&Wrong { fault }, &problem(), TOLERANCE));
+    }
+    for (fault, law) in mixtures::FAULTS {
+        breaks(fault, law, check_learner(&mixtures::Mixed { fault }, &problem(), TOLERANCE));
+    }
+    // No other law sees a file that is not checked, or columns that are counted.
+    let unchecked = mixtures::Mixed { fault: mixtures::Fault::ChecksNothing };
+    assert_eq!(laws(&check_learner(&unchecked, &problem(), TOLERANCE)), ["damaged"]);
+    let counted = Wrong { fault: Fault::CountsOutside };
+    assert_eq!(laws(&check_learner(&counted, &problem(), TOLERANCE)), ["outside_unseen"]);
 }
 
 #[test]
 fn a_model_that_cannot_be_loaded_is_found() {
-    let problem = data::regression(16, 5, 4).problem();
-    assert_eq!(broken_law(learner::saved(&Unsaved {}, &problem)), "saved");
+    #[saved(Learner, "unsaved")]
+    struct Unsaved {}
+
+    impl Learner for Unsaved {
+        fn form(&self) -> Form<'_> {
+            Form::Refit(self)
+        }
+    }
+
+    impl Refit for Unsaved {
+        fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
+            let inner = Fitted::of(problem, subset, 1.0, None)?;
+            Model::new(Infinite { bound: f64::INFINITY, inner })
+        }
+    }
+
+    /// JSON has no infinity: it becomes null.
+    #[saved(ModelData, "infinite")]
+    struct Infinite {
+        bound: f64,
+        inner: Fitted,
+    }
+
+    impl ModelData for Infinite {
+        fn parts(&self) -> ModelParts<'_> {
+            ModelParts { inputs: &self.inner.inputs, predictor: Predictor::Own(self) }
+        }
+    }
+
+    impl Predict for Infinite {
+        fn check(&self) -> Result<()> {
+            self.inner.coefficients.check(self.inner.inputs.len())
+        }
+
+        fn predict(&self, inputs: &Columns, _: Option<&[u32]>) -> Result<Array2<f64>> {
+            Ok(self.inner.coefficients.predict_columns(inputs)?.mapv(|v| v.min(self.bound)))
+        }
+    }
+    assert_eq!(broken_law(learner::saved(&Unsaved {}, &problem())), "saved");
 }
 
 #[test]
-fn coefficients_that_are_not_what_predicts_are_found() {
-    assert_eq!(law_of(Fault::ShiftedPredictions), "coefficients");
-    assert_eq!(law_of(Fault::NoCoefficients), "coefficients");
-}
+fn a_model_that_is_read_with_what_it_does_not_know_is_found() {
+    #[saved(Learner, "mean")]
+    struct Mean {}
 
-#[test]
-fn a_fit_that_is_not_its_linear_form_is_found() {
-    assert_eq!(law_of(Fault::OtherLambda), "retrained");
-}
+    impl Learner for Mean {
+        fn form(&self) -> Form<'_> {
+            Form::Refit(self)
+        }
+    }
 
-#[test]
-fn a_fit_that_is_not_repeatable_is_found() {
-    assert_eq!(law_of(Fault::Restless), "retrained");
-}
+    impl Refit for Mean {
+        fn refit(&self, _: &Problem, subset: &[Feature]) -> Result<Model> {
+            let coefficients = Coefficients { weights: Array2::zeros((subset.len(), 1)), intercept: vec![0.5] };
+            Model::new(Open { inputs: subset.to_vec(), coefficients })
+        }
+    }
 
-#[test]
-fn predictions_that_are_no_numbers_or_no_predictions_are_found() {
-    assert_eq!(law_of(Fault::NanWithoutRows), "degenerate");
-    assert_eq!(law_of(Fault::FailsOnCopies), "degenerate");
-    assert_eq!(law_of(Fault::FailsOnEmpty), "degenerate");
-    assert_eq!(law_of(Fault::WrongRows), "saved");
-}
+    #[saved(ModelData, "open")]
+    #[serde(from = "Loose")]
+    struct Open {
+        inputs: Vec<Feature>,
+        coefficients: Coefficients,
+    }
 
-#[test]
-fn a_model_of_a_damaged_file_that_is_not_refused_is_found() {
-    assert_eq!(law_of(Fault::AnyFile), "damaged");
-    assert_eq!(law_of(Fault::PanicsOnFile), "damaged");
-}
+    #[derive(Deserialize)]
+    struct Loose {
+        inputs: Vec<Feature>,
+        coefficients: Coefficients,
+    }
 
-#[test]
-fn settings_that_are_refused_are_found() {
-    assert_eq!(law_of(Fault::OddSettings), "check");
+    impl From<Loose> for Open {
+        fn from(Loose { inputs, coefficients }: Loose) -> Self {
+            Open { inputs, coefficients }
+        }
+    }
+
+    impl ModelData for Open {
+        fn parts(&self) -> ModelParts<'_> {
+            let Open { inputs, coefficients } = self;
+            ModelParts { inputs, predictor: Predictor::Readout { lambda: 1.0, coefficients, map: None } }
+        }
+    }
+    let broken = check_learner(&Mean {}, &data::regression(16, 5, 4).problem(), TOLERANCE).unwrap_err().to_string();
+    assert!(
+        broken.ends_with("with a field `no_such_field`: expected to be refused, found that it is read"),
+        "{broken}"
+    );
 }
 
 #[test]

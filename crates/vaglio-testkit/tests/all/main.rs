@@ -5,13 +5,9 @@
 mod common;
 mod criterion_laws;
 mod data_is_what_it_says;
-mod infinite_scores;
 mod learner_laws;
 mod loss_laws;
 mod map_laws;
-mod outside;
-mod planted;
 mod registry_laws;
 mod resampling_laws;
 mod search_laws;
-mod searches_without_steps;

@@ -1,225 +1,79 @@
 //! Every law of a search fails on a faulty one, and holds on a correct one.
 
-use crate::common::{ByDefinition, Forward, Shrink, TOLERANCE, broken_law, design, holds};
-use serde::{Deserialize, Serialize};
-use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use vaglio_core::{Answer, Feature, Path, Result, Score, SearchExtent, Silent, Step, StopReason, Winner, saved};
-use vaglio_search::{Search, SearchContext, SearchStrategy, Space, StrategyTraits, SubsetScorer};
-use vaglio_testkit::{check_search, check_search_on_standard_data, criterion, data, search};
+mod shrink;
+mod steps;
+mod without_steps;
 
-/// The planted fault.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub enum Fault {
-    None,
-    StepScore,
-    StepSize,
-    EmptyScore,
-    AddsTwice,
-    EntryScore,
-    EntryOrder,
-    EntrySubset,
-    EntryMissing,
-    EntriesUnsorted,
-    NotTheBest,
-    ChosenOutside,
-    NothingChosen,
-    Unobserved,
-    IgnoresStop,
-    OwnReason,
-    OutlineShort,
-    Random,
-    HighestWins,
-    TiesUnseen,
-    TakesConstants,
-    CountsConstants,
-    PanicsOnNothing,
-    FailsOnNothing,
-    StepOnNothing,
-    NanScore,
-    Threads,
-    StandardError,
-    /// No fault: a search may end at any size.
-    EndsEarly,
-    /// No fault: the settings decide which size is the result.
-    ChoosesFirst,
+use crate::common::{TOLERANCE, breaks, broken_law, design, holds};
+use crate::criterion_laws::folds::{self, Folds};
+use shrink::Shrink;
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use steps::{Fault, Steps, THREADS};
+use vaglio_core::{Criterion, Design, Feature, Path, Result, Score, SearchExtent, saved};
+use vaglio_search::{Blocks, FeatureRef, Search, SearchContext, SearchStrategy, Space, StrategyTraits};
+use vaglio_testkit::{LawViolation, check_search, check_search_on_standard_data, data, search};
+
+/// Faults with the law that finds each.
+const FAULTS: [(Fault, &str); 35] = [
+    (Fault::StepScore, "steps"),
+    (Fault::StepSize, "steps"),
+    (Fault::NanScore, "steps"),
+    (Fault::LambdaLost, "steps"),
+    (Fault::EmptyScore, "steps"),
+    (Fault::AddsTwice, "steps"),
+    (Fault::Unobserved, "steps"),
+    (Fault::EntryScore, "entries"),
+    (Fault::EntryOrder, "entries"),
+    (Fault::EntrySubset, "entries"),
+    (Fault::EntryMissing, "entries"),
+    (Fault::EntriesReversed, "entries"),
+    (Fault::NotTheBest, "entries"),
+    (Fault::ErrorsLarger, "entries"),
+    (Fault::ChosenOutside, "entries"),
+    (Fault::NothingChosen, "entries"),
+    (Fault::RandomStep, "deterministic"),
+    (Fault::ExtentShort, "extent"),
+    (Fault::IgnoresStop, "stops"),
+    (Fault::OwnReason, "stops"),
+    (Fault::HighestWins, "ties"),
+    (Fault::TiesUnseen, "ties"),
+    (Fault::TakesConstants, "constants"),
+    (Fault::CountsConstants, "lacking"),
+    (Fault::PanicsOnNothing, "no_candidates"),
+    (Fault::FailsOnNothing, "no_candidates"),
+    (Fault::PartialOnNothing, "no_candidates"),
+    (Fault::PanicsOnFewRows, "few_rows"),
+    (Fault::OneTooMany, "settings"),
+    (Fault::Excluded, "settings"),
+    (Fault::MinFeatures, "settings"),
+    (Fault::Tolerance, "settings"),
+    (Fault::ChooseBest, "settings"),
+    (Fault::Blocks, "settings"),
+    (Fault::Forced, "settings"),
+];
+
+/// A correct criterion.
+pub const RIGHT: Folds = Folds { fault: folds::Fault::None };
+
+fn check(search: &Search) -> std::result::Result<(), LawViolation> {
+    check_search(search, &RIGHT, &design(), TOLERANCE)
 }
 
-/// A greedy search with one fault.
-#[saved(SearchStrategy, "wrong")]
-pub struct Wrong {
-    pub fault: Fault,
-}
-
-thread_local! {
-    static CALLS: Cell<usize> = const { Cell::new(0) };
-}
-
-static THREADS: AtomicUsize = AtomicUsize::new(1);
-
-impl SearchStrategy for Wrong {
-    fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        let candidates = context.candidates().to_vec();
-        if candidates.is_empty() {
-            match self.fault {
-                Fault::PanicsOnNothing => panic!("an index is out of bounds"),
-                Fault::FailsOnNothing => return Err(vaglio_core::Error::setting("max_features", "no candidates")),
-                _ => {}
-            }
-        }
-        let mut path = self.walk(context, &candidates)?;
-        match self.fault {
-            Fault::StepScore => path.steps[1].score.loss += 1e-3,
-            Fault::StepSize => path.steps[1].size = 3,
-            Fault::EmptyScore => path.empty.loss += 1e-3,
-            Fault::EntryScore => path.entries[1].score.loss -= 1e-3,
-            Fault::EntryOrder => path.entries[2].subset.swap(0, 2),
-            Fault::EntrySubset => path.entries[0].subset = vec![path.entries[1].subset[1]],
-            Fault::EntryMissing => drop(path.entries.remove(1)),
-            Fault::EntriesUnsorted => path.entries.reverse(),
-            Fault::CountsConstants => path.allowed = context.names().len() - 1..=usize::MAX,
-            Fault::ChosenOutside => path.chosen = Some(path.entries.len()),
-            Fault::NothingChosen => path.chosen = None,
-            Fault::OwnReason if path.stop_reason.is_partial() => path.stop_reason = StopReason::Limit,
-            Fault::StandardError => path.entries[1].standard_error = Some(0.0),
-            Fault::ChoosesFirst if !path.entries.is_empty() => path.chosen = Some(0),
-            Fault::NanScore => path.steps[0].score.loss = f64::NAN,
-            Fault::StepOnNothing if path.entries.is_empty() => path.stop_reason = StopReason::Limit,
-            Fault::Threads => path.steps[0].score.loss *= 1.0 + 1e-15 * THREADS.load(Ordering::SeqCst) as f64,
-            _ => {}
-        }
-        Ok(path)
-    }
-
-    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        let candidates = space.features();
-        let steps = if self.fault == Fault::OutlineShort { 1 } else { candidates + 1 };
-        Ok(SearchExtent { start: 0, largest: candidates + 1, trials: 100.0, steps })
-    }
-
-    fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits { settings: &[], ..StrategyTraits::default() }
-    }
-}
-
-impl Wrong {
-    fn walk(&self, context: &mut SearchContext<'_>, candidates: &[Feature]) -> Result<Path> {
-        let empty = context.subset.score()?;
-        let mut path = Path::stopped(empty, StopReason::NoCandidates);
-        path.allowed = 0..=usize::MAX;
-        loop {
-            let chosen = context.subset.selected().to_vec();
-            let free: Vec<Feature> = candidates.iter().copied().filter(|f| !chosen.contains(f)).collect();
-            if self.fault == Fault::EndsEarly && free.len() == 1 {
-                break;
-            }
-            let Some(winner) = self.winner(context, &free, chosen.len())? else { break };
-            context.subset.add(winner.feature)?;
-            let (size, score) = (chosen.len() + 1, winner.score);
-            let mut step = Step::new(vaglio_core::Action::Add, winner.feature, score, size);
-            step.tied = winner.tied;
-            path.entries.push(vaglio_core::PathEntry::new(context.subset.selected().to_vec(), score));
-            path.steps.push(step.clone());
-            if self.fault == Fault::AddsTwice && size == 2 {
-                path.steps.push(step.clone());
-            }
-            let answer =
-                if self.fault == Fault::Unobserved && size == 2 { Answer::Continue } else { context.observe(&step) };
-            if let (Answer::Stop(reason), true) = (answer, self.fault != Fault::IgnoresStop) {
-                path.stop_reason = reason;
-                break;
-            }
-        }
-        if self.fault == Fault::NotTheBest && path.steps.len() > 2 {
-            let second = path.steps[1].feature;
-            context.subset.reset(&[])?;
-            let score = crate::common::addition(&mut context.subset, second)?;
-            path.entries[0] = vaglio_core::PathEntry::new(vec![second], score);
-        }
-        path.chosen = if path.entries.is_empty() { None } else { Some(path.entries.len() - 1) };
-        Ok(path)
-    }
-
-    fn winner(&self, context: &mut SearchContext<'_>, free: &[Feature], size: usize) -> Result<Option<Winner>> {
-        if self.fault == Fault::TakesConstants && size == 2 {
-            let constant = context.names().len() - 1;
-            let score = crate::common::addition(&mut context.subset, constant)?;
-            return Ok(Some(Winner { feature: constant, score, tied: vec![] }));
-        }
-        let Some(mut winner) = context.subset.best_addition(free)? else { return Ok(None) };
-        match self.fault {
-            Fault::Random if CALLS.replace(CALLS.get() + 1) % 5 == 3 => {
-                let feature = free[free.len() - 1];
-                winner =
-                    Winner { feature, score: crate::common::addition(&mut context.subset, feature)?, tied: vec![] };
-            }
-            Fault::HighestWins => {
-                if let Some(last) = winner.tied.pop() {
-                    winner.feature = last;
-                    winner.tied.clear();
-                }
-            }
-            Fault::TiesUnseen => winner.tied.clear(),
-            _ => {}
-        }
-        Ok(Some(winner))
-    }
-}
-
-fn law_of(fault: Fault) -> &'static str {
-    broken_law(check_search(&Search::new(Wrong { fault }), &ByDefinition {}, &design(), TOLERANCE))
+fn steps() -> Search {
+    Search::new(Steps::default())
 }
 
 #[test]
 fn what_is_right_keeps_every_law() {
-    for fault in [Fault::None, Fault::EndsEarly, Fault::ChoosesFirst] {
-        holds(check_search(&Search::new(Wrong { fault }), &ByDefinition {}, &design(), TOLERANCE));
-    }
-    holds(check_search(&Search::new(Forward {}), &ByDefinition {}, &design(), TOLERANCE));
+    holds(check(&Search::new(Steps { fault: Fault::EndsEarly })));
+    holds(check(&Search::new(Shrink {})));
+    holds(check_search_on_standard_data(&steps(), &RIGHT, TOLERANCE));
 }
 
 #[test]
-fn a_search_that_starts_from_all_columns_keeps_every_law() {
-    holds(check_search(&Search::new(Shrink {}), &ByDefinition {}, &design(), TOLERANCE));
-}
-
-#[test]
-fn what_is_right_keeps_every_law_on_the_standard_data() {
-    holds(check_search_on_standard_data(&Search::new(Forward {}), &ByDefinition {}, TOLERANCE));
-    holds(check_search_on_standard_data(&Search::new(Shrink {}), &ByDefinition {}, TOLERANCE));
-}
-
-#[test]
-fn wrong_steps_are_found() {
-    for fault in
-        [Fault::StepScore, Fault::StepSize, Fault::EmptyScore, Fault::AddsTwice, Fault::Unobserved, Fault::NanScore]
-    {
-        assert_eq!(law_of(fault), "steps", "{fault:?}");
-    }
-}
-
-#[test]
-fn wrong_entries_are_found() {
-    for fault in [
-        Fault::EntryScore,
-        Fault::EntryOrder,
-        Fault::EntrySubset,
-        Fault::EntryMissing,
-        Fault::EntriesUnsorted,
-        Fault::NotTheBest,
-        Fault::ChosenOutside,
-        Fault::NothingChosen,
-        Fault::StandardError,
-    ] {
-        let outcome = search::entries(&Search::new(Wrong { fault }), &ByDefinition {}, &design(), TOLERANCE);
-        assert_eq!(broken_law(outcome), "entries", "{fault:?}");
-    }
-}
-
-#[test]
-fn a_search_that_is_not_repeatable_is_found() {
-    let outcome = search::deterministic(&Search::new(Wrong { fault: Fault::Random }), &ByDefinition {}, &design());
-    assert_eq!(broken_law(outcome), "deterministic");
+fn every_fault_is_found_by_its_law() {
+    FAULTS.into_iter().for_each(|(fault, law)| breaks(fault, law, check(&Search::new(Steps { fault }))));
 }
 
 #[test]
@@ -228,67 +82,66 @@ fn a_search_that_depends_on_the_number_of_threads_is_found() {
         THREADS.store(threads, Ordering::SeqCst);
         work();
     };
-    let wrong = Search::new(Wrong { fault: Fault::Threads });
-    assert_eq!(broken_law(search::threads(&wrong, &ByDefinition {}, &design(), &in_pool)), "threads");
-    holds(search::threads(&Search::new(Forward {}), &ByDefinition {}, &design(), &in_pool));
-    assert_eq!(
-        broken_law(search::threads(&Search::new(Forward {}), &ByDefinition {}, &design(), &|_, _| ())),
-        "threads"
-    );
+    let wrong = Search::new(Steps { fault: Fault::Pool });
+    assert_eq!(broken_law(search::threads(&wrong, &RIGHT, &design(), &in_pool)), "threads");
+    holds(search::threads(&steps(), &RIGHT, &design(), &in_pool));
+    assert_eq!(broken_law(search::threads(&steps(), &RIGHT, &design(), &|_, _| ())), "threads");
 }
 
+/// Settings that name columns, by name and by index, do not exempt a search from the laws.
 #[test]
-fn bounds_that_are_passed_are_found() {
-    assert_eq!(law_of(Fault::OutlineShort), "extent");
-}
-
-#[test]
-fn a_stop_that_is_not_heeded_is_found() {
-    assert_eq!(law_of(Fault::IgnoresStop), "stops");
-    assert_eq!(law_of(Fault::OwnReason), "stops");
-}
-
-#[test]
-fn ties_to_the_highest_index_or_unseen_are_found() {
-    for fault in [Fault::HighestWins, Fault::TiesUnseen] {
-        assert_eq!(
-            broken_law(search::ties(&Search::new(Wrong { fault }), &ByDefinition {}, &design())),
-            "ties",
-            "{fault:?}"
-        );
+fn a_sound_search_with_settings_of_columns_keeps_every_law() {
+    let by_name = |names: &[&str]| names.iter().map(|name| FeatureRef::from(*name)).collect::<Vec<_>>();
+    let blocks = Blocks::Named(BTreeMap::from([("pair".to_owned(), by_name(&["x0", "x3"]))]));
+    let design = data::regression(14, 6, 3).weighted().duplicates(1).constants(1).design(&[0.3], true);
+    for search in [
+        steps().forced(by_name(&["x2", "x1"])),
+        steps().forced([FeatureRef::Index(2)]),
+        steps().excluded(by_name(&["x0", "x1"])),
+        steps().excluded([FeatureRef::Index(0)]),
+        steps().min_features(3).max_features(4),
+        steps().blocks(blocks),
+    ] {
+        let outcome = check_search(&search, &RIGHT, &design, TOLERANCE);
+        holds(outcome.map_err(|broken| broken.within(&format!("{search:?}"))));
     }
 }
 
+/// If the criterion cannot compare the empty subset and scores it lowest, a descending search stays there.
 #[test]
-fn a_constant_column_that_is_selected_is_found() {
-    let outcome = search::constants(&Search::new(Wrong { fault: Fault::TakesConstants }), &ByDefinition {}, &design());
-    assert_eq!(broken_law(outcome), "constants");
-}
+fn a_search_that_rightly_stays_at_the_empty_subset_keeps_every_law() {
+    #[saved(Criterion, "redundancy")]
+    struct Redundancy {}
 
-#[test]
-fn a_search_that_asks_for_columns_that_are_constant_is_found() {
-    assert_eq!(law_of(Fault::CountsConstants), "lacking");
-}
+    impl Criterion for Redundancy {
+        fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+            let inner = RIGHT.evaluate(design, subset)?;
+            Ok(if subset.is_empty() { Score { loss: 0.0, ..inner } } else { Score { loss: 1.0 + inner.loss, ..inner } })
+        }
 
-#[test]
-fn a_search_that_cannot_do_without_candidates_is_found() {
-    for fault in [Fault::PanicsOnNothing, Fault::FailsOnNothing, Fault::StepOnNothing] {
-        assert_eq!(law_of(fault), "no_candidates", "{fault:?}");
+        fn folds(&self, design: &Design) -> Result<vaglio_core::HeldOut> {
+            RIGHT.folds(design)
+        }
     }
+    let search = Search::new(Steps { fault: Fault::Descends });
+    holds(check_search(&search, &Redundancy {}, &design(), TOLERANCE));
+    // The fault is also found under the other criterion.
+    let wrong = Search::new(Steps { fault: Fault::EmptyScore }).tolerance(0.0);
+    assert_eq!(broken_law(check_search(&wrong, &Redundancy {}, &design(), TOLERANCE)), "steps");
 }
 
 /// Reports its constraints but ignores them.
 #[saved(SearchStrategy, "careless")]
 #[derive(Default)]
-pub struct Careless {}
+struct Careless {}
 
 impl SearchStrategy for Careless {
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        Forward {}.run(space, context)
+        Steps::default().run(space, context)
     }
 
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        Forward {}.extent(space)
+        Steps::default().extent(space)
     }
 
     fn traits(&self) -> StrategyTraits<'_> {
@@ -298,27 +151,15 @@ impl SearchStrategy for Careless {
 
 #[test]
 fn a_search_that_forgets_its_constraints_is_found() {
-    let outcome = search::constraints(&Search::new(Careless {}), &ByDefinition {}, &design());
+    let outcome = search::constraints(&Search::new(Careless {}), &RIGHT, &design());
     assert_eq!(broken_law(outcome), "constraints");
-    holds(search::constraints(&Search::new(Forward {}), &ByDefinition {}, &design()));
 }
 
 #[test]
 fn a_path_with_nothing_to_see_is_refused() {
     let one = data::regression(12, 1, 1).constants(2).design(&[1.0], true);
-    assert_eq!(broken_law(search::stops(&Search::new(Forward {}), &ByDefinition {}, &one, TOLERANCE)), "stops");
-    assert_eq!(broken_law(search::ties(&Search::new(Forward {}), &ByDefinition {}, &one)), "ties");
+    assert_eq!(broken_law(search::stops(&steps(), &RIGHT, &one, TOLERANCE)), "stops");
+    assert_eq!(broken_law(search::ties(&steps(), &RIGHT, &one)), "ties");
     let none = data::regression(12, 0, 1).constants(2).design(&[1.0], true);
-    assert_eq!(broken_law(search::entries(&Search::new(Forward {}), &ByDefinition {}, &none, TOLERANCE)), "entries");
-}
-
-#[test]
-fn the_right_search_is_what_the_laws_of_its_criterion_say() {
-    let design = design();
-    holds(criterion::best_addition(&ByDefinition {}, &design, TOLERANCE));
-    let criterion = &ByDefinition {};
-    let subset = SubsetScorer::open(criterion, &design, &SearchExtent::forward(0, 0)).unwrap();
-    let path =
-        Search::new(Forward {}).run(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 0)).unwrap();
-    assert!(path.steps[0].score.loss < path.empty.loss, "{:?}", Score::new(path.empty.loss));
+    assert_eq!(broken_law(search::entries(&steps(), &RIGHT, &none, TOLERANCE)), "entries");
 }

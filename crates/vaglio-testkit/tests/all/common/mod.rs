@@ -1,13 +1,11 @@
-//! Correct implementations, small and slow, and data to test them on.
+//! Outcomes of laws, a correct learner, and data to test faulty components on.
 
-#![allow(dead_code, reason = "every test takes what it needs")]
-
+use std::fmt::Debug;
 use vaglio_core::{
-    Action, Answer, Coefficients, Columns, Criterion, Design, Feature, Form, HeldOut, Learner, LinearForm, Loss, Model,
-    ModelData, ModelParts, Path, PathEntry, Predictor, Problem, Readout, Result, Score, SearchExtent, Squared, Step,
-    StopReason, part, ridge, saved,
+    Coefficients, Columns, Design, Feature, Form, Learner, LinearForm, Model, ModelData, ModelParts, Predictor,
+    Problem, Readout, Result, Score, part, ridge, saved,
 };
-use vaglio_search::{Choose, SearchContext, SearchStrategy, Space, StrategyTraits, SubsetScorer};
+use vaglio_search::SubsetScorer;
 use vaglio_testkit::{LawViolation, data};
 
 pub const TOLERANCE: f64 = 1e-9;
@@ -25,126 +23,24 @@ pub fn broken_law(outcome: std::result::Result<(), LawViolation>) -> &'static st
     broken.law
 }
 
+/// Returns the names of all violated laws.
+pub fn laws(outcome: &std::result::Result<(), LawViolation>) -> Vec<&'static str> {
+    let broken = outcome.as_ref().err();
+    broken.iter().flat_map(|b| std::iter::once(*b).chain(&b.others)).map(|b| b.law).collect()
+}
+
+/// Panics unless a fault violates its law.
+#[track_caller]
+pub fn breaks(fault: impl Debug, law: &str, outcome: std::result::Result<(), LawViolation>) {
+    let laws = laws(&outcome);
+    assert!(laws.contains(&law), "{fault:?} is to break `{law}`; broken: {laws:?}");
+}
+
 #[track_caller]
 pub fn holds(outcome: std::result::Result<(), LawViolation>) {
     if let Err(broken) = outcome {
         panic!("{broken}");
     }
-}
-
-/// Leave-one-out squared error by definition.
-#[part(Criterion, "by_definition", summary = "leave-one-out")]
-pub struct ByDefinition {}
-
-impl Criterion for ByDefinition {
-    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        let mut best = Score::WORST;
-        for lambda in design.lambdas() {
-            let mut predictions = design.targets().to_owned();
-            for row in 0..design.rows() {
-                let others: Vec<usize> = (0..design.rows()).filter(|&r| r != row).collect();
-                let one = design.retrain(&others, &[row], subset, lambda)?;
-                predictions.column_mut(row).assign(&one.column(0));
-            }
-            let loss = Squared.mean(design.targets(), predictions.view(), design.weights());
-            if loss < best.loss {
-                best = Score { loss, lambda };
-            }
-        }
-        Ok(best)
-    }
-
-    fn folds(&self, _: &Design) -> Result<HeldOut> {
-        Ok(HeldOut::EachRow)
-    }
-}
-
-/// Adds the best column until none is left.
-#[part(SearchStrategy, "forward", summary = "adds the best column")]
-pub struct Forward {}
-
-impl SearchStrategy for Forward {
-    fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        let empty = context.subset.score()?;
-        let candidates = context.candidates().to_vec();
-        let (mut steps, mut entries) = (Vec::new(), Vec::new());
-        let stop_reason = loop {
-            let free: Vec<Feature> =
-                candidates.iter().copied().filter(|f| !context.subset.selected().contains(f)).collect();
-            let Some(winner) = context.subset.best_addition(&free)? else { break StopReason::NoCandidates };
-            context.subset.add(winner.feature)?;
-            let (size, score) = (context.subset.selected().len(), winner.score);
-            entries.push(PathEntry::new(context.subset.selected().to_vec(), score));
-            let mut step = Step::new(Action::Add, winner.feature, score, size);
-            step.tied = winner.tied;
-            steps.push(step);
-            if let Answer::Stop(reason) = context.observe(&steps[size - 1]) {
-                break reason;
-            }
-        };
-        Ok(finish(empty, steps, entries, stop_reason))
-    }
-
-    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        Ok(SearchExtent::forward(space.features(), space.features()))
-    }
-
-    fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits { settings: &[], ..StrategyTraits::default() }
-    }
-}
-
-/// Removes the least harmful column until one is left.
-#[saved(SearchStrategy, "shrink")]
-#[derive(Default)]
-pub struct Shrink {}
-
-impl SearchStrategy for Shrink {
-    fn run(&self, _: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
-        let empty = context.subset.score()?;
-        let all = context.candidates().to_vec();
-        if all.is_empty() {
-            return Ok(finish(empty, Vec::new(), Vec::new(), StopReason::NoCandidates));
-        }
-        context.subset.reset(&all)?;
-        let (mut steps, mut entries) = (Vec::new(), Vec::new());
-        entries.push(PathEntry::new(all, context.subset.score()?));
-        let stop_reason = loop {
-            let inside = context.subset.selected().to_vec();
-            if inside.len() == 1 {
-                break StopReason::MaxFeatures;
-            }
-            let mut scores = vec![Score::WORST; inside.len()];
-            context.subset.score_removals(&inside, &mut scores)?;
-            let Some(winner) = vaglio_core::Winner::among(&inside, &scores) else { break StopReason::NoCandidates };
-            context.subset.remove(winner.feature)?;
-            let (size, score) = (inside.len() - 1, winner.score);
-            entries.insert(0, PathEntry::new(context.subset.selected().to_vec(), score));
-            let mut step = Step::new(Action::Remove, winner.feature, score, size);
-            step.tied = winner.tied;
-            let answer = context.observe(&step);
-            steps.push(step);
-            if let Answer::Stop(reason) = answer {
-                break reason;
-            }
-        };
-        Ok(finish(empty, steps, entries, stop_reason))
-    }
-
-    fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
-        Ok(SearchExtent::backward(space.features(), 1))
-    }
-
-    fn traits(&self) -> StrategyTraits<'_> {
-        StrategyTraits { settings: &[], ..StrategyTraits::default() }
-    }
-}
-
-fn finish(empty: Score, steps: Vec<Step>, entries: Vec<PathEntry>, stop_reason: StopReason) -> Path {
-    let chosen = Choose::Best.pick(&entries, entries.len().saturating_sub(1), &(0..=usize::MAX));
-    let mut path = Path::stopped(empty, stop_reason);
-    (path.steps, path.entries, path.chosen, path.allowed) = (steps, entries, chosen, 0..=usize::MAX);
-    path
 }
 
 /// Ridge regression on the raw columns.

@@ -1,6 +1,7 @@
 //! Laws of a search without steps, and of one that moves several columns per step.
 
-use crate::common::{ByDefinition, TOLERANCE, broken_law, design, holds};
+use super::RIGHT;
+use crate::common::{TOLERANCE, broken_law, design, holds};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
     Action, Answer, Certificate, Event, Feature, Path, PathEntry, Result, SearchExtent, Step, StopReason, saved,
@@ -74,16 +75,16 @@ impl SearchStrategy for BestOne {
 
 #[test]
 fn a_search_without_steps_keeps_every_law() {
-    holds(check_search(&Search::new(BestOne { fault: Fault::None }), &ByDefinition {}, &design(), TOLERANCE));
+    holds(check_search(&Search::new(BestOne { fault: Fault::None }), &RIGHT, &design(), TOLERANCE));
 }
 
 #[test]
 fn a_search_without_steps_that_is_wrong_is_found() {
     for fault in [Fault::NeverAsks, Fault::IgnoresStop, Fault::AsksOn, Fault::ProvesAfterAStop] {
-        let outcome = search::stops(&Search::new(BestOne { fault }), &ByDefinition {}, &design(), TOLERANCE);
+        let outcome = search::stops(&Search::new(BestOne { fault }), &RIGHT, &design(), TOLERANCE);
         assert_eq!(broken_law(outcome), "stops", "{fault:?}");
     }
-    let outcome = search::ties(&Search::new(BestOne { fault: Fault::HighestCopy }), &ByDefinition {}, &design());
+    let outcome = search::ties(&Search::new(BestOne { fault: Fault::HighestCopy }), &RIGHT, &design());
     assert_eq!(broken_law(outcome), "ties");
 }
 
@@ -138,7 +139,7 @@ impl SearchStrategy for Pairs {
 #[test]
 fn steps_of_several_columns_are_followed() {
     let (right, wrong) = (Search::new(Pairs { forgets: false }), Search::new(Pairs { forgets: true }));
-    holds(search::steps(&right, &ByDefinition {}, &design(), TOLERANCE));
-    holds(search::entries(&right, &ByDefinition {}, &design(), TOLERANCE));
-    assert_eq!(broken_law(search::steps(&wrong, &ByDefinition {}, &design(), TOLERANCE)), "steps");
+    holds(search::steps(&right, &RIGHT, &design(), TOLERANCE));
+    holds(search::entries(&right, &RIGHT, &design(), TOLERANCE));
+    assert_eq!(broken_law(search::steps(&wrong, &RIGHT, &design(), TOLERANCE)), "steps");
 }

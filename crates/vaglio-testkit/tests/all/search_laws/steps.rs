@@ -1,31 +1,49 @@
-//! Forward selection with its own shared settings, without `vaglio-search`, and possible faults.
+//! Forward selection with the shared settings, and one fault.
 
-use super::Said::Found;
-use super::{Planted, criteria};
-use crate::common::TOLERANCE;
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
     Action, Answer, Criterion, Design, Error, Feature, Path, PathEntry, Result, Score, SearchExtent, Step, StopReason,
     saved,
 };
-use vaglio_search::{
-    Blocks, Choose, FeatureRef, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits,
-};
-use vaglio_testkit::{LawViolation, check_search, check_search_on_standard_data, data};
+use vaglio_search::{Blocks, Choose, FeatureRef, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits};
 
+/// The planted fault.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub enum Fault {
     #[default]
     None,
-    RandomStep,
-    TiesUntold,
-    EntriesReversed,
-    ErrorsLarger,
-    EmptyScore,
-    StopReason,
+    StepScore,
+    StepSize,
+    NanScore,
     LambdaLost,
+    EmptyScore,
+    AddsTwice,
+    Unobserved,
+    EntryScore,
+    EntryOrder,
+    EntrySubset,
+    EntryMissing,
+    EntriesReversed,
+    NotTheBest,
+    ErrorsLarger,
+    ChosenOutside,
+    NothingChosen,
+    RandomStep,
+    Pool,
+    ExtentShort,
+    IgnoresStop,
+    OwnReason,
+    HighestWins,
+    TiesUnseen,
+    TakesConstants,
+    CountsConstants,
+    PanicsOnNothing,
+    FailsOnNothing,
+    PartialOnNothing,
+    PanicsOnFewRows,
     OneTooMany,
     Excluded,
     MinFeatures,
@@ -33,95 +51,24 @@ pub enum Fault {
     ChooseBest,
     Blocks,
     Forced,
+    /// No fault: a search may end at any size.
+    EndsEarly,
     /// No fault: the search never accepts a worse subset.
     Descends,
 }
 
-pub fn planted() -> Vec<Planted> {
-    use Fault as F;
-    let all = [
-        ("a random step", F::RandomStep, "deterministic"),
-        ("ties that are not told", F::TiesUntold, "ties"),
-        ("entries in reverse", F::EntriesReversed, "entries"),
-        ("standard errors times 1.5", F::ErrorsLarger, "entries"),
-        ("a wrong score of the empty subset", F::EmptyScore, "steps"),
-        ("a wrong stop reason", F::StopReason, "stops"),
-        ("a lambda that is lost", F::LambdaLost, "steps"),
-        ("one column too many", F::OneTooMany, "settings"),
-        ("`excluded` ignored", F::Excluded, "settings"),
-        ("`min_features` ignored", F::MinFeatures, "settings"),
-        ("`tolerance` ignored", F::Tolerance, "settings"),
-        ("`choose: best` ignored", F::ChooseBest, "settings"),
-        ("`blocks` ignored", F::Blocks, "settings"),
-        ("`forced` ignored", F::Forced, "settings"),
-    ];
-    all.into_iter().map(|(name, fault, law)| (name, Found(law), tried(fault))).collect()
-}
-
-pub fn sound() -> Vec<(&'static str, std::result::Result<(), LawViolation>)> {
-    let search = Search::new(Steps::default());
-    vec![("a search", check_search_on_standard_data(&search, &criteria::from_rows(), TOLERANCE))]
-}
-
-fn design() -> Design {
-    data::regression(14, 6, 3).weighted().duplicates(1).constants(1).design(&[0.3], true)
-}
-
-fn tried(fault: Fault) -> std::result::Result<(), LawViolation> {
-    check_search(&Search::new(Steps { fault }), &criteria::from_rows(), &design(), TOLERANCE)
-}
-
-/// Settings that name columns, by name and by index, do not exempt a search from the laws.
-#[test]
-fn a_sound_search_with_settings_of_columns_keeps_every_law() {
-    let by_name = |names: &[&str]| names.iter().map(|name| FeatureRef::from(*name)).collect::<Vec<_>>();
-    let blocks = Blocks::Named(BTreeMap::from([("pair".to_owned(), by_name(&["x0", "x3"]))]));
-    let steps = || Search::new(Steps::default());
-    for search in [
-        steps().forced(by_name(&["x2", "x1"])),
-        steps().forced([FeatureRef::Index(2)]),
-        steps().excluded(by_name(&["x0", "x1"])),
-        steps().excluded([FeatureRef::Index(0)]),
-        steps().min_features(3).max_features(4),
-        steps().blocks(blocks),
-    ] {
-        let outcome = check_search(&search, &criteria::from_rows(), &design(), TOLERANCE);
-        crate::common::holds(outcome.map_err(|broken| broken.within(&format!("{search:?}"))));
-    }
-}
-
-/// If the criterion cannot compare the empty subset and scores it lowest, a descending search stays there.
-#[test]
-fn a_search_that_rightly_stays_at_the_empty_subset_keeps_every_law() {
-    #[saved(Criterion, "outside_redundancy")]
-    struct Redundancy {}
-
-    impl Criterion for Redundancy {
-        fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-            let inner = criteria::from_rows().evaluate(design, subset)?;
-            Ok(if subset.is_empty() { Score { loss: 0.0, ..inner } } else { Score { loss: 1.0 + inner.loss, ..inner } })
-        }
-
-        fn folds(&self, design: &Design) -> Result<vaglio_core::HeldOut> {
-            criteria::from_rows().folds(design)
-        }
-    }
-    let search = Search::new(Steps { fault: Fault::Descends });
-    crate::common::holds(check_search(&search, &Redundancy {}, &design(), TOLERANCE));
-    // The fault is also found under the other criterion.
-    let wrong = Search::new(Steps { fault: Fault::EmptyScore }).tolerance(0.0);
-    assert_eq!(crate::common::broken_law(check_search(&wrong, &Redundancy {}, &design(), TOLERANCE)), "steps");
-}
+/// Simulates the size of the current thread pool.
+pub static THREADS: AtomicUsize = AtomicUsize::new(1);
 
 thread_local! {
     static CALLS: Cell<usize> = const { Cell::new(0) };
 }
 
-#[saved(SearchStrategy, "outside_steps")]
+#[saved(SearchStrategy, "steps")]
 #[derive(Default)]
 #[serde(default)]
-struct Steps {
-    fault: Fault,
+pub struct Steps {
+    pub fault: Fault,
 }
 
 /// Settings applied to a design: blocks of columns, initial columns, and sizes.
@@ -153,15 +100,9 @@ impl Steps {
         let mut groups: Vec<Vec<Feature>> = Vec::new();
         for feature in design.candidates() {
             let block = blocks.iter().find(|block| block.contains(&feature));
-            let own = block.map_or_else(
-                || vec![feature],
-                |block| {
-                    let mut own: Vec<Feature> =
-                        block.iter().copied().filter(|f| design.candidates().contains(f)).collect();
-                    own.sort_unstable();
-                    own
-                },
-            );
+            let mut own = block.cloned().unwrap_or_else(|| vec![feature]);
+            own.retain(|f| design.candidates().contains(f));
+            own.sort_unstable();
             if own[0] == feature && own.iter().all(|f| !excluded.contains(f)) {
                 groups.push(own);
             }
@@ -221,8 +162,10 @@ impl Steps {
         let lowest = scores.iter().map(|score| score.loss).fold(f64::INFINITY, f64::min);
         let equal: Vec<usize> =
             (0..scores.len()).filter(|&k| scores[k].loss == lowest && lowest < f64::INFINITY).collect();
-        let Some((&first, others)) = equal.split_first() else { return Ok(None) };
-        Ok(Some((first, scores[first], others.iter().map(|&k| groups[k][0]).collect())))
+        let found = if self.fault == Fault::HighestWins { equal.split_last() } else { equal.split_first() };
+        let Some((&first, others)) = found else { return Ok(None) };
+        let tied = if self.fault == Fault::HighestWins { &[] } else { others };
+        Ok(Some((first, scores[first], tied.iter().map(|&k| groups[k][0]).collect())))
     }
 }
 
@@ -230,7 +173,9 @@ impl SearchStrategy for Steps {
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
         let rules = self.rules(&space.settings, space.design)?;
         let all = rules.groups.iter().map(Vec::len).sum();
-        Ok(SearchExtent::forward(all, rules.most))
+        let extent = SearchExtent::forward(all, rules.most);
+        let steps = if self.fault == Fault::ExtentShort { 1 } else { extent.steps };
+        Ok(SearchExtent { steps, largest: extent.largest + usize::from(self.fault == Fault::TakesConstants), ..extent })
     }
 
     fn traits(&self) -> StrategyTraits<'_> {
@@ -241,12 +186,30 @@ impl SearchStrategy for Steps {
 
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path> {
         let (settings, rules) = (&space.settings, self.rules(&space.settings, space.design)?);
+        assert!(self.fault != Fault::PanicsOnFewRows || space.design.rows() > 4, "an index is out of bounds");
         let empty = context.subset.score()?;
         let mut path = Path::stopped(empty, StopReason::NoCandidates);
         path.allowed = rules.least..=rules.most;
+        if rules.groups.is_empty() {
+            match self.fault {
+                Fault::PanicsOnNothing => panic!("an index is out of bounds"),
+                Fault::FailsOnNothing => return Err(Error::setting("max_features", "no candidates")),
+                Fault::PartialOnNothing => path.stop_reason = StopReason::Limit,
+                _ => {}
+            }
+        }
         let (mut inside, mut misses, mut lowest) = (Vec::new(), 0, empty.loss);
         loop {
             let size = context.subset.selected().len();
+            if self.fault == Fault::EndsEarly && inside.len() + 1 == rules.groups.len() {
+                break;
+            }
+            if self.fault == Fault::TakesConstants && size == 2 {
+                let constant = vec![context.names().len() - 1];
+                let score = crate::common::addition(&mut context.subset, constant[0])?;
+                context.subset.add(constant[0])?;
+                self.taken(context, &constant, score, Vec::new(), &mut path)?;
+            }
             let fits = |group: &usize| !inside.contains(group) && size + rules.groups[*group].len() <= rules.most;
             let next = rules.forced.get(inside.len()).copied();
             let open: Vec<usize> = match next {
@@ -268,12 +231,19 @@ impl SearchStrategy for Steps {
             lowest = lowest.min(score.loss);
             groups[place].iter().try_for_each(|&feature| context.subset.add(feature))?;
             inside.push(open[place]);
-            if let Answer::Stop(reason) = self.taken(context, groups[place], score, tied, &mut path)? {
-                path.stop_reason = if self.fault == Fault::StopReason { StopReason::Limit } else { reason };
+            let answer = self.taken(context, groups[place], score, tied, &mut path)?;
+            if let (Answer::Stop(reason), true) = (answer, self.fault != Fault::IgnoresStop) {
+                path.stop_reason = if self.fault == Fault::OwnReason { StopReason::Limit } else { reason };
                 break;
             }
         }
+        if self.fault == Fault::NotTheBest && path.steps.len() > 2 {
+            let second = path.steps[1].feature;
+            context.subset.reset(&[])?;
+            path.entries[0] = PathEntry::new(vec![second], crate::common::addition(&mut context.subset, second)?);
+        }
         self.finish(settings, &mut path, empty, context.criterion());
+        self.spoil(context.names().len(), &mut path);
         Ok(path)
     }
 }
@@ -298,9 +268,12 @@ impl Steps {
         path.entries.push(entry);
         let mut step = Step::new(Action::Add, group[0], score, context.subset.selected().len());
         step.with = group[1..].to_vec();
-        step.tied = if self.fault == Fault::TiesUntold { Vec::new() } else { tied };
-        let answer = context.observe(&step);
-        path.steps.push(step);
+        step.tied = if self.fault == Fault::TiesUnseen { Vec::new() } else { tied };
+        let is_second = path.steps.len() == 1;
+        let is_seen = self.fault != Fault::Unobserved || !is_second;
+        let answer = if is_seen { context.observe(&step) } else { Answer::Continue };
+        let times = if self.fault == Fault::AddsTwice && is_second { 2 } else { 1 };
+        path.steps.extend(std::iter::repeat_n(step, times));
         Ok(answer)
     }
 
@@ -312,9 +285,25 @@ impl Steps {
         let chosen = settings.choose.pick(&path.entries, last, &path.allowed).filter(|_| !none);
         let is_best_ignored = self.fault == Fault::ChooseBest && settings.choose == Choose::Best;
         path.chosen = if is_best_ignored { chosen.map(|_| last) } else { chosen };
+    }
+
+    /// Changes a path that is right.
+    fn spoil(&self, columns: usize, path: &mut Path) {
+        let (steps, entries) = (&mut path.steps, &mut path.entries);
         match self.fault {
-            Fault::EntriesReversed => path.entries.reverse(),
+            Fault::StepScore => steps[1].score.loss += 1e-3,
+            Fault::StepSize => steps[1].size = 3,
+            Fault::NanScore => steps[0].score.loss = f64::NAN,
+            Fault::Pool => steps[0].score.loss *= 1.0 + 1e-15 * THREADS.load(Ordering::SeqCst) as f64,
             Fault::EmptyScore => path.empty.loss += 1e-3,
+            Fault::EntryScore => entries[1].score.loss -= 1e-3,
+            Fault::EntryOrder => entries[2].subset.swap(0, 2),
+            Fault::EntrySubset => entries[0].subset = vec![entries[1].subset[1]],
+            Fault::EntryMissing => drop(entries.remove(1)),
+            Fault::EntriesReversed => entries.reverse(),
+            Fault::ChosenOutside => path.chosen = Some(entries.len()),
+            Fault::NothingChosen => path.chosen = None,
+            Fault::CountsConstants => path.allowed = columns - 1..=usize::MAX,
             _ => {}
         }
     }

@@ -1,6 +1,4 @@
-//! Shared code of the example programs: the diabetes data as a linfa dataset, and the matrix of pipelines.
-
-pub mod matrix;
+//! Shared code of the example programs: the diabetes data as a linfa dataset.
 
 use linfa::Dataset;
 use ndarray::{Array1, Array2, Ix1};

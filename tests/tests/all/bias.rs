@@ -21,31 +21,26 @@ fn predictions(folder: &Folder, data: &str) -> Vec<f64> {
 #[test]
 fn the_bias_is_selected_saved_and_never_asked_for() {
     let folder = folder("bias");
-    for criterion in ["loo", "{kind: kfold, folds: 5}"] {
-        for search in ["{kind: greedy, choose: best}", "{kind: floating}", "{kind: exhaustive, choose: one_se}"] {
-            let selection = folder.run(&pipeline(&format!("{BIASED}criterion: {criterion}\nsearch: {search}")));
-            assert!(names(&selection).contains(&"constant"), "{search}");
-            assert_eq!((&selection["intercept"], &selection["excluded"][0]["name"]), (&0.0.into(), &"same".into()));
-            assert_eq!(selection["excluded"].as_array().unwrap().len(), 1);
-            let ours = predictions(&folder, "train.csv");
-            assert_eq!(ours.len(), 40);
-            let targets: Vec<f64> = folder
-                .read("train.csv")
-                .lines()
-                .skip(1)
-                .map(|l| l.split(',').nth(5).unwrap().parse().unwrap())
-                .collect();
-            let error = ours.iter().zip(&targets).map(|(p, y)| (p - y).powi(2)).sum::<f64>() / 40.0;
-            let train =
-                selection["path"][selection["selected"].as_array().unwrap().len() - 1]["train"].as_f64().unwrap();
-            assert!((error - train).abs() < 1e-9 * train, "{error} {train}");
-            // A column of that name in new data is not the bias.
-            let with = folder.read("train.csv").lines().enumerate().fold(String::new(), |text, (row, line)| {
-                text + line + "," + if row == 0 { "constant" } else { "7" } + "\n"
-            });
-            folder.write("with.csv", with);
-            assert_eq!(predictions(&folder, "with.csv"), ours);
-        }
+    for (criterion, search) in
+        [("loo", "{kind: greedy, choose: best}"), ("{kind: kfold, folds: 5}", "{kind: exhaustive, choose: one_se}")]
+    {
+        let selection = folder.run(&pipeline(&format!("{BIASED}criterion: {criterion}\nsearch: {search}")));
+        assert!(names(&selection).contains(&"constant"), "{search}");
+        assert_eq!((&selection["intercept"], &selection["excluded"][0]["name"]), (&0.0.into(), &"same".into()));
+        assert_eq!(selection["excluded"].as_array().unwrap().len(), 1);
+        let ours = predictions(&folder, "train.csv");
+        assert_eq!(ours.len(), 40);
+        let targets: Vec<f64> =
+            folder.read("train.csv").lines().skip(1).map(|l| l.split(',').nth(5).unwrap().parse().unwrap()).collect();
+        let error = ours.iter().zip(&targets).map(|(p, y)| (p - y).powi(2)).sum::<f64>() / 40.0;
+        let train = selection["path"][selection["selected"].as_array().unwrap().len() - 1]["train"].as_f64().unwrap();
+        assert!((error - train).abs() < 1e-9 * train, "{error} {train}");
+        // A column of that name in new data is not the bias.
+        let with = folder.read("train.csv").lines().enumerate().fold(String::new(), |text, (row, line)| {
+            text + line + "," + if row == 0 { "constant" } else { "7" } + "\n"
+        });
+        folder.write("with.csv", with);
+        assert_eq!(predictions(&folder, "with.csv"), ours);
     }
     assert!(folder.read("out/report.html").contains("constant"));
 }
@@ -110,7 +105,6 @@ fn a_bias_that_has_no_meaning_is_refused() {
         ),
         (format!("preprocess: [{{kind: constant, value: 0}}]\n{free}"), "`preprocess[0].value`", "0 is no bias"),
         (format!("preprocess: [constant]\n{free}\ncriterion: nhsic"), "criterion", "the bias `constant` has no spread"),
-        (format!("preprocess: [constant]\n{free}\ncriterion: mrmr"), "criterion", "the bias `constant` has no spread"),
         (format!("preprocess: [constant]\n{free}\nsearch: lars"), "search", "the bias `constant` has no spread"),
         (format!("preprocess: [constant]\n{free}\nsearch: {{kind: greedy, forced: [same]}}"), "forced", "is constant"),
     ] {

@@ -278,27 +278,3 @@ fn every_learner_has_its_cells() {
     assert_eq!(linked(Role::Learner), learners);
     assert!(criteria().len() >= 8 && searches().len() >= 9, "{:?} {:?}", criteria(), searches());
 }
-
-/// One thread or two, the same bits.
-#[test]
-fn the_number_of_threads_changes_nothing() {
-    let folder = Folder::new("cells-threads");
-    tables(&folder);
-    for (kind, ..) in LEARNERS {
-        let (data, learner) = settings(kind);
-        for criterion in ["loo", "{kind: kfold, by: groups}", "nhsic", "hsic"] {
-            let on = format!("{kind} x {criterion}");
-            let bits = |threads: usize| {
-                vaglio::pipeline::pool(threads).unwrap().install(|| {
-                    let cell = Cell::new(&folder, data, &learner, criterion, "floating");
-                    let scores: Vec<u64> = cell.path.entries.iter().map(|e| e.score.loss.to_bits()).collect();
-                    let open =
-                        SubsetScorer::open(&**cell.selector.criterion(), &cell.design, &SearchExtent::forward(5, 5));
-                    let open = open.unwrap().score().unwrap();
-                    (scores, open.loss.to_bits(), serde_json::to_string(&cell.model).unwrap())
-                })
-            };
-            assert_eq!(bits(1), bits(2), "{on}");
-        }
-    }
-}

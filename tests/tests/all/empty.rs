@@ -23,31 +23,29 @@ fn numbers(lines: &str) -> String {
 #[test]
 fn no_column_is_taken_and_a_sentence_says_so() {
     let folder = orthogonal("empty");
+    let rules = [
+        ("best", "no subset on the path beats the empty one"),
+        ("one_se", "no subset on the path beats the empty one"),
+        ("{rule: best, folds: 4}", "no size has a lower cross-validated loss"),
+    ];
     let lambdas = ["1.0", "{values: [0.1, 1.0, 10.0], per: path}", "{values: [0.1, 1.0, 10.0], per: subset}"];
-    for kind in ["greedy", "floating", "exhaustive", "rank", "random", "beam"] {
-        for (choose, why) in [
-            ("best", "no subset on the path beats the empty one"),
-            ("one_se", "no subset on the path beats the empty one"),
-            ("{rule: best, folds: 4}", "no size has a lower cross-validated loss"),
-        ] {
-            for (lambda, criterion) in lambdas.iter().flat_map(|l| ["loo", "{kind: kfold, folds: 8}"].map(|c| (l, c))) {
-                let lines = format!(
-                    "criterion: {criterion}\nlearner: {{kind: rls, lambda: {lambda}}}\n\
-                     search: {{kind: {kind}, choose: {choose}, max_features: 3}}"
-                );
-                folder.write("p.yaml", numbers(&lines));
-                let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
-                assert_eq!(ran.code, Some(0), "{lines}\n{}", ran.err);
-                assert!(ran.out.contains(&format!("No column is taken: {why}.")), "{lines}\n{}", ran.out);
-                let selection = folder.json("out/selection.json");
-                assert_eq!(
-                    (&selection["chosen"]["size"], &selection["selected"]),
-                    (&0.into(), &Value::Array(Vec::new()))
-                );
-                assert_eq!(selection["score"], selection["empty_score"], "{lines}");
-                assert!(!selection["path"].as_array().unwrap().is_empty(), "{lines}");
-            }
-        }
+    let kinds = ["greedy", "floating", "exhaustive", "rank", "random", "beam"];
+    // Every search with every rule, and by turns the others.
+    for ((choose, why), kind, turn) in rules.iter().flat_map(|rule| (0..6).map(move |turn| (*rule, kinds[turn], turn)))
+    {
+        let (lambda, criterion) = (lambdas[turn % 3], ["loo", "{kind: kfold, folds: 8}"][turn / 3]);
+        let lines = format!(
+            "criterion: {criterion}\nlearner: {{kind: rls, lambda: {lambda}}}\n\
+             search: {{kind: {kind}, choose: {choose}, max_features: 3}}"
+        );
+        folder.write("p.yaml", numbers(&lines));
+        let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
+        assert_eq!(ran.code, Some(0), "{lines}\n{}", ran.err);
+        assert!(ran.out.contains(&format!("No column is taken: {why}.")), "{lines}\n{}", ran.out);
+        let selection = folder.json("out/selection.json");
+        assert_eq!((&selection["chosen"]["size"], &selection["selected"]), (&0.into(), &Value::Array(Vec::new())));
+        assert_eq!(selection["score"], selection["empty_score"], "{lines}");
+        assert!(!selection["path"].as_array().unwrap().is_empty(), "{lines}");
     }
     let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);

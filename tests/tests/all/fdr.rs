@@ -1,6 +1,6 @@
 //! Verdicts on columns: in the result, the report and the terminal, and as a choice.
 
-use crate::common::{Folder, names, table, timeless};
+use crate::common::{Folder, names, table};
 use serde_json::Value;
 
 const DATA: &str = "version: 1\nseed: 3\ndata: {train: train.csv, target: y}\npreprocess: [standardize]\n\
@@ -74,24 +74,9 @@ fn the_confirmed_columns_are_the_result() {
         let resolved = folder.read("out/resolved.yaml");
         assert!(resolved.contains("fdr: 0.1"), "{resolved}");
     }
-}
-
-#[test]
-fn nothing_confirmed_is_the_empty_subset() {
-    let folder = Folder::new("fdr-empty");
-    let lines = table(40, 12, &[]).replace(",y\n", ",old\n");
-    let mut random = vaglio_testkit::SplitMix64::new(5);
-    let noise: Vec<String> = lines
-        .lines()
-        .enumerate()
-        .map(|(row, line)| if row == 0 { format!("{line},y") } else { format!("{line},{}", random.normal()) })
-        .collect();
-    folder.write("train.csv", noise.join("\n"));
-    let data = DATA.replace("target: y", "target: y, exclude: [old]");
-    let selection = folder.run(&format!("{data}search: {{kind: greedy, choose: {{fdr: 0.1}}}}\n"));
+    let strict = format!("{DATA}search: {{kind: greedy, choose: {{fdr: 1.0e-9}}}}\n");
+    let selection = folder.run(&strict);
     assert_eq!((names(&selection), selection["fdr"]["confirmed"].as_u64()), (Vec::new(), Some(0)));
-    let warning = selection["warnings"][0]["message"].as_str().unwrap();
-    assert_eq!(warning, "no column is confirmed at a false discovery rate of 0.1, so the empty subset is taken");
     let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
     assert!(ran.out.contains("No column is taken: none is confirmed."), "{}", ran.out);
 }
@@ -158,15 +143,4 @@ fn what_cannot_be_judged_is_refused_by_name() {
         }
         assert!(!folder.path("out/selection.json").exists());
     }
-}
-
-#[test]
-fn one_thread_says_the_same() {
-    let folder = Folder::new("fdr-threads");
-    folder.write("train.csv", table(60, 10, &[]));
-    let yaml = format!("{DATA}search: {{kind: greedy, max_features: 4}}\nevaluate: {{fdr: 0.2}}\n");
-    let whole = folder.run(&yaml);
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "other", "--quiet", "--json", "--set", "engine.threads=1"]);
-    let other: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!(timeless(whole), timeless(other));
 }

@@ -251,19 +251,3 @@ fn a_disk_without_room_ends_with_3_and_leaves_what_is_there() {
     );
     assert!(folder.files("out").iter().all(|name| !name.starts_with('.')), "{:?}", folder.files("out"));
 }
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_standard_error_changes_no_exit_code() {
-    let folder = folder("stderr", SHORT);
-    for (arguments, code) in [
-        (&["run", "nope.yaml"][..], 2),
-        (&["run", "p.yaml", "-vv"], 0),
-        (&["plan", "--nope"], 2),
-        (&["report", "x"], 3),
-    ] {
-        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-        let status = folder.command(arguments).stdout(Stdio::null()).stderr(full).status().unwrap();
-        assert_eq!(status.code(), Some(code), "{arguments:?}");
-    }
-}

@@ -149,38 +149,6 @@ fn all_of_it_is_in_the_result_the_report_and_the_table() {
 }
 
 #[test]
-fn an_exhaustive_search_counts_all_subsets() {
-    let folder = Folder::new("near-exhaustive");
-    folder.write("train.csv", SWISS);
-    let pipeline = |evaluate: &str| {
-        format!(
-            "version: 1\n\
-             data: {{train: train.csv, target: Fertility}}\n\
-             learner: {{kind: rls, lambda: 1.0}}\n\
-             criterion: loo\n\
-             search: {{kind: exhaustive, choose: best}}\n\
-             {evaluate}\n"
-        )
-    };
-    let selection = folder.run(&pipeline("evaluate: {alternatives: {within: 0.1, count: 40}}"));
-    let near = &selection["alternatives"];
-    assert_eq!((&near["is_whole"], &near["met"]), (&true.into(), &Value::Null));
-    // One by one: a run of each of the 31 subsets.
-    let columns = ["Agriculture", "Examination", "Education", "Catholic", "Infant.Mortality"];
-    let limit = 1.1 * selection["score"].as_f64().unwrap();
-    let mut count = 0;
-    for mask in 1..32_u32 {
-        let out: Vec<&str> = (0..5).filter(|bit| mask >> bit & 1 == 0).map(|bit| columns[bit]).collect();
-        let text = pipeline("").replace("target: Fertility", &format!("target: Fertility, exclude: {out:?}"));
-        let text = text.replace("{kind: exhaustive, choose: best}", "{kind: all, choose: last}");
-        count += u64::from(folder.run(&text)["score"].as_f64().unwrap() <= limit);
-    }
-    assert_eq!(near["count"], count);
-    let smallest = near["smallest"].as_array().unwrap();
-    assert!(smallest.len() as u64 == count.min(10) && count > 1);
-}
-
-#[test]
 fn what_cannot_be_is_refused_by_its_name() {
     let folder = Folder::new("near-refused");
     folder.write("train.csv", SWISS);

@@ -68,7 +68,8 @@ fn a_full_standard_error_keeps_the_exit_code() {
     let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
     for (arguments, code) in [
         (&["run", "nope.yaml"][..], 2),
-        (&["runn"], 2),
+        (&["plan", "--nope"], 2),
+        (&["report", "x"], 3),
         (&["run", "p.yaml", "--set", "search.kind=nope"], 2),
         (&["run", "p.yaml", "--set", "data.train=nope.csv"], 3),
         (&["-vv", "run", "p.yaml", "--out", "out"], 0),

@@ -4,7 +4,7 @@ use vaglio_core::{Criterion, Problem, Round, Silent};
 use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
-use vaglio_search::{Choose, Greedy, ScoreMarginRule, Search};
+use vaglio_search::{Choose, Exhaustive, Greedy, ScoreMarginRule, Search};
 use vaglio_testkit::data;
 
 fn selector(criterion: impl Criterion + 'static, choose: Choose) -> ValidSelector {
@@ -130,4 +130,19 @@ fn one_standard_error_is_that_of_the_difference_on_the_same_rows() {
         assert_eq!((record.count, record.limit), (near, None));
         assert!(near > 1 && (near as usize) < met.len(), "{near} of {}", met.len());
     }
+}
+
+#[test]
+fn an_exhaustive_search_counts_all_subsets() {
+    let search = Search::new(Exhaustive::default()).choose(Choose::Best);
+    let selector = Selector::params(Loo::default(), search, Rls::default()).seed(5).check().unwrap();
+    let NearFound { design, record, selection, .. } =
+        found(&selector, &data::regression(40, 7, 4).problem(), ScoreMargin::Part(0.1));
+    assert!(record.is_whole && record.met.is_none());
+    let limit = 1.1 * selection.path.result().unwrap().score.loss;
+    let subsets = (1..1_u32 << 7).map(|mask| (0..7).filter(|bit| mask >> bit & 1 == 1).collect::<Vec<Feature>>());
+    let is_near = |subset: &Vec<Feature>| selector.criterion().evaluate(&design, subset).unwrap().loss <= limit;
+    let count = subsets.filter(is_near).count() as u64;
+    assert!(record.count == count && count > 1, "{} is not {count}", record.count);
+    assert_eq!(record.smallest.len() as u64, count.min(10));
 }

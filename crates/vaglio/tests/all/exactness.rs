@@ -11,7 +11,7 @@ use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
 use vaglio::read::{ColumnFilter, read_table};
 use vaglio::search::{Greedy, SearchContext, SubsetScorer};
-use vaglio_testkit::{Tolerance, data};
+use vaglio_testkit::{Tolerance, data, rebuild};
 
 /// Scores of a search are compared with plain retraining at this relative tolerance.
 const TOLERANCE: f64 = 1e-10;
@@ -21,18 +21,19 @@ fn close(found: Score, defined: Score, what: &str) {
     assert_eq!(found.lambda, defined.lambda, "{what}");
 }
 
+fn greedy(criterion: &Loo, design: &Design, steps: usize) -> vaglio::core::Path {
+    let extent = SearchExtent::forward(design.features(), design.features());
+    let subset = SubsetScorer::open(criterion, design, &extent).unwrap();
+    Greedy::new(steps).run(&mut SearchContext::new(criterion, design, subset, &mut Silent, 0)).unwrap()
+}
+
 /// Runs greedy both ways and checks every step: its score, and that no candidate would have been better.
 fn check(problem: &Problem, learner: Rls, loss: AnyLoss, steps: usize, what: &str) {
     let design = Design::from_problem(problem, Arc::new(learner)).unwrap();
     let mut paths = Vec::new();
     for full_pass in [false, true] {
         let criterion = Loo { loss: loss.clone(), full_pass };
-        let subset =
-            SubsetScorer::open(&criterion, &design, &SearchExtent::forward(design.features(), design.features()))
-                .unwrap();
-        let mut observer = Silent;
-        let mut context = SearchContext::new(&criterion, &design, subset, &mut observer, 0);
-        let path = Greedy::new(steps).run(&mut context).unwrap();
+        let path = greedy(&criterion, &design, steps);
         close(path.empty, criterion.evaluate(&design, &[]).unwrap(), &format!("{what}, empty"));
         let mut subset: Vec<Feature> = Vec::new();
         for step in &path.steps {
@@ -188,5 +189,18 @@ fn real_data() {
         let learner = || Rls { lambda: Lambda::Fixed(lambda), intercept: true };
         check(&cancer, learner(), ZeroOne.into(), 2, "breast cancer, zero-one");
         check(&cancer, learner(), Squared.into(), 3, "breast cancer");
+    }
+}
+
+#[test]
+fn the_order_of_columns_changes_no_bit() {
+    for seed in 0..20 {
+        let design = data::regression(18, 7, seed).design(&[0.1], true);
+        let order: Vec<Feature> = (0..7).map(|k| (k + 1 + seed as usize % 6) % 7).collect();
+        let turned = rebuild::with_columns(&design, &order).unwrap();
+        let steps = |design| greedy(&Loo::default(), design, 5).steps;
+        for (a, b) in steps(&design).iter().zip(steps(&turned)) {
+            assert_eq!((a.feature, a.score.loss.to_bits()), (order[b.feature], b.score.loss.to_bits()));
+        }
     }
 }

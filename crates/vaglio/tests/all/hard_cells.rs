@@ -121,38 +121,3 @@ fn a_column_that_is_constant_but_for_rounding_in_the_training_rows_of_a_fold() {
         }
     }
 }
-
-/// Every subset of each size by plain retraining: the best of each, the first in lexicographic order among equals.
-fn enumerated(criterion: &dyn Criterion, design: &Design) -> Vec<(Vec<Feature>, f64)> {
-    let count = design.features();
-    let mut best: Vec<Option<(Vec<Feature>, f64)>> = vec![None; count + 1];
-    for bits in 1..1usize << count {
-        let subset: Vec<Feature> = (0..count).filter(|f| bits >> f & 1 == 1).collect();
-        let loss = criterion.evaluate(design, &subset).unwrap().loss;
-        let place = &mut best[subset.len()];
-        if place.as_ref().is_none_or(|(known, least)| loss < *least || loss == *least && subset < *known) {
-            *place = Some((subset, loss));
-        }
-    }
-    best.into_iter().flatten().collect()
-}
-
-#[test]
-fn exhaustive_search_is_enumeration() {
-    let design = data::regression(18, 10, 55).weighted().design(&[0.3], true);
-    let three = data::regression(18, 8, 56).design(&[1e-3, 0.1, 10.0], false);
-    for design in [design, three] {
-        for (name, criterion) in criteria() {
-            let search = Search::new(Exhaustive::default());
-            let subset = SubsetScorer::open(&*criterion, &design, &search.extent(&design).unwrap()).unwrap();
-            let path = run(&search, &*criterion, &design, subset);
-            let best = enumerated(&*criterion, &design);
-            assert_eq!(path.entries.len(), best.len(), "{name}");
-            for (entry, (subset, loss)) in path.entries.iter().zip(best) {
-                assert_eq!(entry.subset, subset, "{name}");
-                assert!((entry.score.loss - loss).abs() <= 1e-9 * loss, "{name}: {} is not {loss}", entry.score.loss);
-            }
-            assert!(path.certificate.unwrap().optimal);
-        }
-    }
-}

@@ -27,7 +27,6 @@ mod linfa_watched;
 mod losses;
 mod nhsic;
 mod products;
-mod properties;
 mod searches;
 mod sparse_losses;
 mod splits;

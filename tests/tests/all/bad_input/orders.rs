@@ -1,6 +1,6 @@
 //! Orders of rows and columns, threads, and targets that are noise.
 
-use super::{Problem, Sheet, answered, bits, everywhere};
+use super::{Cell, Problem, Sheet, answered, bits, everywhere};
 use crate::common::Folder;
 
 #[test]
@@ -8,7 +8,9 @@ fn the_number_of_threads_changes_no_bit() {
     let base = Sheet::base();
     let pools = [1, 2, 3].map(|threads| vaglio::pipeline::pool(threads).unwrap());
     everywhere(|parts| {
-        let of = || Problem::of(&base).result(parts).map(|cell| bits(&cell.path)).map_err(|error| error.to_string());
+        let model = |cell: &Cell| serde_json::to_string(&cell.model).unwrap();
+        let result = || Problem::of(&base).result(parts).map_err(|error| error.to_string());
+        let of = || result().map(|cell| (bits(&cell.path), model(&cell)));
         let all = pools.iter().map(|pool| pool.install(of)).collect::<Result<Vec<_>, _>>()?;
         match all.iter().all(|path| *path == all[0]) {
             true => Ok(()),

@@ -5,11 +5,19 @@ use super::{ExitClass, LEARNERS, Problem, Sheet, answered, everywhere, refused};
 #[test]
 fn numbers_that_are_not_finite_name_row_column_value_and_count() {
     let ones = |_: &Sheet, _| "1".to_owned();
-    for (value, name, data) in
-        [("NaN", "b", ", types: {w: drop}"), ("inf", "w", ", weights: w"), ("-inf", "b", ", weights: w")]
-    {
+    for (value, name, data) in [
+        ("NaN", "b", ", types: {w: drop}"),
+        ("inf", "w", ", weights: w"),
+        ("-inf", "b", ", weights: w"),
+        ("1e400", "a", ", weights: w"),
+        ("", "b", ", weights: w"),
+    ] {
         let sheet = Sheet::base().with("w", ones).cell(5, name, value).cell(7, name, value);
-        let words = format!("train.csv: row 5, column `{name}`: {value} is not a finite number (2 such values");
+        let found = match value {
+            "" => "an empty cell (2 such cells".to_owned(),
+            value => format!("{value} is not a finite number (2 such values"),
+        };
+        let words = format!("train.csv: row 5, column `{name}`: {found}");
         everywhere(|parts| refused(Problem { data, ..Problem::of(&sheet) }.result(parts), ExitClass::Data, &[&words]));
     }
     for value in ["NaN", "inf"] {

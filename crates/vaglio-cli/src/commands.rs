@@ -40,11 +40,11 @@ pub fn run(arguments: RunArguments) -> Done {
     let outcome = in_pool(settings.threads(), || files::run(&settings, &options, monitor))?;
     signals::run_ends();
     let outcome = outcome.map_err(|error| loaded.failure(error))?;
-    ended(outcome, (arguments.quiet, arguments.json), loaded.by_default(), &out)
+    ended(outcome, arguments.quiet, arguments.json, loaded.by_default(), &out)
 }
 
 /// Shows the result of a run and its folder.
-pub fn ended(outcome: RunOutcome, (quiet, json): (bool, bool), by_default: Option<String>, out: &Path) -> Done {
+pub fn ended(outcome: RunOutcome, quiet: bool, json: bool, by_default: Option<String>, out: &Path) -> Done {
     clear_bar();
     signals::run_ends();
     let text = if json {

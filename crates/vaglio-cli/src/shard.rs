@@ -19,7 +19,7 @@ use vaglio::pipeline::{self, TimeSpan};
 /// Plans, runs, shows or merges a distributed run.
 pub fn shard(command: Shard) -> Done {
     match command {
-        Shard::Plan { pipeline, of, folder, set, json } => plan(&pipeline, of, &folder, (&set, json)),
+        Shard::Plan { pipeline, of, folder, set, json } => plan(&pipeline, of, &folder, &set, json),
         Shard::Run(arguments) => run(&arguments),
         Shard::Status { folder, json } => status(&folder, json),
         Shard::Merge { folder, out, partial, verify, threads, quiet, json } => {
@@ -33,7 +33,7 @@ pub fn shard(command: Shard) -> Done {
                 Some(IncompleteReason::Limit) => shards.merge_stopped(StopReason::Limit, &options, monitor),
                 Some(IncompleteReason::Interrupted) => shards.merge_stopped(StopReason::Interrupted, &options, monitor),
             })??;
-            ended(outcome, (quiet, json), None, &out)
+            ended(outcome, quiet, json, None, &out)
         }
     }
 }
@@ -43,7 +43,7 @@ fn threads_of(written: Option<usize>, shards: &Shards) -> Result<usize, Error> {
     Ok(written.unwrap_or(shards.threads()))
 }
 
-fn plan(path: &Path, of: usize, folder: &Path, (set, json): (&[String], bool)) -> Done {
+fn plan(path: &Path, of: usize, folder: &Path, set: &[String], json: bool) -> Done {
     let loaded = LoadedPipeline::read(path, set)?;
     let planned = || Shards::plan(&loaded.pipeline, &loaded.folder, of, folder);
     let shards = in_pool(loaded.pipeline.threads(), planned)?.map_err(|error| loaded.failure(error))?;

@@ -21,7 +21,8 @@ struct BrentPoint {
 /// # Reference
 /// R. P. Brent, *Algorithms for minimization without derivatives*, Prentice-Hall 1973, section 5.8, procedure `localmin`.
 pub fn minimize(
-    (mut low, mut high): (f64, f64),
+    mut low: f64,
+    mut high: f64,
     tolerance: f64,
     most: usize,
     mut f: impl FnMut(f64) -> Result<f64>,
@@ -145,7 +146,7 @@ mod tests {
                         let run = Executor::new(&traced, solver).configure(|state| state.max_iters(most as u64)).run();
                         let state = run.unwrap().state;
                         let mut evaluated = Vec::new();
-                        let found = minimize((low, high), tolerance, most, |x| {
+                        let found = minimize(low, high, tolerance, most, |x| {
                             evaluated.push(x.to_bits());
                             Ok(function(x))
                         });

@@ -33,7 +33,7 @@ pub(crate) fn refine(lambdas: &[f64], mut loss: impl FnMut(f64) -> Result<f64>) 
         return Ok(score);
     }
     let mut bottom: Option<(f64, f64)> = None;
-    minimize((low.ln(), high.ln()), WIDTH, MOST, |log| {
+    minimize(low.ln(), high.ln(), WIDTH, MOST, |log| {
         let lambda = log.exp();
         let found = loss(lambda)?;
         if bottom.is_none_or(|(at, lowest)| found < lowest || found == lowest && lambda < at) {

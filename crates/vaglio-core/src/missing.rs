@@ -57,32 +57,34 @@ impl MissingMask {
         MissingMask { features: self.features.clone(), masks: self.masks.select_rows(rows) }
     }
 
-    /// Fills the missing cells of a subset with the weighted means of the training rows' other cells. `x` holds the
-    /// training rows and `held` the held-out rows, columns × rows. A column without any such cell is left unchanged.
-    pub(crate) fn fill(
+    /// Weighted means of the present cells of a subset in some rows, whose values are `x`, columns × rows. `None` for a
+    /// column without missing cells, or without weight.
+    pub(crate) fn means(
         &self,
         subset: &[Feature],
-        (x, training): (&mut Array2<f64>, &[usize]),
-        (held, held_out): (&mut Array2<f64>, &[usize]),
+        rows: &[usize],
+        x: &Array2<f64>,
         weights: Option<&[f64]>,
-    ) {
-        for (k, &feature) in subset.iter().enumerate() {
-            let Some(mask) = self.mask(feature) else { continue };
-            let is_missing = |row: usize| mask.get(row) != 0.0;
+    ) -> Vec<Option<f64>> {
+        let mean = |(k, &feature): (usize, &Feature)| {
+            let mask = self.mask(feature)?;
             let (mut sum, mut total) = (0.0, 0.0);
-            for (j, &row) in training.iter().enumerate().filter(|(_, row)| !is_missing(**row)) {
+            for (j, &row) in rows.iter().enumerate().filter(|(_, row)| mask.get(**row) == 0.0) {
                 let weight = weights.map_or(1.0, |weights| weights[row]);
                 sum += weight * x[[k, j]];
                 total += weight;
             }
-            if total <= 0.0 {
-                continue;
-            }
-            let mean = sum / total;
-            for (to, rows) in [(&mut *x, training), (&mut *held, held_out)] {
-                for (j, _) in rows.iter().enumerate().filter(|(_, row)| is_missing(**row)) {
-                    to[[k, j]] = mean;
-                }
+            (total > 0.0).then(|| sum / total)
+        };
+        subset.iter().enumerate().map(mean).collect()
+    }
+
+    /// Fills the missing cells of a subset in some rows with the means that are known.
+    pub(crate) fn fill(&self, subset: &[Feature], rows: &[usize], x: &mut Array2<f64>, means: &[Option<f64>]) {
+        for (k, (&feature, mean)) in subset.iter().zip(means).enumerate() {
+            let (Some(mask), Some(mean)) = (self.mask(feature), mean) else { continue };
+            for (j, _) in rows.iter().enumerate().filter(|(_, row)| mask.get(**row) != 0.0) {
+                x[[k, j]] = *mean;
             }
         }
     }

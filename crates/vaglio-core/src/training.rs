@@ -32,7 +32,9 @@ impl Design {
                 let lambda = lambda.unwrap_or(readout.lambdas[0]);
                 let mut held = self.gather(subset, held_out);
                 if let Some(missing) = self.in_folds().missing() {
-                    missing.fill(subset, (&mut x, training), (&mut held, held_out), self.weights());
+                    let means = missing.means(subset, training, &x, self.weights());
+                    missing.fill(subset, training, &mut x, &means);
+                    missing.fill(subset, held_out, &mut held, &means);
                 }
                 if self.in_folds().is_standardized() {
                     self.standardize(subset, training, &mut x, &mut held);

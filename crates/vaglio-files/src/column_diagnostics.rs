@@ -86,7 +86,7 @@ impl ColumnDiagnostics<'_> {
             return Ok(());
         }
         let read = ReadCells::new(prepared);
-        let parts = parts_of(selector, prepared, design, (self.selection.chosen.folds.as_ref(), self.run.evaluate()))?;
+        let parts = parts_of(selector, prepared, design, self.selection.chosen.folds.as_ref(), self.run.evaluate())?;
         let of_outside = |(place, &index): (usize, &Feature)| {
             let name = record.candidates.get(index).cloned().unwrap_or_default();
             let spanned = spanned.as_ref().map(|spanned| &spanned[place]);
@@ -141,7 +141,8 @@ pub(super) fn parts_of(
     selector: &ValidSelector,
     prepared: &TrainTest,
     design: &Design,
-    (choose, evaluate): (Option<&CrossValidation>, Option<&Evaluate>),
+    choose: Option<&CrossValidation>,
+    evaluate: Option<&Evaluate>,
 ) -> Result<[Vec<TrainTestSplit>; 2]> {
     let sample = &prepared.sample;
     if sample.rows() != design.rows() {

@@ -4,7 +4,7 @@ use super::run::Run;
 use ndarray::Array2;
 use vaglio_core::{Error, Loss, Measure, Model, PathEntry, Result, Squared, Task, ZeroOne};
 use vaglio_pipeline::final_model::{FinalModelCache, PredictionContext};
-use vaglio_pipeline::resample::path_predictions::FoldTestRows;
+use vaglio_pipeline::resample::path_predictions::{FoldTestRows, PathModels};
 use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{EntryRecord, SizePoint, variance};
 
@@ -69,9 +69,10 @@ pub(super) fn curve(
         match (&path.entries[..], path.chosen) {
             ([one], Some(0)) => each(Some(0), chosen, predicted(&held, chosen, one)?)?,
             _ => {
-                let (of, along) = ((&prepared.train, design), (&path.entries[..], path.empty));
-                let by = PredictionContext { known: &known, stop: &design.run().stop, reduced: None };
-                match design.run().stop.ends(|| selector.predictions(of, along, &held, by, each)) {
+                let (entries, empty_lambda, stop) = (&path.entries[..], path.empty.lambda, &design.run().stop);
+                let models = PathModels { design, entries, empty_lambda, reduced: None };
+                let by = PredictionContext { problem: &prepared.train, known: &known, stop };
+                match stop.ends(|| selector.predictions(models, by, &held, each)) {
                     Err(Error::Stopped(_)) => break,
                     done => done?,
                 }

@@ -141,7 +141,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
         test: test.as_ref(),
     };
     let mut findings = findings(read, pipeline.budget());
-    findings.extend(steps::steps(read, (pipeline, is_gone), all.as_ref().map(|all| &all.table)));
+    findings.extend(steps::steps(read, pipeline, is_gone, all.as_ref().map(|all| &all.table)));
     let lagged = lagged(pipeline)?;
     let own = spec.target.names();
     let (outputs, horizons) = match &looks {
@@ -190,7 +190,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
         outputs: &outputs,
         lagged: &lagged,
     };
-    let of_test = test.map(|side| prepare_test(&parts, side, has_intervals, (&test_survey, folder)));
+    let of_test = test.map(|side| prepare_test(&parts, side, has_intervals, &test_survey, folder));
     let (mut test_source, mut test_clusters, mut test_numbers) = (None, Vec::new(), None);
     let test = of_test.transpose()?.map(|test| {
         (test_source, test_clusters, test_numbers) = (test.source, test.clusters, test.numbers);
@@ -263,7 +263,8 @@ pub(super) fn prepare_test(
     parts: &ProblemParts<'_>,
     side: RowsWithLags,
     is_kept: bool,
-    (survey, folder): (&Survey, &Path),
+    survey: &Survey,
+    folder: &Path,
 ) -> Result<TestRowsMade> {
     let spec = parts.roles.spec;
     let path = spec.test.as_ref().unwrap_or(&spec.train).names().first().map_or("", String::as_str);

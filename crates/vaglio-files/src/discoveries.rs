@@ -44,7 +44,8 @@ pub(super) fn false_discoveries(
 /// Returns the errors of [`check_design`], with the field that asks.
 pub(super) fn planned(
     selector: &ValidSelector,
-    (sample, design): (&Sample, &Design),
+    sample: &Sample,
+    design: &Design,
     evaluate: Option<&Evaluate>,
 ) -> Result<Option<String>> {
     let chooses = matches!(selector.search().size_choice(), Choose::FalseDiscoveries(_));

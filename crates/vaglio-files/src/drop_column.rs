@@ -73,19 +73,23 @@ pub(super) fn slower(engine: &str) -> f64 {
     }
 }
 
-/// Bytes of [`Importance`] for a subset of `size` columns if all replacements are tried; they are few otherwise.
-pub(super) fn exchange_bytes(
+/// Like [`budget`], as far as the settings ask for [`Importance`].
+pub(super) fn planned_budget(
     evaluate: Option<&Evaluate>,
     selector: &ValidSelector,
     design: &Design,
-    (search_extent, walks): (&SearchExtent, SearchCounts),
-    size: usize,
+    search_extent: &SearchExtent,
+    walks: SearchCounts,
 ) -> f64 {
-    let budget = match worths(evaluate) {
+    match worths(evaluate) {
         DropColumnBudget::All => f64::INFINITY,
         DropColumnBudget::Auto => budget(selector, design, search_extent, walks),
-        DropColumnBudget::None => return 0.0,
-    };
+        DropColumnBudget::None => 0.0,
+    }
+}
+
+/// Bytes of [`Importance`] for a subset of `size` columns if the budget allows all replacements; they are few otherwise.
+pub(super) fn exchange_bytes(selector: &ValidSelector, design: &Design, budget: f64, size: usize) -> f64 {
     let outside = design.candidates().len().saturating_sub(size);
     if size == 0 {
         return 0.0;

@@ -139,7 +139,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
         prepared: &prepared,
         walked: StepTrials::new(&selector, &design, &chosen, chosen.len() + 1)?,
         span: ColumnSpan::new(&design, &chosen),
-        parts: parts_of(&selector, &prepared, &design, (how.as_ref(), evaluate))?,
+        parts: parts_of(&selector, &prepared, &design, how.as_ref(), evaluate)?,
         chosen,
     };
     let columns = run.columns(&asked)?;

@@ -6,7 +6,7 @@ use super::discoveries::false_discoveries;
 use super::drop_column::Importance;
 use super::learning::learning_curve;
 use super::loss_intervals::{LossIntervals, certainty};
-use super::near_best::{SubsetSources, near_best};
+use super::near_best::SubsetSources;
 use super::origins::Origins;
 use super::reliability::reliability;
 use super::repetition::{nested, permutations};
@@ -100,7 +100,7 @@ impl Evaluations {
     /// Finds subsets as good as the chosen one, if asked for.
     ///
     /// # Errors
-    /// Returns the errors of [`near_best`].
+    /// Returns the errors of [`SubsetSources::near_best`].
     pub fn near_best(
         &mut self,
         run: Run<'_>,
@@ -115,9 +115,9 @@ impl Evaluations {
         }
         let start = Instant::now();
         let watcher = StageMonitor::new(monitor);
-        let known = SubsetSources { selection, importance, nested: self.nested.as_ref() };
-        self.alternatives =
-            watcher.ends(|| near_best(selector, &prepared.sample, design, (&known, &asked), &watcher))?;
+        let (sample, nested) = (&prepared.sample, self.nested.as_ref());
+        let sources = SubsetSources { selector, sample, design, selection, importance, nested };
+        self.alternatives = watcher.ends(|| sources.near_best(&asked, &watcher))?;
         if let Some(reason) = watcher.stopped() {
             selection.path.stop_reason = reason;
             let message =
@@ -160,7 +160,7 @@ impl Evaluations {
         origins: &Origins<'_>,
         watcher: &StageMonitor<'_>,
     ) -> Result<Vec<OuterFoldFit>> {
-        let Run { pipeline, selector, prepared, .. } = run;
+        let Run { pipeline, prepared, .. } = run;
         let Some(settings) = run.evaluate() else { return Ok(Vec::new()) };
         let (untuned, sample) = (pipeline.selector(), &prepared.sample);
         let whole = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
@@ -169,17 +169,17 @@ impl Evaluations {
             outer = watcher.ends(|| resample::outer(whole, sample, &how, watcher))?.unwrap_or_default();
             if !outer.is_empty() {
                 self.outer_weights = OuterWeights::new(&outer);
-                self.nested = Some(nested(whole, sample, (&how, &outer[..]), &selection.names, origins)?);
+                self.nested = Some(nested(whole, sample, &how, &outer, origins)?);
             }
         }
         if let Some(count) = settings.permutations.filter(|_| watcher.stopped().is_none()) {
             self.permutations = watcher.ends(|| permutations(whole, sample, selection, count, watcher))?;
         }
         if let Some(how) = settings.stability.as_ref().filter(|_| watcher.stopped().is_none()) {
-            self.stability = watcher.ends(|| stability(selector, sample, (selection, origins), how, watcher))?;
+            self.stability = watcher.ends(|| stability(run, selection, origins, how, watcher))?;
         }
         if let Some(how) = settings.learning_folds().filter(|_| watcher.stopped().is_none()) {
-            self.learning_curve = watcher.ends(|| learning_curve(whole, sample, (&how, &outer), watcher))?;
+            self.learning_curve = watcher.ends(|| learning_curve(whole, sample, &how, &outer, watcher))?;
         }
         Ok(outer)
     }
@@ -227,7 +227,7 @@ impl Evaluations {
                 let from = if nested { CalibrationSource::Nested } else { CalibrationSource::CrossValidation };
                 Calibration::from_held_out(from, pooled)
             }
-            None => Calibration::from_subset(selector, &prepared.sample, (&prepared.train, design), selection, watcher),
+            None => selector.subset_calibration(&prepared.sample, &prepared.train, design, selection, watcher),
         };
         Ok(())
     }

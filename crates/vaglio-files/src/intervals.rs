@@ -49,7 +49,7 @@ pub(super) fn intervals(
     let folds = first.into_iter().zip(residuals).map(|(fold, residuals)| {
         let OuterFoldFit { target_units, maps, columns, model, .. } = fold;
         let inputs = model.inputs().iter().filter_map(|&feature| columns.get(feature)).cloned().collect();
-        FoldModel::new(target_units, maps, (inputs, model), residuals)
+        FoldModel::new(target_units, maps, inputs, model, residuals)
     });
     Ok((SavedIntervals { level, folds: folds.collect() }, figures))
 }

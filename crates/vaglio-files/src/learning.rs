@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use vaglio_core::{ExitClass, Loss, Result};
 use vaglio_pipeline::pipeline::OuterFolds;
-use vaglio_pipeline::resample::procedure::{outer_fold, outer_parts};
+use vaglio_pipeline::resample::procedure::{OuterSplit, outer_fold, outer_parts};
 use vaglio_pipeline::resample::split_rule::{SplitRule, TrainTestSplit};
 use vaglio_pipeline::resample::walks::said_of;
 use vaglio_pipeline::resample::{Jobs, LossSums, OuterFoldFit, Procedure, Sample, StageMonitor};
@@ -63,7 +63,7 @@ pub(super) fn learned(
         let order = order(sample, &parting, &parts[fold], stream(selector.seed(), PARTS, fold as u64));
         let part = TrainTestSplit { training: first_of(sample, order, share), held: parts[fold].held.clone() };
         let rows = part.training.len();
-        match outer_fold(whole, sample, &part, (0, fold), member) {
+        match outer_fold(whole, sample, &OuterSplit { repeat: 0, fold, part }, member) {
             Ok(outer) => Ok(outer.map(|outer| LearningCurvePoint::Judged {
                 tally: outer.held.tally(loss),
                 size: outer.taken.size,
@@ -97,7 +97,8 @@ pub(super) fn learning_parts(
 pub(super) fn learning_curve(
     whole: Procedure<'_>,
     sample: &Sample,
-    (how, outer): (&OuterFolds, &[OuterFoldFit]),
+    how: &OuterFolds,
+    outer: &[OuterFoldFit],
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<LearningCurve>> {
     let (selector, loss) = (whole.selector, &*whole.selector.loss(sample.task()));

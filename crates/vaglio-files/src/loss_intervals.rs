@@ -23,7 +23,7 @@ pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &SizeChoi
     let taken = losses.at(chosen.size)?;
     let own = taken.judged(losses.repeats);
     let gained = losses.gained(loss, taken);
-    let interval = own.bounded(loss, None, (gained, level)).map(|bounded| bounded.interval);
+    let interval = own.bounded(loss, None, gained, level).map(|bounded| bounded.interval);
     let largest = losses.sizes.last().map_or(0, |of| of.size);
     let against = |of: &&SizeLosses| match of.size {
         size if size == chosen.size => None,
@@ -37,7 +37,7 @@ pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &SizeChoi
         // The selection compared neighboring sizes too, so they get no correction.
         let gained = if against == ComparisonColumns::Empty { gained } else { 0.0 };
         let other = of.judged(losses.repeats);
-        Some(difference(against, of.size, own.bounded(loss, Some(&other), (gained, level))?))
+        Some(difference(against, of.size, own.bounded(loss, Some(&other), gained, level)?))
     });
     Some(LossIntervals { interval, level, differences: differences.collect() })
 }

@@ -29,39 +29,129 @@ const BEYOND: usize = 20;
 /// Number of subsets that one job scores.
 const OF_JOB: usize = 16;
 
-/// The selection and the sources of other subsets.
+/// A selection with the sources of other subsets.
+#[derive(Clone, Copy)]
 pub(super) struct SubsetSources<'a> {
+    pub selector: &'a ValidSelector,
+    pub sample: &'a Sample,
+    pub design: &'a Design,
     pub selection: &'a Selection,
     pub importance: &'a Importance,
     pub nested: Option<&'a NestedEvaluation>,
 }
 
-/// Finds the near-best subsets; `None` if stopped.
-///
-/// # Errors
-/// Returns the errors of the criterion's scores and of the maps. Returns [`Error::Setting`] for
-/// `evaluate.alternatives.within` if a standard error is asked for and not available.
-pub(super) fn near_best(
-    selector: &ValidSelector,
-    sample: &Sample,
-    design: &Design,
-    (known, asked): (&SubsetSources<'_>, &Alternatives),
-    watcher: &StageMonitor<'_>,
-) -> Result<Option<AlternativesRecord>> {
-    let design = &design.stopping_at(watcher.sign().clone());
-    watcher.journal().once("alternatives", || {
-        if let Some(listing) =
-            listing(selector, asked).filter(|search| search.check(&**selector.criterion(), design).is_ok())
-        {
-            let listing = selector.by_search(listing);
-            return by_all_subsets(&listing, design, watcher);
+impl SubsetSources<'_> {
+    /// Finds the near-best subsets; `None` if stopped.
+    ///
+    /// # Errors
+    /// Returns the errors of the criterion's scores and of the maps. Returns [`Error::Setting`] for
+    /// `evaluate.alternatives.within` if a standard error is asked for and not available.
+    pub fn near_best(self, asked: &Alternatives, watcher: &StageMonitor<'_>) -> Result<Option<AlternativesRecord>> {
+        let design = &self.design.stopping_at(watcher.sign().clone());
+        let (sources, selector) = (SubsetSources { design, ..self }, self.selector);
+        watcher.journal().once("alternatives", || {
+            if let Some(listing) =
+                listing(selector, asked).filter(|search| search.check(&**selector.criterion(), design).is_ok())
+            {
+                let listing = selector.by_search(listing);
+                return by_all_subsets(&listing, design, watcher);
+            }
+            watcher.stage("alternatives", 1);
+            let record = sources.by_visited_subsets(sources.visited()?, asked, watcher);
+            watcher.piece();
+            record
+        })
+    }
+
+    /// Subsets that the search visited, sorted, the chosen one first.
+    fn visited(&self) -> Result<Vec<Vec<Feature>>> {
+        let SubsetSources { selector, sample, design, selection, importance, nested } = *self;
+        let path = &selection.path;
+        let chosen = path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
+        let mut all: Vec<Vec<Feature>> = vec![Vec::new()];
+        all.extend(path.entries.iter().map(|entry| entry.subset.clone()));
+        let most = 2 * chosen.len() + BEYOND;
+        let mut subset = path.start();
+        for step in &path.steps {
+            step.follow(&mut subset);
+            if subset.len() <= most {
+                all.push(subset.clone());
+            }
         }
-        watcher.stage("alternatives", 1);
-        let met = met(selector, sample, design, known)?;
-        let record = by_visited_subsets(selector, sample, design, met, asked, watcher);
-        watcher.piece();
-        record
-    })
+        let places: HashMap<&String, Feature> = design.names().iter().zip(0..).collect();
+        let named =
+            |names: &Vec<String>| names.iter().map(|name| places.get(name).copied()).collect::<Option<Vec<_>>>();
+        all.extend(visited_in_folds(selector, sample, &selection.chosen)?.iter().filter_map(named));
+        all.extend(nested.iter().flat_map(|nested| &nested.per_fold).filter_map(|fold| named(&fold.selected)));
+        for (k, worth) in importance.of_columns.iter().enumerate() {
+            let rest: Vec<Feature> = chosen.iter().copied().filter(|feature| *feature != chosen[k]).collect();
+            let others = worth.substitutes.iter().flatten().map(|(feature, _)| [&rest[..], &[*feature]].concat());
+            all.extend(others.chain([rest.clone()]));
+        }
+        let sorted = |mut subset: Vec<Feature>| {
+            subset.sort_unstable();
+            subset
+        };
+        let candidates: BTreeSet<Feature> = design.candidates().into_iter().collect();
+        let own = sorted(chosen);
+        let is_taken =
+            |subset: &Vec<Feature>| subset.len() <= most && subset.iter().all(|feature| candidates.contains(feature));
+        let unique: BTreeSet<Vec<Feature>> =
+            all.into_iter().map(sorted).filter(is_taken).filter(|s| *s != own).collect();
+        let mut others: Vec<Vec<Feature>> = unique.into_iter().collect();
+        others.sort_by_key(|subset| subset.len().abs_diff(own.len()));
+        others.truncate(MOST - 1);
+        Ok([vec![own], others].concat())
+    }
+
+    /// Finds near-best subsets among those visited; the chosen one comes first.
+    fn by_visited_subsets(
+        &self,
+        met: Vec<Vec<Feature>>,
+        asked: &Alternatives,
+        watcher: &StageMonitor<'_>,
+    ) -> Result<Option<AlternativesRecord>> {
+        let SubsetSources { selector, sample, design, .. } = *self;
+        let is_paired = matches!(asked.within, ScoreMargin::Rule(_)) && design.decisions().is_none();
+        let held_out = if is_paired { selector.criterion().folds(design)? } else { HeldOut::Nothing };
+        let by = Scoring { selector, clusters: &clusters(sample, design), held_out: &held_out };
+        let jobs = in_turn(met.len().div_ceil(OF_JOB), |job| {
+            if watcher.stopped().is_some() {
+                return Ok(None);
+            }
+            let of_job = &met[job * OF_JOB..met.len().min((job + 1) * OF_JOB)];
+            by.scored(design, of_job).map(Some)
+        })?;
+        let Some(jobs) = jobs.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let scored: Vec<ScoredSubset> = jobs.into_iter().flatten().collect();
+        let Some(own) = scored.first() else { return Ok(None) };
+        let loss = &*selector.loss(sample.task());
+        let limit = match asked.within {
+            ScoreMargin::Part(part) => Some(own.loss + part * own.loss.abs()),
+            ScoreMargin::Rule(_) if own.tally.is_some() => None,
+            ScoreMargin::Rule(_) => Some(own.loss + own.standard_error.ok_or_else(no_error)?),
+        };
+        let mut near = Vec::new();
+        for (place, (subset, found)) in met.iter().zip(&scored).enumerate() {
+            let difference = found.loss - own.loss;
+            let tallies = own.tally.as_ref().zip(found.tally.as_ref());
+            let error = tallies.filter(|_| place > 0).and_then(|(a, b)| LossSums::difference(loss, &[b], &[a], 1));
+            let is_near = match limit {
+                Some(limit) => found.loss <= limit,
+                None => error.is_some_and(|error| difference <= error),
+            };
+            if place == 0 || is_near {
+                near.push(AlternativeRecord {
+                    columns: subset.iter().map(|&feature| design.names()[feature].clone()).collect(),
+                    score: found.loss,
+                    difference: (place > 0 && difference.is_finite()).then_some(difference),
+                    difference_error: error,
+                });
+            }
+        }
+        let candidates = design.candidates().into_iter().map(|feature| design.names()[feature].clone());
+        Ok(Some(AlternativesRecord::from_visited(near, met.len(), asked.count, limit, candidates)))
+    }
 }
 
 /// Describes the subsets that are counted, for people.
@@ -100,106 +190,12 @@ fn by_all_subsets(
     Ok(path.alternatives.as_ref().map(record))
 }
 
-/// Subsets that the search visited, sorted, the chosen one first.
-fn met(
-    selector: &ValidSelector,
-    sample: &Sample,
-    design: &Design,
-    known: &SubsetSources<'_>,
-) -> Result<Vec<Vec<Feature>>> {
-    let SubsetSources { selection, importance, nested } = known;
-    let path = &selection.path;
-    let chosen = path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
-    let mut all: Vec<Vec<Feature>> = vec![Vec::new()];
-    all.extend(path.entries.iter().map(|entry| entry.subset.clone()));
-    let most = 2 * chosen.len() + BEYOND;
-    let mut subset = path.start();
-    for step in &path.steps {
-        step.follow(&mut subset);
-        if subset.len() <= most {
-            all.push(subset.clone());
-        }
-    }
-    let places: HashMap<&String, Feature> = design.names().iter().zip(0..).collect();
-    let named = |names: &Vec<String>| names.iter().map(|name| places.get(name).copied()).collect::<Option<Vec<_>>>();
-    all.extend(visited_in_folds(selector, sample, &selection.chosen)?.iter().filter_map(named));
-    all.extend(nested.iter().flat_map(|nested| &nested.per_fold).filter_map(|fold| named(&fold.selected)));
-    for (k, worth) in importance.of_columns.iter().enumerate() {
-        let rest: Vec<Feature> = chosen.iter().copied().filter(|feature| *feature != chosen[k]).collect();
-        let others = worth.substitutes.iter().flatten().map(|(feature, _)| [&rest[..], &[*feature]].concat());
-        all.extend(others.chain([rest.clone()]));
-    }
-    let sorted = |mut subset: Vec<Feature>| {
-        subset.sort_unstable();
-        subset
-    };
-    let candidates: BTreeSet<Feature> = design.candidates().into_iter().collect();
-    let own = sorted(chosen);
-    let is_taken =
-        |subset: &Vec<Feature>| subset.len() <= most && subset.iter().all(|feature| candidates.contains(feature));
-    let unique: BTreeSet<Vec<Feature>> = all.into_iter().map(sorted).filter(is_taken).filter(|s| *s != own).collect();
-    let mut others: Vec<Vec<Feature>> = unique.into_iter().collect();
-    others.sort_by_key(|subset| subset.len().abs_diff(own.len()));
-    others.truncate(MOST - 1);
-    Ok([vec![own], others].concat())
-}
-
 /// A scored subset.
 struct ScoredSubset {
     loss: f64,
     standard_error: Option<f64>,
     /// Losses of held-out rows, if they are predicted one by one.
     tally: Option<LossSums>,
-}
-
-/// Finds near-best subsets among those visited; the chosen one comes first.
-fn by_visited_subsets(
-    selector: &ValidSelector,
-    sample: &Sample,
-    design: &Design,
-    met: Vec<Vec<Feature>>,
-    asked: &Alternatives,
-    watcher: &StageMonitor<'_>,
-) -> Result<Option<AlternativesRecord>> {
-    let is_paired = matches!(asked.within, ScoreMargin::Rule(_)) && design.decisions().is_none();
-    let held_out = if is_paired { selector.criterion().folds(design)? } else { HeldOut::Nothing };
-    let by = Scoring { selector, clusters: &clusters(sample, design), held_out: &held_out };
-    let jobs = in_turn(met.len().div_ceil(OF_JOB), |job| {
-        if watcher.stopped().is_some() {
-            return Ok(None);
-        }
-        let of_job = &met[job * OF_JOB..met.len().min((job + 1) * OF_JOB)];
-        by.scored(design, of_job).map(Some)
-    })?;
-    let Some(jobs) = jobs.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
-    let scored: Vec<ScoredSubset> = jobs.into_iter().flatten().collect();
-    let Some(own) = scored.first() else { return Ok(None) };
-    let loss = &*selector.loss(sample.task());
-    let limit = match asked.within {
-        ScoreMargin::Part(part) => Some(own.loss + part * own.loss.abs()),
-        ScoreMargin::Rule(_) if own.tally.is_some() => None,
-        ScoreMargin::Rule(_) => Some(own.loss + own.standard_error.ok_or_else(no_error)?),
-    };
-    let mut near = Vec::new();
-    for (place, (subset, found)) in met.iter().zip(&scored).enumerate() {
-        let difference = found.loss - own.loss;
-        let tallies = own.tally.as_ref().zip(found.tally.as_ref());
-        let error = tallies.filter(|_| place > 0).and_then(|(a, b)| LossSums::difference(loss, &[b], &[a], 1));
-        let is_near = match limit {
-            Some(limit) => found.loss <= limit,
-            None => error.is_some_and(|error| difference <= error),
-        };
-        if place == 0 || is_near {
-            near.push(AlternativeRecord {
-                columns: subset.iter().map(|&feature| design.names()[feature].clone()).collect(),
-                score: found.loss,
-                difference: (place > 0 && difference.is_finite()).then_some(difference),
-                difference_error: error,
-            });
-        }
-    }
-    let candidates = design.candidates().into_iter().map(|feature| design.names()[feature].clone());
-    Ok(Some(AlternativesRecord::from_visited(near, (met.len(), asked.count), limit, candidates)))
 }
 
 fn no_error() -> Error {

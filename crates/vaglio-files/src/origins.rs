@@ -6,28 +6,30 @@ use std::collections::{HashMap, HashSet};
 use vaglio_core::{Design, FittedMap};
 use vaglio_report::record::{Frequency, MadeColumns};
 
-/// The maps that made candidates under new names; empty if none did, or if the learner makes its own features.
-pub(super) struct Origins<'p>(&'p [Box<dyn FittedMap>]);
+/// Candidates of a run on all rows, and the maps that made them.
+pub(super) struct Origins<'p> {
+    pub names: &'p [String],
+    /// Empty if no map made candidates under new names, or if the learner makes its own features.
+    maps: &'p [Box<dyn FittedMap>],
+}
 
 impl<'p> Origins<'p> {
     /// Cost O(candidates · columns made by maps).
-    pub fn new(prepared: &'p TrainTest, design: &Design) -> Self {
+    pub fn new(prepared: &'p TrainTest, design: &'p Design) -> Self {
         let is_made = |name: &String| sources(&prepared.maps, name) != [&**name];
         let may_be_made = !prepared.maps.is_empty() && design.has_columns_of(&prepared.train);
-        match may_be_made && design.names().iter().any(is_made) {
-            true => Origins(&prepared.maps),
-            false => Origins(&[]),
-        }
+        let is_made = may_be_made && design.names().iter().any(is_made);
+        Origins { names: design.names(), maps: if is_made { &prepared.maps } else { &[] } }
     }
 
     /// Groups of candidates with the same sources, except single unchanged columns, in the order of the first.
-    pub fn made(&self, names: &[String]) -> Vec<MadeColumns> {
+    pub fn made(&self) -> Vec<MadeColumns> {
         // Sources are numbered, since there may be as many lists of them as candidates.
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut places: HashMap<Vec<usize>, usize> = HashMap::new();
         let mut made: Vec<MadeColumns> = Vec::new();
-        for (index, name) in names.iter().enumerate().filter(|_| !self.0.is_empty()) {
-            let of = sources(self.0, name);
+        for (index, name) in self.names.iter().enumerate().filter(|_| !self.maps.is_empty()) {
+            let of = sources(self.maps, name);
             let number = |source: &String| {
                 let next = numbers.len();
                 *numbers.entry(source.clone()).or_insert(next)
@@ -38,21 +40,21 @@ impl<'p> Origins<'p> {
                 None => made.push(MadeColumns { of, columns: vec![index] }),
             }
         }
-        let is_itself = |made: &MadeColumns| made.of == std::slice::from_ref(&names[made.columns[0]]);
+        let is_itself = |made: &MadeColumns| made.of == std::slice::from_ref(&self.names[made.columns[0]]);
         made.retain(|made| !made.of.is_empty() && (made.columns.len() > 1 || !is_itself(made)));
         made
     }
 
     /// Selection frequency of each data column over the sets; empty if candidates are data columns.
-    pub fn frequency(&self, sets: &[HashSet<String>], names: &[String]) -> Vec<Frequency> {
-        if self.0.is_empty() {
+    pub fn frequency(&self, sets: &[HashSet<String>]) -> Vec<Frequency> {
+        if self.maps.is_empty() {
             return Vec::new();
         }
-        let of_set = |set: &HashSet<String>| set.iter().flat_map(|name| sources(self.0, name)).collect();
+        let of_set = |set: &HashSet<String>| set.iter().flat_map(|name| sources(self.maps, name)).collect();
         let of_sets: Vec<HashSet<String>> = sets.iter().map(of_set).collect();
         let mut order: Vec<String> = Vec::new();
         let mut seen = HashSet::new();
-        names.iter().flat_map(|name| sources(self.0, name)).for_each(|name| {
+        self.names.iter().flat_map(|name| sources(self.maps, name)).for_each(|name| {
             if seen.insert(name.clone()) {
                 order.push(name);
             }

@@ -237,7 +237,8 @@ impl<'p> RunPlan<'p> {
             lines.put("as good", near_best::sentence(&settings.search));
         }
         let shares = if shares { shapley::flops(selector, &at_one, result) } else { 0.0 };
-        let exchanges = drop_column::exchange_bytes(self.evaluate(), selector, &at_one, (extent, *walks), result);
+        let budget = drop_column::planned_budget(self.evaluate(), selector, &at_one, extent, *walks);
+        let exchanges = drop_column::exchange_bytes(selector, &at_one, budget, result);
         let held = data_bytes(&prepared.train, design) as u64;
         let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(held) as f64);
         let memory = PeakMemory::new(prepared, design, extent, estimate).with(program, exchanges).repeated(walks);
@@ -299,7 +300,7 @@ impl<'p> RunPlan<'p> {
         if let Some(how) = evaluate.and_then(|evaluate| evaluate.stability.as_ref()) {
             lines.put("stability", halves(how, selector, sample)?.sentence());
         }
-        if let Some(sentence) = super::discoveries::planned(selector, (sample, self.design), evaluate)? {
+        if let Some(sentence) = super::discoveries::planned(selector, sample, self.design, evaluate)? {
             lines.put("fdr", sentence);
         }
         Ok(())

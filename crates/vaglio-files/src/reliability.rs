@@ -66,11 +66,16 @@ mod tests {
                 (select_rows(&targets, &own), select_rows(&predictions, &own))
             })
             .collect();
-        fn compared((targets, predictions): &(Array2<f64>, Array2<f64>)) -> TargetsAndPredictions<'_> {
-            let (targets, predictions) = (targets.view(), predictions.view());
-            TargetsAndPredictions { targets, predictions, weights: None, units: None, clusters: None }
-        }
-        let pooled = Pooled::new(parts.iter().map(compared)).unwrap();
+        let compared = |count: usize| {
+            Pooled::new(parts.iter().take(count).map(|(targets, predictions)| TargetsAndPredictions {
+                targets: targets.view(),
+                predictions: predictions.view(),
+                weights: None,
+                units: None,
+                clusters: None,
+            }))
+        };
+        let pooled = compared(3).unwrap();
         let found = reliability(PredictionRows::Nested, &pooled).unwrap();
         // Plain loops: maps of the other two folds, row by row.
         let mut sum = 0.0;
@@ -84,9 +89,6 @@ mod tests {
             }
         }
         assert!((found.brier - sum / rows as f64).abs() < 1e-12, "{} is not {}", found.brier, sum / rows as f64);
-        assert_eq!(
-            reliability(PredictionRows::Nested, &Pooled::new(parts.iter().take(1).map(compared)).unwrap()),
-            None
-        );
+        assert_eq!(reliability(PredictionRows::Nested, &compared(1).unwrap()), None);
     }
 }

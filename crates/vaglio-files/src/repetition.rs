@@ -19,15 +19,15 @@ use vaglio_search::shuffle::stream;
 
 const SHUFFLE: u64 = 3;
 
-/// Figures of the outer folds. `names` are the candidates of the run on all rows, made from `origins`.
+/// Figures of the outer folds.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Shape`] if no held-out row has positive weight.
 pub(super) fn nested(
     whole: Procedure<'_>,
     sample: &Sample,
-    (how, outer): (&OuterFolds, &[OuterFoldFit]),
-    names: &[String],
+    how: &OuterFolds,
+    outer: &[OuterFoldFit],
     origins: &Origins<'_>,
 ) -> Result<NestedEvaluation> {
     let splits = how.parting(whole.selector, sample)?.splits().map(|splits| splits.sentence());
@@ -39,8 +39,8 @@ pub(super) fn nested(
     let empty_loss = LossSums::mean(loss, &empties.iter().collect::<Vec<_>>())?;
     let (judged, none) = (OuterFoldLosses::new(&tallies, repeats), OuterFoldLosses::new(&empties, repeats));
     let level = how.interval.unwrap_or(LEVEL);
-    let bounded = judged.bounded(loss, None, (0.0, level));
-    let less = judged.bounded(loss, Some(&none), (0.0, level));
+    let bounded = judged.bounded(loss, None, 0.0, level);
+    let less = judged.bounded(loss, Some(&none), 0.0, level);
     let less = less.map(|found| difference(ComparisonColumns::Empty, 0, found));
     let pooled = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?;
     let figures = pooled.figures(sample.class_order().as_ref(), loss, repeats).with_output_names(sample.target_names());
@@ -69,8 +69,8 @@ pub(super) fn nested(
         empty_loss,
         figures: Figures { loss: value, standard_error, empty_loss: Some(empty_loss), ..figures },
         per_fold: per_fold.collect(),
-        frequency: frequency(&sets, names),
-        by_source: origins.frequency(&sets, names),
+        frequency: frequency(&sets, origins.names),
+        by_source: origins.frequency(&sets),
         jaccard: jaccard(&sets),
         intervals: None,
         paired: Some(paired(outer, loss)),

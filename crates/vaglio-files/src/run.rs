@@ -140,12 +140,12 @@ fn run_in(
     let procedure = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
     let stop = is_searched.then(|| std::mem::take(&mut monitor.stop));
     let found = tracing::debug_span!("select")
-        .in_scope(|| procedure.search((&prepared.sample, &prepared.train), Some(design), search_start, monitor))?;
+        .in_scope(|| procedure.search(&prepared.sample, &prepared.train, Some(design), search_start, monitor))?;
     if let Some(stop) = stop {
         monitor.stop = stop;
     }
     let ProcedureSearch { best: SearchOnDesign { selector, design: whole, picked }, tuned } = found;
-    let mut selection = selector.fit_on((&prepared.train, &whole), picked, monitor)?;
+    let mut selection = selector.fit_on(&prepared.train, &whole, picked, monitor)?;
     let end = monitor.stop.at_the_end();
     let design = whole.at_lambda(selection.chosen.walk_lambda()).stopping_at(end);
     let run = Run { pipeline, prepared: &prepared, selector: &selector, design: &design };
@@ -183,7 +183,7 @@ pub(super) fn checked(pipeline: &ValidPipeline, prepared: &TrainTest, stop: &Sto
     let (selector, evaluate, stop) = (pipeline.selector(), pipeline.settings().evaluate.as_ref(), stop.at_the_end());
     let train = prepared.train.clone().stopping_at(stop.clone());
     let design = selector.design(&train)?.stopping_at(StopSign::default());
-    planned(&selector, (&prepared.sample, &design), evaluate)?;
+    planned(&selector, &prepared.sample, &design, evaluate)?;
     let stopping = design.stopping_at(stop);
     let memory = PeakMemory::before(&selector, prepared, &stopping, evaluate)?;
     Ok((design, memory.with_compared(pipeline, prepared, &stopping)?))
@@ -214,7 +214,7 @@ impl Run<'_> {
         let computed = Computed { evaluated: &evaluated, importance, budget, tuned };
         let mut record = tracing::debug_span!("record")
             .in_scope(|| record(Run { pipeline: &written, ..self }, selection, computed))?;
-        record.data.made = origins.made(&record.candidates);
+        record.data.made = origins.made();
         let described = ColumnDiagnostics { run: self, selection: &*selection, evaluated: &evaluated, budget };
         tracing::debug_span!("facts").in_scope(|| unless_stopped(end.ends(|| described.put(&mut record))))?;
         record.found = unless_stopped(end.ends(|| found(self, selection, monitor)))?;

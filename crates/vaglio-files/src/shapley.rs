@@ -227,7 +227,7 @@ impl Game<'_, '_> {
             subset.reset(&begun)?;
             let mut scores = vec![0.0; 1 << tail.len()];
             scores[0] = subset.score()?.loss;
-            branch(&mut subset, tail, (0, 0), &mut scores)?;
+            branch(&mut subset, tail, 0, 0, &mut scores)?;
             Ok(Some(scores))
         })?;
         let Some(jobs) = jobs.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
@@ -285,7 +285,8 @@ impl Game<'_, '_> {
 fn branch(
     subset: &mut SubsetScorer<'_>,
     columns: &[Feature],
-    (mask, from): (usize, usize),
+    mask: usize,
+    from: usize,
     scores: &mut [f64],
 ) -> Result<()> {
     let later = &columns[from..];
@@ -299,7 +300,7 @@ fn branch(
     }
     for bit in from..columns.len() - 1 {
         subset.add(columns[bit])?;
-        branch(subset, columns, (mask | 1 << bit, bit + 1), scores)?;
+        branch(subset, columns, mask | 1 << bit, bit + 1, scores)?;
         subset.remove(columns[bit])?;
     }
     Ok(())

@@ -13,6 +13,7 @@ use super::half_samples::HalfSamples;
 use super::half_samples::halves;
 use super::origins::Origins;
 use super::repetition::frequency;
+use super::run::Run;
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use vaglio_core::{Design, Path, Result};
@@ -28,72 +29,83 @@ const HALVES: u64 = 4;
 /// Limit on the mean bound over the integrated sizes.
 const CUTOFF: f64 = 0.05;
 
-/// Column subsets of every size along the paths on complementary half-samples, from `columns` candidates. `None` if
-/// stopped, or if some belong to another process.
-///
-/// Each half-sample is searched at the λ chosen on all rows, and its path is cut at the size chosen there.
-///
-/// # Errors
-/// Returns the errors of the search.
-pub(super) fn half_walks(
-    selector: &ValidSelector,
-    sample: &Sample,
-    (chosen, columns): (&SizeChoice, usize),
-    how: &Pairs,
-    watcher: &StageMonitor<'_>,
-) -> Result<Option<Vec<Vec<Vec<String>>>>> {
-    let pairs = how.pairs;
-    let halves = halves(how, selector, sample)?;
-    let size = chosen.size.max(1);
-    let most = size.max(sizes(pairs, columns));
-    let walked = |job: usize, mut member: SubTask<'_, '_>| -> Result<Option<Vec<Vec<String>>>> {
-        let _half = tracing::debug_span!("half", pair = job / 2 + 1).entered();
-        let half = halves.first(stream(selector.seed(), HALVES, (job / 2) as u64))?;
-        let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job.is_multiple_of(2))).collect();
-        let fitted = sample.select(&rows)?.fitted()?;
-        let design: Design = selector.design(&fitted.problem)?.at_lambda(chosen.walk_lambda());
-        let path = selector.search_on(&design, Instant::now(), chosen.until(), &mut member.monitor())?.path;
-        if path.stop_reason.is_partial() {
-            return Ok(None);
-        }
-        let reached = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
-        let of_size = |size: usize| {
-            let subset = cut(&path, size).map_or(&[][..], |at| &path.entries[at].subset);
-            subset.iter().map(|&feature| design.names()[feature].clone()).collect()
+/// Results of the search on all rows that half-samples need.
+pub(super) struct HalfSampleInputs {
+    pub selector: ValidSelector,
+    pub chosen: SizeChoice,
+    /// Number of candidates.
+    pub columns: usize,
+}
+
+impl HalfSampleInputs {
+    /// Column subsets of every size along the paths on complementary half-samples. `None` if
+    /// stopped, or if some belong to another process.
+    ///
+    /// Each half-sample is searched at the λ chosen on all rows, and its path is cut at the size chosen there.
+    ///
+    /// # Errors
+    /// Returns the errors of the search.
+    pub fn walks(
+        &self,
+        sample: &Sample,
+        how: &Pairs,
+        watcher: &StageMonitor<'_>,
+    ) -> Result<Option<Vec<Vec<Vec<String>>>>> {
+        let (HalfSampleInputs { selector, chosen, columns }, pairs) = (self, how.pairs);
+        let halves = halves(how, selector, sample)?;
+        let size = chosen.size.max(1);
+        let most = size.max(sizes(pairs, *columns));
+        let walked = |job: usize, mut member: SubTask<'_, '_>| -> Result<Option<Vec<Vec<String>>>> {
+            let _half = tracing::debug_span!("half", pair = job / 2 + 1).entered();
+            let half = halves.first(stream(selector.seed(), HALVES, (job / 2) as u64))?;
+            let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job.is_multiple_of(2))).collect();
+            let fitted = sample.select(&rows)?.fitted()?;
+            let design: Design = selector.design(&fitted.problem)?.at_lambda(chosen.walk_lambda());
+            let path = selector.search_on(&design, Instant::now(), chosen.until(), &mut member.monitor())?.path;
+            if path.stop_reason.is_partial() {
+                return Ok(None);
+            }
+            let reached = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
+            let of_size = |size: usize| {
+                let subset = cut(&path, size).map_or(&[][..], |at| &path.entries[at].subset);
+                subset.iter().map(|&feature| design.names()[feature].clone()).collect()
+            };
+            Ok(Some((1..=most.min(reached.max(size))).map(of_size).collect()))
         };
-        Ok(Some((1..=most.min(reached.max(size))).map(of_size).collect()))
-    };
-    Jobs::new(Jobs::HALVES, 2 * pairs).run("stability", selector.room(), watcher, |job, member| {
-        walked(job, member).map_err(|error| said_of(error, "a half"))
-    })
+        Jobs::new(Jobs::HALVES, 2 * pairs).run("stability", selector.room(), watcher, |job, member| {
+            walked(job, member).map_err(|error| said_of(error, "a half"))
+        })
+    }
 }
 
 /// Stability selection at the chosen size; `None` if stopped.
 ///
-/// [Half-sample](half_walks) paths are integrated over the sizes that every half reached and whose mean bound is small.
+/// [Half-sample](HalfSampleInputs::walks) paths are integrated over the sizes that every half reached and whose mean bound is small.
 ///
 /// # Errors
 /// Returns the errors of the search.
 pub(super) fn stability(
-    selector: &ValidSelector,
-    sample: &Sample,
-    (selection, origins): (&Selection, &Origins<'_>),
+    run: Run<'_>,
+    selection: &Selection,
+    origins: &Origins<'_>,
     how: &Pairs,
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<Stability>> {
-    let (pairs, columns, size) = (how.pairs, selection.names.len(), selection.chosen.size.max(1));
-    let of = (&selection.chosen, columns);
-    let Some(all) = half_walks(selector, sample, of, how, watcher)? else { return Ok(None) };
+    let (selector, sample, names) = (run.selector, &run.prepared.sample, origins.names);
+    let (pairs, columns, chosen) = (how.pairs, names.len(), selection.chosen.clone());
+    let size = chosen.size.max(1);
+    let inputs = HalfSampleInputs { selector: selector.clone(), chosen, columns };
+    let Some(all) = inputs.walks(sample, how, watcher)? else { return Ok(None) };
     let halves = halves(how, selector, sample)?;
     let paths: Vec<Vec<HashSet<String>>> =
         all.into_iter().map(|path| path.into_iter().map(|set| set.into_iter().collect()).collect()).collect();
     let sets: Vec<HashSet<String>> = paths.iter().filter_map(|path| path.get(size - 1).cloned()).collect();
-    let frequency = frequency(&sets, &selection.names);
+    let frequency = frequency(&sets, names);
     let mean = sets.iter().map(HashSet::len).sum::<usize>() as f64 / sets.len() as f64;
-    let by_source = origins.frequency(&sets, &selection.names);
+    let by_source = origins.frequency(&sets);
     let splits = matches!(halves, HalfSamples::Pieces(_)).then(|| halves.sentence());
     let reached = paths.iter().map(Vec::len).min().unwrap_or(0).min(sizes(pairs, columns).max(1));
-    let columns = integrated(&paths, reached, &selection.names);
+    let columns = integrated(&paths, reached, names);
     let bounds = Vec::new();
     Ok(Some(Stability { pairs, size: mean, frequency, by_source, bounds, sizes: reached, columns, splits }))
 }

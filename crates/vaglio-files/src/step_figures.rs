@@ -6,12 +6,11 @@
 //! criterion `information`. σ̂² = N·E/(N − d) of the model of all candidate columns at the path's λ. Figures beyond a
 //! share of the search's work are left out.
 
-use super::TrainTest;
 use super::drop_column::{LEAST_WORK, PART};
 use super::run::Run;
 use ndarray::{Array2, s};
 use std::collections::HashMap;
-use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Problem, Readout, Result, Squared, Task};
+use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Readout, Result, Squared, Task};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::all_rows::FitFrom;
@@ -59,7 +58,8 @@ pub(super) fn step_figures(
     let rows = design.rows() as f64;
     let problem = super::data::in_users_units(&prepared.train, prepared.target_units.as_deref())?;
     let empty = variance(problem.targets().view(), design.weights());
-    let noise = noise((prepared, &problem), design, readout, (rows, budget))?;
+    let held = FoldTestRows::new(&problem, prepared.target_units.as_deref(), &prepared.train);
+    let noise = noise(&held, design, readout, budget)?;
     for entry in entries {
         let size = entry.subset.len();
         let Some(record) = records.iter_mut().find(|record| record.size == size) else { continue };
@@ -82,12 +82,7 @@ fn failed(failure: FactorizationError) -> Error {
 }
 
 /// σ̂² of the model of all candidates, if the rows and the budget allow one.
-fn noise(
-    (prepared, problem): (&TrainTest, &Problem),
-    design: &Design,
-    readout: &Readout,
-    (rows, mut budget): (f64, f64),
-) -> Result<Option<f64>> {
+fn noise(held: &FoldTestRows<'_>, design: &Design, readout: &Readout, mut budget: f64) -> Result<Option<f64>> {
     let all = design.candidates();
     if all.len() > 2 * MOST_COLUMNS {
         return Ok(None);
@@ -97,12 +92,12 @@ fn noise(
         return Ok(None);
     };
     let lambda = readout.lambdas[0];
+    let rows = design.rows() as f64;
     let free = rows - columns.freedom(&all, lambda).map_err(failed)?;
     if free < 1.0 {
         return Ok(None);
     }
     let model = train(design, &all, Some(lambda), FitFrom::Rows)?;
-    let held = FoldTestRows::new(problem, prepared.target_units.as_deref(), &prepared.train);
     let predictions = held.predicted(&model)?;
     let error = held.compare(&model, &predictions, |c| Squared.mean(c.targets, c.predictions, c.weights));
     Ok(Some(rows * error / free).filter(|noise| noise.is_finite()))

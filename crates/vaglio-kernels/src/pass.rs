@@ -87,23 +87,22 @@ impl PassVectors<'_> {
     }
 }
 
-/// c ← c − step·c_b, then the loss and smallest divisor of (a − f c)/(d − c²·inverse). Without `b` the candidate is up
-/// to date.
+/// c ← c − step·c_b, then the loss and smallest divisor of (a − f c)/(d − c²·inverse). A candidate that is not behind keeps
+/// its c.
 pub(crate) fn alone(
     level: Level,
     candidate: PassCandidate<'_>,
-    b: Option<&[f64]>,
-    (a, d): (&[f64], &[f64]),
+    shared: PassVectors<'_>,
+    is_behind: bool,
     pass: PassLoss<'_>,
 ) -> PassResult {
-    let shared = PassVectors { b: b.unwrap_or(a), a, d };
     let mut running = [PassSums::NONE; 2];
     if let PassLoss::Squares = pass {
         let [running, _] = running.each_mut();
         let running = std::array::from_mut(running);
-        match b {
-            Some(_) => run_kind::<1, true, SQUARES, false>(level, [candidate], shared, (&[], &[]), running),
-            None => run_kind::<1, false, SQUARES, false>(level, [candidate], shared, (&[], &[]), running),
+        match is_behind {
+            true => run_kind::<1, true, SQUARES, false>(level, [candidate], shared, (&[], &[]), running),
+            false => run_kind::<1, false, SQUARES, false>(level, [candidate], shared, (&[], &[]), running),
         }
     } else {
         // Paired with a zero candidate.
@@ -112,7 +111,7 @@ pub(crate) fn alone(
         for (k, c) in c.chunks_mut(TILE).enumerate() {
             let rows = k * TILE..k * TILE + c.len();
             let zero = PassCandidate { c: &mut zeros[..c.len()], step: 0.0, f: 0.0, inverse: 0.0 };
-            let own = PassCandidate { c, step: if b.is_some() { step } else { 0.0 }, f, inverse };
+            let own = PassCandidate { c, step: if is_behind { step } else { 0.0 }, f, inverse };
             two(level, [own, zero], shared.rows(rows.clone()), pass.rows(rows), &mut running);
         }
     }
@@ -252,7 +251,7 @@ mod tests {
                 let mut first: Option<(Vec<f64>, [f64; 2], f64)> = None;
                 for level in Level::available() {
                     let (mut own, mut alike, mut beside) = (c.clone(), c.clone(), other.clone());
-                    let found = alone(level, moving(&mut own), Some(&b), (&a, &d), pass);
+                    let found = alone(level, moving(&mut own), PassVectors { b: &b, a: &a, d: &d }, true, pass);
                     let mut running = [PassSums::NONE; 2];
                     for start in (0..rows).step_by(TILE) {
                         let tile = start..rows.min(start + TILE);
@@ -280,9 +279,9 @@ mod tests {
         let d = vec![1.0; rows];
         for pass in [PassLoss::Squares, PassLoss::Sizes(None), PassLoss::Sizes(Some(&root))] {
             let (mut own, mut with) = (c.clone(), c.clone());
-            let found = alone(level, moving(&mut own), None, (&a, &d), pass);
-            let zeros = vec![0.0; rows];
-            let same = alone(level, moving(&mut with), Some(&zeros), (&a, &d), pass);
+            let shared = PassVectors { b: &vec![0.0; rows], a: &a, d: &d };
+            let found = alone(level, moving(&mut own), PassVectors { b: &a, ..shared }, false, pass);
+            let same = alone(level, moving(&mut with), shared, true, pass);
             assert_eq!((&own, found.sums, found.low), (&c, same.sums, same.low));
         }
     }

@@ -9,7 +9,7 @@ mod written;
 
 use crate::all_rows::FitFrom;
 use crate::criteria::{HeldOutPredictions, Loo};
-use crate::resample::path_predictions::{FoldTestRows, PathReduction, predictions_along};
+use crate::resample::path_predictions::{FoldTestRows, PathModels, predictions_along};
 use crate::resample::{self, Sample, StageMonitor};
 use crate::search::{All, Search};
 use crate::selector::ValidSelector;
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use vaglio_core::{
     AnyCriterion, AnyLearner, Coefficients, Criterion, Design, Error, Feature, Figures, Form, Learner, Model, Monitor,
-    PathEntry, Problem, Result, Round, Score, Silent, StopSign,
+    PathEntry, Problem, Result, Round, Silent, StopSign,
 };
 use vaglio_search::Choose;
 
@@ -191,7 +191,7 @@ impl FinalModel {
                 let sample = Sample::plain(cut.clone(), own.learner.needs_order());
                 let picked = resample::select(&own, &sample, &design, Instant::now(), monitor).map_err(of_model)?;
                 let score = picked.searched.path.result().map(|entry| entry.score.loss);
-                (own.fit_on((&cut, &design), picked, monitor).map_err(of_model)?.model, score)
+                (own.fit_on(&cut, &design, picked, monitor).map_err(of_model)?.model, score)
             }
         };
         let mut found = design.found().written()?;
@@ -273,12 +273,12 @@ impl FinalModelCache {
 /// Context for predictions of models with the same training rows.
 #[derive(Clone, Copy)]
 pub struct PredictionContext<'k> {
+    /// Problem of the training rows.
+    pub problem: &'k Problem,
     /// Cache of final models.
     pub known: &'k FinalModelCache,
     /// Ends further training.
     pub stop: &'k StopSign,
-    /// Triangular reduction of the rows that covers the columns of all subsets, if available.
-    pub reduced: Option<&'k PathReduction>,
 }
 
 impl ValidSelector {
@@ -289,25 +289,23 @@ impl ValidSelector {
     }
 
     /// Calls `each` with the predictions of every subset's model, like [`predictions_along`]. The models are of the
-    /// learner or, if there is one, of the final model, trained on the problem of the design. A stop sign ends the
-    /// calls early.
+    /// learner or, if there is one, of the final model. A stop sign ends the calls early.
     ///
     /// # Errors
     /// Returns the errors of [`predictions_along`] and [`FinalModel::train`].
     #[doc(hidden)]
     pub fn predictions(
         &self,
-        (problem, design): (&Problem, &Design),
-        (entries, empty): (&[PathEntry], Score),
-        held: &FoldTestRows<'_>,
+        models: PathModels<'_>,
         by: PredictionContext<'_>,
+        held: &FoldTestRows<'_>,
         mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
     ) -> Result<()> {
-        let PredictionContext { known, stop, reduced } = by;
-        let Some(last) = &self.model else { return predictions_along(reduced, design, (entries, empty), held, each) };
-        let model = train(design, &[], empty.lambda, FitFrom::Rows)?;
+        let PredictionContext { problem, known, stop } = by;
+        let Some(last) = &self.model else { return predictions_along(models, held, each) };
+        let model = train(models.design, &[], models.empty_lambda, FitFrom::Rows)?;
         each(None, &model, held.predicted(&model)?)?;
-        for (index, PathEntry { subset, .. }) in entries.iter().enumerate() {
+        for (index, PathEntry { subset, .. }) in models.entries.iter().enumerate() {
             if stop.reason().is_some() {
                 return Ok(());
             }

@@ -250,7 +250,7 @@ impl ValidSelector {
         let start = Instant::now();
         let design = self.design(problem)?;
         let picked = resample::select(self, sample, &design, start, monitor)?;
-        self.fit_on((problem, &design), picked, monitor)
+        self.fit_on(problem, &design, picked, monitor)
     }
 
     /// The design at the λ that the criterion chooses for all columns, if the learner asks for it (`per: all`).
@@ -317,7 +317,8 @@ impl ValidSelector {
     #[doc(hidden)]
     pub fn fit_on(
         &self,
-        (problem, design): (&Problem, &Design),
+        problem: &Problem,
+        design: &Design,
         picked: ChosenSearch,
         monitor: &mut Monitor<'_>,
     ) -> Result<Selection> {

@@ -50,8 +50,8 @@ impl FrameTable {
     ) -> PyResult<Self> {
         let py = data.py();
         let columns = match (PyBuffer::<f64>::get(data), PyBuffer::<i32>::get(indices), PyBuffer::<i64>::get(indices)) {
-            (Ok(data), Ok(own), _) => sparse_columns((&data, &own), &starts, rows, &places, py)?,
-            (Ok(data), _, Ok(own)) => sparse_columns((&data, &own), &starts, rows, &places, py)?,
+            (Ok(data), Ok(own), _) => sparse_columns(entries(py, &data)?, entries(py, &own)?, &starts, rows, &places)?,
+            (Ok(data), _, Ok(own)) => sparse_columns(entries(py, &data)?, entries(py, &own)?, &starts, rows, &places)?,
             _ => return Err(PyTypeError::new_err("expected entries of float64, with rows of int32 or int64")),
         };
         let columns = names.into_iter().zip(columns).map(|(name, column)| (name, Cells::Numbers(column))).collect();
@@ -103,18 +103,22 @@ fn kind(column: &ColumnSurvey) -> Option<ColumnType> {
     }
 }
 
+fn wrong(what: &str) -> PyErr {
+    PyValueError::new_err(format!("the sparse matrix {what}"))
+}
+
+fn entries<'b, T: Element>(py: Python<'b>, buffer: &'b PyBuffer<T>) -> PyResult<&'b [T]> {
+    foreign::entries(py, buffer).ok_or_else(|| wrong("has gaps between its entries"))
+}
+
 /// Selected columns of a CSC matrix.
 fn sparse_columns<I: Element + Copy + TryInto<u32>>(
-    (data, indices): (&PyBuffer<f64>, &PyBuffer<I>),
+    data: &[f64],
+    indices: &[I],
     starts: &[usize],
     rows: usize,
     places: &[usize],
-    py: Python<'_>,
 ) -> PyResult<Vec<Numbers>> {
-    let wrong = |what: &str| PyValueError::new_err(format!("the sparse matrix {what}"));
-    let (Some(data), Some(indices)) = (foreign::entries(py, data), foreign::entries(py, indices)) else {
-        return Err(wrong("has gaps between its entries"));
-    };
     let column = |&place: &usize| {
         let &[from, to] = starts
             .get(place..place + 2)

@@ -65,7 +65,7 @@ impl<'d> Space<'d> {
         let mut entering: Vec<usize> = forced.iter().filter_map(|&f| group_of[f]).collect();
         // Features of a block are adjacent.
         entering.dedup();
-        let rules = rules(&settings, design, (&partition, &groups), &forced)?;
+        let rules = rules(&settings, design, &partition, &groups, &forced)?;
         let (penalties, originals) = (None, OnceCell::new());
         Ok(Space { design, groups, forced: entering, most, least, settings, penalties, rules, originals })
     }
@@ -147,7 +147,8 @@ impl<'d> Space<'d> {
 fn rules(
     settings: &SearchSettings,
     design: &Design,
-    (partition, groups): (&FeatureGroups, &[Vec<Feature>]),
+    partition: &FeatureGroups,
+    groups: &[Vec<Feature>],
     forced: &[Feature],
 ) -> Result<Option<Rules>> {
     let Some(constraints) = &settings.constraints else { return Ok(None) };

@@ -43,7 +43,7 @@ impl Predict for NeighboursModel {
         let k = if inputs.is_empty() { f64::INFINITY } else { self.neighbours as f64 };
         let mut out = Array2::zeros((self.targets.nrows(), inputs.rows()));
         let mean = |point, near: &[(usize, f64)]| out.column_mut(point).assign(&self.mean(near, k));
-        each_nearest((&self.rows, |row| self.weight(row)), inputs, k, mean)?;
+        each_nearest(&self.rows, |row| self.weight(row), inputs, k, mean)?;
         Ok(out)
     }
 }

@@ -14,7 +14,8 @@ const MOST_FOR_TREE: usize = 12;
 ///
 /// Many points in few columns are searched by a tree, others by a scan; the neighbours are the same.
 pub(crate) fn each_nearest(
-    (rows, weight): (&Array2<f64>, impl Fn(usize) -> f64),
+    rows: &Array2<f64>,
+    weight: impl Fn(usize) -> f64,
     points: &Columns,
     k: f64,
     mut take: impl FnMut(usize, &[(usize, f64)]),

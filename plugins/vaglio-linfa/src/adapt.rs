@@ -94,7 +94,8 @@ pub(crate) fn inputs(problem: &Problem, subset: &[Feature]) -> (Vec<Feature>, Ar
 pub fn fit_each<M, E: Display>(
     word: &str,
     takes: TargetKinds,
-    (problem, subset): (&Problem, &[Feature]),
+    problem: &Problem,
+    subset: &[Feature],
     fit: impl Fn(&Array2<f64>, OutputTargets<'_>) -> std::result::Result<M, E>,
 ) -> Result<(Vec<Feature>, Vec<M>)> {
     check_problem(word, takes, problem)?;
@@ -256,7 +257,7 @@ macro_rules! learner {
                 ::vaglio_core::Learner::check(self)?;
                 let $own = self;
                 let fit = |$x: &::ndarray::Array2<f64>, $y: $crate::OutputTargets<'_>| $fit;
-                let (inputs, outputs) = $crate::fit_each($word, $crate::TargetKinds::$takes, (problem, subset), fit)?;
+                let (inputs, outputs) = $crate::fit_each($word, $crate::TargetKinds::$takes, problem, subset, fit)?;
                 ::vaglio_core::Model::new($model { inputs, outputs })
             }
         }

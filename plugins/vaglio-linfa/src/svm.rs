@@ -137,7 +137,7 @@ impl Refit for Svm {
         self.check()?;
         self.check_problem(problem)?;
         let fit = |x: &Array2<f64>, y: OutputTargets<'_>| self.fitted(x, y);
-        let (inputs, outputs) = fit_each("svm", TargetKinds::Both, (problem, subset), fit)?;
+        let (inputs, outputs) = fit_each("svm", TargetKinds::Both, problem, subset, fit)?;
         Model::new(SvmModel { inputs, outputs })
     }
 }

@@ -109,7 +109,7 @@ impl Tree {
             .min_weight_split(self.min_split as f32)
             .min_weight_leaf(self.min_leaf as f32);
         let fitted = guarded_fit("tree", || params.fit(&data))?;
-        Ok(grown(fitted.root_node(), values, (data.records(), data.targets())))
+        Ok(grown(fitted.root_node(), values, data.records(), data.targets()))
     }
 }
 

@@ -61,9 +61,10 @@ enum BranchBuilder {
 pub(crate) fn grown(
     root: &TreeNode<f64, bool>,
     values: &[Vec<f64>],
-    (ranks, is_class): (&Array2<f64>, &Array1<bool>),
+    ranks: &Array2<f64>,
+    is_class: &Array1<bool>,
 ) -> Vec<SavedNode> {
-    let tree = branch(root, values, (ranks, is_class), (0..ranks.nrows()).collect());
+    let tree = branch(root, values, ranks, is_class, (0..ranks.nrows()).collect());
     let mut nodes = Vec::new();
     listed(&tree, &mut nodes);
     nodes
@@ -72,7 +73,8 @@ pub(crate) fn grown(
 fn branch(
     node: &TreeNode<f64, bool>,
     values: &[Vec<f64>],
-    (ranks, is_class): (&Array2<f64>, &Array1<bool>),
+    ranks: &Array2<f64>,
+    is_class: &Array1<bool>,
     rows: Vec<usize>,
 ) -> BranchBuilder {
     let below = node.children();
@@ -82,8 +84,8 @@ fn branch(
     };
     let (column, split, _) = node.split();
     let (left, right) = rows.into_iter().partition(|&row| ranks[[row, column]] <= split);
-    let low = branch(low, values, (ranks, is_class), left);
-    let high = branch(high, values, (ranks, is_class), right);
+    let low = branch(low, values, ranks, is_class, left);
+    let high = branch(high, values, ranks, is_class, right);
     match (&low, &high) {
         (BranchBuilder::Leaf(a, b), BranchBuilder::Leaf(c, d)) if a.cmp(b) == c.cmp(d) || a == b || c == d => {
             BranchBuilder::Leaf(a + c, b + d)

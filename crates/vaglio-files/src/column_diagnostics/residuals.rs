@@ -55,7 +55,7 @@ pub(crate) fn drawn(
     }
     let unit = prepared.target_scale(0);
     let training = TrainingResiduals::new(run, selection, unit)?;
-    let TrainingResiduals { rows, weights: row_weights, time, is_ordered, is_whole, .. } = training;
+    let TrainingResiduals { rows, time, is_ordered, is_whole, .. } = training;
     let every = stride(rows, ROWS);
     let kept: Vec<usize> = (0..rows).step_by(every).collect();
     let held = evaluated.held_out_rows().filter(|_| is_whole).and_then(|(from, pooled)| {
@@ -77,7 +77,7 @@ pub(crate) fn drawn(
     for (k, &feature) in chosen.iter().enumerate().take(DRAWN) {
         let values = read.values(design, feature);
         let slope = weights.map(|readout| readout.weights[[k, 0]] * unit / values.divisor);
-        columns.push(drawn_column((feature, row_weights), &values, slope, &training, &kept));
+        columns.push(drawn_column(feature, &values, slope, &training, &kept));
     }
     let (from, held_out) = held.unzip();
     let record = ResidualsRecord {
@@ -127,7 +127,7 @@ impl<'p> TrainingResiduals<'p> {
 }
 
 fn drawn_column(
-    (feature, weights): (Feature, Option<&[f64]>),
+    feature: Feature,
     values: &ColumnValues,
     slope: Option<f64>,
     training: &TrainingResiduals<'_>,
@@ -136,7 +136,7 @@ fn drawn_column(
     let of_row = |row: &usize| Some(values.values[*row]).filter(|value| value.is_finite()).map(rounded);
     let all = (0..training.rows).step_by(residual_stride(training.rows));
     let known: Vec<usize> = all.filter(|&row| values.values[row].is_finite()).collect();
-    let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+    let weight = |row: usize| training.weights.map_or(1.0, |weights| weights[row]);
     let x: Vec<f64> = known.iter().map(|&row| values.values[row]).collect();
     let weights: Vec<f64> = known.iter().map(|&row| weight(row)).collect();
     let total: f64 = weights.iter().sum();
@@ -205,17 +205,18 @@ pub(crate) fn largest(
         let of_test = FoldTestRows::new(test, prepared.target_units.as_deref(), &prepared.train);
         let predictions = of_test.predicted(selection.predictor())?;
         let number = |place: usize| numbers[place] + 1;
-        return Ok(Some((PredictionRows::Test, worst(prepared, (test.targets().view(), predictions.view()), number))));
+        return Ok(Some((PredictionRows::Test, worst(prepared, test.targets().view(), predictions.view(), number))));
     }
     Ok(held.map(|(from, Pooled { targets, predictions, places, .. })| {
         let number = |place: usize| prepared.row_number(places[place] as usize);
-        (from, worst(prepared, (targets.view(), predictions.view()), number))
+        (from, worst(prepared, targets.view(), predictions.view(), number))
     }))
 }
 
 fn worst(
     prepared: &TrainTest,
-    (targets, predictions): (ArrayView2<'_, f64>, ArrayView2<'_, f64>),
+    targets: ArrayView2<'_, f64>,
+    predictions: ArrayView2<'_, f64>,
     number: impl Fn(usize) -> usize,
 ) -> Vec<WorstRow> {
     let square = |row: usize| {

@@ -156,7 +156,7 @@ fn number_leaks<'a>(columns: &[(&'a str, &'a Cells)], target: &[f64]) -> (Leaks<
         let Some(few) = numbers_at(cells, &screened) else {
             if let Cells::Text(text) = cells
                 && let Some((levels, r2)) = by_levels(text, target)
-                && is_told(r2, levels - 1, (target.len(), columns.len()))
+                && is_told(r2, levels - 1, target.len(), columns.len())
             {
                 found.push((*name, format!("R² {r2:.4} by its {levels} levels")));
             }
@@ -226,7 +226,7 @@ fn standardized(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
 
 /// Whether an R² with `columns` degrees of freedom indicates a leak, and not the best of `tried` columns by chance. For
 /// noise, 1 − R² of k columns and n rows is below t with probability about t^((n − 1 − k)/2).
-fn is_told(r2: f64, columns: usize, (rows, tried): (usize, usize)) -> bool {
+fn is_told(r2: f64, columns: usize, rows: usize, tried: usize) -> bool {
     let left = (1.0 - r2).max(f64::EPSILON).ln();
     let free = rows.saturating_sub(1 + columns) as f64;
     r2 > R2 && 0.5 * free * left + (tried as f64).ln() < CHANCE_OF_NUMBERS
@@ -246,7 +246,7 @@ fn r2(columns: &[&[f64]], target: &[f64], tried: usize) -> Option<f64> {
     let whole = explained(columns, target, &rows)?;
     let is_constant = low == high;
     let among_middling = if is_constant { 0.0 } else { explained(columns, target, &middling)? };
-    (is_told(whole, columns.len(), (rows.len(), tried)) && among_middling > NEARLY).then_some(whole)
+    (is_told(whole, columns.len(), rows.len(), tried) && among_middling > NEARLY).then_some(whole)
 }
 
 /// R² of least squares on these rows.

@@ -8,7 +8,8 @@ use vaglio_report::record::{Warning, WarningKind};
 /// Warnings for lags. `has_gaps`: rows without a target are left out. `all`: the rows before the test split.
 pub(in super::super) fn steps(
     read: TableWithRoles<'_>,
-    (pipeline, has_gaps): (&ValidPipeline, bool),
+    pipeline: &ValidPipeline,
+    has_gaps: bool,
     all: Option<&Table>,
 ) -> Vec<Warning> {
     let gaps = (has_gaps && pipeline.selector().needs_order()).then(|| {

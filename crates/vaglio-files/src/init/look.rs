@@ -49,7 +49,7 @@ impl TableProfile {
         let Words { columns, rows, aside, words, classes } = Words::read(source, path)?;
         let ((order, nesting), test_rows) = (order(&columns, options), test_rows(&columns, options));
         let header_is_row = header_is_row(&columns);
-        let columns: Vec<ColumnProfile> = columns.into_iter().map(seen).collect();
+        let columns: Vec<ColumnProfile> = columns.into_iter().map(|(name, read)| seen(name, read)).collect();
         Ok(TableProfile { rows, columns, aside, order, nesting, test_rows, words, classes, header_is_row })
     }
 
@@ -72,7 +72,7 @@ fn header_is_row(columns: &[ReadColumn]) -> bool {
     columns.iter().all(is_cell) && !is_count
 }
 
-fn seen((name, read): ReadColumn) -> ColumnProfile {
+fn seen(name: String, read: std::result::Result<(Cells, ColumnSurvey), InvalidCell>) -> ColumnProfile {
     match read {
         Ok((cells, survey)) => {
             let present = cells.len() - survey.missing;

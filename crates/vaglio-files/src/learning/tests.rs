@@ -84,7 +84,7 @@ fn points_are_the_losses_of_the_procedure_repeated() {
     let sample = Sample::plain(problem.clone(), false);
     let how = OuterFolds { folds: 3, ..OuterFolds::default() };
     let curve = |outer: &[OuterFoldFit]| {
-        learning_curve(whole, &sample, (&how, outer), &StageMonitor::new(&mut Silent)).unwrap().unwrap()
+        learning_curve(whole, &sample, &how, outer, &StageMonitor::new(&mut Silent)).unwrap().unwrap()
     };
     let found = curve(&[]);
     let parting = how.parting(&selector, &sample).unwrap();
@@ -127,7 +127,7 @@ fn too_few_rows_are_a_point_without_a_loss() {
     let whole = Procedure { selector: &selector, tune: None };
     let sample = Sample::plain(data::regression(40, 5, 3).problem(), false);
     let how = OuterFolds::default();
-    let curve = learning_curve(whole, &sample, (&how, &[]), &StageMonitor::new(&mut Silent)).unwrap().unwrap();
+    let curve = learning_curve(whole, &sample, &how, &[], &StageMonitor::new(&mut Silent)).unwrap().unwrap();
     let [first, .., last] = &curve.points[..] else { panic!("{curve:?}") };
     assert_eq!((first.loss, first.rows), (None, 8.0));
     assert!(first.refused.as_ref().unwrap().contains("folds"), "{first:?}");

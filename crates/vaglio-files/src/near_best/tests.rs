@@ -31,10 +31,17 @@ fn found(selector: &ValidSelector, problem: &Problem, within: ScoreMargin) -> Ne
     let watcher = StageMonitor::new(&mut silent);
     let subset = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
     let importance = Importance::within(f64::INFINITY, selector, &design, &subset, &watcher).unwrap();
-    let known = SubsetSources { selection: &selection, importance: &importance, nested: None };
+    let sources = SubsetSources {
+        selector,
+        sample: &sample,
+        design: &design,
+        selection: &selection,
+        importance: &importance,
+        nested: None,
+    };
     let asked = Alternatives { within, count: 1000 };
-    let record = near_best(selector, &sample, &design, (&known, &asked), &watcher).unwrap().unwrap();
-    let met = met(selector, &sample, &design, &known).unwrap();
+    let record = sources.near_best(&asked, &watcher).unwrap().unwrap();
+    let met = sources.visited().unwrap();
     NearFound { design, met, record, selection }
 }
 

@@ -7,6 +7,7 @@ use super::work::WorkStart;
 use crate::TrainTest;
 use crate::journal::{JournalContent, JournalHeader, NAME, read};
 use crate::prepare::prepare;
+use crate::run::RunOptions;
 use crate::run_folder::{RunFolder, is_claimed};
 use serde_json::json;
 use std::collections::HashMap;
@@ -101,7 +102,8 @@ impl Shards {
         let folder = folder(&prepared)?;
         let failed = |e: std::io::Error| Error::Unwritable { path: folder.clone(), message: e.to_string() };
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(failed)?;
-        let plan = ShardPlan::new(pipeline, (&prepared, data), (count, is_in_parts), &folder)?;
+        let options = RunOptions { folder: data.to_owned(), out: folder.clone(), ..RunOptions::default() };
+        let plan = ShardPlan::new(pipeline, &prepared, &options, count, is_in_parts)?;
         plan.put(&folder)?;
         let shards = Shards::with_plan(&folder, plan)?;
         *shards.held() = Some(Arc::new(prepared));

@@ -42,9 +42,9 @@ pub(super) struct SearchParts {
     index: usize,
     count: usize,
     /// Total time below which each process answers a query alone.
-    least: Duration,
-    is_alive: Box<IsAlive>,
-    stop: StopSign,
+    pub least: Duration,
+    pub is_alive: Box<IsAlive>,
+    pub stop: StopSign,
     state: Mutex<GroupState>,
 }
 
@@ -89,17 +89,10 @@ pub(super) fn folder(ledger: &Path) -> PathBuf {
 
 impl SearchParts {
     /// Process group of a run with `count` parts, as seen by `index`. `end` exists once the search is done.
-    pub fn new(
-        folder: PathBuf,
-        end: PathBuf,
-        run: String,
-        (index, count): (usize, usize),
-        least: Duration,
-        is_alive: Box<IsAlive>,
-        stop: StopSign,
-    ) -> Self {
+    pub fn new(folder: PathBuf, end: PathBuf, run: String, index: usize, count: usize) -> Self {
         let state = Mutex::new(GroupState { away: vec![false; count], ..GroupState::default() });
-        SearchParts { folder, end, run, index, count, least, is_alive, stop, state }
+        let (is_alive, stop) = (Box::new(|_| true), StopSign::default());
+        SearchParts { folder, end, run, index, count, least: LEAST, is_alive, stop, state }
     }
 
     fn state(&self) -> MutexGuard<'_, GroupState> {

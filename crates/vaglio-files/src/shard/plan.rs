@@ -64,27 +64,27 @@ pub(super) fn key(pipeline: &ValidPipeline, prepared: &TrainTest) -> Result<Stri
 }
 
 impl ShardPlan {
-    /// Plans a pipeline; its paths are relative to the folder given with the data.
+    /// Plans a pipeline, whose paths are relative to the folder of `options`.
     ///
     /// # Errors
     /// Returns [`Error::Setting`] for impossible folds, and the errors of an existing plan.
     pub fn new(
         pipeline: &ValidPipeline,
-        (prepared, data): (&TrainTest, &Path),
-        (count, is_in_parts): (ShardCount, bool),
-        folder: &Path,
+        prepared: &TrainTest,
+        options: &RunOptions,
+        count: ShardCount,
+        is_in_parts: bool,
     ) -> Result<Self> {
-        let options = RunOptions { folder: data.to_owned(), out: folder.to_owned(), ..RunOptions::default() };
         let units = WorkUnits::new(pipeline, prepared)?;
         let there = match count.of {
-            None if folder.join(PLAN).exists() => Some(ShardPlan::read(folder)?),
+            None if options.out.join(PLAN).exists() => Some(ShardPlan::read(&options.out)?),
             _ => None,
         };
         let processes = there.as_ref().map_or(count.workers, |there| there.units.parts());
         let units = if is_in_parts { units.in_parts(processes) } else { units };
         let of = count.of.or(there.map(|there| there.of)).unwrap_or_else(|| units.count().min(MOST));
         let (build, data) = (build()?, prepared.digest.written()?);
-        Ok(ShardPlan { format: FORMAT.into(), build, of, data, units, pipeline: resolved(pipeline, &options)? })
+        Ok(ShardPlan { format: FORMAT.into(), build, of, data, units, pipeline: resolved(pipeline, options)? })
     }
 
     /// Writes the plan unless one exists, which must be the same except for the places of its files and engine.

@@ -106,8 +106,7 @@ impl Shards {
         let prepared = self.prepared()?;
         let book = Arc::new(RunJournal::resume(&work, &header)?);
         let limited = limited(monitor, &book, start, most(&self.pipeline));
-        let least = if book.keeps_all() { Duration::ZERO } else { parts::LEAST };
-        let process_group = self.process_group(index, &prepared, (least, &limited.stop))?;
+        let process_group = self.process_group(index, &prepared, book.keeps_all(), &limited.stop)?;
         let share = Arc::new(ShardJournal::new(Arc::clone(&book), &self.plan, index, process_group));
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
         let done = self.work(&prepared, &share, wait, monitor);
@@ -137,7 +136,8 @@ impl Shards {
         &self,
         index: usize,
         prepared: &TrainTest,
-        (least, stop): (Duration, &StopSign),
+        keeps_all: bool,
+        stop: &StopSign,
     ) -> Result<Option<Arc<SearchParts>>> {
         let count = self.plan.units.parts();
         if count < 2 || index >= count {
@@ -145,10 +145,12 @@ impl Shards {
         }
         let (folder, end) = (parts::folder(&self.folder), self.done_file(self.searching()));
         let shards = self.folder.join(FOLDER);
-        let is_alive = Box::new(move |index: usize| is_alive(&shards, index));
-        let run = key(&self.pipeline, prepared)?;
-        let process_group = SearchParts::new(folder, end, run, (index, count), least, is_alive, stop.clone());
-        Ok(Some(Arc::new(process_group)))
+        let mut group = SearchParts::new(folder, end, key(&self.pipeline, prepared)?, index, count);
+        (group.is_alive, group.stop) = (Box::new(move |index: usize| is_alive(&shards, index)), stop.clone());
+        if keeps_all {
+            group.least = Duration::ZERO;
+        }
+        Ok(Some(Arc::new(group)))
     }
 
     /// Writes the pieces of an index, unless another attempt has, and removes its working files.

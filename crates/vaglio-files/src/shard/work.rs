@@ -9,13 +9,13 @@ use crate::memory::PeakMemory;
 use crate::repetition::shuffles;
 use crate::run::checked;
 use crate::scratch::with_scratch;
-use crate::stability::half_walks;
+use crate::stability::HalfSampleInputs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, Journal, JournalStore, Monitor, ProcessGroup, Result, StopReason, StopSign};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
-use vaglio_pipeline::resample::{self, Jobs, Procedure, SearchOnDesign, SizeChoice, StageMonitor};
+use vaglio_pipeline::resample::{self, Jobs, Procedure, SearchOnDesign, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_tables::budget::resident;
 use vaglio_tables::scratch::Scratch;
@@ -53,13 +53,6 @@ impl JournalStore for AssistingJournal {
     fn process_group(&self) -> Option<Arc<dyn ProcessGroup>> {
         Some(Arc::clone(&self.0) as Arc<dyn ProcessGroup>)
     }
-}
-
-/// Results of the search that half-samples need.
-struct HalfSampleInputs {
-    selector: ValidSelector,
-    chosen: SizeChoice,
-    columns: usize,
 }
 
 impl WorkStart {
@@ -120,9 +113,8 @@ impl<'a> WorkContext<'a> {
             if found.is_none() && share.knows(SEARCH) {
                 found = self.search(share, monitor)?;
             }
-            if let (Some(how), Some(HalfSampleInputs { selector, chosen, columns })) = (&evaluate.stability, &found) {
-                let watcher = &StageMonitor::new(monitor);
-                half_walks(selector, &self.prepared.sample, (chosen, *columns), how, watcher)?;
+            if let (Some(how), Some(found)) = (&evaluate.stability, &found) {
+                found.walks(&self.prepared.sample, how, &StageMonitor::new(monitor))?;
             }
         }
         Ok(())
@@ -138,8 +130,8 @@ impl<'a> WorkContext<'a> {
         let WorkContext { pipeline, prepared, .. } = *self;
         let untuned = self.in_room(pipeline.selector());
         let procedure = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
-        let data = (&prepared.sample, &prepared.train);
-        let found = procedure.search(data, Some(self.design.clone()), Instant::now(), &mut *monitor)?;
+        let (sample, train, design) = (&prepared.sample, &prepared.train, self.design.clone());
+        let found = procedure.search(sample, train, Some(design), Instant::now(), &mut *monitor)?;
         let SearchOnDesign { selector, design, picked } = found.best;
         let columns = design.names().len();
         let watcher = StageMonitor::new(monitor);

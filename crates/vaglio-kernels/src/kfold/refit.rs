@@ -82,7 +82,7 @@ impl LeaveFoldOutFit {
         let mut x = gather(columns, &training);
         let mut held_out = gather(columns, rows.folds.held_out(fold));
         if !rows.missing.is_empty() {
-            impute(rows, subset, (&mut x, &training), (&mut held_out, rows.folds.held_out(fold)));
+            impute(rows, fold, subset, &mut x, &mut held_out);
         }
         if rows.standardize {
             let rounding: Vec<f64> = subset.iter().map(|&feature| rows.data.column(feature).0.rounding()).collect();
@@ -104,12 +104,8 @@ fn gather(columns: &[(Column<'_>, f64)], from: &[usize]) -> Array2<f64> {
 }
 
 /// Imputes missing cells of both by the weighted means of the other cells of `x`.
-fn impute(
-    rows: &FoldedRows<'_>,
-    subset: &[usize],
-    (x, training): (&mut Array2<f64>, &[usize]),
-    (held, held_out): (&mut Array2<f64>, &[usize]),
-) {
+fn impute(rows: &FoldedRows<'_>, fold: usize, subset: &[usize], x: &mut Array2<f64>, held: &mut Array2<f64>) {
+    let (training, held_out) = (&rows.folds.training(fold)[..], rows.folds.held_out(fold));
     for (k, &feature) in subset.iter().enumerate() {
         let Some(mask) = rows.missing.column(feature) else { continue };
         let is_missing = |row: usize| mask.get(row) != 0.0;

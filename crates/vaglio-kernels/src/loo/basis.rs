@@ -263,7 +263,7 @@ impl<'d> RidgeState<'d> {
             return vec![empty; features.len()];
         }
         let one = |&feature: &usize| match self.removable.as_ref().and_then(|r| r.column(feature)) {
-            Some((c, w, h)) => judged(trial(self.data.level, scorer, (&self.a, &self.d), c, w, -1.0 / h), self.left),
+            Some((c, w, h)) => judged(trial(self, scorer, c, w, -1.0 / h), self.left),
             None => Trial::new(f64::NAN, f64::NAN),
         };
         parallel::map_slice(features, one)

@@ -4,7 +4,7 @@ use super::RidgeState;
 use super::basis::{RankOneUpdate, UpdateKind};
 use super::conditioning::{is_cancelled, judged};
 use super::trial::trial;
-use crate::pass::{PassCandidate, alone};
+use crate::pass::{PassCandidate, PassVectors, alone};
 use crate::sums::{axpy, dot};
 use crate::{Data, Scorer, Trial};
 use std::ops::Range;
@@ -120,13 +120,15 @@ impl CandidateColumn {
         let (inverse, left) = self.judgement(basis, feature);
         if let Some(pass) = scorer.pass() {
             let moving = self.moving(0..basis.d.len(), step.map_or(0.0, |(step, _)| step), inverse);
-            let found = alone(level, moving, step.map(|(_, c)| c), (&basis.a[0], &basis.d), pass);
+            let (a, d) = (&basis.a[0][..], &basis.d[..]);
+            let shared = PassVectors { b: step.map_or(a, |(_, c)| c), a, d };
+            let found = alone(level, moving, shared, step.is_some(), pass);
             return judged(scorer.trial(found), left);
         }
         if let Some((step, c)) = step {
             axpy(level, -step, c, &mut self.c);
         }
-        judged(trial(level, scorer, (&basis.a, &basis.d), &self.c, &self.t, inverse), left)
+        judged(trial(basis, scorer, &self.c, &self.t, inverse), left)
     }
 
     /// 1/(λ + s), and the remaining share of the columns with this one.

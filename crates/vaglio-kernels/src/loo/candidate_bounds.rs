@@ -164,9 +164,9 @@ impl CandidateBounds {
 
         // After several updates at once, the residuals between them are not known.
         let shift = if end == first + 1 { IntervalShift::new(basis) } else { None };
-        for (p, new) in (first..end).zip(&new) {
+        for new in &new {
             let product = |at: usize| products(at, new.place.unwrap_or(0));
-            self.scalars.take_in(basis, &self.features, (p, new), shift.as_ref(), product);
+            self.scalars.take_in(basis, &self.features, new, shift.as_ref(), product);
         }
         self.follow_residuals(basis, first, &new);
         self.applied = Some(end);
@@ -368,6 +368,6 @@ fn room(data: &Data<'_>, together: usize) -> usize {
 
 fn try_out(basis: &RidgeState<'_>, scorer: &Scorer, feature: usize, c: &[f64], s: f64, t: &[f64]) -> Trial {
     let tau = basis.lambda + s;
-    let tried = trial(basis.data.level, scorer, (&basis.a, &basis.d), c, t, 1.0 / tau);
+    let tried = trial(basis, scorer, c, t, 1.0 / tau);
     judged(tried, basis.left_with(feature, tau))
 }

@@ -86,17 +86,17 @@ impl CandidateScalars {
         sums
     }
 
-    /// Applies update p by the recurrences of [`super::candidate_bounds`]. `product` gives x_iᵀc_p if it was read;
+    /// Applies an update by the recurrences of [`super::candidate_bounds`]. `product` gives x_iᵀc_p if it was read;
     /// `shift` is given for an update that intervals can follow. Cost O(n·p).
     pub fn take_in(
         &mut self,
         basis: &RidgeState<'_>,
         features: &[usize],
-        (p, new): (usize, &UpdateProducts),
+        new: &UpdateProducts,
         shift: Option<&IntervalShift>,
         product: impl Fn(usize) -> f64 + Sync,
     ) {
-        let update = &basis.updates[p];
+        let (p, update) = (new.update, &basis.updates[new.update]);
         let mut tried = std::mem::take(&mut self.intervals);
         tried.retain(|_, _| shift.is_some());
         let before: HashMap<usize, Vec<f64>> = tried.keys().map(|&at| (at, self.factors(at, basis.lambda))).collect();

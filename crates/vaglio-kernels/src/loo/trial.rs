@@ -2,6 +2,7 @@
 //!
 //! Derived in the book: explanation/leave-one-out.md, "Trying one more column".
 
+use super::basis::RidgeState;
 use crate::sums::TILE;
 use crate::wide::F64x8;
 use crate::{Level, Scorer, Trial};
@@ -9,21 +10,14 @@ use crate::{Level, Scorer, Trial};
 /// Loss of the leave-one-out residuals ã/d̃ with ã = a − c·t·inverse for each output and d̃ = d − c∘c·inverse.
 ///
 /// With c = G x and inverse = 1/(λ + xᵀG x), a column is added. Cost O(m · outputs).
-pub(crate) fn trial(
-    level: Level,
-    scorer: &Scorer,
-    (a, d): (&[Vec<f64>], &[f64]),
-    c: &[f64],
-    t: &[f64],
-    inverse: f64,
-) -> Trial {
+pub(crate) fn trial(basis: &RidgeState<'_>, scorer: &Scorer, c: &[f64], t: &[f64], inverse: f64) -> Trial {
     let mut residuals = vec![vec![0.0; c.len().min(TILE)]; t.len()];
     let (mut tally, mut low) = (scorer.start(), F64x8::INFINITY);
     for start in (0..c.len()).step_by(TILE) {
         let end = c.len().min(start + TILE);
-        let (c, d) = (&c[start..end], &d[start..end]);
-        for ((a, t), out) in a.iter().zip(t).zip(&mut residuals) {
-            leave_out(level, c, &a[start..end], d, t * inverse, inverse, out, &mut low);
+        let (c, d) = (&c[start..end], &basis.d[start..end]);
+        for ((a, t), out) in basis.a.iter().zip(t).zip(&mut residuals) {
+            leave_out(basis.data.level, c, &a[start..end], d, t * inverse, inverse, out, &mut low);
         }
         scorer.add(&mut tally, start, &residuals, c.len());
     }

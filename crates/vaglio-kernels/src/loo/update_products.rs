@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 /// Products of an update's c with the columns and with earlier updates.
 pub(super) struct UpdateProducts {
+    /// Index of the update.
+    pub update: usize,
     /// Index of x_iᵀc_p among the products that were read.
     pub place: Option<usize>,
     /// Row x_iᵀx_b of every column if x_iᵀc_p follows from it; for a removed column x_iᵀc_p itself.
@@ -29,7 +31,7 @@ impl UpdateProducts {
             }
         };
         let norm = update.c.iter().map(|c| c * c).sum();
-        UpdateProducts { place, row, with_x, with_c, norm }
+        UpdateProducts { update: p, place, row, with_x, with_c, norm }
     }
 }
 

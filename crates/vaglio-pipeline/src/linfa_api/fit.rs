@@ -5,7 +5,7 @@ use super::limits::check_memory;
 use super::rows::{DatasetParts, Rows, TableRecords};
 use super::targets::TargetValue;
 use super::{FitError, FittedSelector, in_rust};
-use crate::pipeline::{Calibration, CalibrationSource, Observed, Pipeline, SavedModel, ValidPipeline, pool};
+use crate::pipeline::{Observed, Pipeline, SavedModel, ValidPipeline, pool};
 use crate::resample::{self, FittedProblem, Procedure, Sample, SearchOnDesign, StageMonitor};
 use crate::selector::{Selection, Selector, ValidSelector};
 use linfa::dataset::{AsTargets, DatasetBase};
@@ -14,7 +14,7 @@ use linfa::{Float, ParamGuard};
 use ndarray::{ArrayBase, Data, Ix2};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Monitor, Problem, Result, Task};
+use vaglio_core::{Error, Monitor, Result, Task};
 
 impl ParamGuard for Selector {
     type Checked = ValidSelector;
@@ -147,16 +147,17 @@ impl ValidPipeline {
         let FittedProblem { problem, maps, units } = fitted;
         let (selector, start) = (self.selector(), Instant::now());
         let design = selector.design(&problem)?;
-        check_memory(&selector, (&problem, &design), self.most_memory())?;
+        check_memory(&selector, &problem, &design, self.most_memory())?;
         for (_, compared) in self.compared_searches() {
-            check_memory(&compared, (&problem, &design), self.most_memory())?;
+            check_memory(&compared, &problem, &design, self.most_memory())?;
         }
         let procedure = Procedure { selector: &selector, tune: self.0.tune.as_ref() };
-        let found = procedure.search((sample, &problem), Some(design), start, monitor)?;
+        let found = procedure.search(sample, &problem, Some(design), start, monitor)?;
         let SearchOnDesign { selector, design, picked } = found.best;
-        let selection = selector.fit_on((&problem, &design), picked, monitor)?;
+        let selection = selector.fit_on(&problem, &design, picked, monitor)?;
         let design = design.at_lambda(selection.chosen.walk_lambda());
-        let calibration = calibration(&selector, sample, (&problem, &design), &selection, monitor)?;
+        let watcher = StageMonitor::new(monitor);
+        let calibration = selector.calibration(sample, &problem, &design, &selection, &watcher)?;
         let inputs = selection.predictor().inputs().iter().map(|&input| problem.names()[input].clone()).collect();
         let (outputs, task) = (problem.target_names().to_vec(), problem.task().clone());
         let observed = Observed {
@@ -184,27 +185,6 @@ impl ValidPipeline {
 pub(super) struct ColumnNames {
     pub columns: Vec<String>,
     pub targets: Vec<String>,
-}
-
-/// Fits the calibration of class probabilities on held-out predictions: of the cross-validated search if there are any,
-/// else of the criterion for the final subset. Returns `None` for numbers and without held-out predictions.
-fn calibration(
-    selector: &ValidSelector,
-    sample: &Sample,
-    of: (&Problem, &Design),
-    selection: &Selection,
-    monitor: &mut Monitor<'_>,
-) -> Result<Option<Calibration>> {
-    if *sample.task() == Task::Regression || selection.path.stop_reason.is_partial() {
-        return Ok(None);
-    }
-    let watcher = StageMonitor::new(monitor);
-    let held_out = resample::held_out(selector, sample, &selection.chosen, &watcher)?;
-    Ok(match held_out {
-        _ if watcher.stopped().is_some() => None,
-        Some(pooled) => Calibration::from_held_out(CalibrationSource::CrossValidation, &pooled),
-        None => Calibration::from_subset(selector, sample, of, selection, &watcher),
-    })
 }
 
 impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<ArrayBase<D, Ix2>, T, FitError>

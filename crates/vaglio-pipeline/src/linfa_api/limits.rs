@@ -13,7 +13,8 @@ use vaglio_tables::budget::{Budget, shown};
 /// [`vaglio_core::Error::Setting`] on `limits.memory`; errors of the search's size estimate.
 pub(super) fn check_memory(
     selector: &ValidSelector,
-    (problem, design): (&Problem, &Design),
+    problem: &Problem,
+    design: &Design,
     budget: Option<Budget>,
 ) -> Result<()> {
     let Some(budget) = budget else { return Ok(()) };

@@ -225,7 +225,7 @@ impl PowerFamily {
             return Ok(1.0);
         }
         let likelihood = PowerLikelihood { method: self, rows, slope: weights::mean_of(rows, |x| self.log_slope(x)) };
-        let lambda = minimize(RANGE, 1e-6, MOST, |lambda| Ok(likelihood.cost(lambda)))?;
+        let lambda = minimize(RANGE.0, RANGE.1, 1e-6, MOST, |lambda| Ok(likelihood.cost(lambda)))?;
         Ok((lambda * GRAIN).round() / GRAIN)
     }
 

@@ -1,11 +1,10 @@
 //! Choice of the size and λ of a selection.
 
 use super::chosen::{RejectedColumns, SizeChoice};
-use super::extend_grid::{by_score_alone, cross_validated_beyond};
+use super::extend_grid::cross_validated_beyond;
 use super::fdr_choice::confirmed;
 use super::fold_losses::FoldLosses;
 use super::full_model;
-use super::gain::ColumnTest;
 use super::lockstep::{FIRST, LambdaPaths};
 use super::loss_sums::LossSums;
 use super::pool::{StageMonitor, WalkExtent};
@@ -14,8 +13,9 @@ use super::scales::{scales_differ, size_on_other_scale};
 use super::scored::{by_score, edge, interrupted, not_validated, plain};
 use super::size_stability;
 use super::split_rule::TrainTestSplit;
-use super::table::{self, PooledFolds};
+use super::table::{self, PooledFolds, Pooling};
 use super::validated::{ChoiceParts, CrossValidated, Validation, parted_choice};
+use crate::fdr::check_design;
 use crate::selector::{ResumableSearch, SearchResult, ValidSelector, takes_lambda_of_all};
 use std::time::{Duration, Instant};
 use vaglio_core::{
@@ -92,16 +92,18 @@ fn chosen_search(
 ) -> Result<ChosenSearch> {
     let mut warnings = Vec::new();
     if let Choose::FalseDiscoveries(rate) = selector.search().size_choice() {
-        return confirmed(selector, (sample, design), rate, start, monitor);
+        check_design(design, sample.is_ordered()).map_err(|error| error.under("search.choose"))?;
+        return confirmed(selector, design, rate, start, monitor);
     }
     let Some((how, is_written)) = cross_validation(selector) else {
         return plain(selector, design, start, monitor, warnings);
     };
-    let ChoiceParts { how, mut lambdas, deals, design } = parted_choice(selector, sample, design, (how, is_written))?;
+    let ChoiceParts { how, mut lambdas, deals, design } = parted_choice(selector, sample, design, how, is_written)?;
     let design = &design;
     let fitted = selector.at_penalties(design)?;
     let selector = fitted.as_ref().unwrap_or(selector);
     let watcher = &StageMonitor::new(&mut *monitor);
+    let context = ChoiceContext { selector, sample, design, watcher };
     // A single search begins before the folds, so that an interruption finds its results.
     let alone = design.at_lambda(lambdas[0]).stopping_at(watcher.sign().clone());
     let alone = if lambdas.len() == 1 { selector.at_lambda_of_all(&alone)? } else { alone };
@@ -121,6 +123,7 @@ fn chosen_search(
         Some(everything) => everything,
         None => selector.search().extent(design).map_err(|error| error.under("search"))?.largest,
     };
+    let pooling = Pooling { everything, repeats: how.repeats };
     let begun = Instant::now();
     let mut all = full_model::lambdas(selector, design, how.folds * how.repeats);
     let mut folds = |deals: Vec<Vec<TrainTestSplit>>| {
@@ -128,9 +131,8 @@ fn chosen_search(
             // Data that all folds share is cached before they begin.
             selector.opened(&design.at_lambda(lambdas[0]))?;
         }
-        let (deals, patience, whole) = (&deals[..], how.patience, design);
-        let validation = Validation { selector, sample, whole, deals, everything, patience, watcher, path };
-        cross_validated_beyond(&validation, (&mut lambdas, &mut all))
+        let validation = Validation { context, deals: &deals, pooling, patience: how.patience, path };
+        cross_validated_beyond(&validation, &mut lambdas, &mut all)
     };
     let found = deals.and_then(|deals| watcher.ends(|| folds(deals)));
     let done = match found {
@@ -144,22 +146,19 @@ fn chosen_search(
     };
     let seconds = begun.elapsed().as_secs_f64();
     let Some(CrossValidated { walks, full }) = done else {
-        let searched = first.map(ResumableSearch::so_far).transpose()?;
-        return Ok(ChosenSearch { seconds, ..cut_short(selector, design, searched, &how, watcher)? });
+        return Ok(ChosenSearch { seconds, ..context.cut_short(first, &how)? });
     };
     let loss = &*selector.loss(sample.task());
-    let table = table::pooled(loss, lambdas.clone(), &walks, (everything, how.repeats), how.at_most)?;
-    let taken = match by_score_alone(selector, design, &table, is_written, watcher)? {
-        Some((place, cell, searched)) => ChosenCell { place, cell, scored: Some(searched) },
+    let table = table::pooled(loss, lambdas.clone(), &walks, pooling, how.at_most)?;
+    let taken = match context.by_score_alone(&table, is_written)? {
+        Some(taken) => taken,
         None => table.pick(how.wanted()).map(|(place, cell)| ChosenCell { place, cell, scored: None })?,
     };
-    let validated = CrossValidatedSearch { lambdas, all, walks, full, table, taken, everything };
-    let columns = ColumnTest { selector, sample, design, watcher };
-    let Some(test) = watcher.ends(|| columns.run(&validated, &how).map(Some))? else {
-        let searched = first.map(ResumableSearch::so_far).transpose()?;
-        return Ok(ChosenSearch { seconds, ..cut_short(selector, design, searched, &how, watcher)? });
+    let validated = CrossValidatedSearch { lambdas, all, walks, full, table, taken, pooling };
+    let Some(test) = watcher.ends(|| context.test_gain(&validated, &how).map(Some))? else {
+        return Ok(ChosenSearch { seconds, ..context.cut_short(first, &how)? });
     };
-    let picked = finished((selector, design), loss, &how, (validated, test), first, watcher)?;
+    let picked = context.finish(&how, validated, test, first)?;
     warnings.extend(picked.warnings);
     Ok(ChosenSearch { warnings, seconds, ..picked })
 }
@@ -174,19 +173,33 @@ pub(super) struct CrossValidatedSearch {
     pub full: Vec<Vec<LossSums>>,
     pub table: LossTable,
     pub taken: ChosenCell,
-    /// Size of the full subset on all rows.
-    pub everything: usize,
+    pub pooling: Pooling,
 }
 
 impl CrossValidatedSearch {
-    /// Losses of all folds at one λ.
-    pub fn matched(&self, place: usize, repeats: usize) -> PooledFolds<'_> {
-        self.walks[place].matched((self.everything, repeats))
+    /// Losses of all folds at each λ.
+    pub fn walked(&self) -> impl Iterator<Item = PooledFolds<'_>> {
+        self.walks.iter().map(|walks| walks.matched(self.pooling))
     }
 
-    /// Losses of all folds at each λ.
-    pub fn walked(&self, repeats: usize) -> impl Iterator<Item = PooledFolds<'_>> {
-        (0..self.walks.len()).map(move |place| self.matched(place, repeats))
+    /// The chosen cell of the table, for a subset on the path of all rows. If the path lacks the chosen size, the rule
+    /// chooses among the sizes of the path at the same λ.
+    fn cell_on_path(&mut self, loss: &dyn Loss, path: &Path, on_path: Pooling, wanted: Wanted) -> Result<Option<Cell>> {
+        let ChosenCell { place, cell, .. } = self.taken;
+        let matched = self.walks[place].matched(on_path);
+        let sizes = || path.entries.iter().map(|entry| entry.subset.len());
+        if matched.has(cell.size) && (cell.size == 0 || sizes().any(|size| size == cell.size)) {
+            return Ok(Some(cell));
+        }
+        let cells = matched.cells(loss, sizes().chain([0]))?;
+        if cells.is_empty() {
+            return Ok(None);
+        }
+        let mut of_lambda = LossTable { lambdas: vec![self.lambdas[place]], cells: vec![cells] };
+        table::compare(loss, &mut of_lambda, std::slice::from_ref(&matched), wanted.at_most)?;
+        let (_, cell) = of_lambda.pick(wanted)?;
+        self.table.cells[place] = of_lambda.cells.swap_remove(0);
+        Ok(Some(cell))
     }
 }
 
@@ -198,176 +211,157 @@ pub(super) struct ChosenCell {
     pub scored: Option<SearchResult>,
 }
 
-/// Finishes the search on all rows at the chosen λ, and takes its result.
-///
-/// # Errors
-/// Returns the errors of the search and the fits.
-fn finished(
-    (selector, design): (&ValidSelector, &Design),
-    loss: &dyn Loss,
-    how: &CrossValidation,
-    (validated, test): (CrossValidatedSearch, Option<GainTest>),
-    first: Option<ResumableSearch<'_>>,
-    watcher: &StageMonitor<'_>,
-) -> Result<ChosenSearch> {
-    let mut warnings = Vec::new();
-    let sizes = size_stability::spread(loss, how, &validated)?;
-    let CrossValidatedSearch {
-        lambdas,
-        all,
-        walks,
-        full,
-        table,
-        taken: ChosenCell { place, cell, scored },
-        everything,
-    } = validated;
-    let reached = |path: &Path| path.everything(design.candidates().len());
-    // Sizes beyond those of the folds cannot be the result.
-    let until = walks[place].end;
-    watcher.leads_to(until);
-    let mut searched = match (scored, first) {
-        (Some(searched), _) => searched,
-        (None, Some(mut walking)) => {
-            walking.to(until)?;
-            walking.searched()?
-        }
-        (None, None) if walks[place].whole.is_some() => walk(selector, design, (&[None], 0), None, watcher)?,
-        (None, None) => walk(selector, design, (&lambdas, place), until, watcher)?,
-    };
-    if let (Some(_), Some(penalty)) = (walks[place].whole, lambdas[place]) {
-        searched.path = searched.path.taking(penalty);
-    }
-    let by_others = match how.wanted().is_lowest() {
-        true => {
-            let all: Vec<_> = walks.iter().map(|walks| walks.matched((everything, how.repeats))).collect();
-            table::by_others(loss, &table, &all, (cell, how.at_most))
-        }
-        false => Vec::new(),
-    };
-    let matched = walks[place].matched((reached(&searched.path).unwrap_or(everything), how.repeats));
-    let taken = match searched.path.stop_reason.is_partial() {
-        true => None,
-        false => taken(loss, &matched, &searched.path, (table, place, cell), how.wanted())?,
-    };
-    let chosen = match taken {
-        None => by_score(&searched.path, Rule::Best),
-        Some((table, cell)) => {
-            let (picked, cell) = match test.filter(|test| !test.passes()) {
-                Some(_) => (cell, matched.empty(loss)?),
-                None => (cell, cell),
-            };
-            let of_taken = (cell, &matched.parts(cell.size)[..]);
-            warnings.extend(full_model::compared(design, &all, &full, (loss, how.repeats), of_taken)?);
-            let other = size_on_other_scale(loss, (&lambdas, &walks), everything, (how, test.is_some()))?;
-            warnings
-                .extend(other.filter(|size| *size != cell.size).map(|size| scales_differ(how.judge, cell.size, size)));
-            let entry = searched.path.entries.iter().position(|entry| entry.subset.len() == cell.size);
-            let declined = (picked.size > cell.size).then(|| {
-                let entry = searched.path.entries.iter().find(|entry| entry.subset.len() == picked.size);
-                RejectedColumns { cell: picked, subset: entry.map_or(Vec::new(), |entry| entry.subset.clone()) }
-            });
-            searched = selector.taking(searched, entry, design)?;
-            let result = searched.path.result();
-            SizeChoice {
-                by: ChosenBy::CrossValidation,
-                rule: Some(how.rule),
-                folds: Some(how.clone()),
-                size: cell.size,
-                penalty: lambdas[place].filter(|_| walks[place].whole.is_some()),
-                lambda: lambdas[place].or(result.map_or(searched.path.empty, |entry| entry.score).lambda),
-                cell: Some(cell),
-                empty: match walks[place].whole {
-                    Some(_) => Some(matched.empty(loss)?),
-                    None => table.losses_at(place).first().filter(|cell| cell.size == 0).copied(),
-                },
-                table: Some(table),
-                place,
-                of_path: lambdas.len() > 1 && walks[place].whole.is_none() || takes_lambda_of_all(design),
-                until,
-                sizes,
-                of_folds: matched.entries(cell.size, how.folds),
-                losses: Some(FoldLosses::new(&matched, cell.size, by_others)),
-                declined,
-                test,
-                confirmed: None,
-            }
-        }
-    };
-    if chosen.by == ChosenBy::Score && !searched.path.stop_reason.is_partial() {
-        let message = "no size of the search on all rows was reached in every fold, so the score chose the size, which is optimistic";
-        warnings.push(Warning::new(WarningKind::NotCrossValidated, message));
-    }
-    edge(design, &chosen, &mut warnings);
-    Ok(ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() })
+/// A search whose size and λ are chosen.
+#[derive(Clone, Copy)]
+pub(super) struct ChoiceContext<'a, 'o> {
+    pub selector: &'a ValidSelector,
+    pub sample: &'a Sample,
+    /// Design of all rows.
+    pub design: &'a Design,
+    pub watcher: &'a StageMonitor<'o>,
 }
 
-/// Searches at one λ, given by index, up to the size `until` if given.
-pub(super) fn walk(
-    selector: &ValidSelector,
-    design: &Design,
-    (lambdas, place): (&[Option<f64>], usize),
-    until: Option<usize>,
-    watcher: &StageMonitor<'_>,
-) -> Result<SearchResult> {
-    let journal = watcher.journal().under(format_args!("walk/{place}"));
-    let mut leader = watcher.leader(journal).over(WalkExtent::from_search(selector, design, None));
-    selector.search_on(&design.at_lambda(lambdas[place]), Instant::now(), until, &mut leader.monitor())
+impl ChoiceContext<'_, '_> {
+    /// Finishes the search on all rows at the chosen λ, and takes its result.
+    ///
+    /// # Errors
+    /// Returns the errors of the search and the fits.
+    fn finish(
+        &self,
+        how: &CrossValidation,
+        mut validated: CrossValidatedSearch,
+        test: Option<GainTest>,
+        first: Option<ResumableSearch<'_>>,
+    ) -> Result<ChosenSearch> {
+        let ChoiceContext { selector, design, .. } = *self;
+        let loss = &*selector.loss(self.sample.task());
+        let mut warnings = Vec::new();
+        let sizes = size_stability::spread(loss, how, &validated)?;
+        let mut searched = self.final_search(&mut validated, first)?;
+        let (place, pooling) = (validated.taken.place, validated.pooling);
+        let by_others = match how.wanted().is_lowest() {
+            true => {
+                let all: Vec<_> = validated.walked().collect();
+                table::by_others(loss, &validated.table, &all, validated.taken.cell, how.at_most)
+            }
+            false => Vec::new(),
+        };
+        let reached = searched.path.everything(design.candidates().len());
+        let on_path = Pooling { everything: reached.unwrap_or(pooling.everything), ..pooling };
+        let taken = match searched.path.stop_reason.is_partial() {
+            true => None,
+            false => validated.cell_on_path(loss, &searched.path, on_path, how.wanted())?,
+        };
+        let chosen = match taken {
+            None => by_score(&searched.path, Rule::Best),
+            Some(picked) => {
+                let matched = validated.walks[place].matched(on_path);
+                let is_rejected = test.is_some_and(|test| !test.passes());
+                let cell = if is_rejected { matched.empty(loss)? } else { picked };
+                warnings.extend(full_model::compared(loss, design, &validated, cell, &matched.parts(cell.size))?);
+                let other = size_on_other_scale(loss, how, &validated, test.is_some())?;
+                warnings.extend(
+                    other.filter(|size| *size != cell.size).map(|size| scales_differ(how.judge, cell.size, size)),
+                );
+                let entry = searched.path.entries.iter().position(|entry| entry.subset.len() == cell.size);
+                let declined = (picked.size > cell.size).then(|| {
+                    let entry = searched.path.entries.iter().find(|entry| entry.subset.len() == picked.size);
+                    RejectedColumns { cell: picked, subset: entry.map_or(Vec::new(), |entry| entry.subset.clone()) }
+                });
+                searched = selector.taking(searched, entry, design)?;
+                let result = searched.path.result();
+                let CrossValidatedSearch { lambdas, table, .. } = &validated;
+                let LambdaPaths { end, whole, .. } = validated.walks[place];
+                SizeChoice {
+                    by: ChosenBy::CrossValidation,
+                    rule: Some(how.rule),
+                    folds: Some(how.clone()),
+                    size: cell.size,
+                    penalty: lambdas[place].filter(|_| whole.is_some()),
+                    lambda: lambdas[place].or(result.map_or(searched.path.empty, |entry| entry.score).lambda),
+                    cell: Some(cell),
+                    empty: match whole {
+                        Some(_) => Some(matched.empty(loss)?),
+                        None => table.losses_at(place).first().filter(|cell| cell.size == 0).copied(),
+                    },
+                    table: Some(table.clone()),
+                    place,
+                    of_path: lambdas.len() > 1 && whole.is_none() || takes_lambda_of_all(design),
+                    until: end,
+                    sizes,
+                    of_folds: matched.entries(cell.size, how.folds),
+                    losses: Some(FoldLosses::new(&matched, cell.size, by_others)),
+                    declined,
+                    test,
+                    confirmed: None,
+                }
+            }
+        };
+        if chosen.by == ChosenBy::Score && !searched.path.stop_reason.is_partial() {
+            let message = "no size of the search on all rows was reached in every fold, so the score chose the size, which is optimistic";
+            warnings.push(Warning::new(WarningKind::NotCrossValidated, message));
+        }
+        edge(design, &chosen, &mut warnings);
+        Ok(ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() })
+    }
+
+    /// Finishes the search on all rows at the chosen λ. Sizes beyond those of the folds cannot be the result.
+    fn final_search(
+        &self,
+        validated: &mut CrossValidatedSearch,
+        first: Option<ResumableSearch<'_>>,
+    ) -> Result<SearchResult> {
+        let CrossValidatedSearch { lambdas, walks, taken: ChosenCell { place, scored, .. }, .. } = validated;
+        let LambdaPaths { end, whole, .. } = walks[*place];
+        self.watcher.leads_to(end);
+        let mut searched = match (scored.take(), first) {
+            (Some(searched), _) => searched,
+            (None, Some(mut walking)) => {
+                walking.to(end)?;
+                walking.searched()?
+            }
+            (None, None) if whole.is_some() => self.walk(None, 0, None)?,
+            (None, None) => self.walk(lambdas[*place], *place, end)?,
+        };
+        if let (Some(_), Some(penalty)) = (whole, lambdas[*place]) {
+            searched.path = searched.path.taking(penalty);
+        }
+        Ok(searched)
+    }
+
+    /// Searches at one λ, whose index is `place`, up to the size `until` if given.
+    pub fn walk(&self, lambda: Option<f64>, place: usize, until: Option<usize>) -> Result<SearchResult> {
+        let ChoiceContext { selector, design, watcher, .. } = *self;
+        let journal = watcher.journal().under(format_args!("walk/{place}"));
+        let mut leader = watcher.leader(journal).over(WalkExtent::from_search(selector, design, None));
+        selector.search_on(&design.at_lambda(lambda), Instant::now(), until, &mut leader.monitor())
+    }
+
+    /// Result after an interruption of the folds, chosen by the score. Uses the search on all rows so far, or as much
+    /// of one at the middle λ as half a second allows.
+    ///
+    /// # Errors
+    /// Returns the errors of the search.
+    fn cut_short(&self, first: Option<ResumableSearch<'_>>, how: &CrossValidation) -> Result<ChosenSearch> {
+        let ChoiceContext { selector, design, watcher, .. } = *self;
+        let mut searched = match first {
+            Some(first) => first.so_far()?,
+            None => {
+                let (lambdas, stop) = (walk_lambdas(design, true), StopSign::default().or_after(Instant::now(), LAST));
+                let monitor = &mut Monitor { observer: &mut Silent, journal: Journal::default(), stop };
+                let (lambda, until) = (lambdas[lambdas.len() / 2], how.patience.map(|_| FIRST));
+                selector.search_on(&design.at_lambda(lambda), Instant::now(), until, monitor)?
+            }
+        };
+        // A finished search without a cross-validated choice also counts as interrupted.
+        searched.path.stop_reason = watcher.stopped().unwrap_or(StopReason::Interrupted);
+        let chosen = by_score(&searched.path, Rule::Best);
+        Ok(ChosenSearch { searched, chosen, warnings: vec![interrupted()], seconds: 0.0, searches: Vec::new() })
+    }
 }
 
 /// Time for a search on all rows after an interruption of the folds.
 const LAST: Duration = Duration::from_millis(500);
-
-/// Result after an interruption of the folds, chosen by the score. Uses the search on all rows so far, or as much of
-/// one at the middle λ as half a second allows.
-///
-/// # Errors
-/// Returns the errors of the search.
-fn cut_short(
-    selector: &ValidSelector,
-    design: &Design,
-    searched: Option<SearchResult>,
-    how: &CrossValidation,
-    watcher: &StageMonitor<'_>,
-) -> Result<ChosenSearch> {
-    let mut searched = match searched {
-        Some(searched) => searched,
-        None => {
-            let (lambdas, stop) = (walk_lambdas(design, true), StopSign::default().or_after(Instant::now(), LAST));
-            let monitor = &mut Monitor { observer: &mut Silent, journal: Journal::default(), stop };
-            let (lambda, until) = (lambdas[lambdas.len() / 2], how.patience.map(|_| FIRST));
-            selector.search_on(&design.at_lambda(lambda), Instant::now(), until, monitor)?
-        }
-    };
-    // A finished search without a cross-validated choice also counts as interrupted.
-    searched.path.stop_reason = watcher.stopped().unwrap_or(StopReason::Interrupted);
-    let chosen = by_score(&searched.path, Rule::Best);
-    Ok(ChosenSearch { searched, chosen, warnings: vec![interrupted()], seconds: 0.0, searches: Vec::new() })
-}
-
-/// The chosen cell of the table, for a subset on the path of all rows.
-///
-/// If the path lacks the size of `picked`, the rule chooses among the sizes of the path at the same λ.
-fn taken(
-    loss: &dyn Loss,
-    matched: &PooledFolds<'_>,
-    path: &Path,
-    (mut table, place, picked): (LossTable, usize, Cell),
-    wanted: Wanted,
-) -> Result<Option<(LossTable, Cell)>> {
-    let sizes = || path.entries.iter().map(|entry| entry.subset.len());
-    if matched.has(picked.size) && (picked.size == 0 || sizes().any(|size| size == picked.size)) {
-        return Ok(Some((table, picked)));
-    }
-    table.cells[place] = matched.cells(loss, sizes().chain([0]))?;
-    if table.cells[place].is_empty() {
-        return Ok(None);
-    }
-    let mut of_lambda = LossTable { lambdas: vec![table.lambdas[place]], cells: vec![table.cells[place].clone()] };
-    table::compare(loss, &mut of_lambda, std::slice::from_ref(matched), wanted.at_most)?;
-    let (_, cell) = of_lambda.pick(wanted)?;
-    table.cells[place] = of_lambda.cells.swap_remove(0);
-    Ok(Some((table, cell)))
-}
 
 #[cfg(test)]
 mod tests;

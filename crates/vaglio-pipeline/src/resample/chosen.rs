@@ -98,7 +98,7 @@ impl SizeChoice {
     pub fn interval(&self, loss: &dyn Loss, level: f64) -> Option<[f64; 2]> {
         let losses = self.losses.as_ref()?;
         let taken = losses.at(self.size)?;
-        let bounded = taken.judged(losses.repeats).bounded(loss, None, (losses.gained(loss, taken), level));
+        let bounded = taken.judged(losses.repeats).bounded(loss, None, losses.gained(loss, taken), level);
         bounded.map(|bounded| bounded.interval)
     }
 }

@@ -27,7 +27,8 @@ pub struct SearchOnDesign {
 pub(super) fn best_search(
     first: SearchOnDesign,
     others: &[Search],
-    (sample, problem): (&Sample, &Problem),
+    sample: &Sample,
+    problem: &Problem,
     monitor: &mut Monitor<'_>,
 ) -> Result<SearchOnDesign> {
     let loss = first.selector.loss(sample.task());

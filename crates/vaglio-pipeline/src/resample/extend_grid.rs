@@ -1,13 +1,12 @@
 //! Extension of a λ grid whose end has the lowest loss.
 
-use super::choice::walk;
-use super::pool::StageMonitor;
+use super::choice::{ChoiceContext, ChosenCell};
 use super::table;
 use super::validated::{CrossValidated, Validation};
 use crate::selector::{SearchResult, ValidSelector};
 use vaglio_core::{Design, Error, ExitClass, Result};
 use vaglio_kernels::tolerance::LEAST_PENALTY;
-use vaglio_report::record::{Cell, LossTable};
+use vaglio_report::record::LossTable;
 use vaglio_search::Rule;
 
 /// Number of values added beyond an end at once.
@@ -26,12 +25,13 @@ const LEAST_FALL: f64 = 1e-3;
 /// Returns the errors of [`Validation::at`].
 pub(super) fn cross_validated_beyond(
     validation: &Validation<'_, '_>,
-    (lambdas, all): (&mut Vec<Option<f64>>, &mut Vec<Option<f64>>),
+    lambdas: &mut Vec<Option<f64>>,
+    all: &mut Vec<Option<f64>>,
 ) -> Result<Option<CrossValidated>> {
-    let Validation { selector, sample, whole, deals, everything, watcher, path, .. } = *validation;
+    let ChoiceContext { selector, sample, design, watcher } = validation.context;
     let loss = &*selector.loss(sample.task());
-    let Some(mut found) = validation.at((lambdas, all), &[], watcher.journal())? else { return Ok(None) };
-    if let (Some(path), [walks]) = (path, &found.walks[..]) {
+    let Some(mut found) = validation.at(lambdas, all, &[], watcher.journal())? else { return Ok(None) };
+    if let (Some(path), [walks]) = (validation.path, &found.walks[..]) {
         (*lambdas, found.walks) = walks.to_penalties(path);
         let message = "the path of all rows ends above them, or has fewer columns there than `min_features`";
         return match lambdas.is_empty() {
@@ -39,17 +39,17 @@ pub(super) fn cross_validated_beyond(
             false => Ok(Some(found)),
         };
     }
-    let may_extend = whole.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
+    let may_extend = design.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
     for round in 1..=MOST {
         if !may_extend {
             break;
         }
-        let table = table::pooled(loss, lambdas.clone(), &found.walks, (everything, deals.len()), None)?;
+        let table = table::pooled(loss, lambdas.clone(), &found.walks, validation.pooling, None)?;
         let Some((beyond, is_below)) = beyond(&table)? else { break };
         tracing::debug!(?beyond, "lambda");
         let of_all = if all.is_empty() { Vec::new() } else { beyond.clone() };
         let journal = watcher.journal().under(format_args!("extend/{round}"));
-        let more = match validation.at((&beyond, &of_all), &found.walks, &journal) {
+        let more = match validation.at(&beyond, &of_all, &found.walks, &journal) {
             Ok(Some(more)) => more,
             Ok(None) => return Ok(None),
             // A λ that the criterion cannot score ends the extension.
@@ -64,34 +64,32 @@ pub(super) fn cross_validated_beyond(
     Ok(Some(found))
 }
 
-/// The λ with the lowest score, for an automatic grid if all columns are kept and the user did not ask for folds.
-/// Without a search, the score has no selection bias, and all rows are more accurate than folds. Returns the index of
-/// λ, the folds' cell for it, and the result on all rows.
-///
-/// # Errors
-/// Returns the errors of the search.
-pub(super) fn by_score_alone(
-    selector: &ValidSelector,
-    design: &Design,
-    table: &LossTable,
-    is_written: bool,
-    watcher: &StageMonitor<'_>,
-) -> Result<Option<(usize, Cell, SearchResult)>> {
-    let is_fitted = design.readout().is_some_and(|readout| readout.auto.is_some());
-    if is_written || !is_fitted || !keeps_all(selector, design)? || table.lambdas.len() < 2 {
-        return Ok(None);
-    }
-    let mut best: Option<(f64, usize, SearchResult)> = None;
-    for place in 0..table.lambdas.len() {
-        let searched = walk(selector, design, (&table.lambdas, place), None, watcher)?;
-        let path = &searched.path;
-        let Some(entry) = path.entries.last().filter(|_| !path.stop_reason.is_partial()) else { return Ok(None) };
-        let loss = entry.score.loss;
-        if best.as_ref().is_none_or(|(lowest, ..)| loss < *lowest) {
-            best = Some((loss, place, searched));
+impl ChoiceContext<'_, '_> {
+    /// The λ with the lowest score, for an automatic grid if all columns are kept and the user did not ask for folds.
+    /// Without a search, the score has no selection bias, and all rows are more accurate than folds.
+    ///
+    /// # Errors
+    /// Returns the errors of the search.
+    pub fn by_score_alone(&self, table: &LossTable, is_written: bool) -> Result<Option<ChosenCell>> {
+        let ChoiceContext { selector, design, .. } = *self;
+        let is_fitted = design.readout().is_some_and(|readout| readout.auto.is_some());
+        if is_written || !is_fitted || !keeps_all(selector, design)? || table.lambdas.len() < 2 {
+            return Ok(None);
         }
+        let mut best: Option<(f64, usize, SearchResult)> = None;
+        for (place, &lambda) in table.lambdas.iter().enumerate() {
+            let searched = self.walk(lambda, place, None)?;
+            let path = &searched.path;
+            let Some(entry) = path.entries.last().filter(|_| !path.stop_reason.is_partial()) else { return Ok(None) };
+            let loss = entry.score.loss;
+            if best.as_ref().is_none_or(|(lowest, ..)| loss < *lowest) {
+                best = Some((loss, place, searched));
+            }
+        }
+        let Some((_, place, searched)) = best else { return Ok(None) };
+        let cell = table.cells[place].last();
+        Ok(cell.map(|&cell| ChosenCell { place, cell, scored: Some(searched) }))
     }
-    Ok(best.and_then(|(_, place, searched)| Some((place, *table.cells[place].last()?, searched))))
 }
 
 /// Whether every column is kept, so that only λ is chosen.

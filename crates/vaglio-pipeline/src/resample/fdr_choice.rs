@@ -2,9 +2,8 @@
 
 use super::choice::{ChosenSearch, walk_lambdas};
 use super::pool::StageMonitor;
-use super::sample::Sample;
 use super::scored::{by_score, plain};
-use crate::fdr::{Discoveries, among, check_design, discoveries};
+use crate::fdr::{Discoveries, among, discoveries};
 use crate::selector::{SearchResult, ValidSelector};
 use std::collections::HashSet;
 use std::time::Instant;
@@ -15,15 +14,14 @@ use vaglio_search::{All, Choose, Rule, Search, SubsetScorer};
 /// The model of the confirmed columns, limited to the search's largest size; the empty model if there are none.
 ///
 /// # Errors
-/// Errors of [`check_design`] and [`discoveries`], under `search.choose`, and of the fits.
+/// Errors of [`discoveries`], under `search.choose`, and of the fits.
 pub(super) fn confirmed(
     selector: &ValidSelector,
-    (sample, design): (&Sample, &Design),
+    design: &Design,
     rate: f64,
     start: Instant,
     monitor: &mut Monitor<'_>,
 ) -> Result<ChosenSearch> {
-    check_design(design, sample.is_ordered()).map_err(|error| error.under("search.choose"))?;
     let mut warnings = Vec::new();
     let begun = Instant::now();
     let (found, reason) = {

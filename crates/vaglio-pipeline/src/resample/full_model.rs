@@ -1,7 +1,8 @@
 //! Losses of the model with all columns, which a search with more columns than rows never reaches.
 
+use super::choice::CrossValidatedSearch;
 use super::loss_sums::LossSums;
-use super::path_predictions::{FoldTestRows, PathReduction, predictions_along};
+use super::path_predictions::{FoldTestRows, PathModels, PathReduction, predictions_along};
 use super::walks::most_clusters;
 use crate::selector::ValidSelector;
 use vaglio_core::{Design, Loss, PathEntry, Result, Score, short};
@@ -45,9 +46,9 @@ pub(super) fn full(
     let candidates = design.candidates();
     let reduced = if lambdas.is_empty() { None } else { PathReduction::once(design, &candidates)? };
     for &lambda in lambdas {
-        let score = Score { loss: f64::NAN, lambda };
-        let all = [PathEntry::new(candidates.clone(), score)];
-        predictions_along(reduced.as_ref(), design, (&all, score), held, |index, model, predictions| {
+        let all = [PathEntry::new(candidates.clone(), Score { loss: f64::NAN, lambda })];
+        let models = PathModels { design, entries: &all, empty_lambda: lambda, reduced: reduced.as_ref() };
+        predictions_along(models, held, |index, model, predictions| {
             if index.is_some() {
                 tallies.push(held.compare(model, &predictions, |compared| LossSums::new(loss, compared, most)));
             }
@@ -57,18 +58,20 @@ pub(super) fn full(
     Ok(tallies)
 }
 
-/// Warns if all columns are better than the chosen ones by more than a standard error of the paired difference. `folds`
-/// holds the losses of each fold by λ.
+/// Warns if all columns are better than the chosen ones by more than a standard error of the paired difference. The
+/// losses `of_taken` are those of the chosen columns by fold.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
 pub(super) fn compared(
+    loss: &dyn Loss,
     design: &Design,
-    lambdas: &[Option<f64>],
-    folds: &[Vec<LossSums>],
-    (loss, repeats): (&dyn Loss, usize),
-    (taken, of_taken): (Cell, &[&LossSums]),
+    validated: &CrossValidatedSearch,
+    taken: Cell,
+    of_taken: &[&LossSums],
 ) -> Result<Option<Warning>> {
+    let CrossValidatedSearch { all: lambdas, full: folds, pooling, .. } = validated;
+    let repeats = pooling.repeats;
     if lambdas.is_empty() {
         return Ok(None);
     }

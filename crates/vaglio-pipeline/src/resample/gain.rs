@@ -20,18 +20,16 @@
 //! (2009); J. J. Goeman et al., *A global test for groups of genes*, Bioinformatics 20 (2004); J. Besag, P. Clifford,
 //! *Sequential Monte Carlo p-values*, Biometrika 78 (1991).
 
-use super::choice::CrossValidatedSearch;
+use super::choice::{ChoiceContext, CrossValidatedSearch};
 use super::interval::OuterFoldLosses;
 use super::loss_sums::LossSums;
-use super::pool::StageMonitor;
 use super::sample::Sample;
 use super::table::{self, PooledFolds};
 use crate::criteria::Loo;
-use crate::selector::ValidSelector;
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Error, Loss, Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
-use vaglio_report::record::{Cell, GainTest, LossTable};
+use vaglio_report::record::GainTest;
 use vaglio_search::CrossValidation;
 use vaglio_search::shuffle::stream;
 
@@ -49,31 +47,23 @@ const ENOUGH: usize = 10;
 /// Prior effect variance τ², in squared standard errors.
 const EFFECT: f64 = 5.0;
 
-/// Test of the columns that a search chose on a sample.
-pub(super) struct ColumnTest<'a, 'o> {
-    pub selector: &'a ValidSelector,
-    pub sample: &'a Sample,
-    /// Design on which the columns were chosen.
-    pub design: &'a Design,
-    pub watcher: &'a StageMonitor<'o>,
-}
-
-impl ColumnTest<'_, '_> {
+impl ChoiceContext<'_, '_> {
     /// Tests the columns that were taken. Returns `None` if: no test is requested; no column was chosen; the
     /// settings exclude the empty subset; too little is known. Cost O(rows · columns) per shuffle, plus the maps.
     ///
     /// # Errors
     /// [`Error::Stopped`]; errors of the maps.
-    pub fn run(&self, of: &CrossValidatedSearch, how: &CrossValidation) -> Result<Option<GainTest>> {
-        let ColumnTest { selector, sample, watcher, .. } = *self;
+    pub fn test_gain(&self, of: &CrossValidatedSearch, how: &CrossValidation) -> Result<Option<GainTest>> {
+        let ChoiceContext { selector, sample, watcher, .. } = *self;
         let loss = &*selector.loss(sample.task());
         let Some(level) = how.require_gain.level() else { return Ok(None) };
         // If columns are required, the empty subset is no alternative.
-        let walks: Vec<_> = of.walked(how.repeats).collect();
+        let walks: Vec<_> = of.walked().collect();
         if of.taken.cell.size == 0 || !walks.iter().any(|walk| walk.has(0)) {
             return Ok(None);
         }
-        let p = paired_p(loss, (&of.table, &walks), (of.taken.place, of.taken.cell), how);
+        let others = table::by_others(loss, &of.table, &walks, of.taken.cell, how.at_most);
+        let p = paired_p(loss, &others, &walks[of.taken.place], of.taken.cell.size);
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
         // Losses of ranks are biased: predictions of folds with different means are ranked together.
         let leans = matches!(loss.traits().measure, Measure::Auc | Measure::Whole);
@@ -123,21 +113,15 @@ impl ColumnTest<'_, '_> {
     }
 }
 
-/// p-value of paired losses: each fold at the size and λ that the others choose, against its baseline. Returns `None`
-/// for few observations.
-pub(super) fn paired_p(
-    loss: &dyn Loss,
-    (table, walks): (&LossTable, &[PooledFolds<'_>]),
-    (place, cell): (usize, Cell),
-    how: &CrossValidation,
-) -> Option<f64> {
-    let by_others = table::by_others(loss, table, walks, (cell, how.at_most));
-    let outer = if by_others.is_empty() { walks[place].parts(cell.size) } else { by_others.iter().collect() };
+/// p-value of paired losses: each fold at the size and λ that the others choose, against its baseline. A size of the
+/// path stands in for no choice of the others. Returns `None` for few observations.
+pub(super) fn paired_p(loss: &dyn Loss, by_others: &[LossSums], walk: &PooledFolds<'_>, size: usize) -> Option<f64> {
+    let outer = if by_others.is_empty() { walk.parts(size) } else { by_others.iter().collect() };
     if LossSums::shape(&outer, None).count < FEWEST {
         return None;
     }
-    let own = OuterFoldLosses { outer, repeats: how.repeats };
-    let none = OuterFoldLosses { outer: walks[place].empties(), repeats: how.repeats };
+    let own = OuterFoldLosses { outer, repeats: walk.repeats };
+    let none = OuterFoldLosses { outer: walk.empties(), repeats: walk.repeats };
     own.chance_below(loss, &none)
 }
 
@@ -147,7 +131,7 @@ mod tests {
     use crate::learners::Rls;
     use crate::resample::{SizeChoice, select};
     use crate::search::{Greedy, Search};
-    use crate::selector::Selector;
+    use crate::selector::{Selector, ValidSelector};
     use linfa::ParamGuard;
     use ndarray::Array2;
     use std::time::Instant;

@@ -2,7 +2,7 @@
 
 use super::chosen::SizeChoice;
 use super::loss_sums::TargetsAndPredictions;
-use super::path_predictions::FoldTestRows;
+use super::path_predictions::PathModels;
 use super::pool::{StageMonitor, repeated};
 use super::pooled::Pooled;
 use super::sample::Sample;
@@ -11,7 +11,7 @@ use super::walks::Fold;
 use crate::final_model::{FinalModelCache, PredictionContext};
 use crate::selector::ValidSelector;
 use ndarray::Array2;
-use vaglio_core::{Model, Problem, Result};
+use vaglio_core::{Model, Result};
 use vaglio_search::CrossValidation;
 
 /// Held-out rows of a fold: targets and predictions in the user's units, weights, and clusters.
@@ -50,7 +50,7 @@ pub fn held_out(
         let _held_out = tracing::debug_span!("held out", fold = number + 1).entered();
         let fold = Fold::new(sample, &deal[number]).map_err(|error| said_of_fold(error, number))?;
         let held = fold.held();
-        let found = predicted_in_fold(selector, &fold.fitted.problem, (chosen, number), &held, watcher)?;
+        let found = predicted_in_fold(selector, &fold, chosen, number, watcher)?;
         let part = found.map(|(model, predictions)| -> FoldPredictions {
             let weights = held.compare(&model, &predictions, |compared| compared.weights.map(<[f64]>::to_vec));
             (held.problem.targets().as_ref().clone(), predictions, weights, fold.clusters.clone())
@@ -76,21 +76,23 @@ pub fn held_out(
 ///
 /// # Errors
 /// Errors of the fit, with the number of the fold.
-pub(super) fn predicted_in_fold(
+fn predicted_in_fold(
     selector: &ValidSelector,
-    training: &Problem,
-    (chosen, number): (&SizeChoice, usize),
-    held: &FoldTestRows<'_>,
+    fold: &Fold,
+    chosen: &SizeChoice,
+    number: usize,
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<(Model, Array2<f64>)>> {
     let in_fold = |error| said_of_fold(error, number);
-    let design = selector.design(training).map_err(in_fold)?.at_lambda(chosen.walk_lambda());
+    let problem = &fold.fitted.problem;
+    let design = &selector.design(problem).map_err(in_fold)?.at_lambda(chosen.walk_lambda());
     let entry = &chosen.of_folds[number];
     let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
-    let by = PredictionContext { known: &FinalModelCache::default(), stop: watcher.sign(), reduced: None };
+    let models = PathModels { design, entries, empty_lambda: entry.score.lambda, reduced: None };
+    let by = PredictionContext { problem, known: &FinalModelCache::default(), stop: watcher.sign() };
     // The empty subset comes first and is replaced by the entry, if there is one.
     let mut last = None;
-    selector.predictions((training, &design), (entries, entry.score), held, by, |_, model: &Model, predictions| {
+    selector.predictions(models, by, &fold.held(), |_, model: &Model, predictions| {
         last = Some((model.clone(), predictions));
         Ok(())
     })?;

@@ -47,7 +47,8 @@ impl<'t> OuterFoldLosses<'t> {
         &self,
         loss: &dyn Loss,
         less: Option<&OuterFoldLosses<'t>>,
-        (gained, level): (f64, f64),
+        gained: f64,
+        level: f64,
     ) -> Option<IntervalEstimate> {
         let others = less.map(|less| &less.outer[..]);
         let mean_of = |folds: &[&LossSums]| LossSums::mean(loss, folds).ok();
@@ -73,7 +74,7 @@ impl<'t> OuterFoldLosses<'t> {
     /// one-sided interval; at least [`LEAST_P`]. Returns `None` for too few rows or folds.
     pub fn chance_below(&self, loss: &dyn Loss, other: &OuterFoldLosses<'t>) -> Option<f64> {
         let is_passed = |level: f64| {
-            let bounded = self.bounded(loss, Some(other), (0.0, 1.0 - 2.0 * level));
+            let bounded = self.bounded(loss, Some(other), 0.0, 1.0 - 2.0 * level);
             bounded.map(|bounded| bounded.interval[1] < 0.0)
         };
         let (mut passed, mut failed) = (0.5, LEAST_P);

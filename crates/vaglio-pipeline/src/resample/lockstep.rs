@@ -21,9 +21,9 @@ use ends::{LambdaGroup, next};
 
 use super::path_predictions::PathReduction;
 use super::pool::{Piece, PiecePhase, StageMonitor, SubTask, WalkExtent, in_turn};
-use super::table::PooledFolds;
+use super::table::{PooledFolds, Pooling};
 use super::validated::{FoldTraining, FoldTrainings, said_of_fold};
-use super::walks::{FoldPath, gone_on, most_clusters};
+use super::walks::{FoldPath, PathEvaluation, most_clusters};
 use crate::final_model::PredictionContext;
 use crate::selector::{ResumableSearch, ValidSelector};
 use serde::{Deserialize, Serialize};
@@ -55,9 +55,9 @@ pub struct LambdaPaths {
 }
 
 impl LambdaPaths {
-    /// Pools the folds, given the size of the full subset on all rows and the number of random splits.
-    pub(super) fn matched(&self, (everything, repeats): (usize, usize)) -> PooledFolds<'_> {
-        PooledFolds::new(&self.trails, (self.whole.unwrap_or(everything), repeats))
+    /// Pools the folds.
+    pub(super) fn matched(&self, pooling: Pooling) -> PooledFolds<'_> {
+        PooledFolds::new(&self.trails, Pooling { everything: self.whole.unwrap_or(pooling.everything), ..pooling })
     }
 
     /// Copies the paths with losses on the other scale of mapped targets, if any.
@@ -84,8 +84,7 @@ pub(super) struct Lockstep<'a, 'o> {
     pub folds: FoldTrainingSource<'a>,
     pub loss: &'a dyn Loss,
     pub patience: Option<usize>,
-    /// Size of the full subset on all rows, and number of random splits into folds.
-    pub of: (usize, usize),
+    pub pooling: Pooling,
     pub watcher: &'a StageMonitor<'o>,
     pub journal: &'a Journal,
     /// Expected sizes of the paths.
@@ -208,7 +207,9 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let mut of_group = LambdaGroup {
             trails: (0..count).map(|_| (0..self.folds.count()).map(|_| None).collect()).collect(),
             done: (0..count).map(|_| None).collect(),
-            places: places.to_vec(),
+            places,
+            lambdas,
+            most,
         };
         let mut checkpoint = FIRST;
         let held = match self.folds {
@@ -228,25 +229,20 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let begin = |member| Mutex::new(Some(PendingSearch::Unopened(SubTask::monitor(member))));
         let walkings: Vec<SharedWalk<'_>> = members.iter_mut().map(begin).collect();
         loop {
-            let active = of_group.active();
-            if active.is_empty() {
+            if of_group.active().is_empty() {
                 return Ok(of_group.done.into_iter().collect());
             }
             let until = self.patience.map(|_| checkpoint);
-            let trails = &mut of_group.trails;
             let reached = match self.folds {
-                FoldTrainingSource::Held(_) => {
-                    let walks = (held, &designs[..], &walkings[..]);
-                    self.gone_on(walks, (&active, places), until, trails, most)?
-                }
-                FoldTrainingSource::Anew(..) => self.made_anew((lambdas, places), &active, until, trails, most)?,
+                FoldTrainingSource::Held(_) => self.continue_to(held, &designs, &walkings, &mut of_group, until)?,
+                FoldTrainingSource::Anew(..) => self.rebuild_to(&mut of_group, until)?,
             };
             let Some(reached) = reached else { return Ok(None) };
             if self.selector.model.is_some() && self.watcher.stopped().is_some() {
                 // Interrupted training of final models leaves sizes without losses.
                 return Ok(None);
             }
-            for at in self.settle(&mut of_group, (reached, checkpoint), others)? {
+            for at in self.settle(&mut of_group, reached, checkpoint, others)? {
                 for walking in walkings.iter().skip(at).step_by(count) {
                     taken(walking);
                 }
@@ -278,14 +274,16 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     }
 
     /// Continues the searches at the active λ to a size, and evaluates their new entries. Returns `None` if stopped.
-    fn gone_on<'d>(
+    fn continue_to<'d>(
         &'d self,
-        (folds, designs, walkings): (&'d [FoldTraining], &'d [Design], &[SharedWalk<'d>]),
-        (active, places): (&[usize], &[usize]),
+        folds: &'d [FoldTraining],
+        designs: &'d [Design],
+        walkings: &[SharedWalk<'d>],
+        group: &mut LambdaGroup<'_>,
         until: Option<usize>,
-        trails: &mut [Vec<Option<FoldPath>>],
-        most: u32,
     ) -> Result<Option<CheckpointState>> {
+        let active = group.active();
+        let LambdaGroup { trails, places, most, .. } = group;
         let count = trails.len();
         let paths = in_turn(folds.len() * active.len(), |job| {
             let (fold, at) = (job / active.len(), active[job % active.len()]);
@@ -307,7 +305,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let own = &jobs[fold * active.len()..(fold + 1) * active.len()];
             let designs: Vec<&Design> = active.iter().map(|at| &designs[fold * count + at]).collect();
             let pieces: Vec<_> = active.iter().map(|&at| self.piece(fold, places[at])).collect();
-            self.follow((&folds[fold], &designs), own.iter().filter_map(taken).collect(), &pieces, most)
+            self.follow(&folds[fold], &designs, own.iter().filter_map(taken).collect(), &pieces, *most)
         })?;
         Ok(Some(CheckpointState { trails, paused: (0..active.len()).map(is_paused).collect() }))
     }
@@ -342,21 +340,24 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     /// Evaluates the new path entries of a fold at the active λ.
     fn follow(
         &self,
-        (of, designs): (&FoldTraining, &[&Design]),
+        of: &FoldTraining,
+        designs: &[&Design],
         gone: Vec<ContinuedPath>,
         pieces: &[Option<&Piece<'_, '_>>],
         most: u32,
     ) -> Result<Vec<FoldPath>> {
-        let FoldTraining { fold: rows, design, number, known } = of;
+        let FoldTraining { fold, design, number, known } = of;
         let _judged = tracing::debug_span!("losses", fold = number + 1, walks = gone.len()).entered();
         let reduced =
             PathReduction::shared(design, &gone.iter().map(|(path, _)| &path.entries[..]).collect::<Vec<_>>())?;
-        let by = PredictionContext { known, stop: self.watcher.sign(), reduced: reduced.as_ref() };
+        let by = PredictionContext { problem: &fold.fitted.problem, known, stop: self.watcher.sign() };
         let gone: Vec<_> = gone.into_iter().map(|job| Mutex::new(Some(job))).collect();
         in_turn(gone.len(), |k| {
             let Some((path, before)) = taken(&gone[k]) else { return Err(Error::Shape("a walk was lost".into())) };
             let size = path.entries.last().map_or(0, |entry| entry.subset.len());
-            let trail = gone_on(self.selector, (rows, designs[k]), (path, before), by, (self.loss, most));
+            let (selector, loss, reduced) = (self.selector, self.loss, reduced.as_ref());
+            let evaluation = PathEvaluation { selector, fold, design: designs[k], reduced, by, loss, most };
+            let trail = evaluation.update(path, before);
             pieces[k].iter().for_each(|piece| piece.to(PiecePhase::Judged, self.extent.share(size)));
             trail
         })

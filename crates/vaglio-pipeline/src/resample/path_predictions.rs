@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use vaglio_core::{
-    Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, Problem, Readout, Result, Score,
-    TargetUnits, Trained,
+    Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, Problem, Readout, Result, TargetUnits,
+    Trained,
 };
 use vaglio_kernels::Column;
 use vaglio_kernels::linalg::FactorizationError;
@@ -146,23 +146,35 @@ pub fn weighing(weights: Option<Vec<f64>>, counts: Option<Vec<f64>>) -> Option<V
     }
 }
 
-/// Calls `each` with the model of each entry, trained on the design, and its predictions, outputs × rows. The index
-/// `None` means the empty subset.
+/// Models of the empty subset and of some entries of a path, trained on one design.
+#[derive(Clone, Copy)]
+pub struct PathModels<'p> {
+    /// Design of the training rows.
+    pub design: &'p Design,
+    /// Entries of the path.
+    pub entries: &'p [PathEntry],
+    /// λ of the empty model.
+    pub empty_lambda: Option<f64>,
+    /// Triangular reduction of the rows that covers the columns of all entries, if available.
+    pub reduced: Option<&'p PathReduction>,
+}
+
+/// Calls `each` with the model of each entry and its predictions, outputs × rows. The index `None` means the empty
+/// subset.
 ///
-/// With a readout, the columns of all entries are reduced to one triangle, unless `reduced` covers them; nested subsets
-/// use its leading blocks. Cost O(rows · columns² + held-out rows · Σ sizes).
+/// With a readout, the columns of all entries are reduced to one triangle; nested subsets use its leading blocks. Cost
+/// O(rows · columns² + held-out rows · Σ sizes).
 ///
 /// # Errors
 /// [`Error::Numerical`] on overflow; errors of the learner.
 pub(crate) fn predictions_along(
-    reduced: Option<&PathReduction>,
-    design: &Design,
-    (entries, empty): (&[PathEntry], Score),
+    models: PathModels<'_>,
     held: &FoldTestRows<'_>,
     mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
 ) -> Result<()> {
+    let PathModels { design, entries, empty_lambda, reduced } = models;
     let Some(readout) = design.readout() else {
-        let model = train(design, &[], empty.lambda, FitFrom::Rows)?;
+        let model = train(design, &[], empty_lambda, FitFrom::Rows)?;
         each(None, &model, held.predicted(&model)?)?;
         for (index, entry) in entries.iter().enumerate() {
             let model = train_entry(design, entry, None, FitFrom::Rows)?;
@@ -178,7 +190,7 @@ pub(crate) fn predictions_along(
     let first = readout.lambdas[0];
     let lambdas: Vec<f64> = entries.iter().map(|entry| entry.score.lambda.unwrap_or(first)).collect();
 
-    let empty_lambda = empty.lambda.unwrap_or(first);
+    let empty_lambda = empty_lambda.unwrap_or(first);
     let coefficients = |(weights, intercept): (Array2<f64>, Vec<f64>)| Coefficients { weights, intercept };
     let none = coefficients(ridge.coefficients_of(&[], empty_lambda).map_err(failed)?);
     let zeros = Coefficients {

@@ -58,12 +58,12 @@ impl Procedure<'_> {
     pub fn on(&self, sample: &Sample, mut member: SubTask<'_, '_>) -> Result<Option<ProcedureFit>> {
         let (fitted, watcher) = (sample.fitted()?, member.watcher());
         let monitor = &mut member.monitor();
-        let ProcedureSearch { best, .. } = self.search((sample, &fitted.problem), None, Instant::now(), monitor)?;
+        let ProcedureSearch { best, .. } = self.search(sample, &fitted.problem, None, Instant::now(), monitor)?;
         let SearchOnDesign { selector, design, picked } = best;
         if watcher.stopped().is_some() {
             return Ok(None);
         }
-        let selection = selector.fit_on((&fitted.problem, &design), picked, monitor)?;
+        let selection = selector.fit_on(&fitted.problem, &design, picked, monitor)?;
         Ok(Some(ProcedureFit { fitted, design, selection }))
     }
 
@@ -74,7 +74,8 @@ impl Procedure<'_> {
     /// Returns the errors of tuning, of the design and of the search.
     pub fn search(
         &self,
-        (sample, problem): (&Sample, &Problem),
+        sample: &Sample,
+        problem: &Problem,
         known: Option<Design>,
         start: Instant,
         monitor: &mut Monitor<'_>,
@@ -90,7 +91,7 @@ impl Procedure<'_> {
         let picked = select(&selector, sample, &design, start, monitor)?;
         let first = SearchOnDesign { selector, design, picked };
         let others = self.tune.map_or(&[][..], |tune| &tune.search);
-        Ok(ProcedureSearch { best: best_search(first, others, (sample, problem), monitor)?, tuned })
+        Ok(ProcedureSearch { best: best_search(first, others, sample, problem, monitor)?, tuned })
     }
 }
 
@@ -239,15 +240,21 @@ pub fn outer_parts(
     parting.parts(sample, outer_seed(selector, repeat))
 }
 
-/// Train/test splits of all outer folds, with the indices of repeat and fold.
+/// One outer fold.
+pub struct OuterSplit {
+    /// Index of the repeat.
+    pub repeat: usize,
+    /// Index of the fold in its repeat.
+    pub fold: usize,
+    /// Training and held-out rows.
+    pub part: TrainTestSplit,
+}
+
+/// All outer folds.
 ///
 /// # Errors
 /// [`Error::Setting`] for invalid folds.
-pub fn outer_jobs(
-    whole: Procedure<'_>,
-    sample: &Sample,
-    how: &OuterFolds,
-) -> Result<Vec<((usize, usize), TrainTestSplit)>> {
+pub fn outer_jobs(whole: Procedure<'_>, sample: &Sample, how: &OuterFolds) -> Result<Vec<OuterSplit>> {
     let under = |error: Error| error.under("evaluate.nested");
     let parting = how.parting(whole.selector, sample)?;
     let deal = |repeat: usize| outer_parts(whole.selector, sample, &parting, repeat).map_err(under);
@@ -257,7 +264,7 @@ pub fn outer_jobs(
         deals.truncate(1);
     }
     let of_repeat = |(repeat, parts): (usize, Vec<TrainTestSplit>)| {
-        parts.into_iter().enumerate().map(move |(fold, part)| ((repeat, fold), part)).collect::<Vec<_>>()
+        parts.into_iter().enumerate().map(move |(fold, part)| OuterSplit { repeat, fold, part })
     };
     Ok(deals.into_iter().enumerate().flat_map(of_repeat).collect())
 }
@@ -276,13 +283,14 @@ pub fn outer(
     let parts = outer_jobs(whole, sample, how)?;
     let jobs = Jobs::new(Jobs::NESTED, parts.len());
     let done = jobs.run("nested", &whole.selector.room, watcher, |job, member| {
-        let ((repeat, fold), part) = &parts[job];
-        let _outer = tracing::debug_span!("nested", repeat = repeat + 1, fold = fold + 1).entered();
-        let outer = outer_fold(whole, sample, part, (*repeat, *fold), member);
-        outer.map_err(|error| said_of(error, &format!("outer fold {}", fold + 1)))
+        let job = &parts[job];
+        let _outer = tracing::debug_span!("nested", repeat = job.repeat + 1, fold = job.fold + 1).entered();
+        let outer = outer_fold(whole, sample, job, member);
+        outer.map_err(|error| said_of(error, &format!("outer fold {}", job.fold + 1)))
     })?;
-    let is_own = |(outer, (place, part)): (&OuterFoldFit, &((usize, usize), TrainTestSplit))| {
-        outer.rows == part.held && (outer.repeat, outer.fold) == *place && outer.held.are_alike(part.held.len())
+    let is_own = |(outer, OuterSplit { repeat, fold, part }): (&OuterFoldFit, &OuterSplit)| {
+        let is_placed = (outer.repeat, outer.fold) == (*repeat, *fold);
+        outer.rows == part.held && is_placed && outer.held.are_alike(part.held.len())
     };
     if let Some(job) = done.iter().flatten().zip(&parts).position(|of| !is_own(of)) {
         let key = jobs.key(job);
@@ -299,16 +307,16 @@ pub fn outer(
 pub fn outer_fold(
     whole: Procedure<'_>,
     sample: &Sample,
-    TrainTestSplit { training, held }: &TrainTestSplit,
-    (repeat, fold): (usize, usize),
+    OuterSplit { repeat, fold, part }: &OuterSplit,
     member: SubTask<'_, '_>,
 ) -> Result<Option<OuterFoldFit>> {
-    let Some(repeated) = whole.on(&sample.select(training)?, member)? else { return Ok(None) };
-    let rows = held.clone();
-    let held = HeldOutRows::new(&repeated, sample, held)?;
+    let Some(repeated) = whole.on(&sample.select(&part.training)?, member)? else { return Ok(None) };
+    let rows = part.held.clone();
+    let held = HeldOutRows::new(&repeated, sample, &rows)?;
     let ProcedureFit { fitted, selection, .. } = repeated;
     let (taken, columns) = (FoldSelection::from_selection(&selection), fitted.problem.names().to_vec());
     let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
     let (maps, model) = (fitted.maps, selection.predictor().clone());
+    let (repeat, fold) = (*repeat, *fold);
     Ok(Some(OuterFoldFit { repeat, fold, taken, maps, target_units, columns, model, rows, held }))
 }

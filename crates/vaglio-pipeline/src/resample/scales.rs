@@ -1,5 +1,6 @@
 //! The two scales of a mapped target, either of which may choose size and λ.
 
+use super::choice::CrossValidatedSearch;
 use super::gain::paired_p;
 use super::lockstep::LambdaPaths;
 use super::table;
@@ -25,21 +26,22 @@ pub struct TargetMapping {
 /// [`vaglio_core::Error::Shape`] if no size was reached in every fold.
 pub(super) fn size_on_other_scale(
     loss: &dyn Loss,
-    (lambdas, walks): (&[Option<f64>], &[LambdaPaths]),
-    everything: usize,
-    (how, is_tested): (&CrossValidation, bool),
+    how: &CrossValidation,
+    validated: &CrossValidatedSearch,
+    is_tested: bool,
 ) -> Result<Option<usize>> {
+    let CrossValidatedSearch { lambdas, walks, pooling, .. } = validated;
     let Some(walks) = walks.iter().map(LambdaPaths::on_other_scale).collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
-    let of = (everything, how.repeats);
-    let table = table::pooled(loss, lambdas.to_vec(), &walks, of, how.at_most)?;
+    let table = table::pooled(loss, lambdas.clone(), &walks, *pooling, how.at_most)?;
     let (place, cell) = table.pick(how.wanted())?;
-    let all: Vec<_> = walks.iter().map(|walks| walks.matched(of)).collect();
+    let all: Vec<_> = walks.iter().map(|walks| walks.matched(*pooling)).collect();
     let Some(level) = how.require_gain.level().filter(|_| is_tested && cell.size > 0) else {
         return Ok(Some(cell.size));
     };
-    let p = paired_p(loss, (&table, &all), (place, cell), how);
+    let others = table::by_others(loss, &table, &all, cell, how.at_most);
+    let p = paired_p(loss, &others, &all[place], cell.size);
     Ok(Some(if p.is_some_and(|p| p > level) { 0 } else { cell.size }))
 }
 

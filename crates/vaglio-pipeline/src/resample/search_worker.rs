@@ -21,7 +21,9 @@ pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
 /// # Errors
 /// Returns the errors of [`super::select`].
 pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, monitor: &mut Monitor<'_>) -> Result<()> {
-    let choice = cross_validation(selector).map(|how| parted_choice(selector, sample, design, how)).transpose()?;
+    let choice =
+        cross_validation(selector).map(|(how, is_written)| parted_choice(selector, sample, design, how, is_written));
+    let choice = choice.transpose()?;
     let design = match choice {
         Some(ChoiceParts { design, .. }) => design,
         None => design.clone(),

@@ -19,15 +19,14 @@ pub(super) fn spread(
     how: &CrossValidation,
     validated: &CrossValidatedSearch,
 ) -> Result<Option<SizeSpread>> {
-    let CrossValidatedSearch { walks, lambdas, everything, taken, .. } = validated;
+    let CrossValidatedSearch { walks, lambdas, pooling, taken, .. } = validated;
     let all = walks.first().map_or(0, |walks| walks.trails.len());
     if !loss.traits().measure.is_of_rows() || all < 3 || how.folds * how.repeats != all {
         return Ok(None);
     }
     // If the score chose λ, sizes are compared at that λ.
     let places = if taken.scored.is_some() { taken.place..taken.place + 1 } else { 0..walks.len() };
-    let matched: Vec<PooledFolds<'_>> =
-        walks[places.clone()].iter().map(|walks| walks.matched((*everything, how.repeats))).collect();
+    let matched: Vec<PooledFolds<'_>> = walks[places.clone()].iter().map(|walks| walks.matched(*pooling)).collect();
     let (over, kept): (SizeSpreadSource, Vec<Vec<usize>>) = match how.repeats {
         1 => (SizeSpreadSource::Folds, (0..all).map(|out| (0..all).filter(|fold| *fold != out).collect()).collect()),
         repeats => {

@@ -7,6 +7,15 @@ use vaglio_core::{Loss, PathEntry, Result};
 use vaglio_report::record::{Cell, LossTable};
 use vaglio_search::{Rule, Wanted};
 
+/// How paths of folds are compared with the path on all rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pooling {
+    /// Size of the full subset on all rows.
+    pub everything: usize,
+    /// Number of random splits into folds.
+    pub repeats: usize,
+}
+
 /// Paths of all folds at one λ, with sizes matched to those of the path on all rows.
 ///
 /// A fold may lack candidates that are constant in it. Its full subset is matched with the full subset of all rows,
@@ -20,8 +29,8 @@ pub(super) struct PooledFolds<'t> {
 }
 
 impl<'t> PooledFolds<'t> {
-    /// Matches the paths of all folds at one λ; `everything` is the size of the full subset on all rows.
-    pub fn new(trails: &'t [FoldPath], (everything, repeats): (usize, usize)) -> Self {
+    /// Matches the paths of all folds at one λ.
+    pub fn new(trails: &'t [FoldPath], Pooling { everything, repeats }: Pooling) -> Self {
         let is_reached = !trails.is_empty() && trails.iter().all(|trail| trail.everything().is_some());
         PooledFolds { trails, everything: is_reached.then_some(everything), repeats }
     }
@@ -95,14 +104,9 @@ impl<'t> PooledFolds<'t> {
         Ok(best)
     }
 
-    /// Standard error of the difference between the losses of two sizes.
-    pub fn difference(
-        &self,
-        loss: &dyn Loss,
-        size: usize,
-        (other, of_other): (&PooledFolds<'_>, usize),
-    ) -> Option<f64> {
-        LossSums::difference(loss, &self.parts(size), &other.parts(of_other), self.repeats)
+    /// Standard error of the difference to the loss of a size of `other`.
+    pub fn difference(&self, loss: &dyn Loss, size: usize, other: &PooledFolds<'_>, other_size: usize) -> Option<f64> {
+        LossSums::difference(loss, &self.parts(size), &other.parts(other_size), self.repeats)
     }
 
     /// Pooled losses of those `sizes` that are allowed and reached, in increasing order.
@@ -121,8 +125,7 @@ impl<'t> PooledFolds<'t> {
     }
 }
 
-/// Pools the paths at each λ into a table. `at_most` bounds the size to choose; `of` holds the size of the full subset
-/// on all rows and the number of random splits.
+/// Pools the paths at each λ into a table. `at_most` bounds the size to choose.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
@@ -130,10 +133,10 @@ pub(super) fn pooled(
     loss: &dyn Loss,
     lambdas: Vec<Option<f64>>,
     walks: &[LambdaPaths],
-    of: (usize, usize),
+    pooling: Pooling,
     at_most: Option<usize>,
 ) -> Result<LossTable> {
-    let matched: Vec<PooledFolds<'_>> = walks.iter().map(|walks| walks.matched(of)).collect();
+    let matched: Vec<PooledFolds<'_>> = walks.iter().map(|walks| walks.matched(pooling)).collect();
     let of_lambda = |matched: &PooledFolds<'_>| matched.cells(loss, matched.sizes());
     let cells = matched.iter().map(of_lambda).collect::<Result<_>>()?;
     let mut table = LossTable { lambdas, cells };
@@ -177,7 +180,8 @@ pub(super) fn by_others(
     loss: &dyn Loss,
     table: &LossTable,
     matched: &[PooledFolds<'_>],
-    (best, at_most): (Cell, Option<usize>),
+    best: Cell,
+    at_most: Option<usize>,
 ) -> Vec<LossSums> {
     let fits = |cell: &&Cell| {
         let error = cell.difference_error.or(cell.standard_error).unwrap_or(f64::INFINITY);

@@ -1,12 +1,13 @@
 //! Cross-validation of a whole search.
 
-use super::choice::{cross_validation, walk_lambdas};
+use super::choice::{ChoiceContext, cross_validation, walk_lambdas};
 use super::lockstep::{FoldTrainingSource, LambdaPaths, Lockstep};
 use super::loss_sums::LossSums;
-use super::pool::{Piece, PiecePhase, StageMonitor, WalkExtent, in_turn, repeated};
+use super::pool::{Piece, PiecePhase, WalkExtent, in_turn, repeated};
 use super::sample::Sample;
 use super::scored::not_validated;
 use super::split_rule::{LazySplits, SplitRule, TrainTestSplit, bare};
+use super::table::Pooling;
 use super::walks::{Fold, said_of};
 use crate::final_model::FinalModelCache;
 use crate::selector::ValidSelector;
@@ -138,7 +139,8 @@ pub(super) fn parted_choice(
     selector: &ValidSelector,
     sample: &Sample,
     design: &Design,
-    (how, is_written): (CrossValidation, bool),
+    how: CrossValidation,
+    is_written: bool,
 ) -> Result<ChoiceParts> {
     let parting = parting(selector, sample, &how, is_written)?;
     let lambdas = walk_lambdas(design, true);
@@ -185,17 +187,12 @@ impl FoldTrainings<'_> {
 
 /// Inputs of the cross-validation of one search.
 #[derive(Clone, Copy)]
-pub struct Validation<'a, 'o> {
-    pub(crate) selector: &'a ValidSelector,
-    pub(crate) sample: &'a Sample,
-    /// Design of all rows.
-    pub whole: &'a Design,
+pub(super) struct Validation<'a, 'o> {
+    pub context: ChoiceContext<'a, 'o>,
     /// Train/test splits of every repeat.
     pub deals: &'a [Vec<TrainTestSplit>],
-    /// Size of the full subset on all rows.
-    pub(crate) everything: usize,
-    pub(crate) patience: Option<usize>,
-    pub(crate) watcher: &'a StageMonitor<'o>,
+    pub pooling: Pooling,
+    pub patience: Option<usize>,
     /// Path of all rows, if the search is evaluated at penalties.
     pub path: Option<&'a Path>,
 }
@@ -206,13 +203,15 @@ impl Validation<'_, '_> {
     ///
     /// # Errors
     /// Returns the errors of the maps, the designs, the search and the fits, on the training rows of a fold.
-    pub(super) fn at(
+    pub fn at(
         &self,
-        (lambdas, all): (&[Option<f64>], &[Option<f64>]),
+        lambdas: &[Option<f64>],
+        all: &[Option<f64>],
         before: &[LambdaPaths],
         journal: &Journal,
     ) -> Result<Option<CrossValidated>> {
-        let Validation { selector, sample, deals, watcher, .. } = *self;
+        let Validation { context, deals, pooling, patience, .. } = *self;
+        let ChoiceContext { selector, sample, watcher, .. } = context;
         let loss = &*selector.loss(sample.task());
         let parts: Vec<(usize, &TrainTestSplit)> = deals.iter().flat_map(|parts| parts.iter().enumerate()).collect();
         watcher.stage("choose", parts.len() * lambdas.len());
@@ -278,9 +277,8 @@ impl Validation<'_, '_> {
             true => FoldTrainingSource::Held(&held),
             false => FoldTrainingSource::Anew(parts.len(), &anew),
         };
-        let (patience, of) = (self.patience, (self.everything, deals.len()));
         let pieces = &pieces[..];
-        let lockstep = Lockstep { selector, folds, loss, patience, of, watcher, journal, extent, pieces };
+        let lockstep = Lockstep { selector, folds, loss, patience, pooling, watcher, journal, extent, pieces };
         let walks = lockstep.walks(lambdas, before, known)?;
         Ok(walks.map(|walks| CrossValidated { walks, full }))
     }
@@ -288,7 +286,8 @@ impl Validation<'_, '_> {
     /// Expected sizes of the paths, and the share of work of each phase: building the fold, the search by the number of
     /// subsets tried, and the losses, with fits that extend smaller ones.
     fn extent(&self) -> Result<(WalkExtent, [f64; 3])> {
-        let search_extent = self.selector.search().extent(self.whole).map_err(|error| error.under("search"))?;
+        let ChoiceContext { selector, design, .. } = self.context;
+        let search_extent = selector.search().extent(design).map_err(|error| error.under("search"))?;
         let extent = WalkExtent::from_search_extent(&search_extent, self.patience);
         let judged = (extent.sizes() * extent.sizes()).max(1.0);
         let walked = (0.95 * search_extent.trials / (search_extent.trials + judged)).clamp(0.05, 0.9);
@@ -302,13 +301,14 @@ impl Validation<'_, '_> {
         part: &TrainTestSplit,
         lambdas: &[Option<f64>],
     ) -> Result<(FoldTraining, Design)> {
-        let fold = Fold::new(self.sample, part)?;
-        let design = self.selector.design_at(&fold.fitted.problem, Some(self.whole))?;
-        let design = design.as_subset_of(self.whole, &fold.training);
+        let ChoiceContext { selector, sample, design: whole, .. } = self.context;
+        let fold = Fold::new(sample, part)?;
+        let design = selector.design_at(&fold.fitted.problem, Some(whole))?;
+        let design = design.as_subset_of(whole, &fold.training);
         let shared = design.shared_by(lambdas).with_run(|run| run.has_errors = false);
         if lambdas.len() > 1 {
             // Data that the criterion keeps for all λ is cached before the searches, which would each compute it.
-            self.selector.opened(&shared.at_lambda(lambdas[0]))?;
+            selector.opened(&shared.at_lambda(lambdas[0]))?;
         }
         Ok((FoldTraining { fold, design: shared, number, known: FinalModelCache::default() }, design))
     }

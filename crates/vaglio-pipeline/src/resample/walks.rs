@@ -1,7 +1,7 @@
 //! Searches of one fold: run on its training rows at each λ, evaluated on its held-out rows.
 
 use super::loss_sums::LossSums;
-use super::path_predictions::{FoldTestRows, order};
+use super::path_predictions::{FoldTestRows, PathModels, PathReduction, order};
 use super::sample::{FittedProblem, Sample};
 use super::split_rule::TrainTestSplit;
 use crate::final_model::PredictionContext;
@@ -161,54 +161,59 @@ pub(super) fn most_clusters(tallies: usize) -> u32 {
     1 << most.ilog2()
 }
 
-/// Updates the losses of a search after it continued to `path`; entries evaluated before are not fitted again.
-///
-/// # Errors
-/// Returns the errors of the fits.
-pub(super) fn gone_on(
-    selector: &ValidSelector,
-    (fold, design): (&Fold, &Design),
-    (path, mut before): (Path, Option<FoldPath>),
-    by: PredictionContext<'_>,
-    as_what: (&dyn Loss, u32),
-) -> Result<FoldPath> {
-    let of = (&fold.fitted.problem, design);
-    let Some(judge) = fold.judge else { return followed(selector, of, (path, before), (&fold.held(), by), as_what) };
-    let other = before.as_mut().and_then(|trail| trail.other.take()).map(|trail| *trail);
-    let other =
-        fold.on_scale(judge.other(), |held| followed(selector, of, (path.clone(), other), (held, by), as_what))?;
-    let trail = fold.on_scale(judge, |held| followed(selector, of, (path, before), (held, by), as_what))?;
-    Ok(FoldPath { other: Some(Box::new(other)), ..trail })
+/// Evaluation of the paths of one search in a fold.
+pub(super) struct PathEvaluation<'a> {
+    pub selector: &'a ValidSelector,
+    pub fold: &'a Fold,
+    /// Design of the search.
+    pub design: &'a Design,
+    pub reduced: Option<&'a PathReduction>,
+    pub by: PredictionContext<'a>,
+    pub loss: &'a dyn Loss,
+    /// Number of clusters kept per loss sum.
+    pub most: u32,
 }
 
-/// Losses of a path on some rows.
-fn followed(
-    selector: &ValidSelector,
-    (problem, design): (&Problem, &Design),
-    (path, before): (Path, Option<FoldPath>),
-    (held, by): (&FoldTestRows<'_>, PredictionContext<'_>),
-    (loss, most): (&dyn Loss, u32),
-) -> Result<FoldPath> {
-    let at_penalties = path.at_penalties.clone();
-    let new: Vec<PathEntry> = match at_penalties.is_empty() {
-        true => path.entries.iter().filter(|entry| !before.as_ref().is_some_and(|t| t.has(entry))).cloned().collect(),
-        false => at_penalties.iter().map(|at| at.entry.clone()).collect(),
-    };
-    let walked = EncodedPath::new(path, design.candidates().len());
-    let (mut empty, known) = before.map_or((None, Vec::new()), |trail| (Some(trail.empty), trail.sizes));
-    let mut sizes: BTreeMap<usize, LossSums> = known.into_iter().collect();
-    let mut penalties = Vec::with_capacity(at_penalties.len());
-    selector.predictions((problem, design), (&new, walked.empty), held, by, |index, model, predictions| {
-        let tally = held.compare(model, &predictions, |compared| LossSums::new(loss, compared, most));
-        match index {
-            None => empty = Some(tally),
-            Some(index) if at_penalties.is_empty() => drop(sizes.insert(new[index].subset.len(), tally)),
-            Some(index) => penalties.push((at_penalties[index].clone(), tally)),
-        }
-        Ok(())
-    })?;
-    let empty = empty.unwrap_or_else(LossSums::none);
-    Ok(FoldPath { empty, sizes: sizes.into_iter().collect(), penalties, walked, other: None })
+impl PathEvaluation<'_> {
+    /// Updates the losses of the search after it continued to `path`; entries evaluated before are not fitted again.
+    ///
+    /// # Errors
+    /// Returns the errors of the fits.
+    pub fn update(&self, path: Path, mut before: Option<FoldPath>) -> Result<FoldPath> {
+        let fold = self.fold;
+        let Some(judge) = fold.judge else { return self.losses(path, before, &fold.held()) };
+        let other = before.as_mut().and_then(|trail| trail.other.take()).map(|trail| *trail);
+        let other = fold.on_scale(judge.other(), |held| self.losses(path.clone(), other, held))?;
+        let trail = fold.on_scale(judge, |held| self.losses(path, before, held))?;
+        Ok(FoldPath { other: Some(Box::new(other)), ..trail })
+    }
+
+    /// Losses of a path on some rows.
+    fn losses(&self, path: Path, before: Option<FoldPath>, held: &FoldTestRows<'_>) -> Result<FoldPath> {
+        let PathEvaluation { design, reduced, by, loss, most, .. } = *self;
+        let at_penalties = path.at_penalties.clone();
+        let is_known = |entry: &PathEntry| before.as_ref().is_some_and(|before| before.has(entry));
+        let new: Vec<PathEntry> = match at_penalties.is_empty() {
+            true => path.entries.iter().filter(|entry| !is_known(entry)).cloned().collect(),
+            false => at_penalties.iter().map(|at| at.entry.clone()).collect(),
+        };
+        let walked = EncodedPath::new(path, design.candidates().len());
+        let (mut empty, known) = before.map_or((None, Vec::new()), |trail| (Some(trail.empty), trail.sizes));
+        let mut sizes: BTreeMap<usize, LossSums> = known.into_iter().collect();
+        let mut penalties = Vec::with_capacity(at_penalties.len());
+        let models = PathModels { design, entries: &new, empty_lambda: walked.empty.lambda, reduced };
+        self.selector.predictions(models, by, held, |index, model, predictions| {
+            let tally = held.compare(model, &predictions, |compared| LossSums::new(loss, compared, most));
+            match index {
+                None => empty = Some(tally),
+                Some(index) if at_penalties.is_empty() => drop(sizes.insert(new[index].subset.len(), tally)),
+                Some(index) => penalties.push((at_penalties[index].clone(), tally)),
+            }
+            Ok(())
+        })?;
+        let empty = empty.unwrap_or_else(LossSums::none);
+        Ok(FoldPath { empty, sizes: sizes.into_iter().collect(), penalties, walked, other: None })
+    }
 }
 
 /// Features of a path in order of entry.

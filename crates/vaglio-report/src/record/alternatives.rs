@@ -88,7 +88,8 @@ impl AlternativesRecord {
     /// candidates.
     pub fn from_visited(
         mut near: Vec<AlternativeRecord>,
-        (met, count): (usize, usize),
+        met: usize,
+        count: usize,
         limit: Option<f64>,
         candidates: impl Iterator<Item = String>,
     ) -> Self {

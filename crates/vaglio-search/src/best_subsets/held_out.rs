@@ -79,7 +79,8 @@ impl LossTangent {
         &self,
         held_out: &HeldOutFits,
         e: &[f64],
-        (levels, systems): (&[LevelRows], &mut Vec<PartSystem>),
+        levels: &[LevelRows],
+        systems: &mut Vec<PartSystem>,
         lifted: &mut Vec<f64>,
     ) -> Option<()> {
         lifted.clear();
@@ -122,7 +123,7 @@ impl LossTangent {
         let mut total = 0.0;
         lifted.resize_with(residuals.len(), Vec::new);
         for ((e, y), u) in residuals.iter().zip(&of.targets).zip(lifted) {
-            self.lift(held_out, e, (levels, systems), u)?;
+            self.lift(held_out, e, levels, systems, u)?;
             total += 2.0 * dot(of.level, u, y) - dot(of.level, u, e);
         }
         total.is_finite().then_some(total)

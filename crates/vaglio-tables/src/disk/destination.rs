@@ -99,10 +99,12 @@ impl Drop for Destination {
 /// [`Error::Setting`] at `--out` that names both.
 pub fn check_apart<P: AsRef<Path>>(out: &Path, inputs: impl IntoIterator<Item = (&'static str, P)>) -> Result<()> {
     // A missing file cannot be lost, and devices and pipes are not replaced.
-    let Some(own) = std::fs::metadata(out).ok().filter(Metadata::is_file) else { return Ok(()) };
+    if !std::fs::metadata(out).is_ok_and(|own| own.is_file()) {
+        return Ok(());
+    }
     for (what, input) in inputs {
         let input = input.as_ref();
-        if std::fs::metadata(input).is_ok_and(|other| is_same((out, &own), (input, &other))) {
+        if is_same(out, input).unwrap_or(false) {
             let (out, input) = (out.display(), input.display());
             return Err(Error::setting("--out", format!("{out} is {what} {input}, which is read; name another file")));
         }
@@ -111,14 +113,15 @@ pub fn check_apart<P: AsRef<Path>>(out: &Path, inputs: impl IntoIterator<Item = 
 }
 
 #[cfg(unix)]
-fn is_same((_, a): (&Path, &Metadata), (_, b): (&Path, &Metadata)) -> bool {
+fn is_same(a: &Path, b: &Path) -> std::io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
+    let [a, b] = [a.metadata()?, b.metadata()?];
+    Ok((a.dev(), a.ino()) == (b.dev(), b.ino()))
 }
 
 #[cfg(not(unix))]
-fn is_same((a, _): (&Path, &Metadata), (b, _): (&Path, &Metadata)) -> bool {
-    a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
+fn is_same(a: &Path, b: &Path) -> std::io::Result<bool> {
+    Ok(a.canonicalize()? == b.canonicalize()?)
 }
 
 /// Target of a symbolic link, which need not exist yet; the system's own links are not followed.

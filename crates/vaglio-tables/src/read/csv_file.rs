@@ -14,6 +14,7 @@ use crate::budget::Budget;
 use crate::{Decimal, Delimiter, DigestKind, ReadSpec};
 use csv::StringRecord;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
 
@@ -188,7 +189,7 @@ impl CsvFile {
     }
 
     /// Cuts the body between lines, if no cell can contain a line break.
-    fn parts(&self) -> Vec<(usize, usize)> {
+    fn parts(&self) -> Vec<Range<usize>> {
         let body = &self.bytes()[self.body..];
         let is_quoted = memchr::memchr(self.dialect.quote, body).is_some();
         let size = if is_quoted { body.len() } else { PART };
@@ -196,7 +197,7 @@ impl CsvFile {
         while start < body.len() {
             let least = (start + size).min(body.len());
             let end = memchr::memchr(b'\n', &body[least..]).map_or(body.len(), |at| least + at + 1);
-            parts.push((self.body + start, self.body + end));
+            parts.push(self.body + start..self.body + end);
             start = end;
         }
         parts
@@ -205,15 +206,15 @@ impl CsvFile {
     /// Passes every record of a part to `take` and returns their number.
     fn read_part(
         &self,
-        (start, end): (usize, usize),
+        range: Range<usize>,
         budget: Budget,
         mut take: impl FnMut(&StringRecord),
     ) -> std::result::Result<usize, CsvFault> {
-        let mut reader = self.dialect.reader(RecordLimitReader::new(&self.bytes()[start..end]));
+        let mut reader = self.dialect.reader(RecordLimitReader::new(&self.bytes()[range.clone()]));
         let (mut record, mut rows, mut ask) = (StringRecord::new(), 0, 0);
         loop {
             reader.get_mut().begin();
-            let begins = start + reader.position().byte() as usize;
+            let begins = range.start + reader.position().byte() as usize;
             match reader.read_record(&mut record) {
                 Ok(true) => {}
                 Ok(false) => return Ok(rows),
@@ -226,11 +227,11 @@ impl CsvFile {
                 }
             }
             let at = record.position().map_or(0, |position| position.byte() as usize);
-            let broken = |what: CsvFaultKind| Err(CsvFault { byte: start + at, row: rows, what });
+            let broken = |what: CsvFaultKind| Err(CsvFault { byte: range.start + at, row: rows, what });
             if let Some(fault) = record_fault(&record, &self.names) {
                 return broken(CsvFaultKind::Said(fault));
             }
-            if at >= ask && end - start > SMALL {
+            if at >= ask && range.len() > SMALL {
                 ask = at + PART;
                 let remedy = "leave columns out by data.exclude, or raise the limit";
                 if let Err(error) = budget.held(self.path.display(), remedy) {
@@ -316,9 +317,9 @@ impl FileReader for CsvFile {
             };
             names.iter().zip(as_numbers).map(of).collect()
         };
-        let read = |part: &(usize, usize)| {
+        let read = |part: &Range<usize>| {
             let mut columns = empty();
-            let rows = self.read_part(*part, budget, |record| {
+            let rows = self.read_part(part.clone(), budget, |record| {
                 for (column, (index, rules)) in columns.iter_mut().zip(&sources) {
                     column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
                 }

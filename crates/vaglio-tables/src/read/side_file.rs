@@ -22,9 +22,6 @@ pub(super) struct SideFile {
 /// Reason that its columns are not features.
 pub(super) const IS_BESIDE: &str = "it stands in the file of the target";
 
-/// Wanted columns, and whether each is read as numbers.
-type WantedColumns<'n> = (&'n [&'n str], &'n [bool]);
-
 impl SideFile {
     /// Opens a file in addition to columns of these names.
     pub fn open(path: &Path, how: ReadOptions<'_>, others: &[String]) -> Result<Self> {
@@ -79,7 +76,8 @@ impl SideFile {
     /// Fails if the numbers of rows differ, and forwards errors of reading both.
     pub fn grow(
         &self,
-        (names, as_numbers): WantedColumns<'_>,
+        names: &[&str],
+        as_numbers: &[bool],
         rules: &CellSyntax,
         budget: Budget,
         of_data: impl FnOnce(&[&str], &[bool]) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)>,

@@ -338,7 +338,7 @@ impl TableSource {
     ) -> Result<(Vec<ColumnBuilder>, RowsOfFiles)> {
         match &self.beside {
             None => self.grow_parts(names, as_numbers, rules),
-            Some(beside) => beside.grow((names, as_numbers), rules, self.budget, |names, as_numbers| {
+            Some(beside) => beside.grow(names, as_numbers, rules, self.budget, |names, as_numbers| {
                 self.grow_parts(names, as_numbers, rules)
             }),
         }

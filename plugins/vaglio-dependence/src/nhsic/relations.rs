@@ -48,7 +48,7 @@ impl Relations {
         let (own, relevance, total) = (Vec::new(), Vec::new(), 0.0);
         let mut relations = Relations { kernels, own, relevance, total, gram, process_group };
         // ‖L̃‖², c of every column, Q_ii of every column.
-        let parts = relations.gathered(("relevance", ""), |range| {
+        let parts = relations.gathered("relevance", "", |range| {
             let (relevance, total) = relations.kernels.relevance(&matrix, range.clone())?;
             let own = range.into_par_iter().map(|i| relations.kernels.own(i)).collect::<Result<Vec<f64>>>()?;
             Ok([vec![total], relevance, own].concat())
@@ -66,7 +66,8 @@ impl Relations {
     /// Numbers of all columns, by the parts that processes computed.
     fn gathered(
         &self,
-        (kind, which): (&str, &str),
+        kind: &str,
+        which: &str,
         mut make: impl FnMut(Range<usize>) -> Result<Vec<f64>>,
     ) -> Result<Vec<Vec<f64>>> {
         let all = self.gram.len();
@@ -142,8 +143,7 @@ impl Relations {
         if kept.get().is_none() {
             // Computed outside the lock: a waiting thread may come here again.
             let which = feature.to_string();
-            let mut column =
-                self.gathered(("products", &which), |range| self.kernels.products(feature, range))?.concat();
+            let mut column = self.gathered("products", &which, |range| self.kernels.products(feature, range))?.concat();
             column.iter_mut().enumerate().for_each(|(k, product)| *product = self.for_copies(feature, k, *product));
             column[feature] = self.own(feature);
             let _ = kept.set(column);

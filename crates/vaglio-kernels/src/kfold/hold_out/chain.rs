@@ -84,13 +84,12 @@ impl UpdateChain {
     /// Adds a column. Cost O(m·s), and K times that if folds standardize.
     pub fn push(&mut self, rows: &HoldOutRows<'_>, lambda: f64, feature: usize) {
         let x = rows.column(feature);
-        let of = (feature, &*x);
-        let mut residual = Residual::new(rows, of);
-        let mut candidate = HeldOutCandidate::new(rows, lambda, of);
+        let mut residual = Residual::new(rows, feature, &x);
+        let mut candidate = HeldOutCandidate::new(rows, lambda, feature, &x);
         let mut steps = vec![0.0; self.updates.len() * rows.folds()];
         let by_update = steps.chunks_mut(rows.folds().max(1));
         for (update, steps) in self.updates.iter().zip(by_update) {
-            candidate.take_in(rows, of, update, Some(steps));
+            candidate.take_in(rows, feature, &x, update, Some(steps));
             residual.take_in(rows, update, steps);
         }
         if let Residual::OfAll { c, tau } = &mut residual {
@@ -107,9 +106,9 @@ impl UpdateChain {
 
 impl Residual {
     /// Residual for the empty subset.
-    fn new(rows: &HoldOutRows<'_>, (feature, x): (usize, &[f64])) -> Self {
+    fn new(rows: &HoldOutRows<'_>, feature: usize, x: &[f64]) -> Self {
         match rows.is_standardized() {
-            true => Residual::OfFolds(apart(rows, (feature, x))),
+            true => Residual::OfFolds(apart(rows, feature, x)),
             false => Residual::OfAll { c: x.to_vec(), tau: 0.0 },
         }
     }
@@ -136,13 +135,14 @@ impl Residual {
     fn common<'k>(
         &'k self,
         rows: &HoldOutRows<'_>,
-        (feature, x): (usize, &[f64]),
+        feature: usize,
+        x: &[f64],
         space: &'k mut Vec<f64>,
     ) -> FoldProduct<'k> {
         match self {
             Residual::OfAll { c, .. } => FoldProduct::Less { g: dot(rows.level(), x, c), c },
             Residual::OfFolds(all) => {
-                *space = products(rows, (feature, x), all);
+                *space = products(rows, feature, x, all);
                 FoldProduct::Products(space)
             }
         }
@@ -163,17 +163,18 @@ impl ColumnUpdate {
     fn entering<'k>(
         &'k self,
         rows: &HoldOutRows<'_>,
-        of: (usize, &[f64]),
+        feature: usize,
+        x: &[f64],
         space: &'k mut Vec<f64>,
     ) -> PendingColumnUpdate<'k> {
-        let common = self.residual.common(rows, of, space);
+        let common = self.residual.common(rows, feature, x, space);
         PendingColumnUpdate { common, e: &self.e, sigma: &self.sigma, q: &self.q }
     }
 }
 
 impl HeldOutCandidate {
     /// Creates a candidate for the empty subset. Cost O(m · outputs).
-    pub fn new(rows: &HoldOutRows<'_>, lambda: f64, (feature, x): (usize, &[f64])) -> Self {
+    pub fn new(rows: &HoldOutRows<'_>, lambda: f64, feature: usize, x: &[f64]) -> Self {
         let training = rows.training(feature, x);
         let penalized = training.squares.iter().zip(&training.variances);
         let sigma: Vec<f64> = penalized.map(|(s, variance)| lambda * variance + s).collect();
@@ -193,12 +194,13 @@ impl HeldOutCandidate {
     fn take_in(
         &mut self,
         rows: &HoldOutRows<'_>,
-        of: (usize, &[f64]),
+        feature: usize,
+        x: &[f64],
         update: &ColumnUpdate,
         steps: Option<&mut [f64]>,
     ) {
         let mut space = Vec::new();
-        take_in(rows.level(), self.column(rows), update.entering(rows, of, &mut space), steps);
+        take_in(rows.level(), self.column(rows), update.entering(rows, feature, x, &mut space), steps);
         self.applied += 1;
     }
 
@@ -208,17 +210,18 @@ impl HeldOutCandidate {
         rows: &HoldOutRows<'_>,
         chain: &UpdateChain,
         scorer: &Scorer,
-        of: (usize, &[f64]),
+        feature: usize,
+        x: &[f64],
     ) -> Trial {
         let fused = scorer.is_of_squares() && chain.residuals.len() == 1;
         let alone = chain.updates.len() - usize::from(fused && self.applied < chain.updates.len());
         while self.applied < alone {
-            self.take_in(rows, of, &chain.updates[self.applied], None);
+            self.take_in(rows, feature, x, &chain.updates[self.applied], None);
         }
         let outcome = if fused {
             let last = chain.updates.get(self.applied);
             let mut space = Vec::new();
-            let entering = last.map(|last| last.entering(rows, of, &mut space));
+            let entering = last.map(|last| last.entering(rows, feature, x, &mut space));
             self.applied = chain.updates.len();
             PartialLoss::new(scorer.mean_of(squares(rows.level(), self.column(rows), entering, &chain.residuals[0])))
         } else {

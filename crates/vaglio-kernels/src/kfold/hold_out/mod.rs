@@ -111,8 +111,8 @@ impl<'d> HoldOut<'d> {
                 return Trial::new(f64::INFINITY, f64::INFINITY);
             }
             let x = rows.column(feature);
-            let candidate = slot.get_or_insert_with(|| HeldOutCandidate::new(rows, lambda, (feature, &x)));
-            let trial = candidate.visit(rows, chain, scorer, (feature, &x));
+            let candidate = slot.get_or_insert_with(|| HeldOutCandidate::new(rows, lambda, feature, &x));
+            let trial = candidate.visit(rows, chain, scorer, feature, &x);
             if !rows.keeps_columns() {
                 *slot = None;
             }

@@ -1,11 +1,11 @@
 //! Class probabilities by Platt scaling of held-out predictions.
 
 use crate::criteria::{HeldOutPredictions, KFold, predicted_held_out};
-use crate::resample::{Pooled, Sample, StageMonitor};
+use crate::resample::{Pooled, Sample, StageMonitor, held_out};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Problem, Round, Task, relative_weights};
+use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Problem, Result, Round, Task, relative_weights};
 use vaglio_kernels::tolerance::SUFFICIENT_FALL;
 
 /// Calibration of class probabilities: a logistic map per class, normalized over classes.
@@ -127,6 +127,74 @@ fn sigmoid(logit: f64) -> f64 {
     }
 }
 
+impl ValidSelector {
+    /// Fits the calibration of class probabilities on held-out predictions: of the cross-validated search if there are
+    /// any, else of the criterion for the final subset. Returns `None` for numbers and without held-out predictions.
+    pub(crate) fn calibration(
+        &self,
+        sample: &Sample,
+        problem: &Problem,
+        design: &Design,
+        selection: &Selection,
+        watcher: &StageMonitor<'_>,
+    ) -> Result<Option<Calibration>> {
+        if *sample.task() == Task::Regression || selection.path.stop_reason.is_partial() {
+            return Ok(None);
+        }
+        let held_out = held_out(self, sample, &selection.chosen, watcher)?;
+        Ok(match held_out {
+            _ if watcher.stopped().is_some() => None,
+            Some(pooled) => Calibration::from_held_out(CalibrationSource::CrossValidation, &pooled),
+            None => self.subset_calibration(sample, problem, design, selection, watcher),
+        })
+    }
+
+    /// Fits the calibration on held-out predictions of the final subset, by the criterion's folds. A criterion without
+    /// folds uses leave-one-out, or stratified folds if each needs a fit of its own (a final model, refitted
+    /// preprocessing). Returns `None` if: predictions are averaged over rows; leave-one-out is needed but single rows
+    /// are not independent; the work was stopped. Cost: one fit per fold.
+    #[doc(hidden)]
+    pub fn subset_calibration(
+        &self,
+        sample: &Sample,
+        problem: &Problem,
+        design: &Design,
+        selection: &Selection,
+        watcher: &StageMonitor<'_>,
+    ) -> Option<Calibration> {
+        if design.decisions().is_some() {
+            return None;
+        }
+        let entry = selection.path.result();
+        if let (Some(_), Some(last), Some(entry)) = (&selection.final_model, &self.model, entry) {
+            let held_out = match self.criterion().folds(design).ok()? {
+                HeldOut::Folds(rounds) => rounds,
+                _ if !sample.has_single_rows() => return None,
+                _ => stratified(design)?,
+            };
+            let found = last.predicted_held_out(self, problem, held_out.first()?, &entry.subset, watcher).ok()??;
+            return Calibration::from_rows(CalibrationSource::Folds, design, &found);
+        }
+        if entry.is_some_and(|entry| entry.fit != EntryFit::Readout) {
+            return None;
+        }
+        // A failed computation gives `None`; asking for probabilities later explains it.
+        let held_out = match self.criterion().folds(design).ok()? {
+            HeldOut::Nothing if design.in_folds().is_by_formula() => HeldOut::Folds(stratified(design)?),
+            HeldOut::Nothing => HeldOut::EachRow,
+            held_out => held_out,
+        };
+        let is_of_rows = held_out == HeldOut::EachRow;
+        if is_of_rows && !sample.has_single_rows() {
+            return None;
+        }
+        let (subset, lambda) = entry.map_or((&[][..], None), |entry| (&entry.subset[..], entry.score.lambda));
+        let found = predicted_held_out(design, &held_out, subset, lambda.or(selection.model.lambda()));
+        let from = if is_of_rows { CalibrationSource::LeaveOneOut } else { CalibrationSource::Folds };
+        Calibration::from_rows(from, design, &found.ok().flatten()?)
+    }
+}
+
 impl Calibration {
     /// Fits the calibration on targets (±1, classes in outputs) and held-out predictions, outputs × rows. Returns
     /// `None` if no row has weight or a prediction is not finite.
@@ -156,51 +224,6 @@ impl Calibration {
     #[doc(hidden)]
     pub fn from_held_out(from: CalibrationSource, pooled: &Pooled) -> Option<Self> {
         Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights)
-    }
-
-    /// Fits the calibration on held-out predictions of the final subset, by the criterion's folds. A criterion without
-    /// folds uses leave-one-out, or stratified folds if each needs a fit of its own (a final model, refitted
-    /// preprocessing). Returns `None` if: predictions are averaged over rows; leave-one-out is needed but single rows
-    /// are not independent; the work was stopped. Cost: one fit per fold.
-    #[doc(hidden)]
-    pub fn from_subset(
-        selector: &ValidSelector,
-        sample: &Sample,
-        (problem, design): (&Problem, &Design),
-        selection: &Selection,
-        watcher: &StageMonitor<'_>,
-    ) -> Option<Self> {
-        if design.decisions().is_some() {
-            return None;
-        }
-        let entry = selection.path.result();
-        if let (Some(_), Some(last), Some(entry)) = (&selection.final_model, &selector.model, entry) {
-            let held_out = match selector.criterion().folds(design).ok()? {
-                HeldOut::Folds(rounds) => rounds,
-                _ if !sample.has_single_rows() => return None,
-                _ => stratified(design)?,
-            };
-            let found =
-                last.predicted_held_out(selector, problem, held_out.first()?, &entry.subset, watcher).ok()??;
-            return Calibration::from_rows(CalibrationSource::Folds, design, &found);
-        }
-        if entry.is_some_and(|entry| entry.fit != EntryFit::Readout) {
-            return None;
-        }
-        // A failed computation gives `None`; asking for probabilities later explains it.
-        let held_out = match selector.criterion().folds(design).ok()? {
-            HeldOut::Nothing if design.in_folds().is_by_formula() => HeldOut::Folds(stratified(design)?),
-            HeldOut::Nothing => HeldOut::EachRow,
-            held_out => held_out,
-        };
-        let is_of_rows = held_out == HeldOut::EachRow;
-        if is_of_rows && !sample.has_single_rows() {
-            return None;
-        }
-        let (subset, lambda) = entry.map_or((&[][..], None), |entry| (&entry.subset[..], entry.score.lambda));
-        let found = predicted_held_out(design, &held_out, subset, lambda.or(selection.model.lambda()));
-        let from = if is_of_rows { CalibrationSource::LeaveOneOut } else { CalibrationSource::Folds };
-        Calibration::from_rows(from, design, &found.ok().flatten()?)
     }
 
     /// Fits the calibration on predictions for rows of a design.

@@ -118,7 +118,8 @@ impl FoldModel {
     pub fn new(
         target_scales: Option<Vec<TargetUnits>>,
         maps: Vec<Box<dyn FittedMap>>,
-        (inputs, model): (Vec<String>, Model),
+        inputs: Vec<String>,
+        model: Model,
         residuals: Vec<Vec<f64>>,
     ) -> Self {
         FoldModel { target_scales, maps: needed_maps(maps, &inputs), inputs, model, residuals }

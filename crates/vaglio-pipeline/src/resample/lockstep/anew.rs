@@ -1,5 +1,6 @@
 //! Searches of folds that do not fit in memory together.
 
+use super::ends::LambdaGroup;
 use super::{CheckpointState, FoldTraining, Lockstep, PendingSearch, said_of_fold, taken};
 use crate::resample::pool::repeated;
 use crate::resample::walks::FoldPath;
@@ -9,20 +10,17 @@ use vaglio_core::{Error, Result};
 impl Lockstep<'_, '_> {
     /// Rebuilds each fold, searches it from the start to a size at one λ after the other, and evaluates new entries.
     /// Returns `None` if stopped.
-    pub(super) fn made_anew(
+    pub(super) fn rebuild_to(
         &self,
-        (lambdas, places): (&[Option<f64>], &[usize]),
-        active: &[usize],
+        group: &mut LambdaGroup<'_>,
         until: Option<usize>,
-        trails: &mut [Vec<Option<FoldPath>>],
-        most: u32,
     ) -> Result<Option<CheckpointState>> {
-        let count = self.folds.count();
-        let begin = |fold: usize| Mutex::new(Some(active.iter().map(|&at| trails[at][fold].take()).collect()));
+        let (count, active) = (self.folds.count(), group.active());
+        let begin = |fold: usize| Mutex::new(Some(active.iter().map(|&at| group.trails[at][fold].take()).collect()));
         let before: Vec<Mutex<Option<Vec<Option<FoldPath>>>>> = (0..count).map(begin).collect();
         let reached = repeated(&self.selector.room, count, |fold| {
             let before = taken(&before[fold]).unwrap_or_default();
-            self.folds.with(fold, |of| self.fold_anew((fold, of), (lambdas, places), (active, before), until, most))
+            self.folds.with(fold, |of| self.rebuild_fold(fold, of, group, before, until))
         })?;
         let Some(reached) = reached.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let (trails, paused): (Vec<_>, Vec<Vec<bool>>) = reached.into_iter().unzip();
@@ -31,14 +29,15 @@ impl Lockstep<'_, '_> {
     }
 
     /// The losses of one such fold, and which of its searches can continue.
-    fn fold_anew(
+    fn rebuild_fold(
         &self,
-        (fold, of): (usize, &FoldTraining),
-        (lambdas, places): (&[Option<f64>], &[usize]),
-        (active, before): (&[usize], Vec<Option<FoldPath>>),
+        fold: usize,
+        of: &FoldTraining,
+        group: &LambdaGroup<'_>,
+        before: Vec<Option<FoldPath>>,
         until: Option<usize>,
-        most: u32,
     ) -> Result<Option<(Vec<FoldPath>, Vec<bool>)>> {
+        let (LambdaGroup { lambdas, places, most, .. }, active) = (group, group.active());
         let (mut designs, mut gone, mut paused) = (Vec::new(), Vec::new(), Vec::new());
         for (&at, before) in active.iter().zip(before) {
             let walked = || {
@@ -59,7 +58,7 @@ impl Lockstep<'_, '_> {
             paused.push(is_paused);
         }
         let pieces: Vec<_> = active.iter().map(|&at| self.piece(fold, places[at])).collect();
-        let trails = self.follow((of, &designs.iter().collect::<Vec<_>>()), gone, &pieces, most)?;
+        let trails = self.follow(of, &designs.iter().collect::<Vec<_>>(), gone, &pieces, *most)?;
         Ok(Some((trails, paused)))
     }
 }

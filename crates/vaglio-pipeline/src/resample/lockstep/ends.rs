@@ -12,15 +12,18 @@ pub(super) fn next(checkpoint: usize) -> usize {
 }
 
 /// Searches of all folds at some λ that run together.
-pub(super) struct LambdaGroup {
+pub(super) struct LambdaGroup<'g> {
     /// Losses of the active searches, by λ and fold.
     pub trails: Vec<Vec<Option<FoldPath>>>,
     pub done: Vec<Option<LambdaPaths>>,
-    /// Index of each λ among all.
-    pub places: Vec<usize>,
+    /// Index of each λ among `lambdas`.
+    pub places: &'g [usize],
+    pub lambdas: &'g [Option<f64>],
+    /// Number of clusters kept per loss sum.
+    pub most: u32,
 }
 
-impl LambdaGroup {
+impl LambdaGroup<'_> {
     pub fn active(&self) -> Vec<usize> {
         (0..self.done.len()).filter(|&at| self.done[at].is_none()).collect()
     }
@@ -30,20 +33,22 @@ impl Lockstep<'_, '_> {
     /// Ends the active searches that stop at a checkpoint, and returns their indices.
     pub(super) fn settle(
         &self,
-        of_group: &mut LambdaGroup,
-        (CheckpointState { trails: of_folds, paused }, checkpoint): (CheckpointState, usize),
+        group: &mut LambdaGroup<'_>,
+        reached: CheckpointState,
+        checkpoint: usize,
         others: &[&LambdaPaths],
     ) -> Result<Vec<usize>> {
-        let active = of_group.active();
-        let LambdaGroup { trails, done, places: among } = of_group;
+        let CheckpointState { trails: of_folds, paused } = reached;
+        let active = group.active();
+        let LambdaGroup { trails, done, places: among, .. } = group;
         for (fold, own) in of_folds.into_iter().enumerate() {
             active.iter().zip(own).for_each(|(&at, trail)| trails[at][fold] = Some(trail));
         }
         let taken = |&at: &usize| std::mem::take(&mut trails[at]).into_iter().flatten().collect();
         let whole: Vec<Vec<FoldPath>> = active.iter().map(taken).collect();
-        let matched = |trails| PooledFolds::new(trails, self.of);
+        let matched = |trails| PooledFolds::new(trails, self.pooling);
         let own: Vec<_> = whole.iter().zip(&paused).map(|(own, is_paused)| (matched(own), *is_paused)).collect();
-        let ended = others.iter().copied().chain(done.iter().flatten()).map(|walks| walks.matched(self.of));
+        let ended = others.iter().copied().chain(done.iter().flatten()).map(|walks| walks.matched(self.pooling));
         let ends = ends(self.loss, self.patience, &own, &ended.collect::<Vec<_>>(), checkpoint)?;
         let mut places = Vec::new();
         for (((&at, own), is_paused), ends) in active.iter().zip(whole).zip(paused).zip(ends) {
@@ -76,7 +81,7 @@ pub(super) fn ends(
     let ends = |((matched, is_paused), lowest): (&(PooledFolds<'_>, bool), &Option<(usize, f64)>)| {
         let (Some((size, own)), Some(((of_best, least), best))) = (*lowest, best) else { return !is_paused };
         let is_hopeless = || {
-            let error = matched.difference(loss, size, (best, of_best));
+            let error = matched.difference(loss, size, best, of_best);
             error.is_some_and(|error| own - least > HOPELESS * error)
         };
         !is_paused || size.saturating_add(patience) <= checkpoint || (own > least && is_hopeless())

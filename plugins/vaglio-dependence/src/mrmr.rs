@@ -7,8 +7,11 @@ mod information;
 pub use correlation::Mrmr;
 pub use information::MrmrInformation;
 
+use evaluator::PairSums;
 use serde::Serialize;
-use vaglio_core::{Design, Error, Feature, PartOutputs, Result, Score, setting};
+use vaglio_core::{
+    Design, EngineEvaluator, Error, Estimate, Feature, PartOutputs, Plan, Result, Score, SearchExtent, setting,
+};
 
 /// Combination of relevance and redundancy.
 #[setting]
@@ -25,6 +28,10 @@ pub enum Scheme {
 trait Dependence: Send + Sync {
     /// Redundancy below which all columns are constant.
     const NOTHING: f64;
+    /// Identifier of the shortcut in `selection.json` and in plans, and its reason there.
+    const ENGINE: [&'static str; 2];
+    /// Operations of each entry to prepare it, with an output and with another column; and its bytes.
+    const COSTS: [f64; 4];
 
     /// Number of columns.
     fn columns(&self) -> usize;
@@ -76,6 +83,31 @@ impl Scheme {
             Scheme::Quotient => -relevance / redundancy,
         })
     }
+}
+
+/// Plans the relevance of all columns, then one pass over them for each column selected for the first time.
+fn plan<'d, D: Dependence + 'd>(
+    scheme: Scheme,
+    design: &'d Design,
+    extent: &SearchExtent,
+    of_columns: impl FnOnce(&[Feature]) -> D + 'd,
+) -> Plan<'d> {
+    let SearchExtent { largest, trials, .. } = *extent;
+    let ([engine, reason], [own, output, pair, bytes]) = (D::ENGINE, D::COSTS);
+    let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
+    // A search that tries every column at each step takes trials / features steps.
+    let passes = (trials / features.max(1.0)).max(largest as f64).min(features);
+    let once = (own + output * design.targets().nrows() as f64) * rows * features;
+    let estimate = Estimate {
+        engine,
+        reason: reason.into(),
+        flops: once + pair * rows * features * passes + trials * largest as f64,
+        bytes: features * (bytes * rows + 8.0 * passes),
+    };
+    Plan::by_engine(estimate, move || {
+        let all: Vec<Feature> = (0..design.features()).collect();
+        Ok(EngineEvaluator::new(engine, PairSums::new(scheme, of_columns(&all))))
+    })
 }
 
 /// Refuses a bias, which has no spread.

@@ -1,14 +1,9 @@
 //! mRMR by correlations.
 
-use super::evaluator::PairSums;
-use super::{Dependence, Scheme, check};
+use super::{Dependence, Scheme, check, plan};
 use vaglio_core::{
-    Criterion, CriterionTraits, Design, EngineEvaluator, Estimate, Feature, PartOutputs, Plan, Result, Score,
-    SearchExtent, part, standardized,
+    Criterion, CriterionTraits, Design, Feature, PartOutputs, Plan, Result, Score, SearchExtent, part, standardized,
 };
-
-/// Identifier of the shortcut in `selection.json` and in plans.
-const ENGINE: &str = "correlation";
 
 /// Minimum redundancy, maximum relevance for numeric data, by correlations instead of mutual information.
 ///
@@ -70,6 +65,8 @@ impl Correlations {
 impl Dependence for Correlations {
     /// Each non-constant column contributes at least its own |ρᵢᵢ| = 1, so half of that allows for rounding.
     const NOTHING: f64 = 0.5;
+    const ENGINE: [&'static str; 2] = ["correlation", "correlations with the selected columns are kept"];
+    const COSTS: [f64; 4] = [8.0, 2.0, 2.0, 8.0];
 
     fn columns(&self) -> usize {
         self.columns.len()
@@ -104,23 +101,8 @@ impl Criterion for Mrmr {
         check(design)
     }
 
-    /// Plans the relevance of all columns, then one pass over them for each column selected for the first time.
     fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
-        let SearchExtent { largest, trials, .. } = *extent;
-        let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
-        // A search that tries every column at each step takes trials / features steps.
-        let passes = (trials / features.max(1.0)).max(largest as f64).min(features);
-        let once = (8.0 + 2.0 * design.targets().nrows() as f64) * rows * features;
-        let estimate = Estimate {
-            engine: ENGINE,
-            reason: "correlations with the selected columns are kept".into(),
-            flops: once + 2.0 * rows * features * passes + trials * largest as f64,
-            bytes: 8.0 * features * (rows + passes),
-        };
-        Plan::by_engine(estimate, move || {
-            let all: Vec<Feature> = (0..design.features()).collect();
-            Ok(EngineEvaluator::new(ENGINE, PairSums::new(self.scheme, Correlations::new(design, &all))))
-        })
+        plan(self.scheme, design, extent, move |all| Correlations::new(design, all))
     }
 }
 

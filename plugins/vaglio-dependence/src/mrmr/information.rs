@@ -1,17 +1,10 @@
 //! mRMR by mutual information.
 
-use super::evaluator::PairSums;
-use super::{Dependence, Scheme, check};
+use super::{Dependence, Scheme, check, plan};
 use crate::bins::{Binned, Binning, Bins};
-use vaglio_core::{
-    Criterion, CriterionTraits, Design, EngineEvaluator, Estimate, Feature, PartOutputs, Plan, Result, Score,
-    SearchExtent, part,
-};
+use vaglio_core::{Criterion, CriterionTraits, Design, Feature, PartOutputs, Plan, Result, Score, SearchExtent, part};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::ENTROPY_ROUNDING;
-
-/// Identifier of the shortcut in `selection.json` and in plans.
-const ENGINE: &str = "information";
 
 /// Minimum redundancy, maximum relevance, by mutual information of binned columns.
 ///
@@ -75,6 +68,8 @@ impl BinnedData {
 impl Dependence for BinnedData {
     /// Sum of entropies below which it is rounding.
     const NOTHING: f64 = ENTROPY_ROUNDING;
+    const ENGINE: [&'static str; 2] = ["information", "informations with the selected columns are kept"];
+    const COSTS: [f64; 4] = [20.0, 8.0, 8.0, 4.0];
 
     fn columns(&self) -> usize {
         self.columns.len()
@@ -109,22 +104,7 @@ impl Criterion for MrmrInformation {
         check(design)
     }
 
-    /// Plans the relevance of all columns, then one pass over them for each column selected for the first time.
     fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
-        let SearchExtent { largest, trials, .. } = *extent;
-        let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
-        // A search that tries every column at each step takes trials / features steps.
-        let passes = (trials / features.max(1.0)).max(largest as f64).min(features);
-        let once = (20.0 + 8.0 * design.targets().nrows() as f64) * rows * features;
-        let estimate = Estimate {
-            engine: ENGINE,
-            reason: "informations with the selected columns are kept".into(),
-            flops: once + 8.0 * rows * features * passes + trials * largest as f64,
-            bytes: features * (4.0 * rows + 8.0 * passes),
-        };
-        Plan::by_engine(estimate, move || {
-            let all: Vec<Feature> = (0..design.features()).collect();
-            Ok(EngineEvaluator::new(ENGINE, PairSums::new(self.scheme, BinnedData::new(self.bins, design, &all))))
-        })
+        plan(self.scheme, design, extent, |all| BinnedData::new(self.bins, design, all))
     }
 }

@@ -6,65 +6,48 @@
 use super::Moments;
 use crate::Level;
 use crate::trial::worse;
-use crate::wide::{F64x8, opaque};
-use pulp::NullaryFnOnce;
 
 /// A subset S and the later columns that could be added to it, for every λ.
 ///
 /// Over the L later columns, with z_i = x_i less its ridge regression on S: T, the Schur complement of A_t + λ, its
-/// gradients g, Q_ij = z_iᵀA_v z_j, h_i = z_iᵀ(A_v w − B_v), and the loss. Folds and λ are the innermost index, so eight
-/// of them are worked on as one. Memory 8·K·R·(L² + 4L) bytes.
+/// gradients g, Q_ij = z_iᵀA_v z_j, h_i = z_iᵀ(A_v w − B_v), and the loss. Memory 8·K·R·(L² + 4L) bytes.
 #[derive(Debug, Clone)]
 pub struct MomentTree {
     level: Level,
-    shape: Shape,
-    /// Later columns.
-    length: usize,
-    /// T, Q, g, h, loss, conditioning and the scales of the diagonal, in this order, eights of pairs innermost.
-    eights: Vec<F64x8>,
-}
-
-/// Sizes shared by all nodes.
-#[derive(Debug, Clone, Copy)]
-struct Shape {
     folds: usize,
-    lambdas: usize,
-    outputs: usize,
-    /// Eights of pairs of a fold and a λ.
-    eights: usize,
+    shape: TreeShape,
+    /// The values of each λ and fold, λ after λ, in the order of [`TreeShape`].
+    pairs: Vec<f64>,
 }
 
-/// Where the parts of a node start, in eights.
+/// Places of the values of one λ and fold: the loss, its conditioning, T and Q from the diagonal of each row on, g and h
+/// output after output, and the scales of the diagonal.
 #[derive(Debug, Clone, Copy)]
-struct NodeLayout {
-    eights: usize,
+struct TreeShape {
+    outputs: usize,
+    /// Later columns.
     length: usize,
     q: usize,
     g: usize,
     h: usize,
-    loss: usize,
-    conditioning: usize,
     scale: usize,
     end: usize,
 }
 
-impl Shape {
-    fn layout(self, length: usize) -> NodeLayout {
-        let (eights, pairs) = (self.eights, length * (length + 1) / 2);
-        let q = pairs * eights;
-        let g = 2 * q;
-        let h = g + self.outputs * length * eights;
-        let loss = h + self.outputs * length * eights;
-        let (conditioning, scale) = (loss + eights, loss + 2 * eights);
-        NodeLayout { eights, length, q, g, h, loss, conditioning, scale, end: scale + length * eights }
-    }
-}
+/// Where T starts, after the loss and its conditioning.
+const T: usize = 2;
 
-impl NodeLayout {
-    /// Where the entry i ≤ j of a packed triangle starts: rows from the first on, so that later rows are the end of it.
-    #[inline(always)]
-    fn at(self, i: usize, j: usize) -> usize {
-        ((2 * self.length - i + 1) * i / 2 + j - i) * self.eights
+impl TreeShape {
+    fn new(outputs: usize, length: usize) -> Self {
+        let (triangle, rows) = (length * (length + 1) / 2, outputs * length);
+        let g = T + 2 * triangle;
+        let scale = g + 2 * rows;
+        TreeShape { outputs, length, q: T + triangle, g, h: g + rows, scale, end: scale + length }
+    }
+
+    /// Where row i of a triangle starts. Later rows are the end of it.
+    fn row(self, i: usize) -> usize {
+        (2 * self.length - i + 1) * i / 2
     }
 }
 
@@ -72,200 +55,135 @@ impl MomentTree {
     /// The empty subset, with active `columns` to be added in this order. Cost O(K·R·n²).
     pub fn new(moments: &Moments, lambdas: &[f64], columns: &[usize]) -> Self {
         let places = moments.places(columns);
-        let (folds, length, stride) = (moments.folds(), places.len(), moments.stride);
-        let pairs = folds * lambdas.len();
-        let eights = pairs.div_ceil(F64x8::WIDTH).max(1);
-        let shape = Shape { folds, lambdas: lambdas.len(), outputs: moments.outputs, eights };
-        let layout = shape.layout(length);
-        let mut all = vec![F64x8::ZERO; layout.end];
-        for lane in 0..eights * F64x8::WIDTH {
-            // Lanes without a pair repeat the first, so that they stay finite.
-            let pair = if lane < pairs { lane } else { 0 };
-            let (Some(fold), Some(&lambda)) =
-                (moments.folds.get(pair % folds.max(1)), lambdas.get(pair / folds.max(1)))
-            else {
-                continue;
-            };
-            let mut set = |at: usize, value: f64| all[at + lane / F64x8::WIDTH].update(lane % F64x8::WIDTH, |_| value);
-            for i in 0..length {
-                let [training, held_out] = moments.rows(pair % folds.max(1), places[i]);
-                for j in i..length {
-                    set(layout.at(i, j), training[places[j]] + if i == j { lambda } else { 0.0 });
-                    set(layout.q + layout.at(i, j), held_out[places[j]]);
+        let (folds, shape) = (moments.folds(), TreeShape::new(moments.outputs, places.len()));
+        let mut pairs = Vec::with_capacity(lambdas.len() * folds * shape.end);
+        for (&lambda, fold) in lambdas.iter().flat_map(|lambda| (0..folds).map(move |fold| (lambda, fold))) {
+            let (of_fold, start) = (&moments.folds[fold], pairs.len() + T);
+            pairs.extend([of_fold.squares, 1.0]);
+            for which in [0, 1] {
+                for (i, &place) in places.iter().enumerate() {
+                    let row = moments.rows(fold, place)[which];
+                    pairs.extend(places[i..].iter().map(|&other| row[other]));
                 }
-                for o in 0..moments.outputs {
-                    let at = (o * length + i) * eights;
-                    set(layout.g + at, fold.training_targets[o * stride + places[i]]);
-                    set(layout.h + at, -fold.held_out_targets[o * stride + places[i]]);
-                }
-                set(layout.scale + i * eights, fold.scale[places[i]] + lambda);
             }
-            set(layout.loss, fold.squares);
-            set(layout.conditioning, 1.0);
+            (0..places.len()).for_each(|i| pairs[start + shape.row(i)] += lambda);
+            for (targets, sign) in [(&of_fold.training_targets, 1.0), (&of_fold.held_out_targets, -1.0)] {
+                let outputs = targets.chunks(moments.stride.max(1)).take(shape.outputs);
+                pairs.extend(outputs.flat_map(|b| places.iter().map(move |&place| sign * b[place])));
+            }
+            pairs.extend(places.iter().map(|&place| of_fold.scale[place] + lambda));
         }
-        MomentTree { level: moments.level, shape, length, eights: all }
+        MomentTree { level: moments.level, folds, shape, pairs }
     }
 
     /// Number of later columns, L.
     pub fn later(&self) -> usize {
-        self.length
+        self.shape.length
     }
 
     /// The subset with the later column at `position` (from 0) added, and the columns after it. Cost O(K·R·L²).
     #[must_use]
     pub fn child(&self, position: usize) -> MomentTree {
-        let length = self.length.saturating_sub(position + 1);
-        let (from, to) = (self.shape.layout(self.length), self.shape.layout(length));
-        // The regression weights ρ stand at the end while the node is made.
-        let mut eights = vec![F64x8::ZERO; to.end + length * to.eights];
-        if position < self.length {
-            let (out, rho) = eights.split_at_mut(to.end);
-            let outputs = self.shape.outputs;
-            self.level.run(AddColumn { outputs, from, to, b: position, old: &self.eights, out, rho });
+        let (from, length) = (self.shape, self.shape.length.saturating_sub(position + 1));
+        let to = TreeShape::new(from.outputs, length);
+        let mut pairs = vec![0.0; self.pairs.len() / from.end * to.end];
+        let mut rho = vec![0.0; length];
+        if position < from.length {
+            self.level.call(
+                #[inline(always)]
+                || {
+                    let out = pairs.chunks_exact_mut(to.end);
+                    self.all().zip(out).for_each(|(pair, out)| pair.add(position, to, out, &mut rho));
+                },
+            );
         }
-        eights.truncate(to.end);
-        MomentTree { level: self.level, shape: self.shape, length, eights }
+        MomentTree { level: self.level, folds: self.folds, shape: to, pairs }
+    }
+
+    fn all(&self) -> impl Iterator<Item = TreePair<'_>> {
+        self.pairs.chunks_exact(self.shape.end).map(|values| TreePair { shape: self.shape, values })
+    }
+
+    /// Applies `f` to the folds of each λ.
+    fn map_folds<R>(&self, f: impl Fn(&[TreePair<'_>]) -> R) -> Vec<R> {
+        self.all().collect::<Vec<_>>().chunks(self.folds.max(1)).map(f).collect()
     }
 
     /// The sums of squared errors of adding each later column, and their conditioning: each λ × L.
     ///
     /// Cost O(K·R·L).
     pub fn trials(&self) -> (Vec<f64>, Vec<f64>) {
-        let layout = self.shape.layout(self.length);
-        let mut losses = vec![0.0; self.shape.lambdas * self.length];
-        let mut conditioning = vec![1.0; losses.len()];
-        self.level.call(
-            #[inline(always)]
-            || try_columns(self.shape, layout, &self.eights, &mut losses, &mut conditioning),
-        );
-        (losses, conditioning)
+        let trial = |of_folds: &[TreePair<'_>], i: usize| {
+            let least = of_folds.iter().map(|pair| pair.share(i).min(pair.values[1])).fold(1.0, f64::min);
+            (of_folds.iter().map(|pair| pair.loss_with(i)).sum::<f64>(), least)
+        };
+        let of_lambdas = self.map_folds(|of_folds| (0..self.later()).map(|i| trial(of_folds, i)).collect::<Vec<_>>());
+        of_lambdas.into_iter().flatten().unzip()
     }
 
     /// Sums of squared errors of the subset, for each λ.
     pub fn losses(&self) -> Vec<f64> {
-        self.map_folds(self.shape.layout(self.length).loss, |pairs| pairs.iter().sum())
+        self.map_folds(|of_folds| of_folds.iter().map(|pair| pair.values[0]).sum())
     }
 
     /// The conditioning of the subset, for each λ.
     pub fn conditioning(&self) -> Vec<f64> {
-        self.map_folds(self.shape.layout(self.length).conditioning, |pairs| pairs.iter().copied().fold(1.0, worse))
-    }
-
-    /// Applies `f` to the folds of each λ, from the part that starts at `start`.
-    fn map_folds(&self, start: usize, f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
-        let pair = |k: usize| self.eights[start + k / F64x8::WIDTH].lane(k % F64x8::WIDTH);
-        let pairs: Vec<f64> = (0..self.shape.lambdas * self.shape.folds).map(pair).collect();
-        pairs.chunks(self.shape.folds).map(f).collect()
+        self.map_folds(|of_folds| of_folds.iter().map(|pair| pair.values[1]).fold(1.0, worse))
     }
 }
 
-/// Adds the column b of a node: everything of the columns after it, in the order of the layout.
-struct AddColumn<'k> {
-    outputs: usize,
-    from: NodeLayout,
-    to: NodeLayout,
-    b: usize,
-    old: &'k [F64x8],
-    out: &'k mut [F64x8],
-    rho: &'k mut [F64x8],
+/// The values of one λ and fold.
+#[derive(Clone, Copy)]
+struct TreePair<'p> {
+    shape: TreeShape,
+    values: &'p [f64],
 }
 
-impl NullaryFnOnce for AddColumn<'_> {
-    type Output = ();
+impl TreePair<'_> {
+    /// Adds column b: T_ij − ρ_i T_bj and Q_ij − ρ_i Q_bj − ρ_j Q_bi + ρ_i ρ_j Q_bb with ρ_i = T_bi/T_bb, and the rest.
     #[inline(always)]
-    fn call(self) {
-        let AddColumn { outputs, from, to, b, old, out, rho } = self;
-        let eights = from.eights;
-        let t = &old[from.at(b, b)..from.at(b, b) + (from.length - b) * eights];
-        let q = &old[from.q + from.at(b, b)..][..(from.length - b) * eights];
-        let ((t_b, t), (q_b, q)) = (t.split_at(eights), q.split_at(eights));
-        for (rho, t) in rho.chunks_exact_mut(eights).zip(t.chunks_exact(eights)) {
-            (0..eights).for_each(|e| rho[e] = *opaque(&t[e]) / t_b[e]);
-        }
-        triangle_t(&old[from.at(b + 1, b + 1)..from.q], t, t_b, &mut out[..to.q]);
-        triangle_q(&old[from.q + from.at(b + 1, b + 1)..from.g], q, q_b, rho, &mut out[to.q..to.g]);
-        let span = |start: usize, o: usize, i: usize| start + (o * from.length + i) * eights;
-        let (mut loss, two) = (old[from.loss..from.conditioning].iter(), F64x8::splat(2.0));
-        out[to.loss..to.conditioning].iter_mut().zip(&mut loss).for_each(|(to, from)| *to = *from);
-        for o in 0..outputs {
-            let (g_b, h_b) = (&old[span(from.g, o, b)..][..eights], &old[span(from.h, o, b)..][..eights]);
-            for k in 0..to.length * eights {
-                let e = k % eights;
-                let delta = g_b[e] / t_b[e];
-                let (g, h) = (*opaque(&old[span(from.g, o, b + 1) + k]), old[span(from.h, o, b + 1) + k]);
-                out[to.g + o * to.length * eights + k] = g - rho[k] * g_b[e];
-                out[to.h + o * to.length * eights + k] = h + delta * q[k] - rho[k] * (h_b[e] + delta * q_b[e]);
-            }
-            for e in 0..eights {
-                let delta = g_b[e] / t_b[e];
-                out[to.loss + e] = *opaque(&out[to.loss + e]) + delta * (two * h_b[e] + delta * q_b[e]);
+    fn add(self, b: usize, to: TreeShape, out: &mut [f64], rho: &mut [f64]) {
+        let (TreePair { shape, values }, length) = (self, rho.len());
+        let row = |start: usize, i: usize| &values[start + shape.row(i)..];
+        let [t, q] = [T, shape.q].map(|start| &row(start, b)[..length + 1]);
+        let ((t_b, t), (q_b, q)) = ((t[0], &t[1..]), (q[0], &q[1..]));
+        rho.iter_mut().zip(t).for_each(|(rho, t)| *rho = t / t_b);
+        for i in 0..length {
+            let (of_t, of_q) = out[T + to.row(i)..].split_at_mut(to.q - T);
+            let [old_t, old_q] = [T, shape.q].map(|start| &row(start, b + 1 + i)[..length - i]);
+            let others = rho[i..].iter().zip(&t[i..]).zip(&q[i..]);
+            for ((to, from), ((rho_j, t_j), q_j)) in of_t.iter_mut().zip(of_q).zip(old_t.iter().zip(old_q)).zip(others)
+            {
+                *to.0 = from.0 - rho[i] * t_j;
+                *to.1 = from.1 - (rho[i] * q_j + rho_j * q[i]) + rho[i] * rho_j * q_b;
             }
         }
-        (0..eights).for_each(|e| out[to.conditioning + e] = share(old, from, b, e).min(old[from.conditioning + e]));
-        out[to.scale..to.end].copy_from_slice(&old[from.scale + (b + 1) * eights..from.end]);
+        (out[0], out[1]) = (self.loss_with(b), self.share(b).min(values[1]));
+        for o in 0..shape.outputs {
+            let [g, h] = [shape.g, shape.h].map(|start| &values[start + o * shape.length + b..][..length + 1]);
+            let delta = g[0] / t_b;
+            for k in 0..length {
+                out[to.g + o * length + k] = g[k + 1] - rho[k] * g[0];
+                out[to.h + o * length + k] = h[k + 1] + delta * q[k] - rho[k] * (h[0] + delta * q_b);
+            }
+        }
+        out[to.scale..].copy_from_slice(&values[shape.scale + b + 1..]);
     }
-}
 
-/// T_ij − ρ_i T_bj.
-#[inline(always)]
-fn triangle_t(old: &[F64x8], t: &[F64x8], t_b: &[F64x8], out: &mut [F64x8]) {
-    let eights = t_b.len();
-    let (mut at, length) = (0, t.len() / eights.max(1));
-    for i in 0..length {
-        for e in 0..eights {
-            let rho = t[i * eights + e] / t_b[e];
-            for j in i..length {
-                let here = at + (j - i) * eights + e;
-                out[here] = *opaque(&old[here]) - rho * t[j * eights + e];
-            }
-        }
-        at += (length - i) * eights;
+    /// T_ii as a share of what it was a difference from, 0 for what is not a number.
+    #[inline(always)]
+    fn share(self, i: usize) -> f64 {
+        (self.values[T + self.shape.row(i)] / self.values[self.shape.scale + i]).max(0.0)
     }
-}
 
-/// Q_ij − ρ_i Q_bj − ρ_j Q_bi + ρ_i ρ_j Q_bb.
-#[inline(always)]
-fn triangle_q(old: &[F64x8], q: &[F64x8], q_b: &[F64x8], rho: &[F64x8], out: &mut [F64x8]) {
-    let eights = q_b.len();
-    let (mut at, length) = (0, q.len() / eights.max(1));
-    for i in 0..length {
-        for e in 0..eights {
-            let (rho_i, q_i) = (rho[i * eights + e], q[i * eights + e]);
-            for j in i..length {
-                let (here, other) = (at + (j - i) * eights + e, j * eights + e);
-                out[here] = *opaque(&old[here]) - (rho_i * q[other] + rho[other] * q_i) + rho_i * rho[other] * q_b[e];
-            }
-        }
-        at += (length - i) * eights;
-    }
-}
-
-/// T_ii as a share of what it was a difference from, 0 for what is not a number.
-#[inline(always)]
-fn share(eights: &[F64x8], layout: NodeLayout, i: usize, e: usize) -> F64x8 {
-    let ratio = eights[layout.at(i, i) + e] / eights[layout.scale + i * layout.eights + e];
-    F64x8::ZERO - (F64x8::ZERO - ratio).min(F64x8::ZERO)
-}
-
-/// Loss + 2δh_i + δ²Q_ii added up over folds.
-#[inline(always)]
-fn try_columns(shape: Shape, layout: NodeLayout, x: &[F64x8], losses: &mut [f64], conditioning: &mut [f64]) {
-    for i in 0..layout.length {
-        for e in 0..layout.eights {
-            let (t, q) = (x[layout.at(i, i) + e], x[layout.q + layout.at(i, i) + e]);
-            let mut sum = x[layout.loss + e];
-            for o in 0..shape.outputs {
-                let at = (o * layout.length + i) * layout.eights + e;
-                let delta = x[layout.g + at] / t;
-                sum = sum + delta * (F64x8::splat(2.0) * x[layout.h + at] + delta * q);
-            }
-            let lowest = share(x, layout, i, e).min(x[layout.conditioning + e]);
-            let first = e * F64x8::WIDTH;
-            for pair in first..(first + F64x8::WIDTH).min(shape.folds * shape.lambdas) {
-                let at = pair / shape.folds * layout.length + i;
-                losses[at] += sum.lane(pair - first);
-                conditioning[at] = conditioning[at].min(lowest.lane(pair - first));
-            }
-        }
+    /// Loss + 2δh_i + δ²Q_ii.
+    #[inline(always)]
+    fn loss_with(self, i: usize) -> f64 {
+        let TreePair { shape, values } = self;
+        let (t, q) = (values[T + shape.row(i)], values[shape.q + shape.row(i)]);
+        (0..shape.outputs).map(|o| o * shape.length + i).fold(values[0], |loss, at| {
+            let delta = values[shape.g + at] / t;
+            loss + delta * (2.0 * values[shape.h + at] + delta * q)
+        })
     }
 }

@@ -189,9 +189,9 @@ impl Criterion for KFold {
 }
 
 impl KFold {
-    /// The rounds, cached with the rows because walks, estimates and trials of other columns need the same.
+    /// The rounds, cached because walks and estimates of a design need the same.
     fn rounds(&self, design: &Design) -> Result<Vec<RepeatFolds>> {
-        let kept = design.row_session::<Cache<(KFold, Vec<RepeatFolds>)>>();
+        let kept = design.session::<Cache<(KFold, Vec<RepeatFolds>)>>();
         if let Some(known) = kept.get().filter(|known| known.0 == *self) {
             return Ok(known.1.clone());
         }

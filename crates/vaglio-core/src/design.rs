@@ -7,7 +7,7 @@ use crate::labels::RowLabels;
 use crate::model::Identity;
 use crate::power_of_two::{Magnitudes, largest};
 use crate::prediction_units::PredictionUnits;
-use crate::session::{OwnCaches, Sessions, SharedCaches};
+use crate::session::{OwnCaches, SharedCaches};
 use crate::{
     Block, Column, Columns, Error, Feature, FeatureMap, Form, Learner, PerFoldPreprocessing, Problem, Readout, Result,
     Score, Task, lambda,
@@ -25,8 +25,6 @@ pub struct Design {
     data: DesignData,
     shared: Arc<SharedCaches>,
     own: Arc<OwnCaches<Design>>,
-    /// Values computed from labels, targets and weights of the rows.
-    of_rows: Arc<Sessions>,
 }
 
 /// The data of a design.
@@ -161,7 +159,7 @@ impl Design {
     }
 
     fn new(data: DesignData) -> Self {
-        Design { data, shared: Arc::default(), own: Arc::default(), of_rows: Arc::default() }
+        Design { data, shared: Arc::default(), own: Arc::default() }
     }
 
     /// A changed copy without lineage, process group or cached values.
@@ -181,12 +179,7 @@ impl Design {
     pub(crate) fn sharing(&self, change: impl FnOnce(&mut DesignData)) -> Self {
         let mut data = self.data.clone();
         change(&mut data);
-        Design { shared: Arc::clone(&self.shared), of_rows: Arc::clone(&self.of_rows), ..Design::new(data) }
-    }
-
-    /// A copy with other columns or fewer candidates, which keeps values computed from the rows.
-    pub(crate) fn with_columns(&self, change: impl FnOnce(&mut DesignData)) -> Self {
-        Design { of_rows: Arc::clone(&self.of_rows), ..self.derived(change) }
+        Design { shared: Arc::clone(&self.shared), ..Design::new(data) }
     }
 
     pub(crate) fn data(&self) -> &DesignData {
@@ -221,7 +214,7 @@ impl Design {
     pub fn among(&self, columns: &[Feature]) -> Self {
         let mut among = columns.to_vec();
         among.sort_unstable();
-        self.with_columns(|data| data.among = Some(among.into()))
+        self.derived(|data| data.among = Some(among.into()))
     }
 
     /// A copy with preprocessing that is refitted on the training rows of each fold. Maps make all columns of the

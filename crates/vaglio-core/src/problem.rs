@@ -135,8 +135,9 @@ impl Problem {
         if kept.is_empty() {
             return Err(Error::Shape("every row has weight 0".into()));
         }
-        let whole = if kept.len() == weights.len() { self } else { self.select_rows(&kept) };
-        Ok(whole.labelled(|labels| labels.weights = Some(kept.iter().map(|&row| weights[row]).collect())))
+        let mut whole = if kept.len() == weights.len() { self } else { self.select_rows(&kept) };
+        whole.labels.weights = Some(kept.iter().map(|&row| weights[row]).collect());
+        Ok(whole)
     }
 
     /// Adds groups; rows of one group stay in one fold. To be called before [`Problem::with_weights`].
@@ -144,10 +145,7 @@ impl Problem {
     /// # Errors
     /// [`Error::Shape`] for a wrong length.
     pub fn with_groups(self, groups: Vec<u32>) -> Result<Self> {
-        if groups.len() != self.rows() {
-            return Err(Error::Shape(format!("{} groups for {} rows", groups.len(), self.rows())));
-        }
-        Ok(self.labelled(|labels| labels.groups = Some(groups.into())))
+        self.labelled(groups, "groups", |labels| &mut labels.groups)
     }
 
     /// Adds the fold of each row. To be called before [`Problem::with_weights`].
@@ -155,10 +153,7 @@ impl Problem {
     /// # Errors
     /// [`Error::Shape`] for a wrong length.
     pub fn with_assignment(self, folds: Vec<u32>) -> Result<Self> {
-        if folds.len() != self.rows() {
-            return Err(Error::Shape(format!("{} folds for {} rows", folds.len(), self.rows())));
-        }
-        Ok(self.labelled(|labels| labels.assignment = Some(folds.into())))
+        self.labelled(folds, "folds", |labels| &mut labels.assignment)
     }
 
     /// Adds the series of each row. To be called before [`Problem::with_weights`].
@@ -166,16 +161,13 @@ impl Problem {
     /// # Errors
     /// [`Error::Shape`] for a wrong length, or rows of one series that are not contiguous.
     pub fn with_series(self, series: Vec<u32>) -> Result<Self> {
-        if series.len() != self.rows() {
-            return Err(Error::Shape(format!("{} series for {} rows", series.len(), self.rows())));
-        }
         let mut seen = std::collections::HashSet::new();
         for run in series.chunk_by(|a, b| a == b) {
             if !seen.insert(run[0]) {
                 return Err(Error::Shape(format!("the rows of series {} do not stand together", run[0])));
             }
         }
-        Ok(self.labelled(|labels| labels.series = Some(series.into())))
+        self.labelled(series, "series", |labels| &mut labels.series)
     }
 
     /// Adds the time of each row: its rank among all times, from 0. To be called before [`Problem::with_weights`].
@@ -183,10 +175,7 @@ impl Problem {
     /// # Errors
     /// [`Error::Shape`] for a wrong length.
     pub fn with_time(self, time: Vec<u32>) -> Result<Self> {
-        if time.len() != self.rows() {
-            return Err(Error::Shape(format!("{} times for {} rows", time.len(), self.rows())));
-        }
-        Ok(self.labelled(|labels| labels.time = Some(time.into())))
+        self.labelled(time, "times", |labels| &mut labels.time)
     }
 
     /// Adds the time at which each row's targets are known, if later than its own: its rank among the times of
@@ -195,15 +184,21 @@ impl Problem {
     /// # Errors
     /// [`Error::Shape`] for a wrong length.
     pub fn with_known(self, known: Vec<u32>) -> Result<Self> {
-        if known.len() != self.rows() {
-            return Err(Error::Shape(format!("{} times of targets for {} rows", known.len(), self.rows())));
-        }
-        Ok(self.labelled(|labels| labels.known = Some(known.into())))
+        self.labelled(known, "times of targets", |labels| &mut labels.known)
     }
 
-    fn labelled(mut self, change: impl FnOnce(&mut RowLabels)) -> Self {
-        change(&mut self.labels);
-        self
+    /// Sets a label of every row.
+    fn labelled(
+        mut self,
+        values: Vec<u32>,
+        what: &str,
+        label: impl FnOnce(&mut RowLabels) -> &mut Option<Arc<[u32]>>,
+    ) -> Result<Self> {
+        if values.len() != self.rows() {
+            return Err(Error::Shape(format!("{} {what} for {} rows", values.len(), self.rows())));
+        }
+        *label(&mut self.labels) = Some(values.into());
+        Ok(self)
     }
 
     /// Sets the seed of every random choice.

@@ -3,8 +3,7 @@
 //! A design derived from another by other columns, targets, weights, rows or fits in folds begins with empty caches.
 //! Designs that differ only in λ, or in the extent and owner of their search, share [`SharedCaches`]. These do not
 //! depend on λ: rescaled columns, columns of refitted maps, and the sessions of criteria. Values that depend on λ are
-//! in [`OwnCaches`]. Copies of a design share these; any other design begins anew. Values that depend on the rows alone
-//! are shared with designs of other columns too.
+//! in [`OwnCaches`]. Copies of a design share these; any other design begins anew.
 
 use crate::power_of_two::PowerOfTwoScaling;
 use ndarray::Array2;

@@ -16,11 +16,6 @@ impl Design {
         self.shared.sessions.state()
     }
 
-    /// Like [`Design::session`], but of labels, targets and weights of the rows alone, such as their folds.
-    pub fn row_session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
-        self.of_rows.state()
-    }
-
     /// The run that the design is searched in.
     pub fn run(&self) -> &RunContext {
         &self.data.run
@@ -123,7 +118,7 @@ impl Design {
         if self.readout().is_none() || self.in_folds().is_by_maps() {
             return None;
         }
-        Some(self.with_columns(|data| {
+        Some(self.derived(|data| {
             data.columns = Arc::new(data.columns.select(columns));
             data.names = columns.iter().map(|&feature| data.names[feature].clone()).collect();
             data.blocks = Arc::from([]);

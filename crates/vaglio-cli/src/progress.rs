@@ -11,7 +11,8 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
-use vaglio::core::{Answer, Event, Observer, StageShare, short};
+use vaglio::StageShare;
+use vaglio::core::{Answer, Event, Observer, short};
 
 /// Writer to standard error above the bar. Failed writes are ignored and do not fail the run.
 struct ProgressWriter;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A number that is read back to the last bit, also if it is not finite.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Exact(pub f64);
+pub struct Exact(pub f64);
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]

@@ -23,7 +23,7 @@ fn far(exponent: i32) -> i32 {
 }
 
 /// The exponent by which numbers up to `x` are divided before products; 0 if they are near 1.
-pub(crate) fn far_exponent(x: f64) -> i32 {
+pub fn far_exponent(x: f64) -> i32 {
     far(exponent_of(x))
 }
 

@@ -15,6 +15,7 @@ pub mod learners;
 mod linfa_api;
 pub mod maps;
 pub mod pipeline;
+mod progress;
 pub mod resample;
 pub mod selector;
 pub mod target_maps;
@@ -31,6 +32,7 @@ pub use linfa_api::{
     TargetValue, TargetedTable, ValidNested, problem,
 };
 pub use pipeline::{Pipeline, ValidPipeline};
+pub use progress::{Progress, ProgressUpdate, StageShare};
 pub use resample::SizeChoice;
 pub use selector::{Selection, Selector, ValidSelector};
 use vaglio_search as search;

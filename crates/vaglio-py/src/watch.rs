@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
+use vaglio::StageShare;
 use vaglio::pipeline::pool;
-use vaglio_core::{Answer, Error, Event, Observer, StageShare, StopReason, StopSign};
+use vaglio_core::{Answer, Error, Event, Observer, StopReason, StopSign};
 
 /// Interval between signal checks.
 const TICK: Duration = Duration::from_millis(50);

@@ -3,6 +3,7 @@
 mod page;
 mod pair;
 
+pub use crate::StandardizedMoments;
 pub use pair::{Difference, PairedBy};
 
 use crate::record::{LossName, NestedEvaluation, PredictionRows, Record};

@@ -62,9 +62,9 @@ pub use vaglio_pipeline::SparseRecords;
 #[doc(inline)]
 pub use vaglio_pipeline::{
     FinalModel, FitError, FittedFinalModel, FittedPipeline, FittedSelector, NamedRows, Nested, NestedFold,
-    NestedResult, OriginalScale, Pipeline, Rows, Selection, Selector, SizeChoice, TargetValue, TargetedTable,
-    ValidNested, ValidPipeline, ValidSelector, criteria, document, learners, maps, pipeline, problem, target_maps,
-    tune,
+    NestedResult, OriginalScale, Pipeline, Progress, ProgressUpdate, Rows, Selection, Selector, SizeChoice, StageShare,
+    TargetValue, TargetedTable, ValidNested, ValidPipeline, ValidSelector, criteria, document, learners, maps,
+    pipeline, problem, target_maps, tune,
 };
 pub use vaglio_report::record::{self, Cell, ChosenBy, LossTable, Warning, WarningKind};
 #[cfg(feature = "files")]

@@ -4,8 +4,7 @@
 
 pub use crate::core::{
     Absolute, Answer, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Event, Huber, Lambda, LambdaScope,
-    Learner, LogLoss, Loss, Map, Observer, Pinball, Progress, ProgressUpdate, Resampling, Squared, Step, StopReason,
-    StopSign, Task, ZeroOne,
+    Learner, LogLoss, Loss, Map, Observer, Pinball, Resampling, Squared, Step, StopReason, StopSign, Task, ZeroOne,
 };
 pub use crate::criteria::{FoldBy, KFold, Loo, Nhsic};
 #[cfg(feature = "files")]
@@ -21,7 +20,9 @@ pub use crate::search::{
 };
 pub use crate::splits::{Forward, Given, MonteCarlo, Repeated};
 pub use crate::tune::{Bounds, Method, Scale, Tune};
-pub use crate::{FitError, FittedPipeline, NestedResult, Pipeline, Rows, Selector, TargetValue};
+pub use crate::{
+    FitError, FittedPipeline, NestedResult, Pipeline, Progress, ProgressUpdate, Rows, Selector, TargetValue,
+};
 pub use ndarray::{Array1, Array2, Ix1, Ix2};
 #[doc(no_inline)]
 pub use vaglio_pipeline::Predict;

@@ -12,8 +12,9 @@
 //! cross-validation*, Annals of Applied Statistics 3 (2009).
 
 use super::loss_sums::LossSums;
-use vaglio_core::{Loss, StandardizedMoments, has_width};
+use vaglio_core::Loss;
 use vaglio_report::record::LEAST_P;
+use vaglio_report::{StandardizedMoments, has_width};
 
 /// Default confidence level.
 pub const LEVEL: f64 = 0.95;

@@ -8,7 +8,8 @@ use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::select_rows;
-use vaglio_core::{ClusterSum, Error, Loss, MeanVariances, Measure, Result, StandardizedMoments};
+use vaglio_core::{Error, Loss, Measure, Result};
+use vaglio_report::{ClusterSum, MeanVariances, StandardizedMoments};
 
 /// Number of clusters that keeps every cluster apart.
 pub const EVERY: u32 = 1 << 31;

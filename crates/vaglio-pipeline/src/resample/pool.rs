@@ -2,12 +2,13 @@
 
 use super::lockstep::expected_sizes;
 use super::memory_slots::MemorySlots;
+use crate::StageShare;
 use crate::selector::ValidSelector;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use vaglio_core::{
-    Answer, Design, Error, Event, Journal, Monitor, Observer, Result, SearchExtent, StageShare, StopReason, StopSign,
+    Answer, Design, Error, Event, Journal, Monitor, Observer, Result, SearchExtent, StopReason, StopSign,
 };
 use vaglio_kernels::CancelToken;
 

@@ -2,7 +2,8 @@
 
 use super::NamedRun;
 use crate::record::{NestedEvaluation, OuterFold, PairedLosses, interval_text};
-use vaglio_core::{ClusterSum, MeanVariances, StandardizedMoments, counted, short};
+use crate::{ClusterSum, MeanVariances, StandardizedMoments};
+use vaglio_core::{counted, short};
 
 /// The level of intervals.
 const LEVEL: f64 = 0.95;

@@ -2,9 +2,10 @@
 
 use super::LossName;
 use crate::infinity;
+use crate::is_alone;
 use ndarray::{ArrayView1, ArrayView2, s};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, is_alone, is_tie, short, shown};
+use vaglio_core::{AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, is_tie, short, shown};
 
 /// How a model does on rows; what has no meaning for the task is absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

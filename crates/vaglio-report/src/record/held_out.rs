@@ -1,7 +1,8 @@
 //! Errors on rows that the selection has not seen.
 
 use super::{ComparisonColumns, Figures, LossDifference, LossName, PredictionRows, Record, interval_text};
-use vaglio_core::{Auc, Squared, ZeroOne, counted, has_width, short, shown, significant};
+use crate::has_width;
+use vaglio_core::{Auc, Squared, ZeroOne, counted, short, shown, significant};
 
 /// The mean loss on rows that the selection has not seen.
 #[derive(Debug)]

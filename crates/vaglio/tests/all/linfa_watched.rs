@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
-use vaglio::core::StageShare;
+use vaglio::StageShare;
 use vaglio::prelude::*;
 use vaglio_testkit::SplitMix64;
 

@@ -1,7 +1,7 @@
 //! Progress of long work.
 
-use crate::{Answer, Event, Observer};
 use std::time::{Duration, Instant};
+use vaglio_core::{Answer, Event, Observer};
 
 /// The progress of one stage: a search, or the folds that choose its size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +41,7 @@ impl StageShare {
             Event::Piece => self.piece(),
             Event::Share(share) => self.done = self.done.max(share * self.of),
             Event::Visited { done, of } => (self.done, self.of) = (done, of),
-            Event::Tick => return false,
+            _ => return false,
         }
         if self.what == "search" {
             self.search = [self.pieces, self.done, self.of];
@@ -88,7 +88,8 @@ impl StageShare {
 ///
 /// # Example
 /// ```
-/// use vaglio_core::{Event, ProgressUpdate, Observer, Progress};
+/// use vaglio_core::{Event, Observer};
+/// use vaglio_pipeline::{Progress, ProgressUpdate};
 ///
 /// let mut shares = Vec::new();
 /// let mut progress = Progress::new(|far: &ProgressUpdate<'_>| shares.push((far.what.to_owned(), far.share)));

@@ -11,9 +11,8 @@
 //! # Reference
 //! P. Hall, *On the removal of skewness by transformation*, Journal of the Royal Statistical Society B 54 (1992).
 
-use crate::power_of_two::times_power;
 use crate::quantile::student_quantile;
-use crate::scaled::far_exponent;
+use vaglio_core::{far_exponent, times_power};
 
 /// Whether an interval of a mean with this standard error has a width. It has none if all observations are equal.
 pub fn has_width(mean: f64, error: f64) -> bool {

@@ -8,8 +8,7 @@ use vaglio_core::{Error, Result};
 
 /// Every table of the folder whose name contains what is asked for: the least seconds of some readings, with and without the hash.
 pub fn tables(bench: &Bench<'_>) -> Result<String> {
-    let unreadable =
-        |error: std::io::Error| Error::Unreadable { path: bench.folder.clone(), message: error.to_string() };
+    let unreadable = |error: std::io::Error| Error::unreadable(&bench.folder, error);
     let entries = std::fs::read_dir(&bench.folder).map_err(unreadable)?;
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.retain(|path| path.to_string_lossy().contains(&bench.only) && path.is_file());

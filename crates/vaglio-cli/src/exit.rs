@@ -1,6 +1,7 @@
 //! Exit codes of the program.
 
 use std::process::ExitCode;
+use vaglio::core::ErrorClass;
 
 /// Exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,16 @@ impl Exit {
 impl From<u8> for Exit {
     fn from(code: u8) -> Self {
         Exit(code)
+    }
+}
+
+impl From<ErrorClass> for Exit {
+    fn from(class: ErrorClass) -> Self {
+        Exit(match class {
+            ErrorClass::Configuration => 2,
+            ErrorClass::Data => 3,
+            ErrorClass::Numerical => 4,
+        })
     }
 }
 

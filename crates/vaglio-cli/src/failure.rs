@@ -47,7 +47,7 @@ impl CliError {
         match self.error {
             Error::Stopped(StopReason::Interrupted) => Exit::from(INTERRUPTED),
             Error::Stopped(_) => Exit::from(LIMITED),
-            _ => Exit::from(self.error.class() as u8),
+            _ => Exit::from(self.error.class()),
         }
     }
 }

@@ -50,7 +50,7 @@ pub fn init(arguments: Init) -> Done {
         }
         Some(fault) => {
             note(&format_args!("it does not run as it stands: {fault}"));
-            Ok(Exit::from(fault.class() as u8))
+            Ok(Exit::from(fault.class()))
         }
     }
 }
@@ -64,7 +64,7 @@ fn asked(draft: &Draft, known: InitOptions) -> Result<InitOptions, CliError> {
 }
 
 fn names(question: &str, proposed: &[String]) -> Result<Vec<String>, CliError> {
-    let failed = |error: std::io::Error| CliError::from(Error::Shape(format!("no answer can be read: {error}")));
+    let failed = |error: std::io::Error| CliError::from(Error::unreadable("standard input", error));
     let mut terminal = std::io::stderr();
     write!(terminal, "{question} [{}]: ", proposed.join(", ")).and_then(|()| terminal.flush()).map_err(failed)?;
     let mut line = String::new();

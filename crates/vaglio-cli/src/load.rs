@@ -4,7 +4,7 @@ use crate::failure::CliError;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use vaglio::ValidPipeline;
-use vaglio::core::{Error, SourceLocation};
+use vaglio::core::{Cause, Error, SourceLocation};
 use vaglio::document::{Document, LARGEST, Node, NodeValue};
 use vaglio::pipeline;
 
@@ -25,11 +25,11 @@ impl LoadedPipeline {
     /// Returns the errors of [`pipeline::load`]; for a folder or a table, a hint without quoted content.
     pub fn read(path: &Path, assignments: &[String]) -> Result<Self, CliError> {
         let file = path.display().to_string();
-        let refuse = |message: String| -> CliError {
+        let refuse = |message: Cause| -> CliError {
             Error::Syntax { message, place: Some(SourceLocation { file: file.clone(), line: 0, column: 0 }) }.into()
         };
         let bytes = content(path).map_err(&refuse)?;
-        let table = || refuse(format!("this is a table; `vaglio init {file}` writes a pipeline for it"));
+        let table = || refuse(format!("this is a table; `vaglio init {file}` writes a pipeline for it").into());
         if is_called_a_table(path) || MAGIC.iter().any(|magic| bytes.starts_with(magic)) {
             return Err(table());
         }
@@ -38,9 +38,9 @@ impl LoadedPipeline {
             Content::Table => return Err(table()),
             Content::Text => {
                 let message = "this is no pipeline, which has keys such as `version: 1`";
-                return Err(refuse(format!(
-                    "{message}; if it is a table, `vaglio init {file}` writes a pipeline for it"
-                )));
+                return Err(refuse(
+                    format!("{message}; if it is a table, `vaglio init {file}` writes a pipeline for it").into(),
+                ));
             }
             Content::Other => {}
         }
@@ -69,13 +69,13 @@ impl LoadedPipeline {
 }
 
 /// Content of a file, truncated if too large for a configuration.
-fn content(path: &Path) -> Result<Vec<u8>, String> {
+fn content(path: &Path) -> Result<Vec<u8>, Cause> {
     if path.is_dir() {
         return Err("this is a folder; a pipeline is a YAML file".into());
     }
     let unreadable = |e: std::io::Error| match e.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        _ => format!("it cannot be read: {e}"),
+        std::io::ErrorKind::NotFound => Cause::new("there is no such file", e),
+        _ => Cause::after("it cannot be read", e),
     };
     let file = std::fs::File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();

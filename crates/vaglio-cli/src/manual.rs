@@ -21,7 +21,7 @@ pub fn completions(shell: Shell) -> Done {
 pub fn page() -> Done {
     let mut bytes = Vec::new();
     let rendered = render(&mut bytes);
-    rendered.map_err(|e| Error::Unwritable { path: "the manual page".into(), message: e.to_string() })?;
+    rendered.map_err(|e| Error::unwritable("the manual page", e))?;
     // Each part repeats this start; the page keeps one.
     const START: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
     let text = String::from_utf8_lossy(&bytes).replace(START, "");

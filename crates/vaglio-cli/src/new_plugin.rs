@@ -17,7 +17,7 @@ use workspace::Workspace;
 pub fn new_plugin(arguments: &NewPlugin) -> Done {
     let plugin = Plugin::new(arguments)?;
     let folder = Path::new(plugin.name);
-    let failed = |e: std::io::Error| Error::Unwritable { path: folder.to_owned(), message: e.to_string() };
+    let failed = |e: std::io::Error| Error::unwritable(folder, e);
     if folder.symlink_metadata().is_ok() {
         let message = format!("there is a file or folder {} already; nothing is written over", folder.display());
         return Err(Error::setting("NAME", message).into());

@@ -35,7 +35,7 @@ pub fn put_bytes(bytes: &[u8]) -> Result<ControlFlow<()>> {
         Ok(()) => Ok(ControlFlow::Continue(())),
         // A reader that stops early, such as `head`, is no failure.
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),
-        Err(e) => Err(Error::Unwritable { path: "standard output".into(), message: e.to_string() }),
+        Err(e) => Err(Error::unwritable("standard output", e)),
     }
 }
 

@@ -69,8 +69,7 @@ impl TraceWriter {
     /// # Errors
     /// [`Error::Unwritable`]; [`Error::Setting`] if the file is not a trace.
     pub fn begin(path: &Path) -> Result<Self, Error> {
-        let unwritable =
-            |error: std::io::Error| Error::Unwritable { path: path.to_owned(), message: error.to_string() };
+        let unwritable = |error: std::io::Error| Error::unwritable(path, error);
         check_over(path)?;
         let mut file = File::create(path).map_err(unwritable)?;
         file.write_all(b"[\n]\n").map_err(unwritable)?;

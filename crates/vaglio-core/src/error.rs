@@ -1,8 +1,11 @@
 //! Errors that name the place, say what was expected, and suggest what was meant.
 
+mod cause;
+mod display;
 mod nearest;
 
-use crate::{Role, StopReason, counted};
+use crate::{Role, StopReason};
+pub use cause::Cause;
 pub use nearest::nearest;
 use std::path::{Path, PathBuf};
 
@@ -37,43 +40,33 @@ impl std::fmt::Display for SourceLocation {
     }
 }
 
-/// The kind of a failure; its number is the exit code of the command line.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum ExitClass {
+pub enum ErrorClass {
     /// Wrong usage or configuration, found before the work starts.
-    Configuration = 2,
+    Configuration,
     /// Input that cannot be read or is not finite, a refused model file, an output that cannot be written.
-    Data = 3,
+    Data,
     /// Over- or underflow, or a factorization that failed.
-    Numerical = 4,
+    Numerical,
 }
 
 /// An error with the numbers and names that locate it.
-///
-/// `Debug` prints the sentence of `Display`, because a `main` that returns an error prints `Debug`.
-#[derive(thiserror::Error)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Error {
     /// A setting has a value that it cannot have.
-    #[error("{}`{field}`: {message}", at(place))]
     Setting {
         /// Dotted path of the setting, as in the pipeline file.
         field: String,
         /// The fault, and what was expected.
-        message: String,
+        message: Cause,
         /// The place of the setting, if it came from a file.
         place: Option<SourceLocation>,
         /// Whether the path starts at the root of the pipeline, so that nothing goes before it.
         from_root: bool,
     },
     /// A name that does not exist.
-    #[error(
-        "{}`{field}`: there is no {what} `{name}`{}{}",
-        at(place),
-        did_you_mean(suggestion, known),
-        unlinked(what, suggestion)
-    )]
     UnknownName {
         /// Dotted path of the setting that holds the name.
         field: String,
@@ -91,31 +84,27 @@ pub enum Error {
         from_root: bool,
     },
     /// The text of a configuration is not what its format asks for.
-    #[error("{}{message}", at(place))]
     Syntax {
         /// The fault, and what was expected.
-        message: String,
+        message: Cause,
         /// The place.
         place: Option<SourceLocation>,
     },
     /// A file that cannot be read or understood.
-    #[error("{}: {message}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// The fault, with line and column if known.
-        message: String,
+        message: Cause,
     },
     /// A file or folder that cannot be written.
-    #[error("{}: cannot be written: {message}", path.display())]
     Unwritable {
         /// The file or folder.
         path: PathBuf,
         /// The reason the system gave.
-        message: String,
+        message: Cause,
     },
     /// A missing cell where there has to be one, or a value that is not a finite number.
-    #[error("{}row {row}, column `{column}`: {} in this column){}", inside(file), not_finite(value, *count), remedied(remedy))]
     NonFinite {
         /// First data row that holds such a value, from 1.
         row: usize,
@@ -131,52 +120,65 @@ pub enum Error {
         remedy: Option<String>,
     },
     /// Data whose parts do not fit together.
-    #[error("{0}")]
     Shape(String),
     /// A model file that is damaged, of another version, or does not fit the data.
-    #[error("{}: model refused: {message}", path.display())]
     ModelRefused {
         /// The model file.
         path: PathBuf,
         /// The reason.
-        message: String,
+        message: Cause,
     },
     /// A journal that is damaged, of another run, or not repeated by this one.
-    #[error("{}: {message}", path.display())]
     JournalRefused {
         /// The journal.
         path: PathBuf,
         /// The difference, and what to do.
-        message: String,
+        message: Cause,
     },
     /// Over- or underflow, or a factorization that failed.
-    #[error("{0}")]
     Numerical(String),
     /// An error in the work of a part.
-    #[error("{part}{}: {message}", on(subset))]
     Failed {
-        /// Role and kind of the part.
-        part: String,
+        /// Role and kind of the part, where that is known.
+        part: Option<String>,
         /// The subset of columns on which it failed, in words, where that is known.
         subset: Option<String>,
         /// The failure.
-        message: String,
+        message: Cause,
     },
     /// Work that was stopped early; a search turns it into the end of its path.
-    #[error("the run was stopped, since {}", .0.sentence())]
     Stopped(StopReason),
-}
-
-impl std::fmt::Debug for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(self, f)
-    }
 }
 
 impl Error {
     /// Creates an error for a setting with an impossible value. The caller that knows the file adds the place.
-    pub fn setting(field: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn setting(field: impl Into<String>, message: impl Into<Cause>) -> Self {
         Error::Setting { field: field.into(), message: message.into(), place: None, from_root: false }
+    }
+
+    /// Creates an error for a file that cannot be read.
+    pub fn unreadable(path: impl Into<PathBuf>, message: impl Into<Cause>) -> Self {
+        Error::Unreadable { path: path.into(), message: message.into() }
+    }
+
+    /// Creates an error for a file or folder that cannot be written.
+    pub fn unwritable(path: impl Into<PathBuf>, message: impl Into<Cause>) -> Self {
+        Error::Unwritable { path: path.into(), message: message.into() }
+    }
+
+    /// Creates an error for a model file that is refused.
+    pub fn model_refused(path: impl Into<PathBuf>, message: impl Into<Cause>) -> Self {
+        Error::ModelRefused { path: path.into(), message: message.into() }
+    }
+
+    /// Creates an error for a journal that is refused.
+    pub fn journal_refused(path: impl Into<PathBuf>, message: impl Into<Cause>) -> Self {
+        Error::JournalRefused { path: path.into(), message: message.into() }
+    }
+
+    /// Creates an error for a failure of another crate, described by `text`.
+    pub fn failed(text: &str, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Error::Failed { part: None, subset: None, message: Cause::after(text, source) }
     }
 
     /// Refuses a setting that is not in a range.
@@ -210,18 +212,18 @@ impl Error {
         Error::UnknownName { field, what, name, suggestion, known, place: None, from_root: false }
     }
 
-    /// The kind of failure; it determines the exit code.
-    pub fn class(&self) -> ExitClass {
+    /// The kind of failure.
+    pub fn class(&self) -> ErrorClass {
         match self {
             Error::Setting { .. } | Error::UnknownName { .. } | Error::Syntax { .. } | Error::JournalRefused { .. } => {
-                ExitClass::Configuration
+                ErrorClass::Configuration
             }
             Error::Unreadable { .. }
             | Error::Unwritable { .. }
             | Error::NonFinite { .. }
             | Error::Shape(_)
-            | Error::ModelRefused { .. } => ExitClass::Data,
-            Error::Numerical(_) | Error::Failed { .. } | Error::Stopped(_) => ExitClass::Numerical,
+            | Error::ModelRefused { .. } => ErrorClass::Data,
+            Error::Numerical(_) | Error::Failed { .. } | Error::Stopped(_) => ErrorClass::Numerical,
         }
     }
 
@@ -263,26 +265,27 @@ impl Error {
     /// Adds the part's name to a numerical failure, unless it has one.
     #[must_use]
     pub fn named(self, role: Role, kind: &str) -> Self {
-        match self {
-            Error::Numerical(message) => {
-                Error::Failed { part: format!("{} `{kind}`", role.name()), subset: None, message }
-            }
-            other => other,
-        }
+        let message = match self {
+            Error::Numerical(text) => text.into(),
+            Error::Failed { part: None, message, .. } => message,
+            other => return other,
+        };
+        Error::Failed { part: Some(format!("{} `{kind}`", role.name())), subset: None, message }
     }
 
     /// Adds the subset of columns to a part's failure, unless it has one.
     #[must_use]
-    pub fn on(self, subset: impl FnOnce() -> String) -> Self {
-        match self {
-            Error::Failed { part, subset: None, message } => Error::Failed { part, subset: Some(subset()), message },
-            other => other,
+    pub fn on(mut self, words: impl FnOnce() -> String) -> Self {
+        if let Error::Failed { part: Some(_), subset: subset @ None, .. } = &mut self {
+            *subset = Some(words());
         }
+        self
     }
 
-    /// Adds the place, unless the error has one.
+    /// Adds the place, unless the error has one or the text has no file.
     #[must_use]
     pub fn at(mut self, found: Option<SourceLocation>) -> Self {
+        let found = found.filter(|found| !found.file.is_empty());
         match &mut self {
             Error::Setting { place, .. } | Error::UnknownName { place, .. } | Error::Syntax { place, .. }
                 if place.is_none() =>
@@ -328,40 +331,14 @@ impl Error {
     }
 }
 
-fn at(place: &Option<SourceLocation>) -> String {
-    place.as_ref().map(|p| format!("{p}: ")).unwrap_or_default()
-}
-
-fn inside(file: &Option<PathBuf>) -> String {
-    file.as_ref().map(|f| format!("{}: ", f.display())).unwrap_or_default()
-}
-
-/// Describes a value that is missing or not finite, and counts such values.
-fn not_finite(value: &str, count: usize) -> String {
-    match value.ends_with(" cell") {
-        true => format!("{value} ({}", counted(count, "such cell")),
-        false => format!("{value} is not a finite number ({}", counted(count, "such value")),
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Error::Failed { part: None, subset: None, message: error.into() }
     }
 }
 
-fn remedied(remedy: &Option<String>) -> String {
-    remedy.as_ref().map(|remedy| format!("; {remedy}")).unwrap_or_default()
-}
-
-fn on(subset: &Option<String>) -> String {
-    subset.as_ref().map(|subset| format!(" on {subset}")).unwrap_or_default()
-}
-
-fn did_you_mean(suggestion: &Option<String>, known: &[String]) -> String {
-    match suggestion {
-        Some(name) => format!("; did you mean `{name}`?"),
-        None if known.is_empty() => String::new(),
-        None => format!("; there are: {}", known.join(", ")),
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Self {
+        Error::Failed { part: None, subset: None, message: error.into() }
     }
-}
-
-/// Hint that an unknown part may come from a plug-in, if no known name is similar.
-fn unlinked(what: &str, suggestion: &Option<String>) -> &'static str {
-    let is_part = suggestion.is_none() && Role::ALL.iter().any(|role| role.name() == what);
-    if is_part { "; a plug-in's are there in programs that are linked with its crate" } else { "" }
 }

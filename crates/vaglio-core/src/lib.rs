@@ -87,7 +87,7 @@ pub use criterion::{Criterion, CriterionTraits, HeldOut};
 pub use describe::{Description, Registration, Role, descriptions, registrations, title};
 pub use design::{Design, RunContext};
 pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
-pub use error::{Error, ExitClass, Result, SourceLocation, nearest};
+pub use error::{Cause, Error, ErrorClass, Result, SourceLocation, nearest};
 pub use evaluator::{
     CacheEffect, EngineDescription, EngineEvaluator, Evaluator, RowsHeldOut, ScoreOfSquares, SquaresBound,
     SubsetChange, Trials, score_with, winner,

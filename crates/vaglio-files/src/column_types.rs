@@ -134,14 +134,12 @@ pub(super) fn beyond<'s>(
              {{{typed}: class}} if each value is to be a column"
         ),
     };
-    Error::Unreadable {
-        path: file.cloned().unwrap_or_default(),
-        message: format!(
-            "row {}, column `{name}`: a double cannot hold {} exactly; {remedy}, or {{{typed}: number}} for the next double",
-            at + 1,
-            cells.label(row)
-        ),
-    }
+    let message = format!(
+        "row {}, column `{name}`: a double cannot hold {} exactly; {remedy}, or {{{typed}: number}} for the next double",
+        at + 1,
+        cells.label(row)
+    );
+    Error::unreadable(file.cloned().unwrap_or_default(), message)
 }
 
 /// Inferred use of every column; neighbors with the same use share an entry.

@@ -123,7 +123,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
     let prepared = prepare(&pipeline, folder).map_err(located)?;
     if prepared.digest.written()? != record.data.digest {
         let message = "the table is not the one of this run, whose digest is another; run the pipeline again";
-        return Err(Error::Unreadable { path, message: message.into() });
+        return Err(Error::unreadable(path, message));
     }
     let selector = pipeline.selector();
     let design = selector.design(&prepared.train).map_err(located)?;

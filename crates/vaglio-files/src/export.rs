@@ -60,8 +60,7 @@ pub fn export_to_file(folder: &Path, to: ExportTo, out: &Path) -> Result<()> {
 /// Fails if `selection.json` cannot be read. Returns [`Error::Unwritable`] if a file cannot be written.
 pub fn export_tables(folder: &Path, out: &Path) -> Result<Vec<String>> {
     let record = Record::read(&folder.join("selection.json"))?;
-    let failed = |e: std::io::Error| Error::Unwritable { path: out.to_owned(), message: e.to_string() };
-    std::fs::create_dir_all(out).map_err(failed)?;
+    std::fs::create_dir_all(out).map_err(|e| Error::unwritable(out, e))?;
     let tables = tables::tables(&record)?;
     tables.into_iter().map(|(name, text)| write_file(&out.join(&name), &text).map(|()| name)).collect()
 }

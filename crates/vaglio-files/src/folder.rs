@@ -2,7 +2,7 @@
 
 use super::run_folder::RunFolder;
 use std::path::{Path, PathBuf};
-use vaglio_core::{Error, Result};
+use vaglio_core::{Cause, Error, Result};
 use vaglio_pipeline::document::{Document, LARGEST};
 use vaglio_report::record::{PartNames, Record};
 use vaglio_report::report::{heading, render};
@@ -19,7 +19,9 @@ pub fn report(folder: &Path) -> Result<()> {
     let (selection, resolved) = (folder.join("selection.json"), folder.join("resolved.yaml"));
     let again = format!("run the pipeline again with `--out {}`", folder.display());
     let again = |error: Error| match error {
-        Error::Unreadable { path, message } => Error::Unreadable { path, message: format!("{message}; {again}") },
+        Error::Unreadable { path, message } => {
+            Error::unreadable(path, message.reworded(|message| format!("{message}; {again}")))
+        }
         other => other,
     };
     let record = Record::read(&selection).map_err(again)?;
@@ -31,19 +33,19 @@ pub fn report(folder: &Path) -> Result<()> {
 
 /// Reads a resolved configuration, after checking that it is of a run with these parts.
 pub(super) fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
-    let unreadable = |message: String| Error::Unreadable { path: path.to_owned(), message };
+    let unreadable = |message: Cause| Error::unreadable(path, message);
     let bytes =
         regular(path, LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any configuration".into()))?;
-    let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".into()))?;
+    let text = String::from_utf8(bytes).map_err(|e| unreadable(Cause::new("it is not UTF-8 text", e)))?;
     let document = Document::parse(&text, &path.display().to_string());
-    let document = document.map_err(|error| unreadable(format!("it is damaged: {error}")))?;
+    let document = document.map_err(|error| unreadable(Cause::after("it is damaged", error)))?;
     let is_of = |path: &str, kind: &str| document.kind(path).is_some_and(|(found, _)| found == kind);
     // A comparison of searches names its winner.
     let compared = (0..).map(|place| format!("tune.search[{place}]")).take_while(|path| document.get(path).is_some());
     let is_compared = |kind: &str| compared.clone().any(|path| is_of(&path, kind));
     for (role, kind) in [("learner", &parts.learner), ("criterion", &parts.criterion), ("search", &parts.search)] {
         if !(is_of(role, kind) || role == "search" && is_compared(kind)) {
-            return Err(unreadable(format!("it is not of the run of selection.json, whose {role} is `{kind}`")));
+            return Err(unreadable(format!("it is not of the run of selection.json, whose {role} is `{kind}`").into()));
         }
     }
     Ok(text)

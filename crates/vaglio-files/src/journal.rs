@@ -28,8 +28,8 @@ const SYNC: Duration = Duration::from_secs(1);
 
 /// Writes the first line of a journal; an existing one is renamed once that is on disk.
 fn begin(path: &Path, header: &JournalHeader) -> Result<OpenJournal> {
-    let failed = |error: std::io::Error| Error::Unwritable { path: path.to_owned(), message: error.to_string() };
-    let body = serde_json::to_string(header).map_err(|error| failed(error.into()))?;
+    let failed = |error: std::io::Error| Error::unwritable(path, error);
+    let body = serde_json::to_string(header)?;
     let mut sum = String::new();
     let line = sealed(&body, &mut sum);
     let there = path.symlink_metadata().ok();
@@ -145,7 +145,7 @@ impl BookState {
             Ok(()) => begun.length += lines.len() as u64,
             Err(error) => {
                 let _ = begun.file.set_len(begun.length);
-                self.fail(state, Error::Unwritable { path: path.to_owned(), message: error.to_string() });
+                self.fail(state, Error::unwritable(path, error));
             }
         }
     }
@@ -171,10 +171,9 @@ impl RunJournal {
         pieces: impl IntoIterator<Item = (&'p String, &'p String)>,
     ) -> Result<()> {
         let path = out.join(NAME);
-        let failed = |message: String| Error::Unwritable { path: path.clone(), message };
-        let text = written(header, pieces).map_err(|error| failed(error.to_string()))?;
+        let text = written(header, pieces)?;
         if path.exists() {
-            std::fs::rename(&path, out.join(PREVIOUS)).map_err(|error| failed(error.to_string()))?;
+            std::fs::rename(&path, out.join(PREVIOUS)).map_err(|error| Error::unwritable(&path, error))?;
         }
         write_file(&path, &text)
     }
@@ -206,7 +205,7 @@ impl RunJournal {
             file.seek(SeekFrom::End(0))?;
             Ok(file)
         };
-        let file = open().map_err(|error| Error::Unwritable { path: path.clone(), message: error.to_string() })?;
+        let file = open().map_err(|error| Error::unwritable(&path, error))?;
         let mut book = RunJournal::with_pieces(out, pieces, true, move || Ok(OpenJournal { file, length, sum }));
         book.remedy = header.remedy;
         Ok(book)
@@ -273,7 +272,7 @@ impl RunJournal {
         self.shared.over.notify_all();
         let writer = self.writer.lock().map_or(None, |mut writer| writer.take());
         if writer.is_some_and(|writer| writer.join().is_err()) {
-            return Err(Error::Unwritable { path: self.path.clone(), message: "its writer has ended early".into() });
+            return Err(Error::unwritable(&self.path, "its writer has ended early"));
         }
         self.shared.state().failure.take().map_or(Ok(()), Err)
     }
@@ -297,7 +296,7 @@ impl JournalStore for RunJournal {
                     "`{key}` comes out otherwise than it is there, as it may on another machine; {}",
                     self.remedy
                 );
-                let refused = Error::JournalRefused { path: self.path.clone(), message };
+                let refused = Error::journal_refused(&self.path, message);
                 self.shared.fail(&mut self.shared.state(), refused);
             }
             return;

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use vaglio_core::{ExitClass, Loss, Result};
+use vaglio_core::{ErrorClass, Loss, Result};
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::procedure::{OuterSplit, outer_fold, outer_parts};
 use vaglio_pipeline::resample::split_rule::{SplitRule, TrainTestSplit};
@@ -69,7 +69,7 @@ pub(super) fn learned(
                 size: outer.taken.size,
                 rows,
             })),
-            Err(error) if share < 1.0 && error.class() != ExitClass::Numerical => {
+            Err(error) if share < 1.0 && error.class() != ErrorClass::Numerical => {
                 Ok(Some(LearningCurvePoint::Refused { message: error.to_string(), rows }))
             }
             Err(error) => Err(said_of(error, &format!("fold {} of the learning curve", fold + 1))),

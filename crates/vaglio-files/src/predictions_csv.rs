@@ -26,12 +26,12 @@ impl Predictions {
     }
 
     fn csv(&self, with_header: bool) -> Result<String> {
-        let failed = |e: &dyn std::fmt::Display| Error::Shape(format!("predictions cannot be written: {e}"));
+        let failed = |e: csv::Error| Error::failed("predictions cannot be written", e);
         let mut writer = csv::Writer::from_writer(Vec::new());
         let numbered = self.is_numbered();
         let safe = |text: String| if self.raw { text } else { unless_formula(text) };
         if with_header {
-            writer.write_record(self.names().into_iter().map(safe)).map_err(|e| failed(&e))?;
+            writer.write_record(self.names().into_iter().map(safe)).map_err(failed)?;
         }
         let number = |value: &f64| serde_json::json!(value).to_string();
         let cell = |cells: &Cells, row: usize| match cells {
@@ -48,10 +48,10 @@ impl Predictions {
             if let Some(IntervalEnds { lower, upper, .. }) = &self.intervals {
                 record.extend((0..lower.nrows()).flat_map(|o| [number(&lower[[o, row]]), number(&upper[[o, row]])]));
             }
-            writer.write_record(&record).map_err(|e| failed(&e))?;
+            writer.write_record(&record).map_err(failed)?;
         }
-        let bytes = writer.into_inner().map_err(|e| failed(&e))?;
-        String::from_utf8(bytes).map_err(|e| failed(&e))
+        let bytes = writer.into_inner().map_err(|e| failed(e.into_error().into()))?;
+        String::from_utf8(bytes).map_err(|e| Error::failed("predictions cannot be written", e))
     }
 }
 

@@ -8,7 +8,7 @@ use parquet::file::properties::WriterProperties;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vaglio_core::{Cells, Error, Result};
+use vaglio_core::{Cause, Cells, Error, Result};
 use vaglio_tables::disk::Destination;
 
 /// A Parquet file of predictions, written in batches.
@@ -17,8 +17,8 @@ pub(super) struct ParquetRows {
     writer: ArrowWriter<Destination>,
 }
 
-fn failed(path: &Path, error: &dyn std::fmt::Display) -> Error {
-    Error::Unwritable { path: path.to_owned(), message: error.to_string() }
+fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn(E) -> Error {
+    move |error| Error::unwritable(path, Cause::from_error(error))
 }
 
 impl ParquetRows {
@@ -27,20 +27,20 @@ impl ParquetRows {
         let schema = batch(path, predictions)?.schema();
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let writer = ArrowWriter::try_new(Destination::open(path)?, schema, Some(properties));
-        Ok(ParquetRows { path: path.to_owned(), writer: writer.map_err(|error| failed(path, &error))? })
+        Ok(ParquetRows { path: path.to_owned(), writer: writer.map_err(failed(path))? })
     }
 
     /// Adds rows as a row group.
     pub fn put(&mut self, predictions: &Predictions) -> Result<ControlFlow<()>> {
         let batch = batch(&self.path, predictions)?;
         let done = self.writer.write(&batch).and_then(|()| self.writer.flush());
-        done.map(|()| ControlFlow::Continue(())).map_err(|error| failed(&self.path, &error))
+        done.map(|()| ControlFlow::Continue(())).map_err(failed(&self.path))
     }
 
     /// Completes the file and renames it into place.
     pub fn finish(self) -> Result<()> {
         let path = self.path;
-        self.writer.into_inner().map_err(|error| failed(&path, &error))?.finish()
+        self.writer.into_inner().map_err(failed(&path))?.finish()
     }
 }
 
@@ -62,7 +62,7 @@ fn batch(path: &Path, predictions: &Predictions) -> Result<RecordBatch> {
         arrays.extend(ends.flat_map(|(lower, upper)| [lower, upper]).map(|end| (number(end.to_vec()), false)));
     }
     let columns = predictions.names().into_iter().zip(arrays).map(|(name, (array, nullable))| (name, array, nullable));
-    RecordBatch::try_from_iter_with_nullable(columns).map_err(|error| failed(path, &error))
+    RecordBatch::try_from_iter_with_nullable(columns).map_err(failed(path))
 }
 
 fn array(cells: &Cells) -> ArrayRef {

@@ -186,11 +186,10 @@ fn data(prepared: &TrainTest, design: &Design) -> Result<DataRecord> {
 }
 
 fn final_model(fitted: &FittedFinalModel) -> Result<FinalModelRecord> {
-    let written = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
     let FittedFinalModel { learner, criterion, lambda, score, tuned, .. } = fitted;
     Ok(FinalModelRecord {
         kind: learner.typetag_name().into(),
-        settings: serde_json::to_value(learner).map_err(written)?,
+        settings: serde_json::to_value(learner)?,
         criterion: score.map(|_| (*criterion).into()),
         lambda: *lambda,
         score: *score,
@@ -206,23 +205,22 @@ fn stage(stage: &Stage) -> StageRecord {
 fn parts(run: Run<'_>, selection: &Selection) -> Result<PartNames> {
     let Run { pipeline, prepared, selector, .. } = run;
     let settings = pipeline.settings();
-    let written = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
     // With several searches, the one that is taken.
     let search = if selection.searches.is_empty() { &settings.search } else { selector.search() };
     let mut all = serde_json::json!({
-        "preprocess": serde_json::to_value(&settings.preprocess).map_err(written)?,
-        "learner": serde_json::to_value(&settings.learner).map_err(written)?,
-        "criterion": serde_json::to_value(&settings.criterion).map_err(written)?,
-        "search": serde_json::to_value(search).map_err(written)?,
-        "tune": serde_json::to_value(&settings.tune).map_err(written)?,
-        "evaluate": serde_json::to_value(&settings.evaluate).map_err(written)?,
+        "preprocess": serde_json::to_value(&settings.preprocess)?,
+        "learner": serde_json::to_value(&settings.learner)?,
+        "criterion": serde_json::to_value(&settings.criterion)?,
+        "search": serde_json::to_value(search)?,
+        "tune": serde_json::to_value(&settings.tune)?,
+        "evaluate": serde_json::to_value(&settings.evaluate)?,
     });
     if let Some(all) = all.as_object_mut() {
         if let Some(map) = &settings.target_map {
-            all.insert("target_map".into(), serde_json::to_value(map).map_err(written)?);
+            all.insert("target_map".into(), serde_json::to_value(map)?);
         }
         if let Some(model) = &settings.model {
-            all.insert("model".into(), serde_json::to_value(model).map_err(written)?);
+            all.insert("model".into(), serde_json::to_value(model)?);
         }
     }
     Ok(PartNames {

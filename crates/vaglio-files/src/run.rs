@@ -20,7 +20,7 @@ use super::{TrainTest, target_file};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{AnyLoss, Design, Error, ExitClass, Monitor, Result, StopSign};
+use vaglio_core::{AnyLoss, Design, Error, ErrorClass, Monitor, Result, StopSign};
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Evaluate, Names, Observed, SavedModel, ScratchSpec, ValidPipeline};
 use vaglio_pipeline::resample::path_predictions::smeared;
@@ -83,7 +83,7 @@ pub(super) fn run_here(
     let mut claim = RunFolder::existing(&options.out)?;
     let done = run_in(&mut claim, pipeline, options, monitor, is_searched);
     if let (Err(error), Some(claim)) = (&done, &claim)
-        && error.class() != ExitClass::Configuration
+        && error.class() != ErrorClass::Configuration
     {
         // Reports the first failure, not this one.
         let _ = claim.set_aside(options.pipeline.as_deref());

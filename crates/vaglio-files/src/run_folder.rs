@@ -46,8 +46,7 @@ impl RunFolder {
     /// # Errors
     /// Returns the errors of [`RunFolder::new`].
     pub fn unless_taken(out: &Path, taken: &str) -> Result<Self> {
-        let failed = |e: IoError| Error::Unwritable { path: out.to_owned(), message: e.to_string() };
-        std::fs::create_dir_all(out).map_err(failed)?;
+        std::fs::create_dir_all(out).map_err(|e| Error::unwritable(out, e))?;
         Ok(RunFolder { out: out.to_owned(), lock: lock(out, taken)? })
     }
 
@@ -71,7 +70,7 @@ impl RunFolder {
     /// [`Error::Unwritable`] if a file cannot be written or renamed.
     pub fn make_ready(&self) -> Result<()> {
         let probe = fresh(&self.out.join(PROBE), None).and_then(|(probe, _)| std::fs::remove_file(probe));
-        probe.map_err(|e| Error::Unwritable { path: self.out.clone(), message: e.to_string() })?;
+        probe.map_err(|e| Error::unwritable(&self.out, e))?;
         self.sweep();
         self.set_strays_aside(None)
     }
@@ -270,7 +269,7 @@ impl RunFolder {
     }
 
     fn failed(&self, name: &str, error: IoError) -> Error {
-        Error::Unwritable { path: self.out.join(name), message: error.to_string() }
+        Error::unwritable(self.out.join(name), error)
     }
 }
 
@@ -320,7 +319,7 @@ fn lock(out: &Path, taken: &str) -> Result<Option<File>> {
             Err(_) => {}
         }
     }
-    Err(Error::Unwritable { path: out.to_owned(), message: taken.to_owned() })
+    Err(Error::unwritable(out, taken))
 }
 
 fn is_taken(error: &TryLockError) -> bool {

@@ -14,7 +14,7 @@
 
 use super::drop_column::exchanges::{SwapDesign, work};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Design, Error, ExitClass, Feature, Result, Score, SearchExtent};
+use vaglio_core::{Design, Error, ErrorClass, Feature, Result, Score, SearchExtent};
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::pool::in_turn;
 use vaglio_pipeline::resample::walks::{Fold, said_of};
@@ -112,7 +112,7 @@ pub(super) fn shares(
 
 /// Ignores errors on some of the rows, except numerical overflow.
 fn unless_numerical<T>(error: Error) -> Result<Option<T>> {
-    if error.class() == ExitClass::Numerical { Err(error) } else { Ok(None) }
+    if error.class() == ErrorClass::Numerical { Err(error) } else { Ok(None) }
 }
 
 fn record(design: &Design, subset: &[Feature], whole: Shapley, without_fold: &[Vec<f64>]) -> SharesRecord {

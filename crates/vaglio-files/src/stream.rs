@@ -139,5 +139,5 @@ impl FileModel<'_> {
 /// Concatenates batches of outputs × rows.
 fn joined<'a>(parts: impl Iterator<Item = &'a Array2<f64>>) -> Result<Array2<f64>> {
     let views: Vec<_> = parts.map(Array2::view).collect();
-    concatenate(Axis(1), &views).map_err(|error| Error::Shape(error.to_string()))
+    concatenate(Axis(1), &views).map_err(|error| Error::failed("predictions", error))
 }

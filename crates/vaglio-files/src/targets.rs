@@ -190,5 +190,5 @@ pub(super) fn encode(
         }
     }
     let outputs = out.len().checked_div(rows).unwrap_or(0);
-    Array2::from_shape_vec((outputs, rows), out).map_err(|e| Error::Shape(e.to_string()))
+    Array2::from_shape_vec((outputs, rows), out).map_err(|e| Error::failed("targets", e))
 }

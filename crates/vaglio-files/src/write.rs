@@ -20,8 +20,9 @@ const ROWS: usize = <SavedModel as ModelFiles>::ROWS;
 /// # Errors
 /// [`vaglio_core::Error::Setting`] for `--out`; errors for a table that does not exist.
 pub fn check_apart_from_tables<'t>(out: &Path, tables: impl IntoIterator<Item = &'t Path>) -> Result<()> {
-    let of = |table| Ok(expanded(table)?.into_iter().map(|file| ("the table", file)));
-    tables.into_iter().try_for_each(|table| check_apart(out, of(table)?))
+    tables
+        .into_iter()
+        .try_for_each(|table| check_apart(out, expanded(table)?.into_iter().map(|file| ("the table", file))))
 }
 
 impl FileModel<'_> {

@@ -38,6 +38,11 @@ impl Document {
         Ok(Document { root: yaml::parse(text, &yaml::YamlOrigin::File(file_name))? })
     }
 
+    /// Makes a document of a value without a text; its errors have no places.
+    pub(crate) fn from_value(value: &serde_json::Value) -> Self {
+        Document { root: Node::from_value(value) }
+    }
+
     /// Applies `--set path=value`. The value is YAML; missing maps on the path are created.
     ///
     /// A bare word on the path becomes a map with that `kind`. An index one past the end of a list appends to it.
@@ -47,7 +52,7 @@ impl Document {
     /// * [`Error::Setting`] if the path leads through a number.
     pub fn set(&mut self, assignment: &str) -> Result<()> {
         let origin = SourceLocation { file: format!("--set {assignment}"), line: 0, column: 0 };
-        let syntax = |message: String| Error::Syntax { message, place: Some(origin.clone()) };
+        let syntax = |message: String| Error::Syntax { message: message.into(), place: Some(origin.clone()) };
         let Some((path, text)) = assignment.split_once('=') else {
             return Err(syntax("expected path=value, as in search.max_features=5".into()));
         };
@@ -93,7 +98,8 @@ impl Document {
     /// searches has the kind `chain`.
     pub fn kind(&self, path: &str) -> Option<(&str, SourceLocation)> {
         let node = self.get(path)?;
-        if node.is_chain(path) {
+        let is_search = path == "search" || path.starts_with("tune.search[");
+        if is_search && matches!(node.value, NodeValue::List(_)) {
             return Some(("chain", node.place.clone()));
         }
         let (_, kind) = node.child(&Segment::Key("kind"))?;
@@ -108,7 +114,7 @@ impl Document {
         let place = error.field().and_then(|field| self.place(field));
         let is_absent = error.field().is_some_and(|field| !field.starts_with('-') && self.get(field).is_none());
         if let (Error::Setting { message, .. }, true) = (&mut error, is_absent) {
-            message.push_str(" (not in the file)");
+            *message = message.clone().reworded(|message| format!("{message} (not in the file)"));
         }
         error.at(place)
     }

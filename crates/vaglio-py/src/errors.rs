@@ -2,21 +2,21 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use vaglio_core::{Error, ExitClass};
+use vaglio_core::{Error, ErrorClass};
 
-/// Name of a text that was not a file; places in it mean nothing to the user.
+/// Name of a text that was not a file; errors have no places in it.
 pub const NO_FILE: &str = "";
 
 /// Converts an error to an exception.
 pub fn raised(py: Python<'_>, error: Error) -> PyErr {
-    made(py, without_place(error)).unwrap_or_else(|failed| failed)
+    made(py, error).unwrap_or_else(|failed| failed)
 }
 
 fn made(py: Python<'_>, error: Error) -> PyResult<PyErr> {
     let class = match error.class() {
-        ExitClass::Configuration => "SettingError",
-        ExitClass::Data => "DataError",
-        ExitClass::Numerical => "NumericalError",
+        ErrorClass::Configuration => "SettingError",
+        ErrorClass::Data => "DataError",
+        ErrorClass::Numerical => "NumericalError",
     };
     let about = PyDict::new(py);
     about.set_item("field", error.field())?;
@@ -46,14 +46,4 @@ fn made(py: Python<'_>, error: Error) -> PyResult<PyErr> {
     }
     let class = py.import("vaglio._errors")?.getattr(class)?;
     Ok(PyErr::from_value(class.call((error.to_string(),), Some(&about))?))
-}
-
-/// Removes the place from an error if the text was not a file.
-fn without_place(mut error: Error) -> Error {
-    if let Error::Setting { place, .. } | Error::UnknownName { place, .. } | Error::Syntax { place, .. } = &mut error
-        && place.as_ref().is_some_and(|place| place.file == NO_FILE)
-    {
-        *place = None;
-    }
-    error
 }

@@ -95,7 +95,7 @@ pub fn fit(
         };
         fitted.map_err(|error| match error {
             FitError::Vaglio(error) => error,
-            error => Error::Shape(error.to_string()),
+            error => Error::failed("linfa", error),
         })
     });
     release_returned(py);
@@ -160,5 +160,5 @@ fn found(selection: &Selection) -> Result<Value> {
 }
 
 fn value<T: Serialize>(of: &T) -> Result<Value> {
-    serde_json::to_value(of).map_err(|error| Error::Numerical(format!("the result cannot be written: {error}")))
+    Ok(serde_json::to_value(of)?)
 }

@@ -13,7 +13,7 @@ use pyo3::types::PyCapsule;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
-use vaglio_core::{Error, ForeignNumbers};
+use vaglio_core::{Cause, Error, ForeignNumbers};
 
 /// Name of a frame in messages.
 pub const FRAME: &str = "the frame";
@@ -26,15 +26,11 @@ pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch
     // SAFETY: a capsule of that name holds a stream of Arrow's C interface, by its specification. It is moved out and
     // left marked as released, so that the capsule does not release it again.
     let reader = unsafe { RecordBatchStreamReader::from_raw(stream.cast::<FFI_ArrowArrayStream>().as_ptr()) };
-    let failed = |error: ArrowError| raised(frame.py(), unreadable(&error.to_string()));
+    let failed = |error: ArrowError| raised(frame.py(), Error::unreadable(FRAME, Cause::from_error(error)));
     let reader = reader.map_err(failed)?;
     let schema = reader.schema();
     let batches = reader.collect::<Result<_, _>>().map_err(failed)?;
     Ok((schema, batches))
-}
-
-fn unreadable(message: &str) -> Error {
-    Error::Unreadable { path: PathBuf::from(FRAME), message: message.to_owned() }
 }
 
 /// Writes a frame to an Arrow file.
@@ -45,14 +41,13 @@ pub fn write_arrow(py: Python<'_>, frame: &Bound<'_, PyAny>, path: PathBuf) -> P
 }
 
 fn written(path: &Path, schema: SchemaRef, batches: &[RecordBatch]) -> vaglio_core::Result<()> {
-    let failed = |message: String| Error::Unwritable { path: path.to_owned(), message };
-    let file = std::fs::File::create(path).map_err(|error| failed(error.to_string()))?;
+    let file = std::fs::File::create(path).map_err(|error| Error::unwritable(path, error))?;
     let write = |file| -> Result<(), ArrowError> {
         let mut writer = FileWriter::try_new_buffered(file, &schema)?;
         batches.iter().try_for_each(|batch| writer.write(batch))?;
         writer.finish()
     };
-    write(file).map_err(|error| failed(error.to_string()))
+    write(file).map_err(|error| Error::unwritable(path, Cause::from_error(error)))
 }
 
 /// Cells of an array in C or Fortran order.

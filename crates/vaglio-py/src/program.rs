@@ -154,9 +154,9 @@ pub fn to_yaml(py: Python<'_>, text: &str) -> PyResult<String> {
 /// Settings of a pipeline file as JSON with all defaults.
 #[pyfunction]
 pub fn to_json(py: Python<'_>, text: &str, file: &str) -> PyResult<String> {
-    let written = || {
+    let written = || -> Result<String> {
         let pipeline = Pipeline::from_document(&mut Document::parse(text, file)?)?;
-        serde_json::to_string(&pipeline).map_err(|error| Error::Numerical(error.to_string()))
+        Ok(serde_json::to_string(&pipeline)?)
     };
     written().map_err(|error| raised(py, error))
 }

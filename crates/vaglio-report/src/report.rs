@@ -45,7 +45,7 @@ pub const STYLE: &str = include_str!("report/style.css");
 /// The page of a record as HTML, headed by a title, with the resolved configuration as YAML.
 ///
 /// # Errors
-/// [`Error::Shape`] when the template cannot be filled, which no record leads to.
+/// [`Error::Failed`] when the template cannot be filled, which no record leads to.
 pub fn render(record: &Record, title: &str, configuration: &str) -> Result<String> {
     page(record, title, configuration).html()
 }
@@ -60,9 +60,9 @@ impl Page {
     /// The page as HTML. All text is escaped, control characters included.
     ///
     /// # Errors
-    /// [`Error::Shape`] when the template cannot be filled.
+    /// [`Error::Failed`] when the template cannot be filled.
     pub fn html(&self) -> Result<String> {
-        fill(self).map_err(|e| Error::Shape(format!("the page cannot be written: {e:#}")))
+        fill(self).map_err(|e| Error::failed("the page cannot be written", e))
     }
 }
 

@@ -7,10 +7,10 @@ pub use destination::{Destination, check_apart};
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use vaglio_core::{Error, Result};
+use vaglio_core::{Cause, Error, Result};
 
 /// Turns a system error about a file into one with a sentence.
-pub fn system(path: &Path, error: &std::io::Error) -> Error {
+pub fn system(path: &Path, error: std::io::Error) -> Error {
     let message = match error.kind() {
         std::io::ErrorKind::NotFound => match previous(path) {
             Some(previous) => format!("there is no such file; that of an earlier run is `{previous}`"),
@@ -19,7 +19,7 @@ pub fn system(path: &Path, error: &std::io::Error) -> Error {
         std::io::ErrorKind::PermissionDenied => "permission to read it is denied".to_owned(),
         _ => error.to_string(),
     };
-    Error::Unreadable { path: path.to_owned(), message }
+    Error::unreadable(path, Cause::new(message, error))
 }
 
 /// Age of a result that another replaced.
@@ -42,7 +42,7 @@ fn previous(path: &Path) -> Option<String> {
 
 /// Reads a file; returns `None` if it has more than `most` bytes.
 pub fn bounded(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
-    bounded_of(std::fs::File::open(path).map_err(|error| system(path, &error))?, path, most)
+    bounded_of(std::fs::File::open(path).map_err(|error| system(path, error))?, path, most)
 }
 
 /// Like [`bounded`], for an open file.
@@ -51,7 +51,7 @@ pub fn bounded_of(file: std::fs::File, path: &Path, most: u64) -> Result<Option<
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| system(path, &error))?;
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| system(path, error))?;
     Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
@@ -60,7 +60,7 @@ pub fn if_there<T>(path: &Path, found: std::io::Result<T>) -> Result<Option<T>> 
     match found {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(system(path, &error)),
+        Err(error) => Err(system(path, error)),
     }
 }
 
@@ -87,13 +87,10 @@ pub fn regular(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
 /// # Errors
 /// [`Error::Unreadable`] for a device, a pipe or a missing file.
 pub fn check_regular(path: &Path) -> Result<()> {
-    let known = std::fs::metadata(path).map_err(|error| system(path, &error))?;
+    let known = std::fs::metadata(path).map_err(|error| system(path, error))?;
     match known.is_file() || known.is_dir() {
         true => Ok(()),
-        false => {
-            let message = "it is a device or a pipe, and only a regular file is read here".into();
-            Err(Error::Unreadable { path: path.to_owned(), message })
-        }
+        false => Err(Error::unreadable(path, "it is a device or a pipe, and only a regular file is read here")),
     }
 }
 

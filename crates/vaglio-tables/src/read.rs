@@ -51,7 +51,7 @@ pub use source::{Notations, ReadColumn, ReadRequest, TableSource};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
-use vaglio_core::{Error, Result, Table};
+use vaglio_core::{Cause, Error, Result, Table};
 
 /// Columns of a file to read; the others are neither parsed nor checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -106,8 +106,14 @@ pub fn read_header(path: &Path) -> Result<Vec<String>> {
     Ok(TableSource::open(&[path.to_owned()], &ReadSpec::default())?.names().to_vec())
 }
 
-fn unreadable(path: &Path, message: impl Into<String>) -> Error {
-    Error::Unreadable { path: path.to_owned(), message: message.into() }
+fn unreadable(path: &Path, message: impl Into<Cause>) -> Error {
+    Error::unreadable(path, message)
+}
+
+/// Turns the error of another crate about a file into one of ours.
+#[cfg(feature = "parquet")]
+fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn(E) -> Error {
+    move |error| unreadable(path, Cause::from_error(error))
 }
 
 /// Index of each name, to look up thousands of columns.

@@ -11,7 +11,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use vaglio_core::{CancelToken, Error, Result};
+use vaglio_core::{CancelToken, Cause, Error, Result};
 
 /// Version of the messages.
 pub(crate) const PROTOCOL: u32 = 1;
@@ -85,12 +85,13 @@ impl Child {
         // Ctrl-C is meant for vaglio, which ends the program when the step is done.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let not_started = |why: &str| Error::setting("program", format!("`{program}` cannot be started: {why}"));
-        let mut process = command.spawn().map_err(|error| not_started(&error.to_string()))?;
+        let not_started =
+            |why: Cause| Error::setting("program", why.reworded(|why| format!("`{program}` cannot be started: {why}")));
+        let mut process = command.spawn().map_err(|error| not_started(error.into()))?;
         let (Some(input), Some(output), Some(errors)) =
             (process.stdin.take(), process.stdout.take(), process.stderr.take())
         else {
-            return Err(not_started("it has no pipes"));
+            return Err(not_started("it has no pipes".into()));
         };
         let (process, tail) = (Arc::new(Mutex::new(process)), Arc::default());
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -145,7 +146,7 @@ impl Child {
     /// Sends a message with its table.
     fn send(&mut self, mut message: Map<String, Value>, table: Option<&SentTable>) -> Result<()> {
         let bytes = table.map(|table| table.put(&mut message, self.format)).transpose()?.flatten();
-        let line = serde_json::to_vec(&message).map_err(|error| Error::Numerical(error.to_string()))?;
+        let line = serde_json::to_vec(&message)?;
         let sent = self.input.as_mut().map(|input| {
             input.write_all(&line)?;
             input.write_all(b"\n")?;

@@ -91,11 +91,7 @@ impl ModelData for ExternalModel {
 
 impl ExternalModel {
     fn values(&self) -> Result<(Map<String, Value>, Value)> {
-        let failed = |error| Error::Shape(format!("no JSON: {error}"));
-        Ok((
-            serde_json::from_str(&self.settings).map_err(failed)?,
-            serde_json::from_str(&self.learned).map_err(failed)?,
-        ))
+        Ok((serde_json::from_str(&self.settings)?, serde_json::from_str(&self.learned)?))
     }
 }
 

@@ -64,7 +64,7 @@ impl<'t> SentTable<'t> {
             message.insert("table".into(), Value::Object(lists.collect()));
             return Ok(None);
         }
-        let bytes = self.stream().map_err(|error| Error::Numerical(format!("a table cannot be written: {error}")))?;
+        let bytes = self.stream().map_err(|error| Error::failed("a table cannot be written", error))?;
         message.insert("arrow".into(), bytes.len().into());
         Ok(Some(bytes))
     }

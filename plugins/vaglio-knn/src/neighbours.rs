@@ -9,6 +9,8 @@ const FEWEST_FOR_TREE: usize = 8;
 /// Maximum number of columns for a tree: in more it visits nearly every row.
 const MOST_FOR_TREE: usize = 12;
 
+const UNSEARCHED: &str = "the neighbours cannot be searched";
+
 /// Calls `take` with every point and its nearest rows, in order of distance, ties by row number, until their weights
 /// add up to `k`. Distances share one unit.
 ///
@@ -24,10 +26,8 @@ pub(crate) fn each_nearest(
     let unit = magnitude(rows.iter().chain(&points));
     let (all, rows, points) = (rows.nrows(), rows.as_standard_layout().mapv(|v| v / unit), points / unit);
 
-    let failed =
-        |error: &dyn std::fmt::Display| Error::Numerical(format!("the neighbours cannot be searched: {error}"));
     let pays = points.nrows() >= FEWEST_FOR_TREE && (1..=MOST_FOR_TREE).contains(&points.ncols());
-    let tree = pays.then(|| KdTree.from_batch(&rows, L2Dist)).transpose().map_err(|e| failed(&e))?;
+    let tree = pays.then(|| KdTree.from_batch(&rows, L2Dist)).transpose().map_err(|e| Error::failed(UNSEARCHED, e))?;
     for (place, point) in points.rows().into_iter().enumerate() {
         let near = |row: usize| {
             let square: f64 = point.iter().zip(rows.row(row)).map(|(a, b)| (a - b) * (a - b)).sum();
@@ -39,10 +39,10 @@ pub(crate) fn each_nearest(
                 Some(tree) if wanted < all => {
                     // A tree returns arbitrary rows among ties for the last place: all rows within its distance are
                     // requested.
-                    let nearest = tree.k_nearest(point, wanted).map_err(|e| failed(&e))?;
+                    let nearest = tree.k_nearest(point, wanted).map_err(|e| Error::failed(UNSEARCHED, e))?;
                     let farthest = nearest.iter().map(|(_, row)| near(*row).1).fold(0.0, f64::max);
                     let with_room = (1.0 + 1e-12) * (farthest + f64::MIN_POSITIVE.sqrt());
-                    let within = tree.within_range(point, with_room).map_err(|e| failed(&e))?;
+                    let within = tree.within_range(point, with_room).map_err(|e| Error::failed(UNSEARCHED, e))?;
                     within.iter().map(|(_, row)| near(*row)).filter(|(_, distance)| *distance <= farthest).collect()
                 }
                 _ => (0..all).map(near).collect(),

@@ -1,7 +1,7 @@
 //! Conversion between problems and linfa's data sets.
 
 use ndarray::{Array1, Array2, ArrayView1};
-use std::fmt::Display;
+use std::error::Error as OutsideError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use vaglio_core::{Columns, Error, Feature, Problem, Result, Task};
 
@@ -90,8 +90,8 @@ pub(crate) fn inputs(problem: &Problem, subset: &[Feature]) -> (Vec<Feature>, Ar
 ///
 /// # Errors
 /// Fails if [`check_problem`] does, with [`Error::Shape`] if all rows of an output are in one class, and with
-/// [`Error::Numerical`] if `fit` fails or panics.
-pub fn fit_each<M, E: Display>(
+/// [`Error::Failed`] if `fit` fails, and [`Error::Numerical`] if it panics.
+pub fn fit_each<M, E: Into<Box<dyn OutsideError + Send + Sync>>>(
     word: &str,
     takes: TargetKinds,
     problem: &Problem,
@@ -175,8 +175,11 @@ pub(crate) fn guarded<T>(word: &str, call: impl FnOnce() -> T) -> Result<T> {
 }
 
 /// Calls a third-party fit and turns a failure or panic into an error.
-pub(crate) fn guarded_fit<T, E: Display>(word: &str, fit: impl FnOnce() -> std::result::Result<T, E>) -> Result<T> {
-    guarded(word, fit)?.map_err(|error| Error::Numerical(format!("`{word}` cannot be fitted: {error}")))
+pub(crate) fn guarded_fit<T, E: Into<Box<dyn OutsideError + Send + Sync>>>(
+    word: &str,
+    fit: impl FnOnce() -> std::result::Result<T, E>,
+) -> Result<T> {
+    guarded(word, fit)?.map_err(|error| Error::failed(&format!("`{word}` cannot be fitted"), error))
 }
 
 /// Makes a model of linfa a learner: one model per output, refitted for every subset, saved by serde.

@@ -240,8 +240,7 @@ impl Refit for LogisticRidge {
 
 impl LogisticRidge {
     fn minimum(&self, objective: &LogisticObjective<'_>, start: Vec<f64>) -> Result<Vec<f64>> {
-        let failed =
-            |error: argmin::core::Error| Error::Numerical(format!("`logistic_ridge` cannot be fitted: {error}"));
+        let failed = |error: argmin::core::Error| Error::failed("`logistic_ridge` cannot be fitted", error);
         let solver = LBFGS::new(MoreThuenteLineSearch::new(), 10).with_tolerance_grad(ENOUGH[0]).map_err(failed)?;
         let solver = solver.with_tolerance_cost(0.0).map_err(failed)?;
         let configured = |state: IterState<_, _, _, _, _, f64>| state.param(start).max_iters(self.iterations);

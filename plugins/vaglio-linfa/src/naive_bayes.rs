@@ -52,7 +52,7 @@ impl Predict for NaiveBayesModel {
             return Err(Error::Shape(format!("shares of classes {:?}", self.shares)));
         }
         if let Some(fitted) = &self.fitted {
-            let parts = serde_json::to_value(fitted).map_err(|error| Error::Shape(error.to_string()))?;
+            let parts = serde_json::to_value(fitted)?;
             let wanted = Some(self.inputs.len().max(1) as u64);
             let known =
                 |key: &str| key.parse().is_ok_and(|class: usize| self.shares.get(class).is_some_and(|s| *s > 0.0));

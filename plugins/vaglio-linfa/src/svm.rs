@@ -71,7 +71,7 @@ impl Predict for SvmModel {
         // Linfa multiplies vectors of one number with any other.
         let wanted = self.inputs.len().max(1) as u64;
         for output in &self.outputs {
-            let parts = serde_json::to_value(output).map_err(|error| Error::Shape(error.to_string()))?;
+            let parts = serde_json::to_value(output)?;
             let plane = &parts["sep_hyperplane"];
             let columns = plane["Linear"]["dim"][0].as_u64().or(plane["WeightedCombination"]["dim"][1].as_u64());
             if columns != Some(wanted) {
@@ -90,24 +90,27 @@ impl Predict for SvmModel {
 }
 
 impl Svm {
-    fn fitted(&self, x: &Array2<f64>, y: OutputTargets<'_>) -> std::result::Result<Fitted<f64, f64>, String> {
+    fn fitted(
+        &self,
+        x: &Array2<f64>,
+        y: OutputTargets<'_>,
+    ) -> std::result::Result<Fitted<f64, f64>, Box<dyn std::error::Error + Send + Sync>> {
         if !y.is_classes() {
             let params = Fitted::<f64, f64>::params().eps(self.tolerance).c_svr(self.c, Some(self.epsilon));
             let params = match self.kernel {
                 SvmKernel::Linear => params.linear_kernel(),
                 SvmKernel::Gaussian => params.gaussian_kernel(self.width),
             };
-            return params.fit(&Dataset::new(x.clone(), y.numbers())).map_err(|error| error.to_string());
+            return Ok(params.fit(&Dataset::new(x.clone(), y.numbers()))?);
         }
         let params = Fitted::<f64, bool>::params().eps(self.tolerance).pos_neg_weights(self.c, self.c);
         let params = match self.kernel {
             SvmKernel::Linear => params.linear_kernel(),
             SvmKernel::Gaussian => params.gaussian_kernel(self.width),
         };
-        let fitted = params.fit(&Dataset::new(x.clone(), y.classes())).map_err(|error| error.to_string())?;
+        let fitted = params.fit(&Dataset::new(x.clone(), y.classes()))?;
         // Reinterprets the same fields as a model of the decision function instead of its sign.
-        let fields = serde_json::to_value(&fitted).map_err(|error| error.to_string())?;
-        serde_json::from_value(fields).map_err(|error| error.to_string())
+        Ok(serde_json::from_value(serde_json::to_value(&fitted)?)?)
     }
 }
 

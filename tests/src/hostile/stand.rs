@@ -108,10 +108,6 @@ fn folder() -> PathBuf {
     base.join(format!("vaglio-hostile-{}-{count}", std::process::id()))
 }
 
-fn io(error: &std::io::Error) -> Error {
-    Error::Shape(error.to_string())
-}
-
 impl Stand {
     /// Makes the folder and runs the pipeline.
     ///
@@ -119,9 +115,9 @@ impl Stand {
     /// Returns the errors of the run and of the file system.
     pub fn new() -> Result<Self> {
         let folder = folder();
-        std::fs::create_dir_all(&folder).map_err(|e| io(&e))?;
-        std::fs::write(folder.join("train.csv"), table()).map_err(|e| io(&e))?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|e| Error::Shape(e.to_string()))?;
+        std::fs::create_dir_all(&folder)?;
+        std::fs::write(folder.join("train.csv"), table())?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|e| Error::failed("threads", e))?;
         let ran = |text: &str, out: &str| -> Result<(ValidPipeline, RunOutcome)> {
             let (pipeline, _) = load(text, "p.yaml", &[])?;
             let options = RunOptions { folder: folder.clone(), out: folder.join(out), ..RunOptions::default() };
@@ -131,7 +127,7 @@ impl Stand {
         let (_, RunOutcome { model, .. }) = ran(PIPELINE, "first")?;
         let (pipeline, repeated) = ran(REPEATED, "repeated")?;
         let selection = timeless(&repeated.record.to_text()?).unwrap_or_default();
-        let journal = std::fs::read_to_string(folder.join("repeated/journal.jsonl")).map_err(|e| io(&e))?;
+        let journal = std::fs::read_to_string(folder.join("repeated/journal.jsonl"))?;
         let first = journal.lines().next().unwrap_or_default().to_owned();
         Ok(Stand { folder, model, pipeline, first, selection, pool })
     }

@@ -7,8 +7,7 @@ use vaglio_report::record::Record;
 
 /// File names and texts, named by the path of each list: `path.csv`, `nested.per_fold.csv`.
 pub(super) fn tables(record: &Record) -> Result<Vec<(String, String)>> {
-    let unwritten = |e: serde_json::Error| Error::Numerical(format!("the result cannot be written: {e}"));
-    let value: Value = serde_json::from_str(&record.to_text()?).map_err(unwritten)?;
+    let value: Value = serde_json::from_str(&record.to_text()?)?;
     let mut found = Vec::new();
     collect("", &value, &mut found);
     found.into_iter().map(|(name, rows)| Ok((format!("{name}.csv"), csv(rows)?))).collect()
@@ -39,15 +38,15 @@ fn csv(rows: &[Value]) -> Result<String> {
         );
         flat.push(cells);
     }
-    let failed = |e: &dyn std::fmt::Display| Error::Numerical(format!("the table cannot be written: {e}"));
+    let failed = |e: csv::Error| Error::failed("the table cannot be written", e);
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(&header).map_err(|e| failed(&e))?;
+    writer.write_record(&header).map_err(failed)?;
     for cells in flat {
         let cell = |name: &String| cells.iter().find(|(own, _)| own == name).map_or("", |(_, cell)| cell);
-        writer.write_record(header.iter().map(cell)).map_err(|e| failed(&e))?;
+        writer.write_record(header.iter().map(cell)).map_err(failed)?;
     }
-    let bytes = writer.into_inner().map_err(|e| failed(&e))?;
-    String::from_utf8(bytes).map_err(|e| failed(&e))
+    let bytes = writer.into_inner().map_err(|e| failed(e.into_error().into()))?;
+    String::from_utf8(bytes).map_err(|e| Error::failed("the table cannot be written", e))
 }
 
 fn flatten(name: &str, value: &Value, cells: &mut Vec<(String, String)>) {

@@ -136,7 +136,7 @@ impl JournalContent {
 /// or remove it meanwhile.
 pub(in super::super) fn read(path: &Path, header: &JournalHeader) -> Result<Option<JournalContent>> {
     let begin = header.remedy;
-    let refused = |what: String| Error::JournalRefused { path: path.to_owned(), message: format!("{what}; {begin}") };
+    let refused = |what: String| Error::journal_refused(path, format!("{what}; {begin}"));
     let Some(known) = if_there(path, std::fs::metadata(path))? else { return Ok(None) };
     if !known.is_file() {
         return Err(refused("it is no regular file".into()));

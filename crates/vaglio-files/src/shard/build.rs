@@ -19,14 +19,13 @@ pub fn build() -> Result<String> {
 }
 
 fn hashed() -> Result<String> {
-    let unreadable = |path: PathBuf, error: std::io::Error| Error::Unreadable { path, message: error.to_string() };
     let path = match file_of_code() {
         Some(path) => path,
-        None => std::env::current_exe().map_err(|error| unreadable("this program".into(), error))?,
+        None => std::env::current_exe().map_err(|error| Error::unreadable("this program", error))?,
     };
     let mut digest = Sha256::new();
-    let mut file = std::fs::File::open(&path).map_err(|error| unreadable(path.clone(), error))?;
-    std::io::copy(&mut file, &mut digest).map_err(|error| unreadable(path, error))?;
+    let mut file = std::fs::File::open(&path).map_err(|error| Error::unreadable(&path, error))?;
+    std::io::copy(&mut file, &mut digest).map_err(|error| Error::unreadable(path, error))?;
     let mut digits = format!("{:x}", digest.finalize());
     digits.truncate(16);
     Ok(format!("{} {digits}", env!("CARGO_PKG_VERSION")))

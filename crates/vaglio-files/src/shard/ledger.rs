@@ -42,10 +42,6 @@ pub struct ShardLead {
     _claim: RunFolder,
 }
 
-pub(super) fn refused(path: PathBuf, message: impl Into<String>) -> Error {
-    Error::JournalRefused { path, message: message.into() }
-}
-
 /// Calls `work` on a thread pool of its own. A thread of the shared pool that waits might steal a job that needs a lock
 /// it holds.
 fn on_own_threads<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
@@ -100,8 +96,7 @@ impl Shards {
         let start = WorkStart::new(pipeline, data, &prepared, StopSign::default())?;
         let is_in_parts = start.is_in_parts(pipeline);
         let folder = folder(&prepared)?;
-        let failed = |e: std::io::Error| Error::Unwritable { path: folder.clone(), message: e.to_string() };
-        std::fs::create_dir_all(folder.join(FOLDER)).map_err(failed)?;
+        std::fs::create_dir_all(folder.join(FOLDER)).map_err(|e| Error::unwritable(&folder, e))?;
         let options = RunOptions { folder: data.to_owned(), out: folder.clone(), ..RunOptions::default() };
         let plan = ShardPlan::new(pipeline, &prepared, &options, count, is_in_parts)?;
         plan.put(&folder)?;
@@ -149,7 +144,10 @@ impl Shards {
         }
         let prepared = Arc::new(on_own_threads(|| prepare(&self.pipeline, &self.folder))?);
         if prepared.digest.written()? != self.plan.data {
-            return Err(refused(self.folder.join(PLAN), "the data have changed since it was written; plan again"));
+            return Err(Error::journal_refused(
+                self.folder.join(PLAN),
+                "the data have changed since it was written; plan again",
+            ));
         }
         Ok(Arc::clone(held.insert(prepared)))
     }
@@ -241,7 +239,7 @@ impl Shards {
             "it was planned by build {}, and this is {own}; every index and the merge need the build that planned",
             self.plan.build
         );
-        Err(refused(self.folder.join(PLAN), message))
+        Err(Error::journal_refused(self.folder.join(PLAN), message))
     }
 
     /// Pieces of a completed index; `None` if it is not complete.
@@ -251,7 +249,7 @@ impl Shards {
         let left = self.plan.missing(index, |key| known.pieces.contains_key(key));
         match left.first() {
             None => Ok(Some(known)),
-            Some(key) => Err(refused(path, format!("it is cut short: `{key}` is missing; {REMEDY}"))),
+            Some(key) => Err(Error::journal_refused(path, format!("it is cut short: `{key}` is missing; {REMEDY}"))),
         }
     }
 

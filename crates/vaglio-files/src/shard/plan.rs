@@ -1,7 +1,6 @@
 //! Plan of a distributed run: the first file of its folder.
 
 use super::build::build;
-use super::ledger::refused;
 use super::units::WorkUnits;
 use crate::TrainTest;
 use crate::run::{RunOptions, resolved};
@@ -9,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use vaglio_core::{Error, Result};
+use vaglio_core::{Cause, Error, Result};
 use vaglio_pipeline::document::LARGEST;
 use vaglio_pipeline::pipeline::{ValidPipeline, load};
 use vaglio_tables::disk::{regular, write_file};
@@ -99,11 +98,13 @@ impl ShardPlan {
                 return Ok(());
             }
             if let Some(what) = self.differs(&there, folder)? {
-                return Err(refused(path, format!("it is a plan of {what}; give another folder, or remove this one")));
+                return Err(Error::journal_refused(
+                    path,
+                    format!("it is a plan of {what}; give another folder, or remove this one"),
+                ));
             }
         }
-        let failed = |e: serde_json::Error| Error::Unwritable { path: path.clone(), message: e.to_string() };
-        write_file(&path, &(serde_json::to_string_pretty(self).map_err(failed)? + "\n"))
+        write_file(&path, &(serde_json::to_string_pretty(self)? + "\n"))
     }
 
     /// Names a difference between two plans.
@@ -147,16 +148,16 @@ impl ShardPlan {
     /// [`Error::Unreadable`] for a missing or damaged plan.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = &folder.join(PLAN);
-        let unreadable = |message: String| Error::Unreadable { path: path.clone(), message };
+        let unreadable = |message: Cause| Error::unreadable(path, message);
         if !path.exists() {
             return Err(unreadable("there is no plan here; `vaglio shard plan PIPELINE --of N DIR` makes one".into()));
         }
         let bytes =
             regular(path, 2 * LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any plan".into()))?;
         let plan: ShardPlan =
-            serde_json::from_slice(&bytes).map_err(|error| unreadable(format!("it is damaged: {error}")))?;
+            serde_json::from_slice(&bytes).map_err(|error| unreadable(Cause::after("it is damaged", error)))?;
         if plan.format != FORMAT || plan.of == 0 {
-            return Err(unreadable(format!("its format is {}, and this program reads {FORMAT}", plan.format)));
+            return Err(unreadable(format!("its format is {}, and this program reads {FORMAT}", plan.format).into()));
         }
         Ok(plan)
     }

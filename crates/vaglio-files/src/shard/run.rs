@@ -1,6 +1,6 @@
 //! Runs the units of an index.
 
-use super::ledger::{FOLDER, Shards, apart, is_alive, refused};
+use super::ledger::{FOLDER, Shards, apart, is_alive};
 use super::parts::{self, SearchParts};
 use super::plan::key;
 use super::share::{NOTHING, ShardJournal};
@@ -72,10 +72,10 @@ impl Shards {
             match std::fs::create_dir(&path) {
                 Ok(()) => return Ok((RunFolder::new(&path)?, path)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::Unwritable { path, message: error.to_string() }),
+                Err(error) => return Err(Error::unwritable(path, error)),
             }
         }
-        Err(refused(self.work_folder(index), "there are too many attempts at it"))
+        Err(Error::journal_refused(self.work_folder(index), "there are too many attempts at it"))
     }
 
     fn run_by(
@@ -156,8 +156,7 @@ impl Shards {
     /// Writes the pieces of an index, unless another attempt has, and removes its working files.
     fn keep(&self, index: usize, header: &JournalHeader, pieces: &BTreeMap<String, String>) -> Result<()> {
         if self.finished(index)?.is_none() {
-            let failed = |e: std::io::Error| Error::Unwritable { path: self.done_file(index), message: e.to_string() };
-            write_file(&self.done_file(index), &written(header, pieces).map_err(|e| failed(e.into()))?)?;
+            write_file(&self.done_file(index), &written(header, pieces)?)?;
         }
         self.attempts(index).iter().rev().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
         if index == self.searching() {

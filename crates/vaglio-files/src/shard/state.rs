@@ -1,6 +1,6 @@
 //! Progress of the indexes of a run.
 
-use super::ledger::{Shards, refused};
+use super::ledger::Shards;
 use super::units::SEARCH;
 use serde::Serialize;
 use vaglio_core::{Error, Result};
@@ -77,7 +77,7 @@ impl Shards {
             self.plan.of,
             told.join(", ")
         );
-        Ok(refused(self.folder.clone(), message))
+        Ok(Error::journal_refused(self.folder.clone(), message))
     }
 
     fn told(&self, ShardProgress { index, units, done, .. }: &ShardProgress) -> Result<String> {

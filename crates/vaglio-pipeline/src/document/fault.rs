@@ -134,7 +134,11 @@ pub fn twice(message: &str) -> Option<String> {
 
 /// An error for the setting `path`; the whole document has no path.
 fn setting(path: &str, message: String, place: Option<SourceLocation>) -> Error {
-    if path.is_empty() { Error::Syntax { message, place } } else { Error::setting(path, message).at(place) }
+    let error = match path.is_empty() {
+        true => Error::Syntax { message: message.into(), place: None },
+        false => Error::setting(path, message),
+    };
+    error.at(place)
 }
 
 /// Joins `key` to the dotted `path`.

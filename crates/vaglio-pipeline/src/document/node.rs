@@ -2,6 +2,7 @@
 
 use super::NAME;
 use super::route::Segment;
+use serde_json::Value;
 use vaglio_core::{SourceLocation, clip};
 
 /// A value with its place.
@@ -108,9 +109,21 @@ fn real(text: &str) -> Option<f64> {
 }
 
 impl Node {
-    /// Whether this node, at a dotted path, is a list of searches, which is read as a search in stages.
-    pub(super) fn is_chain(&self, path: &str) -> bool {
-        (path == "search" || path.starts_with("tune.search[")) && matches!(self.value, NodeValue::List(_))
+    /// Copies a value without a text.
+    pub(super) fn from_value(value: &Value) -> Self {
+        let place = SourceLocation { file: String::new(), line: 0, column: 0 };
+        let entry = |(key, value): (&String, &Value)| MappingEntry {
+            key: key.clone(),
+            key_place: place.clone(),
+            node: Node::from_value(value),
+        };
+        let value = match value {
+            Value::Array(items) => NodeValue::List(items.iter().map(Node::from_value).collect()),
+            Value::Object(entries) => NodeValue::Map(entries.iter().map(entry).collect()),
+            Value::String(text) => NodeValue::Scalar(Scalar { text: text.clone(), quoted: true }),
+            other => NodeValue::Scalar(Scalar { text: other.to_string(), quoted: false }),
+        };
+        Node { place, value }
     }
 
     /// An absent value.

@@ -6,19 +6,12 @@
 
 use super::fault::{TypeMismatch, join};
 use super::label::{LABEL, from_scalar};
-use super::{Meaning, Node, NodeValue, Scalar};
+use super::{Meaning, Node, NodeValue};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use std::cell::{Cell, RefCell};
-use std::sync::LazyLock;
 use vaglio_core::registered::WRITTEN;
 use vaglio_core::{Error, SourceLocation};
-
-/// Kind given to a list of searches.
-static CHAIN: LazyLock<Node> = LazyLock::new(|| Node {
-    place: SourceLocation { file: String::new(), line: 0, column: 0 },
-    value: NodeValue::Scalar(Scalar { text: "chain".into(), quoted: false }),
-});
 
 /// The innermost failure, and the null value of the key that failed, if any.
 #[derive(Default)]
@@ -81,20 +74,14 @@ impl<'a> NodeDeserializer<'a> {
         })
     }
 
-    /// Entries of a map. A bare word is its own `kind`, and a list of searches is a search in stages.
+    /// Entries of a map. A bare word is its own `kind`.
     fn entries(&self) -> impl Iterator<Item = (&'a str, &'a SourceLocation, &'a Node)> {
         let entries = match &self.node.value {
             NodeValue::Map(entries) => entries.as_slice(),
             _ => &[],
         };
         let word = self.node.word().map(|_| ("kind", &self.node.place, self.node));
-        let stages = self
-            .node
-            .is_chain(&self.path)
-            .then(|| [("kind", &self.node.place, &*CHAIN), ("stages", &self.node.place, self.node)]);
-        word.into_iter()
-            .chain(stages.into_iter().flatten())
-            .chain(entries.iter().map(|entry| (entry.key.as_str(), &entry.key_place, &entry.node)))
+        word.into_iter().chain(entries.iter().map(|entry| (entry.key.as_str(), &entry.key_place, &entry.node)))
     }
 
     fn visit_map<V: Visitor<'static>>(
@@ -170,7 +157,7 @@ impl<'a> Deserializer<'static> for NodeDeserializer<'a> {
     }
 
     fn deserialize_map<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
-        match self.node.word().is_some() || self.node.is_chain(&self.path) {
+        match self.node.word().is_some() {
             true => self.note(self.visit_map(&[], visitor)),
             false => self.deserialize_any(visitor),
         }
@@ -240,9 +227,7 @@ impl<'a> de::MapAccess<'static> for MappingEntries<'_, 'a> {
 
     fn next_key_seed<K: DeserializeSeed<'static>>(&mut self, seed: K) -> Result<Option<K::Value>, TypeMismatch> {
         let Some((key, named_at, node)) = self.rest.next() else { return Ok(None) };
-        // A list's stages are its own items, so the path gets no `stages`.
-        let is_list = std::ptr::eq(node, self.of.node) && key == "stages";
-        let path = if is_list { self.of.path.clone() } else { join(&self.of.path, key) };
+        let path = join(&self.of.path, key);
         self.value = Some(NodeDeserializer { node, named_at, path, siblings: self.fields, trail: self.of.trail });
         seed.deserialize(KeyDeserializer { text: key, place: named_at, path: &self.of.path, trail: self.of.trail })
             .map(Some)

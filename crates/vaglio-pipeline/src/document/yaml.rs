@@ -5,7 +5,7 @@ use super::{MappingEntry, NAME, Node, NodeValue, Scalar};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput};
 
 use std::collections::HashSet;
-use vaglio_core::{Error, Result, SourceLocation, clip};
+use vaglio_core::{Cause, Error, Result, SourceLocation, clip};
 
 /// Largest size of a configuration, in bytes.
 pub const LARGEST: usize = 1 << 24;
@@ -32,7 +32,7 @@ impl YamlOrigin<'_> {
     }
 
     fn refuse(&self, marker: &Marker, message: impl Into<String>) -> Error {
-        Error::Syntax { message: message.into(), place: Some(self.place(marker)) }
+        Error::Syntax { message: message.into().into(), place: None }.at(Some(self.place(marker)))
     }
 }
 
@@ -155,7 +155,7 @@ impl<'a> YamlTreeBuilder<'a> {
 /// # Errors
 /// [`Error::Syntax`] for a value that YAML cannot hold, such as a map with keys that are not text.
 pub fn to_yaml(value: &dyn erased_serde::Serialize) -> Result<String> {
-    serde_saphyr::to_string(&value).map_err(|error| Error::Syntax { message: error.to_string(), place: None })
+    serde_saphyr::to_string(&value).map_err(|error| Error::Syntax { message: Cause::from_error(error), place: None })
 }
 
 #[cfg(test)]

@@ -164,8 +164,7 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
     ///   another type.
     pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self> {
         let path = path.as_ref();
-        let refused = |message: String| Error::ModelRefused { path: path.to_owned(), message };
-        FittedPipeline::from_saved(SavedModel::read(path)?).map_err(refused)
+        FittedPipeline::from_saved(SavedModel::read(path)?).map_err(|message| Error::model_refused(path, message))
     }
 
     fn from_saved(saved: SavedModel) -> std::result::Result<Self, String> {

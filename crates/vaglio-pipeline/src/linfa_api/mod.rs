@@ -27,8 +27,8 @@ pub use targets::TargetValue;
 
 use vaglio_core::Error;
 
-/// Error of a fit through linfa; `Debug` prints the same sentence as `Display`.
-#[derive(thiserror::Error)]
+/// Error of a fit through linfa.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {
     /// Settings or data that cannot be fitted.
@@ -52,11 +52,5 @@ fn in_rust(error: Error) -> Error {
             Error::Setting { field, message, place, from_root }
         }
         other => other,
-    }
-}
-
-impl std::fmt::Debug for FitError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(self, f)
     }
 }

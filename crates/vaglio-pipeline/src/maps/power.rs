@@ -359,7 +359,7 @@ mod tests {
         }
         let error = powers(r#"{"kind": "power", "lambda": 5}"#, &[1e100], None).unwrap_err();
         assert!(error.to_string().contains("row 1, column `x`: the power of 1e100 overflows"), "{error}");
-        assert_eq!(error.class(), vaglio_core::ExitClass::Numerical);
+        assert_eq!(error.class(), vaglio_core::ErrorClass::Numerical);
         let error = powers(r#"{"kind": "power", "lambda": 9}"#, &[1.0], None).unwrap_err();
         assert!(error.to_string().contains("`lambda`: 9 is not between -5 and 5"), "{error}");
         assert_eq!(powers(r#"{"kind": "power"}"#, &[3.0, 3.0], None).unwrap(), [3.0, 3.0]);

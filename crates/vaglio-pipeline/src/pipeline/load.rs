@@ -33,7 +33,7 @@ impl Pipeline {
     /// [`Error::UnknownName`] or [`Error::Setting`], each with its place.
     pub fn from_document(document: &mut Document) -> Result<Self> {
         document.compare_searches();
-        document.read()
+        document.read().map(|settings| Pipeline(ValidPipeline(settings)))
     }
 
     /// The text of a pipeline file, with all settings, for [`Pipeline::from_yaml`] and the program.

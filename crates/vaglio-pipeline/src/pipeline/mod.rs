@@ -34,6 +34,7 @@ pub(crate) use settings::Settings;
 pub use vaglio_tables::disk::write_file;
 pub use vaglio_tables::{DateOrder, Decimal, Delimiter, DigestKind, ReadSpec, SettingText};
 
+use crate::document::Document;
 use crate::resample::memory_slots::MemorySlots;
 use crate::resample::{Preprocessing, TargetMapping};
 use crate::selector::ValidSelector;
@@ -66,9 +67,11 @@ use vaglio_tables::budget::Budget;
 #[serde(transparent)]
 pub struct Pipeline(ValidPipeline);
 
+/// Reads settings of any format like a pipeline file; an error names the path of the setting.
 impl<'de> Deserialize<'de> for Pipeline {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        Settings::deserialize(deserializer).map(|settings| Pipeline(ValidPipeline(settings)))
+        let mut document = Document::from_value(&serde_json::Value::deserialize(deserializer)?);
+        Pipeline::from_document(&mut document).map_err(serde::de::Error::custom)
     }
 }
 

@@ -3,17 +3,16 @@
 use super::{OuterFolds, Precision, ValidPipeline};
 use crate::resample::SizeChoice;
 use crate::resample::split_rule::PIECES;
-use vaglio_core::{Error, LambdaScope, Result};
+use vaglio_core::{LambdaScope, Result};
 use vaglio_search::Choose;
 
 impl ValidPipeline {
     /// A copy with data-dependent defaults written out: the choice of size, and the scope of λ.
     ///
     /// # Errors
-    /// [`Error::Numerical`] if the settings cannot be serialized.
+    /// [`vaglio_core::Error::Failed`] if the settings cannot be serialized.
     #[doc(hidden)]
     pub fn resolved(&self, chosen: &SizeChoice) -> Result<Self> {
-        let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
         let mut copy = self.clone();
         let is_compared = copy.0.tune.as_ref().is_some_and(|tune| !tune.search.is_empty());
         let choose = &mut copy.0.search.settings.choose;
@@ -36,14 +35,14 @@ impl ValidPipeline {
                 how.splits = around(PIECES - 1);
             }
         }
-        let mut learner = serde_json::to_value(&copy.0.learner).map_err(failed)?;
+        let mut learner = serde_json::to_value(&copy.0.learner)?;
         let several = |lambda: &&mut serde_json::Value| lambda.get("grid").or(lambda.get("values")).is_some();
         if let Some(serde_json::Value::Object(lambda)) = learner.get_mut("lambda").filter(several) {
             let per = if chosen.of_path { LambdaScope::Path } else { LambdaScope::Subset };
             if lambda.get("per").and_then(serde_json::Value::as_str) != Some("all") {
-                lambda.insert("per".into(), serde_json::to_value(per).map_err(failed)?);
+                lambda.insert("per".into(), serde_json::to_value(per)?);
             }
-            copy.0.learner = serde_json::from_value(learner).map_err(failed)?;
+            copy.0.learner = serde_json::from_value(learner)?;
         }
         Ok(copy)
     }
@@ -52,11 +51,10 @@ impl ValidPipeline {
     /// and limits.
     ///
     /// # Errors
-    /// [`Error::Numerical`] if the settings cannot be serialized.
+    /// [`vaglio_core::Error::Failed`] if the settings cannot be serialized.
     #[doc(hidden)]
     pub fn configuration(&self) -> Result<serde_json::Value> {
-        let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
-        let mut settings = serde_json::to_value(self).map_err(failed)?;
+        let mut settings = serde_json::to_value(self)?;
         if let Some(settings) = settings.as_object_mut() {
             settings.retain(|key, _| key != "limits" && key != "engine");
             // Location and threads change no result; rounded columns do.

@@ -1,6 +1,6 @@
 //! Number of threads of a run.
 
-use vaglio_core::{Error, Result};
+use vaglio_core::{Cause, Error, Result};
 
 /// Number of threads allowed on any machine.
 const FLOOR: usize = 64;
@@ -67,7 +67,7 @@ pub fn pool(threads: usize) -> Result<rayon::ThreadPool> {
         check_environment()?;
     }
     let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    built.map_err(|e| Error::setting("engine.threads", e.to_string()))
+    built.map_err(|e| Error::setting("engine.threads", Cause::from_error(e)))
 }
 
 #[cfg(test)]

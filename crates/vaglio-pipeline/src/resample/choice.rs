@@ -19,7 +19,7 @@ use crate::fdr::check_design;
 use crate::selector::{ResumableSearch, SearchResult, ValidSelector, takes_lambda_of_all};
 use std::time::{Duration, Instant};
 use vaglio_core::{
-    Design, Error, ExitClass, Journal, LambdaScope, Loss, Monitor, Path, Result, Silent, StopReason, StopSign,
+    Design, Error, ErrorClass, Journal, LambdaScope, Loss, Monitor, Path, Result, Silent, StopReason, StopSign,
 };
 use vaglio_report::record::{Cell, ChosenBy, ComparedSearch, GainTest, LossTable, Warning, WarningKind};
 use vaglio_search::{Choose, CrossValidation, Rule, Wanted};
@@ -137,7 +137,7 @@ fn chosen_search(
     let found = deals.and_then(|deals| watcher.ends(|| folds(deals)));
     let done = match found {
         Ok(done) => done,
-        Err(error) if !is_written && fitted.is_none() && error.class() != ExitClass::Numerical => {
+        Err(error) if !is_written && fitted.is_none() && error.class() != ErrorClass::Numerical => {
             warnings.push(not_validated(&error));
             drop(first);
             return plain(selector, design, start, monitor, warnings);

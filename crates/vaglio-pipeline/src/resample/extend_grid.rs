@@ -4,7 +4,7 @@ use super::choice::{ChoiceContext, ChosenCell};
 use super::table;
 use super::validated::{CrossValidated, Validation};
 use crate::selector::{SearchResult, ValidSelector};
-use vaglio_core::{Design, Error, ExitClass, Result};
+use vaglio_core::{Design, Error, ErrorClass, Result};
 use vaglio_kernels::tolerance::LEAST_PENALTY;
 use vaglio_report::record::LossTable;
 use vaglio_search::Rule;
@@ -53,7 +53,7 @@ pub(super) fn cross_validated_beyond(
             Ok(Some(more)) => more,
             Ok(None) => return Ok(None),
             // A λ that the criterion cannot score ends the extension.
-            Err(error) if error.class() == ExitClass::Numerical => break,
+            Err(error) if error.class() == ErrorClass::Numerical => break,
             Err(error) => return Err(error),
         };
         insert(lambdas, beyond, is_below);

@@ -45,7 +45,7 @@ impl Pooled {
             );
             ends.push(weights.len());
         }
-        let failed = |e: ndarray::ShapeError| Error::Shape(format!("folds differ: {e}"));
+        let failed = |e: ndarray::ShapeError| Error::failed("folds differ", e);
         Ok(Pooled {
             targets: concatenate(Axis(1), &targets).map_err(failed)?,
             predictions: concatenate(Axis(1), &predictions).map_err(failed)?,

@@ -146,7 +146,8 @@ pub(super) fn held_by(sample: &Sample, fitted: &FittedProblem, held: &[usize]) -
 pub fn said_of(error: Error, rows: &str) -> Error {
     match error {
         Error::Setting { field, message, place, from_root } => {
-            Error::Setting { field, message: format!("on the training rows of {rows}: {message}"), place, from_root }
+            let message = message.reworded(|message| format!("on the training rows of {rows}: {message}"));
+            Error::Setting { field, message, place, from_root }
         }
         other => other,
     }

@@ -90,7 +90,7 @@ impl ValidSelector {
 
     /// Ratio of the estimated search times of two designs; 1 if the criterion gives no estimate.
     fn times(&self, design: &Design, other: &Design) -> Result<f64> {
-        let flops = |design: &Design| {
+        let flops = |design: &Design| -> Result<f64> {
             // Compared at one λ, so that a grid is treated like its values.
             let one = match design.readout() {
                 Some(readout) if !readout.refine => design.at_lambda(Some(readout.lambdas[0])),

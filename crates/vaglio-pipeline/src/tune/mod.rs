@@ -175,7 +175,7 @@ fn with(tune: &Tune, settings: &serde_json::Value, values: &[f64]) -> Result<Arc
     for ((path, bounds), &value) in tune.parameters.iter().zip(values) {
         setting::set(&mut settings, path, bounds.number(value));
     }
-    let learner = setting::read(settings).map_err(|message| Error::setting("learner", message))?;
+    let learner = setting::read(&settings)?;
     learner.check().map_err(|e| e.under("learner"))?;
     Ok(learner)
 }

@@ -1,6 +1,7 @@
 //! Access to a learner's serialized settings by dotted path.
 
 use super::Bounds;
+use crate::document::Document;
 use serde_json::Value;
 use std::sync::Arc;
 use vaglio_core::{Error, Learner, Result};
@@ -10,12 +11,12 @@ const PREFIX: &str = "learner.";
 
 /// A learner's settings, defaults included.
 pub(super) fn written(learner: &dyn Learner) -> Result<Value> {
-    serde_json::to_value(learner).map_err(|e| Error::setting("learner", format!("its settings cannot be written: {e}")))
+    Ok(serde_json::to_value(learner)?)
 }
 
 /// Makes a learner from its settings; the error says which setting does not fit.
-pub(super) fn read(settings: Value) -> std::result::Result<Arc<dyn Learner>, String> {
-    serde_json::from_value(settings).map_err(|e| e.to_string())
+pub(super) fn read(settings: &Value) -> Result<Arc<dyn Learner>> {
+    Document::from_value(settings).read().map_err(|error| error.under("learner"))
 }
 
 /// The number at a path, if any.
@@ -66,12 +67,12 @@ pub(super) fn check(settings: &Value, path: &str, bounds: &Bounds, field: &str) 
     };
     for (end, value) in [("from", bounds.from), ("to", bounds.to), ("", bounds.at(0.5))] {
         let Some(changed) = with(value) else { return Err(unknown(settings, path, field)) };
-        let learner = match read(changed) {
+        let learner = match read(&changed) {
             Ok(learner) => learner,
             Err(_) if settings.pointer(&pointer(path).unwrap_or_default()).is_none() => {
                 return Err(unknown(settings, path, field));
             }
-            Err(message) => return Err(no_number(settings, path, bounds, field, value, &message)),
+            Err(error) => return Err(no_number(settings, path, bounds, field, value, &message(&error))),
         };
         if !written(&*learner)?.pointer(&pointer(path).unwrap_or_default()).is_some_and(Value::is_number) {
             return Err(Error::setting(field, "this setting is no number".to_owned()));
@@ -89,7 +90,7 @@ pub(super) fn check(settings: &Value, path: &str, bounds: &Bounds, field: &str) 
 /// The message of an error on a setting, without the path.
 fn message(error: &Error) -> String {
     match error {
-        Error::Setting { message, .. } => message.clone(),
+        Error::Setting { message, .. } => message.to_string(),
         other => other.to_string(),
     }
 }
@@ -99,7 +100,7 @@ fn no_number(settings: &Value, path: &str, bounds: &Bounds, field: &str, value: 
     let mut whole = settings.clone();
     let is_whole = |v: f64| v.fract() == 0.0;
     set(&mut whole, path, Bounds { integer: true, ..*bounds }.number(value.round()));
-    if !bounds.integer && read(whole).is_ok() {
+    if !bounds.integer && read(&whole).is_ok() {
         let ends = if is_whole(bounds.from) && is_whole(bounds.to) { "" } else { " and bounds that are whole" };
         return Error::setting(field, format!("this setting takes whole numbers; add `integer: true`{ends}"));
     }

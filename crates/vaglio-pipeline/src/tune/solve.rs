@@ -88,7 +88,7 @@ fn closed<F: FnMut(&[f64]) -> EvaluationOutcome>(
     run: std::result::Result<(), argmin::core::Error>,
 ) -> Result<()> {
     match run {
-        Err(error) if !ledger.is_closed() => Err(Error::Numerical(format!("tuning failed: {error}"))),
+        Err(error) if !ledger.is_closed() => Err(Error::failed("tuning failed", error)),
         _ => Ok(()),
     }
 }

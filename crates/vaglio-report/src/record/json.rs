@@ -7,7 +7,7 @@ use serde_json::Serializer;
 use serde_json::ser::Formatter;
 use std::io::{Result as Written, Write};
 use std::path::Path;
-use vaglio_core::{Error, Feature, Result};
+use vaglio_core::{Cause, Error, Feature, Result};
 use vaglio_tables::disk::{regular, shortened};
 
 impl Record {
@@ -17,24 +17,24 @@ impl Record {
     /// [`Error::Numerical`] when a number cannot be written.
     pub fn to_text(&self) -> Result<String> {
         let mut text = Vec::new();
-        let failed = |e: &dyn std::fmt::Display| Error::Numerical(format!("the result cannot be written: {e}"));
-        self.serialize(&mut Serializer::with_formatter(&mut text, RecordFormatter::default()))
-            .map_err(|e| failed(&e))?;
+        self.serialize(&mut Serializer::with_formatter(&mut text, RecordFormatter::default()))?;
         text.push(b'\n');
-        String::from_utf8(text).map_err(|e| failed(&e))
+        String::from_utf8(text).map_err(|e| Error::failed("the result cannot be written", e))
     }
 
     /// Reads the text of `selection.json`; the error says what is wrong with it.
-    pub fn from_text(text: &str) -> std::result::Result<Self, String> {
+    pub fn from_text(text: &str) -> std::result::Result<Self, Cause> {
         #[derive(Deserialize)]
         struct SchemaHeader {
             schema: String,
         }
-        let damaged =
-            |e: serde_json::Error| format!("it is damaged, or no result of a run: {}", shortened(&e.to_string()));
+        let damaged = |e: serde_json::Error| {
+            Cause::from(e).reworded(|e| format!("it is damaged, or no result of a run: {}", shortened(e)))
+        };
         let head: SchemaHeader = serde_json::from_str(text).map_err(damaged)?;
         if head.schema != SCHEMA {
-            return Err(format!("it is of version `{}`; this program reads `{SCHEMA}`", shortened(&head.schema)));
+            let schema = shortened(&head.schema);
+            return Err(format!("it is of version `{schema}`; this program reads `{SCHEMA}`").into());
         }
         let record: Record = serde_json::from_str(text).map_err(damaged)?;
         record.check().map_err(|message| format!("it was changed after it was written: {message}"))?;
@@ -84,9 +84,9 @@ impl Record {
     /// # Errors
     /// [`Error::Unreadable`] when it is missing, damaged, of another version, or its parts do not fit together.
     pub fn read(path: &Path) -> Result<Self> {
-        let refused = |message: String| Error::Unreadable { path: path.to_owned(), message };
+        let refused = |message: Cause| Error::unreadable(path, message);
         let bytes = regular(path, LARGEST)?.ok_or_else(|| refused("it is larger than any result".into()))?;
-        let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".into()))?;
+        let text = String::from_utf8(bytes).map_err(|e| refused(Cause::new("it is not text", e)))?;
         Record::from_text(&text).map_err(refused)
     }
 }

@@ -27,12 +27,11 @@ impl Destination {
     /// # Errors
     /// [`Error::Unwritable`], also for a folder and for a read-only file.
     pub fn open(path: &Path) -> Result<Self> {
-        let refused = |message: String| Error::Unwritable { path: path.to_owned(), message };
-        let failed = |e: std::io::Error| refused(e.to_string());
+        let failed = |e: std::io::Error| Error::unwritable(path, e);
         let target = through_links(path);
         let metadata = std::fs::metadata(path).ok();
         if metadata.as_ref().is_some_and(Metadata::is_dir) {
-            return Err(refused("it is a folder".into()));
+            return Err(Error::unwritable(path, "it is a folder"));
         }
         if is_of_system(&target) || metadata.as_ref().is_some_and(|metadata| !metadata.is_file()) {
             let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
@@ -40,7 +39,7 @@ impl Destination {
         }
         if let Some(metadata) = &metadata {
             if metadata.permissions().readonly() {
-                return Err(refused("it may be read only; name another file, or allow to write it".into()));
+                return Err(Error::unwritable(path, "it may be read only; name another file, or allow to write it"));
             }
             // A file that may not be written may not be replaced.
             OpenOptions::new().append(true).open(&target).map_err(failed)?;
@@ -57,7 +56,7 @@ impl Destination {
         match self.file.write_all(bytes) {
             Ok(()) => Ok(ControlFlow::Continue(())),
             Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),
-            Err(e) => Err(Error::Unwritable { path: self.path.clone(), message: e.to_string() }),
+            Err(e) => Err(Error::unwritable(&self.path, e)),
         }
     }
 
@@ -68,7 +67,7 @@ impl Destination {
     pub fn finish(mut self) -> Result<()> {
         let Some((temporary, target)) = &self.renamed else { return Ok(()) };
         let done = self.file.sync_all().and_then(|()| std::fs::rename(temporary, target));
-        done.map_err(|e| Error::Unwritable { path: self.path.clone(), message: e.to_string() })?;
+        done.map_err(|e| Error::unwritable(&self.path, e))?;
         self.renamed = None;
         Ok(())
     }

@@ -18,7 +18,7 @@ use super::load::load;
 use super::precision::Singles;
 use super::reader::{ChunkReader, FileReader};
 use super::table_file::TableFile;
-use super::{ReadSpec, TableSource, checked_names, places, unreadable};
+use super::{ReadSpec, TableSource, checked_names, failed, places, unreadable};
 use crate::DigestKind;
 use crate::budget::Budget;
 use arrow_array::RecordBatch;
@@ -283,16 +283,15 @@ impl ColumnarFile {
                 if let Some(most) = self.sample {
                     builder = builder.with_limit(most);
                 }
-                let reader = builder.build().map_err(|error| unreadable(&path, error.to_string()))?;
-                Box::new(reader.map(move |batch| batch.map_err(|error| unreadable(&path, error.to_string()))))
+                let reader = builder.build().map_err(failed(&path))?;
+                Box::new(reader.map(move |batch| batch.map_err(failed(&path))))
             }
             ColumnarFormat::Arrow(blocks) => {
                 Box::new(blocks.read(&self.path, &self.kept, indices.to_vec(), self.budget))
             }
             ColumnarFormat::Batches(batches) => {
                 let projected = batches.iter().map(|batch| batch.project(indices));
-                let failed = |error: arrow_schema::ArrowError| unreadable(&self.path, error.to_string());
-                Box::new(projected.map(|batch| batch.map_err(failed)).collect::<Vec<_>>().into_iter())
+                Box::new(projected.map(|batch| batch.map_err(failed(&self.path))).collect::<Vec<_>>().into_iter())
             }
         })
     }

@@ -160,7 +160,7 @@ impl BatchReader {
     /// Rejects a file that was modified while it was read, and one without rows.
     fn check_end(&self) -> Result<()> {
         let Batches { path, before, .. } = &self.batches;
-        let after = std::fs::metadata(path).map_err(|error| system(path, &error))?;
+        let after = std::fs::metadata(path).map_err(|error| system(path, error))?;
         check_unchanged(path, before, &after, before.len())?;
         let nothing = if self.batches.is_typed() { "has columns and no rows" } else { "has a header and no rows" };
         if self.first == 0 { Err(unreadable(path, nothing)) } else { Ok(()) }

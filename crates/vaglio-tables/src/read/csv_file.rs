@@ -16,7 +16,7 @@ use csv::StringRecord;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use vaglio_core::{Error, Result};
+use vaglio_core::{Cause, Error, Result};
 
 /// A text file in memory.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl CsvFile {
         check_header(path, &text[start..], dialect, budget)?;
         let mut reader = dialect.reader(RecordLimitReader::new(&text.as_bytes()[start..]));
         let mut record = StringRecord::new();
-        let fault = |error: csv::Error| unreadable(path, said(&error));
+        let fault = |error: csv::Error| unreadable(path, Cause::from_error(error));
         let mut names: Vec<String> = match reader.read_record(&mut record).map_err(fault)? {
             true => record.iter().map(|name| name.trim().to_owned()).collect(),
             false => Vec::new(),
@@ -222,14 +222,14 @@ impl CsvFile {
                     return Err(CsvFault {
                         byte: begins,
                         row: rows,
-                        what: CsvFaultKind::Said(format!(": {}", said(&error))),
+                        what: CsvFaultKind::Said(Cause::after("", error)),
                     });
                 }
             }
             let at = record.position().map_or(0, |position| position.byte() as usize);
             let broken = |what: CsvFaultKind| Err(CsvFault { byte: range.start + at, row: rows, what });
             if let Some(fault) = record_fault(&record, &self.names) {
-                return broken(CsvFaultKind::Said(fault));
+                return broken(CsvFaultKind::Said(fault.into()));
             }
             if at >= ask && range.len() > SMALL {
                 ask = at + PART;
@@ -247,7 +247,7 @@ impl CsvFile {
         let (line, row) = (self.line(fault.byte), before + fault.row + 1);
         let place = format!("line {line} (data row {row})");
         match fault.what {
-            CsvFaultKind::Said(message) => unreadable(&self.path, place + &message),
+            CsvFaultKind::Said(message) => unreadable(&self.path, message.reworded(|message| place + message)),
             CsvFaultKind::TooLarge(error) => error,
         }
     }
@@ -354,17 +354,9 @@ struct CsvFault {
 
 enum CsvFaultKind {
     /// Message after the place.
-    Said(String),
+    Said(Cause),
     /// The memory limit is exceeded.
     TooLarge(Error),
-}
-
-/// Message of a reader's error.
-fn said(error: &csv::Error) -> String {
-    match error.kind() {
-        csv::ErrorKind::Io(error) => error.to_string(),
-        _ => error.to_string(),
-    }
 }
 
 /// Checks the memory limit for the header's names, and for the cells by which columns are judged.

@@ -2,10 +2,9 @@
 
 use crate::DigestKind;
 use sha2::{Digest as _, Sha256};
-use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
-use vaglio_core::{Error, Result};
+use vaglio_core::Result;
 
 /// Hashes some more bytes of a file; returns the hash after the last.
 pub(super) type HashSteps = Box<dyn FnMut() -> Result<Option<[u8; 32]>> + Send>;
@@ -16,12 +15,10 @@ pub struct Digest(Arc<DigestSlot>);
 
 #[derive(Debug, Default)]
 struct DigestSlot {
-    found: Mutex<Option<DigestResult>>,
+    /// Hash as written.
+    found: Mutex<Option<Result<String>>>,
     is_there: Condvar,
 }
-
-/// Hash as written, or the file at fault and the error message.
-type DigestResult = std::result::Result<String, (PathBuf, String)>;
 
 impl Digest {
     /// Wraps a known hash.
@@ -58,12 +55,8 @@ impl Digest {
     pub fn written(&self) -> Result<String> {
         loop {
             let found = self.0.found.lock().unwrap_or_else(PoisonError::into_inner);
-            match &*found {
-                Some(Ok(written)) => return Ok(written.clone()),
-                Some(Err((path, message))) => {
-                    return Err(Error::Unreadable { path: path.clone(), message: message.clone() });
-                }
-                None => {}
+            if let Some(found) = &*found {
+                return found.clone();
             }
             // Wakes threads outside of a pool.
             drop(self.0.is_there.wait_timeout(found, BREAK).unwrap_or_else(PoisonError::into_inner));
@@ -71,7 +64,7 @@ impl Digest {
         }
     }
 
-    fn put(&self, found: DigestResult) {
+    fn put(&self, found: Result<String>) {
         *self.0.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
         self.0.is_there.notify_all();
     }
@@ -142,11 +135,8 @@ const BLOCKS: usize = 16;
 impl BackgroundDigest {
     fn step(mut self) {
         for _ in 0..BLOCKS {
-            match self.block() {
-                Ok(None) => {}
-                Ok(Some(written)) => return self.digest.put(Ok(written)),
-                Err(Error::Unreadable { path, message }) => return self.digest.put(Err((path, message))),
-                Err(other) => return self.digest.put(Err((PathBuf::new(), other.to_string()))),
+            if let Some(found) = self.block().transpose() {
+                return self.digest.put(found);
             }
         }
         rayon::spawn(|| self.step());

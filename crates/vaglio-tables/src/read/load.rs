@@ -10,7 +10,7 @@ use crate::budget::Budget;
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
-use vaglio_core::Result;
+use vaglio_core::{Cause, Result};
 
 /// A file in memory.
 pub(super) struct LoadedFile {
@@ -34,7 +34,7 @@ const SMALLER: &str = "read a smaller file, or raise the limit";
 /// # Errors
 /// Fails if a file cannot be read, changes while it is read, or would exceed the memory limit.
 pub(super) fn load(path: &Path, budget: Budget, digest: DigestKind) -> Result<LoadedFile> {
-    let file = File::open(path).map_err(|error| system(path, &error))?;
+    let file = File::open(path).map_err(|error| system(path, error))?;
     let bytes = read(path, file, budget, || {})?;
     let (bytes, digest) = match decompressed(path, &bytes, budget)? {
         Some(plain) => (plain, Some(hashed(digest, &bytes))),
@@ -46,12 +46,12 @@ pub(super) fn load(path: &Path, budget: Budget, digest: DigestKind) -> Result<Lo
 
 /// Reads a file to its end; `meanwhile` runs before reading, for tests.
 fn read(path: &Path, file: File, budget: Budget, meanwhile: impl FnOnce()) -> Result<Vec<u8>> {
-    let failed = |error: std::io::Error| system(path, &error);
+    let failed = |error: std::io::Error| system(path, error);
     let before = file.metadata().map_err(failed)?;
     let size = if before.is_file() { before.len() as usize } else { 0 };
     budget.need(size as f64, path.display(), SMALLER)?;
     meanwhile();
-    let bytes = grown(path, &file, size, budget, |error| system(path, &error))?;
+    let bytes = grown(path, &file, size, budget, |error| system(path, error))?;
     if before.is_file() {
         check_unchanged(path, &before, &file.metadata().map_err(failed)?, bytes.len() as u64)?;
     }
@@ -107,7 +107,7 @@ fn room(bytes: &mut Vec<u8>, more: usize, budget: Budget, what: &dyn Fn() -> Str
 }
 
 fn decompressed(path: &Path, bytes: &[u8], budget: Budget) -> Result<Option<Vec<u8>>> {
-    let failed = |error: std::io::Error| unreadable(path, format!("it cannot be decompressed: {error}"));
+    let failed = |error: std::io::Error| unreadable(path, Cause::after("it cannot be decompressed", error));
     let Some(codec) = Codec::from_magic(bytes) else { return Ok(None) };
     grown(path, codec.decoder(bytes).map_err(failed)?, 0, budget, failed).map(Some)
 }

@@ -4,7 +4,7 @@ use super::bytes::{FORMATS, extension};
 use super::{system, unreadable};
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
-use vaglio_core::{Error, Result};
+use vaglio_core::{Cause, Error, Result};
 
 /// Files of a path: itself, the matches of a pattern with `*`, `?` or `[`, sorted by name, or those of a folder whose
 /// parts are in folders named `column=value`. A file reached by several symbolic links is listed once.
@@ -14,7 +14,7 @@ use vaglio_core::{Error, Result};
 pub fn expanded(path: &Path) -> Result<Vec<PathBuf>> {
     let text = path.to_string_lossy();
     if !path.exists() && text.contains(['*', '?', '[']) {
-        let wrong = |error: glob::PatternError| unreadable(path, format!("the pattern is wrong: {error}"));
+        let wrong = |error: glob::PatternError| unreadable(path, Cause::after("the pattern is wrong", error));
         let files = match path.components().any(|part| part.as_os_str() == "**") {
             true => below(path, &glob::Pattern::new(&text).map_err(wrong)?),
             false => glob::glob(&text).map_err(wrong)?.filter_map(std::result::Result::ok).collect(),
@@ -22,7 +22,7 @@ pub fn expanded(path: &Path) -> Result<Vec<PathBuf>> {
         let files = once(files.into_iter().filter(|path| path.is_file()).collect());
         return if files.is_empty() { Err(unreadable(path, "no file fits the pattern")) } else { Ok(files) };
     }
-    let metadata = std::fs::metadata(path).map_err(|error| system(path, &error))?;
+    let metadata = std::fs::metadata(path).map_err(|error| system(path, error))?;
     if !metadata.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
@@ -109,7 +109,7 @@ fn collect(folder: &Path, visited: &mut Visited, files: &mut Vec<PathBuf>) -> Re
     if !visited.enters(folder) {
         return Ok(());
     }
-    let entries = std::fs::read_dir(folder).map_err(|error| system(folder, &error))?;
+    let entries = std::fs::read_dir(folder).map_err(|error| system(folder, error))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(std::result::Result::ok).map(|entry| entry.path()).collect();
     paths.sort();
     for path in paths {

@@ -195,7 +195,7 @@ fn names_beside(path: &Path, columns: usize) -> Result<Option<Vec<String>>> {
     if !beside.is_file() {
         return Ok(None);
     }
-    let text = std::fs::read_to_string(&beside).map_err(|error| system(&beside, &error))?;
+    let text = std::fs::read_to_string(&beside).map_err(|error| system(&beside, error))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let names: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
     if names.len() != columns {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use vaglio::Selector;
 use vaglio::core::{
-    Criterion, Design, Error, ExitClass, Feature, Form, Learner, Model, Problem, Refit, Result, Score, Silent, Task,
+    Criterion, Design, Error, ErrorClass, Feature, Form, Learner, Model, Problem, Refit, Result, Score, Silent, Task,
     saved,
 };
 use vaglio::criteria::{KFold, Loo};
@@ -89,10 +89,10 @@ fn what_fails_in_a_fit_is_the_learners_and_not_the_searchs() {
         refused(kfold(), Backward::default(), Fails::BySetting),
     ] {
         assert_eq!(error.to_string(), "`learner.depth`: it is too shallow");
-        assert_eq!(error.class(), ExitClass::Configuration);
+        assert_eq!(error.class(), ErrorClass::Configuration);
     }
     let error = refused(kfold(), Greedy::new(2), Fails::InNumbers);
-    assert_eq!(error.class(), ExitClass::Numerical);
+    assert_eq!(error.class(), ErrorClass::Numerical);
     let text = error.to_string();
     assert!(text.starts_with("learner `blame_brittle` on `") && text.ends_with("`: it broke"), "{text}");
 }

@@ -165,7 +165,7 @@ fn what_is_of_all_outputs_together_is_refused() {
         (Selector::params(vaglio::criteria::Nhsic::default(), greedy, rls), "use `loo` or `kfold`"),
     ] {
         match linfa::ParamGuard::check(selector).unwrap().design(&problem) {
-            Err(Error::Setting { message, .. }) => assert!(message.contains(words), "{message}"),
+            Err(Error::Setting { message, .. }) => assert!(message.to_string().contains(words), "{message}"),
             other => panic!("{other:?}"),
         }
     }

@@ -4,6 +4,7 @@ use linfa::Dataset;
 use linfa::prelude::*;
 use linfa::traits::Transformer;
 use ndarray::{Array1, Array2, Axis, s};
+use std::error::Error as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use vaglio::core::Error;
@@ -158,6 +159,19 @@ fn several_targets_are_kept_with_their_names() {
     assert!(refused.ends_with("there are 2 target columns; use the dimension `Ix2`"), "{refused}");
     let kept = fitted.transform(&dataset);
     assert_eq!((kept.feature_names(), kept.target_names()), (&["b".into(), "d".into()][..], dataset.target_names()));
+}
+
+#[test]
+fn an_error_has_the_outside_error_as_its_source() {
+    let file = TemporaryFile::new("source");
+    let load = || FittedPipeline::<f64, Ix1>::load(&file.0).unwrap_err();
+    let missing = load();
+    let system = missing.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+    assert_eq!(system.map(std::io::Error::kind), Some(std::io::ErrorKind::NotFound));
+    std::fs::write(&file.0, "{\n3").unwrap();
+    let damaged = load();
+    let parser = damaged.source().and_then(|source| source.downcast_ref::<serde_json::Error>());
+    assert_eq!(parser.map(serde_json::Error::line), Some(2));
 }
 
 #[test]

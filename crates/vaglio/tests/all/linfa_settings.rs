@@ -37,13 +37,23 @@ fn a_chain_of_searches_is_a_list_in_any_format() {
 #[test]
 fn what_is_no_part_is_told_in_words_of_the_user() {
     for (json, expected) in [
-        (r#"{"version": 1, "search": 3}"#, "expected a search: its word, or keys and values with that as `kind`"),
-        (r#"{"version": 1, "criterion": ["loo"]}"#, "expected a criterion: its word, or keys and values"),
-        (r#"{"version": 1, "search": "gredy"}"#, "unknown variant `gredy`, expected one of `all`"),
-        (r#"{"version": 1, "search": {"max_features": 3}}"#, "missing field `kind`"),
+        (
+            r#"{"version": 1, "search": 3}"#,
+            "`search`: expected a search: its word, or keys and values with that as `kind`, found the number 3",
+        ),
+        (
+            r#"{"version": 1, "criterion": ["loo"]}"#,
+            "`criterion`: expected a criterion: its word, or keys and values with that as `kind`, found a list",
+        ),
+        (r#"{"version": 1, "search": "gredy"}"#, "`search.kind`: there is no search `gredy`; did you mean `greedy`?"),
+        (r#"{"version": 1, "search": {"max_features": 3}}"#, "`search.kind`: is required and missing"),
+        (
+            r#"{"version": 1, "learner": {"kind": "rls", "lambda": [0.1, 1]}}"#,
+            "`learner.lambda`: expected a number, {grid: auto}",
+        ),
     ] {
         let error = read(json).unwrap_err().to_string();
-        assert!(error.contains(expected) && !error.contains("dyn "), "{error}");
+        assert!(error.starts_with(expected), "{error}");
     }
 }
 
@@ -53,9 +63,6 @@ fn yaml_that_is_wrong_is_told_with_its_place() {
     let expected = "pipeline:2:9: `search.kind`: there is no search `gredy`; did you mean `greedy`?";
     assert_eq!(error.to_string(), expected);
     assert!(matches!(error, Error::UnknownName { .. }));
-    // What a `main` that returns an error prints is the sentence.
-    assert_eq!(format!("{error:?}"), expected);
-    assert_eq!(format!("{:?}", FitError::from(error)), expected);
 }
 
 #[test]

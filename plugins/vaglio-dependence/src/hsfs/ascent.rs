@@ -68,7 +68,7 @@ impl<'d> Ascent<'d> {
         }
         let seen =
             RefCell::new(ObjectiveCache { u: start.clone(), value: f64::NEG_INFINITY, last: None, stopped: None });
-        let failed = |error: argmin::core::Error| Error::Numerical(format!("`hsfs`: {error}"));
+        let failed = |error: argmin::core::Error| Error::failed("`hsfs`", error);
         let solver =
             LBFGS::new(MoreThuenteLineSearch::new(), MEMORY).with_tolerance_grad(ASCENT_SLOPE).map_err(failed)?;
         let solver = solver.with_tolerance_cost(0.0).map_err(failed)?;

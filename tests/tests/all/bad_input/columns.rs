@@ -1,6 +1,6 @@
 //! Constant, equal and dependent columns.
 
-use super::{ExitClass, Problem, Sheet, answered, everywhere, refused, same, told};
+use super::{ErrorClass, Problem, Sheet, answered, everywhere, refused, same, told};
 
 /// Columns that are constant, 1e200 among them, are as if they were not there.
 #[test]
@@ -108,7 +108,7 @@ fn one_row_is_refused() {
         match parts.learner.data.contains("target: class")
             || parts.has(&["loo", "kfold", "nhsic", "hsic", "qpfs", "fcbf", "hiton_pc", "hsfs", "spam"])
         {
-            true => refused(result, ExitClass::Configuration, &[]),
+            true => refused(result, ErrorClass::Configuration, &[]),
             // Every column is constant.
             false => answered(result).map(drop),
         }

@@ -1,6 +1,6 @@
 //! λ, columns and targets at the ends of the doubles.
 
-use super::{ExitClass, Problem, Sheet, answered, everywhere, refused, same};
+use super::{ErrorClass, Problem, Sheet, answered, everywhere, refused, same};
 
 #[test]
 fn a_lambda_that_is_none_is_refused_where_it_stands() {
@@ -10,7 +10,7 @@ fn a_lambda_that_is_none_is_refused_where_it_stands() {
             true => Ok(()),
             false => refused(
                 Problem { lambda, ..Problem::of(&base) }.result(parts),
-                ExitClass::Configuration,
+                ErrorClass::Configuration,
                 &["cell.yaml:5:", "`learner.lambda`", "is not a positive finite number"],
             ),
         });
@@ -31,7 +31,7 @@ fn a_lambda_at_the_ends_of_the_doubles_is_right_or_refused() {
         everywhere(|parts| {
             let result = Problem { lambda, preprocess, ..Problem::of(&base) }.result(parts);
             match result {
-                Err(error) => refused(Err(error), ExitClass::Numerical, &["is too small"]),
+                Err(error) => refused(Err(error), ErrorClass::Numerical, &["is too small"]),
                 result => answered(result).map(drop),
             }
         });
@@ -78,7 +78,7 @@ fn columns_and_targets_of_any_unit_are_right_or_refused_by_name() {
                         || message.ends_with("standardize the columns")
                         || names == ["y"] && message.contains("target");
                     match is_named {
-                        true => refused(Err(error), ExitClass::Numerical, &[]),
+                        true => refused(Err(error), ErrorClass::Numerical, &[]),
                         false => Err(format!("{unit:e}, {names:?}: {message}")),
                     }
                 }

@@ -1,6 +1,6 @@
 //! Targets of one value, classes that folds lack, folds that cannot be made.
 
-use super::{ExitClass, Problem, Sheet, answered, everywhere, refused};
+use super::{ErrorClass, Problem, Sheet, answered, everywhere, refused};
 
 #[test]
 fn a_target_of_one_value_is_learned_or_refused() {
@@ -9,7 +9,7 @@ fn a_target_of_one_value_is_learned_or_refused() {
         everywhere(|parts| {
             let result = Problem::of(&sheet).result(parts);
             match parts.learner.data.contains("target: y") {
-                true if result.is_err() => refused(result, ExitClass::Configuration, &["single value"]),
+                true if result.is_err() => refused(result, ErrorClass::Configuration, &["single value"]),
                 true => answered(result).map(drop),
                 false => Ok(()),
             }
@@ -24,7 +24,7 @@ fn a_class_without_weight_is_no_class() {
     everywhere(|parts| match parts.learner.data.contains("target: class") {
         true => refused(
             Problem { data: ", weights: w", ..Problem::of(&sheet) }.result(parts),
-            ExitClass::Configuration,
+            ErrorClass::Configuration,
             &["`data.target`: every training row of `class` has the label `yes`"],
         ),
         false => Ok(()),
@@ -37,7 +37,7 @@ fn a_single_class_is_refused_by_its_name() {
     everywhere(|parts| match parts.learner.data.contains("target: class") {
         true => refused(
             Problem::of(&sheet).result(parts),
-            ExitClass::Configuration,
+            ErrorClass::Configuration,
             &["`data.target`: every training row of `class` has the label `yes`"],
         ),
         false => Ok(()),
@@ -51,7 +51,7 @@ fn a_class_that_no_training_row_of_a_fold_has_is_refused_with_both() {
     everywhere(|parts| match (parts.learner.data.contains("target: class"), parts.has(&["kfold"])) {
         (true, true) => refused(
             Problem::of(&sheet).result(parts),
-            ExitClass::Configuration,
+            ErrorClass::Configuration,
             &["`criterion.by`: fold 1 holds every row of class `yes`"],
         ),
         _ => answered(Problem::of(&sheet).result(parts)).map(drop),
@@ -64,12 +64,12 @@ fn a_class_of_one_row_is_refused_where_it_is_weighed() {
     everywhere(|parts| match (parts.learner.data.contains("target: class"), parts.has(&["kfold"])) {
         (true, true) => refused(
             Problem::of(&sheet).result(parts),
-            ExitClass::Configuration,
+            ErrorClass::Configuration,
             &["`criterion.by`: fold 1 holds every row of class `yes`"],
         ),
         (true, false) if parts.has(&["loo"]) && parts.has(&["crrr"]) => refused(
             Problem::of(&sheet).result(parts),
-            ExitClass::Configuration,
+            ErrorClass::Configuration,
             &["`criterion.kind`: class `yes` has one row"],
         ),
         _ => answered(Problem::of(&sheet).result(parts)).map(drop),
@@ -89,7 +89,7 @@ fn folds_that_cannot_be_made_are_refused_with_their_number() {
     ] {
         everywhere(|parts| match parts.has(&["kfold"]) {
             true => {
-                refused(Problem { criterion, ..Problem::of(sheet) }.result(parts), ExitClass::Configuration, &[words])
+                refused(Problem { criterion, ..Problem::of(sheet) }.result(parts), ErrorClass::Configuration, &[words])
             }
             false => Ok(()),
         });
@@ -111,7 +111,7 @@ fn losses_of_classes_are_as_defined_where_a_fold_has_one_class() {
             let result = Problem { criterion: &criterion, ..Problem::of(&base) }.result(parts);
             match parts.learner.data.contains("target: class") || loss == "absolute" {
                 true => answered(result).map(drop),
-                false => refused(result, ExitClass::Configuration, &["criterion", "regression"]),
+                false => refused(result, ErrorClass::Configuration, &["criterion", "regression"]),
             }
         });
     }

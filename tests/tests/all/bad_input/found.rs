@@ -1,6 +1,6 @@
 //! What was found from outside, so that it does not come back.
 
-use super::{Cell, ExitClass, Learner, Parts, Problem, Sheet, answered, everywhere, is_near, refused, same};
+use super::{Cell, ErrorClass, Learner, Parts, Problem, Sheet, answered, everywhere, is_near, refused, same};
 use crate::common::Folder;
 use serde_json::Value;
 use vaglio_testkit::SplitMix64;
@@ -29,7 +29,7 @@ fn blocks_and_forced_columns_are_scored_as_defined() {
             match (Problem { search: &search, ..Problem::of(&sheet) }).result(parts) {
                 // Least-angle paths and rankings walk column by column.
                 Err(error) if parts.has(&["all", "lars", "rank", "random"]) => {
-                    refused(Err(error), ExitClass::Configuration, &["`search."])
+                    refused(Err(error), ErrorClass::Configuration, &["`search."])
                 }
                 result => answered(result).map(drop),
             }

@@ -17,7 +17,7 @@ use crate::common::Folder;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use vaglio::core::{Error, ExitClass, Measure, Path};
+use vaglio::core::{Error, ErrorClass, Measure, Path};
 
 /// A learner of the product.
 #[derive(Debug)]
@@ -213,7 +213,7 @@ fn everywhere(check: impl Fn(&Parts) -> Result<(), String>) {
 }
 
 /// It is refused in words that hold these.
-fn refused(result: Result<Cell, Error>, class: ExitClass, words: &[&str]) -> Result<(), String> {
+fn refused(result: Result<Cell, Error>, class: ErrorClass, words: &[&str]) -> Result<(), String> {
     match result {
         Ok(cell) => Err(format!("is answered by {:?}", cell.path.entries.iter().map(|e| e.score).collect::<Vec<_>>())),
         Err(error) if error.class() != class => Err(format!("{:?}: {error}", error.class())),

@@ -1,6 +1,6 @@
 //! Settings that cannot be, and names that nothing bears.
 
-use super::{ExitClass, Problem, Sheet, everywhere, refused};
+use super::{ErrorClass, Problem, Sheet, everywhere, refused};
 use crate::common::Folder;
 
 #[test]
@@ -21,7 +21,7 @@ fn sizes_names_and_blocks_that_cannot_be_are_refused_where_they_stand() {
     ] {
         everywhere(|parts| {
             let result = Problem { search, ..Problem::of(&base) }.result(parts);
-            refused(result, ExitClass::Configuration, &["search"]).and_then(|()| {
+            refused(result, ErrorClass::Configuration, &["search"]).and_then(|()| {
                 let message = Problem { search, ..Problem::of(&base) }.result(parts).err().unwrap().to_string();
                 // Searches without the setting say so.
                 match message.contains(words) || parts.has(&["all", "backward", "lars", "rank", "random"]) {

@@ -1,6 +1,6 @@
 //! Cells that are no finite numbers.
 
-use super::{ExitClass, LEARNERS, Problem, Sheet, answered, everywhere, refused};
+use super::{ErrorClass, LEARNERS, Problem, Sheet, answered, everywhere, refused};
 
 #[test]
 fn numbers_that_are_not_finite_name_row_column_value_and_count() {
@@ -18,20 +18,20 @@ fn numbers_that_are_not_finite_name_row_column_value_and_count() {
             value => format!("{value} is not a finite number (2 such values"),
         };
         let words = format!("train.csv: row 5, column `{name}`: {found}");
-        everywhere(|parts| refused(Problem { data, ..Problem::of(&sheet) }.result(parts), ExitClass::Data, &[&words]));
+        everywhere(|parts| refused(Problem { data, ..Problem::of(&sheet) }.result(parts), ErrorClass::Data, &[&words]));
     }
     for value in ["NaN", "inf"] {
         let sheet = Sheet::base().cell(5, "y", value);
         let words = format!("train.csv: row 5, column `y`: {value} is not a finite number (1 such value");
         everywhere(|parts| match parts.learner.data == LEARNERS[0].data {
-            true => refused(Problem::of(&sheet).result(parts), ExitClass::Data, &[&words]),
+            true => refused(Problem::of(&sheet).result(parts), ErrorClass::Data, &[&words]),
             false => Ok(()),
         });
     }
     let sheet = Sheet::base().cell(5, "class", "");
     everywhere(|parts| match parts.learner.data == LEARNERS[0].data {
         true => Ok(()),
-        false => refused(Problem::of(&sheet).result(parts), ExitClass::Data, &["train.csv: row 5, column `class`"]),
+        false => refused(Problem::of(&sheet).result(parts), ErrorClass::Data, &["train.csv: row 5, column `class`"]),
     });
 }
 

@@ -1,6 +1,6 @@
 //! Weights of 0, whole numbers, and at the ends of the doubles.
 
-use super::{ExitClass, Parts, Problem, Sheet, answered, everywhere, is_near, refused, same};
+use super::{ErrorClass, Parts, Problem, Sheet, answered, everywhere, is_near, refused, same};
 
 const WEIGHTS: &str = ", weights: w, types: {f: drop}";
 
@@ -10,9 +10,9 @@ fn weights_that_are_none_are_refused() {
     let one: Make = |row| if row == 4 { "-1" } else { "1" };
     let (none, text): (Make, Make) = (|_| "0", |_| "u");
     for (make, class, words) in [
-        (one, ExitClass::Data, "row 5, column `w`: the weight -1 is negative"),
-        (none, ExitClass::Data, "column `w`: every row has weight 0"),
-        (text, ExitClass::Configuration, "`data.weights`: the column `w` holds text"),
+        (one, ErrorClass::Data, "row 5, column `w`: the weight -1 is negative"),
+        (none, ErrorClass::Data, "column `w`: every row has weight 0"),
+        (text, ErrorClass::Configuration, "`data.weights`: the column `w` holds text"),
     ] {
         let sheet = Sheet::base().with("w", |_, row| make(row).into());
         everywhere(|parts| {
@@ -91,7 +91,7 @@ fn weights_far_from_each_other_are_right_or_refused() {
             match result {
                 Err(error) => refused(
                     Err(error),
-                    ExitClass::Numerical,
+                    ErrorClass::Numerical,
                     &[if parts.has(&["nhsic"]) { "row 5 has next to all the weight" } else { "too small" }],
                 ),
                 result => answered(result).map(drop).map_err(|why| format!("{weight}: {why}")),

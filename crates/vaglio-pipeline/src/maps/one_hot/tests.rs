@@ -53,7 +53,7 @@ fn fewer_columns_are_enough_and_numbers_match_their_text() {
 fn a_level_that_training_lacked_is_named() {
     let error = fitted().transform(table(vec![("c", text(&["x", "z"]))])).unwrap_err();
     assert_eq!(error.to_string(), "row 2, column `c`: `z` is none of the levels of the training rows: 1, x, y");
-    assert_eq!(error.class(), vaglio_core::ExitClass::Data);
+    assert_eq!(error.class(), vaglio_core::ErrorClass::Data);
 }
 
 #[test]

@@ -22,7 +22,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use vaglio_core::{
-    AnyLoss, ClassOrder, Error, Feature, FittedMap, Model, Path as SearchPath, Result, TargetUnits, Task,
+    AnyLoss, Cause, ClassOrder, Error, Feature, FittedMap, Model, Path as SearchPath, Result, TargetUnits, Task,
 };
 use vaglio_tables::budget::Budget;
 use vaglio_tables::disk::{bounded, shortened, write_file};
@@ -212,8 +212,7 @@ impl SavedModel {
     /// # Errors
     /// [`Error::Numerical`] if a number cannot be written.
     pub fn to_text(&self) -> Result<String> {
-        let model =
-            serde_json::to_string(self).map_err(|e| Error::Numerical(format!("the model cannot be written: {e}")))?;
+        let model = serde_json::to_string(self)?;
         Ok(wrap(SCHEMA, &digest(&model), &model))
     }
 
@@ -231,14 +230,13 @@ impl SavedModel {
     /// * [`Error::Unreadable`] if there is no such file.
     /// * [`Error::ModelRefused`] if the file was changed, is truncated, or has another version.
     pub fn read(path: &Path) -> Result<Self> {
-        let refused = |message: String| Error::ModelRefused { path: path.to_owned(), message };
         let Some(bytes) = bounded(path, LARGEST)? else {
-            return Err(refused("it is larger than any model".into()));
+            return Err(Error::model_refused(path, "it is larger than any model"));
         };
         // The parts are parsed twice and take more memory than their text.
         let what = format!("{}, with what it describes,", path.display());
         Budget::for_machine().need(8.0 * bytes.len() as f64, what, "take a machine with more memory")?;
-        let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".into()))?;
+        let text = String::from_utf8(bytes).map_err(|e| Error::model_refused(path, Cause::new("it is not text", e)))?;
         SavedModel::from_text(&text, path)
     }
 
@@ -247,21 +245,20 @@ impl SavedModel {
     /// # Errors
     /// [`Error::ModelRefused`] in the cases of [`SavedModel::read`].
     pub fn from_text(text: &str, path: &Path) -> Result<Self> {
-        let refused = |message: String| Error::ModelRefused { path: path.to_owned(), message };
-        let file: File<'_> = serde_json::from_str(text)
-            .map_err(|e| refused(format!("it is damaged or no model file: {}", shortened(&e.to_string()))))?;
+        let refused = |message: Cause| Error::model_refused(path, message);
+        let file: File<'_> = serde_json::from_str(text).map_err(|e| {
+            refused(Cause::from(e).reworded(|e| format!("it is damaged or no model file: {}", shortened(e))))
+        })?;
         if file.schema != SCHEMA {
-            return Err(refused(format!(
-                "it is of version `{}`; this program reads `{SCHEMA}`",
-                shortened(&file.schema)
-            )));
+            let schema = shortened(&file.schema);
+            return Err(refused(format!("it is of version `{schema}`; this program reads `{SCHEMA}`").into()));
         }
         if digest(file.model.get()) != file.sha256 || wrap(&file.schema, &file.sha256, file.model.get()) != text {
             return Err(refused("its checksum does not fit: the file was changed after it was written".into()));
         }
         let model: SavedModel =
-            serde_json::from_str(file.model.get()).map_err(|e| refused(not_known(file.model.get(), &e)))?;
-        model.check().map_err(|message| refused(format!("its parts do not fit together: {message}")))?;
+            serde_json::from_str(file.model.get()).map_err(|e| refused(not_known(file.model.get(), e)))?;
+        model.check().map_err(|message| refused(format!("its parts do not fit together: {message}").into()))?;
         Ok(model)
     }
 
@@ -350,17 +347,15 @@ fn is_unknown(order: &ClassOrder) -> bool {
 }
 
 /// Explains why an intact model cannot be read by this program.
-fn not_known(text: &str, error: &serde_json::Error) -> String {
-    if let Some(twice) = twice(&error.to_string()) {
-        return twice;
-    }
-    match origin::foreign(text) {
-        Some(parts) => format!(
+fn not_known(text: &str, error: serde_json::Error) -> Cause {
+    Cause::from(error).reworded(|error| match (twice(error), origin::foreign(text)) {
+        (Some(twice), _) => twice,
+        (None, Some(parts)) => format!(
             "it was made by {}, which this program does not hold; use one that is linked with that",
             shortened(&parts)
         ),
-        None => format!("it holds what this program does not know: {}", shortened(&error.to_string())),
-    }
+        (None, None) => format!("it holds what this program does not know: {}", shortened(error)),
+    })
 }
 
 fn digest(text: &str) -> String {

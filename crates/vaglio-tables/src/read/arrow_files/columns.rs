@@ -2,7 +2,7 @@
 
 use super::super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use super::super::infer::is_beyond;
-use super::super::unreadable;
+use super::super::{failed, unreadable};
 use crate::budget::Budget;
 use arrow_array::types::*;
 use arrow_array::{AnyDictionaryArray, Array, ArrowPrimitiveType, PrimitiveArray, StringViewArray, cast::AsArray};
@@ -85,8 +85,7 @@ impl GrowingColumn {
                 }
                 _ => {
                     budget.need(WIDEST * array.len() as f64, format_args!("reading {}", what()), LESS)?;
-                    let plain = take(dictionary.values(), dictionary.keys(), None)
-                        .map_err(|error| unreadable(path, error.to_string()))?;
+                    let plain = take(dictionary.values(), dictionary.keys(), None).map_err(failed(path))?;
                     self.append(path, &plain, budget)
                 }
             };

@@ -52,7 +52,7 @@ impl FileBytes {
     /// # Errors
     /// Fails if a file cannot be read.
     pub fn on_disk(path: &Path, begins: &[u8]) -> Result<Option<Self>> {
-        let failed = |error: Error| system(path, &error);
+        let failed = |error: Error| system(path, error);
         // A stream can be opened once.
         if !std::fs::metadata(path).map_err(failed)?.is_file() || !cfg!(any(unix, windows)) {
             return Ok(None);
@@ -71,7 +71,7 @@ impl FileBytes {
     /// [`vaglio_core::Error::Unreadable`].
     pub fn check_unchanged(&self, path: &Path) -> Result<()> {
         let FileBytes::Disk(disk) = self else { return Ok(()) };
-        let after = disk.file.metadata().map_err(|error| system(path, &error))?;
+        let after = disk.file.metadata().map_err(|error| system(path, error))?;
         check_unchanged(path, &disk.before, &after, disk.before.len())
     }
 
@@ -178,7 +178,7 @@ impl PartialDigest {
     /// Fails like [`FileBytes::digest`].
     pub fn step(&mut self) -> Result<Option<[u8; 32]>> {
         self.block.resize(STEP, 0);
-        let read = self.place.read(&mut self.block).map_err(|error| system(&self.path, &error))?;
+        let read = self.place.read(&mut self.block).map_err(|error| system(&self.path, error))?;
         if read > 0 {
             self.hash.update(&self.block[..read]);
             return Ok(None);

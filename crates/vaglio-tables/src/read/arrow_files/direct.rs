@@ -158,7 +158,7 @@ impl Chunk<'_> {
     /// Passes the present values to `take`, some rows at a time, with the levels of all rows if some are missing.
     fn read<T: Physical>(self, mut take: impl FnMut(&[i16], &[T::T]) -> bool) -> Result<bool> {
         // The reader used instead reports the fault.
-        let damaged = |error: ParquetError| Error::Shape(error.to_string());
+        let damaged = |error: ParquetError| Error::failed("a column chunk", error);
         let (chunk, all) = (self.group.column(self.leaf), usize::try_from(self.group.num_rows()).unwrap_or(0));
         let pages = SerializedPageReader::new(Arc::new(self.kept.clone()), chunk, all, None).map_err(damaged)?;
         let mut reader = ColumnReaderImpl::<T>::new(chunk.column_descr_ptr(), Box::new(pages));

@@ -1,12 +1,11 @@
 //! Checks of a Parquet footer against the file and itself.
 
-use super::super::unreadable;
+use super::super::{failed, unreadable};
 use super::guard::guarded;
 use super::thrift::{FOOTER, read_struct};
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::Compression;
-use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::ChunkReader;
 use std::io::ErrorKind;
@@ -32,11 +31,10 @@ pub(super) fn footer(path: &Path, reader: &impl ChunkReader) -> Result<ArrowRead
         let read = read_struct(&bytes[..], FOOTER, |_, _| {});
         Ok(read.is_err_and(|error| error.kind() == ErrorKind::InvalidData))
     };
-    let told = |error: ParquetError| unreadable(path, error.to_string());
-    if has_other_fields().map_err(told)? {
+    if has_other_fields().map_err(failed(path))? {
         return Err(unreadable(path, "is damaged: its footer has fields of other kinds than the format gives it"));
     }
-    guarded(path, || ArrowReaderMetadata::load(reader, Default::default()).map_err(told))
+    guarded(path, || ArrowReaderMetadata::load(reader, Default::default()).map_err(failed(path)))
 }
 
 /// Bytes after a footer: its length, and the magic bytes.

@@ -3,14 +3,14 @@
 //! The reader of arrow-ipc 60 allocates as much as the footer of a file claims for a block, and as much as a compressed
 //! buffer claims to become.
 
-use super::super::unreadable;
+use super::super::{failed, unreadable};
 use super::decode::FileBytes;
 use crate::budget::Budget;
 use arrow_array::RecordBatch;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{FileDecoder, read_footer_length};
 use arrow_ipc::{Block, Message, MetadataVersion, root_as_footer, root_as_message};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::SchemaRef;
 use bytes::Bytes;
 use parquet::file::reader::{ChunkReader, Length};
 use std::path::Path;
@@ -52,7 +52,7 @@ impl ArrowBlocks {
         let at = kept.len().checked_sub(4 + MAGIC);
         let end = at.and_then(|at| Some((at, *bytes_at(kept, at, 4 + MAGIC as usize)?.first_chunk()?)));
         let Some((at, end)) = end else { return Err(damaged(path, "it is too short for a footer")) };
-        let length = read_footer_length(end).map_err(|error| failed(path, &error))?;
+        let length = read_footer_length(end).map_err(failed(path))?;
         let footer = at.checked_sub(length as u64).and_then(|start| bytes_at(kept, start, length));
         let footer = footer.ok_or_else(|| damaged(path, "its footer is longer than the file"))?;
         let footer = root_as_footer(&footer).map_err(|error| damaged(path, &format!("its footer: {error}")))?;
@@ -125,9 +125,9 @@ impl ArrowBlocks {
         let mut decoder = FileDecoder::new(self.schema.clone(), self.version).with_projection(columns);
         let mut known = 0;
         let batch = move |place: usize| -> Result<Option<RecordBatch>> {
-            let failed = |error: ArrowError| failed(&path, &error);
+            let failed = failed(&path);
             for block in &blocks.dictionaries[known..blocks.before[place]] {
-                decoder.read_dictionary(block, &block_bytes(&path, &kept, block)?.into()).map_err(failed)?;
+                decoder.read_dictionary(block, &block_bytes(&path, &kept, block)?.into()).map_err(&failed)?;
             }
             known = blocks.before[place];
             let block = &blocks.batches[place];
@@ -141,22 +141,18 @@ impl ArrowBlocks {
     }
 }
 
-fn failed(path: &Path, error: &ArrowError) -> Error {
-    unreadable(path, error.to_string())
-}
-
 /// Column types of a file whose bytes are in the order of this machine.
 fn checked_schema(path: &Path, schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef> {
     if !schema.endianness().equals_to_target_endianness() {
         return Err(unreadable(path, "its bytes are in another order than those of this machine"));
     }
-    try_fb_to_schema(schema).map(Arc::new).map_err(|error| failed(path, &error))
+    try_fb_to_schema(schema).map(Arc::new).map_err(failed(path))
 }
 
 /// Bytes of a block within the file.
 fn block_bytes(path: &Path, kept: &FileBytes, block: &Block) -> Result<Bytes> {
     let length = block.metaDataLength() as usize + block.bodyLength() as usize;
-    kept.get_bytes(block.offset() as u64, length).map_err(|error| unreadable(path, error.to_string()))
+    kept.get_bytes(block.offset() as u64, length).map_err(failed(path))
 }
 
 /// Offset of a block in a file of this length, and the lengths of its metadata and body, if it lies within.

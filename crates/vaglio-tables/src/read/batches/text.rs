@@ -13,7 +13,7 @@ use csv::{ErrorKind, StringRecord};
 use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
-use vaglio_core::{Error, Result};
+use vaglio_core::{Cause, Error, Result};
 
 /// A decompressed file with its beginning.
 pub(super) struct Plain {
@@ -99,7 +99,7 @@ impl TextRows {
         }
     }
 
-    fn failed(&self, row: usize, error: &csv::Error) -> Error {
+    fn failed(&self, row: usize, error: csv::Error) -> Error {
         let message = match error.kind() {
             ErrorKind::Utf8 { err, .. } => {
                 let column = self.sheet.names().get(err.field()).map(|name| format!(", column `{name}`"));
@@ -116,7 +116,7 @@ impl TextRows {
             }
             _ => format!("data row {}: {error}", row + 1),
         };
-        unreadable(&self.path, message)
+        unreadable(&self.path, Cause::new(message, error))
     }
 }
 
@@ -144,7 +144,7 @@ impl ChunkReader for TextRows {
             match self.reader.read_record(&mut self.record) {
                 Ok(true) => {}
                 Ok(false) => break,
-                Err(error) => return Err(self.failed(row, &error)),
+                Err(error) => return Err(self.failed(row, error)),
             }
             if let Some(fault) = record_fault(&self.record, names) {
                 return Err(unreadable(path, format!("data row {}{fault}", row + 1)));

@@ -9,7 +9,7 @@ use crate::read::unreadable;
 use npy::Array;
 use std::io::Cursor;
 use std::path::Path;
-use vaglio_core::{Error, Result};
+use vaglio_core::{Cause, Error, Result};
 use zip::ZipArchive;
 
 /// Reads a matrix stored by rows (CSR), columns (CSC) or entries (COO); duplicate entries are added up. Cost O(entries
@@ -19,7 +19,7 @@ use zip::ZipArchive;
 /// [`vaglio_core::Error::Unreadable`] with the array at fault: it is missing, truncated, of a wrong kind or length, or
 /// names a place outside the matrix.
 pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets> {
-    let failed = |error: zip::result::ZipError| unreadable(path, format!("the archive cannot be read: {error}"));
+    let failed = |error: zip::result::ZipError| unreadable(path, Cause::after("the archive cannot be read", error));
     let archive = ZipArchive::new(Cursor::new(bytes)).map_err(failed)?;
     let mut file = Npz { path, archive, budget };
     let format = file.member("format")?;
@@ -101,7 +101,7 @@ impl Npz<'_> {
                 let message = format!("it has no array `{name}`; what is read are files of `scipy.sparse.save_npz`");
                 return Err(unreadable(path, message));
             }
-            Err(error) => return Err(at_fault(path, name, error)),
+            Err(error) => return Err(at_fault(path, name, Cause::from_error(error))),
         };
         // The size in an archive may be wrong; reads on if there is more.
         let size = usize::try_from(member.size()).unwrap_or(usize::MAX);
@@ -114,8 +114,8 @@ fn array<'b>(path: &Path, name: &str, bytes: &'b [u8]) -> Result<Array<'b>> {
     Array::new(bytes).map_err(|wrong| at_fault(path, name, wrong))
 }
 
-fn at_fault(path: &Path, name: &str, wrong: impl std::fmt::Display) -> Error {
-    unreadable(path, format!("array `{name}`: {wrong}"))
+fn at_fault(path: &Path, name: &str, wrong: impl Into<Cause>) -> Error {
+    unreadable(path, wrong.into().reworded(|wrong| format!("array `{name}`: {wrong}")))
 }
 
 fn check_length(path: &Path, name: &str, array: &Array<'_>, expected: usize) -> Result<()> {

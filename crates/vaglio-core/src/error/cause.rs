@@ -1,0 +1,71 @@
+//! The text of a failure with the outside error behind it.
+
+use std::error::Error as OutsideError;
+use std::sync::Arc;
+
+/// The text of a failure, with the error of another crate that caused it, if any.
+#[derive(Debug, Clone)]
+pub struct Cause {
+    text: String,
+    source: Option<Arc<dyn OutsideError + Send + Sync>>,
+}
+
+impl Cause {
+    /// A text of our own for an outside error.
+    pub fn new(text: impl Into<String>, source: impl Into<Box<dyn OutsideError + Send + Sync>>) -> Self {
+        Cause { text: text.into(), source: Some(source.into().into()) }
+    }
+
+    /// An outside error with its own text.
+    pub fn from_error(source: impl Into<Box<dyn OutsideError + Send + Sync>>) -> Self {
+        let source = source.into();
+        Cause::new(source.to_string(), source)
+    }
+
+    /// An outside error after a text of our own and a colon.
+    pub fn after(text: &str, source: impl Into<Box<dyn OutsideError + Send + Sync>>) -> Self {
+        let source = source.into();
+        Cause::new(format!("{text}: {source}"), source)
+    }
+
+    /// Replaces the text by what a function makes of it.
+    #[must_use]
+    pub fn reworded(mut self, words: impl FnOnce(&str) -> String) -> Self {
+        self.text = words(&self.text);
+        self
+    }
+
+    pub(super) fn source(&self) -> Option<&(dyn OutsideError + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
+
+impl std::fmt::Display for Cause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl From<String> for Cause {
+    fn from(text: String) -> Self {
+        Cause { text, source: None }
+    }
+}
+
+impl From<&str> for Cause {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl From<std::io::Error> for Cause {
+    fn from(error: std::io::Error) -> Self {
+        Cause::from_error(error)
+    }
+}
+
+impl From<serde_json::Error> for Cause {
+    fn from(error: serde_json::Error) -> Self {
+        Cause::from_error(error)
+    }
+}

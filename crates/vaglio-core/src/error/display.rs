@@ -1,0 +1,84 @@
+//! Sentences and sources of errors.
+
+use super::{Error, SourceLocation};
+use crate::{Role, counted};
+use std::path::PathBuf;
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Error::Setting { field, message, place, .. } => write!(f, "{}`{field}`: {message}", at(place)),
+            Error::UnknownName { field, what, name, suggestion, known, place, .. } => {
+                write!(f, "{}`{field}`: there is no {what} `{name}`", at(place))?;
+                write!(f, "{}{}", did_you_mean(suggestion, known), unlinked(what, suggestion))
+            }
+            Error::Syntax { message, place } => write!(f, "{}{message}", at(place)),
+            Error::Unreadable { path, message } | Error::JournalRefused { path, message } => {
+                write!(f, "{}: {message}", path.display())
+            }
+            Error::Unwritable { path, message } => write!(f, "{}: cannot be written: {message}", path.display()),
+            Error::NonFinite { row, column, value, count, file, remedy } => {
+                let count = not_finite(value, *count);
+                write!(f, "{}row {row}, column `{column}`: {count} in this column){}", inside(file), remedied(remedy))
+            }
+            Error::Shape(message) | Error::Numerical(message) => f.write_str(message),
+            Error::ModelRefused { path, message } => write!(f, "{}: model refused: {message}", path.display()),
+            Error::Failed { part: None, message, .. } => write!(f, "{message}"),
+            Error::Failed { part: Some(part), subset, message } => write!(f, "{part}{}: {message}", on(subset)),
+            Error::Stopped(reason) => write!(f, "the run was stopped, since {}", reason.sentence()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Setting { message, .. }
+            | Error::Syntax { message, .. }
+            | Error::Unreadable { message, .. }
+            | Error::Unwritable { message, .. }
+            | Error::ModelRefused { message, .. }
+            | Error::JournalRefused { message, .. }
+            | Error::Failed { message, .. } => message.source(),
+            _ => None,
+        }
+    }
+}
+
+fn at(place: &Option<SourceLocation>) -> String {
+    place.as_ref().map(|p| format!("{p}: ")).unwrap_or_default()
+}
+
+fn inside(file: &Option<PathBuf>) -> String {
+    file.as_ref().map(|f| format!("{}: ", f.display())).unwrap_or_default()
+}
+
+/// Describes a value that is missing or not finite, and counts such values.
+fn not_finite(value: &str, count: usize) -> String {
+    match value.ends_with(" cell") {
+        true => format!("{value} ({}", counted(count, "such cell")),
+        false => format!("{value} is not a finite number ({}", counted(count, "such value")),
+    }
+}
+
+fn remedied(remedy: &Option<String>) -> String {
+    remedy.as_ref().map(|remedy| format!("; {remedy}")).unwrap_or_default()
+}
+
+fn on(subset: &Option<String>) -> String {
+    subset.as_ref().map(|subset| format!(" on {subset}")).unwrap_or_default()
+}
+
+fn did_you_mean(suggestion: &Option<String>, known: &[String]) -> String {
+    match suggestion {
+        Some(name) => format!("; did you mean `{name}`?"),
+        None if known.is_empty() => String::new(),
+        None => format!("; there are: {}", known.join(", ")),
+    }
+}
+
+/// Hint that an unknown part may come from a plug-in, if no known name is similar.
+fn unlinked(what: &str, suggestion: &Option<String>) -> &'static str {
+    let is_part = suggestion.is_none() && Role::ALL.iter().any(|role| role.name() == what);
+    if is_part { "; a plug-in's are there in programs that are linked with its crate" } else { "" }
+}

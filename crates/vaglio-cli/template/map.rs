@@ -2,30 +2,26 @@
 
 use vaglio_core::prelude::*;
 
-/// The square root of every number, with its sign.
+/// The square of every number.
 #[part(Map, "template")]
 pub struct Template {}
 
-/// The fitted map; nothing is learned, since every number is mapped by itself.
+/// The fitted map: the columns that were numbers in the training rows.
 #[saved(FittedMap, "template")]
-pub struct FittedTemplate {}
+pub struct FittedTemplate {
+    columns: Vec<String>,
+}
 
 impl Map for Template {
-    fn fit(&self, _: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        Ok(Box::new(FittedTemplate {}))
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+        let columns = rows.table.columns().iter().filter(|(_, cells)| cells.numbers().is_some());
+        Ok(FittedTemplate { columns: columns.map(|(name, _)| name.clone()).collect() }.into())
     }
 }
 
 impl FittedMap for FittedTemplate {
-    fn transform(&self, mut table: Table) -> Result<Table> {
-        let root = |(name, cells): (String, Cells)| match cells.numbers() {
-            Some(column) => {
-                let roots: Vec<f64> = column.values().iter().map(|v| v.signum() * v.abs().sqrt()).collect();
-                (name, Cells::Numbers(Numbers::from(roots)))
-            }
-            None => (name, cells),
-        };
-        let columns = table.take_columns().into_iter().map(root).collect();
-        table.with_columns(columns)
+    fn formulas(&self) -> MapFormulas {
+        let square = |name: &String| ColumnFormula::new(name, Expression::column(name).times(Expression::column(name)));
+        self.columns.iter().map(square).collect()
     }
 }

@@ -1,5 +1,7 @@
 //! Expressions over columns that describe fitted parts, so that other languages can compute them.
 
+use crate::TargetScale;
+use chrono::{DateTime, Datelike, Timelike};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -122,7 +124,113 @@ impl DatePart {
     }
 }
 
+impl DatePart {
+    /// The part of a moment in seconds since the beginning of 1970; NaN for a missing one and outside of the calendar.
+    fn value(self, seconds: f64) -> f64 {
+        let whole = seconds.floor();
+        // A cast of a larger number would saturate.
+        let moment = (whole.abs() < 1e15).then(|| DateTime::from_timestamp(whole as i64, 0)).flatten();
+        let Some(date) = moment.map(|moment| moment.naive_utc()) else { return f64::NAN };
+        match self {
+            DatePart::Seconds => seconds,
+            DatePart::Days => seconds / 86_400.0,
+            DatePart::Year => f64::from(date.year()),
+            DatePart::Month => f64::from(date.month()),
+            DatePart::Day => f64::from(date.day()),
+            DatePart::Weekday => f64::from(date.weekday().number_from_monday()),
+            DatePart::DayOfYear => f64::from(date.ordinal()),
+            DatePart::Hour => f64::from(date.hour()),
+            DatePart::Minute => f64::from(date.minute()),
+        }
+    }
+}
+
+impl Function {
+    /// The value at x; NaN outside of the domain.
+    fn value(self, x: f64) -> f64 {
+        match self {
+            Function::Ln if x > 0.0 => x.ln(),
+            Function::Ln1p if x > -1.0 => x.ln_1p(),
+            Function::Ln | Function::Ln1p => f64::NAN,
+            Function::Exp => x.exp(),
+            Function::ExpM1 => x.exp_m1(),
+            Function::Sin => x.sin(),
+            Function::Cos => x.cos(),
+            Function::Tanh => x.tanh(),
+            Function::Floor => x.floor(),
+        }
+    }
+}
+
+impl Condition {
+    fn holds(&self, cell: &dyn Fn(&str) -> f64) -> bool {
+        match self {
+            Condition::Missing(of) => of.value(cell).is_nan(),
+            Condition::Below(of) => of[0].value(cell) < of[1].value(cell),
+        }
+    }
+}
+
+/// Linear interpolation between points with increasing x, constant beyond the ends.
+fn between(points: &[[f64; 2]], x: f64) -> f64 {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return f64::NAN };
+    match points.partition_point(|[known, _]| *known <= x) {
+        _ if x.is_nan() => f64::NAN,
+        0 => first[1],
+        next if next == points.len() => last[1],
+        next => {
+            let ([a, from], [b, to]) = (points[next - 1], points[next]);
+            from + (x - a) / (b - a) * (to - from)
+        }
+    }
+}
+
 impl Expression {
+    /// The value in a row, given its cells as numbers: NaN for a missing one, and dates in seconds since the beginning of
+    /// 1970. Texts and levels are missing.
+    pub fn value(&self, cell: &dyn Fn(&str) -> f64) -> f64 {
+        match self {
+            Expression::Column(name) => cell(name),
+            Expression::Number(number) => *number,
+            Expression::Text(_) | Expression::Level(_) => f64::NAN,
+            Expression::Sum(terms) => terms.iter().map(|term| term.value(cell)).reduce(|a, b| a + b).unwrap_or(0.0),
+            Expression::Product(factors) => {
+                factors.iter().map(|factor| factor.value(cell)).reduce(|a, b| a * b).unwrap_or(1.0)
+            }
+            Expression::Quotient(of) => of[0].value(cell) / of[1].value(cell),
+            Expression::Apply(function, of) => function.value(of.value(cell)),
+            Expression::If(condition, either) => either[usize::from(!condition.holds(cell))].value(cell),
+            Expression::Filled(of) => match of[0].value(cell) {
+                value if value.is_nan() => of[1].value(cell),
+                value => value,
+            },
+            Expression::DatePart(part, of) => part.value(of.value(cell)),
+            Expression::Between(points, of) => between(points, of.value(cell)),
+        }
+    }
+
+    /// Shift and scale, if the expression is a column minus a number, divided by another.
+    pub(crate) fn scaling(&self) -> Option<TargetScale> {
+        match self {
+            Expression::Column(_) => Some(TargetScale { shift: 0.0, scale: 1.0 }),
+            Expression::Quotient(of) => match &**of {
+                [Expression::Sum(terms), Expression::Number(scale)] => match &terms[..] {
+                    [Expression::Column(_), Expression::Number(shift)] => {
+                        Some(TargetScale { shift: -shift, scale: *scale })
+                    }
+                    _ => None,
+                },
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether the expression takes a part of a date.
+    pub(crate) fn has_dates(&self) -> bool {
+        matches!(self, Expression::DatePart(..)) || self.parts().into_iter().any(Expression::has_dates)
+    }
+
     /// The cell of a column.
     pub fn column(name: impl Into<String>) -> Self {
         Expression::Column(name.into())

@@ -27,23 +27,23 @@ use std::fmt;
 /// # Ok::<(), vaglio_core::Error>(())
 /// ```
 #[derive(Default)]
-pub struct PartOutputs(Vec<(&'static str, Box<dyn Erased + Send>)>);
+pub struct PartOutputs(Vec<(&'static str, Box<dyn Erased + Send + Sync>)>);
 
 impl PartOutputs {
     /// Creates a set with one named value.
-    pub fn new(name: &'static str, value: impl Serialize + Send + 'static) -> Self {
+    pub fn new(name: &'static str, value: impl Serialize + Send + Sync + 'static) -> Self {
         PartOutputs::default().and(name, value)
     }
 
     /// Adds a value; replaces an earlier one of the same name.
     #[must_use]
-    pub fn and(mut self, name: &'static str, value: impl Serialize + Send + 'static) -> Self {
+    pub fn and(mut self, name: &'static str, value: impl Serialize + Send + Sync + 'static) -> Self {
         self.put(name, Box::new(value));
         self
     }
 
     /// Adds a boxed value; replaces an earlier one of the same name.
-    pub fn put(&mut self, name: &'static str, value: Box<dyn Erased + Send>) {
+    pub fn put(&mut self, name: &'static str, value: Box<dyn Erased + Send + Sync>) {
         self.0.retain(|(other, _)| *other != name);
         self.0.push((name, value));
     }
@@ -54,7 +54,8 @@ impl PartOutputs {
     /// Returns [`Error::Setting`] with the name of a value that cannot be serialized, such as a map whose keys are not
     /// text.
     pub fn written(&self) -> Result<Figures> {
-        let written = |(name, value): &(&'static str, Box<dyn Erased + Send>)| match serde_json::to_value(value) {
+        let written = |(name, value): &(&'static str, Box<dyn Erased + Send + Sync>)| match serde_json::to_value(value)
+        {
             Ok(value) => Ok(((*name).to_owned(), value)),
             Err(error) => Err(Error::setting("found", format!("`{name}` cannot be written: {error}"))),
         };

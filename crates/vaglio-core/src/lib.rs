@@ -42,6 +42,7 @@ mod error;
 mod evaluator;
 pub mod exact;
 mod expression;
+mod formulas;
 mod found;
 mod geometry;
 mod journal;
@@ -93,6 +94,7 @@ pub use evaluator::{
     SubsetChange, Trials, score_with, winner,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues};
+pub use formulas::{ColumnFormula, LearnedLevels, LevelFinder, MapFormulas, OutputUnit};
 pub use found::{Figures, PartOutputs};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use journal::{Journal, JournalOwner, JournalStore};
@@ -102,7 +104,7 @@ pub use loss::{
     Absolute, Auc, BalancedError, BalancedSquared, Concordance, Huber, LeftOut, LogLoss, Loss, LossTasks, LossTraits,
     Measure, Pinball, Squared, ZeroOne, error_over_parts,
 };
-pub use map::{FittedMap, Map, Origin, OutputUnit, TargetScale, TrainingRows};
+pub use map::{FittedMap, LagTraits, Map, MapFit, MapTraits, TargetScale, TrainingRows};
 pub use missing::MissingMask;
 pub use model::{Model, ModelData, ModelParts, Predict, Predictor, ReadoutMap};
 pub use observer::{Answer, Event, Monitor, Observer, Silent};

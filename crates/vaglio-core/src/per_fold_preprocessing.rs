@@ -20,9 +20,10 @@ pub enum Requirement {
 }
 
 /// The part of a [`Map`](crate::Map) that is refitted on the training rows of each fold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RefitScope {
     /// Nothing: the map is fitted once, on all training rows.
+    #[default]
     No,
     /// Means and deviations of columns, which have a closed form.
     Standardize(Requirement),

@@ -4,6 +4,7 @@ use crate::numerals::numeral;
 use crate::{Column, Error, Numbers, Result};
 use chrono::{DateTime, NaiveTime};
 use either::Either;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -76,6 +77,14 @@ impl Cells {
             Cells::Numbers(numbers) => numeral(numbers.view().get(row)),
             Cells::Text(text) => text[row].clone(),
             Cells::Dates(dates) => iso(dates[row]),
+        }
+    }
+
+    /// Like [`Cells::label`], without a copy of text.
+    pub fn text(&self, row: usize) -> Cow<'_, str> {
+        match self {
+            Cells::Text(text) => Cow::Borrowed(&text[row]),
+            _ => Cow::Owned(self.label(row)),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::Formulas;
 use crate::infix::Syntax;
 use std::collections::HashMap;
-use vaglio_core::{DatePart, Expression, Function, LevelValues, Result, short};
+use vaglio_core::{DatePart, Expression, LevelValues, Result, short};
 
 /// Largest number of parts of an expression.
 const MOST_PARTS: usize = 20_000;
@@ -135,33 +135,17 @@ fn affine(expression: &Expression) -> (Vec<(Expression, f64)>, f64) {
 struct EquationText;
 
 impl Syntax for EquationText {
+    const TIMES: &'static str = "·";
+    const MISSING: &'static str = "none";
+    const FUNCTIONS: [&'static str; 8] =
+        ["ln({})", "ln(1 + {})", "exp({})", "(exp({}) - 1)", "sin({})", "cos({})", "tanh({})", "floor({})"];
+
     fn column(&mut self, name: &str) -> String {
         name.to_owned()
     }
 
     fn number(&self, number: f64) -> String {
         short(number)
-    }
-
-    fn times(&self) -> &'static str {
-        "·"
-    }
-
-    fn missing(&self) -> String {
-        "none".into()
-    }
-
-    fn apply(&self, function: Function, of: &str) -> String {
-        match function {
-            Function::Ln => format!("ln({of})"),
-            Function::Ln1p => format!("ln(1 + {of})"),
-            Function::Exp => format!("exp({of})"),
-            Function::ExpM1 => format!("(exp({of}) - 1)"),
-            Function::Sin => format!("sin({of})"),
-            Function::Cos => format!("cos({of})"),
-            Function::Tanh => format!("tanh({of})"),
-            Function::Floor => format!("floor({of})"),
-        }
     }
 
     fn is_missing(&self, _: &Expression, text: &str) -> String {
@@ -206,7 +190,7 @@ impl Syntax for EquationText {
 mod tests {
     use super::*;
     use crate::{CellKind, InputColumn, NamedFormula};
-    use vaglio_core::Condition;
+    use vaglio_core::{Condition, Function};
 
     fn equation(formula: Expression) -> String {
         let inputs = ["a", "b"].map(|name| InputColumn { name: name.into(), holds: CellKind::Number }).to_vec();

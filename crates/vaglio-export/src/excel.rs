@@ -3,7 +3,7 @@
 use crate::infix::Syntax;
 use crate::{CellKind, Formulas, LabelRule, Language};
 use std::collections::HashMap;
-use vaglio_core::{DatePart, Error, Expression, Function, LevelValues, Result};
+use vaglio_core::{DatePart, Error, Expression, LevelValues, Result};
 
 struct Excel<'f> {
     formulas: &'f Formulas,
@@ -93,6 +93,10 @@ fn range(cells: &[String]) -> String {
 }
 
 impl Syntax for Excel<'_> {
+    const MISSING: &'static str = "NA()";
+    const FUNCTIONS: [&'static str; 8] =
+        ["LN({})", "LN(1+({}))", "EXP({})", "(EXP({})-1)", "SIN({})", "COS({})", "TANH({})", "INT({})"];
+
     fn column(&mut self, name: &str) -> String {
         let cell = self.cells.get(name).cloned().unwrap_or_default();
         match self.formulas.inputs.iter().any(|input| input.name == name && input.holds != CellKind::Text) {
@@ -104,23 +108,6 @@ impl Syntax for Excel<'_> {
 
     fn number(&self, number: f64) -> String {
         format!("{number:?}").replace('e', "E")
-    }
-
-    fn missing(&self) -> String {
-        "NA()".into()
-    }
-
-    fn apply(&self, function: Function, of: &str) -> String {
-        match function {
-            Function::Ln => format!("LN({of})"),
-            Function::Ln1p => format!("LN(1+({of}))"),
-            Function::Exp => format!("EXP({of})"),
-            Function::ExpM1 => format!("(EXP({of})-1)"),
-            Function::Sin => format!("SIN({of})"),
-            Function::Cos => format!("COS({of})"),
-            Function::Tanh => format!("TANH({of})"),
-            Function::Floor => format!("INT({of})"),
-        }
     }
 
     fn is_missing(&self, of: &Expression, text: &str) -> String {
@@ -168,17 +155,18 @@ impl Syntax for Excel<'_> {
 
     fn date_part(&self, part: DatePart, of: &str) -> String {
         // Sheets count days from the end of 1899.
-        match part {
-            DatePart::Seconds => format!("(({of}-25569)*86400)"),
-            DatePart::Days => format!("({of}-25569)"),
-            DatePart::Year => format!("YEAR({of})"),
-            DatePart::Month => format!("MONTH({of})"),
-            DatePart::Day => format!("DAY({of})"),
-            DatePart::Weekday => format!("WEEKDAY({of},2)"),
-            DatePart::DayOfYear => format!("(INT({of})-DATE(YEAR({of}),1,1)+1)"),
-            DatePart::Hour => format!("HOUR({of})"),
-            DatePart::Minute => format!("MINUTE({of})"),
-        }
+        let text = match part {
+            DatePart::Seconds => "(({}-25569)*86400)",
+            DatePart::Days => "({}-25569)",
+            DatePart::Year => "YEAR({})",
+            DatePart::Month => "MONTH({})",
+            DatePart::Day => "DAY({})",
+            DatePart::Weekday => "WEEKDAY({},2)",
+            DatePart::DayOfYear => "(INT({})-DATE(YEAR({}),1,1)+1)",
+            DatePart::Hour => "HOUR({})",
+            DatePart::Minute => "MINUTE({})",
+        };
+        text.replace("{}", of)
     }
 
     fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
@@ -186,7 +174,7 @@ impl Syntax for Excel<'_> {
             let what = format!("the target map, which has {} points: {POINTS} are the most", points.len());
             return Err(Language::Excel.refusal(&what));
         }
-        let Some([_, last]) = points.last() else { return Ok(self.missing()) };
+        let Some([_, last]) = points.last() else { return Ok(Self::MISSING.into()) };
         let mut text = self.number(*last);
         for pair in points.windows(2).rev() {
             let ([a, from], [b, to]) = (pair[0], pair[1]);

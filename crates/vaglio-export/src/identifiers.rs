@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 /// Distinct identifiers of letters, digits and underscores for the columns, avoiding reserved words.
-pub(crate) fn identifiers<'n>(names: impl Iterator<Item = &'n str>, reserved: &[&str]) -> HashMap<&'n str, String> {
-    let mut taken: HashSet<String> = reserved.iter().map(|&word| word.to_owned()).collect();
+pub(crate) fn identifiers<'n>(names: impl Iterator<Item = &'n str>, reserved: &str) -> HashMap<&'n str, String> {
+    let mut taken: HashSet<String> = reserved.split_whitespace().map(str::to_owned).collect();
     let mut identifiers = HashMap::new();
     for name in names {
         let kept = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
@@ -32,7 +32,7 @@ mod tests {
     #[test]
     fn identifiers_are_unlike_each_other_and_reserved_words() {
         let names = ["a b", "a.b", "A B", "if", "1st", "", "\"; drop", "größe", "a_b_2"];
-        let found = identifiers(names.into_iter(), &["if", "x"]);
+        let found = identifiers(names.into_iter(), "if x");
         let own: Vec<&str> = names.iter().map(|name| found[name].as_str()).collect();
         assert_eq!(own, ["a_b", "a_b_2", "a_b_3", "if_2", "x_1st", "x_2", "drop", "gr__e", "a_b_2_2"]);
     }

@@ -16,6 +16,13 @@ const TERMS: usize = 64;
 
 /// Syntax of a language. Arguments are texts that may be operands of anything.
 pub(crate) trait Syntax {
+    /// Texts of all functions, in the order of [`Function`], with `{}` for the argument.
+    const FUNCTIONS: [&'static str; 8];
+    /// Missing number.
+    const MISSING: &'static str;
+    /// Multiplication operator.
+    const TIMES: &'static str = " * ";
+
     /// Cell of a column, numeric within arithmetic.
     fn column(&mut self, name: &str) -> String;
 
@@ -24,17 +31,9 @@ pub(crate) trait Syntax {
         format!("{number:?}")
     }
 
-    /// Multiplication operator.
-    fn times(&self) -> &'static str {
-        " * "
-    }
-
-    /// Missing number.
-    fn missing(&self) -> String;
-
     /// A number, or a missing one for NaN.
     fn or_missing(&self, number: f64) -> String {
-        if number.is_nan() { self.missing() } else { self.number(number) }
+        if number.is_nan() { Self::MISSING.into() } else { self.number(number) }
     }
 
     /// List of one coordinate of all points.
@@ -49,9 +48,6 @@ pub(crate) trait Syntax {
             _ => literal(level),
         }
     }
-
-    /// Function of a value.
-    fn apply(&self, function: Function, of: &str) -> String;
 
     /// Test for a missing value.
     fn is_missing(&self, of: &Expression, text: &str) -> String;
@@ -108,17 +104,17 @@ fn operand(syntax: &mut impl Syntax, expression: &Expression, least: Binds) -> R
     Ok(if binds < least { format!("({text})") } else { text })
 }
 
-fn written(syntax: &mut impl Syntax, expression: &Expression) -> Result<(String, Binds)> {
+fn written<S: Syntax>(syntax: &mut S, expression: &Expression) -> Result<(String, Binds)> {
     let text = match expression {
         Expression::Column(name) => syntax.column(name),
-        Expression::Number(number) if number.is_nan() => syntax.missing(),
+        Expression::Number(number) if number.is_nan() => S::MISSING.into(),
         Expression::Number(number) => {
             let text = syntax.number(*number);
             // A sign binds weaker than some operators.
             return Ok((text, if *number < 0.0 { Binds::Sum } else { Binds::Whole }));
         }
         // A text column without numbers.
-        Expression::Text(_) => syntax.missing(),
+        Expression::Text(_) => S::MISSING.into(),
         Expression::Sum(terms) => return sum(syntax, terms),
         Expression::Product(factors) => return product(syntax, factors),
         Expression::Quotient(of) => {
@@ -128,7 +124,7 @@ fn written(syntax: &mut impl Syntax, expression: &Expression) -> Result<(String,
         }
         Expression::Apply(function, of) => {
             let of = syntax.text(of)?;
-            syntax.apply(*function, &of)
+            S::FUNCTIONS[*function as usize].replace("{}", &of)
         }
         Expression::If(condition, values) => {
             let condition = match condition {
@@ -208,7 +204,7 @@ fn added(syntax: &mut impl Syntax, terms: &[String]) -> Result<String> {
     Ok(text)
 }
 
-fn product(syntax: &mut impl Syntax, factors: &[Expression]) -> Result<(String, Binds)> {
+fn product<S: Syntax>(syntax: &mut S, factors: &[Expression]) -> Result<(String, Binds)> {
     let mut texts = Vec::with_capacity(factors.len());
     for (place, factor) in factors.iter().enumerate() {
         let text = operand(syntax, factor, Binds::Product)?;
@@ -219,7 +215,7 @@ fn product(syntax: &mut impl Syntax, factors: &[Expression]) -> Result<(String, 
     }
     match texts.is_empty() {
         true => Ok((syntax.number(1.0), Binds::Whole)),
-        false => Ok((syntax.kept(texts.join(syntax.times()))?, Binds::Product)),
+        false => Ok((syntax.kept(texts.join(S::TIMES))?, Binds::Product)),
     }
 }
 

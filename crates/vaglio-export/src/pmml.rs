@@ -3,7 +3,7 @@
 
 use crate::calendar::{by_arithmetic, by_choices};
 use crate::{CellKind, Formulas, LabelRule, Language};
-use vaglio_core::{Condition, Expression, Function, LevelValues, Result};
+use vaglio_core::{Condition, Expression, LevelValues, Result};
 
 /// Largest number of points of [`Expression::Between`].
 const POINTS: usize = 2000;
@@ -122,7 +122,7 @@ impl Pmml<'_> {
             Expression::Sum(terms) => self.folded("+", terms, 0.0)?,
             Expression::Product(factors) => self.folded("*", factors, 1.0)?,
             Expression::Quotient(of) => call("/", &self.all(&**of)?),
-            Expression::Apply(function, of) => apply(*function, self.text(of)?),
+            Expression::Apply(function, of) => call(FUNCTIONS[*function as usize], &[self.text(of)?]),
             Expression::If(condition, values) => {
                 let condition = match condition {
                     Condition::Missing(of) => call("isMissing", &[self.text(of)?]),
@@ -222,18 +222,8 @@ impl Pmml<'_> {
     }
 }
 
-fn apply(function: Function, of: String) -> String {
-    match function {
-        Function::Ln => call("ln", &[of]),
-        Function::Ln1p => call("ln1p", &[of]),
-        Function::Exp => call("exp", &[of]),
-        Function::ExpM1 => call("expm1", &[of]),
-        Function::Sin => call("sin", &[of]),
-        Function::Cos => call("cos", &[of]),
-        Function::Tanh => call("tanh", &[of]),
-        Function::Floor => call("floor", &[of]),
-    }
-}
+/// Names of all functions, in the order of `Function`.
+const FUNCTIONS: [&str; 8] = ["ln", "ln1p", "exp", "expm1", "sin", "cos", "tanh", "floor"];
 
 fn escaped(text: &str) -> String {
     let mut out = String::new();

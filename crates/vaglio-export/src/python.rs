@@ -4,63 +4,12 @@ use crate::identifiers::identifiers;
 use crate::infix::{Syntax, ascii_literal};
 use crate::{CellKind, Formulas, LabelRule};
 use std::collections::HashMap;
-use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
+use vaglio_core::{DatePart, Expression, LevelValues, Result};
 
 /// Reserved words, and names that the module uses.
-const RESERVED: &[&str] = &[
-    "all",
-    "and",
-    "as",
-    "assert",
-    "async",
-    "await",
-    "break",
-    "class",
-    "continue",
-    "def",
-    "del",
-    "elif",
-    "else",
-    "except",
-    "false",
-    "finally",
-    "for",
-    "from",
-    "global",
-    "if",
-    "import",
-    "in",
-    "is",
-    "lambda",
-    "none",
-    "nonlocal",
-    "not",
-    "or",
-    "pass",
-    "raise",
-    "return",
-    "true",
-    "try",
-    "while",
-    "with",
-    "yield",
-    "math",
-    "datetime",
-    "bisect",
-    "row",
-    "predict",
-    "columns",
-    "predictions",
-    "label",
-    "float",
-    "str",
-    "list",
-    "dict",
-    "max",
-    "values",
-    "value",
-    "prediction",
-];
+const RESERVED: &str = "all and as assert async await break class continue def del elif else except false finally for from global if \
+    import in is lambda none nonlocal not or pass raise return true try while with yield math datetime bisect row \
+    predict columns predictions label float str list dict max values value prediction";
 
 /// Helper functions of the module, each with the text that shows a call.
 const HELPERS: &[(&str, &str)] = &[
@@ -190,26 +139,20 @@ fn module(formulas: &Formulas, body: &str) -> String {
 }
 
 impl Syntax for Python<'_> {
+    const MISSING: &'static str = "math.nan";
+    const FUNCTIONS: [&'static str; 8] = [
+        "_ln({})",
+        "_ln1p({})",
+        "math.exp({})",
+        "math.expm1({})",
+        "math.sin({})",
+        "math.cos({})",
+        "math.tanh({})",
+        "math.floor({})",
+    ];
+
     fn column(&mut self, name: &str) -> String {
         self.names.get(name).cloned().unwrap_or_default()
-    }
-
-    fn missing(&self) -> String {
-        "math.nan".into()
-    }
-
-    fn apply(&self, function: Function, of: &str) -> String {
-        let name = match function {
-            Function::Ln => "_ln",
-            Function::Ln1p => "_ln1p",
-            Function::Exp => "math.exp",
-            Function::ExpM1 => "math.expm1",
-            Function::Sin => "math.sin",
-            Function::Cos => "math.cos",
-            Function::Tanh => "math.tanh",
-            Function::Floor => "math.floor",
-        };
-        format!("{name}({of})")
     }
 
     fn is_missing(&self, _: &Expression, text: &str) -> String {

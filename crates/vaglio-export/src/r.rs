@@ -4,52 +4,11 @@ use crate::identifiers::identifiers;
 use crate::infix::{Syntax, ascii_literal};
 use crate::{CellKind, Formulas, LabelRule, Language};
 use std::collections::HashMap;
-use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
+use vaglio_core::{DatePart, Expression, LevelValues, Result};
 
 /// Reserved words, and names that the function uses.
-const RESERVED: &[&str] = &[
-    "if",
-    "else",
-    "repeat",
-    "while",
-    "function",
-    "for",
-    "next",
-    "break",
-    "true",
-    "false",
-    "null",
-    "inf",
-    "nan",
-    "na",
-    "in",
-    "c",
-    "data",
-    "exp",
-    "expm1",
-    "log",
-    "log1p",
-    "sin",
-    "cos",
-    "tanh",
-    "floor",
-    "choose",
-    "level",
-    "filled",
-    "missing",
-    "date_part",
-    "number",
-    "text",
-    "date",
-    "approx",
-    "predictions",
-    "rows",
-    "names",
-    "match",
-    "is",
-    "t",
-    "f",
-];
+const RESERVED: &str = "if else repeat while function for next break true false null inf nan na in c data exp expm1 log log1p sin cos \
+    tanh floor choose level filled missing date_part number text date approx predictions rows names match is t f";
 
 /// Helper functions inside the function.
 const HELPERS: &str = r#"  rows <- nrow(data)
@@ -153,26 +112,12 @@ fn label(formulas: &Formulas) -> String {
 }
 
 impl Syntax for R<'_> {
+    const MISSING: &'static str = "NA_real_";
+    const FUNCTIONS: [&'static str; 8] =
+        ["log({})", "log1p({})", "exp({})", "expm1({})", "sin({})", "cos({})", "tanh({})", "floor({})"];
+
     fn column(&mut self, name: &str) -> String {
         self.names.get(name).cloned().unwrap_or_default()
-    }
-
-    fn missing(&self) -> String {
-        "NA_real_".into()
-    }
-
-    fn apply(&self, function: Function, of: &str) -> String {
-        let name = match function {
-            Function::Ln => "log",
-            Function::Ln1p => "log1p",
-            Function::Exp => "exp",
-            Function::ExpM1 => "expm1",
-            Function::Sin => "sin",
-            Function::Cos => "cos",
-            Function::Tanh => "tanh",
-            Function::Floor => "floor",
-        };
-        format!("{name}({of})")
     }
 
     fn is_missing(&self, _: &Expression, text: &str) -> String {

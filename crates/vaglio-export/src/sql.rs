@@ -3,7 +3,7 @@
 use crate::infix::Syntax;
 use crate::{CellKind, Formulas, LabelRule, Language, NamedFormula};
 use std::collections::HashMap;
-use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
+use vaglio_core::{DatePart, Expression, LevelValues, Result};
 
 struct Sql<'f> {
     formulas: &'f Formulas,
@@ -88,25 +88,12 @@ impl Sql<'_> {
 }
 
 impl Syntax for Sql<'_> {
+    const MISSING: &'static str = "NULL";
+    const FUNCTIONS: [&'static str; 8] =
+        ["LN({})", "LN(1.0 + ({}))", "EXP({})", "(EXP({}) - 1.0)", "SIN({})", "COS({})", "TANH({})", "FLOOR({})"];
+
     fn column(&mut self, name: &str) -> String {
         identifier(name)
-    }
-
-    fn missing(&self) -> String {
-        "NULL".into()
-    }
-
-    fn apply(&self, function: Function, of: &str) -> String {
-        match function {
-            Function::Ln => format!("LN({of})"),
-            Function::Ln1p => format!("LN(1.0 + ({of}))"),
-            Function::Exp => format!("EXP({of})"),
-            Function::ExpM1 => format!("(EXP({of}) - 1.0)"),
-            Function::Sin => format!("SIN({of})"),
-            Function::Cos => format!("COS({of})"),
-            Function::Tanh => format!("TANH({of})"),
-            Function::Floor => format!("FLOOR({of})"),
-        }
     }
 
     fn is_missing(&self, of: &Expression, text: &str) -> String {
@@ -136,20 +123,21 @@ impl Syntax for Sql<'_> {
     }
 
     fn date_part(&self, part: DatePart, of: &str) -> String {
-        let number = |format: &str| format!("CAST(STRFTIME('{format}', {of}) AS REAL)");
-        let seconds = format!("({} + {} - {})", number("%s"), number("%f"), number("%S"));
-        match part {
-            DatePart::Seconds => seconds,
-            DatePart::Days => format!("({seconds} / 86400.0)"),
-            DatePart::Year => number("%Y"),
-            DatePart::Month => number("%m"),
-            DatePart::Day => number("%d"),
+        const SECONDS: &str =
+            "(CAST(STRFTIME('%s', {}) AS REAL) + CAST(STRFTIME('%f', {}) AS REAL) - CAST(STRFTIME('%S', {}) AS REAL))";
+        let format = match part {
+            DatePart::Seconds => return SECONDS.replace("{}", of),
+            DatePart::Days => return format!("({} / 86400.0)", SECONDS.replace("{}", of)),
             // Weekdays count from Sunday, 0.
-            DatePart::Weekday => format!("((CAST(STRFTIME('%w', {of}) AS INTEGER) + 6) % 7 + 1.0)"),
-            DatePart::DayOfYear => number("%j"),
-            DatePart::Hour => number("%H"),
-            DatePart::Minute => number("%M"),
-        }
+            DatePart::Weekday => return format!("((CAST(STRFTIME('%w', {of}) AS INTEGER) + 6) % 7 + 1.0)"),
+            DatePart::Year => "%Y",
+            DatePart::Month => "%m",
+            DatePart::Day => "%d",
+            DatePart::DayOfYear => "%j",
+            DatePart::Hour => "%H",
+            DatePart::Minute => "%M",
+        };
+        format!("CAST(STRFTIME('{format}', {of}) AS REAL)")
     }
 
     fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
@@ -157,7 +145,7 @@ impl Syntax for Sql<'_> {
             let what = format!("the target map, which has {} points: a query has {POINTS} at most", points.len());
             return Err(Language::Sql.refusal(&what));
         }
-        let Some([_, last]) = points.last() else { return Ok(self.missing()) };
+        let Some([_, last]) = points.last() else { return Ok(Self::MISSING.into()) };
         let mut text =
             format!("CASE WHEN {of} IS NULL THEN NULL WHEN {of} < {:?} THEN {:?}", points[0][0], points[0][1]);
         for pair in points.windows(2) {

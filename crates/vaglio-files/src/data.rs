@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Error, FittedMap, Problem, Result, Table, TargetUnits, Task};
-use vaglio_pipeline::maps::UnseenLevels;
+use vaglio_pipeline::maps::{MapChain, UnseenLevels};
 use vaglio_pipeline::pipeline::SavedReadOptions;
 use vaglio_pipeline::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
 use vaglio_pipeline::resample::sample::clusters;
@@ -34,6 +34,8 @@ pub struct TrainTest {
     pub test: Option<Problem>,
     /// The maps, fitted on the training rows.
     pub maps: Vec<Box<dyn FittedMap>>,
+    /// Their formulas.
+    pub formulas: MapChain,
     /// Map and scale of each target, if any.
     pub target_units: Option<Vec<TargetUnits>>,
     /// Training rows of positive weight.
@@ -203,6 +205,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
         train,
         test,
         test_clusters,
+        formulas: MapChain::new(&maps),
         maps,
         target_units: units,
         rows,
@@ -299,7 +302,7 @@ fn lagged(pipeline: &ValidPipeline) -> Result<Vec<String>> {
     let targets = pipeline.settings().data.iter().flat_map(|data| data.target.names());
     let mut all = Vec::new();
     for name in targets {
-        match pipeline.settings().preprocess.iter().rposition(|map| map.past_of(name).is_some()) {
+        match pipeline.settings().preprocess.iter().rposition(|map| map.traits().lag_of(name).is_some()) {
             Some(0) => all.push(name.clone()),
             Some(place) => {
                 let message = format!(

@@ -13,7 +13,7 @@ pub(super) fn with_history(model: SavedModel, training: Option<&Table>) -> Saved
     let of_folds = model.intervals.iter().flat_map(|intervals| intervals.sources());
     let of_rows = [&model.series, &model.time].into_iter().flatten().cloned();
     let names: Vec<String> = model.sources.iter().cloned().chain(of_folds).chain(of_rows).collect();
-    let past = model.maps.iter().map(|map| map.past()).sum();
+    let past = model.maps.iter().map(|map| map.formulas().past()).sum();
     SavedModel { history: Some(history(table, &names, &targets, past)), ..model }
 }
 
@@ -61,7 +61,7 @@ impl FileModel<'_> {
         if self.task != Task::Regression {
             return Err(Error::Shape("targets are missing, and classes of the past are not forecast".into()));
         }
-        let past: usize = self.maps.iter().map(|map| map.past()).sum();
+        let past: usize = self.maps.iter().map(|map| map.formulas().past()).sum();
         let outputs: Vec<usize> =
             targets.iter().filter_map(|name| self.outputs.iter().position(|output| output == name)).collect();
         let mut values = Vec::new();

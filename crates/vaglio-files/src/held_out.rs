@@ -11,8 +11,8 @@ pub(super) fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
     if let Some(warning) = overlapping(pipeline) {
         return Some(warning);
     }
-    let map = pipeline.settings().preprocess.first().filter(|map| map.horizons().is_empty())?;
-    let ahead = targets.iter().filter_map(|name| map.past_of(name)).min()?;
+    let lags = pipeline.settings().preprocess.first()?.traits().lags.filter(|lags| lags.horizons.is_empty())?;
+    let ahead = targets.iter().filter_map(|name| lags.smallest.get(name).copied()).min()?;
     let splits = &serde_json::to_value(&pipeline.settings().criterion).ok()?["splits"];
     let gap = splits["gap"].as_u64().filter(|_| splits["kind"] == "forward")?;
     let wanted = ahead as u64 - 1;
@@ -53,9 +53,9 @@ fn overlapping(pipeline: &ValidPipeline) -> Option<Warning> {
         .settings()
         .preprocess
         .iter()
-        .filter_map(|map| map.horizons().last())
+        .filter_map(|map| map.traits().lags?.horizons.last().copied())
         .max()
-        .filter(|most| **most > 1)?;
+        .filter(|most| *most > 1)?;
     let criterion = serde_json::to_value(&pipeline.settings().criterion).ok()?;
     let holds_out = criterion["kind"] == "loo" || criterion["kind"] == "kfold" && criterion["by"] != "groups";
     (holds_out && criterion["splits"]["kind"] != "forward").then(|| {

@@ -3,33 +3,37 @@
 use super::TrainTest;
 use super::repetition::frequency;
 use std::collections::{HashMap, HashSet};
-use vaglio_core::{Design, FittedMap};
+use std::slice::from_ref;
+use vaglio_core::Design;
+use vaglio_pipeline::maps::MapChain;
 use vaglio_report::record::{Frequency, MadeColumns};
 
 /// Candidates of a run on all rows, and the maps that made them.
 pub(super) struct Origins<'p> {
     pub names: &'p [String],
-    /// Empty if no map made candidates under new names, or if the learner makes its own features.
-    maps: &'p [Box<dyn FittedMap>],
+    /// `None` if no map made candidates under new names, or if the learner makes its own features.
+    chain: Option<&'p MapChain>,
 }
 
 impl<'p> Origins<'p> {
     /// Cost O(candidates · columns made by maps).
     pub fn new(prepared: &'p TrainTest, design: &'p Design) -> Self {
-        let is_made = |name: &String| sources(&prepared.maps, name) != [&**name];
+        let chain = &prepared.formulas;
+        let is_made = |name: &String| chain.sources(from_ref(name)) != [&**name];
         let may_be_made = !prepared.maps.is_empty() && design.has_columns_of(&prepared.train);
         let is_made = may_be_made && design.names().iter().any(is_made);
-        Origins { names: design.names(), maps: if is_made { &prepared.maps } else { &[] } }
+        Origins { names: design.names(), chain: is_made.then_some(chain) }
     }
 
     /// Groups of candidates with the same sources, except single unchanged columns, in the order of the first.
     pub fn made(&self) -> Vec<MadeColumns> {
+        let Some(chain) = self.chain else { return Vec::new() };
         // Sources are numbered, since there may be as many lists of them as candidates.
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut places: HashMap<Vec<usize>, usize> = HashMap::new();
         let mut made: Vec<MadeColumns> = Vec::new();
-        for (index, name) in self.names.iter().enumerate().filter(|_| !self.maps.is_empty()) {
-            let of = sources(self.maps, name);
+        for (index, name) in self.names.iter().enumerate() {
+            let of = chain.sources(from_ref(name));
             let number = |source: &String| {
                 let next = numbers.len();
                 *numbers.entry(source.clone()).or_insert(next)
@@ -47,33 +51,12 @@ impl<'p> Origins<'p> {
 
     /// Selection frequency of each data column over the sets; empty if candidates are data columns.
     pub fn frequency(&self, sets: &[HashSet<String>]) -> Vec<Frequency> {
-        if self.maps.is_empty() {
-            return Vec::new();
-        }
-        let of_set = |set: &HashSet<String>| set.iter().flat_map(|name| sources(self.maps, name)).collect();
+        let Some(chain) = self.chain else { return Vec::new() };
+        let of_set = |set: &HashSet<String>| set.iter().flat_map(|name| chain.sources(from_ref(name))).collect();
         let of_sets: Vec<HashSet<String>> = sets.iter().map(of_set).collect();
-        let mut order: Vec<String> = Vec::new();
-        let mut seen = HashSet::new();
-        self.names.iter().flat_map(|name| sources(self.maps, name)).for_each(|name| {
-            if seen.insert(name.clone()) {
-                order.push(name);
-            }
-        });
-        frequency(&of_sets, &order).into_iter().map(|frequency| Frequency { index: None, ..frequency }).collect()
+        frequency(&of_sets, &chain.sources(self.names))
+            .into_iter()
+            .map(|frequency| Frequency { index: None, ..frequency })
+            .collect()
     }
-}
-
-/// Data columns that a column is made from.
-pub(super) fn sources(maps: &[Box<dyn FittedMap>], name: &str) -> Vec<String> {
-    let mut names = vec![name.to_owned()];
-    for map in maps.iter().rev() {
-        let mut before: Vec<String> = Vec::new();
-        for name in names.iter().flat_map(|name| map.sources(name)) {
-            if !before.contains(&name) {
-                before.push(name);
-            }
-        }
-        names = before;
-    }
-    names
 }

@@ -21,7 +21,7 @@ pub(super) fn found(run: Run<'_>, selection: &Selection, monitor: &Monitor<'_>) 
     });
     let of_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion().typetag_name());
     let of_map = |(place, map): (usize, &dyn FittedMap)| -> Result<FoundByMap> {
-        Ok(FoundByMap { place, kind: map.typetag_name().into(), found: map.found().written()? })
+        Ok(FoundByMap { place, kind: map.typetag_name().into(), found: map.formulas().found.written()? })
     };
     let maps: Vec<FoundByMap> =
         prepared.maps.iter().map(|map| &**map).enumerate().map(of_map).collect::<Result<_>>()?;

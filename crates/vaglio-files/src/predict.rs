@@ -45,7 +45,7 @@ impl FileModel<'_> {
 
     /// The order of a table's rows.
     pub(super) fn order(&self) -> SeriesOrder<'_> {
-        let in_steps = !self.model.takes_rows_alone() || self.maps.iter().any(|map| !map.takes_rows_alone());
+        let in_steps = !self.model.takes_rows_alone() || self.maps.iter().any(|map| !map.formulas().takes_rows_alone());
         SeriesOrder { series: self.series.as_deref(), time: self.time.as_deref(), in_steps }
     }
 

@@ -14,7 +14,6 @@ use super::step_figures::step_figures;
 use vaglio_core::{Design, Diagnostics, Error, Feature, Loss, Model, Result, SingleRounding, Stage, Task, counted};
 use vaglio_pipeline::all_rows::FitFrom;
 use vaglio_pipeline::final_model::FittedFinalModel;
-use vaglio_pipeline::inside::scaled;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resample::Pooled;
 use vaglio_pipeline::resample::path_predictions::FoldTestRows;
@@ -250,7 +249,7 @@ fn selected(run: Run<'_>, selection: &Selection, worths: Vec<DropColumn>) -> Vec
     let is_own = design.has_columns_of(&prepared.train);
     let record = |(k, (&index, worth)): (usize, (&Feature, DropColumn))| {
         let weights = coefficients.map(|c| c.weights.row(k).to_vec());
-        let divisor = || match scaled(&prepared.maps, &name(index)) {
+        let divisor = || match prepared.formulas.scaled(&name(index)) {
             Ok(scaled) => Some(scaled.divisor),
             Err((_, divisor)) => divisor,
         };

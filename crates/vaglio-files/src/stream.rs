@@ -56,9 +56,9 @@ impl FileModel<'_> {
         let parts = folds.map(|fold| (&fold.maps, &fold.model)).chain([(&self.maps, &self.model)]);
         self.series.is_none()
             && self.time.is_none()
-            && parts
-                .into_iter()
-                .all(|(maps, model)| model.takes_rows_alone() && maps.iter().all(|map| map.takes_rows_alone()))
+            && parts.into_iter().all(|(maps, model)| {
+                model.takes_rows_alone() && maps.iter().all(|map| map.formulas().takes_rows_alone())
+            })
     }
 
     /// Opens the file in batches; `None` if it must be read as a whole.

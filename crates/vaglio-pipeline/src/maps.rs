@@ -1,5 +1,6 @@
 //! Built-in maps, which transform columns before they become candidates.
 
+mod chain;
 mod clip;
 mod columns;
 mod constant;
@@ -11,7 +12,6 @@ mod levels;
 mod log1p;
 mod one_hot;
 mod ordinal;
-mod places;
 mod power;
 mod products;
 mod scope;
@@ -21,6 +21,7 @@ mod weights;
 mod window;
 mod within;
 
+pub use chain::{ColumnScale, MapChain};
 pub use clip::{Clip, FittedClip};
 pub use constant::{Constant, FittedConstant};
 pub use date_parts::{DatePart, DateParts, FittedDateParts};
@@ -32,6 +33,7 @@ pub use ordinal::{FittedOrdinal, Ordinal, UnknownLevel};
 pub use power::{Auto, Exponent, FittedPower, Power, PowerFamily};
 pub use products::{FittedProducts, Interactions, Polynomial};
 pub use scope::{LearnedOn, Scope};
+pub(crate) use standardize::moments;
 pub use standardize::{FittedStandardize, Standardize};
 pub use target_encode::{FittedTargetEncode, TargetEncode};
 pub use window::{FittedWindow, Lags, Window};

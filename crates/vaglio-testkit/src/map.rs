@@ -2,7 +2,8 @@
 
 use crate::broken::{Law, Tolerance, laws};
 use crate::{LawResult, SplitMix64, data, rebuild};
-use vaglio_core::{Cells, FittedMap, Map, Numbers, Result as Made, Table, TrainingRows};
+use std::collections::HashSet;
+use vaglio_core::{Cells, FittedMap, Map, MapFit, Numbers, Result as Made, Table, TrainingRows};
 
 /// Checks all laws of a map on a table of at least eight rows.
 ///
@@ -19,7 +20,6 @@ pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult {
         own_target(map, table);
         saved(map, table);
         whole_weights(map, table, tolerance);
-        targets(map, table.rows(), tolerance);
         few_rows(map, table);
     }
 }
@@ -46,9 +46,10 @@ pub fn repeatable(map: &dyn Map, table: &Table) -> LawResult {
     let first = fitted(law, map, table)?;
     let out = transformed(law, &*first, table)?;
     law.must(out.names().next().is_some(), || "the table".into(), "at least one output column", out.rows())?;
+    let formulas = first.formulas();
     for (name, cells) in out.columns() {
         let Some(column) = cells.numbers() else { continue };
-        let sources: Vec<&Cells> = first.sources(name).iter().filter_map(|source| table.get(source)).collect();
+        let sources: Vec<&Cells> = formulas.sources(name).iter().filter_map(|source| table.get(source)).collect();
         let missing = |row: usize| match out.origins() {
             None => sources.iter().any(|source| source.is_missing(row)),
             Some(_) => sources.iter().any(|source| source.missing().is_some()),
@@ -94,7 +95,7 @@ pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
     let whole = transformed(law, &*fitted, table)?;
     for (name, cells) in whole.columns() {
         let on = || format!("output column `{name}`");
-        let sources = fitted.sources(name);
+        let sources = fitted.formulas().sources(name);
         let is_constant = cells.numbers().is_some_and(|column| column.is_constant());
         law.must(!sources.is_empty() || is_constant, on, "at least one source", &sources)?;
         let known = sources.iter().all(|source| table.get(source).is_some());
@@ -109,7 +110,7 @@ pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
     Ok(())
 }
 
-/// A map restricted to some outputs computes equal bits from their sources alone, also after saving and loading.
+/// A map that [retains](FittedMap::retain) some outputs only computes equal bits from their sources alone.
 pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("outputs");
     let fitted = fitted(law, map, table)?;
@@ -117,9 +118,10 @@ pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
     for stride in 1..=whole.names().count() {
         let names: Vec<String> = whole.names().skip(stride - 1).step_by(stride).map(str::to_owned).collect();
         let on = || format!("what is kept for {names:?}");
-        let Ok(Some(own)) = law.calm(on, || Ok(fitted.for_outputs(&names)))? else { return Ok(()) };
-        let own = law.reloaded(on, &own)?;
-        let sources: Vec<String> = names.iter().flat_map(|name| fitted.sources(name)).collect();
+        let sources: Vec<String> = names.iter().flat_map(|name| fitted.formulas().sources(name)).collect();
+        let needed: HashSet<String> = names.iter().chain(&sources).cloned().collect();
+        let mut own = self::fitted(law, map, table)?;
+        own.retain(&needed);
         let kept = table.columns().iter().filter(|(input, _)| sources.contains(input)).cloned().collect();
         let out = transformed(law, &*own, &law.ran(on, || table.clone().with_columns(kept))?)?;
         for name in &names {
@@ -127,24 +129,24 @@ pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
                 return Err(law.broken(on(), format!("a column `{name}`"), "no such column"));
             };
             same_cells(law, &format!("`{name}` of what is kept for {names:?}"), cells, found)?;
-            law.equal(|| format!("the sources of `{name}`"), &fitted.sources(name), &own.sources(name))?;
+            same_sources(law, name, &*fitted, &*own)?;
         }
     }
     Ok(())
 }
 
 /// A row's outputs do not depend on other rows: reversing the table reverses the outputs. A map of time-ordered rows,
-/// or one that drops rows, must not declare `takes_rows_alone`.
+/// or one that drops rows, has no formulas of single rows.
 pub fn rowwise(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("rowwise");
     let fitted = fitted(law, map, table)?;
     let whole = transformed(law, &*fitted, table)?;
-    if map.needs_order() || whole.origins().is_some() {
-        let alone = fitted.takes_rows_alone();
+    if map.traits().lags.is_some() || whole.origins().is_some() {
+        let alone = fitted.formulas().takes_rows_alone();
         return law.must(
             !alone,
             || "a map that looks at other rows or drops some".into(),
-            "takes_rows_alone: false",
+            "no formulas of single rows",
             alone,
         );
     }
@@ -155,12 +157,12 @@ pub fn rowwise(map: &dyn Map, table: &Table) -> LawResult {
 }
 
 /// A training row's outputs do not depend on its own target. A map that learns from targets returns the training rows
-/// as if each row's target were unknown ([`Map::fit_rows`]), with the columns of other rows.
+/// as if each row's target were unknown ([`MapFit::training`]), with the columns of other rows.
 pub fn own_target(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("own_target");
     let target = made_up(table.rows());
     let becomes = |target: &[f64]| -> LawResult<(bool, Table)> {
-        let (fitted, training) = fitted_to(law, map, table, target, None)?;
+        let MapFit { map: fitted, training } = fitted_to(law, map, table, target, None)?;
         let made = transformed(law, &*fitted, table)?;
         let Some(training) = training else { return Ok((false, made)) };
         law.equal(|| "the training rows".into(), &names(&made), &names(&training))?;
@@ -178,7 +180,7 @@ pub fn own_target(map: &dyn Map, table: &Table) -> LawResult {
             changed[row] += by;
             let (is_given, other) = becomes(&changed)?;
             let (Some(before), Some(after)) = (place(&training, row), place(&other, row)) else { continue };
-            let hint = if is_given { "" } else { ", of which `fit_rows` gives no table" };
+            let hint = if is_given { "" } else { ", of which `fit` gives no table" };
             let on = format!("row {} with another target{hint}", row + 1);
             let one = |table: &Table, row: usize| law.ran(|| on.clone(), || rows(table, &[row]));
             same(law, &on, &one(&training, before)?, &one(&other, after)?)?;
@@ -193,13 +195,13 @@ pub fn few_rows(map: &dyn Map, table: &Table) -> LawResult {
     for count in 1..=table.rows().min(4) {
         let on = || format!("the first {count} rows");
         let few = law.ran(on, || rows(table, &(0..count).collect::<Vec<_>>()))?;
+        let target = made_up(count);
         let made = || {
-            let fitted = map.fit(&few, None)?;
+            let fitted = map.fit(&training_rows(&few, &target, None))?.map;
             fitted.transform(few.clone())?;
             fitted.transform(table.clone()).map(drop)
         };
         law.calm(on, made)?.ok();
-        law.calm(on, || map.fit_target(&made_up(count), None).map(drop))?.ok();
     }
     Ok(())
 }
@@ -213,8 +215,7 @@ pub fn saved(map: &dyn Map, table: &Table) -> LawResult {
     let out = transformed(law, &*fitted, table)?;
     same(law, "the loaded map", &out, &transformed(law, &*loaded, table)?)?;
     for name in out.names() {
-        let (before, after) = (fitted.sources(name), loaded.sources(name));
-        law.equal(|| format!("the sources of `{name}`"), &before, &after)?;
+        same_sources(law, name, &*fitted, &*loaded)?;
     }
     Ok(())
 }
@@ -227,7 +228,7 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult 
     let every: Vec<usize> = (0..table.rows()).collect();
     let made = |of: &[usize], weights: Option<&[f64]>| {
         let own = law.ran(|| "repeated rows".into(), || rows(table, of))?;
-        transformed(law, &*learned(law, map, &own, of, weights)?.0, table)
+        transformed(law, &*learned(law, map, &own, of, weights)?.map, table)
     };
     let alike = |on: &str, expected: &Table, found: &Table| {
         law.equal(|| on.to_owned(), &names(expected), &names(found))?;
@@ -247,55 +248,29 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult 
     if counts_rows { Ok(()) } else { alike("weights from 1 to 3", &made(&repeats, None)?, &by_weight) }
 }
 
-/// Shift and scale of a target are finite, the scale is positive, and integer weights equal repeated rows.
-///
-/// A map that does not change targets passes.
-pub fn targets(map: &dyn Map, count: usize, tolerance: f64) -> LawResult {
-    let law = Law("targets");
-    let on = || format!("a target of {count} rows");
-    let target = made_up(count);
-    let (weights, repeats) = rebuild::weights_and_rows(count);
-    let repeated: Vec<f64> = repeats.iter().map(|&row| target[row]).collect();
-    let by_weight = law.ran(on, || map.fit_target(&target, Some(&weights)))?;
-    let by_rows = law.ran(on, || map.fit_target(&repeated, None))?;
-    let (Some(by_weight), Some(by_rows)) = (by_weight, by_rows) else {
-        return law.must(by_weight.is_none() && by_rows.is_none(), on, "a scale with and without weights", by_weight);
-    };
-    let sound = by_rows.shift.is_finite() && by_rows.scale.is_finite() && by_rows.scale > 0.0;
-    law.must(sound, on, "a finite shift and a positive scale", by_rows)?;
-    let numbers = |scale: vaglio_core::TargetScale| [scale.shift, scale.scale];
-    near(law, tolerance, &on(), &numbers(by_rows), &numbers(by_weight))
-}
-
 fn fitted(law: Law, map: &dyn Map, table: &Table) -> LawResult<Box<dyn FittedMap>> {
-    Ok(learned(law, map, table, &(0..table.rows()).collect::<Vec<_>>(), None)?.0)
+    Ok(learned(law, map, table, &(0..table.rows()).collect::<Vec<_>>(), None)?.map)
 }
 
 /// Fits the map to a table with rows `of` of a larger one, with targets; also returns the transformed training rows.
-fn learned(
-    law: Law,
-    map: &dyn Map,
-    table: &Table,
-    of: &[usize],
-    weights: Option<&[f64]>,
-) -> LawResult<(Box<dyn FittedMap>, Option<Table>)> {
+fn learned(law: Law, map: &dyn Map, table: &Table, of: &[usize], weights: Option<&[f64]>) -> LawResult<MapFit> {
     let most = of.iter().max().map_or(0, |most| most + 1);
     let all = made_up(most);
     fitted_to(law, map, table, &of.iter().map(|&row| all[row]).collect::<Vec<f64>>(), weights)
 }
 
-fn fitted_to(
-    law: Law,
-    map: &dyn Map,
-    table: &Table,
-    target: &[f64],
-    weights: Option<&[f64]>,
-) -> LawResult<(Box<dyn FittedMap>, Option<Table>)> {
-    let on = || "a fit to the table".to_owned();
-    let targets = ndarray::ArrayView2::from_shape((1, target.len()), target);
-    let targets = targets.map_err(|e| law.broken(on(), "a target for each row", e))?;
-    let rows = TrainingRows { table, targets, outputs: &["y".into()], lagged: &[], weights, groups: None, seed: 0 };
-    law.ran(on, || map.fit_rows(&rows))
+fn fitted_to(law: Law, map: &dyn Map, table: &Table, target: &[f64], weights: Option<&[f64]>) -> LawResult<MapFit> {
+    law.ran(|| "a fit to the table".into(), || map.fit(&training_rows(table, target, weights)))
+}
+
+/// A table with one target.
+fn training_rows<'a>(table: &'a Table, target: &'a [f64], weights: Option<&'a [f64]>) -> TrainingRows<'a> {
+    let targets = ndarray::ArrayView1::from(target).insert_axis(ndarray::Axis(0));
+    TrainingRows { table, targets, outputs: &[], lagged: &[], weights, groups: None, seed: 0 }
+}
+
+fn same_sources(law: Law, name: &str, a: &dyn FittedMap, b: &dyn FittedMap) -> LawResult {
+    law.equal(|| format!("the sources of `{name}`"), &a.formulas().sources(name), &b.formulas().sources(name))
 }
 
 /// Generates a target.

@@ -1,10 +1,8 @@
 //! Missing shares and histograms of columns.
 
 use super::super::TrainTest;
-use super::super::origins::sources;
 use vaglio_core::{Cells, Design, Feature, Table};
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
-use vaglio_pipeline::inside::scaled;
 use vaglio_pipeline::resample::sample::SampleSource;
 use vaglio_report::record::Histogram;
 
@@ -42,7 +40,7 @@ impl<'p> ReadCells<'p> {
         // Rows without maps have no missing cells.
         let Some(table) = self.table.filter(|table| table.rows() > 0) else { return 0.0 };
         let cells: Vec<&Cells> =
-            sources(&self.prepared.maps, name).iter().filter_map(|source| table.get(source)).collect();
+            self.prepared.formulas.sources(&[name.to_owned()]).iter().filter_map(|source| table.get(source)).collect();
         let count = match &cells[..] {
             [] => 0,
             [one] => one.missing().map_or(0, |missing| missing.count),
@@ -59,7 +57,7 @@ impl<'p> ReadCells<'p> {
             return made();
         };
         let Some(table) = self.table else { return ColumnValues { as_read: true, ..made() } };
-        let Ok(scaled) = scaled(&self.prepared.maps, name) else { return made() };
+        let Ok(scaled) = self.prepared.formulas.scaled(name) else { return made() };
         let cells = scaled.source.as_ref().and_then(|source| table.get(source)?.numbers());
         match cells.filter(|cells| cells.len() == design.rows()) {
             Some(cells) => ColumnValues { values: cells.values().into_owned(), as_read: true, divisor: scaled.divisor },

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use vaglio_core::{Design, Feature};
-use vaglio_pipeline::inside::scaled;
+use vaglio_pipeline::maps::MapChain;
 use vaglio_pipeline::resample::OuterFoldFit;
 use vaglio_pipeline::resample::split_rule::TrainTestSplit;
 use vaglio_report::record::{PerOutput, WeightSpread};
@@ -50,9 +50,10 @@ fn from_fold(fold: &OuterFoldFit) -> Option<WeightsByName> {
     if readout.weights.nrows() != fold.taken.selected.len() {
         return None;
     }
+    let chain = MapChain::new(&fold.maps);
     let of_column = |(k, name): (usize, &String)| {
         let weights = readout.weights.row(k).to_vec();
-        let divisor = match scaled(&fold.maps, name) {
+        let divisor = match chain.scaled(name) {
             Ok(scaled) => Some(scaled.divisor),
             Err((_, divisor)) => divisor,
         };

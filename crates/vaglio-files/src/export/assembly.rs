@@ -5,11 +5,14 @@ use crate::model_files::FileModel;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Condition, Error, Expression, LevelValues, Result, TargetUnits, shown};
 use vaglio_export::{CellKind, InputColumn, NamedFormula};
+use vaglio_pipeline::maps::MapChain;
 use vaglio_pipeline::pipeline::{ColumnType, SavedModel};
 
 /// Formulas, built from the predictions back to the columns of the data.
 pub(super) struct Assembly<'m> {
     model: &'m SavedModel,
+    /// Formulas of the model's maps.
+    formulas: MapChain,
     /// Builds the error for a part that is no expression.
     refusal: &'m dyn Fn(&str) -> Error,
     inputs: Vec<InputColumn>,
@@ -27,7 +30,15 @@ impl<'m> Assembly<'m> {
     pub fn new(model: &'m SavedModel, refusal: &'m dyn Fn(&str) -> Error) -> Self {
         let outputs = FileModel(model).header(&PredictOptions::default());
         let taken = model.sources.iter().cloned().chain(outputs).collect();
-        Assembly { model, refusal, inputs: Vec::new(), steps: Vec::new(), known: HashMap::new(), taken }
+        Assembly {
+            model,
+            formulas: MapChain::new(&model.maps),
+            refusal,
+            inputs: Vec::new(),
+            steps: Vec::new(),
+            known: HashMap::new(),
+            taken,
+        }
     }
 
     /// Returns the columns that are read, the formulas that several others share, and the predictions.
@@ -98,9 +109,9 @@ impl<'m> Assembly<'m> {
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());
         }
-        let map = &self.model.maps[before];
-        let Some(expression) = map.expression(name) else {
-            let what = format!("the map `{}`, which makes the column `{}`", map.typetag_name(), shown(name));
+        let Some(expression) = self.formulas.0[before].expression(name) else {
+            let kind = self.model.maps[before].typetag_name();
+            let what = format!("the map `{kind}`, which makes the column `{}`", shown(name));
             return Err((self.refusal)(&what));
         };
         let mut counts: HashMap<&str, usize> = HashMap::new();

@@ -1,7 +1,7 @@
 //! Coefficients on the original scale of the data.
 
 use super::fitted::FittedPipeline;
-use crate::pipeline::saved::chain::scaled;
+use crate::maps::MapChain;
 use ndarray::Array2;
 use serde::Serialize;
 use std::fmt;
@@ -52,10 +52,11 @@ impl<E, I> FittedPipeline<E, I> {
             let message = "it has no coefficients, or makes columns of its own".into();
             return refused("learner".into(), message);
         };
-        let renaming = |name: &str| saved.maps.iter().rposition(|map| map.sources(name) != [name]).unwrap_or_default();
+        let chain = MapChain::new(&saved.maps);
+        let renaming = |name: &str| chain.0.iter().rposition(|map| map.sources(name) != [name]).unwrap_or_default();
         let (mut columns, mut rows) = (Vec::new(), Vec::new());
         for (row, name) in saved.inputs.iter().enumerate() {
-            let found = scaled(&saved.maps, name).map_err(|(place, _)| place).and_then(|found| match &found.source {
+            let found = chain.scaled(name).map_err(|(place, _)| place).and_then(|found| match &found.source {
                 // A different name means a derived column, such as a lag or a level of text.
                 Some(source) if source != name => Err(renaming(name)),
                 _ => Ok(found),

@@ -3,8 +3,11 @@
 use super::{LearnedOn, columns, weights};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use vaglio_core::{Error, Expression, FittedMap, Map, Origin, RefitScope, Result, Table, part, saved};
+use std::collections::{BTreeMap, HashSet};
+use vaglio_core::{
+    ColumnFormula, Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows,
+    part, saved,
+};
 
 /// Clips values of numeric columns to a lower and an upper bound.
 ///
@@ -62,7 +65,8 @@ struct ClipBounds {
 }
 
 impl Map for Clip {
-    fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+        let TrainingRows { table, weights, .. } = *rows;
         let given = ClipBounds { lower: self.lower, upper: self.upper };
         let shares = self.quantiles.or((self.lower.is_none() && self.upper.is_none()).then_some(SHARES));
         // A column without values has no quantiles, and so no bounds.
@@ -74,11 +78,11 @@ impl Map for Clip {
         let columns = columns::numbers(table, self.columns.as_deref())?;
         let columns =
             columns.collect::<Vec<_>>().into_par_iter().map(|(name, values)| (name.to_owned(), bounds(&values)));
-        Ok(Box::new(FittedClip { columns: columns.collect() }))
+        Ok(FittedClip { columns: columns.collect() }.into())
     }
 
-    fn in_folds(&self) -> RefitScope {
-        self.scope.in_folds()
+    fn traits(&self) -> MapTraits {
+        self.scope.traits()
     }
 
     fn check(&self) -> Result<()> {
@@ -107,53 +111,35 @@ impl Map for Clip {
 }
 
 impl FittedMap for FittedClip {
-    fn origin(&self, name: &str) -> Option<Origin> {
-        self.columns.contains_key(name).then(|| Origin::from_column(name))
-    }
-
-    fn growth(&self, table: &Table) -> f64 {
-        columns::as_doubles(table, |name| self.columns.contains_key(name))
-    }
-
-    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
-    }
-
-    fn transform(&self, table: Table) -> Result<Table> {
-        let change = |name: &str| {
-            let bounds = *self.columns.get(name)?;
-            Some(move |value: f64| {
-                let raised = bounds.lower.map_or(value, |lower| if value < lower { lower } else { value });
-                bounds.upper.map_or(raised, |upper| if raised > upper { upper } else { raised })
-            })
+    fn formulas(&self) -> MapFormulas {
+        let formula = |(name, bounds): (&String, &ClipBounds)| {
+            let value = Expression::column(name);
+            let lowered =
+                bounds.upper.map_or(value.clone(), |upper| value.clone().if_above(upper, upper, value.clone()));
+            let bounded = bounds.lower.map_or(lowered.clone(), |lower| value.if_below(lower, lower, lowered));
+            ColumnFormula::new(name, bounded).in_unit(OutputUnit::Other)
         };
-        columns::replaced(table, change, |row, name, value| {
-            Error::Numerical(format!("row {row}, column `{name}`: {value} is not a finite number"))
-        })
+        self.columns.iter().map(formula).collect()
     }
 
-    fn expression(&self, name: &str) -> Option<Expression> {
-        let value = Expression::column(name);
-        let Some(bounds) = self.columns.get(name) else { return Some(value) };
-        let lowered = bounds.upper.map_or(value.clone(), |upper| value.clone().if_above(upper, upper, value.clone()));
-        Some(bounds.lower.map_or(lowered.clone(), |lower| value.if_below(lower, lower, lowered)))
+    fn retain(&mut self, needed: &HashSet<String>) {
+        self.columns.retain(|name, _| needed.contains(name));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_core::{Cells, Numbers};
+    use crate::maps::fitting::{fit_weighted, values};
+    use vaglio_core::{Cells, Numbers, Table};
 
     fn table(values: &[f64]) -> Table {
         Table::new(vec![("x".into(), Cells::Numbers(Numbers::from(values.to_vec())))]).unwrap()
     }
 
     fn clipped(json: &str, training: &[f64], weights: Option<&[f64]>, new: &[f64]) -> Result<Vec<f64>> {
-        let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
-        map.check()?;
-        let out = map.fit(&table(training), weights)?.transform(table(new))?;
-        Ok(out.get("x").unwrap().numbers().unwrap().values().into_owned())
+        let out = fit_weighted(json, &table(training), weights)?.transform(table(new))?;
+        Ok(values(&out, "x"))
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! A constant column, as a selectable bias.
 
-use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, Origin, OutputUnit, Result, Table, part, saved};
+use vaglio_core::{
+    ColumnFormula, Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows,
+    part, saved,
+};
 
 /// Adds a constant column that may be selected although it is constant: a bias, penalized like the other columns.
 ///
@@ -37,16 +40,12 @@ pub struct FittedConstant {
 }
 
 impl Map for Constant {
-    fn bias(&self) -> Option<&str> {
-        Some(&self.name)
+    fn traits(&self) -> MapTraits {
+        MapTraits { bias: Some(self.name.clone()), ..MapTraits::default() }
     }
 
-    fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        if table.get(&self.name).is_some() {
-            let message = format!("there is a column `{}` already; choose another name", self.name);
-            return Err(Error::setting("name", message));
-        }
-        Ok(Box::new(FittedConstant { name: self.name.clone(), value: self.value }))
+    fn fit(&self, _: &TrainingRows<'_>) -> Result<MapFit> {
+        Ok(FittedConstant { name: self.name.clone(), value: self.value }.into())
     }
 
     fn check(&self) -> Result<()> {
@@ -64,21 +63,8 @@ impl Map for Constant {
 }
 
 impl FittedMap for FittedConstant {
-    fn origin(&self, name: &str) -> Option<Origin> {
-        let unit = OutputUnit::Divided(1.0);
-        (name == self.name).then(|| Origin { sources: Vec::new(), unit, is_block: false })
-    }
-
-    fn transform(&self, mut table: Table) -> Result<Table> {
-        let rows = table.rows();
-        let mut columns = table.take_columns();
-        // A column of this name in new data did not exist in the training rows.
-        columns.retain(|(name, _)| *name != self.name);
-        columns.push((self.name.clone(), Cells::Numbers(Numbers::from(vec![self.value; rows]))));
-        table.with_columns(columns)
-    }
-
-    fn expression(&self, name: &str) -> Option<Expression> {
-        Some(if name == self.name { Expression::Number(self.value) } else { Expression::column(name) })
+    fn formulas(&self) -> MapFormulas {
+        let value = ColumnFormula::new(&self.name, Expression::Number(self.value)).in_unit(OutputUnit::Divided(1.0));
+        MapFormulas::from_iter([value]).added()
     }
 }

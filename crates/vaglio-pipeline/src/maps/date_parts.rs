@@ -1,13 +1,12 @@
 //! Numeric parts of dates.
 
 use super::columns;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::f64::consts::TAU;
 pub use vaglio_core::DatePart;
-use vaglio_core::chrono::{DateTime, Datelike, NaiveDateTime, Timelike};
 use vaglio_core::{
-    Cells, Error, Expression, FittedMap, Function, Map, Numbers, Origin, OutputUnit, Result, Table, part, saved,
+    Cells, ColumnFormula, Error, Expression, FittedMap, Function, Map, MapFit, MapFormulas, OutputUnit, Result,
+    TrainingRows, part, saved,
 };
 
 /// Replaces date columns by numeric columns: `when` becomes `when_days`, `when_year`, `when_month` and so on.
@@ -44,21 +43,13 @@ pub struct FittedDateParts {
     cyclic: bool,
 }
 
-const SECONDS_OF_A_DAY: f64 = 86_400.0;
-
 impl Map for DateParts {
-    fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
         let takes = |cells: &Cells| matches!(cells, Cells::Dates(_));
-        let chosen = columns::chosen(table, self.columns.as_deref(), "columns of dates", takes)?;
+        let chosen = columns::chosen(rows.table, self.columns.as_deref(), "columns of dates", takes)?;
         let parts = |cells: &Cells| self.parts.clone().unwrap_or_else(|| usual(cells));
         let columns = chosen.into_iter().map(|(name, cells)| (name.to_owned(), parts(cells))).collect();
-        let fitted = FittedDateParts { columns, cyclic: self.cyclic };
-        let made = table.names().flat_map(|name| match fitted.columns.get(name) {
-            Some(parts) => fitted.outputs(name, parts).map(|(output, _)| output).collect(),
-            None => vec![name.to_owned()],
-        });
-        columns::unless_twice("parts", made.collect())?;
-        Ok(Box::new(fitted))
+        Ok(FittedDateParts { columns, cyclic: self.cyclic }.into())
     }
 
     fn check(&self) -> Result<()> {
@@ -79,7 +70,7 @@ impl Map for DateParts {
 fn usual(cells: &Cells) -> Vec<DatePart> {
     use DatePart::{Day, Days, Hour, Month, Weekday, Year};
     let mut parts = vec![Days, Year, Month, Day, Weekday];
-    if matches!(cells, Cells::Dates(dates) if dates.iter().any(|date| date.rem_euclid(SECONDS_OF_A_DAY) > 0.0)) {
+    if matches!(cells, Cells::Dates(dates) if dates.iter().any(|date| date.rem_euclid(86_400.0) > 0.0)) {
         parts.push(Hour);
     }
     parts
@@ -98,153 +89,32 @@ fn cycle(part: DatePart) -> Option<(f64, f64)> {
     }
 }
 
-fn value_of(part: DatePart, seconds: f64, date: &NaiveDateTime) -> f64 {
-    match part {
-        DatePart::Seconds => seconds,
-        DatePart::Days => seconds / SECONDS_OF_A_DAY,
-        DatePart::Year => f64::from(date.year()),
-        DatePart::Month => f64::from(date.month()),
-        DatePart::Day => f64::from(date.day()),
-        DatePart::Weekday => f64::from(date.weekday().number_from_monday()),
-        DatePart::DayOfYear => f64::from(date.ordinal()),
-        DatePart::Hour => f64::from(date.hour()),
-        DatePart::Minute => f64::from(date.minute()),
-    }
-}
-
-/// An output column: a part, or its sine or cosine.
-#[derive(Debug, Clone, Copy)]
-struct DatePartColumn {
-    part: DatePart,
-    wave: Option<Wave>,
-}
-
-/// Sine or cosine, with the first value and the period of the cycle.
-type Wave = (Function, (f64, f64));
-
-impl DatePartColumn {
-    fn value(self, seconds: f64, date: &NaiveDateTime) -> f64 {
-        let value = value_of(self.part, seconds, date);
-        match self.wave {
-            Some((function, (first, period))) => {
-                let turn = TAU * (value - first) / period;
-                if function == Function::Sin { turn.sin() } else { turn.cos() }
-            }
-            None => value,
-        }
-    }
-}
-
 impl FittedMap for FittedDateParts {
-    fn origin(&self, name: &str) -> Option<Origin> {
-        let (column, _) = self.find_output(name)?;
-        Some(Origin::from_column(column).in_unit(OutputUnit::Code))
+    fn formulas(&self) -> MapFormulas {
+        let formulas = self.columns.iter().flat_map(|(column, parts)| {
+            parts.iter().flat_map(move |&part| {
+                let value = Expression::DatePart(part, Box::new(Expression::column(column)));
+                let name = format!("{column}_{}", part.name());
+                let Some((first, period)) = cycle(part).filter(|_| self.cyclic) else { return vec![(name, value)] };
+                let turn = value.plus(-first).times(TAU).over(period);
+                let wave = |end: &str, function| (format!("{name}_{end}"), turn.clone().apply(function));
+                vec![wave("sin", Function::Sin), wave("cos", Function::Cos)]
+            })
+        });
+        let formulas = formulas.map(|(name, value)| ColumnFormula::new(name, value).in_unit(OutputUnit::Code));
+        formulas.collect::<MapFormulas>().with_domain("{} seconds since 1970 is no date that a calendar has")
     }
 
-    fn growth(&self, table: &Table) -> f64 {
-        let made: usize = self.columns.values().map(Vec::len).sum();
-        // A cyclic part becomes two columns.
-        (2 * std::mem::size_of::<f64>() * made) as f64 * table.rows() as f64
+    fn retain(&mut self, needed: &HashSet<String>) {
+        self.columns.retain(|name, _| needed.contains(name));
     }
-
-    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
-    }
-
-    fn transform(&self, mut table: Table) -> Result<Table> {
-        let mut out = Vec::new();
-        for (name, cells) in table.take_columns() {
-            match self.columns.get(&name) {
-                Some(parts) => out.extend(self.parts(&name, &cells, parts, |row| table.origin(row))?),
-                None => out.push((name, cells)),
-            }
-        }
-        table.with_columns(out)
-    }
-
-    fn expression(&self, name: &str) -> Option<Expression> {
-        let Some((column, made)) = self.find_output(name) else { return Some(Expression::column(name)) };
-        let part = Expression::DatePart(made.part, Box::new(Expression::column(column)));
-        Some(match made.wave {
-            Some((function, (first, period))) => part.plus(-first).times(TAU).over(period).apply(function),
-            None => part,
-        })
-    }
-}
-
-impl FittedDateParts {
-    /// Date column and part of the output column `name`.
-    fn find_output(&self, name: &str) -> Option<(&String, DatePartColumn)> {
-        self.columns.iter().filter(|(column, _)| name.starts_with(column.as_str())).find_map(|(column, parts)| {
-            let (_, made) = self.outputs(column, parts).find(|(output, _)| output == name)?;
-            Some((column, made))
-        })
-    }
-
-    /// Output columns for the parts of a date column.
-    fn outputs<'s>(
-        &'s self,
-        column: &'s str,
-        parts: &'s [DatePart],
-    ) -> impl Iterator<Item = (String, DatePartColumn)> + 's {
-        parts.iter().flat_map(move |&part| {
-            let name = format!("{column}_{}", part.name());
-            match cycle(part).filter(|_| self.cyclic) {
-                None => vec![(name, DatePartColumn { part, wave: None })],
-                Some(cycle) => vec![
-                    (format!("{name}_sin"), DatePartColumn { part, wave: Some((Function::Sin, cycle)) }),
-                    (format!("{name}_cos"), DatePartColumn { part, wave: Some((Function::Cos, cycle)) }),
-                ],
-            }
-        })
-    }
-
-    fn parts(
-        &self,
-        name: &str,
-        cells: &Cells,
-        parts: &[DatePart],
-        origin: impl Fn(usize) -> usize,
-    ) -> Result<Vec<(String, Cells)>> {
-        let dates = match cells {
-            Cells::Dates(dates) => Cow::Borrowed(&dates[..]),
-            other if columns::all_missing(other) => Cow::Owned(vec![f64::NAN; other.len()]),
-            other => {
-                let what = other.what();
-                return Err(Error::Shape(format!(
-                    "column `{name}` holds {what}, and in the training rows it held dates"
-                )));
-            }
-        };
-        let outputs: Vec<(String, DatePartColumn)> = self.outputs(name, parts).collect();
-        let mut made = vec![Vec::with_capacity(dates.len()); outputs.len()];
-        for (row, &seconds) in dates.iter().enumerate() {
-            let date = moment(seconds);
-            if date.is_none() && !seconds.is_nan() {
-                let message = format!("row {}, column `{name}`: {seconds} seconds since 1970", origin(row) + 1);
-                return Err(Error::Shape(format!("{message} is no date that a calendar has")));
-            }
-            for (column, (_, part)) in made.iter_mut().zip(&outputs) {
-                column.push(date.as_ref().map_or(f64::NAN, |date| part.value(seconds, date)));
-            }
-        }
-        let names = outputs.into_iter().map(|(name, _)| name);
-        Ok(names.zip(made.into_iter().map(|values| Cells::Numbers(Numbers::from(values)))).collect())
-    }
-}
-
-/// Date and time, to the second; `None` for a missing cell and outside the calendar's range.
-fn moment(seconds: f64) -> Option<NaiveDateTime> {
-    let whole = seconds.floor();
-    // A cast of a larger number would saturate.
-    let known = whole.abs() < 1e15;
-    known.then(|| DateTime::from_timestamp(whole as i64, 0)).flatten().map(|moment| moment.naive_utc())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::maps::fitting::{fit, values};
+    use vaglio_core::{Numbers, Table};
 
     const LEAP_DAY: f64 = 951_782_400.0;
 
@@ -281,10 +151,10 @@ mod tests {
         assert!((values(&out, "d_month_sin")[0] - 0.5).abs() < 1e-15);
         assert!((values(&out, "d_month_cos")[1] - (TAU / 12.0).cos()).abs() < 1e-15);
         assert_eq!(
-            (fitted.sources("d_month_sin"), fitted.sources("d_month")),
+            (fitted.formulas().sources("d_month_sin"), fitted.formulas().sources("d_month")),
             (vec!["d".into()], vec!["d_month".into()])
         );
-        assert_eq!((fitted.divisor("d_year"), fitted.divisor("x")), (None, Some(1.0)));
+        assert_eq!((fitted.formulas().divisor("d_year"), fitted.formulas().divisor("x")), (None, Some(1.0)));
     }
 
     #[test]

@@ -1,12 +1,24 @@
-//! Test helpers that fit maps given as in pipeline files.
+//! Test helpers that fit maps to tables without targets.
 
-use vaglio_core::{FittedMap, Map, Result, Table};
+use vaglio_core::{FittedMap, Map, Result, Table, TrainingRows};
 
-/// Fits the map of these settings.
+/// Fits the map of these settings, given as in pipeline files.
 pub(super) fn fit(json: &str, table: &Table) -> Result<Box<dyn FittedMap>> {
+    fit_weighted(json, table, None)
+}
+
+/// Like [`fit`], with weights.
+pub(super) fn fit_weighted(json: &str, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
     let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
     map.check()?;
-    map.fit(table, None)
+    fit_map(&*map, table, weights)
+}
+
+/// Fits a map.
+pub(super) fn fit_map(map: &dyn Map, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+    let fitted = map.fit(&TrainingRows::from_table(table, weights))?.map;
+    fitted.formulas().check(table)?;
+    Ok(fitted)
 }
 
 /// Values of a numeric column.

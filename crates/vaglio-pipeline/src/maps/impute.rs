@@ -5,10 +5,10 @@ use super::columns;
 use super::weights;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
-    Cells, Condition, Error, Expression, FittedMap, Map, Numbers, Origin, RefitScope, Result, Table, part, saved,
+    Cells, ColumnFormula, Condition, Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit,
+    RefitScope, Result, TrainingRows, part, saved,
 };
 
 /// Fills the missing cells of each column with one value, learned from the training rows.
@@ -98,15 +98,17 @@ struct Fill {
 }
 
 impl Map for Impute {
-    fn in_folds(&self) -> RefitScope {
-        match self.how {
+    fn traits(&self) -> MapTraits {
+        let in_folds = match self.how {
             ImputeStrategy::Mean => self.scope.in_folds(RefitScope::Impute),
             _ if self.scope == Scope::Fold => RefitScope::Maps,
             _ => RefitScope::No,
-        }
+        };
+        MapTraits { in_folds, ..MapTraits::default() }
     }
 
-    fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+        let TrainingRows { table, weights, .. } = *rows;
         let chosen =
             columns::chosen(table, self.columns.as_deref(), self.how.takes(), |cells| self.how.can_fill(cells))?;
         let mut columns = BTreeMap::new();
@@ -117,10 +119,7 @@ impl Map for Impute {
             let indicator = self.indicator && cells.missing().is_some() && (0..cells.len()).any(counts);
             columns.insert(name.to_owned(), Fill { value, indicator });
         }
-        let fitted = FittedImpute { columns };
-        let made = table.names().map(str::to_owned).chain(fitted.indicators().map(|(indicator, _)| indicator));
-        columns::unless_twice("indicator", made.collect())?;
-        Ok(Box::new(fitted))
+        Ok(FittedImpute { columns }.into())
     }
 
     fn check(&self) -> Result<()> {
@@ -182,93 +181,23 @@ impl ImputeStrategy {
 }
 
 impl FittedMap for FittedImpute {
-    fn origin(&self, name: &str) -> Option<Origin> {
-        self.source(name).map(Origin::from_column)
-    }
-
-    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
-    }
-
-    /// Converts a numeric column to text if it was text in training.
-    fn transform(&self, mut table: Table) -> Result<Table> {
-        let mut out = Vec::new();
-        let taken = table.take_columns();
-        // A column of this name in new data did not exist in the training rows.
-        let made: Vec<String> = self.indicators().map(|(indicator, _)| indicator).collect();
-        for (name, cells) in taken.into_iter().filter(|(name, _)| !made.contains(name)) {
-            let Some(fill) = self.columns.get(&name) else {
-                out.push((name, cells));
-                continue;
+    fn formulas(&self) -> MapFormulas {
+        let formulas = |(name, fill): (&String, &Fill)| {
+            let value = Expression::column(name);
+            let by = match &fill.value {
+                Value::Number(number) => Expression::Number(*number),
+                Value::Text(text) => Expression::Text(text.clone()),
             };
-            let missing = (0..cells.len()).map(|row| u8::from(cells.is_missing(row)));
-            let indicator =
-                fill.indicator.then(|| (indicator(&name), Cells::Numbers(Numbers::from(missing.collect::<Vec<u8>>()))));
-            let filled = fill.filled(&name, cells)?;
-            out.push((name, filled));
-            out.extend(indicator);
-        }
-        table.with_columns(out)
+            let filled = Expression::Filled(Box::new([value.clone(), by]));
+            let is_missing = Expression::If(Condition::Missing(Box::new(value)), Box::new([1.0.into(), 0.0.into()]));
+            let indicator = fill.indicator.then(|| ColumnFormula::new(format!("{name}_missing"), is_missing));
+            [ColumnFormula::new(name, filled).in_unit(OutputUnit::Divided(1.0))].into_iter().chain(indicator)
+        };
+        self.columns.iter().flat_map(formulas).collect()
     }
 
-    fn expression(&self, name: &str) -> Option<Expression> {
-        if let Some(source) = self.source(name) {
-            let is_missing = Condition::Missing(Box::new(Expression::column(source)));
-            return Some(Expression::If(is_missing, Box::new([1.0.into(), 0.0.into()])));
-        }
-        let value = Expression::column(name);
-        Some(match self.columns.get(name).map(|fill| &fill.value) {
-            Some(Value::Number(fill)) => Expression::Filled(Box::new([value, (*fill).into()])),
-            Some(Value::Text(fill)) => Expression::Filled(Box::new([value, Expression::Text(fill.clone())])),
-            None => value,
-        })
-    }
-}
-
-impl FittedImpute {
-    /// The column behind the indicator `name`, if it is one.
-    fn source<'n>(&self, name: &'n str) -> Option<&'n str> {
-        let source = name.strip_suffix(SUFFIX)?;
-        self.columns.get(source).is_some_and(|fill| fill.indicator).then_some(source)
-    }
-
-    /// Names of indicators, each with the name of its column.
-    fn indicators(&self) -> impl Iterator<Item = (String, &String)> {
-        self.columns.iter().filter(|(_, fill)| fill.indicator).map(|(name, _)| (indicator(name), name))
-    }
-}
-
-/// Suffix of the names of indicators.
-const SUFFIX: &str = "_missing";
-
-fn indicator(name: &str) -> String {
-    format!("{name}{SUFFIX}")
-}
-
-/// Whether the storage of the cells excludes missing values.
-fn has_all(cells: &Cells) -> bool {
-    let Cells::Numbers(numbers) = cells else { return false };
-    match numbers.plain() {
-        Numbers::Byte(_) | Numbers::Sparse(_) => true,
-        Numbers::Product(product) => !product.is_missing(),
-        _ => false,
-    }
-}
-
-impl Fill {
-    fn filled(&self, name: &str, cells: Cells) -> Result<Cells> {
-        match (&self.value, cells) {
-            (Value::Number(_), cells @ Cells::Numbers(_)) if has_all(&cells) => Ok(cells),
-            (Value::Number(value), cells) => {
-                let before: Cow<'_, [f64]> = columns::values(name, &cells)?;
-                let filled: Vec<f64> = before.iter().map(|&x| if x.is_nan() { *value } else { x }).collect();
-                Ok(Cells::Numbers(Numbers::from(filled)))
-            }
-            (Value::Text(value), cells) => {
-                let label = |row| if cells.is_missing(row) { value.clone() } else { cells.label(row) };
-                Ok(Cells::Text((0..cells.len()).map(label).collect()))
-            }
-        }
+    fn retain(&mut self, needed: &HashSet<String>) {
+        self.columns.retain(|name, _| needed.contains(name));
     }
 }
 

@@ -1,46 +1,15 @@
-//! Matching of the levels of new rows to those of the training rows.
+//! Levels of new rows that are missing in the training rows.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
-use vaglio_core::numerals::normalized;
-use vaglio_core::{Cells, FittedMap, Table};
+use std::collections::BTreeMap;
+use vaglio_core::{Cells, FittedMap, LevelFinder, Table};
 
-/// Finds a label among levels: an equal text, or else the first level that is the same number.
-pub(super) struct Finder<'l> {
-    levels: Vec<&'l str>,
-    alike: HashMap<&'l str, usize>,
-    /// Index of levels by number, built on the first label without an equal text.
-    numbers: Option<HashMap<Cow<'static, str>, usize>>,
-}
-
-impl<'l> Finder<'l> {
-    pub fn new(levels: impl IntoIterator<Item = &'l str>) -> Self {
-        let levels: Vec<&str> = levels.into_iter().collect();
-        let alike = levels.iter().enumerate().map(|(place, level)| (*level, place)).collect();
-        Finder { levels, alike, numbers: None }
-    }
-
-    /// Index of the level that a label matches.
-    pub fn place(&mut self, label: &str) -> Option<usize> {
-        if let Some(place) = self.alike.get(label) {
-            return Some(*place);
-        }
-        let label = normalized(label)?;
-        let levels = &self.levels;
-        let numbers = self.numbers.get_or_insert_with(|| {
-            let numbers = levels.iter().enumerate().rev();
-            numbers.filter_map(|(place, level)| Some((normalized(level)?, place))).collect()
-        });
-        numbers.get(&label).copied()
-    }
-}
-
-/// The cell as text.
-pub(super) fn label(cells: &Cells, row: usize) -> Cow<'_, str> {
-    match cells {
-        Cells::Text(text) => Cow::Borrowed(&text[row]),
-        _ => Cow::Owned(cells.label(row)),
-    }
+/// The first levels, for a message.
+pub(super) fn listed<'l>(levels: impl Iterator<Item = &'l String>) -> String {
+    /// Largest number of levels listed in a message.
+    const LISTED: usize = 12;
+    let levels: Vec<&str> = levels.map(String::as_str).collect();
+    let more = if levels.len() > LISTED { ", …" } else { "" };
+    format!("{}{more}", levels[..levels.len().min(LISTED)].join(", "))
 }
 
 /// Levels of new rows that are missing in the training rows: number of rows by column and level.
@@ -51,15 +20,15 @@ impl UnseenLevels {
     /// Counts levels of a table, before the maps, that are unknown to these maps.
     pub fn count(&mut self, maps: &[Box<dyn FittedMap>], table: &Table) {
         for (index, map) in maps.iter().enumerate() {
-            for (column, levels) in map.levels() {
+            for known in map.formulas().levels() {
                 // Earlier maps may have changed numbers, so only text is compared.
-                let cells = table.get(column).filter(|cells| index == 0 || matches!(cells, Cells::Text(_)));
+                let cells = table.get(&known.column).filter(|cells| index == 0 || matches!(cells, Cells::Text(_)));
                 let Some(cells) = cells else { continue };
-                let mut finder = Finder::new(levels);
+                let mut finder = LevelFinder::new(&known.levels);
                 for row in (0..cells.len()).filter(|&row| !cells.is_missing(row)) {
-                    let label = label(cells, row);
+                    let label = cells.text(row);
                     if finder.place(&label).is_none() {
-                        *self.0.entry(column.to_owned()).or_default().entry(label.into_owned()).or_default() += 1;
+                        *self.0.entry(known.column.clone()).or_default().entry(label.into_owned()).or_default() += 1;
                     }
                 }
             }

@@ -1,8 +1,10 @@
 //! Logarithms of columns.
 
 use super::columns;
-use std::collections::BTreeSet;
-use vaglio_core::{Error, Expression, FittedMap, Function, Map, Origin, Result, Table, part, saved};
+use std::collections::{BTreeSet, HashSet};
+use vaglio_core::{
+    ColumnFormula, Expression, FittedMap, Function, Map, MapFit, MapFormulas, Result, TrainingRows, part, saved,
+};
 
 /// Replaces numeric columns by ln(1 + x), for counts, prices and other values that span orders of magnitude.
 ///
@@ -32,9 +34,9 @@ pub struct FittedLog1p {
 }
 
 impl Map for Log1p {
-    fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        let columns = columns::numbers(table, self.columns.as_deref())?;
-        Ok(Box::new(FittedLog1p { columns: columns.into_iter().map(|(name, _)| name.to_owned()).collect() }))
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+        let columns = columns::numbers(rows.table, self.columns.as_deref())?;
+        Ok(FittedLog1p { columns: columns.map(|(name, _)| name.to_owned()).collect() }.into())
     }
 
     fn check(&self) -> Result<()> {
@@ -43,36 +45,23 @@ impl Map for Log1p {
 }
 
 impl FittedMap for FittedLog1p {
-    fn origin(&self, name: &str) -> Option<Origin> {
-        self.columns.contains(name).then(|| Origin::from_column(name))
+    fn formulas(&self) -> MapFormulas {
+        let formula = |name: &String| ColumnFormula::new(name, Expression::column(name).apply(Function::Ln1p));
+        self.columns.iter().map(formula).collect::<MapFormulas>().with_domain(
+            "log1p takes numbers above -1, and this is {}; name the other columns in its `columns`, or take {kind: power}",
+        )
     }
 
-    fn growth(&self, table: &Table) -> f64 {
-        columns::as_doubles(table, |name| self.columns.contains(name))
-    }
-
-    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::restricted(self, names, |own, sources| own.columns.retain(|name| sources.contains(name)))
-    }
-
-    fn transform(&self, table: Table) -> Result<Table> {
-        let change = |name: &str| self.columns.contains(name).then_some(f64::ln_1p);
-        columns::replaced(table, change, |row, name, value| {
-            let message = format!("row {row}, column `{name}`: log1p takes numbers above -1, and this is {value}");
-            Error::Shape(format!("{message}; name the other columns in its `columns`, or take {{kind: power}}"))
-        })
-    }
-
-    fn expression(&self, name: &str) -> Option<Expression> {
-        let value = Expression::column(name);
-        Some(if self.columns.contains(name) { value.apply(Function::Ln1p) } else { value })
+    fn retain(&mut self, needed: &HashSet<String>) {
+        self.columns.retain(|name| needed.contains(name));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_core::{Cells, Numbers};
+    use crate::maps::fitting::fit_map;
+    use vaglio_core::{Cells, Numbers, Table};
 
     fn table(values: &[f64]) -> Table {
         Table::new(vec![("x".into(), Cells::Numbers(Numbers::from(values.to_vec())))]).unwrap()
@@ -81,19 +70,19 @@ mod tests {
     #[test]
     fn values_become_logarithms_and_missing_ones_stay() {
         let training = table(&[0.0, 1.0, f64::NAN, 1e-20, -0.5]);
-        let fitted = Log1p::default().fit(&training, None).unwrap();
+        let fitted = fit_map(&Log1p::default(), &training, None).unwrap();
         let out = fitted.transform(training).unwrap();
         let values = out.get("x").unwrap().numbers().unwrap().values().into_owned();
         assert_eq!(values[..2], [0.0, 2f64.ln()]);
         assert!(values[2].is_nan());
         assert_eq!(values[3..], [1e-20, -std::f64::consts::LN_2]);
-        assert_eq!((fitted.divisor("x"), fitted.divisor("z")), (None, Some(1.0)));
+        assert_eq!((fitted.formulas().divisor("x"), fitted.formulas().divisor("z")), (None, Some(1.0)));
     }
 
     #[test]
     fn what_has_no_logarithm_is_refused_with_its_row() {
         for (value, words) in [(-3.0, "this is -3"), (-1.0, "this is -1")] {
-            let fitted = Log1p::default().fit(&table(&[1.0]), None).unwrap();
+            let fitted = fit_map(&Log1p::default(), &table(&[1.0]), None).unwrap();
             let error = fitted.transform(table(&[1.0, value])).unwrap_err().to_string();
             assert!(error.contains("row 2, column `x`: log1p takes numbers above -1"), "{error}");
             assert!(error.contains(words), "{error}");

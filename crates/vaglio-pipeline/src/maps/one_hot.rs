@@ -1,14 +1,14 @@
 //! One-hot encoding of text columns.
 
-use super::levels::{Finder, label};
+use super::levels::listed;
 use super::{LearnedOn, columns, weights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
-    Cells, Error, Expression, FittedMap, LevelValues, Map, Numbers, Origin, OutputUnit, RefitScope, Result,
-    SparseNumbers, Table, part, saved,
+    Cells, ColumnFormula, Error, Expression, FittedMap, LearnedLevels, LevelValues, Map, MapFit, MapFormulas,
+    MapTraits, OutputUnit, Result, TrainingRows, part, saved,
 };
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, in sorted order. All levels are kept,
@@ -92,20 +92,18 @@ struct ColumnLevels {
 /// Level name of the shared column of rare levels.
 const RARE: &str = "(rare)";
 
-/// Largest number of levels listed in a message.
-const LISTED: usize = 12;
-
 impl Map for OneHot {
-    fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+        let TrainingRows { table, weights, .. } = *rows;
         let takes = |cells: &Cells| self.columns.is_some() || matches!(cells, Cells::Text(_));
         let chosen = columns::chosen(table, self.columns.as_deref(), "columns of text", takes)?;
         let levels = |(name, cells): (&str, &Cells)| self.levels(name, cells, weights);
         let columns = chosen.into_iter().map(levels).collect::<Result<_>>()?;
-        Ok(Box::new(FittedOneHot { columns, unknown: self.unknown }))
+        Ok(FittedOneHot { columns, unknown: self.unknown }.into())
     }
 
-    fn in_folds(&self) -> RefitScope {
-        self.scope.in_folds()
+    fn traits(&self) -> MapTraits {
+        self.scope.traits()
     }
 
     fn check(&self) -> Result<()> {
@@ -118,7 +116,7 @@ impl OneHot {
     fn levels(&self, column: &str, cells: &Cells, weights: Option<&[f64]>) -> Result<ColumnLevels> {
         let mut rows: BTreeMap<Cow<'_, str>, u32> = BTreeMap::new();
         for row in (0..cells.len()).filter(|&row| weights::counts(weights, row) && !cells.is_missing(row)) {
-            *rows.entry(label(cells, row)).or_default() += 1;
+            *rows.entry(cells.text(row)).or_default() += 1;
         }
         let (levels, rare): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(_, count)| *count >= self.rare);
         let named =
@@ -137,157 +135,44 @@ impl OneHot {
 }
 
 impl FittedMap for FittedOneHot {
-    fn origin(&self, name: &str) -> Option<Origin> {
-        let (known, _) = self.find_output(name)?;
-        Some(Origin { is_block: true, ..Origin::from_column(&known.column).in_unit(OutputUnit::Divided(1.0)) })
-    }
-
-    fn growth(&self, table: &Table) -> f64 {
-        let of_column = |known: &ColumnLevels| {
-            let Some(cells) = table.get(&known.column) else { return 0.0 };
-            let columns = known.levels.len() + usize::from(!known.rare.is_empty());
-            // Working memory lists the rows of each level. At most a few levels have too many rows for a sparse column.
-            let dense =
-                |columns: usize, bytes: usize| (size_of::<usize>() + columns * bytes) as f64 * cells.len() as f64;
-            match SparseNumbers::most_entries(cells.len()).filter(|_| cells.missing().is_none()) {
-                Some(most) => dense(columns.min(cells.len() / (most + 1)), 1) + (size_of::<u32>() * cells.len()) as f64,
-                None if cells.missing().is_some() => dense(columns, size_of::<f64>() + 1),
-                None => dense(columns, 1),
-            }
+    fn formulas(&self) -> MapFormulas {
+        let formulas: MapFormulas = self.columns.iter().flat_map(|known| known.formulas(self.unknown)).collect();
+        let levels = |known: &ColumnLevels| LearnedLevels {
+            column: known.column.clone(),
+            levels: known.levels.iter().chain(&known.rare).chain(&known.dropped).cloned().collect(),
+            refusal: (self.unknown == Unknown::Error).then(|| {
+                let levels = listed(known.dropped.iter().chain(&known.levels));
+                format!("`{{}}` is none of the levels of the training rows: {levels}")
+            }),
         };
-        self.columns.iter().map(of_column).sum()
+        formulas.with_levels(self.columns.iter().map(levels).collect())
     }
 
-    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::restricted(self, names, |own, sources| own.columns.retain(|known| sources.contains(&known.column)))
-    }
-
-    /// Levels that are equal numbers match, whatever their notation.
-    fn transform(&self, mut table: Table) -> Result<Table> {
-        let mut out = Vec::new();
-        for (name, cells) in table.take_columns() {
-            match self.columns.iter().find(|known| known.column == name) {
-                Some(known) => out.extend(known.indicators(&cells, self.unknown, |row| table.origin(row))?),
-                None => out.push((name, cells)),
-            }
-        }
-        table.with_columns(out)
-    }
-
-    fn levels(&self) -> Vec<(&str, Vec<&str>)> {
-        self.columns.iter().map(|known| (known.column.as_str(), known.all().collect())).collect()
-    }
-
-    fn expression(&self, name: &str) -> Option<Expression> {
-        let Some((known, level)) = self.find_output(name) else { return Some(Expression::column(name)) };
-        let refuses = self.unknown == Unknown::Error;
-        // Levels other than this one are only listed if others are pooled here, or if unknown levels are refused.
-        let own = known.levels.binary_search_by(|own| own.as_str().cmp(level)).is_ok();
-        let mut levels = Vec::new();
-        if !own || refuses {
-            let others = known.levels.iter().chain(&known.dropped).filter(|other| *other != level);
-            levels.extend(others.map(|other| (other.clone(), 0.0)));
-        }
-        match own {
-            true => levels.push((level.to_owned(), 1.0)),
-            false => levels.extend(known.rare.iter().map(|rare| (rare.clone(), 1.0))),
-        }
-        if own && refuses {
-            levels.extend(known.rare.iter().map(|rare| (rare.clone(), 0.0)));
-        }
-        let other = match refuses {
-            true => f64::NAN,
-            false => f64::from(u8::from(!own)),
-        };
-        let of = Expression::column(&known.column);
-        Some(Expression::Level(Box::new(LevelValues { of, levels, missing: f64::NAN, other })))
-    }
-}
-
-impl FittedOneHot {
-    /// Column and level of the indicator `name`.
-    fn find_output<'a>(&'a self, name: &'a str) -> Option<(&'a ColumnLevels, &'a str)> {
-        self.columns.iter().find_map(|known| {
-            let level = name.strip_prefix(&*known.column)?.strip_prefix('=')?;
-            known.makes(level).then_some((known, level))
-        })
-    }
-
-    /// Each encoded column with its output columns, in order.
-    pub fn blocks(&self) -> Vec<(String, Vec<String>)> {
-        self.columns.iter().map(|known| (known.column.clone(), known.outputs().collect())).collect()
+    fn retain(&mut self, needed: &HashSet<String>) {
+        self.columns.retain(|known| needed.contains(&known.column));
     }
 }
 
 impl ColumnLevels {
-    fn outputs(&self) -> impl Iterator<Item = String> {
-        let pooled = (!self.rare.is_empty()).then_some(RARE);
-        self.levels.iter().map(String::as_str).chain(pooled).map(|level| format!("{}={level}", self.column))
+    /// Formulas of the indicators, those of the rare levels last.
+    fn formulas(&self, unknown: Unknown) -> impl Iterator<Item = ColumnFormula> {
+        let is_one = |level: &String| (level.clone(), 1.0);
+        let own = self.levels.iter().map(move |level| self.indicator(level, vec![is_one(level)], 0.0));
+        let rare = (!self.rare.is_empty()).then(|| {
+            let others = self.levels.iter().chain(&self.dropped).map(|level| (level.clone(), 0.0));
+            let other = if unknown == Unknown::Zeros { 1.0 } else { 0.0 };
+            self.indicator(RARE, others.chain(self.rare.iter().map(is_one)).collect(), other)
+        });
+        own.chain(rare)
     }
 
-    /// Whether a level has a column of its own, or is the name of the shared column.
-    fn makes(&self, level: &str) -> bool {
-        let is_known = self.levels.binary_search_by(|known| known.as_str().cmp(level)).is_ok();
-        is_known || (level == RARE && !self.rare.is_empty())
+    /// Formula of the column `column=level`.
+    fn indicator(&self, level: &str, levels: Vec<(String, f64)>, other: f64) -> ColumnFormula {
+        let values = LevelValues { of: Expression::column(&self.column), levels, missing: f64::NAN, other };
+        ColumnFormula::new(format!("{}={level}", self.column), Expression::Level(Box::new(values)))
+            .in_unit(OutputUnit::Divided(1.0))
+            .in_block()
     }
-
-    /// All levels: with own columns, rare ones, and the dropped one.
-    fn all(&self) -> impl Iterator<Item = &str> {
-        self.levels.iter().chain(&self.rare).chain(&self.dropped).map(String::as_str)
-    }
-
-    fn indicators(
-        &self,
-        cells: &Cells,
-        unknown: Unknown,
-        origin: impl Fn(usize) -> usize,
-    ) -> Result<Vec<(String, Cells)>> {
-        let (own, rare) = (self.levels.len(), self.rare.len());
-        let mut rows_of = vec![Vec::new(); own + usize::from(rare > 0)];
-        let (missing, present): (Vec<usize>, Vec<usize>) = (0..cells.len()).partition(|row| cells.is_missing(*row));
-        let mut finder = Finder::new(self.all());
-        for row in present {
-            let label = label(cells, row);
-            match finder.place(&label) {
-                Some(place) if place < own + rare => rows_of[place.min(own)].push(row),
-                Some(_) => {}
-                None if unknown == Unknown::Error => return Err(self.unknown(origin(row), &label)),
-                None if rare > 0 => rows_of[own].push(row),
-                None => {}
-            }
-        }
-        let of = |rows: Vec<usize>| Cells::Numbers(indicator(cells.len(), &rows, &missing));
-        Ok(self.outputs().zip(rows_of.into_iter().map(of)).collect())
-    }
-
-    fn unknown(&self, row: usize, label: &str) -> Error {
-        let known = self.dropped.iter().chain(&self.levels);
-        let listed: Vec<&str> = known.take(LISTED).map(String::as_str).collect();
-        let more = if self.levels.len() > LISTED { ", …" } else { "" };
-        Error::Shape(format!(
-            "row {}, column `{}`: `{label}` is none of the levels of the training rows: {}{more}",
-            row + 1,
-            self.column,
-            listed.join(", ")
-        ))
-    }
-}
-
-/// A column with ones in `rows` (increasing) and zeros elsewhere, except in missing rows. Sparse if few of many are 1.
-fn indicator(len: usize, rows: &[usize], missing: &[usize]) -> Numbers {
-    let is_thin = SparseNumbers::most_entries(len).is_some_and(|most| rows.len() <= most);
-    if missing.is_empty() && is_thin {
-        let ones = vec![1.0; rows.len()];
-        return Numbers::Sparse(SparseNumbers::new(len, rows.iter().map(|&row| row as u32).collect(), ones));
-    }
-    let mut bytes = vec![0u8; len];
-    rows.iter().for_each(|&row| bytes[row] = 1);
-    if missing.is_empty() {
-        return Numbers::from(bytes);
-    }
-    let mut doubles: Vec<f64> = bytes.into_iter().map(f64::from).collect();
-    missing.iter().for_each(|&row| doubles[row] = f64::NAN);
-    Numbers::from(doubles)
 }
 
 #[cfg(test)]

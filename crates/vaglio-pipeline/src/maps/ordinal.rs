@@ -1,13 +1,13 @@
 //! Ordinal encoding of levels.
 
-use super::levels::Finder;
+use super::levels::listed;
 use super::{LearnedOn, Value, columns, weights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use vaglio_core::{
-    Cells, Error, Expression, FittedMap, LevelValues, Map, Numbers, Origin, OutputUnit, RefitScope, Result, Table,
-    part, saved,
+    Cells, ColumnFormula, Error, Expression, FittedMap, LearnedLevels, LevelValues, Map, MapFit, MapFormulas,
+    MapTraits, OutputUnit, Result, TrainingRows, part, saved,
 };
 
 /// Replaces text columns by numbers: the position of each level in an order, from 0.
@@ -63,7 +63,8 @@ pub struct FittedOrdinal {
 }
 
 impl Map for Ordinal {
-    fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+        let TrainingRows { table, weights, .. } = *rows;
         if let Some(name) = self.order.keys().find(|name| table.get(name).is_none()) {
             return Err(Error::unknown(format!("order.{name}"), "column", name, table.names()));
         }
@@ -82,11 +83,11 @@ impl Map for Ordinal {
             };
             columns.insert(name.to_owned(), levels.into_iter().zip(0..).collect());
         }
-        Ok(Box::new(FittedOrdinal { columns, unknown: self.unknown }))
+        Ok(FittedOrdinal { columns, unknown: self.unknown }.into())
     }
 
-    fn in_folds(&self) -> RefitScope {
-        self.scope.in_folds()
+    fn traits(&self) -> MapTraits {
+        self.scope.traits()
     }
 
     fn check(&self) -> Result<()> {
@@ -110,67 +111,39 @@ impl Map for Ordinal {
 }
 
 impl FittedMap for FittedOrdinal {
-    fn origin(&self, name: &str) -> Option<Origin> {
-        self.columns.contains_key(name).then(|| Origin::from_column(name).in_unit(OutputUnit::Code))
+    fn formulas(&self) -> MapFormulas {
+        let formula = |(name, places): (&String, &BTreeMap<String, usize>)| {
+            let levels = places.iter().map(|(level, place)| (level.clone(), *place as f64)).collect();
+            let values = LevelValues { of: Expression::column(name), levels, missing: f64::NAN, other: f64::NAN };
+            ColumnFormula::new(name, Expression::Level(Box::new(values))).in_unit(OutputUnit::Code)
+        };
+        let levels = |(column, places): (&String, &BTreeMap<String, usize>)| LearnedLevels {
+            column: column.clone(),
+            levels: places.keys().cloned().collect(),
+            refusal: (self.unknown == UnknownLevel::Error).then(|| refusal(places)),
+        };
+        let formulas: MapFormulas = self.columns.iter().map(formula).collect();
+        formulas.with_levels(self.columns.iter().map(levels).collect())
     }
 
-    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
-    }
-
-    fn transform(&self, mut table: Table) -> Result<Table> {
-        let columns = table.take_columns().into_iter().map(|(name, cells)| {
-            let Some(places) = self.columns.get(&name) else { return Ok((name, cells)) };
-            let mut finder = Finder::new(places.keys().map(String::as_str));
-            let in_order: Vec<usize> = places.values().copied().collect();
-            let place = |row: usize| {
-                if cells.is_missing(row) {
-                    return Ok(f64::NAN);
-                }
-                let label = cells.label(row);
-                match finder.place(&label) {
-                    Some(place) => Ok(in_order[place] as f64),
-                    None if self.unknown == UnknownLevel::Missing => Ok(f64::NAN),
-                    None => Err(unknown(table.origin(row) + 1, &name, &label, places)),
-                }
-            };
-            let values: Vec<f64> = (0..cells.len()).map(place).collect::<Result<_>>()?;
-            Ok((name, Cells::Numbers(Numbers::from(values))))
-        });
-        let columns = columns.collect::<Result<_>>()?;
-        table.with_columns(columns)
-    }
-
-    fn levels(&self) -> Vec<(&str, Vec<&str>)> {
-        let of_column = self.columns.iter();
-        of_column.map(|(column, places)| (column.as_str(), places.keys().map(String::as_str).collect())).collect()
-    }
-
-    fn expression(&self, name: &str) -> Option<Expression> {
-        let of = Expression::column(name);
-        let Some(places) = self.columns.get(name) else { return Some(of) };
-        let levels = places.iter().map(|(level, place)| (level.clone(), *place as f64)).collect();
-        Some(Expression::Level(Box::new(LevelValues { of, levels, missing: f64::NAN, other: f64::NAN })))
+    fn retain(&mut self, needed: &HashSet<String>) {
+        self.columns.retain(|name, _| needed.contains(name));
     }
 }
 
-/// Largest number of levels listed in a message.
-const LISTED: usize = 12;
-
-fn unknown(row: usize, name: &str, label: &str, places: &BTreeMap<String, usize>) -> Error {
+/// Error message for a level that is not in the order.
+fn refusal(places: &BTreeMap<String, usize>) -> String {
     let mut levels: Vec<(&usize, &String)> = places.iter().map(|(level, place)| (place, level)).collect();
     levels.sort_unstable();
-    let listed: Vec<&str> = levels.iter().take(LISTED).map(|(_, level)| level.as_str()).collect();
-    let more = if levels.len() > LISTED { ", …" } else { "" };
-    Error::Shape(format!(
-        "row {row}, column `{name}`: `{label}` is not in the order {}{more}; add it to `order`, or set `unknown: missing`",
-        listed.join(", ")
-    ))
+    let order = listed(levels.into_iter().map(|(_, level)| level));
+    format!("`{{}}` is not in the order {order}; add it to `order`, or set `unknown: missing`")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::maps::fitting::fit;
+    use vaglio_core::{Numbers, Table};
 
     fn text(cells: &[&str]) -> Cells {
         Cells::Text(cells.iter().map(|&c| c.to_owned()).collect())
@@ -187,9 +160,7 @@ mod tests {
     }
 
     fn out(json: &str) -> Result<Table> {
-        let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
-        map.check()?;
-        map.fit(&table(), None)?.transform(table())
+        fit(json, &table())?.transform(table())
     }
 
     fn labels(table: &Table, name: &str) -> Vec<String> {

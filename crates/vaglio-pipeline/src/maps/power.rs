@@ -3,11 +3,11 @@
 use super::{LearnedOn, columns, weights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use vaglio_core::minimize;
 use vaglio_core::{
-    Error, Expression, FittedMap, Function, Map, Origin, OutputUnit, PartOutputs, RefitScope, Result, Table, part,
-    saved,
+    ColumnFormula, Error, Expression, FittedMap, Function, Map, MapFit, MapFormulas, MapTraits, OutputUnit,
+    PartOutputs, Result, TrainingRows, part, saved,
 };
 
 /// Replaces numeric columns by powers that are closer to a normal distribution.
@@ -94,21 +94,23 @@ const GRAIN: f64 = 1e4;
 const MOST: usize = 80;
 
 impl Map for Power {
-    fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+        let TrainingRows { table, weights, .. } = *rows;
         let mut columns = BTreeMap::new();
         for (name, values) in columns::numbers(table, self.columns.as_deref())? {
             if let (Exponent::Learned(_), PowerFamily::BoxCox) = (self.lambda, self.method)
                 && let Some(row) = values.iter().position(|x| *x <= 0.0)
             {
-                return Err(self.method.refusal(table.origin(row) + 1, name, values[row]));
+                let place = format!("row {}, column `{name}`", table.origin(row) + 1);
+                return Err(Error::Shape(format!("{place}: {}", BOX_COX.replacen("{}", &values[row].to_string(), 1))));
             }
             columns.insert(name.to_owned(), self.lambda.fitted(self.method, &values, weights)?);
         }
-        Ok(Box::new(FittedPower { method: self.method, columns }))
+        Ok(FittedPower { method: self.method, columns }.into())
     }
 
-    fn in_folds(&self) -> RefitScope {
-        self.scope.in_folds()
+    fn traits(&self) -> MapTraits {
+        self.scope.traits()
     }
 
     fn check(&self) -> Result<()> {
@@ -228,18 +230,10 @@ impl PowerFamily {
         let lambda = minimize(RANGE.0, RANGE.1, 1e-6, MOST, |lambda| Ok(likelihood.cost(lambda)))?;
         Ok((lambda * GRAIN).round() / GRAIN)
     }
-
-    fn refusal(self, row: usize, name: &str, value: f64) -> Error {
-        match self {
-            PowerFamily::BoxCox if value <= 0.0 => Error::Shape(format!(
-                "row {row}, column `{name}`: box_cox takes positive numbers, and this is {value}; yeo_johnson takes any"
-            )),
-            _ => Error::Numerical(format!(
-                "row {row}, column `{name}`: the power of {value:?} overflows; rescale the column"
-            )),
-        }
-    }
 }
+
+/// Error message for a value that Box and Cox cannot transform.
+const BOX_COX: &str = "box_cox takes positive numbers, and this is {}; yeo_johnson takes any";
 
 /// Negative weighted normal log-likelihood up to a constant: ½ ln of the variance minus the mean of (λ − 1) ln of the
 /// slope.
@@ -259,48 +253,34 @@ impl PowerLikelihood<'_> {
 }
 
 impl FittedMap for FittedPower {
-    fn origin(&self, name: &str) -> Option<Origin> {
-        let unit = if *self.columns.get(name)? == 1.0 { OutputUnit::Divided(1.0) } else { OutputUnit::Other };
-        Some(Origin::from_column(name).in_unit(unit))
+    fn formulas(&self) -> MapFormulas {
+        let formula = |(name, lambda): (&String, &f64)| {
+            let unit = if *lambda == 1.0 { OutputUnit::Divided(1.0) } else { OutputUnit::Other };
+            ColumnFormula::new(name, self.method.expression(&Expression::column(name), *lambda)).in_unit(unit)
+        };
+        let mut formulas = self.columns.iter().map(formula).collect::<MapFormulas>().with_domain(BOX_COX);
+        formulas.found = PartOutputs::new("exponents", self.columns.clone());
+        formulas
     }
 
-    fn found(&self) -> PartOutputs {
-        PartOutputs::new("exponents", self.columns.clone())
-    }
-
-    fn growth(&self, table: &Table) -> f64 {
-        columns::as_doubles(table, |name| self.columns.contains_key(name))
-    }
-
-    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
-    }
-
-    fn transform(&self, table: Table) -> Result<Table> {
-        let change = |name: &str| self.columns.get(name).map(|&lambda| move |x: f64| self.method.transform(x, lambda));
-        columns::replaced(table, change, |row, name, value| self.method.refusal(row, name, value))
-    }
-
-    fn expression(&self, name: &str) -> Option<Expression> {
-        let value = Expression::column(name);
-        Some(self.columns.get(name).map_or(value.clone(), |&lambda| self.method.expression(&value, lambda)))
+    fn retain(&mut self, needed: &HashSet<String>) {
+        self.columns.retain(|name, _| needed.contains(name));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_core::{Cells, Numbers};
+    use crate::maps::fitting::{fit_weighted, values};
+    use vaglio_core::{Cells, Numbers, Table};
 
     fn table(values: &[f64]) -> Table {
         Table::new(vec![("x".into(), Cells::Numbers(Numbers::from(values.to_vec())))]).unwrap()
     }
 
     fn powers(json: &str, training: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {
-        let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
-        map.check()?;
-        let out = map.fit(&table(training), weights)?.transform(table(training))?;
-        Ok(out.get("x").unwrap().numbers().unwrap().values().into_owned())
+        let out = fit_weighted(json, &table(training), weights)?.transform(table(training))?;
+        Ok(values(&out, "x"))
     }
 
     #[test]
@@ -358,7 +338,7 @@ mod tests {
             assert!(error.contains("row 3, column `x`: box_cox takes positive numbers, and this is 0"), "{error}");
         }
         let error = powers(r#"{"kind": "power", "lambda": 5}"#, &[1e100], None).unwrap_err();
-        assert!(error.to_string().contains("row 1, column `x`: the power of 1e100 overflows"), "{error}");
+        assert!(error.to_string().contains("row 1, column `x`: the result of the map overflows"), "{error}");
         assert_eq!(error.class(), vaglio_core::ErrorClass::Numerical);
         let error = powers(r#"{"kind": "power", "lambda": 9}"#, &[1.0], None).unwrap_err();
         assert!(error.to_string().contains("`lambda`: 9 is not between -5 and 5"), "{error}");

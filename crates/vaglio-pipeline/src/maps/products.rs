@@ -1,15 +1,12 @@
 //! Products and powers of named columns.
 
 use super::columns;
-use super::places::NameIndex;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use vaglio_core::{
-    Cells, Error, Expression, FittedMap, Map, Numbers, Origin, OutputUnit, ProductNumbers, Result, Table, part, saved,
+    ColumnFormula, Error, Expression, FittedMap, Map, MapFit, MapFormulas, Result, TrainingRows, part, saved,
 };
-use vaglio_kernels::parallel;
 
 /// Adds the products of all pairs of the named numeric columns, called `a*b`.
 ///
@@ -76,9 +73,6 @@ impl Polynomial {
 #[derive(Clone, PartialEq, Eq)]
 pub struct FittedProducts {
     products: Vec<Product>,
-    /// Index of products by name.
-    #[serde(skip)]
-    places: NameIndex,
 }
 
 /// Factors of a product, each with its exponent.
@@ -88,15 +82,12 @@ struct Product(Box<[(Arc<str>, u32)]>);
 /// Largest number of products.
 const MOST: usize = 100_000;
 
-/// Largest memory of stored products, in bytes; larger ones are computed on reading.
-const STORED: usize = 1 << 26;
-
 impl Map for Interactions {
-    fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
         let names: Vec<Arc<str>> = self.columns.iter().map(|name| (&**name).into()).collect();
         let with_later = |a: usize| names[a + 1..].iter().map(move |b| (a, b));
         let product = |(a, b): (usize, &Arc<str>)| Product([(Arc::clone(&names[a]), 1), (Arc::clone(b), 1)].into());
-        fitted(table, &self.columns, (0..names.len()).flat_map(with_later).map(product).collect())
+        fitted(rows, &self.columns, (0..names.len()).flat_map(with_later).map(product).collect())
     }
 
     fn check(&self) -> Result<()> {
@@ -113,7 +104,7 @@ impl Map for Interactions {
 }
 
 impl Map for Polynomial {
-    fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
         let names: Vec<Arc<str>> = self.columns.iter().map(|name| (&**name).into()).collect();
         // Factor indices in non-decreasing order, so that each product occurs once.
         let mut products: Vec<Vec<u32>> = vec![Vec::new()];
@@ -129,7 +120,7 @@ impl Map for Polynomial {
                 made.extend(products.iter().map(|factors| Product::new(&names, factors)));
             }
         }
-        fitted(table, &self.columns, made)
+        fitted(rows, &self.columns, made)
     }
 
     fn check(&self) -> Result<()> {
@@ -154,100 +145,22 @@ fn unless_too_many(count: usize) -> Result<()> {
     }
 }
 
-fn fitted(table: &Table, columns: &[String], products: Vec<Product>) -> Result<Box<dyn FittedMap>> {
-    let _they_are_numbers = columns::numbers(table, Some(columns))?;
-    let made = table.names().map(str::to_owned).chain(products.iter().map(Product::name));
-    columns::unless_twice("columns", made.collect())?;
-    Ok(Box::new(FittedProducts { products, places: NameIndex::default() }))
+fn fitted(rows: &TrainingRows<'_>, columns: &[String], products: Vec<Product>) -> Result<MapFit> {
+    let _they_are_numbers = columns::numbers(rows.table, Some(columns))?;
+    Ok(FittedProducts { products }.into())
 }
 
 impl FittedMap for FittedProducts {
-    fn origin(&self, name: &str) -> Option<Origin> {
-        let Product(factors) = self.named(name)?;
-        let sources = factors.iter().map(|(column, _)| column.to_string()).collect();
-        Some(Origin { sources, unit: OutputUnit::Other, is_block: false })
+    fn formulas(&self) -> MapFormulas {
+        self.products
+            .iter()
+            .map(|product| ColumnFormula::new(product.name(), product.expression()))
+            .collect::<MapFormulas>()
+            .added()
     }
 
-    fn growth(&self, table: &Table) -> f64 {
-        match self.are_stored(table.rows()) {
-            true => (size_of::<f64>() * self.products.len()) as f64 * table.rows() as f64,
-            false => (OF_PRODUCT * self.products.len()) as f64,
-        }
-    }
-
-    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        let names: HashSet<&String> = names.iter().collect();
-        let products = self.products.iter().filter(|product| names.contains(&product.name())).cloned().collect();
-        Some(Box::new(FittedProducts { products, places: NameIndex::default() }))
-    }
-
-    fn transform(&self, mut table: Table) -> Result<Table> {
-        let mut columns = table.take_columns();
-        // A column of this name in new data did not exist in the training rows.
-        columns.retain(|(name, _)| self.named(name).is_none());
-        let are_stored = self.are_stored(table.rows());
-        let mut shared = HashMap::new();
-        if !are_stored {
-            shared = self.shared(&mut columns);
-        }
-        let made = |product: &Product| -> Result<Option<(String, Cells)>> {
-            let numbers = match product.shared(&shared) {
-                Some(factors) => Numbers::Product(ProductNumbers::new(factors)),
-                None => match product.values(&columns)? {
-                    Some(values) => Numbers::from(values),
-                    None => return Ok(None),
-                },
-            };
-            let infinite = match &numbers {
-                Numbers::Product(product) => product.first_infinite(),
-                stored => stored.view().values().iter().position(|x| x.is_infinite()),
-            };
-            let Some(row) = infinite else { return Ok(Some((product.name(), Cells::Numbers(numbers)))) };
-            let (row, name) = (table.origin(row) + 1, product.name());
-            let message = format!("row {row}, column `{name}`: the product overflows; rescale its factors");
-            Err(Error::Numerical(message))
-        };
-        let made: Vec<Result<Option<(String, Cells)>>> = parallel::map_slice(&self.products, made);
-        for one in made {
-            columns.extend(one?);
-        }
-        table.with_columns(columns)
-    }
-
-    fn expression(&self, name: &str) -> Option<Expression> {
-        let Some(Product(factors)) = self.named(name) else {
-            return Some(Expression::column(name));
-        };
-        let powers = factors.iter().flat_map(|(column, exponent)| (0..*exponent).map(move |_| column));
-        Some(Expression::Product(powers.map(|column| Expression::column(&**column)).collect()))
-    }
-}
-
-/// Memory of a product computed on reading, with its name, in bytes.
-const OF_PRODUCT: usize = 256;
-
-impl FittedProducts {
-    fn named(&self, name: &str) -> Option<&Product> {
-        let names = || self.products.iter().map(Product::name);
-        self.places.find(name, names).map(|place| &self.products[place]).find(|product| product.is_named(name))
-    }
-
-    /// Whether products are stored for this many rows.
-    fn are_stored(&self, rows: usize) -> bool {
-        size_of::<f64>() * self.products.len() * rows <= STORED
-    }
-
-    /// Makes the numeric factors shared between the table and the products.
-    fn shared<'s>(&'s self, columns: &mut [(String, Cells)]) -> HashMap<&'s str, Arc<Numbers>> {
-        let names: HashSet<&str> =
-            self.products.iter().flat_map(|Product(factors)| factors.iter().map(|(name, _)| &**name)).collect();
-        let mut shared = HashMap::new();
-        for (name, cells) in columns {
-            if let (Some(name), Cells::Numbers(numbers)) = (names.get(&**name), cells) {
-                shared.insert(*name, numbers.share());
-            }
-        }
-        shared
+    fn retain(&mut self, needed: &HashSet<String>) {
+        self.products.retain(|product| needed.contains(&product.name()));
     }
 }
 
@@ -258,11 +171,6 @@ impl Product {
         Product(factors.chunk_by(|a, b| a == b).map(power).collect())
     }
 
-    /// The factors as shared columns, if all are shared.
-    fn shared(&self, shared: &HashMap<&str, Arc<Numbers>>) -> Option<Vec<(Arc<Numbers>, u32)>> {
-        self.0.iter().map(|(name, exponent)| Some((Arc::clone(shared.get(&**name)?), *exponent))).collect()
-    }
-
     fn name(&self) -> String {
         let factor = |(column, exponent): &(Arc<str>, u32)| match exponent {
             1 => column.to_string(),
@@ -271,31 +179,19 @@ impl Product {
         self.0.iter().map(factor).collect::<Vec<_>>().join("*")
     }
 
-    /// Whether the product has this name; fast if not.
-    fn is_named(&self, name: &str) -> bool {
-        let begins = self.0.first().is_some_and(|(column, _)| name.starts_with(&**column));
-        begins && self.name() == name
-    }
-
-    /// Values of the product; `None` if a factor is missing in the table.
-    fn values(&self, columns: &[(String, Cells)]) -> Result<Option<Vec<f64>>> {
-        let mut product: Option<Vec<f64>> = None;
-        for (column, exponent) in &self.0 {
-            let Some((_, cells)) = columns.iter().find(|(name, _)| **name == **column) else { return Ok(None) };
-            let values: Cow<'_, [f64]> = columns::values(column, cells)?;
-            let powers = values.iter().map(|x| (0..*exponent).fold(1.0, |power, _| power * x));
-            product = Some(match product {
-                None => powers.collect(),
-                Some(before) => before.iter().zip(powers).map(|(a, b)| a * b).collect(),
-            });
-        }
-        Ok(product)
+    fn expression(&self) -> Expression {
+        let power = |(column, exponent): &(Arc<str>, u32)| match exponent {
+            1 => Expression::column(&**column),
+            _ => Expression::Product(vec![Expression::column(&**column); *exponent as usize]),
+        };
+        Expression::Product(self.0.iter().map(power).collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vaglio_core::{Cells, Numbers, Table};
 
     fn numbers(values: &[f64]) -> Cells {
         Cells::Numbers(Numbers::from(values.to_vec()))
@@ -307,9 +203,7 @@ mod tests {
     }
 
     fn fit(json: &str) -> Result<Box<dyn FittedMap>> {
-        let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
-        map.check()?;
-        map.fit(&table(), None)
+        crate::maps::fitting::fit(json, &table())
     }
 
     fn first(table: &Table) -> Vec<(String, String)> {
@@ -326,8 +220,11 @@ mod tests {
         let out = fitted.transform(table()).unwrap();
         assert_eq!(first(&out), pairs(&[("b*a", "6"), ("b*c", "-3"), ("a*c", "-2")]));
         assert!(out.get("b*a").unwrap().is_missing(1) && !out.get("b*c").unwrap().is_missing(1));
-        assert_eq!((fitted.sources("b*a"), fitted.sources("a")), (vec!["b".into(), "a".into()], vec!["a".into()]));
-        assert_eq!((fitted.divisor("b*a"), fitted.divisor("a")), (None, Some(1.0)));
+        assert_eq!(
+            (fitted.formulas().sources("b*a"), fitted.formulas().sources("a")),
+            (vec!["b".into(), "a".into()], vec!["a".into()])
+        );
+        assert_eq!((fitted.formulas().divisor("b*a"), fitted.formulas().divisor("a")), (None, Some(1.0)));
         let out =
             fit(r#"{"kind": "polynomial", "degree": 3, "columns": ["a", "b"]}"#).unwrap().transform(table()).unwrap();
         let expected =
@@ -370,6 +267,6 @@ mod tests {
         let large =
             Table::new(vec![("a".into(), numbers(&[1.0, 1e200])), ("b".into(), numbers(&[1.0, 1e200]))]).unwrap();
         let error = fitted.transform(large).unwrap_err();
-        assert!(error.to_string().contains("row 2, column `a*b`: the product overflows"), "{error}");
+        assert!(error.to_string().contains("row 2, column `a*b`: the result of the map overflows"), "{error}");
     }
 }

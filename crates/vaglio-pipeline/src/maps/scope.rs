@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{RefitScope, Requirement};
+use vaglio_core::{MapTraits, RefitScope, Requirement};
 
 /// Rows on which a map is fitted during cross-validation, for maps with a closed form per fold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -42,11 +42,9 @@ pub enum LearnedOn {
 }
 
 impl LearnedOn {
-    /// Fold refitting of the map.
-    pub(super) fn in_folds(self) -> RefitScope {
-        match self {
-            LearnedOn::Train => RefitScope::No,
-            LearnedOn::Fold => RefitScope::Maps,
-        }
+    /// Traits of a map with this scope.
+    pub(super) fn traits(self) -> MapTraits {
+        let in_folds = if self == LearnedOn::Fold { RefitScope::Maps } else { RefitScope::No };
+        MapTraits { in_folds, ..MapTraits::default() }
     }
 }

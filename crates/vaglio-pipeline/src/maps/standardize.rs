@@ -2,14 +2,13 @@
 //!
 //! Sparse columns stay sparse: entries and the background value are mapped.
 
-use super::columns::{self, values};
 use super::scope::Scope;
 use super::weights::{center, counting, extremes, mean_over, total, unit};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
-    Cells, Column, Error, Expression, FittedMap, Map, Numbers, Origin, OutputUnit, RefitScope, Result, Table,
-    TargetScale, part, saved,
+    Cells, Column, ColumnFormula, Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, RefitScope,
+    Result, TargetScale, TrainingRows, part, saved,
 };
 
 /// Subtracts the weighted mean of numeric columns and divides by the population standard deviation. Constant columns
@@ -42,16 +41,18 @@ pub struct FittedStandardize {
 }
 
 impl Map for Standardize {
-    fn in_folds(&self) -> RefitScope {
-        match (self.center, self.scope) {
+    fn traits(&self) -> MapTraits {
+        let in_folds = match (self.center, self.scope) {
             (true, scope) => scope.in_folds(RefitScope::Standardize),
             // The closed form includes centering.
             (false, Scope::Fold) => RefitScope::Maps,
             (false, _) => RefitScope::No,
-        }
+        };
+        MapTraits { in_folds, standardizes_targets: self.target, ..MapTraits::default() }
     }
 
-    fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+        let TrainingRows { table, weights, .. } = *rows;
         let of_column = |(name, cells): &(String, Cells)| {
             let scale = moments(&cells.numbers()?.values(), weights, &format!("column `{name}`"));
             let shift = |scale: TargetScale| if self.center { scale } else { TargetScale { shift: 0.0, ..scale } };
@@ -59,71 +60,21 @@ impl Map for Standardize {
         };
         // Column order is kept, so that the first failing column is reported.
         let columns: Vec<Result<_>> = table.columns().par_iter().filter_map(of_column).collect();
-        Ok(Box::new(FittedStandardize { columns: columns.into_iter().collect::<Result<_>>()? }))
-    }
-
-    fn fit_target(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Option<TargetScale>> {
-        self.target.then(|| moments(target, weights, "the target")).transpose()
+        Ok(FittedStandardize { columns: columns.into_iter().collect::<Result<_>>()? }.into())
     }
 }
 
 impl FittedMap for FittedStandardize {
-    fn origin(&self, name: &str) -> Option<Origin> {
-        let scale = self.columns.get(name)?;
-        Some(Origin::from_column(name).in_unit(OutputUnit::Divided(scale.scale)))
+    fn formulas(&self) -> MapFormulas {
+        let value = |(name, by): (&String, &TargetScale)| {
+            ColumnFormula::new(name, Expression::column(name).plus(-by.shift).over(by.scale))
+        };
+        self.columns.iter().map(value).collect()
     }
 
-    fn growth(&self, table: &Table) -> f64 {
-        columns::as_doubles(table, |name| self.columns.contains_key(name))
+    fn retain(&mut self, needed: &HashSet<String>) {
+        self.columns.retain(|name, _| needed.contains(name));
     }
-
-    fn expression(&self, name: &str) -> Option<Expression> {
-        let value = Expression::column(name);
-        Some(match self.columns.get(name) {
-            Some(scale) => value.plus(-scale.shift).over(scale.scale),
-            None => value,
-        })
-    }
-
-    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
-    }
-
-    fn transform(&self, mut table: Table) -> Result<Table> {
-        let standardized = table.take_columns().into_iter().map(|(name, cells)| {
-            let Some(scale) = self.columns.get(&name) else { return Ok((name, cells)) };
-            let of = |x: f64| (x - scale.shift) / scale.scale;
-            let numbers = match &cells {
-                Cells::Numbers(numbers) => match numbers.plain() {
-                    Numbers::Product(product) => product.rescaled(scale.shift, scale.scale),
-                    numbers => numbers.map(of),
-                },
-                others => values(&name, others)?.iter().map(|&x| of(x)).collect::<Vec<f64>>().into(),
-            };
-            match first_infinite(numbers.view()) {
-                Some(row) => Err(Error::Numerical(format!(
-                    "row {}, column `{name}`: the standardized value overflows; rescale the column",
-                    table.origin(row) + 1
-                ))),
-                None => Ok((name, Cells::Numbers(numbers))),
-            }
-        });
-        let standardized = standardized.collect::<Result<_>>()?;
-        table.with_columns(standardized)
-    }
-}
-
-/// First row with an infinite entry.
-fn first_infinite(column: Column<'_>) -> Option<usize> {
-    if let Column::Sparse(sparse) = column
-        && sparse.range().iter().all(|x| x.is_finite())
-    {
-        return None;
-    }
-    if let Column::Product(product) = column {
-        return product.numbers().first_infinite();
-    }
-    column.values().iter().position(|x| x.is_infinite())
 }
 
 /// Weighted mean and population standard deviation of `values`. If they are constant up to rounding
@@ -135,7 +86,7 @@ fn first_infinite(column: Column<'_>) -> Option<usize> {
 /// # Errors
 /// * [`Error::Shape`] without rows of positive weight.
 /// * [`Error::Numerical`] if the deviation is too small for doubles to hold with enough digits.
-fn moments(values: &[f64], weights: Option<&[f64]>, what: &str) -> Result<TargetScale> {
+pub(crate) fn moments(values: &[f64], weights: Option<&[f64]>, what: &str) -> Result<TargetScale> {
     let rows = counting(values, weights);
     let Some(extremes) = extremes(&rows) else {
         return Err(Error::Shape(format!("{what} has no rows of positive weight")));
@@ -163,11 +114,13 @@ const SMALLEST: f64 = f64::MIN_POSITIVE / (1u64 << 21) as f64;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::maps::fitting::fit_map;
     use proptest::prelude::*;
+    use vaglio_core::{Numbers, Table};
 
     fn standardized(values: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {
         let table = Table::new(vec![("x".into(), Cells::Numbers(Numbers::from(values.to_vec())))])?;
-        let out = Standardize::default().fit(&table, weights)?.transform(table)?;
+        let out = fit_map(&Standardize::default(), &table, weights)?.transform(table)?;
         Ok(out.get("x").unwrap().numbers().unwrap().values().into_owned())
     }
 
@@ -222,16 +175,16 @@ mod tests {
         let numbers = |name: &str| (name.to_owned(), Cells::Numbers(Numbers::from(vec![1.0, 3.0])));
         let map: Box<dyn Map> =
             serde_json::from_str(r#"{"kind": "standardize", "scope": "train", "target": true}"#).unwrap();
-        let fitted = map.fit(&Table::new(vec![text(), numbers("x")]).unwrap(), None).unwrap();
+        let fitted = fit_map(&*map, &Table::new(vec![text(), numbers("x")]).unwrap(), None).unwrap();
         let out = fitted.transform(Table::new(vec![numbers("z"), text(), numbers("x")]).unwrap()).unwrap();
         assert_eq!(out.names().collect::<Vec<_>>(), ["z", "t", "x"]);
         assert_eq!(out.get("z").unwrap().label(1), "3");
         assert_eq!(out.get("x").unwrap().label(1), "1");
-        assert_eq!(fitted.sources("x"), ["x"]);
+        assert_eq!(fitted.formulas().sources("x"), ["x"]);
         let as_text = Table::new(vec![("x".to_owned(), Cells::Text(vec!["a".into()]))]).unwrap();
         assert!(matches!(fitted.transform(as_text), Err(Error::Shape(_))));
-        assert_eq!(map.fit_target(&[1.0, 3.0], None).unwrap(), Some(TargetScale { shift: 2.0, scale: 1.0 }));
-        assert_eq!(Standardize::default().fit_target(&[1.0, 3.0], None).unwrap(), None);
+        assert!(map.traits().standardizes_targets && !Standardize::default().traits().standardizes_targets);
+        assert_eq!(moments(&[1.0, 3.0], None, "y").unwrap(), TargetScale { shift: 2.0, scale: 1.0 });
         assert!(serde_json::from_str::<Standardize>(r#"{"scop": "train"}"#).is_err());
     }
 
@@ -245,7 +198,7 @@ mod tests {
             let map = Standardize { center, ..Standardize::default() };
             let of = |numbers: Numbers| {
                 let table = Table::new(vec![("x".into(), Cells::Numbers(numbers))]).unwrap();
-                map.fit(&table, None).unwrap().transform(table).unwrap()
+                fit_map(&map, &table, None).unwrap().transform(table).unwrap()
             };
             let (plain, kept) = (of(Numbers::from(dense.clone())), of(Numbers::Sparse(sparse.clone())));
             assert!(matches!(kept.get("x"), Some(Cells::Numbers(Numbers::Sparse(_)))));
@@ -254,7 +207,7 @@ mod tests {
             let zeros = values(&kept).into_iter().zip(&dense).filter(|(_, x)| **x == 0.0);
             assert!(zeros.map(|(z, _)| z).all(|z| (z == 0.0) != center));
         }
-        let in_folds = |scope| Standardize { center: false, scope, ..Standardize::default() }.in_folds();
+        let in_folds = |scope| Standardize { center: false, scope, ..Standardize::default() }.traits().in_folds;
         assert_eq!((in_folds(Scope::Fold), in_folds(Scope::Auto)), (RefitScope::Maps, RefitScope::No));
     }
 
@@ -262,7 +215,7 @@ mod tests {
         #[test]
         fn what_is_saved_transforms_bit_for_bit(values in proptest::collection::vec(-1e6..1e6f64, 2..20)) {
             let table = Table::new(vec![("x".into(), Cells::Numbers(Numbers::from(values)))]).unwrap();
-            let fitted = Standardize::default().fit(&table, None).unwrap();
+            let fitted = fit_map(&Standardize::default(), &table, None).unwrap();
             let json = serde_json::to_string(&fitted).unwrap();
             let loaded: Box<dyn FittedMap> = serde_json::from_str(&json).unwrap();
             let bits = |map: &dyn FittedMap| -> Vec<u64> {

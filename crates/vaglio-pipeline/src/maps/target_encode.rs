@@ -2,15 +2,14 @@
 
 use super::LearnedOn;
 use super::columns;
-use super::levels::{Finder, label};
 use crate::resample::FoldAssignment;
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
-    Cells, Error, Expression, FittedMap, LevelValues, Map, Numbers, Origin, RefitScope, Result, Table, TrainingRows,
-    part, saved,
+    Cells, ColumnFormula, Error, Expression, FittedMap, LearnedLevels, LevelValues, Map, MapFit, MapFormulas,
+    MapTraits, Numbers, Result, Table, TrainingRows, part, saved,
 };
 
 /// Replaces every level of text columns by the mean target of its training rows, shrunk towards the overall mean: (Σ w
@@ -76,11 +75,7 @@ struct LevelMeans {
 }
 
 impl Map for TargetEncode {
-    fn fit(&self, _table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        Err(Error::Shape("`target_encode` learns from targets, and there are none".into()))
-    }
-
-    fn fit_rows(&self, rows: &TrainingRows<'_>) -> Result<(Box<dyn FittedMap>, Option<Table>)> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
         let folds = self.folds_of(rows)?;
         let takes = |cells: &Cells| self.columns.is_some() || matches!(cells, Cells::Text(_));
         let mut columns = BTreeMap::new();
@@ -103,17 +98,12 @@ impl Map for TargetEncode {
             encoded.insert(name.to_owned(), own);
         }
         let fitted = FittedTargetEncode { columns, outputs };
-        let made = rows.table.names().flat_map(|name| match fitted.columns.contains_key(name) {
-            true => fitted.names(name),
-            false => vec![name.to_owned()],
-        });
-        columns::unless_twice("columns", made.collect())?;
-        let training = fitted.replaced(rows.table.clone(), |name, _| Ok(encoded.remove(name)))?;
-        Ok((Box::new(fitted), Some(training)))
+        let training = Some(fitted.replaced(rows.table.clone(), encoded)?);
+        Ok(MapFit { training, ..fitted.into() })
     }
 
-    fn in_folds(&self) -> RefitScope {
-        self.scope.in_folds()
+    fn traits(&self) -> MapTraits {
+        self.scope.traits()
     }
 
     fn check(&self) -> Result<()> {
@@ -151,7 +141,7 @@ struct RowLevels<'c> {
 
 impl<'c> RowLevels<'c> {
     fn new(cells: &'c Cells) -> Self {
-        let there = |row: usize| (!cells.is_missing(row)).then(|| label(cells, row));
+        let there = |row: usize| (!cells.is_missing(row)).then(|| cells.text(row));
         let places: BTreeMap<Cow<'c, str>, usize> =
             (0..cells.len()).filter_map(there).zip(std::iter::repeat(0)).collect();
         let names: Vec<Cow<'c, str>> = places.into_keys().collect();
@@ -196,43 +186,29 @@ impl<'c> RowLevels<'c> {
 }
 
 impl FittedMap for FittedTargetEncode {
-    fn origin(&self, name: &str) -> Option<Origin> {
-        let (column, ..) = self.find_output(name)?;
-        Some(Origin { is_block: true, ..Origin::from_column(column) })
+    fn formulas(&self) -> MapFormulas {
+        let formulas = self.columns.iter().flat_map(|(column, means)| {
+            self.names(column).into_iter().enumerate().map(move |(output, name)| {
+                let levels = means.levels.iter().map(|(level, means)| (level.clone(), means[output])).collect();
+                let (of, other) = (Expression::column(column), means.all[output]);
+                let values = LevelValues { of, levels, missing: f64::NAN, other };
+                ColumnFormula::new(name, Expression::Level(Box::new(values))).in_block()
+            })
+        });
+        let levels = |(column, means): (&String, &LevelMeans)| LearnedLevels {
+            column: column.clone(),
+            levels: means.levels.keys().cloned().collect(),
+            refusal: None,
+        };
+        formulas.collect::<MapFormulas>().with_levels(self.columns.iter().map(levels).collect())
     }
 
-    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        columns::restricted(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
-    }
-
-    fn transform(&self, table: Table) -> Result<Table> {
-        self.replaced(table, |name, cells| Ok(self.columns.get(name).map(|means| means.encode(cells))))
-    }
-
-    fn levels(&self) -> Vec<(&str, Vec<&str>)> {
-        self.columns
-            .iter()
-            .map(|(column, means)| (column.as_str(), means.levels.keys().map(String::as_str).collect()))
-            .collect()
-    }
-
-    fn expression(&self, name: &str) -> Option<Expression> {
-        let Some((column, means, output)) = self.find_output(name) else { return Some(Expression::column(name)) };
-        let levels = means.levels.iter().map(|(level, means)| (level.clone(), means[output])).collect();
-        let (of, other) = (Expression::column(column), means.all[output]);
-        Some(Expression::Level(Box::new(LevelValues { of, levels, missing: f64::NAN, other })))
+    fn retain(&mut self, needed: &HashSet<String>) {
+        self.columns.retain(|name, _| needed.contains(name));
     }
 }
 
 impl FittedTargetEncode {
-    /// Column, means and output of the output column `name`.
-    fn find_output(&self, name: &str) -> Option<(&String, &LevelMeans, usize)> {
-        self.columns
-            .iter()
-            .filter(|(column, _)| name.starts_with(column.as_str()))
-            .find_map(|(column, means)| Some((column, means, self.names(column).iter().position(|made| made == name)?)))
-    }
-
     /// Output columns of a column.
     fn names(&self, column: &str) -> Vec<String> {
         match self.outputs.is_empty() {
@@ -241,15 +217,11 @@ impl FittedTargetEncode {
         }
     }
 
-    /// Replaces columns of the table by those that `encoded` returns, one per output.
-    fn replaced(
-        &self,
-        mut table: Table,
-        mut encoded: impl FnMut(&str, &Cells) -> Result<Option<Vec<Vec<f64>>>>,
-    ) -> Result<Table> {
+    /// Replaces columns of the table by the encoded ones, one per output.
+    fn replaced(&self, mut table: Table, mut encoded: BTreeMap<String, Vec<Vec<f64>>>) -> Result<Table> {
         let mut out = Vec::new();
         for (name, cells) in table.take_columns() {
-            match encoded(&name, &cells)? {
+            match encoded.remove(&name) {
                 Some(columns) => {
                     let columns = columns.into_iter().map(|values| Cells::Numbers(Numbers::from(values)));
                     out.extend(self.names(&name).into_iter().zip(columns));
@@ -258,19 +230,6 @@ impl FittedTargetEncode {
             }
         }
         table.with_columns(out)
-    }
-}
-
-impl LevelMeans {
-    fn encode(&self, cells: &Cells) -> Vec<Vec<f64>> {
-        let mut columns = vec![vec![f64::NAN; cells.len()]; self.all.len()];
-        let mut finder = Finder::new(self.levels.keys().map(String::as_str));
-        let means: Vec<&Vec<f64>> = self.levels.values().collect();
-        for row in (0..cells.len()).filter(|&row| !cells.is_missing(row)) {
-            let found = finder.place(&label(cells, row)).map_or(&self.all, |place| means[place]);
-            columns.iter_mut().zip(found).for_each(|(column, mean)| column[row] = *mean);
-        }
-        columns
     }
 }
 
@@ -296,7 +255,7 @@ mod tests {
         let (table, y) = (table(&["a", "b", "a", "", "b", "b"]), array![[1.0, 2.0, 3.0, 10.0, 4.0, 4.0]]);
         let names = ["y".to_owned()];
         let map = TargetEncode { smoothing: 2.0, ..TargetEncode::default() };
-        let (fitted, _) = map.fit_rows(&rows(&table, &y, &names)).unwrap();
+        let fitted = map.fit(&rows(&table, &y, &names)).unwrap().map;
         let new = self::table(&["a", "b", "z", ""]);
         let out = values(&fitted.transform(new).unwrap(), "c");
         // The overall mean is 4.
@@ -304,7 +263,7 @@ mod tests {
         assert!(out[3].is_nan());
         let mut twice = rows(&table, &y, &names);
         twice.weights = Some(&[2.0, 1.0, 0.0, 0.0, 1.0, 1.0]);
-        let (fitted, _) = map.fit_rows(&twice).unwrap();
+        let fitted = map.fit(&twice).unwrap().map;
         // The overall mean is 12 / 5, and two rows of mean weight weigh 2.5.
         assert_eq!(values(&fitted.transform(self::table(&["a"])).unwrap(), "c"), [(2.0 + 2.5 * 2.4) / 4.5]);
     }
@@ -320,7 +279,7 @@ mod tests {
             let map = TargetEncode { smoothing: 1.0, folds: 4, ..TargetEncode::default() };
             let encoded = |y: &Array2<f64>| {
                 let rows = TrainingRows { groups, ..rows(&table, y, &names) };
-                values(&map.fit_rows(&rows).unwrap().1.unwrap(), "c")
+                values(&map.fit(&rows).unwrap().training.unwrap(), "c")
             };
             let before = encoded(&y);
             let folds = map.folds_of(&TrainingRows { groups, ..rows(&table, &y, &names) }).unwrap();
@@ -354,7 +313,7 @@ mod tests {
         let (table, y) = (table(&["a", "b", "a", "b"]), array![[1.0, -1.0, 1.0, -1.0], [-1.0, 1.0, -1.0, 1.0]]);
         let names = ["p".to_owned(), "q".to_owned()];
         let map = TargetEncode { smoothing: 0.0, ..TargetEncode::default() };
-        let (fitted, training) = map.fit_rows(&rows(&table, &y, &names)).unwrap();
+        let MapFit { map: fitted, training } = map.fit(&rows(&table, &y, &names)).unwrap();
         let out = fitted.transform(table.clone()).unwrap();
         assert_eq!(out.names().collect::<Vec<_>>(), ["c_p", "c_q"]);
         assert_eq!(training.unwrap().names().collect::<Vec<_>>(), ["c_p", "c_q"]);
@@ -362,8 +321,11 @@ mod tests {
             (values(&out, "c_p"), values(&out, "c_q")),
             (vec![1.0, -1.0, 1.0, -1.0], vec![-1.0, 1.0, -1.0, 1.0])
         );
-        assert_eq!((fitted.sources("c_q"), fitted.sources("d")), (vec!["c".into()], vec!["d".into()]));
-        assert_eq!((fitted.divisor("c_q"), fitted.divisor("d")), (None, Some(1.0)));
+        assert_eq!(
+            (fitted.formulas().sources("c_q"), fitted.formulas().sources("d")),
+            (vec!["c".into()], vec!["d".into()])
+        );
+        assert_eq!((fitted.formulas().divisor("c_q"), fitted.formulas().divisor("d")), (None, Some(1.0)));
         let saved = serde_json::to_string(&fitted).unwrap();
         let loaded: Box<dyn FittedMap> = serde_json::from_str(&saved).unwrap();
         assert_eq!(values(&loaded.transform(table).unwrap(), "c_p"), values(&out, "c_p"));
@@ -382,8 +344,7 @@ mod tests {
         }
         let (table, y, names) = (table(&["a", "b"]), array![[1.0, 2.0]], ["y".to_owned()]);
         let together = TrainingRows { groups: Some(&[7, 7]), ..rows(&table, &y, &names) };
-        let error = TargetEncode::default().fit_rows(&together).unwrap_err().to_string();
+        let error = TargetEncode::default().fit(&together).unwrap_err().to_string();
         assert!(error.contains("`folds`: 1 groups of rows cannot be dealt into folds"), "{error}");
-        assert!(TargetEncode::default().fit(&table, None).is_err());
     }
 }

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, Error, FittedMap, Map, Numbers, Origin, OutputUnit, Result, Table, TrainingRows, part, saved,
+    Cells, ColumnFormula, Error, FittedMap, LagTraits, Map, MapFit, MapFormulas, MapTraits, Result, Table,
+    TrainingRows, part, saved,
 };
 
 /// Replaces numeric columns by lagged values of the same series: column `x` becomes `x` for lag 0, `x_lag1` for lag 1,
@@ -102,23 +103,21 @@ pub struct FittedWindow {
 }
 
 impl Map for Window {
-    fn needs_order(&self) -> bool {
-        true
+    fn traits(&self) -> MapTraits {
+        let longest = self.lags.lists().into_iter().flat_map(|(_, lags)| lags).copied().max().unwrap_or(0);
+        let names: Vec<&String> = match &self.lags {
+            Lags::Each(each) => each.keys().collect(),
+            Lags::All(_) => self.columns.iter().flatten().collect(),
+        };
+        let smallest = names
+            .into_iter()
+            .filter_map(|name| Some((name.clone(), self.named(name)?.iter().copied().min()?)))
+            .collect();
+        let lags = Some(LagTraits { smallest, longest, horizons: self.horizons.clone() });
+        MapTraits { lags, ..MapTraits::default() }
     }
 
-    fn past_of(&self, name: &str) -> Option<usize> {
-        self.named(name)?.iter().copied().min()
-    }
-
-    fn past(&self) -> usize {
-        self.lags.lists().into_iter().flat_map(|(_, lags)| lags).copied().max().unwrap_or(0)
-    }
-
-    fn horizons(&self) -> &[usize] {
-        &self.horizons
-    }
-
-    fn fit_rows(&self, rows: &TrainingRows<'_>) -> Result<(Box<dyn FittedMap>, Option<Table>)> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
         for name in rows.outputs.iter().filter(|_| self.horizons.is_empty()) {
             if self.named(name).is_some_and(|lags| lags.contains(&0)) {
                 let field = if matches!(self.lags, Lags::All(_)) { "lags".to_owned() } else { format!("lags.{name}") };
@@ -130,11 +129,7 @@ impl Map for Window {
             }
         }
         let targets = rows.lagged.iter().filter(|name| self.named(name).is_some()).cloned().collect();
-        Ok((Box::new(self.fitted(rows.table, targets)?), None))
-    }
-
-    fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        Ok(Box::new(self.fitted(table, Vec::new())?))
+        Ok(self.fitted(rows.table, targets)?.into())
     }
 
     fn check(&self) -> Result<()> {
@@ -173,7 +168,6 @@ impl Window {
         let columns = columns::numbers(table, named.as_deref())?;
         let columns = columns.into_iter().map(|(name, _)| name.to_owned()).collect();
         let fitted = FittedWindow { lags, columns, each, targets };
-        columns::unless_twice("lags", table.names().flat_map(|name| fitted.outputs(name)).collect())?;
         if fitted.kept(table).is_empty() {
             let what = fitted.nothing_left();
             return Err(Error::setting("lags", format!("{what}, so none has its full history")));
@@ -183,23 +177,11 @@ impl Window {
 }
 
 impl FittedMap for FittedWindow {
-    fn origin(&self, name: &str) -> Option<Origin> {
-        let made = |source: &&String| self.lags_of(source).iter().any(|&lag| lagged(source, lag) == name);
-        let source = self.columns.iter().find(made)?;
-        Some(Origin::from_column(source).in_unit(OutputUnit::Divided(1.0)))
-    }
-
-    fn growth(&self, table: &Table) -> f64 {
-        let bytes = |cells: &Cells| match cells {
-            Cells::Numbers(numbers) if matches!(numbers.plain(), Numbers::Byte(_)) => 1,
-            _ => std::mem::size_of::<f64>(),
-        };
-        let taken = table.columns().iter().filter(|(name, _)| self.columns.contains(name));
-        taken.map(|(name, cells)| (self.lags_of(name).len() * bytes(cells)) as f64 * cells.len() as f64).sum()
-    }
-
-    fn takes_rows_alone(&self) -> bool {
-        false
+    fn formulas(&self) -> MapFormulas {
+        let formulas = self.columns.iter().flat_map(|name| {
+            self.lags_of(name).iter().map(move |&lag| ColumnFormula::from_rows(lagged(name, lag), name, lag))
+        });
+        formulas.collect()
     }
 
     fn transform(&self, mut table: Table) -> Result<Table> {
@@ -223,10 +205,6 @@ impl FittedMap for FittedWindow {
             out.extend(self.lags_of(&name).iter().map(|&lag| (lagged(&name, lag), at(&cells, &kept, lag))));
         }
         table.select_rows(&kept).with_columns(out)
-    }
-
-    fn past(&self) -> usize {
-        self.longest()
     }
 }
 
@@ -254,14 +232,6 @@ impl FittedWindow {
     fn nothing_left(&self) -> String {
         let known = if self.targets.is_empty() { "" } else { " with the targets that lags need" };
         format!("no series has more than {} rows{known}", self.longest())
-    }
-
-    /// Output columns of the column `name`.
-    fn outputs(&self, name: &str) -> Vec<String> {
-        match self.columns.iter().any(|column| column == name) {
-            true => self.lags_of(name).iter().map(|&lag| lagged(name, lag)).collect(),
-            false => vec![name.to_owned()],
-        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Within transformation of series.
 
 use super::columns;
-use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, Origin, OutputUnit, Result, Table, part, saved};
+use vaglio_core::{
+    Cells, ColumnFormula, Error, FittedMap, Map, MapFit, MapFormulas, Numbers, Result, Table, TrainingRows, part, saved,
+};
 
 /// Subtracts from numeric columns their mean over the rows of the same series, which leaves differences within the
 /// units of a panel or the documents of a query.
@@ -48,12 +50,12 @@ pub struct FittedWithinSeries {
 }
 
 impl Map for WithinSeries {
-    fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        if table.series().is_none() {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+        if rows.table.series().is_none() {
             return Err(Error::setting("kind", "there are no series to be within; name their column in `data.series`"));
         }
-        let columns = columns::numbers(table, self.columns.as_deref())?.map(|(name, _)| name.to_owned()).collect();
-        Ok(Box::new(FittedWithinSeries { columns }))
+        let columns = columns::numbers(rows.table, self.columns.as_deref())?.map(|(name, _)| name.to_owned()).collect();
+        Ok(FittedWithinSeries { columns }.into())
     }
 
     fn check(&self) -> Result<()> {
@@ -62,22 +64,8 @@ impl Map for WithinSeries {
 }
 
 impl FittedMap for FittedWithinSeries {
-    fn origin(&self, name: &str) -> Option<Origin> {
-        let is_changed = self.columns.iter().any(|column| column == name);
-        is_changed.then(|| Origin::from_column(name).in_unit(OutputUnit::Divided(1.0)))
-    }
-
-    fn growth(&self, table: &Table) -> f64 {
-        columns::as_doubles(table, |name| self.columns.iter().any(|column| column == name))
-    }
-
-    fn expression(&self, name: &str) -> Option<Expression> {
-        let is_kept = self.columns.iter().all(|column| column != name);
-        is_kept.then(|| Expression::column(name))
-    }
-
-    fn takes_rows_alone(&self) -> bool {
-        false
+    fn formulas(&self) -> MapFormulas {
+        self.columns.iter().map(|name| ColumnFormula::from_rows(name, name, 0)).collect()
     }
 
     fn transform(&self, mut table: Table) -> Result<Table> {

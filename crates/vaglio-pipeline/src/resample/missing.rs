@@ -1,6 +1,7 @@
 //! Tracks cells filled by imputed means to the candidate columns.
 
-use std::collections::{BTreeSet, HashMap};
+use crate::maps::MapChain;
+use std::collections::HashMap;
 use vaglio_core::{FittedMap, MissingMask, Requirement, Table};
 
 /// Missing cells that one map filled.
@@ -52,9 +53,13 @@ pub fn follow(filled: &[FilledCells], maps: &[Box<dyn FittedMap>], names: &[Stri
         if one.need == Requirement::Required {
             strongest = Requirement::Required;
         }
+        let chain = MapChain::new(&maps[one.map + 1..]);
         for (feature, name) in names.iter().enumerate() {
-            let (sources, is_scaled) = traced(&maps[one.map + 1..], name);
-            let Some(source) = sources.iter().find(|source| one.columns.contains_key(*source)) else { continue };
+            let sources = chain.sources(std::slice::from_ref(name));
+            let is_scaled = chain.scaled(name).is_ok_and(|scaled| scaled.source.as_ref() == Some(name));
+            let Some(source) = sources.iter().filter(|source| one.columns.contains_key(*source)).min() else {
+                continue;
+            };
             match (is_scaled, one.need) {
                 (true, _) => {
                     let rows = one.columns[source].iter().filter_map(|origin| places.get(origin).copied());
@@ -67,18 +72,6 @@ pub fn follow(filled: &[FilledCells], maps: &[Box<dyn FittedMap>], names: &[Stri
     }
     let mask = MissingMask::new(table.rows(), found);
     if mask.is_empty() { RefitDependents::None } else { RefitDependents::To(strongest, mask) }
-}
-
-/// Source columns of `name` before the maps, and whether the maps only shift and scale it.
-fn traced(maps: &[Box<dyn FittedMap>], name: &str) -> (BTreeSet<String>, bool) {
-    let (mut sources, mut is_scaled) = (BTreeSet::from([name.to_owned()]), true);
-    for map in maps.iter().rev() {
-        is_scaled &= map.sources(name) == [name] && map.divisor(name).is_some();
-        if !is_scaled {
-            sources = sources.iter().flat_map(|source| map.sources(source)).collect();
-        }
-    }
-    (sources, is_scaled)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use vaglio_tables::budget::Budget;
 pub fn unless_too_large(map: &dyn FittedMap, table: &Table, budget: Budget) -> Result<()> {
     let remedy = "leave columns out by data.exclude, pool rare levels by `rare`, or raise the limit";
     let what = format_args!("{{kind: {}}}: the columns that it makes of {} rows", map.typetag_name(), table.rows());
-    budget.need(map.growth(table), what, remedy)
+    budget.need(map.formulas().growth(table), what, remedy)
 }
 
 /// Takes the columns of a table without text, dates and missing cells; the rows stay.

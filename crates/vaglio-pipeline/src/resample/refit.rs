@@ -28,7 +28,7 @@ impl RefittedMaps {
             Some(weights) => rows.select(&(0..weights.len()).filter(|&row| weights[row] > 0.0).collect::<Vec<_>>()),
             None => rows,
         };
-        let ordered = recipe.maps[first..].iter().position(|map| map.needs_order());
+        let ordered = recipe.maps[first..].iter().position(|map| map.traits().lags.is_some());
         if ordered.is_some() || rows.table.rows() != problem.rows() {
             let field = format!("preprocess[{}]", first + ordered.unwrap_or(0));
             let message = "a map of rows in an order of time cannot be fitted in folds; move it before those with `scope: fold`, or use `scope: train`";
@@ -81,7 +81,7 @@ impl RefitColumns for RefittedMaps {
 /// Index of the first map refitted in each fold; all later ones are refitted too. `None` if all required refits have a
 /// closed form.
 pub(super) fn first_refitted(maps: &[Arc<dyn Map>]) -> Option<usize> {
-    let must = |(at, map): (usize, &Arc<dyn Map>)| match map.in_folds() {
+    let must = |(at, map): (usize, &Arc<dyn Map>)| match map.traits().in_folds {
         RefitScope::Maps => true,
         // Standardization as the last map has a closed form.
         RefitScope::Standardize(Requirement::Required) => at + 1 < maps.len(),
@@ -92,7 +92,7 @@ pub(super) fn first_refitted(maps: &[Arc<dyn Map>]) -> Option<usize> {
 
 /// Index of the first map with anything to refit in folds.
 pub(super) fn first_that_may(maps: &[Arc<dyn Map>]) -> Option<usize> {
-    maps.iter().position(|map| map.in_folds() != RefitScope::No)
+    maps.iter().position(|map| map.traits().in_folds != RefitScope::No)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::missing::FilledCells;
 use super::numeric::{numeric, unless_too_large};
 use super::refit::first_refitted;
 use super::scales::TargetMapping;
+use crate::maps::moments;
 use crate::pipeline::Precision;
 use ndarray::Array2;
 use std::collections::HashMap;
@@ -11,7 +12,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::select_rows;
 use vaglio_core::{
-    Error, FittedMap, Map, Problem, RefitScope, Requirement, Result, Role, Table, TargetUnits, Task, TrainingRows,
+    Error, FittedMap, Map, MapFit, Problem, RefitScope, Requirement, Result, Role, Table, TargetUnits, Task,
+    TrainingRows,
 };
 use vaglio_tables::budget::Budget;
 
@@ -162,11 +164,11 @@ impl Preprocessing {
     /// [`Error::Setting`] if a map other than the last adds a bias.
     pub fn new(maps: Vec<Arc<dyn Map>>, task: Task, target_names: Vec<String>) -> Result<Self> {
         let refit_from = first_refitted(&maps);
-        let standardize = match maps.last().map(|last| last.in_folds()) {
+        let standardize = match maps.last().map(|last| last.traits().in_folds) {
             Some(RefitScope::Standardize(need)) if refit_from.is_none() => Some(need),
             _ => None,
         };
-        match maps.iter().rev().skip(1).position(|map| map.bias().is_some()) {
+        match maps.iter().rev().skip(1).position(|map| map.traits().bias.is_some()) {
             Some(from_last) => Err(Error::setting(
                 format!("preprocess[{}]", maps.len() - 2 - from_last),
                 "a map after it would change the bias; move it to the end",
@@ -193,7 +195,7 @@ impl Preprocessing {
 
     /// Whether a map needs ordered rows.
     pub fn needs_order(&self) -> bool {
-        self.maps.iter().any(|map| map.needs_order())
+        self.maps.iter().any(|map| map.traits().lags.is_some())
     }
 
     /// Sets the map of targets.
@@ -295,27 +297,29 @@ impl Preprocessing {
                 groups: rows.groups.as_deref(),
                 seed: self.seed,
             };
-            let (fitted, of_training) = map.fit_rows(&training).map_err(under)?;
-            let gone = match map.in_folds() {
+            let MapFit { map: fitted, training } = map.fit(&training).map_err(under)?;
+            fitted.formulas().check(&rows.table).map_err(under)?;
+            let traits = map.traits();
+            let gone = match traits.in_folds {
                 RefitScope::Impute(need) => Some(FilledCells::before(index, need, &rows.table)),
                 _ => None,
             };
-            match of_training {
+            match training {
                 Some(table) => rows.table = table,
                 None => {
                     unless_too_large(&*fitted, &rows.table, self.budget)?;
                     rows.map(&*fitted).map_err(under)?;
                 }
             }
-            if self.maps.iter().rposition(|map| map.needs_order()) == Some(index) {
+            if self.maps.iter().rposition(|map| map.traits().lags.is_some()) == Some(index) {
                 rows.leave_past();
             }
             filled.extend(gone.map(|gone| gone.after(&rows.table)));
             maps.push(fitted);
             let outputs = rows.targets.nrows();
-            for output in 0..outputs {
+            for output in (0..outputs).filter(|_| traits.standardizes_targets) {
                 let target = rows.targets.row(output).to_vec();
-                let Some(scale) = map.fit_target(&target, rows.weights.as_deref()).map_err(under)? else { continue };
+                let scale = moments(&target, rows.weights.as_deref(), "the target").map_err(under)?;
                 if self.task != Task::Regression {
                     return Err(under(Error::setting("target", "classes are not scaled; set it to false")));
                 }
@@ -338,8 +342,8 @@ impl Preprocessing {
 
     /// Marks the bias column that the last map added, if it did.
     pub(crate) fn with_bias(&self, problem: Problem) -> Result<Problem> {
-        let name = self.maps.last().and_then(|map| map.bias());
-        match name.and_then(|name| problem.names().iter().position(|other| other == name)) {
+        let name = self.maps.last().and_then(|map| map.traits().bias);
+        match name.and_then(|name| problem.names().iter().position(|other| *other == name)) {
             Some(bias) => problem.with_bias(bias),
             None => Ok(problem),
         }

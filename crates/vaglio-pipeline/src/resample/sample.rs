@@ -5,6 +5,7 @@ use super::missing::{RefitDependents, follow};
 use super::numeric::numeric;
 use super::refit::{RefittedMaps, first_that_may};
 use super::rows::{FittedPreprocessing, LabeledTable, Preprocessing};
+use crate::maps::MapChain;
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -240,7 +241,7 @@ impl Sample {
         let mut rows = LabeledTable::clone(before);
         let FittedPreprocessing { maps, units, filled } = recipe.fit(&mut rows)?;
         let (columns, names) = numeric(&mut rows.table)?;
-        let blocks = blocks(maps.iter(), &names);
+        let blocks = blocks(&MapChain::new(&maps), &names);
         let targets = std::mem::take(&mut rows.targets);
         let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
         let problem = recipe.with_bias(recipe.in_precision(problem)?.with_blocks(blocks))?;
@@ -325,20 +326,11 @@ fn shared(mut table: Table) -> Result<Table> {
 }
 
 /// Blocks: columns that the maps made from one column.
-fn blocks<'m>(maps: impl DoubleEndedIterator<Item = &'m Box<dyn FittedMap>> + Clone, names: &[String]) -> Vec<Block> {
+fn blocks(chain: &MapChain, names: &[String]) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for (index, name) in names.iter().enumerate() {
-        let (mut source, mut is_block) = (name.clone(), false);
-        for map in maps.clone().rev() {
-            let Some(origin) = map.origin(&source) else { continue };
-            let [from] = &origin.sources[..] else { break };
-            is_block |= origin.is_block && *from != source;
-            source.clone_from(from);
-        }
-        if !is_block {
-            continue;
-        }
+        let Some(source) = chain.block_of(name) else { continue };
         let next = blocks.len();
         match *places.entry(source.clone()).or_insert(next) {
             place if place < next => blocks[place].columns.push(index),

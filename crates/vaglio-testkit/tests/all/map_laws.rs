@@ -2,8 +2,12 @@
 
 use crate::common::{TOLERANCE, breaks, broken_law, holds};
 use serde::{Deserialize, Serialize, Serializer};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Origin, Result, Table, TargetScale, TrainingRows, saved};
+use vaglio_core::{
+    Cells, ColumnFormula, Error, Expression, FittedMap, Map, MapFit, MapFormulas, Numbers, Result, Table, TrainingRows,
+    saved,
+};
 use vaglio_testkit::{check_map, check_map_on_standard_data, data, map};
 
 /// The planted fault.
@@ -30,8 +34,6 @@ enum Fault {
     KeepsTooFew,
     Leaks,
     IgnoresWeights,
-    TargetIgnoresWeights,
-    TargetScaleZero,
     /// No fault: only numbers are taken.
     NoText,
     /// No fault: a row is dropped.
@@ -42,7 +44,7 @@ enum Fault {
     ZeroForMissing,
 }
 
-const FAULTS: [(Fault, &str); 21] = [
+const FAULTS: [(Fault, &str); 19] = [
     (Fault::Random, "repeatable"),
     (Fault::Nan, "repeatable"),
     (Fault::Panics, "repeatable"),
@@ -61,8 +63,6 @@ const FAULTS: [(Fault, &str); 21] = [
     (Fault::Leaks, "own_target"),
     (Fault::LosesADigit, "saved"),
     (Fault::IgnoresWeights, "whole_weights"),
-    (Fault::TargetIgnoresWeights, "targets"),
-    (Fault::TargetScaleZero, "targets"),
     (Fault::PanicsOnFewRows, "few_rows"),
 ];
 
@@ -85,18 +85,15 @@ impl Center {
 }
 
 impl Map for Center {
-    fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+    fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
+        let TrainingRows { table, weights, .. } = *rows;
         let text = table.columns().iter().any(|(_, cells)| cells.numbers().is_none());
         if self.fault == Fault::Refuses || self.fault == Fault::NoText && text {
             return Err(Error::setting("columns", "only numbers"));
         }
         assert!(self.fault != Fault::PanicsOnFewRows || table.rows() > 4, "an index is out of bounds");
-        Ok(Box::new(self.fitted(table, weights, 0.0)))
-    }
-
-    fn fit_rows(&self, rows: &TrainingRows<'_>) -> Result<(Box<dyn FittedMap>, Option<Table>)> {
         if ![Fault::Leaks, Fault::OutOfFold].contains(&self.fault) {
-            return Ok((self.fit(rows.table, rows.weights)?, None));
+            return Ok(self.fitted(table, weights, 0.0).into());
         }
         let weights = rows.weights.map_or_else(|| vec![1.0; rows.table.rows()], <[f64]>::to_vec);
         let shift = |without: Option<usize>| {
@@ -108,7 +105,7 @@ impl Map for Center {
         };
         let fitted = |without| self.fitted(rows.table, rows.weights, shift(without));
         if self.fault == Fault::Leaks {
-            return Ok((Box::new(fitted(None)), None));
+            return Ok(fitted(None).into());
         }
         let mut columns: Vec<(String, Vec<f64>)> = rows.table.names().map(|name| (name.into(), Vec::new())).collect();
         for row in 0..rows.table.rows() {
@@ -118,14 +115,8 @@ impl Map for Center {
             }
         }
         let columns = columns.into_iter().map(|(name, values)| (name, Cells::Numbers(Numbers::from(values))));
-        Ok((Box::new(fitted(None)), Some(Table::new(columns.collect())?)))
-    }
-
-    fn fit_target(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Option<TargetScale>> {
-        let weights = weights.filter(|_| self.fault != Fault::TargetIgnoresWeights);
-        let cells = Cells::Numbers(Numbers::from(target.to_vec()));
-        let scale = if self.fault == Fault::TargetScaleZero { 0.0 } else { 1.0 };
-        Ok(mean(&cells, weights).map(|shift| TargetScale { shift, scale }))
+        let training = Some(Table::new(columns.collect())?);
+        Ok(MapFit { training, ..fitted(None).into() })
     }
 }
 
@@ -198,29 +189,27 @@ impl FittedMap for Centered {
         }
         let rows = table.rows();
         let centered = table.with_columns(columns)?;
-        Ok(if self.takes_rows_alone() { centered } else { centered.select_rows(&(1..rows).collect::<Vec<_>>()) })
+        Ok(if self.fault != Fault::DropsARow { centered } else { centered.select_rows(&(1..rows).collect::<Vec<_>>()) })
     }
 
-    fn origin(&self, name: &str) -> Option<Origin> {
-        Some(match self.fault {
-            Fault::SourcesMissing => Origin { sources: Vec::new(), ..Origin::from_column(name) },
-            Fault::SourcesUnknown => Origin::from_column(format!("{name}?")),
-            _ => Origin::from_column(name),
-        })
-    }
-
-    fn for_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        let kept = match self.fault {
-            Fault::None => names,
-            Fault::KeepsTooFew => &names[1..],
-            _ => return None,
+    fn formulas(&self) -> MapFormulas {
+        let formula = |(name, mean): &(String, f64)| {
+            let value = |source: &str| ColumnFormula::new(name, Expression::column(source).plus(self.shift - mean));
+            match self.fault {
+                Fault::DropsARow => ColumnFormula::from_rows(name, name, 0),
+                Fault::SourcesMissing => ColumnFormula::new(name, Expression::from(1.0)),
+                Fault::SourcesUnknown => value(&format!("{name}?")),
+                _ => value(name),
+            }
         };
-        let means = self.means.iter().filter(|(name, _)| kept.contains(name)).cloned().collect();
-        Some(Box::new(Centered { means, rounded: Vec::new(), ..*self }))
+        self.means.iter().map(formula).collect()
     }
 
-    fn takes_rows_alone(&self) -> bool {
-        self.fault != Fault::DropsARow
+    fn retain(&mut self, needed: &HashSet<String>) {
+        let mut is_dropped = self.fault == Fault::KeepsTooFew;
+        if is_dropped || self.fault == Fault::None {
+            self.means.retain(|(name, _)| needed.contains(name) && !std::mem::take(&mut is_dropped));
+        }
     }
 }
 
@@ -243,7 +232,7 @@ fn what_is_right_keeps_every_law() {
 fn every_fault_is_found_by_its_law() {
     FAULTS.into_iter().for_each(|(fault, law)| breaks(fault, law, check(fault, &data::table(16, 4, 1))));
     let broken = check(Fault::Leaks, &data::table(16, 4, 1)).unwrap_err();
-    assert!(broken.to_string().contains("of which `fit_rows` gives no table"), "{broken}");
+    assert!(broken.to_string().contains("of which `fit` gives no table"), "{broken}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use ndarray::Array2;
 use vaglio::core::{
     Absolute, AnyLoss, BalancedSquared, Cells, Criterion, Design, Feature, HeldOut, Loss, Map, MissingMask, Numbers,
-    PerFoldPreprocessing, Problem, Readout, Requirement, SearchExtent, Squared, Table, Task, ZeroOne,
+    PerFoldPreprocessing, Problem, Readout, Requirement, SearchExtent, Squared, Table, Task, TrainingRows, ZeroOne,
 };
 use vaglio::criteria::{Engine, FoldBy, KFold};
 use vaglio::maps::{Impute, Scope, Standardize};
@@ -48,8 +48,12 @@ fn problem(table: &Table, of: &Problem, rows: &[usize]) -> Problem {
     part.weights().map_or(Ok(made.clone()), |weights| made.clone().with_weights(weights.to_vec())).unwrap()
 }
 
+fn transformed(map: &dyn Map, training: &Table, weights: Option<&[f64]>, table: Table) -> Table {
+    map.fit(&TrainingRows::from_table(training, weights)).unwrap().map.transform(table).unwrap()
+}
+
 fn imputed(table: &Table, training: &Table, weights: Option<&[f64]>) -> Table {
-    Impute { scope: Scope::Fold, ..Impute::default() }.fit(training, weights).unwrap().transform(table.clone()).unwrap()
+    transformed(&Impute { scope: Scope::Fold, ..Impute::default() }, training, weights, table.clone())
 }
 
 impl Torn {
@@ -78,7 +82,7 @@ impl Torn {
             let filled = match standardize {
                 true => {
                     let own = imputed(&part, &part, weights.as_deref());
-                    Standardize::default().fit(&own, weights.as_deref()).unwrap().transform(filled).unwrap()
+                    transformed(&Standardize::default(), &own, weights.as_deref(), filled)
                 }
                 false => filled,
             };

@@ -1,4 +1,6 @@
 use super::*;
+use crate::maps::fitting::{fit, fit_weighted};
+use vaglio_core::{Numbers, Table};
 
 const GONE: f64 = f64::NAN;
 
@@ -23,12 +25,6 @@ fn training() -> Table {
     ])
 }
 
-fn fit(json: &str, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-    let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
-    map.check()?;
-    map.fit(table, weights)
-}
-
 fn labels(table: &Table, name: &str) -> Vec<String> {
     let cells = table.get(name).unwrap();
     (0..cells.len()).map(|row| cells.label(row)).collect()
@@ -43,7 +39,7 @@ fn each_way_fills_what_it_can_and_leaves_the_rest() {
         ("{\"constant\": -3}", "-3", ""),
         ("{\"constant\": \"none\"}", "", "none"),
     ] {
-        let fitted = fit(&format!("{{\"kind\": \"impute\", \"how\": {how}}}"), &training(), None).unwrap();
+        let fitted = fit(&format!("{{\"kind\": \"impute\", \"how\": {how}}}"), &training()).unwrap();
         let out = fitted.transform(training()).unwrap();
         assert_eq!(out.names().collect::<Vec<_>>(), ["a", "b", "t", "d"]);
         assert_eq!(labels(&out, "a"), ["1", a, "4", "1"], "{how}");
@@ -57,23 +53,24 @@ fn a_row_of_weight_two_is_that_row_twice_and_one_of_weight_zero_none() {
     let weights = [2.0, 1.0, 1.0, 0.0];
     for (how, a, t) in [("mean", "2", "y"), ("median", "1", "y"), ("most_frequent", "1", "y")] {
         let json = format!("{{\"kind\": \"impute\", \"how\": \"{how}\", \"indicator\": true}}");
-        let out = fit(&json, &training(), Some(&weights)).unwrap().transform(training()).unwrap();
+        let out = fit_weighted(&json, &training(), Some(&weights)).unwrap().transform(training()).unwrap();
         assert_eq!(labels(&out, "a")[1], a, "{how}");
         if how == "most_frequent" {
             assert_eq!(labels(&out, "t")[2], t);
         }
     }
     let only = table(vec![("a", numbers(&[GONE, 1.0]))]);
-    let none = fit(r#"{"kind": "impute"}"#, &only, Some(&[1.0, 0.0])).unwrap().transform(only.clone()).unwrap();
+    let none =
+        fit_weighted(r#"{"kind": "impute"}"#, &only, Some(&[1.0, 0.0])).unwrap().transform(only.clone()).unwrap();
     assert_eq!(labels(&none, "a"), ["0", "1"]);
     let json = r#"{"kind": "impute", "indicator": true}"#;
-    let out = fit(json, &only, Some(&[0.0, 1.0])).unwrap().transform(only).unwrap();
+    let out = fit_weighted(json, &only, Some(&[0.0, 1.0])).unwrap().transform(only).unwrap();
     assert_eq!(out.names().collect::<Vec<_>>(), ["a"]);
 }
 
 #[test]
 fn an_indicator_follows_each_column_that_had_missing_cells() {
-    let fitted = fit(r#"{"kind": "impute", "how": "most_frequent", "indicator": true}"#, &training(), None).unwrap();
+    let fitted = fit(r#"{"kind": "impute", "how": "most_frequent", "indicator": true}"#, &training()).unwrap();
     let new = table(vec![
         ("t", text(&["", "z"])),
         ("b", numbers(&[GONE, 2.0])),
@@ -86,19 +83,19 @@ fn an_indicator_follows_each_column_that_had_missing_cells() {
     assert_eq!(labels(&out, "t_missing"), ["1", "0"]);
     assert_eq!(labels(&out, "b"), ["0", "2"]);
     assert_eq!(
-        (fitted.sources("a_missing"), fitted.sources("b_missing")),
+        (fitted.formulas().sources("a_missing"), fitted.formulas().sources("b_missing")),
         (vec!["a".into()], vec!["b_missing".into()])
     );
-    assert_eq!((fitted.divisor("a_missing"), fitted.divisor("a")), (None, Some(1.0)));
-    assert!(fitted.origin("a_missing").is_some_and(|origin| !origin.is_block));
+    assert_eq!((fitted.formulas().divisor("a_missing"), fitted.formulas().divisor("a")), (None, Some(1.0)));
+    assert!(fitted.formulas().get("a_missing").is_some_and(|formula| !formula.is_block));
     let clash = table(vec![("a", numbers(&[1.0, GONE])), ("a_missing", numbers(&[1.0, 0.0]))]);
-    let error = fit(r#"{"kind": "impute", "indicator": true}"#, &clash, None).unwrap_err();
-    assert!(error.to_string().contains("`indicator`: a second column `a_missing` would be made"), "{error}");
+    let error = fit(r#"{"kind": "impute", "indicator": true}"#, &clash).unwrap_err();
+    assert!(error.to_string().contains("a second column `a_missing` would be made"), "{error}");
 }
 
 #[test]
 fn kinds_that_changed_are_refused_unless_nothing_is_there() {
-    let fitted = fit(r#"{"kind": "impute", "how": "most_frequent"}"#, &training(), None).unwrap();
+    let fitted = fit(r#"{"kind": "impute", "how": "most_frequent"}"#, &training()).unwrap();
     let out = fitted.transform(table(vec![("a", text(&["", ""])), ("t", numbers(&[5.0, GONE]))])).unwrap();
     assert_eq!((labels(&out, "a"), labels(&out, "t")), (vec!["1".into(), "1".into()], vec!["5".into(), "x".into()]));
     let error = fitted.transform(table(vec![("a", text(&["", "q"]))])).unwrap_err();
@@ -109,7 +106,7 @@ fn kinds_that_changed_are_refused_unless_nothing_is_there() {
 fn what_is_saved_fills_with_the_same_bits() {
     let training = table(vec![("a", numbers(&[0.1, 0.2, 0.7, GONE])), ("t", text(&["1", "1", "2", ""]))]);
     for json in [r#"{"kind": "impute"}"#, r#"{"kind": "impute", "how": "most_frequent"}"#] {
-        let fitted = fit(json, &training, None).unwrap();
+        let fitted = fit(json, &training).unwrap();
         let saved = serde_json::to_string(&fitted).unwrap();
         let loaded: Box<dyn FittedMap> = serde_json::from_str(&saved).unwrap();
         let bits = |map: &dyn FittedMap| {
@@ -134,7 +131,7 @@ fn what_cannot_be_done_is_refused() {
         (r#"{"kind": "impute", "columns": ["d"]}"#, "{kind: date_parts} before it"),
         (r#"{"kind": "impute", "how": {"constant": ""}}"#, "`how.constant`: an empty text"),
     ] {
-        let error = fit(json, &training(), None).unwrap_err().to_string();
+        let error = fit(json, &training()).unwrap_err().to_string();
         assert!(error.contains(words), "{json}: {error}");
     }
     assert!(serde_json::from_str::<Impute>(r#"{"how": "average"}"#).is_err());

@@ -1,4 +1,6 @@
 use super::*;
+use crate::maps::fitting::{self, fit_map, values};
+use vaglio_core::{Numbers, Table};
 
 fn text(cells: &[&str]) -> Cells {
     Cells::Text(cells.iter().map(|&c| c.to_owned()).collect())
@@ -22,12 +24,7 @@ fn fit(json: &str) -> Box<dyn FittedMap> {
 }
 
 fn fit_on(json: &str, table: &Table) -> Box<dyn FittedMap> {
-    let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
-    map.fit(table, None).unwrap()
-}
-
-fn values(table: &Table, name: &str) -> Vec<f64> {
-    table.get(name).unwrap().numbers().unwrap().values().into_owned()
+    fitting::fit(json, table).unwrap()
 }
 
 #[test]
@@ -57,23 +54,17 @@ fn a_level_that_training_lacked_is_named() {
 }
 
 #[test]
-fn an_output_knows_its_source_and_the_map_its_blocks() {
+fn an_output_knows_its_source() {
     let fitted = fitted();
-    assert_eq!(fitted.sources("c=x"), ["c"]);
-    assert_eq!(fitted.sources("a"), ["a"]);
-    let json = serde_json::to_string(&fitted).unwrap();
-    assert!(json.starts_with(r#"{"kind":"one_hot""#), "{json}");
-    let plain: FittedOneHot = serde_json::from_str(&json.replacen(r#""kind":"one_hot","#, "", 1)).unwrap();
-    let blocks = [("c", vec!["c=1", "c=x", "c=y"]), ("d", vec!["d=p"])];
-    let blocks = blocks.map(|(c, o)| (c.to_owned(), o.into_iter().map(str::to_owned).collect::<Vec<_>>()));
-    assert_eq!(plain.blocks(), blocks);
+    assert_eq!(fitted.formulas().sources("c=x"), ["c"]);
+    assert_eq!(fitted.formulas().sources("a"), ["a"]);
 }
 
 #[test]
 fn a_name_made_twice_is_refused() {
     let clash = table(vec![("c", text(&["x"])), ("c=x", numbers(&[1.0]))]);
-    let fitted = OneHot::default().fit(&clash, None).unwrap();
-    assert!(fitted.transform(clash).unwrap_err().to_string().contains("two columns are named `c=x`"));
+    let error = fit_map(&OneHot::default(), &clash, None).unwrap_err().to_string();
+    assert!(error.contains("a second column `c=x` would be made"), "{error}");
 }
 
 #[test]
@@ -82,16 +73,16 @@ fn a_level_that_training_lacked_is_zeros_or_a_rare_one() {
     assert_eq!(["c=1", "c=x", "c=y"].map(|name| values(&out, name)[0]), [0.0; 3]);
     let training = table(vec![("c", text(&["x", "y", "x", "w", "(rare)", "y"]))]);
     for (unknown, z) in [(Unknown::Zeros, Some(1.0)), (Unknown::Error, None)] {
-        let fitted = OneHot { rare: 2, unknown, ..OneHot::default() }.fit(&training, None).unwrap();
+        let fitted = fit_map(&OneHot { rare: 2, unknown, ..OneHot::default() }, &training, None).unwrap();
         let out = fitted.transform(training.clone()).unwrap();
         assert_eq!(out.names().collect::<Vec<_>>(), ["c=x", "c=y", "c=(rare)"]);
         assert_eq!(values(&out, "c=(rare)"), [0.0, 0.0, 0.0, 1.0, 1.0, 0.0]);
-        assert_eq!(fitted.sources("c=(rare)"), ["c"]);
+        assert_eq!(fitted.formulas().sources("c=(rare)"), ["c"]);
         let new = fitted.transform(table(vec![("c", text(&["z"]))])).ok();
         assert_eq!(new.map(|out| values(&out, "c=(rare)")[0]), z);
     }
     let twice = table(vec![("c", text(&["(rare)", "y", "(rare)"]))]);
-    let error = OneHot { rare: 2, ..OneHot::default() }.fit(&twice, None).unwrap_err();
+    let error = fit_map(&OneHot { rare: 2, ..OneHot::default() }, &twice, None).unwrap_err();
     assert!(error.to_string().contains("`rare`: the column `c` has a level `(rare)`"), "{error}");
 }
 
@@ -104,7 +95,7 @@ fn of_two_levels_the_first_may_have_no_column() {
         let out = fitted.transform(training.clone()).unwrap();
         assert_eq!(out.names().collect::<Vec<_>>(), ["c=y", "d=p", "d=q", "d=r"]);
         assert_eq!(values(&out, "c=y"), [0.0, 1.0, 0.0]);
-        assert_eq!(fitted.sources("c=y"), ["c"]);
+        assert_eq!(fitted.formulas().sources("c=y"), ["c"]);
         let new = fitted.transform(table(vec![("c", text(&["z"]))]));
         match is_taken {
             true => assert_eq!(values(&new.unwrap(), "c=y"), [0.0]),
@@ -117,14 +108,14 @@ fn of_two_levels_the_first_may_have_no_column() {
 fn levels_count_by_rows_of_positive_weight() {
     let training = table(vec![("c", text(&["x", "x", "y", "z", "z"]))]);
     let map = OneHot { rare: 2, ..OneHot::default() };
-    let out = map.fit(&training, Some(&[0.5, 0.1, 7.0, 0.0, 3.0])).unwrap().transform(training).unwrap();
+    let out = fit_map(&map, &training, Some(&[0.5, 0.1, 7.0, 0.0, 3.0])).unwrap().transform(training).unwrap();
     assert_eq!(out.names().collect::<Vec<_>>(), ["c=x", "c=(rare)"]);
 }
 
 #[test]
 fn a_missing_cell_leaves_its_indicators_missing() {
     let training = table(vec![("c", text(&["x", "", "y"]))]);
-    let out = OneHot::default().fit(&training, None).unwrap().transform(training).unwrap();
+    let out = fit_map(&OneHot::default(), &training, None).unwrap().transform(training).unwrap();
     assert_eq!(out.names().collect::<Vec<_>>(), ["c=x", "c=y"]);
     for name in ["c=x", "c=y"] {
         assert!(values(&out, name)[1].is_nan() && !values(&out, name)[2].is_nan(), "{name}");
@@ -135,7 +126,7 @@ fn a_missing_cell_leaves_its_indicators_missing() {
 fn columns_that_are_named_may_hold_numbers() {
     let training = table(vec![("c", numbers(&[3.0, 10.0, f64::NAN])), ("d", text(&["p", "q", "p"]))]);
     let map = OneHot { columns: Some(vec!["c".into()]), ..OneHot::default() };
-    let out = map.fit(&training, None).unwrap().transform(training).unwrap();
+    let out = fit_map(&map, &training, None).unwrap().transform(training).unwrap();
     assert_eq!(out.names().collect::<Vec<_>>(), ["c=10", "c=3", "d"]);
 }
 
@@ -163,7 +154,7 @@ fn levels_of_few_of_many_rows_are_sparse_with_the_same_cells() {
         assert_eq!(column(&out, &format!("c={level}")), (level != "most", expected), "{level}");
     }
     // Bound: one dense column, sparse rows of all others, and the working lists.
-    assert!(map.growth(&whole) < (32 * 1600 + 13 * 1600) as f64);
+    assert!(map.formulas().growth(&whole) < (32 * 1600 + 13 * 1600) as f64);
     // Few rows, and missing cells.
     let some = table(vec![("c", Cells::Text(labels[..100].to_vec()))]);
     assert!(!column(&map.transform(some).unwrap(), "c=l1").0);

@@ -1,10 +1,11 @@
 //! Prediction by a saved model: fitted maps, then the model, then the units of the target.
 
+use crate::maps::MapChain;
 use crate::resample::{in_units, numeric, unless_too_large};
 use ndarray::Array2;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use vaglio_core::select_rows;
-use vaglio_core::{Cells, Columns, Error, FittedMap, Model, Origin, OutputUnit, Result, Table, TargetUnits};
+use vaglio_core::{Cells, Columns, Error, FittedMap, Model, Result, Table, TargetUnits};
 use vaglio_tables::budget::Budget;
 
 /// Prediction chain: fitted maps, the model's inputs among their outputs, and target units.
@@ -27,57 +28,21 @@ pub struct TablePredictions {
     pub rows: Vec<usize>,
 }
 
-/// Scale of a numeric column after maps.
-pub struct ColumnScale {
-    /// Source column in the data; `None` if the values depend on no column.
-    pub source: Option<String>,
-    /// Number that the values were divided by.
-    pub divisor: f64,
-}
-
-/// Source and scale of the column named `name` after all maps. If some map did more than shift and divide, returns the
-/// index of the last such map; if that map made a code, also the divisor applied to it afterwards.
-pub fn scaled(maps: &[Box<dyn FittedMap>], name: &str) -> std::result::Result<ColumnScale, (usize, Option<f64>)> {
-    let (mut name, mut divisor) = (name.to_owned(), 1.0);
-    for (place, map) in maps.iter().enumerate().rev() {
-        let Some(Origin { sources, unit, .. }) = map.origin(&name) else { continue };
-        match unit {
-            OutputUnit::Divided(by) => divisor *= by,
-            OutputUnit::Code => return Err((place, Some(divisor))),
-            OutputUnit::Other => return Err((place, None)),
-        }
-        match &sources[..] {
-            [] => return Ok(ColumnScale { source: None, divisor }),
-            [source] => name.clone_from(source),
-            _ => return Err((place, None)),
-        }
-    }
-    Ok(ColumnScale { source: Some(name), divisor })
-}
-
 /// Reduces fitted maps to those that make these columns.
-pub(super) fn needed_maps(maps: Vec<Box<dyn FittedMap>>, inputs: &[String]) -> Vec<Box<dyn FittedMap>> {
+pub(super) fn needed_maps(mut maps: Vec<Box<dyn FittedMap>>, inputs: &[String]) -> Vec<Box<dyn FittedMap>> {
     let mut names = inputs.to_vec();
-    let mut own: Vec<Box<dyn FittedMap>> = Vec::with_capacity(maps.len());
-    for map in maps.into_iter().rev() {
-        let sources = sources(&*map, &names);
-        own.push(map.for_outputs(&names).unwrap_or(map));
+    for place in (0..maps.len()).rev() {
+        let sources = MapChain::new(&maps[place..=place]).sources(&names);
+        maps[place].retain(&names.iter().chain(&sources).cloned().collect());
         names = sources;
     }
-    own.reverse();
-    own
-}
-
-/// Distinct source columns of some outputs of a map.
-fn sources(map: &dyn FittedMap, names: &[String]) -> Vec<String> {
-    let mut seen = HashSet::new();
-    names.iter().flat_map(|name| map.sources(name)).filter(|name| seen.insert(name.clone())).collect()
+    maps
 }
 
 impl PredictionChain<'_> {
     /// Columns of a data file that the inputs are made from.
     pub fn sources(&self) -> Vec<String> {
-        self.maps.iter().rev().fold(self.inputs.to_vec(), |names, map| sources(&**map, &names))
+        MapChain::new(self.maps).sources(self.inputs)
     }
 
     /// Refuses parts that do not fit each other.

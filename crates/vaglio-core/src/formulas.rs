@@ -1,0 +1,241 @@
+//! Formulas of the columns that a fitted map makes, and what follows from them.
+
+mod evaluation;
+mod levels;
+
+pub use levels::LevelFinder;
+
+use crate::{Cells, Error, Expression, Numbers, PartOutputs, Result, SparseNumbers, Table};
+use std::collections::{HashMap, HashSet};
+
+/// Formulas of all columns that a fitted map makes.
+///
+/// Other columns are left as they are. A formula has one source column and takes the place of that column, unless the
+/// formulas are [added](MapFormulas::added).
+#[derive(Debug, Default)]
+pub struct MapFormulas {
+    made: Vec<ColumnFormula>,
+    /// Index of each formula by its name.
+    places: HashMap<String, usize>,
+    are_added: bool,
+    levels: Vec<LearnedLevels>,
+    domain: &'static str,
+    /// Findings of the fit of the map, for the report.
+    pub found: PartOutputs,
+}
+
+/// Formula of one column that a map makes.
+#[derive(Debug, Clone)]
+pub struct ColumnFormula {
+    /// Name of the column.
+    pub name: String,
+    /// Value in a row; `None` if it depends on other rows. [`Expression::Level`] is not part of another expression.
+    pub expression: Option<Expression>,
+    /// Distinct columns that the value is made from; none for a constant.
+    pub sources: Vec<String>,
+    /// Unit of the values.
+    pub unit: OutputUnit,
+    /// Whether the column is in a block with the other columns made from its source, as the levels of a text column are.
+    pub is_block: bool,
+    /// Number of rows between the row and the earlier row that is read.
+    pub lag: usize,
+}
+
+/// Unit of the values of a column that a map made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum OutputUnit {
+    /// The unit of the source, after a shift and a division by this number.
+    Divided(f64),
+    /// A code with its own unit, such as a level's rank or a year. Weights are reported in that unit.
+    Code,
+    /// No unit: a change of the output is not proportional to a change of the source.
+    Other,
+}
+
+/// Levels of a column in the training rows.
+#[derive(Debug, Clone)]
+pub struct LearnedLevels {
+    /// Name of the column.
+    pub column: String,
+    /// The levels. A label that equals none matches the first one that is the same number.
+    pub levels: Vec<String>,
+    /// Error message for other levels, in which `{}` is the level; `None` if the formulas have values for them.
+    pub refusal: Option<String>,
+}
+
+impl ColumnFormula {
+    /// Formula of a value that depends on its own row only.
+    pub fn new(name: impl Into<String>, expression: Expression) -> Self {
+        let mut seen = HashSet::new();
+        let sources = expression.columns().into_iter().filter(|name| seen.insert(*name)).map(str::to_owned).collect();
+        let unit = expression.scaling().map_or(OutputUnit::Other, |scaling| OutputUnit::Divided(scaling.scale));
+        ColumnFormula { name: name.into(), expression: Some(expression), sources, unit, is_block: false, lag: 0 }
+    }
+
+    /// Formula of a value in the unit of its source that depends on other rows: on the row `lag` rows before, or on the
+    /// rows of the same series.
+    pub fn from_rows(name: impl Into<String>, source: &str, lag: usize) -> Self {
+        let unit = OutputUnit::Divided(1.0);
+        ColumnFormula { expression: None, unit, lag, ..ColumnFormula::new(name, Expression::column(source)) }
+    }
+
+    /// Sets the unit.
+    #[must_use]
+    pub fn in_unit(self, unit: OutputUnit) -> Self {
+        ColumnFormula { unit, ..self }
+    }
+
+    /// Puts the column into a block with the others of its source.
+    #[must_use]
+    pub fn in_block(self) -> Self {
+        ColumnFormula { is_block: true, ..self }
+    }
+}
+
+impl FromIterator<ColumnFormula> for MapFormulas {
+    fn from_iter<I: IntoIterator<Item = ColumnFormula>>(formulas: I) -> Self {
+        let made: Vec<ColumnFormula> = formulas.into_iter().collect();
+        let places = made.iter().enumerate().map(|(place, formula)| (formula.name.clone(), place)).collect();
+        MapFormulas { made, places, domain: "the map has no value for {}", ..MapFormulas::default() }
+    }
+}
+
+/// Estimated memory of a product that is computed on reading, with its name, in bytes.
+const PRODUCT_BYTES: usize = 256;
+
+impl MapFormulas {
+    /// Adds the columns after those of the table, instead of replacing their sources.
+    #[must_use]
+    pub fn added(self) -> Self {
+        MapFormulas { are_added: true, ..self }
+    }
+
+    /// Sets the levels of the columns of [`Expression::Level`].
+    #[must_use]
+    pub fn with_levels(self, levels: Vec<LearnedLevels>) -> Self {
+        MapFormulas { levels, ..self }
+    }
+
+    /// Sets the error message for a cell without a value, in which `{}` is the cell.
+    #[must_use]
+    pub fn with_domain(self, domain: &'static str) -> Self {
+        MapFormulas { domain, ..self }
+    }
+
+    /// The formula of the column `name`; `None` for a column that the map leaves as it is.
+    pub fn get(&self, name: &str) -> Option<&ColumnFormula> {
+        self.places.get(name).map(|&place| &self.made[place])
+    }
+
+    /// The columns with learned levels.
+    pub fn levels(&self) -> &[LearnedLevels] {
+        &self.levels
+    }
+
+    /// The input columns from which the output column `name` is made; none for a constant.
+    pub fn sources(&self, name: &str) -> Vec<String> {
+        self.get(name).map_or_else(|| vec![name.to_owned()], |formula| formula.sources.clone())
+    }
+
+    /// The number by which the map divided the values that became the output column `name`: 1 if it kept their unit.
+    /// `None` if a change of the output is not proportional to a change of its source.
+    pub fn divisor(&self, name: &str) -> Option<f64> {
+        match self.get(name).map(|formula| formula.unit) {
+            None => Some(1.0),
+            Some(OutputUnit::Divided(by)) => Some(by),
+            Some(OutputUnit::Code | OutputUnit::Other) => None,
+        }
+    }
+
+    /// The output column `name` as an expression of the input columns, missing where the map refuses a level. `None` if
+    /// it depends on other rows.
+    pub fn expression(&self, name: &str) -> Option<Expression> {
+        let Some(formula) = self.get(name) else { return Some(Expression::column(name)) };
+        let mut expression = formula.expression.clone()?;
+        if let Expression::Level(values) = &mut expression
+            && let Some(known) = self.levels_of(&formula.sources[0]).filter(|known| known.refusal.is_some())
+        {
+            let listed: HashSet<String> = values.levels.iter().map(|(level, _)| level.clone()).collect();
+            let others = known.levels.iter().filter(|level| !listed.contains(*level));
+            values.levels.extend(others.map(|level| (level.clone(), values.other)));
+            values.other = f64::NAN;
+        }
+        Some(expression)
+    }
+
+    /// Whether the map keeps every row and transforms it independently of others. Large files are then mapped in chunks.
+    pub fn takes_rows_alone(&self) -> bool {
+        self.made.iter().all(|formula| formula.expression.is_some())
+    }
+
+    /// Number of earlier rows that the map reads for a row.
+    pub fn past(&self) -> usize {
+        self.made.iter().map(|formula| formula.lag).max().unwrap_or(0)
+    }
+
+    /// Refuses a map that makes a column twice from a table, or a column that the table has already.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the column.
+    pub fn check(&self, table: &Table) -> Result<()> {
+        let replaced: HashSet<&String> =
+            self.made.iter().filter(|_| !self.are_added).flat_map(|formula| &formula.sources).collect();
+        let kept = table.columns().iter().map(|(name, _)| name).filter(|name| !replaced.contains(name));
+        let mut names: Vec<&String> = kept.chain(self.made.iter().map(|formula| &formula.name)).collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(twice) => Err(Error::setting("", format!("a second column `{}` would be made; rename one", twice[0]))),
+            None => Ok(()),
+        }
+    }
+
+    /// Estimated extra memory, in bytes, of the map's output over its input.
+    pub fn growth(&self, table: &Table) -> f64 {
+        let rows = table.rows() as f64;
+        if self.are_added && !self.are_stored(table.rows()) {
+            return (PRODUCT_BYTES * self.made.len()) as f64;
+        }
+        let bytes = |cells: &Cells| match cells {
+            Cells::Numbers(numbers) if matches!(numbers.plain(), Numbers::Byte(_)) => 1,
+            _ => size_of::<f64>(),
+        };
+        let of_formula = |formula: &ColumnFormula| {
+            let source = formula.sources.first().and_then(|source| table.get(source)).map_or(0, bytes);
+            match &formula.expression {
+                None => source as f64 * rows,
+                Some(Expression::Level(_)) => 0.0,
+                // A column of doubles takes the memory of its source.
+                Some(_) if !self.are_added && source == size_of::<f64>() && formula.name == formula.sources[0] => 0.0,
+                Some(_) => size_of::<f64>() as f64 * rows,
+            }
+        };
+        let of_levels = self.levels.iter().filter_map(|known| {
+            let formulas = self.made.iter().filter(|formula| formula.sources[0] == known.column).count();
+            Some(growth_by_levels(table.get(&known.column)?, formulas))
+        });
+        self.made.iter().map(of_formula).chain(of_levels).sum()
+    }
+
+    fn levels_of(&self, column: &str) -> Option<&LearnedLevels> {
+        self.levels.iter().find(|known| known.column == column)
+    }
+
+    /// Whether products are stored for this many rows.
+    fn are_stored(&self, rows: usize) -> bool {
+        /// Largest memory of stored products, in bytes; larger ones are computed on reading.
+        const STORED: usize = 1 << 26;
+        size_of::<f64>() * self.made.len() * rows <= STORED
+    }
+}
+
+/// Estimated memory, in bytes, of columns made from the levels of the cells. Working memory lists the rows of each level.
+/// At most a few levels have too many rows for a sparse column.
+fn growth_by_levels(cells: &Cells, columns: usize) -> f64 {
+    let rows = cells.len();
+    let dense = |columns: usize, bytes: usize| (size_of::<usize>() + columns * bytes) as f64 * rows as f64;
+    match SparseNumbers::most_entries(rows).filter(|_| cells.missing().is_none()) {
+        Some(most) => dense(columns.min(rows / (most + 1)), 1) + (size_of::<u32>() * rows) as f64,
+        None if cells.missing().is_some() => dense(columns, size_of::<f64>() + 1),
+        None => dense(columns, 1),
+    }
+}

@@ -1,0 +1,201 @@
+//! Evaluation of formulas, column by column.
+
+use super::levels::RowsByLevel;
+use super::{ColumnFormula, MapFormulas};
+use crate::{Cells, Column, Condition, Error, Expression, Numbers, ProductNumbers, Result, Table};
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+impl MapFormulas {
+    /// Applies the map to the columns of `table` that it knows. Columns of the names that it makes are dropped, since
+    /// the training rows had none.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a cell unlike any in training, [`Error::Numerical`] for an overflow, both with row and column.
+    pub fn evaluate(&self, mut table: Table) -> Result<Table> {
+        let columns = table.take_columns();
+        let columns = if self.are_added { self.add(columns, &table) } else { self.replace(columns, &table) };
+        table.with_columns(columns?)
+    }
+
+    fn replace(&self, columns: Vec<(String, Cells)>, table: &Table) -> Result<Vec<(String, Cells)>> {
+        let mut by_source: HashMap<&str, Vec<&ColumnFormula>> = HashMap::new();
+        for formula in &self.made {
+            let source = formula.sources.first().map_or("", String::as_str);
+            by_source.entry(source).or_default().push(formula);
+        }
+        let mut out = Vec::new();
+        for (name, cells) in columns {
+            let Some(formulas) = by_source.get(&*name) else {
+                out.extend(self.get(&name).is_none().then_some((name, cells)));
+                continue;
+            };
+            let rows = self.levels_of(&name).map(|known| RowsByLevel::new(known, &cells, table)).transpose()?;
+            for formula in formulas {
+                let made = match (&formula.expression, &rows) {
+                    (Some(Expression::Level(values)), Some(rows)) => Cells::Numbers(rows.values(values)),
+                    (Some(expression), None) => self.evaluate_column(expression, &name, &cells, table)?,
+                    _ => return Err(no_formula(formula)),
+                };
+                out.push((formula.name.clone(), made));
+            }
+        }
+        Ok(out)
+    }
+
+    /// Values of a formula of one column.
+    fn evaluate_column(&self, expression: &Expression, name: &str, cells: &Cells, table: &Table) -> Result<Cells> {
+        let numbers: Numbers = match (expression, cells) {
+            (Expression::Filled(of), _) if matches!(of[1], Expression::Text(_)) => return Ok(filled(of, cells)),
+            (Expression::Filled(_), Cells::Numbers(numbers)) if has_all(numbers) => return Ok(cells.clone()),
+            (Expression::If(Condition::Missing(of), _), _) if matches!(**of, Expression::Column(_)) => {
+                let missing = (0..cells.len()).map(|row| if cells.is_missing(row) { f64::NAN } else { 0.0 });
+                missing.map(|cell| expression.value(&|_| cell)).collect::<Vec<f64>>().into()
+            }
+            _ => match (expression.scaling(), cells) {
+                (Some(by), Cells::Numbers(numbers)) => match numbers.plain() {
+                    Numbers::Product(product) => product.rescaled(by.shift, by.scale),
+                    numbers => numbers.map(|x| (x - by.shift) / by.scale),
+                },
+                _ => read(expression, name, cells)?
+                    .iter()
+                    .map(|&x| expression.value(&|_| x))
+                    .collect::<Vec<f64>>()
+                    .into(),
+            },
+        };
+        let Some(row) = first_unfit(numbers.view(), |row| cells.is_missing(row)) else {
+            return Ok(Cells::Numbers(numbers));
+        };
+        let place = format!("row {}, column `{name}`", table.origin(row) + 1);
+        match numbers.view().get(row).is_nan() {
+            true => {
+                let cell = read(expression, name, cells)?[row];
+                Err(Error::Shape(format!("{place}: {}", self.domain.replacen("{}", &cell.to_string(), 1))))
+            }
+            false => Err(overflow(&place)),
+        }
+    }
+
+    fn add(&self, mut columns: Vec<(String, Cells)>, table: &Table) -> Result<Vec<(String, Cells)>> {
+        columns.retain(|(name, _)| self.get(name).is_none());
+        let expressions = self.made.iter().filter_map(|formula| formula.expression.as_ref());
+        let readers: HashMap<&str, &Expression> = expressions
+            .flat_map(|expression| expression.columns().into_iter().map(move |name| (name, expression)))
+            .collect();
+        let mut sources: HashMap<&str, Arc<Numbers>> = HashMap::new();
+        for (name, cells) in &mut columns {
+            let Some((name, expression)) = readers.get_key_value(name.as_str()) else { continue };
+            let numbers = match cells {
+                Cells::Numbers(numbers) => numbers.share(),
+                others => Arc::new(read(expression, name, others)?.into_owned().into()),
+            };
+            sources.insert(name, numbers);
+        }
+        let are_stored = self.are_stored(table.rows());
+        let made = self.made.par_iter().map(|formula| {
+            let expression = formula.expression.as_ref().ok_or_else(|| no_formula(formula))?;
+            if formula.sources.iter().any(|name| !sources.contains_key(name.as_str())) {
+                return Ok(None);
+            }
+            let numbers = combined(expression, &sources, table.rows(), are_stored);
+            match first_unfit(numbers.view(), |_| true) {
+                None => Ok(Some((formula.name.clone(), Cells::Numbers(numbers)))),
+                Some(row) => Err(overflow(&format!("row {}, column `{}`", table.origin(row) + 1, formula.name))),
+            }
+        });
+        let made: Vec<Option<(String, Cells)>> = made.collect::<Result<_>>()?;
+        columns.extend(made.into_iter().flatten());
+        Ok(columns)
+    }
+}
+
+/// Values of a formula of several columns. Products are computed on reading unless they are stored.
+fn combined(expression: &Expression, sources: &HashMap<&str, Arc<Numbers>>, rows: usize, are_stored: bool) -> Numbers {
+    if let Some(factors) = factors(expression) {
+        let shared = |(name, exponent): (&str, u32)| (Arc::clone(&sources[name]), exponent);
+        let product = ProductNumbers::new(factors.into_iter().map(shared).collect());
+        return if are_stored { product.view().to_vec().into() } else { Numbers::Product(product) };
+    }
+    let values: HashMap<&str, Cow<'_, [f64]>> =
+        expression.columns().into_iter().map(|name| (name, sources[name].view().values())).collect();
+    (0..rows).map(|row| expression.value(&|name| values[name][row])).collect::<Vec<f64>>().into()
+}
+
+/// Columns of a product with their exponents.
+fn factors(expression: &Expression) -> Option<Vec<(&str, u32)>> {
+    let Expression::Product(parts) = expression else { return None };
+    parts.iter().map(power).collect::<Option<Vec<_>>>().filter(|factors| !factors.is_empty())
+}
+
+/// A column with its exponent. A power is a product of one column with itself.
+fn power(part: &Expression) -> Option<(&str, u32)> {
+    match part {
+        Expression::Column(name) => Some((name, 1)),
+        Expression::Product(equal) => match equal.first() {
+            Some(Expression::Column(name)) if equal.iter().all(|other| *other == equal[0]) => {
+                Some((name, equal.len() as u32))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Cells as text, with missing ones filled.
+fn filled(of: &[Expression; 2], cells: &Cells) -> Cells {
+    let fill = if let Expression::Text(fill) = &of[1] { fill.as_str() } else { "" };
+    let text = |row| if cells.is_missing(row) { fill.to_owned() } else { cells.label(row) };
+    Cells::Text((0..cells.len()).map(text).collect())
+}
+
+/// Whether the storage of the numbers excludes missing ones.
+fn has_all(numbers: &Numbers) -> bool {
+    match numbers.plain() {
+        Numbers::Byte(_) | Numbers::Sparse(_) => true,
+        Numbers::Product(product) => !product.is_missing(),
+        _ => false,
+    }
+}
+
+/// Numbers of a column, or its dates if the expression takes parts of these. A column with all cells missing may have any
+/// type.
+///
+/// # Errors
+/// [`Error::Shape`] for a column of another type.
+fn read<'c>(expression: &Expression, name: &str, cells: &'c Cells) -> Result<Cow<'c, [f64]>> {
+    let takes_dates = expression.has_dates();
+    match cells {
+        Cells::Numbers(numbers) if !takes_dates => Ok(numbers.view().values()),
+        Cells::Dates(dates) if takes_dates => Ok(Cow::Borrowed(dates)),
+        other if other.missing().map_or(0, |missing| missing.count) == other.len() => {
+            Ok(Cow::Owned(vec![f64::NAN; other.len()]))
+        }
+        other => {
+            let (found, learned) = (other.what(), if takes_dates { "dates" } else { "numbers" });
+            Err(Error::Shape(format!("column `{name}` holds {found}, and in the training rows it held {learned}")))
+        }
+    }
+}
+
+/// First row with an infinite entry, or with NaN although its cell is not missing.
+fn first_unfit(column: Column<'_>, is_missing: impl Fn(usize) -> bool) -> Option<usize> {
+    match column {
+        Column::Sparse(sparse) if sparse.range().iter().all(|x| x.is_finite()) => None,
+        Column::Product(product) => product.numbers().first_infinite(),
+        _ => {
+            let values = column.values();
+            (0..values.len()).find(|&row| !values[row].is_finite() && !(values[row].is_nan() && is_missing(row)))
+        }
+    }
+}
+
+fn overflow(place: &str) -> Error {
+    Error::Numerical(format!("{place}: the result of the map overflows; rescale what it is made of"))
+}
+
+fn no_formula(formula: &ColumnFormula) -> Error {
+    Error::Shape(format!("column `{}`: the map has no formula for it", formula.name))
+}

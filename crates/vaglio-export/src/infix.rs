@@ -1,7 +1,7 @@
 //! Formulas in languages with infix operators.
 
 use crate::CellKind;
-use vaglio_core::{Condition, DatePart, Expression, Function, LevelValues, Result};
+use vaglio_core::{Condition, DatePart, Expression, LevelValues, Result};
 
 /// Precedence of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -16,7 +16,7 @@ const TERMS: usize = 64;
 
 /// Syntax of a language. Arguments are texts that may be operands of anything.
 pub(crate) trait Syntax {
-    /// Texts of all functions, in the order of [`Function`], with `{}` for the argument.
+    /// Texts of all functions, in the order of `Function`, with `{}` for the argument.
     const FUNCTIONS: [&'static str; 8];
     /// Missing number.
     const MISSING: &'static str;

@@ -153,7 +153,7 @@ impl MapFormulas {
         let Some(formula) = self.get(name) else { return Some(Expression::column(name)) };
         let mut expression = formula.expression.clone()?;
         if let Expression::Level(values) = &mut expression
-            && let Some(known) = self.levels_of(&formula.sources[0]).filter(|known| known.refusal.is_some())
+            && let Some(known) = self.levels_of(formula.sources.first()?).filter(|known| known.refusal.is_some())
         {
             let listed: HashSet<String> = values.levels.iter().map(|(level, _)| level.clone()).collect();
             let others = known.levels.iter().filter(|level| !listed.contains(*level));
@@ -191,7 +191,6 @@ impl MapFormulas {
 
     /// Estimated extra memory, in bytes, of the map's output over its input.
     pub fn growth(&self, table: &Table) -> f64 {
-        let rows = table.rows() as f64;
         if self.are_added && !self.are_stored(table.rows()) {
             return (PRODUCT_BYTES * self.made.len()) as f64;
         }
@@ -201,16 +200,20 @@ impl MapFormulas {
         };
         let of_formula = |formula: &ColumnFormula| {
             let source = formula.sources.first().and_then(|source| table.get(source)).map_or(0, bytes);
-            match &formula.expression {
-                None => source as f64 * rows,
-                Some(Expression::Level(_)) => 0.0,
-                // A column of doubles takes the memory of its source.
-                Some(_) if !self.are_added && source == size_of::<f64>() && formula.name == formula.sources[0] => 0.0,
-                Some(_) => size_of::<f64>() as f64 * rows,
-            }
+            let is_double = source == size_of::<f64>() && formula.sources[0] == formula.name;
+            let bytes = match &formula.expression {
+                Some(Expression::Level(_)) => 0,
+                // Bytes are never missing.
+                Some(Expression::Filled(_)) if source == 1 => 0,
+                // The column takes the memory of its source.
+                _ if is_double && !self.are_added => 0,
+                Some(_) => size_of::<f64>(),
+                None => source,
+            };
+            bytes as f64 * table.rows() as f64
         };
         let of_levels = self.levels.iter().filter_map(|known| {
-            let formulas = self.made.iter().filter(|formula| formula.sources[0] == known.column).count();
+            let formulas = self.made.iter().filter(|formula| formula.sources.first() == Some(&known.column)).count();
             Some(growth_by_levels(table.get(&known.column)?, formulas))
         });
         self.made.iter().map(of_formula).chain(of_levels).sum()

@@ -5,7 +5,7 @@ use super::{ColumnFormula, MapFormulas};
 use crate::{Cells, Column, Condition, Error, Expression, Numbers, ProductNumbers, Result, Table};
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 impl MapFormulas {
@@ -59,7 +59,7 @@ impl MapFormulas {
                     Numbers::Product(product) => product.rescaled(by.shift, by.scale),
                     numbers => numbers.map(|x| (x - by.shift) / by.scale),
                 },
-                _ => read(expression, name, cells)?
+                _ => read(name, cells, expression.has_dates())?
                     .iter()
                     .map(|&x| expression.value(&|_| x))
                     .collect::<Vec<f64>>()
@@ -72,7 +72,7 @@ impl MapFormulas {
         let place = format!("row {}, column `{name}`", table.origin(row) + 1);
         match numbers.view().get(row).is_nan() {
             true => {
-                let cell = read(expression, name, cells)?[row];
+                let cell = read(name, cells, expression.has_dates())?[row];
                 Err(Error::Shape(format!("{place}: {}", self.domain.replacen("{}", &cell.to_string(), 1))))
             }
             false => Err(overflow(&place)),
@@ -81,16 +81,13 @@ impl MapFormulas {
 
     fn add(&self, mut columns: Vec<(String, Cells)>, table: &Table) -> Result<Vec<(String, Cells)>> {
         columns.retain(|(name, _)| self.get(name).is_none());
-        let expressions = self.made.iter().filter_map(|formula| formula.expression.as_ref());
-        let readers: HashMap<&str, &Expression> = expressions
-            .flat_map(|expression| expression.columns().into_iter().map(move |name| (name, expression)))
-            .collect();
+        let names: HashSet<&str> = self.made.iter().flat_map(|formula| &formula.sources).map(String::as_str).collect();
         let mut sources: HashMap<&str, Arc<Numbers>> = HashMap::new();
         for (name, cells) in &mut columns {
-            let Some((name, expression)) = readers.get_key_value(name.as_str()) else { continue };
+            let Some(name) = names.get(name.as_str()) else { continue };
             let numbers = match cells {
                 Cells::Numbers(numbers) => numbers.share(),
-                others => Arc::new(read(expression, name, others)?.into_owned().into()),
+                others => Arc::new(read(name, others, false)?.into_owned().into()),
             };
             sources.insert(name, numbers);
         }
@@ -106,8 +103,11 @@ impl MapFormulas {
                 Some(row) => Err(overflow(&format!("row {}, column `{}`", table.origin(row) + 1, formula.name))),
             }
         });
-        let made: Vec<Option<(String, Cells)>> = made.collect::<Result<_>>()?;
-        columns.extend(made.into_iter().flatten());
+        // The first error in order is reported.
+        let made: Vec<Result<Option<(String, Cells)>>> = made.collect();
+        for one in made {
+            columns.extend(one?);
+        }
         Ok(columns)
     }
 }
@@ -160,21 +160,19 @@ fn has_all(numbers: &Numbers) -> bool {
     }
 }
 
-/// Numbers of a column, or its dates if the expression takes parts of these. A column with all cells missing may have any
-/// type.
+/// Numbers of a column, or its dates. A column with all cells missing may have any type.
 ///
 /// # Errors
 /// [`Error::Shape`] for a column of another type.
-fn read<'c>(expression: &Expression, name: &str, cells: &'c Cells) -> Result<Cow<'c, [f64]>> {
-    let takes_dates = expression.has_dates();
+fn read<'c>(name: &str, cells: &'c Cells, are_dates: bool) -> Result<Cow<'c, [f64]>> {
     match cells {
-        Cells::Numbers(numbers) if !takes_dates => Ok(numbers.view().values()),
-        Cells::Dates(dates) if takes_dates => Ok(Cow::Borrowed(dates)),
+        Cells::Numbers(numbers) if !are_dates => Ok(numbers.view().values()),
+        Cells::Dates(dates) if are_dates => Ok(Cow::Borrowed(dates)),
         other if other.missing().map_or(0, |missing| missing.count) == other.len() => {
             Ok(Cow::Owned(vec![f64::NAN; other.len()]))
         }
         other => {
-            let (found, learned) = (other.what(), if takes_dates { "dates" } else { "numbers" });
+            let (found, learned) = (other.what(), if are_dates { "dates" } else { "numbers" });
             Err(Error::Shape(format!("column `{name}` holds {found}, and in the training rows it held {learned}")))
         }
     }

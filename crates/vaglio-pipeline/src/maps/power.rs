@@ -296,6 +296,7 @@ mod tests {
                     (false, l) => -((1.0 - x).powf(2.0 - l) - 1.0) / (2.0 - l),
                 };
                 assert!((found - expected).abs() < 1e-14, "{x} {lambda}: {found} {expected}");
+                assert_eq!(found.to_bits(), PowerFamily::YeoJohnson.transform(*x, lambda).to_bits());
             }
         }
         let out = powers(r#"{"kind": "power", "method": "box_cox", "lambda": 0.5}"#, &[4.0, f64::NAN], None).unwrap();

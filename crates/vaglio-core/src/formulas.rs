@@ -18,7 +18,8 @@ pub struct MapFormulas {
     /// Index of each formula by its name.
     places: HashMap<String, usize>,
     are_added: bool,
-    levels: Vec<LearnedLevels>,
+    /// The columns with learned levels.
+    pub levels: Vec<LearnedLevels>,
     domain: &'static str,
     /// Findings of the fit of the map, for the report.
     pub found: PartOutputs,
@@ -127,24 +128,9 @@ impl MapFormulas {
         self.places.get(name).map(|&place| &self.made[place])
     }
 
-    /// The columns with learned levels.
-    pub fn levels(&self) -> &[LearnedLevels] {
-        &self.levels
-    }
-
     /// The input columns from which the output column `name` is made; none for a constant.
     pub fn sources(&self, name: &str) -> Vec<String> {
         self.get(name).map_or_else(|| vec![name.to_owned()], |formula| formula.sources.clone())
-    }
-
-    /// The number by which the map divided the values that became the output column `name`: 1 if it kept their unit.
-    /// `None` if a change of the output is not proportional to a change of its source.
-    pub fn divisor(&self, name: &str) -> Option<f64> {
-        match self.get(name).map(|formula| formula.unit) {
-            None => Some(1.0),
-            Some(OutputUnit::Divided(by)) => Some(by),
-            Some(OutputUnit::Code | OutputUnit::Other) => None,
-        }
     }
 
     /// The output column `name` as an expression of the input columns, missing where the map refuses a level. `None` if

@@ -20,7 +20,7 @@ impl UnseenLevels {
     /// Counts levels of a table, before the maps, that are unknown to these maps.
     pub fn count(&mut self, maps: &[Box<dyn FittedMap>], table: &Table) {
         for (index, map) in maps.iter().enumerate() {
-            for known in map.formulas().levels() {
+            for known in &map.formulas().levels {
                 // Earlier maps may have changed numbers, so only text is compared.
                 let cells = table.get(&known.column).filter(|cells| index == 0 || matches!(cells, Cells::Text(_)));
                 let Some(cells) = cells else { continue };

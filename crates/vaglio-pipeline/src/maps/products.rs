@@ -224,7 +224,7 @@ mod tests {
             (fitted.formulas().sources("b*a"), fitted.formulas().sources("a")),
             (vec!["b".into(), "a".into()], vec!["a".into()])
         );
-        assert_eq!((fitted.formulas().divisor("b*a"), fitted.formulas().divisor("a")), (None, Some(1.0)));
+        assert_eq!(fitted.formulas().get("b*a").map(|formula| formula.unit), Some(vaglio_core::OutputUnit::Other));
         let out =
             fit(r#"{"kind": "polynomial", "degree": 3, "columns": ["a", "b"]}"#).unwrap().transform(table()).unwrap();
         let expected =

@@ -325,7 +325,7 @@ mod tests {
             (fitted.formulas().sources("c_q"), fitted.formulas().sources("d")),
             (vec!["c".into()], vec!["d".into()])
         );
-        assert_eq!((fitted.formulas().divisor("c_q"), fitted.formulas().divisor("d")), (None, Some(1.0)));
+        assert_eq!(fitted.formulas().get("c_q").map(|formula| formula.unit), Some(vaglio_core::OutputUnit::Other));
         let saved = serde_json::to_string(&fitted).unwrap();
         let loaded: Box<dyn FittedMap> = serde_json::from_str(&saved).unwrap();
         assert_eq!(values(&loaded.transform(table).unwrap(), "c_p"), values(&out, "c_p"));

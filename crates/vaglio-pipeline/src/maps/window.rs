@@ -166,7 +166,10 @@ impl Window {
             Lags::Each(each) => (Some(each.keys().cloned().collect()), Vec::new(), each.clone()),
         };
         let columns = columns::numbers(table, named.as_deref())?;
-        let columns = columns.into_iter().map(|(name, _)| name.to_owned()).collect();
+        let columns: Vec<String> = columns.map(|(name, _)| name.to_owned()).collect();
+        if columns.is_empty() {
+            return Err(Error::setting("columns", "lags are taken of columns of numbers, and there are none"));
+        }
         let fitted = FittedWindow { lags, columns, each, targets };
         if fitted.kept(table).is_empty() {
             let what = fitted.nothing_left();

@@ -86,7 +86,7 @@ fn an_indicator_follows_each_column_that_had_missing_cells() {
         (fitted.formulas().sources("a_missing"), fitted.formulas().sources("b_missing")),
         (vec!["a".into()], vec!["b_missing".into()])
     );
-    assert_eq!((fitted.formulas().divisor("a_missing"), fitted.formulas().divisor("a")), (None, Some(1.0)));
+    assert_eq!(fitted.formulas().get("a_missing").map(|formula| formula.unit), Some(vaglio_core::OutputUnit::Other));
     assert!(fitted.formulas().get("a_missing").is_some_and(|formula| !formula.is_block));
     let clash = table(vec![("a", numbers(&[1.0, GONE])), ("a_missing", numbers(&[1.0, 0.0]))]);
     let error = fit(r#"{"kind": "impute", "indicator": true}"#, &clash).unwrap_err();

@@ -17,13 +17,7 @@ const SPREAD: u64 = 0xd6e8_feb8_6659_fd93;
 pub fn distinct_rows(columns: &[Column<'_>], rows: usize) -> Vec<usize> {
     let mut hashes = vec![SEED; rows];
     for column in columns {
-        match column {
-            Column::Double(x) => mix(&mut hashes, x.iter().copied()),
-            Column::Single(x) => mix(&mut hashes, x.iter().map(|&x| f64::from(x))),
-            Column::Byte(x) => mix(&mut hashes, x.iter().map(|&b| f64::from(b))),
-            Column::Sparse(x) => mix(&mut hashes, x.to_vec().into_iter()),
-            Column::Product(x) => mix(&mut hashes, x.to_vec().into_iter()),
-        }
+        mix(&mut hashes, &column.values());
     }
     let compared = |a: usize, b: usize| {
         let by_entries = || columns.iter().map(|c| (c.get(a) + 0.0).total_cmp(&(c.get(b) + 0.0))).find(|o| o.is_ne());
@@ -57,15 +51,7 @@ pub fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
             });
             sum
         }
-        Column::Product(x) => {
-            let (mut sum, mut done) = (0u64, 0);
-            x.for_each_tile(|tile| {
-                sum = sum.wrapping_add(summed(&of_rows[done..], tile.iter().copied()));
-                done += tile.len();
-                true
-            });
-            sum
-        }
+        Column::Product(x) => summed(&of_rows, x.to_vec().into_iter()),
     };
     let hashes: Vec<u64> = parallel::map_slice(columns, hash);
     let mut seen: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -91,7 +77,7 @@ fn bits(value: f64) -> u64 {
 }
 
 /// Mixes an entry into each hash: the multiplication spreads a bit upwards, and the shift brings it down again.
-fn mix(hashes: &mut [u64], values: impl Iterator<Item = f64>) {
+fn mix(hashes: &mut [u64], values: &[f64]) {
     for (hash, value) in hashes.iter_mut().zip(values) {
         let mixed = (*hash ^ (value + 0.0).to_bits()).wrapping_mul(SPREAD);
         *hash = mixed ^ (mixed >> 32);

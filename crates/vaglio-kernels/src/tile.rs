@@ -33,19 +33,10 @@ impl Tile {
     pub fn from_columns(columns: &[Column<'_>], rows: Range<usize>) -> Self {
         let mut tile = Tile::new(rows.len(), columns.len());
         for (k, column) in columns.iter().enumerate() {
-            match column.rows(rows.start, rows.end) {
-                Column::Double(x) => tile.fill(k, x.iter().copied()),
-                Column::Single(x) => tile.fill(k, x.iter().map(|&x| f64::from(x))),
-                Column::Byte(x) => tile.fill(k, x.iter().map(|&b| f64::from(b))),
-                Column::Sparse(x) => tile.fill(k, x.to_vec().into_iter()),
-                Column::Product(x) => tile.fill(k, x.to_vec().into_iter()),
-            }
+            let values = column.rows(rows.start, rows.end).values();
+            values.iter().enumerate().for_each(|(row, value)| tile.set(row, k, *value));
         }
         tile
-    }
-
-    fn fill(&mut self, column: usize, values: impl Iterator<Item = f64>) {
-        values.enumerate().for_each(|(row, value)| self.set(row, column, value));
     }
 
     /// Number of rows.

@@ -8,6 +8,7 @@ use crate::Column;
 use crate::linalg::FactorizationError;
 use crate::parallel;
 use crate::ridge::Ridge;
+use crate::sums::center;
 use ndarray::{Array2, ArrayView1};
 
 /// A subset fitted on the training rows of each fold, for any λ.
@@ -135,10 +136,7 @@ fn standardize(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: &[f64], rou
             held -= first;
             continue;
         }
-        let mean = weights.dot(&x) / total;
-        x -= mean;
-        let rest = weights.dot(&x) / total;
-        x -= rest;
+        let [mean, rest] = center(x.view_mut(), |j| weights[j], total);
         held -= mean + rest;
         let deviation = (weights.dot(&x.mapv(|v| v * v)) / total).sqrt();
         x /= deviation;

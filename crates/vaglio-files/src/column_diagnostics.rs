@@ -11,7 +11,7 @@ pub(super) mod span;
 
 use super::TrainTest;
 use super::drop_column::{LEAST_WORK, PART};
-use super::figures::Evaluations;
+use super::evaluations::Evaluations;
 use super::run::Run;
 use cells::{ReadCells, histogram};
 use near::StepTrials;
@@ -20,117 +20,101 @@ use span::ColumnSpan;
 use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_pipeline::pipeline::{Evaluate, OuterFolds};
 use vaglio_pipeline::resample::held_out::chosen_parts;
-use vaglio_pipeline::resample::procedure::outer_parts;
+use vaglio_pipeline::resample::procedure::OuterSplits;
 use vaglio_pipeline::resample::split_rule::TrainTestSplit;
-use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ConstantIn, OutsideRecord, Record, SimilarColumn};
 use vaglio_search::CrossValidation;
 
 /// Limit on the columns outside the result that a record lists.
 const MOST_OUTSIDE: usize = 1000;
 
-/// A run whose columns are described.
-pub(super) struct ColumnDiagnostics<'r> {
-    pub run: Run<'r>,
-    pub selection: &'r Selection,
-    pub evaluated: &'r Evaluations,
-    /// Budget of removal scores and replacements, in flops.
-    pub budget: f64,
+/// Fills in the column diagnostics of a record; an interrupted run gets none.
+///
+/// # Errors
+/// Returns the errors of the criterion's scores and of predictions.
+pub(super) fn record_columns(run: Run<'_>, found: &mut Evaluations) -> Result<()> {
+    if found.record.stop_reason.is_partial() {
+        return Ok(());
+    }
+    let chosen: Vec<Feature> = found.record.selected.iter().map(|column| column.index).collect();
+    match record_scores(run, &mut found.record, &chosen) {
+        Err(Error::Stopped(_)) => return Ok(()),
+        done => done?,
+    }
+    record_cells(run, found);
+    record_residuals(run, found, &chosen)
 }
 
-impl ColumnDiagnostics<'_> {
-    /// Fills in the column diagnostics of a record; an interrupted search gets none.
-    ///
-    /// # Errors
-    /// Returns the errors of the criterion's scores and of predictions.
-    pub fn put(&self, record: &mut Record) -> Result<()> {
-        if self.selection.path.stop_reason.is_partial() {
-            return Ok(());
+/// Fills in scores of single columns, of columns outside at every step, and the variance that the chosen ones explain.
+fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Result<()> {
+    let Run { prepared, selector, design, .. } = run;
+    let mut budget = PART * run.budget;
+    let steps = [chosen.len() + 1, 1].into_iter().find(|&steps| near::flops(selector, design, steps) <= budget);
+    let walked = match steps {
+        Some(steps) => {
+            budget -= near::flops(selector, design, steps);
+            Some(StepTrials::new(selector, design, chosen, steps)?)
         }
-        let chosen: Vec<Feature> = record.selected.iter().map(|column| column.index).collect();
-        match self.put_scores(record, &chosen) {
-            Err(Error::Stopped(_)) => return Ok(()),
-            done => done?,
-        }
-        self.put_cells(record);
-        self.put_residuals(record, &chosen)
+        None => None,
+    };
+    let alone = |feature: Feature| walked.as_ref().and_then(|walked| walked.alone[feature]);
+    let mut outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !chosen.contains(f)).collect();
+    outside.sort_by_key(|&feature| (alone(feature).map_or(usize::MAX, |(_, rank)| rank), feature));
+    outside.truncate(MOST_OUTSIDE);
+    let span =
+        (ColumnSpan::flops(design, chosen.len(), outside.len()) <= budget).then(|| ColumnSpan::new(design, chosen));
+    let spanned = span.as_ref().filter(|_| !chosen.is_empty()).map(|span| span.relate(design, &outside));
+    let inflation = span.map(|span| span.inflation()).unwrap_or_default();
+    for (k, column) in record.selected.iter_mut().enumerate() {
+        column.alone = alone(column.index).map(|(score, _)| score);
+        column.vif = inflation.get(k).copied().flatten();
     }
+    if walked.is_none() && spanned.is_none() {
+        // No figure was affordable.
+        return Ok(());
+    }
+    let read = ReadCells::new(prepared);
+    let parts = parts_of(selector, prepared, design, run.selection.chosen.folds.as_ref(), run.evaluate())?;
+    let of_outside = |(place, &index): (usize, &Feature)| {
+        let name = record.candidates.get(index).cloned().unwrap_or_default();
+        let spanned = spanned.as_ref().map(|spanned| &spanned[place]);
+        OutsideRecord {
+            index,
+            alone: alone(index).map(|(score, _)| score),
+            rank_alone: alone(index).map(|(_, rank)| rank),
+            nearest: walked.as_ref().and_then(|walked| walked.nearest[index]),
+            explained: spanned.map(|spanned| spanned.explained),
+            most_alike: spanned.and_then(|spanned| most_alike(chosen, &spanned.correlations)),
+            constant_in: constant_columns(design, &parts, index),
+            missing: read.missing(&name),
+            name,
+        }
+    };
+    record.outside = outside.iter().enumerate().map(of_outside).collect();
+    Ok(())
+}
 
-    /// Fills in scores of single columns, of columns outside at every step, and the variance that the chosen ones
-    /// explain.
-    fn put_scores(&self, record: &mut Record, chosen: &[Feature]) -> Result<()> {
-        let Run { prepared, selector, design, .. } = self.run;
-        let mut budget = PART * self.budget;
-        let steps = [chosen.len() + 1, 1].into_iter().find(|&steps| near::flops(selector, design, steps) <= budget);
-        let walked = match steps {
-            Some(steps) => {
-                budget -= near::flops(selector, design, steps);
-                Some(StepTrials::new(selector, design, chosen, steps)?)
-            }
-            None => None,
-        };
-        let alone = |feature: Feature| walked.as_ref().and_then(|walked| walked.alone[feature]);
-        let mut outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !chosen.contains(f)).collect();
-        outside.sort_by_key(|&feature| (alone(feature).map_or(usize::MAX, |(_, rank)| rank), feature));
-        outside.truncate(MOST_OUTSIDE);
-        let span =
-            (ColumnSpan::flops(design, chosen.len(), outside.len()) <= budget).then(|| ColumnSpan::new(design, chosen));
-        let spanned = span.as_ref().filter(|_| !chosen.is_empty()).map(|span| span.relate(design, &outside));
-        let inflation = span.map(|span| span.inflation()).unwrap_or_default();
-        for (k, column) in record.selected.iter_mut().enumerate() {
-            column.alone = alone(column.index).map(|(score, _)| score);
-            column.vif = inflation.get(k).copied().flatten();
-        }
-        if walked.is_none() && spanned.is_none() {
-            // No figure was affordable.
-            return Ok(());
-        }
-        let read = ReadCells::new(prepared);
-        let parts = parts_of(selector, prepared, design, self.selection.chosen.folds.as_ref(), self.run.evaluate())?;
-        let of_outside = |(place, &index): (usize, &Feature)| {
-            let name = record.candidates.get(index).cloned().unwrap_or_default();
-            let spanned = spanned.as_ref().map(|spanned| &spanned[place]);
-            OutsideRecord {
-                index,
-                alone: alone(index).map(|(score, _)| score),
-                rank_alone: alone(index).map(|(_, rank)| rank),
-                nearest: walked.as_ref().and_then(|walked| walked.nearest[index]),
-                explained: spanned.map(|spanned| spanned.explained),
-                most_alike: spanned.and_then(|spanned| most_alike(chosen, &spanned.correlations)),
-                constant_in: constant_columns(design, &parts, index),
-                missing: read.missing(&name),
-                name,
-            }
-        };
-        record.outside = outside.iter().enumerate().map(of_outside).collect();
-        Ok(())
+/// Fills in missing shares, histograms and weights over folds.
+fn record_cells(run: Run<'_>, found: &mut Evaluations) {
+    let read = ReadCells::new(run.prepared);
+    for column in &mut found.record.selected {
+        column.missing = Some(read.missing(&column.name));
+        column.histogram = histogram(&read.values(run.design, column.index));
+        let own = column.weight.as_ref();
+        column.over_folds = own.and_then(|own| found.outer_weights.spread(&column.name, own));
     }
+}
 
-    /// Fills in missing shares, histograms and weights over folds.
-    fn put_cells(&self, record: &mut Record) {
-        let read = ReadCells::new(self.run.prepared);
-        for column in &mut record.selected {
-            column.missing = Some(read.missing(&column.name));
-            column.histogram = histogram(&read.values(self.run.design, column.index));
-            let own = column.weight.as_ref();
-            column.over_folds = own.and_then(|own| self.evaluated.outer_weights.spread(&column.name, own));
-        }
+fn record_residuals(run: Run<'_>, found: &mut Evaluations, chosen: &[Feature]) -> Result<()> {
+    let is_cheap = residuals::flops(run.design, chosen.len()) <= PART * run.budget.max(LEAST_WORK);
+    let mut shown = if is_cheap { residuals::drawn(run, chosen, found)? } else { None };
+    if let Some((from, rows)) = residuals::largest(run, found)? {
+        let residuals = shown.get_or_insert_with(Default::default);
+        (residuals.largest, residuals.largest_from) = (rows, Some(from));
     }
-
-    fn put_residuals(&self, record: &mut Record, chosen: &[Feature]) -> Result<()> {
-        let ColumnDiagnostics { run, selection, evaluated, .. } = *self;
-        let is_cheap = residuals::flops(run.design, chosen.len()) <= PART * self.budget.max(LEAST_WORK);
-        let mut shown = match is_cheap {
-            true => residuals::drawn(run, selection, chosen, evaluated)?,
-            false => None,
-        };
-        if let Some((from, rows)) = residuals::largest(run.prepared, selection, evaluated)? {
-            let residuals = shown.get_or_insert_with(Default::default);
-            (residuals.largest, residuals.largest_from) = (rows, Some(from));
-        }
-        record.report.residuals = shown;
-        Ok(())
-    }
+    found.record.report.residuals = shown;
+    Ok(())
 }
 
 /// Splits of the first repeat: of the folds that choose, and of the outer ones. Empty if maps leave rows out.
@@ -142,19 +126,18 @@ pub(super) fn parts_of(
     prepared: &TrainTest,
     design: &Design,
     choose: Option<&CrossValidation>,
-    evaluate: Option<&Evaluate>,
+    evaluate: &Evaluate,
 ) -> Result<[Vec<TrainTestSplit>; 2]> {
     let sample = &prepared.sample;
     if sample.rows() != design.rows() {
         return Ok([Vec::new(), Vec::new()]);
     }
     let of_search = choose.map(|how| chosen_parts(selector, sample, how)).transpose()?;
-    let outer = evaluate.and_then(Evaluate::outer_folds);
     let of_outer = |how: OuterFolds| {
-        let parts = outer_parts(selector, sample, &how.parting(selector, sample)?, 0);
-        parts.map_err(|error| error.under("evaluate.nested"))
+        let splits = OuterSplits::new(selector, sample, &how).and_then(|splits| splits.repeat(0));
+        splits.map(|splits| splits.all().collect()).map_err(|error| error.under("evaluate.nested"))
     };
-    let outer = outer.map(of_outer).transpose()?;
+    let outer = evaluate.outer_folds().map(of_outer).transpose()?;
     Ok([of_search.unwrap_or_default(), outer.unwrap_or_default()])
 }
 

@@ -9,8 +9,8 @@ use vaglio_report::record::{EntryRecord, FrontierPoint};
 ///
 /// # Errors
 /// Returns the errors of the search's constraints.
-pub(super) fn frontier(run: Run<'_>, selection: &Selection, entries: &mut [EntryRecord]) -> Result<Vec<FrontierPoint>> {
-    let Run { selector, design, .. } = run;
+pub(super) fn frontier(run: Run<'_>, entries: &mut [EntryRecord]) -> Result<Vec<FrontierPoint>> {
+    let Run { selector, design, selection, .. } = run;
     let rules = selector.search().rules(design).map_err(|error| error.under("search"))?;
     let Some(rules) = rules.filter(|rules| rules.has_costs()) else { return Ok(Vec::new()) };
     let path = &selection.path.entries;

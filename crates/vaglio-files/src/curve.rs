@@ -5,7 +5,6 @@ use ndarray::Array2;
 use vaglio_core::{Error, Loss, Measure, Model, PathEntry, Result, Squared, Task, ZeroOne};
 use vaglio_pipeline::final_model::{FinalModelCache, PredictionContext};
 use vaglio_pipeline::resample::path_predictions::{FoldTestRows, PathModels};
-use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{EntryRecord, SizePoint, variance};
 
 /// Budget of predicting training rows by every model, in multiply-adds.
@@ -15,13 +14,9 @@ const MOST_WORK: f64 = 1e11;
 ///
 /// # Errors
 /// Returns the errors of the fits.
-pub(super) fn curve(
-    run: Run<'_>,
-    selection: &Selection,
-    loss: &dyn Loss,
-    records: &mut [EntryRecord],
-) -> Result<Vec<SizePoint>> {
-    let Run { prepared, selector, design, .. } = run;
+pub(super) fn curve(run: Run<'_>, records: &mut [EntryRecord]) -> Result<Vec<SizePoint>> {
+    let Run { prepared, selector, design, selection, .. } = run;
+    let loss = &*run.loss();
     let (path, chosen) = (&selection.path, selection.predictor());
     let known = FinalModelCache::default();
     if let (Some(fitted), Some(entry)) = (&selection.final_model, path.result()) {

@@ -181,8 +181,8 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     if fitted.problem.names().is_empty() {
         return Err(Error::setting("data", "no column is left to select from"));
     }
-    intervals::check(settings.evaluate.as_ref(), &fitted.problem)?;
-    let has_intervals = settings.evaluate.as_ref().is_some_and(|evaluate| evaluate.intervals.is_some());
+    intervals::check(settings.evaluation(), &fitted.problem)?;
+    let has_intervals = settings.evaluation().intervals.is_some();
     let parts = ProblemParts {
         roles: &roles,
         recipe: &recipe,

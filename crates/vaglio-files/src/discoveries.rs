@@ -1,42 +1,35 @@
 //! False-discovery control of columns, for `evaluate` and for sizes that it chose.
 
-use super::run::Run;
+use super::TrainTest;
+use super::evaluations::Evaluation;
 use std::collections::HashMap;
 use vaglio_core::{Design, Feature, Result};
 use vaglio_pipeline::fdr::{DUMMIES, Discoveries, EXPERIMENTS, among, check_design, discoveries};
 use vaglio_pipeline::pipeline::Evaluate;
-use vaglio_pipeline::resample::{Sample, StageMonitor};
-use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ColumnVerdict, FalseDiscoveries, Verdict};
 use vaglio_search::Choose;
 
-/// Verdicts on the columns of a selection, at the rate that `evaluate` asks for, else at the rate that chose. `None` if
-/// neither asks, or if the run was stopped.
-///
-/// # Errors
-/// Returns the errors of [`discoveries`], under `evaluate`.
-pub(super) fn false_discoveries(
-    run: Run<'_>,
-    selection: &Selection,
-    watcher: &StageMonitor<'_>,
-) -> Result<Option<FalseDiscoveries>> {
-    let Run { selector, design, .. } = run;
-    let chosen = selection.chosen.confirmed();
-    let asked = run.evaluate().and_then(|evaluate| evaluate.fdr);
-    let found = match (asked, chosen) {
-        (None, None) => return Ok(None),
-        (Some(rate), Some(found)) if found.rate == rate => Some(found.clone()),
-        (None, Some(found)) => Some(found.clone()),
-        (Some(_), _) if watcher.stopped().is_some() => None,
-        (Some(rate), _) => {
-            let _entered = tracing::debug_span!("fdr").entered();
-            let among = among(selector, design);
-            let found = watcher.journal().once("evaluate/fdr", || discoveries(selector, design, rate, &among, watcher));
-            found.map_err(|error| error.under("evaluate"))?
-        }
-    };
-    Ok(found.map(|found| written(&found, &selection.names)))
-}
+/// Verdicts on the columns of a selection, at the rate that `evaluate` asks for, else at the rate that chose.
+pub(super) const EVALUATION: Evaluation = Evaluation {
+    plan: |plan| planned(plan.selector, plan.prepared, plan.design, plan.evaluate()),
+    ..Evaluation::new("fdr", |run, found, watcher| {
+        let (selector, design, selection) = (run.selector, run.design, run.selection);
+        let chosen = selection.chosen.confirmed();
+        let discoveries = match (run.evaluate().fdr, chosen) {
+            (Some(rate), chosen) if chosen.is_none_or(|chosen| chosen.rate != rate) => {
+                let _entered = tracing::debug_span!("fdr").entered();
+                let among = among(selector, design);
+                let journal = watcher.journal();
+                let found = journal.once("evaluate/fdr", || discoveries(selector, design, rate, &among, watcher));
+                found.map_err(|error| error.under("evaluate"))?
+            }
+            _ => chosen.cloned(),
+        };
+        found.record.fdr = discoveries.map(|found| written(&found, &selection.names));
+        Ok(())
+    })
+};
 
 /// Describes the planned experiments for people; `None` if nothing asks for them.
 ///
@@ -44,16 +37,15 @@ pub(super) fn false_discoveries(
 /// Returns the errors of [`check_design`], with the field that asks.
 pub(super) fn planned(
     selector: &ValidSelector,
-    sample: &Sample,
+    prepared: &TrainTest,
     design: &Design,
-    evaluate: Option<&Evaluate>,
+    evaluate: &Evaluate,
 ) -> Result<Option<String>> {
     let chooses = matches!(selector.search().size_choice(), Choose::FalseDiscoveries(_));
-    let asks = evaluate.is_some_and(|evaluate| evaluate.fdr.is_some());
-    if !chooses && !asks {
+    if !chooses && evaluate.fdr.is_none() {
         return Ok(None);
     }
-    check_design(design, sample.is_ordered())
+    check_design(design, prepared.sample.is_ordered())
         .map_err(|error| error.under(if chooses { "search.choose" } else { "evaluate" }))?;
     let columns = among(selector, design).len();
     Ok(Some(format!("{EXPERIMENTS} experiments of {columns} columns beside at most {} dummies", DUMMIES * columns)))

@@ -5,33 +5,26 @@
 
 pub(super) mod exchanges;
 
+use super::evaluations::Evaluation;
+use super::plan::RunPlan;
 use super::plan::walks::SearchCounts;
 use super::run::Run;
 use exchanges::{Exchanges, Removals, exchange_flops, exchanges, removal_flops, work};
-use vaglio_core::{Design, Feature, Monitor, Path, Result, SearchExtent};
-use vaglio_pipeline::pipeline::{DropColumnBudget, Evaluate};
+use vaglio_core::{Design, Feature, Path, Result, SearchExtent};
+use vaglio_pipeline::pipeline::DropColumnBudget;
 use vaglio_pipeline::resample::StageMonitor;
-use vaglio_pipeline::selector::{Selection, ValidSelector};
-use vaglio_report::record::{Warning, WarningKind, WorthRecord};
+use vaglio_pipeline::selector::ValidSelector;
+use vaglio_report::record::{SelectedRecord, Substitute, WorthRecord};
 
-/// Drop-column importance of one selected column.
-#[derive(Debug, Default, Clone)]
-pub(super) struct DropColumn {
-    /// Score without the column.
-    pub without: Option<f64>,
-    /// Replacements with their scores, best first.
-    pub substitutes: Option<Vec<(Feature, f64)>>,
-}
-
-/// Drop-column importance of the selected columns.
-#[derive(Debug, Default)]
-pub(super) struct Importance {
-    /// In the order of the selection.
-    pub of_columns: Vec<DropColumn>,
-    /// Whether it was asked for, and whether there are columns outside.
-    is_asked: bool,
-    has_outside: bool,
-}
+/// Drop-column importance of the chosen columns, within the budget of the run.
+pub(super) const EVALUATION: Evaluation = Evaluation::new("worth", |run, found, watcher| {
+    if run.evaluate().worth == DropColumnBudget::None {
+        return Ok(());
+    }
+    let record = &mut found.record;
+    record.worth = record_importance(run.budget, run.selector, run.design, &mut record.selected, watcher)?;
+    Ok(())
+});
 
 /// Number of replacements kept per column.
 pub(super) const SUBSTITUTES: usize = 3;
@@ -50,12 +43,12 @@ pub(super) const PART: f64 = 0.25;
 const BOUNDED: f64 = 8.0;
 const FASTER: f64 = 4.0;
 
-/// Budget of [`Importance`] in flops, for a search of this extent over several walks that share `design`.
+/// Budget of [`record_importance`] in flops, for a search of this extent over several walks that share `design`.
 pub(super) fn budget(
     selector: &ValidSelector,
     design: &Design,
     search_extent: &SearchExtent,
-    walks: SearchCounts,
+    walks: &SearchCounts,
 ) -> f64 {
     let all = design.lambdas();
     let design = design.shared_by(&all[..walks.lambdas.min(all.len())]);
@@ -73,33 +66,21 @@ pub(super) fn slower(engine: &str) -> f64 {
     }
 }
 
-/// Like [`budget`], as far as the settings ask for [`Importance`].
-pub(super) fn planned_budget(
-    evaluate: Option<&Evaluate>,
-    selector: &ValidSelector,
-    design: &Design,
-    search_extent: &SearchExtent,
-    walks: SearchCounts,
-) -> f64 {
-    match worths(evaluate) {
+/// Bytes of [`record_importance`] for the result of a plan, on a design at one λ, if all replacements are tried; they
+/// are few otherwise.
+pub(super) fn exchange_bytes(plan: &RunPlan<'_>, design: &Design) -> f64 {
+    let (selector, size) = (plan.selector, plan.result());
+    let budget = match plan.evaluate().worth {
         DropColumnBudget::All => f64::INFINITY,
-        DropColumnBudget::Auto => budget(selector, design, search_extent, walks),
-        DropColumnBudget::None => 0.0,
-    }
-}
-
-/// Bytes of [`Importance`] for a subset of `size` columns if the budget allows all replacements; they are few otherwise.
-pub(super) fn exchange_bytes(selector: &ValidSelector, design: &Design, budget: f64, size: usize) -> f64 {
+        DropColumnBudget::Auto => budget(selector, design, &plan.extent, &plan.walks),
+        DropColumnBudget::None => return 0.0,
+    };
     let outside = design.candidates().len().saturating_sub(size);
     if size == 0 {
         return 0.0;
     }
     let all = removal_flops(selector, design, size) + exchange_flops(selector, design, size, outside);
     if all <= budget { selector.criterion().plan(design, &exchanges(size, outside)).estimate.bytes } else { 0.0 }
-}
-
-fn worths(evaluate: Option<&Evaluate>) -> DropColumnBudget {
-    evaluate.map_or(DropColumnBudget::Auto, |evaluate| evaluate.worth)
 }
 
 /// Extent of the search that was performed; for best subsets, that of a forward search to the same size.
@@ -120,110 +101,71 @@ fn taken(search_extent: &SearchExtent, path: &Path, design: &Design) -> SearchEx
 ///
 /// # Errors
 /// Returns the errors of the search's settings.
-pub(super) fn flops_allowed(run: Run<'_>, whole: &Design, path: &Path) -> Result<f64> {
-    let Run { prepared, selector, design, .. } = run;
-    match worths(run.evaluate()) {
+pub(super) fn flops_allowed(run: Run<'_>, whole: &Design) -> Result<f64> {
+    let Run { prepared, selector, design, selection, .. } = run;
+    match run.evaluate().worth {
         DropColumnBudget::All => return Ok(f64::INFINITY),
         DropColumnBudget::None => return Ok(0.0),
         DropColumnBudget::Auto => {}
     }
     let search_extent = selector.search().extent(design).map_err(|error| error.under("search"))?;
-    let walks = SearchCounts::new(selector, whole, &prepared.sample, None);
-    Ok(budget(selector, design, &taken(&search_extent, path, design), walks))
+    let walks = SearchCounts::new(selector, whole, &prepared.sample);
+    Ok(budget(selector, design, &taken(&search_extent, &selection.path, design), &walks))
 }
 
-impl Importance {
-    /// Computes the importance that the settings ask for within a budget of flops, at the λ of the selection's path.
-    /// Figures that a stop leaves undone are absent, with a warning.
-    ///
-    /// # Errors
-    /// Returns the errors of the criterion's scores.
-    pub fn from_selection(
-        run: Run<'_>,
-        budget: f64,
-        selection: &mut Selection,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<Self> {
-        let subset = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
-        let settings = worths(run.evaluate());
-        if selection.path.stop_reason.is_partial() || settings == DropColumnBudget::None {
-            return Ok(Importance::none(subset.len()));
-        }
-        let watcher = StageMonitor::new(monitor);
-        let found = Importance::within(budget, run.selector, run.design, &subset, &watcher)?;
-        if let Some(reason) = watcher.stopped() {
-            selection.path.stop_reason = reason;
-            let message = "the run was stopped before it was known what every chosen column is worth; `vaglio explain` of its folder tells";
-            selection.warnings.push(Warning::new(WarningKind::Interrupted, message));
-        }
-        Ok(found)
-    }
+/// Records the score without each of the selected columns and the best replacements within a budget of flops,
+/// everything for +∞. Returns what the budget or a stop left out, if anything.
+///
+/// # Errors
+/// Returns the errors of the criterion's scores.
+pub(super) fn record_importance(
+    budget: f64,
+    selector: &ValidSelector,
+    design: &Design,
+    selected: &mut [SelectedRecord],
+    watcher: &StageMonitor<'_>,
+) -> Result<Option<WorthRecord>> {
+    let design = &design.stopping_at(watcher.sign().clone());
+    watcher.ends(|| try_columns(budget, selector, design, selected, watcher).map(Some))?;
+    let without = |is_known: fn(&SelectedRecord) -> bool| -> Vec<Feature> {
+        selected.iter().filter(|column| !is_known(column)).map(|column| column.index).collect()
+    };
+    let has_outside = design.candidates().iter().any(|f| selected.iter().all(|column| column.index != *f));
+    let left_out = WorthRecord {
+        no_without: without(|column| column.without.is_some()),
+        no_substitutes: if has_outside { without(|column| column.substitutes.is_some()) } else { Vec::new() },
+    };
+    Ok((left_out != WorthRecord::default()).then_some(left_out))
+}
 
-    /// Tries removing and replacing each column of a subset within a budget of flops, everything for +∞. Trials beyond
-    /// the budget or a stop are left out.
-    ///
-    /// # Errors
-    /// Returns the errors of the criterion's scores.
-    pub fn within(
-        budget: f64,
-        selector: &ValidSelector,
-        design: &Design,
-        selected: &[Feature],
-        watcher: &StageMonitor<'_>,
-    ) -> Result<Self> {
-        let design = &design.stopping_at(watcher.sign().clone());
-        let mut all = Importance { is_asked: true, ..Importance::none(selected.len()) };
-        watcher.ends(|| all.fill(budget, selector, design, selected, watcher).map(Some))?;
-        Ok(all)
+fn try_columns(
+    budget: f64,
+    selector: &ValidSelector,
+    design: &Design,
+    selected: &mut [SelectedRecord],
+    watcher: &StageMonitor<'_>,
+) -> Result<()> {
+    let chosen: Vec<Feature> = selected.iter().map(|column| column.index).collect();
+    if chosen.is_empty() || watcher.stopped().is_some() {
+        return Ok(());
     }
-
-    /// Empty importance of `size` columns.
-    pub fn none(size: usize) -> Self {
-        Importance { of_columns: vec![DropColumn::default(); size], ..Importance::default() }
+    let removals = Removals::new(selector, design, &chosen);
+    if removals.flops > budget {
+        return Ok(());
     }
-
-    /// Records which figures of these columns were left out, if any.
-    pub fn left_out(&self, selected: &[Feature]) -> Option<WorthRecord> {
-        let without = |is_known: fn(&DropColumn) -> bool| {
-            let of_columns = selected.iter().zip(&self.of_columns);
-            of_columns.filter(|(_, worth)| !is_known(worth)).map(|(feature, _)| *feature).collect::<Vec<_>>()
-        };
-        let no_without = without(|worth| worth.without.is_some());
-        let no_substitutes = if self.has_outside { without(|worth| worth.substitutes.is_some()) } else { Vec::new() };
-        let left_out = WorthRecord { no_without, no_substitutes };
-        (self.is_asked && left_out != WorthRecord::default()).then_some(left_out)
+    for (column, score) in selected.iter_mut().zip(removals.scores(selector)?) {
+        column.without = Some(score);
     }
-
-    fn fill(
-        &mut self,
-        budget: f64,
-        selector: &ValidSelector,
-        design: &Design,
-        selected: &[Feature],
-        watcher: &StageMonitor<'_>,
-    ) -> Result<()> {
-        let size = selected.len();
-        let outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !selected.contains(f)).collect();
-        self.has_outside = !outside.is_empty();
-        if size == 0 || watcher.stopped().is_some() {
-            return Ok(());
-        }
-        let removals = Removals::new(selector, design, selected);
-        if removals.flops > budget {
-            return Ok(());
-        }
-        for (worth, score) in self.of_columns.iter_mut().zip(removals.scores(selector)?) {
-            worth.without = Some(score);
-        }
-        let budget = budget - removals.flops;
-        if outside.is_empty() || exchange_flops(selector, design, size, outside.len()) > budget {
-            return Ok(());
-        }
-        Exchanges::new(selector, design, selected, outside).each(selector, 0..size, SUBSTITUTES, |k, found| {
-            self.of_columns[k].substitutes = Some(best(found));
-            watcher.stopped().is_none()
-        })
+    let outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !chosen.contains(f)).collect();
+    let flops = exchange_flops(selector, design, chosen.len(), outside.len());
+    if outside.is_empty() || flops > budget - removals.flops {
+        return Ok(());
     }
+    let substitute = |(index, score)| Substitute { index, name: design.names()[index].clone(), score };
+    Exchanges::new(selector, design, &chosen, outside).each(selector, 0..chosen.len(), SUBSTITUTES, |k, found| {
+        selected[k].substitutes = Some(best(found).into_iter().map(substitute).collect());
+        watcher.stopped().is_none()
+    })
 }
 
 /// The columns with the lowest finite scores, and the scores.

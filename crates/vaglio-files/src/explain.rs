@@ -129,7 +129,6 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
     let design = selector.design(&prepared.train).map_err(located)?;
     let design = design.at_lambda(record.lambda.filter(|_| is_of_path(&record)));
     let chosen: Vec<Feature> = record.selected.iter().map(|column| column.index).collect();
-    let evaluate = pipeline.settings().evaluate.as_ref();
     let how = record.chosen.folds.zip(cross_validation(&selector));
     let how = how.map(|(folds, (how, _))| CrossValidation { folds, ..how });
     let run = ExplainedRun {
@@ -139,7 +138,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
         prepared: &prepared,
         walked: StepTrials::new(&selector, &design, &chosen, chosen.len() + 1)?,
         span: ColumnSpan::new(&design, &chosen),
-        parts: parts_of(&selector, &prepared, &design, how.as_ref(), evaluate)?,
+        parts: parts_of(&selector, &prepared, &design, how.as_ref(), pipeline.settings().evaluation())?,
         chosen,
     };
     let columns = run.columns(&asked)?;

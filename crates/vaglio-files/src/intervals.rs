@@ -1,6 +1,7 @@
 //! Prediction intervals from outer folds.
 
 use super::TrainTest;
+use super::evaluations::Evaluation;
 use super::rows::stride;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -16,12 +17,20 @@ use vaglio_report::record::Intervals;
 /// Limit on rows whose interval widths are computed.
 const MOST_WIDTHS: usize = 2000;
 
+/// Prediction intervals from the outer folds.
+pub(super) const EVALUATION: Evaluation = Evaluation::new("intervals", |run, found, _| {
+    let (Some(level), Some(nested)) = (run.evaluate().intervals, &mut found.record.nested) else { return Ok(()) };
+    let (saved, record) = intervals(level, std::mem::take(&mut found.outer), run.prepared)?;
+    (found.intervals, nested.intervals) = (Some(saved), Some(record));
+    Ok(())
+});
+
 /// Rejects intervals that a problem does not support.
 ///
 /// # Errors
 /// [`Error::Setting`] for classes, and for too few rows.
-pub(super) fn check(evaluate: Option<&Evaluate>, problem: &Problem) -> Result<()> {
-    let Some(level) = evaluate.and_then(|evaluate| evaluate.intervals) else { return Ok(()) };
+pub(super) fn check(evaluate: &Evaluate, problem: &Problem) -> Result<()> {
+    let Some(level) = evaluate.intervals else { return Ok(()) };
     if *problem.task() != Task::Regression {
         let message = format!(
             "intervals are of numbers, and the task is {}; leave it out, and `vaglio predict --proba` gives probabilities",
@@ -37,11 +46,7 @@ pub(super) fn check(evaluate: Option<&Evaluate>, problem: &Problem) -> Result<()
 ///
 /// # Errors
 /// [`Error::Setting`] for too few rows of positive weight; errors of prediction.
-pub(super) fn intervals(
-    level: f64,
-    outer: Vec<OuterFoldFit>,
-    prepared: &TrainTest,
-) -> Result<(SavedIntervals, Intervals)> {
+fn intervals(level: f64, outer: Vec<OuterFoldFit>, prepared: &TrainTest) -> Result<(SavedIntervals, Intervals)> {
     let first: Vec<OuterFoldFit> = outer.into_iter().filter(|fold| fold.repeat == 0).collect();
     let residuals: Vec<Vec<Vec<f64>>> = first.iter().map(residuals).collect();
     SavedIntervals::check_rows(level, residuals.iter().filter_map(|of_fold| of_fold.first()).map(Vec::len).sum())?;

@@ -4,31 +4,64 @@
 //! They consist of whole groups or series, stratified by class, in random order; time-ordered rows are taken nearest to
 //! the held-out rows first. All subsets are tested on the same rows.
 
+use super::evaluations::{Evaluation, RepetitionInput, Repetitions};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use vaglio_core::{ErrorClass, Loss, Result};
-use vaglio_pipeline::pipeline::OuterFolds;
-use vaglio_pipeline::resample::procedure::{OuterSplit, outer_fold, outer_parts};
+use vaglio_pipeline::resample::procedure::{OuterSplit, OuterSplits, outer_fold};
 use vaglio_pipeline::resample::split_rule::{SplitRule, TrainTestSplit};
 use vaglio_pipeline::resample::walks::said_of;
-use vaglio_pipeline::resample::{Jobs, LossSums, OuterFoldFit, Procedure, Sample, StageMonitor};
-use vaglio_pipeline::selector::ValidSelector;
+use vaglio_pipeline::resample::{Jobs, LossSums, OuterFoldFit, Sample, StageMonitor};
 use vaglio_report::record::{LearningCurve, LearningPoint};
 use vaglio_search::shuffle::{shuffled, stream};
 
 /// Shares of the training rows.
-pub(super) const SHARES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
+const SHARES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 
 const PARTS: u64 = 23;
+const PREFIX: &str = "learning/";
 
-/// Number of curve points computed per fold, with or without existing outer folds.
-pub(super) fn points(has_outer: bool) -> usize {
-    SHARES.len() - usize::from(has_outer)
+/// Learning curve over outer folds. Cost: 1.5 procedures per fold, 2.5 without nested cross-validation.
+pub(super) const EVALUATION: Evaluation = Evaluation {
+    plan: |plan| {
+        // The outer folds are described already.
+        let how = plan.evaluate().learning_folds().filter(|_| plan.evaluate().outer_folds().is_none());
+        how.map(|how| Ok(how.parting(plan.selector, &plan.prepared.sample)?.sentence())).transpose()
+    },
+    repetitions: Some(Repetitions {
+        prefix: PREFIX,
+        units: "points of the learning curve",
+        planned: ["the same on ", " parts of their training rows"],
+        is_one_search: false,
+        jobs: |input| Ok(jobs(input, splits(input)?.map_or(0, |splits| splits.folds))),
+        repeat: |input, watcher| learned(input, watcher).map(drop),
+    }),
+    ..Evaluation::new("learning", |run, found, watcher| {
+        found.record.learning_curve = learning_curve(&run.repetition_input(), &found.outer, watcher)?;
+        Ok(())
+    })
+};
+
+/// Shares that are not those of nested cross-validation.
+fn shares(input: &RepetitionInput<'_>) -> &'static [f64] {
+    &SHARES[..SHARES.len() - usize::from(input.evaluate.outer_folds().is_some())]
+}
+
+fn jobs(input: &RepetitionInput<'_>, folds: usize) -> Jobs {
+    let shares = shares(input).len();
+    Jobs { inner: Some(shares), ..Jobs::new(PREFIX, folds * shares) }
+}
+
+/// Outer folds of the curve, if it is asked for.
+fn splits<'s>(input: &RepetitionInput<'s>) -> Result<Option<OuterSplits<'s>>> {
+    let splits = |how| OuterSplits::new(input.procedure.selector, input.sample, &how);
+    let splits = input.evaluate.learning_folds().map(splits).transpose();
+    splits.map_err(|error| error.under("evaluate.learning_curve"))
 }
 
 /// Held-out loss of the procedure on a subset of a fold's training rows.
 #[derive(Serialize, Deserialize)]
-pub(super) enum LearningCurvePoint {
+enum LearningCurvePoint {
     Judged {
         tally: LossSums,
         size: usize,
@@ -41,29 +74,24 @@ pub(super) enum LearningCurvePoint {
     },
 }
 
-/// Held-out losses for the first shares of every fold's training rows, fold by fold. `None` if stopped, or if some
-/// belong to another process.
+/// Held-out losses for the shares of every fold's training rows, fold by fold. `None` if they are not asked for, if
+/// stopped, or if some belong to another process.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Setting`] for impossible folds; errors of the procedure on all training rows of a fold.
-pub(super) fn learned(
-    whole: Procedure<'_>,
-    sample: &Sample,
-    how: &OuterFolds,
-    shares: &[f64],
-    watcher: &StageMonitor<'_>,
-) -> Result<Option<Vec<LearningCurvePoint>>> {
-    let (selector, loss) = (whole.selector, &*whole.selector.loss(sample.task()));
-    let parting = how.parting(selector, sample)?;
-    let parts = learning_parts(selector, sample, &parting)?;
-    let count = shares.len();
-    let jobs = Jobs { inner: Some(count), ..Jobs::new(Jobs::LEARNING, parts.len() * count) };
+fn learned(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<LearningCurvePoint>>> {
+    let RepetitionInput { procedure, sample, .. } = *input;
+    let (selector, loss) = (procedure.selector, &*procedure.selector.loss(sample.task()));
+    let Some(splits) = splits(input)? else { return Ok(None) };
+    let (shares, parts) = (shares(input), splits.repeat(0)?);
+    let jobs = jobs(input, splits.folds);
     jobs.run("learning curve", selector.room(), watcher, |job, member| {
-        let (fold, share) = (job / count, shares[job % count]);
-        let order = order(sample, &parting, &parts[fold], stream(selector.seed(), PARTS, fold as u64));
-        let part = TrainTestSplit { training: first_of(sample, order, share), held: parts[fold].held.clone() };
+        let (fold, share) = (job / shares.len(), shares[job % shares.len()]);
+        let mut part = parts.part(fold);
+        let order = order(sample, &splits.parting, &part, stream(selector.seed(), PARTS, fold as u64));
+        part.training = first_of(sample, order, share);
         let rows = part.training.len();
-        match outer_fold(whole, sample, &OuterSplit { repeat: 0, fold, part }, member) {
+        match outer_fold(procedure, sample, &OuterSplit { repeat: 0, fold, part }, member) {
             Ok(outer) => Ok(outer.map(|outer| LearningCurvePoint::Judged {
                 tally: outer.held.tally(loss),
                 size: outer.taken.size,
@@ -77,45 +105,30 @@ pub(super) fn learned(
     })
 }
 
-/// The outer folds of the first repeat.
-///
-/// # Errors
-/// [`vaglio_core::Error::Setting`] for impossible folds.
-pub(super) fn learning_parts(
-    selector: &ValidSelector,
-    sample: &Sample,
-    parting: &SplitRule,
-) -> Result<Vec<TrainTestSplit>> {
-    outer_parts(selector, sample, parting, 0).map_err(|error| error.under("evaluate.learning_curve"))
-}
-
-/// Learning curve over outer folds; existing folds serve for the full share. `None` if stopped. Cost: 1.5 procedures
-/// per fold, 2.5 without existing outer folds.
+/// Learning curve; the outer folds of nested cross-validation serve for the full share. `None` if it is not asked for,
+/// or if stopped.
 ///
 /// # Errors
 /// Returns the errors of [`learned`].
-pub(super) fn learning_curve(
-    whole: Procedure<'_>,
-    sample: &Sample,
-    how: &OuterFolds,
+fn learning_curve(
+    input: &RepetitionInput<'_>,
     outer: &[OuterFoldFit],
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<LearningCurve>> {
-    let (selector, loss) = (whole.selector, &*whole.selector.loss(sample.task()));
-    let parting = how.parting(selector, sample)?;
-    let parts = learning_parts(selector, sample, &parting)?;
-    let known: Vec<&OuterFoldFit> = outer.iter().filter(|fold| fold.repeat == 0).collect();
-    let known = if known.len() == parts.len() { known } else { Vec::new() };
-    let shares = &SHARES[..points(!known.is_empty())];
-    let Some(done) = learned(whole, sample, how, shares, watcher)? else { return Ok(None) };
+    let loss = &*input.procedure.selector.loss(input.sample.task());
+    let Some(done) = learned(input, watcher)? else { return Ok(None) };
+    let Some(splits) = splits(input)? else { return Ok(None) };
+    let (shares, parts) = (shares(input), splits.repeat(0)?);
     let mut of_share: Vec<Vec<LearningCurvePoint>> = SHARES.iter().map(|_| Vec::new()).collect();
     done.into_iter().enumerate().for_each(|(job, learned)| of_share[job % shares.len()].push(learned));
-    for (outer, part) in known.iter().zip(&parts) {
-        let (tally, size, rows) = (outer.held.tally(loss), outer.taken.size, part.training.len());
+    for outer in outer.iter().filter(|fold| fold.repeat == 0) {
+        let rows = parts.training(outer.fold).len();
+        let (tally, size) = (outer.held.tally(loss), outer.taken.size);
         of_share[SHARES.len() - 1].push(LearningCurvePoint::Judged { tally, size, rows });
     }
-    let splits = parting.splits().map(|splits| splits.sentence());
-    Ok(Some(LearningCurve { folds: parts.len(), splits, points: judged(loss, &of_share)? }))
+    let folds = splits.folds;
+    let splits = splits.parting.splits().map(|splits| splits.sentence());
+    Ok(Some(LearningCurve { folds, splits, points: judged(loss, &of_share)? }))
 }
 
 /// Curve points, each with the decrease in loss from the previous point.

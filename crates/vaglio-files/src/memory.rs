@@ -57,9 +57,10 @@ impl PeakMemory {
         selector: &ValidSelector,
         prepared: &TrainTest,
         design: &Design,
-        evaluate: Option<&Evaluate>,
+        evaluate: &Evaluate,
     ) -> Result<Self> {
-        let walks = SearchCounts::new(selector, design, &prepared.sample, evaluate);
+        let walks = SearchCounts::new(selector, design, &prepared.sample);
+        let walks = walks.with_evaluations(selector, &prepared.sample, evaluate);
         let (extent, estimate) = selector.extent_and_estimate(design, walks.lambdas)?;
         Ok(PeakMemory::new(prepared, design, &extent, &estimate).repeated(&walks))
     }
@@ -69,7 +70,7 @@ impl PeakMemory {
     /// # Errors
     /// Returns the errors of the searches, under `tune.search`.
     pub fn with_compared(self, pipeline: &ValidPipeline, prepared: &TrainTest, design: &Design) -> Result<Self> {
-        let (mut largest, evaluate) = (self, pipeline.settings().evaluate.as_ref());
+        let (mut largest, evaluate) = (self, pipeline.settings().evaluation());
         for (place, compared) in pipeline.compared_searches() {
             let under = |error: Error| error.under(&format!("tune.search[{place}]"));
             compared.search().check(&**compared.criterion(), design).map_err(under)?;

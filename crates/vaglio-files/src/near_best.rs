@@ -6,8 +6,8 @@
 //! error above that of the chosen one, or a given share. The standard error is that of their difference on the same
 //! held-out rows.
 
-use super::drop_column::Importance;
 use super::drop_column::exchanges::SwapDesign;
+use super::evaluations::Evaluation;
 use super::visited_subsets::visited_in_folds;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use vaglio_pipeline::resample::loss_sums::{EVERY, TargetsAndPredictions};
 use vaglio_pipeline::resample::pool::in_turn;
 use vaglio_pipeline::resample::{LossSums, Sample, StageMonitor};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
-use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation};
+use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation, SelectedRecord};
 use vaglio_search::{Alternatives, Exhaustive, ScoreMargin, Search, SubsetScorer};
 use vaglio_validate::predicted_held_out;
 
@@ -29,15 +29,36 @@ const BEYOND: usize = 20;
 /// Number of subsets that one job scores.
 const OF_JOB: usize = 16;
 
+/// Near-best subsets.
+pub(super) const EVALUATION: Evaluation = Evaluation {
+    plan: |plan| Ok(plan.evaluate().alternatives.map(|_| sentence(plan.selector.search()))),
+    ..Evaluation::new("as good", |run, found, watcher| {
+        let Some(asked) = &run.evaluate().alternatives else { return Ok(()) };
+        let sources = SubsetSources {
+            selector: run.selector,
+            sample: &run.prepared.sample,
+            design: run.design,
+            selection: run.selection,
+            selected: &found.record.selected,
+            nested: found.record.nested.as_ref(),
+        };
+        if let Some(near) = sources.near_best(asked, watcher)? {
+            found.record.alternatives = Some(near);
+        }
+        Ok(())
+    })
+};
+
 /// A selection with the sources of other subsets.
 #[derive(Clone, Copy)]
-pub(super) struct SubsetSources<'a> {
-    pub selector: &'a ValidSelector,
-    pub sample: &'a Sample,
-    pub design: &'a Design,
-    pub selection: &'a Selection,
-    pub importance: &'a Importance,
-    pub nested: Option<&'a NestedEvaluation>,
+struct SubsetSources<'a> {
+    selector: &'a ValidSelector,
+    sample: &'a Sample,
+    design: &'a Design,
+    selection: &'a Selection,
+    /// The chosen columns with their substitutes.
+    selected: &'a [SelectedRecord],
+    nested: Option<&'a NestedEvaluation>,
 }
 
 impl SubsetSources<'_> {
@@ -46,7 +67,7 @@ impl SubsetSources<'_> {
     /// # Errors
     /// Returns the errors of the criterion's scores and of the maps. Returns [`Error::Setting`] for
     /// `evaluate.alternatives.within` if a standard error is asked for and not available.
-    pub fn near_best(self, asked: &Alternatives, watcher: &StageMonitor<'_>) -> Result<Option<AlternativesRecord>> {
+    fn near_best(self, asked: &Alternatives, watcher: &StageMonitor<'_>) -> Result<Option<AlternativesRecord>> {
         let design = &self.design.stopping_at(watcher.sign().clone());
         let (sources, selector) = (SubsetSources { design, ..self }, self.selector);
         watcher.journal().once("alternatives", || {
@@ -65,7 +86,7 @@ impl SubsetSources<'_> {
 
     /// Subsets that the search visited, sorted, the chosen one first.
     fn visited(&self) -> Result<Vec<Vec<Feature>>> {
-        let SubsetSources { selector, sample, design, selection, importance, nested } = *self;
+        let SubsetSources { selector, sample, design, selection, selected, nested } = *self;
         let path = &selection.path;
         let chosen = path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
         let mut all: Vec<Vec<Feature>> = vec![Vec::new()];
@@ -83,9 +104,9 @@ impl SubsetSources<'_> {
             |names: &Vec<String>| names.iter().map(|name| places.get(name).copied()).collect::<Option<Vec<_>>>();
         all.extend(visited_in_folds(selector, sample, &selection.chosen)?.iter().filter_map(named));
         all.extend(nested.iter().flat_map(|nested| &nested.per_fold).filter_map(|fold| named(&fold.selected)));
-        for (k, worth) in importance.of_columns.iter().enumerate() {
-            let rest: Vec<Feature> = chosen.iter().copied().filter(|feature| *feature != chosen[k]).collect();
-            let others = worth.substitutes.iter().flatten().map(|(feature, _)| [&rest[..], &[*feature]].concat());
+        for column in selected {
+            let rest: Vec<Feature> = chosen.iter().copied().filter(|feature| *feature != column.index).collect();
+            let others = column.substitutes.iter().flatten().map(|other| [&rest[..], &[other.index]].concat());
             all.extend(others.chain([rest.clone()]));
         }
         let sorted = |mut subset: Vec<Feature>| {
@@ -155,7 +176,7 @@ impl SubsetSources<'_> {
 }
 
 /// Describes the subsets that are counted, for people.
-pub(super) fn sentence(search: &Search) -> String {
+fn sentence(search: &Search) -> String {
     match search.kind() {
         "exhaustive" => "all subsets near the best, counted by one more walk on all rows".into(),
         _ => format!("at most {MOST} subsets that the search meets, each scored again on all rows"),

@@ -1,7 +1,7 @@
 //! Source columns of candidates that maps made.
 
 use super::TrainTest;
-use super::repetition::frequency;
+use super::nested::frequency;
 use std::collections::{HashMap, HashSet};
 use std::slice::from_ref;
 use vaglio_core::Design;

@@ -1,7 +1,7 @@
 //! Outputs that parts of a run report besides scores and models.
 
 use super::run::Run;
-use vaglio_core::{Error, FittedMap, Monitor, Result, Role};
+use vaglio_core::{Error, FittedMap, Journal, Result, Role};
 use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{FoundByMap, FoundRecord};
 
@@ -9,13 +9,10 @@ use vaglio_report::record::{FoundByMap, FoundRecord};
 ///
 /// # Errors
 /// Returns the errors of the criterion; [`vaglio_core::Error::Setting`] for a value that cannot be written.
-pub(super) fn found(run: Run<'_>, selection: &Selection, monitor: &Monitor<'_>) -> Result<FoundRecord> {
+pub(super) fn found(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
     let Run { prepared, selector, design, .. } = run;
-    let Selection { path, model, final_model, .. } = selection;
-    if path.stop_reason.is_partial() {
-        return Ok(FoundRecord { search: path.found.clone(), ..FoundRecord::default() });
-    }
-    let criterion = monitor.journal.once("found", || match path.result() {
+    let Selection { path, model, final_model, .. } = run.selection;
+    let criterion = journal.once("found", || match path.result() {
         Some(entry) => selector.criterion().found(design, &entry.subset)?.written().map(Some),
         None => Ok(None),
     });

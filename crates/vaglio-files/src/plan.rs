@@ -8,13 +8,13 @@ pub(super) mod walks;
 
 use super::TrainTest;
 use super::drop_column;
-use super::half_samples::halves;
+use super::evaluations::EVALUATIONS;
 use super::held_out::single_rows;
 use super::memory::PeakMemory;
 use super::prepare_sample;
 use super::scratch::with_scratch;
+use super::shapley;
 use super::shard::WorkUnits;
-use super::{near_best, shapley};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -69,7 +69,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     plan.search(&mut lines)?;
     let unvalidated = unvalidated(&selector, &prepared.sample)?;
     unvalidated.iter().for_each(|warning| lines.put("warning", &warning.message));
-    plan.splits(&mut lines)?;
+    plan.evaluations(&mut lines)?;
     plan.lambda(&mut lines);
     plan.folds(&mut lines)?;
     plan.cost(&mut lines, folder)?;
@@ -87,13 +87,13 @@ impl Lines {
 }
 
 /// A run before its search: design, extent and estimated work.
-struct RunPlan<'p> {
+pub(super) struct RunPlan<'p> {
     pipeline: &'p ValidPipeline,
-    selector: &'p ValidSelector,
-    prepared: &'p TrainTest,
-    design: &'p Design,
-    walks: SearchCounts,
-    extent: SearchExtent,
+    pub selector: &'p ValidSelector,
+    pub prepared: &'p TrainTest,
+    pub design: &'p Design,
+    pub walks: SearchCounts,
+    pub extent: SearchExtent,
     estimate: Estimate,
 }
 
@@ -104,14 +104,20 @@ impl<'p> RunPlan<'p> {
         prepared: &'p TrainTest,
         design: &'p Design,
     ) -> Result<Self> {
-        let walks = SearchCounts::new(selector, design, &prepared.sample, pipeline.settings().evaluate.as_ref());
+        let walks = SearchCounts::new(selector, design, &prepared.sample);
+        let walks = walks.with_evaluations(selector, &prepared.sample, pipeline.settings().evaluation());
         let soon = StopSign::default().or_after(Instant::now(), MADE);
         let (extent, estimate) = selector.extent_and_estimate(&design.stopping_at(soon), walks.lambdas)?;
         Ok(RunPlan { pipeline, selector, prepared, design, walks, extent, estimate })
     }
 
-    fn evaluate(&self) -> Option<&Evaluate> {
-        self.pipeline.settings().evaluate.as_ref()
+    pub fn evaluate(&self) -> &Evaluate {
+        self.pipeline.settings().evaluation()
+    }
+
+    /// Assumed size of the result.
+    pub fn result(&self) -> usize {
+        self.extent.largest.min(RESULT)
     }
 
     fn data(&self, lines: &mut Lines) {
@@ -224,26 +230,17 @@ impl<'p> RunPlan<'p> {
 
     /// Work of the searches, of tuning and of the Shapley values, and the memory of all.
     fn cost(&self, lines: &mut Lines, folder: &Path) -> Result<()> {
-        let RunPlan { pipeline, selector, prepared, design, walks, extent, estimate } = self;
-        let (settings, result) = (pipeline.settings(), extent.largest.min(RESULT));
+        let RunPlan { pipeline, prepared, design, walks, extent, estimate, .. } = self;
+        let settings = pipeline.settings();
         let lambdas = design.lambdas();
         let at_one = design.at_lambda(lambdas[0].filter(|_| walks.lambdas > 1));
         let at_one = at_one.shared_by(&lambdas[..walks.lambdas.min(lambdas.len())]);
-        let shares = self.evaluate().is_some_and(|evaluate| evaluate.shares);
-        if shares {
-            lines.put("shares", shapley::sentence(result));
-        }
-        if self.evaluate().is_some_and(|evaluate| evaluate.alternatives.is_some()) {
-            lines.put("as good", near_best::sentence(&settings.search));
-        }
-        let shares = if shares { shapley::flops(selector, &at_one, result) } else { 0.0 };
-        let budget = drop_column::planned_budget(self.evaluate(), selector, &at_one, extent, *walks);
-        let exchanges = drop_column::exchange_bytes(selector, &at_one, budget, result);
+        let exchanges = drop_column::exchange_bytes(self, &at_one);
         let held = data_bytes(&prepared.train, design) as u64;
         let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(held) as f64);
         let memory = PeakMemory::new(prepared, design, extent, estimate).with(program, exchanges).repeated(walks);
         let memory = memory.with_compared(pipeline, prepared, design)?;
-        let work = self.search_flops() * walks.count() as f64 + self.tuning_flops()? + shares;
+        let work = self.search_flops() * walks.count() as f64 + self.tuning_flops()? + shapley::flops(self, &at_one);
         let kind = settings.criterion.typetag_name();
         let unknown = format!("unknown: the criterion `{kind}` says nothing of it");
         lines.put("work", if work.is_nan() { unknown } else { format!("{} floating-point operations", count(work)) });
@@ -286,22 +283,14 @@ impl<'p> RunPlan<'p> {
         Ok(flops)
     }
 
-    /// Describes the splits around the search, by purpose.
-    fn splits(&self, lines: &mut Lines) -> Result<()> {
-        let (selector, sample, evaluate) = (self.selector, &self.prepared.sample, self.evaluate());
+    /// Describes the splits that choose, and the evaluations.
+    fn evaluations(&self, lines: &mut Lines) -> Result<()> {
+        let (selector, sample) = (self.selector, &self.prepared.sample);
         if let Some((how, is_written)) = cross_validation(selector) {
             lines.put("choose", parting(selector, sample, &how, is_written)?.sentence());
         }
-        if let Some(how) = evaluate.and_then(Evaluate::outer_folds) {
-            lines.put("nested", how.parting(selector, sample)?.sentence());
-        } else if let Some(how) = evaluate.and_then(Evaluate::learning_folds) {
-            lines.put("learning", how.parting(selector, sample)?.sentence());
-        }
-        if let Some(how) = evaluate.and_then(|evaluate| evaluate.stability.as_ref()) {
-            lines.put("stability", halves(how, selector, sample)?.sentence());
-        }
-        if let Some(sentence) = super::discoveries::planned(selector, sample, self.design, evaluate)? {
-            lines.put("fdr", sentence);
+        for evaluation in EVALUATIONS {
+            (evaluation.plan)(self)?.iter().for_each(|text| lines.put(evaluation.name, text));
         }
         Ok(())
     }

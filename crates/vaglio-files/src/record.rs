@@ -4,14 +4,12 @@ use super::TrainTest;
 use super::correlations::ColumnCorrelations;
 use super::costs;
 use super::curve::curve;
-use super::drop_column::{DropColumn, Importance};
-use super::figures::Evaluations;
 use super::held_out::{single_rows, without_gap};
-use super::reliability;
+use super::loss_intervals::certainty;
 use super::run::Run;
 use super::single_precision;
 use super::step_figures::step_figures;
-use vaglio_core::{Design, Diagnostics, Error, Feature, Loss, Model, Result, SingleRounding, Stage, Task, counted};
+use vaglio_core::{Design, Error, Feature, Loss, Model, Result, Stage, Task, counted};
 use vaglio_pipeline::all_rows::FitFrom;
 use vaglio_pipeline::final_model::FittedFinalModel;
 use vaglio_pipeline::pipeline::ValidPipeline;
@@ -23,88 +21,46 @@ use vaglio_pipeline::tune::TuningResult;
 use vaglio_report::record::{
     AlternativesRecord, Cell, ChartData, ChosenRecord, DataRecord, DeclinedColumns, EntryRecord, ExcludedRecord,
     Figures, FinalModelRecord, FoundRecord, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord,
-    StageRecord, Status, StepRecord, Substitute, TunedSettings, Warning, WarningKind, recorded,
+    StageRecord, Status, StepRecord, TunedSettings, Warning, WarningKind, recorded,
 };
 use vaglio_search::Judge;
-use vaglio_tables::budget;
 
-/// Results besides the selection.
-pub(super) struct Computed<'e> {
-    pub evaluated: &'e Evaluations,
-    pub importance: Importance,
-    /// Limit of the flops of figures per size.
-    pub budget: f64,
-    pub tuned: Option<TuningResult>,
-}
-
-/// Builds the record. The caller fills in timings, the equation and column origins.
-pub(super) fn record(run: Run<'_>, selection: &Selection, computed: Computed<'_>) -> Result<Record> {
-    let Run { pipeline, prepared, design, .. } = run;
-    let Computed { evaluated, importance, budget, tuned } = computed;
-    let Selection { path, names, chosen, .. } = selection;
-    let certainty = evaluated.certainty.as_ref();
-    let loss = run.loss();
-    let subset = path.result().map_or(&[][..], |entry| &entry.subset);
-    let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
-    let (steps, mut entries) = recorded(path, name);
-    let points = curve(run, selection, &*loss, &mut entries)?;
-    step_figures(run, selection, budget, &mut entries)?;
-    let table = chosen.table.as_ref().map_or(&[][..], |table| table.losses_at(chosen.place));
-    entries.iter_mut().for_each(|entry| cross_validated(entry, table));
-    let frontier = costs::frontier(run, selection, &mut entries)?;
-    let correlations = ColumnCorrelations::new(design, subset);
-    let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
+/// Builds the record of a selection, without further computation.
+///
+/// # Errors
+/// [`Error::Numerical`] for settings that cannot be written.
+pub(super) fn record(run: Run<'_>, tuned: Option<TuningResult>) -> Result<Record> {
+    let Run { prepared, design, selection, .. } = run;
+    let Selection { path, names, .. } = selection;
+    let (steps, entries) = recorded(path, |feature| selection.name(feature));
     let excluded = design.constant().into_iter().map(|index| ExcludedRecord {
         index,
-        name: name(index),
+        name: selection.name(index),
         reason: "constant".into(),
     });
     let result = path.result().map_or(path.empty, |entry| entry.score);
     let lambdas = path.result().and_then(|entry| entry.lambdas()).map(<[f64]>::to_vec);
-    let status = if path.stop_reason.is_partial() { Status::Partial } else { Status::Complete };
     Ok(Record {
         schema: SCHEMA.into(),
-        status,
+        status: if path.stop_reason.is_partial() { Status::Partial } else { Status::Complete },
         stop_reason: path.stop_reason,
         version: env!("CARGO_PKG_VERSION").into(),
-        seed: pipeline.settings().seed,
-        warnings: warnings(run, selection, &steps, &*loss),
-        pipeline: parts(run, selection)?,
+        seed: run.pipeline.settings().seed,
+        warnings: prepared.findings.iter().chain(&selection.warnings).cloned().collect(),
+        pipeline: parts(run)?,
         tuned: tuned.as_ref().map(TunedSettings::new),
         model: selection.final_model.as_ref().map(final_model).transpose()?,
+        data: data(prepared, design),
         candidates: names.clone(),
         empty_score: path.empty.loss,
         steps,
         path: entries,
         stages: path.stages.iter().map(stage).collect(),
+        chosen: chosen(run),
         searches: selection.searches.clone(),
-        frontier,
-        chosen: ChosenRecord {
-            by: chosen.by,
-            rule: chosen.rule,
-            size: chosen.size,
-            lambda: chosen.lambda,
-            penalty: chosen.penalty,
-            mapped: prepared.sample.judge() == Some(Judge::Mapped),
-            cross_validated: chosen.cell.map(|cell| cell.loss),
-            standard_error: chosen.cell.and_then(|cell| cell.standard_error),
-            empty_loss: chosen.empty.map(|cell| cell.loss),
-            folds: chosen.folds.as_ref().map(|how| how.folds),
-            repeats: chosen.folds.as_ref().map(|how| how.repeats),
-            splits: chosen.folds.as_ref().and_then(|how| how.splits.as_ref()).map(|splits| splits.sentence()),
-            interval: certainty.and_then(|certainty| certainty.interval),
-            level: certainty.filter(|certainty| certainty.interval.is_some()).map(|certainty| certainty.level),
-            differences: certainty.map(|certainty| certainty.differences.clone()).unwrap_or_default(),
-            declined: chosen.declined.as_ref().map(|declined| DeclinedColumns {
-                size: declined.cell.size,
-                columns: declined.subset.iter().map(|&feature| name(feature)).collect(),
-                cross_validated: declined.cell.loss,
-            }),
-            gain_test: chosen.test,
-            sizes: chosen.sizes.clone(),
-        },
-        worth: importance.left_out(subset),
-        selected: selected(run, selection, importance.of_columns),
+        frontier: Vec::new(),
+        selected: selected(run),
+        worth: None,
         outside: Vec::new(),
         score: result.loss,
         lambda: result.lambda.or(selection.model.lambda()).filter(|_| lambdas.is_none()),
@@ -112,49 +68,83 @@ pub(super) fn record(run: Run<'_>, selection: &Selection, computed: Computed<'_>
         intercept: selection.coefficients().map(|c| PerOutput::new(c.intercept.clone())),
         equation: Vec::new(),
         excluded: excluded.collect(),
-        redundancy: correlations.redundancy().filter(|_| is_geometric),
+        redundancy: None,
         certificate: path.certificate.clone().map(|mut certificate| {
             certificate.gap = certificate.gap.filter(|_| !certificate.optimal);
             certificate
         }),
-        alternatives: evaluated.alternatives.clone().or(path.alternatives.as_ref().map(|near| {
+        alternatives: path.alternatives.as_ref().map(|near| {
             let entries = path.entries.iter().map(|entry| (&entry.subset[..], entry.score.loss));
-            AlternativesRecord::new(near, entries, name)
-        })),
-        numerics: numerics(path.diagnostics, single_precision::rounding(run, selection)?),
-        found: FoundRecord::default(),
-        test: test(run, selection, evaluated, &*loss)?,
-        nested: evaluated.nested.clone(),
-        permutations: evaluated.permutations.clone(),
-        stability: evaluated.stability.clone(),
-        fdr: evaluated.fdr.clone(),
-        shares: evaluated.shares.clone(),
-        calibration: evaluated.reliability.clone(),
-        learning_curve: evaluated.learning_curve.clone(),
-        verify: evaluated.verified,
+            AlternativesRecord::new(near, entries, |feature| selection.name(feature))
+        }),
+        numerics: path.diagnostics,
+        found: FoundRecord { search: path.found.clone(), ..FoundRecord::default() },
+        test: None,
+        nested: None,
+        permutations: None,
+        stability: None,
+        fdr: None,
+        shares: None,
+        learning_curve: None,
+        calibration: None,
+        verify: None,
         seconds: Seconds::default(),
-        peak_memory_bytes: budget::peak(),
-        report: ChartData {
-            curve: points,
-            table: chosen.table.clone(),
-            predictions: evaluated.shown(prepared, selection.predictor())?,
-            figures: evaluated
-                .figures(prepared, &*loss)
-                .filter(|_| prepared.test.is_none() || !prepared.is_regression()),
-            correlations: correlations.shown(),
-            tuning: tuned,
-            residuals: None,
-        },
-        // Computed last, since the hash of the data may still be running.
-        data: data(prepared, design)?,
+        peak_memory_bytes: None,
+        report: ChartData { table: selection.chosen.table.clone(), tuning: tuned, ..ChartData::default() },
     })
 }
 
-/// Diagnostics of the trials and of single precision, if either exists.
-fn numerics(trials: Option<Diagnostics>, single: Option<SingleRounding>) -> Option<Diagnostics> {
-    match single {
-        None => trials,
-        Some(_) => Some(Diagnostics { single, ..trials.unwrap_or_default() }),
+/// Computes and records the figures of the path and its result.
+///
+/// # Errors
+/// Returns the errors of fits, predictions and scores.
+pub(super) fn record_path(run: Run<'_>, record: &mut Record) -> Result<()> {
+    let Run { design, selection, .. } = run;
+    let Selection { path, chosen, .. } = selection;
+    record.report.curve = curve(run, &mut record.path)?;
+    step_figures(run, &mut record.path)?;
+    let table = chosen.table.as_ref().map_or(&[][..], |table| table.losses_at(chosen.place));
+    record.path.iter_mut().for_each(|entry| cross_validated(entry, table));
+    record.frontier = costs::frontier(run, &mut record.path)?;
+    let correlations = ColumnCorrelations::new(design, path.result().map_or(&[][..], |entry| &entry.subset));
+    let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
+    record.redundancy = correlations.redundancy().filter(|_| is_geometric);
+    record.report.correlations = correlations.shown();
+    if let Some(single) = single_precision::rounding(run)? {
+        record.numerics.get_or_insert_default().single = Some(single);
+    }
+    Ok(())
+}
+
+fn chosen(run: Run<'_>) -> ChosenRecord {
+    let Run { prepared, selector, selection, .. } = run;
+    let chosen = &selection.chosen;
+    let is_complete = !selection.path.stop_reason.is_partial();
+    let certainty = is_complete.then(|| certainty(selector, prepared.sample.task(), chosen)).flatten();
+    let folds = chosen.folds.as_ref();
+    ChosenRecord {
+        by: chosen.by,
+        rule: chosen.rule,
+        size: chosen.size,
+        lambda: chosen.lambda,
+        penalty: chosen.penalty,
+        mapped: prepared.sample.judge() == Some(Judge::Mapped),
+        cross_validated: chosen.cell.map(|cell| cell.loss),
+        standard_error: chosen.cell.and_then(|cell| cell.standard_error),
+        empty_loss: chosen.empty.map(|cell| cell.loss),
+        folds: folds.map(|how| how.folds),
+        repeats: folds.map(|how| how.repeats),
+        splits: folds.and_then(|how| how.splits.as_ref()).map(|splits| splits.sentence()),
+        interval: certainty.as_ref().and_then(|certainty| certainty.interval),
+        level: certainty.as_ref().filter(|certainty| certainty.interval.is_some()).map(|certainty| certainty.level),
+        differences: certainty.map(|certainty| certainty.differences).unwrap_or_default(),
+        declined: chosen.declined.as_ref().map(|declined| DeclinedColumns {
+            size: declined.cell.size,
+            columns: declined.subset.iter().map(|&feature| selection.name(feature)).collect(),
+            cross_validated: declined.cell.loss,
+        }),
+        gain_test: chosen.test,
+        sizes: chosen.sizes.clone(),
     }
 }
 
@@ -166,8 +156,9 @@ fn cross_validated(entry: &mut EntryRecord, cells: &[Cell]) {
     }
 }
 
-fn data(prepared: &TrainTest, design: &Design) -> Result<DataRecord> {
-    Ok(DataRecord {
+/// Description of the data, without their digest, whose computation may still be running.
+fn data(prepared: &TrainTest, design: &Design) -> DataRecord {
+    DataRecord {
         rows: prepared.rows,
         features: design.features(),
         outputs: prepared.train.targets().nrows(),
@@ -176,12 +167,12 @@ fn data(prepared: &TrainTest, design: &Design) -> Result<DataRecord> {
             false => prepared.train.target_names().to_vec(),
         },
         classes: design.classes().map(|classes| classes.names),
-        digest: prepared.digest.written()?,
+        digest: String::new(),
         test_rows: prepared.test_rows.clone(),
         left_out: prepared.left_out.clone(),
         columns: prepared.columns.clone(),
         made: Vec::new(),
-    })
+    }
 }
 
 fn final_model(fitted: &FittedFinalModel) -> Result<FinalModelRecord> {
@@ -201,9 +192,9 @@ fn stage(stage: &Stage) -> StageRecord {
     StageRecord { search: kind, taken, score: score.loss, lambda: score.lambda, stop_reason }
 }
 
-fn parts(run: Run<'_>, selection: &Selection) -> Result<PartNames> {
-    let Run { pipeline, prepared, selector, .. } = run;
-    let settings = pipeline.settings();
+fn parts(run: Run<'_>) -> Result<PartNames> {
+    let Run { prepared, selector, selection, .. } = run;
+    let settings = run.resolved.settings();
     // With several searches, the one that is taken.
     let search = if selection.searches.is_empty() { &settings.search } else { selector.search() };
     let mut all = serde_json::json!({
@@ -239,40 +230,34 @@ fn parts(run: Run<'_>, selection: &Selection) -> Result<PartNames> {
     })
 }
 
-/// Records of the selected columns with their drop-column importance.
-fn selected(run: Run<'_>, selection: &Selection, worths: Vec<DropColumn>) -> Vec<SelectedRecord> {
-    let Run { prepared, design, .. } = run;
+/// Records of the selected columns with their weights.
+fn selected(run: Run<'_>) -> Vec<SelectedRecord> {
+    let Run { prepared, design, selection, .. } = run;
     let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
-    let names = &selection.names;
-    let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
     let coefficients = selection.coefficients();
     let is_own = design.has_columns_of(&prepared.train);
-    let record = |(k, (&index, worth)): (usize, (&Feature, DropColumn))| {
+    let record = |(k, &index): (usize, &Feature)| {
+        let name = selection.name(index);
         let weights = coefficients.map(|c| c.weights.row(k).to_vec());
-        let divisor = || match prepared.formulas.scaled(&name(index)) {
+        let divisor = || match prepared.formulas.scaled(&name) {
             Ok(scaled) => Some(scaled.divisor),
             Err((_, divisor)) => divisor,
         };
         let divisor = if is_own { divisor() } else { None };
-        let original = weights.as_ref().zip(divisor).map(|(weights, divisor)| {
+        let original_weight = weights.as_ref().zip(divisor).map(|(weights, divisor)| {
             let scale = |output: usize| prepared.target_scale(output);
             PerOutput::new(weights.iter().enumerate().map(|(o, weight)| weight * scale(o) / divisor).collect())
         });
         SelectedRecord {
             index,
-            name: name(index),
+            name,
             weight: weights.map(PerOutput::new),
-            original_weight: original,
-            without: worth.without,
-            substitutes: worth.substitutes.map(|found| {
-                let substitute = |(index, score): (Feature, f64)| Substitute { index, name: name(index), score };
-                found.into_iter().map(substitute).collect()
-            }),
+            original_weight,
             alpha: selection.alpha.as_ref().and_then(|alpha| alpha.get(k).copied()),
             ..SelectedRecord::default()
         }
     };
-    subset.iter().zip(worths).enumerate().map(record).collect()
+    subset.iter().enumerate().map(record).collect()
 }
 
 /// Warns if more columns are allowed than there are candidates.
@@ -287,19 +272,19 @@ fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Wa
     })
 }
 
-/// Collects the warnings of table, selection, steps and settings.
-fn warnings(run: Run<'_>, selection: &Selection, steps: &[StepRecord], loss: &dyn Loss) -> Vec<Warning> {
-    let Run { pipeline, prepared, design, .. } = run;
-    let mut warnings: Vec<Warning> = prepared.findings.iter().chain(&selection.warnings).cloned().collect();
-    warnings.extend(design.in_folds().once().iter().map(|once| {
+/// Warnings of steps and settings.
+pub(super) fn warnings(run: Run<'_>, steps: &[StepRecord]) -> Vec<Warning> {
+    let Run { pipeline, design, selection, .. } = run;
+    let once = design.in_folds().once().iter().map(|once| {
         let kind = if once.is_imputed { WarningKind::ImputedOnce } else { WarningKind::StandardizedOnce };
         Warning::new(kind, once.to_string())
-    }));
+    });
+    let mut warnings: Vec<Warning> = once.collect();
     warnings.extend(without_gap(pipeline));
     warnings.extend(single_rows(pipeline, design));
     warnings.extend(more_than_there_are(pipeline, design.features()));
     // Last step that lowered the lowest loss; later columns differ by index only.
-    if pipeline.settings().criterion.traits().loss.is_some() && loss.traits().needs_classes() {
+    if pipeline.settings().criterion.traits().loss.is_some() && run.loss().traits().needs_classes() {
         let mut lowest = selection.path.empty.loss;
         let mut last = 0;
         for step in steps {
@@ -351,12 +336,14 @@ impl TrainTest {
     }
 }
 
-/// Figures on the test rows, with the loss of the empty model.
-fn test(run: Run<'_>, selection: &Selection, evaluated: &Evaluations, loss: &dyn Loss) -> Result<Option<Figures>> {
-    let Run { prepared, design, .. } = run;
-    let Some(figures) = prepared.figures(selection.predictor(), loss)? else { return Ok(None) };
-    let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?, loss)?;
-    let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());
-    let brier = reliability::test_brier_score(prepared, evaluated.calibration.as_ref(), selection.predictor())?;
-    Ok(Some(Figures { empty_loss, brier, ..figures }))
+impl Run<'_> {
+    /// Figures on the test rows, with the loss of the empty model.
+    pub(super) fn test_figures(self) -> Result<Option<Figures>> {
+        let Run { prepared, design, selection, .. } = self;
+        let loss = &*self.loss();
+        let Some(figures) = prepared.figures(selection.predictor(), loss)? else { return Ok(None) };
+        let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?, loss)?;
+        let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());
+        Ok(Some(Figures { empty_loss, ..figures }))
+    }
 }

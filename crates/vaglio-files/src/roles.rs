@@ -55,12 +55,12 @@ fn naming(criterion: &dyn Criterion, column: &str) -> String {
 /// # Errors
 /// [`Error::Setting`] for two of them.
 pub(super) fn assignment(settings: &Settings) -> Result<Option<Assignment>> {
-    let (choose, evaluate) = (settings.search.size_choice(), settings.evaluate.as_ref());
+    let (choose, evaluate) = (settings.search.size_choice(), settings.evaluation());
     let of_choose = if let Choose::CrossValidated(how) = &choose { how.splits.as_ref() } else { None };
     let around = [
         ("search.choose", of_choose),
-        ("evaluate.nested", evaluate.and_then(|all| all.nested.as_ref()?.splits.as_ref())),
-        ("evaluate.stability", evaluate.and_then(|all| all.stability.as_ref()?.splits.as_ref())),
+        ("evaluate.nested", evaluate.nested.as_ref().and_then(|how| how.splits.as_ref())),
+        ("evaluate.stability", evaluate.stability.as_ref().and_then(|how| how.splits.as_ref())),
     ];
     let criterion = &*settings.criterion;
     let traits = criterion.traits();

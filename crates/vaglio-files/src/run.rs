@@ -1,9 +1,9 @@
 //! Runs a pipeline: prepare, select, fit, evaluate, write.
 
-use super::column_diagnostics::ColumnDiagnostics;
+use super::column_diagnostics::record_columns;
 use super::discoveries::planned;
-use super::drop_column::{self, Importance};
-use super::figures::Evaluations;
+use super::drop_column::flops_allowed;
+use super::evaluations::{Evaluations, RepetitionInput, SearchedRows};
 use super::folder::relative;
 use super::forecast::with_history;
 use super::journal::{JournalHeader, RunJournal};
@@ -13,7 +13,7 @@ use super::monitor::{limited, most, timed};
 use super::origins::Origins;
 use super::part_outputs::found;
 use super::prepare::prepare;
-use super::record::{Computed, record};
+use super::record::{record, record_path, warnings};
 use super::run_folder::RunFolder;
 use super::scratch::with_scratch;
 use super::{TrainTest, target_file};
@@ -24,10 +24,10 @@ use vaglio_core::{AnyLoss, Design, Error, ErrorClass, Monitor, Result, StopSign}
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Evaluate, Names, Observed, SavedModel, ScratchSpec, ValidPipeline};
 use vaglio_pipeline::resample::path_predictions::smeared;
-use vaglio_pipeline::resample::{Procedure, ProcedureSearch, SearchOnDesign};
+use vaglio_pipeline::resample::{Procedure, ProcedureSearch, SearchOnDesign, StageMonitor};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_pipeline::tune::TuningResult;
-use vaglio_report::record::{Record, Seconds, Status, Warning, WarningKind};
+use vaglio_report::record::{Record, Seconds, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
 use vaglio_tables::budget::{peak, resident, shown};
 
@@ -81,7 +81,7 @@ pub(super) fn run_here(
     is_searched: bool,
 ) -> Result<RunOutcome> {
     let mut claim = RunFolder::existing(&options.out)?;
-    let done = run_in(&mut claim, pipeline, options, monitor, is_searched);
+    let done = run_in(&mut claim, RunRequest { pipeline, options }, monitor, is_searched);
     if let (Err(error), Some(claim)) = (&done, &claim)
         && error.class() != ErrorClass::Configuration
     {
@@ -91,87 +91,132 @@ pub(super) fn run_here(
     done
 }
 
-/// A run after its selection, which figures, record and model are made from.
+/// A pipeline, and where and how to run it.
+#[derive(Clone, Copy)]
+struct RunRequest<'r> {
+    pipeline: &'r ValidPipeline,
+    options: &'r RunOptions,
+}
+
+/// A run after its selection, which evaluations, record and model are made from.
 #[derive(Clone, Copy)]
 pub(super) struct Run<'r> {
     pub pipeline: &'r ValidPipeline,
+    /// The pipeline with all defaults.
+    pub resolved: &'r ValidPipeline,
     pub prepared: &'r TrainTest,
+    /// The procedure before tuning.
+    pub procedure: Procedure<'r>,
     /// The selector after tuning.
     pub selector: &'r ValidSelector,
     /// The design at the λ of the result's path.
     pub design: &'r Design,
+    pub selection: &'r Selection,
+    pub origins: &'r Origins<'r>,
+    /// Number of random steps to verify.
+    pub verify: Option<usize>,
+    /// Budget of figures per column and size, in flops.
+    pub budget: f64,
 }
 
 impl<'r> Run<'r> {
-    /// Evaluation settings of the pipeline, if any.
-    pub fn evaluate(&self) -> Option<&'r Evaluate> {
-        self.pipeline.settings().evaluate.as_ref()
+    /// Evaluation settings of the pipeline.
+    pub fn evaluate(&self) -> &'r Evaluate {
+        self.pipeline.settings().evaluation()
     }
 
     /// Loss that compares selections.
     pub fn loss(&self) -> AnyLoss {
         self.selector.loss(self.prepared.train.task())
     }
+
+    /// Input of repetitions of the search.
+    pub fn repetition_input(&self) -> RepetitionInput<'r> {
+        let Run { prepared, procedure, selector, selection, .. } = *self;
+        let searched = SearchedRows { selector, chosen: &selection.chosen, columns: selection.names.len() };
+        RepetitionInput { evaluate: self.evaluate(), procedure, sample: &prepared.sample, searched: Some(searched) }
+    }
 }
 
 fn run_in(
     claim: &mut Option<RunFolder>,
-    pipeline: &ValidPipeline,
-    options: &RunOptions,
+    request: RunRequest<'_>,
     monitor: Monitor<'_>,
     is_searched: bool,
 ) -> Result<RunOutcome> {
-    let start = Instant::now();
-    let prepared = read(pipeline, options, start)?;
-    let read = start.elapsed().as_secs_f64();
+    let (RunRequest { pipeline, options }, start) = (request, Instant::now());
+    let prepared = read(request, start)?;
+    let (read, search_start) = (start.elapsed().as_secs_f64(), Instant::now());
     // Rejections come before anything is written or computed.
-    let search_start = Instant::now();
     let (design, memory) = checked(pipeline, &prepared, &timed(monitor.stop.clone(), start, pipeline.most_time()))?;
     let _scratch = with_scratch(pipeline, &options.folder, || memory.check(pipeline.budget()))?;
-    let held = resident().unwrap_or(0) as f64;
+    let memory = memory.in_process(resident().unwrap_or(0) as f64);
     let claim = match claim {
         Some(claim) => claim,
         None => claim.insert(RunFolder::new(&options.out)?),
     };
     claim.make_ready()?;
-    let book = Arc::new(begun(pipeline, options, &prepared)?);
+    let book = Arc::new(begun(request, &prepared)?);
     let monitor = &mut limited(monitor, &book, start, most(pipeline));
-    let untuned = pipeline.selector().in_room(memory.in_process(held).room(pipeline.budget()));
+    let untuned = pipeline.selector().in_room(memory.room(pipeline.budget()));
     let procedure = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
-    let stop = is_searched.then(|| std::mem::take(&mut monitor.stop));
+    let stop = if is_searched { StopSign::default() } else { monitor.stop.clone() };
+    let lent = &mut Monitor { observer: &mut *monitor.observer, journal: monitor.journal.clone(), stop };
     let found = tracing::debug_span!("select")
-        .in_scope(|| procedure.search(&prepared.sample, &prepared.train, Some(design), search_start, monitor))?;
-    if let Some(stop) = stop {
-        monitor.stop = stop;
-    }
-    let ProcedureSearch { best: SearchOnDesign { selector, design: whole, picked }, tuned } = found;
-    let mut selection = selector.fit_on(&prepared.train, &whole, picked, monitor)?;
-    let end = monitor.stop.at_the_end();
-    let design = whole.at_lambda(selection.chosen.walk_lambda()).stopping_at(end);
-    let run = Run { pipeline, prepared: &prepared, selector: &selector, design: &design };
-    let (mut record, evaluated) = run.evaluated(&whole, &mut selection, tuned, options.verify, monitor)?;
-    record.warnings.extend(record.never_called());
-    record.warnings.extend(over(&record, pipeline));
-    (record.seconds.read, record.seconds.total) = (read, start.elapsed().as_secs_f64());
-
-    let _written = tracing::debug_span!("write").entered();
-    let resolved = resolved(&pipeline.resolved(&selection.chosen)?, options)?;
-    let model = saved(pipeline, &selector, prepared, &selection, evaluated)?;
-    record.equation = FileModel(&model).equations();
-    record.warnings.extend(record.not_finite());
+        .in_scope(|| procedure.search(&prepared.sample, &prepared.train, Some(design), search_start, lent))?;
+    let (mut outcome, resolved) = completed(request, prepared, procedure, found, monitor)?;
+    let seconds = &mut outcome.record.seconds;
+    (seconds.read, seconds.total) = (read, start.elapsed().as_secs_f64());
     book.finish()?;
+    let _written = tracing::debug_span!("write").entered();
+    let RunOutcome { record, model } = &outcome;
     let texts = [
         ("model.json", &*model.to_text()?),
         ("resolved.yaml", &resolved),
-        ("report.html", &render(&record, &heading(&options.out), &resolved)?),
+        ("report.html", &render(record, &heading(&options.out), &resolved)?),
         ("selection.json", &record.to_text()?),
     ];
     claim.put(&texts, book.is_resumed())?;
-    Ok(RunOutcome { record, model })
+    Ok(outcome)
+}
+
+/// Fits the result of the search, evaluates it, and makes record and model. Returns the resolved settings with them.
+fn completed(
+    RunRequest { pipeline, options }: RunRequest<'_>,
+    prepared: TrainTest,
+    procedure: Procedure<'_>,
+    found: ProcedureSearch,
+    monitor: &mut Monitor<'_>,
+) -> Result<(RunOutcome, String)> {
+    let ProcedureSearch { best: SearchOnDesign { selector, design: whole, picked }, tuned } = found;
+    let selection = selector.fit_on(&prepared.train, &whole, picked, monitor)?;
+    let design = whole.at_lambda(selection.chosen.walk_lambda()).stopping_at(monitor.stop.at_the_end());
+    let resolved = pipeline.resolved(&selection.chosen)?;
+    let run = Run {
+        pipeline,
+        resolved: &resolved,
+        prepared: &prepared,
+        procedure,
+        selector: &selector,
+        design: &design,
+        selection: &selection,
+        origins: &Origins::new(&prepared, &design),
+        verify: options.verify,
+        budget: 0.0,
+    };
+    let run = Run { budget: flops_allowed(run, &whole)?, ..run };
+    let mut evaluated = run.evaluated(tuned, monitor)?;
+    let model = saved(pipeline, &selector, prepared, &selection, &mut evaluated)?;
+    let mut record = evaluated.record;
+    record.warnings.extend(record.never_called());
+    record.warnings.extend(over(&record, pipeline));
+    record.equation = FileModel(&model).equations();
+    record.warnings.extend(record.not_finite());
+    Ok((RunOutcome { record, model }, portable(&resolved, options)?))
 }
 
 /// Reads the data. A signal ends reading at once, without the stop sign of the time limit.
-fn read(pipeline: &ValidPipeline, options: &RunOptions, start: Instant) -> Result<TrainTest> {
+fn read(RunRequest { pipeline, options }: RunRequest<'_>, start: Instant) -> Result<TrainTest> {
     let _entered = tracing::info_span!("read").entered();
     let limit = timed(StopSign::default(), start, pipeline.most_time()).at_the_end();
     limit.ends(|| prepare(pipeline, &options.folder))
@@ -180,64 +225,55 @@ fn read(pipeline: &ValidPipeline, options: &RunOptions, start: Instant) -> Resul
 /// The design of the training rows, after every check that precedes the search, and the estimated memory. The learner's
 /// map may take longer than the time limit.
 pub(super) fn checked(pipeline: &ValidPipeline, prepared: &TrainTest, stop: &StopSign) -> Result<(Design, PeakMemory)> {
-    let (selector, evaluate, stop) = (pipeline.selector(), pipeline.settings().evaluate.as_ref(), stop.at_the_end());
+    let (selector, evaluate, stop) = (pipeline.selector(), pipeline.settings().evaluation(), stop.at_the_end());
     let train = prepared.train.clone().stopping_at(stop.clone());
     let design = selector.design(&train)?.stopping_at(StopSign::default());
-    planned(&selector, &prepared.sample, &design, evaluate)?;
+    planned(&selector, prepared, &design, evaluate)?;
     let stopping = design.stopping_at(stop);
     let memory = PeakMemory::before(&selector, prepared, &stopping, evaluate)?;
     Ok((design, memory.with_compared(pipeline, prepared, &stopping)?))
 }
 
 impl Run<'_> {
-    /// Evaluates the selection and records everything. `whole` is the design at every λ; `verify` is the number of
-    /// steps to verify.
-    fn evaluated(
-        self,
-        whole: &Design,
-        selection: &mut Selection,
-        tuned: Option<TuningResult>,
-        verify: Option<usize>,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<(Record, Evaluations)> {
-        let (end, origins) = (monitor.stop.at_the_end(), Origins::new(self.prepared, self.design));
-        let mut evaluated =
-            tracing::debug_span!("evaluate").in_scope(|| Evaluations::new(self, selection, &origins, &mut *monitor))?;
-        tracing::debug_span!("verify").in_scope(|| evaluated.verify(self, verify, selection, &mut *monitor))?;
-        let fit_start = Instant::now();
-        let budget = drop_column::flops_allowed(self, whole, &selection.path)?;
-        let importance = tracing::debug_span!("worth")
-            .in_scope(|| Importance::from_selection(self, budget, selection, &mut *monitor))?;
-        tracing::debug_span!("alternatives")
-            .in_scope(|| evaluated.near_best(self, selection, &importance, &mut *monitor))?;
-        let written = self.pipeline.resolved(&selection.chosen)?;
-        let computed = Computed { evaluated: &evaluated, importance, budget, tuned };
-        let mut record = tracing::debug_span!("record")
-            .in_scope(|| record(Run { pipeline: &written, ..self }, selection, computed))?;
-        record.data.made = origins.made();
-        let described = ColumnDiagnostics { run: self, selection: &*selection, evaluated: &evaluated, budget };
-        tracing::debug_span!("facts").in_scope(|| unless_stopped(end.ends(|| described.put(&mut record))))?;
-        record.found = unless_stopped(end.ends(|| found(self, selection, monitor)))?;
-        if let (Some(reason), false) = (end.reason(), record.stop_reason.is_partial()) {
-            (record.stop_reason, record.status) = (reason, Status::Partial);
-            let message = "the run was stopped before all figures were computed; those that are null are missing";
-            record.warnings.push(Warning::new(WarningKind::Interrupted, message));
+    /// Records the selection, computes its evaluations, and then the figures of path, columns and parts.
+    fn evaluated(self, tuned: Option<TuningResult>, monitor: &mut Monitor<'_>) -> Result<Evaluations> {
+        let (start, end) = (Instant::now(), monitor.stop.at_the_end());
+        let mut evaluated = Evaluations::new(record(self, tuned)?);
+        tracing::debug_span!("evaluate").in_scope(|| evaluated.compute(self, &StageMonitor::new(&mut *monitor)))?;
+        let seconds = start.elapsed().as_secs_f64();
+        tracing::debug_span!("record").in_scope(|| {
+            record_path(self, &mut evaluated.record)?;
+            evaluated.record_predictions(self)
+        })?;
+        let warnings = warnings(self, &evaluated.record.steps);
+        evaluated.record.warnings.extend(warnings);
+        tracing::debug_span!("facts").in_scope(|| unless_stopped(end.ends(|| record_columns(self, &mut evaluated))))?;
+        if !evaluated.record.stop_reason.is_partial() {
+            unless_stopped(end.ends(|| {
+                evaluated.record.found = found(self, &monitor.journal)?;
+                Ok(())
+            }))?;
         }
+        evaluated.stop(end.reason());
+        let record = &mut evaluated.record;
+        record.data.made = self.origins.made();
+        record.data.digest = self.prepared.digest.written()?;
+        record.peak_memory_bytes = peak();
         record.seconds = Seconds {
-            search: selection.search_seconds,
-            choose: selection.choose_seconds,
-            evaluate: evaluated.seconds,
-            fit: selection.fit_seconds + fit_start.elapsed().as_secs_f64(),
+            search: self.selection.search_seconds,
+            choose: self.selection.choose_seconds,
+            evaluate: seconds,
+            fit: self.selection.fit_seconds + start.elapsed().as_secs_f64() - seconds,
             ..Seconds::default()
         };
-        Ok((record, evaluated))
+        Ok(evaluated)
     }
 }
 
-/// Replaces a stopped figure by an empty one.
-fn unless_stopped<T: Default>(done: Result<T>) -> Result<T> {
+/// Leaves out what a stop interrupts.
+fn unless_stopped(done: Result<()>) -> Result<()> {
     match done {
-        Err(Error::Stopped(_)) => Ok(T::default()),
+        Err(Error::Stopped(_)) => Ok(()),
         done => done,
     }
 }
@@ -257,7 +293,7 @@ fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
 }
 
 /// Opens the journal of a run. Waits for a pending hash of the data only to resume.
-fn begun(pipeline: &ValidPipeline, options: &RunOptions, prepared: &TrainTest) -> Result<RunJournal> {
+fn begun(RunRequest { pipeline, options }: RunRequest<'_>, prepared: &TrainTest) -> Result<RunJournal> {
     let (data, configuration) = (&prepared.digest, pipeline.configuration()?);
     if !options.resume && !data.is_known() {
         return Ok(RunJournal::begin_behind(&options.out, data.clone(), configuration));
@@ -272,7 +308,7 @@ fn saved(
     selector: &ValidSelector,
     prepared: TrainTest,
     selection: &Selection,
-    evaluated: Evaluations,
+    evaluated: &mut Evaluations,
 ) -> Result<SavedModel> {
     let model = selection.predictor().clone();
     let units = smeared(prepared.target_units.as_deref(), &prepared.train, &model)?;
@@ -291,16 +327,15 @@ fn saved(
     let class_order = prepared.train.class_order().unwrap_or_default();
     let saved =
         SavedModel::new(task, outputs, units, prepared.maps, inputs, model).selecting(selection).made_by(selector);
-    let Evaluations { calibration, intervals, .. } = evaluated;
-    let reading = Some(reading);
-    let observed = Some(observed);
+    let (calibration, intervals) = (evaluated.calibration.take(), evaluated.intervals.take());
+    let (reading, observed) = (Some(reading), Some(observed));
     let saved = saved.ordered_by(series, time);
     let saved = SavedModel { observed, class_order, calibration, intervals, reading, ..saved };
     Ok(with_history(saved, prepared.history.as_ref()))
 }
 
-/// The configuration with all defaults and with paths relative to the output folder.
-pub(super) fn resolved(pipeline: &ValidPipeline, options: &RunOptions) -> Result<String> {
+/// The settings as a file, with paths relative to the output folder.
+pub(super) fn portable(pipeline: &ValidPipeline, options: &RunOptions) -> Result<String> {
     let mut copy = pipeline.clone();
     let moved = |path: &mut String| *path = relative(&options.folder.join(&*path), &options.out);
     if let Some(ledger) = copy.settings_mut().engine.ledger_mut() {

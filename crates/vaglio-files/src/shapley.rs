@@ -13,6 +13,8 @@
 //! contributions with additive importance measures*, NeurIPS 2020.
 
 use super::drop_column::exchanges::{SwapDesign, work};
+use super::evaluations::Evaluation;
+use super::plan::RunPlan;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Design, Error, ErrorClass, Feature, Result, Score, SearchExtent};
 use vaglio_pipeline::pipeline::OuterFolds;
@@ -46,18 +48,37 @@ struct Shapley {
     errors: Option<Vec<f64>>,
 }
 
-/// Shapley values of the chosen columns. `None` if: there are no columns; scores are not finite, with a warning; the
-/// work was stopped.
+/// Shapley values of the chosen columns.
+pub(super) const EVALUATION: Evaluation = Evaluation {
+    plan: |plan| Ok(plan.evaluate().shares.then(|| sentence(plan.result()))),
+    ..Evaluation::new("shares", |run, found, watcher| {
+        if !run.evaluate().shares {
+            return Ok(());
+        }
+        let shares = shares(run.selector, &run.prepared.sample, run.design, run.selection, watcher)?;
+        if shares.as_ref().is_none_or(|shares| shares.columns.iter().all(|column| column.share.is_finite())) {
+            found.record.shares = shares;
+            return Ok(());
+        }
+        let message =
+            "some subset of the chosen columns has no finite score, so that there are no shares of the columns";
+        found.record.warnings.push(Warning::new(WarningKind::NoShares, message));
+        Ok(())
+    })
+};
+
+/// Shapley values of the chosen columns; on all rows only if scores are not finite. `None` if there are no columns, or
+/// if stopped.
 ///
 /// Cost: 2^k scores, or 256 walks of k columns, on all rows and on those of five folds.
 ///
 /// # Errors
 /// Returns the errors of the criterion's scores and of the maps.
-pub(super) fn shares(
+fn shares(
     selector: &ValidSelector,
     sample: &Sample,
     design: &Design,
-    selection: &mut Selection,
+    selection: &Selection,
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<SharesRecord>> {
     let Some(subset) = selection.path.result().map(|entry| entry.subset.clone()) else { return Ok(None) };
@@ -74,10 +95,7 @@ pub(super) fn shares(
     let Some(whole) = journal.once("shares/all", || computed(design, &subset))? else { return Ok(None) };
     watcher.piece();
     if !whole.of_columns.iter().all(|share| share.is_finite()) {
-        let message =
-            "some subset of the chosen columns has no finite score, so that there are no shares of the columns";
-        selection.warnings.push(Warning::new(WarningKind::NoShares, message));
-        return Ok(None);
+        return Ok(Some(record(design, &subset, whole, &[])));
     }
     let mut without_fold = Vec::new();
     for (fold, part) in parts.iter().enumerate() {
@@ -162,8 +180,12 @@ fn extent(size: usize) -> SearchExtent {
 const OUTER: usize = 5;
 const TIMES: f64 = 1.0 + (OUTER - 1) as f64;
 
-/// Flops of the Shapley values of a result with `size` columns.
-pub(super) fn flops(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
+/// Flops of the Shapley values that a plan has, on a design at one λ.
+pub(super) fn flops(plan: &RunPlan<'_>, design: &Design) -> f64 {
+    if !plan.evaluate().shares {
+        return 0.0;
+    }
+    let (selector, size) = (plan.selector, plan.result());
     let candidates = design.candidates();
     let some = &candidates[..size.min(candidates.len())];
     let alone = selector.criterion().traits().is_of_subset_alone.then(|| design.restrict_columns(some)).flatten();
@@ -171,7 +193,7 @@ pub(super) fn flops(selector: &ValidSelector, design: &Design, size: usize) -> f
 }
 
 /// Describes what is scored for a result of `size` columns.
-pub(super) fn sentence(size: usize) -> String {
+fn sentence(size: usize) -> String {
     let what = match size <= MOST_EXACT {
         true => format!("all {} subsets of {size} chosen columns", 1u64 << size),
         false => format!("{} drawn orders of {size} chosen columns", 2 * PAIRS),

@@ -7,7 +7,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Columns, Feature, Problem, Result, Score, SearchExtent, SingleNumbers, SingleRounding};
 use vaglio_kernels::tolerance::VERIFIED_SCALE;
 use vaglio_pipeline::pipeline::{Precision, ValidPipeline};
-use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::shuffle::stream;
 use vaglio_search::{All, SubsetScorer};
 use vaglio_tables::read::TableSource;
@@ -35,8 +35,8 @@ const PURPOSE: u64 = 14;
 ///
 /// # Errors
 /// Returns the errors of the criterion's scores.
-pub(super) fn rounding(run: Run<'_>, selection: &Selection) -> Result<Option<SingleRounding>> {
-    let Run { pipeline, prepared, selector, design } = run;
+pub(super) fn rounding(run: Run<'_>) -> Result<Option<SingleRounding>> {
+    let Run { pipeline, prepared, selector, design, selection, .. } = run;
     if pipeline.settings().engine.precision == Precision::Double {
         return Ok(None);
     }

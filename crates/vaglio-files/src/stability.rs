@@ -9,105 +9,97 @@
 //! O. Melikechi, J. W. Miller, *Integrated path stability selection*, Journal of the American Statistical Association
 //! (2025), arXiv 2403.15877. Sizes replace the paper's penalties, evenly spaced in their logarithm.
 
-use super::half_samples::HalfSamples;
-use super::half_samples::halves;
-use super::origins::Origins;
-use super::repetition::frequency;
-use super::run::Run;
+use super::evaluations::{Evaluation, RepetitionInput, Repetitions, SearchedRows};
+use super::half_samples::{HalfSamples, halves};
+use super::nested::frequency;
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use vaglio_core::{Design, Path, Result};
-use vaglio_pipeline::pipeline::Pairs;
 use vaglio_pipeline::resample::pool::SubTask;
 use vaglio_pipeline::resample::walks::said_of;
-use vaglio_pipeline::resample::{Jobs, Sample, SizeChoice, StageMonitor};
-use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_pipeline::resample::{Jobs, StageMonitor};
 use vaglio_report::record::{Stability, StableColumn};
 use vaglio_search::shuffle::stream;
 
+const PREFIX: &str = "stability/";
 const HALVES: u64 = 4;
 /// Limit on the mean bound over the integrated sizes.
 const CUTOFF: f64 = 0.05;
 
-/// Results of the search on all rows that half-samples need.
-pub(super) struct HalfSampleInputs {
-    pub selector: ValidSelector,
-    pub chosen: SizeChoice,
-    /// Number of candidates.
-    pub columns: usize,
-}
+/// Stability selection at the chosen size. Half-sample paths are integrated over the sizes that every half reached and
+/// whose mean bound is small.
+pub(super) const EVALUATION: Evaluation = Evaluation {
+    plan: |plan| {
+        let how = plan.evaluate().stability.as_ref();
+        how.map(|how| Ok(halves(how, plan.selector, &plan.prepared.sample)?.sentence())).transpose()
+    },
+    repetitions: Some(Repetitions {
+        prefix: PREFIX,
+        units: "halves",
+        planned: ["", " on halves of the rows"],
+        is_one_search: true,
+        jobs: |input| Ok(Jobs::new(PREFIX, input.evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs))),
+        repeat: |input, watcher| half_walks(input, watcher).map(drop),
+    }),
+    ..Evaluation::new("stability", |run, found, watcher| {
+        let Some(how) = &run.evaluate().stability else { return Ok(()) };
+        let (selection, pairs) = (run.selection, how.pairs);
+        let Some(all) = half_walks(&run.repetition_input(), watcher)? else { return Ok(()) };
+        let halves = halves(how, run.selector, &run.prepared.sample)?;
+        let paths: Vec<Vec<HashSet<String>>> =
+            all.into_iter().map(|path| path.into_iter().map(|set| set.into_iter().collect()).collect()).collect();
+        let size = selection.chosen.size.max(1);
+        let sets: Vec<HashSet<String>> = paths.iter().filter_map(|path| path.get(size - 1).cloned()).collect();
+        let most = sizes(pairs, selection.names.len()).max(1);
+        let reached = paths.iter().map(Vec::len).min().unwrap_or(0).min(most);
+        found.record.stability = Some(Stability {
+            pairs,
+            size: sets.iter().map(HashSet::len).sum::<usize>() as f64 / sets.len() as f64,
+            frequency: frequency(&sets, run.origins.names),
+            by_source: run.origins.frequency(&sets),
+            bounds: Vec::new(),
+            sizes: reached,
+            columns: integrated(&paths, reached, &selection.names),
+            splits: matches!(halves, HalfSamples::Pieces(_)).then(|| halves.sentence()),
+        });
+        Ok(())
+    })
+};
 
-impl HalfSampleInputs {
-    /// Column subsets of every size along the paths on complementary half-samples. `None` if
-    /// stopped, or if some belong to another process.
-    ///
-    /// Each half-sample is searched at the λ chosen on all rows, and its path is cut at the size chosen there.
-    ///
-    /// # Errors
-    /// Returns the errors of the search.
-    pub fn walks(
-        &self,
-        sample: &Sample,
-        how: &Pairs,
-        watcher: &StageMonitor<'_>,
-    ) -> Result<Option<Vec<Vec<Vec<String>>>>> {
-        let (HalfSampleInputs { selector, chosen, columns }, pairs) = (self, how.pairs);
-        let halves = halves(how, selector, sample)?;
-        let size = chosen.size.max(1);
-        let most = size.max(sizes(pairs, *columns));
-        let walked = |job: usize, mut member: SubTask<'_, '_>| -> Result<Option<Vec<Vec<String>>>> {
-            let _half = tracing::debug_span!("half", pair = job / 2 + 1).entered();
-            let half = halves.first(stream(selector.seed(), HALVES, (job / 2) as u64))?;
-            let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job.is_multiple_of(2))).collect();
-            let fitted = sample.select(&rows)?.fitted()?;
-            let design: Design = selector.design(&fitted.problem)?.at_lambda(chosen.walk_lambda());
-            let path = selector.search_on(&design, Instant::now(), chosen.until(), &mut member.monitor())?.path;
-            if path.stop_reason.is_partial() {
-                return Ok(None);
-            }
-            let reached = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
-            let of_size = |size: usize| {
-                let subset = cut(&path, size).map_or(&[][..], |at| &path.entries[at].subset);
-                subset.iter().map(|&feature| design.names()[feature].clone()).collect()
-            };
-            Ok(Some((1..=most.min(reached.max(size))).map(of_size).collect()))
-        };
-        Jobs::new(Jobs::HALVES, 2 * pairs).run("stability", selector.room(), watcher, |job, member| {
-            walked(job, member).map_err(|error| said_of(error, "a half"))
-        })
-    }
-}
-
-/// Stability selection at the chosen size; `None` if stopped.
+/// Column subsets of every size along the paths on complementary half-samples. `None` if they are not asked for, if
+/// stopped, if some belong to another process, or before the search on all rows.
 ///
-/// [Half-sample](HalfSampleInputs::walks) paths are integrated over the sizes that every half reached and whose mean bound is small.
+/// Each half-sample is searched at the λ chosen on all rows, and its path is cut at the size chosen there.
 ///
 /// # Errors
 /// Returns the errors of the search.
-pub(super) fn stability(
-    run: Run<'_>,
-    selection: &Selection,
-    origins: &Origins<'_>,
-    how: &Pairs,
-    watcher: &StageMonitor<'_>,
-) -> Result<Option<Stability>> {
-    let (selector, sample, names) = (run.selector, &run.prepared.sample, origins.names);
-    let (pairs, columns, chosen) = (how.pairs, names.len(), selection.chosen.clone());
-    let size = chosen.size.max(1);
-    let inputs = HalfSampleInputs { selector: selector.clone(), chosen, columns };
-    let Some(all) = inputs.walks(sample, how, watcher)? else { return Ok(None) };
-    let halves = halves(how, selector, sample)?;
-    let paths: Vec<Vec<HashSet<String>>> =
-        all.into_iter().map(|path| path.into_iter().map(|set| set.into_iter().collect()).collect()).collect();
-    let sets: Vec<HashSet<String>> = paths.iter().filter_map(|path| path.get(size - 1).cloned()).collect();
-    let frequency = frequency(&sets, names);
-    let mean = sets.iter().map(HashSet::len).sum::<usize>() as f64 / sets.len() as f64;
-    let by_source = origins.frequency(&sets);
-    let splits = matches!(halves, HalfSamples::Pieces(_)).then(|| halves.sentence());
-    let reached = paths.iter().map(Vec::len).min().unwrap_or(0).min(sizes(pairs, columns).max(1));
-    let columns = integrated(&paths, reached, names);
-    let bounds = Vec::new();
-    Ok(Some(Stability { pairs, size: mean, frequency, by_source, bounds, sizes: reached, columns, splits }))
+fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<Vec<Vec<String>>>>> {
+    let Some(how) = &input.evaluate.stability else { return Ok(None) };
+    let (sample, untuned) = (input.sample, input.procedure.selector);
+    let halves = halves(how, untuned, sample)?;
+    let walked = |job: usize, mut member: SubTask<'_, '_>| -> Result<Option<Vec<Vec<String>>>> {
+        let Some(SearchedRows { selector, chosen, columns }) = input.searched else { return Ok(None) };
+        let _half = tracing::debug_span!("half", pair = job / 2 + 1).entered();
+        let half = halves.first(stream(selector.seed(), HALVES, (job / 2) as u64))?;
+        let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job.is_multiple_of(2))).collect();
+        let fitted = sample.select(&rows)?.fitted()?;
+        let design: Design = selector.design(&fitted.problem)?.at_lambda(chosen.walk_lambda());
+        let path = selector.search_on(&design, Instant::now(), chosen.until(), &mut member.monitor())?.path;
+        if path.stop_reason.is_partial() {
+            return Ok(None);
+        }
+        let size = chosen.size.max(1);
+        let reached = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
+        let of_size = |size: usize| {
+            let subset = cut(&path, size).map_or(&[][..], |at| &path.entries[at].subset);
+            subset.iter().map(|&feature| design.names()[feature].clone()).collect()
+        };
+        let most = size.max(sizes(how.pairs, columns)).min(reached.max(size));
+        Ok(Some((1..=most).map(of_size).collect()))
+    };
+    Jobs::new(PREFIX, 2 * how.pairs).run("stability", untuned.room(), watcher, |job, member| {
+        walked(job, member).map_err(|error| said_of(error, "a half"))
+    })
 }
 
 /// Upper bound on p·E h at a size, for columns selected by chance.

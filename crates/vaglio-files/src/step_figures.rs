@@ -15,7 +15,6 @@ use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::all_rows::FitFrom;
 use vaglio_pipeline::resample::path_predictions::FoldTestRows;
-use vaglio_pipeline::selector::Selection;
 use vaglio_pipeline::train::train;
 use vaglio_report::record::{EntryRecord, variance};
 
@@ -26,17 +25,12 @@ const HIDDEN: f64 = vaglio_kernels::tolerance::HIDDEN_ERROR;
 
 /// Fills in degrees of freedom, AICc, BIC and Cp of entries with known squared errors. Requires numeric targets and a
 /// ridge readout that predicts every row. Cost O(m u²) for u columns on the path, and O((u + s) s²) per entry. Figures
-/// beyond a [`PART`] of `budget` flops and some 5 ms are left out.
+/// beyond a [`PART`] of the run's budget and some 5 ms are left out.
 ///
 /// # Errors
 /// [`Error::Numerical`] if entries overflow.
-pub(super) fn step_figures(
-    run: Run<'_>,
-    selection: &Selection,
-    budget: f64,
-    records: &mut [EntryRecord],
-) -> Result<()> {
-    let Run { prepared, selector, design, .. } = run;
+pub(super) fn step_figures(run: Run<'_>, records: &mut [EntryRecord]) -> Result<()> {
+    let Run { prepared, selector, design, selection, .. } = run;
     let is_of_numbers = *prepared.train.task() == Task::Regression && selector.model().is_none();
     let is_mapped = prepared.target_units.iter().flatten().any(|units| units.map.is_some());
     let Some(readout) = design.readout().filter(|readout| is_of_numbers && !readout.balanced && !is_mapped) else {
@@ -51,7 +45,7 @@ pub(super) fn step_figures(
         .iter()
         .filter(|entry| entry.fit == EntryFit::Readout && entry.subset.len() <= MOST_COLUMNS)
         .collect();
-    let mut budget = PART * budget.max(LEAST_WORK);
+    let mut budget = PART * run.budget.max(LEAST_WORK);
     let Some(columns) = PathColumns::within(&mut budget, design, readout, &entries).map_err(failed)? else {
         return Ok(());
     };

@@ -1,5 +1,6 @@
 //! Verifies scores of a search by plain retraining.
 
+use super::evaluations::Evaluation;
 use super::run::Run;
 use vaglio_core::{EntryFit, Error, Feature, Result};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
@@ -21,6 +22,14 @@ struct ScoreToVerify {
     loss: f64,
 }
 
+/// Recomputes the scores of random steps of the search by plain retraining.
+pub(super) const EVALUATION: Evaluation = Evaluation::new("verify", |run, found, watcher| {
+    if let Some(count) = run.verify {
+        found.record.verify = verified(run, count, watcher)?;
+    }
+    Ok(())
+});
+
 /// Recomputes the scores of `count` random steps of the search by [`vaglio_core::Criterion::evaluate`]; `None` if
 /// stopped.
 ///
@@ -29,13 +38,8 @@ struct ScoreToVerify {
 /// # Errors
 /// [`Error::Numerical`] for a score that is off by more than 1e-6; [`Error::Setting`] if entries have coefficients of
 /// their own.
-pub(super) fn verified(
-    run: Run<'_>,
-    count: usize,
-    selection: &Selection,
-    watcher: &StageMonitor<'_>,
-) -> Result<Option<Verified>> {
-    let Run { selector, design, .. } = run;
+fn verified(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Option<Verified>> {
+    let Run { selector, design, selection, .. } = run;
     let path = &selection.path;
     if path.entries.iter().any(|entry| matches!(entry.fit, EntryFit::Coefficients(_))) {
         let message = "the scores of a least-angle path with `coefficients: path` are of its own coefficients, which no retraining gives; leave it out";

@@ -1,7 +1,7 @@
 //! Residuals against the chosen columns and time, and the rows with the largest errors.
 
 use super::super::TrainTest;
-use super::super::figures::Evaluations;
+use super::super::evaluations::Evaluations;
 use super::super::rows::stride;
 use super::super::run::Run;
 use super::cells::{ColumnValues, ReadCells};
@@ -10,7 +10,6 @@ use vaglio_core::{Design, Feature, Result};
 use vaglio_pipeline::resample::Pooled;
 use vaglio_pipeline::resample::path_predictions::FoldTestRows;
 use vaglio_pipeline::resample::sample::SampleSource;
-use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{DrawnColumn, PredictionRows, ResidualsRecord, WorstRow, class_of};
 
 /// Number of columns with a residual plot.
@@ -42,23 +41,18 @@ pub(crate) fn flops(design: &Design, size: usize) -> f64 {
 ///
 /// # Errors
 /// Returns the errors of [`vaglio_core::Model::predict`].
-pub(crate) fn drawn(
-    run: Run<'_>,
-    selection: &Selection,
-    chosen: &[Feature],
-    evaluated: &Evaluations,
-) -> Result<Option<ResidualsRecord>> {
-    let Run { prepared, design, .. } = run;
+pub(crate) fn drawn(run: Run<'_>, chosen: &[Feature], found: &Evaluations) -> Result<Option<ResidualsRecord>> {
+    let Run { prepared, design, selection, .. } = run;
     let train = &prepared.train;
     if !prepared.is_regression() || !design.has_columns_of(train) || chosen.is_empty() {
         return Ok(None);
     }
     let unit = prepared.target_scale(0);
-    let training = TrainingResiduals::new(run, selection, unit)?;
+    let training = TrainingResiduals::new(run, unit)?;
     let TrainingResiduals { rows, time, is_ordered, is_whole, .. } = training;
     let every = stride(rows, ROWS);
     let kept: Vec<usize> = (0..rows).step_by(every).collect();
-    let held = evaluated.held_out_rows().filter(|_| is_whole).and_then(|(from, pooled)| {
+    let held = found.held_out_rows().filter(|_| is_whole).and_then(|(from, pooled)| {
         let mut residuals = vec![None; kept.len()];
         let places = pooled.places.iter().map(|row| *row as usize).enumerate();
         for (place, row) in places.filter(|(_, row)| row % every == 0) {
@@ -105,9 +99,9 @@ struct TrainingResiduals<'p> {
 }
 
 impl<'p> TrainingResiduals<'p> {
-    fn new(run: Run<'p>, selection: &Selection, unit: f64) -> Result<Self> {
+    fn new(run: Run<'p>, unit: f64) -> Result<Self> {
         let (train, sample, design) = (&run.prepared.train, &run.prepared.sample, run.design);
-        let model = selection.predictor();
+        let model = run.selection.predictor();
         let series = train.series().map(|series| &series[..]);
         let fitted = model.predict(&train.columns().select(model.inputs()), series)?;
         let residual = |row: usize| (train.targets()[[0, row]] - fitted[[0, row]]) * unit;
@@ -191,19 +185,15 @@ fn trend(x: &[f64], residuals: &[f64], weights: &[f64]) -> Vec<[f64; 2]> {
 ///
 /// # Errors
 /// Returns the errors of [`vaglio_core::Model::predict`].
-pub(crate) fn largest(
-    prepared: &TrainTest,
-    selection: &Selection,
-    evaluated: &Evaluations,
-) -> Result<Option<(PredictionRows, Vec<WorstRow>)>> {
-    let held = evaluated.held_out_rows();
+pub(crate) fn largest(run: Run<'_>, found: &Evaluations) -> Result<Option<(PredictionRows, Vec<WorstRow>)>> {
+    let (prepared, held) = (run.prepared, found.held_out_rows());
     if let (Some(test), true) = (&prepared.test, held.as_ref().is_none_or(|(from, ..)| *from != PredictionRows::Nested))
     {
         let Some(numbers) = prepared.test_numbers.as_ref().filter(|numbers| numbers.len() == test.rows()) else {
             return Ok(None);
         };
         let of_test = FoldTestRows::new(test, prepared.target_units.as_deref(), &prepared.train);
-        let predictions = of_test.predicted(selection.predictor())?;
+        let predictions = of_test.predicted(run.selection.predictor())?;
         let number = |place: usize| numbers[place] + 1;
         return Ok(Some((PredictionRows::Test, worst(prepared, test.targets().view(), predictions.view(), number))));
     }

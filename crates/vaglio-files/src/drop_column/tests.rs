@@ -1,7 +1,7 @@
 use super::exchanges::SwapDesign;
 use super::*;
 use linfa::ParamGuard;
-use vaglio_core::{Absolute, Criterion, PerFoldPreprocessing, Silent};
+use vaglio_core::{Absolute, Criterion, Monitor, PerFoldPreprocessing, Silent};
 use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
@@ -17,8 +17,20 @@ fn selectors() -> Vec<ValidSelector> {
     vec![selector(Loo::default()), selector(kfold()), selector(kfold().loss(Absolute))]
 }
 
-fn found(budget: f64, selector: &ValidSelector, design: &Design, selected: &[Feature]) -> Importance {
-    Importance::within(budget, selector, design, selected, &StageMonitor::new(&mut Silent)).unwrap()
+fn columns(selected: &[Feature]) -> Vec<SelectedRecord> {
+    selected.iter().map(|&index| SelectedRecord { index, ..SelectedRecord::default() }).collect()
+}
+
+/// Columns with their importance, and what was left out.
+fn found(
+    budget: f64,
+    selector: &ValidSelector,
+    design: &Design,
+    selected: &[Feature],
+) -> (Vec<SelectedRecord>, Option<WorthRecord>) {
+    let (mut columns, mut silent) = (columns(selected), Silent);
+    let left_out = record_importance(budget, selector, design, &mut columns, &StageMonitor::new(&mut silent));
+    (columns, left_out.unwrap())
 }
 
 fn near(a: f64, b: f64) {
@@ -52,9 +64,9 @@ fn exchanges_are_those_of_the_definition() {
             }
             let selected: Vec<Feature> = (0..22).map(|k| (k * 7 + 3) % 30).collect();
             let definition = ByDefinition(&selector, &design, &selected);
-            let found = found(f64::INFINITY, &selector, &design, &selected);
-            assert_eq!(found.left_out(&selected), None);
-            for (k, worth) in found.of_columns.iter().enumerate() {
+            let (columns, left_out) = found(f64::INFINITY, &selector, &design, &selected);
+            assert_eq!(left_out, None);
+            for (k, worth) in columns.iter().enumerate() {
                 near(worth.without.unwrap(), definition.score(&definition.rest(k)));
                 let others = (0..30).filter(|f| !selected.contains(f));
                 let mut exchanges: Vec<(Feature, f64)> = others.map(|f| (f, definition.with(k, f))).collect();
@@ -62,8 +74,8 @@ fn exchanges_are_those_of_the_definition() {
                 let substitutes = worth.substitutes.as_ref().unwrap();
                 assert_eq!(substitutes.len(), SUBSTITUTES);
                 for (a, b) in substitutes.iter().zip(&exchanges) {
-                    assert_eq!(a.0, b.0);
-                    near(a.1, b.1);
+                    assert_eq!(a.index, b.0);
+                    near(a.score, b.1);
                 }
             }
         }
@@ -102,18 +114,17 @@ fn what_the_budget_leaves_out_is_named() {
         let selected = [3, 50, 7];
         let of_removals = |design: &Design| removal_flops(&selector, design, 3);
         let (_, few) = SwapDesign::cheapest(&selector, &design, selected.into_iter(), of_removals);
-        let none = found(few * (1.0 - 1e-9), &selector, &design, &selected);
+        let (_, none) = found(few * (1.0 - 1e-9), &selector, &design, &selected);
         let expected = WorthRecord { no_without: selected.to_vec(), no_substitutes: selected.to_vec() };
-        assert_eq!(none.left_out(&selected), Some(expected));
-        let removals = found(few, &selector, &design, &selected);
+        assert_eq!(none, Some(expected));
+        let (_, removals) = found(few, &selector, &design, &selected);
         let expected = WorthRecord { no_without: vec![], no_substitutes: selected.to_vec() };
-        assert_eq!(removals.left_out(&selected), Some(expected));
+        assert_eq!(removals, Some(expected));
         let all = exchange_flops(&selector, &design, 3, 77);
-        let exchanges = found(few + all * (1.0 + 1e-9), &selector, &design, &selected);
-        assert_eq!(exchanges.left_out(&selected), None);
-        let fewer = found(few + all * (1.0 - 1e-9), &selector, &design, &selected);
-        assert!(fewer.left_out(&selected).is_some());
-        assert_eq!(Importance::none(3).left_out(&selected), None);
+        let (_, exchanges) = found(few + all * (1.0 + 1e-9), &selector, &design, &selected);
+        assert_eq!(exchanges, None);
+        let (_, fewer) = found(few + all * (1.0 - 1e-9), &selector, &design, &selected);
+        assert!(fewer.is_some());
     }
 }
 
@@ -121,9 +132,9 @@ fn what_the_budget_leaves_out_is_named() {
 fn nothing_is_left_out_where_all_columns_are_chosen() {
     let selector = selector(Loo::default());
     let design = selector.design(&data::regression(20, 3, 5).problem()).unwrap();
-    let found = found(f64::INFINITY, &selector, &design, &[2, 0, 1]);
-    assert_eq!(found.left_out(&[2, 0, 1]), None);
-    assert!(found.of_columns.iter().all(|worth| worth.without.is_some() && worth.substitutes.is_none()));
+    let (columns, left_out) = found(f64::INFINITY, &selector, &design, &[2, 0, 1]);
+    assert_eq!(left_out, None);
+    assert!(columns.iter().all(|worth| worth.without.is_some() && worth.substitutes.is_none()));
 }
 
 #[test]
@@ -133,6 +144,8 @@ fn a_stop_leaves_out_what_was_not_reached() {
     let sign = vaglio_core::StopSign::new(|| Some(vaglio_core::StopReason::Limit));
     let mut silent = Silent;
     let monitor = Monitor { stop: sign, ..Monitor::from(&mut silent) };
-    let found = Importance::within(f64::INFINITY, &selector, &design, &[1, 2], &StageMonitor::new(monitor)).unwrap();
-    assert_eq!(found.left_out(&[1, 2]).unwrap().no_substitutes, [1, 2]);
+    let mut columns = columns(&[1, 2]);
+    let left_out =
+        record_importance(f64::INFINITY, &selector, &design, &mut columns, &StageMonitor::new(monitor)).unwrap();
+    assert_eq!(left_out.unwrap().no_substitutes, [1, 2]);
 }

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use vaglio_core::Silent;
 use vaglio_pipeline::criteria::KFold;
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::resample::outer;
+use vaglio_pipeline::pipeline::{Evaluate, OuterFolds};
+use vaglio_pipeline::resample::{Procedure, outer};
 use vaglio_pipeline::selector::{Selector, ValidSelector};
 use vaglio_search::{Greedy, Search};
 use vaglio_testkit::data;
@@ -76,19 +77,25 @@ fn of_rows_in_time_the_nearest_are_taken() {
     }
 }
 
+/// The curve of a procedure over the default folds, which may be nested ones.
+fn curve(procedure: Procedure<'_>, sample: &Sample, outer: &[OuterFoldFit]) -> LearningCurve {
+    let nested = (!outer.is_empty()).then(OuterFolds::default);
+    let evaluate = &Evaluate { learning_curve: true, nested, ..Evaluate::default() };
+    let input = RepetitionInput { evaluate, procedure, sample, searched: None };
+    learning_curve(&input, outer, &StageMonitor::new(&mut Silent)).unwrap().unwrap()
+}
+
 #[test]
 fn points_are_the_losses_of_the_procedure_repeated() {
     let selector = selector(4);
     let whole = Procedure { selector: &selector, tune: None };
     let problem = data::regression(60, 8, 3).problem();
     let sample = Sample::plain(problem.clone(), false);
-    let how = OuterFolds { folds: 3, ..OuterFolds::default() };
-    let curve = |outer: &[OuterFoldFit]| {
-        learning_curve(whole, &sample, &how, outer, &StageMonitor::new(&mut Silent)).unwrap().unwrap()
-    };
-    let found = curve(&[]);
+    let how = OuterFolds::default();
+    let found = curve(whole, &sample, &[]);
     let parting = how.parting(&selector, &sample).unwrap();
-    let parts = outer_parts(&selector, &sample, &parting, 0).unwrap();
+    let splits = OuterSplits::new(&selector, &sample, &how).unwrap().repeat(0).unwrap();
+    let parts: Vec<TrainTestSplit> = splits.all().collect();
     let mut before: Option<Vec<f64>> = None;
     for (point, share) in found.points.iter().zip(SHARES) {
         let (mut losses, mut size, mut rows) = (vec![0.0; 60], 0.0, 0.0);
@@ -106,7 +113,7 @@ fn points_are_the_losses_of_the_procedure_repeated() {
         }
         let mean = losses.iter().sum::<f64>() / 60.0;
         assert!((point.loss.unwrap() - mean).abs() < 1e-10 * mean, "{} is not {mean}", point.loss.unwrap());
-        assert_eq!((point.size, point.rows), (Some(size / 3.0), rows / 3.0));
+        assert_eq!((point.size, point.rows), (Some(size / 5.0), rows / 5.0));
         if let Some(earlier) = before {
             let apart: Vec<f64> = earlier.iter().zip(&losses).map(|(a, b)| a - b).collect();
             let gain = apart.iter().sum::<f64>() / 60.0;
@@ -118,7 +125,7 @@ fn points_are_the_losses_of_the_procedure_repeated() {
     }
     // OuterFoldFit folds at hand are its last point.
     let outer = outer(whole, &sample, &how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
-    assert_eq!(curve(&outer), found);
+    assert_eq!(curve(whole, &sample, &outer), found);
 }
 
 #[test]
@@ -126,8 +133,7 @@ fn too_few_rows_are_a_point_without_a_loss() {
     let selector = selector(10);
     let whole = Procedure { selector: &selector, tune: None };
     let sample = Sample::plain(data::regression(40, 5, 3).problem(), false);
-    let how = OuterFolds::default();
-    let curve = learning_curve(whole, &sample, &how, &[], &StageMonitor::new(&mut Silent)).unwrap().unwrap();
+    let curve = curve(whole, &sample, &[]);
     let [first, .., last] = &curve.points[..] else { panic!("{curve:?}") };
     assert_eq!((first.loss, first.rows), (None, 8.0));
     assert!(first.refused.as_ref().unwrap().contains("folds"), "{first:?}");

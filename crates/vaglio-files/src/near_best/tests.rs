@@ -1,4 +1,5 @@
 use super::*;
+use crate::drop_column::record_importance;
 use linfa::ParamGuard;
 use vaglio_core::{Criterion, Problem, Round, Silent};
 use vaglio_pipeline::criteria::{KFold, Loo};
@@ -30,13 +31,15 @@ fn found(selector: &ValidSelector, problem: &Problem, within: ScoreMargin) -> Ne
     let mut silent = Silent;
     let watcher = StageMonitor::new(&mut silent);
     let subset = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
-    let importance = Importance::within(f64::INFINITY, selector, &design, &subset, &watcher).unwrap();
+    let column = |&index: &Feature| SelectedRecord { index, ..SelectedRecord::default() };
+    let mut selected: Vec<SelectedRecord> = subset.iter().map(column).collect();
+    record_importance(f64::INFINITY, selector, &design, &mut selected, &watcher).unwrap();
     let sources = SubsetSources {
         selector,
         sample: &sample,
         design: &design,
         selection: &selection,
-        importance: &importance,
+        selected: &selected,
         nested: None,
     };
     let asked = Alternatives { within, count: 1000 };

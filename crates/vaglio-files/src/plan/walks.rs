@@ -1,17 +1,16 @@
 //! Counts the searches of a run.
 
-use crate::learning;
+use crate::evaluations::{RepetitionInput, Repetitions, repetitions};
 use std::fmt;
-use vaglio_core::{Design, Result};
+use vaglio_core::Design;
 use vaglio_pipeline::pipeline::Evaluate;
-use vaglio_pipeline::resample::Sample;
 use vaglio_pipeline::resample::choice::{cross_validation, walk_lambdas};
-use vaglio_pipeline::resample::split_rule::SplitRule;
 use vaglio_pipeline::resample::validated::parting;
+use vaglio_pipeline::resample::{Procedure, Sample};
 use vaglio_pipeline::selector::ValidSelector;
 
 /// Numbers of searches in a run.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct SearchCounts {
     /// Values of λ with separate searches.
     pub lambdas: usize,
@@ -21,53 +20,44 @@ pub(crate) struct SearchCounts {
     pub repeats: usize,
     /// Searches on all rows.
     pub whole: usize,
-    /// Outer folds times repeats; each repeats the whole selection.
-    pub outer: usize,
-    /// Subsets of outer training sets that repeat the whole selection, for the learning curve.
-    pub parts: usize,
-    /// Shuffled targets; each repeats the whole selection.
-    pub shuffled: usize,
-    /// Single searches on half-samples.
-    pub halves: usize,
+    /// Repetitions for evaluations, with their numbers.
+    pub repetitions: Vec<(Repetitions, usize)>,
 }
 
 impl SearchCounts {
-    /// Counts the searches that choose size and λ, and those of `evaluate`.
-    pub fn new(selector: &ValidSelector, design: &Design, sample: &Sample, evaluate: Option<&Evaluate>) -> Self {
-        let outer = evaluate.and_then(Evaluate::outer_folds);
-        let counted = |parting: Result<SplitRule>, folds: usize| parting.map_or(folds, |parting| parting.count(sample));
-        let outer = outer.map(|how| (counted(how.parting(selector, sample), how.folds), how.repeats));
-        let folds = evaluate.and_then(Evaluate::learning_folds);
-        let folds = folds.map_or(0, |how| counted(how.parting(selector, sample), how.folds));
-        let base = SearchCounts {
-            lambdas: 1,
-            folds: 0,
-            repeats: 1,
-            whole: 1,
-            outer: outer.map_or(0, |(folds, repeats)| folds * repeats),
-            parts: folds * learning::points(outer.is_some()),
-            shuffled: evaluate.and_then(|evaluate| evaluate.permutations).unwrap_or(0),
-            halves: evaluate
-                .and_then(|evaluate| evaluate.stability.as_ref())
-                .map_or(0, |stability| 2 * stability.pairs),
-        };
+    /// Counts the searches that choose size and λ.
+    pub fn new(selector: &ValidSelector, design: &Design, sample: &Sample) -> Self {
         match cross_validation(selector) {
             Some((how, is_written)) => {
-                let lambdas = walk_lambdas(design, true).len();
                 let parting = parting(selector, sample, &how, is_written);
-                let folds = counted(parting, how.folds);
-                SearchCounts { lambdas, folds: folds * how.repeats, repeats: how.repeats, ..base }
+                let folds = parting.map_or(how.folds, |parting| parting.count(sample));
+                SearchCounts {
+                    lambdas: walk_lambdas(design, true).len(),
+                    folds: folds * how.repeats,
+                    repeats: how.repeats,
+                    whole: 1,
+                    repetitions: Vec::new(),
+                }
             }
             None => {
                 let lambdas = walk_lambdas(design, false).len();
-                SearchCounts { lambdas, whole: lambdas, ..base }
+                SearchCounts { lambdas, folds: 0, repeats: 1, whole: lambdas, repetitions: Vec::new() }
             }
         }
     }
 
+    /// Adds the repetitions of evaluations, except impossible ones.
+    pub fn with_evaluations(self, selector: &ValidSelector, sample: &Sample, evaluate: &Evaluate) -> Self {
+        let procedure = Procedure { selector, tune: None };
+        let input = RepetitionInput { evaluate, procedure, sample, searched: None };
+        let count = |of: &Repetitions| (of.jobs)(&input).map_or(0, |jobs| jobs.count);
+        let repetitions = repetitions().map(|of| (of, count(&of))).filter(|(_, count)| *count > 0).collect();
+        SearchCounts { repetitions, ..self }
+    }
+
     /// Repetitions around the folds.
     pub fn around(&self) -> usize {
-        self.outer + self.parts + self.shuffled + self.halves
+        self.repetitions.iter().map(|(_, count)| count).sum()
     }
 
     /// Searches of one selection.
@@ -76,7 +66,9 @@ impl SearchCounts {
     }
 
     pub fn count(&self) -> usize {
-        self.per_selection() * (1 + self.outer + self.parts + self.shuffled) + self.halves
+        let selection = self.per_selection();
+        let searches = |(kind, count): &(Repetitions, usize)| count * if kind.is_one_search { 1 } else { selection };
+        selection + self.repetitions.iter().map(searches).sum::<usize>()
     }
 
     /// Cost of one selection, in searches on all rows.
@@ -95,17 +87,8 @@ impl fmt::Display for SearchCounts {
             (0, whole) => write!(f, "{whole} of all rows, one for each value of lambda")?,
             (folds, _) => write!(f, "{folds} folds of the rows{lambdas}, and one of all rows")?,
         }
-        if self.outer > 0 {
-            write!(f, "; the same in {} outer folds", self.outer)?;
-        }
-        if self.parts > 0 {
-            write!(f, "; the same on {} parts of their training rows", self.parts)?;
-        }
-        if self.shuffled > 0 {
-            write!(f, "; the same on {} shuffled targets", self.shuffled)?;
-        }
-        if self.halves > 0 {
-            write!(f, "; {} on halves of the rows", self.halves)?;
+        for (Repetitions { planned: [before, after], .. }, count) in &self.repetitions {
+            write!(f, "; {before}{count}{after}")?;
         }
         Ok(())
     }
@@ -115,21 +98,27 @@ impl fmt::Display for SearchCounts {
 mod tests {
     use super::*;
 
+    /// Counts with repetitions of these keys.
+    fn with(counts: &SearchCounts, numbers: &[(&str, usize)]) -> SearchCounts {
+        let number = |kind: &Repetitions| numbers.iter().find(|(prefix, _)| *prefix == kind.prefix);
+        let known = repetitions().filter_map(|kind| Some((kind, number(&kind)?.1)));
+        SearchCounts { repetitions: known.collect(), ..counts.clone() }
+    }
+
     #[test]
     fn walks_are_counted() {
-        let one =
-            SearchCounts { lambdas: 1, folds: 5, repeats: 1, whole: 1, outer: 0, parts: 0, shuffled: 0, halves: 0 };
+        let one = SearchCounts { lambdas: 1, folds: 5, repeats: 1, whole: 1, repetitions: Vec::new() };
         assert_eq!(one.to_string(), "6: 5 folds of the rows, and one of all rows");
-        let grid = SearchCounts { lambdas: 13, ..one };
+        let grid = SearchCounts { lambdas: 13, ..one.clone() };
         assert_eq!(grid.to_string(), "66: 5 folds of the rows × 13 values of lambda, and one of all rows");
-        let plain = SearchCounts { lambdas: 3, folds: 0, whole: 3, ..one };
+        let plain = SearchCounts { lambdas: 3, folds: 0, whole: 3, ..one.clone() };
         assert_eq!(plain.to_string(), "3: 3 of all rows, one for each value of lambda");
-        let all = SearchCounts { outer: 5, shuffled: 20, halves: 100, ..one };
+        let all = with(&one, &[("nested/", 5), ("permutations/", 20), ("stability/", 100)]);
         assert_eq!(
             all.to_string(),
             "256: 5 folds of the rows, and one of all rows; the same in 5 outer folds; the same on 20 shuffled targets; 100 on halves of the rows"
         );
-        let learning = SearchCounts { parts: 15, outer: 5, ..one };
+        let learning = with(&one, &[("learning/", 15), ("nested/", 5)]);
         assert!(learning.to_string().ends_with("in 5 outer folds; the same on 15 parts of their training rows"));
         assert_eq!((learning.count(), one.rounds()), (6 * 21, 5.0));
     }

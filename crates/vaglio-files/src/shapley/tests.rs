@@ -127,9 +127,9 @@ fn the_spread_is_that_of_the_rows_without_each_fold() {
     let selector = selector(kfold());
     let problem = data::regression(40, 8, 6).problem();
     let sample = Sample::plain(problem.clone(), false);
-    let mut selection = selector.select(&problem, &mut Silent).unwrap();
+    let selection = selector.select(&problem, &mut Silent).unwrap();
     let design = selector.design(&problem).unwrap().at_lambda(selection.chosen.walk_lambda());
-    let found = shares(&selector, &sample, &design, &mut selection, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
+    let found = shares(&selector, &sample, &design, &selection, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
     let columns = selection.path.result().unwrap().subset.clone();
     assert_eq!((found.columns.len(), found.folds, found.subsets), (4, OUTER, Some(16)));
     let part: f64 = found.columns.iter().filter_map(|column| column.part).sum();
@@ -147,6 +147,6 @@ fn the_spread_is_that_of_the_rows_without_each_fold() {
     }
     // The result does not depend on the number of threads.
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let again = one.install(|| shares(&selector, &sample, &design, &mut selection, &StageMonitor::new(&mut Silent)));
+    let again = one.install(|| shares(&selector, &sample, &design, &selection, &StageMonitor::new(&mut Silent)));
     assert_eq!(again.unwrap().unwrap(), found);
 }

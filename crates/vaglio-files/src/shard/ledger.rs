@@ -2,7 +2,7 @@
 
 use super::build::build;
 use super::plan::{PLAN, ShardCount, ShardPlan, key};
-use super::units::{PARTS, name};
+use super::units::{PARTS, name, waits_for_search};
 use super::work::WorkStart;
 use crate::TrainTest;
 use crate::journal::{JournalContent, JournalHeader, NAME, read};
@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use vaglio_core::{Error, Result, StopSign};
 use vaglio_pipeline::pipeline::{ValidPipeline, pool};
-use vaglio_pipeline::resample::Jobs;
 
 pub(super) const FOLDER: &str = "shards";
 /// Subfolder that the driver of a run locks.
@@ -180,7 +179,7 @@ impl Shards {
     /// Whether all units of an index wait for the search, which belongs to another index.
     pub fn waits(&self, index: usize) -> bool {
         let own = self.plan.keys_at(index);
-        !own.is_empty() && own.iter().all(|key| key.starts_with(Jobs::HALVES))
+        !own.is_empty() && own.iter().all(|key| waits_for_search(key))
     }
 
     /// Whether an index only assists another in the search on all rows.
@@ -196,7 +195,7 @@ impl Shards {
 
     /// Whether some units wait for the search on all rows, as half-samples do.
     pub fn has_dependent(&self) -> bool {
-        self.plan.units.0.iter().any(|phase| phase.prefix == Jobs::HALVES)
+        self.plan.units.0.iter().any(|phase| waits_for_search(&phase.prefix))
     }
 
     pub(super) fn done_file(&self, index: usize) -> PathBuf {

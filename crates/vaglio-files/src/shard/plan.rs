@@ -3,7 +3,7 @@
 use super::build::build;
 use super::units::WorkUnits;
 use crate::TrainTest;
-use crate::run::{RunOptions, resolved};
+use crate::run::{RunOptions, portable};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -83,7 +83,7 @@ impl ShardPlan {
         let units = if is_in_parts { units.in_parts(processes) } else { units };
         let of = count.of.or(there.map(|there| there.of)).unwrap_or_else(|| units.count().min(MOST));
         let (build, data) = (build()?, prepared.digest.written()?);
-        Ok(ShardPlan { format: FORMAT.into(), build, of, data, units, pipeline: resolved(pipeline, options)? })
+        Ok(ShardPlan { format: FORMAT.into(), build, of, data, units, pipeline: portable(pipeline, options)? })
     }
 
     /// Writes the plan unless one exists, which must be the same except for the places of its files and engine.

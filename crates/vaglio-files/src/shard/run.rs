@@ -5,7 +5,7 @@ use super::parts::{self, SearchParts};
 use super::plan::key;
 use super::share::{NOTHING, ShardJournal};
 use super::state::{ShardProgress, ShardState};
-use super::units::SEARCH;
+use super::units::{SEARCH, waits_for_search};
 use super::work::{LOOK, WorkContext, WorkStart};
 use crate::TrainTest;
 use crate::journal::{JournalHeader, NAME, RunJournal, read, written};
@@ -16,7 +16,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, Journal, JournalStore as _, Monitor, Result, StopReason, StopSign, get_or_try_make};
-use vaglio_pipeline::resample::Jobs;
 use vaglio_tables::disk::write_file;
 
 impl Shards {
@@ -120,7 +119,7 @@ impl Shards {
             return Ok(self.with_left(index, ShardState::Done, 0));
         } else if let Some(reason) = stopped {
             return Err(Error::Stopped(reason));
-        } else if !left.iter().all(|key| key.starts_with(Jobs::HALVES)) {
+        } else if !left.iter().all(|key| waits_for_search(key)) {
             return Err(Error::Stopped(StopReason::Interrupted));
         }
         self.progress_of(index)

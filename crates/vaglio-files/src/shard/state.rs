@@ -1,10 +1,9 @@
 //! Progress of the indexes of a run.
 
 use super::ledger::Shards;
-use super::units::SEARCH;
+use super::units::{SEARCH, waits_for_search};
 use serde::Serialize;
 use vaglio_core::{Error, Result};
-use vaglio_pipeline::resample::Jobs;
 
 /// Maximum number of keys named in a message.
 const NAMED: usize = 3;
@@ -55,7 +54,7 @@ impl Shards {
             return Ok(self.with_left(index, ShardState::Absent, units));
         };
         let left = self.plan.missing(index, |key| known.contains_key(key));
-        let waits = left.iter().all(|key| key.starts_with(Jobs::HALVES)) && !known.contains_key(SEARCH);
+        let waits = left.iter().all(|key| waits_for_search(key)) && !known.contains_key(SEARCH);
         Ok(self.with_left(index, if waits { ShardState::Waiting } else { ShardState::Begun }, left.len()))
     }
 

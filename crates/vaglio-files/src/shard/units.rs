@@ -1,12 +1,12 @@
 //! Units of work of a distributed run.
 
 use crate::TrainTest;
-use crate::learning::{SHARES, learning_parts, points};
+use crate::evaluations::{RepetitionInput, repetitions};
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
-use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
-use vaglio_pipeline::resample::procedure::{Procedure, outer_jobs};
-use vaglio_pipeline::resample::{Jobs, Sample};
+use vaglio_pipeline::pipeline::ValidPipeline;
+use vaglio_pipeline::resample::Jobs;
+use vaglio_pipeline::resample::procedure::Procedure;
 
 /// Key of the search on all rows, with the choice of its result.
 pub(super) const SEARCH: &str = "search";
@@ -15,32 +15,15 @@ pub(super) const PARTS: &str = "part/";
 /// Maximum number of processes in one search.
 const MOST_PARTS: usize = 64;
 
-/// Jobs that `evaluate` asks for.
-fn evaluation_jobs(evaluate: &Evaluate, whole: Procedure<'_>, sample: &Sample) -> Result<Vec<Jobs>> {
-    let (selector, outer, mut all) = (whole.selector, evaluate.outer_folds(), Vec::new());
-    if let Some(how) = &outer {
-        all.push(Jobs::new(Jobs::NESTED, outer_jobs(whole, sample, how)?.len()));
-    }
-    all.push(Jobs::new(Jobs::SHUFFLES, evaluate.permutations.unwrap_or(0)));
-    if let Some(how) = evaluate.learning_folds() {
-        let shares = points(outer.is_some());
-        let folds = learning_parts(selector, sample, &how.parting(selector, sample)?)?.len();
-        all.push(Jobs { inner: Some(shares), ..Jobs::new(Jobs::LEARNING, folds * shares) });
-    }
-    all.push(Jobs::new(Jobs::HALVES, evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs)));
-    Ok(all)
-}
-
 /// Display name of some jobs.
 pub(super) fn name(jobs: &Jobs) -> &'static str {
-    match &*jobs.prefix {
-        PARTS => "parts of the search",
-        Jobs::NESTED => "outer folds",
-        Jobs::SHUFFLES => "shuffles",
-        Jobs::LEARNING => "points of the learning curve",
-        Jobs::HALVES => "halves",
-        _ => "search",
-    }
+    let known = repetitions().find(|repetitions| repetitions.prefix == jobs.prefix);
+    known.map_or(if jobs.prefix == PARTS { "parts of the search" } else { "search" }, |known| known.units)
+}
+
+/// Whether a unit, or units with a key prefix, wait for the search on all rows.
+pub(super) fn waits_for_search(key: &str) -> bool {
+    repetitions().any(|repetitions| repetitions.is_one_search && key.starts_with(repetitions.prefix))
 }
 
 /// Units of a run, numbered across all kinds of jobs, so that each index gets an equal number of every kind, up to one.
@@ -54,11 +37,12 @@ impl WorkUnits {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] for impossible folds.
     pub fn new(pipeline: &ValidPipeline, prepared: &TrainTest) -> Result<Self> {
-        let (selector, sample) = (&pipeline.selector(), &prepared.sample);
+        let procedure = Procedure { selector: &pipeline.selector(), tune: pipeline.settings().tune.as_ref() };
+        let evaluate = pipeline.settings().evaluation();
+        let input = RepetitionInput { evaluate, procedure, sample: &prepared.sample, searched: None };
         let mut phases = vec![Jobs::new(SEARCH, 1)];
-        if let Some(evaluate) = &pipeline.settings().evaluate {
-            let whole = Procedure { selector, tune: pipeline.settings().tune.as_ref() };
-            phases.extend(evaluation_jobs(evaluate, whole, sample)?);
+        for repetitions in repetitions() {
+            phases.push((repetitions.jobs)(&input)?);
         }
         phases.retain(|phase| phase.count > 0);
         Ok(WorkUnits(phases))
@@ -114,11 +98,6 @@ impl std::fmt::Display for WorkUnits {
     }
 }
 
-/// Shares of the training rows that a learning curve computes itself.
-pub(super) fn shares(has_outer: bool) -> &'static [f64] {
-    &SHARES[..points(has_outer)]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,14 +105,18 @@ mod tests {
 
     #[test]
     fn every_unit_is_of_one_index_and_phases_are_shared_evenly() {
-        let learning = Jobs { inner: Some(3), ..Jobs::new(Jobs::LEARNING, 15) };
-        let units =
-            WorkUnits(vec![Jobs::new(SEARCH, 1), Jobs::new(Jobs::NESTED, 5), learning, Jobs::new(Jobs::SHUFFLES, 100)]);
+        let learning = Jobs { inner: Some(3), ..Jobs::new("learning/", 15) };
+        let units = WorkUnits(vec![
+            Jobs::new(SEARCH, 1),
+            Jobs::new(Jobs::NESTED, 5),
+            learning,
+            Jobs::new("permutations/", 100),
+        ]);
         for of in 1..9 {
             let shared: Vec<Vec<String>> = (0..of).map(|index| units.keys_at(index, of)).collect();
             let all: BTreeSet<&String> = shared.iter().flatten().collect();
             assert_eq!((all.len(), shared.iter().map(Vec::len).sum()), (121, 121));
-            for prefix in [Jobs::NESTED, Jobs::LEARNING, Jobs::SHUFFLES] {
+            for prefix in [Jobs::NESTED, "learning/", "permutations/"] {
                 let counts = shared.iter().map(|own| own.iter().filter(|key| key.starts_with(prefix)).count());
                 let (least, most) = (counts.clone().min().unwrap(), counts.max().unwrap());
                 assert!(most - least <= 1, "{prefix} {of}: {least} to {most}");

@@ -2,20 +2,18 @@
 
 use super::parts::SearchParts;
 use super::share::ShardJournal;
-use super::units::{PARTS, SEARCH, shares};
+use super::units::{PARTS, SEARCH, waits_for_search};
 use crate::TrainTest;
-use crate::learning::learned;
+use crate::evaluations::{RepetitionInput, SearchedRows, repetitions};
 use crate::memory::PeakMemory;
-use crate::repetition::shuffles;
 use crate::run::checked;
 use crate::scratch::with_scratch;
-use crate::stability::HalfSampleInputs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, Journal, JournalStore, Monitor, ProcessGroup, Result, StopReason, StopSign};
-use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
-use vaglio_pipeline::resample::{self, Jobs, Procedure, SearchOnDesign, StageMonitor};
+use vaglio_pipeline::pipeline::ValidPipeline;
+use vaglio_pipeline::resample::{self, Procedure, SearchOnDesign, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_tables::budget::resident;
 use vaglio_tables::scratch::Scratch;
@@ -98,26 +96,22 @@ impl<'a> WorkContext<'a> {
         refresh: impl Fn() -> Result<()>,
     ) -> Result<()> {
         let mut found = if share.is_own(SEARCH) { self.search(share, monitor)? } else { None };
-        if let Some(evaluate) = &self.pipeline.settings().evaluate {
-            self.independent(evaluate, share, &StageMonitor::new(&mut *monitor))?;
-        }
+        self.repeat(None, share, &StageMonitor::new(&mut *monitor))?;
         if share.lacks(PARTS) {
             refresh()?;
             self.accompany(share, monitor)?;
         }
-        if let Some(evaluate) = &self.pipeline.settings().evaluate {
-            if !share.lacks(Jobs::HALVES) {
-                return Ok(());
-            }
-            refresh()?;
-            if found.is_none() && share.knows(SEARCH) {
-                found = self.search(share, monitor)?;
-            }
-            if let (Some(how), Some(found)) = (&evaluate.stability, &found) {
-                found.walks(&self.prepared.sample, how, &StageMonitor::new(monitor))?;
-            }
+        if !share.missing().iter().any(|key| waits_for_search(key)) {
+            return Ok(());
         }
-        Ok(())
+        refresh()?;
+        if found.is_none() && share.knows(SEARCH) {
+            found = self.search(share, monitor)?;
+        }
+        match &found {
+            Some(found) => self.repeat(Some(found), share, &StageMonitor::new(monitor)),
+            None => Ok(()),
+        }
     }
 
     /// A selector limited to as many folds at once as fit in memory.
@@ -126,22 +120,20 @@ impl<'a> WorkContext<'a> {
     }
 
     /// Performs the search on all rows and keeps it; `None` if stopped.
-    fn search(&self, share: &ShardJournal, monitor: &mut Monitor<'_>) -> Result<Option<HalfSampleInputs>> {
+    fn search(&self, share: &ShardJournal, monitor: &mut Monitor<'_>) -> Result<Option<SearchOnDesign>> {
         let WorkContext { pipeline, prepared, .. } = *self;
         let untuned = self.in_room(pipeline.selector());
         let procedure = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
         let (sample, train, design) = (&prepared.sample, &prepared.train, self.design.clone());
         let found = procedure.search(sample, train, Some(design), Instant::now(), &mut *monitor)?;
-        let SearchOnDesign { selector, design, picked } = found.best;
-        let columns = design.names().len();
         let watcher = StageMonitor::new(monitor);
-        if picked.searched.path.stop_reason.is_partial() || watcher.stopped().is_some() {
+        if found.best.picked.searched.path.stop_reason.is_partial() || watcher.stopped().is_some() {
             return Ok(None);
         }
         if !share.knows(SEARCH) {
             share.keep(SEARCH, "true");
         }
-        Ok(Some(HalfSampleInputs { selector, chosen: picked.chosen, columns }))
+        Ok(Some(found.best))
     }
 
     /// Assists the search of another process until it is complete.
@@ -166,21 +158,21 @@ impl<'a> WorkContext<'a> {
         }
     }
 
-    /// Computes the units that wait for nothing.
-    fn independent(&self, evaluate: &Evaluate, share: &ShardJournal, watcher: &StageMonitor<'_>) -> Result<()> {
-        let untuned = self.pipeline.selector();
-        let whole = Procedure { selector: &untuned, tune: self.pipeline.settings().tune.as_ref() };
-        let sample = &self.prepared.sample;
-        let goes_on = |prefix: &str| share.lacks(prefix) && watcher.stopped().is_none();
-        let outer = evaluate.outer_folds();
-        if let Some(how) = outer.as_ref().filter(|_| goes_on(Jobs::NESTED)) {
-            resample::outer(whole, sample, how, watcher)?;
-        }
-        if let Some(count) = evaluate.permutations.filter(|_| goes_on(Jobs::SHUFFLES)) {
-            shuffles(whole, sample, count, watcher)?;
-        }
-        if let Some(how) = evaluate.learning_folds().filter(|_| goes_on(Jobs::LEARNING)) {
-            learned(whole, sample, &how, shares(outer.is_some()), watcher)?;
+    /// Repeats the search as evaluations need, after the search on all rows or independently of it.
+    fn repeat(&self, found: Option<&SearchOnDesign>, share: &ShardJournal, watcher: &StageMonitor<'_>) -> Result<()> {
+        let (settings, untuned) = (self.pipeline.settings(), self.pipeline.selector());
+        let searched = found.map(|SearchOnDesign { selector, design, picked }| SearchedRows {
+            selector,
+            chosen: &picked.chosen,
+            columns: design.names().len(),
+        });
+        let procedure = Procedure { selector: &untuned, tune: settings.tune.as_ref() };
+        let (evaluate, sample) = (settings.evaluation(), &self.prepared.sample);
+        let input = RepetitionInput { evaluate, procedure, sample, searched };
+        for repetitions in repetitions().filter(|repetitions| repetitions.is_one_search == found.is_some()) {
+            if share.lacks(repetitions.prefix) && watcher.stopped().is_none() {
+                (repetitions.repeat)(&input, watcher)?;
+            }
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::search::{Greedy, Search};
 use crate::selector::check_parts;
 use crate::tune::{Tune, Tuning, check_compared};
 use serde::{Deserialize, Serialize, Serializer};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use vaglio_core::{Criterion, Error, Lambda, Learner, Map, Result, TargetMap};
 
 /// Settings of a pipeline, as in its file.
@@ -79,7 +79,15 @@ fn as_written<S: Serializer>(search: &Search, serializer: S) -> std::result::Res
     }
 }
 
+/// Evaluation without settings.
+static DEFAULT_EVALUATION: LazyLock<Evaluate> = LazyLock::new(Evaluate::default);
+
 impl Settings {
+    /// Evaluation settings, by default of nothing but drop-column importance.
+    pub fn evaluation(&self) -> &Evaluate {
+        self.evaluate.as_ref().unwrap_or(&DEFAULT_EVALUATION)
+    }
+
     /// Checks the settings that need no data.
     ///
     /// # Errors

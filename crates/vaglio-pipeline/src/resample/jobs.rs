@@ -22,12 +22,6 @@ pub struct Jobs {
 impl Jobs {
     /// Outer folds of nested cross-validation.
     pub const NESTED: &str = "nested/";
-    /// Shuffled targets.
-    pub const SHUFFLES: &str = "permutations/";
-    /// Points of the learning curve.
-    pub const LEARNING: &str = "learning/";
-    /// Half-samples of stability selection.
-    pub const HALVES: &str = "stability/";
 
     /// Jobs with these keys.
     pub fn new(prefix: &str, count: usize) -> Self {

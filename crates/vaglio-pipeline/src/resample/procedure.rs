@@ -7,7 +7,7 @@ use super::loss_sums::{EVERY, LossSums, TargetsAndPredictions};
 use super::path_predictions::{FoldTestRows, smeared};
 use super::pool::{StageMonitor, SubTask};
 use super::sample::{FittedProblem, Sample};
-use super::split_rule::{SplitRule, TrainTestSplit};
+use super::split_rule::{LazySplits, SplitRule, TrainTestSplit};
 use super::walks::{held_by, said_of};
 use crate::all_rows::FitFrom;
 use crate::pipeline::OuterFolds;
@@ -222,22 +222,54 @@ fn selected(selection: &Selection) -> Vec<String> {
     subset.iter().filter_map(|&feature| selection.names.get(feature).cloned()).collect()
 }
 
-/// Seed of one repeat of outer folds.
-pub fn outer_seed(selector: &ValidSelector, repeat: usize) -> u64 {
-    stream(selector.seed, OUTER, repeat as u64)
+/// Outer folds, split when they are needed.
+pub struct OuterSplits<'s> {
+    selector: &'s ValidSelector,
+    sample: &'s Sample,
+    /// Kind of split.
+    pub parting: SplitRule,
+    /// Number of folds in each repeat.
+    pub folds: usize,
+    /// Number of different repeats.
+    pub repeats: usize,
 }
 
-/// Train/test splits of one repeat of outer folds.
-///
-/// # Errors
-/// [`Error::Setting`] for invalid splits.
-pub fn outer_parts(
-    selector: &ValidSelector,
-    sample: &Sample,
-    parting: &SplitRule,
-    repeat: usize,
-) -> Result<Vec<TrainTestSplit>> {
-    parting.parts(sample, outer_seed(selector, repeat))
+impl<'s> OuterSplits<'s> {
+    /// # Errors
+    /// [`Error::Setting`] for invalid folds, with the path inside these settings.
+    pub fn new(selector: &'s ValidSelector, sample: &'s Sample, how: &OuterFolds) -> Result<Self> {
+        let parting = how.parting(selector, sample)?;
+        let mut splits = OuterSplits { selector, sample, parting, folds: 0, repeats: how.repeats };
+        let first = splits.repeat(0)?;
+        splits.folds = first.count();
+        // Splits by time are equal in every repeat.
+        if how.repeats > 1 && splits.repeat(1)?.equals(&first) {
+            splits.repeats = 1;
+        }
+        Ok(splits)
+    }
+
+    /// The splits of one repeat.
+    ///
+    /// # Errors
+    /// Returns the errors of [`OuterSplits::new`].
+    pub fn repeat(&self, repeat: usize) -> Result<LazySplits<'s>> {
+        self.parting.dealt(self.sample, stream(self.selector.seed, OUTER, repeat as u64))
+    }
+
+    /// One fold.
+    ///
+    /// # Errors
+    /// Returns the errors of [`OuterSplits::new`].
+    pub fn fold(&self, job: usize) -> Result<OuterSplit> {
+        let (repeat, fold) = (job / self.folds, job % self.folds);
+        Ok(OuterSplit { repeat, fold, part: self.repeat(repeat)?.part(fold) })
+    }
+
+    /// Jobs of all folds.
+    pub fn jobs(&self) -> Jobs {
+        Jobs::new(Jobs::NESTED, self.folds * self.repeats)
+    }
 }
 
 /// One outer fold.
@@ -248,25 +280,6 @@ pub struct OuterSplit {
     pub fold: usize,
     /// Training and held-out rows.
     pub part: TrainTestSplit,
-}
-
-/// All outer folds.
-///
-/// # Errors
-/// [`Error::Setting`] for invalid folds.
-pub fn outer_jobs(whole: Procedure<'_>, sample: &Sample, how: &OuterFolds) -> Result<Vec<OuterSplit>> {
-    let under = |error: Error| error.under("evaluate.nested");
-    let parting = how.parting(whole.selector, sample)?;
-    let deal = |repeat: usize| outer_parts(whole.selector, sample, &parting, repeat).map_err(under);
-    let mut deals: Vec<Vec<TrainTestSplit>> = (0..how.repeats).map(deal).collect::<Result<_>>()?;
-    if deals.iter().all(|parts| *parts == deals[0]) {
-        // Splits by time are equal in every repeat.
-        deals.truncate(1);
-    }
-    let of_repeat = |(repeat, parts): (usize, Vec<TrainTestSplit>)| {
-        parts.into_iter().enumerate().map(move |(fold, part)| OuterSplit { repeat, fold, part })
-    };
-    Ok(deals.into_iter().enumerate().flat_map(of_repeat).collect())
 }
 
 /// Runs the procedure on the training rows of outer folds. Returns `None` if stopped, or if another process works on
@@ -280,22 +293,23 @@ pub fn outer(
     how: &OuterFolds,
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<Vec<OuterFoldFit>>> {
-    let parts = outer_jobs(whole, sample, how)?;
-    let jobs = Jobs::new(Jobs::NESTED, parts.len());
+    let under = |error: Error| error.under("evaluate.nested");
+    let splits = OuterSplits::new(whole.selector, sample, how).map_err(under)?;
+    let jobs = splits.jobs();
     let done = jobs.run("nested", &whole.selector.room, watcher, |job, member| {
-        let job = &parts[job];
-        let _outer = tracing::debug_span!("nested", repeat = job.repeat + 1, fold = job.fold + 1).entered();
-        let outer = outer_fold(whole, sample, job, member);
-        outer.map_err(|error| said_of(error, &format!("outer fold {}", job.fold + 1)))
+        let split = splits.fold(job).map_err(under)?;
+        let _outer = tracing::debug_span!("nested", repeat = split.repeat + 1, fold = split.fold + 1).entered();
+        let outer = outer_fold(whole, sample, &split, member);
+        outer.map_err(|error| said_of(error, &format!("outer fold {}", split.fold + 1)))
     })?;
-    let is_own = |(outer, OuterSplit { repeat, fold, part }): (&OuterFoldFit, &OuterSplit)| {
-        let is_placed = (outer.repeat, outer.fold) == (*repeat, *fold);
-        outer.rows == part.held && is_placed && outer.held.are_alike(part.held.len())
-    };
-    if let Some(job) = done.iter().flatten().zip(&parts).position(|of| !is_own(of)) {
-        let key = jobs.key(job);
-        let message = format!("`{key}` of the journal is not of this fold's rows; run without --resume");
-        return Err(Error::Shape(message));
+    for (job, outer) in done.iter().flatten().enumerate() {
+        let OuterSplit { repeat, fold, part: TrainTestSplit { held, .. } } = splits.fold(job).map_err(under)?;
+        let is_placed = (outer.repeat, outer.fold) == (repeat, fold);
+        if !is_placed || outer.rows != held || !outer.held.are_alike(held.len()) {
+            let key = jobs.key(job);
+            let message = format!("`{key}` of the journal is not of this fold's rows; run without --resume");
+            return Err(Error::Shape(message));
+        }
     }
     Ok(done)
 }

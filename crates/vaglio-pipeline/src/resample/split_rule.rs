@@ -77,6 +77,7 @@ pub struct LazySplits<'s> {
     deal: SplitAssignment,
 }
 
+#[derive(PartialEq)]
 enum SplitAssignment {
     /// Fold of each row; with `overlaps`, training rows are dropped whose later targets are among the held-out ones.
     Folds {
@@ -94,6 +95,11 @@ impl LazySplits<'_> {
             SplitAssignment::Folds { folds, .. } => *folds,
             SplitAssignment::Rounds(rounds) => rounds.iter().map(Round::count).sum(),
         }
+    }
+
+    /// Whether two lists of splits of the same rows are equal.
+    pub fn equals(&self, other: &LazySplits<'_>) -> bool {
+        self.deal == other.deal
     }
 
     /// All splits in order.

@@ -5,7 +5,7 @@ use crate::resample::SizeChoice;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Instant;
-use vaglio_core::{Coefficients, Model, Path, Score, StopReason};
+use vaglio_core::{Coefficients, Feature, Model, Path, Score, StopReason};
 use vaglio_report::record::{ComparedSearch, Warning};
 
 /// Result of a selection.
@@ -42,6 +42,11 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// Name of a candidate feature.
+    pub fn name(&self, feature: Feature) -> String {
+        self.names.get(feature).cloned().unwrap_or_default()
+    }
+
     /// The model that predicts: the final model if there is one, else the learner's.
     pub fn predictor(&self) -> &Model {
         self.final_model.as_ref().map_or(&self.model, |fitted| &fitted.model)

@@ -1,37 +1,58 @@
-//! Nested cross-validation and permutation tests.
+//! Nested cross-validation: repeats the whole selection in outer folds.
 
-use super::origins::Origins;
+use super::column_diagnostics::over_folds::OuterWeights;
+use super::evaluations::{Evaluation, RepetitionInput, Repetitions};
 use super::paired_losses::paired;
+use super::run::Run;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::Result;
-use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::fold_losses::difference;
-use vaglio_pipeline::resample::procedure::FoldSelection;
-use vaglio_pipeline::resample::walks::said_of;
-use vaglio_pipeline::resample::{
-    Jobs, LEVEL, LossSums, OuterFoldFit, OuterFoldLosses, Pooled, Procedure, Sample, StageMonitor,
-};
-use vaglio_pipeline::selector::Selection;
-use vaglio_report::record::{
-    ComparisonColumns, Figures, Frequency, NestedEvaluation, NullFigure, OuterFold, Permutations,
-};
-use vaglio_search::shuffle::stream;
+use vaglio_pipeline::resample::procedure::OuterSplits;
+use vaglio_pipeline::resample::{Jobs, LEVEL, LossSums, OuterFoldFit, OuterFoldLosses, Pooled, StageMonitor, outer};
+use vaglio_report::record::{ComparisonColumns, Figures, Frequency, NestedEvaluation, OuterFold};
 
-const SHUFFLE: u64 = 3;
+/// Nested cross-validation, which prediction intervals need as well.
+pub(super) const EVALUATION: Evaluation = Evaluation {
+    plan: |plan| {
+        let how = plan.evaluate().outer_folds();
+        how.map(|how| Ok(how.parting(plan.selector, &plan.prepared.sample)?.sentence())).transpose()
+    },
+    repetitions: Some(Repetitions {
+        prefix: Jobs::NESTED,
+        units: "outer folds",
+        planned: ["the same in ", " outer folds"],
+        is_one_search: false,
+        jobs: |input| match input.evaluate.outer_folds() {
+            Some(how) => Ok(OuterSplits::new(input.procedure.selector, input.sample, &how)?.jobs()),
+            None => Ok(Jobs::new(Jobs::NESTED, 0)),
+        },
+        repeat: |input, watcher| outer_folds(input, watcher).map(drop),
+    }),
+    ..Evaluation::new("nested", |run, found, watcher| {
+        let Some(folds) = outer_folds(&run.repetition_input(), watcher)? else { return Ok(()) };
+        found.outer_weights = OuterWeights::new(&folds);
+        found.record.nested = Some(nested(run, &folds)?);
+        found.outer = folds;
+        Ok(())
+    })
+};
 
-/// Figures of the outer folds.
+fn outer_folds(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<OuterFoldFit>>> {
+    match input.evaluate.outer_folds() {
+        Some(how) => outer(input.procedure, input.sample, &how, watcher),
+        None => Ok(None),
+    }
+}
+
+/// Record of the outer folds.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Shape`] if no held-out row has positive weight.
-pub(super) fn nested(
-    whole: Procedure<'_>,
-    sample: &Sample,
-    how: &OuterFolds,
-    outer: &[OuterFoldFit],
-    origins: &Origins<'_>,
-) -> Result<NestedEvaluation> {
-    let splits = how.parting(whole.selector, sample)?.splits().map(|splits| splits.sentence());
-    let loss = &*whole.selector.loss(sample.task());
+fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
+    let (sample, how) = (&run.prepared.sample, run.evaluate().outer_folds().unwrap_or_default());
+    let selector = run.procedure.selector;
+    let splits = how.parting(selector, sample)?.splits().map(|splits| splits.sentence());
+    let loss = &*selector.loss(sample.task());
     let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.held.tally(loss)).collect();
     let empties: Vec<LossSums> = outer.iter().map(|fold| fold.held.empty_tally(loss)).collect();
     let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
@@ -69,8 +90,8 @@ pub(super) fn nested(
         empty_loss,
         figures: Figures { loss: value, standard_error, empty_loss: Some(empty_loss), ..figures },
         per_fold: per_fold.collect(),
-        frequency: frequency(&sets, origins.names),
-        by_source: origins.frequency(&sets),
+        frequency: frequency(&sets, run.origins.names),
+        by_source: run.origins.frequency(&sets),
         jaccard: jaccard(&sets),
         intervals: None,
         paired: Some(paired(outer, loss)),
@@ -108,52 +129,6 @@ fn jaccard(sets: &[HashSet<String>]) -> Option<f64> {
     });
     let (sum, count) = likeness.fold((0.0, 0usize), |(sum, count), likeness| (sum + likeness, count + 1));
     (count > 0).then(|| sum / count as f64)
-}
-
-/// Selections on shuffled targets; `None` if stopped, or if some belong to another process.
-///
-/// # Errors
-/// Returns the errors of the selection.
-pub(super) fn shuffles(
-    whole: Procedure<'_>,
-    sample: &Sample,
-    count: usize,
-    watcher: &StageMonitor<'_>,
-) -> Result<Option<Vec<FoldSelection>>> {
-    let selector = whole.selector;
-    Jobs::new(Jobs::SHUFFLES, count).run("permutations", selector.room(), watcher, |number, member| {
-        let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
-        let seed = stream(selector.seed(), SHUFFLE, number as u64);
-        let repeated = whole.on(&sample.shuffled(selector.goes_forward(), seed)?, member);
-        let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
-        Ok(repeated.map(|repeated| FoldSelection::from_selection(&repeated.selection)))
-    })
-}
-
-/// Compares the selection with those on [shuffled targets](shuffles); `None` if stopped.
-///
-/// # Errors
-/// Returns the errors of the selection.
-pub(super) fn permutations(
-    whole: Procedure<'_>,
-    sample: &Sample,
-    selection: &Selection,
-    count: usize,
-    watcher: &StageMonitor<'_>,
-) -> Result<Option<Permutations>> {
-    let Some(nulls) = shuffles(whole, sample, count, watcher)? else { return Ok(None) };
-    let figure = |observed: f64, values: Vec<f64>| {
-        let values: Vec<f64> = values.into_iter().map(|value| value.min(f64::MAX)).collect();
-        let (count, below) = (values.len() as f64, values.iter().filter(|value| **value <= observed).count() as f64);
-        NullFigure { mean: values.iter().sum::<f64>() / count, p: (below + 1.0) / (count + 1.0), values }
-    };
-    let FoldSelection { score, cross_validated, .. } = FoldSelection::from_selection(selection);
-    let of_folds: Vec<f64> = nulls.iter().filter_map(|null| null.cross_validated).map(|cell| cell.loss).collect();
-    Ok(Some(Permutations {
-        count,
-        score: figure(score, nulls.iter().map(|null| null.score).collect()),
-        cross_validated: cross_validated.filter(|_| of_folds.len() == count).map(|cell| figure(cell.loss, of_folds)),
-    }))
 }
 
 #[cfg(test)]

@@ -1,0 +1,121 @@
+//! Predictions of held-out rows: their errors, and the calibration of class probabilities.
+
+use super::TrainTest;
+use super::evaluations::{Evaluation, Evaluations};
+use super::reliability::{reliability, test_brier_score};
+use super::rows::stride;
+use super::run::Run;
+use ndarray::ArrayView2;
+use vaglio_core::Result;
+use vaglio_pipeline::pipeline::{Calibration, CalibrationSource};
+use vaglio_pipeline::resample::held_out::chosen_parts;
+use vaglio_pipeline::resample::path_predictions::FoldTestRows;
+use vaglio_pipeline::resample::{self, OuterFoldFit, Pooled};
+use vaglio_report::record::{Figures, PredictionRows, ShownPredictions, class_of};
+
+/// Limit on the rows whose predictions a record holds.
+const SHOWN: usize = 2000;
+
+/// Pools held-out predictions: of the outer folds, else of the folds of the cross-validated search. Calibrates class
+/// probabilities with them, or with the criterion's own held-out predictions of the final subset.
+pub(super) const EVALUATION: Evaluation = Evaluation::new("held out", |run, found, watcher| {
+    let Run { prepared, selector, design, selection, .. } = run;
+    let classes = !prepared.is_regression();
+    let first: Vec<&OuterFoldFit> = found.outer.iter().filter(|outer| outer.repeat == 0).collect();
+    found.held_out = if !first.is_empty() {
+        let mut pooled = Pooled::new(first.iter().map(|fold| fold.held.compared()))?;
+        pooled.placed(first.iter().map(|fold| &fold.rows));
+        Some((PredictionRows::Nested, pooled))
+    } else if classes || prepared.test.is_none() {
+        let mut pooled = resample::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
+        if let (Some(pooled), Some(how)) = (&mut pooled, &selection.chosen.folds) {
+            let parts = chosen_parts(selector, &prepared.sample, how)?;
+            pooled.placed(parts.iter().map(|part| &part.held));
+        }
+        pooled.map(|pooled| (PredictionRows::CrossValidation, pooled))
+    } else {
+        None
+    };
+    if !classes || watcher.stopped().is_some() {
+        return Ok(());
+    }
+    let record = &mut found.record;
+    record.calibration = found.held_out.as_ref().and_then(|(from, pooled)| reliability(*from, pooled));
+    if let (Some(nested), Some(found)) = (&mut record.nested, &record.calibration) {
+        nested.figures.brier = (found.from == PredictionRows::Nested).then_some(found.brier);
+    }
+    found.calibration = match &found.held_out {
+        Some((from, pooled)) => {
+            let nested = *from == PredictionRows::Nested;
+            let from = if nested { CalibrationSource::Nested } else { CalibrationSource::CrossValidation };
+            Calibration::from_held_out(from, pooled)
+        }
+        None => selector.subset_calibration(&prepared.sample, &prepared.train, design, selection, watcher),
+    };
+    Ok(())
+});
+
+impl Evaluations {
+    /// Records figures and predictions of test rows and of rows held out in folds.
+    ///
+    /// # Errors
+    /// Returns the errors of [`vaglio_core::Model::predict`].
+    pub fn record_predictions(&mut self, run: Run<'_>) -> Result<()> {
+        let Run { prepared, selection, .. } = run;
+        self.record.test = run.test_figures()?;
+        if let Some(test) = &mut self.record.test {
+            test.brier = test_brier_score(prepared, self.calibration.as_ref(), selection.predictor())?;
+        }
+        self.record.report.predictions = self.shown(run)?;
+        let of_search = self.held_out.as_ref().filter(|(from, _)| *from == PredictionRows::CrossValidation);
+        let of_search = of_search.filter(|_| prepared.test.is_none() || !prepared.is_regression());
+        self.record.report.figures = of_search.map(|(_, pooled)| {
+            let figures = pooled.figures(prepared.train.class_order().as_ref(), &*run.loss(), 1);
+            let brier = self.record.calibration.as_ref().map(|found| found.brier);
+            Figures { brier, ..figures.with_output_names(prepared.train.target_names()) }
+        });
+        Ok(())
+    }
+
+    /// Observed and predicted targets of held-out rows: of outer folds, else of test rows, else of the folds of the
+    /// cross-validated search.
+    fn shown(&self, run: Run<'_>) -> Result<Option<ShownPredictions>> {
+        let Run { prepared, selection, .. } = run;
+        let held_out = self.held_out.as_ref();
+        if let (Some(test), true) = (&prepared.test, held_out.is_none_or(|(from, _)| *from != PredictionRows::Nested)) {
+            let held = FoldTestRows::new(test, prepared.target_units.as_deref(), &prepared.train);
+            let predictions = held.predicted(selection.predictor())?;
+            return Ok(Some(shown(PredictionRows::Test, prepared, test.targets().view(), predictions.view())));
+        }
+        let of = |(from, pooled): &(PredictionRows, Pooled)| {
+            shown(*from, prepared, pooled.targets.view(), pooled.predictions.view())
+        };
+        Ok(held_out.map(of))
+    }
+
+    /// Held-out predictions whose positions in the sample are known; `None` if maps left rows out.
+    pub fn held_out_rows(&self) -> Option<(PredictionRows, &Pooled)> {
+        let known = self.held_out.as_ref().filter(|(_, pooled)| !pooled.places.is_empty());
+        known.map(|(from, pooled)| (*from, pooled))
+    }
+}
+
+/// Predictions of all rows, or of a limited number of evenly spaced ones.
+fn shown(
+    from: PredictionRows,
+    prepared: &TrainTest,
+    targets: ArrayView2<'_, f64>,
+    predictions: ArrayView2<'_, f64>,
+) -> ShownPredictions {
+    let rows = targets.ncols();
+    let every = stride(rows, SHOWN);
+    let kept: Vec<usize> = (0..rows).step_by(every).collect();
+    let lists = |of: ArrayView2<'_, f64>| -> Vec<Vec<f64>> {
+        of.rows().into_iter().map(|row| kept.iter().map(|&j| row[j]).collect()).collect()
+    };
+    let observed = match prepared.is_regression() {
+        true => lists(targets),
+        false => vec![kept.iter().map(|&j| class_of(targets.column(j)) as f64).collect()],
+    };
+    ShownPredictions { from, rows, observed, predicted: lists(predictions) }
+}

@@ -1,0 +1,67 @@
+//! Permutation test: repeats the whole selection on shuffled targets.
+
+use super::evaluations::{Evaluation, RepetitionInput, Repetitions};
+use vaglio_core::Result;
+use vaglio_pipeline::pipeline::Evaluate;
+use vaglio_pipeline::resample::procedure::FoldSelection;
+use vaglio_pipeline::resample::walks::said_of;
+use vaglio_pipeline::resample::{Jobs, StageMonitor};
+use vaglio_report::record::{NullFigure, Permutations};
+use vaglio_search::shuffle::stream;
+
+const SHUFFLE: u64 = 3;
+const PREFIX: &str = "permutations/";
+
+/// Compares the selection with those on shuffled targets.
+pub(super) const EVALUATION: Evaluation = Evaluation {
+    repetitions: Some(Repetitions {
+        prefix: PREFIX,
+        units: "shuffles",
+        planned: ["the same on ", " shuffled targets"],
+        is_one_search: false,
+        jobs: |input| Ok(jobs(input.evaluate)),
+        repeat: |input, watcher| shuffles(input, watcher).map(drop),
+    }),
+    ..Evaluation::new("permutations", |run, found, watcher| {
+        let Some(nulls) = shuffles(&run.repetition_input(), watcher)? else { return Ok(()) };
+        let count = nulls.len();
+        let figure = |observed: f64, values: Vec<f64>| {
+            let values: Vec<f64> = values.into_iter().map(|value| value.min(f64::MAX)).collect();
+            let (count, below) =
+                (values.len() as f64, values.iter().filter(|value| **value <= observed).count() as f64);
+            NullFigure { mean: values.iter().sum::<f64>() / count, p: (below + 1.0) / (count + 1.0), values }
+        };
+        let FoldSelection { score, cross_validated, .. } = FoldSelection::from_selection(run.selection);
+        let of_folds: Vec<f64> = nulls.iter().filter_map(|null| null.cross_validated).map(|cell| cell.loss).collect();
+        found.record.permutations = Some(Permutations {
+            count,
+            score: figure(score, nulls.iter().map(|null| null.score).collect()),
+            cross_validated: cross_validated
+                .filter(|_| of_folds.len() == count)
+                .map(|cell| figure(cell.loss, of_folds)),
+        });
+        Ok(())
+    })
+};
+
+fn jobs(evaluate: &Evaluate) -> Jobs {
+    Jobs::new(PREFIX, evaluate.permutations.unwrap_or(0))
+}
+
+/// Selections on shuffled targets; `None` if they are not asked for, if stopped, or if some belong to another process.
+///
+/// # Errors
+/// Returns the errors of the selection.
+fn shuffles(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<FoldSelection>>> {
+    if input.evaluate.permutations.is_none() {
+        return Ok(None);
+    }
+    let selector = input.procedure.selector;
+    jobs(input.evaluate).run("permutations", selector.room(), watcher, |number, member| {
+        let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
+        let seed = stream(selector.seed(), SHUFFLE, number as u64);
+        let repeated = input.procedure.on(&input.sample.shuffled(selector.goes_forward(), seed)?, member);
+        let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
+        Ok(repeated.map(|repeated| FoldSelection::from_selection(&repeated.selection)))
+    })
+}

@@ -4,7 +4,7 @@
 
 use linfa::prelude::*;
 use linfa::traits::Transformer;
-use vaglio::prelude::*;
+use vaglio::{Rows, prelude::*};
 
 /// Selects among the diabetes data as if four visits in a row were one patient's, and keeps the model.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -3,7 +3,7 @@
 //! `cargo run -p vaglio-examples --example linfa_problem`
 
 use linfa::prelude::*;
-use vaglio::prelude::*;
+use vaglio::{prelude::*, tune::Method};
 
 // ANCHOR: counts
 use vaglio::core::{Columns, Problem};

@@ -8,7 +8,7 @@ use vaglio::{Selector, criteria::Loo, learners::Rls};
 // ANCHOR: search
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use vaglio_core::prelude::*;
+use vaglio_core::{Error, Path, Result, prelude::*};
 use vaglio_search::{
     Choose, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits, UnusedSettings, if_any, run,
 };
@@ -95,7 +95,7 @@ impl SearchStrategy for Annealing {
 // ANCHOR_END: search
 
 /// Selects columns by the search above and trains ridge regression on them.
-pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dataset = vaglio_examples::diabetes()?;
     let search = Search::new(Annealing::default()).choose(Choose::Best);
     let fitted = Selector::params(Loo::default(), search, Rls::default()).fit(&dataset)?;

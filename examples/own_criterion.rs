@@ -34,7 +34,7 @@ fn squared_correlation(x: &[f64], y: &[f64], w: &[f64]) -> f64 {
 // ANCHOR_END: definition
 
 /// Selects three columns by the criterion above and trains ridge regression on them.
-pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dataset = vaglio_examples::diabetes()?;
     // ANCHOR: use
     let search = Greedy::new(3).choose(Choose::Last);

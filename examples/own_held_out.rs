@@ -9,7 +9,7 @@ use vaglio::{
 };
 
 // ANCHOR: definition
-use vaglio_core::prelude::*;
+use vaglio_core::{Error, Result, prelude::*};
 
 /// Share of held-out pairs that are predicted in the wrong order: 1 − Harrell's C.
 #[part(Criterion, "concordance", summary = "how many pairs of rows held out are in the wrong order")]
@@ -75,7 +75,7 @@ impl Concordance {
 // ANCHOR_END: definition
 
 /// Selects three columns by the order of patients.
-pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dataset = vaglio_examples::diabetes()?;
     let search = Greedy::new(3).choose(Choose::Last);
     let fitted = linfa::prelude::Fit::fit(&Pipeline::new(Concordance::default(), search, Rls::default()), &dataset)?;
@@ -90,7 +90,7 @@ mod tests {
     use vaglio_core::Columns;
 
     #[test]
-    fn it_keeps_the_laws() -> std::result::Result<(), vaglio_testkit::LawViolation> {
+    fn it_keeps_the_laws() -> Result<(), vaglio_testkit::LawViolation> {
         vaglio_testkit::check_criterion_on_standard_data(&Concordance::default(), 1e-9)
     }
 

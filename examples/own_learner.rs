@@ -7,7 +7,7 @@ use vaglio::{Pipeline, criteria::Loo, maps::Standardize, search::Greedy};
 
 // ANCHOR: settings
 use std::sync::Arc;
-use vaglio_core::prelude::*;
+use vaglio_core::{Error, Result, prelude::*};
 
 /// Ridge regression on random cosines of all columns (A. Rahimi and B. Recht, *Random features for large-scale kernel
 /// machines*, 2007).
@@ -167,7 +167,7 @@ fn uniform(random: &mut ChaCha8Rng) -> f64 {
 // ANCHOR_END: random
 
 /// Selects ten of a hundred cosines of standardized columns.
-pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dataset = vaglio_examples::diabetes()?;
     let learner = Cosines { count: 100, lambda: Lambda::Fixed(0.1), ..Cosines::default() };
     let pipeline = Pipeline::new(Loo::default(), Greedy::new(10), learner).preprocess(Standardize::default());

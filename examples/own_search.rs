@@ -6,7 +6,7 @@ use linfa::traits::Fit;
 use vaglio::{Selector, criteria::Loo, learners::Rls};
 
 // ANCHOR: search
-use vaglio_core::prelude::*;
+use vaglio_core::{Path, Result, prelude::*};
 use vaglio_search::{
     Choose, Move, Search, SearchContext, SearchStrategy, Space, StrategyTraits, UnusedSettings, if_any, run,
 };
@@ -58,7 +58,7 @@ impl SearchStrategy for Stepwise {
 // ANCHOR_END: search
 
 /// Selects columns by the search above and trains ridge regression on them.
-pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dataset = vaglio_examples::diabetes()?;
     // ANCHOR: use
     let search = Search::new(Stepwise {}).choose(Choose::Last);

@@ -98,7 +98,7 @@ fn tables(arguments: &Arguments) -> Result<String> {
     let (seeds, folds) = ((*seeds).max(1), (*folds).max(1));
     let (only, way) = (only.clone(), way.clone());
     let bench = Bench { folder: data.clone(), pictures, seeds, folds, only, way, judge: *judge, note: &note };
-    vaglio::pipeline::pool(*threads)?.install(|| match paper {
+    vaglio_pipeline::pipeline::pool(*threads)?.install(|| match paper {
         Paper::All => {
             let papers =
                 [greedy::tables, ridge::tables, redundancy::tables, p53::tables, reservoir::tables, honest::tables];
@@ -117,7 +117,7 @@ fn tables(arguments: &Arguments) -> Result<String> {
 
 fn write(arguments: &Arguments, text: &str) -> Result<()> {
     match &arguments.out {
-        Some(path) => vaglio::pipeline::write_file(path, text),
+        Some(path) => vaglio_pipeline::pipeline::write_file(path, text),
         None => {
             print!("{text}");
             Ok(())

@@ -3,7 +3,7 @@
 use crate::markdown::{MarkdownTable, seconds};
 use crate::run::Bench;
 use std::time::Instant;
-use vaglio::read::{ReadSpec, TableSource, ReadRequest};
+use vaglio_tables::read::{ReadSpec, TableSource, ReadRequest};
 use vaglio_core::{Error, Result};
 
 /// Every table of the folder whose name contains what is asked for: the least seconds of some readings, with and without the hash.

@@ -9,8 +9,8 @@ use crate::pair::{deviation, less};
 use crate::picture::{self, Line, Panel};
 use crate::run::{Bench, Judge, mean};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
-use vaglio::files::{Prepared, prepare};
-use vaglio::pipeline::{ValidPipeline, load};
+use vaglio::files::{TrainTest, prepare};
+use vaglio_pipeline::pipeline::{ValidPipeline, load};
 use vaglio_core::{Error, Feature, Problem, Result, Silent, Task};
 use vaglio_kernels::linalg;
 
@@ -233,7 +233,7 @@ fn pipeline((file, task): (&str, &str), (_, criterion, search): Way, seed: u64) 
 }
 
 /// One selection on one split.
-fn choose(split: &Prepared, pipeline: &ValidPipeline, judge: Judge) -> Result<OnSplit> {
+fn choose(split: &TrainTest, pipeline: &ValidPipeline, judge: Judge) -> Result<OnSplit> {
     let selection = pipeline.selector().select(&split.train, &mut Silent)?;
     let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
     let ordered = match &selection.alpha {

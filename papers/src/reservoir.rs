@@ -4,8 +4,8 @@ use crate::markdown::{MarkdownTable, number, seconds};
 use crate::pair::deviation;
 use crate::run::{Bench, median};
 use std::time::Instant;
-use vaglio::pipeline::load;
-use vaglio::record::Figures;
+use vaglio_pipeline::pipeline::load;
+use vaglio_report::record::Figures;
 use vaglio_core::{Columns, Problem, Result, Silent, Task};
 use vaglio_testkit::SplitMix64;
 

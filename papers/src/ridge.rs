@@ -6,8 +6,8 @@ use crate::run::{Bench, median};
 use ndarray::{Array1, Array2};
 use std::time::Instant;
 use vaglio::files::prepare;
-use vaglio::pipeline::load;
-use vaglio::record::Figures;
+use vaglio_pipeline::pipeline::load;
+use vaglio_report::record::Figures;
 use vaglio_core::{Result, Silent};
 
 /// A set, its file, all rows, the training rows of the paper, and its errors × 10: RR, FFS, BFS, LARS, OP-LR, OP-RR.
@@ -101,7 +101,7 @@ fn readied(bench: &Bench<'_>, set: &Set) -> Result<Option<Readied>> {
     let selector = pipeline.selector();
     let design = selector.design(&prepared.train)?;
     let vaglio_core::HeldOut::Folds(rounds) = selector.criterion().folds(&design)? else { return Ok(None) };
-    let of_row: Vec<usize> = rounds[0].of_row().iter().map(|fold| fold.map_or(0, |fold| fold as usize)).collect();
+    let of_row: Vec<usize> = rounds[0].fold_of_rows().iter().map(|fold| fold.map_or(0, |fold| fold as usize)).collect();
     let (x, y) = (design.columns().matrix(&design.candidates()), design.targets().row(0).to_owned());
     Ok(Some(Readied { x, y, of_row, lambdas: design.lambdas().into_iter().flatten().collect() }))
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 use vaglio::Selection;
 use vaglio::files::prepare;
-use vaglio::pipeline::load;
-use vaglio::record::Figures;
+use vaglio_pipeline::pipeline::load;
+use vaglio_report::record::Figures;
 use vaglio_core::{Problem, Result, Silent};
 
 /// What judges chosen columns.
@@ -67,7 +67,7 @@ impl Bench<'_> {
     /// Writes a picture beside the tables, where these are written to a file.
     pub fn picture(&self, name: &str, draw: impl FnOnce() -> Result<String>) -> Result<()> {
         let Some(folder) = &self.pictures else { return Ok(()) };
-        vaglio::pipeline::write_file(&folder.join(format!("{name}.svg")), &draw()?)
+        vaglio_pipeline::pipeline::write_file(&folder.join(format!("{name}.svg")), &draw()?)
     }
 
     /// Runs the pipeline of a text; paths in it are relative to the folder of the data.

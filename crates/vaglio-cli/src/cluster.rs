@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Command, Output};
 use vaglio::core::Error;
-use vaglio::pipeline::Cluster;
+use vaglio_pipeline::pipeline::Cluster;
 
 /// Environment variable with the Python interpreter, and the default interpreter.
 const PYTHON: &str = "VAGLIO_PYTHON";

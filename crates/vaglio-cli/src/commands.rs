@@ -12,10 +12,10 @@ use crate::terminal::{aside, note, print, put, put_bytes, told_in_lines};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use vaglio::ValidPipeline;
-use vaglio::compare::Comparison;
 use vaglio::core::{Error, Monitor, StopReason};
 use vaglio::files::{self, ExportTo, Language, ModelFiles, PredictOptions, RunOptions, RunOutcome};
-use vaglio::pipeline::{self, SavedModel};
+use vaglio_pipeline::pipeline::{self, SavedModel};
+use vaglio_report::compare::Comparison;
 
 /// Outcome of a command.
 pub type Done = Result<Exit, CliError>;
@@ -215,5 +215,5 @@ fn default_out(pipeline: &Path) -> PathBuf {
 
 /// Performs work on a pool of `threads` threads.
 pub fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, CliError> {
-    vaglio::pipeline::pool(threads).map(|pool| pool.install(work)).map_err(CliError::from)
+    vaglio_pipeline::pipeline::pool(threads).map(|pool| pool.install(work)).map_err(CliError::from)
 }

@@ -40,7 +40,7 @@ pub fn init(arguments: Init) -> Done {
         let options = asked(&draft, options)?;
         draft = files::init(&arguments.table, folder, &options)?;
     }
-    vaglio::pipeline::write_file(&out, &draft.text)?;
+    vaglio_pipeline::pipeline::write_file(&out, &draft.text)?;
     draft.notes.iter().for_each(|line| note(line));
     note(&format_args!("wrote {}", out.display()));
     match draft.fault {

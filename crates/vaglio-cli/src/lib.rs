@@ -52,7 +52,7 @@ use exit::Exit;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use trace::TraceWriter;
-use vaglio::pipeline;
+use vaglio_pipeline::pipeline;
 
 /// Runs the command line of this process: data on standard output, everything else on standard error.
 ///

@@ -6,7 +6,7 @@ use crate::terminal::print;
 use serde_json::Value;
 use std::fmt::Write;
 use vaglio::core::Error;
-use vaglio::pipeline;
+use vaglio_pipeline::pipeline;
 
 /// Lists all parts, the parts of a role, or the parts of a kind with their settings.
 pub fn list(kind: Option<&str>, json: bool) -> Done {

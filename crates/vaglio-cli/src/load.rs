@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use vaglio::ValidPipeline;
 use vaglio::core::{Cause, Error, SourceLocation};
-use vaglio::document::{Document, LARGEST, Node, NodeValue};
-use vaglio::pipeline;
+use vaglio_pipeline::document::{Document, LARGEST, Node, NodeValue};
+use vaglio_pipeline::pipeline;
 
 /// A pipeline with its text.
 pub struct LoadedPipeline {

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::terminal::note;
 use std::path::{Path, PathBuf};
 use vaglio::core::{Error, Result, Role, descriptions};
-use vaglio::pipeline::write_file;
+use vaglio_pipeline::pipeline::write_file;
 use workspace::Workspace;
 
 /// Writes the crate into a new folder of its name; inside a workspace, it becomes a member.

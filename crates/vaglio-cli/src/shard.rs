@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Duration;
 use vaglio::core::{Error, Monitor, StopReason};
 use vaglio::files::{RunOptions, ShardProgress, ShardState, Shards};
-use vaglio::pipeline::{self, TimeSpan};
+use vaglio_pipeline::pipeline::{self, TimeSpan};
 
 /// Plans, runs, shows or merges a distributed run.
 pub fn shard(command: Shard) -> Done {

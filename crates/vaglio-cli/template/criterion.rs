@@ -1,7 +1,7 @@
 //! A criterion for vaglio.
 
 use vaglio_core::Squared;
-use vaglio_core::prelude::*;
+use vaglio_core::{Error, Result, prelude::*};
 
 /// Mean squared error on the training rows, with a price for every column.
 #[part(Criterion, "template")]

@@ -1,6 +1,6 @@
 //! A learner for vaglio.
 
-use vaglio_core::prelude::*;
+use vaglio_core::{Result, prelude::*};
 
 /// Ridge regression whose penalty grows with the rows.
 #[part(Learner, "template")]

@@ -1,8 +1,8 @@
 //! A learner for vaglio that is refitted for every subset.
 
 use vaglio_core::ndarray::{Array2, Axis};
-use vaglio_core::prelude::*;
 use vaglio_core::ridge::ridge;
+use vaglio_core::{Error, Result, prelude::*};
 
 /// Robust ridge regression: rows with large errors get less weight (P. J. Huber, *Robust statistics*, 1981, 7.8).
 #[part(Learner, "template")]

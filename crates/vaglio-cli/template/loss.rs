@@ -1,6 +1,6 @@
 //! A loss for vaglio.
 
-use vaglio_core::prelude::*;
+use vaglio_core::{Error, Result, prelude::*};
 
 /// The mean of a power of the errors.
 #[part(Loss, "template")]

@@ -1,6 +1,6 @@
 //! A way to hold rows out for vaglio.
 
-use vaglio_core::prelude::*;
+use vaglio_core::{Error, Result, prelude::*};
 
 /// Holds out every n-th row, for each first row in turn.
 #[part(Resampling, "template")]

@@ -1,6 +1,6 @@
 //! A search for vaglio.
 
-use vaglio_core::prelude::*;
+use vaglio_core::{Error, Path, Result, prelude::*};
 use vaglio_search::{Patience, SearchContext, SearchSettings, SearchStrategy, Space, run};
 
 /// Repeatedly adds the best column, and removes the worst after every few additions.

@@ -1,6 +1,6 @@
 //! A map of targets for vaglio.
 
-use vaglio_core::prelude::*;
+use vaglio_core::{Result, prelude::*};
 
 /// The square root of a target, with its sign.
 #[part(TargetMap, "template")]

@@ -99,7 +99,7 @@ mod tests {
         type Param = f64;
         type Output = f64;
 
-        fn cost(&self, x: &f64) -> std::result::Result<f64, argmin::core::Error> {
+        fn cost(&self, x: &f64) -> Result<f64, argmin::core::Error> {
             self.1.borrow_mut().push(x.to_bits());
             Ok((self.0)(*x))
         }

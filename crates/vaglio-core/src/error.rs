@@ -9,8 +9,8 @@ pub use cause::Cause;
 pub use nearest::nearest;
 use std::path::{Path, PathBuf};
 
-/// The result type of all fallible functions of vaglio.
-pub type Result<T> = std::result::Result<T, Error>;
+/// A result, by default with vaglio's error.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A place in a text file; lines and columns count from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]

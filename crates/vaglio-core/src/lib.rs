@@ -11,7 +11,7 @@
 //!
 //! A plug-in depends on this crate, and on `vaglio-testkit` for its test:
 //! ```
-//! use vaglio_core::prelude::*;
+//! use vaglio_core::{Result, prelude::*};
 //!
 //! /// How much of the first target the columns explain, one by one.
 //! #[part(Criterion, "relevance")]

@@ -268,7 +268,7 @@ impl Model {
 }
 
 impl<'de> Deserialize<'de> for Model {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Model(Box::<dyn ModelData>::deserialize(deserializer)?.into()).checked().map_err(serde::de::Error::custom)
     }
 }

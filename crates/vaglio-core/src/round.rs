@@ -94,7 +94,7 @@ impl Round {
 }
 
 /// Sorts the rows of a split, or describes its fault.
-fn checked(mut split: Split, rows: usize) -> std::result::Result<Split, String> {
+fn checked(mut split: Split, rows: usize) -> Result<Split, String> {
     for (some, what) in [(Some(&mut split.held_out), "holds out"), (split.training.as_mut(), "is trained on")] {
         let Some(some) = some else { continue };
         some.sort_unstable();

@@ -38,13 +38,13 @@ impl Score {
 
 /// Serializes the score as a pair, every number to the last bit.
 impl Serialize for Score {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (Exact(self.loss), self.lambda.map(Exact)).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Score {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (Exact(loss), lambda) = <(Exact, Option<Exact>)>::deserialize(deserializer)?;
         Ok(Score { loss, lambda: lambda.map(|Exact(lambda)| lambda) })
     }

@@ -112,7 +112,7 @@ impl PathColumns {
         design: &Design,
         readout: &Readout,
         entries: &[&PathEntry],
-    ) -> std::result::Result<Option<Self>, FactorizationError> {
+    ) -> Result<Option<Self>, FactorizationError> {
         let mut order: Vec<Feature> = Vec::new();
         let mut place = HashMap::new();
         for &feature in entries.iter().flat_map(|entry| &entry.subset) {
@@ -145,7 +145,7 @@ impl PathColumns {
     }
 
     /// Effective degrees of freedom of a subset of the columns.
-    fn freedom(&self, subset: &[Feature], lambda: f64) -> std::result::Result<f64, FactorizationError> {
+    fn freedom(&self, subset: &[Feature], lambda: f64) -> Result<f64, FactorizationError> {
         let places: Vec<usize> = subset.iter().map(|feature| self.place[feature]).collect();
         let rows = places.iter().max().map_or(0, |last| last + 1);
         let own = self.triangle.slice(s![..rows, ..]).select(ndarray::Axis(1), &places);

@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use vaglio::document::Document;
-use vaglio::pipeline::{Pipeline, ReadSpec, SavedModel, SavedReadOptions};
+use vaglio_pipeline::document::Document;
+use vaglio_pipeline::pipeline::{Pipeline, ReadSpec, SavedModel, SavedReadOptions};
 use vaglio::{FitError, Rows, Selection, TargetValue, TargetedTable};
 use vaglio_core::{Error, Result, Task};
 
@@ -111,7 +111,7 @@ pub fn fit(
 fn fitted<E: TargetValue, I: TargetDim>(
     pipeline: &Pipeline,
     given: TargetedTable,
-) -> std::result::Result<(Arc<SavedModel>, Value), FitError> {
+) -> Result<(Arc<SavedModel>, Value), FitError> {
     let fitted = pipeline.fit_table::<E, I>(given)?;
     let found = fitted.selection().map(found).transpose()?.unwrap_or_default();
     Ok((fitted.into_saved(), found))
@@ -120,7 +120,7 @@ fn fitted<E: TargetValue, I: TargetDim>(
 /// Results of a selection besides its model, as JSON.
 fn found(selection: &Selection) -> Result<Value> {
     let Selection { path, chosen, warnings, engine, approximation, alpha, names, .. } = selection;
-    let cell = |cell: &Option<vaglio::Cell>| cell.map_or(Value::Null, |cell| json!([cell.loss, cell.standard_error]));
+    let cell = |cell: &Option<vaglio_report::record::Cell>| cell.map_or(Value::Null, |cell| json!([cell.loss, cell.standard_error]));
     let coefficients = selection.coefficients().map(|own| {
         let rows: Vec<Vec<f64>> = own.weights.rows().into_iter().map(|row| row.to_vec()).collect();
         json!({"weights": rows, "intercept": own.intercept})

@@ -83,7 +83,7 @@ impl Functions {
 
     /// Performs a call and sends the answer. Exceptions that are no failure of the function, such as an interruption,
     /// are not sent; the call is returned with them.
-    pub fn answer(&self, py: Python<'_>, call: Call) -> std::result::Result<(), (PyErr, Call)> {
+    pub fn answer(&self, py: Python<'_>, call: Call) -> Result<(), (PyErr, Call)> {
         let answer = match self.called(py, &call) {
             Ok(number) => Ok(number),
             Err(error) if error.is_instance_of::<PyException>(py) => Err(failed(py, &error)),

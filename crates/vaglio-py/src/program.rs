@@ -7,11 +7,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use vaglio::compare::Comparison;
+use vaglio_report::compare::Comparison;
 use vaglio::core::{Monitor, StopSign};
-use vaglio::document::{Document, to_yaml as yaml_of};
+use vaglio_pipeline::document::{Document, to_yaml as yaml_of};
 use vaglio::files::{self, ExportTo, InitOptions, Language, RunOptions, TaskOption, TestOption};
-use vaglio::pipeline::{Pipeline, component_fields, component_list, load, pipeline_schema};
+use vaglio_pipeline::pipeline::{Pipeline, component_fields, component_list, load, pipeline_schema};
 use vaglio_core::{Error, Journal, Result};
 
 /// Runs a pipeline in YAML or JSON, with paths relative to `folder`; returns the text of `selection.json`.

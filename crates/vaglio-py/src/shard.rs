@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use vaglio::files::{self, RunOptions, ShardCount, ShardLead, ShardProgress, Shards};
-use vaglio::pipeline::load;
+use vaglio_pipeline::pipeline::load;
 use vaglio_core::{Error, Event, Journal, Monitor, Observer, StopReason, StopSign};
 
 /// Ledger of a run.

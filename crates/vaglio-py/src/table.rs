@@ -6,8 +6,8 @@ use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
-use vaglio::pipeline::{ColumnType, ReadSpec};
-use vaglio::read::{ColumnSurvey, InferredType, ReadRequest, TableSource};
+use vaglio_pipeline::pipeline::{ColumnType, ReadSpec};
+use vaglio_tables::read::{ColumnSurvey, InferredType, ReadRequest, TableSource};
 use vaglio_core::{Cells, Numbers, SparseNumbers, Table};
 
 /// A table, consumed by a fit or a prediction.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 use vaglio::StageShare;
-use vaglio::pipeline::pool;
+use vaglio_pipeline::pipeline::pool;
 use vaglio_core::{Answer, Error, Event, Observer, StopReason, StopSign};
 
 /// Interval between signal checks.

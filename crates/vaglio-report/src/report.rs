@@ -66,7 +66,7 @@ impl Page {
     }
 }
 
-fn fill(page: &Page) -> std::result::Result<String, minijinja::Error> {
+fn fill(page: &Page) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.set_formatter(|out, state, value| match value.as_str() {

@@ -114,7 +114,7 @@ impl Walk<'_, '_> {
     pub(crate) fn remove_together(
         &mut self,
         groups: &[usize],
-        allow: impl FnOnce(f64) -> std::result::Result<(), StopReason>,
+        allow: impl FnOnce(f64) -> Result<(), StopReason>,
     ) -> WalkResult<bool> {
         let mut leaving: Vec<Feature> = groups.iter().flat_map(|&group| &self.space.groups[group]).copied().collect();
         leaving.sort_unstable();

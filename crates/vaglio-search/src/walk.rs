@@ -28,7 +28,7 @@ impl From<Error> for WalkEnd {
 }
 
 /// Result of a step of a walk; `?` ends the walk.
-pub type WalkResult<T = ()> = std::result::Result<T, WalkEnd>;
+pub type WalkResult<T = ()> = Result<T, WalkEnd>;
 
 /// Turns a stop of [`Walk::best_addition`] or [`Walk::best_removal`] into `None`.
 ///
@@ -158,7 +158,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     ///
     /// # Errors
     /// The stop reason if there is none.
-    pub fn fitting(&self) -> std::result::Result<Vec<usize>, StopReason> {
+    pub fn fitting(&self) -> Result<Vec<usize>, StopReason> {
         let outside = self.outside();
         let fitting: Vec<usize> = outside.iter().copied().filter(|&group| self.has_room(group)).collect();
         let has_room = !fitting.is_empty();
@@ -341,7 +341,7 @@ impl Patience {
     ///
     /// # Errors
     /// [`StopReason::Tolerance`] or [`StopReason::Patience`] if it is one step too many.
-    pub fn allow(&mut self, drop: f64, counts: bool) -> std::result::Result<(), StopReason> {
+    pub fn allow(&mut self, drop: f64, counts: bool) -> Result<(), StopReason> {
         let stops = self.tolerance.is_some() || self.patience.is_some();
         let reached = self.tolerance.map_or(drop > 0.0, |tolerance| drop >= tolerance);
         if !stops || reached || !counts {

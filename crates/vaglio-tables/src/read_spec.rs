@@ -71,7 +71,7 @@ pub enum Delimiter {
 }
 
 impl Serialize for Delimiter {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Delimiter::Auto => serializer.serialize_str("auto"),
             Delimiter::Blanks => serializer.serialize_str("blanks"),
@@ -82,7 +82,7 @@ impl Serialize for Delimiter {
 }
 
 impl<'de> Deserialize<'de> for Delimiter {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         match (text.as_str(), text.as_bytes()) {
             ("auto", _) => Ok(Delimiter::Auto),
@@ -128,7 +128,7 @@ pub enum DateOrder {
 pub struct SettingText(pub String);
 
 impl<'de> Deserialize<'de> for SettingText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct WordVisitor;
         impl Visitor<'_> for WordVisitor {
             type Value = SettingText;
@@ -137,31 +137,31 @@ impl<'de> Deserialize<'de> for SettingText {
                 f.write_str("a word or a number")
             }
 
-            fn visit_unit<E>(self) -> std::result::Result<SettingText, E> {
+            fn visit_unit<E>(self) -> Result<SettingText, E> {
                 Ok(SettingText("null".into()))
             }
 
-            fn visit_none<E>(self) -> std::result::Result<SettingText, E> {
+            fn visit_none<E>(self) -> Result<SettingText, E> {
                 Ok(SettingText("null".into()))
             }
 
-            fn visit_bool<E>(self, value: bool) -> std::result::Result<SettingText, E> {
+            fn visit_bool<E>(self, value: bool) -> Result<SettingText, E> {
                 Ok(SettingText(value.to_string()))
             }
 
-            fn visit_i64<E>(self, value: i64) -> std::result::Result<SettingText, E> {
+            fn visit_i64<E>(self, value: i64) -> Result<SettingText, E> {
                 Ok(SettingText(value.to_string()))
             }
 
-            fn visit_u64<E>(self, value: u64) -> std::result::Result<SettingText, E> {
+            fn visit_u64<E>(self, value: u64) -> Result<SettingText, E> {
                 Ok(SettingText(value.to_string()))
             }
 
-            fn visit_f64<E>(self, value: f64) -> std::result::Result<SettingText, E> {
+            fn visit_f64<E>(self, value: f64) -> Result<SettingText, E> {
                 Ok(SettingText(value.to_string()))
             }
 
-            fn visit_str<E>(self, value: &str) -> std::result::Result<SettingText, E> {
+            fn visit_str<E>(self, value: &str) -> Result<SettingText, E> {
                 Ok(SettingText(value.to_owned()))
             }
         }

@@ -271,8 +271,8 @@ pub(super) struct SubsetFitter<'f, 'd> {
     refined: OnceLock<Option<Refinement<'f, 'd>>>,
     class_sums: OnceLock<Option<ClassSums<'f, 'd>>>,
     /// A decomposition for each group of folds; empty if every fold is refitted.
-    decompositions: OnceLock<std::result::Result<Vec<Decomposition<'f, 'd>>, FactorizationError>>,
-    refitted: OnceLock<std::result::Result<SubsetRefit<'f, 'd>, FactorizationError>>,
+    decompositions: OnceLock<Result<Vec<Decomposition<'f, 'd>>, FactorizationError>>,
+    refitted: OnceLock<Result<SubsetRefit<'f, 'd>, FactorizationError>>,
     /// The loss of the empty subset, once computed.
     empty: OnceLock<f64>,
 }

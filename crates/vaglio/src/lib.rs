@@ -36,10 +36,11 @@
 //! | [`criteria`], [`splits`], [`search`], [`learners`], [`maps`], [`target_maps`] | the parts that come with this crate |
 //! | [`tune`] | settings of the learner, chosen by the criterion |
 //! | [`core`] | traits and types for your own parts |
-//! | [`pipeline`] | a pipeline as a value, and [`pipeline::SavedModel`] |
+//! | [`pipeline`] | pipelines from files, and [`pipeline::SavedModel`] |
 //! | [`files`] | a run from files to files: [`files::run`], [`files::plan`] |
-//! | [`compare`] | compares runs in one table and on one page |
-//! | [`document`], [`read`], [`record`], [`report`] | components of a run: settings with positions, tables, the result, the HTML page |
+//!
+//! Tables, records, reports and settings with positions are in crates of their own: `vaglio-tables`, `vaglio-report` and
+//! `vaglio-pipeline`.
 //!
 //! # Features
 //!
@@ -63,14 +64,14 @@ pub use vaglio_pipeline::SparseRecords;
 pub use vaglio_pipeline::{
     FinalModel, FitError, FittedFinalModel, FittedPipeline, FittedSelector, NamedRows, Nested, NestedFold,
     NestedResult, OriginalScale, Pipeline, Progress, ProgressUpdate, Rows, Selection, Selector, SizeChoice, StageShare,
-    TargetValue, TargetedTable, ValidNested, ValidPipeline, ValidSelector, criteria, document, learners, maps,
-    pipeline, problem, target_maps, tune,
+    TargetValue, TargetedTable, ValidNested, ValidPipeline, ValidSelector, criteria, learners, maps, problem,
+    target_maps, tune,
 };
-pub use vaglio_report::record::{self, Cell, ChosenBy, LossTable, Warning, WarningKind};
-#[cfg(feature = "files")]
-pub use vaglio_report::{compare, report};
+pub use vaglio_report::record::{ChosenBy, Warning, WarningKind};
 pub use vaglio_search as search;
-pub use vaglio_tables::budget;
-#[cfg(feature = "files")]
-pub use vaglio_tables::read;
 pub use vaglio_validate::splits;
+
+/// Pipelines from files, and models in files.
+pub mod pipeline {
+    pub use vaglio_pipeline::pipeline::{Limits, SavedModel, TimeSpan, load};
+}

@@ -4,7 +4,7 @@
 
 pub use crate::core::{
     Absolute, Answer, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Event, Huber, Lambda, LambdaScope,
-    Learner, LogLoss, Loss, Map, Observer, Pinball, Resampling, Squared, Step, StopReason, StopSign, Task, ZeroOne,
+    Learner, LogLoss, Loss, Observer, Pinball, Resampling, Squared, Step, StopReason, StopSign, Task, ZeroOne,
 };
 pub use crate::criteria::{FoldBy, KFold, Loo, Nhsic};
 #[cfg(feature = "files")]
@@ -19,10 +19,8 @@ pub use crate::search::{
     Rule, Search,
 };
 pub use crate::splits::{Forward, Given, MonteCarlo, Repeated};
-pub use crate::tune::{Bounds, Method, Scale, Tune};
-pub use crate::{
-    FitError, FittedPipeline, NestedResult, Pipeline, Progress, ProgressUpdate, Rows, Selector, TargetValue,
-};
+pub use crate::tune::{Bounds, Tune};
+pub use crate::{FitError, FittedPipeline, NestedResult, Pipeline, Progress, ProgressUpdate, Selector, TargetValue};
 pub use ndarray::{Array1, Array2, Ix1, Ix2};
 #[doc(no_inline)]
 pub use vaglio_pipeline::Predict;

@@ -6,8 +6,8 @@ use serde_json::Value;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::Command;
-use vaglio::pipeline::{component_fields, component_list};
 use vaglio_cli as _;
+use vaglio_pipeline::pipeline::{component_fields, component_list};
 
 /// Escapes a table cell: pipes stay inside, line breaks are kept.
 fn cell(text: &str) -> String {

@@ -6,7 +6,7 @@ use crate::picture::{self, Line, Panel};
 use crate::run::Bench;
 use std::time::Instant;
 use vaglio::files::prepare;
-use vaglio::pipeline::load;
+use vaglio_pipeline::pipeline::load;
 use vaglio_core::{Answer, Event, Observer, Result};
 
 /// MNIST without the last four pixels, which are never lit, as in LIBSVM's copy; squared errors on ±1.

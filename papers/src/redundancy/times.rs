@@ -3,7 +3,7 @@
 use crate::markdown::{MarkdownTable, seconds};
 use crate::run::Bench;
 use ndarray::Array2;
-use vaglio::pipeline::load;
+use vaglio_pipeline::pipeline::load;
 use vaglio_core::{Columns, Problem, Result, Silent, Task};
 
 /// Rows and columns of the timed paths.

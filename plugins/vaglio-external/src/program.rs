@@ -83,7 +83,7 @@ impl std::fmt::Display for ExternalProgram {
 }
 
 /// SHA-256 of the words, each with the content of the file that it names, if any.
-fn digest(command: &[String]) -> std::result::Result<String, String> {
+fn digest(command: &[String]) -> Result<String, String> {
     let mut hasher = Sha256::new();
     for (number, word) in command.iter().enumerate() {
         hasher.update((word.len() as u64).to_le_bytes());
@@ -110,7 +110,7 @@ fn file(path: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 impl<'de> Deserialize<'de> for ExternalProgram {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(
             untagged,

@@ -69,7 +69,7 @@ impl<'t> SentTable<'t> {
         Ok(Some(bytes))
     }
 
-    fn stream(&self) -> std::result::Result<Vec<u8>, arrow_schema::ArrowError> {
+    fn stream(&self) -> Result<Vec<u8>, arrow_schema::ArrowError> {
         let fields = self.0.iter().map(|(name, _)| Field::new(name, DataType::Float64, false));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let arrays =

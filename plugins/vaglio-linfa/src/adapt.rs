@@ -96,7 +96,7 @@ pub fn fit_each<M, E: Into<Box<dyn OutsideError + Send + Sync>>>(
     takes: TargetKinds,
     problem: &Problem,
     subset: &[Feature],
-    fit: impl Fn(&Array2<f64>, OutputTargets<'_>) -> std::result::Result<M, E>,
+    fit: impl Fn(&Array2<f64>, OutputTargets<'_>) -> Result<M, E>,
 ) -> Result<(Vec<Feature>, Vec<M>)> {
     check_problem(word, takes, problem)?;
     let (inputs, x) = inputs(problem, subset);
@@ -177,7 +177,7 @@ pub(crate) fn guarded<T>(word: &str, call: impl FnOnce() -> T) -> Result<T> {
 /// Calls a third-party fit and turns a failure or panic into an error.
 pub(crate) fn guarded_fit<T, E: Into<Box<dyn OutsideError + Send + Sync>>>(
     word: &str,
-    fit: impl FnOnce() -> std::result::Result<T, E>,
+    fit: impl FnOnce() -> Result<T, E>,
 ) -> Result<T> {
     guarded(word, fit)?.map_err(|error| Error::failed(&format!("`{word}` cannot be fitted"), error))
 }

@@ -122,7 +122,7 @@ impl Nearest {
     /// # Errors
     /// Fails if none is smaller for long. Close to the minimum, values differ by rounding alone, and argmin's line
     /// search would not end.
-    fn see(&mut self, parameters: &[f64], gradient: &[f64]) -> std::result::Result<(), argmin::core::Error> {
+    fn see(&mut self, parameters: &[f64], gradient: &[f64]) -> Result<(), argmin::core::Error> {
         let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
         if norm < self.gradient {
             *self = Nearest { parameters: parameters.to_vec(), gradient: norm, since: 0 };
@@ -181,7 +181,7 @@ impl CostFunction for &LogisticObjective<'_> {
     type Param = Vec<f64>;
     type Output = f64;
 
-    fn cost(&self, parameters: &Vec<f64>) -> std::result::Result<f64, argmin::core::Error> {
+    fn cost(&self, parameters: &Vec<f64>) -> Result<f64, argmin::core::Error> {
         Ok(self.at(parameters).0)
     }
 }
@@ -190,7 +190,7 @@ impl Gradient for &LogisticObjective<'_> {
     type Param = Vec<f64>;
     type Gradient = Vec<f64>;
 
-    fn gradient(&self, parameters: &Vec<f64>) -> std::result::Result<Vec<f64>, argmin::core::Error> {
+    fn gradient(&self, parameters: &Vec<f64>) -> Result<Vec<f64>, argmin::core::Error> {
         let gradient = self.at(parameters).1;
         self.nearest.borrow_mut().see(parameters, &gradient)?;
         Ok(gradient)

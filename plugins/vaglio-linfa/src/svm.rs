@@ -94,7 +94,7 @@ impl Svm {
         &self,
         x: &Array2<f64>,
         y: OutputTargets<'_>,
-    ) -> std::result::Result<Fitted<f64, f64>, Box<dyn std::error::Error + Send + Sync>> {
+    ) -> Result<Fitted<f64, f64>, Box<dyn std::error::Error + Send + Sync>> {
         if !y.is_classes() {
             let params = Fitted::<f64, f64>::params().eps(self.tolerance).c_svr(self.c, Some(self.epsilon));
             let params = match self.kernel {

@@ -176,7 +176,7 @@ impl KernelSettings {
 }
 
 /// Rejects a bandwidth whose square over- or underflows.
-fn fitting(bandwidth: f64) -> std::result::Result<(), String> {
+fn fitting(bandwidth: f64) -> Result<(), String> {
     if (1e-150..=1e150).contains(&bandwidth) {
         return Ok(());
     }

@@ -129,7 +129,7 @@ impl FeatureMap for States {
             None => kept.binary_search(&column),
             Some(input) => inputs.binary_search(&input).map(|at| kept.len() + at),
         };
-        let chosen: std::result::Result<Vec<usize>, usize> = subset.iter().map(place).collect();
+        let chosen: Result<Vec<usize>, usize> = subset.iter().map(place).collect();
         let chosen = chosen.map_err(|at| Error::Shape(format!("the map has lost column {at}")))?;
         let Trained { lambda, coefficients } = readout;
         let States { leak_rate, warmup, decision, .. } = *self;

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use vaglio::ValidPipeline;
-use vaglio::budget::Budget;
 use vaglio::core::{Error, Result, Silent};
 use vaglio::files::{Language, ModelFiles, PredictOptions, RunOptions, RunOutcome, run};
 use vaglio::pipeline::{SavedModel, load};
-use vaglio::read::{DigestKind, ReadRequest, ReadSpec, TableSource};
 use vaglio_cli::said;
+use vaglio_tables::budget::Budget;
+use vaglio_tables::read::{DigestKind, ReadRequest, ReadSpec, TableSource};
 
 /// Memory that a reader may use beyond that of the process, in bytes.
 const MORE: u64 = 200_000_000;

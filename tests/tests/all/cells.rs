@@ -6,7 +6,7 @@
 
 use crate::common::Folder;
 use vaglio::ValidSelector;
-use vaglio::core::{Columns, Design, Error, Model, Path, Problem, Role, Score, SearchExtent, Silent, descriptions};
+use vaglio::core::{Columns, Design, Error, Model, Path, Problem, Role, Score, Silent, descriptions};
 use vaglio::files::prepare;
 use vaglio::pipeline::load;
 use vaglio::search::{SearchContext, SubsetScorer};

@@ -20,7 +20,7 @@ fn searches_find_what_plain_loops_find() {
         );
         let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
         assert_eq!(ran.code, Some(0), "{criterion}\n{}", ran.err);
-        let record: vaglio::record::Record = serde_json::from_str(&ran.out).unwrap();
+        let record: vaglio_report::record::Record = serde_json::from_str(&ran.out).unwrap();
         let path: Value = serde_json::from_str::<Value>(&ran.out).unwrap()["path"].clone();
         let wanted = case[4].as_array().unwrap();
         assert_eq!(path.as_array().unwrap().len(), wanted.len(), "{criterion} by {search}");

@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, pipeline, root, table};
 use serde_json::{Value, json};
-use vaglio::document::Document;
+use vaglio_pipeline::document::Document;
 
 fn schema(folder: &Folder) -> Value {
     let ran = folder.vaglio(&["schema"]);

@@ -4,7 +4,7 @@ use crate::common::Folder;
 use linfa::prelude::*;
 use ndarray::{Array1, Array2, Axis};
 use serde_json::Value;
-use vaglio::prelude::*;
+use vaglio::{Rows, prelude::*};
 use vaglio_testkit::SplitMix64;
 
 /// Learners of numbers, of every form, as pipeline files have them.

@@ -4,8 +4,8 @@ use crate::common::Folder;
 use ndarray::{Array2, Axis, concatenate, s};
 use vaglio::core::{Loss, Silent, Squared, ZeroOne, is_lower};
 use vaglio::files::{RunOptions, TrainTest, prepare, run};
-use vaglio::pipeline::{load, pool};
-use vaglio::record::Record;
+use vaglio_pipeline::pipeline::{load, pool};
+use vaglio_report::record::Record;
 use vaglio_testkit::{SplitMix64, Tolerance};
 
 const NEAR: Tolerance = Tolerance { tolerance: 1e-10, least: 1e-3 };

@@ -6,8 +6,8 @@ use std::process::Command;
 use vaglio::core::{Cells, Description, ErrorClass, Role, descriptions};
 use vaglio::files::{ModelFiles, PredictOptions};
 use vaglio::pipeline::SavedModel;
-use vaglio::read::{ColumnFilter, read_table};
 use vaglio_cli as _;
+use vaglio_tables::read::{ColumnFilter, read_table};
 
 /// Small settings for learners whose defaults are made for larger data.
 fn settings(kind: &str) -> String {

@@ -2,7 +2,7 @@
 
 use crate::common::root;
 use std::path::{Path, PathBuf};
-use vaglio::document::{Document, Meaning, Node, NodeValue};
+use vaglio_pipeline::document::{Document, Meaning, Node, NodeValue};
 
 /// Files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -68,7 +68,7 @@ fn numbers_are_numbers_to_yaml_1_1() {
         }
     }
     assert!(found > 80, "{found}");
-    for part in vaglio::pipeline::component_list().as_array().unwrap() {
+    for part in vaglio_pipeline::pipeline::component_list().as_array().unwrap() {
         let document = Document::parse(part["example"].as_str().unwrap(), "").unwrap();
         check(document.get("").unwrap(), part["kind"].as_str().unwrap());
     }

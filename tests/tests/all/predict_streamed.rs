@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use vaglio::core::Cells;
 use vaglio::files::{ModelFiles, PredictOptions};
 use vaglio::pipeline::SavedModel;
-use vaglio::read::{ColumnFilter, read_table};
+use vaglio_tables::read::{ColumnFilter, read_table};
 
 const MAPS: &str = "preprocess:\n- date_parts\n- {kind: impute, how: most_frequent, columns: [city]}\n\
                     - {kind: impute, indicator: true}\n- {kind: one_hot, rare: 3}\n- standardize\n";

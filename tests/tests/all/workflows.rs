@@ -1,7 +1,7 @@
 //! Workflows of the continuous integration are YAML, and name scripts, manifests and packages that exist.
 
 use crate::common::root;
-use vaglio::document::Document;
+use vaglio_pipeline::document::Document;
 
 /// The words that follow a flag in a text.
 fn values<'a>(text: &'a str, flag: &'a str) -> impl Iterator<Item = &'a str> {

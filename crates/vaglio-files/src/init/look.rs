@@ -72,7 +72,7 @@ fn header_is_row(columns: &[ReadColumn]) -> bool {
     columns.iter().all(is_cell) && !is_count
 }
 
-fn seen(name: String, read: std::result::Result<(Cells, ColumnSurvey), InvalidCell>) -> ColumnProfile {
+fn seen(name: String, read: Result<(Cells, ColumnSurvey), InvalidCell>) -> ColumnProfile {
     match read {
         Ok((cells, survey)) => {
             let present = cells.len() - survey.missing;

@@ -40,7 +40,7 @@ impl Pipeline {
         &self,
         dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
         rows: &Rows,
-    ) -> std::result::Result<FittedPipeline<E, T::Ix>, FitError> {
+    ) -> Result<FittedPipeline<E, T::Ix>, FitError> {
         self.check_ref()?.fit_with(dataset, rows)
     }
 }
@@ -60,7 +60,7 @@ impl ValidPipeline {
     /// ```
     /// use linfa::prelude::*;
     /// use ndarray::Array2;
-    /// use vaglio::prelude::*;
+    /// use vaglio::{Rows, prelude::*};
     ///
     /// // Three rows for each of eight patients.
     /// let x = Array2::from_shape_fn((24, 2), |(row, column)| (row * (7 + 4 * column) % 24) as f64);
@@ -75,7 +75,7 @@ impl ValidPipeline {
         &self,
         dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
         rows: &Rows,
-    ) -> std::result::Result<FittedPipeline<E, T::Ix>, FitError> {
+    ) -> Result<FittedPipeline<E, T::Ix>, FitError> {
         self.fit_dataset(dataset, rows)
     }
 
@@ -83,7 +83,7 @@ impl ValidPipeline {
         &self,
         dataset: &DatasetBase<R, T>,
         rows: &Rows,
-    ) -> std::result::Result<FittedPipeline<E, T::Ix>, FitError> {
+    ) -> Result<FittedPipeline<E, T::Ix>, FitError> {
         let taken = DatasetParts::from_dataset(dataset, rows)?;
         let classes = taken.classes.clone();
         let (saved, selection) = self.alone(|monitor| self.fit_on(taken, monitor))?;
@@ -192,7 +192,7 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<Ar
 {
     type Object = FittedPipeline<E, T::Ix>;
 
-    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> std::result::Result<Self::Object, FitError> {
+    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> Result<Self::Object, FitError> {
         self.fit_with(dataset, &Rows::new())
     }
 }
@@ -206,7 +206,7 @@ impl Selector {
         &self,
         dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
         rows: &Rows,
-    ) -> std::result::Result<FittedSelector<E, T::Ix>, FitError> {
+    ) -> Result<FittedSelector<E, T::Ix>, FitError> {
         ValidPipeline::from(self.check_ref()?.clone()).fit_with(dataset, rows)
     }
 }
@@ -216,7 +216,7 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<Ar
 {
     type Object = FittedSelector<E, T::Ix>;
 
-    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> std::result::Result<Self::Object, FitError> {
+    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> Result<Self::Object, FitError> {
         ValidPipeline::from(self.clone()).fit(dataset)
     }
 }

@@ -167,7 +167,7 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
         FittedPipeline::from_saved(SavedModel::read(path)?).map_err(|message| Error::model_refused(path, message))
     }
 
-    fn from_saved(saved: SavedModel) -> std::result::Result<Self, String> {
+    fn from_saved(saved: SavedModel) -> Result<Self, String> {
         if saved.history.is_some() {
             return Err("it reads earlier targets, which a dataset does not tell; use `SavedModel`".into());
         }
@@ -177,13 +177,13 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
 }
 
 impl<E, I> Serialize for FittedPipeline<E, I> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.saved.serialize(serializer)
     }
 }
 
 impl<'de, E: TargetValue, I: TargetDim> Deserialize<'de> for FittedPipeline<E, I> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let saved = SavedModel::deserialize(deserializer)?;
         saved.check().and_then(|()| FittedPipeline::from_saved(saved)).map_err(serde::de::Error::custom)
     }

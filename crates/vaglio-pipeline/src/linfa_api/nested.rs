@@ -127,7 +127,7 @@ impl Nested {
         &self,
         dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
         rows: &Rows,
-    ) -> std::result::Result<NestedResult, FitError> {
+    ) -> Result<NestedResult, FitError> {
         self.check_ref()?.fit_with(dataset, rows)
     }
 }
@@ -157,7 +157,7 @@ impl ValidNested {
         &self,
         dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
         rows: &Rows,
-    ) -> std::result::Result<NestedResult, FitError> {
+    ) -> Result<NestedResult, FitError> {
         let mut taken = DatasetParts::from_dataset(dataset, rows)?;
         let places: Vec<usize> = (0..taken.rows.table.rows()).map(|row| taken.rows.table.origin(row)).collect();
         // Rows of weight 0 are dropped and belong to no fold.
@@ -215,7 +215,7 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<Ar
 {
     type Object = NestedResult;
 
-    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> std::result::Result<Self::Object, FitError> {
+    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> Result<Self::Object, FitError> {
         self.fit_with(dataset, &Rows::new())
     }
 }

@@ -19,7 +19,7 @@ impl Pipeline {
     pub fn fit_problem<E: TargetValue, I: TargetDim>(
         &self,
         problem: &Problem,
-    ) -> std::result::Result<FittedPipeline<E, I>, FitError> {
+    ) -> Result<FittedPipeline<E, I>, FitError> {
         self.check_ref()?.fit_problem(problem)
     }
 }
@@ -60,7 +60,7 @@ impl ValidPipeline {
     pub fn fit_problem<E: TargetValue, I: TargetDim>(
         &self,
         problem: &Problem,
-    ) -> std::result::Result<FittedPipeline<E, I>, FitError> {
+    ) -> Result<FittedPipeline<E, I>, FitError> {
         let refused = |why: String| Error::setting("targets", why);
         let classes = classes_for::<E, I>(problem.task(), problem.targets().nrows()).map_err(refused)?;
         let named = ColumnNames { columns: problem.names().to_vec(), targets: targets(problem) };

@@ -60,7 +60,7 @@ impl Pipeline {
     pub fn fit_table<E: TargetValue, I: TargetDim>(
         &self,
         given: TargetedTable,
-    ) -> std::result::Result<FittedPipeline<E, I>, FitError> {
+    ) -> Result<FittedPipeline<E, I>, FitError> {
         self.check_ref()?.fit_table(given)
     }
 }
@@ -77,8 +77,7 @@ impl ValidPipeline {
     /// ```
     /// use ndarray::array;
     /// use vaglio::core::{Cells, Table, Task};
-    /// use vaglio::prelude::*;
-    /// use vaglio::{TargetedTable, files::ModelFiles};
+    /// use vaglio::{Rows, TargetedTable, files::ModelFiles, prelude::*};
     ///
     /// let kinds = ["oak", "elm", "oak", "elm", "oak", "elm"].map(String::from).to_vec();
     /// let heights = vec![3.0, 1.0, 4.0, 1.5, 5.0, 9.0];
@@ -95,7 +94,7 @@ impl ValidPipeline {
     pub fn fit_table<E: TargetValue, I: TargetDim>(
         &self,
         given: TargetedTable,
-    ) -> std::result::Result<FittedPipeline<E, I>, FitError> {
+    ) -> Result<FittedPipeline<E, I>, FitError> {
         given.check()?;
         let TargetedTable { table, targets, task, names, weights, rows } = given;
         let classes = classes_for::<E, I>(&task, targets.nrows()).map_err(|why| Error::setting("targets", why))?;

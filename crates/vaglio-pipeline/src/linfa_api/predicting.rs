@@ -190,7 +190,7 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
     /// ```
     /// use linfa::prelude::*;
     /// use ndarray::array;
-    /// use vaglio::prelude::*;
+    /// use vaglio::{Rows, prelude::*};
     ///
     /// let x = array![[1.0], [2.0], [3.0], [4.0], [11.0], [12.0], [13.0], [14.0]];
     /// let dataset = Dataset::new(x, array![-1.6, -0.4, 0.5, 1.4, -1.5, -0.6, 0.5, 1.6]);

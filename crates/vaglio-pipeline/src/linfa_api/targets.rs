@@ -124,10 +124,7 @@ impl<E: TargetValue> EncodedTargets<E> {
 ///
 /// # Errors
 /// Says why arrays of `E` with the dimension `I` cannot hold the targets of the task.
-pub(super) fn classes_for<E: TargetValue, I: TargetDim>(
-    task: &Task,
-    outputs: usize,
-) -> std::result::Result<Vec<E>, String> {
+pub(super) fn classes_for<E: TargetValue, I: TargetDim>(task: &Task, outputs: usize) -> Result<Vec<E>, String> {
     let is_number = E::from_number(0.0).is_some();
     let labels: Vec<String> = match task {
         Task::Regression if !is_number => return Err("the targets are numbers; use the type `f64`".into()),

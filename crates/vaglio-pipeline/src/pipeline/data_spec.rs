@@ -213,7 +213,7 @@ impl TargetSpec {
 }
 
 impl<'de> Deserialize<'de> for TargetSpec {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct TargetVisitor;
         impl<'de> serde::de::Visitor<'de> for TargetVisitor {
             type Value = TargetSpec;
@@ -222,15 +222,15 @@ impl<'de> Deserialize<'de> for TargetSpec {
                 f.write_str("a name, a list of names, or a file by `{file: …, column: …}`")
             }
 
-            fn visit_str<E>(self, name: &str) -> std::result::Result<TargetSpec, E> {
+            fn visit_str<E>(self, name: &str) -> Result<TargetSpec, E> {
                 Ok(TargetSpec::Columns(Names::One(name.to_owned())))
             }
 
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, names: A) -> std::result::Result<TargetSpec, A::Error> {
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, names: A) -> Result<TargetSpec, A::Error> {
                 Names::deserialize(serde::de::value::SeqAccessDeserializer::new(names)).map(TargetSpec::Columns)
             }
 
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> std::result::Result<TargetSpec, A::Error> {
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<TargetSpec, A::Error> {
                 TargetFile::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(TargetSpec::Beside)
             }
         }
@@ -252,7 +252,7 @@ impl Names {
 }
 
 impl<'de> Deserialize<'de> for Names {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct NamesVisitor;
         impl<'de> serde::de::Visitor<'de> for NamesVisitor {
             type Value = Names;
@@ -261,11 +261,11 @@ impl<'de> Deserialize<'de> for Names {
                 f.write_str("a name, or a list of names")
             }
 
-            fn visit_str<E>(self, name: &str) -> std::result::Result<Names, E> {
+            fn visit_str<E>(self, name: &str) -> Result<Names, E> {
                 Ok(Names::One(name.to_owned()))
             }
 
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut names: A) -> std::result::Result<Names, A::Error> {
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut names: A) -> Result<Names, A::Error> {
                 let mut all = Vec::new();
                 while let Some(name) = names.next_element()? {
                     all.push(name);

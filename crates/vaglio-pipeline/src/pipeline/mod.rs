@@ -69,7 +69,7 @@ pub struct Pipeline(ValidPipeline);
 
 /// Reads settings of any format like a pipeline file; an error names the path of the setting.
 impl<'de> Deserialize<'de> for Pipeline {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut document = Document::from_value(&serde_json::Value::deserialize(deserializer)?);
         Pipeline::from_document(&mut document).map_err(serde::de::Error::custom)
     }

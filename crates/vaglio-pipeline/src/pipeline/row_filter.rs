@@ -103,7 +103,7 @@ impl DataSpec {
 }
 
 impl<'de> Deserialize<'de> for RowFilters {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct FiltersVisitor;
         impl<'de> Visitor<'de> for FiltersVisitor {
             type Value = RowFilters;
@@ -112,11 +112,11 @@ impl<'de> Deserialize<'de> for RowFilters {
                 f.write_str("a filter such as {column: year, from: 1990}, or a list of filters")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<RowFilters, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RowFilters, A::Error> {
                 RowFilter::deserialize(MapAccessDeserializer::new(map)).map(RowFilters::One)
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, filters: A) -> std::result::Result<RowFilters, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, filters: A) -> Result<RowFilters, A::Error> {
                 Vec::deserialize(SeqAccessDeserializer::new(filters)).map(RowFilters::Several)
             }
         }
@@ -125,7 +125,7 @@ impl<'de> Deserialize<'de> for RowFilters {
 }
 
 impl<'de> Deserialize<'de> for Labels {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct LabelsVisitor;
         impl<'de> Visitor<'de> for LabelsVisitor {
             type Value = Labels;
@@ -134,18 +134,15 @@ impl<'de> Deserialize<'de> for Labels {
                 f.write_str("a value, or a list of values")
             }
 
-            fn visit_newtype_struct<D: Deserializer<'de>>(
-                self,
-                deserializer: D,
-            ) -> std::result::Result<Labels, D::Error> {
+            fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Labels, D::Error> {
                 deserializer.deserialize_any(self)
             }
 
-            fn visit_str<E>(self, value: &str) -> std::result::Result<Labels, E> {
+            fn visit_str<E>(self, value: &str) -> Result<Labels, E> {
                 Ok(Labels::One(Label(value.to_owned())))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> std::result::Result<Labels, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<Labels, A::Error> {
                 Vec::deserialize(SeqAccessDeserializer::new(values)).map(Labels::Several)
             }
         }

@@ -72,7 +72,7 @@ fn default_search() -> Search {
 }
 
 /// Serializes a search as in files: a chain as its list.
-fn as_written<S: Serializer>(search: &Search, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+fn as_written<S: Serializer>(search: &Search, serializer: S) -> Result<S::Ok, S::Error> {
     match search.stages() {
         [] => search.serialize(serializer),
         stages => stages.serialize(serializer),

@@ -85,7 +85,7 @@ pub(super) fn particle_swarm<F: FnMut(&[f64]) -> EvaluationOutcome>(
 /// Hides an error caused by the ledger's refusal; returns the solver's own.
 fn closed<F: FnMut(&[f64]) -> EvaluationOutcome>(
     ledger: &CachedCriterion<'_, F>,
-    run: std::result::Result<(), argmin::core::Error>,
+    run: Result<(), argmin::core::Error>,
 ) -> Result<()> {
     match run {
         Err(error) if !ledger.is_closed() => Err(Error::failed("tuning failed", error)),

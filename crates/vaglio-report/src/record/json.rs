@@ -23,7 +23,7 @@ impl Record {
     }
 
     /// Reads the text of `selection.json`; the error says what is wrong with it.
-    pub fn from_text(text: &str) -> std::result::Result<Self, Cause> {
+    pub fn from_text(text: &str) -> Result<Self, Cause> {
         #[derive(Deserialize)]
         struct SchemaHeader {
             schema: String,
@@ -42,7 +42,7 @@ impl Record {
     }
 
     /// Refuses parts that were not made together.
-    fn check(&self) -> std::result::Result<(), String> {
+    fn check(&self) -> Result<(), String> {
         let features = self.data.features;
         let known = |columns: &[Feature]| columns.iter().all(|&column| column < features);
         if let Some(step) = self.steps.iter().find(|step| !known(step.moved()) || !known(&step.tied)) {

@@ -237,7 +237,7 @@ impl Rules {
     }
 }
 
-fn unless_weights(design: &Design) -> std::result::Result<(), &'static str> {
+fn unless_weights(design: &Design) -> Result<(), &'static str> {
     if design.readout().is_none() {
         return Err("the learner has no weights, of which a sign could be asked; use a learner with a linear readout");
     }

@@ -209,7 +209,7 @@ impl CsvFile {
         range: Range<usize>,
         budget: Budget,
         mut take: impl FnMut(&StringRecord),
-    ) -> std::result::Result<usize, CsvFault> {
+    ) -> Result<usize, CsvFault> {
         let mut reader = self.dialect.reader(RecordLimitReader::new(&self.bytes()[range.clone()]));
         let (mut record, mut rows, mut ask) = (StringRecord::new(), 0, 0);
         loop {

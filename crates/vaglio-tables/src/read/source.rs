@@ -47,7 +47,7 @@ pub type Notations = HashMap<String, Notation>;
 /// Files with their numbers of rows.
 pub type RowsOfFiles = Vec<(PathBuf, usize)>;
 /// A column with its survey, or the fault of one of its cells.
-pub type ReadColumn = (String, std::result::Result<(Cells, ColumnSurvey), InvalidCell>);
+pub type ReadColumn = (String, Result<(Cells, ColumnSurvey), InvalidCell>);
 
 impl TableSource {
     /// Opens files, also given by patterns and folders; all must have the same columns, in any order.
@@ -260,9 +260,7 @@ impl TableSource {
             .map(|((name, hint), column)| settle(name, column, *hint, &of_column(name)))
             .collect();
         // Columns whose first rows were numbers by chance are read again as text.
-        let is_text = |outcome: &std::result::Result<InferredColumn, InvalidCell>| {
-            matches!(outcome, Ok(InferredColumn::NeedsText))
-        };
+        let is_text = |outcome: &Result<InferredColumn, InvalidCell>| matches!(outcome, Ok(InferredColumn::NeedsText));
         let again: Vec<&str> =
             names.iter().zip(&settled).filter(|(_, outcome)| is_text(outcome)).map(|(name, _)| *name).collect();
         let texts = match again.is_empty() {

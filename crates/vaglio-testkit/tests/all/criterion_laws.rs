@@ -67,7 +67,7 @@ const OF_EVALUATOR: [(Fault, &str); 23] = [
     (Fault::LambdaDropped, "additions"),
 ];
 
-fn check(fault: Fault, design: &Design) -> std::result::Result<(), LawViolation> {
+fn check(fault: Fault, design: &Design) -> Result<(), LawViolation> {
     check_criterion(&Folds { fault }, design, TOLERANCE)
 }
 

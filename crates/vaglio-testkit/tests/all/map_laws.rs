@@ -138,7 +138,7 @@ struct Centered {
 }
 
 /// Serializes in single precision.
-pub fn single<S: Serializer>(values: &[f64], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+pub fn single<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
     values.iter().map(|&v| v as f32).collect::<Vec<f32>>().serialize(serializer)
 }
 
@@ -213,7 +213,7 @@ impl FittedMap for Centered {
     }
 }
 
-fn check(fault: Fault, table: &Table) -> std::result::Result<(), vaglio_testkit::LawViolation> {
+fn check(fault: Fault, table: &Table) -> Result<(), vaglio_testkit::LawViolation> {
     check_map(&Center { fault }, table, TOLERANCE)
 }
 

@@ -56,7 +56,7 @@ const FAULTS: [(Fault, &str); 35] = [
 /// A correct criterion.
 pub const RIGHT: Folds = Folds { fault: folds::Fault::None };
 
-fn check(search: &Search) -> std::result::Result<(), LawViolation> {
+fn check(search: &Search) -> Result<(), LawViolation> {
     check_search(search, &RIGHT, &design(), TOLERANCE)
 }
 

@@ -29,7 +29,7 @@ pub(super) fn from_design(
     if let Some(moments) = session.moments_in(rows.folds(), rows.scores_classes_alike(), by_columns) {
         return Ok(moments);
     }
-    let made = |made: std::result::Result<Moments, FactorizationError>| made.map_err(failed);
+    let made = |made: Result<Moments, FactorizationError>| made.map_err(failed);
     let moments = match by_columns {
         true => made(Moments::by_columns(rows))?,
         false => match cells::moments(criterion, design, rows)? {

@@ -9,8 +9,8 @@ use vaglio::core::{
 };
 use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
-use vaglio::read::{ColumnFilter, read_table};
 use vaglio::search::{Greedy, SearchContext, SubsetScorer};
+use vaglio_tables::read::{ColumnFilter, read_table};
 use vaglio_testkit::{Tolerance, data, rebuild};
 
 /// Scores of a search are compared with plain retraining at this relative tolerance.

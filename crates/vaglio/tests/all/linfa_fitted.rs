@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use vaglio::core::Error;
 use vaglio::prelude::*;
-use vaglio::{NamedRows, problem};
+use vaglio::{NamedRows, Rows, problem};
 
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 

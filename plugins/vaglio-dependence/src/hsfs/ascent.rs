@@ -106,7 +106,7 @@ struct AscentObjective<'c, 'd> {
 
 impl AscentObjective<'_, '_> {
     /// −f(w(u))/size and its gradient, −2uᵢ(gᵢ − Σ wg)/(size·Σ u²).
-    fn at(&self, u: &[f64]) -> std::result::Result<(f64, Vec<f64>), argmin::core::Error> {
+    fn at(&self, u: &[f64]) -> Result<(f64, Vec<f64>), argmin::core::Error> {
         if let Some((last, value, gradient)) = &self.seen.borrow().last
             && last == u
         {
@@ -139,7 +139,7 @@ impl CostFunction for &AscentObjective<'_, '_> {
     type Param = Vec<f64>;
     type Output = f64;
 
-    fn cost(&self, u: &Vec<f64>) -> std::result::Result<f64, argmin::core::Error> {
+    fn cost(&self, u: &Vec<f64>) -> Result<f64, argmin::core::Error> {
         Ok(self.at(u)?.0)
     }
 }
@@ -148,7 +148,7 @@ impl Gradient for &AscentObjective<'_, '_> {
     type Param = Vec<f64>;
     type Gradient = Vec<f64>;
 
-    fn gradient(&self, u: &Vec<f64>) -> std::result::Result<Vec<f64>, argmin::core::Error> {
+    fn gradient(&self, u: &Vec<f64>) -> Result<Vec<f64>, argmin::core::Error> {
         Ok(self.at(u)?.1)
     }
 }

@@ -159,19 +159,21 @@ impl Kernels {
     /// Products of columns with a factor's rows, in parallel blocks, each column's sums in one order.
     fn along(&self, rows: &FactorRows, columns: &[OnceLock<Option<LevelColumn>>]) -> Result<Vec<f64>> {
         let mut out = vec![0.0; columns.len()];
-        out.par_chunks_mut(TOGETHER).zip(columns.par_chunks(TOGETHER)).try_for_each(|(out, columns)| {
-            self.design.run().stop.check()?;
-            let there: Vec<&LevelColumn> = columns.iter().filter_map(made).collect();
-            let mut products = vec![0.0; there.len()];
-            rows.products(self.level, &there, &mut products);
-            let mut products = products.into_iter();
-            for (out, column) in out.iter_mut().zip(columns) {
-                let Some(column) = made(column) else { continue };
-                let norm = if self.nhsic.normalize { column.square().sqrt() } else { 1.0 };
-                *out = products.next().map_or(0.0, |product| product / norm);
-            }
-            Result::Ok(())
-        })?;
+        out.par_chunks_mut(TOGETHER).zip(columns.par_chunks(TOGETHER)).try_for_each(
+            |(out, columns)| -> Result<()> {
+                self.design.run().stop.check()?;
+                let there: Vec<&LevelColumn> = columns.iter().filter_map(made).collect();
+                let mut products = vec![0.0; there.len()];
+                rows.products(self.level, &there, &mut products);
+                let mut products = products.into_iter();
+                for (out, column) in out.iter_mut().zip(columns) {
+                    let Some(column) = made(column) else { continue };
+                    let norm = if self.nhsic.normalize { column.square().sqrt() } else { 1.0 };
+                    *out = products.next().map_or(0.0, |product| product / norm);
+                }
+                Ok(())
+            },
+        )?;
         Ok(out)
     }
 

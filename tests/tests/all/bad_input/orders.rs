@@ -6,7 +6,7 @@ use crate::common::Folder;
 #[test]
 fn the_number_of_threads_changes_no_bit() {
     let base = Sheet::base();
-    let pools = [1, 2, 3].map(|threads| vaglio::pipeline::pool(threads).unwrap());
+    let pools = [1, 2, 3].map(|threads| vaglio_pipeline::pipeline::pool(threads).unwrap());
     everywhere(|parts| {
         let model = |cell: &Cell| serde_json::to_string(&cell.model).unwrap();
         let result = || Problem::of(&base).result(parts).map_err(|error| error.to_string());

@@ -46,7 +46,7 @@ impl PredictionChain<'_> {
     }
 
     /// Refuses parts that do not fit each other.
-    pub fn check(&self) -> std::result::Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         let outputs = self.outputs;
         if let Some(units) = self.units
             && (units.len() != outputs || units.iter().any(|units| units.scale.scale == 0.0))

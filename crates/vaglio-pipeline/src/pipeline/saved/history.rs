@@ -57,7 +57,7 @@ impl History {
     }
 
     /// Refuses columns of different lengths.
-    pub(crate) fn check(&self) -> std::result::Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         self.table().map(|_| ()).map_err(|error| format!("the rows before: {error}"))
     }
 }

@@ -77,7 +77,7 @@ impl SavedIntervals {
     }
 
     /// Refuses parts that do not fit each other.
-    pub(crate) fn check(&self, outputs: usize) -> std::result::Result<(), String> {
+    pub(crate) fn check(&self, outputs: usize) -> Result<(), String> {
         let is_sorted = |list: &Vec<f64>| list.iter().all(|r| *r >= 0.0) && list.is_sorted();
         let mut rows = 0;
         for fold in &self.folds {

@@ -263,7 +263,7 @@ impl SavedModel {
     }
 
     /// Refuses parts that do not fit each other.
-    pub(crate) fn check(&self) -> std::result::Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let outputs = self.outputs.len();
         let fits = match &self.task {
             Task::Regression => outputs > 0,

@@ -17,27 +17,27 @@ pub fn design() -> Design {
 
 /// Returns the violated law; panics if all laws hold.
 #[track_caller]
-pub fn broken_law(outcome: std::result::Result<(), LawViolation>) -> &'static str {
+pub fn broken_law(outcome: Result<(), LawViolation>) -> &'static str {
     let broken = outcome.expect_err("a law fails on what is wrong");
     assert!(broken.to_string().contains(broken.law) && !broken.on.is_empty(), "{broken}");
     broken.law
 }
 
 /// Returns the names of all violated laws.
-pub fn laws(outcome: &std::result::Result<(), LawViolation>) -> Vec<&'static str> {
+pub fn laws(outcome: &Result<(), LawViolation>) -> Vec<&'static str> {
     let broken = outcome.as_ref().err();
     broken.iter().flat_map(|b| std::iter::once(*b).chain(&b.others)).map(|b| b.law).collect()
 }
 
 /// Panics unless a fault violates its law.
 #[track_caller]
-pub fn breaks(fault: impl Debug, law: &str, outcome: std::result::Result<(), LawViolation>) {
+pub fn breaks(fault: impl Debug, law: &str, outcome: Result<(), LawViolation>) {
     let laws = laws(&outcome);
     assert!(laws.contains(&law), "{fault:?} is to break `{law}`; broken: {laws:?}");
 }
 
 #[track_caller]
-pub fn holds(outcome: std::result::Result<(), LawViolation>) {
+pub fn holds(outcome: Result<(), LawViolation>) {
     if let Err(broken) = outcome {
         panic!("{broken}");
     }

@@ -119,13 +119,7 @@ impl Steps {
     }
 
     /// Decides whether a step that lowers the best score by `drop` is accepted.
-    fn allows(
-        &self,
-        settings: &SearchSettings,
-        drop: f64,
-        misses: &mut usize,
-        counts: bool,
-    ) -> std::result::Result<(), StopReason> {
+    fn allows(&self, settings: &SearchSettings, drop: f64, misses: &mut usize, counts: bool) -> Result<(), StopReason> {
         if self.fault == Fault::Descends && drop <= 0.0 {
             return Err(StopReason::NoImprovement);
         }

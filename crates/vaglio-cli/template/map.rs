@@ -1,6 +1,6 @@
 //! A map for vaglio.
 
-use vaglio_core::{Map, Result, Table, prelude::*};
+use vaglio_core::{Map, Result, prelude::*};
 
 /// The square of every number.
 #[part(Map, "template")]

@@ -78,7 +78,13 @@ pub struct TrainTest {
 pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<TrainTest> {
     let settings = pipeline.settings();
     let own = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
-    let opened = |files: &Files, read: &ReadSpec| open(folder, files, read, own, pipeline.budget(), is_sample);
+    let opened = |files: &Files, read: &ReadSpec| {
+        let paths: Vec<PathBuf> = files.names().iter().map(|name| folder.join(name)).collect();
+        match is_sample {
+            true => TableSource::open_sample(&paths, read, pipeline.budget()),
+            false => TableSource::open_within(&paths, read, pipeline.budget()),
+        }
+    };
     let source = opened(&own.train, &own.read)?;
     let (source, spec) = target_file::beside(source, own, folder)?;
     let spec = &*spec;
@@ -314,22 +320,6 @@ fn lagged(pipeline: &ValidPipeline) -> Result<Vec<String>> {
         }
     }
     Ok(all)
-}
-
-/// Opens the files of a setting.
-pub(super) fn open(
-    folder: &Path,
-    files: &Files,
-    read: &ReadSpec,
-    spec: &DataSpec,
-    budget: Budget,
-    is_sample: bool,
-) -> Result<TableSource> {
-    let paths: Vec<PathBuf> = files.names().iter().map(|name| folder.join(name)).collect();
-    match is_sample {
-        true => TableSource::open_sample(&paths, read, budget),
-        false => TableSource::open_within(&paths, read, budget, spec.digest),
-    }
 }
 
 /// Reads test rows with the columns and types of the training rows. Role columns may be missing, except those that

@@ -115,9 +115,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
     let resolved = folder.join("resolved.yaml");
     let text = read_resolved(&resolved, &record.pipeline)?;
     let asked = asked(&record, names)?;
-    // The digest must be computed as it was then.
-    let kind = record.data.digest.split_once(':').map(|(kind, _)| format!("data.digest={kind}"));
-    let assignments: Vec<String> = tuned(&record).into_iter().chain(kind).collect();
+    let assignments: Vec<String> = tuned(&record).into_iter().collect();
     let (pipeline, document) = load(&text, &resolved.display().to_string(), &assignments)?;
     let located = |error| document.locate(error);
     let prepared = prepare(&pipeline, folder).map_err(located)?;

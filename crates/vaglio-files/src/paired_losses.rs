@@ -1,6 +1,5 @@
 //! Digests and row losses that pair the outer figures of two runs.
 
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::Loss;
 use vaglio_pipeline::resample::OuterFoldFit;
@@ -11,24 +10,26 @@ const MOST: usize = 2000;
 
 /// Digest of rows and folds, and the row losses if there are few.
 pub(super) fn paired(outer: &[OuterFoldFit], loss: &dyn Loss) -> PairedLosses {
-    let mut digest = Sha256::new();
+    let mut hasher = blake3::Hasher::new();
     for fold in outer {
         for number in [fold.repeat, fold.fold, fold.rows.len()].iter().chain(&fold.rows) {
-            digest.update((*number as u64).to_le_bytes());
+            hasher.update(&(*number as u64).to_le_bytes());
         }
-        fold.held.targets.iter().for_each(|target| digest.update(target.to_le_bytes()));
         let weight = |row: usize| fold.held.weights.as_ref().map_or(1.0, |weights| weights[row]);
-        (0..fold.held.targets.ncols()).for_each(|row| digest.update(weight(row).to_le_bytes()));
+        let weights = (0..fold.held.targets.ncols()).map(weight);
+        for number in fold.held.targets.iter().copied().chain(weights) {
+            hasher.update(&number.to_le_bytes());
+        }
     }
-    let sha256 = format!("{:x}", digest.finalize());
+    let digest = hasher.finalize().to_string();
     let few = loss.traits().measure.is_of_rows()
         && outer.iter().filter(|fold| fold.repeat == 0).map(|f| f.rows.len()).sum::<usize>() <= MOST;
     let units = if few { by_row(outer, loss) } else { None };
-    let Some(units) = units else { return PairedLosses { sha256, losses: None, weights: None, clusters: None } };
+    let Some(units) = units else { return PairedLosses { digest, losses: None, weights: None, clusters: None } };
     let is_weighted = units.windows(2).any(|pair| pair[0].1 != pair[1].1);
     let clusters: HashSet<u32> = units.iter().map(|unit| unit.2).collect();
     PairedLosses {
-        sha256,
+        digest,
         losses: Some(units.iter().map(|unit| unit.0).collect()),
         weights: is_weighted.then(|| units.iter().map(|unit| unit.1).collect()),
         clusters: (clusters.len() < units.len()).then(|| units.iter().map(|unit| unit.2).collect()),

@@ -5,7 +5,6 @@
 //! ones.
 
 pub mod budget;
-mod digest_kind;
 pub mod disk;
 pub mod quantity;
 mod quoted;
@@ -15,7 +14,6 @@ mod read_spec;
 pub mod scratch;
 mod survey;
 
-pub use digest_kind::DigestKind;
 pub use quoted::quoted;
 pub use read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText};
 pub use survey::{ColumnSurvey, InferredType, Notation, Survey};

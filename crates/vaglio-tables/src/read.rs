@@ -38,9 +38,7 @@ mod sparse;
 mod table_file;
 
 pub use crate::disk::{bounded, shortened, system};
-pub use crate::{
-    ColumnSurvey, DateOrder, Decimal, Delimiter, DigestKind, InferredType, Notation, ReadSpec, SettingText, Survey,
-};
+pub use crate::{ColumnSurvey, DateOrder, Decimal, Delimiter, InferredType, Notation, ReadSpec, SettingText, Survey};
 pub use batches::{Batch, BatchReader, Batches};
 pub use cell::date_span;
 pub use digest::Digest;

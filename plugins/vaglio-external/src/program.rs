@@ -1,7 +1,6 @@
 //! Command of an external program, the digest of its files, and the permission to run it.
 
 use serde::{Deserialize, Deserializer, Serialize};
-use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
@@ -30,15 +29,15 @@ pub fn allow_programs() {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct ExternalProgram {
     command: Vec<String>,
-    sha256: String,
+    digest: String,
 }
 
 impl ExternalProgram {
     /// Creates a command from its words, with the digest of its files as they are now.
     pub fn new(words: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let command: Vec<String> = words.into_iter().map(Into::into).collect();
-        let sha256 = digest(&command).unwrap_or_default();
-        ExternalProgram { command, sha256 }
+        let digest = digest(&command).unwrap_or_default();
+        ExternalProgram { command, digest }
     }
 
     /// The words: the program and its arguments.
@@ -65,11 +64,11 @@ impl ExternalProgram {
             ));
         }
         match digest(&self.command) {
-            Ok(now) if now == self.sha256 => Ok(()),
+            Ok(now) if now == self.digest => Ok(()),
             Ok(now) => refused(format!(
                 "the files of `{self}` are not those that this was made with: their digest is {now}, not {}; bring them back, \
-                 or leave `sha256` out and begin anew",
-                self.sha256
+                 or leave `digest` out and begin anew",
+                self.digest
             )),
             Err(error) => refused(error),
         }
@@ -82,22 +81,22 @@ impl std::fmt::Display for ExternalProgram {
     }
 }
 
-/// SHA-256 of the words, each with the content of the file that it names, if any.
+/// Hash of the words, each with the content of the file that it names, if any.
 fn digest(command: &[String]) -> Result<String, String> {
-    let mut hasher = Sha256::new();
+    let mut hasher = blake3::Hasher::new();
     for (number, word) in command.iter().enumerate() {
-        hasher.update((word.len() as u64).to_le_bytes());
+        hasher.update(&(word.len() as u64).to_le_bytes());
         hasher.update(word.as_bytes());
         let path = Path::new(word);
         // The first word is searched for like a program, unless it is a path.
         let is_path = number > 0 || path.components().count() > 1;
         if is_path && path.metadata().is_ok_and(|found| found.is_file()) {
             let held = file(path).map_err(|error| format!("cannot read `{word}`: {error}"))?;
-            hasher.update((held.len() as u64).to_le_bytes());
+            hasher.update(&(held.len() as u64).to_le_bytes());
             hasher.update(&held);
         }
     }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hasher.finalize().to_string())
 }
 
 fn file(path: &Path) -> std::io::Result<Vec<u8>> {
@@ -115,17 +114,17 @@ impl<'de> Deserialize<'de> for ExternalProgram {
         #[serde(
             untagged,
             deny_unknown_fields,
-            expecting = "the words of a command, or `{command: [words], sha256: digest}`"
+            expecting = "the words of a command, or `{command: [words], digest: digits}`"
         )]
         enum ProgramSetting {
             Words(Vec<String>),
-            Digested { command: Vec<String>, sha256: Option<String> },
+            Digested { command: Vec<String>, digest: Option<String> },
         }
         Ok(match ProgramSetting::deserialize(deserializer)? {
-            ProgramSetting::Words(words) | ProgramSetting::Digested { command: words, sha256: None } => {
+            ProgramSetting::Words(words) | ProgramSetting::Digested { command: words, digest: None } => {
                 ExternalProgram::new(words)
             }
-            ProgramSetting::Digested { command, sha256: Some(sha256) } => ExternalProgram { command, sha256 },
+            ProgramSetting::Digested { command, digest: Some(digest) } => ExternalProgram { command, digest },
         })
     }
 }
@@ -142,7 +141,7 @@ impl JsonSchema for ExternalProgram {
                 words,
                 {
                     "type": "object",
-                    "properties": {"command": words, "sha256": {"type": "string"}},
+                    "properties": {"command": words, "digest": {"type": "string"}},
                     "required": ["command"],
                     "additionalProperties": false
                 }

@@ -1,16 +1,15 @@
 //! Repairs checksums, so that the content behind them is read too.
 
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 /// Repairs the checksum of a model.
 pub fn resealed_model(bytes: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (head, model) = text.split_once("\"model\":")?;
     let model = model.strip_suffix("}\n")?;
-    let head = head.split_once("\"sha256\":\"")?.0;
-    let digest = format!("{:x}", Sha256::digest(model.as_bytes()));
-    Some(format!("{head}\"sha256\":\"{digest}\",\"model\":{model}}}\n").into_bytes())
+    let head = head.split_once("\"digest\":\"")?.0;
+    let digest = blake3::hash(model.as_bytes());
+    Some(format!("{head}\"digest\":\"blake3:{digest}\",\"model\":{model}}}\n").into_bytes())
 }
 
 /// Joins the first line of an intact journal with the pieces of another, and repairs the checksums.
@@ -20,8 +19,7 @@ pub fn resealed_journal(first: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     let (mut sum, mut out) = (String::new(), String::new());
     for line in std::iter::once(first).chain(pieces) {
         let open = without_sum(line);
-        let digest = format!("{:x}", Sha256::new().chain_update(&sum).chain_update(open).finalize());
-        sum = digest.get(..16)?.to_owned();
+        sum = blake3::hash(format!("{sum}{open}").as_bytes()).to_hex()[..16].to_owned();
         out += &format!("{open},\"sum\":\"{sum}\"}}\n");
     }
     Some(out.into_bytes())

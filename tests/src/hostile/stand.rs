@@ -13,7 +13,7 @@ use vaglio::files::{Language, ModelFiles, PredictOptions, RunOptions, RunOutcome
 use vaglio::pipeline::{SavedModel, load};
 use vaglio_cli::said;
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{DigestKind, ReadRequest, ReadSpec, TableSource};
+use vaglio_tables::read::{ReadRequest, ReadSpec, TableSource};
 
 /// Memory that a reader may use beyond that of the process, in bytes.
 const MORE: u64 = 200_000_000;
@@ -227,12 +227,7 @@ impl Stand {
     fn read(&self, name: &str, bytes: &[u8], limit: u64, attempt: &mut Attempt) -> std::io::Result<()> {
         let path = self.folder.join(name);
         std::fs::write(&path, bytes)?;
-        let source = TableSource::open_within(
-            std::slice::from_ref(&path),
-            &ReadSpec::default(),
-            Budget::new(limit),
-            DigestKind::Blake3,
-        );
+        let source = TableSource::open_within(std::slice::from_ref(&path), &ReadSpec::default(), Budget::new(limit));
         let read = attempt.note(source.and_then(|source| source.read(&ReadRequest::default())));
         attempt.is_read = read.is_some();
         drop(read);

@@ -2,7 +2,6 @@
 
 use crate::common::{Folder, Ran, pipeline, ran, table, third, timeless};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
 /// A run that keeps every piece, however little work it was.
@@ -272,11 +271,11 @@ fn a_hash_that_comes_behind_leaves_the_same_journal() {
     let yaml = yaml.replace("[class, g]", &format!("[class, g, prediction], types: {{{numbers}}}"));
     folder.write("p.yaml", yaml);
     let journal = |threads: &str| {
-        let (out, by_sha) = (format!("{threads}/out"), ["--set", "data.digest=sha256", "--threads", threads]);
-        let ran = run(&folder, &out, &by_sha);
+        let out = format!("{threads}/out");
+        let ran = run(&folder, &out, &["--threads", threads]);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         let journal = folder.read(&format!("{out}/journal.jsonl"));
-        let ran = run(&folder, &out, &[&by_sha[..], &["--resume"]].concat());
+        let ran = run(&folder, &out, &["--threads", threads, "--resume"]);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         assert_eq!(journal, folder.read(&format!("{out}/journal.jsonl")));
         journal
@@ -285,8 +284,7 @@ fn a_hash_that_comes_behind_leaves_the_same_journal() {
     assert_eq!(alone.lines().next(), behind.lines().next());
     assert_eq!(pieces(&alone), pieces(&behind));
     let digits = |out: &str| folder.json(&format!("{out}/out/selection.json"))["data"]["digest"].clone();
-    let bytes = std::fs::read(folder.path("train.parquet")).unwrap();
-    let expected = sha256(&bytes);
+    let expected = format!("blake3:{}", blake3::hash(&std::fs::read(folder.path("train.parquet")).unwrap()));
     assert_eq!([digits("1"), digits("2")], [expected.as_str(), expected.as_str()]);
     let of_header: Value = serde_json::from_str(behind.lines().next().unwrap()).unwrap();
     assert_eq!(of_header["data"], expected);
@@ -297,49 +295,8 @@ fn resealed(journal: &str) -> String {
     let mut sum = String::new();
     let seal = |line: &str| {
         let open = &line[..line.len() - 26];
-        sum = format!("{:x}", Sha256::digest(format!("{sum}{open}"))).chars().take(16).collect();
+        sum = blake3::hash(format!("{sum}{open}").as_bytes()).to_hex()[..16].to_owned();
         format!("{open},\"sum\":\"{sum}\"}}\n")
     };
     journal.lines().map(seal).collect()
-}
-
-/// `sha256:` and what `sha256sum` tells.
-fn sha256(bytes: &[u8]) -> String {
-    let digits: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{digits}")
-}
-
-#[test]
-fn journals_and_results_of_digits_alone_are_read_as_those_of_sha_256() {
-    let folder = finished("digits");
-    let data = || folder.json("out/selection.json")["data"].clone();
-    assert!(data()["digest"].as_str().unwrap().starts_with("blake3:"), "{}", data());
-    assert_eq!(run(&folder, "out", &["--set", "data.digest=sha256"]).code, Some(0));
-    let written = sha256(&std::fs::read(folder.path("train.csv")).unwrap());
-    assert_eq!(data()["digest"], written);
-    assert!(folder.read("out/resolved.yaml").contains("digest: sha256"), "{}", folder.read("out/resolved.yaml"));
-    // As they were before there was a choice: no word before the digits, another name in the result.
-    let digits = written.trim_start_matches("sha256:");
-    let plain = folder.read("out/journal.jsonl").replace(&written, digits);
-    folder.write("out/journal.jsonl", resealed(&plain));
-    let result = folder.read("out/selection.json");
-    let old = result.replace(&format!("\"digest\": \"{written}\""), &format!("\"sha256\": \"{digits}\""));
-    assert!(old != result);
-    folder.write("out/selection.json", old);
-    assert_eq!(folder.vaglio(&["report", "out"]).code, Some(0));
-    assert!(folder.read("out/report.html").contains(&written));
-    let refused = run(&folder, "out", &["--resume"]);
-    assert_eq!(refused.code, Some(2), "{}", refused.err);
-    let sentence = "it knows the data by sha256, and this run by blake3: `--set data.digest=sha256` goes on with it; to begin anew";
-    assert!(refused.err.contains(sentence), "{}", refused.err);
-    let resumed = run(&folder, "out", &["--resume", "--set", "data.digest=sha256"]);
-    assert_eq!(resumed.code, Some(0), "{}", resumed.err);
-    assert_eq!(data()["digest"], written);
-    for digest in ["sha256", "blake3"] {
-        folder.write("train.csv", columns(36));
-        assert_eq!(run(&folder, "out", &["--set", &format!("data.digest={digest}")]).code, Some(0));
-        folder.write("train.csv", columns(35));
-        let changed = run(&folder, "out", &["--resume", "--set", &format!("data.digest={digest}")]);
-        assert!(changed.code == Some(2) && changed.err.contains("the data have changed"), "{}", changed.err);
-    }
 }

@@ -68,9 +68,8 @@ fn models(name: &str) -> (Folder, Vec<String>) {
 
 /// The text of a model file with another content and its right checksum.
 fn sealed(model: &str) -> String {
-    use sha2::{Digest, Sha256};
-    let digest: String = Sha256::digest(model.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{{\"schema\":\"vaglio.model/1\",\"sha256\":\"{digest}\",\"model\":{model}}}\n")
+    let digest = blake3::hash(model.as_bytes());
+    format!("{{\"schema\":\"vaglio.model/1\",\"digest\":\"blake3:{digest}\",\"model\":{model}}}\n")
 }
 
 fn content(text: &str) -> &str {

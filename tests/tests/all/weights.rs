@@ -103,7 +103,7 @@ fn rows_of_weight_0_are_absent_from_test_shares_and_counts() {
                 "version: 1\ndata: {{train: {train}.csv, target: y, weights: w, {aside}{exclude}}}\nlearner: {{kind: rls, lambda: 1.0}}\n"
             ));
             let mut found = timeless(found);
-            ["sha256", "digest"].iter().for_each(|key| drop(found["data"].as_object_mut().unwrap().remove(*key)));
+            drop(found["data"].as_object_mut().unwrap().remove("digest"));
             found
         };
         let (without, with) = (run("without"), run("with"));

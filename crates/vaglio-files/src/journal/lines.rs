@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::path::Path;
 use vaglio_core::{Error, Result};
@@ -22,7 +21,7 @@ const DIGITS: usize = 16;
 pub(in super::super) struct JournalHeader {
     format: String,
     version: String,
-    /// Hash of the data; SHA-256 if it has no prefix.
+    /// Hash of the data.
     data: String,
     configuration: serde_json::Value,
     /// Advice for a rejected journal.
@@ -44,24 +43,13 @@ impl JournalHeader {
         JournalHeader { remedy, ..self }
     }
 
-    /// Hash function of the data, and the digits.
-    fn digest(&self) -> (&str, &str) {
-        self.data.split_once(':').unwrap_or(("sha256", &self.data))
-    }
-
     /// Describes the first difference to another run's header.
     fn differs(&self, other: &JournalHeader) -> Option<String> {
         if self.format != other.format || self.version != other.version {
             let (theirs, ours) = (&other.version, &self.version);
             return Some(format!("it was written by version {theirs} ({}), and this is {ours}", other.format));
         }
-        let [(ours, our_digits), (theirs, their_digits)] = [self, other].map(JournalHeader::digest);
-        if ours != theirs {
-            return Some(format!(
-                "it knows the data by {theirs}, and this run by {ours}: `--set data.digest={theirs}` goes on with it"
-            ));
-        }
-        if our_digits != their_digits {
+        if self.data != other.data {
             return Some("the data have changed since it was written".into());
         }
         let path = different(&self.configuration, &other.configuration, String::new())?;
@@ -101,12 +89,9 @@ pub(super) fn sealed(body: &str, sum: &mut String) -> String {
 }
 
 fn checksum(before: &str, open: &str) -> String {
-    let mut digest = Sha256::new();
-    digest.update(before);
-    digest.update(open);
-    let mut sum = format!("{:x}", digest.finalize());
-    sum.truncate(DIGITS);
-    sum
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(before.as_bytes()).update(open.as_bytes());
+    hasher.finalize().to_hex()[..DIGITS].to_owned()
 }
 
 /// Object of a line, if its checksum is right.

@@ -1,6 +1,5 @@
 //! Identifies the build of vaglio.
 
-use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use vaglio_core::{Error, Result};
@@ -23,12 +22,10 @@ fn hashed() -> Result<String> {
         Some(path) => path,
         None => std::env::current_exe().map_err(|error| Error::unreadable("this program", error))?,
     };
-    let mut digest = Sha256::new();
-    let mut file = std::fs::File::open(&path).map_err(|error| Error::unreadable(&path, error))?;
-    std::io::copy(&mut file, &mut digest).map_err(|error| Error::unreadable(path, error))?;
-    let mut digits = format!("{:x}", digest.finalize());
-    digits.truncate(16);
-    Ok(format!("{} {digits}", env!("CARGO_PKG_VERSION")))
+    let mut hasher = blake3::Hasher::new();
+    let file = std::fs::File::open(&path).map_err(|error| Error::unreadable(&path, error))?;
+    hasher.update_reader(file).map_err(|error| Error::unreadable(path, error))?;
+    Ok(format!("{} {}", env!("CARGO_PKG_VERSION"), &hasher.finalize().to_hex()[..16]))
 }
 
 /// Path of the file that this code was loaded from, if the system tells.

@@ -6,7 +6,6 @@ use crate::TrainTest;
 use crate::run::{RunOptions, portable};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 use std::path::Path;
 use vaglio_core::{Cause, Error, Result};
 use vaglio_pipeline::document::LARGEST;
@@ -57,9 +56,7 @@ pub(super) struct ShardPlan {
 /// Hash digits that identify a run by build, data and settings.
 pub(super) fn key(pipeline: &ValidPipeline, prepared: &TrainTest) -> Result<String> {
     let of = json!([build()?, prepared.digest.written()?, pipeline.configuration()?]);
-    let mut digits = format!("{:x}", Sha256::digest(of.to_string()));
-    digits.truncate(16);
-    Ok(digits)
+    Ok(blake3::hash(of.to_string().as_bytes()).to_hex()[..16].to_owned())
 }
 
 impl ShardPlan {

@@ -1,6 +1,6 @@
 //! Data settings: files, and the meaning of their columns.
 
-use super::{DigestKind, ReadSpec, RowFilters, TestRows};
+use super::{ReadSpec, RowFilters, TestRows};
 use crate::document::Label;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -69,10 +69,6 @@ pub struct DataSpec {
     /// Options for reading text files.
     #[serde(default)]
     pub read: ReadSpec,
-    /// Hash function of the training files, for the result and its journal: `blake3`, or the slower `sha256`, which
-    /// equals `sha256sum`.
-    #[serde(default)]
-    pub digest: DigestKind,
     /// Where large columns lie that do not fit `limits.memory`: `auto`, in a scratch file in `TMPDIR` or `/var/tmp` where they do
     /// not; `never`; or a folder, in a scratch file there in any case. The file is gone with the process.
     #[serde(default)]

@@ -32,7 +32,7 @@ pub use time_span::TimeSpan;
 
 pub(crate) use settings::Settings;
 pub use vaglio_tables::disk::write_file;
-pub use vaglio_tables::{DateOrder, Decimal, Delimiter, DigestKind, ReadSpec, SettingText};
+pub use vaglio_tables::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText};
 
 use crate::document::Document;
 use crate::resample::memory_slots::MemorySlots;

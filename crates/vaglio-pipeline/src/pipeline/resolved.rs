@@ -62,7 +62,7 @@ impl ValidPipeline {
                 settings.insert("precision".into(), "single".into());
             }
             if let Some(data) = settings.get_mut("data").and_then(serde_json::Value::as_object_mut) {
-                data.retain(|key, _| !["train", "test", "digest"].contains(&key.as_str()));
+                data.retain(|key, _| !["train", "test"].contains(&key.as_str()));
             }
         }
         Ok(settings)

@@ -83,15 +83,8 @@ fn matching<'r>(a: &'r NamedRun, b: &'r NamedRun) -> Result<PairedFolds<'r>, Str
         run.record.nested.as_ref().ok_or_else(lacks)
     };
     let (first, second) = (nested(a)?, nested(b)?);
-    let [p, q] = [a, b].map(|run| run.record.data.digest.as_str());
-    if p != q {
-        let word = |digest: &str| digest.split(':').next().unwrap_or_default().to_owned();
-        return Err(match (word(p), word(q)) {
-            (p, q) if p != q => {
-                format!("the training data are known by {p} and by {q}; give both runs one `data.digest`")
-            }
-            _ => "the training data are not the same".into(),
-        });
+    if a.record.data.digest != b.record.data.digest {
+        return Err("the training data are not the same".into());
     }
     if (&a.record.data.targets, &a.record.data.classes) != (&b.record.data.targets, &b.record.data.classes) {
         return Err("the targets are not the same".into());
@@ -106,7 +99,7 @@ fn matching<'r>(a: &'r NamedRun, b: &'r NamedRun) -> Result<PairedFolds<'r>, Str
         return Err("one run weighs its rows and the other does not".into());
     }
     match (&first.paired, &second.paired) {
-        (Some(p), Some(q)) if p.sha256 == q.sha256 && folds(first) == folds(second) => Ok((first, second, p, q)),
+        (Some(p), Some(q)) if p.digest == q.digest && folds(first) == folds(second) => Ok((first, second, p, q)),
         _ => Err("the outer folds do not hold out the same rows; give both runs the same seed and folds".into()),
     }
 }
@@ -173,7 +166,7 @@ mod tests {
     fn differences_are_means_over_pairs() {
         let of = |a: &[f64], b: &[f64], weights: Option<Vec<f64>>, clusters: Option<Vec<u32>>| {
             let paired = |losses: &[f64]| PairedLosses {
-                sha256: String::new(),
+                digest: String::new(),
                 losses: Some(losses.to_vec()),
                 weights: weights.clone(),
                 clusters: clusters.clone(),

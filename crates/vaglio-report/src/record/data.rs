@@ -17,8 +17,7 @@ pub struct DataRecord {
     pub targets: Vec<String>,
     /// The labels of classes, in the order of outputs; of two classes the negative one first.
     pub classes: Option<Vec<String>>,
-    /// The hash of the training files: `blake3:` or `sha256:`, and hexadecimal digits.
-    #[serde(alias = "sha256", deserialize_with = "digest")]
+    /// The hash of the training files: `blake3:` and hexadecimal digits.
     pub digest: String,
     /// Rows of the training file that were set aside as test rows, from 1.
     pub test_rows: Option<Vec<usize>>,
@@ -31,10 +30,4 @@ pub struct DataRecord {
     /// Candidates that preprocessing made of columns under other names, those of the same columns together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<MadeColumns>,
-}
-
-/// Digits alone are those of SHA-256, of results that had no other.
-fn digest<'de, D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<String, D::Error> {
-    let written = String::deserialize(deserializer)?;
-    Ok(if written.contains(':') { written } else { format!("sha256:{written}") })
 }

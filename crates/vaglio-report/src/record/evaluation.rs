@@ -56,8 +56,8 @@ pub struct NestedEvaluation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PairedLosses {
-    /// SHA-256 of the rows held out by each fold, with their targets and weights: equal where rows and folds are.
-    pub sha256: String,
+    /// Hash of the rows held out by each fold, with their targets and weights: equal where rows and folds are.
+    pub digest: String,
     /// The losses of the rows, in their order, as means over repeats; absent where there are many, and of a loss that is no
     /// mean over rows.
     pub losses: Option<Vec<f64>>,

@@ -19,10 +19,10 @@ use super::precision::Singles;
 use super::reader::{ChunkReader, FileReader};
 use super::table_file::TableFile;
 use super::{ReadSpec, TableSource, checked_names, failed, places, unreadable};
-use crate::DigestKind;
 use crate::budget::Budget;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, SchemaRef};
+use blake3::Hash;
 use bytes::Bytes;
 use chunks::ColumnarChunks;
 use columns::{GrowingColumn, LESS, plain_type};
@@ -133,7 +133,7 @@ impl TableSource {
         let (kept, format) = (FileBytes::Memory(Bytes::new()), ColumnarFormat::Batches(batches));
         let file = ColumnarFile::with_format(&path, kept, budget, format, schema)?;
         let file = TableFile { path, reader: Box::new(file), fixed: Vec::new(), digest: None, times: 1.0 };
-        Ok(TableSource::from_files(vec![file], spec, budget, DigestKind::default()))
+        Ok(TableSource::from_files(vec![file], spec, budget))
     }
 }
 
@@ -171,7 +171,7 @@ impl ColumnarFile {
         let stored = match ColumnarFile::on_disk(path, FileKind::Parquet, budget)? {
             Some(stored) => stored,
             None => {
-                let bytes = load(path, budget, DigestKind::default())?.bytes;
+                let bytes = load(path, budget)?.bytes;
                 ColumnarFile::opened(path, FileBytes::Memory(bytes.into()), kind, budget)?
             }
         };
@@ -337,17 +337,17 @@ impl FileReader for ColumnarFile {
         self.singles = columns.clone();
     }
 
-    fn digest(&self, kind: DigestKind) -> Result<[u8; 32]> {
-        self.kept.digest(&self.path, kind)
+    fn digest(&self) -> Result<Hash> {
+        self.kept.digest(&self.path)
     }
 
-    fn hash_along(&self, kind: DigestKind) {
-        self.kept.hash_along(kind);
+    fn hash_along(&self) {
+        self.kept.hash_along();
     }
 
-    fn hash_steps(&self, kind: DigestKind) -> Option<HashSteps> {
+    fn hash_steps(&self) -> Option<HashSteps> {
         let FileBytes::Disk(_) = self.kept else { return None };
-        let mut hashing = PartialDigest::new(&self.kept, &self.path, kind);
+        let mut hashing = PartialDigest::new(&self.kept, &self.path);
         Some(Box::new(move || hashing.step()))
     }
 

@@ -106,9 +106,9 @@ impl LineWatch {
 mod tests {
     use super::super::tests::folder_of;
     use super::*;
+    use crate::ReadSpec;
     use crate::budget::Budget;
     use crate::read::{Batches, TableSource};
-    use crate::{DigestKind, ReadSpec};
     use std::path::PathBuf;
 
     /// Compressed file of some bytes followed by `count` copies of one.
@@ -135,8 +135,7 @@ mod tests {
         ] {
             let path = bomb(name, head, byte, much);
             let paths = [path.clone()];
-            let opened =
-                TableSource::open_within(&paths, &ReadSpec::default(), Budget::new(1 << 40), DigestKind::default());
+            let opened = TableSource::open_within(&paths, &ReadSpec::default(), Budget::new(1 << 40));
             let error = opened.map(|_| ()).unwrap_err().to_string();
             assert!(error.contains(name) && error.contains(words), "{error}");
             assert!(error.contains("a line may have 67108864 bytes, and line "), "{error}");
@@ -152,7 +151,7 @@ mod tests {
             let line = 2 + usize::from(name == "again.csv.zst") * 2;
             let paths = [bomb(name, head, byte, 32 * RECORD)];
             let limit = Budget::new(crate::budget::resident().unwrap_or(0) + 1_000_000_000);
-            let opened = TableSource::open_within(&paths, &ReadSpec::default(), limit, DigestKind::default());
+            let opened = TableSource::open_within(&paths, &ReadSpec::default(), limit);
             let error = opened.map(|_| ()).unwrap_err().to_string();
             let words =
                 format!("a row may have 67108864 bytes, and that of line {line} has more; is a quote not closed?");
@@ -195,7 +194,7 @@ mod tests {
         let path = folder_of("bombs").join("names.csv");
         std::fs::write(&path, "a,".repeat(20 << 20) + "\n").unwrap();
         let limit = Budget::new(crate::budget::resident().unwrap_or(0) + 1_000_000_000);
-        let opened = TableSource::open_within(&[path], &ReadSpec::default(), limit, DigestKind::default());
+        let opened = TableSource::open_within(&[path], &ReadSpec::default(), limit);
         let error = opened.map(|_| ()).unwrap_err();
         assert_eq!(error.field(), Some("limits.memory"), "{error}");
         assert!(error.to_string().contains("names.csv, whose header has 20971521 names, would take about "), "{error}");

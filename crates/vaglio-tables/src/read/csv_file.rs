@@ -4,14 +4,14 @@ use super::bounded::RecordLimitReader;
 use super::cell::{CellSyntax, plain};
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use super::dialect::Dialect;
-use super::digest::hashed;
 use super::infer::nearly_all;
 use super::layout::CellLayout;
 use super::precision::Singles;
 use super::reader::FileReader;
 use super::{checked_names, places, unreadable};
 use crate::budget::Budget;
-use crate::{Decimal, Delimiter, DigestKind, ReadSpec};
+use crate::{Decimal, Delimiter, ReadSpec};
+use blake3::{Hash, hash};
 use csv::StringRecord;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub(super) struct CsvFile {
     dialect: Dialect,
     delimiter: Delimiter,
     /// Hash of the original text, if it was converted.
-    digest: Option<[u8; 32]>,
+    digest: Option<Hash>,
     /// Byte offset of the first row.
     body: usize,
     names: Vec<String>,
@@ -54,7 +54,7 @@ impl CsvFile {
     ///
     /// # Errors
     /// Fails for a missing header, duplicate names, or a line longer than the widths of its columns.
-    pub fn new(path: &Path, mut text: String, spec: &ReadSpec, budget: Budget, kind: DigestKind) -> Result<Self> {
+    pub fn new(path: &Path, mut text: String, spec: &ReadSpec, budget: Budget) -> Result<Self> {
         let mut start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let mut dialect = Dialect::detect(&text[start..], spec);
         let (mut delimiter, mut digest) = (Delimiter::Is(dialect.delimiter), None);
@@ -62,7 +62,7 @@ impl CsvFile {
             let what = format!("{}, laid out,", path.display());
             budget.need(1.1 * text.len() as f64, what, "read a smaller file, or raise the limit")?;
             delimiter = if matches!(layout, CellLayout::Blanks) { Delimiter::Blanks } else { Delimiter::Auto };
-            digest = Some(hashed(kind, text.as_bytes()));
+            digest = Some(hash(text.as_bytes()));
             text = layout.tabulated(&text[start..], dialect).map_err(|wrong| unreadable(path, wrong))?;
             (start, dialect.delimiter) = (0, b'\t');
         }
@@ -295,8 +295,8 @@ impl FileReader for CsvFile {
         self.singles = columns.clone();
     }
 
-    fn digest(&self, kind: DigestKind) -> Result<[u8; 32]> {
-        Ok(self.digest.unwrap_or_else(|| hashed(kind, self.bytes())))
+    fn digest(&self) -> Result<Hash> {
+        Ok(self.digest.unwrap_or_else(|| hash(self.bytes())))
     }
 
     fn read(

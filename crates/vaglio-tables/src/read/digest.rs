@@ -1,13 +1,12 @@
 //! Hash of the files of a table, possibly computed in the background.
 
-use crate::DigestKind;
-use sha2::{Digest as _, Sha256};
+use blake3::{Hash, hash};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use vaglio_core::Result;
 
 /// Hashes some more bytes of a file; returns the hash after the last.
-pub(super) type HashSteps = Box<dyn FnMut() -> Result<Option<[u8; 32]>> + Send>;
+pub(super) type HashSteps = Box<dyn FnMut() -> Result<Option<Hash>> + Send>;
 
 /// Hash of the files of a table: known, or being computed by idle threads.
 #[derive(Debug, Clone)]
@@ -29,15 +28,10 @@ impl Digest {
     }
 
     /// Starts hashing in the background, file by file.
-    pub(super) fn behind(files: Vec<HashSteps>, kind: DigestKind) -> Self {
+    pub(super) fn behind(files: Vec<HashSteps>) -> Self {
         let digest = Digest(Arc::default());
-        let coming = BackgroundDigest {
-            files: files.into_iter(),
-            under_way: None,
-            done: Vec::new(),
-            kind,
-            digest: digest.clone(),
-        };
+        let coming =
+            BackgroundDigest { files: files.into_iter(), under_way: None, done: Vec::new(), digest: digest.clone() };
         rayon::spawn(|| coming.step());
         digest
     }
@@ -47,7 +41,7 @@ impl Digest {
         self.0.found.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// The hash as `blake3:` or `sha256:` and hexadecimal digits. A waiting thread of a pool takes part in the pool's
+    /// The hash as `blake3:` and hexadecimal digits. A waiting thread of a pool takes part in the pool's
     /// work, since all of its threads may wait.
     ///
     /// # Errors
@@ -73,59 +67,20 @@ impl Digest {
 /// Time that a thread waits before it looks for other work.
 const BREAK: Duration = Duration::from_millis(1);
 
-/// Incremental hash function.
-#[derive(Debug)]
-pub(super) enum Hasher {
-    Blake3(Box<blake3::Hasher>),
-    Sha256(Sha256),
-}
-
-impl Hasher {
-    pub fn new(kind: DigestKind) -> Self {
-        match kind {
-            DigestKind::Blake3 => Hasher::Blake3(Box::default()),
-            DigestKind::Sha256 => Hasher::Sha256(Sha256::new()),
-        }
-    }
-
-    pub fn update(&mut self, bytes: &[u8]) {
-        match self {
-            Hasher::Blake3(hash) => drop(hash.update(bytes)),
-            Hasher::Sha256(hash) => hash.update(bytes),
-        }
-    }
-
-    pub fn finish(&self) -> [u8; 32] {
-        match self {
-            Hasher::Blake3(hash) => hash.finalize().into(),
-            Hasher::Sha256(hash) => hash.clone().finalize().into(),
-        }
-    }
-}
-
-/// Hash of bytes in memory.
-pub(super) fn hashed(kind: DigestKind, bytes: &[u8]) -> [u8; 32] {
-    let mut hasher = Hasher::new(kind);
-    hasher.update(bytes);
-    hasher.finish()
-}
-
 /// Formats the hash of a file; for several files, the hash of their concatenated hashes.
-pub(super) fn written(kind: DigestKind, hashes: &[[u8; 32]]) -> String {
+pub(super) fn written(hashes: &[Hash]) -> String {
     let hash = match hashes {
         [one] => *one,
-        several => hashed(kind, &several.concat()),
+        several => hash(several.iter().flat_map(Hash::as_bytes).copied().collect::<Vec<u8>>().as_slice()),
     };
-    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{}:{digits}", kind.word())
+    format!("blake3:{hash}")
 }
 
 /// Hash computed in small jobs, so that a thread that takes one while waiting returns soon.
 struct BackgroundDigest {
     files: std::vec::IntoIter<HashSteps>,
     under_way: Option<HashSteps>,
-    done: Vec<[u8; 32]>,
-    kind: DigestKind,
+    done: Vec<Hash>,
     digest: Digest,
 }
 
@@ -147,7 +102,7 @@ impl BackgroundDigest {
         if self.under_way.is_none() {
             self.under_way = self.files.next();
         }
-        let Some(file) = &mut self.under_way else { return Ok(Some(written(self.kind, &self.done))) };
+        let Some(file) = &mut self.under_way else { return Ok(Some(written(&self.done))) };
         if let Some(hash) = file()? {
             self.done.push(hash);
             self.under_way = None;

@@ -3,9 +3,7 @@
 use super::bounded::LineWatch;
 use super::bytes::{FileKind, kind};
 use super::codecs::Codec;
-use super::digest::hashed;
 use super::{system, unreadable};
-use crate::DigestKind;
 use crate::budget::Budget;
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -19,7 +17,7 @@ pub(super) struct LoadedFile {
     /// File format.
     pub kind: FileKind,
     /// Hash of the compressed file, if it was compressed.
-    pub digest: Option<[u8; 32]>,
+    pub digest: Option<blake3::Hash>,
 }
 
 /// Bytes between checks of the memory limit.
@@ -33,11 +31,11 @@ const SMALLER: &str = "read a smaller file, or raise the limit";
 ///
 /// # Errors
 /// Fails if a file cannot be read, changes while it is read, or would exceed the memory limit.
-pub(super) fn load(path: &Path, budget: Budget, digest: DigestKind) -> Result<LoadedFile> {
+pub(super) fn load(path: &Path, budget: Budget) -> Result<LoadedFile> {
     let file = File::open(path).map_err(|error| system(path, error))?;
     let bytes = read(path, file, budget, || {})?;
     let (bytes, digest) = match decompressed(path, &bytes, budget)? {
-        Some(plain) => (plain, Some(hashed(digest, &bytes))),
+        Some(plain) => (plain, Some(blake3::hash(&bytes))),
         None => (bytes, None),
     };
     let kind = kind(path, &bytes)?;
@@ -143,14 +141,13 @@ mod tests {
     fn what_is_larger_than_the_memory_is_not_read() {
         let path = folder_of("load").join("large.csv");
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
-        let error = load(&path, Budget::new(1 << 33), DigestKind::Blake3).err().unwrap();
+        let error = load(&path, Budget::new(1 << 33)).err().unwrap();
         assert_eq!(error.field(), Some("limits.memory"));
         let message = error.to_string();
         assert!(message.contains("large.csv would take about 1.1 TB beside the "), "{message}");
         assert!(message.ends_with("and the limit is 8.6 GB; read a smaller file, or raise the limit"), "{message}");
         if cfg!(target_os = "linux") {
-            let error =
-                load(Path::new("/dev/zero"), Budget::new(200_000_000), DigestKind::Blake3).err().unwrap().to_string();
+            let error = load(Path::new("/dev/zero"), Budget::new(200_000_000)).err().unwrap().to_string();
             assert!(error.contains("/dev/zero, read or decompressed, would take about 16.8 MB beside the "), "{error}");
         }
     }

@@ -5,8 +5,8 @@ use super::column_builder::ColumnBuilder;
 use super::digest::HashSteps;
 use super::infer::Hint;
 use super::precision::Singles;
+use crate::ReadSpec;
 use crate::budget::Budget;
-use crate::{DigestKind, ReadSpec};
 use std::fmt::Debug;
 use vaglio_core::{Error, Result};
 
@@ -53,15 +53,15 @@ pub(super) trait FileReader: Debug + Send + Sync {
     ///
     /// # Errors
     /// Fails if a file on disk cannot be read or was modified since it was opened.
-    fn digest(&self, _kind: DigestKind) -> Result<[u8; 32]> {
+    fn digest(&self) -> Result<blake3::Hash> {
         Err(Error::Shape("the format keeps no bytes to hash".into()))
     }
 
     /// Hashes a file on disk from now on while it is read.
-    fn hash_along(&self, _kind: DigestKind) {}
+    fn hash_along(&self) {}
 
     /// Steps of hashing a file on disk.
-    fn hash_steps(&self, _kind: DigestKind) -> Option<HashSteps> {
+    fn hash_steps(&self) -> Option<HashSteps> {
         None
     }
 

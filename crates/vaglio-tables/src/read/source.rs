@@ -11,7 +11,7 @@ use super::side_file::{IS_BESIDE, SideFile};
 use super::table_file::{ReadOptions, TableFile};
 use super::{ColumnFilter, paths, unreadable};
 use crate::budget::Budget;
-use crate::{ColumnSurvey, DigestKind, Notation, ReadSpec, Survey};
+use crate::{ColumnSurvey, Notation, ReadSpec, Survey};
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,6 @@ pub struct TableSource {
     aside: Vec<(String, &'static str)>,
     spec: ReadSpec,
     budget: Budget,
-    digest: DigestKind,
     /// A file with additional columns for the rows, such as targets.
     beside: Option<SideFile>,
 }
@@ -59,15 +58,15 @@ impl TableSource {
     /// columns than the first; [`Error::Setting`] for a file named twice, and at `limits.memory` for files that take
     /// more than 80 % of the machine's memory.
     pub fn open(paths: &[PathBuf], spec: &ReadSpec) -> Result<Self> {
-        TableSource::open_within(paths, spec, Budget::for_machine(), DigestKind::default())
+        TableSource::open_within(paths, spec, Budget::for_machine())
     }
 
-    /// Like [`TableSource::open`], with a memory limit and a hash function.
+    /// Like [`TableSource::open`], with a memory limit.
     ///
     /// # Errors
     /// Returns the errors of [`TableSource::open`].
-    pub fn open_within(paths: &[PathBuf], spec: &ReadSpec, budget: Budget, digest: DigestKind) -> Result<Self> {
-        TableSource::opened(paths, ReadOptions { spec, budget, digest }, false)
+    pub fn open_within(paths: &[PathBuf], spec: &ReadSpec, budget: Budget) -> Result<Self> {
+        TableSource::opened(paths, ReadOptions { spec, budget }, false)
     }
 
     /// Like [`TableSource::open`], but opens a sample of large files: their header, an estimate of the number of rows, and
@@ -76,11 +75,11 @@ impl TableSource {
     /// # Errors
     /// Returns the errors of [`TableSource::open`].
     pub fn open_sample(paths: &[PathBuf], spec: &ReadSpec, budget: Budget) -> Result<Self> {
-        TableSource::opened(paths, ReadOptions { spec, budget, digest: DigestKind::default() }, true)
+        TableSource::opened(paths, ReadOptions { spec, budget }, true)
     }
 
     fn opened(paths: &[PathBuf], how: ReadOptions<'_>, is_sample: bool) -> Result<Self> {
-        let ReadOptions { spec, budget, digest } = how;
+        let ReadOptions { spec, budget } = how;
         check_encoding(spec)?;
         let files = paths::all_files(paths)?;
         let only: Vec<PathBuf> = files.iter().map(|(file, _)| file.clone()).collect();
@@ -109,14 +108,14 @@ impl TableSource {
                 return Err(unreadable(&part.path, message));
             }
         }
-        Ok(TableSource::from_files(parts, spec, budget, digest))
+        Ok(TableSource::from_files(parts, spec, budget))
     }
 
     /// A table of files with the same columns.
-    pub(super) fn from_files(parts: Vec<TableFile>, spec: &ReadSpec, budget: Budget, digest: DigestKind) -> Self {
+    pub(super) fn from_files(parts: Vec<TableFile>, spec: &ReadSpec, budget: Budget) -> Self {
         let names = parts.first().map_or_else(Vec::new, TableFile::names);
         let aside = parts.first().map_or_else(Vec::new, |first| first.reader.aside().to_vec());
-        TableSource { parts, names, aside, spec: spec.clone(), budget, digest, beside: None }
+        TableSource { parts, names, aside, spec: spec.clone(), budget, beside: None }
     }
 
     /// Adds columns of zeros with these names, if a file's format omits columns that are all 0, such as svmlight's last
@@ -137,7 +136,7 @@ impl TableSource {
     /// # Errors
     /// Returns the errors of [`TableSource::open`].
     pub fn with_beside(mut self, path: &Path) -> Result<Self> {
-        let how = ReadOptions { spec: &self.spec, budget: self.budget, digest: self.digest };
+        let how = ReadOptions { spec: &self.spec, budget: self.budget };
         let beside = SideFile::open(path, how, &self.names)?;
         for (_, shown) in beside.names() {
             self.names.push(shown.clone());
@@ -180,15 +179,15 @@ impl TableSource {
         is_sample.then(|| all / rows.sum::<f64>().max(1.0))
     }
 
-    /// Hash of the file, `blake3:` or `sha256:` and hexadecimal digits; for several files, the hash of their
+    /// Hash of the file, `blake3:` and hexadecimal digits; for several files, the hash of their
     /// concatenated hashes. Cost O(bytes).
     ///
     /// # Errors
     /// Fails if a Parquet file cannot be read or was modified since it was opened.
     pub fn digest(&self) -> Result<String> {
         let all: Vec<&TableFile> = self.parts.iter().chain(self.beside.as_ref().map(SideFile::file)).collect();
-        let hashes: Result<Vec<[u8; 32]>> = all.par_iter().map(|part| part.digest(self.digest)).collect();
-        Ok(written(self.digest, &hashes?))
+        let hashes: Result<Vec<blake3::Hash>> = all.par_iter().map(|part| part.digest()).collect();
+        Ok(written(&hashes?))
     }
 
     /// Reads the wanted columns, in the order of the first file. Cost O(bytes), on all threads.
@@ -211,7 +210,7 @@ impl TableSource {
     /// Starts hashes of all files, if all are on disk.
     pub(super) fn hash_steps(&self) -> Option<Vec<HashSteps>> {
         let all = self.parts.iter().chain(self.beside.as_ref().map(SideFile::file));
-        all.map(|part| part.reader.hash_steps(self.digest)).collect()
+        all.map(|part| part.reader.hash_steps()).collect()
     }
 
     /// Reads like [`TableSource::read`] and hashes like [`TableSource::digest`]. With a second thread and files on disk, the hash
@@ -224,10 +223,10 @@ impl TableSource {
             && let Some(files) = self.hash_steps()
         {
             let (table, survey) = self.read(wanted)?;
-            return Ok((table, survey, Digest::behind(files, self.digest)));
+            return Ok((table, survey, Digest::behind(files)));
         }
         if rayon::current_num_threads() == 1 {
-            self.parts.iter().for_each(|part| part.reader.hash_along(self.digest));
+            self.parts.iter().for_each(|part| part.reader.hash_along());
         }
         let (read, written) = rayon::join(|| self.read(wanted), || self.digest());
         let (table, survey) = read?;

@@ -5,14 +5,14 @@ use super::bytes::{FileKind, is_utf8, text};
 use super::cell::CellSyntax;
 use super::column_builder::{ColumnBuilder, RawColumn};
 use super::csv_file::CsvFile;
-use super::digest::hashed;
 use super::head::{FileHead, head};
 use super::load::{LoadedFile, load};
 use super::paths;
 use super::reader::FileReader;
 use super::sparse::SparseTable;
+use crate::ReadSpec;
 use crate::budget::Budget;
-use crate::{DigestKind, ReadSpec};
+use blake3::{Hash, hash};
 use std::path::PathBuf;
 use vaglio_core::Result;
 
@@ -24,35 +24,34 @@ pub(super) struct TableFile {
     /// Columns of one value named by the file's folders.
     pub fixed: Vec<(String, Option<String>)>,
     /// Hash of the file, if its bytes differ from those in memory.
-    pub digest: Option<[u8; 32]>,
+    pub digest: Option<Hash>,
     /// Size of the file relative to the part that was read.
     pub times: f64,
 }
 
-/// Settings, memory limit and hash function for reading files.
+/// Settings and memory limit for reading files.
 #[derive(Clone, Copy)]
 pub(super) struct ReadOptions<'s> {
     pub spec: &'s ReadSpec,
     pub budget: Budget,
-    pub digest: DigestKind,
 }
 
 impl TableFile {
     pub fn open(path: PathBuf, is_partitioned: bool, how: ReadOptions<'_>) -> Result<Self> {
-        let ReadOptions { spec, budget, digest: hash } = how;
+        let ReadOptions { spec, budget } = how;
         let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
         if let Some(reader) = arrow_files::on_disk(&path, budget)? {
             return Ok(TableFile { path, reader, fixed, digest: None, times: 1.0 });
         }
-        let LoadedFile { bytes, kind, mut digest } = load(&path, budget, hash)?;
+        let LoadedFile { bytes, kind, mut digest } = load(&path, budget)?;
         let reader: Box<dyn FileReader> = match kind {
             FileKind::Text => {
                 let is_utf8 = is_utf8(&bytes, spec);
-                digest = digest.or_else(|| (!is_utf8).then(|| hashed(hash, &bytes)));
-                Box::new(CsvFile::new(&path, text(&path, bytes, spec, budget)?, spec, budget, hash)?)
+                digest = digest.or_else(|| (!is_utf8).then(|| hash(&bytes)));
+                Box::new(CsvFile::new(&path, text(&path, bytes, spec, budget)?, spec, budget)?)
             }
             FileKind::Sparse(format) => {
-                digest = digest.or_else(|| Some(hashed(hash, &bytes)));
+                digest = digest.or_else(|| Some(hash(&bytes)));
                 Box::new(SparseTable::new(&path, &bytes, format, how)?)
             }
             kind => arrow_files::in_memory(&path, bytes, kind, budget)?,
@@ -62,11 +61,11 @@ impl TableFile {
 
     /// Opens the first `most` bytes of a file.
     pub fn sampled(path: PathBuf, is_partitioned: bool, how: ReadOptions<'_>, most: u64) -> Result<Self> {
-        let ReadOptions { spec, budget, digest: hash } = how;
+        let ReadOptions { spec, budget } = how;
         let sample: Option<(Box<dyn FileReader>, f64)> = match head(&path, spec, most) {
             Some(FileHead::Text(bytes, times)) => {
                 let text = text(&path, bytes, spec, budget)?;
-                Some((Box::new(CsvFile::new(&path, text, spec, budget, hash)?), times))
+                Some((Box::new(CsvFile::new(&path, text, spec, budget)?), times))
             }
             Some(FileHead::Stored(kind)) => arrow_files::sampled(&path, kind, budget)?,
             None => None,
@@ -80,8 +79,8 @@ impl TableFile {
         self.reader.names().iter().chain(self.fixed.iter().map(|(name, _)| name)).cloned().collect()
     }
 
-    pub fn digest(&self, kind: DigestKind) -> Result<[u8; 32]> {
-        self.digest.map_or_else(|| self.reader.digest(kind), Ok)
+    pub fn digest(&self) -> Result<Hash> {
+        self.digest.map_or_else(|| self.reader.digest(), Ok)
     }
 
     /// Reads the columns of these names, including those of its folders.

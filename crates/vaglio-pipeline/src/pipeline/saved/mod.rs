@@ -19,7 +19,6 @@ use crate::document::twice;
 use crate::selector::{Selection, ValidSelector};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use sha2::{Digest, Sha256};
 use std::path::Path;
 use vaglio_core::{
     AnyLoss, Cause, ClassOrder, Error, Feature, FittedMap, Model, Path as SearchPath, Result, TargetUnits, Task,
@@ -124,7 +123,8 @@ pub struct Observed {
 #[serde(deny_unknown_fields)]
 struct File<'a> {
     schema: String,
-    sha256: String,
+    #[serde(rename = "digest")]
+    _digest: String,
     #[serde(borrow)]
     model: &'a RawValue,
 }
@@ -212,8 +212,7 @@ impl SavedModel {
     /// # Errors
     /// [`Error::Numerical`] if a number cannot be written.
     pub fn to_text(&self) -> Result<String> {
-        let model = serde_json::to_string(self)?;
-        Ok(wrap(SCHEMA, &digest(&model), &model))
+        Ok(wrap(SCHEMA, &serde_json::to_string(self)?))
     }
 
     /// Writes a model file atomically.
@@ -253,7 +252,7 @@ impl SavedModel {
             let schema = shortened(&file.schema);
             return Err(refused(format!("it is of version `{schema}`; this program reads `{SCHEMA}`").into()));
         }
-        if digest(file.model.get()) != file.sha256 || wrap(&file.schema, &file.sha256, file.model.get()) != text {
+        if wrap(SCHEMA, file.model.get()) != text {
             return Err(refused("its checksum does not fit: the file was changed after it was written".into()));
         }
         let model: SavedModel =
@@ -358,10 +357,8 @@ fn not_known(text: &str, error: serde_json::Error) -> Cause {
     })
 }
 
-fn digest(text: &str) -> String {
-    format!("{:x}", Sha256::digest(text.as_bytes()))
-}
-
-fn wrap(schema: &str, sha256: &str, model: &str) -> String {
-    format!("{{\"schema\":\"{schema}\",\"sha256\":\"{sha256}\",\"model\":{model}}}\n")
+/// Returns the text of a model file with its checksum.
+fn wrap(schema: &str, model: &str) -> String {
+    let digest = blake3::hash(model.as_bytes());
+    format!("{{\"schema\":\"{schema}\",\"digest\":\"blake3:{digest}\",\"model\":{model}}}\n")
 }

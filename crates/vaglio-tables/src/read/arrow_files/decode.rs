@@ -1,9 +1,8 @@
 //! Bytes of a file: in memory, or on disk and read on demand.
 
-use super::super::digest::{Hasher, hashed};
 use super::super::load::check_unchanged;
 use super::super::system;
-use crate::DigestKind;
+use blake3::{Hash, Hasher};
 use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
@@ -31,7 +30,7 @@ pub(super) struct OnDisk {
 /// Hash of the bytes up to a position, for a file that is read in order.
 #[derive(Debug)]
 struct PrefixDigest {
-    hash: Hasher,
+    hash: Box<Hasher>,
     at: u64,
 }
 
@@ -77,11 +76,11 @@ impl FileBytes {
 
     /// Hashes pages of a file on disk as they are read in order, while they are in cache; useful if no other thread can
     /// hash.
-    pub fn hash_along(&self, kind: DigestKind) {
+    pub fn hash_along(&self) {
         if let FileBytes::Disk(disk) = self
             && let Ok(mut along) = disk.along.lock()
         {
-            *along = Some(PrefixDigest { hash: Hasher::new(kind), at: 0 });
+            *along = Some(PrefixDigest { hash: Box::default(), at: 0 });
         }
     }
 
@@ -106,11 +105,11 @@ impl FileBytes {
     ///
     /// # Errors
     /// Fails if a file on disk cannot be read or was modified since it was opened.
-    pub fn digest(&self, path: &Path, kind: DigestKind) -> Result<[u8; 32]> {
+    pub fn digest(&self, path: &Path) -> Result<Hash> {
         if let FileBytes::Memory(bytes) = self {
-            return Ok(hashed(kind, bytes));
+            return Ok(blake3::hash(bytes));
         }
-        let mut hashing = PartialDigest::new(self, path, kind);
+        let mut hashing = PartialDigest::new(self, path);
         loop {
             if let Some(digest) = hashing.step()? {
                 return Ok(digest);
@@ -157,18 +156,18 @@ fn read_at(_: &File, _: &mut [u8], _: u64) -> Outcome<usize> {
 #[derive(Debug)]
 pub(super) struct PartialDigest {
     path: PathBuf,
-    hash: Hasher,
+    hash: Box<Hasher>,
     place: FilePosition,
     block: Vec<u8>,
 }
 
 impl PartialDigest {
-    pub fn new(kept: &FileBytes, path: &Path, kind: DigestKind) -> Self {
+    pub fn new(kept: &FileBytes, path: &Path) -> Self {
         let along = match kept {
             FileBytes::Disk(disk) => disk.along.lock().ok().and_then(|mut along| along.take()),
             FileBytes::Memory(_) => None,
         };
-        let PrefixDigest { hash, at } = along.unwrap_or_else(|| PrefixDigest { hash: Hasher::new(kind), at: 0 });
+        let PrefixDigest { hash, at } = along.unwrap_or_else(|| PrefixDigest { hash: Box::default(), at: 0 });
         PartialDigest { path: path.to_owned(), hash, place: kept.from(at), block: Vec::new() }
     }
 
@@ -176,7 +175,7 @@ impl PartialDigest {
     ///
     /// # Errors
     /// Fails like [`FileBytes::digest`].
-    pub fn step(&mut self) -> Result<Option<[u8; 32]>> {
+    pub fn step(&mut self) -> Result<Option<Hash>> {
         self.block.resize(STEP, 0);
         let read = self.place.read(&mut self.block).map_err(|error| system(&self.path, error))?;
         if read > 0 {
@@ -184,7 +183,7 @@ impl PartialDigest {
             return Ok(None);
         }
         self.place.kept.check_unchanged(&self.path)?;
-        Ok(Some(self.hash.finish()))
+        Ok(Some(self.hash.finalize()))
     }
 }
 
@@ -257,9 +256,7 @@ mod tests {
         std::fs::write(&path, &bytes).unwrap();
         let disk = FileBytes::on_disk(&path, PARQUET).unwrap().unwrap();
         let memory = FileBytes::Memory(Bytes::from(bytes.clone()));
-        for kind in [DigestKind::Blake3, DigestKind::Sha256] {
-            assert_eq!(disk.digest(&path, kind).unwrap(), memory.digest(&path, kind).unwrap());
-        }
+        assert_eq!(disk.digest(&path).unwrap(), memory.digest(&path).unwrap());
         for kept in [&disk, &memory] {
             assert_eq!(kept.len(), bytes.len() as u64);
             assert_eq!(kept.get_bytes(1000, 300_000).unwrap(), &bytes[1000..301_000]);
@@ -270,7 +267,6 @@ mod tests {
             assert_eq!(end, &bytes[699_990..]);
             assert_eq!(place.seek(SeekFrom::End(-2)).unwrap(), bytes.len() as u64 - 2);
         }
-        let kind = DigestKind::Blake3;
         // Reads in any order; each byte is hashed once.
         let reads = [
             (&[(4, 300_000), (300_050, 10), (100, 20), (300_060, 399_000)][..], 699_060),
@@ -278,16 +274,16 @@ mod tests {
             (&[], 0),
         ];
         for (reads, hashed) in reads {
-            disk.hash_along(kind);
+            disk.hash_along();
             for &(start, length) in reads {
                 disk.get_bytes(start, length).unwrap();
             }
-            assert_eq!(PartialDigest::new(&disk, &path, kind).place.at, hashed);
-            disk.hash_along(kind);
+            assert_eq!(PartialDigest::new(&disk, &path).place.at, hashed);
+            disk.hash_along();
             for &(start, length) in reads {
                 disk.get_bytes(start, length).unwrap();
             }
-            (0..2).for_each(|_| assert_eq!(disk.digest(&path, kind).unwrap(), memory.digest(&path, kind).unwrap()));
+            (0..2).for_each(|_| assert_eq!(disk.digest(&path).unwrap(), memory.digest(&path).unwrap()));
         }
         std::fs::write(&path, b"a,b\n1,2\n").unwrap();
         assert!(FileBytes::on_disk(&path, PARQUET).unwrap().is_none());
@@ -300,7 +296,7 @@ mod tests {
         let disk = FileBytes::on_disk(&path, PARQUET).unwrap().unwrap();
         disk.check_unchanged(&path).unwrap();
         std::fs::write(&path, b"PAR1 and other things").unwrap();
-        for error in [disk.check_unchanged(&path).unwrap_err(), disk.digest(&path, DigestKind::Blake3).unwrap_err()] {
+        for error in [disk.check_unchanged(&path).unwrap_err(), disk.digest(&path).unwrap_err()] {
             let message = error.to_string();
             assert!(message.ends_with("it was changed while it was read; try again when nothing writes to it"));
         }

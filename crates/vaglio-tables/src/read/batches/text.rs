@@ -7,8 +7,8 @@ use super::super::csv_file::{CsvFile, record_fault};
 use super::super::head::decompressed;
 use super::super::reader::{ChunkReader, FileReader};
 use super::super::{places, unreadable};
+use crate::ReadSpec;
 use crate::budget::Budget;
-use crate::{DigestKind, ReadSpec};
 use csv::{ErrorKind, StringRecord};
 use std::fs::File;
 use std::io::{Cursor, Read};
@@ -77,7 +77,7 @@ impl TextRows {
             let lines = plain.lines();
             if lines > 0 || plain.is_whole {
                 let text = String::from_utf8(plain.head[..lines].to_vec()).ok()?;
-                let sheet = CsvFile::new(path, text, spec, budget, DigestKind::default()).ok()?;
+                let sheet = CsvFile::new(path, text, spec, budget).ok()?;
                 if sheet.is_laid_out() {
                     return None;
                 }

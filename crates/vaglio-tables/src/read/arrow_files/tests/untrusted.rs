@@ -5,7 +5,6 @@ use super::super::super::tests::folder_of;
 use super::super::super::{ColumnFilter, ReadRequest, ReadSpec, TableSource, read_table};
 use super::super::{CellSyntax, ColumnBuilder, ColumnarFile, FileReader, in_memory};
 use super::{batch, write};
-use crate::DigestKind;
 use crate::budget::{Budget, resident};
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, NullArray, StringArray, StringViewArray};
@@ -26,7 +25,7 @@ fn budget(more: u64) -> Budget {
 }
 
 fn read(path: &Path, budget: Budget) -> Result<Table> {
-    let source = TableSource::open_within(&[path.to_owned()], &ReadSpec::default(), budget, DigestKind::Blake3)?;
+    let source = TableSource::open_within(&[path.to_owned()], &ReadSpec::default(), budget)?;
     source.read(&ReadRequest::default()).map(|(table, _)| table)
 }
 
@@ -342,7 +341,7 @@ fn memory_is_asked_for_while_rows_are_read() {
     );
     let text = "x,y\n".to_owned() + &"1,2\n".repeat(400_000);
     let (all, spec) = (Budget::new(u64::MAX), ReadSpec::default());
-    let sheet = super::super::super::csv_file::CsvFile::new(&path, text, &spec, all, DigestKind::Blake3).unwrap();
+    let sheet = super::super::super::csv_file::CsvFile::new(&path, text, &spec, all).unwrap();
     let rules = super::super::super::cell::CellSyntax::new(&ReadSpec::default());
     let read = |budget: Budget| sheet.read(&["x"], &[true], &rules, budget).map(|columns| columns[0].rows());
     assert_eq!(read(Budget::new(u64::MAX)).unwrap(), 400_000);

@@ -17,11 +17,10 @@ use std::sync::Arc;
 use vaglio_core::{Error, FittedMap, Problem, Result, Table, TargetUnits, Task};
 use vaglio_pipeline::maps::{MapChain, UnseenLevels};
 use vaglio_pipeline::pipeline::SavedReadOptions;
-use vaglio_pipeline::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
+use vaglio_pipeline::pipeline::{Files, ReadSpec, ValidPipeline};
 use vaglio_pipeline::resample::sample::clusters;
 use vaglio_pipeline::resample::{FittedProblem, LabeledTable, Preprocessing, Sample};
 use vaglio_report::record::{ColumnRun, LeftOutReason, LeftOutRows, Warning, WarningKind};
-use vaglio_tables::budget::Budget;
 use vaglio_tables::read::{ColumnFilter, ColumnSurvey, Digest, InferredType, ReadRequest, Survey, TableSource};
 use vaglio_tables::scratch::Scratch;
 

@@ -9,13 +9,6 @@ fn folder(name: &str) -> Folder {
     folder
 }
 
-fn run(folder: &Folder, yaml: &str) -> Value {
-    folder.write("p.yaml", yaml);
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
-    assert_eq!(ran.code, Some(0), "{yaml}\n{}", ran.err);
-    serde_json::from_str(&ran.out).unwrap()
-}
-
 fn names(record: &Value) -> Vec<String> {
     record["selected"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap().into()).collect()
 }
@@ -35,15 +28,15 @@ fn a_chain_is_its_stages_run_by_hand() {
         ("{kind: information, measure: bic}", "{kind: greedy, choose: best}", "{kind: floating, choose: best}"),
     ] {
         let yaml = |search: &str| pipeline(&format!("learner: rls\ncriterion: {criterion}\nsearch: {search}"));
-        let chained = run(&folder, &yaml(&format!("[{first}, {second}]")));
-        let one = run(&folder, &yaml(first));
+        let chained = folder.run(&yaml(&format!("[{first}, {second}]")));
+        let one = folder.run(&yaml(first));
         let taken = names(&one);
         let all: Vec<String> =
             one["candidates"].as_array().unwrap().iter().map(|n| n.as_str().unwrap().into()).collect();
         let excluded: Vec<&String> = all.iter().filter(|name| !taken.contains(name)).collect();
         let left: Vec<&str> = excluded.iter().map(|name| name.as_str()).collect();
         let two = yaml(second).replace("target: y", &format!("target: y, exclude: [{}]", left.join(", ")));
-        let two = run(&folder, &two);
+        let two = folder.run(&two);
         assert_eq!(names(&chained), names(&two), "{criterion}");
         let [a, b] = [&chained, &two].map(|record| record["score"].as_f64().unwrap());
         assert!((a - b).abs() <= 1e-12 * b.abs(), "{criterion}: {a} is not {b}");
@@ -60,7 +53,7 @@ fn a_chain_is_its_stages_run_by_hand() {
 #[test]
 fn the_last_stage_chooses_and_the_configuration_repeats_the_run() {
     let folder = folder("chain-choose");
-    let record = run(&folder, &pipeline("search: [{kind: rank, max_features: 6}, greedy]"));
+    let record = folder.run(&pipeline("search: [{kind: rank, max_features: 6}, greedy]"));
     assert_eq!(record["chosen"]["by"], "cross_validation");
     assert_eq!(record["stages"][0]["taken"].as_array().unwrap().len(), 6);
     let resolved = std::fs::read_to_string(folder.path("out/resolved.yaml")).unwrap();

@@ -14,16 +14,10 @@ fn folder(name: &str) -> Folder {
     folder
 }
 
-fn selection(folder: &Folder, arguments: &[&str]) -> Value {
-    let ran = folder.vaglio(&[&["run", "p.yaml", "--out", "out", "--json", "--quiet"], arguments].concat());
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
-    serde_json::from_str(&ran.out).unwrap()
-}
-
 #[test]
 fn a_run_keeps_its_constraints_and_says_what_each_cost_buys() {
     let folder = folder("constraints_run");
-    let found = selection(&folder, &["--nested", "3"]);
+    let found = folder.run_with(&["--nested", "3"]);
     let names: Vec<&str> = found["selected"].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"x1") && !names.contains(&"x2"), "{names:?}");
     assert!(found["nested"]["loss"].is_number());
@@ -66,7 +60,7 @@ fn plan_and_explain_tell_the_constraints() {
         "{}",
         plan.out
     );
-    selection(&folder, &["--set", "search.choose=last"]);
+    folder.run_with(&["--set", "search.choose=last"]);
     let told = folder.vaglio(&["explain", "out", "x2"]);
     assert_eq!(told.code, Some(0), "{}", told.err);
     assert!(told.out.contains("the weight of `x2` would not be positive"), "{}", told.out);

@@ -16,12 +16,6 @@ fn explained(folder: &Folder, columns: &[&str]) -> String {
     ran.out
 }
 
-fn selection(folder: &Folder, arguments: &[&str]) -> Value {
-    let ran = folder.vaglio(&[&["run", "p.yaml", "--out", "out", "--json", "--quiet"], arguments].concat());
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
-    serde_json::from_str(&ran.out).unwrap()
-}
-
 /// The first score of a line: what it goes to.
 fn score(line: &str, before: &str) -> f64 {
     let rest = line.split_once(before).unwrap_or_else(|| panic!("{line}")).1.trim_start_matches([' ', ':']);
@@ -49,7 +43,7 @@ fn chosen_columns_are_explained_as_the_run_does_it() {
     ] {
         let maps = if lines.contains("preprocess") { "" } else { "preprocess: [{kind: one_hot}]\n" };
         folder.write("p.yaml", pipeline(&format!("{maps}{lines}")));
-        let found = selection(&folder, &[]);
+        let found = folder.run_with(&[]);
         let text = explained(&folder, &[]);
         for (place, column) in found["selected"].as_array().unwrap().iter().enumerate() {
             let told = section(&text, column["name"].as_str().unwrap());
@@ -69,9 +63,9 @@ fn a_column_outside_is_tried_beside_the_result_and_in_every_place() {
     let folder = Folder::new("explain-outside");
     folder.write("train.csv", table(40, 6, &[("c", &|_, _| "1".into())]));
     folder.write("p.yaml", pipeline("search: {kind: greedy, max_features: 3, choose: last}"));
-    let longer = selection(&folder, &[]);
+    let longer = folder.run_with(&[]);
     let (third, added) = (longer["steps"][2]["name"].as_str().unwrap(), &longer["steps"][2]["score"]);
-    let found = selection(&folder, &["--set", "search.max_features=2", "--worth"]);
+    let found = folder.run_with(&["--set", "search.max_features=2", "--worth"]);
     let text = explained(&folder, &[third, "c", third]);
     let told = section(&text, third);
     near(score(told[1], "with it added"), added);
@@ -92,7 +86,7 @@ fn what_cannot_be_explained_is_refused() {
     let folder = Folder::new("explain-refused");
     folder.write("train.csv", table(40, 6, &[]));
     folder.write("p.yaml", pipeline("search: {kind: greedy, max_features: 3}"));
-    selection(&folder, &[]);
+    folder.run_with(&[]);
     let ran = folder.vaglio(&["explain", "out", "X1"]);
     assert_eq!(ran.code, Some(2), "{}", ran.err);
     assert!(ran.err.contains("there is no candidate column `X1`; did you mean `x1`?"), "{}", ran.err);
@@ -109,7 +103,7 @@ fn the_settings_say_how_much_is_computed() {
     let lines = "learner: {kind: rls, lambda: {grid: {from: 0.001, to: 1000, points: 13}, per: subset}}\n\
                  search: {kind: greedy, max_features: 10, choose: last, tolerance: null}";
     folder.write("p.yaml", pipeline(lines));
-    let found = selection(&folder, &[]);
+    let found = folder.run_with(&[]);
     let indices: Vec<&Value> = found["selected"].as_array().unwrap().iter().map(|column| &column["index"]).collect();
     let named: Vec<&Value> = found["worth"]["no_substitutes"].as_array().unwrap().iter().collect();
     assert_eq!(named, indices);
@@ -120,13 +114,13 @@ fn the_settings_say_how_much_is_computed() {
     assert!(ran.out.contains(told), "{}", ran.out);
     assert!(folder.read("out/report.html").contains("substitutes of 10 chosen columns"));
 
-    let all = selection(&folder, &["--worth"]);
+    let all = folder.run_with(&["--worth"]);
     assert_eq!((&all["worth"], names(&all)), (&Value::Null, names(&found)));
     let text = explained(&folder, &[names(&all)[0]]);
     for other in all["selected"][0]["substitutes"].as_array().unwrap() {
         assert!(text.contains(&format!("with {} in its place", other["name"].as_str().unwrap())), "{text}");
     }
-    let none = selection(&folder, &["--set", "evaluate.worth=none"]);
+    let none = folder.run_with(&["--set", "evaluate.worth=none"]);
     assert!(none["selected"].as_array().unwrap().iter().all(|c| c["without"].is_null() && c["substitutes"].is_null()));
     assert_eq!(none["worth"], Value::Null);
 }
@@ -154,7 +148,7 @@ fn what_is_said_beside_scores_is_what_other_runs_find() {
     let folder = Folder::new("explain-beside");
     folder.write("train.csv", curved());
     folder.write("p.yaml", CURVED);
-    let found = selection(&folder, &[]);
+    let found = folder.run_with(&[]);
     assert_eq!(names(&found), ["x1", "x2"]);
     // A run that has one column alone.
     let alone = |name: &str| {
@@ -238,7 +232,7 @@ fn sizes_are_those_without_a_fold_or_of_each_repeat() {
     folder.write("p.yaml", pipeline("learner: {kind: rls, lambda: {values: [1.0, 10.0, 100.0]}}\nsearch: greedy"));
     for (repeats, over, count) in [(1, "folds", 5), (4, "repeats", 4)] {
         let repeats = format!("search.choose.repeats={repeats}");
-        let found = selection(&folder, &["--set", &repeats, "--set", "search.choose.folds=5"]);
+        let found = folder.run_with(&["--set", &repeats, "--set", "search.choose.folds=5"]);
         let sizes = &found["chosen"]["sizes"];
         assert_eq!((&sizes["over"], sizes["sizes"].as_array().unwrap().len()), (&over.into(), count));
     }

@@ -33,13 +33,6 @@ fn numbers(lines: &str) -> String {
     pipeline(lines).replace("target: y", "target: y, exclude: [part, subject, colour, when]")
 }
 
-fn run(folder: &Folder, yaml: &str) -> Value {
-    folder.write("p.yaml", yaml);
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
-    assert_eq!(ran.code, Some(0), "{yaml}\n{}", ran.err);
-    serde_json::from_str(&ran.out).unwrap()
-}
-
 /// What does not depend on the moment: steps, path, result.
 fn result(selection: &Value) -> Value {
     let kept = ["steps", "path", "selected", "score", "lambda", "intercept", "empty_score"];
@@ -50,17 +43,17 @@ fn result(selection: &Value) -> Value {
 fn folds_come_from_rows_groups_or_a_column() {
     let folder = folder("folds");
     let search = "search: {kind: greedy, max_features: 3, choose: best}\n";
-    let contiguous = run(&folder, &numbers(&format!("{search}criterion: {{kind: kfold, folds: 8}}")));
+    let contiguous = folder.run(&numbers(&format!("{search}criterion: {{kind: kfold, folds: 8}}")));
     assert_eq!(contiguous["pipeline"]["criterion"], "kfold");
     let groups = numbers(&format!("{search}criterion: {{kind: kfold, by: groups}}"))
         .replace("exclude: [part, subject,", "groups: subject, exclude: [part,");
     // Eight subjects of five rows each are eight contiguous folds.
-    assert_eq!(result(&run(&folder, &groups)), result(&contiguous));
-    let assigned = run(&folder, &numbers(&format!("{search}criterion: {{kind: kfold, assignment: part}}")));
+    assert_eq!(result(&folder.run(&groups)), result(&contiguous));
+    let assigned = folder.run(&numbers(&format!("{search}criterion: {{kind: kfold, assignment: part}}")));
     assert_eq!(assigned["data"]["features"], 6);
     assert_ne!(assigned["score"], contiguous["score"]);
     let plain = numbers(&format!("{search}criterion: {{kind: kfold, assignment: part}}")).replace("[part, ", "[");
-    assert_eq!(result(&run(&folder, &plain)), result(&assigned), "the column of folds is no feature");
+    assert_eq!(result(&folder.run(&plain)), result(&assigned), "the column of folds is no feature");
 }
 
 #[test]
@@ -75,7 +68,7 @@ fn engines_agree_and_say_which_they_are() {
             ("dual", "rows_held_out"),
         ] {
             let lines = format!("search: {search}\ncriterion: {{kind: kfold, folds: 5, engine: {engine}}}");
-            let selection = run(&folder, &numbers(&lines));
+            let selection = folder.run(&numbers(&lines));
             assert_eq!(selection["pipeline"]["engine"], name, "{engine} is what it was called");
             let steps: Vec<Value> = selection["path"].as_array().unwrap().iter().map(|e| e["subset"].clone()).collect();
             scores.push((steps, selection["score"].as_f64().unwrap()));
@@ -91,7 +84,7 @@ fn a_resolved_run_repeats_itself_and_threads_change_nothing() {
     let lines = "seed: 5\nsearch: {kind: floating, max_features: 4, polish: swaps}\n\
                  criterion: {kind: kfold, folds: 4, shuffle: true}\npreprocess: [standardize]\n\
                  learner: {kind: rls, lambda: {grid: {from: 0.01, to: 100, points: 5}}}";
-    let first = run(&folder, &numbers(lines));
+    let first = folder.run(&numbers(lines));
     let resolved = folder.read("out/resolved.yaml");
     for words in ["shuffle: true", "stratified: false", "polish: swaps", "engine: auto", "scope: auto"] {
         assert!(resolved.contains(words), "{words}\n{resolved}");
@@ -107,7 +100,7 @@ fn columns_scaled_in_each_fold_differ_from_those_scaled_once() {
         let lines = format!(
             "preprocess: [{{kind: standardize, scope: {scope}}}]\ncriterion: {{kind: kfold, folds: 4}}\nsearch: {{kind: greedy, max_features: 3}}"
         );
-        run(&folder, &numbers(&lines))
+        folder.run(&numbers(&lines))
     };
     let (train, fold, auto) = (with("train"), with("fold"), with("auto"));
     assert_eq!(result(&fold), result(&auto));
@@ -128,7 +121,7 @@ fn cells_that_are_filled_once_by_all_rows_are_said_to_be() {
         let lines = format!(
             "preprocess: [{{kind: impute, scope: {scope}}}]\ncriterion: {criterion}\nsearch: {{kind: greedy, max_features: 2, choose: last}}"
         );
-        let selection = run(&folder, &pipeline(&lines));
+        let selection = folder.run(&pipeline(&lines));
         (folder.vaglio(&["plan", "p.yaml"]).out, selection)
     };
     let said = "missing cells are filled by means of all training rows; a fold is trained on rows that have no value of `late`";
@@ -156,7 +149,7 @@ fn scope_auto_is_train_where_folds_would_take_much_longer_and_says_so() {
              criterion: {{kind: kfold, folds: 10, stratified: true, loss: zero_one}}"
         );
         let yaml = pipeline(&lines).replace("target: y", "target: when, exclude: [part, subject, colour, y]");
-        let selection = run(&folder, &yaml);
+        let selection = folder.run(&yaml);
         (folder.vaglio(&["plan", "p.yaml"]).out, selection)
     };
     let said = "columns are standardized by all training rows; anew in each fold would take";
@@ -177,7 +170,7 @@ fn indicators_of_one_column_enter_together() {
     let folder = folder("blocks");
     let lines = "preprocess: [one_hot]\nsearch: {kind: greedy, blocks: one_hot}";
     let yaml = pipeline(lines).replace("target: y", "target: y, exclude: [part, subject, when]");
-    let selection = run(&folder, &yaml);
+    let selection = folder.run(&yaml);
     let steps = selection["steps"].as_array().unwrap();
     let block = steps.iter().find(|s| s.get("columns").is_some()).unwrap();
     let columns: Vec<u64> = block["columns"].as_array().unwrap().iter().map(|c| c.as_u64().unwrap()).collect();
@@ -188,7 +181,7 @@ fn indicators_of_one_column_enter_together() {
     let before = if at == 0 { 0 } else { steps[at - 1]["size"].as_u64().unwrap() };
     assert_eq!(block["size"].as_u64().unwrap(), before + 3);
     let named = yaml.replace("blocks: one_hot", "blocks: {pair: [x0, x3]}");
-    let selection = run(&folder, &named);
+    let selection = folder.run(&named);
     let pair = selection["steps"].as_array().unwrap().iter().find(|s| s.get("columns").is_some()).unwrap().clone();
     assert_eq!(pair["columns"], serde_json::json!([0, 3]));
 }
@@ -203,7 +196,7 @@ fn a_result_says_what_rounding_asked_of_its_search() {
         let numerics = |lambda: &str| {
             let learner = format!("learner: {{kind: rls, lambda: {lambda}}}");
             let lines = format!("search: {{kind: backward, choose: best}}\ncriterion: {criterion}\n{learner}");
-            run(&folder, &pipeline(&lines))["numerics"].clone()
+            folder.run(&pipeline(&lines))["numerics"].clone()
         };
         let (tame, wild) = (numerics("1"), numerics("1e-12"));
         let least = |numerics: &Value| numerics["conditioning"].as_f64().unwrap();
@@ -217,7 +210,7 @@ fn a_result_says_what_rounding_asked_of_its_search() {
 fn all_subsets_come_with_a_certificate() {
     let folder = folder("exhaustive");
     for criterion in ["loo", "{kind: kfold, folds: 5}"] {
-        let selection = run(&folder, &numbers(&format!("search: exhaustive\ncriterion: {criterion}")));
+        let selection = folder.run(&numbers(&format!("search: exhaustive\ncriterion: {criterion}")));
         let certificate = &selection["certificate"];
         let count = |key: &str| certificate[key].as_u64().unwrap();
         assert_eq!((certificate["optimal"].as_bool(), count("visited") + count("pruned")), (Some(true), 63));
@@ -226,7 +219,7 @@ fn all_subsets_come_with_a_certificate() {
         assert_eq!(certificate.get("bound").is_some(), count("pruned") > 0);
         assert_eq!(selection["stop_reason"], "all_subsets");
     }
-    assert!(run(&folder, &numbers("search: greedy")).get("certificate").is_none());
+    assert!(folder.run(&numbers("search: greedy")).get("certificate").is_none());
     folder.write("wide.csv", table(12, 60, &[]));
     folder.write("p.yaml", pipeline("search: exhaustive").replace("train.csv", "wide.csv"));
     let ran = folder.vaglio(&["plan", "p.yaml"]);
@@ -238,7 +231,7 @@ fn all_subsets_come_with_a_certificate() {
 fn subsets_nearly_as_good_are_listed_and_counted() {
     let folder = folder("alternatives");
     let search = "search: {kind: exhaustive, choose: best, alternatives: {within: 0.5, count: 3}}\ncriterion: loo";
-    let selection = run(&folder, &numbers(search));
+    let selection = folder.run(&numbers(search));
     let near = &selection["alternatives"];
     let (count, listed) = (near["count"].as_u64().unwrap(), near["subsets"].as_array().unwrap());
     assert!(count >= 1 && near["is_whole"] == true && listed.len() as u64 == count.min(3));
@@ -249,7 +242,7 @@ fn subsets_nearly_as_good_are_listed_and_counted() {
     assert_eq!(selection["selected"].as_array().unwrap().len(), chosen.len());
     assert!(names(&near["in_all"]).iter().all(|name| chosen.contains(name)));
     assert!(names(&near["in_none"]).iter().all(|name| !chosen.contains(name)));
-    assert!(run(&folder, &numbers("search: exhaustive\ncriterion: loo")).get("alternatives").is_none());
+    assert!(folder.run(&numbers("search: exhaustive\ncriterion: loo")).get("alternatives").is_none());
     folder.write("p.yaml", numbers("search: {kind: exhaustive, alternatives: {within: 0.5}}\ncriterion: nhsic"));
     let ran = folder.vaglio(&["plan", "p.yaml"]);
     assert!(ran.code == Some(2) && ran.err.contains("alternatives"), "{}", ran.err);
@@ -260,21 +253,20 @@ fn least_angle_paths_come_with_their_knots_and_rankings_with_scores() {
     let folder = folder("lars");
     for criterion in ["loo", "{kind: kfold, folds: 5}", "mrmr"] {
         let selection =
-            run(&folder, &numbers(&format!("search: {{kind: lars, max_features: 4}}\ncriterion: {criterion}")));
+            folder.run(&numbers(&format!("search: {{kind: lars, max_features: 4}}\ncriterion: {criterion}")));
         let steps = selection["steps"].as_array().unwrap();
         assert_eq!((selection["stop_reason"].as_str(), steps.len()), (Some("max_features"), 4), "{criterion}");
         for step in steps {
             let alpha = step["alpha"].as_array().unwrap().len() as u64;
             assert!(step["mu"].as_f64().unwrap() > 0.0 && step["size"] == alpha, "{step}");
         }
-        let ranked =
-            run(&folder, &numbers(&format!("search: {{kind: rank, max_features: 4}}\ncriterion: {criterion}")));
+        let ranked = folder.run(&numbers(&format!("search: {{kind: rank, max_features: 4}}\ncriterion: {criterion}")));
         assert_eq!(ranked["steps"].as_array().unwrap().len(), 4, "{criterion}");
         assert!(ranked["steps"][0].get("mu").is_none());
     }
     let several =
         pipeline("search: lars").replace("target: y", "target: [y, x0], exclude: [part, subject, when, colour]");
-    let selection = run(&folder, &several);
+    let selection = folder.run(&several);
     for step in selection["steps"].as_array().unwrap() {
         assert_eq!(step["alpha"].as_array().unwrap().len() as u64, step["size"], "{step}");
     }
@@ -326,7 +318,7 @@ fn settings_that_contradict_are_refused_in_words() {
 #[test]
 fn a_backward_path_opens_with_the_full_set() {
     let folder = folder("backward");
-    let selection = run(&folder, &numbers("search: backward"));
+    let selection = folder.run(&numbers("search: backward"));
     let sizes: Vec<u64> = selection["path"].as_array().unwrap().iter().map(|e| e["size"].as_u64().unwrap()).collect();
     assert_eq!(sizes, [6, 5, 4, 3, 2, 1]);
     assert_eq!(selection["steps"][0]["action"], "remove");
@@ -339,11 +331,10 @@ fn lambda_alone_is_backward_that_removes_nothing() {
     let folder = folder("lambda");
     let lines = "learner: {kind: rls, lambda: {search: {from: 0.001, to: 1000}}}\n\
                  criterion: {kind: kfold, folds: 5}\nsearch: {kind: backward, min_features: 6}";
-    let searched = run(&folder, &numbers(lines));
+    let searched = folder.run(&numbers(lines));
     assert_eq!((searched["steps"].as_array().unwrap().len(), searched["path"][0]["size"].as_u64()), (0, Some(6)));
-    let grid = run(
-        &folder,
-        &numbers(&lines.replace("{search: {from: 0.001, to: 1000}}", "{grid: {from: 0.001, to: 1000, points: 200}}")),
-    );
+    let grid = folder.run(&numbers(
+        &lines.replace("{search: {from: 0.001, to: 1000}}", "{grid: {from: 0.001, to: 1000, points: 200}}"),
+    ));
     assert!(searched["score"].as_f64().unwrap() <= grid["score"].as_f64().unwrap());
 }

@@ -1,6 +1,6 @@
 //! Direct forecasts of several steps, and rows without a target in the history of others, beside plain loops.
 
-use crate::common::Folder;
+use crate::common::{Folder, near, solved};
 use vaglio_testkit::SplitMix64;
 
 const LAMBDA: f64 = 0.7;
@@ -60,7 +60,7 @@ fn rows(steps: &[Step], horizons: &[usize], known: impl Fn(&Step) -> bool) -> Ve
     (0..steps.len()).filter_map(row).collect()
 }
 
-/// Ridge with an intercept, by Gauss-Jordan elimination of the normal equations: features + 1 weights of each output.
+/// Ridge with an intercept, by the normal equations: features + 1 weights of each output.
 fn ridge(rows: &[&Row], features: &[usize]) -> Vec<Vec<f64>> {
     let (p, outputs) = (features.len() + 1, rows[0].y.len());
     let mut a = vec![vec![0.0; p + outputs]; p];
@@ -69,22 +69,11 @@ fn ridge(rows: &[&Row], features: &[usize]) -> Vec<Vec<f64>> {
         (0..p).for_each(|i| (0..p + outputs).for_each(|j| a[i][j] += own[i] * own[j]));
     }
     (0..p - 1).for_each(|i| a[i][i] += LAMBDA);
-    for i in 0..p {
-        let pivot = a[i].clone();
-        for other in (0..p).filter(|&other| other != i) {
-            let factor = a[other][i] / pivot[i];
-            a[other].iter_mut().zip(&pivot).for_each(|(a, of_pivot)| *a -= factor * of_pivot);
-        }
-    }
-    (0..outputs).map(|o| (0..p).map(|i| a[i][p + o] / a[i][i]).collect()).collect()
+    solved(a)
 }
 
 fn predicted(weights: &[f64], row: &Row, features: &[usize]) -> f64 {
     features.iter().zip(weights).map(|(&f, w)| w * row.x[f]).sum::<f64>() + weights[features.len()]
-}
-
-fn near(a: f64, b: f64) {
-    assert!((a - b).abs() <= 1e-10 * b.abs().max(1.0), "{a} is not {b}");
 }
 
 /// The mean squared error of blocks of later rows, each predicted from rows whose targets are known when it begins.

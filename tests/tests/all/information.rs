@@ -3,13 +3,6 @@
 use crate::common::{Folder, pipeline, root};
 use serde_json::Value;
 
-fn run(folder: &Folder, text: &str) -> Value {
-    folder.write("p.yaml", text);
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
-    assert_eq!(ran.code, Some(0), "{text}\n{}", ran.err);
-    serde_json::from_str(&ran.out).unwrap()
-}
-
 /// `information.json` was made by `information.py` beside it.
 #[test]
 fn searches_find_what_plain_loops_find() {
@@ -18,9 +11,7 @@ fn searches_find_what_plain_loops_find() {
     let data = root().join("examples/data/diabetes.csv");
     for (measure, found) in expected.as_object().unwrap() {
         for (search, size) in [("greedy", 5), ("exhaustive", 3)] {
-            let record = run(
-                &folder,
-                &format!(
+            let record = folder.run(&format!(
                     "version: 1\ndata: {{train: {}, target: target}}\nlearner: {{kind: rls, lambda: {{values: [0.5, 300.0]}}}}\n\
                      criterion: {{kind: information, measure: {measure}}}\nsearch: {{kind: {search}, max_features: {size}}}\n",
                     data.display()
@@ -63,9 +54,9 @@ fn subset(record: &Value, entry: &Value) -> Vec<u64> {
 fn it_chooses_by_itself_unless_told_otherwise() {
     let folder = Folder::new("information-choose");
     folder.write("train.csv", crate::common::table(40, 8, &[]));
-    let record = run(&folder, &pipeline("criterion: information\nsearch: greedy"));
+    let record = folder.run(&pipeline("criterion: information\nsearch: greedy"));
     assert_eq!((&record["chosen"]["by"], &record["nested"]), (&"score".into(), &Value::Null));
-    let record = run(&folder, &pipeline("criterion: information\nsearch: {kind: greedy, choose: {folds: 4}}"));
+    let record = folder.run(&pipeline("criterion: information\nsearch: {kind: greedy, choose: {folds: 4}}"));
     assert_eq!(record["chosen"]["by"], "cross_validation");
     folder.write("p.yaml", pipeline("criterion: {kind: information, measure: gcv}\nlearner: knn"));
     let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
@@ -88,7 +79,7 @@ fn noise_is_not_worth_its_price() {
             let lines = format!(
                 "criterion: {{kind: information, measure: {measure}}}\nsearch: {{kind: {search}, max_features: 3}}"
             );
-            assert_eq!(run(&folder, &pipeline(&lines))["chosen"]["size"], size, "{measure} by {search}");
+            assert_eq!(folder.run(&pipeline(&lines))["chosen"]["size"], size, "{measure} by {search}");
         }
     }
 }

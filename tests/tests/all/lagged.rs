@@ -1,6 +1,6 @@
 //! Targets of the past as columns, and forecasts that go on from their own predictions, beside plain loops.
 
-use crate::common::Folder;
+use crate::common::{Folder, near, solved};
 use vaglio_testkit::SplitMix64;
 
 const LAMBDA: f64 = 0.5;
@@ -39,8 +39,8 @@ fn file(steps: &[Step], target: impl Fn(&Step) -> Option<f64>) -> String {
 }
 
 /// The weights of x, y one and two steps before, and 1, by normal equations of the rows that have a past.
-fn by_hand(steps: &[Step]) -> [f64; 4] {
-    let mut a = [[0.0; 5]; 4];
+fn by_hand(steps: &[Step]) -> Vec<f64> {
+    let mut a = vec![vec![0.0; 5]; 4];
     for k in 2..steps.len() {
         if steps[k].series != steps[k - 2].series {
             continue;
@@ -49,17 +49,10 @@ fn by_hand(steps: &[Step]) -> [f64; 4] {
         (0..4).for_each(|i| (0..5).for_each(|j| a[i][j] += row[i] * row[j]));
     }
     (0..3).for_each(|i| a[i][i] += LAMBDA);
-    for i in 0..4 {
-        let pivot = a[i];
-        for other in (0..4).filter(|&other| other != i) {
-            let factor = a[other][i] / pivot[i];
-            a[other].iter_mut().zip(pivot).for_each(|(a, of_pivot)| *a -= factor * of_pivot);
-        }
-    }
-    [0, 1, 2, 3].map(|i| a[i][4] / a[i][i])
+    solved(a).remove(0)
 }
 
-fn predicted(weights: [f64; 4], x: f64, past: [f64; 2]) -> f64 {
+fn predicted(weights: &[f64], x: f64, past: [f64; 2]) -> f64 {
     weights[0] * x + weights[1] * past[0] + weights[2] * past[1] + weights[3]
 }
 
@@ -87,10 +80,6 @@ fn predictions(folder: &Folder, text: &str) -> Vec<(String, usize, f64)> {
     folder.read("p.csv").lines().skip(1).map(line).collect()
 }
 
-fn near(a: f64, b: f64) {
-    assert!((a - b).abs() <= 1e-10 * a.abs().max(1.0), "{a} {b}");
-}
-
 #[test]
 fn known_targets_of_the_past_are_taken_from_the_table() {
     let all = steps(40);
@@ -100,7 +89,7 @@ fn known_targets_of_the_past_are_taken_from_the_table() {
     assert_eq!(found.len(), 76);
     for (series, time, value) in found {
         let at = all.iter().position(|step| step.series == series && step.time == time).unwrap();
-        near(predicted(weights, all[at].x, [all[at - 1].y, all[at - 2].y]), value);
+        near(predicted(&weights, all[at].x, [all[at - 1].y, all[at - 2].y]), value);
     }
 }
 
@@ -122,13 +111,13 @@ fn what_is_not_known_is_forecast_step_by_step() {
             let own: Vec<&Step> = all.iter().filter(|step| step.series == series).collect();
             let mut past = [own[first - 1].y, own[first - 2].y];
             for step in &own[first..] {
-                let expected = predicted(weights, step.x, past);
+                let expected = predicted(&weights, step.x, past);
                 past = [expected, past[0]];
                 near(expected, found.iter().find(|(id, time, _)| id == series && *time == step.time).unwrap().2);
             }
             // The first two future rows are predicted from true targets, where the table has them.
             if first == 46 {
-                let expected = predicted(weights, own[45].x, [own[44].y, own[43].y]);
+                let expected = predicted(&weights, own[45].x, [own[44].y, own[43].y]);
                 near(expected, found.iter().find(|(id, time, _)| id == series && *time == 45).unwrap().2);
             }
         }

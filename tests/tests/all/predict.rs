@@ -1,13 +1,6 @@
 //! Predictions of new rows from a model file.
 
-use crate::common::{Folder, pipeline, table};
-
-/// The numbers of a column of a CSV text.
-fn column(text: &str, name: &str) -> Vec<String> {
-    let mut lines = text.lines();
-    let at = lines.next().unwrap().split(',').position(|n| n == name).unwrap_or_else(|| panic!("no {name} in {text}"));
-    lines.map(|line| line.split(',').nth(at).unwrap().to_owned()).collect()
-}
+use crate::common::{Folder, column, pipeline, table};
 
 /// The same table with its columns in reverse order and a column of text appended.
 fn reversed(text: &str) -> String {

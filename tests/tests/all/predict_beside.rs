@@ -1,21 +1,10 @@
 //! What `vaglio predict` writes beside predictions: kept columns, figures, probabilities, intervals.
 
-use crate::common::{Folder, pipeline, side, table, third};
+use crate::common::{Folder, column, pipeline, side, table, third};
 use vaglio_testkit::SplitMix64;
-
-/// The cells of a column of a CSV text.
-fn column(text: &str, name: &str) -> Vec<String> {
-    let mut lines = text.lines();
-    let at = lines.next().unwrap().split(',').position(|n| n == name).unwrap_or_else(|| panic!("no {name} in {text}"));
-    lines.map(|line| line.split(',').nth(at).unwrap().to_owned()).collect()
-}
 
 fn numbers(text: &str, name: &str) -> Vec<f64> {
     column(text, name).iter().map(|cell| cell.parse().unwrap()).collect()
-}
-
-fn predict(folder: &Folder, options: &[&str]) -> crate::common::Ran {
-    folder.vaglio(&[&["predict", "--model", "out/model.json", "--data", "new.csv"], options].concat())
 }
 
 /// A run on rows with numbers and classes, and other rows in `new.csv`.
@@ -38,8 +27,8 @@ fn made(name: &str, target: &str, lines: &str) -> Folder {
 #[test]
 fn columns_are_kept_as_they_are_written_before_predictions() {
     let folder = made("keep", "y", "");
-    let plain = predict(&folder, &[]);
-    let ran = predict(&folder, &["--keep", "note", "--keep", "id", "--keep", "x1"]);
+    let plain = folder.predict(&[]);
+    let ran = folder.predict(&["--keep", "note", "--keep", "id", "--keep", "x1"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     assert_eq!(ran.out.lines().next(), Some("note,id,x1,prediction"));
     let data = folder.read("new.csv");
@@ -49,12 +38,12 @@ fn columns_are_kept_as_they_are_written_before_predictions() {
     assert_eq!(column(&ran.out, "id")[0], "077");
     assert_eq!(column(&ran.out, "prediction"), column(&plain.out, "prediction"));
     for (name, words) in [("idd", "there is no column `idd`; did you mean `id`?"), ("id", "`id` is listed twice")] {
-        let ran = predict(&folder, &["--keep", "id", "--keep", name]);
+        let ran = folder.predict(&["--keep", "id", "--keep", name]);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
         assert_eq!(ran.err, format!("error: `--keep`: {words}\n"));
     }
     folder.write("new.csv", data.replacen("id", "prediction", 1));
-    let ran = predict(&folder, &["--keep", "prediction"]);
+    let ran = folder.predict(&["--keep", "prediction"]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
     assert!(ran.err.contains("also the name of a column that is predicted"), "{}", ran.err);
 }
@@ -69,10 +58,10 @@ fn series_are_kept_with_the_rows_that_have_a_past() {
     folder.write("new.csv", folder.read("train.csv"));
     let data = "target: y, series: who, time: when, exclude: [note]";
     folder.run(&pipeline("preprocess: [{kind: window, lags: [0, 1]}]").replace("target: y", data));
-    let ran = predict(&folder, &["--keep", "note", "--keep", "when"]);
+    let ran = folder.predict(&["--keep", "note", "--keep", "when"]);
     assert_eq!(ran.out.lines().next(), Some("who,note,when,prediction"), "{}", ran.err);
     assert_eq!(column(&ran.out, "note"), (2..40).map(|row| format!("n{row}")).collect::<Vec<_>>());
-    let judged = predict(&folder, &["--evaluate"]);
+    let judged = folder.predict(&["--evaluate"]);
     assert!(judged.err.contains("rows                38\n"), "{}", judged.err);
 }
 
@@ -86,9 +75,9 @@ fn figures_are_those_of_the_test_rows() {
     ] {
         let folder = made("figures", target, lines);
         let test = &folder.json("out/selection.json")["test"];
-        let ran = predict(&folder, &["--evaluate"]);
+        let ran = folder.predict(&["--evaluate"]);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
-        assert_eq!(ran.out, predict(&folder, &[]).out);
+        assert_eq!(ran.out, folder.predict(&[]).out);
         let told = |name: &str| {
             let line = ran.err.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{}", ran.err));
             line.chars().skip(20).collect::<String>()
@@ -108,7 +97,7 @@ fn figures_are_those_of_the_test_rows() {
             assert!(ran.err.contains("observed in rows, predicted in columns\n"), "{}", ran.err);
         }
         folder.write("new.csv", folder.read("new.csv").replacen(target, "other", 1));
-        let ran = predict(&folder, &["--evaluate"]);
+        let ran = folder.predict(&["--evaluate"]);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
         assert!(ran.err.starts_with(&format!("error: `--evaluate`: there is no column `{target}`")), "{}", ran.err);
     }
@@ -140,7 +129,7 @@ fn probabilities_add_up_and_follow_the_predictions() {
             let folder = made("proba", target, lines);
             let model = folder.read("out/model.json");
             assert!(model.contains(&format!("\"calibration\":{{\"from\":\"{from}\",\"rows\":70,")), "{model}");
-            let ran = predict(&folder, &["--proba"]);
+            let ran = folder.predict(&["--proba"]);
             assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
             let all: Vec<Vec<f64>> = classes.iter().map(|class| numbers(&ran.out, &format!("proba_{class}"))).collect();
             let labels = column(&ran.out, "label");
@@ -163,7 +152,7 @@ fn probabilities_add_up_and_follow_the_predictions() {
 #[test]
 fn what_a_model_cannot_give_is_refused() {
     let refused = |folder: &Folder, option: &str, words: &str| {
-        let ran = predict(folder, &[option]);
+        let ran = folder.predict(&[option]);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
         assert!(ran.err.starts_with(&format!("error: `{option}`: ")) && ran.err.contains(words), "{}", ran.err);
     };
@@ -182,7 +171,7 @@ fn intervals_hold_test_rows_and_are_recorded() {
     let nested = &folder.json("out/selection.json")["nested"];
     let intervals = &nested["intervals"];
     assert_eq!(intervals["level"], 0.9);
-    let ran = predict(&folder, &["--interval", "--evaluate"]);
+    let ran = folder.predict(&["--interval", "--evaluate"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert_eq!(ran.out.lines().next(), Some("prediction,lower,upper"));
     let (lower, upper) = (numbers(&ran.out, "lower"), numbers(&ran.out, "upper"));
@@ -195,7 +184,7 @@ fn intervals_hold_test_rows_and_are_recorded() {
     let width = intervals["width"][0].as_f64().unwrap();
     assert!((width - 0.5 * (widths[14] + widths[15])).abs() < 1e-9 && (0.5..3.0).contains(&width), "{width}");
     assert!(ran.err.contains(&format!("intervals of level 0.9 hold {coverage:.5} of the targets")), "{}", ran.err);
-    assert_eq!(column(&ran.out, "prediction"), column(&predict(&folder, &[]).out, "prediction"));
+    assert_eq!(column(&ran.out, "prediction"), column(&folder.predict(&[]).out, "prediction"));
 }
 
 #[test]
@@ -208,7 +197,7 @@ fn several_targets_have_an_interval_each() {
     let done = folder.run(&yaml.replace("target: y", "target: [y, z]"));
     assert_eq!(done["nested"]["intervals"]["width"].as_array().unwrap().len(), 2);
     assert!(done["nested"]["intervals"]["test_coverage"].is_null());
-    let ran = predict(&folder, &["--interval"]);
+    let ran = folder.predict(&["--interval"]);
     assert_eq!(ran.out.lines().next(), Some("prediction_y,prediction_z,lower_y,upper_y,lower_z,upper_z"));
 }
 

@@ -1,6 +1,6 @@
 //! Predictions of files some rows at a time, and where they are written.
 
-use crate::common::{Folder, Ran, pipeline, side, table, third};
+use crate::common::{Folder, pipeline, side, table, third};
 use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -63,10 +63,6 @@ fn streamed(model: &SavedModel, data: &Path, beside: &PredictOptions, rows: usiz
     (text, batches, figures.unwrap())
 }
 
-fn predict(folder: &Folder, options: &[&str]) -> Ran {
-    folder.vaglio(&[&["predict", "--model", "out/model.json", "--data", "new.csv"], options].concat())
-}
-
 fn kept(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
@@ -97,7 +93,7 @@ fn predictions_are_the_same_bits_whatever_the_number_of_rows_at_a_time() {
         // A file that is written as Parquet says the same, row group by row group.
         let names = ["x0", "x1", "x2", "x3", "gappy", "share", "truth", "city", "date", target];
         let options: Vec<&str> = names.iter().flat_map(|name| ["--keep", *name]).collect();
-        let ran = predict(&folder, &[&options[..], &["--out", "new.parquet"]].concat());
+        let ran = folder.predict(&[&options[..], &["--out", "new.parquet"]].concat());
         assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
         let plain = model.predict_file(&data).unwrap().to_csv().unwrap();
         let beside = PredictOptions { evaluate: true, ..PredictOptions::default() };
@@ -192,7 +188,7 @@ fn what_is_wrong_is_told_with_its_row_in_the_file() {
 #[test]
 fn columns_stand_in_any_order_the_target_may_lack_and_maps_have_their_rules() {
     let folder = made("streamed-any", "y", "");
-    let plain = predict(&folder, &[]);
+    let plain = folder.predict(&[]);
     assert_eq!((plain.code, plain.err.as_str()), (Some(0), ""));
     let data = folder.read("new.csv").replace("\"Bath, new\"", "Bath");
     // The target is the fifth column.
@@ -205,13 +201,13 @@ fn columns_stand_in_any_order_the_target_may_lack_and_maps_have_their_rules() {
     let text = data.lines().map(turned).collect::<Vec<_>>().join("\n").replace("Bath", "\"Bath, new\"");
     assert!(!text.lines().next().unwrap().split(',').any(|name| name == "y"));
     folder.write("new.csv", &text);
-    let other = predict(&folder, &[]);
+    let other = folder.predict(&[]);
     assert_eq!((other.code, other.err.as_str(), other.out), (Some(0), "", plain.out));
     // A city that the training rows lack has zeros, a gap its mean: each row has a finite prediction.
     folder.write("new.csv", text.replace("\"Bath, new\"", "Ulm").replace(",b,", ",,"));
-    let other = predict(&folder, &[]);
+    let other = folder.predict(&[]);
     assert_eq!((other.code, other.out.lines().count()), (Some(0), 121), "{}", other.err);
-    let ran = predict(&folder, &["--evaluate"]);
+    let ran = folder.predict(&["--evaluate"]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
     assert!(ran.err.contains("there is no column `y`"), "{}", ran.err);
 }
@@ -220,8 +216,8 @@ fn columns_stand_in_any_order_the_target_may_lack_and_maps_have_their_rules() {
 fn parquet_has_the_columns_of_csv_with_their_types() {
     let folder = made("streamed-parquet", "two", "");
     let options = ["--keep", "note", "--keep", "gappy", "--keep", "date", "--keep", "city", "--proba"];
-    let text = predict(&folder, &options).out;
-    let ran = predict(&folder, &[&options[..], &["--out", "p.parquet"]].concat());
+    let text = folder.predict(&options).out;
+    let ran = folder.predict(&[&options[..], &["--out", "p.parquet"]].concat());
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
     let found = read_table(&folder.path("p.parquet"), &ColumnFilter::All).unwrap();
     assert_eq!(found.names().collect::<Vec<_>>().join(","), text.lines().next().unwrap());
@@ -260,13 +256,13 @@ fn large(name: &str, count: usize) -> Folder {
 #[test]
 fn a_file_appears_whole_or_not_at_all() {
     let folder = large("destination", 70_000);
-    let good = predict(&folder, &["--out", "p.csv"]);
+    let good = folder.predict(&["--out", "p.csv"]);
     assert_eq!((good.code, good.out.as_str(), good.err.as_str()), (Some(0), "", ""));
     let first = folder.read("p.csv");
     assert_eq!(first.lines().count(), 70_001);
     folder.write("new.csv", folder.read("new.csv") + "1,x,2\n");
     for out in ["p.csv", "p.parquet"] {
-        let bad = predict(&folder, &["--out", out]);
+        let bad = folder.predict(&["--out", out]);
         assert_eq!((bad.code, bad.out.as_str()), (Some(3), ""));
         assert!(bad.err.contains("row 70001, column `x1`: `x` is not a number"), "{}", bad.err);
     }
@@ -274,7 +270,7 @@ fn a_file_appears_whole_or_not_at_all() {
     assert!(!folder.path("p.parquet").exists());
     let left = std::fs::read_dir(folder.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
     assert!(left.into_iter().all(|name| !name.to_string_lossy().ends_with(".part")));
-    let folder_as_file = predict(&folder, &["--out", "out"]);
+    let folder_as_file = folder.predict(&["--out", "out"]);
     assert_eq!(folder_as_file.code, Some(3), "{}", folder_as_file.err);
 }
 
@@ -282,7 +278,7 @@ fn a_file_appears_whole_or_not_at_all() {
 fn files_are_taken_apart_as_if_they_were_read_as_a_whole() {
     let folder = large("dialects", 300);
     let plain = folder.read("new.csv");
-    let expected = predict(&folder, &[]).out;
+    let expected = folder.predict(&[]).out;
     let model = SavedModel::read(&folder.path("out/model.json")).unwrap();
     // Cells with line breaks, and lines so long that the first rows do not fit the beginning by which files are judged.
     let long = "a, \"\"b\"\"\n".repeat(1200);
@@ -337,19 +333,19 @@ fn files_are_taken_apart_as_if_they_were_read_as_a_whole() {
 #[test]
 fn links_are_followed_and_devices_and_pipes_stay_what_they_are() {
     let folder = large("devices", 20);
-    let expected = predict(&folder, &[]).out;
+    let expected = folder.predict(&[]).out;
     std::fs::create_dir(folder.path("far")).unwrap();
     for (link, to) in [("link.csv", "far/real.csv"), ("again.csv", "link.csv")] {
         std::os::unix::fs::symlink(to, folder.path(link)).unwrap();
         for _ in 0..2 {
-            assert_eq!(predict(&folder, &["--out", link]).code, Some(0));
+            assert_eq!(folder.predict(&["--out", link]).code, Some(0));
             assert!(std::fs::symlink_metadata(folder.path(link)).unwrap().is_symlink());
             assert_eq!(folder.read("far/real.csv"), expected);
         }
         std::fs::remove_file(folder.path("far/real.csv")).unwrap();
     }
-    assert_eq!(predict(&folder, &["--out", "/dev/stdout"]).out, expected);
-    assert_eq!(predict(&folder, &["--out", "/dev/null"]).code, Some(0));
+    assert_eq!(folder.predict(&["--out", "/dev/stdout"]).out, expected);
+    assert_eq!(folder.predict(&["--out", "/dev/null"]).code, Some(0));
     // Standard output that is a file is that file still.
     let open = std::fs::File::create(folder.path("stdout.csv")).unwrap();
     let arguments = ["predict", "--model", "out/model.json", "--data", "new.csv", "--out", "/dev/stdout"];

@@ -7,13 +7,6 @@ fn part(row: usize) -> &'static str {
     if row % 3 == 1 { "validation" } else { "train" }
 }
 
-fn ran(folder: &Folder, text: &str) -> Value {
-    folder.write("p.yaml", text);
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
-    assert_eq!(ran.code, Some(0), "{text}\n{}", ran.err);
-    serde_json::from_str(&ran.out).unwrap()
-}
-
 /// The rows of the table that a part has, without the column of parts.
 fn rows_of(text: &str, word: &str) -> String {
     let kept = text.lines().enumerate().filter(|(line, text)| *line == 0 || text.ends_with(&format!(",{word}")));
@@ -27,13 +20,13 @@ fn a_validation_set_is_judged_by_a_model_of_the_other_rows() {
     folder.write("train.csv", &text);
     let search = "search: {kind: greedy, max_features: 3, choose: last}\n";
     let given =
-        ran(&folder, &pipeline(&format!("{search}criterion: {{kind: kfold, splits: {{kind: given, column: part}}}}")));
+        folder.run(&pipeline(&format!("{search}criterion: {{kind: kfold, splits: {{kind: given, column: part}}}}")));
     assert_eq!(given["data"]["features"], 6);
     let names: Vec<&str> = given["selected"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
     folder.write("train.csv", rows_of(&text, "train"));
     folder.write("test.csv", rows_of(&text, "validation"));
     let forced = format!("search: {{kind: greedy, max_features: 3, choose: last, forced: [{}]}}", names.join(", "));
-    let apart = ran(&folder, &pipeline(&forced).replace("train: train.csv", "train: train.csv, test: test.csv"));
+    let apart = folder.run(&pipeline(&forced).replace("train: train.csv", "train: train.csv, test: test.csv"));
     let (score, loss) = (given["score"].as_f64().unwrap(), apart["test"]["loss"].as_f64().unwrap());
     assert!((score / loss - 1.0).abs() < 1e-10, "{score} is not {loss}");
 }
@@ -98,13 +91,13 @@ fn splits_around_the_search_may_be_given_by_a_column() {
     let folder = Folder::new("given-around");
     folder.write("train.csv", table(40, 6, &[("part", &|row, _| part(row).into())]));
     let lines = "search: {kind: greedy, max_features: 3}\nevaluate: {nested: {splits: {kind: given, column: part}}}";
-    let found = ran(&folder, &pipeline(lines));
+    let found = folder.run(&pipeline(lines));
     assert_eq!(
         (&found["data"]["features"], &found["nested"]["per_fold"][0]["rows"]),
         (&Value::from(6), &Value::from(13))
     );
     // A fold that is alone is judged by no other, and size and λ are taken all the same.
-    let chosen = ran(&folder, &pipeline("search: {kind: greedy, choose: {splits: {kind: given, column: part}}}"));
+    let chosen = folder.run(&pipeline("search: {kind: greedy, choose: {splits: {kind: given, column: part}}}"));
     assert_eq!(chosen["chosen"]["folds"], 1);
     assert!(chosen["chosen"]["cross_validated"].as_f64() < chosen["chosen"]["empty_loss"].as_f64());
     folder.write(

@@ -26,25 +26,17 @@ fn data(rows: usize, seed: u64) -> (Array2<f64>, Array1<f64>) {
 fn ridge(x: &Array2<f64>, z: &[f64], rows: &[usize]) -> Vec<f64> {
     let columns = x.ncols();
     let design = |row: usize, k: usize| if k < columns { x[[row, k]] } else { 1.0 };
-    let mut a = Array2::<f64>::zeros((columns + 1, columns + 2));
+    let mut a = vec![vec![0.0; columns + 2]; columns + 1];
     for (&row, z) in rows.iter().zip(z) {
         for i in 0..=columns {
             for j in 0..=columns {
-                a[[i, j]] += design(row, i) * design(row, j);
+                a[i][j] += design(row, i) * design(row, j);
             }
-            a[[i, columns + 1]] += design(row, i) * z;
+            a[i][columns + 1] += design(row, i) * z;
         }
     }
-    (0..columns).for_each(|i| a[[i, i]] += LAMBDA);
-    for i in 0..=columns {
-        for other in (0..=columns).filter(|&other| other != i) {
-            let factor = a[[other, i]] / a[[i, i]];
-            for j in 0..columns + 2 {
-                a[[other, j]] -= factor * a[[i, j]];
-            }
-        }
-    }
-    (0..=columns).map(|i| a[[i, columns + 1]] / a[[i, i]]).collect()
+    (0..columns).for_each(|i| a[i][i] += LAMBDA);
+    crate::common::solved(a).remove(0)
 }
 
 fn linear(weights: &[f64], x: &Array2<f64>, row: usize) -> f64 {

@@ -1,6 +1,6 @@
 //! Differences within queries: RankRLS by every pair of rows of a query, beside the map `within`.
 
-use crate::common::Folder;
+use crate::common::{Folder, near, solved};
 use vaglio_testkit::SplitMix64;
 
 const LAMBDA: f64 = 0.7;
@@ -49,22 +49,11 @@ fn ranking(rows: &[&Document], columns: &[usize]) -> Vec<f64> {
         (0..p).for_each(|r| (0..=p).for_each(|c| a[r][c] += share * apart[r] * apart[c]));
     });
     (0..p).for_each(|r| a[r][r] += LAMBDA);
-    for r in 0..p {
-        let pivot = a[r].clone();
-        for other in (0..p).filter(|&other| other != r) {
-            let factor = a[other][r] / pivot[r];
-            a[other].iter_mut().zip(&pivot).for_each(|(a, of_pivot)| *a -= factor * of_pivot);
-        }
-    }
-    (0..p).map(|r| a[r][p] / a[r][r]).collect()
+    solved(a).remove(0)
 }
 
 fn predicted(weights: &[f64], columns: &[usize], row: &Document) -> f64 {
     columns.iter().zip(weights).map(|(&f, w)| w * row.x[f]).sum()
-}
-
-fn near(a: f64, b: f64) {
-    assert!((a - b).abs() <= 1e-10 * b.abs().max(1.0), "{a} is not {b}");
 }
 
 fn pipeline(search: &str) -> String {

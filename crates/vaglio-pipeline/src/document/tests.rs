@@ -1,5 +1,4 @@
 use super::*;
-use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{Criterion, Design, Feature, Score, part, saved};
@@ -333,13 +332,4 @@ fn places_of_paths_are_those_of_the_nearest_value() {
     assert_eq!(at("data.train"), (0, 0));
     assert!(matches!(document.get("search.kind").unwrap().value, NodeValue::Scalar(_)));
     assert!(document.get("search.x").is_none());
-}
-
-proptest! {
-    #[test]
-    fn no_text_makes_the_parser_panic(text in "[-a:{}\\[\\]&*!|>'\"#%@`, \\n\\t0-9.?<=~]{0,40}") {
-        if let Ok(document) = Document::parse(&text, "p.yaml") {
-            let _ = document.read::<SampleSettings>();
-        }
-    }
 }

@@ -162,9 +162,9 @@ pub fn to_yaml(value: &dyn erased_serde::Serialize) -> Result<String> {
 mod tests {
     use super::super::{Document, Meaning};
     use super::*;
-    use proptest::prelude::*;
     use serde::{Deserialize, Serialize};
     use std::collections::BTreeMap;
+    use vaglio_testkit::SplitMix64;
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
@@ -303,19 +303,35 @@ mod tests {
         }
     }
 
-    proptest! {
-        #[test]
-        fn any_settings_that_are_written_read_back(
-            numbers in proptest::collection::vec(any::<f64>().prop_filter("finite", |x| x.is_finite()), 0..5),
-            texts in proptest::collection::vec(any::<String>(), 0..5),
-            text in "[-+0-9.eExo_:~ #'\"\\n]{0,8}",
-            whole in any::<u64>(),
-            signed in any::<i64>(),
-        ) {
-            let named = texts.iter().map(|t| (t.clone(), t.clone())).collect();
+    #[test]
+    fn any_settings_that_are_written_read_back() {
+        let mut random = SplitMix64::new(17);
+        let signs: Vec<char> = "-+0123456789.eExo_:~ #'\"\n".chars().collect();
+        for _ in 0..256 {
+            let number = |random: &mut SplitMix64| {
+                std::iter::repeat_with(|| f64::from_bits(random.bits())).find(|x| x.is_finite()).unwrap()
+            };
+            let any = |random: &mut SplitMix64| -> String {
+                let letters = [0x80, 0x250, 0x3000, 0x110000];
+                let mut letter = || {
+                    let most = letters[random.below(letters.len())];
+                    char::from_u32(random.below(most) as u32)
+                };
+                (0..12).filter_map(|_| letter()).collect()
+            };
+            let numbers = (0..random.below(5)).map(|_| number(&mut random)).collect();
+            let texts: Vec<String> = (0..random.below(5)).map(|_| any(&mut random)).collect();
             round_trip(&SampleDocument {
-                whole, signed, number: 0.5, numbers, text, texts, named,
-                option: Some(String::new()), engine: EngineWord::Auto, engines: vec![],
+                whole: random.bits(),
+                signed: random.bits() as i64,
+                number: 0.5,
+                numbers,
+                text: (0..random.below(9)).map(|_| signs[random.below(signs.len())]).collect(),
+                named: texts.iter().map(|t| (t.clone(), t.clone())).collect(),
+                texts,
+                option: Some(String::new()),
+                engine: EngineWord::Auto,
+                engines: vec![],
             });
         }
     }

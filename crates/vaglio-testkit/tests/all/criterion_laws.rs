@@ -2,11 +2,11 @@
 
 pub mod folds;
 
-use crate::common::{TOLERANCE, breaks, broken_law, design, holds, laws};
+use crate::common::{TOLERANCE, breaks, broken_law, design, laws};
 use folds::{Fault, Folds, THREADS};
 use std::sync::atomic::Ordering;
 use vaglio_core::{Criterion, CriterionTraits, Design, Feature, HeldOut, Result, Score, saved};
-use vaglio_testkit::{LawViolation, check_criterion, check_criterion_on_standard_data, criterion, data};
+use vaglio_testkit::{LawResult, check_criterion, check_criterion_on_standard_data, criterion, data};
 
 /// Faults of the definition, with the law that finds each.
 const OF_SCORES: [(Fault, &str); 28] = [
@@ -67,7 +67,7 @@ const OF_EVALUATOR: [(Fault, &str); 23] = [
     (Fault::LambdaDropped, "additions"),
 ];
 
-fn check(fault: Fault, design: &Design) -> Result<(), LawViolation> {
+fn check(fault: Fault, design: &Design) -> LawResult {
     check_criterion(&Folds { fault }, design, TOLERANCE)
 }
 
@@ -78,11 +78,11 @@ fn two_outputs() -> Design {
 #[test]
 fn what_is_right_keeps_every_law() {
     for fault in [Fault::InfiniteEmpty, Fault::OneAtMost] {
-        holds(check(fault, &design()));
+        check(fault, &design()).unwrap();
     }
-    holds(check(Fault::FirstOutputUntold, &two_outputs()));
+    check(Fault::FirstOutputUntold, &two_outputs()).unwrap();
     for fault in [Fault::None, Fault::Plain] {
-        holds(check_criterion_on_standard_data(&Folds { fault }, TOLERANCE));
+        check_criterion_on_standard_data(&Folds { fault }, TOLERANCE).unwrap();
     }
 }
 
@@ -107,7 +107,7 @@ fn every_fault_of_an_evaluator_is_found_by_its_law() {
 #[test]
 fn a_small_drift_is_found_by_a_long_walk_alone() {
     let (wrong, design) = (Folds { fault: Fault::Drift }, design());
-    holds(criterion::walk(&wrong, &design, 10, 1, 1e-7));
+    criterion::walk(&wrong, &design, 10, 1, 1e-7).unwrap();
     assert_eq!(broken_law(criterion::walk(&wrong, &design, 300, 1, 1e-7)), "walk");
 }
 
@@ -119,7 +119,7 @@ fn scores_that_depend_on_the_number_of_threads_are_found() {
     };
     let (right, wrong) = (Folds { fault: Fault::None }, Folds { fault: Fault::Pool });
     assert_eq!(broken_law(criterion::threads(&wrong, &design(), &in_pool)), "threads");
-    holds(criterion::threads(&right, &design(), &in_pool));
+    criterion::threads(&right, &design(), &in_pool).unwrap();
     assert_eq!(broken_law(criterion::threads(&right, &design(), &|_, _| ())), "threads");
 }
 
@@ -161,7 +161,7 @@ fn a_definition_that_sorts_its_subset_keeps_every_law() {
             Folds { fault: Fault::Plain }.evaluate(design, &sorted)
         }
     }
-    holds(check_criterion(&Sorted {}, &design(), TOLERANCE));
+    check_criterion(&Sorted {}, &design(), TOLERANCE).unwrap();
 }
 
 #[saved(Criterion, "bic")]
@@ -195,7 +195,7 @@ fn rows_are_counted_whatever_their_weights() {
     let check =
         |by_weight, holds_out, says_so| check_criterion(&Bic { by_weight, holds_out, says_so }, &design, TOLERANCE);
     for (holds_out, says_so) in [(false, true), (true, false)] {
-        holds(check(false, holds_out, says_so));
+        check(false, holds_out, says_so).unwrap();
         let broken = check(true, holds_out, says_so).unwrap_err();
         assert!(broken.law == "row_weights" && broken.expected.contains("times one factor"), "{broken}");
     }

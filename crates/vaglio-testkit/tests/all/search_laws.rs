@@ -4,7 +4,7 @@ mod shrink;
 mod steps;
 mod without_steps;
 
-use crate::common::{TOLERANCE, breaks, broken_law, design, holds};
+use crate::common::{TOLERANCE, breaks, broken_law, design};
 use crate::criterion_laws::folds::{self, Folds};
 use shrink::Shrink;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use steps::{Fault, Steps, THREADS};
 use vaglio_core::{Criterion, Design, Feature, Path, Result, Score, SearchExtent, saved};
 use vaglio_search::{Blocks, FeatureRef, Search, SearchContext, SearchStrategy, Space, StrategyTraits};
-use vaglio_testkit::{LawViolation, check_search, check_search_on_standard_data, data, search};
+use vaglio_testkit::{LawResult, check_search, check_search_on_standard_data, data, search};
 
 /// Faults with the law that finds each.
 const FAULTS: [(Fault, &str); 35] = [
@@ -56,7 +56,7 @@ const FAULTS: [(Fault, &str); 35] = [
 /// A correct criterion.
 pub const RIGHT: Folds = Folds { fault: folds::Fault::None };
 
-fn check(search: &Search) -> Result<(), LawViolation> {
+fn check(search: &Search) -> LawResult {
     check_search(search, &RIGHT, &design(), TOLERANCE)
 }
 
@@ -66,9 +66,9 @@ fn steps() -> Search {
 
 #[test]
 fn what_is_right_keeps_every_law() {
-    holds(check(&Search::new(Steps { fault: Fault::EndsEarly })));
-    holds(check(&Search::new(Shrink {})));
-    holds(check_search_on_standard_data(&steps(), &RIGHT, TOLERANCE));
+    check(&Search::new(Steps { fault: Fault::EndsEarly })).unwrap();
+    check(&Search::new(Shrink {})).unwrap();
+    check_search_on_standard_data(&steps(), &RIGHT, TOLERANCE).unwrap();
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_search_that_depends_on_the_number_of_threads_is_found() {
     };
     let wrong = Search::new(Steps { fault: Fault::Pool });
     assert_eq!(broken_law(search::threads(&wrong, &RIGHT, &design(), &in_pool)), "threads");
-    holds(search::threads(&steps(), &RIGHT, &design(), &in_pool));
+    search::threads(&steps(), &RIGHT, &design(), &in_pool).unwrap();
     assert_eq!(broken_law(search::threads(&steps(), &RIGHT, &design(), &|_, _| ())), "threads");
 }
 
@@ -103,7 +103,7 @@ fn a_sound_search_with_settings_of_columns_keeps_every_law() {
         steps().blocks(blocks),
     ] {
         let outcome = check_search(&search, &RIGHT, &design, TOLERANCE);
-        holds(outcome.map_err(|broken| broken.within(&format!("{search:?}"))));
+        outcome.map_err(|broken| broken.within(&format!("{search:?}"))).unwrap();
     }
 }
 
@@ -124,7 +124,7 @@ fn a_search_that_rightly_stays_at_the_empty_subset_keeps_every_law() {
         }
     }
     let search = Search::new(Steps { fault: Fault::Descends });
-    holds(check_search(&search, &Redundancy {}, &design(), TOLERANCE));
+    check_search(&search, &Redundancy {}, &design(), TOLERANCE).unwrap();
     // The fault is also found under the other criterion.
     let wrong = Search::new(Steps { fault: Fault::EmptyScore }).tolerance(0.0);
     assert_eq!(broken_law(check_search(&wrong, &Redundancy {}, &design(), TOLERANCE)), "steps");

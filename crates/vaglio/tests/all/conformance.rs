@@ -5,11 +5,9 @@ use vaglio::core::{Absolute, AnyLoss, Auc, BalancedError, Criterion, Map, Measur
 use vaglio::criteria::Loo;
 use vaglio::search::Search;
 use vaglio_testkit::{
-    LawViolation, check_criterion, check_criterion_on_standard_data, check_learner_on_standard_data,
+    LawResult, LawViolation, check_criterion, check_criterion_on_standard_data, check_learner_on_standard_data,
     check_map_on_standard_data, check_search_on_standard_data, criterion, data, registry, search,
 };
-
-type LawResult = Result<(), LawViolation>;
 
 fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);

@@ -4,9 +4,7 @@ use vaglio::core::{AnyLoss, Criterion, Design, Measure, SearchExtent, Squared, Z
 use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::search::SubsetScorer;
 use vaglio_testkit::data::{self, Recipe};
-use vaglio_testkit::{LawViolation, check_criterion, criterion};
-
-type LawResult = Result<(), LawViolation>;
+use vaglio_testkit::{LawResult, check_criterion, criterion};
 
 fn in_pool(threads: usize, work: &mut (dyn FnMut() + Send)) {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);

@@ -8,9 +8,7 @@ use vaglio::criteria::{Engine, FoldBy, KFold, Loo};
 use vaglio::learners::{Crrr, Rls};
 use vaglio::search::{Backward, Exhaustive, Floating, Greedy, Search, SubsetScorer};
 use vaglio::splits::Repeated;
-use vaglio_testkit::{LawViolation, check_criterion, criterion, data};
-
-type LawResult = Result<(), LawViolation>;
+use vaglio_testkit::{LawResult, check_criterion, criterion, data};
 
 const LAMBDAS: [f64; 4] = [1e-3, 0.1, 2.0, 30.0];
 

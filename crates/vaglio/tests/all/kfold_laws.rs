@@ -5,9 +5,7 @@ use vaglio::core::{
     Squared, ZeroOne,
 };
 use vaglio::criteria::{Engine, FoldBy, KFold};
-use vaglio_testkit::{LawViolation, check_criterion, check_criterion_on_standard_data, criterion, data};
-
-type LawResult = Result<(), LawViolation>;
+use vaglio_testkit::{LawResult, check_criterion, check_criterion_on_standard_data, criterion, data};
 
 fn kfold(folds: usize, engine: Engine) -> KFold {
     KFold { folds: Some(folds), engine, ..KFold::default() }

@@ -3,9 +3,7 @@
 use vaglio::core::{Columns, Criterion, Design, Problem, Readout, SearchExtent, Signs, Task};
 use vaglio::criteria::{Approximation, Kernel, Nhsic, Output, OutputApproximation};
 use vaglio::search::SubsetScorer;
-use vaglio_testkit::{LawViolation, SplitMix64, check_criterion, check_criterion_on_standard_data, criterion, data};
-
-type LawResult = Result<(), LawViolation>;
+use vaglio_testkit::{LawResult, SplitMix64, check_criterion, check_criterion_on_standard_data, criterion, data};
 
 fn with(approximation: Approximation, output: Output, normalize: bool) -> Nhsic {
     Nhsic { kernel: Kernel { approximation, output, ..Kernel::default() }, normalize }
@@ -59,7 +57,10 @@ fn the_laws_hold_on_standard_data() -> LawResult {
     for (approximation, tolerance) in
         [(Approximation::Auto, 1e-9), (Approximation::Nystrom, 1e-9), (Approximation::Levels, 1e-6)]
     {
-        for normalize in [true, false] {
+        // `conformance.rs` has the default.
+        for normalize in
+            [true, false].into_iter().filter(|normalize| !normalize || approximation != Approximation::Auto)
+        {
             let name = format!("{approximation:?}, normalize {normalize}");
             check_criterion_on_standard_data(&with(approximation, Output::Auto, normalize), tolerance)
                 .map_err(|b| b.within(&name))?;
@@ -101,14 +102,11 @@ fn every_output_kernel_keeps_the_laws() -> LawResult {
 }
 
 #[test]
-fn long_walks_and_threads_change_nothing() -> LawResult {
+fn threads_change_no_bit_of_any_kernel() -> LawResult {
     let in_pool = |threads: usize, work: &mut (dyn FnMut() + Send)| {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work);
     };
-    let design = data::regression(24, 8, 5).weighted().duplicates(1).design(&[1.0], true);
-    criterion::walk(&exact(), &design, 200, 1, 1e-9)?;
     let design = data::regression(120, 40, 9).weighted().duplicates(3).design(&[1.0], true);
-    criterion::threads(&exact(), &design, &in_pool)?;
     criterion::threads(&with(Approximation::Levels, Output::Auto, true), &design, &in_pool)?;
     criterion::threads(&with(Approximation::Nystrom, Output::Auto, false), &design, &in_pool)
 }
@@ -140,31 +138,6 @@ fn it_finds_what_a_product_of_exponentials_depends_on() {
             found.iter_mut().filter(|f| copies && **f >= 100).for_each(|f| *f -= 100);
             found.sort_unstable();
             assert_eq!(found, [0, 1, 2], "{approximation:?}, copies {copies}");
-        }
-    }
-}
-
-#[test]
-fn a_weight_is_the_row_repeated() {
-    let times: Vec<usize> = (0..20).map(|j| 1 + j % 3).collect();
-    let repeated: Vec<usize> = (0..20).flat_map(|j| std::iter::repeat_n(j, times[j])).collect();
-    let rows: Vec<usize> = (0..20).collect();
-    for problem in [data::regression(20, 5, 3).problem(), data::multiclass(21, 5, 3, 4).problem().select_rows(&rows)] {
-        let readout = || Readout::new(vec![1.0], true).unwrap();
-        let weights: Vec<f64> = times.iter().map(|&t| t as f64).collect();
-        let weighted = Design::identity(&problem.clone().with_weights(weights).unwrap(), readout());
-        let plain = Design::identity(&problem.select_rows(&repeated), readout());
-        for approximation in [Approximation::Exact, Approximation::Nystrom] {
-            for normalize in [true, false] {
-                let criterion = with(approximation, Output::Auto, normalize);
-                let (mut a, mut b) = (criterion.open_for(&weighted), criterion.open_for(&plain));
-                for subset in [&[][..], &[1], &[0, 3], &[4, 2, 1, 0, 3]] {
-                    a.reset(subset).unwrap();
-                    b.reset(subset).unwrap();
-                    let (a, b) = (a.score().unwrap().loss, b.score().unwrap().loss);
-                    assert!((a - b).abs() < 1e-11 * b.max(1e-3), "{a} is not {b}");
-                }
-            }
         }
     }
 }

@@ -9,9 +9,7 @@ use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
 use vaglio::search::{Backward, Exhaustive, Greedy, Search};
 use vaglio::splits::{Given, MonteCarlo, Repeated};
-use vaglio_testkit::{LawViolation, check_criterion, criterion, data};
-
-type LawResult = Result<(), LawViolation>;
+use vaglio_testkit::{LawResult, check_criterion, criterion, data};
 
 fn given() -> KFold {
     KFold { splits: Some(Given { column: "part".into() }.into()), ..KFold::default() }

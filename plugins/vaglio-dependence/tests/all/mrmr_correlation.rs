@@ -1,9 +1,9 @@
 //! mRMR by correlations matches values worked out by hand.
 
-use crate::{design, holds};
+use crate::design;
 use vaglio_core::{Criterion, Feature, Problem, Task};
 use vaglio_dependence::{Mrmr, Scheme};
-use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, criterion, data, rebuild};
+use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, criterion, data};
 
 const SCHEMES: [Mrmr; 2] = [Mrmr { scheme: Scheme::Difference }, Mrmr { scheme: Scheme::Quotient }];
 
@@ -19,7 +19,7 @@ fn near(found: f64, expected: f64) {
 #[test]
 fn every_law_holds_on_the_standard_data() {
     for mrmr in SCHEMES {
-        holds(check_criterion_on_standard_data(&mrmr, 1e-11));
+        check_criterion_on_standard_data(&mrmr, 1e-11).unwrap();
     }
 }
 
@@ -27,7 +27,7 @@ fn every_law_holds_on_the_standard_data() {
 fn every_law_holds_on_columns_of_very_unlike_scale() {
     let design = data::regression(30, 8, 1).weighted().condition(1e12).design(&[1.0], true);
     for mrmr in SCHEMES {
-        holds(check_criterion(&mrmr, &design, 1e-11));
+        check_criterion(&mrmr, &design, 1e-11).unwrap();
     }
 }
 
@@ -35,7 +35,7 @@ fn every_law_holds_on_columns_of_very_unlike_scale() {
 fn long_walks_stay_on_the_definition() {
     let design = data::multiclass(30, 12, 3, 2).weighted().collinear(1e-3).design(&[1.0], true);
     for mrmr in SCHEMES {
-        holds(criterion::walk(&mrmr, &design, 1000, 3, 1e-11));
+        criterion::walk(&mrmr, &design, 1000, 3, 1e-11).unwrap();
     }
 }
 
@@ -74,18 +74,6 @@ fn outputs_count_by_their_mean() {
     let problem = data::given(&[&x], &[&y, &opposite], Task::Regression).unwrap();
     // ρ(x, y) = 8/√80, and the other correlation is 0.
     near(score(Mrmr::default(), &problem, &[0]), 1.0 - 4.0 / 80f64.sqrt());
-}
-
-#[test]
-fn a_weight_of_two_is_the_row_twice() {
-    for recipe in [data::regression(15, 5, 4).outputs(2), data::multiclass(15, 5, 3, 5), data::binary(15, 5, 6)] {
-        let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
-        for mrmr in SCHEMES {
-            for subset in [&[0][..], &[4, 1], &[0, 1, 2, 3]] {
-                near(score(mrmr, &weighted, subset), score(mrmr, &repeated, subset));
-            }
-        }
-    }
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Relevance and redundancy by mutual information.
 
-use crate::{design, holds, score};
+use crate::{design, score};
 use std::f64::consts::LN_2;
 use vaglio_core::{Criterion, Problem, Task};
 use vaglio_dependence::{Bins, MrmrInformation, Scheme};
-use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, criterion, data, rebuild};
+use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, criterion, data};
 
 const SCHEMES: [Scheme; 2] = [Scheme::Difference, Scheme::Quotient];
 const BINS: [Bins; 3] = [Bins::Deviation, Bins::Width(4), Bins::Frequency(3)];
@@ -21,7 +21,7 @@ fn near(found: f64, expected: f64) {
 #[test]
 fn every_law_holds_on_the_standard_data() {
     for criterion in kinds() {
-        holds(check_criterion_on_standard_data(&criterion, 1e-11));
+        check_criterion_on_standard_data(&criterion, 1e-11).unwrap();
     }
 }
 
@@ -29,7 +29,7 @@ fn every_law_holds_on_the_standard_data() {
 fn every_law_holds_on_columns_of_very_unlike_scale() {
     let design = data::regression(30, 8, 1).weighted().condition(1e12).design(&[1.0], true);
     for criterion in kinds() {
-        holds(check_criterion(&criterion, &design, 1e-11));
+        check_criterion(&criterion, &design, 1e-11).unwrap();
     }
 }
 
@@ -37,19 +37,7 @@ fn every_law_holds_on_columns_of_very_unlike_scale() {
 fn long_walks_stay_on_the_definition() {
     let design = data::multiclass(30, 12, 3, 2).weighted().collinear(1e-3).design(&[1.0], true);
     for criterion in kinds() {
-        holds(criterion::walk(&criterion, &design, 1000, 3, 1e-11));
-    }
-}
-
-#[test]
-fn a_weight_of_two_is_the_row_twice() {
-    for recipe in [data::regression(15, 5, 4).outputs(2), data::multiclass(15, 5, 3, 5), data::binary(15, 5, 6)] {
-        let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
-        for criterion in kinds() {
-            for subset in [&[0][..], &[4, 1], &[0, 1, 2, 3]] {
-                near(score(&criterion, &weighted, subset), score(&criterion, &repeated, subset));
-            }
-        }
+        criterion::walk(&criterion, &design, 1000, 3, 1e-11).unwrap();
     }
 }
 

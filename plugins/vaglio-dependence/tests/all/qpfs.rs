@@ -1,9 +1,9 @@
 //! The quadratic program.
 
-use crate::{design, holds, score};
+use crate::{design, score};
 use vaglio_core::{Criterion, Task};
 use vaglio_dependence::{Alpha, AlphaRule, Bins, Qpfs, Similarity};
-use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, data, rebuild};
+use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, data};
 
 const SIMILARITIES: [Similarity; 3] = [Similarity::MutualInformation, Similarity::Correlation, Similarity::Nhsic];
 
@@ -16,7 +16,7 @@ fn kinds() -> impl Iterator<Item = Qpfs> {
 #[test]
 fn every_law_holds_on_the_standard_data() {
     for qpfs in kinds() {
-        holds(check_criterion_on_standard_data(&qpfs, 1e-7));
+        check_criterion_on_standard_data(&qpfs, 1e-7).unwrap();
     }
 }
 
@@ -24,20 +24,7 @@ fn every_law_holds_on_the_standard_data() {
 fn every_law_holds_on_columns_of_very_unlike_scale() {
     let design = data::regression(30, 8, 1).weighted().condition(1e12).design(&[1.0], true);
     for qpfs in kinds() {
-        holds(check_criterion(&qpfs, &design, 1e-7));
-    }
-}
-
-#[test]
-fn a_weight_of_two_is_the_row_twice() {
-    for recipe in [data::regression(15, 5, 4).outputs(2), data::multiclass(15, 5, 3, 5), data::binary(15, 5, 6)] {
-        let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
-        for qpfs in kinds() {
-            for subset in [&[0][..], &[4, 1], &[0, 1, 2, 3]] {
-                let (found, expected) = (score(&qpfs, &weighted, subset), score(&qpfs, &repeated, subset));
-                Tolerance { tolerance: 1e-9, least: 1.0 }.assert(expected, found, "a score");
-            }
-        }
+        check_criterion(&qpfs, &design, 1e-7).unwrap();
     }
 }
 
@@ -93,7 +80,7 @@ fn by_all_columns_the_approximation_is_exact() {
 #[test]
 fn every_law_holds_of_the_approximation() {
     for similarity in SIMILARITIES {
-        holds(check_criterion_on_standard_data(&Qpfs { similarity, nystrom: Some(4), ..Qpfs::default() }, 1e-7));
+        check_criterion_on_standard_data(&Qpfs { similarity, nystrom: Some(4), ..Qpfs::default() }, 1e-7).unwrap();
     }
 }
 

@@ -67,9 +67,19 @@ impl Folder {
     /// Writes a pipeline, runs it into `out`, and expects success.
     pub fn run(&self, yaml: &str) -> Value {
         self.write("p.yaml", yaml);
-        let ran = self.vaglio(&["run", "p.yaml", "--out", "out", "--quiet", "--json"]);
-        assert_eq!(ran.code, Some(0), "{yaml}\n{}", ran.err);
+        self.run_with(&[])
+    }
+
+    /// Runs the pipeline that is there with more arguments into `out`, and expects success.
+    pub fn run_with(&self, arguments: &[&str]) -> Value {
+        let ran = self.vaglio(&[&["run", "p.yaml", "--out", "out", "--quiet", "--json"], arguments].concat());
+        assert_eq!(ran.code, Some(0), "{}\n{}", self.read("p.yaml"), ran.err);
         serde_json::from_str(&ran.out).unwrap()
+    }
+
+    /// Predicts `new.csv` by the model in `out`, with more arguments.
+    pub fn predict(&self, arguments: &[&str]) -> Ran {
+        self.vaglio(&[&["predict", "--model", "out/model.json", "--data", "new.csv"], arguments].concat())
     }
 }
 
@@ -149,4 +159,30 @@ pub fn python() -> String {
 /// The pipeline on `train.csv` with target `y`, with lines appended.
 pub fn pipeline(lines: &str) -> String {
     format!("version: 1\ndata: {{train: train.csv, target: y}}\n{lines}\n")
+}
+
+/// The cells of a column of a CSV text.
+pub fn column(text: &str, name: &str) -> Vec<String> {
+    let mut lines = text.lines();
+    let at = lines.next().unwrap().split(',').position(|n| n == name).unwrap_or_else(|| panic!("no {name} in {text}"));
+    lines.map(|line| line.split(',').nth(at).unwrap().to_owned()).collect()
+}
+
+/// Fails unless two numbers are equal but for rounding.
+pub fn near(a: f64, b: f64) {
+    assert!((a - b).abs() <= 1e-10 * b.abs().max(1.0), "{a} is not {b}");
+}
+
+/// Solves linear equations, whose right-hand sides follow the matrix in each row, by Gauss-Jordan elimination: unknowns of
+/// each right-hand side.
+pub fn solved(mut a: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let count = a.len();
+    for i in 0..count {
+        let pivot = a[i].clone();
+        for other in (0..count).filter(|&other| other != i) {
+            let factor = a[other][i] / pivot[i];
+            a[other].iter_mut().zip(&pivot).for_each(|(a, of_pivot)| *a -= factor * of_pivot);
+        }
+    }
+    (count..a[0].len()).map(|side| (0..count).map(|i| a[i][side] / a[i][i]).collect()).collect()
 }

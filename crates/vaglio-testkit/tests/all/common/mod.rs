@@ -6,7 +6,7 @@ use vaglio_core::{
     Problem, Readout, Result, Score, part, ridge, saved,
 };
 use vaglio_search::SubsetScorer;
-use vaglio_testkit::{LawViolation, data};
+use vaglio_testkit::{LawResult, data};
 
 pub const TOLERANCE: f64 = 1e-9;
 
@@ -17,30 +17,23 @@ pub fn design() -> Design {
 
 /// Returns the violated law; panics if all laws hold.
 #[track_caller]
-pub fn broken_law(outcome: Result<(), LawViolation>) -> &'static str {
+pub fn broken_law(outcome: LawResult) -> &'static str {
     let broken = outcome.expect_err("a law fails on what is wrong");
     assert!(broken.to_string().contains(broken.law) && !broken.on.is_empty(), "{broken}");
     broken.law
 }
 
 /// Returns the names of all violated laws.
-pub fn laws(outcome: &Result<(), LawViolation>) -> Vec<&'static str> {
+pub fn laws(outcome: &LawResult) -> Vec<&'static str> {
     let broken = outcome.as_ref().err();
     broken.iter().flat_map(|b| std::iter::once(*b).chain(&b.others)).map(|b| b.law).collect()
 }
 
 /// Panics unless a fault violates its law.
 #[track_caller]
-pub fn breaks(fault: impl Debug, law: &str, outcome: Result<(), LawViolation>) {
+pub fn breaks(fault: impl Debug, law: &str, outcome: LawResult) {
     let laws = laws(&outcome);
     assert!(laws.contains(&law), "{fault:?} is to break `{law}`; broken: {laws:?}");
-}
-
-#[track_caller]
-pub fn holds(outcome: Result<(), LawViolation>) {
-    if let Err(broken) = outcome {
-        panic!("{broken}");
-    }
 }
 
 /// Ridge regression on the raw columns.

@@ -17,7 +17,8 @@ pub struct DataRecord {
     pub targets: Vec<String>,
     /// The labels of classes, in the order of outputs; of two classes the negative one first.
     pub classes: Option<Vec<String>>,
-    /// The hash of the training files: `blake3:` and hexadecimal digits.
+    /// The hash of the training files: `blake3:` and hexadecimal digits. Older results call it `sha256`.
+    #[serde(alias = "sha256")]
     pub digest: String,
     /// Rows of the training file that were set aside as test rows, from 1.
     pub test_rows: Option<Vec<usize>>,

@@ -57,6 +57,7 @@ pub struct NestedEvaluation {
 #[serde(deny_unknown_fields)]
 pub struct PairedLosses {
     /// Hash of the rows held out by each fold, with their targets and weights: equal where rows and folds are.
+    #[serde(alias = "sha256")]
     pub digest: String,
     /// The losses of the rows, in their order, as means over repeats; absent where there are many, and of a loss that is no
     /// mean over rows.

@@ -5,7 +5,7 @@ use crate::bar::clear_bar;
 use crate::cluster;
 use crate::exit::Exit;
 use crate::failure::{CliError, LIMITED};
-use crate::load::LoadedPipeline;
+use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
 use crate::signals::{self, INTERRUPTED};
 use crate::terminal::{aside, note, print, put, put_bytes, told_in_lines};
@@ -15,7 +15,7 @@ use vaglio::ValidPipeline;
 use vaglio::core::{Error, Monitor, StopReason};
 use vaglio::files::{self, ExportTo, Language, ModelFiles, PredictOptions, RunOptions, RunOutcome};
 use vaglio_pipeline::pipeline::{self, SavedModel};
-use vaglio_report::compare::Comparison;
+use vaglio_report::comparison::Comparison;
 
 /// Outcome of a command.
 pub type Done = Result<Exit, CliError>;

@@ -17,15 +17,15 @@ mod failure;
 mod file_heap;
 mod init;
 mod list;
-mod load;
+mod loaded_pipeline;
 #[cfg(feature = "manual")]
 mod manual;
 #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
 mod memory;
+#[doc(hidden)]
+pub mod messages;
 mod new_plugin;
 mod progress;
-#[doc(hidden)]
-pub mod said;
 mod shard;
 mod signals;
 mod terminal;

@@ -5,7 +5,7 @@ use crate::bar::clear_bar;
 use crate::commands::{Done, ended, in_pool, pretty};
 use crate::exit::Exit;
 use crate::failure::LIMITED;
-use crate::load::LoadedPipeline;
+use crate::loaded_pipeline::LoadedPipeline;
 use crate::progress::TerminalProgress;
 use crate::signals;
 use crate::terminal::{note, print};

@@ -1,27 +1,27 @@
 //! Feature-major storage of columns, shared by vaglio's numerics and traits: one byte per entry where that is exact,
 //! and sparse columns.
 
-mod center;
+mod cancellation;
+mod centering;
 mod column;
-mod foreign;
-mod halt;
+mod foreign_numbers;
+mod lazy_cell;
 mod measure;
-mod once;
 mod product;
-mod single;
-mod sparse;
+mod single_numbers;
+mod sparse_numbers;
 
-pub use center::center;
+pub use cancellation::{CancelGuard, CancelToken, checkpoint};
+pub use centering::center;
 pub use column::Column;
-pub use foreign::ForeignNumbers;
-pub use halt::{CancelGuard, CancelToken, checkpoint};
+pub use foreign_numbers::ForeignNumbers;
+pub use lazy_cell::{get_or_make, get_or_try_make};
 pub use measure::{LOSS_ROUNDING, Measure, TIED_PREDICTION, error_of_guess, tied_classes};
 use ndarray::{Array2, ShapeBuilder};
-pub use once::{get_or_make, get_or_try_make};
 pub use product::{ProductColumn, ProductNumbers};
 use rayon::prelude::*;
-pub use single::{SingleError, SingleNumbers};
-pub use sparse::{SparseColumn, SparseNumbers};
+pub use single_numbers::{SingleError, SingleNumbers};
+pub use sparse_numbers::{SparseColumn, SparseNumbers};
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 

@@ -2,12 +2,12 @@
 
 mod cause;
 mod display;
-mod nearest;
+mod suggestion;
 
 use crate::{Role, StopReason};
 pub use cause::Cause;
-pub use nearest::nearest;
 use std::path::{Path, PathBuf};
+pub use suggestion::nearest;
 
 /// A result, by default with vaglio's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

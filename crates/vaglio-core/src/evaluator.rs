@@ -1,7 +1,7 @@
 //! Evaluators: caches that make the trials of a search cheap.
 
-use crate::by_definition::RetrainingEvaluator;
 use crate::criterion::definition_engine;
+use crate::retraining::RetrainingEvaluator;
 use crate::{Criterion, Design, Error, Feature, Geometry, Recorder, Result, Score, Winner};
 
 /// A change of a subset by one column.

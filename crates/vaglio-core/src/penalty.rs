@@ -1,8 +1,8 @@
 //! Settings of the penalty of a ridge readout.
 
-mod written;
+mod serialization;
 
-use crate::shown::number;
+use crate::formatting::number;
 use crate::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,13 +1,13 @@
 //! The user's data, checked once.
 
-mod select;
+mod selection;
 
 use crate::labels::RowLabels;
 use crate::power_of_two::largest;
 use crate::{Columns, Error, Feature, PerFoldPreprocessing, Result, StopSign, Task};
 use ndarray::Array2;
 use rayon::prelude::*;
-use select::in_rows;
+use selection::in_rows;
 use std::sync::Arc;
 
 /// Columns, targets, row weights and groups, checked once: finite, of one length, with unique names.

@@ -1,6 +1,6 @@
 //! The ridge readout of a design.
 
-use crate::shown::number;
+use crate::formatting::number;
 use crate::{AutoGrid, Error, Lambda, LambdaScope, Result};
 
 /// A ridge readout on the columns of a [`crate::Design`].

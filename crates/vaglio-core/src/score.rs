@@ -1,6 +1,6 @@
 //! Scores, and the best of several scores.
 
-use crate::exact::Exact;
+use crate::exact_float::Exact;
 use crate::{Error, Feature, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::HashSet;

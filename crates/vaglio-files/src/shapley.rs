@@ -39,9 +39,9 @@ const ORDERS: u64 = 22;
 /// Shapley values with the scores of the empty and the full subset.
 #[derive(Serialize, Deserialize)]
 struct Shapley {
-    #[serde(with = "vaglio_core::exact")]
+    #[serde(with = "vaglio_core::exact_float")]
     empty: f64,
-    #[serde(with = "vaglio_core::exact")]
+    #[serde(with = "vaglio_core::exact_float")]
     all: f64,
     of_columns: Vec<f64>,
     /// Standard errors, if orders were sampled.

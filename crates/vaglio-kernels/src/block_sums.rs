@@ -9,10 +9,10 @@ mod row_blocks;
 
 pub(crate) use row_blocks::RowBlocks;
 
+use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::sums::{LaneSums, add_products, product};
 use crate::sweep::{PANEL, Placed, Sweep, TOGETHER};
-use crate::wide::F64x8;
 use crate::{Column, ColumnEntries, Level};
 use std::collections::HashMap;
 use std::ops::Range;

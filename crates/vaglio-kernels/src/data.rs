@@ -5,7 +5,7 @@ mod products;
 
 use crate::parallel;
 use crate::sums::{self, LaneSums, add_products, product, scaled};
-use crate::{Column, ColumnEntries, GramCache, Level, Targets, sparse};
+use crate::{Column, ColumnEntries, GramCache, Level, Targets, sparse_sums};
 use ndarray::{Array2, ArrayView1, ShapeBuilder};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -138,7 +138,7 @@ impl<'d> Data<'d> {
             // The second pass removes the rounding error of the first mean.
             let shift = if intercept { mean(x, mean(x, 0.0)) } else { 0.0 };
             if let Column::Sparse(x) = x
-                && let Some(squares) = sparse::squares(x, shift, root_stored.as_deref(), total_weight)
+                && let Some(squares) = sparse_sums::squares(x, shift, root_stored.as_deref(), total_weight)
             {
                 return (shift, squares);
             }

@@ -6,8 +6,7 @@
 mod block_sums;
 mod data;
 pub mod duplicates;
-pub mod eight;
-pub mod elementary;
+pub mod elementary_functions;
 mod entries;
 mod exclusion;
 mod folds;
@@ -18,19 +17,20 @@ pub mod level;
 pub mod linalg;
 pub mod loo;
 mod normal_equations;
+pub mod simd_f64x8;
 
+pub mod f64x8;
 pub mod parallel;
 mod pass;
 pub mod ridge;
 mod score;
-mod sparse;
+mod sparse_sums;
 pub mod sums;
 mod sweep;
 pub mod tile;
 pub mod tolerance;
 mod trial;
 pub mod vectors;
-pub mod wide;
 
 pub use block_sums::BlockSums;
 pub use data::{CorrelationOperand, Data, DataError, DataInput, keeps_vectors};

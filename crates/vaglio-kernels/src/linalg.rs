@@ -3,25 +3,25 @@
 
 #[cfg(feature = "lapack")]
 mod blas;
+mod cancellation;
 mod cholesky;
-mod definite;
-mod interruptible;
+mod definite_system;
 mod inverse_factor;
 mod lower_factor;
-mod pivoted;
-mod separable;
+mod pivoted_cholesky;
+mod separable_bound;
 mod tridiagonal;
 
 use crate::tolerance::CONDITIONING_SPARE;
 use crate::trial::worse;
+use cancellation::{interruptible, is_interruptible, pass_flops};
 pub use cholesky::Cholesky;
-pub(crate) use definite::solve_by_rows;
-use interruptible::{interruptible, is_interruptible, pass_flops};
+pub(crate) use definite_system::solve_by_rows;
 pub(crate) use inverse_factor::InverseFactor;
 pub use lower_factor::LowerFactor;
 use ndarray::{Array1, Array2, ArrayView2};
-pub use pivoted::pivoted;
-pub use separable::{PART_TRIED, POWERS, inverse_of_unit, separable, separable_part};
+pub use pivoted_cholesky::pivoted;
+pub use separable_bound::{PART_TRIED, POWERS, inverse_of_unit, separable, separable_part};
 pub use tridiagonal::{Tridiagonal, tridiagonal};
 
 /// A factorization that failed.

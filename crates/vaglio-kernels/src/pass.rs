@@ -5,8 +5,8 @@
 mod kernel;
 
 use crate::Level;
+use crate::f64x8::F64x8;
 use crate::sums::TILE;
-use crate::wide::F64x8;
 use kernel::PassKernel;
 use std::ops::Range;
 
@@ -27,6 +27,16 @@ pub(crate) enum PassLoss<'k> {
 }
 
 impl<'k> PassLoss<'k> {
+    /// Packed classes and row factors, each empty if there are none.
+    fn vectors(self) -> (&'k [u8], &'k [f64]) {
+        match self {
+            PassLoss::Squares => (&[], &[]),
+            PassLoss::WeighedSquares(root) => (&[], root),
+            PassLoss::Sizes(root) => (&[], root.unwrap_or_default()),
+            PassLoss::Wrong(y, root) | PassLoss::WrongBySide(y, root) => (y, root.unwrap_or_default()),
+        }
+    }
+
     /// Restricts the pass to some rows; the first is a multiple of eight.
     pub fn rows(self, rows: Range<usize>) -> Self {
         let classes = |y: &'k [u8]| &y[rows.start / F64x8::WIDTH..rows.end.div_ceil(F64x8::WIDTH)];
@@ -101,8 +111,8 @@ pub(crate) fn alone(
         let [running, _] = running.each_mut();
         let running = std::array::from_mut(running);
         match is_behind {
-            true => run_kind::<1, true, SQUARES, false>(level, [candidate], shared, (&[], &[]), running),
-            false => run_kind::<1, false, SQUARES, false>(level, [candidate], shared, (&[], &[]), running),
+            true => run_kind::<1, true, SQUARES, false>(level, [candidate], shared, pass, running),
+            false => run_kind::<1, false, SQUARES, false>(level, [candidate], shared, pass, running),
         }
     } else {
         // Paired with a zero candidate.
@@ -128,14 +138,14 @@ pub(crate) fn two(
     on: &mut [PassSums; 2],
 ) {
     match pass {
-        PassLoss::Squares => run_kind::<2, true, SQUARES, false>(level, candidates, shared, (&[], &[]), on),
-        PassLoss::WeighedSquares(r) => run_kind::<2, true, SQUARES, true>(level, candidates, shared, (&[], r), on),
-        PassLoss::Sizes(None) => run_kind::<2, true, SIZES, false>(level, candidates, shared, (&[], &[]), on),
-        PassLoss::Sizes(Some(r)) => run_kind::<2, true, SIZES, true>(level, candidates, shared, (&[], r), on),
-        PassLoss::Wrong(y, None) => run_kind::<2, true, WRONG, false>(level, candidates, shared, (y, &[]), on),
-        PassLoss::Wrong(y, Some(r)) => run_kind::<2, true, WRONG, true>(level, candidates, shared, (y, r), on),
-        PassLoss::WrongBySide(y, None) => run_kind::<2, true, BY_SIDE, false>(level, candidates, shared, (y, &[]), on),
-        PassLoss::WrongBySide(y, Some(r)) => run_kind::<2, true, BY_SIDE, true>(level, candidates, shared, (y, r), on),
+        PassLoss::Squares => run_kind::<2, true, SQUARES, false>(level, candidates, shared, pass, on),
+        PassLoss::WeighedSquares(_) => run_kind::<2, true, SQUARES, true>(level, candidates, shared, pass, on),
+        PassLoss::Sizes(None) => run_kind::<2, true, SIZES, false>(level, candidates, shared, pass, on),
+        PassLoss::Sizes(Some(_)) => run_kind::<2, true, SIZES, true>(level, candidates, shared, pass, on),
+        PassLoss::Wrong(_, None) => run_kind::<2, true, WRONG, false>(level, candidates, shared, pass, on),
+        PassLoss::Wrong(_, Some(_)) => run_kind::<2, true, WRONG, true>(level, candidates, shared, pass, on),
+        PassLoss::WrongBySide(_, None) => run_kind::<2, true, BY_SIDE, false>(level, candidates, shared, pass, on),
+        PassLoss::WrongBySide(_, Some(_)) => run_kind::<2, true, BY_SIDE, true>(level, candidates, shared, pass, on),
     }
 }
 
@@ -152,9 +162,10 @@ fn run_kind<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: b
     level: Level,
     mut candidates: [PassCandidate<'_>; C],
     shared: PassVectors<'_>,
-    (y, root): (&[u8], &[f64]),
+    pass: PassLoss<'_>,
     running: &mut [PassSums; C],
 ) {
+    let (y, root) = pass.vectors();
     let rows = shared.a.len();
     let whole = rows / AT_ONCE * AT_ONCE;
     let root_of = |rows: Range<usize>| if WEIGHED { &root[rows] } else { &[] };

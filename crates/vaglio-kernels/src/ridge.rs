@@ -1,8 +1,8 @@
 //! Ridge regression by one orthogonal reduction of the rows, for any number of λ.
 
 mod equations;
-mod normal;
-mod reduce;
+mod normal_equation_ridge;
+mod reduction;
 
 use crate::Column;
 use crate::linalg::{self, FactorizationError};
@@ -10,9 +10,9 @@ use crate::parallel;
 use crate::tolerance::SMALL_PENALTY;
 pub(crate) use equations::RefinedCholesky;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
-pub use normal::NormalEquationRidge;
-use reduce::{PARTS, by_weight, reduce, tile_of};
-pub(crate) use reduce::{are_unlike, triangle_of};
+pub use normal_equation_ridge::NormalEquationRidge;
+use reduction::{PARTS, by_weight, reduce, tile_of};
+pub(crate) use reduction::{are_unlike, triangle_of};
 
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centered rows.
 ///

@@ -1,16 +1,16 @@
 //! Losses of held-out residuals.
 
-mod ascending;
 mod pairs;
 mod parts;
 mod pass;
+mod radix_sort;
 mod rounding;
 mod rule;
 mod units;
 
+use crate::f64x8::F64x8;
 use crate::tolerance::TIED_PREDICTION;
 use crate::trial::PartialLoss;
-use crate::wide::F64x8;
 use crate::{Level, Measure};
 use std::fmt::Debug;
 use std::sync::Arc;

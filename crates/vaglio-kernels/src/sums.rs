@@ -1,7 +1,7 @@
 //! Sums over one column, in lanes of fixed order.
 
-use crate::wide::{F64x8, ToF64};
-use crate::{Column, Level, sparse};
+use crate::f64x8::{F64x8, ToF64};
+use crate::{Column, Level, sparse_sums};
 pub use vaglio_columns::center;
 
 /// Number of interleaved partial sums, added up in order at the end.
@@ -89,7 +89,7 @@ pub fn product(level: Level, x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
     with_entries!(
         x,
         x => add_products(level, [x], [shift], [v], &mut sums),
-        x => return sparse::product(level, x, shift, v),
+        x => return sparse_sums::product(level, x, shift, v),
         x => {
             let mut v = v;
             x.for_each_tile(|tile| {
@@ -170,7 +170,7 @@ pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f6
     #[inline(always)]
     || scale_entries(x, shift, scale, out),
     ),
-            x => sparse::scaled(x, shift, scale, out),
+            x => sparse_sums::scaled(x, shift, scale, out),
             x => {
                 let mut start = 0;
                 x.for_each_tile(|tile| {

@@ -1,8 +1,8 @@
 //! Products of columns with vectors.
 
+use crate::f64x8::{F64x8, ToF64};
 use crate::parallel;
 use crate::sums::{LANES, LaneSums, add_products};
-use crate::wide::{F64x8, ToF64};
 use crate::{Level, ProductColumn};
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! Rows of several columns, laid out so that eight rows are worked on as one.
 
 use crate::Column;
+use crate::f64x8::F64x8;
 use crate::parallel;
-use crate::wide::F64x8;
 use std::ops::Range;
 
 /// Rows per tile: this many rows of a hundred columns stay in the second-level cache.

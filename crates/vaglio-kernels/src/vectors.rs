@@ -1,8 +1,8 @@
 //! Products and distances of rows with vectors, in blocks of both.
 
 use crate::Level;
+use crate::f64x8::F64x8;
 use crate::tile::Tile;
-use crate::wide::F64x8;
 
 /// Vectors per group: sums of eight rows against this many stay in registers.
 const GROUP: usize = 4;

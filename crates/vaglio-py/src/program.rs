@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use vaglio_report::compare::Comparison;
+use vaglio_report::comparison::Comparison;
 use vaglio::core::{Monitor, StopSign};
 use vaglio_pipeline::document::{Document, to_yaml as yaml_of};
 use vaglio::files::{self, ExportTo, InitOptions, Language, RunOptions, TaskOption, TestOption};

@@ -24,7 +24,7 @@
 
 use crate::quantile::student_quantile;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use vaglio_core::exact::Exact;
+use vaglio_core::exact_float::Exact;
 use vaglio_core::{far_exponent, times_power};
 
 /// The losses of one cluster in one fold.

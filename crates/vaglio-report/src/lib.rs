@@ -4,7 +4,7 @@
 
 mod clusters;
 #[cfg(feature = "page")]
-pub mod compare;
+pub mod comparison;
 mod infinity;
 mod interval;
 mod quantile;

@@ -1,7 +1,7 @@
 //! Subsets nearly as good as the best.
 
 use crate::SubsetScorer;
-use crate::bounded::BoundedTree;
+use crate::bounded_tree::BoundedTree;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, Feature, NearBest, PathEntry, Result};

@@ -1,10 +1,10 @@
 //! Constraints on the subsets that a search may take, other than their size.
 
 mod growth;
-mod resolved;
+mod rules;
 
 pub use growth::Growth;
-pub use resolved::Rules;
+pub use rules::Rules;
 
 use crate::FeatureRef;
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! All subsets.
 
 use crate::alternatives::Alternatives;
-use crate::bounded::{self, BoundedTree, SubsetBounds};
+use crate::bounded_tree::{self, BoundedTree, SubsetBounds};
 use crate::order::TreeOrder;
 use crate::tree::SubsetTree;
 use crate::{
@@ -120,7 +120,7 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, e
         return Ok(());
     }
     // The search itself finds out whether columns are dependent.
-    let is_within = (MOST_COLUMNS + 1..=bounded::MOST_COLUMNS).contains(&features.len());
+    let is_within = (MOST_COLUMNS + 1..=bounded_tree::MOST_COLUMNS).contains(&features.len());
     let has_rows = design.planned_rows() > space.features() + 1;
     if is_within && has_rows && subset.squares(&features[..1])?.is_some() {
         return Ok(());
@@ -132,8 +132,8 @@ pub(crate) fn check(space: &Space<'_>, lists: bool, criterion: &dyn Criterion, e
 pub(crate) fn effort(space: &Space<'_>, criterion: &dyn Criterion, extent: &SearchExtent) -> Result<Effort> {
     let design = space.design;
     let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();
-    let effort = bounded::effort(design.planned_rows(), features.len(), space.largest());
-    if effort.bytes < WORTH_ASKING || features.len() > bounded::MOST_COLUMNS {
+    let effort = bounded_tree::effort(design.planned_rows(), features.len(), space.largest());
+    if effort.bytes < WORTH_ASKING || features.len() > bounded_tree::MOST_COLUMNS {
         return Ok(Effort::default());
     }
     let is_bounded = design.run().stop.ends(|| {

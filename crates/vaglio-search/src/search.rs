@@ -1,6 +1,6 @@
 //! A search: settings that all searches share, and the strategy that walks.
 
-mod written;
+mod serialization;
 
 use crate::lars::{self, PathCoefficients};
 use crate::penalties::Penalties;
@@ -8,9 +8,9 @@ use crate::settings::{Blocks, Polish, SearchSettings};
 use crate::space::Space;
 use crate::strategy::{Moves, SearchStrategy, StrategyTraits};
 use crate::{Choose, Constraints, Effort, FeatureRef, Rules, SearchContext, chain, exhaustive};
+pub use serialization::schema;
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Path, Result, Role, SearchExtent, title};
-pub use written::schema;
 
 /// A search: the settings that all searches share, and the strategy that walks.
 ///

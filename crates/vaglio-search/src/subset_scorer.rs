@@ -2,7 +2,7 @@
 
 use crate::answer_log::{AnswerLog, Answered, Question};
 use crate::distributed_trials::{DistributedTrials, try_first};
-use crate::unscored::Unscored;
+use crate::unscored_evaluator::Unscored;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;

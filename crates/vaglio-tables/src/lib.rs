@@ -7,13 +7,13 @@
 pub mod budget;
 pub mod disk;
 pub mod quantity;
-mod quoted;
+mod quoting;
 #[cfg(feature = "text")]
 pub mod read;
 mod read_spec;
 pub mod scratch;
 mod survey;
 
-pub use quoted::quoted;
+pub use quoting::quoted;
 pub use read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText};
 pub use survey::{ColumnSurvey, InferredType, Notation, Survey};

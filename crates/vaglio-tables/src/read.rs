@@ -12,10 +12,9 @@
 #[cfg(feature = "parquet")]
 mod arrow_files;
 #[cfg(not(feature = "parquet"))]
-#[path = "read/without_arrow.rs"]
+#[path = "read/arrow_stub.rs"]
 mod arrow_files;
 mod batches;
-mod bounded;
 mod bytes;
 mod cell;
 mod codecs;
@@ -25,16 +24,17 @@ mod dialect;
 mod digest;
 mod fault;
 mod head;
-mod infer;
+mod inference;
 mod layout;
-mod load;
+mod loaded_file;
 mod paths;
 mod precision;
 mod raw_column;
 mod reader;
+mod record_limits;
 mod side_file;
 mod source;
-mod sparse;
+mod sparse_files;
 mod table_file;
 
 pub use crate::disk::{bounded, shortened, system};
@@ -43,7 +43,7 @@ pub use batches::{Batch, BatchReader, Batches};
 pub use cell::date_span;
 pub use digest::Digest;
 pub use fault::{FaultKind, InvalidCell};
-pub use infer::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, TRUTH, ordered};
+pub use inference::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, TRUTH, ordered};
 pub use paths::expanded;
 pub use source::{Notations, ReadColumn, ReadRequest, TableSource};
 

@@ -3,9 +3,9 @@
 use super::balance::{self, FoldGroupWeights};
 use super::class_rows::ClassRows;
 use super::kernel::{scorer, weighing};
+use super::refits::SubsetScore;
 use super::round::{RepeatFolds, is_held_out};
 use super::session::Session;
-use super::settle::SubsetScore;
 use super::shared_lambdas::LossAtLambda;
 use super::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};

@@ -1,20 +1,20 @@
 //! K-fold cross-validation.
 
-mod apart;
 mod cells;
 mod cost;
 mod engine;
 mod evaluator;
 mod folds;
-mod hold_out;
-mod left_out;
+mod hold_out_engine;
+mod leave_one_out;
 mod moments;
+mod per_fold_designs;
 
-use super::decomposed::DecompositionEvaluator;
+use super::decomposition_engine::DecompositionEvaluator;
 use super::fits::SubsetFits;
-use super::linear::PearsonCorrelation;
 use super::loo;
 use super::mean::{self, OutputEvaluator};
+use super::pearson::PearsonCorrelation;
 use super::plan::{EngineChoice, EngineId};
 use super::round::RepeatFolds;
 use super::rounds::Rounds;
@@ -23,7 +23,7 @@ use cost::RoundEngineChoice;
 pub(super) use cost::decomposed_parts;
 use engine::FoldEngine;
 use evaluator::{FoldShared, KFoldEvaluator};
-use hold_out::HoldOutEngine;
+use hold_out_engine::HoldOutEngine;
 use moments::MomentEngine;
 use ndarray::{Array2, Axis, concatenate};
 use schemars::JsonSchema;
@@ -248,7 +248,7 @@ impl KFold {
         let is_mapped = design.in_folds().is_by_maps();
         let reason = match (design.readout().is_some(), is_mapped) {
             (false, _) => "the learner has no linear form, so every fold of every subset is refitted",
-            (true, true) if !apart::is_mean_of_folds(&*self.loss, design) => {
+            (true, true) if !per_fold_designs::is_mean_of_folds(&*self.loss, design) => {
                 "maps are fitted in each fold and the loss is of all rows together, so every fold of every subset is refitted"
             }
             (true, false) if !self.is_mean_of(rounds) => {
@@ -297,7 +297,7 @@ impl KFold {
         if let Some(loo) = self.left_out(design, &rounds) {
             return loo.engaged(design, engine, extent, false);
         }
-        let Some((each, apart)) = apart::for_designs(self, design, rounds)? else { return Ok(None) };
+        let Some((each, apart)) = per_fold_designs::for_designs(self, design, rounds)? else { return Ok(None) };
         let choices = self.choices(&each, extent);
         let lambdas = design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone());
         let (mut fits, mut engines) = (Vec::new(), Vec::new());

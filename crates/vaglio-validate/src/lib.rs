@@ -6,27 +6,27 @@
 
 mod balance;
 mod class_rows;
-mod decomposed;
+mod decomposition_engine;
 mod fits;
+mod held_out_predictions;
 mod kernel;
 mod kfold;
-mod linear;
 mod loo;
 mod mean;
+mod pearson;
 mod penalty;
 mod plan;
-mod predicted;
+mod refits;
 mod round;
 mod rounds;
 mod session;
-mod settle;
 mod shared_lambdas;
 pub mod splits;
 mod standard_error;
 mod trial_loss;
 
+pub use held_out_predictions::{HeldOutPredictions, predicted_held_out};
 pub use kernel::chosen_data;
 pub use kfold::{Engine, FoldBy, KFold};
 pub use loo::Loo;
-pub use predicted::{HeldOutPredictions, predicted_held_out};
 pub use session::Session;

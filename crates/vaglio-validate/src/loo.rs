@@ -2,13 +2,13 @@
 
 mod cost;
 mod evaluator;
-mod shared;
+mod shared_data;
 
 use super::balance;
-use super::decomposed::DecompositionEvaluator;
+use super::decomposition_engine::DecompositionEvaluator;
 use super::fits::SubsetFits;
-use super::linear::PearsonCorrelation;
 use super::mean::{self, OutputEvaluator};
+use super::pearson::PearsonCorrelation;
 use super::plan::EngineId;
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
@@ -16,8 +16,8 @@ use cost::is_bounded;
 pub(super) use cost::plan;
 use evaluator::LooEvaluator;
 use ndarray::Array2;
-use shared::LooShared;
-pub(super) use shared::parts_of;
+use shared_data::LooShared;
+pub(super) use shared_data::parts_of;
 use vaglio_core::{
     AnyLoss, Criterion, CriterionTraits, Design, Error, Evaluator, Feature, Geometry, HeldOut, Plan, Recorder, Result,
     Score, SearchExtent, part,

@@ -2,7 +2,7 @@
 
 use super::fits::{SubsetFits, SubsetFitter};
 use super::mean::mean;
-use super::settle::SubsetScore;
+use super::refits::SubsetScore;
 use super::shared_lambdas::SharedLosses;
 use super::trial_loss::Residuals;
 use vaglio_core::{Design, Feature, Result, Score, StopSign};

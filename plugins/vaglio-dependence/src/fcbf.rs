@@ -1,8 +1,8 @@
 //! The fast correlation-based filter.
 
 use crate::bins::{Binned, Binning, Bins};
+use crate::column_weights::{ColumnWeighting, Originals, members, scored_by_weights};
 use crate::target::{Output, check};
-use crate::weighed::{ColumnWeighting, Originals, members, scored_by_weights};
 use rayon::prelude::*;
 use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Plan, Result, SearchExtent, part, standardized};
 use vaglio_kernels::parallel;
@@ -115,6 +115,6 @@ impl Criterion for Fcbf {
             flops: 8.0 * rows * columns * (1.0 + extent.largest as f64) + extent.trials,
             bytes: 4.0 * rows * columns,
         };
-        crate::weighed::plan(self, design, estimate)
+        crate::column_weights::plan(self, design, estimate)
     }
 }

@@ -5,8 +5,8 @@ mod likelihood;
 mod tail;
 
 use crate::bins::Bins;
+use crate::column_weights::{ColumnWeighting, Originals, members, scored_by_weights};
 use crate::target::{Output, check};
-use crate::weighed::{ColumnWeighting, Originals, members, scored_by_weights};
 use fisher::FisherTest;
 use likelihood::Likelihood;
 use vaglio_core::{Criterion, CriterionTraits, Design, Error, Estimate, Plan, Result, SearchExtent, part, setting};
@@ -204,7 +204,7 @@ impl Criterion for HitonPc {
             flops: 8.0 * rows * columns * (1.0 + extent.largest as f64) + extent.trials,
             bytes: kept * rows * columns,
         };
-        crate::weighed::plan(self, design, estimate)
+        crate::column_weights::plan(self, design, estimate)
     }
 }
 

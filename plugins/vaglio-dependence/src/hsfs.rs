@@ -2,8 +2,8 @@
 
 mod ascent;
 
+use crate::column_weights::{ColumnWeighting, Originals, members, scored_by_weights};
 use crate::hsic::{Estimator, Hsic, HsicKernel};
-use crate::weighed::{ColumnWeighting, Originals, members, scored_by_weights};
 use ascent::Ascent;
 use vaglio_core::{Criterion, Design, Error, Estimate, Plan, Result, SearchExtent, part};
 
@@ -113,6 +113,6 @@ impl Criterion for Hsfs {
             flops: 0.25 * self.steps as f64 * pairs * (7.0 * columns + 45.0) + extent.trials,
             bytes: 24.0 * pairs + 8.0 * rows * columns,
         };
-        crate::weighed::plan(self, design, estimate)
+        crate::column_weights::plan(self, design, estimate)
     }
 }

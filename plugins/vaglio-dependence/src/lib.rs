@@ -5,6 +5,7 @@
 //! and the binning of columns ([`Bins`]).
 
 mod bins;
+mod column_weights;
 mod fcbf;
 mod hiton;
 mod hsfs;
@@ -15,7 +16,6 @@ mod nhsic;
 mod qpfs;
 mod spam;
 mod target;
-mod weighed;
 
 pub use bins::Bins;
 pub use fcbf::Fcbf;

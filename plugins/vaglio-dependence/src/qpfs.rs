@@ -5,8 +5,8 @@ mod redundancy;
 mod similarities;
 
 use crate::bins::Bins;
+use crate::column_weights::{ColumnWeighting, members, scored_by_weights};
 use crate::target::{Output, check};
-use crate::weighed::{ColumnWeighting, members, scored_by_weights};
 use program::SimplexQuadraticProgram;
 use similarities::{Similarities, kernels_of};
 use vaglio_core::{Criterion, Design, Error, Estimate, Plan, Result, SearchExtent, part, setting};
@@ -174,6 +174,6 @@ impl Criterion for Qpfs {
             flops: pair * rows * columns * others + 1000.0 * columns * kept + extent.trials,
             bytes: 12.0 * columns * kept + column * rows * columns,
         };
-        crate::weighed::plan(self, design, estimate)
+        crate::column_weights::plan(self, design, estimate)
     }
 }

@@ -3,8 +3,8 @@
 mod basis;
 mod path;
 
+use crate::column_weights::{ColumnWeighting, Originals, members, scored_by_weights};
 use crate::target::{Output, check};
-use crate::weighed::{ColumnWeighting, Originals, members, scored_by_weights};
 use basis::BasisFunctions;
 use path::Additive;
 use vaglio_core::{Criterion, Design, Error, Estimate, Plan, Result, SearchExtent, part, standardized};
@@ -108,6 +108,6 @@ impl Criterion for Spam {
             flops: 8.0 * entries * self.penalties as f64 * design.targets().nrows() as f64 + extent.trials,
             bytes: 8.0 * entries,
         };
-        crate::weighed::plan(self, design, estimate)
+        crate::column_weights::plan(self, design, estimate)
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! `use vaglio_elm as _;` in a program registers `learner: elm` for pipeline files; [`Elm`] is the learner.
 
-mod hidden;
+mod hidden_layer;
 mod model;
 
-pub use hidden::Activation;
+pub use hidden_layer::Activation;
 
 use model::RandomLayer;
 use std::collections::HashSet;
@@ -103,11 +103,11 @@ impl LinearForm for Elm {
         let inputs = problem.columns().len();
         let layer = RandomLayer {
             activation: self.activation,
-            units: hidden::draw(seed, self.units, inputs, self.input_scaling, self.bias_scaling),
+            units: hidden_layer::draw(seed, self.units, inputs, self.input_scaling, self.bias_scaling),
             inputs,
             direct: self.direct,
         };
-        let mut columns = hidden::outputs(self.activation, &layer.units, problem.columns())?;
+        let mut columns = hidden_layer::outputs(self.activation, &layer.units, problem.columns())?;
         let known: HashSet<&str> = problem.names().iter().map(String::as_str).collect();
         let mut names: Vec<String> = (1..=self.units).map(|k| unlike(format!("unit{k}"), &known)).collect();
         if self.direct {

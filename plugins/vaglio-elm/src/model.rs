@@ -1,6 +1,6 @@
 //! Trained extreme learning machines.
 
-use crate::hidden::{self, Activation, HiddenUnit};
+use crate::hidden_layer::{self, Activation, HiddenUnit};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
     Coefficients, Columns, Error, Expression, Feature, FeatureMap, Model, ModelData, ModelParts, Predictor, ReadoutMap,
@@ -110,7 +110,7 @@ impl ReadoutMap for ElmModel {
     }
 
     fn features(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Columns> {
-        let mut all = hidden::outputs(self.activation, &self.units, inputs)?;
+        let mut all = hidden_layer::outputs(self.activation, &self.units, inputs)?;
         let mut places = Vec::with_capacity(self.columns.len());
         for source in &self.columns {
             places.push(match *source {

@@ -9,18 +9,18 @@
 
 extern crate self as vaglio_linfa;
 
-mod adapt;
+mod conversion;
 mod elastic_net;
 mod logistic;
 mod logistic_ridge;
 mod naive_bayes;
-pub mod ordered;
 mod softmax;
+pub mod sorted_maps;
 mod svm;
 mod tree;
 mod tree_nodes;
 
-pub use adapt::{OutputTargets, TargetKinds, check_problem, check_saved, fit_each, matrix, predict_each};
+pub use conversion::{OutputTargets, TargetKinds, check_problem, check_saved, fit_each, matrix, predict_each};
 pub use elastic_net::ElasticNet;
 pub use logistic::Logistic;
 pub use logistic_ridge::LogisticRidge;

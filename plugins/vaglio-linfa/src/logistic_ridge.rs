@@ -1,6 +1,6 @@
 //! Ridge logistic regression, by L-BFGS.
 
-use crate::adapt::{check_both, check_task, finite, inputs};
+use crate::conversion::{check_both, check_task, finite, inputs};
 use crate::softmax::softmax;
 use crate::{TargetKinds, matrix};
 use argmin::core::{CostFunction, Executor, Gradient, IterState};

@@ -1,6 +1,6 @@
 //! Gaussian naive Bayes of linfa.
 
-use crate::adapt::{finite, guarded, guarded_fit, inputs};
+use crate::conversion::{finite, guarded, guarded_fit, inputs};
 use crate::softmax::softmax;
 use crate::{TargetKinds, check_problem, check_saved, matrix};
 use linfa::prelude::*;
@@ -35,7 +35,7 @@ struct NaiveBayesModel {
     inputs: Vec<Feature>,
     /// Shares of the classes; with two classes the negative one is first.
     shares: Vec<f64>,
-    #[serde(with = "crate::ordered")]
+    #[serde(with = "crate::sorted_maps")]
     fitted: Option<GaussianNb<f64, usize>>,
 }
 

@@ -56,7 +56,7 @@ pub enum SvmKernel {
 #[saved(ModelData, "linfa_svm")]
 struct SvmModel {
     inputs: Vec<Feature>,
-    #[serde(with = "crate::ordered")]
+    #[serde(with = "crate::sorted_maps")]
     outputs: Vec<Fitted<f64, f64>>,
 }
 

@@ -1,6 +1,6 @@
 //! Decision trees of linfa.
 
-use crate::adapt::{check_both, guarded_fit, inputs};
+use crate::conversion::{check_both, guarded_fit, inputs};
 use crate::tree_nodes::{SavedNode, check, grown, leaf_of};
 use crate::{TargetKinds, check_problem, matrix};
 use linfa::prelude::*;

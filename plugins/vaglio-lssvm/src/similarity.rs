@@ -2,7 +2,7 @@
 
 use vaglio_kernels::tile::Tile;
 use vaglio_kernels::vectors::Vectors;
-use vaglio_kernels::{Level, elementary};
+use vaglio_kernels::{Level, elementary_functions};
 
 /// A positive semidefinite function of two rows u and v.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,7 +39,7 @@ impl KernelFunction {
             KernelFunction::Gaussian { bandwidth } => {
                 let scale = -0.5 / (bandwidth * bandwidth);
                 values.iter_mut().for_each(|v| *v *= scale);
-                elementary::exp(level, values);
+                elementary_functions::exp(level, values);
             }
             KernelFunction::Polynomial { degree, .. } => values.iter_mut().for_each(|v| *v = power(*v, degree)),
         }

@@ -7,8 +7,8 @@
 #[cfg(test)]
 mod tests;
 
-use vaglio_kernels::elementary::tanh;
-use vaglio_kernels::wide::F64x8;
+use vaglio_kernels::elementary_functions::tanh;
+use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::{Level, checkpoint, parallel};
 
 /// Connections W among units, grouped by the unit they lead to.

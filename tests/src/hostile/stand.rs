@@ -11,7 +11,7 @@ use vaglio::ValidPipeline;
 use vaglio::core::{Error, Result, Silent};
 use vaglio::files::{Language, ModelFiles, PredictOptions, RunOptions, RunOutcome, run};
 use vaglio::pipeline::{SavedModel, load};
-use vaglio_cli::said;
+use vaglio_cli::messages;
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::{ReadRequest, ReadSpec, TableSource};
 
@@ -70,7 +70,7 @@ impl Attempt {
     }
 
     fn note<T>(&mut self, outcome: Result<T>) -> Option<T> {
-        outcome.map_err(|error| self.messages.push(said::error_message(error))).ok()
+        outcome.map_err(|error| self.messages.push(messages::error_message(error))).ok()
     }
 }
 
@@ -167,7 +167,7 @@ impl Stand {
     fn plan(&self, bytes: &[u8], limit: u64, attempt: &mut Attempt) -> std::io::Result<()> {
         let path = self.folder.join("p.yaml");
         std::fs::write(&path, bytes)?;
-        let planned = said::plan_message(&path, &[format!("limits.memory={limit}")]);
+        let planned = messages::plan_message(&path, &[format!("limits.memory={limit}")]);
         attempt.is_read = planned.is_ok();
         match planned {
             Ok(text) => attempt.printed = text,

@@ -65,6 +65,21 @@ fn no_function_is_called_of() {
 }
 
 #[test]
+fn no_parameter_is_a_tuple() {
+    let mut found = Vec::new();
+    for (path, text) in source() {
+        let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        for rest in code.join("\n").split("fn ").skip(1) {
+            let signature = rest.split(" {").next().and_then(|head| head.split(";\n").next()).unwrap_or_default();
+            if signature.contains(": (") || signature.replace("&(dyn", "").contains(": &(") {
+                found.push(format!("{}: fn {}", path.display(), signature.split('(').next().unwrap_or_default()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
 fn a_type_name_is_defined_once() {
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (path, text) in source() {

@@ -1,7 +1,7 @@
 //! Products of columns with vectors.
 
 use crate::sweep::Sweep;
-use crate::{Column, Data, sparse};
+use crate::{Column, Data, sparse_sums};
 use std::borrow::Cow;
 
 impl Data<'_> {
@@ -48,7 +48,7 @@ impl Data<'_> {
         }
         let sweep = Sweep::new(self.level, &vectors);
         let mut out = vec![0.0; columns.len() * vectors.len()];
-        let sparse = sparse::products(self.level, &sparse, &vectors);
+        let sparse = sparse_sums::products(self.level, &sparse, &vectors);
         let dense = [sweep.run(&doubles), sweep.run(&singles), sweep.run(&bytes), sweep.run_products(&made)];
         for (place, sums) in dense.into_iter().flatten().chain(sparse) {
             out[place * vectors.len()..][..vectors.len()].copy_from_slice(&sums);

@@ -5,11 +5,11 @@
 
 use super::FoldedRows;
 use crate::exclusion::{Exclusion, parted};
+use crate::f64x8::F64x8;
 use crate::is_unreliable;
 use crate::linalg::{self, FactorizationError, Svd};
 use crate::parallel;
 use crate::trial::worse;
-use crate::wide::F64x8;
 use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 use std::sync::OnceLock;
 use vaglio_columns::get_or_make;

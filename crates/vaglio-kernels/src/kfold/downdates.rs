@@ -4,7 +4,7 @@
 //! forms of R. Byrd, J. Nocedal and R. Schnabel, Mathematical Programming 63 (1994).
 
 use crate::Level;
-use crate::wide::F64x8;
+use crate::f64x8::F64x8;
 use std::hint::black_box;
 
 /// Lower triangles of H and V: row i has ⌈(i + 1)/8⌉ eights, rows one after the other.

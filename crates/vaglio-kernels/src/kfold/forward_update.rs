@@ -3,8 +3,8 @@
 //! The sums are derived in the book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::Moments;
+use crate::f64x8::F64x8;
 use crate::linalg::InverseFactor;
-use crate::wide::F64x8;
 use pulp::NullaryFnOnce;
 
 /// Update of the vectors of one fold and λ by an added column.

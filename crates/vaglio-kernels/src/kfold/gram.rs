@@ -2,7 +2,7 @@
 //!
 //! This is the one pass of O(n²m) of the book, *Cross-validation without refitting*.
 
-use crate::wide::F64x8;
+use crate::f64x8::F64x8;
 use crate::{Level, checkpoint};
 
 /// Columns per block, in both directions.

@@ -14,12 +14,12 @@
 //! 3. One decomposition per subset. [`Decomposition`] predicts held-out rows for any λ, and for every column removed.
 //!    [`SubsetRefit`] refits each fold from the rows, for cases where cancellation makes a closed form unreliable.
 
-mod backward;
+mod backward_moments;
 mod cells;
 mod centering;
 mod decomposition;
 mod downdates;
-mod forward;
+mod forward_moments;
 mod forward_update;
 mod gram;
 pub mod hold_out;
@@ -37,10 +37,10 @@ mod training;
 mod tree;
 
 pub use crate::normal_equations::NormalEquations;
-pub use backward::BackwardMoments;
+pub use backward_moments::BackwardMoments;
 pub use cells::CellProducts;
 pub use decomposition::Decomposition;
-pub use forward::ForwardMoments;
+pub use forward_moments::ForwardMoments;
 pub use moments::Moments;
 pub use refinement::Refinement;
 pub use refit::SubsetRefit;

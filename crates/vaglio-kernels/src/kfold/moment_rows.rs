@@ -13,9 +13,9 @@ use super::centering::{Centering, ProductLayout};
 use super::moments::Moments;
 use super::products::{FoldSums, shifted_columns};
 use super::training::ClassTotals;
+use crate::f64x8::F64x8;
 use crate::folds::FoldBlocks;
 use crate::parallel;
-use crate::wide::F64x8;
 use crate::{Column, Level};
 use std::sync::OnceLock;
 

@@ -10,11 +10,11 @@ use super::products::{FoldSums, sums};
 use super::training::{ClassTotals, range, ranges};
 use super::{CellProducts, FoldedRows};
 use crate::duplicates::first_equal;
+use crate::f64x8::F64x8;
 use crate::linalg::FactorizationError;
 use crate::normal_equations::NormalEquations;
 use crate::parallel;
 use crate::sums::LANES;
-use crate::wide::F64x8;
 use ndarray::Array2;
 
 /// Moments of every fold: all that ridge losses on held-out rows need of the data.

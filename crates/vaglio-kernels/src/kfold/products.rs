@@ -5,9 +5,9 @@
 use super::FoldedRows;
 use super::gram::{SIDE, add_gram};
 use super::training::widen;
+use crate::f64x8::{F64x8, ToF64};
 use crate::parallel;
 use crate::sums::product;
-use crate::wide::{F64x8, ToF64};
 use crate::{Column, Folds, Level};
 
 /// Eights of rows per tile: odd, so that columns map to different cache sets.

@@ -7,10 +7,10 @@
 
 use super::Moments;
 use crate::Level;
+use crate::f64x8::F64x8;
 use crate::linalg::{self, FactorizationError, Tridiagonal};
 use crate::parallel;
 use crate::trial::worse;
-use crate::wide::F64x8;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 /// One tridiagonal form A_t = Q·T·Qᵀ per fold for a subset: w(λ) = Q(T + λ)⁻¹QᵀB_t for any λ.

@@ -3,7 +3,7 @@
 //! Bordering: G. Golub and C. Van Loan, *Matrix Computations*, 4.2.
 
 use crate::Level;
-use crate::wide::{F64x8, opaque};
+use crate::f64x8::{F64x8, opaque};
 
 /// Rows p_k of P: row k has k + 1 entries, padded with zeros to a multiple of eight.
 #[derive(Debug, Clone, Default)]

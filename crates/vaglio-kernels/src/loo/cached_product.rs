@@ -3,9 +3,9 @@
 use super::RidgeState;
 use super::basis::RankOneUpdate;
 use crate::Level;
+use crate::f64x8::F64x8;
 use crate::parallel;
 use crate::sums::{LANES, subtract};
-use crate::wide::F64x8;
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -3,8 +3,8 @@
 use super::RidgeState;
 use super::basis::{RankOneUpdate, UpdateKind};
 use crate::Level;
+use crate::f64x8::F64x8;
 use crate::tolerance::INTERVAL_LEFT;
-use crate::wide::F64x8;
 
 /// For a candidate with c = G x and r = a − f c of each output: a lower bound of ‖r∘c‖ over all outputs, and an upper
 /// bound of ‖c‖₄.

@@ -1,8 +1,8 @@
 //! Weights w = 1/d² of the rows, by which squared leave-one-out errors exceed squared residuals.
 
 use super::RidgeState;
+use crate::f64x8::F64x8;
 use crate::tolerance::{UNRELIABLE, WEIGHT_ROUNDING};
-use crate::wide::F64x8;
 use crate::{Level, is_unreliable};
 
 /// Sums over rows with w = 1/d², or 0 where d is unreliable, so that such a row adds nothing to the bound.

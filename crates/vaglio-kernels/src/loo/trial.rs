@@ -3,8 +3,8 @@
 //! Derived in the book: explanation/leave-one-out.md, "Trying one more column".
 
 use super::basis::RidgeState;
+use crate::f64x8::F64x8;
 use crate::sums::TILE;
-use crate::wide::F64x8;
 use crate::{Level, Scorer, Trial};
 
 /// Loss of the leave-one-out residuals ã/d̃ with ã = a − c·t·inverse for each output and d̃ = d − c∘c·inverse.

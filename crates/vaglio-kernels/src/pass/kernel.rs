@@ -1,9 +1,9 @@
 //! Arithmetic of a pass, in vectors of one instruction set.
 
 use super::{BY_SIDE, PassCandidate, PassSums, PassVectors, SQUARES, WRONG};
-use crate::eight::SimdF64x8;
+use crate::f64x8::F64x8;
+use crate::simd_f64x8::SimdF64x8;
 use crate::tolerance::TIED_PREDICTION;
-use crate::wide::F64x8;
 use pulp::{Simd, WithSimd};
 
 /// A pass of one kind over `C` candidates; the number of rows is a multiple of 16.

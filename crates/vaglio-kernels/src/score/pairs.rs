@@ -1,7 +1,7 @@
 //! Pairs of a row of each class in the wrong order (1 − AUC).
 
 use super::Scorer;
-use super::ascending::ascending;
+use super::radix_sort::ascending;
 use crate::tolerance::TIED_PREDICTION;
 
 impl Scorer {

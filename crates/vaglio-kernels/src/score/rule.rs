@@ -1,7 +1,7 @@
 //! Losses given by a rule on predictions.
 
 use super::{CustomLoss, Scorer};
-use crate::wide::F64x8;
+use crate::f64x8::F64x8;
 
 /// Rows of one output passed to the rule together.
 const TOGETHER: usize = 512;

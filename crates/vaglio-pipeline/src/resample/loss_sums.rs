@@ -26,7 +26,7 @@ pub enum LossSums {
         /// Total weight of the units.
         weight: f64,
         /// Mean loss of the units.
-        #[serde(with = "vaglio_core::exact")]
+        #[serde(with = "vaglio_core::exact_float")]
         mean: f64,
         /// Cluster numbers are modulo this power of two.
         most: u32,

@@ -152,7 +152,7 @@ pub struct FoldSelection {
     /// Number of features.
     pub size: usize,
     /// Score of the subset.
-    #[serde(with = "vaglio_core::exact")]
+    #[serde(with = "vaglio_core::exact_float")]
     pub score: f64,
     /// Cross-validated loss, if any.
     pub cross_validated: Option<Cell>,

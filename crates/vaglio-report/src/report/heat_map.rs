@@ -1,7 +1,7 @@
 //! Maps of colored cells, as inline SVG: correlations, weights of many outputs, confusion of classes.
 
 use super::chart::{Chart, ScaleKind};
-use super::draw::LETTERS;
+use super::drawing::LETTERS;
 use super::number::escape;
 use super::svg::{self, px};
 use std::fmt::Write;

@@ -1,8 +1,8 @@
 //! Buffers shared by the nodes on one path down the tree, so that a step down copies little and allocates nothing.
 
-use super::fit::NodeFit;
-use super::held_out::PartSystem;
+use super::held_out_bound::PartSystem;
 use super::node::SubtreeNode;
+use super::node_fit::NodeFit;
 
 /// A fixed column with its rows of factors. The parent's next child overwrites them.
 #[derive(Debug, Default)]

@@ -10,16 +10,16 @@
 //! Rudin, *OKRidge: scalable optimal k-sparse ridge regression*, NeurIPS 2023, for D = λ_min(H)·I.
 
 mod descent;
-mod explore;
-mod fit;
-mod held_out;
+mod held_out_bound;
 mod node;
-mod start;
+mod node_fit;
+mod starting_subsets;
+mod subtree_search;
 #[cfg(test)]
 mod tests;
 
-pub use explore::{OpenSubtree, PruneTest, SearchOutcome};
-pub use held_out::HeldOutFits;
+pub use held_out_bound::HeldOutFits;
+pub use subtree_search::{OpenSubtree, PruneTest, SearchOutcome};
 
 use ndarray::Array2;
 use std::sync::Arc;

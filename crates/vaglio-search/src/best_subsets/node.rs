@@ -14,8 +14,8 @@
 //! bounds of this relaxation by first-order steps.
 
 use super::descent::Descent;
-use super::fit::NodeFit;
-use super::held_out::LossTangent;
+use super::held_out_bound::LossTangent;
+use super::node_fit::NodeFit;
 use super::{OpenSubtree, SubsetSquares};
 use vaglio_kernels::checkpoint;
 use vaglio_kernels::sums::{axpy, dot};

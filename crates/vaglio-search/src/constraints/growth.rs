@@ -42,7 +42,7 @@ impl<'r> Growth<'r> {
     /// column.
     pub(crate) fn may_add(&self, columns: &[Feature]) -> bool {
         let rules = self.rules;
-        let exceeds = |(group, count): (&super::resolved::Group, &usize)| {
+        let exceeds = |(group, count): (&super::rules::Group, &usize)| {
             let new = columns.iter().filter(|&&f| group.has[f]).count();
             new > 0 && count + new > group.most
         };
@@ -80,7 +80,7 @@ impl<'r> Growth<'r> {
     pub(crate) fn at_fault(&self) -> Vec<Feature> {
         let rules = self.rules;
         let is_over = self.cost > rules.budget;
-        let full: Vec<&super::resolved::Group> = rules
+        let full: Vec<&super::rules::Group> = rules
             .groups
             .iter()
             .zip(&self.counts)

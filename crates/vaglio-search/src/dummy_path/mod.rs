@@ -15,18 +15,18 @@
 //! terminating-random experiments selector: fast high-dimensional variable selection with false discovery rate
 //! control*, Signal Processing 231 (2025).
 
-mod normal;
+mod normal_rng;
 mod span;
 #[cfg(test)]
 mod tests;
-mod unstored;
+mod virtual_dummies;
 
-pub use normal::NormalRng;
+pub use normal_rng::NormalRng;
 use span::{Outer, outside_of};
-use unstored::VirtualDummies;
 use vaglio_kernels::Level;
 use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::DEPENDENT_SQUARE;
+use virtual_dummies::VirtualDummies;
 
 /// Rule by which a path adds its next column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,14 +7,14 @@
 //! non-negative coefficients M. Yamada, A. Saha, H. Ouyang, D. Yin and Y. Chang, *N³LARS: minimum redundancy maximum
 //! relevance feature selection for large and high-dimensional data*, arXiv:1411.2331. The book, searches/lars.md.
 
+mod active_set;
 mod group;
-mod on_path;
-mod several;
-mod single;
+mod several_outputs;
+mod single_output;
 
-use on_path::{ActiveSet, Relation};
-pub use several::PathShape;
-use several::norm;
+use active_set::{ActiveSet, Relation};
+pub use several_outputs::PathShape;
+use several_outputs::norm;
 use vaglio_kernels::Level;
 use vaglio_kernels::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION};
 

@@ -2,19 +2,19 @@
 
 mod chunks;
 mod columns;
-mod decode;
-mod direct;
+mod file_bytes;
 mod footer;
 mod guard;
 mod messages;
 mod pages;
+mod plain_columns;
 mod thrift;
 
 use super::bytes::FileKind;
 use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
 use super::digest::HashSteps;
-use super::load::load;
+use super::loaded_file::load;
 use super::precision::Singles;
 use super::reader::{ChunkReader, FileReader};
 use super::table_file::TableFile;
@@ -26,7 +26,7 @@ use blake3::Hash;
 use bytes::Bytes;
 use chunks::ColumnarChunks;
 use columns::{GrowingColumn, LESS, plain_type};
-use decode::{ARROW, FileBytes, PARQUET, PartialDigest};
+use file_bytes::{ARROW, FileBytes, PARQUET, PartialDigest};
 use footer::{check_codecs, check_footer, check_rows, footer, with_dictionaries};
 use guard::guarded;
 use messages::ArrowBlocks;

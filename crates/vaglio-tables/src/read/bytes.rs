@@ -1,6 +1,6 @@
 //! File formats by their first bytes, and decoding of text.
 
-use super::sparse::SparseFormat;
+use super::sparse_files::SparseFormat;
 use super::unreadable;
 use crate::ReadSpec;
 use crate::budget::Budget;

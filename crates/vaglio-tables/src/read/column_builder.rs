@@ -1,9 +1,9 @@
 //! Columns under construction.
 
-mod thin;
+mod sparse_conversion;
 
 use super::cell::CellSyntax;
-use super::infer::is_beyond;
+use super::inference::is_beyond;
 pub(super) use super::raw_column::RawColumn;
 use vaglio_core::{Cells, Numbers, SingleNumbers, SparseNumbers};
 

@@ -1,13 +1,13 @@
 //! A text file in memory: its header, and its rows in parts that are read in parallel.
 
-use super::bounded::RecordLimitReader;
 use super::cell::{CellSyntax, plain};
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use super::dialect::Dialect;
-use super::infer::nearly_all;
+use super::inference::nearly_all;
 use super::layout::CellLayout;
 use super::precision::Singles;
 use super::reader::FileReader;
+use super::record_limits::RecordLimitReader;
 use super::{checked_names, places, unreadable};
 use crate::budget::Budget;
 use crate::{Decimal, Delimiter, ReadSpec};
@@ -163,8 +163,7 @@ impl CsvFile {
 
     /// First cells of a column.
     pub fn sample(&self, name: &str) -> Vec<&str> {
-        let index = self.names.iter().position(|other| other == name);
-        let index = index.unwrap_or(usize::MAX);
+        let index = self.names.iter().position(|other| other == name).unwrap_or(usize::MAX);
         self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str).collect()
     }
 

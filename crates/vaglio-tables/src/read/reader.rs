@@ -3,7 +3,7 @@
 use super::cell::CellSyntax;
 use super::column_builder::ColumnBuilder;
 use super::digest::HashSteps;
-use super::infer::Hint;
+use super::inference::Hint;
 use super::precision::Singles;
 use crate::ReadSpec;
 use crate::budget::Budget;

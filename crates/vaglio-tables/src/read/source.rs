@@ -6,7 +6,7 @@ use super::column_builder::ColumnBuilder;
 use super::digest::{Digest, HashSteps, written};
 use super::fault::{InvalidCell, fault_error};
 use super::head::share;
-use super::infer::{Hint, InferredColumn, settle};
+use super::inference::{Hint, InferredColumn, settle};
 use super::side_file::{IS_BESIDE, SideFile};
 use super::table_file::{ReadOptions, TableFile};
 use super::{ColumnFilter, paths, unreadable};

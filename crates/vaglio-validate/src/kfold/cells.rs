@@ -5,7 +5,7 @@ use crate::balance;
 use crate::fits::failed;
 use crate::kernel::stored_root;
 use crate::session::Session;
-use crate::splits::assign::renumbered;
+use crate::splits::assignment::renumbered;
 use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Result};
 use vaglio_kernels::Folds;

@@ -1,8 +1,8 @@
 //! Choice of the cheapest engine.
 
 mod columns;
-mod held_out;
-mod serving;
+mod decomposition;
+mod hold_out_engine;
 
 use super::{Engine, KFold, moments};
 use crate::balance::{self, FoldGroupWeights};
@@ -10,8 +10,8 @@ use crate::kernel::keeps_vectors;
 use crate::plan::EngineId;
 use crate::round::RepeatFolds;
 use crate::session::Session;
-pub(crate) use serving::decomposed_parts;
-use serving::{can_decompose, is_light};
+pub(crate) use decomposition::decomposed_parts;
+use decomposition::{can_decompose, is_light};
 use vaglio_core::{Column, Design, Estimate, Loss, Measure, SearchExtent};
 use vaglio_kernels::kfold::{BackwardMoments, Moments};
 

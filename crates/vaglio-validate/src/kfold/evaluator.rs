@@ -3,8 +3,8 @@
 use super::engine::{FoldEngine, HeldOutErrors};
 use crate::fits::SubsetFits;
 use crate::mean::{mean, mean_squares, over_rounds};
+use crate::refits::{SubsetScore, TrialRefits, in_order_of_bounds, settle};
 use crate::rounds::Rounds;
-use crate::settle::{SubsetScore, TrialRefits, in_order_of_bounds, settle};
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{

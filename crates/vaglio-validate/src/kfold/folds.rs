@@ -1,7 +1,7 @@
 //! Assignment of rows to folds.
 
 use super::{FoldBy, KFold};
-use crate::splits::assign::{self, renumbered};
+use crate::splits::assignment::{self, renumbered};
 use vaglio_core::{Classes, Design, Error, Measure, Result, Round, Task};
 use vaglio_search::shuffle::shuffled;
 
@@ -58,11 +58,11 @@ impl KFold {
                         "the data have no groups; name their column in `data.groups`, or give them by `Rows::groups`",
                     )
                 };
-                assign::groups(design.groups().ok_or_else(no_groups)?, self.folds, order)
+                assignment::groups(design.groups().ok_or_else(no_groups)?, self.folds, order)
             }
             (None, None) => {
                 let classes = classes.filter(|_| self.stratified);
-                assign::rows(design.rows(), classes, self.folds.unwrap_or(FOLDS), order)
+                assignment::rows(design.rows(), classes, self.folds.unwrap_or(FOLDS), order)
             }
         }
     }

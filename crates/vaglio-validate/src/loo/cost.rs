@@ -1,7 +1,7 @@
 //! Choice of the engine of leave-one-out, and its cost.
 
 use super::Loo;
-use super::shared::{MOST_PARTS, parts_of};
+use super::shared_data::{MOST_PARTS, parts_of};
 use crate::balance;
 use crate::kernel::keeps_vectors;
 use crate::plan::{EngineChoice, EngineId};

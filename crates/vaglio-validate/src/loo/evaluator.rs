@@ -1,8 +1,8 @@
 //! The evaluator of leave-one-out.
 
-use super::shared::LooShared;
+use super::shared_data::LooShared;
 use crate::mean::mean_squares;
-use crate::settle::{ScoresWithRefits, SubsetScore, in_order_of_bounds};
+use crate::refits::{ScoresWithRefits, SubsetScore, in_order_of_bounds};
 use std::sync::Arc;
 use vaglio_core::{CacheEffect, Evaluator, Feature, Result, Score, SquaresBound, SubsetChange, Trials, Winner};
 use vaglio_kernels::loo::{ColumnChange, LooState, RidgeState};

@@ -1,15 +1,15 @@
 //! Resamplings other than plain folds: `splits` of [`crate::KFold`].
 
-pub(crate) mod assign;
-mod forward;
-mod given;
+pub(crate) mod assignment;
+mod forward_chaining;
+mod given_rows;
 mod monte_carlo;
-mod repeated;
+mod repeated_kfold;
 
-pub use forward::Forward;
-pub use given::Given;
+pub use forward_chaining::Forward;
+pub use given_rows::Given;
 pub use monte_carlo::MonteCarlo;
-pub use repeated::Repeated;
+pub use repeated_kfold::Repeated;
 
 use vaglio_core::{Error, Result};
 use vaglio_search::{MOST_REPEATS, check_repeated_rows};

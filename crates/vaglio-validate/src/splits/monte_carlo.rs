@@ -1,6 +1,6 @@
 //! Monte Carlo cross-validation: random held-out rows, many times.
 
-use super::assign::{members, renumbered};
+use super::assignment::{members, renumbered};
 use super::check_repeats;
 use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
 use vaglio_search::MOST_REPEATS;

@@ -5,8 +5,8 @@
 
 use ndarray::{ArrayView2, ShapeBuilder, s};
 use vaglio_kernels::Level;
+use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::sums::{axpy, dot};
-use vaglio_kernels::wide::F64x8;
 
 /// Factor F, rows × rank, of a centered kernel matrix K̄ = F·Fᵀ; memory 8·rows·rank bytes.
 ///

@@ -7,22 +7,22 @@
 mod cholesky;
 mod classes;
 mod factor;
+mod full_kernel;
 mod landmarks;
 mod levels;
 mod pairs;
-mod quadratic;
+mod quadratic_form;
 #[cfg(test)]
 mod tests;
-mod whole;
 
 pub use cholesky::{gaussian, gaussian_within};
 pub use classes::classes;
 pub use factor::ThinFactor;
+pub use full_kernel::FullKernel;
 pub use landmarks::Landmarks;
 pub use levels::{CommonLevels, FactorRows, LEAST_BANDWIDTH, LevelColumn, TOGETHER};
 pub use pairs::{Padded, RowPairs};
-pub use quadratic::Quadratic;
-pub use whole::FullKernel;
+pub use quadratic_form::Quadratic;
 
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::TRACE_ROUNDING;

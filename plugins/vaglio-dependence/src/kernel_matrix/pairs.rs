@@ -4,8 +4,8 @@
 //! (2012). The book, criteria/hsic.md.
 
 use vaglio_kernels::Level;
-use vaglio_kernels::elementary::exp_of;
-use vaglio_kernels::wide::{F64x8, opaque};
+use vaglio_kernels::elementary_functions::exp_of;
+use vaglio_kernels::f64x8::{F64x8, opaque};
 
 type Chunk = [f64; F64x8::WIDTH];
 

@@ -3,8 +3,8 @@
 //! The sums are derived in the book, *Cross-validation without refitting*, "Rows held out".
 
 use crate::Level;
+use crate::f64x8::F64x8;
 use crate::sums::TILE;
-use crate::wide::F64x8;
 use pulp::NullaryFnOnce;
 
 /// Σ_j a_j b_j of each fold; fold k has the rows from `starts[k]` to `starts[k + 1]`. Cost O(m).

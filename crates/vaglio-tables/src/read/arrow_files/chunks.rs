@@ -1,7 +1,7 @@
 //! Rows of a Parquet or Arrow file, read in chunks.
 
 use super::super::column_builder::ColumnBuilder;
-use super::super::infer::Hint;
+use super::super::inference::Hint;
 use super::super::places;
 use super::super::reader::{ChunkReader, FileReader};
 use super::columns::GrowingColumn;

@@ -1,7 +1,7 @@
 //! Columns of Parquet and Arrow files under construction.
 
 use super::super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
-use super::super::infer::is_beyond;
+use super::super::inference::is_beyond;
 use super::super::{failed, unreadable};
 use crate::budget::Budget;
 use arrow_array::types::*;

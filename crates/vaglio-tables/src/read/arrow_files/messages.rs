@@ -4,7 +4,7 @@
 //! buffer claims to become.
 
 use super::super::{failed, unreadable};
-use super::decode::FileBytes;
+use super::file_bytes::FileBytes;
 use crate::budget::Budget;
 use arrow_array::RecordBatch;
 use arrow_ipc::convert::try_fb_to_schema;

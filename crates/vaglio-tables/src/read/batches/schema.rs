@@ -3,7 +3,7 @@
 use super::super::cell::{CellSyntax, DateForm, has_zone, plain};
 use super::super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
 use super::super::fault::{FaultKind, InvalidCell};
-use super::super::infer::{
+use super::super::inference::{
     BEYOND_DOUBLES, Hint, InferredColumn, TimeZonePresence, is_beyond, is_infinite, other_notation, rounds, settle,
     truth,
 };

@@ -1,11 +1,11 @@
 //! Rows of a text file, read in batches.
 
-use super::super::bounded::{RECORD, RecordLimitReader};
 use super::super::bytes::is_utf8;
 use super::super::column_builder::{ColumnBuilder, RawColumn};
 use super::super::csv_file::{CsvFile, record_fault};
 use super::super::head::decompressed;
 use super::super::reader::{ChunkReader, FileReader};
+use super::super::record_limits::{RECORD, RecordLimitReader};
 use super::super::{places, unreadable};
 use crate::ReadSpec;
 use crate::budget::Budget;

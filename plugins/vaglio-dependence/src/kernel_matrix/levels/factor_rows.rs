@@ -4,8 +4,8 @@ use super::{LevelColumn, MOST, WHOLE};
 use crate::kernel_matrix::ThinFactor;
 use pulp::{Simd, WithSimd};
 use vaglio_kernels::Level;
-use vaglio_kernels::eight::SimdF64x8;
-use vaglio_kernels::wide::F64x8;
+use vaglio_kernels::f64x8::F64x8;
+use vaglio_kernels::simd_f64x8::SimdF64x8;
 
 /// P = P^{½}F of a centered kernel matrix F·Fᵀ, row by row in strips of up to 24 columns.
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! Loading of files: read once, checked for changes, decompressed, within the memory limit.
 
-use super::bounded::LineWatch;
 use super::bytes::{FileKind, kind};
 use super::codecs::Codec;
+use super::record_limits::LineWatch;
 use super::{system, unreadable};
 use crate::budget::Budget;
 use std::fs::{File, Metadata};

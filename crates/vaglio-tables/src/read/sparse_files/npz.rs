@@ -4,7 +4,7 @@ mod npy;
 
 use super::{SMALLER, Triplets};
 use crate::budget::Budget;
-use crate::read::load::grown;
+use crate::read::loaded_file::grown;
 use crate::read::unreadable;
 use npy::Array;
 use std::io::Cursor;

@@ -1,9 +1,9 @@
 //! Eight doubles in the vectors of one instruction set.
 //!
-//! In long kernels the compiler turns [`crate::wide::F64x8`] into vectors of mixed widths and single doubles. Here the
+//! In long kernels the compiler turns [`crate::f64x8::F64x8`] into vectors of mixed widths and single doubles. Here the
 //! width is explicit; lanes and roundings are the same.
 
-use crate::wide::F64x8;
+use crate::f64x8::F64x8;
 use pulp::Simd;
 use std::ops::{Add, Div, Mul, Sub};
 

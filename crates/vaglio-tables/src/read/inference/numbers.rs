@@ -2,7 +2,7 @@
 
 use super::super::cell::{CellSyntax, plain};
 use super::super::column_builder::{NumberColumn, RawColumn};
-use super::{Counts, FaultKind, Hint, InvalidCell, Outcome, done, is_beyond, ordered, rounds, with_notation};
+use super::{Counts, FaultKind, Hint, InvalidCell, Outcome, done, is_beyond, ordered_levels, rounds, with_notation};
 use crate::{Notation, quoted};
 use vaglio_core::Cells;
 
@@ -59,7 +59,7 @@ pub(super) fn no_number(
                 quoted(name)
             ),
         };
-        let remedy = remedy + &ordered::remedy(value, name);
+        let remedy = remedy + &ordered_levels::remedy(value, name);
         (format!("is not a number, and {good} of the column's {present} cells are"), remedy)
     });
     InvalidCell { row, value: value.to_owned(), count, what: FaultKind::Text { wrong, remedy, among_numbers: true } }

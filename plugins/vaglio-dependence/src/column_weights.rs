@@ -32,12 +32,12 @@ macro_rules! scored_by_weights {
     () => {
         /// Scores a subset by the weights of all columns, computed once per design.
         fn evaluate(&self, design: &Design, subset: &[vaglio_core::Feature]) -> Result<vaglio_core::Score> {
-            $crate::weighed::evaluate(self, design, subset)
+            $crate::column_weights::evaluate(self, design, subset)
         }
 
         /// Weights of the selected columns.
         fn found(&self, design: &Design, subset: &[vaglio_core::Feature]) -> Result<vaglio_core::PartOutputs> {
-            $crate::weighed::found(self, design, subset)
+            $crate::column_weights::found(self, design, subset)
         }
     };
 }

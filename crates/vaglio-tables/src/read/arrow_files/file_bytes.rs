@@ -1,6 +1,6 @@
 //! Bytes of a file: in memory, or on disk and read on demand.
 
-use super::super::load::check_unchanged;
+use super::super::loaded_file::check_unchanged;
 use super::super::system;
 use blake3::{Hash, Hasher};
 use bytes::Bytes;

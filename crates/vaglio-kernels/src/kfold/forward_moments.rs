@@ -7,10 +7,10 @@ use super::forward_update::{ForwardPair, ForwardStep, apply};
 use super::moments::FoldMoments;
 use super::{Moments, TrialLosses};
 use crate::Level;
+use crate::f64x8::F64x8;
 use crate::linalg::InverseFactor;
 use crate::parallel;
 use crate::trial::worse;
-use crate::wide::F64x8;
 use std::sync::Arc;
 
 /// Loss of adding each column to a subset S, for each λ.

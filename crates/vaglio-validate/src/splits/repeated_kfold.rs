@@ -1,6 +1,6 @@
 //! Repeated k-fold: shuffled folds, several times.
 
-use super::{assign, check_repeats};
+use super::{assignment, check_repeats};
 use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
 use vaglio_search::MOST_REPEATS;
 use vaglio_search::shuffle::{shuffled, stream};
@@ -45,10 +45,10 @@ impl Resampling for Repeated {
             let seed = if repeat == 0 { design.seed() } else { stream(design.seed(), REPEAT, repeat as u64) };
             let order = |count: usize| shuffled(count, seed);
             let folds = match design.groups() {
-                Some(groups) => assign::groups(groups, Some(self.folds), order)?,
-                None => assign::rows(design.rows(), classes, self.folds, order)?,
+                Some(groups) => assignment::groups(groups, Some(self.folds), order)?,
+                None => assignment::rows(design.rows(), classes, self.folds, order)?,
             };
-            splits.extend(assign::members(&folds).into_iter().map(Split::holding_out));
+            splits.extend(assignment::members(&folds).into_iter().map(Split::holding_out));
         }
         Ok(splits)
     }

@@ -225,7 +225,7 @@ macro_rules! learner {
         #[::vaglio_core::saved(ModelData, $saved)]
         struct $model {
             inputs: ::std::vec::Vec<::vaglio_core::Feature>,
-            #[serde(with = "::vaglio_linfa::ordered")]
+            #[serde(with = "::vaglio_linfa::sorted_maps")]
             outputs: ::std::vec::Vec<$fitted>,
         }
 

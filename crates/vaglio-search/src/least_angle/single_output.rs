@@ -2,7 +2,7 @@
 //!
 //! B. Efron et al., Annals of Statistics 32 (2004), section 3, including the lasso modification.
 
-use super::on_path::Active;
+use super::active_set::Active;
 use super::{Hit, LeastAngle};
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::axpy;

@@ -4,7 +4,7 @@
 
 use super::super::column_builder::{ColumnBuilder, NumberColumn};
 use super::columns::{GrowingColumn, append};
-use super::decode::FileBytes;
+use super::file_bytes::FileBytes;
 use super::guard::guarded;
 use super::{ASK, ColumnarFile, LESS};
 use arrow_schema::{DataType, Field};

@@ -7,12 +7,12 @@ use super::downdates::DowndatedTriangles;
 use super::moments::FoldMoments;
 use super::{Moments, TrialLosses};
 use crate::Level;
+use crate::f64x8::F64x8;
 use crate::is_unreliable;
 use crate::linalg;
 use crate::parallel;
 use crate::tolerance::FALLEN_MOMENTS;
 use crate::trial::worse;
-use crate::wide::F64x8;
 use ndarray::Array1;
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 
 use crate::balance::{self, FoldGroupWeights};
 use crate::fits::{FOLDS_A_PART, SubsetFits};
+use crate::refits::{ScoresWithRefits, TrialRefits, settle};
 use crate::round::RepeatFolds;
-use crate::settle::{ScoresWithRefits, TrialRefits, settle};
 use crate::shared_lambdas::SharedLosses;
 use crate::trial_loss::Residuals;
 use crate::trial_loss::TrialLoss;

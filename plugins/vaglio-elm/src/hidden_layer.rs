@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use vaglio_core::{Columns, Error, Expression, Function, Result, setting};
 use vaglio_kernels::tile::{Tile, by_tiles};
 use vaglio_kernels::vectors::Vectors;
-use vaglio_kernels::{Column, Level, checkpoint, elementary};
+use vaglio_kernels::{Column, Level, checkpoint, elementary_functions};
 
 /// Activation function of a hidden unit.
 #[setting]
@@ -27,16 +27,16 @@ impl Activation {
     /// Applies the activation to a tile of wᵀu + b, or of ‖u − w‖² for `rbf`, one unit per column.
     fn apply(self, level: Level, units: &[HiddenUnit], tile: &mut Tile) {
         match self {
-            Activation::Tanh => elementary::tanh(level, tile.entries()),
+            Activation::Tanh => elementary_functions::tanh(level, tile.entries()),
             Activation::Sigmoid => {
                 tile.entries().iter_mut().for_each(|v| *v = -*v);
-                elementary::exp(level, tile.entries());
+                elementary_functions::exp(level, tile.entries());
                 tile.entries().iter_mut().for_each(|v| *v = 1.0 / (1.0 + *v));
             }
             Activation::Relu => tile.entries().iter_mut().for_each(|v| *v = if *v > 0.0 { *v } else { 0.0 }),
             Activation::Rbf => {
                 tile.scale(|k| units.get(k).map_or(0.0, |unit| -unit.bias.abs()));
-                elementary::exp(level, tile.entries());
+                elementary_functions::exp(level, tile.entries());
             }
         }
     }

@@ -3,13 +3,13 @@
 mod codes;
 mod dates;
 mod numbers;
-mod ordered;
-mod sparse;
+mod ordered_levels;
+mod sparse_columns;
 
 pub use codes::{BEYOND_DOUBLES, LEADING_ZEROS};
 pub(super) use dates::TimeZonePresence;
 pub use dates::{DAY_FIRST, MONTH_FIRST};
-pub use ordered::ordered;
+pub use ordered_levels::ordered;
 
 use super::cell::{CellSyntax, DateForm, plain};
 use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
@@ -75,7 +75,7 @@ pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &Cel
     match growing {
         ColumnBuilder::Numbers(column) => infer_numbers(name, column, hint, rules),
         ColumnBuilder::Raw(column) => settle_text(name, &column, hint, rules),
-        ColumnBuilder::Sparse(column) => sparse::settle_sparse(name, column, hint),
+        ColumnBuilder::Sparse(column) => sparse_columns::settle_sparse(name, column, hint),
         ColumnBuilder::Dates(column, zoned) => {
             let (missing, first) = (column.missing, column.first_missing.clone());
             let dates = Cells::Dates(column.finish().view().values().into_owned());
@@ -344,7 +344,7 @@ pub(super) fn taken(cells: &Cells, hint: Hint, present: usize) -> (InferredType,
             (taken, levels)
         }
         Cells::Dates(_) => (InferredType::Date, 0),
-        Cells::Numbers(Numbers::Sparse(column)) => (sparse::taken_sparse(column), 0),
+        Cells::Numbers(Numbers::Sparse(column)) => (sparse_columns::taken_sparse(column), 0),
         Cells::Numbers(numbers) => {
             let column = numbers.view();
             let mut present = (0..column.len()).map(|row| column.get(row)).filter(|v| !v.is_nan());

@@ -1,6 +1,6 @@
 //! Forward chaining: later rows are predicted from earlier ones.
 
-use super::assign::renumbered;
+use super::assignment::renumbered;
 use vaglio_core::{AnyResampling, Classes, Design, Error, Resampling, Result, Split, part};
 
 /// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted

@@ -7,7 +7,7 @@ mod matrix_market;
 #[cfg(feature = "parquet")]
 mod npz;
 #[cfg(not(feature = "parquet"))]
-#[path = "sparse/without_npz.rs"]
+#[path = "sparse_files/npz_stub.rs"]
 mod npz;
 mod svmlight;
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::SubsetSquares;
 use super::descent::Descent;
-use super::fit::{FitRoom, NodeFit};
 use super::node::SubtreeNode;
+use super::node_fit::{FitRoom, NodeFit};
 use vaglio_kernels::checkpoint;
 
 /// An unexplored subtree: subsets that contain the fixed columns and none of the excluded ones.

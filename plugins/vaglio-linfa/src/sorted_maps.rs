@@ -1,6 +1,6 @@
 //! Serialization with sorted map keys, so that equal models are equal text.
 //!
-//! For `#[serde(with = "vaglio_linfa::ordered")]`: linfa stores classes in hash maps, whose order changes from run to
+//! For `#[serde(with = "vaglio_linfa::sorted_maps")]`: linfa stores classes in hash maps, whose order changes from run to
 //! run.
 
 use serde::de::{DeserializeOwned, Error as _};

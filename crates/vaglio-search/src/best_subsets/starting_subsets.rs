@@ -2,7 +2,7 @@
 
 use super::SubsetSquares;
 use super::descent::LevelRows;
-use super::fit::{FitRoom, NodeFit};
+use super::node_fit::{FitRoom, NodeFit};
 use vaglio_kernels::checkpoint;
 
 /// Maximum passes of exchanges over a subset.

@@ -3,8 +3,8 @@
 //! It serves all cases without a state: λ searched for every subset, columns standardized in each fold, weights that
 //! differ between folds. See *Cross-validation without refitting* in the book.
 
+use super::refits::SubsetScore;
 use super::rounds::Rounds;
-use super::settle::SubsetScore;
 use vaglio_core::{CacheEffect, Evaluator, Feature, Result, Score, SubsetChange, Trials};
 use vaglio_kernels::parallel;
 

@@ -3,7 +3,7 @@
 mod evaluation;
 mod levels;
 
-pub use levels::LevelFinder;
+pub use levels::RowsByLevel;
 
 use crate::{Cells, Error, Expression, Numbers, PartOutputs, Result, SparseNumbers, Table};
 use std::collections::{HashMap, HashSet};

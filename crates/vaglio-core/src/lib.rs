@@ -94,7 +94,7 @@ pub use evaluator::{
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues};
 pub use formatting::{acts, aligned, clip, counted, short, shown, significant};
-pub use formulas::{ColumnFormula, LearnedLevels, LevelFinder, MapFormulas, OutputUnit};
+pub use formulas::{ColumnFormula, LearnedLevels, MapFormulas, OutputUnit, RowsByLevel};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use journal::{Journal, JournalOwner, JournalStore};
 pub use labels::{relative_weights, select_rows};
@@ -103,7 +103,7 @@ pub use loss::{
     Absolute, Auc, BalancedError, BalancedSquared, Concordance, Huber, LeftOut, LogLoss, Loss, LossTasks, LossTraits,
     Measure, Pinball, Squared, ZeroOne, error_over_parts,
 };
-pub use map::{FittedMap, LagTraits, Map, MapFit, MapTraits, TargetScale, TrainingRows};
+pub use map::{FittedMap, Map, MapFit, MapTraits, TargetScale, TrainingRows};
 pub use missing_mask::MissingMask;
 pub use model::{Model, ModelData, ModelParts, Predict, Predictor, ReadoutMap};
 pub use observer::{Answer, Event, Monitor, Observer, Silent};

@@ -75,31 +75,19 @@ impl<M: FittedMap + 'static> From<M> for MapFit {
 pub struct MapTraits {
     /// The part of the map that is refitted on the training rows of each fold.
     pub in_folds: RefitScope,
-    /// Lags and horizons of a map that takes rows to be in the order of time. Folds are then contiguous.
-    pub lags: Option<LagTraits>,
+    /// Whether the map takes rows to be in the order of time; folds are then contiguous.
+    pub needs_order: bool,
+    /// Smallest lag, in rows, of each column that the settings name. Such a column can be a target: the map finds it in
+    /// its table and leaves the column itself out. With horizons a target's present is known, and the lag may be 0.
+    pub lags: BTreeMap<String, usize>,
+    /// Number of earlier rows that the map reads for a row.
+    pub past: usize,
+    /// Horizons, in increasing steps ahead, at which targets are taken; empty for the row itself.
+    pub horizons: Vec<usize>,
     /// The name of the bias column that the map adds: constant, but a candidate.
     pub bias: Option<String>,
     /// Whether numeric targets are standardized as well.
     pub standardizes_targets: bool,
-}
-
-/// Lags and horizons of a map.
-#[derive(Debug, Clone, Default)]
-pub struct LagTraits {
-    /// Smallest lag, in rows, of each column that the settings name. Such a column can be a target: the map finds it in
-    /// its table and leaves the column itself out. With horizons a target's present is known, and the lag may be 0.
-    pub smallest: BTreeMap<String, usize>,
-    /// Largest lag: the number of earlier rows that the map reads for a row.
-    pub longest: usize,
-    /// Horizons, in increasing steps ahead, at which targets are taken; empty for the row itself.
-    pub horizons: Vec<usize>,
-}
-
-impl MapTraits {
-    /// Smallest lag of the column `name`; `None` if the settings do not name it.
-    pub fn lag_of(&self, name: &str) -> Option<usize> {
-        self.lags.as_ref()?.smallest.get(name).copied()
-    }
 }
 
 /// A fitted map: data only, saved with the model.

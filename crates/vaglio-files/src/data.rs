@@ -307,7 +307,7 @@ fn lagged(pipeline: &ValidPipeline) -> Result<Vec<String>> {
     let targets = pipeline.settings().data.iter().flat_map(|data| data.target.names());
     let mut all = Vec::new();
     for name in targets {
-        match pipeline.settings().preprocess.iter().rposition(|map| map.traits().lag_of(name).is_some()) {
+        match pipeline.settings().preprocess.iter().rposition(|map| map.traits().lags.contains_key(name)) {
             Some(0) => all.push(name.clone()),
             Some(place) => {
                 let message = format!(

@@ -11,8 +11,9 @@ pub(super) fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
     if let Some(warning) = overlapping(pipeline) {
         return Some(warning);
     }
-    let lags = pipeline.settings().preprocess.first()?.traits().lags.filter(|lags| lags.horizons.is_empty())?;
-    let ahead = targets.iter().filter_map(|name| lags.smallest.get(name).copied()).min()?;
+    let map = pipeline.settings().preprocess.first()?.traits();
+    let lags = targets.iter().filter_map(|name| map.lags.get(name).copied());
+    let ahead = lags.filter(|_| map.horizons.is_empty()).min()?;
     let splits = &serde_json::to_value(&pipeline.settings().criterion).ok()?["splits"];
     let gap = splits["gap"].as_u64().filter(|_| splits["kind"] == "forward")?;
     let wanted = ahead as u64 - 1;
@@ -53,7 +54,7 @@ fn overlapping(pipeline: &ValidPipeline) -> Option<Warning> {
         .settings()
         .preprocess
         .iter()
-        .filter_map(|map| map.traits().lags?.horizons.last().copied())
+        .filter_map(|map| map.traits().horizons.last().copied())
         .max()
         .filter(|most| *most > 1)?;
     let criterion = serde_json::to_value(&pipeline.settings().criterion).ok()?;

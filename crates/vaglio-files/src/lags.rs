@@ -2,7 +2,7 @@
 
 use super::series::places_of;
 use std::collections::HashSet;
-use vaglio_core::{Cells, Error, LagTraits, Numbers, Result, Table};
+use vaglio_core::{Cells, Error, MapTraits, Numbers, Result, Table};
 use vaglio_pipeline::inside::Settings;
 
 /// Lags and horizons of a pipeline.
@@ -19,16 +19,15 @@ impl LagSpec {
     /// # Errors
     /// [`Error::Setting`] if two maps have horizons.
     pub fn new(settings: &Settings) -> Result<Option<Self>> {
-        let maps = settings.preprocess.iter().enumerate();
-        let lags: Vec<(usize, LagTraits)> = maps.filter_map(|(place, map)| Some((place, map.traits().lags?))).collect();
-        let mut ahead = lags.iter().filter(|(_, lags)| !lags.horizons.is_empty());
-        let horizons = ahead.next().map_or_else(Vec::new, |(_, lags)| lags.horizons.clone());
+        let maps: Vec<MapTraits> = settings.preprocess.iter().map(|map| map.traits()).collect();
+        let mut ahead = maps.iter().enumerate().filter(|(_, map)| !map.horizons.is_empty());
+        let horizons = ahead.next().map_or_else(Vec::new, |(_, map)| map.horizons.clone());
         if let Some((second, _)) = ahead.next() {
             let field = format!("preprocess[{second}].horizons");
             return Err(Error::setting(field, "a map before it has them already, and targets are taken once"));
         }
-        let past = lags.iter().fold(0usize, |sum, (_, lags)| sum.saturating_add(lags.longest));
-        Ok((!lags.is_empty()).then_some(LagSpec { past, horizons }))
+        let past = maps.iter().fold(0usize, |sum, map| sum.saturating_add(map.past));
+        Ok(maps.iter().any(|map| map.needs_order).then_some(LagSpec { past, horizons }))
     }
 
     /// Names of the outputs made from targets.

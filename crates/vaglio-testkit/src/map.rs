@@ -141,7 +141,7 @@ pub fn rowwise(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("rowwise");
     let fitted = fitted(law, map, table)?;
     let whole = transformed(law, &*fitted, table)?;
-    if map.traits().lags.is_some() || whole.origins().is_some() {
+    if map.traits().needs_order || whole.origins().is_some() {
         let alone = fitted.formulas().takes_rows_alone();
         return law.must(
             !alone,

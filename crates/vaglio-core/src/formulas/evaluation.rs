@@ -32,7 +32,14 @@ impl MapFormulas {
                 out.extend(self.get(&name).is_none().then_some((name, cells)));
                 continue;
             };
-            let rows = self.levels_of(&name).map(|known| RowsByLevel::new(known, &cells, table)).transpose()?;
+            let known = self.levels_of(&name);
+            let rows = known.map(|known| RowsByLevel::new(known, &cells));
+            if let Some((refusal, rows)) = known.and_then(|known| known.refusal.as_ref()).zip(rows.as_ref())
+                && let Some(&row) = rows.others().first()
+            {
+                let message = refusal.replacen("{}", &cells.text(row), 1);
+                return Err(Error::Shape(format!("row {}, column `{name}`: {message}", table.origin(row) + 1)));
+            }
             for formula in formulas {
                 let made = match (&formula.expression, &rows) {
                     (Some(Expression::Level(values)), Some(rows)) => Cells::Numbers(rows.values(values)),

@@ -2,42 +2,14 @@
 
 use super::LearnedLevels;
 use crate::numerals::normalized;
-use crate::{Cells, Error, LevelValues, Numbers, Result, SparseNumbers, Table};
+use crate::{Cells, LevelValues, Numbers, SparseNumbers};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Finds a label among levels: an equal text, or else the first level that is the same number.
-pub struct LevelFinder<'l> {
-    levels: &'l [String],
-    equal: HashMap<&'l str, usize>,
-    /// Index of levels by number, built on the first label without an equal text.
-    numbers: Option<HashMap<Cow<'static, str>, usize>>,
-}
-
-impl<'l> LevelFinder<'l> {
-    /// A finder among these levels.
-    pub fn new(levels: &'l [String]) -> Self {
-        let equal = levels.iter().enumerate().map(|(place, level)| (level.as_str(), place)).collect();
-        LevelFinder { levels, equal, numbers: None }
-    }
-
-    /// Index of the level that a label matches.
-    pub fn place(&mut self, label: &str) -> Option<usize> {
-        if let Some(place) = self.equal.get(label) {
-            return Some(*place);
-        }
-        let label = normalized(label)?;
-        let numbers = self.numbers.get_or_insert_with(|| {
-            let numbers = self.levels.iter().enumerate().rev();
-            numbers.filter_map(|(place, level)| Some((normalized(level)?, place))).collect()
-        });
-        numbers.get(&label).copied()
-    }
-}
-
-/// The rows of each level of a column.
-pub(super) struct RowsByLevel<'l> {
-    finder: LevelFinder<'l>,
+/// The rows of each level of a column. A cell has the level of an equal text, or else the first level that is the same
+/// number.
+pub struct RowsByLevel<'l> {
+    places: HashMap<&'l str, usize>,
     /// Rows by level; the last list is of other levels.
     rows: Vec<Vec<usize>>,
     missing: Vec<usize>,
@@ -46,12 +18,19 @@ pub(super) struct RowsByLevel<'l> {
 
 impl<'l> RowsByLevel<'l> {
     /// Finds the rows of all levels of some cells.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for a level that the map refuses, with row and column.
-    pub fn new(known: &'l LearnedLevels, cells: &Cells, table: &Table) -> Result<Self> {
+    pub fn new(known: &'l LearnedLevels, cells: &Cells) -> Self {
+        let levels = || known.levels.iter().enumerate();
+        let places: HashMap<&str, usize> = levels().map(|(place, level)| (level.as_str(), place)).collect();
+        // Levels by number, found for the first label without an equal text.
+        let mut numbers: Option<HashMap<Cow<'static, str>, usize>> = None;
+        let mut by_number = |label: &str| {
+            let number = normalized(label)?;
+            let numbers = numbers.get_or_insert_with(|| {
+                levels().rev().filter_map(|(place, level)| Some((normalized(level)?, place))).collect()
+            });
+            numbers.get(&number).copied()
+        };
         let others = known.levels.len();
-        let mut finder = LevelFinder::new(&known.levels);
         let (mut rows, mut missing) = (vec![Vec::new(); others + 1], Vec::new());
         for row in 0..cells.len() {
             if cells.is_missing(row) {
@@ -59,23 +38,23 @@ impl<'l> RowsByLevel<'l> {
                 continue;
             }
             let label = cells.text(row);
-            match (finder.place(&label), &known.refusal) {
-                (None, Some(refusal)) => {
-                    let (row, refusal) = (table.origin(row) + 1, refusal.replacen("{}", &label, 1));
-                    return Err(Error::Shape(format!("row {row}, column `{}`: {refusal}", known.column)));
-                }
-                (place, _) => rows[place.unwrap_or(others)].push(row),
-            }
+            let place = places.get(&*label).copied().or_else(|| by_number(&label));
+            rows[place.unwrap_or(others)].push(row);
         }
-        Ok(RowsByLevel { finder, rows, missing, len: cells.len() })
+        RowsByLevel { places, rows, missing, len: cells.len() }
+    }
+
+    /// The rows of other levels.
+    pub fn others(&self) -> &[usize] {
+        self.rows.last().map_or(&[], Vec::as_slice)
     }
 
     /// Values of a formula. Indicators of few of many rows are sparse.
-    pub fn values(&self, of: &LevelValues) -> Numbers {
-        let place = |level: &str| self.finder.equal.get(level).copied();
-        let listed = of.levels.iter().filter_map(|(level, value)| Some((&self.rows[place(level)?], *value)));
-        let others = (&self.rows[self.rows.len() - 1], of.other);
-        let mut given: Vec<(&Vec<usize>, f64)> = listed.chain([others]).collect();
+    pub(super) fn values(&self, of: &LevelValues) -> Numbers {
+        let listed = of.levels.iter();
+        let listed = listed.filter_map(|(level, value)| Some((&self.rows[*self.places.get(&**level)?][..], *value)));
+        let others = (self.others(), of.other);
+        let mut given: Vec<(&[usize], f64)> = listed.chain([others]).collect();
         let is_zero_else = of.other == 0.0 || given.len() == self.rows.len();
         let is_indicator = is_zero_else && given.iter().all(|(_, value)| [0.0, 1.0].contains(value));
         given.retain(|(_, value)| !is_indicator || *value == 1.0);
@@ -84,7 +63,10 @@ impl<'l> RowsByLevel<'l> {
         if is_indicator && is_sparse && self.missing.is_empty() {
             let mut rows: Vec<u32> = given.iter().flat_map(|(rows, _)| rows.iter().map(|&row| row as u32)).collect();
             rows.sort_unstable();
-            return Numbers::Sparse(SparseNumbers::new(self.len, rows, vec![1.0; ones]));
+            // A level of a damaged model may be listed twice.
+            rows.dedup();
+            let ones = vec![1.0; rows.len()];
+            return Numbers::Sparse(SparseNumbers::new(self.len, rows, ones));
         }
         let mut values = vec![if is_indicator { 0.0 } else { of.other }; self.len];
         for (rows, value) in given {

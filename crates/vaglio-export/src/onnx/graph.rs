@@ -3,15 +3,8 @@
 use super::messages::{Message, TensorType, attribute, attributes, column, doubles, text_attributes, texts, wholes};
 use std::collections::{HashMap, HashSet};
 
-/// A tensor of the graph, by name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Tensor(String);
-
-impl Tensor {
-    pub fn named(name: &str) -> Self {
-        Tensor(name.to_owned())
-    }
-}
+/// Name of a tensor of the graph.
+pub(super) type Tensor = String;
 
 /// Versions of the operator sets by domain, and of the format.
 const OPERATORS: [(&str, i64); 2] = [("", 17), ("ai.onnx.ml", 3)];
@@ -50,8 +43,8 @@ impl Graph {
         }
         let name = self.fresh();
         self.constants.push(make(&name));
-        self.known.insert(key, Tensor(name.clone()));
-        Tensor(name)
+        self.known.insert(key, name.clone());
+        name
     }
 
     /// Constant number.
@@ -86,11 +79,11 @@ impl Graph {
             return known.clone();
         }
         let name = self.fresh();
-        let node = inputs.iter().fold(Message::new(), |node, input| node.text(1, &input.0));
+        let node = inputs.iter().fold(Message::new(), |node, input| node.text(1, input));
         let node = own.iter().fold(node.text(2, &name).text(4, operator), |node, own| node.message(5, own));
         self.nodes.push(if domain.is_empty() { node } else { node.text(7, domain) });
-        self.known.insert(key, Tensor(name.clone()));
-        Tensor(name)
+        self.known.insert(key, name.clone());
+        name
     }
 
     /// Index of each text among `keys`, or their number if it is not among them.
@@ -128,7 +121,7 @@ impl Graph {
 
     /// Broadcasts a single number to all rows of an input, rows × 1.
     pub fn in_each_row(&mut self, value: Tensor, input: &str) -> Tensor {
-        let shape = self.node("Shape", &[Tensor::named(input)]);
+        let shape = self.node("Shape", &[input.to_owned()]);
         self.node("Expand", &[value, shape])
     }
 
@@ -138,7 +131,7 @@ impl Graph {
         while !self.taken.insert(own.clone()) {
             own.push('_');
         }
-        self.nodes.push(Message::new().text(1, &value.0).text(2, &own).text(4, "Identity"));
+        self.nodes.push(Message::new().text(1, value).text(2, &own).text(4, "Identity"));
         own
     }
 

@@ -21,7 +21,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<Vec<u8>> {
     let mut onnx =
         Onnx { graph: Graph::new(inputs.clone().map(|input| input.name.clone())), values: HashMap::new(), formulas };
     for input in inputs {
-        onnx.values.insert(input.name.clone(), Tensor::named(&input.name));
+        onnx.values.insert(input.name.clone(), input.name.clone());
     }
     for step in &formulas.steps {
         let value = onnx.value(&step.formula)?;

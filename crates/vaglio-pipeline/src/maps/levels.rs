@@ -1,7 +1,7 @@
 //! Levels of new rows that are missing in the training rows.
 
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, FittedMap, LevelFinder, Table};
+use vaglio_core::{Cells, FittedMap, RowsByLevel, Table};
 
 /// The first levels, for a message.
 pub(super) fn listed<'l>(levels: impl Iterator<Item = &'l String>) -> String {
@@ -24,12 +24,9 @@ impl UnseenLevels {
                 // Earlier maps may have changed numbers, so only text is compared.
                 let cells = table.get(&known.column).filter(|cells| index == 0 || matches!(cells, Cells::Text(_)));
                 let Some(cells) = cells else { continue };
-                let mut finder = LevelFinder::new(&known.levels);
-                for row in (0..cells.len()).filter(|&row| !cells.is_missing(row)) {
-                    let label = cells.text(row);
-                    if finder.place(&label).is_none() {
-                        *self.0.entry(known.column.clone()).or_default().entry(label.into_owned()).or_default() += 1;
-                    }
+                for &row in RowsByLevel::new(known, cells).others() {
+                    let levels = self.0.entry(known.column.clone()).or_default();
+                    *levels.entry(cells.label(row)).or_default() += 1;
                 }
             }
         }

@@ -226,31 +226,23 @@ impl PowerFamily {
         if rows.first().is_none_or(|(_, first)| rows.iter().all(|(_, x)| x == first)) {
             return Ok(1.0);
         }
-        let likelihood = PowerLikelihood { method: self, rows, slope: weights::mean_of(rows, |x| self.log_slope(x)) };
-        let lambda = minimize(RANGE.0, RANGE.1, 1e-6, MOST, |lambda| Ok(likelihood.cost(lambda)))?;
+        let slope = weights::mean_of(rows, |x| self.log_slope(x));
+        let lambda = minimize(RANGE.0, RANGE.1, 1e-6, MOST, |lambda| Ok(self.cost(rows, slope, lambda)))?;
         Ok((lambda * GRAIN).round() / GRAIN)
+    }
+
+    /// Negative weighted normal log-likelihood up to a constant: ½ ln of the variance minus the mean of (λ − 1) ln of the
+    /// slope.
+    fn cost(self, rows: &[(f64, f64)], slope: f64, lambda: f64) -> f64 {
+        let rows: Vec<(f64, f64)> = rows.iter().map(|(w, x)| (*w, self.transform(*x, lambda))).collect();
+        let mean = weights::mean_of(&rows, |y| y);
+        let cost = 0.5 * weights::mean_of(&rows, |y| (y - mean).powi(2)).ln() - (lambda - 1.0) * slope;
+        if cost.is_nan() || cost == f64::NEG_INFINITY { f64::MAX } else { cost.min(f64::MAX) }
     }
 }
 
 /// Error message for a value that Box and Cox cannot transform.
 const BOX_COX: &str = "box_cox takes positive numbers, and this is {}; yeo_johnson takes any";
-
-/// Negative weighted normal log-likelihood up to a constant: ½ ln of the variance minus the mean of (λ − 1) ln of the
-/// slope.
-struct PowerLikelihood<'r> {
-    method: PowerFamily,
-    rows: &'r [(f64, f64)],
-    slope: f64,
-}
-
-impl PowerLikelihood<'_> {
-    fn cost(&self, lambda: f64) -> f64 {
-        let rows: Vec<(f64, f64)> = self.rows.iter().map(|(w, x)| (*w, self.method.transform(*x, lambda))).collect();
-        let mean = weights::mean_of(&rows, |y| y);
-        let cost = 0.5 * weights::mean_of(&rows, |y| (y - mean).powi(2)).ln() - (lambda - 1.0) * self.slope;
-        if cost.is_nan() || cost == f64::NEG_INFINITY { f64::MAX } else { cost.min(f64::MAX) }
-    }
-}
 
 impl FittedMap for FittedPower {
     fn formulas(&self) -> MapFormulas {
@@ -315,7 +307,7 @@ mod tests {
         let likelihood = |lambda: f64| {
             let rows = weights::counting(&shifted, None);
             let slope = weights::mean_of(&rows, |x| PowerFamily::YeoJohnson.log_slope(x));
-            PowerLikelihood { method: PowerFamily::YeoJohnson, rows: &rows, slope }.cost(lambda)
+            PowerFamily::YeoJohnson.cost(&rows, slope, lambda)
         };
         for other in [-5.0, -1.0, found - 0.01, found + 0.01, 2.0, 5.0] {
             assert!(likelihood(found) < likelihood(other), "{found} {other}");

@@ -1,7 +1,6 @@
 //! Products and powers of named columns.
 
 use super::columns;
-use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::sync::Arc;
 use vaglio_core::{
@@ -76,8 +75,10 @@ pub struct FittedProducts {
 }
 
 /// Factors of a product, each with its exponent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Product(Box<[(Arc<str>, u32)]>);
+type Product = Box<[(Arc<str>, u32)]>;
+
+/// Largest number of factors of a product.
+const LARGEST_DEGREE: u32 = 9;
 
 /// Largest number of products.
 const MOST: usize = 100_000;
@@ -86,7 +87,7 @@ impl Map for Interactions {
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
         let names: Vec<Arc<str>> = self.columns.iter().map(|name| (&**name).into()).collect();
         let with_later = |a: usize| names[a + 1..].iter().map(move |b| (a, b));
-        let product = |(a, b): (usize, &Arc<str>)| Product([(Arc::clone(&names[a]), 1), (Arc::clone(b), 1)].into());
+        let product = |(a, b): (usize, &Arc<str>)| Product::from([(Arc::clone(&names[a]), 1), (Arc::clone(b), 1)]);
         fitted(rows, &self.columns, (0..names.len()).flat_map(with_later).map(product).collect())
     }
 
@@ -117,14 +118,14 @@ impl Map for Polynomial {
             };
             products = products.iter().flat_map(followers).collect();
             if degree > 1 {
-                made.extend(products.iter().map(|factors| Product::new(&names, factors)));
+                made.extend(products.iter().map(|factors| product(&names, factors)));
             }
         }
         fitted(rows, &self.columns, made)
     }
 
     fn check(&self) -> Result<()> {
-        Error::unless_between("degree", self.degree, 2..=9)?;
+        Error::unless_between("degree", self.degree, 2..=LARGEST_DEGREE)?;
         if self.columns.is_empty() {
             return Err(Error::setting("columns", "it is empty; name the columns whose powers and products are made"));
         }
@@ -154,38 +155,36 @@ impl FittedMap for FittedProducts {
     fn formulas(&self) -> MapFormulas {
         self.products
             .iter()
-            .map(|product| ColumnFormula::new(product.name(), product.expression()))
+            .map(|product| ColumnFormula::new(name(product), expression(product)))
             .collect::<MapFormulas>()
             .added()
     }
 
     fn retain(&mut self, needed: &HashSet<String>) {
-        self.products.retain(|product| needed.contains(&product.name()));
+        self.products.retain(|product| needed.contains(&name(product)));
     }
 }
 
-impl Product {
-    /// Product of factors given by sorted indices into `names`.
-    fn new(names: &[Arc<str>], factors: &[u32]) -> Self {
-        let power = |equal: &[u32]| (Arc::clone(&names[equal[0] as usize]), equal.len() as u32);
-        Product(factors.chunk_by(|a, b| a == b).map(power).collect())
-    }
+/// Product of factors given by sorted indices into `names`.
+fn product(names: &[Arc<str>], factors: &[u32]) -> Product {
+    let power = |equal: &[u32]| (Arc::clone(&names[equal[0] as usize]), equal.len() as u32);
+    factors.chunk_by(|a, b| a == b).map(power).collect()
+}
 
-    fn name(&self) -> String {
-        let factor = |(column, exponent): &(Arc<str>, u32)| match exponent {
-            1 => column.to_string(),
-            _ => format!("{column}^{exponent}"),
-        };
-        self.0.iter().map(factor).collect::<Vec<_>>().join("*")
-    }
+fn name(product: &Product) -> String {
+    let factor = |(column, exponent): &(Arc<str>, u32)| match exponent {
+        1 => column.to_string(),
+        _ => format!("{column}^{exponent}"),
+    };
+    product.iter().map(factor).collect::<Vec<_>>().join("*")
+}
 
-    fn expression(&self) -> Expression {
-        let power = |(column, exponent): &(Arc<str>, u32)| match exponent {
-            1 => Expression::column(&**column),
-            _ => Expression::Product(vec![Expression::column(&**column); *exponent as usize]),
-        };
-        Expression::Product(self.0.iter().map(power).collect())
-    }
+fn expression(product: &Product) -> Expression {
+    let power = |(column, exponent): &(Arc<str>, u32)| match exponent {
+        1 => Expression::column(&**column),
+        _ => Expression::Product(vec![Expression::column(&**column); *exponent.min(&LARGEST_DEGREE) as usize]),
+    };
+    Expression::Product(product.iter().map(power).collect())
 }
 
 #[cfg(test)]

@@ -189,8 +189,10 @@ impl FittedMap for FittedTargetEncode {
     fn formulas(&self) -> MapFormulas {
         let formulas = self.columns.iter().flat_map(|(column, means)| {
             self.names(column).into_iter().enumerate().map(move |(output, name)| {
-                let levels = means.levels.iter().map(|(level, means)| (level.clone(), means[output])).collect();
-                let (of, other) = (Expression::column(column), means.all[output]);
+                // A damaged model may lack outputs.
+                let mean = |means: &[f64]| means.get(output).copied().unwrap_or(f64::NAN);
+                let levels = means.levels.iter().map(|(level, means)| (level.clone(), mean(means))).collect();
+                let (of, other) = (Expression::column(column), mean(&means.all));
                 let values = LevelValues { of, levels, missing: f64::NAN, other };
                 ColumnFormula::new(name, Expression::Level(Box::new(values))).in_block()
             })

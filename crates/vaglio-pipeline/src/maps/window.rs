@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, ColumnFormula, Error, FittedMap, LagTraits, Map, MapFit, MapFormulas, MapTraits, Result, Table,
-    TrainingRows, part, saved,
+    Cells, ColumnFormula, Error, FittedMap, Map, MapFit, MapFormulas, MapTraits, Result, Table, TrainingRows, part,
+    saved,
 };
 
 /// Replaces numeric columns by lagged values of the same series: column `x` becomes `x` for lag 0, `x_lag1` for lag 1,
@@ -104,17 +104,17 @@ pub struct FittedWindow {
 
 impl Map for Window {
     fn traits(&self) -> MapTraits {
-        let longest = self.lags.lists().into_iter().flat_map(|(_, lags)| lags).copied().max().unwrap_or(0);
+        let past = self.lags.lists().into_iter().flat_map(|(_, lags)| lags).copied().max().unwrap_or(0);
         let names: Vec<&String> = match &self.lags {
             Lags::Each(each) => each.keys().collect(),
             Lags::All(_) => self.columns.iter().flatten().collect(),
         };
-        let smallest = names
+        let lags = names
             .into_iter()
             .filter_map(|name| Some((name.clone(), self.named(name)?.iter().copied().min()?)))
             .collect();
-        let lags = Some(LagTraits { smallest, longest, horizons: self.horizons.clone() });
-        MapTraits { lags, ..MapTraits::default() }
+        let horizons = self.horizons.clone();
+        MapTraits { needs_order: true, lags, past, horizons, ..MapTraits::default() }
     }
 
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {

@@ -28,7 +28,7 @@ impl RefittedMaps {
             Some(weights) => rows.select(&(0..weights.len()).filter(|&row| weights[row] > 0.0).collect::<Vec<_>>()),
             None => rows,
         };
-        let ordered = recipe.maps[first..].iter().position(|map| map.traits().lags.is_some());
+        let ordered = recipe.maps[first..].iter().position(|map| map.traits().needs_order);
         if ordered.is_some() || rows.table.rows() != problem.rows() {
             let field = format!("preprocess[{}]", first + ordered.unwrap_or(0));
             let message = "a map of rows in an order of time cannot be fitted in folds; move it before those with `scope: fold`, or use `scope: train`";

@@ -195,7 +195,7 @@ impl Preprocessing {
 
     /// Whether a map needs ordered rows.
     pub fn needs_order(&self) -> bool {
-        self.maps.iter().any(|map| map.traits().lags.is_some())
+        self.maps.iter().any(|map| map.traits().needs_order)
     }
 
     /// Sets the map of targets.
@@ -311,7 +311,7 @@ impl Preprocessing {
                     rows.map(&*fitted).map_err(under)?;
                 }
             }
-            if self.maps.iter().rposition(|map| map.traits().lags.is_some()) == Some(index) {
+            if self.maps.iter().rposition(|map| map.traits().needs_order) == Some(index) {
                 rows.leave_past();
             }
             filled.extend(gone.map(|gone| gone.after(&rows.table)));

@@ -4,7 +4,7 @@ mod shrink;
 mod steps;
 mod without_steps;
 
-use crate::common::{TOLERANCE, breaks, broken_law, design};
+use crate::common::{TOLERANCE, breaks, broken_law};
 use crate::criterion_laws::folds::{self, Folds};
 use shrink::Shrink;
 use std::collections::BTreeMap;
@@ -56,6 +56,11 @@ const FAULTS: [(Fault, &str); 35] = [
 /// A correct criterion.
 pub const RIGHT: Folds = Folds { fault: folds::Fault::None };
 
+/// Builds a design with copies and constants, on which every law has cases to test.
+fn design() -> Design {
+    data::regression(14, 6, 3).weighted().duplicates(1).constants(1).design(&[0.3], true)
+}
+
 fn check(search: &Search) -> LawResult {
     check_search(search, &RIGHT, &design(), TOLERANCE)
 }
@@ -93,7 +98,6 @@ fn a_search_that_depends_on_the_number_of_threads_is_found() {
 fn a_sound_search_with_settings_of_columns_keeps_every_law() {
     let by_name = |names: &[&str]| names.iter().map(|name| FeatureRef::from(*name)).collect::<Vec<_>>();
     let blocks = Blocks::Named(BTreeMap::from([("pair".to_owned(), by_name(&["x0", "x3"]))]));
-    let design = data::regression(14, 6, 3).weighted().duplicates(1).constants(1).design(&[0.3], true);
     for search in [
         steps().forced(by_name(&["x2", "x1"])),
         steps().forced([FeatureRef::Index(2)]),
@@ -102,7 +106,7 @@ fn a_sound_search_with_settings_of_columns_keeps_every_law() {
         steps().min_features(3).max_features(4),
         steps().blocks(blocks),
     ] {
-        let outcome = check_search(&search, &RIGHT, &design, TOLERANCE);
+        let outcome = check_search(&search, &RIGHT, &design(), TOLERANCE);
         outcome.map_err(|broken| broken.within(&format!("{search:?}"))).unwrap();
     }
 }

@@ -99,6 +99,7 @@ pub struct Folds {
 /// Simulates the size of the current thread pool.
 pub static THREADS: AtomicUsize = AtomicUsize::new(1);
 
+static NOISE: AtomicUsize = AtomicUsize::new(0);
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 static LAST: AtomicUsize = AtomicUsize::new(0);
 static SPAWNED: AtomicUsize = AtomicUsize::new(0);
@@ -137,7 +138,6 @@ impl Folds {
         let right = Squared.mean(targets, predictions.view(), weights);
         let names = || subset.iter().map(|&f| design.names()[f].bytes().map(f64::from).sum::<f64>()).sum::<f64>();
         let is_byte = |f: &&Feature| matches!(design.column(**f), Column::Byte(_));
-        let next = || CALLS.fetch_add(1, Ordering::SeqCst);
         Ok(match self.fault {
             Fault::IgnoresWeights | Fault::PlainUnweighted => Squared.mean(targets, predictions.view(), None),
             Fault::PlainCountsRows => right / (1.0 - subset.len() as f64 / design.rows() as f64).powi(2),
@@ -147,8 +147,8 @@ impl Folds {
             Fault::Indices => right * (1.0 + 1e-9 * subset.iter().sum::<usize>() as f64),
             Fault::Root => right.sqrt(),
             Fault::HiddenState => right + 1e-3 * LAST.swap(subset.len(), Ordering::SeqCst) as f64,
-            Fault::Noise => right * (1.0 + 1e-13 * (next() % 7) as f64),
-            Fault::Changes if next() >= 400 => right * (1.0 + 1e-6),
+            Fault::Noise => right * (1.0 + 1e-13 * (NOISE.fetch_add(1, Ordering::SeqCst) % 7) as f64),
+            Fault::Changes if CALLS.fetch_add(1, Ordering::SeqCst) >= 400 => right * (1.0 + 1e-6),
             Fault::OtherThread => right * (1.0 + 1e-12 * THREAD.with(|thread| *thread as f64)),
             Fault::Bytes => right * (1.0 + 1e-3 * subset.iter().filter(is_byte).count() as f64),
             Fault::FirstOutput | Fault::FirstOutputUntold => {

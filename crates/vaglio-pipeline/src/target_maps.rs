@@ -4,6 +4,6 @@ mod logs;
 mod power;
 mod rank;
 
-pub use logs::{FittedLog, FittedLog1pTarget, Log, Log1p};
-pub use power::{FittedPowerTarget, Power};
-pub use rank::{FittedRank, Rank, Scores};
+pub use logs::{FittedLog, FittedLog1pTarget, Log1pTarget, LogTarget};
+pub use power::{FittedPowerTarget, PowerTarget};
+pub use rank::{FittedRank, RankTarget, Scores};

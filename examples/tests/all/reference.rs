@@ -61,8 +61,8 @@ fn exported(defined: &str) -> String {
             Given, Greedy, Huber, Impute, Interactions, KFold, Lars, Log1p, LogLoss, Loo, MonteCarlo, Nhsic, OneHot, Ordinal,
             Pinball, Polynomial, Power, Random, Rank, Repeated, Rls, Squared, Standardize, TargetEncode, Window, WithinSeries, ZeroOne}
     };
-    // They share words with maps of columns, so they have a module of their own in programs.
-    let of_targets = exported! { target_maps::{Log, Log1p, Power, Rank} };
+    // Programs name them by a module of their own.
+    let of_targets = exported! { target_maps::{Log1pTarget, LogTarget, PowerTarget, RankTarget} };
     let plugins = exported! {
         vaglio_beam::{Beam}
         vaglio_dependence::{Fcbf, HitonPc, Hsfs, Hsic, Mrmr, MrmrInformation, Qpfs, Spam}

@@ -8,7 +8,7 @@ use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
 use vaglio::maps::Standardize;
 use vaglio::search::All;
-use vaglio::target_maps::{FittedLog, Log, Log1p};
+use vaglio::target_maps::{FittedLog, Log1pTarget, LogTarget};
 use vaglio::{FittedPipeline, Pipeline};
 use vaglio_testkit::{LawViolation, SplitMix64, check_target_map, registry};
 
@@ -138,7 +138,7 @@ fn nested_figures_and_predictions_are_those_of_plain_loops() {
 fn a_target_that_is_also_standardized_is_predicted_alike() {
     let (x, y) = data(50, 8);
     let dataset = Dataset::new(x, y);
-    let plain = Pipeline::new(Loo::default(), All::default(), learner()).target_map(Log1p::default());
+    let plain = Pipeline::new(Loo::default(), All::default(), learner()).target_map(Log1pTarget::default());
     let standardized = plain.clone().preprocess(Standardize { target: true, ..Standardize::default() });
     let only_columns = plain.preprocess(Standardize::default());
     let [a, b]: [Array1<f64>; 2] = [standardized, only_columns].map(|p| p.fit(&dataset).unwrap().predict(&dataset));
@@ -177,8 +177,9 @@ fn means_are_smeared_for_the_squared_error_alone() {
         found.sum()
     };
     let absolute = || Loo { loss: Absolute.into(), ..Loo::default() };
-    let (mean, median) = (of(Loo::default(), Log::default()), of(Loo::default(), Log { smear: Some(false) }));
+    let (mean, median) =
+        (of(Loo::default(), LogTarget::default()), of(Loo::default(), LogTarget { smear: Some(false) }));
     assert!(median < 0.9 * mean && (mean / y.sum() - 1.0).abs() < 0.1, "{median} {mean} {}", y.sum());
-    assert_eq!(of(absolute(), Log::default()), median);
-    assert_eq!(of(absolute(), Log { smear: Some(true) }), mean);
+    assert_eq!(of(absolute(), LogTarget::default()), median);
+    assert_eq!(of(absolute(), LogTarget { smear: Some(true) }), mean);
 }

@@ -10,7 +10,7 @@ use vaglio_core::{Expression, FittedTargetMap, Function, Result, TargetMap, part
     example = "target_map: {kind: log, smear: true}"
 )]
 #[derive(PartialEq, Eq)]
-pub struct Log {
+pub struct LogTarget {
     /// Whether predictions are means in the units of the data, by Duan's smearing, instead of exp of the mean
     /// logarithm. Defaults to true for the squared error.
     pub smear: Option<bool>,
@@ -24,21 +24,21 @@ pub struct Log {
     example = "target_map: {kind: log1p, smear: true}"
 )]
 #[derive(PartialEq, Eq)]
-pub struct Log1p {
+pub struct Log1pTarget {
     /// Whether predictions are means in the units of the data, by Duan's smearing. Defaults to true for the squared
     /// error.
     pub smear: Option<bool>,
 }
 
-/// Fitted [`Log`]; it has no state.
+/// Fitted [`LogTarget`]; it has no state.
 #[saved(FittedTargetMap, "log")]
 pub struct FittedLog {}
 
-/// Fitted [`Log1p`]; it has no state.
+/// Fitted [`Log1pTarget`]; it has no state.
 #[saved(FittedTargetMap, "log1p")]
 pub struct FittedLog1pTarget {}
 
-impl TargetMap for Log {
+impl TargetMap for LogTarget {
     fn fit(&self, _: &[f64], _: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
         Ok(Box::new(FittedLog {}))
     }
@@ -48,7 +48,7 @@ impl TargetMap for Log {
     }
 }
 
-impl TargetMap for Log1p {
+impl TargetMap for Log1pTarget {
     fn fit(&self, _: &[f64], _: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
         Ok(Box::new(FittedLog1pTarget {}))
     }

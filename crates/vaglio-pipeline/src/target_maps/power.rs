@@ -15,7 +15,7 @@ use vaglio_core::{Expression, FittedTargetMap, Result, TargetMap, part, saved};
     example = "target_map: {kind: power, method: yeo_johnson, lambda: auto}"
 )]
 #[derive(PartialEq)]
-pub struct Power {
+pub struct PowerTarget {
     /// Family of transforms.
     pub method: PowerFamily,
     /// The exponent.
@@ -25,7 +25,7 @@ pub struct Power {
     pub smear: Option<bool>,
 }
 
-/// Fitted [`Power`], with the exponent of the training targets.
+/// Fitted [`PowerTarget`], with the exponent of the training targets.
 #[saved(FittedTargetMap, "power")]
 pub struct FittedPowerTarget {
     method: PowerFamily,
@@ -34,7 +34,7 @@ pub struct FittedPowerTarget {
     within: [f64; 2],
 }
 
-impl TargetMap for Power {
+impl TargetMap for PowerTarget {
     fn fit(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
         let lambda = self.lambda.fitted(self.method, target, weights)?;
         let least = target.iter().copied().fold(f64::INFINITY, f64::min);

@@ -19,7 +19,7 @@ use vaglio_report::normal_quantile;
     example = "target_map: {kind: rank, scores: normal}"
 )]
 #[derive(PartialEq, Eq)]
-pub struct Rank {
+pub struct RankTarget {
     /// Scale of the ranks.
     pub scores: Scores,
     /// Whether predictions are means in the units of the data, by Duan's smearing. Defaults to true for the squared
@@ -38,7 +38,7 @@ pub enum Scores {
     Uniform,
 }
 
-/// Fitted [`Rank`]: the distinct training targets in increasing order, with their scores.
+/// Fitted [`RankTarget`]: the distinct training targets in increasing order, with their scores.
 #[saved(FittedTargetMap, "rank")]
 pub struct FittedRank {
     values: Vec<f64>,
@@ -48,7 +48,7 @@ pub struct FittedRank {
 /// Largest number of stored values, evenly spaced in rank.
 const MOST_KEPT: usize = 4096;
 
-impl TargetMap for Rank {
+impl TargetMap for RankTarget {
     fn fit(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
         let mut rows: Vec<(f64, f64)> =
             target.iter().enumerate().map(|(row, y)| (*y, weights.map_or(1.0, |weights| weights[row]))).collect();

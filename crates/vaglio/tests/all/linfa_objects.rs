@@ -37,14 +37,14 @@ fn of_bytes(dataset: &Dataset<f64, f64, Ix1>) -> Problem {
 fn boxed_and_shared_parts_are_parts() {
     let plain = Pipeline::new(KFold::new(5), Greedy::new(3), Rls::new(0.5))
         .preprocess(Standardize::default())
-        .target_map(vaglio::target_maps::Log1p::default())
+        .target_map(vaglio::target_maps::Log1pTarget::default())
         .then(Crrr::new(2.0));
     let criterion: Box<dyn Criterion> = Box::new(KFold::new(5));
     let search: Search = Greedy::new(3);
     let learner = Arc::new(Rls::new(0.5));
     let (map, model): (Arc<dyn vaglio::core::Map>, Box<dyn Learner>) =
         (Arc::new(Standardize::default()), Box::new(Crrr::new(2.0)));
-    let target_map: Box<dyn vaglio::core::TargetMap> = Box::new(vaglio::target_maps::Log1p::default());
+    let target_map: Box<dyn vaglio::core::TargetMap> = Box::new(vaglio::target_maps::Log1pTarget::default());
     assert_eq!((criterion.kind(), search.kind(), map.kind(), model.kind()), ("kfold", "greedy", "standardize", "crrr"));
     let boxed = Pipeline::new(criterion, search.clone(), learner).preprocess(map).target_map(target_map).then(model);
     assert_eq!(boxed.to_yaml().unwrap(), plain.to_yaml().unwrap());

@@ -8,7 +8,7 @@ use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_pipeline::pipeline::ColumnType;
 use vaglio_report::record::ColumnRun;
 use vaglio_tables::quoted;
-use vaglio_tables::read::{BEYOND_DOUBLES, ColumnSurvey, Hint, InferredType, LEADING_ZEROS, Survey, date_span};
+use vaglio_tables::read::{BEYOND_DOUBLES, ColumnProfile, Hint, InferredType, LEADING_ZEROS, TableProfile, date_span};
 
 /// Type hints before reading, from the settings and from the roles of labels and targets.
 pub(super) fn hints(roles: &Roles<'_>) -> HashMap<String, Hint> {
@@ -26,27 +26,15 @@ pub(super) fn hints(roles: &Roles<'_>) -> HashMap<String, Hint> {
 }
 
 /// Like [`hints`], for further rows with the columns of a table that was read: inferred types are fixed.
-pub(super) fn hints_like(roles: &Roles<'_>, survey: &Survey) -> HashMap<String, Hint> {
+pub(super) fn hints_like(roles: &Roles<'_>, profile: &TableProfile) -> HashMap<String, Hint> {
     let mut hints = hints(roles);
-    for column in &survey.columns {
+    for column in &profile.columns {
         let known = hints.entry(column.name.clone()).or_default();
-        if *known == Hint::Auto {
-            *known = known_as(column);
+        if *known == Hint::Auto && column.taken != InferredType::Empty {
+            *known = ColumnType::from_profile(column).map_or(Hint::Number, hint);
         }
     }
     hints
-}
-
-/// The hint that matches the inferred type of a column.
-fn known_as(column: &ColumnSurvey) -> Hint {
-    match column.taken {
-        InferredType::Number => Hint::Number,
-        InferredType::Date => Hint::Date,
-        InferredType::Class | InferredType::Text => Hint::Class,
-        InferredType::Constant | InferredType::Identifier if column.levels > 0 => Hint::Class,
-        InferredType::Constant | InferredType::Identifier => Hint::Number,
-        InferredType::Empty => Hint::Auto,
-    }
 }
 
 /// Removes columns without any value, and rejects text features that are not declared as classes and numeric-looking
@@ -54,11 +42,11 @@ fn known_as(column: &ColumnSurvey) -> Hint {
 ///
 /// # Errors
 /// [`Error::Setting`] with the column, its inferred type and a remedy.
-pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Result<()> {
+pub(super) fn check(roles: &Roles<'_>, table: &mut Table, profile: &TableProfile) -> Result<()> {
     let spec = roles.spec;
     let is_judged = |taken| matches!(taken, InferredType::Empty | InferredType::Text | InferredType::Identifier);
-    let is_beyond = |column: &ColumnSurvey| column.note.as_deref() == Some(BEYOND_DOUBLES);
-    for column in survey.columns.iter().filter(|column| is_judged(column.taken) || is_beyond(column)) {
+    let is_beyond = |column: &ColumnProfile| column.note.as_deref() == Some(BEYOND_DOUBLES);
+    for column in profile.columns.iter().filter(|column| is_judged(column.taken) || is_beyond(column)) {
         let name = &column.name;
         if table.get(name).is_none()
             || spec.types.contains_key(name)
@@ -71,7 +59,7 @@ pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Re
             _ if is_beyond(column) => {
                 let are_classes = spec.task.is_some() || spec.positive.is_some() || column.levels == 2;
                 if let Some(cells) = table.get(name).filter(|_| !is_target || !are_classes) {
-                    return Err(beyond(name, cells, |row| survey.place(table.origin(row)), is_target));
+                    return Err(beyond(name, cells, |row| profile.place(table.origin(row)), is_target));
                 }
             }
             InferredType::Empty if !is_target => {
@@ -143,10 +131,10 @@ pub(super) fn beyond<'s>(
 }
 
 /// Inferred use of every column; neighbors with the same use share an entry.
-pub(super) fn taken(roles: &Roles<'_>, survey: &Survey, header: &[String], aside: &[(String, &str)]) -> Vec<ColumnRun> {
-    let spec = roles.spec;
-    let found: HashMap<&str, &ColumnSurvey> =
-        survey.columns.iter().map(|column| (column.name.as_str(), column)).collect();
+pub(super) fn taken(roles: &Roles<'_>, profile: &TableProfile, header: &[String]) -> Vec<ColumnRun> {
+    let (spec, aside) = (roles.spec, &profile.aside);
+    let found: HashMap<&str, &ColumnProfile> =
+        profile.columns.iter().map(|column| (column.name.as_str(), column)).collect();
     let alone: HashSet<&str> = roles.for_filters_alone(aside).collect();
     let mut all: Vec<ColumnRun> = Vec::new();
     for name in header {

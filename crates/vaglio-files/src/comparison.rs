@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use vaglio_core::select_rows;
 use vaglio_core::{Cells, Error, Result, Table, Task};
 use vaglio_report::record::{Figures, LossName};
-use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, Survey, TableSource};
+use vaglio_tables::read::{ColumnFilter, Hint, ReadRequest, TableProfile, TableSource};
 
 /// Comparison of predictions with targets.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +49,7 @@ impl FileModel<'_> {
     }
 
     /// Reads the targets of a file and the other columns that figures need.
-    pub(super) fn observed_in(&self, source: &TableSource) -> Result<(Table, Survey)> {
+    pub(super) fn observed_in(&self, source: &TableSource) -> Result<(Table, TableProfile)> {
         let mut hints = self.judged_by()?;
         hints.retain(|name, _| source.names().contains(name));
         let notations = self.notations(hints.keys());
@@ -60,14 +60,14 @@ impl FileModel<'_> {
     pub(super) fn judged(
         &self,
         table: Table,
-        survey: &Survey,
+        profile: &TableProfile,
         predicted: &TablePredictions,
         counts: Option<Vec<f64>>,
         intervals: Option<&IntervalEnds>,
     ) -> Result<TargetComparison> {
         let observed = self.observed()?;
         let targets = observed.targets.iter().filter(|_| !self.is_ahead());
-        let checked = survey.check_complete(&table, targets.chain(&observed.weights).map(String::as_str), None);
+        let checked = profile.check_complete(&table, targets.chain(&observed.weights).map(String::as_str), None);
         checked.map_err(|error| error.with_remedy(NO_TARGET))?;
         check_weights(observed.weights.as_ref(), &table)?;
         let table = self.order().arrange(table)?;

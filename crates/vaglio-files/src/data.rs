@@ -21,7 +21,7 @@ use vaglio_pipeline::pipeline::{Files, ReadSpec, ValidPipeline};
 use vaglio_pipeline::resample::sample::clusters;
 use vaglio_pipeline::resample::{FittedProblem, LabeledTable, Preprocessing, Sample};
 use vaglio_report::record::{ColumnRun, LeftOutReason, LeftOutRows, Warning, WarningKind};
-use vaglio_tables::read::{ColumnFilter, ColumnSurvey, Digest, InferredType, ReadRequest, Survey, TableSource};
+use vaglio_tables::read::{ColumnFilter, ColumnProfile, Digest, InferredType, ReadRequest, TableProfile, TableSource};
 use vaglio_tables::scratch::Scratch;
 
 /// The data of a run.
@@ -98,27 +98,25 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     let filter = ColumnFilter::except(roles.unread());
     let wanted = ReadRequest { filter, hints: column_types::hints(&roles), ..ReadRequest::default() };
     let source = single_precision::kept(source, pipeline, &roles);
-    let (table, mut survey, digest) = match is_sample {
-        true => source.read(&wanted).map(|(table, survey)| (table, survey, Digest::known(String::new())))?,
+    let (table, mut profile, digest) = match is_sample {
+        true => source.read(&wanted).map(|(table, profile)| (table, profile, Digest::known(String::new())))?,
         false => source.read_and_hash(&wanted)?,
     };
-    let reading = reading(spec, &source.settled(), &survey);
-    let (mut table, mut left_out) = taking_part(&roles, table, &mut survey, &wanted.hints, source.aside(), true)
-        .map_err(|error| error.in_file(&train_path))?;
-    let is_beside = |name: &String| source.names_beside().iter().any(|(_, shown)| shown == name);
-    let aside: Vec<_> = source.aside().iter().filter(|(name, _)| !is_beside(name)).cloned().collect();
-    let columns = column_types::taken(&roles, &survey, &header, source.aside());
+    let reading = reading(spec, &source.settled(), &profile);
+    let (mut table, mut left_out) =
+        taking_part(&roles, table, &mut profile, &wanted.hints, true).map_err(|error| error.in_file(&train_path))?;
+    let columns = column_types::taken(&roles, &profile, &header);
     columns.iter().for_each(|columns| tracing::info!("{}: {}", columns.names(), columns.words()));
-    let (of_train, is_typed) = (source.times(&survey), source.is_typed());
+    let of_train = source.times(&profile);
     let mut of_test_rows = of_train;
     drop(source);
-    roles.check_complete(&table, &survey)?;
-    column_types::check(&roles, &mut table, &survey)?;
+    roles.check_complete(&table, &profile)?;
+    column_types::check(&roles, &mut table, &profile)?;
     check_weights(spec.weights.as_ref(), &table).map_err(|error| error.in_file(&train_path))?;
     left_out.iter().for_each(|rows| tracing::info!("left out: {}", rows.words()));
     let is_gone = left_out.iter().any(|rows| rows.reason != LeftOutReason::Filter);
     let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
-    let mut test_survey = survey.clone();
+    let mut test_profile = profile.clone();
     let whole = |table: &Table| {
         let (targets, time) = (spec.target.names(), spec.time.as_deref());
         looks.as_ref().map(|looks| SeriesTable { table: table.clone(), looks, targets, time })
@@ -128,10 +126,10 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     let (train, test) = match &spec.test {
         Some(test) => {
             let test_source = opened(test, &reading.read)?.widened(header.iter().map(String::as_str));
-            let (test, of_test, left_out_of_test) = read_test(&roles, &test_source, &header, &survey)?;
+            let (test, of_test, left_out_of_test) = read_test(&roles, &test_source, &header, &profile)?;
             left_out = together(left_out, left_out_of_test);
             of_test_rows = test_source.times(&of_test);
-            test_survey = of_test;
+            test_profile = of_test;
             all_of_test = whole(&test);
             (table, Some(roles.counting(test)))
         }
@@ -139,14 +137,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     };
     let rows = train.rows();
     let test_rows = test.as_ref().filter(|_| spec.test.is_none()).map(numbers_in_file);
-    let read = data_checks::TableWithRoles {
-        roles: &roles,
-        survey: &survey,
-        aside: &aside,
-        is_typed,
-        train: &train,
-        test: test.as_ref(),
-    };
+    let read = data_checks::TableWithRoles { roles: &roles, profile: &profile, train: &train, test: test.as_ref() };
     let mut findings = findings(read, pipeline.budget());
     findings.extend(steps::steps(read, pipeline, is_gone, all.as_ref().map(|all| &all.table)));
     let lagged = lagged(pipeline)?;
@@ -181,8 +172,8 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     let ordered = spec.time.is_some() || pipeline.selector().needs_order();
     let train_rows = parts.rows(&recipe.task, "data.target")?;
     let origins = train_rows.table.origins().map(<[usize]>::to_vec);
-    let sample = Sample::new(train_rows, Arc::clone(&recipe), ordered).map_err(|error| survey.located(error))?;
-    let fitted = sample.fitted().map_err(|error| survey.located(error))?;
+    let sample = Sample::new(train_rows, Arc::clone(&recipe), ordered).map_err(|error| profile.located(error))?;
+    let fitted = sample.fitted().map_err(|error| profile.located(error))?;
     if fitted.problem.names().is_empty() {
         return Err(Error::setting("data", "no column is left to select from"));
     }
@@ -197,7 +188,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
         outputs: &outputs,
         lagged: &lagged,
     };
-    let of_test = test.map(|side| prepare_test(&parts, side, has_intervals, &test_survey, folder));
+    let of_test = test.map(|side| prepare_test(&parts, side, has_intervals, &test_profile, folder));
     let (mut test_source, mut test_clusters, mut test_numbers) = (None, Vec::new(), None);
     let test = of_test.transpose()?.map(|test| {
         (test_source, test_clusters, test_numbers) = (test.source, test.clusters, test.numbers);
@@ -271,12 +262,12 @@ pub(super) fn prepare_test(
     parts: &ProblemParts<'_>,
     side: RowsWithLags,
     is_kept: bool,
-    survey: &Survey,
+    profile: &TableProfile,
     folder: &Path,
 ) -> Result<TestRowsMade> {
     let spec = parts.roles.spec;
     let path = spec.test.as_ref().unwrap_or(&spec.train).names().first().map_or("", String::as_str);
-    test_rows_made(parts, side, is_kept).map_err(|error| survey.located(error).in_file(&folder.join(path)))
+    test_rows_made(parts, side, is_kept).map_err(|error| profile.located(error).in_file(&folder.join(path)))
 }
 
 fn test_rows_made(parts: &ProblemParts<'_>, side: RowsWithLags, is_kept: bool) -> Result<TestRowsMade> {
@@ -327,8 +318,8 @@ pub(super) fn read_test(
     roles: &Roles<'_>,
     source: &TableSource,
     train_header: &[String],
-    train: &Survey,
-) -> Result<(Table, Survey, Vec<LeftOutRows>)> {
+    train: &TableProfile,
+) -> Result<(Table, TableProfile, Vec<LeftOutRows>)> {
     let header = source.names();
     let unused = roles.unread();
     let read = train.columns.iter().filter(|column| column.taken != InferredType::Empty);
@@ -344,16 +335,16 @@ pub(super) fn read_test(
         return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
     }
     let hints = column_types::hints_like(roles, train);
-    let notation = |column: &ColumnSurvey| Some((column.name.clone(), column.notation?));
+    let notation = |column: &ColumnProfile| Some((column.name.clone(), column.notation?));
     let notations = train.columns.iter().filter_map(notation).collect();
     let wanted = ReadRequest { filter: ColumnFilter::only(wanted), hints, notations };
-    let (table, mut survey) = source.read(&wanted)?;
-    let path = survey.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
-    let (table, left_out) = taking_part(roles, table, &mut survey, &wanted.hints, source.aside(), false)
-        .map_err(|error| error.in_file(&path))?;
-    roles.check_complete(&table, &survey)?;
+    let (table, mut profile) = source.read(&wanted)?;
+    let path = profile.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
+    let (table, left_out) =
+        taking_part(roles, table, &mut profile, &wanted.hints, false).map_err(|error| error.in_file(&path))?;
+    roles.check_complete(&table, &profile)?;
     let arranged = check_weights(roles.spec.weights.as_ref(), &table).and_then(|()| roles.order().arrange(table));
-    Ok((arranged.map_err(|error| error.in_file(&path))?, survey, left_out))
+    Ok((arranged.map_err(|error| error.in_file(&path))?, profile, left_out))
 }
 
 /// The problem with its targets in the user's units.

@@ -17,17 +17,13 @@ use std::fmt::Display;
 use vaglio_core::{Cells, Table};
 use vaglio_report::record::Warning;
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::Survey;
+use vaglio_tables::read::TableProfile;
 
 /// A table as read, with the roles of its columns.
 #[derive(Clone, Copy)]
 pub(super) struct TableWithRoles<'a> {
     pub roles: &'a Roles<'a>,
-    pub survey: &'a Survey,
-    /// Columns of the file that are not read, with the reason.
-    pub aside: &'a [(String, &'static str)],
-    /// Whether the file format declares column types.
-    pub is_typed: bool,
+    pub profile: &'a TableProfile,
     pub train: &'a Table,
     pub test: Option<&'a Table>,
 }

@@ -1,17 +1,17 @@
 //! Drafts a commented pipeline for an undescribed table.
 
-mod decided;
-mod look;
+mod decisions;
+mod facts;
 mod notes;
 mod order;
+mod pipeline_text;
 mod test_rows;
 mod words;
-mod written;
 
 use super::folder::relative;
 use super::plan::planned;
-use decided::{Decisions, FOLDS};
-use look::TableProfile;
+use decisions::{Decisions, FOLDS};
+use facts::TableFacts;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
 use vaglio_pipeline::pipeline::{ReadSpec, load};
@@ -91,28 +91,29 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
     {
         return Err(Error::setting("--test", format!("{share} is no share of the rows; it lies between 0 and 1")));
     }
-    let look = TableProfile::at(source, table, options)?;
-    let mut decided = Decisions::new(&look, options)?;
+    let facts = TableFacts::new(source, table, options)?;
     let path = relative(table, folder);
-    if let Some(TestOption::File(file)) = &options.test {
-        decided.test_file = Some(relative(file, folder));
-    }
+    let test_file = match &options.test {
+        Some(TestOption::File(file)) => Some(relative(file, folder)),
+        _ => None,
+    };
+    let mut decided = Decisions::new(&facts, options, test_file)?;
     let tried = |draft: &Draft| {
         let (pipeline, document) = load(&draft.text, options.name.as_deref().unwrap_or("the pipeline"), &[])?;
         planned(&pipeline, folder).map(|(_, warning)| warning).map_err(|error| document.locate(error))
     };
-    let mut draft = decided.written(&path, &look);
+    let mut draft = decided.draft(&path);
     let mut found = tried(&draft);
     // A fold of the choice may have too few groups for the criterion's folds.
     while let Ok(Some(warning)) = &found {
         if decided.folds > 2 {
             decided.folds -= 1;
-        } else if decided.without_test(&look, options, &warning.message) {
+        } else if decided.without_test(&warning.message) {
             decided.folds = FOLDS;
         } else {
             break;
         }
-        draft = decided.written(&path, &look);
+        draft = decided.draft(&path);
         found = tried(&draft);
     }
     draft.notes.extend(found.iter().flatten().map(|warning| warning.message.clone()));
@@ -120,10 +121,10 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
     // A guess that does not run is dropped.
     for simpler in [Decisions::without_test, Decisions::without_order] {
         let Some(fault) = draft.fault.as_ref().map(ToString::to_string) else { break };
-        if !simpler(&mut decided, &look, options, &fault) {
+        if !simpler(&mut decided, &fault) {
             continue;
         }
-        let other = decided.written(&path, &look);
+        let other = decided.draft(&path);
         if tried(&other).is_ok() {
             draft = other;
         }

@@ -9,7 +9,7 @@ use std::path::Path;
 use vaglio_core::{Cells, Error, Result, Task, short};
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::IntervalEnds;
-use vaglio_tables::read::{ColumnFilter, Hint, Notations, ReadRequest, Survey, TableSource};
+use vaglio_tables::read::{ColumnFilter, Hint, Notations, ReadRequest, TableProfile, TableSource};
 
 /// Options of a prediction: outputs besides the predicted values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -58,8 +58,8 @@ pub struct Predictions {
 }
 
 /// Locates the error of a missing cell that a model cannot handle, and adds a remedy.
-pub(super) fn unfilled(survey: &Survey, error: Error) -> Error {
-    survey.located(error).with_remedy(
+pub(super) fn unfilled(profile: &TableProfile, error: Error) -> Error {
+    profile.located(error).with_remedy(
         "fill it in, or leave the row out; the model has no map that does, and data.read.na of its pipeline lists the words for missing cells",
     )
 }
@@ -99,18 +99,19 @@ impl FileModel<'_> {
         let (wanted, hints) = self.wanted(header, beside)?;
         let in_file = |error: Error| error.in_file(path);
         let notations = self.notations(&wanted);
-        let (mut table, survey) = source.read(&ReadRequest { hints, notations, filter: ColumnFilter::only(wanted) })?;
+        let (mut table, profile) =
+            source.read(&ReadRequest { hints, notations, filter: ColumnFilter::only(wanted) })?;
         if self.takes_nothing(beside) {
             table.take_columns();
         }
         let (mut predictions, predicted, counts) =
-            self.predicted(table, beside.intervals).map_err(|error| in_file(unfilled(&survey, error)))?;
+            self.predicted(table, beside.intervals).map_err(|error| in_file(unfilled(&profile, error)))?;
         warn_of(&predictions.unseen);
         self.add_probabilities(&mut predictions, beside);
         predictions.raw = beside.raw;
         if beside.evaluate {
-            let (targets, survey) = self.observed_in(source).map_err(in_file)?;
-            let judged = self.judged(targets, &survey, &predicted, counts, predictions.intervals.as_ref());
+            let (targets, profile) = self.observed_in(source).map_err(in_file)?;
+            let judged = self.judged(targets, &profile, &predicted, counts, predictions.intervals.as_ref());
             predictions.judged = Some(judged.map_err(in_file)?);
         }
         if !beside.keep.is_empty() {

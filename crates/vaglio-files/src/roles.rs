@@ -7,7 +7,7 @@ use vaglio_core::{Cells, Criterion, Error, Result, Table};
 use vaglio_pipeline::inside::Settings;
 use vaglio_pipeline::pipeline::{ColumnType, DataSpec, MissingTarget, Names, TargetSpec};
 use vaglio_search::Choose;
-use vaglio_tables::read::Survey;
+use vaglio_tables::read::TableProfile;
 
 /// Roles of a table's columns.
 #[derive(Clone, Copy)]
@@ -228,13 +228,13 @@ impl Roles<'_> {
     ///
     /// # Errors
     /// [`Error::NonFinite`] with file, row and column.
-    pub fn check_complete(&self, table: &Table, survey: &Survey) -> Result<()> {
+    pub fn check_complete(&self, table: &Table, profile: &TableProfile) -> Result<()> {
         let of_rows = self.row_roles().into_iter().map(|(_, name)| name);
         let DataSpec { target, weights, .. } = self.spec;
         let drops = self.looks_back && self.spec.missing_target == MissingTarget::Drop;
         let counted = target.names().iter().chain(weights).filter(|_| !drops).map(String::as_str);
-        survey.check_complete(table, counted, Some("to leave such rows out set data.missing_target: drop"))?;
-        survey.check_complete(table, of_rows, Some("each row needs one; fill it in, or leave the row out of the file"))
+        profile.check_complete(table, counted, Some("to leave such rows out set data.missing_target: drop"))?;
+        profile.check_complete(table, of_rows, Some("each row needs one; fill it in, or leave the row out of the file"))
     }
 }
 

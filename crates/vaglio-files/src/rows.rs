@@ -8,14 +8,14 @@ use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_pipeline::document::Label;
 use vaglio_pipeline::pipeline::{DataSpec, Labels, MissingTarget, RowFilter};
 use vaglio_report::record::{LeftOutReason, LeftOutRows};
-use vaglio_tables::read::{Hint, Survey, date_span};
+use vaglio_tables::read::{Hint, TableProfile, date_span};
 
 /// Stride that takes at most `most` evenly spaced rows.
 pub(crate) fn stride(rows: usize, most: usize) -> usize {
     rows.div_ceil(most).max(1)
 }
 
-/// Leaves out filtered rows and the columns read for filters only; adjusts the survey.
+/// Leaves out filtered rows and the columns read for filters only; adjusts the profile.
 ///
 /// # Errors
 /// Returns [`Error::Setting`] for filters that do not fit their column or leave no row. Returns [`Error::Shape`] if
@@ -23,9 +23,8 @@ pub(crate) fn stride(rows: usize, most: usize) -> usize {
 pub(super) fn taking_part(
     roles: &Roles<'_>,
     mut table: Table,
-    survey: &mut Survey,
+    profile: &mut TableProfile,
     hints: &HashMap<String, Hint>,
-    aside: &[(String, &str)],
     is_training: bool,
 ) -> Result<(Table, Vec<LeftOutRows>)> {
     let spec = roles.spec;
@@ -65,10 +64,10 @@ pub(super) fn taking_part(
             }
         }
     }
-    roles.for_filters_alone(aside).for_each(|name| drop(table.take(name)));
+    roles.for_filters_alone(&profile.aside).for_each(|name| drop(table.take(name)));
     if kept.len() < table.rows() {
         table = table.select_rows(&kept);
-        survey.update_from(&table, hints);
+        profile.update_from(&table, hints);
     }
     Ok((table, left_out))
 }

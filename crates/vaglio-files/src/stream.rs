@@ -9,7 +9,7 @@ use vaglio_core::{Error, Result, Table};
 use vaglio_pipeline::inside::TablePredictions;
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::IntervalEnds;
-use vaglio_tables::read::{Batch, BatchReader, Batches, Hint};
+use vaglio_tables::read::{Batch, Batches, Hint};
 
 /// Receives the predictions of some rows; may end the prediction.
 pub type Sink<'s> = &'s mut dyn FnMut(&Predictions) -> Result<ControlFlow<()>>;
@@ -62,7 +62,7 @@ impl FileModel<'_> {
     }
 
     /// Opens the file in batches; `None` if it must be read as a whole.
-    fn start(&self, path: &Path, beside: &PredictOptions, rows: usize) -> Result<Option<BatchReader>> {
+    fn start(&self, path: &Path, beside: &PredictOptions, rows: usize) -> Result<Option<Batches>> {
         if !self.takes_rows_alone(beside) {
             return Ok(None);
         }
@@ -87,13 +87,13 @@ impl FileModel<'_> {
     }
 
     fn predict_batch(&self, batch: Batch, beside: &PredictOptions) -> Result<Predictions> {
-        let Batch { first, mut columns, survey } = batch;
+        let Batch { first, mut columns, profile } = batch;
         let kept = columns.split_off(columns.len() - beside.keep.len());
         let mut table = Table::new(columns)?.following(first);
         if self.takes_nothing(beside) {
             table.take_columns();
         }
-        let mut predictions = self.predicted(table, beside.intervals).map_err(|error| unfilled(&survey, error))?.0;
+        let mut predictions = self.predicted(table, beside.intervals).map_err(|error| unfilled(&profile, error))?.0;
         if predictions.dropped {
             return Err(Error::Shape("a map dropped rows, and it says that it takes rows alone".into()));
         }
@@ -104,7 +104,7 @@ impl FileModel<'_> {
     }
 
     /// Figures of the predictions and intervals seen so far.
-    fn compared(&self, seen: &[(Array2<f64>, Option<IntervalEnds>)], reader: BatchReader) -> Result<Predictions> {
+    fn compared(&self, seen: &[(Array2<f64>, Option<IntervalEnds>)], reader: Batches) -> Result<Predictions> {
         let bounds: Vec<&IntervalEnds> = seen.iter().filter_map(|(_, bounds)| bounds.as_ref()).collect();
         let intervals = match bounds.first() {
             Some(first) => Some(IntervalEnds {
@@ -117,8 +117,8 @@ impl FileModel<'_> {
         let values = joined(seen.iter().map(|(values, _)| values))?;
         let predicted = TablePredictions { rows: (0..values.ncols()).collect(), values };
         let hints = self.judged_by()?;
-        let (table, survey) = reader.gathered(|name| hints.get(name).copied().unwrap_or_default())?;
-        let judged = self.judged(table, &survey, &predicted, None, intervals.as_ref())?;
+        let (table, profile) = reader.gathered(|name| hints.get(name).copied().unwrap_or_default())?;
+        let judged = self.judged(table, &profile, &predicted, None, intervals.as_ref())?;
         Ok(Predictions {
             outputs: self.outputs.clone(),
             values: predicted.values,

@@ -6,9 +6,9 @@ use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
-use vaglio_pipeline::pipeline::{ColumnType, ReadSpec};
-use vaglio_tables::read::{ColumnSurvey, InferredType, ReadRequest, TableSource};
 use vaglio_core::{Cells, Numbers, SparseNumbers, Table};
+use vaglio_pipeline::pipeline::{ColumnType, ReadSpec};
+use vaglio_tables::read::{ReadRequest, TableSource};
 
 /// A table, consumed by a fit or a prediction.
 #[pyclass(name = "Table", module = "vaglio._vaglio")]
@@ -66,8 +66,12 @@ impl FrameTable {
         let (schema, batches) = batches(frame)?;
         let read =
             || TableSource::from_batches(FRAME, schema, batches, &ReadSpec::default())?.read(&ReadRequest::default());
-        let (table, survey) = py.detach(read).map_err(|error| raised(py, error))?;
-        let types = survey.columns.iter().filter_map(|column| Some((column.name.clone(), kind(column)?))).collect();
+        let (table, profile) = py.detach(read).map_err(|error| raised(py, error))?;
+        let types = profile
+            .columns
+            .iter()
+            .filter_map(|column| Some((column.name.clone(), ColumnType::from_profile(column)?)))
+            .collect();
         Ok(FrameTable { table: Some(table), types })
     }
 
@@ -92,15 +96,6 @@ impl FrameTable {
 
 fn used() -> PyErr {
     PyValueError::new_err("the table was used already")
-}
-
-/// Type of a non-numeric column.
-fn kind(column: &ColumnSurvey) -> Option<ColumnType> {
-    match column.taken {
-        InferredType::Date => Some(ColumnType::Date),
-        _ if column.levels > 0 => Some(ColumnType::Class),
-        _ => None,
-    }
 }
 
 fn wrong(what: &str) -> PyErr {

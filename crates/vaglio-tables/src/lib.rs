@@ -6,14 +6,14 @@
 
 pub mod budget;
 pub mod disk;
+mod profile;
 pub mod quantity;
 mod quoting;
 #[cfg(feature = "text")]
 pub mod read;
 mod read_spec;
 pub mod scratch;
-mod survey;
 
+pub use profile::{ColumnProfile, InferredType, Notation, TableProfile};
 pub use quoting::quoted;
 pub use read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText};
-pub use survey::{ColumnSurvey, InferredType, Notation, Survey};

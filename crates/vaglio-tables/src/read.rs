@@ -32,19 +32,23 @@ mod precision;
 mod raw_column;
 mod reader;
 mod record_limits;
+mod records;
 mod side_file;
 mod source;
 mod sparse_files;
 mod table_file;
 
 pub use crate::disk::{bounded, shortened, system};
-pub use crate::{ColumnSurvey, DateOrder, Decimal, Delimiter, InferredType, Notation, ReadSpec, SettingText, Survey};
-pub use batches::{Batch, BatchReader, Batches};
+pub use crate::{
+    ColumnProfile, DateOrder, Decimal, Delimiter, InferredType, Notation, ReadSpec, SettingText, TableProfile,
+};
+pub use batches::{Batch, Batches};
 pub use cell::date_span;
 pub use digest::Digest;
 pub use fault::{FaultKind, InvalidCell};
 pub use inference::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, TRUTH, ordered};
 pub use paths::expanded;
+pub use side_file::IS_BESIDE;
 pub use source::{Notations, ReadColumn, ReadRequest, TableSource};
 
 use std::collections::{BTreeSet, HashMap, HashSet};

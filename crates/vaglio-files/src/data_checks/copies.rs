@@ -22,7 +22,7 @@ pub(super) fn copies(read: TableWithRoles<'_>, budget: Budget) -> Vec<Warning> {
         let message = format!("copies of rows were not looked for: {error}");
         return vec![Warning::new(WarningKind::CopiesNotCounted, message)];
     }
-    let identifiers = read.survey.columns.iter().filter(|column| column.taken == InferredType::Identifier);
+    let identifiers = read.profile.columns.iter().filter(|column| column.taken == InferredType::Identifier);
     let identifiers: HashSet<&str> = identifiers.map(|column| column.name.as_str()).collect();
     let in_test: Option<HashSet<&str>> = test.map(|test| test.names().collect());
     let is_counted = |name: &str| {

@@ -27,16 +27,9 @@ fn found_with(name: &str, settings: serde_json::Value, train: &str, test: Option
     data.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
     let spec: DataSpec = serde_json::from_value(data).unwrap();
     let roles = Roles { spec: &spec, assignment: None, words: &[], looks_back: false, in_steps: false };
-    let (train, survey) = read("train", train);
+    let (train, profile) = read("train", train);
     let test = test.map(|text| read("test", text).0);
-    let read = TableWithRoles {
-        roles: &roles,
-        survey: &survey,
-        aside: &[],
-        is_typed: false,
-        train: &train,
-        test: test.as_ref(),
-    };
+    let read = TableWithRoles { roles: &roles, profile: &profile, train: &train, test: test.as_ref() };
     findings(read, Budget::new(u64::MAX))
 }
 
@@ -221,14 +214,7 @@ fn copies_beyond_memory_are_not_counted() {
     );
     let spec: DataSpec = serde_json::from_value(spec).unwrap();
     let roles = Roles { spec: &spec, assignment: None, words: &[], looks_back: false, in_steps: false };
-    let read = TableWithRoles {
-        roles: &roles,
-        survey: &Survey::default(),
-        aside: &[],
-        is_typed: false,
-        train: &train,
-        test: None,
-    };
+    let read = TableWithRoles { roles: &roles, profile: &TableProfile::default(), train: &train, test: None };
     let warnings = copies::copies(read, Budget::new(1000));
     assert!(only(&warnings, WarningKind::CopiesNotCounted).starts_with("copies of rows were not looked for: "));
 }

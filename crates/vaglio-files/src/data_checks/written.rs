@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Cells, Column, counted};
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_tables::quoted;
-use vaglio_tables::read::{InferredType, LEADING_ZEROS};
+use vaglio_tables::read::{IS_BESIDE, InferredType, LEADING_ZEROS};
 
 /// Numbers that often encode a missing value.
 const CODES: [f64; 6] = [-9.0, -99.0, -999.0, -9999.0, 999.0, 9999.0];
@@ -26,7 +26,7 @@ pub(super) fn codes(read: TableWithRoles<'_>) -> Option<Warning> {
     if found.is_empty() {
         return None;
     }
-    let remedy = match read.is_typed {
+    let remedy = match read.profile.is_typed {
         true => "if they are codes of missing cells, write these cells as missing",
         false => "if they are codes of missing cells, add them to `data.read.na`",
     };
@@ -94,10 +94,10 @@ pub(super) fn left_out(read: TableWithRoles<'_>) -> Option<Warning> {
     let is_kept = |name: &String| {
         read.roles.spec.types.contains_key(name) || read.roles.spec.target.names().contains(name) || is_role(name)
     };
-    let empty = read.survey.columns.iter().filter(|column| column.taken == InferredType::Empty);
+    let empty = read.profile.columns.iter().filter(|column| column.taken == InferredType::Empty);
     let empty = empty.map(|column| (&column.name, "no row has a value"));
-    let aside =
-        read.aside.iter().map(|(name, why)| (name, *why)).filter(|(name, _)| read.survey.column(name).is_none());
+    let aside = read.profile.aside.iter().map(|(name, why)| (name, *why));
+    let aside = aside.filter(|(name, why)| *why != IS_BESIDE && read.profile.column(name).is_none());
     let all = empty.chain(aside).filter(|(name, _)| !is_kept(name));
     let found: Vec<String> = all.map(|(name, why)| format!("{} ({why})", named(name))).collect();
     let is = if found.len() == 1 { "is" } else { "are" };
@@ -107,7 +107,7 @@ pub(super) fn left_out(read: TableWithRoles<'_>) -> Option<Warning> {
 
 /// Warns of columns that stayed text because of leading zeros.
 pub(super) fn leading_zeros(read: TableWithRoles<'_>) -> Option<Warning> {
-    let with_zeros = read.survey.columns.iter().filter(|column| column.note.as_deref() == Some(LEADING_ZEROS));
+    let with_zeros = read.profile.columns.iter().filter(|column| column.note.as_deref() == Some(LEADING_ZEROS));
     let with_zeros: BTreeSet<&str> = with_zeros.map(|column| column.name.as_str()).collect();
     let found: Vec<&str> = read.features().map(|(name, _)| name).filter(|name| with_zeros.contains(name)).collect();
     let first = found.first()?;

@@ -1,8 +1,7 @@
 //! Describes the decisions in words.
 
-use super::decided::{Decisions, RowDependence, TestSource};
-use super::look::TableProfile;
-use super::order::Nesting;
+use super::decisions::{Decisions, TestSource};
+use super::order::{Nesting, RowLayout};
 use super::words::ColumnWords;
 use std::collections::BTreeMap;
 use vaglio_core::counted;
@@ -11,17 +10,18 @@ use vaglio_tables::read::InferredType;
 /// Limit on columns with a line on missing cells.
 const MOST_LINES: usize = 20;
 
-impl Decisions {
+impl Decisions<'_> {
     /// The decisions, for people.
-    pub fn notes(&self, table: &TableProfile) -> Vec<String> {
+    pub fn notes(&self) -> Vec<String> {
+        let table = self.table;
         let mut notes = vec![format!("{}, {}", counted(table.rows, "row"), counted(table.columns.len(), "column"))];
-        let is_date = |name: &String| table.column(name).is_some_and(|seen| seen.survey.taken == InferredType::Date);
+        let is_date = |name: &String| table.column(name).is_some_and(|seen| seen.profile.taken == InferredType::Date);
         let what = match self.targets.iter().any(is_date) {
             true => "a date, taken as classes; name a number to predict one",
             false if self.is_classes => "classes",
             false => "a number",
         };
-        let guessed = if self.guessed { " (guessed; --target names another)" } else { "" };
+        let guessed = if self.options.targets.is_empty() { " (guessed; --target names another)" } else { "" };
         notes.push(format!("to predict: {}, {what}{guessed}", self.targets.join(", ")));
         if self.without_target > 0 {
             let rows = if self.without_target == 1 { "row" } else { "rows" };
@@ -31,27 +31,27 @@ impl Decisions {
             notes.push("a class is rare: classes count alike, by crrr and balanced_squared".into());
         }
         notes.extend(match &self.layout {
-            RowDependence::Rows => None,
-            RowDependence::Groups(name, _) => Some(format!("groups: {name}")),
-            RowDependence::Events(time, times) => Some(format!(
+            RowLayout::Rows => None,
+            RowLayout::Groups(name, _) => Some(format!("groups: {name}")),
+            RowLayout::Time(time, times) if *times < table.rows => Some(format!(
                 "time: {time}, {times} of them in {} rows; later ones are predicted from earlier ones",
                 table.rows
             )),
-            RowDependence::Series(time) => Some(format!("time: {time}; later rows are predicted from earlier ones")),
-            RowDependence::File(by) if by.is_empty() => Some(
+            RowLayout::Time(time, _) => Some(format!("time: {time}; later rows are predicted from earlier ones")),
+            RowLayout::File(by) if by.is_empty() => Some(
                 "time: the order of the file, since a column is another one row earlier; later rows are predicted from earlier \
                  ones"
                     .into(),
             ),
-            RowDependence::File(by) => Some(format!(
+            RowLayout::File(by) => Some(format!(
                 "time: {}, the order of the file; later rows are predicted from earlier ones",
                 by.join(", ")
             )),
-            RowDependence::NewUnits(panel) => Some(format!(
+            RowLayout::NewUnits(panel) => Some(format!(
                 "groups: {}, each at several times of {}; new ones are predicted (--time {} for the next times)",
                 panel.unit, panel.time, panel.time
             )),
-            RowDependence::NextTimes(panel) => Some(format!(
+            RowLayout::NextTimes(panel) => Some(format!(
                 "time series: {}, in the order of {}; the next times are predicted (--groups {} for new ones)",
                 panel.unit, panel.time, panel.unit
             )),
@@ -59,7 +59,7 @@ impl Decisions {
         if table.header_is_row {
             notes.push("the names of the columns look like cells: the first line is taken for the header, and the file seems to have none".into());
         }
-        if let Some(found) = self.nesting(table) {
+        if let Some(found) = self.nesting() {
             notes.push(format!(
                 "{} columns are constant within each of the {} values of {}; if these are what rows belong to, write --groups {}",
                 found.constant, found.units, found.column, found.column
@@ -71,23 +71,22 @@ impl Decisions {
         notes.extend(self.given_up.iter().cloned());
         let left_out =
             |(name, why): &(String, String)| format!("left out: {name}{}{why}", if why.is_empty() { "" } else { ": " });
-        notes.extend(self.exclude.iter().map(left_out));
-        let empty = table.columns.iter().filter(|seen| seen.survey.taken == InferredType::Empty);
-        notes.extend(empty.map(|seen| format!("left out: {}: no row has a value", seen.survey.name)));
+        notes.extend(self.features.exclude.iter().map(left_out));
+        let empty = table.columns.iter().filter(|seen| seen.profile.taken == InferredType::Empty);
+        notes.extend(empty.map(|seen| format!("left out: {}: no row has a value", seen.profile.name)));
         notes.extend(table.aside.iter().map(|(name, why)| format!("left out: {name}: {why}")));
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for seen in &table.columns {
-            *counts.entry(seen.survey.taken.word()).or_default() += 1;
+            *counts.entry(seen.profile.taken.word()).or_default() += 1;
         }
         let counts: Vec<String> = counts.into_iter().map(|(word, count)| format!("{count} {word}")).collect();
         notes.push(format!("columns: {}", counts.join(", ")));
-        let columns = if self.incomplete == 1 { "column has" } else { "columns have" };
-        let missing = format!("{} {columns} missing cells, which are imputed", self.incomplete);
-        notes.extend((self.incomplete > 0).then_some(missing));
-        let missing = self.word_lines(table, |found| !found.missing.is_empty(), ColumnWords::missing_in_words);
+        let columns = if self.features.incomplete == 1 { "column has" } else { "columns have" };
+        let missing = format!("{} {columns} missing cells, which are imputed", self.features.incomplete);
+        notes.extend((self.features.incomplete > 0).then_some(missing));
+        let missing = self.word_lines(|found| !found.missing.is_empty(), ColumnWords::missing_in_words);
         notes.extend(missing.into_iter().map(|line| format!("missing in {line}")));
         notes.extend(self.word_lines(
-            table,
             |found| !found.values.is_empty(),
             |found| {
                 let column = &found.column;
@@ -96,7 +95,7 @@ impl Decisions {
         ));
         let last =
             |found: &&ColumnWords| found.missing.iter().any(|word| word.row + 1 == table.rows && is_total(&word.word));
-        notes.extend(self.words(table).find(last).map(|found| {
+        notes.extend(self.words().find(last).map(|found| {
             format!(
                 "the last row looks like a sum, since {} reads so; if it is one, take it out of the file",
                 found.column
@@ -106,22 +105,17 @@ impl Decisions {
     }
 
     pub fn is_excluded(&self, name: &str) -> bool {
-        self.exclude.iter().any(|(excluded, _)| excluded == name)
+        self.features.exclude.iter().any(|(excluded, _)| excluded == name)
     }
 
     /// Words for missing cells of the columns in use.
-    pub fn words<'t>(&'t self, table: &'t TableProfile) -> impl Iterator<Item = &'t ColumnWords> + 't {
-        table.words.iter().filter(|found| !self.is_excluded(&found.column))
+    pub fn words(&self) -> impl Iterator<Item = &ColumnWords> {
+        self.table.words.iter().filter(|found| !self.is_excluded(&found.column))
     }
 
     /// Lines on words of one kind for the first columns.
-    pub fn word_lines(
-        &self,
-        table: &TableProfile,
-        is_told: fn(&ColumnWords) -> bool,
-        line: fn(&ColumnWords) -> String,
-    ) -> Vec<String> {
-        let told: Vec<&ColumnWords> = self.words(table).filter(|found| is_told(found)).collect();
+    pub fn word_lines(&self, is_told: fn(&ColumnWords) -> bool, line: fn(&ColumnWords) -> String) -> Vec<String> {
+        let told: Vec<&ColumnWords> = self.words().filter(|found| is_told(found)).collect();
         let mut lines: Vec<String> = told.iter().take(MOST_LINES).map(|found| line(found)).collect();
         let more = told.len().saturating_sub(MOST_LINES);
         lines.extend((more > 0).then(|| format!("{more} more columns")));
@@ -129,9 +123,9 @@ impl Decisions {
     }
 
     /// Column that seems to group the rows, unless a layout is known.
-    pub fn nesting<'t>(&self, table: &'t TableProfile) -> Option<&'t Nesting> {
+    pub fn nesting(&self) -> Option<&Nesting> {
         let is_free = |found: &&Nesting| !self.is_excluded(&found.column) && !self.targets.contains(&found.column);
-        table.nesting.as_ref().filter(|found| matches!(self.layout, RowDependence::Rows) && is_free(found))
+        self.table.nesting.as_ref().filter(|found| self.layout == RowLayout::Rows && is_free(found))
     }
 }
 

@@ -4,27 +4,31 @@ mod nested;
 
 pub use nested::{Nesting, nesting};
 
-use super::super::series::moments;
+use super::super::series::{moments, numbers_of};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use vaglio_core::Cells;
 
-/// Detected order of the rows.
+/// Dependence of the rows on each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RowOrder {
-    /// One time series, ordered by this column.
-    Series(String),
-    /// One time series in file order, which is that of these columns.
+pub enum RowLayout {
+    /// Independent rows.
+    Rows,
+    /// Groups: the column and their number.
+    Groups(String, usize),
+    /// Units over time; predictions are for new units.
+    NewUnits(Panel),
+    /// Units over time; predictions are for later times.
+    NextTimes(Panel),
+    /// Rows ordered by this column, and the number of times; several rows may have one time.
+    Time(String, usize),
+    /// Rows in the order of the file, which is the order of these columns.
     File(Vec<String>),
-    /// Units, each at several times.
-    PanelColumns(PanelColumns),
-    /// Events, some at the same time: the column and the number of times.
-    Events(String, usize),
 }
 
 /// Panel data: units, each at several times.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PanelColumns {
+pub struct Panel {
     /// Column of the units.
     pub unit: String,
     /// Column of the times; each occurs once per unit.
@@ -35,37 +39,74 @@ pub struct PanelColumns {
     pub times: usize,
 }
 
-impl RowOrder {
-    /// The columns that define the order.
+impl RowLayout {
+    /// The columns that define the layout.
     pub fn columns(&self) -> Vec<&str> {
         match self {
-            RowOrder::Series(time) | RowOrder::Events(time, _) => vec![time],
-            RowOrder::File(by) => by.iter().map(String::as_str).collect(),
-            RowOrder::PanelColumns(panel) => vec![&panel.unit, &panel.time],
+            RowLayout::Rows => Vec::new(),
+            RowLayout::Groups(column, _) | RowLayout::Time(column, _) => vec![column],
+            RowLayout::File(by) => by.iter().map(String::as_str).collect(),
+            RowLayout::NewUnits(panel) | RowLayout::NextTimes(panel) => vec![&panel.unit, &panel.time],
         }
+    }
+
+    /// Whether later rows are predicted from earlier ones.
+    pub fn is_ahead(&self) -> bool {
+        matches!(self, RowLayout::Time(..) | RowLayout::File(_) | RowLayout::NextTimes(_))
     }
 }
 
-/// A column without missing cells that may define the order.
-pub struct OrderCandidate<'a> {
+/// A column with a code for each distinct value.
+pub struct CodedColumn<'a> {
     pub name: &'a str,
     pub cells: &'a Cells,
+    /// Code of each row's value, in order of first appearance.
+    codes: Vec<u32>,
+    /// Number of rows of each code.
+    counts: Vec<usize>,
     /// Values as numbers, if they are numbers, dates, months or quarters.
     values: Option<Cow<'a, [f64]>>,
-    /// Index of each row's value, in order of first appearance.
-    numbers: Vec<u32>,
-    distinct: usize,
 }
 
-impl<'a> OrderCandidate<'a> {
+impl<'a> CodedColumn<'a> {
     pub fn new(name: &'a str, cells: &'a Cells) -> Self {
-        let numbers = super::super::series::numbers_of(cells);
-        let distinct = numbers.iter().max().map_or(0, |most| *most as usize + 1);
-        OrderCandidate { name, cells, values: moments(cells), numbers, distinct }
+        let codes = numbers_of(cells);
+        let mut counts = vec![0; codes.iter().max().map_or(0, |most| *most as usize + 1)];
+        codes.iter().for_each(|code| counts[*code as usize] += 1);
+        CodedColumn { name, cells, codes, counts, values: moments(cells) }
+    }
+
+    /// Numbers of rows of the values that are not missing.
+    pub fn counts(&self) -> Vec<usize> {
+        let missing = self.cells.missing().map(|missing| self.codes[missing.first] as usize);
+        let present = self.counts.iter().enumerate().filter(|(code, _)| Some(*code) != missing);
+        present.map(|(_, count)| *count).collect()
+    }
+
+    /// Label and number of rows of each value, if there are at most `most`.
+    pub fn levels(&self, most: usize) -> Option<Vec<(String, usize)>> {
+        let first = |code: usize| self.codes.iter().position(|other| *other as usize == code).unwrap_or(0);
+        let level = |(code, rows): (usize, &usize)| (self.cells.label(first(code)), *rows);
+        (self.distinct() <= most).then(|| self.counts.iter().enumerate().map(level).collect())
+    }
+
+    fn rows(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// Number of distinct values.
+    fn distinct(&self) -> usize {
+        self.counts.len()
     }
 
     fn value(&self, row: usize) -> f64 {
         self.values.as_ref().map_or(f64::NAN, |values| values[row])
+    }
+
+    /// Whether the values of any two neighbors are so, in the order of the file or from its end.
+    fn is_ordered(&self, is_so: fn(f64, f64) -> bool) -> bool {
+        let mut pairs = (1..self.rows()).map(|row| (self.value(row - 1), self.value(row)));
+        pairs.clone().all(|(a, b)| is_so(a, b)) || pairs.all(|(a, b)| is_so(b, a))
     }
 
     /// Whether it can only be time: dates, and text of months or quarters.
@@ -74,32 +115,28 @@ impl<'a> OrderCandidate<'a> {
     }
 
     /// Whether its name or type suggests time, and at which resolution.
-    fn says_time(&self) -> Option<usize> {
+    fn resolution(&self) -> Option<usize> {
         match self.cells {
             _ if self.is_dated() => Some(0),
             Cells::Text(_) | Cells::Dates(_) => None,
-            Cells::Numbers(_) => {
-                words(self.name).iter().find_map(|word| TIMES.iter().position(|finer| finer.contains(&word.as_str())))
-            }
+            Cells::Numbers(_) => words(self.name).iter().find_map(|word| resolution_of_word(word)),
         }
     }
 
     /// Whether its name suggests nothing but time: `year`, not `birth_year`.
-    fn says_time_alone(&self) -> bool {
-        self.is_dated()
-            || words(self.name)
-                .iter()
-                .all(|word| BESIDE.contains(&word.as_str()) || TIMES.iter().any(|finer| finer.contains(&word.as_str())))
+    fn is_time_alone(&self) -> bool {
+        let is_time = |word: &String| BESIDE.contains(&word.as_str()) || resolution_of_word(word).is_some();
+        self.is_dated() || words(self.name).iter().all(is_time)
     }
 
     fn is_whole(&self) -> bool {
-        (0..self.cells.len()).all(|row| self.value(row).fract() == 0.0)
+        (0..self.rows()).all(|row| self.value(row).fract() == 0.0)
     }
+}
 
-    fn rises(&self) -> bool {
-        let pairs = || (1..self.cells.len()).map(|row| (self.value(row - 1), self.value(row)));
-        pairs().all(|(a, b)| a < b) || pairs().all(|(a, b)| a > b)
-    }
+/// Resolution of a word for time, from the coarsest.
+fn resolution_of_word(word: &str) -> Option<usize> {
+    TIMES.iter().position(|finer| finer.contains(&word))
 }
 
 /// Words for times, from the coarsest to the finest.
@@ -175,125 +212,105 @@ pub fn words(name: &str) -> Vec<String> {
 }
 
 /// Detects the order of the rows; `time` and `unit` are columns that the user named.
-pub fn find(columns: &[OrderCandidate<'_>], time: Option<&str>, unit: Option<&str>) -> Option<RowOrder> {
-    let rows = columns.first().map_or(0, |first| first.cells.len());
+pub fn find(columns: &[CodedColumn<'_>], time: Option<&str>, unit: Option<&str>) -> Option<RowLayout> {
+    let rows = columns.first().map_or(0, CodedColumn::rows);
     if rows < FEWEST && time.is_none() {
         return None;
     }
-    let is_time = |c: &&OrderCandidate<'_>| match time {
-        Some(name) => c.name == name,
-        None => c.says_time().is_some(),
-    };
-    let times: Vec<&OrderCandidate<'_>> = columns.iter().filter(is_time).collect();
-    let unique = |c: &&&OrderCandidate<'_>| c.distinct == rows && (time.is_some() || c.rises());
-    let mut single: Vec<&&OrderCandidate<'_>> = times.iter().filter(unique).collect();
-    single.sort_by_key(|c| !c.says_time_alone());
-    if let (Some(found), None) = (single.first(), unit) {
-        return Some(RowOrder::Series(found.name.to_owned()));
+    let is_time = |c: &&CodedColumn<'_>| time.map_or_else(|| c.resolution().is_some(), |time| c.name == time);
+    let times: Vec<&CodedColumn<'_>> = columns.iter().filter(is_time).collect();
+    let is_series = |c: &&&CodedColumn<'_>| c.distinct() == rows && (time.is_some() || c.is_ordered(|a, b| a < b));
+    let series = times.iter().filter(is_series).min_by_key(|c| !c.is_time_alone());
+    if unit.is_some() {
+        return panel(columns, &times, time.is_some(), unit);
     }
-    let panel = panel(columns, &times, rows, time.is_some(), unit);
-    let in_file = || in_file(&times, rows).or_else(|| by_lags(columns, rows)).filter(|_| unit.is_none());
-    let events = || events(&times, rows, time.is_some()).filter(|_| unit.is_none());
-    panel.map(RowOrder::PanelColumns).or_else(in_file).or_else(events)
+    let by_time = |c: &CodedColumn<'_>| RowLayout::Time(c.name.to_owned(), c.distinct());
+    let in_file = || in_file(&times).or_else(|| has_lags(columns).then(|| RowLayout::File(Vec::new())));
+    let events = || times.iter().find(|c| is_event(c, time.is_some())).map(|c| by_time(c));
+    let series = series.map(|c| by_time(c));
+    series.or_else(|| panel(columns, &times, time.is_some(), None)).or_else(in_file).or_else(events)
 }
 
-/// Event times that occur in several rows: dates in file order or with a time word as name. A column that the user
-/// named as time may be numeric.
-fn events(times: &[&OrderCandidate<'_>], rows: usize, is_known: bool) -> Option<RowOrder> {
-    let in_order = |c: &OrderCandidate<'_>| {
-        let mut pairs = (1..rows).map(|row| (c.value(row - 1), c.value(row)));
-        pairs.clone().all(|(a, b)| a <= b) || pairs.all(|(a, b)| a >= b)
-    };
-    let is_called_time = |c: &OrderCandidate<'_>| {
-        words(c.name).iter().all(|word| TIMES.iter().any(|finer| finer.contains(&word.as_str())))
-    };
-    let is_event = |c: &&&OrderCandidate<'_>| {
-        let is_time = is_known && c.values.is_some() || c.is_dated() && (in_order(c) || is_called_time(c));
-        is_time && (FEWEST_TIMES..rows).contains(&c.distinct)
-    };
-    times.iter().find(is_event).map(|c| RowOrder::Events(c.name.to_owned(), c.distinct))
+/// Whether times occur in several rows: dates in file order or with a time word as name. A column that the user named
+/// as time may be numeric.
+fn is_event(c: &CodedColumn<'_>, is_known: bool) -> bool {
+    let is_called_time = || words(c.name).iter().all(|word| resolution_of_word(word).is_some());
+    let is_time = is_known && c.values.is_some() || c.is_dated() && (c.is_ordered(|a, b| a <= b) || is_called_time());
+    is_time && (FEWEST_TIMES..c.rows()).contains(&c.distinct())
 }
 
 /// Whether a column named as a lag equals another one row earlier, so that the file is in time order.
-fn by_lags(columns: &[OrderCandidate<'_>], rows: usize) -> Option<RowOrder> {
-    let says_lag = |c: &&OrderCandidate<'_>| words(c.name).iter().any(|word| word == "lag" || word == "lagged");
-    let is_earlier = |lag: &OrderCandidate<'_>, of: &OrderCandidate<'_>| {
-        lag.distinct > FEWEST && (1..rows).all(|row| lag.value(row) == of.value(row - 1))
+fn has_lags(columns: &[CodedColumn<'_>]) -> bool {
+    let says_lag = |c: &&CodedColumn<'_>| words(c.name).iter().any(|word| word == "lag" || word == "lagged");
+    let is_earlier = |lag: &CodedColumn<'_>, of: &CodedColumn<'_>| {
+        lag.distinct() > FEWEST && (1..lag.rows()).all(|row| lag.value(row) == of.value(row - 1))
     };
-    let mut lags = columns.iter().filter(says_lag);
-    lags.any(|lag| columns.iter().any(|of| is_earlier(lag, of))).then(|| RowOrder::File(Vec::new()))
+    columns.iter().filter(says_lag).any(|lag| columns.iter().any(|of| is_earlier(lag, of)))
 }
 
 /// Several time columns that order the file, such as year and month.
-fn in_file(times: &[&OrderCandidate<'_>], rows: usize) -> Option<RowOrder> {
-    let mut by: Vec<&&OrderCandidate<'_>> = times.iter().filter(|c| c.says_time_alone() && c.distinct > 1).collect();
-    by.sort_by_key(|c| c.says_time());
-    if by.len() < 2 || !by.windows(2).all(|pair| pair[0].says_time() < pair[1].says_time()) {
+fn in_file(times: &[&CodedColumn<'_>]) -> Option<RowLayout> {
+    let mut by: Vec<&&CodedColumn<'_>> = times.iter().filter(|c| c.is_time_alone() && c.distinct() > 1).collect();
+    by.sort_by_key(|c| c.resolution());
+    if by.len() < 2 || !by.windows(2).all(|pair| pair[0].resolution() < pair[1].resolution()) {
         return None;
     }
     let follows = |row: usize| {
         let differ = by.iter().map(|c| (c.value(row - 1), c.value(row))).find(|(a, b)| a != b);
         differ.is_some_and(|(a, b)| a < b)
     };
-    (1..rows).all(follows).then(|| RowOrder::File(by.iter().map(|c| c.name.to_owned()).collect()))
+    (1..by[0].rows()).all(follows).then(|| RowLayout::File(by.iter().map(|c| c.name.to_owned()).collect()))
 }
 
 /// Units and times with distinct pairs, each unit at several times.
 fn panel(
-    columns: &[OrderCandidate<'_>],
-    times: &[&OrderCandidate<'_>],
-    rows: usize,
+    columns: &[CodedColumn<'_>],
+    times: &[&CodedColumn<'_>],
     is_known: bool,
     unit: Option<&str>,
-) -> Option<PanelColumns> {
-    let is_unit = |c: &&OrderCandidate<'_>| match unit {
+) -> Option<RowLayout> {
+    let is_text = |c: &CodedColumn<'_>| matches!(c.cells, Cells::Text(_));
+    let is_unit = |c: &&CodedColumn<'_>| match unit {
         Some(name) => c.name == name,
-        None => c.says_time().is_none() && (matches!(c.cells, Cells::Text(_)) || c.is_whole()),
+        None => c.resolution().is_none() && (is_text(c) || c.is_whole()),
     };
-    let mut found: Vec<(bool, &OrderCandidate<'_>, &OrderCandidate<'_>)> = Vec::new();
-    for unit in columns.iter().filter(is_unit).filter(|c| c.distinct > 1 && 2 * c.distinct <= rows) {
+    let mut found: Vec<(bool, &CodedColumn<'_>, &CodedColumn<'_>)> = Vec::new();
+    for unit in columns.iter().filter(is_unit).filter(|c| c.distinct() > 1 && 2 * c.distinct() <= c.rows()) {
         let is_named = words(unit.name).iter().any(|word| UNITS.contains(&word.as_str()));
-        let by_time = |time: &&&OrderCandidate<'_>| {
-            time.name != unit.name
-                && (is_known || time.says_time_alone())
-                && is_panel(unit, time, rows, is_named || is_known)
+        let by_time = |time: &&&CodedColumn<'_>| {
+            time.name != unit.name && (is_known || time.is_time_alone()) && is_panel(unit, time, is_named || is_known)
         };
         found.extend(times.iter().find(by_time).map(|time| (is_named, unit, *time)));
     }
     // Prefers units with a known word, then text to numbers, then the fewest units.
-    found.sort_by_key(|(is_named, unit, _)| (!is_named, !matches!(unit.cells, Cells::Text(_)), unit.distinct));
-    found.first().map(|(_, unit, time)| PanelColumns {
-        unit: unit.name.to_owned(),
-        time: time.name.to_owned(),
-        units: unit.distinct,
-        times: time.distinct,
+    let best = found.into_iter().min_by_key(|(is_named, unit, _)| (!is_named, !is_text(unit), unit.distinct()));
+    best.map(|(_, unit, time)| {
+        let (units, times) = (unit.distinct(), time.distinct());
+        RowLayout::NewUnits(Panel { unit: unit.name.to_owned(), time: time.name.to_owned(), units, times })
     })
 }
 
-fn is_panel(unit: &OrderCandidate<'_>, time: &OrderCandidate<'_>, rows: usize, is_named: bool) -> bool {
-    if time.distinct < 2 || time.distinct == rows && !is_named {
+fn is_panel(unit: &CodedColumn<'_>, time: &CodedColumn<'_>, is_named: bool) -> bool {
+    let (rows, units, times) = (unit.rows(), unit.distinct(), time.distinct());
+    let mut pairs = HashSet::new();
+    let mut is_new = unit.codes.iter().zip(&time.codes).map(|pair| pairs.insert(pair));
+    if times < 2 || times == rows && !is_named || !is_new.all(|is_new| is_new) {
         return false;
     }
-    let mut seen = HashSet::with_capacity(rows);
-    if !unit.numbers.iter().zip(&time.numbers).all(|pair| seen.insert(pair)) {
-        return false;
-    }
-    let mut sizes: HashMap<u32, usize> = HashMap::new();
-    unit.numbers.iter().for_each(|&unit| *sizes.entry(unit).or_default() += 1);
-    let several = sizes.values().filter(|size| **size > 1).count();
-    let share = rows as f64 / (unit.distinct * time.distinct) as f64;
+    let several = unit.counts.iter().filter(|count| **count > 1).count();
+    let share = rows as f64 / (units * times) as f64;
     // Sorted by unit, with increasing times in each, or by time.
-    let changes = unit.numbers.windows(2).filter(|pair| pair[0] != pair[1]).count() + 1;
-    let in_blocks = changes == unit.distinct
-        && (1..rows).all(|row| unit.numbers[row] != unit.numbers[row - 1] || time.value(row) > time.value(row - 1));
+    let changes = unit.codes.windows(2).filter(|pair| pair[0] != pair[1]).count() + 1;
+    let in_blocks = changes == units
+        && (1..rows).all(|row| unit.codes[row] != unit.codes[row - 1] || time.value(row) > time.value(row - 1));
     let by_time = (1..rows).all(|row| time.value(row) >= time.value(row - 1));
-    let is_long = rows >= 3 * unit.distinct || time.distinct == 2 && share > 0.95;
+    let is_long = rows >= 3 * units || times == 2 && share > 0.95;
     let is_enough = match (unit.cells, is_named) {
         (_, true) => share >= 0.5 || in_blocks,
         (Cells::Text(_), false) => share >= 0.75 || in_blocks && share >= 0.1,
-        (_, false) => unit.distinct >= 5 && (in_blocks && share >= 0.1 || by_time && share > 0.95),
+        (_, false) => units >= 5 && (in_blocks && share >= 0.1 || by_time && share > 0.95),
     };
-    is_enough && is_long && 5 * several >= 4 * sizes.len()
+    is_enough && is_long && 5 * several >= 4 * units
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! Detects a column that marks test rows.
 
-use super::order::words;
-use std::collections::BTreeMap;
-use vaglio_core::Cells;
+use super::order::{CodedColumn, words};
 
 /// A column that marks test rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,42 +18,38 @@ const NO: [&str; 2] = ["f", "false"];
 const YES: [&str; 2] = ["t", "true"];
 
 /// Detects the test value from the cells, or from the name and the cells. `is_truth`: 0 and 1 were words for truth.
-pub fn find(name: &str, cells: &Cells, is_truth: bool) -> Option<TestColumn> {
-    let mut levels: BTreeMap<String, usize> = BTreeMap::new();
-    for row in 0..cells.len() {
-        let label = match (cells.label(row), is_truth) {
-            (label, true) => (if label == "1" { "true" } else { "false" }).to_owned(),
-            (label, false) => label,
-        };
-        *levels.entry(label).or_default() += 1;
-        if levels.len() > 3 || cells.is_missing(row) {
-            return None;
-        }
-    }
+pub fn find(column: &CodedColumn<'_>, is_truth: bool) -> Option<TestColumn> {
+    let levels = column.levels(3).filter(|_| column.cells.missing().is_none())?;
+    let levels = levels.into_iter().map(|(label, rows)| match (is_truth, label.as_str()) {
+        (true, label) => (if label == "1" { "true" } else { "false" }.to_owned(), rows),
+        (false, _) => (label, rows),
+    });
+    let levels: Vec<(String, usize)> = levels.collect();
     let level = |among: &[&str]| {
-        let rank = |level: &str| among.iter().position(|word| level.eq_ignore_ascii_case(word));
-        levels.keys().filter_map(|level| Some((rank(level)?, level))).min().map(|(_, level)| level.clone())
+        let rank = |label: &str| among.iter().position(|word| label.eq_ignore_ascii_case(word));
+        levels.iter().filter_map(|level| Some((rank(&level.0)?, level))).min().map(|(_, level)| level.clone())
     };
-    let words = words(name);
-    let named = |name: &[&str]| words.len() == 1 && name.contains(&words[0].as_str());
-    let is = match (level(&TRAIN), level(&TEST)) {
+    let words = words(column.name);
+    let named = |name: &[&str]| levels.len() == 2 && words.len() == 1 && name.contains(&words[0].as_str());
+    let (is, rows) = match (level(&TRAIN), level(&TEST)) {
         (Some(_), Some(test)) => test,
-        _ if levels.len() == 2 && named(&["train", "training"]) && level(&YES).is_some() => level(&NO)?,
-        _ if levels.len() == 2 && named(&["test", "testing", "holdout"]) && level(&NO).is_some() => level(&YES)?,
+        _ if named(&["train", "training"]) && level(&YES).is_some() => level(&NO)?,
+        _ if named(&["test", "testing", "holdout"]) && level(&NO).is_some() => level(&YES)?,
         _ => return None,
     };
-    let rows = levels[&is];
-    (rows > 1 && 3 * rows <= 2 * cells.len()).then(|| TestColumn { column: name.to_owned(), is, rows })
+    let is_part = rows > 1 && 3 * rows <= 2 * column.cells.len();
+    is_part.then(|| TestColumn { column: column.name.to_owned(), is, rows })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vaglio_core::Cells;
 
     #[test]
     fn columns_that_say_train_and_test_are_found() {
         let text = |levels: &[&str]| Cells::Text((0..40).map(|row| levels[row % levels.len()].to_owned()).collect());
-        let is = |name: &str, cells: Cells| find(name, &cells, false).map(|found| found.is);
+        let is = |name: &str, cells: Cells| find(&CodedColumn::new(name, &cells), false).map(|found| found.is);
         for (name, levels, expected) in [
             ("x", &["train", "test"][..], Some("test")),
             ("case", &["Test", "Train", "Train"], Some("Test")),
@@ -78,6 +72,7 @@ mod tests {
             |values: [f64; 3]| Cells::Numbers((0..30).map(|row| values[row % 3]).collect::<Vec<f64>>().into());
         assert_eq!(is("train", numbers([1.0, 1.0, 0.0])), None);
         assert_eq!(is("test", numbers([1.0, 0.0, 0.0])), None);
-        assert_eq!(find("test", &numbers([1.0, 0.0, 0.0]), true).map(|found| found.is).as_deref(), Some("true"));
+        let truth = numbers([1.0, 0.0, 0.0]);
+        assert_eq!(find(&CodedColumn::new("test", &truth), true).map(|found| found.is).as_deref(), Some("true"));
     }
 }

@@ -59,8 +59,10 @@ fn in_words(words: &[WordCount]) -> String {
     words.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// A table, each column read with its own words for missing cells.
-pub struct Words {
+/// A table, each column read with its own words for missing cells. Columns may be read again.
+pub struct TableReader<'a> {
+    path: &'a Path,
+    spec: ReadSpec,
     pub columns: Vec<ReadColumn>,
     pub rows: usize,
     pub aside: Vec<(String, &'static str)>,
@@ -69,47 +71,43 @@ pub struct Words {
     pub classes: BTreeMap<String, Option<Vec<String>>>,
 }
 
-/// A table whose columns may be read again.
-struct TableReader<'a> {
-    path: &'a Path,
-    spec: ReadSpec,
-    hints: HashMap<String, Hint>,
-    columns: Vec<ReadColumn>,
-}
-
-impl Words {
+impl<'a> TableReader<'a> {
     /// Reads the table of a source that was opened at `path`.
     ///
     /// # Errors
     /// Fails if the file cannot be read.
-    pub fn read(source: TableSource, path: &Path) -> Result<Self> {
+    pub fn read(source: TableSource, path: &'a Path) -> Result<Self> {
         let (columns, files) = source.read_each(&ReadRequest::default())?;
-        let (rows, aside, is_typed) =
-            (files.iter().map(|(_, rows)| rows).sum(), source.aside().to_vec(), source.is_typed());
+        let (aside, is_typed, spec) = (source.aside().to_vec(), source.is_typed(), ReadSpec::default());
         drop(source);
-        let mut reader = TableReader { path, spec: ReadSpec::default(), hints: HashMap::new(), columns };
-        let classes = reader.take_ordered()?;
-        let words = if is_typed { Vec::new() } else { reader.take_words(&classes)? };
-        let forced = reader.hints.keys().map(|name| (name.clone(), None));
-        let classes = forced.chain(classes.into_iter().map(|(name, order)| (name, Some(order)))).collect();
-        Ok(Words { columns: reader.columns, rows, aside, words, classes })
+        let (rows, words, classes) = (files.iter().map(|(_, rows)| rows).sum(), Vec::new(), BTreeMap::new());
+        let mut reader = TableReader { path, spec, columns, rows, aside, words, classes };
+        reader.take_ordered()?;
+        if !is_typed {
+            reader.take_words()?;
+        }
+        Ok(reader)
     }
-}
 
-impl TableReader<'_> {
-    fn again(&self, names: &BTreeSet<String>, hints: HashMap<String, Hint>) -> Result<Vec<ReadColumn>> {
+    /// Names of some columns.
+    fn named(&self, is_wanted: impl Fn(&ReadColumn) -> bool) -> BTreeSet<String> {
+        self.columns.iter().filter(|column| is_wanted(column)).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Reads columns again with the words known now, all as one type, or each as it is known.
+    fn again(&self, names: BTreeSet<String>, hint: Option<Hint>) -> Result<Vec<ReadColumn>> {
         if names.is_empty() {
             return Ok(Vec::new());
         }
+        let own = |name: &String| if self.classes.contains_key(name) { Hint::Class } else { Hint::Auto };
+        let hints = names.iter().map(|name| (name.clone(), hint.unwrap_or_else(|| own(name)))).collect();
         let source = TableSource::open(&[self.path.to_owned()], &self.spec)?;
-        Ok(source
-            .read_each(&ReadRequest { filter: ColumnFilter::Only(names.clone()), hints, ..ReadRequest::default() })?
-            .0)
+        Ok(source.read_each(&ReadRequest { filter: ColumnFilter::Only(names), hints, ..ReadRequest::default() })?.0)
     }
 
-    /// Reads these columns again with the words and hints known now.
-    fn replace(&mut self, names: &BTreeSet<String>) -> Result<()> {
-        for (name, read) in self.again(names, self.hints.clone())? {
+    /// Reads these columns again with the words and classes known now.
+    fn replace(&mut self, names: BTreeSet<String>) -> Result<()> {
+        for (name, read) in self.again(names, None)? {
             if let Some(own) = self.columns.iter_mut().find(|(own, _)| *own == name) {
                 own.1 = read;
             }
@@ -118,59 +116,48 @@ impl TableReader<'_> {
     }
 
     /// Finds columns of ordered answers such as `<5`, `5` and `10+`, and reads them as classes from now on.
-    fn take_ordered(&mut self) -> Result<BTreeMap<String, Vec<String>>> {
+    fn take_ordered(&mut self) -> Result<()> {
         let is_bound = |fault: &InvalidCell| ordered(&[&fault.value, "0", "1"]).is_some();
-        let faulty = self.columns.iter().filter(|(_, read)| read.as_ref().is_err_and(is_bound));
-        let faulty: BTreeSet<String> = faulty.map(|(name, _)| name.clone()).collect();
-        let as_classes = faulty.iter().map(|name| (name.clone(), Hint::Class)).collect();
-        let again = self.again(&faulty, as_classes)?;
-        let mut orders = BTreeMap::new();
-        for (name, read) in again.iter().chain(&self.columns) {
-            let Ok((Cells::Text(text), _)) = read else { continue };
-            let levels: BTreeSet<&str> = text.iter().map(String::as_str).filter(|level| !level.is_empty()).collect();
-            if let Some(order) = ordered(&levels.into_iter().collect::<Vec<_>>()) {
-                orders.insert(name.clone(), order);
+        let mut faulty = self.named(|(_, read)| read.as_ref().is_err_and(is_bound));
+        for (name, read) in self.again(faulty.clone(), Some(Hint::Class))?.iter().chain(&self.columns) {
+            let Ok((cells, _)) = read else { continue };
+            if let Some(order) = ordered(&levels(cells).into_iter().collect::<Vec<_>>()) {
+                self.classes.insert(name.clone(), Some(order));
             }
         }
-        self.hints.extend(orders.keys().map(|name| (name.clone(), Hint::Class)));
-        self.replace(&faulty.into_iter().filter(|name| orders.contains_key(name)).collect())?;
-        Ok(orders)
+        faulty.retain(|name| self.classes.contains_key(name));
+        self.replace(faulty)
     }
 
-    /// Words of each column with missing or possibly missing cells.
-    fn take_words(&mut self, ordered: &BTreeMap<String, Vec<String>>) -> Result<Vec<ColumnWords>> {
+    /// Finds the words of each column with missing or possibly missing cells.
+    fn take_words(&mut self) -> Result<()> {
         self.words_among_numbers()?;
-        let has_missing = |(_, read): &&ReadColumn| read.as_ref().is_ok_and(|(_, survey)| survey.missing > 0);
-        let names: BTreeSet<String> = self.columns.iter().filter(has_missing).map(|(name, _)| name.clone()).collect();
-        let written = names.iter().map(|name| (name.clone(), Hint::Written)).collect();
-        let written: HashMap<String, Vec<WordCount>> = self
-            .again(&names, written)?
-            .into_iter()
-            .filter_map(|(name, read)| Some((self.words_of(&name, &read.ok()?.0), name)))
-            .map(|(words, name)| (name, words))
-            .collect();
-        let is_scale = |name: &str, cells: &Cells, taken: InferredType| {
-            (!matches!(cells, Cells::Text(_)) || ordered.contains_key(name)) && taken != InferredType::Constant
-        };
-        let mut among_numbers: HashSet<String> = HashSet::new();
-        let mut found = Vec::new();
-        for (name, read) in &self.columns {
-            let (Ok((cells, survey)), Some(words)) = (read, written.get(name)) else { continue };
-            if survey.taken == InferredType::Empty {
+        let names = self.named(|(_, read)| read.as_ref().is_ok_and(|(_, profile)| profile.missing > 0));
+        let mut written: HashMap<String, Vec<WordCount>> = HashMap::new();
+        for (name, read) in self.again(names, Some(Hint::Written))? {
+            if let Ok((cells, _)) = read {
+                let words = self.words_of(&name, &cells);
+                written.insert(name, words);
+            }
+        }
+        let scales = self.named(|(name, read)| {
+            read.as_ref().is_ok_and(|(cells, profile)| {
+                (!matches!(cells, Cells::Text(_)) || self.classes.contains_key(name))
+                    && !matches!(profile.taken, InferredType::Constant | InferredType::Empty)
+            })
+        });
+        let of_scales = scales.iter().filter_map(|name| written.get(name)).flatten();
+        let among_numbers: HashSet<String> = of_scales.map(|word| word.word.clone()).collect();
+        let mut changed = BTreeSet::new();
+        for (column, read) in &self.columns {
+            let (Ok((cells, profile)), Some(words)) = (read, written.remove(column)) else { continue };
+            if profile.taken == InferredType::Empty {
                 continue;
             }
-            let is_scale = is_scale(name, cells, survey.taken);
-            if is_scale {
-                among_numbers.extend(words.iter().map(|word| word.word.clone()));
-            }
-            found.push((name.clone(), is_scale, levels(cells), words.clone()));
-        }
-        let mut all = Vec::new();
-        let mut changed = BTreeSet::new();
-        for (column, is_scale, levels, words) in found {
+            let (column, levels) = (column.clone(), levels(cells));
             let is_value = |word: &WordCount| {
                 let is_known = among_numbers.contains(&word.word);
-                !is_scale && !word.word.is_empty() && (!is_known || is_level(&word.word, &levels))
+                !scales.contains(&column) && !word.word.is_empty() && (!is_known || is_level(&word.word, &levels))
             };
             let (values, missing): (Vec<WordCount>, _) = words.into_iter().partition(is_value);
             if !values.is_empty() {
@@ -181,15 +168,13 @@ impl TableReader<'_> {
             }
             let own = self.spec.na_by_column.get(&column);
             let own = own.map(|words| words.iter().map(|word| word.0.clone()).collect());
-            all.push(ColumnWords { column, missing, values, own });
+            self.words.push(ColumnWords { column, missing, values, own });
         }
-        self.replace(&changed)?;
+        self.replace(changed.clone())?;
         // Numbers mixed with words that are values are classes.
-        let is_faulty = |(name, read): &&ReadColumn| changed.contains(name) && read.is_err();
-        let faulty: BTreeSet<String> = self.columns.iter().filter(is_faulty).map(|(name, _)| name.clone()).collect();
-        self.hints.extend(faulty.iter().map(|name| (name.clone(), Hint::Class)));
-        self.replace(&faulty)?;
-        Ok(all)
+        let faulty = self.named(|(name, read)| changed.contains(name) && read.is_err());
+        self.classes.extend(faulty.iter().map(|name| (name.clone(), None)));
+        self.replace(faulty)
     }
 
     /// Treats words among numbers as missing, each in its own column.
@@ -205,10 +190,10 @@ impl TableReader<'_> {
             if found.is_empty() {
                 break;
             }
-            self.replace(&found)?;
+            self.replace(found)?;
         }
-        let is_read = |name: &str| self.columns.iter().any(|(own, read)| own == name && read.is_ok());
-        self.spec.na_by_column.retain(|name, _| is_read(name));
+        let is_read = self.named(|(_, read)| read.is_ok());
+        self.spec.na_by_column.retain(|name, _| is_read.contains(name));
         Ok(())
     }
 

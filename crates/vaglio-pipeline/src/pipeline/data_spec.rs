@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{Error, Result};
+use vaglio_tables::{ColumnProfile, InferredType};
 
 /// Files of the data, and the meaning of their columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -158,6 +159,17 @@ pub enum ColumnType {
     Date,
     /// Ignored: the column is dropped.
     Drop,
+}
+
+impl ColumnType {
+    /// Type of a column as read; `None` for numbers.
+    pub fn from_profile(column: &ColumnProfile) -> Option<Self> {
+        match column.taken {
+            InferredType::Date => Some(ColumnType::Date),
+            _ if column.levels > 0 => Some(ColumnType::Class),
+            _ => None,
+        }
+    }
 }
 
 /// One name, or several.

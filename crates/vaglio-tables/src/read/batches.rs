@@ -6,26 +6,31 @@ mod text;
 use super::bytes::{FileKind, check_encoding, kind};
 use super::column_builder::ColumnBuilder;
 use super::fault::fault_error;
-use super::inference::{InferredColumn, settle};
+use super::inference::{settle, type_error};
 use super::loaded_file::check_unchanged;
 use super::reader::ChunkReader;
 use super::source::Notations;
 use super::{Hint, ReadSpec, arrow_files, cell::CellSyntax, system, unreadable};
 use crate::budget::Budget;
-use crate::{ColumnSurvey, Survey};
+use crate::{ColumnProfile, TableProfile};
 use schema::TypedColumn;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use text::{Plain, TextRows};
-use vaglio_core::{Cells, Error, Result, Table};
+use vaglio_core::{Cells, Result, Table};
 
-/// A file of a table whose header is known and whose rows are read in batches.
+/// Reader of a table in batches: the header is known, rows are read on demand.
 pub struct Batches {
     path: PathBuf,
     reader: Box<dyn ChunkReader>,
     /// Metadata of the file before it was read.
     before: Metadata,
     rules: CellSyntax,
+    known: Vec<TypedColumn>,
+    gathered: Vec<(String, Option<ColumnBuilder>)>,
+    notations: Notations,
+    most: usize,
+    first: usize,
 }
 
 /// Some rows of a table.
@@ -34,8 +39,8 @@ pub struct Batch {
     pub first: usize,
     /// Requested columns, in that order; a column may be requested twice.
     pub columns: Vec<(String, Cells)>,
-    /// Survey of these columns; rows count from the first of the table.
-    pub survey: Survey,
+    /// Profile of these columns; rows count from the first of the table.
+    pub profile: TableProfile,
 }
 
 impl Batch {
@@ -43,16 +48,6 @@ impl Batch {
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |(_, cells)| cells.len())
     }
-}
-
-/// Reader of a table in batches.
-pub struct BatchReader {
-    batches: Batches,
-    known: Vec<TypedColumn>,
-    gathered: Vec<(String, Option<ColumnBuilder>)>,
-    notations: Notations,
-    most: usize,
-    first: usize,
 }
 
 /// Reader of a file; `None` for one that has to be read as a whole.
@@ -80,7 +75,8 @@ impl Batches {
         let Some(before) = std::fs::metadata(path).ok().filter(Metadata::is_file) else { return Ok(None) };
         let Some(reader) = opened(path, spec, Budget::for_machine()) else { return Ok(None) };
         let Some(rules) = reader.file().rules(spec) else { return Ok(None) };
-        Ok(Some(Batches { path: path.to_owned(), reader, before, rules }))
+        let (path, known, gathered, notations) = (path.to_owned(), Vec::new(), Vec::new(), Notations::new());
+        Ok(Some(Batches { path, reader, before, rules, known, gathered, notations, most: 1, first: 0 }))
     }
 
     /// The names of the columns.
@@ -104,37 +100,29 @@ impl Batches {
         gathered: &[String],
         notations: Notations,
         rows: usize,
-    ) -> Result<Option<BatchReader>> {
-        let mut known = Vec::with_capacity(columns.len());
+    ) -> Result<Option<Self>> {
         for (name, hint) in columns {
             if self.reader.needs_all_cells(name, *hint) {
                 return Ok(None);
             }
-            match TypedColumn::new(
-                name,
-                *hint,
-                self.reader.first_cells(name).as_deref(),
-                &self.rules.like(name, notations.get(name).copied()),
-            ) {
-                Some(column) => known.push(column),
-                None => return Ok(None),
-            }
+            let (sample, rules) = (self.reader.first_cells(name), self.rules.like(name, notations.get(name).copied()));
+            let Some(column) = TypedColumn::new(name, *hint, sample.as_deref(), &rules) else { return Ok(None) };
+            self.known.push(column);
         }
         let names: Vec<&str> = columns.iter().map(|(name, _)| name).chain(gathered).map(String::as_str).collect();
         self.reader.start(&names, rows)?;
-        let gathered = gathered.iter().map(|name| (name.clone(), None)).collect();
-        Ok(Some(BatchReader { batches: self, known, gathered, notations, most: rows.max(1), first: 0 }))
+        self.gathered = gathered.iter().map(|name| (name.clone(), None)).collect();
+        (self.notations, self.most) = (notations, rows.max(1));
+        Ok(Some(self))
     }
-}
 
-impl BatchReader {
     /// The next rows; `None` after the last.
     ///
     /// # Errors
     /// Returns the errors of [`super::TableSource::read`].
     pub fn next_rows(&mut self) -> Result<Option<Batch>> {
         let first = self.first;
-        let read = self.batches.reader.next(first, self.most)?;
+        let read = self.reader.next(first, self.most)?;
         let rows = read.first().map_or(0, ColumnBuilder::rows);
         if rows == 0 {
             return self.check_end().map(|()| None);
@@ -151,7 +139,7 @@ impl BatchReader {
                 }
             };
             if !is_alike {
-                return Err(unreadable(&self.batches.path, format!("column `{name}` is of another type than before")));
+                return Err(unreadable(&self.path, format!("column `{name}` is of another type than before")));
             }
         }
         self.settled(first, columns).map(Some)
@@ -159,68 +147,58 @@ impl BatchReader {
 
     /// Rejects a file that was modified while it was read, and one without rows.
     fn check_end(&self) -> Result<()> {
-        let Batches { path, before, .. } = &self.batches;
+        let Batches { path, before, .. } = self;
         let after = std::fs::metadata(path).map_err(|error| system(path, error))?;
         check_unchanged(path, before, &after, before.len())?;
-        let nothing = if self.batches.is_typed() { "has columns and no rows" } else { "has a header and no rows" };
+        let nothing = if self.is_typed() { "has columns and no rows" } else { "has a header and no rows" };
         if self.first == 0 { Err(unreadable(path, nothing)) } else { Ok(()) }
     }
 
     fn settled(&mut self, first: usize, columns: Vec<ColumnBuilder>) -> Result<Batch> {
         use rayon::prelude::*;
-        let mut survey = self.survey();
+        let mut profile = self.profile();
         let settled: Vec<_> =
             self.known.par_iter_mut().zip(columns).map(|(known, column)| known.settle(column)).collect();
         let mut cells = Vec::with_capacity(settled.len());
         for (known, column) in self.known.iter().zip(settled) {
-            let (column, mut found): (Cells, ColumnSurvey) = column.map_err(|mut fault| {
+            let (column, mut found): (Cells, ColumnProfile) = column.map_err(|mut fault| {
                 fault.row += first;
-                fault_error(&known.name, fault, &survey)
+                fault_error(&known.name, fault, &profile)
             })?;
             if let Some((row, _)) = &mut found.first_missing {
                 *row += first;
             }
             cells.push((known.name.clone(), column));
-            survey.columns.push(found);
+            profile.columns.push(found);
         }
-        Ok(Batch { first, columns: cells, survey })
+        Ok(Batch { first, columns: cells, profile })
     }
 
     /// Rows of the file, whose number is not known yet.
-    fn survey(&self) -> Survey {
-        let now = (self.batches.path.clone(), usize::MAX);
-        Survey { columns: Vec::new(), files: vec![now] }
+    fn profile(&self) -> TableProfile {
+        let now = (self.path.clone(), usize::MAX);
+        TableProfile { files: vec![now], ..TableProfile::default() }
     }
 
     /// The collected columns, as [`super::TableSource::read`] returns them.
     ///
     /// # Errors
     /// Returns the errors of [`super::TableSource::read`].
-    pub fn gathered(self, hint: impl Fn(&str) -> Hint) -> Result<(Table, Survey)> {
-        let mut survey = self.survey();
+    pub fn gathered(self, hint: impl Fn(&str) -> Hint) -> Result<(Table, TableProfile)> {
+        let mut profile = self.profile();
         let mut table = Vec::new();
         for (name, column) in self.gathered {
             let Some(column) = column else { continue };
-            let is_stored = self.batches.is_typed();
-            let hint = match (hint(&name), &column) {
-                (Hint::Auto | Hint::Target | Hint::Label, ColumnBuilder::Raw(_)) if is_stored => Hint::Stored,
-                (hint, _) => hint,
-            };
-            let rules = self.batches.rules.like(&name, self.notations.get(&name).copied());
-            match settle(&name, column, hint, &rules) {
-                Ok(InferredColumn::Cells(cells, found)) => {
-                    table.push((name, cells));
-                    survey.columns.push(found);
-                }
-                Ok(InferredColumn::NeedsText) => {
-                    return Err(Error::Shape(format!("the column `{name}` is neither numbers nor text")));
-                }
-                Err(fault) => return Err(fault_error(&name, fault, &survey)),
-            }
+            let hint = self.reader.file().hint(&name, hint(&name));
+            let rules = self.rules.like(&name, self.notations.get(&name).copied());
+            let settled = settle(&name, column, hint, &rules).transpose().ok_or_else(|| type_error(&name))?;
+            let (cells, found) = settled.map_err(|fault| fault_error(&name, fault, &profile))?;
+            table.push((name, cells));
+            profile.columns.push(found);
         }
-        if let Some((_, rows)) = survey.files.last_mut() {
+        if let Some((_, rows)) = profile.files.last_mut() {
             *rows = self.first;
         }
-        Ok((Table::new(table)?, survey))
+        Ok((Table::new(table)?, profile))
     }
 }

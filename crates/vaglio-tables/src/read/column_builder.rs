@@ -29,10 +29,7 @@ pub(super) struct NumberColumn {
     rows: usize,
     /// Expected number of rows, if known.
     expected: usize,
-    /// Number of missing cells.
-    pub missing: usize,
-    /// First row with a missing cell, and how it is written.
-    pub first_missing: Option<(usize, String)>,
+    pub missing: MissingCells,
     /// Cells that are not plain numbers, with their rows.
     pub odd: Vec<(usize, String)>,
     /// Whether there were more odd cells than are stored.
@@ -43,6 +40,22 @@ pub(super) struct NumberColumn {
     pub beyond: bool,
     /// Whether 1 and 0 are booleans by the file's format.
     pub is_truth: bool,
+}
+
+/// Missing cells of a column.
+#[derive(Debug, Clone, Default)]
+pub(super) struct MissingCells {
+    pub count: usize,
+    /// First row with a missing cell, and how it is written.
+    pub first: Option<(usize, String)>,
+}
+
+impl MissingCells {
+    /// Adds the missing cell of a row.
+    pub fn push(&mut self, row: usize, written: &str) {
+        self.count += 1;
+        self.first.get_or_insert_with(|| (row, written.to_owned()));
+    }
 }
 
 impl ColumnBuilder {
@@ -180,9 +193,7 @@ impl NumberColumn {
 
     /// Appends a missing value with its text.
     pub fn push_missing(&mut self, written: &str) {
-        self.missing += 1;
-        let row = self.rows;
-        self.first_missing.get_or_insert_with(|| (row, written.to_owned()));
+        self.missing.push(self.rows, written);
         self.rows += 1;
         self.extend(std::iter::once(f64::NAN));
     }
@@ -261,10 +272,9 @@ impl NumberColumn {
 
     fn append(&mut self, part: NumberColumn) {
         let before = self.rows;
-        if self.first_missing.is_none() {
-            self.first_missing = part.first_missing.map(|(row, written)| (before + row, written));
-        }
-        self.missing += part.missing;
+        self.missing.count += part.missing.count;
+        let first = part.missing.first.map(|(row, written)| (before + row, written));
+        self.missing.first = self.missing.first.take().or(first);
         self.odd.extend(part.odd.into_iter().map(|(row, cell)| (before + row, cell)));
         self.lost |= part.lost;
         self.zeros |= part.zeros;
@@ -371,8 +381,8 @@ mod tests {
         ["NA", "2", ">3", ""].iter().for_each(|cell| part.push(cell, &rules));
         assert!(all.append(part));
         let ColumnBuilder::Numbers(column) = all else { panic!("numbers") };
-        assert_eq!((column.rows(), column.missing), (6, 2));
-        assert_eq!(column.first_missing, Some((2, "NA".into())));
+        assert_eq!((column.rows(), column.missing.count), (6, 2));
+        assert_eq!(column.missing.first, Some((2, "NA".into())));
         assert_eq!(column.odd, [(1, "x".to_owned()), (4, ">3".to_owned())]);
     }
 }

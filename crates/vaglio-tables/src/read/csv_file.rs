@@ -8,6 +8,7 @@ use super::layout::CellLayout;
 use super::precision::Singles;
 use super::reader::FileReader;
 use super::record_limits::RecordLimitReader;
+use super::records::{RecordFault, RecordFaultKind, RecordReader};
 use super::{checked_names, places, unreadable};
 use crate::budget::Budget;
 use crate::{Decimal, Delimiter, ReadSpec};
@@ -202,52 +203,15 @@ impl CsvFile {
         parts
     }
 
-    /// Passes every record of a part to `take` and returns their number.
-    fn read_part(
-        &self,
-        range: Range<usize>,
-        budget: Budget,
-        mut take: impl FnMut(&StringRecord),
-    ) -> Result<usize, CsvFault> {
-        let mut reader = self.dialect.reader(RecordLimitReader::new(&self.bytes()[range.clone()]));
-        let (mut record, mut rows, mut ask) = (StringRecord::new(), 0, 0);
-        loop {
-            reader.get_mut().begin();
-            let begins = range.start + reader.position().byte() as usize;
-            match reader.read_record(&mut record) {
-                Ok(true) => {}
-                Ok(false) => return Ok(rows),
-                Err(error) => {
-                    return Err(CsvFault {
-                        byte: begins,
-                        row: rows,
-                        what: CsvFaultKind::Said(Cause::after("", error)),
-                    });
-                }
-            }
-            let at = record.position().map_or(0, |position| position.byte() as usize);
-            let broken = |what: CsvFaultKind| Err(CsvFault { byte: range.start + at, row: rows, what });
-            if let Some(fault) = record_fault(&record, &self.names) {
-                return broken(CsvFaultKind::Said(fault.into()));
-            }
-            if at >= ask && range.len() > SMALL {
-                ask = at + PART;
-                let remedy = "leave columns out by data.exclude, or raise the limit";
-                if let Err(error) = budget.held(self.path.display(), remedy) {
-                    return broken(CsvFaultKind::TooLarge(error));
-                }
-            }
-            take(&record);
-            rows += 1;
-        }
-    }
-
-    fn fault(&self, fault: CsvFault, before: usize) -> Error {
+    fn fault(&self, fault: RecordFault, before: usize) -> Error {
         let (line, row) = (self.line(fault.byte), before + fault.row + 1);
         let place = format!("line {line} (data row {row})");
         match fault.what {
-            CsvFaultKind::Said(message) => unreadable(&self.path, message.reworded(|message| place + message)),
-            CsvFaultKind::TooLarge(error) => error,
+            RecordFaultKind::Unreadable(error) => {
+                unreadable(&self.path, Cause::after("", error).reworded(|message| place + message))
+            }
+            RecordFaultKind::Odd(message) => unreadable(&self.path, place + &message),
+            RecordFaultKind::TooLarge(error) => error,
         }
     }
 
@@ -316,14 +280,17 @@ impl FileReader for CsvFile {
             };
             names.iter().zip(as_numbers).map(of).collect()
         };
+        let held = || budget.held(self.path.display(), "leave columns out by data.exclude, or raise the limit");
         let read = |part: &Range<usize>| {
             let mut columns = empty();
-            let rows = self.read_part(part.clone(), budget, |record| {
+            let first_check = if part.len() > SMALL { 0 } else { usize::MAX };
+            let mut records = RecordReader::new(self.dialect, &self.bytes()[part.clone()], first_check);
+            let rows = records.read(usize::MAX, &self.names, &held, |record| {
                 for (column, (index, rules)) in columns.iter_mut().zip(&sources) {
                     column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
                 }
             });
-            (columns, rows)
+            (columns, rows.map_err(|fault| RecordFault { byte: part.start + fault.byte, ..fault }))
         };
         let mut all = empty();
         let mut rows = 0;
@@ -344,20 +311,6 @@ impl FileReader for CsvFile {
     }
 }
 
-/// Fault that ends reading early.
-struct CsvFault {
-    byte: usize,
-    row: usize,
-    what: CsvFaultKind,
-}
-
-enum CsvFaultKind {
-    /// Message after the place.
-    Said(Cause),
-    /// The memory limit is exceeded.
-    TooLarge(Error),
-}
-
 /// Checks the memory limit for the header's names, and for the cells by which columns are judged.
 fn check_header(path: &Path, text: &str, dialect: Dialect, budget: Budget) -> Result<()> {
     let bytes = text.as_bytes();
@@ -371,22 +324,3 @@ fn check_header(path: &Path, text: &str, dialect: Dialect, budget: Budget) -> Re
 /// Bytes of a name in all lists and sets, and of a cell of the sample.
 const NAME: usize = 400;
 const CELL: usize = 56;
-
-/// Maximum bytes of a cell: more are an unclosed quote, or an attack.
-pub(super) const LONGEST: usize = 1 << 24;
-
-/// Message after the place of a record that is ragged or has a cell that is too long.
-pub(super) fn record_fault(record: &StringRecord, names: &[String]) -> Option<String> {
-    let (found, header) = (record.len(), names.len());
-    if found != header {
-        return Some(format!(" has {found} cells and the header has {header}"));
-    }
-    if record.as_slice().len() <= LONGEST {
-        return None;
-    }
-    let cells = record.iter().map(str::len).zip(names);
-    let (length, name) = cells.max_by_key(|(length, _)| *length).filter(|(length, _)| *length > LONGEST)?;
-    Some(format!(
-        ": column `{name}` has a cell of {length} bytes, and at most {LONGEST} are read; is a quote not closed?"
-    ))
-}

@@ -1,7 +1,7 @@
 //! Faults of cells.
 
 use super::{shortened, unreadable};
-use crate::Survey;
+use crate::TableProfile;
 use std::path::PathBuf;
 use vaglio_core::Error;
 
@@ -35,8 +35,8 @@ pub enum FaultKind {
 }
 
 /// Error of an invalid cell.
-pub(super) fn fault_error(name: &str, fault: InvalidCell, survey: &Survey) -> Error {
-    let (file, row) = survey.place(fault.row);
+pub(super) fn fault_error(name: &str, fault: InvalidCell, profile: &TableProfile) -> Error {
+    let (file, row) = profile.place(fault.row);
     let file = file.map_or_else(PathBuf::new, PathBuf::clone);
     let InvalidCell { value, count, what, .. } = fault;
     let value = shortened(&value);

@@ -12,9 +12,9 @@ pub use dates::{DAY_FIRST, MONTH_FIRST};
 pub use ordered_levels::ordered;
 
 use super::cell::{CellSyntax, DateForm, plain};
-use super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
+use super::column_builder::{ColumnBuilder, MissingCells, NumberColumn, RawColumn};
 use super::fault::{FaultKind, InvalidCell};
-use crate::{ColumnSurvey, InferredType, Notation, Survey};
+use crate::{ColumnProfile, InferredType, Notation, TableProfile};
 use codes::are_codes;
 pub(super) use codes::is_beyond;
 use dates::{SAMPLE, dates};
@@ -22,7 +22,7 @@ use numbers::{decimal_fault, dressed, is_of_other_decimals, no_number};
 pub(super) use numbers::{is_infinite, other_notation};
 use std::collections::{HashMap, HashSet};
 use vaglio_core::numerals::normalized;
-use vaglio_core::{Cells, Numbers, Table};
+use vaglio_core::{Cells, Error, Numbers, Table};
 
 /// Prior knowledge of a column's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,14 +55,13 @@ impl Hint {
     }
 }
 
-/// Result of inferring a column.
-pub(super) enum InferredColumn {
-    Cells(Cells, ColumnSurvey),
-    /// The column is text after all, and must be read again as such.
-    NeedsText,
-}
+/// A column with its profile; `None` for one that is text after all, and must be read again as such.
+pub(super) type Outcome = Result<Option<(Cells, ColumnProfile)>, InvalidCell>;
 
-type Outcome = Result<InferredColumn, InvalidCell>;
+/// Error of a column that is neither numbers nor text.
+pub(super) fn type_error(name: &str) -> Error {
+    Error::Shape(format!("the column `{name}` is neither numbers nor text"))
+}
 
 /// Whether at least three quarters of the cells fit a type.
 pub(super) fn nearly_all(part: usize, all: usize) -> bool {
@@ -77,16 +76,16 @@ pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &Cel
         ColumnBuilder::Raw(column) => settle_text(name, &column, hint, rules),
         ColumnBuilder::Sparse(column) => sparse_columns::settle_sparse(name, column, hint),
         ColumnBuilder::Dates(column, zoned) => {
-            let (missing, first) = (column.missing, column.first_missing.clone());
+            let missing = column.missing.clone();
             let dates = Cells::Dates(column.finish().view().values().into_owned());
             match hint {
                 Hint::Number => Err(kind_fault(&dates, "is a date")),
-                Hint::Class | Hint::Text => Ok(done(name, as_text(&dates), hint, missing, first, None)),
+                Hint::Class | Hint::Text => Ok(Some(done(name, as_text(&dates), hint, missing, None))),
                 _ => {
                     let row = (0..dates.len()).find(|&row| !dates.is_missing(row));
                     let clocks = row.and_then(|row| Some((row, dates.label(row), zoned?)));
                     let notation = TimeZonePresence::default().among(clocks.into_iter(), rules)?;
-                    Ok(with_notation(done(name, dates, hint, missing, first, None), notation))
+                    Ok(Some(with_notation(done(name, dates, hint, missing, None), notation)))
                 }
             }
         }
@@ -125,24 +124,24 @@ fn infer_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &CellS
     let is_label = column.is_truth && matches!(hint, Hint::Target | Hint::Label);
     if hint.wants_text() || is_label {
         // The format of the file says that they are numbers or booleans.
-        let (missing, first, is_truth) = (column.missing, column.first_missing.clone(), column.is_truth);
+        let (missing, is_truth) = (column.missing.clone(), column.is_truth);
         let numbers = Cells::Numbers(column.finish());
         if hint == Hint::Date {
             return Err(kind_fault(&numbers, "is a number"));
         }
         let text = if is_truth { as_words(&numbers) } else { as_text(&numbers) };
-        return Ok(done(name, text, hint, missing, first, None));
+        return Ok(Some(done(name, text, hint, missing, None)));
     }
     let is_percent = rules.known.is_some_and(|known| known.percent) && !rules.is_stored && column.plain() > 0;
     let is_rounded = column.beyond && rounds(hint, rules);
     if hint == Hint::Auto && column.zeros || column.beyond && !is_rounded || is_percent {
-        return Ok(InferredColumn::NeedsText);
+        return Ok(None);
     }
     let odd = std::mem::take(&mut column.odd);
     // A numeric column is judged by its bad cells, unless its first cells were missing and no other is plain.
     let plain = if hint == Hint::Number { column.plain() } else { 0 };
     if (column.lost && plain == 0 || hint == Hint::Label) && !odd.is_empty() {
-        return Ok(InferredColumn::NeedsText);
+        return Ok(None);
     }
     let infinite = || odd.iter().filter(|(_, cell)| is_infinite(cell, rules));
     if let Some((row, value)) = infinite().next() {
@@ -153,11 +152,11 @@ fn infer_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &CellS
     let dressed = |cell: &str| rules.dressed(cell).filter(|(_, dress)| !dress.percent);
     let (values, bad): (Vec<_>, Vec<_>) = odd.into_iter().partition(|(_, cell)| dressed(cell).is_some());
     if let Some((row, value)) = bad.first() {
-        let present = column.rows() - column.missing;
+        let present = column.rows() - column.missing.count;
         let count = if column.lost { present - plain } else { bad.len() };
         let good = present - count;
         if hint != Hint::Number && !nearly_all(good, present) || good == 0 {
-            return Ok(InferredColumn::NeedsText);
+            return Ok(None);
         }
         return Err(no_number(name, *row, value, count, good, present, rules));
     }
@@ -168,10 +167,10 @@ fn infer_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &CellS
             notation = notation.with(dress);
         }
     }
-    let (missing, first_missing, is_truth) = (column.missing, column.first_missing.clone(), column.is_truth);
+    let (missing, is_truth) = (column.missing.clone(), column.is_truth);
     let note = if is_truth { Some(TRUTH.to_owned()) } else { notation.words() };
     let cells = Cells::Numbers(column.finish());
-    Ok(with_notation(done(name, cells, hint, missing, first_missing, note), notation))
+    Ok(Some(with_notation(done(name, cells, hint, missing, note), notation)))
 }
 
 /// Whether whole numbers beyond double precision are rounded: only if the settings declare the column numeric.
@@ -179,18 +178,15 @@ pub(super) fn rounds(hint: Hint, rules: &CellSyntax) -> bool {
     hint == Hint::Number && rules.known.is_none_or(|known| known.rounded)
 }
 
-fn with_notation(mut settled: InferredColumn, found: Notation) -> InferredColumn {
-    if let InferredColumn::Cells(_, survey) = &mut settled {
-        survey.notation = Some(found);
-    }
-    settled
+fn with_notation(mut column: (Cells, ColumnProfile), found: Notation) -> (Cells, ColumnProfile) {
+    column.1.notation = Some(found);
+    column
 }
 
 /// Counts of the kinds of cells in a text column.
 #[derive(Default)]
 struct Counts {
-    missing: usize,
-    first_missing: Option<(usize, String)>,
+    missing: MissingCells,
     plain: usize,
     dressed: usize,
     percent: usize,
@@ -217,17 +213,14 @@ pub(super) fn truth(cell: &str) -> Option<bool> {
 }
 
 fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -> Outcome {
-    if hint == Hint::Written {
-        let cells = Cells::Text(column.cells().map(str::to_owned).collect());
-        return Ok(done(name, cells, hint, 0, None, None));
-    }
-    let cells = column.cells().map(str::trim);
+    let is_written = hint == Hint::Written;
+    let cells = column.cells().map(|cell| if is_written { cell } else { cell.trim() });
+    let is_missing = |cell: &str| if is_written { cell.is_empty() } else { rules.is_missing(cell) };
     let mut counts = Counts::default();
-    let is_typed = matches!(hint, Hint::Class | Hint::Text | Hint::Date | Hint::Stored);
+    let is_typed = matches!(hint, Hint::Class | Hint::Text | Hint::Written | Hint::Date | Hint::Stored);
     for (row, cell) in cells.clone().enumerate() {
-        if rules.is_missing(cell) {
-            counts.missing += 1;
-            counts.first_missing.get_or_insert_with(|| (row, cell.to_owned()));
+        if is_missing(cell) {
+            counts.missing.push(row, cell);
         } else if is_typed {
         } else if let Some(value) = rules.number(cell) {
             counts.plain += 1;
@@ -243,11 +236,10 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
                 usize::from(plain(cell, rules.comma).is_some_and(f64::is_finite) || rules.undressed(cell).is_some());
         }
     }
-    let present = column.rows() - counts.missing;
+    let present = column.rows() - counts.missing.count;
     let numbers = counts.plain + counts.dressed;
-    let (missing, first_missing) = (counts.missing, counts.first_missing.clone());
-    let finish = |cells: Cells, note: Option<String>| Ok(done(name, cells, hint, missing, first_missing.clone(), note));
-    let text = |cell: &str| if rules.is_missing(cell) { String::new() } else { cell.to_owned() };
+    let finish = |cells: Cells, note: Option<String>| Ok(Some(done(name, cells, hint, counts.missing.clone(), note)));
+    let text = |cell: &str| if is_missing(cell) { String::new() } else { cell.to_owned() };
     if present == 0 && !is_typed {
         return finish(Cells::Numbers(Numbers::from(vec![f64::NAN; column.rows()])), None);
     }
@@ -300,20 +292,14 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
 pub const MOST_LEVELS: usize = 50;
 const FEW: usize = 10;
 
-fn done(
-    name: &str,
-    cells: Cells,
-    hint: Hint,
-    missing: usize,
-    first_missing: Option<(usize, String)>,
-    note: Option<String>,
-) -> InferredColumn {
+fn done(name: &str, cells: Cells, hint: Hint, missing: MissingCells, note: Option<String>) -> (Cells, ColumnProfile) {
+    let MissingCells { count: missing, first: first_missing } = missing;
     let (taken, levels) = taken(&cells, hint, cells.len() - missing);
-    let survey = ColumnSurvey::new(name.to_owned(), taken);
-    InferredColumn::Cells(cells, ColumnSurvey { missing, first_missing, levels, note, ..survey })
+    let profile = ColumnProfile::new(name.to_owned(), taken);
+    (cells, ColumnProfile { missing, first_missing, levels, note, ..profile })
 }
 
-impl Survey {
+impl TableProfile {
     /// Updates types, missing cells and levels for the rows that remain in the table.
     pub fn update_from(&mut self, table: &Table, hints: &HashMap<String, Hint>) {
         for column in &mut self.columns {

@@ -30,6 +30,14 @@ pub(super) trait FileReader: Debug + Send + Sync {
         false
     }
 
+    /// Hint for a column, including its type by the format.
+    fn hint(&self, name: &str, hint: Hint) -> Hint {
+        match hint {
+            Hint::Auto | Hint::Target | Hint::Label if self.is_text(name) => Hint::Stored,
+            known => known,
+        }
+    }
+
     /// Rules for parsing text cells; `None` if the format has numbers only.
     fn rules(&self, spec: &ReadSpec) -> Option<CellSyntax>;
 

@@ -2,7 +2,7 @@
 
 use super::bytes::{FileKind, kind};
 use super::codecs::Codec;
-use super::csv_file::LONGEST;
+use super::records::LONGEST;
 use super::unreadable;
 use std::io::Read;
 use std::path::Path;

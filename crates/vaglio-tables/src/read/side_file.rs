@@ -20,7 +20,7 @@ pub(super) struct SideFile {
 }
 
 /// Reason that its columns are not features.
-pub(super) const IS_BESIDE: &str = "it stands in the file of the target";
+pub const IS_BESIDE: &str = "it stands in the file of the target";
 
 impl SideFile {
     /// Opens a file in addition to columns of these names.

@@ -6,12 +6,12 @@ use super::column_builder::ColumnBuilder;
 use super::digest::{Digest, HashSteps, written};
 use super::fault::{InvalidCell, fault_error};
 use super::head::share;
-use super::inference::{Hint, InferredColumn, settle};
+use super::inference::{Hint, Outcome, settle, type_error};
 use super::side_file::{IS_BESIDE, SideFile};
 use super::table_file::{ReadOptions, TableFile};
 use super::{ColumnFilter, paths, unreadable};
 use crate::budget::Budget;
-use crate::{ColumnSurvey, Notation, ReadSpec, Survey};
+use crate::{ColumnProfile, Notation, ReadSpec, TableProfile};
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -45,8 +45,8 @@ pub type Notations = HashMap<String, Notation>;
 
 /// Files with their numbers of rows.
 pub type RowsOfFiles = Vec<(PathBuf, usize)>;
-/// A column with its survey, or the fault of one of its cells.
-pub type ReadColumn = (String, Result<(Cells, ColumnSurvey), InvalidCell>);
+/// A column with its profile, or the fault of one of its cells.
+pub type ReadColumn = (String, Result<(Cells, ColumnProfile), InvalidCell>);
 
 impl TableSource {
     /// Opens files, also given by patterns and folders; all must have the same columns, in any order.
@@ -172,8 +172,8 @@ impl TableSource {
     }
 
     /// Estimated number of rows per row read; `None` if all are read.
-    pub fn times(&self, survey: &Survey) -> Option<f64> {
-        let rows = survey.files.iter().map(|(_, rows)| *rows as f64);
+    pub fn times(&self, profile: &TableProfile) -> Option<f64> {
+        let rows = profile.files.iter().map(|(_, rows)| *rows as f64);
         let all: f64 = rows.clone().zip(&self.parts).map(|(rows, part)| rows * part.times).sum();
         let is_sample = self.parts.iter().any(|part| part.times > 1.0);
         is_sample.then(|| all / rows.sum::<f64>().max(1.0))
@@ -195,16 +195,17 @@ impl TableSource {
     /// # Errors
     /// [`Error::Unreadable`] for ragged rows and invalid cells, [`Error::NonFinite`] for infinities, with file, row,
     /// column, value and remedy.
-    pub fn read(&self, wanted: &ReadRequest) -> Result<(Table, Survey)> {
+    pub fn read(&self, wanted: &ReadRequest) -> Result<(Table, TableProfile)> {
         let (columns, files) = self.read_each(wanted)?;
-        let mut survey = Survey { columns: Vec::new(), files };
+        let (aside, is_typed) = (self.aside.clone(), self.is_typed());
+        let mut profile = TableProfile { columns: Vec::new(), files, aside, is_typed };
         let mut table = Vec::with_capacity(columns.len());
         for (name, column) in columns {
-            let (cells, of_column) = column.map_err(|fault| fault_error(&name, fault, &survey))?;
+            let (cells, of_column) = column.map_err(|fault| fault_error(&name, fault, &profile))?;
             table.push((name, cells));
-            survey.columns.push(of_column);
+            profile.columns.push(of_column);
         }
-        Ok((Table::new(table)?, survey))
+        Ok((Table::new(table)?, profile))
     }
 
     /// Starts hashes of all files, if all are on disk.
@@ -218,19 +219,19 @@ impl TableSource {
     ///
     /// # Errors
     /// Returns the errors of [`TableSource::read`] and [`TableSource::digest`].
-    pub fn read_and_hash(&self, wanted: &ReadRequest) -> Result<(Table, Survey, Digest)> {
+    pub fn read_and_hash(&self, wanted: &ReadRequest) -> Result<(Table, TableProfile, Digest)> {
         if rayon::current_num_threads() > 1
             && let Some(files) = self.hash_steps()
         {
-            let (table, survey) = self.read(wanted)?;
-            return Ok((table, survey, Digest::behind(files)));
+            let (table, profile) = self.read(wanted)?;
+            return Ok((table, profile, Digest::behind(files)));
         }
         if rayon::current_num_threads() == 1 {
             self.parts.iter().for_each(|part| part.reader.hash_along());
         }
         let (read, written) = rayon::join(|| self.read(wanted), || self.digest());
-        let (table, survey) = read?;
-        Ok((table, survey, Digest::known(written?)))
+        let (table, profile) = read?;
+        Ok((table, profile, Digest::known(written?)))
     }
 
     /// Like [`TableSource::read`], but reports invalid cells column by column, and returns each file's number of rows.
@@ -246,22 +247,24 @@ impl TableSource {
         let names: Vec<&str> = self.names.iter().map(String::as_str).filter(wants).collect();
         let rules = self.rules();
         let of_column = |name: &str| rules.like(name, wanted.notations.get(name).copied());
-        let hint = |name: &&str| self.stored(name, wanted.hints.get(*name).copied().unwrap_or_default());
+        let hint = |name: &&str| {
+            let hint = wanted.hints.get(*name).copied().unwrap_or_default();
+            self.parts.first().map_or(hint, |part| part.reader.hint(name, hint))
+        };
         let hints: Vec<Hint> = names.iter().map(hint).collect();
         let look = self.look_like_numbers(&names, &rules);
         let as_numbers: Vec<bool> = look.iter().zip(&hints).map(|(look, hint)| *look && !hint.wants_text()).collect();
         let (columns, files) = self.grow(&names, &as_numbers, &rules)?;
         self.check_texts(&columns)?;
-        let settled: Vec<_> = names
+        let settled: Vec<Outcome> = names
             .par_iter()
             .zip(&hints)
             .zip(columns)
             .map(|((name, hint), column)| settle(name, column, *hint, &of_column(name)))
             .collect();
         // Columns whose first rows were numbers by chance are read again as text.
-        let is_text = |outcome: &Result<InferredColumn, InvalidCell>| matches!(outcome, Ok(InferredColumn::NeedsText));
-        let again: Vec<&str> =
-            names.iter().zip(&settled).filter(|(_, outcome)| is_text(outcome)).map(|(name, _)| *name).collect();
+        let is_text = |(_, outcome): &(&&str, &Outcome)| matches!(outcome, Ok(None));
+        let again: Vec<&str> = names.iter().zip(&settled).filter(is_text).map(|(name, _)| *name).collect();
         let texts = match again.is_empty() {
             true => Vec::new(),
             false => self.grow(&again, &vec![false; again.len()], &rules)?.0,
@@ -270,18 +273,11 @@ impl TableSource {
         let mut texts = texts.into_iter();
         let mut out = Vec::with_capacity(names.len());
         for ((name, hint), outcome) in names.iter().zip(&hints).zip(settled) {
-            let outcome = match (is_text(&outcome), outcome) {
-                (true, outcome) => texts.next().map_or(outcome, |text| settle(name, text, *hint, &of_column(name))),
-                (false, outcome) => outcome,
+            let outcome = match outcome {
+                Ok(None) => texts.next().map_or(Ok(None), |text| settle(name, text, *hint, &of_column(name))),
+                known => known,
             };
-            let column = match outcome {
-                Ok(InferredColumn::Cells(cells, survey)) => Ok((cells, survey)),
-                Ok(InferredColumn::NeedsText) => {
-                    return Err(Error::Shape(format!("the column `{name}` is neither numbers nor text")));
-                }
-                Err(fault) => Err(fault),
-            };
-            out.push(((*name).to_owned(), column));
+            out.push(((*name).to_owned(), outcome.transpose().ok_or_else(|| type_error(name))?));
         }
         Ok((out, files))
     }
@@ -299,18 +295,6 @@ impl TableSource {
         let beside =
             || self.beside.as_ref().map_or_else(|| CellSyntax::new(&self.spec), |beside| beside.rules(&self.spec));
         own.unwrap_or_else(beside)
-    }
-
-    /// Hint for a column, including its type by the format.
-    fn stored(&self, name: &str, hint: Hint) -> Hint {
-        match hint {
-            Hint::Auto | Hint::Target | Hint::Label
-                if self.parts.first().is_some_and(|part| part.reader.is_text(name)) =>
-            {
-                Hint::Stored
-            }
-            known => known,
-        }
     }
 
     /// Whether each column looks numeric in all files.

@@ -19,7 +19,7 @@ fn csv(name: &str, content: impl AsRef<[u8]>) -> std::path::PathBuf {
 }
 
 /// Reads a file with hints for its columns.
-fn read_as(path: &Path, spec: &ReadSpec, hints: &[(&str, Hint)]) -> Result<(Table, Survey)> {
+fn read_as(path: &Path, spec: &ReadSpec, hints: &[(&str, Hint)]) -> Result<(Table, TableProfile)> {
     let hints = hints.iter().map(|(name, hint)| ((*name).to_owned(), *hint)).collect();
     TableSource::open(&[path.to_owned()], spec)?.read(&ReadRequest { hints, ..ReadRequest::default() })
 }
@@ -104,13 +104,13 @@ fn cells_stay_as_they_are_written_where_that_is_asked_for() {
 #[test]
 fn missing_cells_are_kept_and_infinities_refused() {
     for cell in ["", "NA", "na", "NaN", "?", "null", "N/A", "-"] {
-        let (table, survey) =
+        let (table, profile) =
             read_as(&csv("missing", format!("a,b,c\n1,2,x\n3,{cell},{cell}\n5,{cell},y\n")), &ReadSpec::default(), &[])
                 .unwrap();
         assert_eq!(table.get("b").unwrap().missing().map(|m| (m.first, m.count)), Some((1, 2)), "{cell}");
         assert_eq!(table.get("c").unwrap().missing().map(|m| (m.first, m.count)), Some((1, 1)), "{cell}");
-        assert_eq!(survey.column("b").unwrap().first_missing, Some((1, cell.to_owned())));
-        assert_eq!(survey.column("a").unwrap().missing, 0);
+        assert_eq!(profile.column("b").unwrap().first_missing, Some((1, cell.to_owned())));
+        assert_eq!(profile.column("a").unwrap().missing, 0);
     }
     for cell in ["-inf", "Infinity", "1e400"] {
         let found = read_text("infinite", format!("a,b\n1,2\n3,{cell}\n5,{cell}\n"));
@@ -154,7 +154,7 @@ fn decimal_commas_thousands_percent_and_currencies_are_numbers() {
     assert_eq!(numbers(&table, "b"), [1234.5, -3.0]);
     let table = read(&csv("quoted", "a,b\n\"1,5\",3\n\"2,25\",4\n"));
     assert_eq!(numbers(&table, "a"), [1.5, 2.25]);
-    let (table, survey) = read_as(
+    let (table, profile) = read_as(
         &csv("money", "pay,pct,big\n\"$50,123\",95%,\"1,000\"\n$7,5%,\"2,000,000\"\n"),
         &ReadSpec::default(),
         &[],
@@ -163,7 +163,7 @@ fn decimal_commas_thousands_percent_and_currencies_are_numbers() {
     assert_eq!(numbers(&table, "pay"), [50123.0, 7.0]);
     assert_eq!(numbers(&table, "pct"), [95.0, 5.0]);
     assert_eq!(numbers(&table, "big"), [1000.0, 2e6]);
-    assert_eq!(survey.column("pay").unwrap().note.as_deref(), Some("$, thousands apart"));
+    assert_eq!(profile.column("pay").unwrap().note.as_deref(), Some("$, thousands apart"));
     // Next to decimal points, a comma alone is no decimal mark.
     let found = read_text("mixed", "a;b\n1.5;1,5\n2.5;2,5\n3;3.5\n");
     assert!(
@@ -179,7 +179,7 @@ fn decimal_commas_thousands_percent_and_currencies_are_numbers() {
 
 #[test]
 fn dates_and_words_for_truth_are_known() {
-    let (table, survey) = read_as(
+    let (table, profile) = read_as(
         &csv("dates", "d,u,t\n2023-01-01,31/01/2023,True\n2023-01-02 12:00,01/02/2023,false\n,02/02/2023,TRUE\n"),
         &ReadSpec::default(),
         &[],
@@ -187,7 +187,7 @@ fn dates_and_words_for_truth_are_known() {
     .unwrap();
     assert_eq!(labels(&table, "d"), ["2023-01-01", "2023-01-02T12:00:00", ""]);
     assert_eq!(labels(&table, "u"), ["2023-01-31", "2023-02-01", "2023-02-02"]);
-    assert_eq!(survey.column("u").unwrap().note.as_deref(), Some(DAY_FIRST));
+    assert_eq!(profile.column("u").unwrap().note.as_deref(), Some(DAY_FIRST));
     assert_eq!(numbers(&table, "t"), [1.0, 0.0, 1.0]);
     let (table, _) = read_as(&csv("truth", "t\nTrue\nFalse\n"), &ReadSpec::default(), &[("t", Hint::Target)]).unwrap();
     assert_eq!(labels(&table, "t"), ["true", "false"]);
@@ -343,10 +343,10 @@ fn runs_of_blanks_and_fixed_widths_are_tables() {
 
     let spec = ReadSpec { widths: Some(vec![3, 5, 2]), ..ReadSpec::default() };
     let path = file("fixed.txt", "id code v\n 1 ab c 1\n12 \"\n");
-    let (table, survey) = read_as(&path, &spec, &[]).unwrap();
+    let (table, profile) = read_as(&path, &spec, &[]).unwrap();
     assert_eq!(numbers(&table, "id"), [1.0, 12.0]);
     assert_eq!(labels(&table, "code"), ["ab c", "\""]);
-    assert_eq!(survey.column("v").unwrap().missing, 1);
+    assert_eq!(profile.column("v").unwrap().missing, 1);
     let path = file("long.txt", "id code v\n 1 ab c 1\n 1 ab c 123\n");
     let error = read_as(&path, &spec, &[]).unwrap_err().to_string();
     assert!(error.ends_with("line 3 has 11 characters and data.read.widths take 10; give the widths of all columns"));
@@ -356,10 +356,10 @@ fn runs_of_blanks_and_fixed_widths_are_tables() {
 fn codes_with_leading_zeros_stay_text() {
     let text = "zip,n,of,both\n07030,05,1,08\n10001,5,02,NA\n00501,007,3,12\n";
     let path = csv("zeros", text);
-    let (table, survey) = read_as(&path, &ReadSpec::default(), &[]).unwrap();
+    let (table, profile) = read_as(&path, &ReadSpec::default(), &[]).unwrap();
     assert_eq!(labels(&table, "zip"), ["07030", "10001", "00501"]);
     assert_eq!(labels(&table, "both"), ["08", "", "12"]);
-    let note = |name: &str| survey.column(name).unwrap().note.as_deref();
+    let note = |name: &str| profile.column(name).unwrap().note.as_deref();
     assert_eq!(
         [note("zip"), note("both"), note("n"), note("of")],
         [Some(LEADING_ZEROS), Some(LEADING_ZEROS), None, None]

@@ -55,11 +55,11 @@ fn batches_of_a_program_are_read_as_their_file() {
     let of =
         |parts: Vec<RecordBatch>| TableSource::from_batches("the frame", whole.schema(), parts, &ReadSpec::default());
     let wanted = ReadRequest { filter: ColumnFilter::except(["x"]), ..ReadRequest::default() };
-    let (table, survey) = of(parts).unwrap().read(&wanted).unwrap();
+    let (table, profile) = of(parts).unwrap().read(&wanted).unwrap();
     let file = TableSource::open(&write("batches", &whole)[1..], &ReadSpec::default()).unwrap();
     let (expected, of_file) = file.read(&wanted).unwrap();
     assert_eq!(format!("{table:?}"), format!("{expected:?}"));
-    assert_eq!(survey.columns, of_file.columns);
+    assert_eq!(profile.columns, of_file.columns);
     let error = of(vec![batch(vec![("y", Arc::new(Float64Array::from(vec![1.0])))])]).unwrap_err().to_string();
     assert_eq!(error, "the frame: batch 1 has another schema than the table");
     let infinite = batch(vec![("x", Arc::new(Float64Array::from(vec![1.0, f64::INFINITY])))]);
@@ -85,9 +85,9 @@ fn columns_of_files_that_are_0_nearly_everywhere_are_sparse() {
     let (dense, of_dense) = source.read(&ReadRequest::default()).unwrap();
     assert_eq!(is_sparse(&dense), [false; 3]);
     for path in write("thin", &whole) {
-        let (table, survey) =
+        let (table, profile) =
             TableSource::open(&[path], &ReadSpec::default()).unwrap().read(&ReadRequest::default()).unwrap();
-        assert_eq!((is_sparse(&table), &survey.columns), (vec![true, false, true], &of_dense.columns));
+        assert_eq!((is_sparse(&table), &profile.columns), (vec![true, false, true], &of_dense.columns));
         for ((_, ours), (_, theirs)) in table.columns().iter().zip(dense.columns()) {
             assert_eq!(ours.numbers(), theirs.numbers());
         }

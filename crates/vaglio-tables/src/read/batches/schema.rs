@@ -1,13 +1,10 @@
 //! A column of known type, read in batches.
 
 use super::super::cell::{CellSyntax, DateForm, has_zone, plain};
-use super::super::column_builder::{ColumnBuilder, NumberColumn, RawColumn};
+use super::super::column_builder::{ColumnBuilder, MissingCells, NumberColumn, RawColumn};
 use super::super::fault::{FaultKind, InvalidCell};
-use super::super::inference::{
-    BEYOND_DOUBLES, Hint, InferredColumn, TimeZonePresence, is_beyond, is_infinite, other_notation, rounds, settle,
-    truth,
-};
-use crate::{ColumnSurvey, InferredType, Notation};
+use super::super::inference::{Hint, TimeZonePresence, is_beyond, is_infinite, other_notation, rounds, settle, truth};
+use crate::{ColumnProfile, InferredType, Notation};
 use vaglio_core::Cells;
 
 /// A column of known type; the notation of its first cells applies to all.
@@ -29,8 +26,8 @@ enum NumberNotation {
     AsPercent,
 }
 
-/// Cells of some rows with their survey, or a fault.
-type Outcome = Result<(Cells, ColumnSurvey), InvalidCell>;
+/// Cells of some rows with their profile, or a fault.
+type SettledRows = Result<(Cells, ColumnProfile), InvalidCell>;
 
 impl TypedColumn {
     /// Creates a column from the first cells of a text file, or from the types in a file. Returns `None` if its type
@@ -57,35 +54,19 @@ impl TypedColumn {
     }
 
     /// Converts the cells of some rows; rows count from the first of these.
-    pub fn settle(&mut self, column: ColumnBuilder) -> Outcome {
+    pub fn settle(&mut self, column: ColumnBuilder) -> SettledRows {
         match (column, self.hint) {
             (ColumnBuilder::Raw(column), _) if self.is_numbers => self.settle_numbers(&column),
             (ColumnBuilder::Raw(column), Hint::Date) => self.settle_dates(&column),
-            (ColumnBuilder::Raw(column), Hint::Written) => {
-                self.settle_text(column.cells().map(str::to_owned).collect(), column.cells())
+            (column, hint) => {
+                let is_text = matches!(column, ColumnBuilder::Raw(_)) && hint == Hint::Auto;
+                let settled = settle(&self.name, column, if is_text { Hint::Stored } else { hint }, &self.rules)?;
+                settled.ok_or_else(|| self.fault(0, String::new(), 1, "is not a number", "correct it"))
             }
-            (ColumnBuilder::Raw(column), hint) => {
-                let cells = column.cells().map(str::trim);
-                let text = |cell: &str| if self.rules.is_missing(cell) { String::new() } else { cell.to_owned() };
-                let (cells, survey) = self.settle_text(cells.clone().map(text).collect(), cells)?;
-                let note = (column.is_digits && hint == Hint::Auto).then(|| BEYOND_DOUBLES.to_owned());
-                Ok((cells, ColumnSurvey { note, ..survey }))
-            }
-            (column, hint) => match settle(&self.name, column, hint, &self.rules)? {
-                InferredColumn::Cells(cells, survey) => Ok((cells, survey)),
-                InferredColumn::NeedsText => Err(self.fault(0, String::new(), 1, "is not a number", "correct it")),
-            },
         }
     }
 
-    fn settle_text<'c>(&self, text: Vec<String>, written: impl Iterator<Item = &'c str>) -> Outcome {
-        let missing = text.iter().filter(|cell| cell.is_empty()).count();
-        let first = text.iter().zip(written).enumerate().find(|(_, (cell, _))| cell.is_empty());
-        let first = first.map(|(row, (_, written))| (row, written.to_owned()));
-        Ok((Cells::Text(text), self.survey(InferredType::Class, missing, first)))
-    }
-
-    fn settle_numbers(&mut self, column: &RawColumn) -> Outcome {
+    fn settle_numbers(&mut self, column: &RawColumn) -> SettledRows {
         let mut numbers = NumberColumn::default();
         let mut bad: Option<(usize, &str, usize)> = None;
         let mut notation = Notation::default();
@@ -104,8 +85,8 @@ impl TypedColumn {
         }
         match bad {
             None => {
-                let survey = self.survey(InferredType::Number, numbers.missing, numbers.first_missing.take());
-                Ok((Cells::Numbers(numbers.finish()), ColumnSurvey { notation: Some(notation), ..survey }))
+                let profile = self.profile(InferredType::Number, std::mem::take(&mut numbers.missing), notation);
+                Ok((Cells::Numbers(numbers.finish()), profile))
             }
             Some((row, cell, count)) if is_infinite(cell, &self.rules) => {
                 Err(InvalidCell { row, value: cell.to_owned(), count, what: FaultKind::NotFinite })
@@ -154,13 +135,12 @@ impl TypedColumn {
         }
     }
 
-    fn settle_dates(&mut self, column: &RawColumn) -> Outcome {
+    fn settle_dates(&mut self, column: &RawColumn) -> SettledRows {
         let mut seconds = Vec::with_capacity(column.rows());
-        let (mut missing, mut first) = (0, None);
+        let mut missing = MissingCells::default();
         for (row, cell) in column.cells().map(str::trim).enumerate() {
             if self.rules.is_missing(cell) {
-                missing += 1;
-                first.get_or_insert_with(|| (row, cell.to_owned()));
+                missing.push(row, cell);
                 seconds.push(f64::NAN);
                 continue;
             }
@@ -174,12 +154,12 @@ impl TypedColumn {
         let clocks = column.cells().map(str::trim).enumerate();
         let notation =
             self.zones.among(clocks.filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?))), &self.rules)?;
-        let survey = self.survey(InferredType::Date, missing, first);
-        Ok((Cells::Dates(seconds), ColumnSurvey { notation: Some(notation), ..survey }))
+        Ok((Cells::Dates(seconds), self.profile(InferredType::Date, missing, notation)))
     }
 
-    fn survey(&self, taken: InferredType, missing: usize, first_missing: Option<(usize, String)>) -> ColumnSurvey {
-        ColumnSurvey { missing, first_missing, ..ColumnSurvey::new(self.name.clone(), taken) }
+    fn profile(&self, taken: InferredType, missing: MissingCells, notation: Notation) -> ColumnProfile {
+        let (profile, notation) = (ColumnProfile::new(self.name.clone(), taken), Some(notation));
+        ColumnProfile { missing: missing.count, first_missing: missing.first, notation, ..profile }
     }
 
     fn fault(&self, row: usize, value: String, count: usize, wrong: &str, remedy: &str) -> InvalidCell {

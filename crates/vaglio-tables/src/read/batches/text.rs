@@ -2,14 +2,15 @@
 
 use super::super::bytes::is_utf8;
 use super::super::column_builder::{ColumnBuilder, RawColumn};
-use super::super::csv_file::{CsvFile, record_fault};
+use super::super::csv_file::CsvFile;
 use super::super::head::decompressed;
 use super::super::reader::{ChunkReader, FileReader};
-use super::super::record_limits::{RECORD, RecordLimitReader};
+use super::super::record_limits::RECORD;
+use super::super::records::{RecordFaultKind, RecordReader, STEP};
 use super::super::{places, unreadable};
 use crate::ReadSpec;
 use crate::budget::Budget;
-use csv::{ErrorKind, StringRecord};
+use csv::ErrorKind;
 use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -56,14 +57,10 @@ pub(super) struct TextRows {
     /// Parsed first lines.
     sheet: CsvFile,
     is_compressed: bool,
-    reader: csv::Reader<RecordLimitReader<Box<dyn Read + Send>>>,
+    records: RecordReader<Box<dyn Read + Send>>,
     budget: Budget,
-    record: StringRecord,
     indices: Vec<usize>,
 }
-
-/// Bytes of records between checks of the memory limit.
-const STEP: usize = 1 << 22;
 
 impl TextRows {
     /// Parses the first lines; `None` if the text must be read as a whole: it is not UTF-8, has no header, or no
@@ -85,11 +82,9 @@ impl TextRows {
                     let mut head = sheet.body().to_vec();
                     head.extend_from_slice(&plain.head[lines..]);
                     let all: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(plain.rest));
-                    let reader = sheet.dialect().reader(RecordLimitReader::new(all));
-                    let is_compressed = plain.is_compressed;
-                    let (record, indices) = (StringRecord::new(), Vec::new());
-                    let path = path.to_owned();
-                    return Some(TextRows { path, sheet, is_compressed, reader, budget, record, indices });
+                    let records = RecordReader::new(sheet.dialect(), all, STEP);
+                    let (path, indices, is_compressed) = (path.to_owned(), Vec::new(), plain.is_compressed);
+                    return Some(TextRows { path, sheet, is_compressed, records, budget, indices });
                 }
             }
             if plain.head.len() > RECORD {
@@ -136,27 +131,20 @@ impl ChunkReader for TextRows {
     }
 
     fn next(&mut self, first: usize, most: usize) -> Result<Vec<ColumnBuilder>> {
-        let (path, names) = (&self.path, self.sheet.names());
         let mut columns: Vec<RawColumn> = self.indices.iter().map(|_| RawColumn::default()).collect();
-        let mut taken = 0;
-        for row in first..first + most {
-            self.reader.get_mut().begin();
-            match self.reader.read_record(&mut self.record) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => return Err(self.failed(row, error)),
-            }
-            if let Some(fault) = record_fault(&self.record, names) {
-                return Err(unreadable(path, format!("data row {}{fault}", row + 1)));
-            }
-            taken += self.record.as_slice().len();
-            if taken > STEP {
-                taken = 0;
-                self.budget.held(path.display(), "keep fewer columns")?;
-            }
+        let held = || self.budget.held(self.path.display(), "keep fewer columns");
+        let read = self.records.read(most, self.sheet.names(), held, |record| {
             for (column, index) in columns.iter_mut().zip(&self.indices) {
-                column.push(self.record.get(*index).unwrap_or_default());
+                column.push(record.get(*index).unwrap_or_default());
             }
+        });
+        if let Err(fault) = read {
+            let row = first + fault.row;
+            return Err(match fault.what {
+                RecordFaultKind::Unreadable(error) => self.failed(row, error),
+                RecordFaultKind::Odd(message) => unreadable(&self.path, format!("data row {}{message}", row + 1)),
+                RecordFaultKind::TooLarge(error) => error,
+            });
         }
         Ok(columns.into_iter().map(ColumnBuilder::Raw).collect())
     }

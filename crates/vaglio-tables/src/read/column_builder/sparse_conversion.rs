@@ -16,7 +16,7 @@ impl NumberColumn {
     /// Nonzero entries, if every row has a number and few are nonzero. Cost O(rows).
     fn thin(&self) -> Option<SparseNumbers> {
         let most = SparseNumbers::most_entries(self.rows)?;
-        if self.missing > 0 || self.lost || !self.odd.is_empty() {
+        if self.missing.count > 0 || self.lost || !self.odd.is_empty() {
             return None;
         }
         let (rows, values) = match &self.numbers {

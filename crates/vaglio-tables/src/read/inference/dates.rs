@@ -21,7 +21,7 @@ pub(super) fn dates(
     let cells = || column.cells().map(str::trim).enumerate().filter(|(_, cell)| !rules.is_missing(cell));
     let Some((first, example)) = cells().next() else {
         let none = Cells::Dates(vec![f64::NAN; column.rows()]);
-        return Ok(done(name, none, hint, counts.missing, counts.first_missing.clone(), None));
+        return Ok(Some(done(name, none, hint, counts.missing.clone(), None)));
     };
     let mut forms: Vec<(DateForm, usize)> = Vec::new();
     for (_, cell) in cells().take(SAMPLE) {
@@ -65,8 +65,7 @@ pub(super) fn dates(
         DateForm::MonthFirst(_) => Some(MONTH_FIRST.to_owned()),
         _ => None,
     };
-    let done = done(name, Cells::Dates(seconds), hint, counts.missing, counts.first_missing.clone(), note);
-    Ok(with_notation(done, notation))
+    Ok(Some(with_notation(done(name, Cells::Dates(seconds), hint, counts.missing.clone(), note), notation)))
 }
 
 /// Whether the times of day seen so far have a time zone.

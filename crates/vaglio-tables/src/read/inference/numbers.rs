@@ -8,7 +8,7 @@ use vaglio_core::Cells;
 
 /// Reads a column of numbers that are not all plain.
 pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax, counts: &Counts) -> Outcome {
-    let present = column.rows() - counts.missing;
+    let present = column.rows() - counts.missing.count;
     let all_percent = counts.percent == present || rules.known.is_some_and(|known| known.percent);
     let (mut numbers, mut notation, mut bad) = (NumberColumn::default(), Notation::default(), Vec::new());
     for (row, cell) in column.cells().map(str::trim).enumerate() {
@@ -36,9 +36,9 @@ pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &CellSy
     if let Some((row, cell)) = bad.first() {
         return Err(no_number(name, *row, cell, bad.len(), present - bad.len(), present, rules));
     }
-    let (missing, first) = (numbers.missing, numbers.first_missing.clone());
+    let missing = numbers.missing.clone();
     let cells = Cells::Numbers(numbers.finish());
-    Ok(with_notation(done(name, cells, hint, missing, first, notation.words()), notation))
+    Ok(Some(with_notation(done(name, cells, hint, missing, notation.words()), notation)))
 }
 
 pub(super) fn no_number(

@@ -1,5 +1,6 @@
 //! Columns of sparse files: always numbers.
 
+use super::super::column_builder::MissingCells;
 use super::{Hint, Outcome, as_text, done, kind_fault};
 use crate::InferredType;
 use vaglio_core::{Cells, Column, SparseNumbers};
@@ -7,11 +8,12 @@ use vaglio_core::{Cells, Column, SparseNumbers};
 /// Cells of a column without missing ones.
 pub(super) fn settle_sparse(name: &str, column: SparseNumbers, hint: Hint) -> Outcome {
     let cells = Cells::Numbers(column.into());
-    match hint {
-        Hint::Date => Err(kind_fault(&cells, "is a number")),
-        _ if hint.wants_text() => Ok(done(name, as_text(&cells), hint, 0, None, None)),
-        _ => Ok(done(name, cells, hint, 0, None, None)),
-    }
+    let cells = match hint {
+        Hint::Date => return Err(kind_fault(&cells, "is a number")),
+        _ if hint.wants_text() => as_text(&cells),
+        _ => cells,
+    };
+    Ok(Some(done(name, cells, hint, MissingCells::default(), None)))
 }
 
 /// Inferred type. Cost O(entries).

@@ -199,13 +199,13 @@ fn labels_may_be_words_and_files_follow_each_other() {
     let first = written("part1.svm", "spam 1:1\nham 2:1\n");
     let second = written("part2.svm", "ham 4:2\n");
     let source = TableSource::open(&[first, second], &ReadSpec::default()).unwrap();
-    let (table, survey): (Table, _) = source
+    let (table, profile): (Table, _) = source
         .read(&ReadRequest { hints: [("target".to_owned(), Hint::Target)].into(), ..ReadRequest::default() })
         .unwrap();
     assert_eq!(table.names().collect::<Vec<_>>(), ["x1", "x2", "x3", "x4", "target"]);
     assert_eq!(*table.get("x4").unwrap().numbers().unwrap().values(), [0.0, 0.0, 2.0]);
     assert_eq!((0..3).map(|row| table.get("target").unwrap().label(row)).collect::<Vec<_>>(), ["spam", "ham", "ham"]);
-    assert_eq!(survey.files.iter().map(|(_, rows)| *rows).collect::<Vec<_>>(), [2, 1]);
+    assert_eq!(profile.files.iter().map(|(_, rows)| *rows).collect::<Vec<_>>(), [2, 1]);
     let narrow = TableSource::open(&[written("narrow.svm", "1 1:2\n")], &ReadSpec::default()).unwrap();
     let wide = narrow.widened(["x3", "x01", "y", "target"]);
     assert_eq!(wide.names(), ["x1", "x3", "target"]);

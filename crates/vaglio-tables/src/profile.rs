@@ -88,9 +88,9 @@ impl Notation {
     }
 }
 
-/// Survey of a column: its inferred type, missing cells and notation.
+/// Profile of a column: its inferred type, missing cells and notation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ColumnSurvey {
+pub struct ColumnProfile {
     /// Name of the column.
     pub name: String,
     /// Inferred type.
@@ -107,26 +107,30 @@ pub struct ColumnSurvey {
     pub notation: Option<Notation>,
 }
 
-impl ColumnSurvey {
-    /// Survey of a column with nothing else known.
+impl ColumnProfile {
+    /// Profile of a column with nothing else known.
     pub fn new(name: String, taken: InferredType) -> Self {
         let (notation, note) = (Some(Notation::default()), None);
-        ColumnSurvey { name, taken, missing: 0, first_missing: None, levels: 0, note, notation }
+        ColumnProfile { name, taken, missing: 0, first_missing: None, levels: 0, note, notation }
     }
 }
 
-/// Survey of a table.
+/// Profile of a table.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Survey {
+pub struct TableProfile {
     /// Columns read, in table order.
-    pub columns: Vec<ColumnSurvey>,
+    pub columns: Vec<ColumnProfile>,
     /// Files of the table and their numbers of rows, in order.
     pub files: Vec<(PathBuf, usize)>,
+    /// Columns that are read only on request, with the reason.
+    pub aside: Vec<(String, &'static str)>,
+    /// Whether the file format gives the column types.
+    pub is_typed: bool,
 }
 
-impl Survey {
-    /// Survey of the column with this name.
-    pub fn column(&self, name: &str) -> Option<&ColumnSurvey> {
+impl TableProfile {
+    /// Profile of the column with this name.
+    pub fn column(&self, name: &str) -> Option<&ColumnProfile> {
         self.columns.iter().find(|column| column.name == name)
     }
 

@@ -2,9 +2,9 @@
 
 use super::Draft;
 use super::TaskOption;
-use super::decided::{Decisions, RowDependence, TestSource};
-use super::look::TableProfile;
-use super::order::PanelColumns;
+use super::decisions::{Decisions, TestSource};
+use super::facts::ColumnFacts;
+use super::order::{Panel, RowLayout};
 use super::words::ColumnWords;
 use std::fmt::Write;
 use vaglio_core::counted;
@@ -30,9 +30,10 @@ impl PipelineText {
     }
 }
 
-impl Decisions {
-    pub fn written(&self, path: &str, table: &TableProfile) -> Draft {
-        let mut lines = PipelineText::default();
+impl Decisions<'_> {
+    /// The pipeline for the table at `path`.
+    pub fn draft(&self, path: &str) -> Draft {
+        let (mut lines, table) = (PipelineText::default(), self.table);
         let (rows, columns) = (counted(table.rows, "row"), counted(table.columns.len(), "column"));
         lines.put(format!("# {rows} and {columns} of {path}; `vaglio run` on this file selects columns and fits."), "");
         lines.put("version: 1", "");
@@ -40,27 +41,19 @@ impl Decisions {
         lines.put("data:", "");
         lines.put(format!("  train: {}", quoted_path(path)), "");
         self.test_lines(&mut lines);
-        self.target_lines(&mut lines, table);
-        self.layout_lines(&mut lines, table);
-        self.column_lines(&mut lines, table);
+        self.target_lines(&mut lines);
+        self.layout_lines(&mut lines);
+        self.column_lines(&mut lines);
         self.preprocess_lines(&mut lines);
-        self.learner_lines(&mut lines, table);
-        let excluded = self.exclude.iter().map(|(name, _)| name.clone()).collect();
-        Draft { text: lines.0, notes: self.notes(table), targets: self.targets.clone(), excluded, fault: None }
-    }
-
-    fn goes_on(&self) -> bool {
-        matches!(
-            self.layout,
-            RowDependence::Series(_) | RowDependence::Events(..) | RowDependence::File(_) | RowDependence::NextTimes(_)
-        )
+        self.learner_lines(&mut lines);
+        let excluded = self.features.exclude.iter().map(|(name, _)| name.clone()).collect();
+        Draft { text: lines.0, notes: self.notes(), targets: self.targets.clone(), excluded, fault: None }
     }
 
     fn test_lines(&self, lines: &mut PipelineText) {
         match &self.test {
             TestSource::None => {}
-            TestSource::File => {
-                let path = self.test_file.as_deref().unwrap_or_default();
+            TestSource::File(path) => {
                 lines.put(format!("  test: {}", quoted_path(path)), "takes no part in the selection");
             }
             TestSource::Column(found) => {
@@ -68,12 +61,12 @@ impl Decisions {
                 let comment = format!("{} rows are for the test, as their column says", found.rows);
                 lines.put(format!("  test_rows: {{column: {column}, is: {is}}}"), comment);
             }
-            TestSource::Share(share) if self.goes_on() => {
+            TestSource::Share(share) if self.layout.is_ahead() => {
                 lines.put(format!("  test_last: {share}"), "the latest rows are set aside for an honest figure");
             }
             TestSource::Share(share) => {
                 let how = match (&self.layout, self.is_classes) {
-                    (RowDependence::Groups(..) | RowDependence::NewUnits(_), _) => ", whole groups",
+                    (RowLayout::Groups(..) | RowLayout::NewUnits(_), _) => ", whole groups",
                     (_, true) => ", classes evenly",
                     _ => "",
                 };
@@ -82,8 +75,9 @@ impl Decisions {
         }
     }
 
-    fn target_lines(&self, lines: &mut PipelineText, table: &TableProfile) {
-        let guess = if self.guessed { "guessed; name another column if it is not this one" } else { "" };
+    fn target_lines(&self, lines: &mut PipelineText) {
+        let guess =
+            if self.options.targets.is_empty() { "guessed; name another column if it is not this one" } else { "" };
         match &self.targets[..] {
             [one] => lines.put(format!("  target: {}", quoted(one)), guess),
             several => {
@@ -96,46 +90,42 @@ impl Decisions {
             let comment = format!("{} {rows} left out", self.without_target);
             lines.put("  missing_target: drop", comment);
         }
-        let target = table.column(&self.targets[0]).filter(|_| self.targets.len() == 1);
-        let is_plain = |seen: &&super::look::ColumnProfile| {
-            seen.survey.taken != InferredType::Text && (seen.survey.levels > 0 || seen.distinct == 2)
+        let (target, task) = (self.target(), self.options.task);
+        let is_plain = |seen: &ColumnFacts| {
+            seen.profile.taken != InferredType::Text && (seen.profile.levels > 0 || seen.distinct == 2)
         };
-        match (self.task, self.is_classes) {
+        match (task, self.is_classes) {
             (Some(TaskOption::Regression), _) => lines.put("  task: regression", ""),
-            (_, true) if target.as_ref().is_none_or(|seen| !is_plain(seen)) => lines.put("  task: multiclass", ""),
+            (_, true) if !target.is_some_and(is_plain) => lines.put("  task: multiclass", ""),
             _ => {}
         }
-        let few = |seen: &&super::look::ColumnProfile| {
-            seen.whole && seen.distinct <= MOST_CLASSES && 5 * seen.distinct <= table.rows
-        };
-        if let Some(few) = target.filter(|_| !self.is_classes && self.task.is_none()).filter(few) {
+        let few =
+            |seen: &&ColumnFacts| seen.whole && seen.distinct <= MOST_CLASSES && 5 * seen.distinct <= self.table.rows;
+        if let Some(few) = target.filter(|_| !self.is_classes && task.is_none()).filter(few) {
             let hint = format!("{} whole numbers; take away the first # if they are classes", few.distinct);
             lines.put("  # task: multiclass", hint);
         }
     }
 
-    fn layout_lines(&self, lines: &mut PipelineText, table: &TableProfile) {
-        if let Some(found) = self.nesting(table) {
+    fn layout_lines(&self, lines: &mut PipelineText) {
+        if let Some(found) = self.nesting() {
             let line = format!("  # groups: {}", quoted(&found.column));
             lines.put(line, format!("{} columns are constant within its {} values", found.constant, found.units));
         }
         match &self.layout {
-            RowDependence::Rows => {}
-            RowDependence::Groups(name, _) => {
+            RowLayout::Rows => {}
+            RowLayout::Groups(name, _) => {
                 lines.put(format!("  groups: {}", quoted(name)), "rows of one value stay together")
             }
-            RowDependence::Series(time) => {
-                lines.put(format!("  time: {}", quoted(time)), "later rows are predicted from earlier ones");
-            }
-            RowDependence::Events(time, times) => {
+            RowLayout::Time(time, times) if *times < self.table.rows => {
                 let comment = format!("{times} times, each of which stays on one side; later ones are predicted");
                 lines.put(format!("  time: {}", quoted(time)), comment);
             }
-            RowDependence::File(by) => {
-                let comment = "later rows are predicted from earlier ones";
-                lines.put(format!("  # the rows of the file are in the order of {}:", by.join(", ")), comment);
+            RowLayout::Time(time, _) => lines.put(format!("  time: {}", quoted(time)), LATER),
+            RowLayout::File(by) => {
+                lines.put(format!("  # the rows of the file are in the order of {}:", by.join(", ")), LATER);
             }
-            RowDependence::NewUnits(PanelColumns { unit, time, units, .. }) => {
+            RowLayout::NewUnits(Panel { unit, time, units, .. }) => {
                 let (unit, time) = (quoted(unit), quoted(time));
                 lines.put(format!("  groups: {unit}"), format!("{units}; asked is how well new ones are predicted"));
                 lines.put("  # For the next times of the same ones, these lines take the place of `groups` and", "");
@@ -144,7 +134,7 @@ impl Decisions {
                 lines.put(format!("  # time: {time}"), "");
                 lines.put("  # test_last: 0.2", "");
             }
-            RowDependence::NextTimes(PanelColumns { unit, time, units, .. }) => {
+            RowLayout::NextTimes(Panel { unit, time, units, .. }) => {
                 let (unit, time) = (quoted(unit), quoted(time));
                 lines.put(
                     format!("  series: {unit}"),
@@ -159,65 +149,62 @@ impl Decisions {
         }
     }
 
-    fn column_lines(&self, lines: &mut PipelineText, table: &TableProfile) {
-        if !self.exclude.is_empty() {
+    fn column_lines(&self, lines: &mut PipelineText) {
+        let exclude = &self.features.exclude;
+        if !exclude.is_empty() {
             lines.put("  exclude:", "columns that are no features as they stand");
-            for (name, why) in &self.exclude {
+            for (name, why) in exclude {
                 lines.put(format!("    - {}", quoted(name)), why);
             }
         }
-        let classes = table.classes.keys().filter(|name| !self.is_excluded(name));
+        let classes = self.table.classes.keys().filter(|name| !self.is_excluded(name));
         let types: Vec<String> =
-            self.encoded.iter().chain(classes).map(|name| format!("{}: class", quoted(name))).collect();
+            self.features.encoded.iter().chain(classes).map(|name| format!("{}: class", quoted(name))).collect();
         if !types.is_empty() {
             lines.put(format!("  types: {{{}}}", types.join(", ")), "");
         }
-        for line in self.word_lines(table, |found| !found.missing.is_empty(), ColumnWords::missing_in_words) {
+        for line in self.word_lines(|found| !found.missing.is_empty(), ColumnWords::missing_in_words) {
             lines.put(format!("  # missing in {line}"), "");
         }
-        let with_own = || self.words(table).filter_map(|found| Some((found, found.own.as_ref()?)));
-        if with_own().next().is_some() {
+        if self.words().any(|found| found.own.is_some()) {
             lines.put("  read:", "");
             lines.put("    na_by_column:", "the words for missing cells of these columns");
         }
-        for (found, own) in with_own() {
-            let words: Vec<String> =
-                own.iter().map(|word| serde_json::Value::from(word.as_str()).to_string()).collect();
+        for (found, own) in self.words().filter_map(|found| Some((found, found.own.as_ref()?))) {
             let is_value = if found.values.is_empty() { String::new() } else { found.values_in_words() };
-            lines.put(format!("      {}: [{}]", quoted(&found.column), words.join(", ")), is_value);
+            lines.put(format!("      {}: [{}]", quoted(&found.column), in_quotes(own)), is_value);
         }
     }
 
     fn preprocess_lines(&self, lines: &mut PipelineText) {
+        let features = &self.features;
         lines.put("preprocess:", "each is fitted on training rows only");
-        if self.dates {
+        if features.dates {
             lines.put("  - {kind: date_parts}", "year, month, day, weekday and days passed");
         }
-        if !self.encoded.is_empty() {
-            let names: Vec<String> = self.encoded.iter().map(|name| quoted(name)).collect();
+        if !features.encoded.is_empty() {
+            let names: Vec<String> = features.encoded.iter().map(|name| quoted(name)).collect();
             let comment = "text of many levels: the mean of the target in each";
             lines.put(format!("  - {{kind: target_encode, columns: [{}]}}", names.join(", ")), comment);
         }
-        for (name, order) in &self.ordinal {
-            let order: Vec<String> =
-                order.iter().map(|level| serde_json::Value::from(level.as_str()).to_string()).collect();
-            let line = format!("  - {{kind: ordinal, order: {{{}: [{}]}}}}", quoted(name), order.join(", "));
+        for (name, order) in &features.ordinal {
+            let line = format!("  - {{kind: ordinal, order: {{{}: [{}]}}}}", quoted(name), in_quotes(order));
             lines.put(line, "ordered answers: the place of each");
         }
-        if self.numbers_missing {
+        if features.numbers_missing {
             lines.put("  - {kind: impute, how: mean}", "missing numbers");
         }
-        if self.text_missing {
+        if features.text_missing {
             lines.put("  - {kind: impute, how: most_frequent}", "missing classes");
         }
-        if self.text {
+        if features.text {
             let comment = "a column of 0 and 1 for each level of a text column, one of two levels";
             lines.put("  - {kind: one_hot, drop: if_binary}", comment);
         }
         lines.put("  - {kind: standardize}", "columns of mean 0 and deviation 1");
     }
 
-    fn learner_lines(&self, lines: &mut PipelineText, table: &TableProfile) {
+    fn learner_lines(&self, lines: &mut PipelineText) {
         match self.is_rare {
             true => {
                 lines.put("learner: {kind: crrr, lambda: {grid: auto}}", "the rare class counts as much as the others")
@@ -236,33 +223,33 @@ impl Decisions {
             let folds = (count - aside.min(count)).clamp(2, self.folds);
             format!("criterion: {{kind: kfold, folds: {folds}, by: groups}}")
         };
-        let rows = table.rows - self.without_target;
+        let rows = self.table.rows - self.without_target;
         match &self.layout {
             _ if self.is_rare => lines.put(
                 "criterion: {kind: kfold, folds: 5, stratified: true, shuffle: true, loss: balanced_squared}",
                 "the mean of the squared errors of the classes",
             ),
-            RowDependence::Rows if self.is_stratified => lines.put(
+            RowLayout::Rows if self.is_stratified => lines.put(
                 "criterion: {kind: kfold, folds: 5, stratified: true, shuffle: true}",
                 "classes evenly in every fold",
             ),
-            RowDependence::Rows => lines.put("criterion: loo", "exact leave-one-out"),
-            RowDependence::Groups(_, count) => lines.put(groups(*count), ""),
-            RowDependence::Series(_) | RowDependence::File(_) => {
-                lines.put(forward(rows), "later rows from earlier ones")
+            RowLayout::Rows => lines.put("criterion: loo", "exact leave-one-out"),
+            RowLayout::Groups(_, count) => lines.put(groups(*count), ""),
+            RowLayout::Time(_, times) if *times < self.table.rows => {
+                lines.put(forward(*times), "later times from earlier ones");
             }
-            RowDependence::Events(_, times) => lines.put(forward(*times), "later times from earlier ones"),
-            RowDependence::NewUnits(panel) => {
+            RowLayout::Time(..) | RowLayout::File(_) => lines.put(forward(rows), "later rows from earlier ones"),
+            RowLayout::NewUnits(panel) => {
                 lines.put(groups(panel.units), "new units");
                 lines.put(format!("# {}", forward(panel.times)), "their next times");
             }
-            RowDependence::NextTimes(panel) => {
+            RowLayout::NextTimes(panel) => {
                 lines.put(forward(panel.times), "their next times");
                 lines.put(format!("# {}", groups(panel.units)), "new units");
             }
         }
         let size = "size and lambda are chosen by cross-validating the whole search";
-        match table.columns.len() > rows {
+        match self.table.columns.len() > rows {
             true => lines.put(
                 "tune: {search: [greedy, all]}",
                 "few columns or all, whichever holds up; size and lambda by cross-validation",
@@ -270,6 +257,15 @@ impl Decisions {
             false => lines.put("search: {kind: greedy}", size),
         }
     }
+}
+
+/// Comment on rows in time order.
+const LATER: &str = "later rows are predicted from earlier ones";
+
+/// Words in quotes, with commas between.
+fn in_quotes(words: &[String]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| serde_json::Value::from(word.as_str()).to_string()).collect();
+    quoted.join(", ")
 }
 
 /// Escapes line breaks and other control characters of a comment, but not quotes.

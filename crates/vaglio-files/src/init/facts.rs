@@ -1,0 +1,121 @@
+//! Facts of an undescribed table.
+
+use super::InitOptions;
+use super::order::{CodedColumn, Nesting, RowLayout, find, nesting};
+use super::test_rows::{self, TestColumn};
+use super::words::{ColumnWords, TableReader};
+use std::collections::BTreeMap;
+use std::path::Path;
+use vaglio_core::{Cells, Result};
+use vaglio_tables::read::{ColumnProfile, FaultKind, InferredType, InvalidCell, ReadColumn, TRUTH, TableSource};
+
+/// Facts of a column.
+pub struct ColumnFacts {
+    pub profile: ColumnProfile,
+    /// An unreadable cell, and the number of such cells.
+    pub fault: Option<InvalidCell>,
+    /// Number of distinct values.
+    pub distinct: usize,
+    /// Number of rows with the rarest value.
+    pub rarest: usize,
+    /// Whether the values are whole numbers.
+    pub whole: bool,
+}
+
+/// Facts of a table.
+pub struct TableFacts {
+    pub rows: usize,
+    pub columns: Vec<ColumnFacts>,
+    pub aside: Vec<(String, &'static str)>,
+    /// Detected order of the rows.
+    pub layout: Option<RowLayout>,
+    /// Column that seems to group the rows.
+    pub nesting: Option<Nesting>,
+    /// Column that marks test rows.
+    pub test_rows: Option<TestColumn>,
+    /// Words for missing cells, of columns that have some.
+    pub words: Vec<ColumnWords>,
+    /// Columns to be read as classes, with their levels in order if ordered.
+    pub classes: BTreeMap<String, Option<Vec<String>>>,
+    /// Whether column names look like cells, so that the file seems to have no header.
+    pub header_is_row: bool,
+}
+
+impl TableFacts {
+    /// Collects the facts of the table of a source that was opened at `path`; columns that the user named are trusted.
+    pub fn new(source: TableSource, path: &Path, options: &InitOptions) -> Result<Self> {
+        let read = TableReader::read(source, path)?;
+        let (mut columns, mut candidates, mut test_rows) = (Vec::new(), Vec::new(), None);
+        for (name, column) in &read.columns {
+            let (cells, profile) = match column {
+                Ok((cells, profile)) => (cells, profile),
+                Err(fault) => {
+                    columns.push(ColumnFacts::faulty(name, fault));
+                    continue;
+                }
+            };
+            let coded = CodedColumn::new(name, cells);
+            columns.push(ColumnFacts::new(&coded, profile));
+            if options.targets.contains(name) {
+                continue;
+            }
+            if test_rows.is_none() && options.test.is_none() {
+                test_rows = test_rows::find(&coded, profile.note.as_deref() == Some(TRUTH));
+            }
+            let is_constant = matches!(profile.taken, InferredType::Constant | InferredType::Empty);
+            let is_asked = Some(name) == options.time.as_ref() || Some(name) == options.groups.as_ref();
+            let is_left_out = options.exclude.as_ref().is_some_and(|exclude| exclude.contains(name));
+            if profile.missing == 0 && !is_constant && (is_asked || !is_left_out) {
+                candidates.push(coded);
+            }
+        }
+        let layout = find(&candidates, options.time.as_deref(), options.groups.as_deref());
+        let (nesting, header_is_row) = (nesting(&candidates), header_is_row(&read.columns));
+        let TableReader { rows, aside, words, classes, .. } = read;
+        Ok(TableFacts { rows, columns, aside, layout, nesting, test_rows, words, classes, header_is_row })
+    }
+
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<&ColumnFacts> {
+        self.columns.iter().find(|seen| seen.profile.name == name)
+    }
+
+    /// Whether all values of a column are distinct.
+    pub fn differs(&self, column: &ColumnFacts) -> bool {
+        column.distinct + column.profile.missing == self.rows
+    }
+}
+
+/// Whether every column name looks like one of its cells: numeric names for numbers, except running numbers, and levels
+/// for text.
+fn header_is_row(columns: &[ReadColumn]) -> bool {
+    let is_cell = |(name, read): &ReadColumn| match read {
+        Ok((Cells::Numbers(_), _)) => name.parse::<f64>().is_ok(),
+        Ok((Cells::Text(text), _)) => text.contains(name),
+        _ => false,
+    };
+    let numbers: Vec<f64> = columns.iter().filter_map(|(name, _)| name.parse().ok()).collect();
+    let is_count = numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0) && numbers.iter().all(|x| x.fract() == 0.0);
+    columns.iter().all(is_cell) && !is_count
+}
+
+impl ColumnFacts {
+    fn new(column: &CodedColumn<'_>, profile: &ColumnProfile) -> Self {
+        let counts = column.counts();
+        let is_whole = |values: &[f64]| values.iter().all(|x| x.is_nan() || x.fract() == 0.0);
+        ColumnFacts {
+            profile: profile.clone(),
+            fault: None,
+            distinct: counts.len(),
+            rarest: counts.into_iter().min().unwrap_or(0),
+            whole: column.cells.numbers().is_some_and(|numbers| is_whole(&numbers.values())),
+        }
+    }
+
+    fn faulty(name: &str, fault: &InvalidCell) -> Self {
+        let is_number = matches!(fault.what, FaultKind::Text { among_numbers: true, .. });
+        let taken = if is_number { InferredType::Number } else { InferredType::Text };
+        let profile = ColumnProfile { missing: fault.count, ..ColumnProfile::new(name.to_owned(), taken) };
+        ColumnFacts { profile, fault: Some(fault.clone()), distinct: 0, rarest: 0, whole: false }
+    }
+}

@@ -100,14 +100,6 @@ pub fn read_table(path: &Path, filter: &ColumnFilter) -> Result<Table> {
     Ok(source.read(&ReadRequest { filter: filter.clone(), ..ReadRequest::default() })?.0)
 }
 
-/// Reads the names of the columns of a table.
-///
-/// # Errors
-/// [`Error::Unreadable`].
-pub fn read_header(path: &Path) -> Result<Vec<String>> {
-    Ok(TableSource::open(&[path.to_owned()], &ReadSpec::default())?.names().to_vec())
-}
-
 fn unreadable(path: &Path, message: impl Into<Cause>) -> Error {
     Error::unreadable(path, message)
 }

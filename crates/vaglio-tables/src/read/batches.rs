@@ -6,6 +6,7 @@ mod text;
 use super::bytes::{FileKind, check_encoding, kind};
 use super::column_builder::ColumnBuilder;
 use super::fault::fault_error;
+use super::head::FileStart;
 use super::inference::{settle, type_error};
 use super::loaded_file::check_unchanged;
 use super::reader::ChunkReader;
@@ -16,7 +17,7 @@ use crate::{ColumnProfile, TableProfile};
 use schema::TypedColumn;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use text::{Plain, TextRows};
+use text::{HEAD, TextRows};
 use vaglio_core::{Cells, Result, Table};
 
 /// Reader of a table in batches: the header is known, rows are read on demand.
@@ -52,12 +53,12 @@ impl Batch {
 
 /// Reader of a file; `None` for one that has to be read as a whole.
 fn opened(path: &Path, spec: &ReadSpec, budget: Budget) -> Option<Box<dyn ChunkReader>> {
-    let mut plain = Plain::open(path)?;
-    plain.begin()?;
-    match kind(path, &plain.head).ok()? {
-        FileKind::Text => TextRows::new(path, plain, spec, budget).map(|rows| Box::new(rows) as _),
+    let mut start = FileStart::open(path)?;
+    start.read(HEAD)?;
+    match kind(path, &start.bytes).ok()? {
+        FileKind::Text => TextRows::new(path, start, spec, budget).map(|rows| Box::new(rows) as _),
         FileKind::Sparse(_) => None,
-        _ if plain.is_compressed => None,
+        _ if start.codec.is_some() => None,
         kind => arrow_files::chunks(path, kind, budget),
     }
 }

@@ -37,24 +37,56 @@ pub(super) fn share(paths: &[PathBuf]) -> Option<u64> {
 /// Reads the beginning of a file; `None` if the file is no larger, cannot be cut, or has a fault, which reading it
 /// reports.
 pub(super) fn head(path: &Path, spec: &ReadSpec, most: u64) -> Option<FileHead> {
-    let file = File::open(path).ok()?;
-    let size = file.metadata().ok()?.len();
-    let taken = Arc::new(AtomicU64::new(0));
-    let (reader, codec) = decompressed(CountingFile { file, taken: Arc::clone(&taken) }).ok()?;
-    let mut bytes = Vec::new();
-    reader.take(most).read_to_end(&mut bytes).ok()?;
-    if (bytes.len() as u64) < most {
+    let mut start = FileStart::open(path)?;
+    start.read(most as usize)?;
+    if start.is_whole {
         return None;
     }
-    match (kind(path, &bytes).ok()?, codec) {
+    let mut bytes = start.bytes;
+    match (kind(path, &bytes).ok()?, start.codec) {
         (FileKind::Text, _) if is_utf8(&bytes, spec) && !bytes.contains(&0) => {
             let length = whole_lines(&bytes, spec.quote as u8)?;
             bytes.truncate(length);
-            let read = taken.load(Ordering::Relaxed).max(1) as f64;
-            Some(FileHead::Text(bytes, (size as f64 / read * most as f64 / length as f64).max(1.0)))
+            let (size, read) = (std::fs::metadata(path).ok()?.len(), start.taken.load(Ordering::Relaxed).max(1));
+            let times = size as f64 / read as f64 * most as f64 / length as f64;
+            Some(FileHead::Text(bytes, times.max(1.0)))
         }
         (FileKind::Text | FileKind::Sparse(_), _) | (_, Some(_)) => None,
         (kind, None) => Some(FileHead::Stored(kind)),
+    }
+}
+
+/// The beginning of a file, decompressed.
+pub(super) struct FileStart {
+    pub bytes: Vec<u8>,
+    pub codec: Option<Codec>,
+    /// Whether the file has no further bytes.
+    pub is_whole: bool,
+    /// The bytes that follow.
+    pub rest: Box<dyn Read + Send>,
+    /// Compressed bytes that were read.
+    taken: Arc<AtomicU64>,
+}
+
+impl FileStart {
+    /// Opens a file; `None` if it cannot be read or decompressed.
+    pub fn open(path: &Path) -> Option<Self> {
+        let taken = Arc::new(AtomicU64::new(0));
+        let file = CountingFile { file: File::open(path).ok()?, taken: Arc::clone(&taken) };
+        let mut file = BufReader::with_capacity(1 << 16, file);
+        let codec = Codec::from_magic(file.fill_buf().ok()?);
+        let rest: Box<dyn Read + Send> = match codec {
+            Some(codec) => codec.decoder(file).ok()?,
+            None => Box::new(file),
+        };
+        Some(FileStart { bytes: Vec::new(), codec, is_whole: false, rest, taken })
+    }
+
+    /// Reads some more bytes.
+    pub fn read(&mut self, more: usize) -> Option<()> {
+        let read = self.rest.by_ref().take(more as u64).read_to_end(&mut self.bytes).ok()?;
+        self.is_whole = read < more;
+        Some(())
     }
 }
 
@@ -70,19 +102,6 @@ impl Read for CountingFile {
         self.taken.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
     }
-}
-
-/// Decompressed bytes of a file, and its compression.
-///
-/// # Errors
-/// Fails if the file cannot be read, or the program was built without its compression.
-pub(super) fn decompressed(file: impl Read + Send + 'static) -> std::io::Result<(Box<dyn Read + Send>, Option<Codec>)> {
-    let mut file = BufReader::with_capacity(1 << 16, file);
-    let codec = Codec::from_magic(file.fill_buf()?);
-    Ok(match codec {
-        Some(codec) => (codec.decoder(file)?, Some(codec)),
-        None => (Box::new(file), None),
-    })
 }
 
 /// Length of the lines that end in these bytes outside of quoted cells.

@@ -59,7 +59,7 @@ fn what_is_no_data_file_is_refused_in_words() {
     std::fs::write(folder.join("x.xlsx"), b"PK\x03\x04rest").unwrap();
     assert!(said(&folder.join("x.xlsx")).ends_with("save the table as .csv"));
     std::fs::write(folder.join("X.CSV"), "a\n1\n").unwrap();
-    assert_eq!(read_header(&folder.join("X.CSV")).unwrap(), ["a"]);
+    assert_eq!(TableSource::open(&[folder.join("X.CSV")], &ReadSpec::default()).unwrap().names(), ["a"]);
 }
 
 #[cfg(not(feature = "parquet"))]

@@ -3,7 +3,7 @@
 use super::super::bytes::is_utf8;
 use super::super::column_builder::{ColumnBuilder, RawColumn};
 use super::super::csv_file::CsvFile;
-use super::super::head::decompressed;
+use super::super::head::FileStart;
 use super::super::reader::{ChunkReader, FileReader};
 use super::super::record_limits::RECORD;
 use super::super::records::{RecordFaultKind, RecordReader, STEP};
@@ -11,45 +11,12 @@ use super::super::{places, unreadable};
 use crate::ReadSpec;
 use crate::budget::Budget;
 use csv::ErrorKind;
-use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Cause, Error, Result};
 
-/// A decompressed file with its beginning.
-pub(super) struct Plain {
-    pub head: Vec<u8>,
-    pub is_compressed: bool,
-    rest: Box<dyn Read + Send>,
-    is_whole: bool,
-}
-
 /// Minimum bytes by which header, delimiter and decimal mark are detected; more if lines are long.
-const HEAD: usize = 1 << 20;
-
-impl Plain {
-    /// Opens a file; `None` if it cannot be read or decompressed.
-    pub fn open(path: &Path) -> Option<Self> {
-        let (rest, codec) = decompressed(File::open(path).ok()?).ok()?;
-        Some(Plain { head: Vec::new(), is_compressed: codec.is_some(), rest, is_whole: false })
-    }
-
-    /// Reads the beginning; called again, twice as much.
-    pub fn begin(&mut self) -> Option<()> {
-        let more = self.head.len().max(HEAD);
-        let read = self.rest.by_ref().take(more as u64).read_to_end(&mut self.head).ok()?;
-        self.is_whole = read < more;
-        Some(())
-    }
-
-    /// Length of the complete lines of the beginning.
-    fn lines(&self) -> usize {
-        match self.is_whole {
-            true => self.head.len(),
-            false => memchr::memrchr(b'\n', &self.head).map_or(0, |at| at + 1),
-        }
-    }
-}
+pub(super) const HEAD: usize = 1 << 20;
 
 /// A text file with its first lines, and the reader of its rows.
 pub(super) struct TextRows {
@@ -65,32 +32,33 @@ pub(super) struct TextRows {
 impl TextRows {
     /// Parses the first lines; `None` if the text must be read as a whole: it is not UTF-8, has no header, or no
     /// one-character delimiter.
-    pub fn new(path: &Path, mut plain: Plain, spec: &ReadSpec, budget: Budget) -> Option<Self> {
+    pub fn new(path: &Path, mut start: FileStart, spec: &ReadSpec, budget: Budget) -> Option<Self> {
         loop {
             // UTF-16 letters may pass for UTF-8, with zeros between them.
-            if !is_utf8(&plain.head, spec) || plain.head.contains(&0) {
+            if !is_utf8(&start.bytes, spec) || start.bytes.contains(&0) {
                 return None;
             }
-            let lines = plain.lines();
-            if lines > 0 || plain.is_whole {
-                let text = String::from_utf8(plain.head[..lines].to_vec()).ok()?;
+            let last_line = memchr::memrchr(b'\n', &start.bytes).map_or(0, |at| at + 1);
+            let lines = if start.is_whole { start.bytes.len() } else { last_line };
+            if lines > 0 || start.is_whole {
+                let text = String::from_utf8(start.bytes[..lines].to_vec()).ok()?;
                 let sheet = CsvFile::new(path, text, spec, budget).ok()?;
                 if sheet.is_laid_out() {
                     return None;
                 }
-                if plain.is_whole || sheet.is_judged() {
+                if start.is_whole || sheet.is_judged() {
                     let mut head = sheet.body().to_vec();
-                    head.extend_from_slice(&plain.head[lines..]);
-                    let all: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(plain.rest));
+                    head.extend_from_slice(&start.bytes[lines..]);
+                    let all: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(start.rest));
                     let records = RecordReader::new(sheet.dialect(), all, STEP);
-                    let (path, indices, is_compressed) = (path.to_owned(), Vec::new(), plain.is_compressed);
+                    let (path, indices, is_compressed) = (path.to_owned(), Vec::new(), start.codec.is_some());
                     return Some(TextRows { path, sheet, is_compressed, records, budget, indices });
                 }
             }
-            if plain.head.len() > RECORD {
+            if start.bytes.len() > RECORD {
                 return None;
             }
-            plain.begin()?;
+            start.read(start.bytes.len())?;
         }
     }
 

@@ -45,7 +45,7 @@ pub use crate::{
 pub use batches::{Batch, Batches};
 pub use cell::date_span;
 pub use digest::Digest;
-pub use fault::{FaultKind, InvalidCell};
+pub use fault::InvalidCell;
 pub use inference::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, TRUTH, ordered};
 pub use paths::expanded;
 pub use side_file::IS_BESIDE;

@@ -5,7 +5,7 @@ use super::order::{FEWEST_TIMES, RowLayout};
 use super::test_rows::TestColumn;
 use super::{InitOptions, TaskOption, TestOption};
 use vaglio_core::{Error, Result};
-use vaglio_tables::read::{BEYOND_DOUBLES, FaultKind, InferredType};
+use vaglio_tables::read::{BEYOND_DOUBLES, InferredType};
 
 /// Common names of targets.
 const TARGETS: [&str; 12] = [
@@ -262,10 +262,7 @@ impl<'t> Decisions<'t> {
             return exclude(String::new());
         }
         if let Some(fault) = &seen.fault {
-            let wrong = match &fault.what {
-                FaultKind::NotFinite => "is not a finite number",
-                FaultKind::Text { wrong, .. } => wrong.as_str(),
-            };
+            let wrong = fault.wrong.as_deref().unwrap_or("is not a finite number");
             return exclude(format!("row {}: `{}` {wrong}", fault.row + 1, fault.value));
         }
         let order = self.table.classes.get(name).and_then(Option::as_ref);

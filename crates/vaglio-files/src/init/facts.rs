@@ -7,7 +7,7 @@ use super::words::{ColumnWords, TableReader};
 use std::collections::BTreeMap;
 use std::path::Path;
 use vaglio_core::{Cells, Result};
-use vaglio_tables::read::{ColumnProfile, FaultKind, InferredType, InvalidCell, ReadColumn, TRUTH, TableSource};
+use vaglio_tables::read::{ColumnProfile, InferredType, InvalidCell, ReadColumn, TRUTH, TableSource};
 
 /// Facts of a column.
 pub struct ColumnFacts {
@@ -113,8 +113,7 @@ impl ColumnFacts {
     }
 
     fn faulty(name: &str, fault: &InvalidCell) -> Self {
-        let is_number = matches!(fault.what, FaultKind::Text { among_numbers: true, .. });
-        let taken = if is_number { InferredType::Number } else { InferredType::Text };
+        let taken = if fault.among_numbers { InferredType::Number } else { InferredType::Text };
         let profile = ColumnProfile { missing: fault.count, ..ColumnProfile::new(name.to_owned(), taken) };
         ColumnFacts { profile, fault: Some(fault.clone()), distinct: 0, rarest: 0, whole: false }
     }

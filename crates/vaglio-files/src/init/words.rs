@@ -9,8 +9,7 @@ use std::path::Path;
 use vaglio_core::{Cells, Result};
 use vaglio_pipeline::pipeline::ReadSpec;
 use vaglio_tables::read::{
-    ColumnFilter, FaultKind, Hint, InferredType, InvalidCell, ReadColumn, ReadRequest, SettingText, TableSource,
-    ordered,
+    ColumnFilter, Hint, InferredType, InvalidCell, ReadColumn, ReadRequest, SettingText, TableSource, ordered,
 };
 
 /// Limit on words among the numbers of a column.
@@ -215,9 +214,7 @@ impl<'a> TableReader<'a> {
 
 /// Whether a cell among numbers is a word, which means missing.
 fn is_word(fault: &InvalidCell) -> bool {
-    matches!(fault.what, FaultKind::Text { among_numbers: true, .. })
-        && fault.value.chars().count() <= 20
-        && !fault.value.chars().any(|c| c.is_ascii_digit())
+    fault.among_numbers && fault.value.chars().count() <= 20 && !fault.value.chars().any(|c| c.is_ascii_digit())
 }
 
 /// Distinct texts of a column.

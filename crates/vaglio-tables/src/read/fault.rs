@@ -14,39 +14,38 @@ pub struct InvalidCell {
     pub value: String,
     /// Number of such cells.
     pub count: usize,
-    /// Kind of the fault.
-    pub what: FaultKind,
+    /// Description of the fault; `None` for an infinity.
+    pub wrong: Option<String>,
+    /// Remedy.
+    pub remedy: String,
+    /// Whether nearly all other cells are numbers.
+    pub among_numbers: bool,
 }
 
-/// Kind of a cell's fault.
-#[derive(Debug, Clone, PartialEq)]
-pub enum FaultKind {
+impl InvalidCell {
     /// An infinity.
-    NotFinite,
-    /// Text where numbers are read.
-    Text {
-        /// Description of the fault.
-        wrong: String,
-        /// Remedy.
-        remedy: String,
-        /// Whether nearly all other cells are numbers.
-        among_numbers: bool,
-    },
+    pub fn infinite(row: usize, value: &str, count: usize) -> Self {
+        let (value, remedy) = (value.to_owned(), String::new());
+        InvalidCell { row, value, count, wrong: None, remedy, among_numbers: false }
+    }
+
+    /// A cell that is not what it should be.
+    pub fn new(row: usize, value: &str, count: usize, wrong: impl Into<String>, remedy: impl Into<String>) -> Self {
+        let (wrong, remedy) = (Some(wrong.into()), remedy.into());
+        InvalidCell { wrong, remedy, ..InvalidCell::infinite(row, value, count) }
+    }
 }
 
 /// Error of an invalid cell.
 pub(super) fn fault_error(name: &str, fault: InvalidCell, profile: &TableProfile) -> Error {
     let (file, row) = profile.place(fault.row);
     let file = file.map_or_else(PathBuf::new, PathBuf::clone);
-    let InvalidCell { value, count, what, .. } = fault;
+    let InvalidCell { value, count, wrong, remedy, .. } = fault;
     let value = shortened(&value);
-    match what {
-        FaultKind::NotFinite => {
-            Error::NonFinite { row: row + 1, column: name.to_owned(), value, count, file: Some(file), remedy: None }
-        }
-        FaultKind::Text { wrong, remedy, .. } => {
-            let cells = if count == 1 { "1 such cell".to_owned() } else { format!("{count} such cells") };
-            unreadable(&file, format!("row {}, column `{name}`: `{value}` {wrong} ({cells}); {remedy}", row + 1))
-        }
-    }
+    let Some(wrong) = wrong else {
+        let (column, file) = (name.to_owned(), Some(file));
+        return Error::NonFinite { row: row + 1, column, value, count, file, remedy: None };
+    };
+    let cells = if count == 1 { "1 such cell".to_owned() } else { format!("{count} such cells") };
+    unreadable(&file, format!("row {}, column `{name}`: `{value}` {wrong} ({cells}); {remedy}", row + 1))
 }

@@ -13,7 +13,7 @@ pub use ordered_levels::ordered;
 
 use super::cell::{CellSyntax, DateForm, plain};
 use super::column_builder::{ColumnBuilder, MissingCells, NumberColumn, RawColumn};
-use super::fault::{FaultKind, InvalidCell};
+use super::fault::InvalidCell;
 use crate::{ColumnProfile, InferredType, Notation, TableProfile};
 use codes::are_codes;
 pub(super) use codes::is_beyond;
@@ -111,13 +111,8 @@ fn as_words(numbers: &Cells) -> Cells {
 fn kind_fault(cells: &Cells, is: &str) -> InvalidCell {
     let row = (0..cells.len()).find(|&row| !cells.is_missing(row)).unwrap_or(0);
     let wrong = format!("{is} by the format of the file, and data.types says otherwise");
-    let remedy = "take the column out of data.types, or write the file with another type".to_owned();
-    InvalidCell {
-        row,
-        value: cells.label(row),
-        count: cells.len(),
-        what: FaultKind::Text { wrong, remedy, among_numbers: false },
-    }
+    let remedy = "take the column out of data.types, or write the file with another type";
+    InvalidCell::new(row, &cells.label(row), cells.len(), wrong, remedy)
 }
 
 fn infer_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &CellSyntax) -> Outcome {
@@ -145,8 +140,7 @@ fn infer_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &CellS
     }
     let infinite = || odd.iter().filter(|(_, cell)| is_infinite(cell, rules));
     if let Some((row, value)) = infinite().next() {
-        let (row, value, count) = (*row, value.clone(), infinite().count());
-        return Err(InvalidCell { row, value, count, what: FaultKind::NotFinite });
+        return Err(InvalidCell::infinite(*row, value, infinite().count()));
     }
     // A percent sign on only some cells may be a slip.
     let dressed = |cell: &str| rules.dressed(cell).filter(|(_, dress)| !dress.percent);
@@ -158,7 +152,7 @@ fn infer_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &CellS
         if hint != Hint::Number && !nearly_all(good, present) || good == 0 {
             return Ok(None);
         }
-        return Err(no_number(name, *row, value, count, good, present, rules));
+        return Err(no_number(name, *row, value, [count, present], rules));
     }
     let mut notation = Notation { rounded: is_rounded, ..Notation::default() };
     for (row, cell) in &values {
@@ -250,7 +244,7 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
         Hint::Label if counts.plain < present && counts.truth < present => {
             return finish(Cells::Text(cells.map(text).collect()), None);
         }
-        Hint::Date => return dates(name, column, hint, rules, present, &counts),
+        Hint::Date => return dates(name, column, hint, rules, &counts),
         Hint::Auto | Hint::Target | Hint::Number | Hint::Label => {}
     }
     if counts.truth == present {
@@ -281,7 +275,7 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
         let sample: Vec<&str> = cells.clone().filter(|cell| !rules.is_missing(cell)).take(SAMPLE).collect();
         let like_dates = sample.iter().filter(|cell| !DateForm::matching(cell, rules.dates).is_empty()).count();
         if nearly_all(like_dates, sample.len()) {
-            return dates(name, column, hint, rules, present, &counts);
+            return dates(name, column, hint, rules, &counts);
         }
     }
     finish(Cells::Text(cells.map(text).collect()), None)

@@ -2,7 +2,7 @@
 
 use super::super::cell::{CellSyntax, DateForm, has_zone, plain};
 use super::super::column_builder::{ColumnBuilder, MissingCells, NumberColumn, RawColumn};
-use super::super::fault::{FaultKind, InvalidCell};
+use super::super::fault::InvalidCell;
 use super::super::inference::{Hint, TimeZonePresence, is_beyond, is_infinite, other_notation, rounds, settle, truth};
 use crate::{ColumnProfile, InferredType, Notation};
 use vaglio_core::Cells;
@@ -61,7 +61,7 @@ impl TypedColumn {
             (column, hint) => {
                 let is_text = matches!(column, ColumnBuilder::Raw(_)) && hint == Hint::Auto;
                 let settled = settle(&self.name, column, if is_text { Hint::Stored } else { hint }, &self.rules)?;
-                settled.ok_or_else(|| self.fault(0, String::new(), 1, "is not a number", "correct it"))
+                settled.ok_or_else(|| InvalidCell::new(0, "", 1, "is not a number", "correct it"))
             }
         }
     }
@@ -88,9 +88,7 @@ impl TypedColumn {
                 let profile = self.profile(InferredType::Number, std::mem::take(&mut numbers.missing), notation);
                 Ok((Cells::Numbers(numbers.finish()), profile))
             }
-            Some((row, cell, count)) if is_infinite(cell, &self.rules) => {
-                Err(InvalidCell { row, value: cell.to_owned(), count, what: FaultKind::NotFinite })
-            }
+            Some((row, cell, count)) if is_infinite(cell, &self.rules) => Err(InvalidCell::infinite(row, cell, count)),
             Some((row, cell, count)) => {
                 let comma = self.rules.comma;
                 let wrong = match self.numbers {
@@ -104,7 +102,7 @@ impl TypedColumn {
                 let remedy = "correct it, or leave it empty if it is missing";
                 let (wrong, remedy) =
                     other_notation(cell, &self.rules).unwrap_or_else(|| (wrong.to_owned(), remedy.to_owned()));
-                Err(self.fault(row, cell.to_owned(), count, &wrong, &remedy))
+                Err(InvalidCell::new(row, cell, count, wrong, remedy))
             }
         }
     }
@@ -147,7 +145,7 @@ impl TypedColumn {
             let Some(date) = self.dates.and_then(|form| form.seconds(cell)) else {
                 let wrong = "is not a date as the cells before it are";
                 let remedy = "correct it, or leave it empty if it is missing";
-                return Err(self.fault(row, cell.to_owned(), 1, wrong, remedy));
+                return Err(InvalidCell::new(row, cell, 1, wrong, remedy));
             };
             seconds.push(date);
         }
@@ -160,10 +158,5 @@ impl TypedColumn {
     fn profile(&self, taken: InferredType, missing: MissingCells, notation: Notation) -> ColumnProfile {
         let (profile, notation) = (ColumnProfile::new(self.name.clone(), taken), Some(notation));
         ColumnProfile { missing: missing.count, first_missing: missing.first, notation, ..profile }
-    }
-
-    fn fault(&self, row: usize, value: String, count: usize, wrong: &str, remedy: &str) -> InvalidCell {
-        let what = FaultKind::Text { wrong: wrong.to_owned(), remedy: remedy.to_owned(), among_numbers: true };
-        InvalidCell { row, value, count, what }
     }
 }

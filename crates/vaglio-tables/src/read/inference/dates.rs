@@ -2,7 +2,7 @@
 
 use super::super::cell::{CellSyntax, DateForm, has_zone};
 use super::super::column_builder::RawColumn;
-use super::{Counts, FaultKind, Hint, InvalidCell, Outcome, done, with_notation};
+use super::{Counts, Hint, InvalidCell, Outcome, done, with_notation};
 use crate::{Notation, quoted};
 use vaglio_core::Cells;
 
@@ -10,14 +10,8 @@ use vaglio_core::Cells;
 pub(super) const SAMPLE: usize = 64;
 
 /// Reads a column of dates, all in one format.
-pub(super) fn dates(
-    name: &str,
-    column: &RawColumn,
-    hint: Hint,
-    rules: &CellSyntax,
-    present: usize,
-    counts: &Counts,
-) -> Outcome {
+pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax, counts: &Counts) -> Outcome {
+    let present = column.rows() - counts.missing.count;
     let cells = || column.cells().map(str::trim).enumerate().filter(|(_, cell)| !rules.is_missing(cell));
     let Some((first, example)) = cells().next() else {
         let none = Cells::Dates(vec![f64::NAN; column.rows()]);
@@ -36,26 +30,20 @@ pub(super) fn dates(
     }
     let most = forms.iter().map(|(_, count)| *count).max().unwrap_or(0);
     let best: Vec<DateForm> = forms.iter().filter(|(_, count)| *count == most).map(|(form, _)| *form).collect();
-    let text = |row: usize, value: &str, count: usize, wrong: String, remedy: String| InvalidCell {
-        row,
-        value: value.to_owned(),
-        count,
-        what: FaultKind::Text { wrong, remedy, among_numbers: false },
-    };
     let as_text = format!("data.types: {{{}: text}}", quoted(name));
     let [form] = best[..] else {
         if best.is_empty() {
-            let wrong = "is no date".to_owned();
-            return Err(text(first, example, present, wrong, format!("correct it, or set {as_text}")));
+            let remedy = format!("correct it, or set {as_text}");
+            return Err(InvalidCell::new(first, example, present, "is no date", remedy));
         }
-        let wrong = "may begin with the day or with the month, as all dates of the column".to_owned();
+        let wrong = "may begin with the day or with the month, as all dates of the column";
         let remedy = format!("set data.read.dates: day_first or month_first, or {as_text}");
-        return Err(text(first, example, present, wrong, remedy));
+        return Err(InvalidCell::new(first, example, present, wrong, remedy));
     };
     if let Some((row, value)) = cells().find(|(_, cell)| form.seconds(cell).is_none()) {
         let wrong = format!("is not a date as {most} of the column's {present} cells are");
         let remedy = format!("correct it, add it to data.read.na if it is a missing cell, or set {as_text}");
-        return Err(text(row, value, present - most, wrong, remedy));
+        return Err(InvalidCell::new(row, value, present - most, wrong, remedy));
     }
     let clocks = cells().filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
     let notation = TimeZonePresence::default().among(clocks, rules)?;
@@ -87,9 +75,8 @@ impl TimeZonePresence {
             if is_zoned != expected {
                 let [own, their] = if is_zoned { ["a", "none"] } else { ["no", "one"] };
                 let wrong = format!("has {own} time zone, and the {others} have {their}");
-                let remedy = "write all with a zone, such as `Z`, or all without".to_owned();
-                let what = FaultKind::Text { wrong, remedy, among_numbers: false };
-                return Err(InvalidCell { row, value: cell.as_ref().to_owned(), count: 1, what });
+                let remedy = "write all with a zone, such as `Z`, or all without";
+                return Err(InvalidCell::new(row, cell.as_ref(), 1, wrong, remedy));
             }
         }
         Ok(Notation {

@@ -2,7 +2,7 @@
 
 use super::super::cell::{CellSyntax, plain};
 use super::super::column_builder::{NumberColumn, RawColumn};
-use super::{Counts, FaultKind, Hint, InvalidCell, Outcome, done, is_beyond, ordered_levels, rounds, with_notation};
+use super::{Counts, Hint, InvalidCell, Outcome, done, is_beyond, ordered_levels, rounds, with_notation};
 use crate::{Notation, quoted};
 use vaglio_core::Cells;
 
@@ -30,26 +30,19 @@ pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &CellSy
         }
     }
     if let Some((row, cell)) = bad.iter().find(|(_, cell)| is_infinite(cell, rules)) {
-        let (row, value, count) = (*row, (*cell).to_owned(), counts.infinite);
-        return Err(InvalidCell { row, value, count, what: FaultKind::NotFinite });
+        return Err(InvalidCell::infinite(*row, cell, counts.infinite));
     }
     if let Some((row, cell)) = bad.first() {
-        return Err(no_number(name, *row, cell, bad.len(), present - bad.len(), present, rules));
+        return Err(no_number(name, *row, cell, [bad.len(), present], rules));
     }
     let missing = numbers.missing.clone();
     let cells = Cells::Numbers(numbers.finish());
     Ok(Some(with_notation(done(name, cells, hint, missing, notation.words()), notation)))
 }
 
-pub(super) fn no_number(
-    name: &str,
-    row: usize,
-    value: &str,
-    count: usize,
-    good: usize,
-    present: usize,
-    rules: &CellSyntax,
-) -> InvalidCell {
+/// Fault of a cell among numbers; `counts`: cells that are none, and all that are not missing.
+pub(super) fn no_number(name: &str, row: usize, value: &str, counts: [usize; 2], rules: &CellSyntax) -> InvalidCell {
+    let [count, present] = counts;
     let (wrong, remedy) = other_notation(value, rules).unwrap_or_else(|| {
         let other = if rules.comma { "." } else { "," };
         let remedy = match plain(value, !rules.comma).is_some() {
@@ -60,9 +53,9 @@ pub(super) fn no_number(
             ),
         };
         let remedy = remedy + &ordered_levels::remedy(value, name);
-        (format!("is not a number, and {good} of the column's {present} cells are"), remedy)
+        (format!("is not a number, and {} of the column's {present} cells are", present - count), remedy)
     });
-    InvalidCell { row, value: value.to_owned(), count, what: FaultKind::Text { wrong, remedy, among_numbers: true } }
+    InvalidCell { among_numbers: true, ..InvalidCell::new(row, value, count, wrong, remedy) }
 }
 
 /// Fault and remedy of a number in another notation than the training rows, or beyond double precision.
@@ -105,10 +98,5 @@ pub(super) fn decimal_fault(column: &RawColumn, rules: &CellSyntax) -> InvalidCe
     let (row, value) = odd().next().map_or((0, ""), |first| first);
     let wrong = format!("is a number only if `{other}` stands before decimals");
     let remedy = format!("set data.read.decimal: \"{other}\"");
-    InvalidCell {
-        row,
-        value: value.to_owned(),
-        count: odd().count(),
-        what: FaultKind::Text { wrong, remedy, among_numbers: false },
-    }
+    InvalidCell::new(row, value, odd().count(), wrong, remedy)
 }

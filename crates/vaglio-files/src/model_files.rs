@@ -28,7 +28,9 @@ pub trait ModelFiles {
     ///
     /// # Errors
     /// Returns the errors of reading the file and of [`ModelFiles::predict`].
-    fn predict_file(&self, path: &Path) -> Result<Predictions>;
+    fn predict_file(&self, path: &Path) -> Result<Predictions> {
+        self.predict_file_with(path, &PredictOptions::default())
+    }
 
     /// Like [`ModelFiles::predict_file`], with the further outputs that `beside` asks for.
     ///
@@ -80,11 +82,7 @@ pub trait ModelFiles {
 
 impl ModelFiles for SavedModel {
     fn predict(&self, table: Table) -> Result<Predictions> {
-        FileModel(self).predict(table)
-    }
-
-    fn predict_file(&self, path: &Path) -> Result<Predictions> {
-        FileModel(self).predict_file(path)
+        Ok(FileModel(self).predicted(table, false)?.0)
     }
 
     fn predict_file_with(&self, path: &Path, beside: &PredictOptions) -> Result<Predictions> {

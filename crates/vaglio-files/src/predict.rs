@@ -35,14 +35,6 @@ impl FileModel<'_> {
         self.observed.as_ref().is_some_and(|observed| !observed.horizons.is_empty())
     }
 
-    /// Implements `ModelFiles::predict`.
-    ///
-    /// # Errors
-    /// Returns the errors of `ModelFiles::predict`.
-    pub(super) fn predict(&self, table: Table) -> Result<Predictions> {
-        Ok(self.predicted(table, false)?.0)
-    }
-
     /// The order of a table's rows.
     pub(super) fn order(&self) -> SeriesOrder<'_> {
         let in_steps = !self.model.takes_rows_alone() || self.maps.iter().any(|map| !map.formulas().takes_rows_alone());

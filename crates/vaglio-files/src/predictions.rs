@@ -65,14 +65,6 @@ pub(super) fn unfilled(profile: &TableProfile, error: Error) -> Error {
 }
 
 impl FileModel<'_> {
-    /// Implements `ModelFiles::predict_file`.
-    ///
-    /// # Errors
-    /// Returns the errors of `ModelFiles::predict_file`.
-    pub(super) fn predict_file(&self, path: &Path) -> Result<Predictions> {
-        self.predict_file_with(path, &PredictOptions::default())
-    }
-
     /// Implements `ModelFiles::predict_file_with`.
     ///
     /// # Errors

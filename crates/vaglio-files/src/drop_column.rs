@@ -126,7 +126,7 @@ pub(super) fn record_importance(
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<WorthRecord>> {
     let design = &design.stopping_at(watcher.sign().clone());
-    watcher.ends(|| try_columns(budget, selector, design, selected, watcher).map(Some))?;
+    watcher.ends(|| try_columns(budget, selector, design, selected, watcher))?;
     let without = |is_known: fn(&SelectedRecord) -> bool| -> Vec<Feature> {
         selected.iter().filter(|column| !is_known(column)).map(|column| column.index).collect()
     };

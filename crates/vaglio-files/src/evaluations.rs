@@ -127,7 +127,7 @@ impl Evaluations {
         for evaluation in EVALUATIONS {
             if watcher.stopped().is_none() {
                 let _entered = tracing::debug_span!("evaluation", name = evaluation.name).entered();
-                watcher.ends(|| (evaluation.run)(run, self, watcher).map(Some))?;
+                watcher.ends(|| (evaluation.run)(run, self, watcher))?;
             }
         }
         self.stop(watcher.was_stopped());

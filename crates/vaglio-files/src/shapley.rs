@@ -90,7 +90,7 @@ fn shares(
     let journal = watcher.journal();
     let computed = |design: &Design, columns: &[Feature]| -> Result<Option<Shapley>> {
         let design = design.stopping_at(watcher.sign().clone());
-        watcher.ends(|| shapley(selector, &design, columns, watcher))
+        watcher.ends(|| shapley(selector, &design, columns, watcher)).map(Option::flatten)
     };
     let Some(whole) = journal.once("shares/all", || computed(design, &subset))? else { return Ok(None) };
     watcher.piece();
@@ -103,8 +103,7 @@ fn shares(
             return Ok(None);
         }
         let in_fold = || -> Result<Option<Vec<f64>>> {
-            let fold = Fold::new(sample, part)?;
-            let own = selector.design(&fold.fitted.problem)?.at_lambda(selection.chosen.walk_lambda());
+            let own = Fold::new(selector, sample, part, None)?.design.at_lambda(selection.chosen.walk_lambda());
             let candidates = own.candidates();
             let place = |feature: &Feature| {
                 let place = own.names().iter().position(|name| *name == design.names()[*feature]);

@@ -1,12 +1,11 @@
 //! Extension of a λ grid whose end has the lowest loss.
 
-use super::choice::{ChoiceContext, ChosenCell};
-use super::table;
+use super::full_model;
 use super::validated::{CrossValidated, Validation};
 use crate::selector::{SearchResult, ValidSelector};
 use vaglio_core::{Design, Error, ErrorClass, Result};
 use vaglio_kernels::tolerance::LEAST_PENALTY;
-use vaglio_report::record::LossTable;
+use vaglio_report::record::{Cell, LossTable};
 use vaglio_search::Rule;
 
 /// Number of values added beyond an end at once.
@@ -16,62 +15,57 @@ const MOST: usize = 4;
 /// Smallest relative fall of the loss from the neighbor to the end that justifies an extension.
 const LEAST_FALL: f64 = 1e-3;
 
-/// Held-out losses of a search over a grid of λ. An automatic grid is extended beyond the end with the lowest loss
-/// until the loss stops falling; `lambdas` and `all` grow with it. Returns `None` if stopped.
-///
-/// Every extension has its own part of the journal.
-///
-/// # Errors
-/// Returns the errors of [`Validation::at`].
-pub(super) fn cross_validated_beyond(
-    validation: &Validation<'_, '_>,
-    lambdas: &mut Vec<Option<f64>>,
-    all: &mut Vec<Option<f64>>,
-) -> Result<Option<CrossValidated>> {
-    let ChoiceContext { selector, sample, design, watcher } = validation.context;
-    let loss = &*selector.loss(sample.task());
-    let Some(mut found) = validation.at(lambdas, all, &[], watcher.journal())? else { return Ok(None) };
-    if let (Some(path), [walks]) = (validation.path, &found.walks[..]) {
-        (*lambdas, found.walks) = walks.to_penalties(path);
-        let message = "the path of all rows ends above them, or has fewer columns there than `min_features`";
-        return match lambdas.is_empty() {
-            true => Err(Error::setting("search.penalties", message)),
-            false => Ok(Some(found)),
-        };
-    }
-    let may_extend = design.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
-    for round in 1..=MOST {
-        if !may_extend {
-            break;
+impl Validation<'_, '_> {
+    /// Held-out losses of a search over a grid of λ. An automatic grid is extended beyond the end with the lowest loss
+    /// until the loss stops falling. Every extension has its own part of the journal.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Validation::at`].
+    pub fn over_grid(&self, lambdas: Vec<Option<f64>>) -> Result<CrossValidated> {
+        let Validation { selector, design, how, .. } = *self;
+        if lambdas.len() > 1 {
+            // Data that all folds share is cached before they begin.
+            selector.opened(&design.at_lambda(lambdas[0]))?;
         }
-        let table = table::pooled(loss, lambdas.clone(), &found.walks, validation.pooling, None)?;
-        let Some((beyond, is_below)) = beyond(&table)? else { break };
-        tracing::debug!(?beyond, "lambda");
-        let of_all = if all.is_empty() { Vec::new() } else { beyond.clone() };
-        let journal = watcher.journal().under(format_args!("extend/{round}"));
-        let more = match validation.at(&beyond, &of_all, &found.walks, &journal) {
-            Ok(Some(more)) => more,
-            Ok(None) => return Ok(None),
-            // A λ that the criterion cannot score ends the extension.
-            Err(error) if error.class() == ErrorClass::Numerical => break,
-            Err(error) => return Err(error),
-        };
-        insert(lambdas, beyond, is_below);
-        insert(all, of_all, is_below);
-        insert(&mut found.walks, more.walks, is_below);
-        found.full.iter_mut().zip(more.full).for_each(|(fold, more)| insert(fold, more, is_below));
+        let full_lambdas = full_model::lambdas(selector, design, how.folds * how.repeats);
+        let journal = self.watcher.journal();
+        let mut found = self.at(lambdas, full_lambdas, &[], journal)?;
+        if let (Some(path), [walks]) = (self.path, &found.walks[..]) {
+            (found.lambdas, found.walks) = walks.to_penalties(path);
+            let message = "the path of all rows ends above them, or has fewer columns there than `min_features`";
+            return match found.lambdas.is_empty() {
+                true => Err(Error::setting("search.penalties", message)),
+                false => Ok(found),
+            };
+        }
+        let may_extend = design.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
+        for round in 1..=if may_extend { MOST } else { 0 } {
+            let table = self.table(&found.lambdas, &found.walks)?;
+            let Some((beyond, is_below)) = beyond(&table)? else { break };
+            tracing::debug!(?beyond, "lambda");
+            let of_all = if found.full_lambdas.is_empty() { Vec::new() } else { beyond.clone() };
+            let more = match self.at(beyond, of_all, &found.walks, &journal.under(format_args!("extend/{round}"))) {
+                Err(stopped @ Error::Stopped(_)) => return Err(stopped),
+                // A λ that the criterion cannot score ends the extension.
+                Err(error) if error.class() == ErrorClass::Numerical => break,
+                more => more?,
+            };
+            insert(&mut found.lambdas, more.lambdas, is_below);
+            insert(&mut found.full_lambdas, more.full_lambdas, is_below);
+            insert(&mut found.walks, more.walks, is_below);
+            found.full.iter_mut().zip(more.full).for_each(|(fold, more)| insert(fold, more, is_below));
+        }
+        Ok(found)
     }
-    Ok(Some(found))
-}
 
-impl ChoiceContext<'_, '_> {
-    /// The λ with the lowest score, for an automatic grid if all columns are kept and the user did not ask for folds.
-    /// Without a search, the score has no selection bias, and all rows are more accurate than folds.
+    /// The λ with the lowest score, by index, with its cell and search, for an automatic grid if all columns are kept and the
+    /// user did not ask for folds. Without a search, the score has no selection bias, and all rows are more accurate than
+    /// folds.
     ///
     /// # Errors
     /// Returns the errors of the search.
-    pub fn by_score_alone(&self, table: &LossTable, is_written: bool) -> Result<Option<ChosenCell>> {
-        let ChoiceContext { selector, design, .. } = *self;
+    pub fn by_score_alone(&self, table: &LossTable, is_written: bool) -> Result<Option<(usize, Cell, SearchResult)>> {
+        let Validation { selector, design, .. } = *self;
         let is_fitted = design.readout().is_some_and(|readout| readout.auto.is_some());
         if is_written || !is_fitted || !keeps_all(selector, design)? || table.lambdas.len() < 2 {
             return Ok(None);
@@ -86,9 +80,7 @@ impl ChoiceContext<'_, '_> {
                 best = Some((loss, place, searched));
             }
         }
-        let Some((_, place, searched)) = best else { return Ok(None) };
-        let cell = table.cells[place].last();
-        Ok(cell.map(|&cell| ChosenCell { place, cell, scored: Some(searched) }))
+        Ok(best.and_then(|(_, place, searched)| Some((place, *table.cells[place].last()?, searched))))
     }
 }
 
@@ -130,7 +122,6 @@ fn beyond(table: &LossTable) -> Result<Option<(Vec<Option<f64>>, bool)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_report::record::Cell;
 
     fn table(losses: &[f64]) -> LossTable {
         let cell = |loss: &f64| vec![Cell { size: 3, loss: *loss, standard_error: None, difference_error: None }];

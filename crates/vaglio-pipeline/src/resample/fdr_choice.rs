@@ -80,5 +80,5 @@ fn without_columns(selector: &ValidSelector, design: &Design, start: Instant) ->
         seconds: start.elapsed().as_secs_f64(),
     };
     let chosen = by_score(&searched.path, Rule::Best);
-    Ok(ChosenSearch { searched, chosen, warnings: Vec::new(), seconds: 0.0, searches: Vec::new() })
+    Ok(ChosenSearch::new(searched, chosen, Vec::new()))
 }

@@ -1,8 +1,8 @@
 //! Losses of the model with all columns, which a search with more columns than rows never reaches.
 
-use super::choice::CrossValidatedSearch;
 use super::loss_sums::LossSums;
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction, predictions_along};
+use super::validated::{CrossValidated, Validation};
 use super::walks::most_clusters;
 use crate::selector::ValidSelector;
 use vaglio_core::{Design, Loss, PathEntry, Result, Score, short};
@@ -64,14 +64,12 @@ pub(super) fn full(
 /// # Errors
 /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
 pub(super) fn compared(
-    loss: &dyn Loss,
-    design: &Design,
-    validated: &CrossValidatedSearch,
+    validation: &Validation<'_, '_>,
+    CrossValidated { full_lambdas: lambdas, full: folds, .. }: &CrossValidated,
     taken: Cell,
     of_taken: &[&LossSums],
 ) -> Result<Option<Warning>> {
-    let CrossValidatedSearch { all: lambdas, full: folds, pooling, .. } = validated;
-    let repeats = pooling.repeats;
+    let (Validation { design, loss, .. }, repeats) = (*validation, validation.how.repeats);
     if lambdas.is_empty() {
         return Ok(None);
     }

@@ -20,14 +20,15 @@
 //! (2009); J. J. Goeman et al., *A global test for groups of genes*, Bioinformatics 20 (2004); J. Besag, P. Clifford,
 //! *Sequential Monte Carlo p-values*, Biometrika 78 (1991).
 
-use super::choice::{ChoiceContext, CrossValidatedSearch};
+use super::choice::CellChoice;
 use super::interval::OuterFoldLosses;
 use super::loss_sums::LossSums;
 use super::sample::Sample;
-use super::table::{self, PooledFolds};
+use super::table::PooledFolds;
+use super::validated::Validation;
 use crate::criteria::Loo;
 use std::sync::Arc;
-use vaglio_core::{Criterion, Design, Error, Loss, Measure, Result};
+use vaglio_core::{Criterion, Design, Loss, Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::GainTest;
 use vaglio_search::CrossValidation;
@@ -47,23 +48,22 @@ const ENOUGH: usize = 10;
 /// Prior effect variance τ², in squared standard errors.
 const EFFECT: f64 = 5.0;
 
-impl ChoiceContext<'_, '_> {
+impl Validation<'_, '_> {
     /// Tests the columns that were taken. Returns `None` if: no test is requested; no column was chosen; the
     /// settings exclude the empty subset; too little is known. Cost O(rows · columns) per shuffle, plus the maps.
     ///
     /// # Errors
-    /// [`Error::Stopped`]; errors of the maps.
-    pub fn test_gain(&self, of: &CrossValidatedSearch, how: &CrossValidation) -> Result<Option<GainTest>> {
-        let ChoiceContext { selector, sample, watcher, .. } = *self;
-        let loss = &*selector.loss(sample.task());
+    /// [`vaglio_core::Error::Stopped`]; errors of the maps.
+    pub fn test_gain(&self, of: &CellChoice) -> Result<Option<GainTest>> {
+        let Validation { selector, sample, watcher, loss, how, .. } = *self;
         let Some(level) = how.require_gain.level() else { return Ok(None) };
         // If columns are required, the empty subset is no alternative.
-        let walks: Vec<_> = of.walked().collect();
-        if of.taken.cell.size == 0 || !walks.iter().any(|walk| walk.has(0)) {
+        let walks = self.pooled_each(&of.found.walks);
+        if of.cell.size == 0 || !walks.iter().any(|walk| walk.has(0)) {
             return Ok(None);
         }
-        let others = table::by_others(loss, &of.table, &walks, of.taken.cell, how.at_most);
-        let p = paired_p(loss, &others, &walks[of.taken.place], of.taken.cell.size);
+        let others = self.by_others(&of.table, &walks, of.cell);
+        let p = paired_p(loss, &others, &walks[of.place], of.cell.size);
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
         // Losses of ranks are biased: predictions of folds with different means are ranked together.
         let leans = matches!(loss.traits().measure, Measure::Auc | Measure::Whole);
@@ -74,9 +74,7 @@ impl ChoiceContext<'_, '_> {
         watcher.stage("gain", count);
         let (mut as_much, mut made) = (0, 0);
         while made < count && as_much < ENOUGH {
-            if let Some(reason) = watcher.stopped() {
-                return Err(Error::Stopped(reason));
-            }
+            watcher.check()?;
             let seed = stream(selector.seed(), SHUFFLE, made as u64);
             let evidence = self.evidence(&sample.shuffled(selector.goes_forward(), seed)?)?;
             as_much += usize::from(evidence >= own - SCORE_ROUNDING * own.abs());

@@ -8,7 +8,6 @@ use super::pooled::Pooled;
 use super::sample::Sample;
 use super::validated::{dealt, parting, said_of_fold};
 use super::walks::Fold;
-use crate::final_model::{FinalModelCache, PredictionContext};
 use crate::selector::ValidSelector;
 use ndarray::Array2;
 use vaglio_core::{Model, Result};
@@ -48,7 +47,7 @@ pub fn held_out(
             return Ok(None);
         }
         let _held_out = tracing::debug_span!("held out", fold = number + 1).entered();
-        let fold = Fold::new(sample, &deal[number]).map_err(|error| said_of_fold(error, number))?;
+        let fold = Fold::new(selector, sample, &deal[number], None).map_err(|error| said_of_fold(error, number))?;
         let held = fold.held();
         let found = predicted_in_fold(selector, &fold, chosen, number, watcher)?;
         let part = found.map(|(model, predictions)| -> FoldPredictions {
@@ -83,16 +82,13 @@ fn predicted_in_fold(
     number: usize,
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<(Model, Array2<f64>)>> {
-    let in_fold = |error| said_of_fold(error, number);
-    let problem = &fold.fitted.problem;
-    let design = &selector.design(problem).map_err(in_fold)?.at_lambda(chosen.walk_lambda());
+    let design = &fold.design.at_lambda(chosen.walk_lambda());
     let entry = &chosen.of_folds[number];
     let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
     let models = PathModels { design, entries, empty_lambda: entry.score.lambda, reduced: None };
-    let by = PredictionContext { problem, known: &FinalModelCache::default(), stop: watcher.sign() };
     // The empty subset comes first and is replaced by the entry, if there is one.
     let mut last = None;
-    selector.predictions(models, by, &fold.held(), |_, model: &Model, predictions| {
+    selector.predictions(models, fold.context(watcher.sign()), &fold.held(), |_, model: &Model, predictions| {
         last = Some((model.clone(), predictions));
         Ok(())
     })?;

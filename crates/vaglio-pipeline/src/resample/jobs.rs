@@ -1,7 +1,7 @@
 //! Independent jobs of a run: repetitions that threads or processes share, each with a key of the journal.
 
 use super::memory_slots::MemorySlots;
-use super::pool::{Piece, StageMonitor, SubTask, repeated};
+use super::pool::{StageMonitor, SubTask, repeated};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
@@ -70,10 +70,10 @@ impl Jobs {
             if watcher.stopped().is_some() {
                 return Ok(None);
             }
-            let (key, piece) = (self.key(number), Piece::whole(watcher));
-            let member = || watcher.member(watcher.journal().within(&key)).for_piece(Some(&piece));
+            let key = self.key(number);
+            let member = || watcher.member(watcher.journal().within(&key), number);
             let done = watcher.journal().once(&key, || job(number, member()));
-            piece.end();
+            watcher.end_piece(number);
             done
         })?;
         Ok(if watcher.stopped().is_some() { None } else { done.into_iter().collect() })

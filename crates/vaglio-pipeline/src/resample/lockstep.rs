@@ -11,35 +11,36 @@
 //!
 //! The rules only use losses of sizes up to c, so neither threads nor the journal change where searches end. The
 //! number of λ searched together follows from the estimated memory; later ones are compared with those that have ended.
-//! A search that cannot pause, such as a backward one, runs to its end. If memory cannot hold all folds, a fold is
-//! rebuilt and searched from the start at each checkpoint, with the same result.
+//! A search that cannot pause, such as a backward one, runs to its end. If memory cannot hold all folds, each is rebuilt
+//! and searched from the start at every checkpoint, with the same result.
 
-mod anew;
-mod ends;
-
-use ends::{LambdaGroup, next};
-
+use super::memory_slots::MemorySlots;
 use super::path_predictions::PathReduction;
-use super::pool::{Piece, PiecePhase, StageMonitor, SubTask, WalkExtent, in_turn};
-use super::table::{PooledFolds, Pooling};
-use super::validated::{FoldTraining, FoldTrainings, said_of_fold};
-use super::walks::{FoldPath, PathEvaluation, most_clusters};
-use crate::final_model::PredictionContext;
-use crate::selector::{ResumableSearch, ValidSelector};
+use super::pool::{SubTask, each};
+use super::table::PooledFolds;
+use super::validated::Validation;
+use super::walks::{Fold, FoldPath, most_clusters};
+use crate::selector::ResumableSearch;
 use serde::{Deserialize, Serialize};
-use std::sync::Mutex;
+use std::collections::BTreeMap;
 use std::time::Instant;
-use vaglio_core::{AtPenalty, Design, Error, Journal, Loss, Monitor, Path, Result};
+use vaglio_core::{AtPenalty, Design, Error, Journal, Loss, Monitor, Path, Result, SearchExtent};
 
 /// First checkpoint of a choice.
 pub(super) const FIRST: usize = 20;
 /// Approximate memory limit of the searches held at once, in bytes.
 const MOST_HELD: f64 = 1e9;
+/// Standard errors above the lowest loss at which a λ is abandoned.
+const HOPELESS: f64 = 5.0;
 
 /// Expected number of sizes of a cross-validated path, for a search of up to `largest` columns: one checkpoint more
 /// than a typical size of the lowest loss.
 pub(super) fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
     patience.map_or(largest, |patience| largest.min(patience.saturating_mul(2).saturating_add(FIRST)))
+}
+
+fn next(checkpoint: usize) -> usize {
+    checkpoint + (checkpoint / 10).max(5)
 }
 
 /// Search paths of all folds at one λ.
@@ -55,9 +56,9 @@ pub struct LambdaPaths {
 }
 
 impl LambdaPaths {
-    /// Pools the folds.
-    pub(super) fn matched(&self, pooling: Pooling) -> PooledFolds<'_> {
-        PooledFolds::new(&self.trails, Pooling { everything: self.whole.unwrap_or(pooling.everything), ..pooling })
+    /// Pools the folds; `everything` is the size of the full subset on all rows.
+    pub(super) fn pooled(&self, everything: usize, repeats: usize) -> PooledFolds<'_> {
+        PooledFolds::new(&self.trails, self.whole.unwrap_or(everything), repeats)
     }
 
     /// Copies the paths with losses on the other scale of mapped targets, if any.
@@ -78,295 +79,248 @@ impl LambdaPaths {
     }
 }
 
-/// State of searches in lockstep: folds, and how they are evaluated.
+/// Searches of all folds at some λ.
 pub(super) struct Lockstep<'a, 'o> {
-    pub selector: &'a ValidSelector,
-    pub folds: FoldTrainingSource<'a>,
-    pub loss: &'a dyn Loss,
-    pub patience: Option<usize>,
-    pub pooling: Pooling,
-    pub watcher: &'a StageMonitor<'o>,
-    pub journal: &'a Journal,
-    /// Expected sizes of the paths.
-    pub extent: WalkExtent,
-    /// Progress items by fold and λ; empty if progress counts whole folds.
-    pub pieces: &'a [Piece<'a, 'o>],
+    pub validation: &'a Validation<'a, 'o>,
+    /// Folds with their designs; empty if each is rebuilt at every checkpoint.
+    folds: &'a [Fold],
+    lambdas: &'a [Option<f64>],
+    journal: &'a Journal,
+    /// Extent of one search.
+    extent: SearchExtent,
+    /// Number of λ searched together.
+    together: usize,
+    /// Number of clusters kept per loss sum.
+    pub most: u32,
 }
 
-/// Training rows of all folds.
-#[derive(Clone, Copy)]
-pub(super) enum FoldTrainingSource<'a> {
-    /// All folds in memory, built on first use.
-    Held(&'a FoldTrainings<'a>),
-    /// Number of folds, each built when needed.
-    Anew(usize, &'a (dyn Fn(usize) -> Result<FoldTraining> + Sync)),
+/// Search of one fold at one λ.
+struct FoldSearch<'d> {
+    /// Index of the λ.
+    place: usize,
+    /// The open search, unless the fold is rebuilt.
+    search: Option<ResumableSearch<'d>>,
+    /// Losses up to the last checkpoint.
+    path: Option<FoldPath>,
+    is_paused: bool,
 }
-
-impl FoldTrainingSource<'_> {
-    fn count(&self) -> usize {
-        match self {
-            FoldTrainingSource::Held(folds) => folds.count,
-            FoldTrainingSource::Anew(count, _) => *count,
-        }
-    }
-
-    fn with<T>(&self, fold: usize, of: impl FnOnce(&FoldTraining) -> Result<T>) -> Result<T> {
-        match self {
-            FoldTrainingSource::Held(folds) => of(&folds.get()?[fold]),
-            FoldTrainingSource::Anew(_, make) => of(&make(fold)?),
-        }
-    }
-}
-
-/// State at a checkpoint: losses by fold and active λ, and whether any search at a λ can continue.
-struct CheckpointState {
-    trails: Vec<Vec<FoldPath>>,
-    paused: Vec<bool>,
-}
-
-/// A continued path, with its losses so far.
-type ContinuedPath = (Path, Option<FoldPath>);
-
-/// A resumable search, or its monitor before it begins.
-enum PendingSearch<'a> {
-    Unopened(Monitor<'a>),
-    Open(Box<ResumableSearch<'a>>),
-}
-
-/// A search that one thread at a time takes, and returns when it pauses.
-type SharedWalk<'a> = Mutex<Option<PendingSearch<'a>>>;
 
 impl<'a, 'o> Lockstep<'a, 'o> {
-    /// Runs the searches at each λ, some of which are known; `before` are those at other λ. Returns `None` if stopped.
-    ///
-    /// As many λ run together as memory holds, by the criterion's estimate.
+    /// Prepares the searches. As many λ run together as memory holds, by the criterion's estimate.
     ///
     /// # Errors
-    /// Returns the errors of the search and the fits, on the training rows of the fold.
-    pub fn walks(
-        &self,
-        lambdas: &[Option<f64>],
-        before: &[LambdaPaths],
-        known: Vec<Option<LambdaPaths>>,
-    ) -> Result<Option<Vec<LambdaPaths>>> {
-        let (together, most) = match self.extent(lambdas) {
-            Err(Error::Stopped(_)) => return Ok(None),
-            extent => extent?,
+    /// Returns the errors of the maps and of the search's extent.
+    pub fn new(
+        validation: &'a Validation<'a, 'o>,
+        folds: &'a [Fold],
+        lambdas: &'a [Option<f64>],
+        journal: &'a Journal,
+    ) -> Result<Self> {
+        let rebuilt = if folds.is_empty() { Some(validation.fold(0, lambdas)?) } else { None };
+        let first = folds.first().or(rebuilt.as_ref()).ok_or_else(|| Error::Shape("there is no fold".into()))?;
+        let (selector, design) = (validation.selector, first.design.at_lambda(lambdas[0]));
+        let extent = selector.search().extent(&design)?;
+        let bytes = match extent.is_unscored(&design) {
+            true => 0.0,
+            false => selector.criterion().plan(&design, &extent).estimate.bytes,
         };
+        let (bytes, count) = (bytes * validation.count() as f64, lambdas.len());
+        let together = if bytes > 0.0 { (MOST_HELD / bytes) as usize } else { count };
+        let most = most_clusters(count * (expected_sizes(extent.largest, validation.how.patience) + 1));
+        Ok(Lockstep { validation, folds, lambdas, journal, extent, together: together.clamp(1, count), most })
+    }
+
+    /// Runs the searches at each λ, some of which are known; `before` are those at other λ.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`]; errors of the search and the fits, on the training rows of the fold.
+    pub fn walks(&self, before: &[LambdaPaths], known: Vec<Option<LambdaPaths>>) -> Result<Vec<LambdaPaths>> {
         let mut all = known;
-        for first in (0..lambdas.len()).step_by(together) {
-            let open: Vec<usize> = (first..lambdas.len().min(first + together)).collect();
-            if open.iter().all(|&at| all[at].is_some()) {
-                (0..self.folds.count()).for_each(|fold| open.iter().for_each(|&at| self.end(fold, at)));
+        let places: Vec<usize> = (0..self.lambdas.len()).collect();
+        for group in places.chunks(self.together) {
+            if group.iter().all(|&place| all[place].is_some()) {
+                group.iter().for_each(|&place| self.end(place));
                 continue;
             }
             // Losses depend bitwise on the triangle of all λ that run together, so an incomplete group is searched
             // again.
-            open.iter().for_each(|&at| all[at] = None);
+            group.iter().for_each(|&place| all[place] = None);
             let begun = Instant::now();
-            let others = || before.iter().chain(all.iter().flatten());
-            let Some(found) = self.group(lambdas, &open, &others().collect::<Vec<_>>(), most)? else {
-                return Ok(None);
-            };
-            for (at, walks) in open.into_iter().zip(found) {
-                self.journal.keep_worth(begun, format_args!("choose/walk/{at}"), &walks);
-                all[at] = Some(walks);
+            let found = self.group(group, &before.iter().chain(all.iter().flatten()).collect::<Vec<_>>())?;
+            for (&place, walks) in group.iter().zip(found) {
+                self.journal.keep_worth(begun, format_args!("choose/walk/{place}"), &walks);
+                all[place] = Some(walks);
             }
         }
-        Ok(all.into_iter().collect())
-    }
-
-    /// Number of λ searched together, and number of clusters kept per loss sum.
-    fn extent(&self, lambdas: &[Option<f64>]) -> Result<(usize, u32)> {
-        let (true, Some(&lambda)) = (self.folds.count() > 0, lambdas.first()) else { return Ok((1, 32)) };
-        let count = lambdas.len();
-        let (search_extent, bytes) = self.folds.with(0, |first| {
-            let design = first.design.at_lambda(lambda);
-            let search_extent = self.selector.search().extent(&design)?;
-            let bytes = match search_extent.is_unscored(&design) {
-                true => 0.0,
-                false => self.selector.criterion().plan(&design, &search_extent).estimate.bytes,
-            };
-            Ok((search_extent, bytes))
-        })?;
-        let bytes = bytes * self.folds.count() as f64;
-        let together = if bytes > 0.0 { (MOST_HELD / bytes) as usize } else { count };
-        let sizes = expected_sizes(search_extent.largest, self.patience) + 1;
-        Ok((together.clamp(1, count), most_clusters(count * sizes)))
+        Ok(all.into_iter().flatten().collect())
     }
 
     /// Runs the searches at some λ, given by index; `others` have ended.
-    fn group(
-        &self,
-        lambdas: &[Option<f64>],
-        places: &[usize],
-        others: &[&LambdaPaths],
-        most: u32,
-    ) -> Result<Option<Vec<LambdaPaths>>> {
-        let count = places.len();
-        let mut of_group = LambdaGroup {
-            trails: (0..count).map(|_| (0..self.folds.count()).map(|_| None).collect()).collect(),
-            done: (0..count).map(|_| None).collect(),
-            places,
-            lambdas,
-            most,
-        };
+    fn group(&self, places: &[usize], others: &[&LambdaPaths]) -> Result<Vec<LambdaPaths>> {
+        let Validation { selector, watcher, how, .. } = *self.validation;
+        let (count, threads) = (self.validation.count(), rayon::current_num_threads());
+        let held = || (0..self.folds.len()).flat_map(|fold| places.iter().map(move |&place| (fold, place)));
+        let designs: Vec<Design> =
+            held().map(|(fold, place)| self.design(&self.folds[fold], place)).collect::<Result<_>>()?;
+        let mut members: Vec<SubTask<'_, '_>> = held().map(|(fold, place)| self.member(fold, place)).collect();
+        let monitors = members.iter_mut().map(SubTask::monitor);
+        let mut open = each(threads, monitors, |job, monitor| {
+            let opened = ResumableSearch::open(selector, &designs[job], Instant::now(), monitor);
+            opened.map_err(|error| self.validation.in_fold(error, job / places.len()))
+        })?
+        .into_iter();
+        let mut search = |&place: &usize| FoldSearch { place, search: open.next(), path: None, is_paused: false };
+        let mut searches: Vec<Vec<FoldSearch<'_>>> =
+            (0..count).map(|_| places.iter().map(&mut search).collect()).collect();
+        let mut done: BTreeMap<usize, LambdaPaths> = BTreeMap::new();
         let mut checkpoint = FIRST;
-        let held = match self.folds {
-            FoldTrainingSource::Held(folds) => match folds.get() {
-                Err(Error::Stopped(_)) => return Ok(None),
-                folds => folds?,
-            },
-            FoldTrainingSource::Anew(..) => &[],
-        };
-        let pairs = || (0..held.len()).flat_map(|fold| (0..count).map(move |at| (fold, at)));
-        let design = |(fold, at): (usize, usize)| self.design(&held[fold], lambdas[places[at]]);
-        let designs: Vec<Design> = match pairs().map(design).collect() {
-            Err(Error::Stopped(_)) => return Ok(None),
-            designs => designs?,
-        };
-        let mut members: Vec<_> = pairs().map(|(fold, at)| self.member(fold, places[at])).collect();
-        let begin = |member| Mutex::new(Some(PendingSearch::Unopened(SubTask::monitor(member))));
-        let walkings: Vec<SharedWalk<'_>> = members.iter_mut().map(begin).collect();
-        loop {
-            if of_group.active().is_empty() {
-                return Ok(of_group.done.into_iter().collect());
-            }
-            let until = self.patience.map(|_| checkpoint);
-            let reached = match self.folds {
-                FoldTrainingSource::Held(_) => self.continue_to(held, &designs, &walkings, &mut of_group, until)?,
-                FoldTrainingSource::Anew(..) => self.rebuild_to(&mut of_group, until)?,
+        while done.len() < places.len() {
+            let until = how.patience.map(|_| checkpoint);
+            let (workers, _occupied) = match self.folds.is_empty() {
+                true => selector.room.some(threads.min(count)),
+                false => MemorySlots::default().some(threads),
             };
-            let Some(reached) = reached else { return Ok(None) };
-            if self.selector.model.is_some() && self.watcher.stopped().is_some() {
+            searches = each(workers, searches, |fold, own| self.advance(fold, own, until))?;
+            if selector.model.is_some() {
                 // Interrupted training of final models leaves sizes without losses.
-                return Ok(None);
+                watcher.check()?;
             }
-            for at in self.settle(&mut of_group, reached, checkpoint, others)? {
-                for walking in walkings.iter().skip(at).step_by(count) {
-                    taken(walking);
-                }
-            }
+            self.settle(&mut searches, &mut done, others, checkpoint)?;
             checkpoint = next(checkpoint);
+        }
+        Ok(done.into_values().collect())
+    }
+
+    /// Ends the searches that stop at a checkpoint.
+    fn settle(
+        &self,
+        searches: &mut [Vec<FoldSearch<'_>>],
+        done: &mut BTreeMap<usize, LambdaPaths>,
+        others: &[&LambdaPaths],
+        checkpoint: usize,
+    ) -> Result<()> {
+        let validation = self.validation;
+        let places: Vec<usize> = searches.first().into_iter().flatten().map(|search| search.place).collect();
+        let mut active: Vec<LambdaPaths> = Vec::new();
+        for k in 0..places.len() {
+            let is_paused = searches.iter().any(|of_fold| of_fold[k].is_paused);
+            let trails = searches.iter_mut().filter_map(|of_fold| of_fold[k].path.take()).collect();
+            active.push(LambdaPaths { trails, end: is_paused.then_some(checkpoint), whole: None });
+        }
+        let own: Vec<_> = active.iter().map(|walks| (validation.pooled(walks), walks.end.is_some())).collect();
+        let ended: Vec<_> = others.iter().copied().chain(done.values()).map(|walks| validation.pooled(walks)).collect();
+        let ends = ends(validation.loss, validation.how.patience, &own, &ended, checkpoint)?;
+        for (k, (walks, ends)) in active.into_iter().zip(ends).enumerate() {
+            if ends {
+                self.end(places[k]);
+                done.insert(places[k], walks);
+            } else {
+                searches.iter_mut().zip(walks.trails).for_each(|(of_fold, path)| of_fold[k].path = Some(path));
+            }
+        }
+        searches.iter_mut().for_each(|of_fold| of_fold.retain(|search| search.path.is_some()));
+        Ok(())
+    }
+
+    /// Continues the searches of a fold to a size, and evaluates their new entries.
+    fn advance<'d>(
+        &self,
+        job: usize,
+        searches: Vec<FoldSearch<'d>>,
+        until: Option<usize>,
+    ) -> Result<Vec<FoldSearch<'d>>> {
+        let Validation { watcher, .. } = *self.validation;
+        watcher.check()?;
+        let in_fold = |error| self.validation.in_fold(error, job);
+        let rebuilt = if self.folds.is_empty() { Some(self.validation.fold(job, self.lambdas)?) } else { None };
+        let fold = self.folds.get(job).or(rebuilt.as_ref()).ok_or_else(|| Error::Shape("a fold was lost".into()))?;
+        let threads = rayon::current_num_threads();
+        // A rebuilt fold has one search in memory at a time.
+        let walked = each(if rebuilt.is_some() { 1 } else { threads }, searches, |_, mut own| {
+            let design = self.design(fold, own.place)?;
+            let (path, is_paused) = match &mut own.search {
+                Some(search) => self.walk(job, own.place, search, until)?,
+                None => {
+                    let mut member = self.member(job, own.place);
+                    let monitor = member.monitor();
+                    let search = ResumableSearch::open(self.validation.selector, &design, Instant::now(), monitor);
+                    self.walk(job, own.place, &mut search.map_err(in_fold)?, until)?
+                }
+            };
+            Ok((FoldSearch { is_paused, ..own }, design, path))
+        })?;
+        let _judged = tracing::debug_span!("losses", fold = job + 1, walks = walked.len()).entered();
+        let paths: Vec<_> = walked.iter().map(|(_, _, path)| &path.entries[..]).collect();
+        let shared = PathReduction::shared(&fold.design, &paths)?;
+        let evaluated = each(threads, walked, |_, (own, design, path)| {
+            let path = self.evaluate(fold, &design, shared.as_ref(), path, own.path)?;
+            Ok(FoldSearch { path: Some(path), ..own })
+        });
+        evaluated.map_err(in_fold)
+    }
+
+    /// Continues one search to a size. Returns its path and whether it can continue.
+    fn walk(
+        &self,
+        job: usize,
+        place: usize,
+        search: &mut ResumableSearch<'_>,
+        until: Option<usize>,
+    ) -> Result<(Path, bool)> {
+        self.validation.watcher.check()?;
+        let (fold, lambda) = (job + 1, self.lambdas[place]);
+        let span = tracing::debug_span!("walk", fold, lambda, size = tracing::field::Empty).entered();
+        let path = search.to(until).map_err(|error| self.validation.in_fold(error, job))?.clone();
+        span.record("size", path.entries.last().map_or(0, |entry| entry.subset.len()));
+        match path.stop_reason.is_partial() {
+            true => Err(Error::Stopped(path.stop_reason)),
+            false => Ok((path, search.is_paused())),
         }
     }
 
     /// Design of a fold at a λ.
-    fn design(&self, of: &FoldTraining, lambda: Option<f64>) -> Result<Design> {
-        self.selector.at_lambda_of_all(&of.design.at_lambda(lambda).stopping_at(self.watcher.sign().clone()))
+    fn design(&self, fold: &Fold, place: usize) -> Result<Design> {
+        let Validation { selector, watcher, .. } = *self.validation;
+        selector.at_lambda_of_all(&fold.design.at_lambda(self.lambdas[place]).stopping_at(watcher.sign().clone()))
     }
 
     /// Monitor of one search, with its part of the journal.
     fn member(&self, fold: usize, place: usize) -> SubTask<'a, 'o> {
+        let Validation { watcher, how, .. } = *self.validation;
         let journal = self.journal.within(format_args!("choose/{fold}/walk/{place}"));
-        self.watcher.member(journal).over(Some(self.extent)).for_piece(self.piece(fold, place))
+        watcher.member(journal, fold * self.lambdas.len() + place).over(Some(self.extent), how.patience)
     }
 
-    /// Progress item of a search, by its fold and the index of its λ.
-    fn piece(&self, fold: usize, place: usize) -> Option<&'a Piece<'a, 'o>> {
-        let lambdas = self.pieces.len() / self.folds.count().max(1);
-        self.pieces.get(fold * lambdas + place)
-    }
-
-    /// Marks the progress item of a search as finished.
-    fn end(&self, fold: usize, place: usize) {
-        self.piece(fold, place).map_or_else(|| self.watcher.piece(), Piece::end);
-    }
-
-    /// Continues the searches at the active λ to a size, and evaluates their new entries. Returns `None` if stopped.
-    fn continue_to<'d>(
-        &'d self,
-        folds: &'d [FoldTraining],
-        designs: &'d [Design],
-        walkings: &[SharedWalk<'d>],
-        group: &mut LambdaGroup<'_>,
-        until: Option<usize>,
-    ) -> Result<Option<CheckpointState>> {
-        let active = group.active();
-        let LambdaGroup { trails, places, most, .. } = group;
-        let count = trails.len();
-        let paths = in_turn(folds.len() * active.len(), |job| {
-            let (fold, at) = (job / active.len(), active[job % active.len()]);
-            let (place, number) = (fold * count + at, folds[fold].number);
-            let path = self.advance(number, &walkings[place], &designs[place], until);
-            if let (Some(piece), Ok(Some((_, false)))) = (self.piece(fold, places[at]), &path) {
-                piece.to(PiecePhase::Walked, 1.0);
-            }
-            path.map_err(|error| said_of_fold(error, number))
-        })?;
-        let Some(paths) = paths.into_iter().collect::<Option<Vec<(Path, bool)>>>() else { return Ok(None) };
-        let (paths, paused): (Vec<Path>, Vec<bool>) = paths.into_iter().unzip();
-        let is_paused = |k: usize| paused.iter().skip(k).step_by(active.len()).any(|paused| *paused);
-        let begin = |(job, path): (usize, Path)| {
-            Mutex::new(Some((path, trails[active[job % active.len()]][job / active.len()].take())))
-        };
-        let jobs: Vec<Mutex<Option<ContinuedPath>>> = paths.into_iter().enumerate().map(begin).collect();
-        let trails = in_turn(folds.len(), |fold| {
-            let own = &jobs[fold * active.len()..(fold + 1) * active.len()];
-            let designs: Vec<&Design> = active.iter().map(|at| &designs[fold * count + at]).collect();
-            let pieces: Vec<_> = active.iter().map(|&at| self.piece(fold, places[at])).collect();
-            self.follow(&folds[fold], &designs, own.iter().filter_map(taken).collect(), &pieces, *most)
-        })?;
-        Ok(Some(CheckpointState { trails, paused: (0..active.len()).map(is_paused).collect() }))
-    }
-
-    /// Continues a search to a size. Returns its path and whether it can continue, or `None` if stopped.
-    fn advance<'d>(
-        &'d self,
-        number: usize,
-        held: &SharedWalk<'d>,
-        design: &'d Design,
-        until: Option<usize>,
-    ) -> Result<Option<(Path, bool)>> {
-        if self.watcher.stopped().is_some() {
-            return Ok(None);
-        }
-        let lambda = design.lambdas().first().copied().flatten();
-        let span = tracing::debug_span!("walk", fold = number + 1, lambda, size = tracing::field::Empty).entered();
-        let lost = || Error::Shape("a walk was lost".into());
-        let mut walking = match taken(held).ok_or_else(lost)? {
-            PendingSearch::Unopened(monitor) => {
-                Box::new(ResumableSearch::open(self.selector, design, Instant::now(), monitor)?)
-            }
-            PendingSearch::Open(walking) => walking,
-        };
-        let path = walking.to(until)?.clone();
-        span.record("size", path.entries.last().map_or(0, |entry| entry.subset.len()));
-        let reached = (!path.stop_reason.is_partial()).then(|| (path, walking.is_paused()));
-        *held.lock().map_err(|_| lost())? = Some(PendingSearch::Open(walking));
-        Ok(reached)
-    }
-
-    /// Evaluates the new path entries of a fold at the active λ.
-    fn follow(
-        &self,
-        of: &FoldTraining,
-        designs: &[&Design],
-        gone: Vec<ContinuedPath>,
-        pieces: &[Option<&Piece<'_, '_>>],
-        most: u32,
-    ) -> Result<Vec<FoldPath>> {
-        let FoldTraining { fold, design, number, known } = of;
-        let _judged = tracing::debug_span!("losses", fold = number + 1, walks = gone.len()).entered();
-        let reduced =
-            PathReduction::shared(design, &gone.iter().map(|(path, _)| &path.entries[..]).collect::<Vec<_>>())?;
-        let by = PredictionContext { problem: &fold.fitted.problem, known, stop: self.watcher.sign() };
-        let gone: Vec<_> = gone.into_iter().map(|job| Mutex::new(Some(job))).collect();
-        in_turn(gone.len(), |k| {
-            let Some((path, before)) = taken(&gone[k]) else { return Err(Error::Shape("a walk was lost".into())) };
-            let size = path.entries.last().map_or(0, |entry| entry.subset.len());
-            let (selector, loss, reduced) = (self.selector, self.loss, reduced.as_ref());
-            let evaluation = PathEvaluation { selector, fold, design: designs[k], reduced, by, loss, most };
-            let trail = evaluation.update(path, before);
-            pieces[k].iter().for_each(|piece| piece.to(PiecePhase::Judged, self.extent.share(size)));
-            trail
-        })
-        .map_err(|error| said_of_fold(error, *number))
+    /// Marks the searches at a λ as finished.
+    fn end(&self, place: usize) {
+        let pieces = (0..self.validation.count()).map(|fold| fold * self.lambdas.len() + place);
+        pieces.for_each(|piece| self.validation.watcher.end_piece(piece));
     }
 }
 
-fn taken<T>(job: &Mutex<Option<T>>) -> Option<T> {
-    job.lock().ok().and_then(|mut job| job.take())
+/// Whether the searches of each active λ end at a checkpoint; `ended` are those that have ended before.
+fn ends(
+    loss: &dyn Loss,
+    patience: Option<usize>,
+    active: &[(PooledFolds<'_>, bool)],
+    ended: &[PooledFolds<'_>],
+    checkpoint: usize,
+) -> Result<Vec<bool>> {
+    let Some(patience) = patience else { return Ok(vec![true; active.len()]) };
+    let all: Vec<&PooledFolds<'_>> = active.iter().map(|(matched, _)| matched).chain(ended).collect();
+    let lowest = all.iter().map(|matched| matched.lowest(loss, checkpoint));
+    let lowest: Vec<Option<(usize, f64)>> = lowest.collect::<Result<_>>()?;
+    let known = lowest.iter().zip(&all).filter_map(|(lowest, matched)| lowest.map(|lowest| (lowest, *matched)));
+    let best = known.min_by(|((_, a), _), ((_, b), _)| a.total_cmp(b));
+    let ends = |((matched, is_paused), lowest): (&(PooledFolds<'_>, bool), &Option<(usize, f64)>)| {
+        let (Some((size, own)), Some(((of_best, least), best))) = (*lowest, best) else { return !is_paused };
+        let is_hopeless = || {
+            let error = matched.difference(loss, size, best, of_best);
+            error.is_some_and(|error| own - least > HOPELESS * error)
+        };
+        !is_paused || size.saturating_add(patience) <= checkpoint || (own > least && is_hopeless())
+    };
+    Ok(active.iter().zip(&lowest).map(ends).collect())
 }
 
 #[cfg(test)]

@@ -3,13 +3,10 @@
 use super::lockstep::expected_sizes;
 use super::memory_slots::MemorySlots;
 use crate::StageShare;
-use crate::selector::ValidSelector;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use vaglio_core::{
-    Answer, Design, Error, Event, Journal, Monitor, Observer, Result, SearchExtent, StopReason, StopSign,
-};
+use vaglio_core::{Answer, Error, Event, Journal, Monitor, Observer, Result, SearchExtent, StopReason, StopSign};
 use vaglio_kernels::CancelToken;
 
 /// Results of jobs 0, …, `count` − 1 in order; at most as many jobs run at once as there are threads.
@@ -27,6 +24,19 @@ pub fn in_turn<T: Send>(count: usize, job: impl Fn(usize) -> Result<T> + Sync) -
 pub fn repeated<T: Send>(room: &MemorySlots, count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
     let (workers, _occupied) = room.some(rayon::current_num_threads().min(count));
     by_workers(workers, count, job)
+}
+
+/// Like [`in_turn`], by some workers, for jobs that each take an item.
+pub(super) fn each<I: Send, T: Send>(
+    workers: usize,
+    items: impl IntoIterator<Item = I>,
+    job: impl Fn(usize, I) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let items: Vec<Mutex<Option<I>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    by_workers(workers, items.len(), |index| {
+        let item = items[index].lock().ok().and_then(|mut item| item.take());
+        job(index, item.ok_or_else(|| Error::Shape("a job was lost".into()))?)
+    })
 }
 
 fn by_workers<T: Send>(workers: usize, count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
@@ -66,14 +76,14 @@ pub struct StageMonitor<'o> {
     journal: Journal,
     stop: StopSign,
     stage: Mutex<StageDone>,
-    /// Size at which the leading search ends; 0 if unknown.
-    until: AtomicUsize,
 }
 
 /// Progress of a stage.
 #[derive(Default)]
 struct StageDone {
-    pieces: f64,
+    /// Share done of each piece that reports it.
+    pieces: Vec<f64>,
+    /// Number of pieces done, with the shares of unfinished ones.
     done: f64,
     /// Share shown last.
     shown: f64,
@@ -89,8 +99,7 @@ impl<'o> StageMonitor<'o> {
     pub fn new(monitor: impl Into<Monitor<'o>>) -> Self {
         let monitor = monitor.into();
         let (journal, stop) = (monitor.journal.clone(), monitor.stop.clone());
-        let (stopped, stage) = (Mutex::default(), Mutex::default());
-        StageMonitor { monitor: Mutex::new(monitor), stopped, journal, stop, stage, until: AtomicUsize::new(0) }
+        StageMonitor { monitor: Mutex::new(monitor), stopped: Mutex::default(), journal, stop, stage: Mutex::default() }
     }
 
     /// Shows progress or a step of a leading search, and returns the answer of the observer.
@@ -120,22 +129,37 @@ impl<'o> StageMonitor<'o> {
             let mut begun = std::mem::take(&mut stage.begun);
             let times = begun.entry(name.clone()).and_modify(|times| *times += 1).or_insert(1);
             name += &if *times > 1 { format!(" {times}") } else { String::new() };
-            *stage = StageDone { pieces: pieces as f64, begun, ..StageDone::default() };
+            *stage = StageDone { pieces: vec![0.0; pieces], begun, ..StageDone::default() };
         }
         self.show(&Event::Stage { what: &name, pieces });
     }
 
-    /// Finishes a piece of the stage.
+    /// Finishes a piece of a stage whose pieces report no shares.
     pub fn piece(&self) {
-        self.advance(1.0);
+        self.advance(|_| 1.0);
         self.show(&Event::Piece);
     }
 
-    /// Advances the stage by a number of pieces or a part of one.
-    fn advance(&self, by: f64) {
+    /// Sets the share done of one piece, which never decreases.
+    fn advance_piece(&self, piece: usize, share: f64) {
+        self.advance(|pieces| {
+            let Some(done) = pieces.get_mut(piece) else { return 0.0 };
+            let more = (share - *done).max(0.0);
+            *done += more;
+            more
+        });
+    }
+
+    /// Finishes one piece.
+    pub(super) fn end_piece(&self, piece: usize) {
+        self.advance_piece(piece, 1.0);
+        self.show(&Event::Piece);
+    }
+
+    fn advance(&self, by: impl FnOnce(&mut [f64]) -> f64) {
         let Ok(mut stage) = self.stage.lock() else { return };
-        stage.done += by;
-        let share = (stage.done / stage.pieces.max(1.0)).min(1.0);
+        stage.done += by(&mut stage.pieces);
+        let share = (stage.done / stage.pieces.len().max(1) as f64).min(1.0);
         if share - stage.shown >= SHOWN {
             stage.shown = share;
             drop(stage);
@@ -143,16 +167,19 @@ impl<'o> StageMonitor<'o> {
         }
     }
 
-    /// Sets the size at which the leading search ends, if it is not the last.
-    pub(crate) fn leads_to(&self, until: Option<usize>) {
-        self.until.store(until.unwrap_or(0), Ordering::Relaxed);
-    }
-
     /// Reason to stop, if any, which then also counts as an interruption.
     pub fn stopped(&self) -> Option<StopReason> {
         let Ok(mut stopped) = self.stopped.lock() else { return None };
         *stopped = stopped.or_else(|| self.stop.reason());
         *stopped
+    }
+
+    /// Fails if the work is to stop.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub(super) fn check(&self) -> Result<()> {
+        self.stopped().map_or(Ok(()), |reason| Err(Error::Stopped(reason)))
     }
 
     /// Reason of an earlier interruption, if any.
@@ -164,7 +191,7 @@ impl<'o> StageMonitor<'o> {
     ///
     /// # Errors
     /// Returns the errors of the work.
-    pub fn ends<T>(&self, work: impl FnOnce() -> Result<Option<T>>) -> Result<Option<T>> {
+    pub fn ends<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
         match self.stop.ends(work) {
             Err(Error::Stopped(reason)) => {
                 if let Ok(mut stopped) = self.stopped.lock() {
@@ -172,7 +199,7 @@ impl<'o> StageMonitor<'o> {
                 }
                 Ok(None)
             }
-            done => done,
+            done => done.map(Some),
         }
     }
 
@@ -186,131 +213,44 @@ impl<'o> StageMonitor<'o> {
         &self.journal
     }
 
-    /// Observer of one search, with its part of the journal.
-    pub fn member(&self, journal: Journal) -> SubTask<'_, 'o> {
-        SubTask { watcher: self, journal, leads: false, extent: None, piece: None, stage: StageShare::default() }
+    /// Observer of the search of one piece, with its part of the journal.
+    pub(super) fn member(&self, journal: Journal, piece: usize) -> SubTask<'_, 'o> {
+        SubTask { piece: Some(piece), ..self.leader(journal) }
     }
 
-    /// Like [`StageMonitor::member`], for a search whose steps are shown.
-    pub(crate) fn leader(&self, journal: Journal) -> SubTask<'_, 'o> {
-        SubTask { leads: true, ..self.member(journal) }
+    /// Observer of a search whose steps are shown.
+    pub(super) fn leader(&self, journal: Journal) -> SubTask<'_, 'o> {
+        SubTask { watcher: self, journal, piece: None, start: 0, sizes: None, stage: StageShare::default() }
     }
-}
-
-/// Expected sizes of a path, for progress.
-#[derive(Debug, Clone, Copy)]
-pub struct WalkExtent {
-    start: usize,
-    /// Number of sizes between start and end.
-    sizes: f64,
 }
 
 /// Share beyond which progress slows, since the path may be longer than expected.
 const OPEN: f64 = 0.9;
 
-impl WalkExtent {
-    /// Sizes from `start` to `end`, or beyond.
-    fn new(start: usize, end: usize) -> Self {
-        WalkExtent { start, sizes: start.abs_diff(end).max(1) as f64 }
-    }
-
-    /// Expected sizes of a search: downwards from all columns, or upwards to the expected size in folds.
-    pub fn from_search_extent(search_extent: &SearchExtent, patience: Option<usize>) -> Self {
-        match search_extent.start >= search_extent.largest {
-            true => WalkExtent::new(search_extent.start, search_extent.start.saturating_sub(search_extent.steps)),
-            false => WalkExtent::new(
-                search_extent.start,
-                expected_sizes(search_extent.largest, patience).max(search_extent.start + 1),
-            ),
-        }
-    }
-
-    /// Expected sizes of a selector's search on a design, if known.
-    pub fn from_search(selector: &ValidSelector, design: &Design, patience: Option<usize>) -> Option<Self> {
-        let search_extent = selector.search().extent(design).ok()?;
-        Some(WalkExtent::from_search_extent(&search_extent, patience))
-    }
-
-    /// Number of sizes after the first.
-    pub fn sizes(self) -> f64 {
-        self.sizes
-    }
-
-    /// Share of the work done at a size; always below 1.
-    pub fn share(self, size: usize) -> f64 {
-        let share = size.abs_diff(self.start) as f64 / self.sizes;
-        if share <= OPEN { share } else { 1.0 - (1.0 - OPEN) * OPEN / share }
-    }
-}
-
-/// Phase of a piece of work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PiecePhase {
-    /// Training rows and their maps.
-    Made,
-    /// Search.
-    Walked,
-    /// Held-out losses of the models.
-    Judged,
-}
-
-/// A piece of a stage with several phases.
-pub struct Piece<'w, 'o> {
-    watcher: &'w StageMonitor<'o>,
-    /// Weight of each [`PiecePhase`], and the share of it that is done.
-    parts: Mutex<[(f64, f64); 3]>,
-}
-
-impl<'w, 'o> Piece<'w, 'o> {
-    /// A piece of the watcher's stage, with the weight of each [`PiecePhase`].
-    pub fn new(watcher: &'w StageMonitor<'o>, parts: [f64; 3]) -> Self {
-        Piece { watcher, parts: Mutex::new(parts.map(|part| (part, 0.0))) }
-    }
-
-    /// A piece that is a single search.
-    pub fn whole(watcher: &'w StageMonitor<'o>) -> Self {
-        Piece::new(watcher, [0.0, 1.0, 0.0])
-    }
-
-    /// Sets the finished share of a phase, from 0 to 1; a share never decreases.
-    pub fn to(&self, of: PiecePhase, share: f64) {
-        let Ok(mut parts) = self.parts.lock() else { return };
-        let (weight, done) = &mut parts[of as usize];
-        let more = *weight * (share - *done).max(0.0);
-        *done = done.max(share);
-        drop(parts);
-        self.watcher.advance(more);
-    }
-
-    /// Finishes the piece.
-    pub fn end(&self) {
-        [PiecePhase::Made, PiecePhase::Walked, PiecePhase::Judged].into_iter().for_each(|of| self.to(of, 1.0));
-        self.watcher.show(&Event::Piece);
-    }
-}
-
-/// Observer of one of the searches that share a monitor. Each step may stop it; only the leading search shows its
-/// steps.
+/// Observer of one of the searches that share a monitor. Each step may stop it; only a leading search shows its steps.
 pub struct SubTask<'w, 'o> {
     watcher: &'w StageMonitor<'o>,
     journal: Journal,
-    leads: bool,
-    extent: Option<WalkExtent>,
-    piece: Option<&'w Piece<'w, 'o>>,
+    /// Index of the search among the pieces of the stage; `None` for a leading search.
+    piece: Option<usize>,
+    /// First size of the path.
+    start: usize,
+    /// Expected number of sizes after the first, if known.
+    sizes: Option<f64>,
     stage: StageShare,
 }
 
 impl<'w, 'o> SubTask<'w, 'o> {
-    /// Sets the expected sizes of the path.
+    /// Sets the expected sizes of the path: downwards from all columns, or upwards to the expected size in folds.
     #[must_use]
-    pub fn over(self, extent: Option<WalkExtent>) -> Self {
-        SubTask { extent, ..self }
-    }
-
-    /// Sets the piece of the stage that the search belongs to, if any.
-    #[must_use]
-    pub fn for_piece(self, piece: Option<&'w Piece<'w, 'o>>) -> Self {
-        SubTask { piece, ..self }
+    pub(super) fn over(self, extent: Option<SearchExtent>, patience: Option<usize>) -> Self {
+        let Some(extent) = extent else { return self };
+        let start = extent.start;
+        let end = match start >= extent.largest {
+            true => start.saturating_sub(extent.steps),
+            false => expected_sizes(extent.largest, patience).max(start + 1),
+        };
+        SubTask { start, sizes: Some(start.abs_diff(end).max(1) as f64), ..self }
     }
 
     /// The shared watcher.
@@ -324,35 +264,26 @@ impl<'w, 'o> SubTask<'w, 'o> {
         Monitor { observer: self, journal, stop }
     }
 
-    /// Share of the search, or of a stage within it, that an event reports.
-    fn share(&mut self, event: &Event<'_>) -> Option<f64> {
-        match (event, self.extent) {
-            (Event::Step(step), Some(extent)) => Some(match self.watcher.until.load(Ordering::Relaxed) {
-                until if self.leads && until > 0 => WalkExtent::new(extent.start, until).share(step.size),
-                _ => extent.share(step.size),
-            }),
-            (Event::Step(_), None) if self.leads => None,
-            _ => self.stage.see(event).then(|| OPEN * self.stage.share()),
-        }
+    /// Share of the work done at a step, if the sizes are known; always below 1.
+    fn share(&self, event: &Event<'_>) -> Option<f64> {
+        let Event::Step(step) = event else { return None };
+        let share = step.size.abs_diff(self.start) as f64 / self.sizes?;
+        Some(if share <= OPEN { share } else { 1.0 - (1.0 - OPEN) * OPEN / share })
     }
 }
 
 impl Observer for SubTask<'_, '_> {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         let share = self.share(event);
-        if let (Some(piece), Some(share)) = (self.piece, share) {
-            piece.to(PiecePhase::Walked, share);
-        }
-        match (event, share) {
-            (Event::Step(_), Some(share)) if self.leads => {
-                let answer = self.watcher.ask(event);
-                self.watcher.show(&Event::Share(share));
-                answer
-            }
-            _ if self.leads => self.watcher.ask(event),
-            (Event::Step(_) | Event::Tick | Event::Share(_) | Event::Visited { .. }, _) => {
-                self.watcher.ask(&Event::Tick)
-            }
+        let Some(piece) = self.piece else {
+            let answer = self.watcher.ask(event);
+            share.into_iter().for_each(|share| self.watcher.show(&Event::Share(share)));
+            return answer;
+        };
+        let share = share.or_else(|| self.stage.see(event).then(|| OPEN * self.stage.share()));
+        share.into_iter().for_each(|share| self.watcher.advance_piece(piece, share));
+        match event {
+            Event::Step(_) | Event::Tick | Event::Share(_) | Event::Visited { .. } => self.watcher.ask(&Event::Tick),
             _ => Answer::Continue,
         }
     }

@@ -1,13 +1,12 @@
 //! The two scales of a mapped target, either of which may choose size and λ.
 
-use super::choice::CrossValidatedSearch;
 use super::gain::paired_p;
 use super::lockstep::LambdaPaths;
-use super::table;
+use super::validated::{CrossValidated, Validation};
 use std::sync::Arc;
-use vaglio_core::{Loss, Result, TargetMap};
+use vaglio_core::{Result, TargetMap};
 use vaglio_report::record::{Warning, WarningKind};
-use vaglio_search::{CrossValidation, Judge};
+use vaglio_search::Judge;
 
 /// A map of targets, with its settings.
 #[derive(Debug, Clone)]
@@ -25,22 +24,21 @@ pub struct TargetMapping {
 /// # Errors
 /// [`vaglio_core::Error::Shape`] if no size was reached in every fold.
 pub(super) fn size_on_other_scale(
-    loss: &dyn Loss,
-    how: &CrossValidation,
-    validated: &CrossValidatedSearch,
+    validation: &Validation<'_, '_>,
+    found: &CrossValidated,
     is_tested: bool,
 ) -> Result<Option<usize>> {
-    let CrossValidatedSearch { lambdas, walks, pooling, .. } = validated;
-    let Some(walks) = walks.iter().map(LambdaPaths::on_other_scale).collect::<Option<Vec<_>>>() else {
+    let Validation { loss, how, .. } = *validation;
+    let Some(walks) = found.walks.iter().map(LambdaPaths::on_other_scale).collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
-    let table = table::pooled(loss, lambdas.clone(), &walks, *pooling, how.at_most)?;
+    let table = validation.table(&found.lambdas, &walks)?;
     let (place, cell) = table.pick(how.wanted())?;
-    let all: Vec<_> = walks.iter().map(|walks| walks.matched(*pooling)).collect();
+    let all = validation.pooled_each(&walks);
     let Some(level) = how.require_gain.level().filter(|_| is_tested && cell.size > 0) else {
         return Ok(Some(cell.size));
     };
-    let others = table::by_others(loss, &table, &all, cell, how.at_most);
+    let others = validation.by_others(&table, &all, cell);
     let p = paired_p(loss, &others, &all[place], cell.size);
     Ok(Some(if p.is_some_and(|p| p > level) { 0 } else { cell.size }))
 }

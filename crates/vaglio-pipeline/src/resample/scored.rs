@@ -2,7 +2,7 @@
 
 use super::choice::{ChosenSearch, walk_lambdas};
 use super::chosen::SizeChoice;
-use super::pool::{Piece, StageMonitor, WalkExtent, in_turn};
+use super::pool::{StageMonitor, in_turn};
 use crate::selector::{SearchResult, ValidSelector, takes_lambda_of_all};
 use std::time::Instant;
 use vaglio_core::{Design, Error, Monitor, Path, PathEntry, Result, counted, is_lower, short};
@@ -30,14 +30,14 @@ pub(super) fn plain(
         several => {
             let watcher = StageMonitor::new(monitor);
             watcher.stage("walks", several.len());
-            let extent = WalkExtent::from_search(selector, design, None);
+            let extent = selector.search().extent(design).ok();
             let walks = in_turn(several.len(), |at| {
                 let _walk = tracing::debug_span!("walk", lambda = several[at]).entered();
-                let (piece, journal) = (Piece::whole(&watcher), watcher.journal().under(format_args!("walk/{at}")));
-                let mut member = watcher.member(journal).over(extent).for_piece(Some(&piece));
+                let mut member =
+                    watcher.member(watcher.journal().under(format_args!("walk/{at}")), at).over(extent, None);
                 let searched =
                     selector.search_on(&design.at_lambda(several[at]), start, None, &mut member.monitor())?;
-                piece.end();
+                watcher.end_piece(at);
                 Ok(searched)
             })?;
             best_walk(walks, rule)?
@@ -67,7 +67,7 @@ pub(super) fn plain(
         warnings.push(Warning::new(WarningKind::ManyCandidates, message));
     }
     edge(design, &chosen, &mut warnings);
-    Ok(ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() })
+    Ok(ChosenSearch::new(searched, chosen, warnings))
 }
 
 pub(crate) fn by_score(path: &Path, rule: Rule) -> SizeChoice {

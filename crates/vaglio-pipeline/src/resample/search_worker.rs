@@ -2,7 +2,7 @@
 
 use super::choice::{cross_validation, walk_lambdas};
 use super::sample::Sample;
-use super::validated::{ChoiceParts, parted_choice};
+use super::validated::{deals, parting, shared_design};
 use crate::selector::{ResumableSearch, ValidSelector};
 use std::time::Instant;
 use vaglio_core::{Design, Monitor, Result};
@@ -21,16 +21,18 @@ pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
 /// # Errors
 /// Returns the errors of [`super::select`].
 pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, monitor: &mut Monitor<'_>) -> Result<()> {
-    let choice =
-        cross_validation(selector).map(|(how, is_written)| parted_choice(selector, sample, design, how, is_written));
-    let choice = choice.transpose()?;
-    let design = match choice {
-        Some(ChoiceParts { design, .. }) => design,
+    let how = cross_validation(selector);
+    let design = &match &how {
+        Some((how, is_written)) => {
+            let parting = parting(selector, sample, how, *is_written)?;
+            let deals = deals(selector, sample, &parting, how.repeats);
+            shared_design(design, sample, &parting, deals.as_deref().unwrap_or_default())
+        }
         None => design.clone(),
     };
-    let fitted = if cross_validation(selector).is_some() { selector.at_penalties(&design)? } else { None };
+    let fitted = if how.is_some() { selector.at_penalties(design)? } else { None };
     let selector = fitted.as_ref().unwrap_or(selector);
-    let lambda = walk_lambdas(&design, cross_validation(selector).is_some())[0];
+    let lambda = walk_lambdas(design, how.is_some())[0];
     let alone = selector.at_lambda_of_all(&design.at_lambda(lambda).stopping_at(monitor.stop.clone()))?;
     let alone = alone.with_run(|run| run.process_group = monitor.journal.process_group());
     let journal = monitor.journal.under("walk/0");

@@ -1,11 +1,12 @@
 //! Variation of the chosen size with the split into folds.
 
-use super::choice::CrossValidatedSearch;
+use super::choice::CellChoice;
 use super::loss_sums::LossSums;
 use super::table::PooledFolds;
-use vaglio_core::{Loss, Result};
+use super::validated::Validation;
+use vaglio_core::Result;
 use vaglio_report::record::{Cell, LossTable, SizeSpread, SizeSpreadSource};
-use vaglio_search::{CrossValidation, Rule};
+use vaglio_search::{Rule, Wanted};
 
 /// Sizes that the rule chooses from each repeat alone, or, with one repeat, without each of its folds in turn; no
 /// further search is needed. Returns `None` for losses that are no mean over rows, and if no size was reached.
@@ -14,19 +15,15 @@ use vaglio_search::{CrossValidation, Rule};
 ///
 /// # Errors
 /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
-pub(super) fn spread(
-    loss: &dyn Loss,
-    how: &CrossValidation,
-    validated: &CrossValidatedSearch,
-) -> Result<Option<SizeSpread>> {
-    let CrossValidatedSearch { walks, lambdas, pooling, taken, .. } = validated;
+pub(super) fn spread(validation: &Validation<'_, '_>, of: &CellChoice) -> Result<Option<SizeSpread>> {
+    let (Validation { loss, how, .. }, walks) = (*validation, &of.found.walks);
     let all = walks.first().map_or(0, |walks| walks.trails.len());
     if !loss.traits().measure.is_of_rows() || all < 3 || how.folds * how.repeats != all {
         return Ok(None);
     }
     // If the score chose λ, sizes are compared at that λ.
-    let places = if taken.scored.is_some() { taken.place..taken.place + 1 } else { 0..walks.len() };
-    let matched: Vec<PooledFolds<'_>> = walks[places.clone()].iter().map(|walks| walks.matched(*pooling)).collect();
+    let places = if of.scored.is_some() { of.place..of.place + 1 } else { 0..walks.len() };
+    let matched = validation.pooled_each(&walks[places.clone()]);
     let (over, kept): (SizeSpreadSource, Vec<Vec<usize>>) = match how.repeats {
         1 => (SizeSpreadSource::Folds, (0..all).map(|out| (0..all).filter(|fold| *fold != out).collect()).collect()),
         repeats => {
@@ -34,54 +31,46 @@ pub(super) fn spread(
             (SizeSpreadSource::Repeats, (0..repeats).map(of_repeat).collect())
         }
     };
-    let of_some =
-        |kept: &Vec<usize>| SomeFolds { loss, how, matched: &matched, lambdas: &lambdas[places.clone()], kept }.size();
+    let lambdas = &of.found.lambdas[places];
+    let of_some = |kept: &Vec<usize>| size_in_folds(validation, &matched, lambdas, kept);
     let sizes: Option<Vec<usize>> = kept.iter().map(of_some).collect::<Result<_>>()?;
     Ok(sizes.map(|sizes| SizeSpread { over, sizes }))
 }
 
-/// A subset of the folds.
-struct SomeFolds<'a> {
-    loss: &'a dyn Loss,
-    how: &'a CrossValidation,
-    matched: &'a [PooledFolds<'a>],
-    lambdas: &'a [Option<f64>],
-    kept: &'a [usize],
-}
-
-impl SomeFolds<'_> {
-    fn parts(&self, place: usize, size: usize) -> Vec<&LossSums> {
-        let all = self.matched[place].parts(size);
-        self.kept.iter().map(|&fold| all[fold]).collect()
+/// Size that the rule chooses from some of the folds.
+fn size_in_folds(
+    Validation { loss, how, .. }: &Validation<'_, '_>,
+    matched: &[PooledFolds<'_>],
+    lambdas: &[Option<f64>],
+    kept: &[usize],
+) -> Result<Option<usize>> {
+    let parts = |place: usize, size: usize| -> Vec<&LossSums> {
+        let all = matched[place].parts(size);
+        kept.iter().map(|&fold| all[fold]).collect()
+    };
+    let cell = |place: usize, size: usize| -> Result<Cell> {
+        let loss = LossSums::mean(*loss, &parts(place, size))?;
+        Ok(Cell { size, loss, standard_error: Some(0.0), difference_error: None })
+    };
+    let of_place = |place: usize| -> Result<Vec<Cell>> {
+        matched[place].sizes().into_iter().map(|size| cell(place, size)).collect()
+    };
+    let cells = (0..matched.len()).map(of_place).collect::<Result<_>>()?;
+    let mut table = LossTable { lambdas: lambdas.to_vec(), cells };
+    if table.cells.iter().all(Vec::is_empty) {
+        return Ok(None);
     }
-
-    /// Size that the rule chooses.
-    fn size(&self) -> Result<Option<usize>> {
-        let cell = |place: usize, size: usize| -> Result<Cell> {
-            let loss = LossSums::mean(self.loss, &self.parts(place, size))?;
-            Ok(Cell { size, loss, standard_error: Some(0.0), difference_error: None })
-        };
-        let of_place = |place: usize| -> Result<Vec<Cell>> {
-            self.matched[place].sizes().into_iter().map(|size| cell(place, size)).collect()
-        };
-        let cells = (0..self.matched.len()).map(of_place).collect::<Result<_>>()?;
-        let mut table = LossTable { lambdas: self.lambdas.to_vec(), cells };
-        if table.cells.iter().all(Vec::is_empty) {
-            return Ok(None);
-        }
-        let wanted = self.how.wanted();
-        if wanted.rule == Rule::OneSe {
-            let (best, lowest) = table.pick(vaglio_search::Wanted { rule: Rule::Best, ..wanted })?;
-            let of_best = self.parts(best, lowest.size);
-            for (place, cells) in table.cells.iter_mut().enumerate() {
-                for cell in cells {
-                    let own = self.parts(place, cell.size);
-                    cell.difference_error = LossSums::difference(self.loss, &own, &of_best, 1);
-                }
+    let wanted = how.wanted();
+    if wanted.rule == Rule::OneSe {
+        let (best, lowest) = table.pick(Wanted { rule: Rule::Best, ..wanted })?;
+        let of_best = parts(best, lowest.size);
+        for (place, cells) in table.cells.iter_mut().enumerate() {
+            for cell in cells {
+                cell.difference_error = LossSums::difference(*loss, &parts(place, cell.size), &of_best, 1);
             }
         }
-        table.pick(wanted).map(|(_, cell)| Some(cell.size))
     }
+    table.pick(wanted).map(|(_, cell)| Some(cell.size))
 }
 
 #[cfg(test)]
@@ -98,7 +87,7 @@ mod tests {
     use linfa::ParamGuard;
     use std::time::Instant;
     use vaglio_core::{Monitor, Silent};
-    use vaglio_search::Choose;
+    use vaglio_search::{Choose, CrossValidation};
     use vaglio_testkit::data;
 
     const COLUMNS: usize = 7;

@@ -2,19 +2,11 @@
 
 use super::lockstep::LambdaPaths;
 use super::loss_sums::LossSums;
+use super::validated::Validation;
 use super::walks::FoldPath;
 use vaglio_core::{Loss, PathEntry, Result};
 use vaglio_report::record::{Cell, LossTable};
 use vaglio_search::{Rule, Wanted};
-
-/// How paths of folds are compared with the path on all rows.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pooling {
-    /// Size of the full subset on all rows.
-    pub everything: usize,
-    /// Number of random splits into folds.
-    pub repeats: usize,
-}
 
 /// Paths of all folds at one λ, with sizes matched to those of the path on all rows.
 ///
@@ -29,8 +21,8 @@ pub(super) struct PooledFolds<'t> {
 }
 
 impl<'t> PooledFolds<'t> {
-    /// Matches the paths of all folds at one λ.
-    pub fn new(trails: &'t [FoldPath], Pooling { everything, repeats }: Pooling) -> Self {
+    /// Matches the paths of all folds at one λ; `everything` is the size of the full subset on all rows.
+    pub fn new(trails: &'t [FoldPath], everything: usize, repeats: usize) -> Self {
         let is_reached = !trails.is_empty() && trails.iter().all(|trail| trail.everything().is_some());
         PooledFolds { trails, everything: is_reached.then_some(everything), repeats }
     }
@@ -125,23 +117,57 @@ impl<'t> PooledFolds<'t> {
     }
 }
 
-/// Pools the paths at each λ into a table. `at_most` bounds the size to choose.
-///
-/// # Errors
-/// [`vaglio_core::Error::Shape`] if no held-out row has weight.
-pub(super) fn pooled(
-    loss: &dyn Loss,
-    lambdas: Vec<Option<f64>>,
-    walks: &[LambdaPaths],
-    pooling: Pooling,
-    at_most: Option<usize>,
-) -> Result<LossTable> {
-    let matched: Vec<PooledFolds<'_>> = walks.iter().map(|walks| walks.matched(pooling)).collect();
-    let of_lambda = |matched: &PooledFolds<'_>| matched.cells(loss, matched.sizes());
-    let cells = matched.iter().map(of_lambda).collect::<Result<_>>()?;
-    let mut table = LossTable { lambdas, cells };
-    compare(loss, &mut table, &matched, at_most)?;
-    Ok(table)
+/// Standard errors of the difference to the lowest loss within which other folds may choose a cell.
+const CANDIDATES: f64 = 3.0;
+
+impl Validation<'_, '_> {
+    /// Pools the folds at each λ.
+    pub fn pooled_each<'t>(&self, walks: &'t [LambdaPaths]) -> Vec<PooledFolds<'t>> {
+        walks.iter().map(|walks| self.pooled(walks)).collect()
+    }
+
+    /// Pools the paths at each λ into a table.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
+    pub fn table(&self, lambdas: &[Option<f64>], walks: &[LambdaPaths]) -> Result<LossTable> {
+        let matched = self.pooled_each(walks);
+        let of_lambda = |matched: &PooledFolds<'_>| matched.cells(self.loss, matched.sizes());
+        let cells = matched.iter().map(of_lambda).collect::<Result<_>>()?;
+        let mut table = LossTable { lambdas: lambdas.to_vec(), cells };
+        compare(self.loss, &mut table, &matched, self.how.at_most)?;
+        Ok(table)
+    }
+
+    /// Loss of each fold, repeat by repeat, at the size and λ with the lowest loss in the other folds of its repeat. It
+    /// estimates the loss of the chosen cell without selection bias. Empty if a fold has no others, or these have no row
+    /// with weight.
+    pub fn by_others(&self, table: &LossTable, matched: &[PooledFolds<'_>], best: Cell) -> Vec<LossSums> {
+        let (loss, at_most) = (self.loss, self.how.at_most);
+        let fits = |cell: &&Cell| {
+            let error = cell.difference_error.or(cell.standard_error).unwrap_or(f64::INFINITY);
+            at_most.is_none_or(|most| cell.size <= most) && cell.loss - best.loss <= CANDIDATES * error
+        };
+        let mut candidates: Vec<Vec<&LossSums>> = Vec::new();
+        for (matched, cells) in matched.iter().zip(&table.cells) {
+            candidates.extend(cells.iter().filter(fits).map(|cell| matched.parts(cell.size)));
+        }
+        let (folds, repeats) = matched.first().map_or((0, 1), |matched| (matched.trails.len(), matched.repeats));
+        let of_repeat = folds / repeats.max(1);
+        let one = |fold: usize| -> Option<LossSums> {
+            let others = (0..folds).filter(|&other| other != fold && other / of_repeat == fold / of_repeat);
+            let others: Vec<usize> = others.collect();
+            let mut least: Option<(f64, &LossSums)> = None;
+            for parts in &candidates {
+                let own = LossSums::mean(loss, &others.iter().map(|&other| parts[other]).collect::<Vec<_>>()).ok()?;
+                if least.is_none_or(|(lowest, _)| own < lowest) {
+                    least = Some((own, parts[fold]));
+                }
+            }
+            least.map(|(_, tally)| tally.clone())
+        };
+        (0..folds).map(one).collect::<Option<_>>().unwrap_or_default()
+    }
 }
 
 /// Sets in every cell the standard error of the paired difference to the lowest loss. For a loss of all rows together,
@@ -168,42 +194,4 @@ pub(super) fn compare(
         }
     }
     Ok(())
-}
-
-/// Standard errors of the difference to the lowest loss within which other folds may choose a cell.
-const CANDIDATES: f64 = 3.0;
-
-/// Loss of each fold, repeat by repeat, at the size and λ with the lowest loss in the other folds of its repeat. It
-/// estimates the loss of the chosen cell without selection bias. Empty if a fold has no others, or these have no row
-/// with weight.
-pub(super) fn by_others(
-    loss: &dyn Loss,
-    table: &LossTable,
-    matched: &[PooledFolds<'_>],
-    best: Cell,
-    at_most: Option<usize>,
-) -> Vec<LossSums> {
-    let fits = |cell: &&Cell| {
-        let error = cell.difference_error.or(cell.standard_error).unwrap_or(f64::INFINITY);
-        at_most.is_none_or(|most| cell.size <= most) && cell.loss - best.loss <= CANDIDATES * error
-    };
-    let mut candidates: Vec<Vec<&LossSums>> = Vec::new();
-    for (matched, cells) in matched.iter().zip(&table.cells) {
-        candidates.extend(cells.iter().filter(fits).map(|cell| matched.parts(cell.size)));
-    }
-    let (folds, repeats) = matched.first().map_or((0, 1), |matched| (matched.trails.len(), matched.repeats));
-    let of_repeat = folds / repeats.max(1);
-    let one = |fold: usize| -> Option<LossSums> {
-        let others = (0..folds).filter(|&other| other != fold && other / of_repeat == fold / of_repeat);
-        let others: Vec<usize> = others.collect();
-        let mut least: Option<(f64, &LossSums)> = None;
-        for parts in &candidates {
-            let own = LossSums::mean(loss, &others.iter().map(|&other| parts[other]).collect::<Vec<_>>()).ok()?;
-            if least.is_none_or(|(lowest, _)| own < lowest) {
-                least = Some((own, parts[fold]));
-            }
-        }
-        least.map(|(_, tally)| tally.clone())
-    };
-    (0..folds).map(one).collect::<Option<_>>().unwrap_or_default()
 }

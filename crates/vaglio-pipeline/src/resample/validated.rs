@@ -1,19 +1,18 @@
 //! Cross-validation of a whole search.
 
-use super::choice::{ChoiceContext, cross_validation, walk_lambdas};
-use super::lockstep::{FoldTrainingSource, LambdaPaths, Lockstep};
+use super::choice::{cross_validation, walk_lambdas};
+use super::full_model;
+use super::lockstep::{LambdaPaths, Lockstep};
 use super::loss_sums::LossSums;
-use super::pool::{Piece, PiecePhase, WalkExtent, in_turn, repeated};
+use super::pool::{StageMonitor, in_turn, repeated};
 use super::sample::Sample;
 use super::scored::not_validated;
 use super::split_rule::{LazySplits, SplitRule, TrainTestSplit, bare};
-use super::table::Pooling;
+use super::table::PooledFolds;
 use super::walks::{Fold, said_of};
-use crate::final_model::FinalModelCache;
 use crate::selector::ValidSelector;
-use std::sync::OnceLock;
 use std::time::Instant;
-use vaglio_core::{Design, Error, Journal, Path, Result, get_or_try_make};
+use vaglio_core::{Design, Error, Journal, Loss, Path, Result};
 use vaglio_report::record::Warning;
 use vaglio_search::shuffle::stream;
 use vaglio_search::{CrossValidation, check_repeated_rows};
@@ -123,194 +122,134 @@ fn fold_of_rows(parting: &SplitRule, all: &[Vec<TrainTestSplit>], rows: usize) -
     all.iter().map(of_row).collect()
 }
 
-/// Inputs of a cross-validated choice.
-pub(super) struct ChoiceParts {
-    pub how: CrossValidation,
-    pub lambdas: Vec<Option<f64>>,
-    /// Train/test splits of every repeat.
-    pub deals: Result<Vec<Vec<TrainTestSplit>>>,
-    /// Design of all rows, with the data that folds share.
-    pub design: Design,
-}
-
-/// # Errors
-/// [`Error::Setting`] for invalid folds.
-pub(super) fn parted_choice(
-    selector: &ValidSelector,
-    sample: &Sample,
+/// The design of all rows, with the data that folds share.
+pub(super) fn shared_design(
     design: &Design,
-    how: CrossValidation,
-    is_written: bool,
-) -> Result<ChoiceParts> {
-    let parting = parting(selector, sample, &how, is_written)?;
-    let lambdas = walk_lambdas(design, true);
-    let deals = deals(selector, sample, &parting, how.repeats);
-    let deal = deals.as_deref().unwrap_or_default();
-    let (folds, repeats) = (deal.first().map_or(how.folds, Vec::len), deal.len());
-    let how = CrossValidation { folds, repeats, splits: parting.splits().cloned(), ..how };
-    let design = design.shared_by(&lambdas).with_subsets(&fold_of_rows(&parting, deal, sample.rows()));
-    Ok(ChoiceParts { how, lambdas, deals, design })
+    sample: &Sample,
+    parting: &SplitRule,
+    deals: &[Vec<TrainTestSplit>],
+) -> Design {
+    let design = design.shared_by(&walk_lambdas(design, true));
+    design.with_subsets(&fold_of_rows(parting, deals, sample.rows()))
 }
 
 /// Held-out losses of the whole procedure.
 pub(super) struct CrossValidated {
+    /// Values of λ of the searches.
+    pub lambdas: Vec<Option<f64>>,
     /// Search paths at every λ.
     pub walks: Vec<LambdaPaths>,
-    /// Losses of all columns, by fold.
+    /// Values of λ for the models of all columns.
+    pub full_lambdas: Vec<Option<f64>>,
+    /// Losses of all columns, by fold and λ.
     pub full: Vec<Vec<LossSums>>,
 }
 
-/// A fold with the design of its training rows.
-pub(super) struct FoldTraining {
-    pub fold: Fold,
-    pub design: Design,
-    /// Index in its repeat.
-    pub number: usize,
-    /// Cache of final models.
-    pub known: FinalModelCache,
-}
-
-/// Training rows of all folds, built together on first use.
-pub(super) struct FoldTrainings<'a> {
-    pub count: usize,
-    made: OnceLock<Vec<FoldTraining>>,
-    make: &'a (dyn Fn() -> Result<Vec<FoldTraining>> + Sync),
-}
-
-impl FoldTrainings<'_> {
-    /// # Errors
-    /// [`Error::Stopped`]; errors of the maps and designs.
-    pub fn get(&self) -> Result<&[FoldTraining]> {
-        get_or_try_make(&self.made, self.make).map(|made| &made[..])
-    }
-}
-
-/// Inputs of the cross-validation of one search.
+/// Cross-validation of one search, which chooses size and λ.
 #[derive(Clone, Copy)]
 pub(super) struct Validation<'a, 'o> {
-    pub context: ChoiceContext<'a, 'o>,
+    pub selector: &'a ValidSelector,
+    pub sample: &'a Sample,
+    /// Design of all rows.
+    pub design: &'a Design,
+    pub watcher: &'a StageMonitor<'o>,
+    pub loss: &'a dyn Loss,
+    pub how: &'a CrossValidation,
     /// Train/test splits of every repeat.
     pub deals: &'a [Vec<TrainTestSplit>],
-    pub pooling: Pooling,
-    pub patience: Option<usize>,
+    /// Size of the full subset on all rows.
+    pub everything: usize,
     /// Path of all rows, if the search is evaluated at penalties.
     pub path: Option<&'a Path>,
 }
 
 impl Validation<'_, '_> {
-    /// Cross-validates the searches at some λ in every fold, and all columns at the λ of `all`. Results at other λ are
-    /// given by `before`. Finished work is recorded in the journal. Returns `None` if stopped.
+    /// Cross-validates the searches at some λ in every fold, and all columns at the λ of `full_lambdas`. Results at
+    /// other λ are given by `before`. Finished work is recorded in the journal.
     ///
     /// # Errors
-    /// Returns the errors of the maps, the designs, the search and the fits, on the training rows of a fold.
+    /// [`Error::Stopped`]; errors of the maps, the designs, the search and the fits, on the training rows of a fold.
     pub fn at(
         &self,
-        lambdas: &[Option<f64>],
-        all: &[Option<f64>],
+        lambdas: Vec<Option<f64>>,
+        full_lambdas: Vec<Option<f64>>,
         before: &[LambdaPaths],
         journal: &Journal,
-    ) -> Result<Option<CrossValidated>> {
-        let Validation { context, deals, pooling, patience, .. } = *self;
-        let ChoiceContext { selector, sample, watcher, .. } = context;
-        let loss = &*selector.loss(sample.task());
-        let parts: Vec<(usize, &TrainTestSplit)> = deals.iter().flat_map(|parts| parts.iter().enumerate()).collect();
-        watcher.stage("choose", parts.len() * lambdas.len());
-        let (extent, shares) = self.extent()?;
-        let pieces: Vec<Piece<'_, '_>> =
-            (0..parts.len() * lambdas.len()).map(|_| Piece::new(watcher, shares)).collect();
+    ) -> Result<CrossValidated> {
+        let (count, room) = (self.count(), &self.selector.room);
+        self.watcher.stage("choose", count * lambdas.len());
         let known: Vec<Option<LambdaPaths>> =
             (0..lambdas.len()).map(|at| journal.recall(format_args!("choose/walk/{at}"))).collect();
-        let full: Option<Vec<Vec<LossSums>>> = match all.is_empty() {
-            true => Some(vec![Vec::new(); parts.len()]),
+        let full: Option<Vec<Vec<LossSums>>> = match full_lambdas.is_empty() {
+            true => Some(vec![Vec::new(); count]),
             false => journal.recall("choose/full"),
         };
-        if let (Some(full), true) = (&full, known.iter().all(Option::is_some)) {
-            return Ok(Some(CrossValidated { walks: known.into_iter().flatten().collect(), full: full.clone() }));
+        if known.iter().all(Option::is_some)
+            && let Some(full) = &full
+        {
+            let (walks, full) = (known.into_iter().flatten().collect(), full.clone());
+            return Ok(CrossValidated { lambdas, walks, full_lambdas, full });
         }
         let begun = Instant::now();
         // If memory cannot hold all folds at once, they are rebuilt when needed.
-        let occupied = selector.room.all(parts.len());
-        let is_held = occupied.is_some();
+        let occupied = room.all(count);
         let make = |job: usize| {
-            if let Some(reason) = watcher.stopped() {
-                return Err(Error::Stopped(reason));
-            }
-            let (number, part) = parts[job];
-            let _trained = tracing::debug_span!("fold", fold = number + 1, rows = part.training.len()).entered();
-            let made = self.training(number, part, lambdas);
-            let of_fold = &pieces[job * lambdas.len()..(job + 1) * lambdas.len()];
-            of_fold.iter().for_each(|piece| piece.to(PiecePhase::Made, 1.0));
-            let full = made.and_then(|(training, design)| {
-                let own = match full {
-                    Some(_) => Vec::new(),
-                    None => training.fold.judged(|held| super::full_model::full(&design, all, held, loss))?,
-                };
-                Ok((is_held.then_some(training), own))
-            });
-            full.map_err(|error| said_of_fold(error, number))
+            let fold = self.fold(job, &lambdas)?;
+            let losses = match full {
+                Some(_) => Ok(Vec::new()),
+                None => fold.judged(|held| full_model::full(&fold.design, &full_lambdas, held, self.loss)),
+            };
+            Ok((occupied.is_some().then_some(fold), losses.map_err(|error| self.in_fold(error, job))?))
         };
-        let made = || match is_held {
-            true => in_turn(parts.len(), make),
-            false => repeated(&selector.room, parts.len(), make),
+        let made = match (&occupied, &full) {
+            (Some(_), _) => in_turn(count, make)?,
+            (None, None) => repeated(room, count, make)?,
+            (None, Some(_)) => Vec::new(),
         };
-        let make = || Ok(made()?.into_iter().filter_map(|(training, _)| training).collect());
-        let held = FoldTrainings { count: parts.len(), made: OnceLock::new(), make: &make };
-        let full = match &full {
-            Some(full) => full.clone(),
-            None => {
-                let made = match made() {
-                    Err(Error::Stopped(_)) => return Ok(None),
-                    made => made?,
-                };
-                let (folds, own): (Vec<Option<FoldTraining>>, Vec<Vec<LossSums>>) = made.into_iter().unzip();
-                let _ = held.made.set(folds.into_iter().flatten().collect());
-                journal.keep_worth(begun, "choose/full", &own);
-                own
-            }
-        };
-        let anew = |job: usize| {
-            let (number, part) = parts[job];
-            let made = self.training(number, part, lambdas).map_err(|error| said_of_fold(error, number));
-            made.map(|(training, _)| training)
-        };
-        let folds = match is_held {
-            true => FoldTrainingSource::Held(&held),
-            false => FoldTrainingSource::Anew(parts.len(), &anew),
-        };
-        let pieces = &pieces[..];
-        let lockstep = Lockstep { selector, folds, loss, patience, pooling, watcher, journal, extent, pieces };
-        let walks = lockstep.walks(lambdas, before, known)?;
-        Ok(walks.map(|walks| CrossValidated { walks, full }))
+        let (folds, losses): (Vec<Option<Fold>>, Vec<Vec<LossSums>>) = made.into_iter().unzip();
+        let folds: Vec<Fold> = folds.into_iter().flatten().collect();
+        let full = full.unwrap_or_else(|| {
+            journal.keep_worth(begun, "choose/full", &losses);
+            losses
+        });
+        let walks = Lockstep::new(self, &folds, &lambdas, journal)?.walks(before, known)?;
+        Ok(CrossValidated { lambdas, walks, full_lambdas, full })
     }
 
-    /// Expected sizes of the paths, and the share of work of each phase: building the fold, the search by the number of
-    /// subsets tried, and the losses, with fits that extend smaller ones.
-    fn extent(&self) -> Result<(WalkExtent, [f64; 3])> {
-        let ChoiceContext { selector, design, .. } = self.context;
-        let search_extent = selector.search().extent(design).map_err(|error| error.under("search"))?;
-        let extent = WalkExtent::from_search_extent(&search_extent, self.patience);
-        let judged = (extent.sizes() * extent.sizes()).max(1.0);
-        let walked = (0.95 * search_extent.trials / (search_extent.trials + judged)).clamp(0.05, 0.9);
-        Ok((extent, [0.05, walked, 0.95 - walked]))
+    /// Number of splits over all repeats.
+    pub fn count(&self) -> usize {
+        self.deals.iter().map(Vec::len).sum()
     }
 
-    /// Builds a fold, with its design and a variant for its searches, which share what does not depend on λ.
-    fn training(
-        &self,
-        number: usize,
-        part: &TrainTestSplit,
-        lambdas: &[Option<f64>],
-    ) -> Result<(FoldTraining, Design)> {
-        let ChoiceContext { selector, sample, design: whole, .. } = self.context;
-        let fold = Fold::new(sample, part)?;
-        let design = selector.design_at(&fold.fitted.problem, Some(whole))?;
-        let design = design.as_subset_of(whole, &fold.training);
-        let shared = design.shared_by(lambdas).with_run(|run| run.has_errors = false);
-        if lambdas.len() > 1 {
-            // Data that the criterion keeps for all λ is cached before the searches, which would each compute it.
-            selector.opened(&shared.at_lambda(lambdas[0]))?;
-        }
-        Ok((FoldTraining { fold, design: shared, number, known: FinalModelCache::default() }, design))
+    /// Pools the folds at one λ.
+    pub fn pooled<'t>(&self, walks: &'t LambdaPaths) -> PooledFolds<'t> {
+        walks.pooled(self.everything, self.how.repeats)
+    }
+
+    /// Builds a fold, whose searches share what does not depend on λ.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`]; errors of the maps and the design.
+    pub fn fold(&self, job: usize, lambdas: &[Option<f64>]) -> Result<Fold> {
+        self.watcher.check()?;
+        let lost = || Error::Shape("there is no such fold".into());
+        let part = self.deals.iter().flatten().nth(job).ok_or_else(lost)?;
+        let _trained = tracing::debug_span!("fold", fold = job + 1, rows = part.training.len()).entered();
+        let made = || {
+            let fold = Fold::new(self.selector, self.sample, part, Some(self.design))?;
+            let design = fold.design.shared_by(lambdas).with_run(|run| run.has_errors = false);
+            if lambdas.len() > 1 {
+                // Data that the criterion keeps for all λ is cached before the searches, which would each compute it.
+                self.selector.opened(&design.at_lambda(lambdas[0]))?;
+            }
+            Ok(Fold { design, ..fold })
+        };
+        made().map_err(|error| self.in_fold(error, job))
+    }
+
+    /// Adds the number of a fold in its repeat to a setting error.
+    pub fn in_fold(&self, error: Error, job: usize) -> Error {
+        said_of_fold(error, job % self.deals.first().map_or(1, |parts| parts.len().max(1)))
     }
 }
 

@@ -1,16 +1,18 @@
 //! Searches of one fold: run on its training rows at each λ, evaluated on its held-out rows.
 
+use super::lockstep::Lockstep;
 use super::loss_sums::LossSums;
 use super::path_predictions::{FoldTestRows, PathModels, PathReduction, order};
 use super::sample::{FittedProblem, Sample};
 use super::split_rule::TrainTestSplit;
-use crate::final_model::PredictionContext;
+use super::validated::Validation;
+use crate::final_model::{FinalModelCache, PredictionContext};
 use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use vaglio_core::{
-    AtPenalty, Design, EntryFit, Error, Feature, Loss, Path, PathEntry, Problem, Result, Score, StopReason, TargetUnits,
+    AtPenalty, Design, Error, Feature, Path, PathEntry, Problem, Result, Score, StopReason, StopSign, TargetUnits,
 };
 use vaglio_search::Judge;
 
@@ -24,93 +26,68 @@ pub struct FoldPath {
     /// Models at penalties with their losses, if the path is evaluated at penalties.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     penalties: Vec<(AtPenalty, LossSums)>,
-    pub(super) walked: EncodedPath,
+    empty_score: Score,
+    allowed: RangeInclusive<usize>,
+    /// Size of the last entry, if the path reached its full subset.
+    everything: Option<usize>,
+    /// Features in order of entry.
+    order: Vec<Feature>,
+    /// Entries by size. A subset that consists of the first features of the order is left empty.
+    entries: Vec<(usize, PathEntry)>,
     /// Losses on the other scale, if targets are mapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) other: Option<Box<FoldPath>>,
 }
 
-/// Subsets of a path, encoded by the order of features; a subset that is not a prefix is stored in full.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct EncodedPath {
-    pub(super) empty: Score,
-    allowed: RangeInclusive<usize>,
-    /// Size of the last entry, if the path reached its full subset.
-    everything: Option<usize>,
-    order: Vec<Feature>,
-    entries: Vec<EncodedEntry>,
-}
-
-/// One path entry in this encoding.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct EncodedEntry {
-    size: usize,
-    score: Score,
-    fit: EntryFit,
-    /// The subset, if it is not a prefix of the order.
-    subset: Option<Vec<Feature>>,
-}
-
-impl EncodedPath {
-    fn new(path: Path, candidates: usize) -> Self {
-        let everything = path.everything(candidates);
-        let order = order_of(&path);
-        let place: HashMap<Feature, usize> =
-            order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect();
-        let own = |entry: PathEntry| {
-            let is_first = entry.subset.iter().all(|feature| place[feature] < entry.subset.len());
-            EncodedEntry {
-                size: entry.subset.len(),
-                score: entry.score,
-                fit: entry.fit,
-                subset: (!is_first).then_some(entry.subset),
-            }
-        };
-        let entries = path.entries.into_iter().map(own).collect();
-        EncodedPath { empty: path.empty, allowed: path.allowed, everything, order, entries }
-    }
-
-    /// Decodes an entry.
-    fn entry(&self, own: &EncodedEntry) -> PathEntry {
-        let subset = own.subset.clone().unwrap_or_else(|| self.order[..own.size].to_vec());
-        let mut entry = PathEntry::new(subset, own.score);
-        entry.fit = own.fit.clone();
-        entry
-    }
-}
-
 /// A fold: training rows with the result of fitting, and held-out rows.
 pub struct Fold {
-    /// Training rows, as indices in the sample.
-    pub training: Vec<usize>,
     /// Result of fitting on the training rows.
     pub fitted: FittedProblem,
+    /// Design of the training rows.
+    pub design: Design,
     /// Problem of the held-out rows.
     pub held: Problem,
     /// Cluster of each held-out row.
     pub clusters: Vec<u32>,
     /// Scale of the losses that choose, if targets are mapped.
     pub judge: Option<Judge>,
+    /// Final models of the training rows.
+    known: FinalModelCache,
 }
 
 impl Fold {
-    /// Builds a fold from a split of a sample.
+    /// Builds a fold from a split of a sample. The design of all rows, if given, provides the grid of λ and data that
+    /// folds share.
     ///
     /// # Errors
-    /// Returns the errors of the maps.
-    pub fn new(sample: &Sample, TrainTestSplit { training, held }: &TrainTestSplit) -> Result<Self> {
+    /// Returns the errors of the maps and of the design.
+    pub fn new(
+        selector: &ValidSelector,
+        sample: &Sample,
+        TrainTestSplit { training, held }: &TrainTestSplit,
+        whole: Option<&Design>,
+    ) -> Result<Self> {
         // Warnings of maps were given when they were fitted on all rows.
-        tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
-            let fitted = sample.select(training)?.fitted()?;
-            let (held, clusters) = held_by(sample, &fitted, held)?;
-            Ok(Fold { training: training.clone(), fitted, held, clusters, judge: sample.judge() })
-        })
+        let (fitted, held, clusters) =
+            tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
+                let fitted = sample.select(training)?.fitted()?;
+                let (held, clusters) = held_by(sample, &fitted, held)?;
+                Ok::<_, Error>((fitted, held, clusters))
+            })?;
+        let design = selector.design_at(&fitted.problem, whole)?;
+        let design = whole.map_or_else(|| design.clone(), |whole| design.as_subset_of(whole, training));
+        Ok(Fold { fitted, design, held, clusters, judge: sample.judge(), known: FinalModelCache::default() })
     }
 
     /// The held-out rows, with the units of their targets.
     pub fn held(&self) -> FoldTestRows<'_> {
         let held = FoldTestRows::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem);
         FoldTestRows { clusters: Some(&self.clusters), ..held }
+    }
+
+    /// Context for predictions of models of the training rows.
+    pub(super) fn context<'f>(&'f self, stop: &'f StopSign) -> PredictionContext<'f> {
+        PredictionContext { problem: &self.fitted.problem, known: &self.known, stop }
     }
 
     /// Calls `then` with the held-out rows on the scale of the losses that choose.
@@ -162,67 +139,80 @@ pub(super) fn most_clusters(tallies: usize) -> u32 {
     1 << most.ilog2()
 }
 
-/// Evaluation of the paths of one search in a fold.
-pub(super) struct PathEvaluation<'a> {
-    pub selector: &'a ValidSelector,
-    pub fold: &'a Fold,
-    /// Design of the search.
-    pub design: &'a Design,
-    pub reduced: Option<&'a PathReduction>,
-    pub by: PredictionContext<'a>,
-    pub loss: &'a dyn Loss,
-    /// Number of clusters kept per loss sum.
-    pub most: u32,
-}
-
-impl PathEvaluation<'_> {
-    /// Updates the losses of the search after it continued to `path`; entries evaluated before are not fitted again.
+impl Lockstep<'_, '_> {
+    /// Losses of a fold's search after it continued to `path`; entries evaluated before are not fitted again.
     ///
     /// # Errors
     /// Returns the errors of the fits.
-    pub fn update(&self, path: Path, mut before: Option<FoldPath>) -> Result<FoldPath> {
-        let fold = self.fold;
-        let Some(judge) = fold.judge else { return self.losses(path, before, &fold.held()) };
+    pub fn evaluate(
+        &self,
+        fold: &Fold,
+        design: &Design,
+        reduced: Option<&PathReduction>,
+        path: Path,
+        mut before: Option<FoldPath>,
+    ) -> Result<FoldPath> {
+        let Validation { selector, loss, watcher, .. } = *self.validation;
+        let losses = |path: Path, before: Option<FoldPath>, held: &FoldTestRows<'_>| -> Result<FoldPath> {
+            let at_penalties = path.at_penalties.clone();
+            let is_known = |entry: &PathEntry| before.as_ref().is_some_and(|before| before.has(entry));
+            let new: Vec<PathEntry> = match at_penalties.is_empty() {
+                true => path.entries.iter().filter(|entry| !is_known(entry)).cloned().collect(),
+                false => at_penalties.iter().map(|at| at.entry.clone()).collect(),
+            };
+            let trail = FoldPath::new(path, design.candidates().len());
+            let (mut empty, known) = before.map_or((None, Vec::new()), |trail| (Some(trail.empty), trail.sizes));
+            let mut sizes: BTreeMap<usize, LossSums> = known.into_iter().collect();
+            let mut penalties = Vec::with_capacity(at_penalties.len());
+            let models = PathModels { design, entries: &new, empty_lambda: trail.empty_score.lambda, reduced };
+            selector.predictions(models, fold.context(watcher.sign()), held, |index, model, predictions| {
+                let tally = held.compare(model, &predictions, |compared| LossSums::new(loss, compared, self.most));
+                match index {
+                    None => empty = Some(tally),
+                    Some(index) if at_penalties.is_empty() => drop(sizes.insert(new[index].subset.len(), tally)),
+                    Some(index) => penalties.push((at_penalties[index].clone(), tally)),
+                }
+                Ok(())
+            })?;
+            let empty = empty.unwrap_or_else(LossSums::none);
+            Ok(FoldPath { empty, sizes: sizes.into_iter().collect(), penalties, ..trail })
+        };
+        let Some(judge) = fold.judge else { return losses(path, before, &fold.held()) };
         let other = before.as_mut().and_then(|trail| trail.other.take()).map(|trail| *trail);
-        let other = fold.on_scale(judge.other(), |held| self.losses(path.clone(), other, held))?;
-        let trail = fold.on_scale(judge, |held| self.losses(path, before, held))?;
+        let other = fold.on_scale(judge.other(), |held| losses(path.clone(), other, held))?;
+        let trail = fold.on_scale(judge, |held| losses(path, before, held))?;
         Ok(FoldPath { other: Some(Box::new(other)), ..trail })
     }
-
-    /// Losses of a path on some rows.
-    fn losses(&self, path: Path, before: Option<FoldPath>, held: &FoldTestRows<'_>) -> Result<FoldPath> {
-        let PathEvaluation { design, reduced, by, loss, most, .. } = *self;
-        let at_penalties = path.at_penalties.clone();
-        let is_known = |entry: &PathEntry| before.as_ref().is_some_and(|before| before.has(entry));
-        let new: Vec<PathEntry> = match at_penalties.is_empty() {
-            true => path.entries.iter().filter(|entry| !is_known(entry)).cloned().collect(),
-            false => at_penalties.iter().map(|at| at.entry.clone()).collect(),
-        };
-        let walked = EncodedPath::new(path, design.candidates().len());
-        let (mut empty, known) = before.map_or((None, Vec::new()), |trail| (Some(trail.empty), trail.sizes));
-        let mut sizes: BTreeMap<usize, LossSums> = known.into_iter().collect();
-        let mut penalties = Vec::with_capacity(at_penalties.len());
-        let models = PathModels { design, entries: &new, empty_lambda: walked.empty.lambda, reduced };
-        self.selector.predictions(models, by, held, |index, model, predictions| {
-            let tally = held.compare(model, &predictions, |compared| LossSums::new(loss, compared, most));
-            match index {
-                None => empty = Some(tally),
-                Some(index) if at_penalties.is_empty() => drop(sizes.insert(new[index].subset.len(), tally)),
-                Some(index) => penalties.push((at_penalties[index].clone(), tally)),
-            }
-            Ok(())
-        })?;
-        let empty = empty.unwrap_or_else(LossSums::none);
-        Ok(FoldPath { empty, sizes: sizes.into_iter().collect(), penalties, walked, other: None })
-    }
-}
-
-/// Features of a path in order of entry.
-fn order_of(path: &Path) -> Vec<Feature> {
-    order(path.entries.iter().flat_map(|entry| &entry.subset))
 }
 
 impl FoldPath {
+    /// Encodes the subsets of a path, without losses.
+    fn new(path: Path, candidates: usize) -> Self {
+        let (everything, allowed) = (path.everything(candidates), path.allowed.clone());
+        let order = order(path.entries.iter().flat_map(|entry| &entry.subset));
+        let place: HashMap<Feature, usize> =
+            order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect();
+        let own = |mut entry: PathEntry| {
+            let size = entry.subset.len();
+            entry.standard_error = None;
+            if entry.subset.iter().all(|feature| place[feature] < size) {
+                entry.subset = Vec::new();
+            }
+            (size, entry)
+        };
+        FoldPath {
+            empty: LossSums::none(),
+            sizes: Vec::new(),
+            penalties: Vec::new(),
+            empty_score: path.empty,
+            allowed,
+            everything,
+            entries: path.entries.into_iter().map(own).collect(),
+            order,
+            other: None,
+        }
+    }
+
     /// The path cut at one lasso penalty: a single model that counts as the full subset, or none if the path stopped
     /// before it.
     pub(crate) fn to_penalty(&self, lambda: f64) -> FoldPath {
@@ -232,14 +222,14 @@ impl FoldPath {
         let only = if found.is_some() { size } else { usize::MAX };
         let own = found.filter(|_| size > 0);
         let entries: Vec<PathEntry> = own.iter().map(|(at, _)| at.entry.clone()).collect();
-        let mut path = Path::stopped(self.walked.empty, StopReason::Penalty);
+        let mut path = Path::stopped(self.empty_score, StopReason::Penalty);
         (path.entries, path.allowed) = (entries, only..=only);
         FoldPath {
             empty: self.empty.clone(),
             sizes: own.iter().map(|(_, tally)| (size, tally.clone())).collect(),
-            penalties: Vec::new(),
-            walked: EncodedPath { everything: found.map(|_| size), ..EncodedPath::new(path, size) },
+            everything: found.map(|_| size),
             other: self.other.as_ref().map(|other| Box::new(other.to_penalty(lambda))),
+            ..FoldPath::new(path, size)
         }
     }
 
@@ -250,10 +240,16 @@ impl FoldPath {
 
     /// Largest subset of at most `size` features.
     pub fn entry(&self, size: usize) -> PathEntry {
-        let Some(place) = self.place(size) else {
-            return PathEntry::new(Vec::new(), self.walked.empty);
-        };
-        self.walked.entry(&self.walked.entries[place])
+        match self.place(size) {
+            Some(place) => self.decoded(place),
+            None => PathEntry::new(Vec::new(), self.empty_score),
+        }
+    }
+
+    fn decoded(&self, place: usize) -> PathEntry {
+        let (size, entry) = &self.entries[place];
+        let subset = if entry.subset.is_empty() { self.order[..*size].to_vec() } else { entry.subset.clone() };
+        PathEntry { subset, ..entry.clone() }
     }
 
     /// Largest size that the path covers; unbounded if it reached its full subset.
@@ -264,18 +260,18 @@ impl FoldPath {
 
     /// Size of the last subset, if it is the full one.
     pub(crate) fn everything(&self) -> Option<usize> {
-        self.walked.everything
+        self.everything
     }
 
     /// Sizes that may be the result.
     pub(crate) fn allowed(&self) -> &RangeInclusive<usize> {
-        &self.walked.allowed
+        &self.allowed
     }
 
     /// Whether the path already has this entry.
     fn has(&self, entry: &PathEntry) -> bool {
-        let own = self.walked.entries.binary_search_by_key(&entry.subset.len(), |own| own.size);
-        own.is_ok_and(|at| self.walked.entry(&self.walked.entries[at]).subset == entry.subset)
+        let own = self.entries.binary_search_by_key(&entry.subset.len(), |(size, _)| *size);
+        own.is_ok_and(|place| self.decoded(place).subset == entry.subset)
     }
 
     fn place(&self, size: usize) -> Option<usize> {
@@ -306,12 +302,6 @@ impl FoldPath {
         let mut path = Path::stopped(score, vaglio_core::StopReason::Patience);
         (path.entries, path.allowed) = ((1..=sizes).map(entry).collect(), 0..=sizes + 1);
         let sizes = (1..=sizes).map(|size| (size, tally(size))).collect();
-        FoldPath {
-            empty: tally(0),
-            sizes,
-            penalties: Vec::new(),
-            walked: EncodedPath::new(path, usize::MAX),
-            other: None,
-        }
+        FoldPath { empty: tally(0), sizes, ..FoldPath::new(path, usize::MAX) }
     }
 }

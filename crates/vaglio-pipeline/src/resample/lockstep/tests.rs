@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::ends::ends;
 use super::*;
 use crate::criteria::Loo;
 use crate::learners::Rls;
@@ -18,7 +17,6 @@ use vaglio_report::record::{Cell, LossTable};
 use vaglio_search::{Choose, CrossValidation};
 use vaglio_testkit::SplitMix64;
 
-const POOLING: Pooling = Pooling { everything: 1000, repeats: 1 };
 const CHECKPOINTS: [usize; 9] = [20, 25, 30, 35, 40, 45, 50, 55, 60];
 
 /// First checkpoint at which searches with the lowest loss at a size end.
@@ -26,7 +24,7 @@ fn end_of(lowest: usize, patience: usize) -> usize {
     let curve = |size: usize| vec![1.0 + (size as f64 - lowest as f64).abs(); 8];
     let ended = |&checkpoint: &usize| {
         let trails = [FoldPath::from_losses(checkpoint, curve)];
-        let active = [(PooledFolds::new(&trails, POOLING), true)];
+        let active = [(PooledFolds::new(&trails, 1000, 1), true)];
         ends(&Squared, Some(patience), &active, &[], checkpoint).unwrap()[0]
     };
     CHECKPOINTS.into_iter().find(ended).unwrap()
@@ -69,7 +67,7 @@ fn a_lambda_far_above_the_lowest_is_given_up_and_a_noisy_one_is_not() {
     for (above, noise, is_given_up) in [(3.0, 0.5, true), (3.0, 6.0, false), (0.0, 0.0, false)] {
         let (best, other) =
             ([FoldPath::from_losses(20, curve(0.0, 0.0))], [FoldPath::from_losses(20, curve(above, noise))]);
-        let matched = |trails| (PooledFolds::new(trails, POOLING), true);
+        let matched = |trails| (PooledFolds::new(trails, 1000, 1), true);
         let found = ends(&Squared, Some(10), &[matched(&other), matched(&best)], &[], 20).unwrap();
         assert_eq!(found, [is_given_up, false]);
         // Ended searches are still compared, up to the same size.

@@ -8,7 +8,7 @@ use super::evaluations::{Evaluation, RepetitionInput, Repetitions};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use vaglio_core::{ErrorClass, Loss, Result};
-use vaglio_pipeline::resample::procedure::{OuterSplit, OuterSplits, outer_fold};
+use vaglio_pipeline::resample::procedure::{OuterSplits, outer_fold};
 use vaglio_pipeline::resample::split_rule::{SplitRule, TrainTestSplit};
 use vaglio_pipeline::resample::walks::said_of;
 use vaglio_pipeline::resample::{Jobs, LossSums, OuterFoldFit, Sample, StageMonitor};
@@ -91,7 +91,7 @@ fn learned(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Op
         let order = order(sample, &splits.parting, &part, stream(selector.seed(), PARTS, fold as u64));
         part.training = first_of(sample, order, share);
         let rows = part.training.len();
-        match outer_fold(procedure, sample, &OuterSplit { repeat: 0, fold, part }, member) {
+        match outer_fold(procedure, sample, &part, member) {
             Ok(outer) => Ok(outer.map(|outer| LearningCurvePoint::Judged {
                 tally: outer.held.tally(loss),
                 size: outer.taken.size,
@@ -122,7 +122,7 @@ fn learning_curve(
     let mut of_share: Vec<Vec<LearningCurvePoint>> = SHARES.iter().map(|_| Vec::new()).collect();
     done.into_iter().enumerate().for_each(|(job, learned)| of_share[job % shares.len()].push(learned));
     for outer in outer.iter().filter(|fold| fold.repeat == 0) {
-        let rows = parts.training(outer.fold).len();
+        let rows = parts.part(outer.fold).training.len();
         let (tally, size) = (outer.held.tally(loss), outer.taken.size);
         of_share[SHARES.len() - 1].push(LearningCurvePoint::Judged { tally, size, rows });
     }

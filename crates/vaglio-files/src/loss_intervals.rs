@@ -2,7 +2,6 @@
 //! columns.
 
 use vaglio_core::Task;
-use vaglio_pipeline::resample::fold_losses::{SizeLosses, difference};
 use vaglio_pipeline::resample::{LEVEL, SizeChoice};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ComparisonColumns, LossDifference};
@@ -20,24 +19,22 @@ pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &SizeChoi
     let (how, losses) = (chosen.folds.as_ref()?, chosen.losses()?);
     let loss = &*selector.loss(task);
     let level = how.interval.unwrap_or(LEVEL);
-    let taken = losses.at(chosen.size)?;
-    let own = taken.judged(losses.repeats);
-    let gained = losses.gained(loss, taken);
-    let interval = own.bounded(loss, None, gained, level).map(|bounded| bounded.interval);
-    let largest = losses.sizes.last().map_or(0, |of| of.size);
-    let against = |of: &&SizeLosses| match of.size {
+    let (own, gained) = (losses.at(chosen.size)?, losses.gained(loss, chosen.size));
+    let interval = own.bounded(loss, None, gained, level).map(|(_, interval)| interval);
+    let largest = losses.sizes().next_back().unwrap_or(0);
+    let against = |size: usize| match size {
         size if size == chosen.size => None,
         0 => Some(ComparisonColumns::Empty),
         size if size + 1 == chosen.size => Some(ComparisonColumns::Fewer),
         size if size == largest && size > chosen.size + 1 => Some(ComparisonColumns::All),
         _ => Some(ComparisonColumns::More),
     };
-    let differences = losses.sizes.iter().filter_map(|of| {
-        let against = against(&of)?;
+    let differences = losses.sizes().filter_map(|size| {
+        let against = against(size)?;
         // The selection compared neighboring sizes too, so they get no correction.
         let gained = if against == ComparisonColumns::Empty { gained } else { 0.0 };
-        let other = of.judged(losses.repeats);
-        Some(difference(against, of.size, own.bounded(loss, Some(&other), gained, level)?))
+        let (mean, interval) = own.bounded(loss, Some(&losses.at(size)?), gained, level)?;
+        Some(LossDifference { against, size, mean, interval })
     });
     Some(LossIntervals { interval, level, differences: differences.collect() })
 }

@@ -6,10 +6,9 @@ use super::paired_losses::paired;
 use super::run::Run;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::Result;
-use vaglio_pipeline::resample::fold_losses::difference;
 use vaglio_pipeline::resample::procedure::OuterSplits;
 use vaglio_pipeline::resample::{Jobs, LEVEL, LossSums, OuterFoldFit, OuterFoldLosses, Pooled, StageMonitor, outer};
-use vaglio_report::record::{ComparisonColumns, Figures, Frequency, NestedEvaluation, OuterFold};
+use vaglio_report::record::{ComparisonColumns, Figures, Frequency, LossDifference, NestedEvaluation, OuterFold};
 
 /// Nested cross-validation, which prediction intervals need as well.
 pub(super) const EVALUATION: Evaluation = Evaluation {
@@ -62,7 +61,8 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
     let level = how.interval.unwrap_or(LEVEL);
     let bounded = judged.bounded(loss, None, 0.0, level);
     let less = judged.bounded(loss, Some(&none), 0.0, level);
-    let less = less.map(|found| difference(ComparisonColumns::Empty, 0, found));
+    let against = ComparisonColumns::Empty;
+    let less = less.map(|(mean, interval)| LossDifference { against, size: 0, mean, interval });
     let pooled = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?;
     let figures = pooled.figures(sample.class_order().as_ref(), loss, repeats).with_output_names(sample.target_names());
     let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
@@ -96,7 +96,7 @@ fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
         intervals: None,
         paired: Some(paired(outer, loss)),
         splits,
-        interval: bounded.map(|bounded| bounded.interval),
+        interval: bounded.map(|(_, interval)| interval),
         level: bounded.map(|_| level),
         difference: less,
     })

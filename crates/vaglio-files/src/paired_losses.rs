@@ -45,10 +45,10 @@ fn by_row(outer: &[OuterFoldFit], loss: &dyn Loss) -> Option<Vec<(f64, f64, u32)
         if fold.rows.len() != fold.held.targets.ncols() {
             return None;
         }
-        fold.held.compared().each_unit(loss, |unit| {
-            let new = (0.0, 0.0, unit.weight, fold.held.clusters[unit.row]);
-            let (sum, count, weight, _) = rows.entry(fold.rows[unit.row]).or_insert(new);
-            (*sum, *count, *weight) = (*sum + unit.loss, *count + 1.0, unit.weight);
+        fold.held.compared().each_unit(loss, |row, own, lost| {
+            let (sum, count, weight, _) =
+                rows.entry(fold.rows[row]).or_insert((0.0, 0.0, own, fold.held.clusters[row]));
+            (*sum, *count, *weight) = (*sum + lost, *count + 1.0, own);
         });
     }
     Some(rows.into_values().map(|(sum, count, weight, cluster)| (sum / count, weight, cluster)).collect())

@@ -60,7 +60,7 @@ fn shuffles(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<O
     jobs(input.evaluate).run("permutations", selector.room(), watcher, |number, member| {
         let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
         let seed = stream(selector.seed(), SHUFFLE, number as u64);
-        let repeated = input.procedure.on(&input.sample.shuffled(selector.goes_forward(), seed)?, member);
+        let repeated = input.procedure.fit(&input.sample.shuffled(selector.goes_forward(), seed)?, member);
         let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
         Ok(repeated.map(|repeated| FoldSelection::from_selection(&repeated.selection)))
     })

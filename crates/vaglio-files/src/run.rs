@@ -24,7 +24,7 @@ use vaglio_core::{AnyLoss, Design, Error, ErrorClass, Monitor, Result, StopSign}
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Evaluate, Names, Observed, SavedModel, ScratchSpec, ValidPipeline};
 use vaglio_pipeline::resample::path_predictions::smeared;
-use vaglio_pipeline::resample::{Procedure, ProcedureSearch, SearchOnDesign, StageMonitor};
+use vaglio_pipeline::resample::{Procedure, SearchOnDesign, StageMonitor};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_pipeline::tune::TuningResult;
 use vaglio_report::record::{Record, Seconds, Warning, WarningKind};
@@ -185,10 +185,10 @@ fn completed(
     RunRequest { pipeline, options }: RunRequest<'_>,
     prepared: TrainTest,
     procedure: Procedure<'_>,
-    found: ProcedureSearch,
+    found: SearchOnDesign,
     monitor: &mut Monitor<'_>,
 ) -> Result<(RunOutcome, String)> {
-    let ProcedureSearch { best: SearchOnDesign { selector, design: whole, picked }, tuned } = found;
+    let SearchOnDesign { selector, design: whole, picked, tuned } = found;
     let selection = selector.fit_on(&prepared.train, &whole, picked, monitor)?;
     let design = whole.at_lambda(selection.chosen.walk_lambda()).stopping_at(monitor.stop.at_the_end());
     let resolved = pipeline.resolved(&selection.chosen)?;

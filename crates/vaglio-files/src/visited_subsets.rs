@@ -1,8 +1,8 @@
 //! Column names of the subsets that the searches in folds reached.
 
 use vaglio_core::{PathEntry, Result};
+use vaglio_pipeline::resample::held_out::chosen_parts;
 use vaglio_pipeline::resample::split_rule::TrainTestSplit;
-use vaglio_pipeline::resample::validated::{dealt, parting};
 use vaglio_pipeline::resample::{Sample, SizeChoice};
 use vaglio_pipeline::selector::ValidSelector;
 
@@ -17,7 +17,7 @@ pub(super) fn visited_in_folds(
     chosen: &SizeChoice,
 ) -> Result<Vec<Vec<String>>> {
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries().is_empty()) else { return Ok(Vec::new()) };
-    let parts = dealt(selector, sample, &parting(selector, sample, how, true)?, 0)?;
+    let parts = chosen_parts(selector, sample, how)?;
     let of_fold = |(part, entry): (&TrainTestSplit, &PathEntry)| {
         // Warnings of maps were already given on all rows.
         tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {

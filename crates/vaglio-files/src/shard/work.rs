@@ -127,13 +127,13 @@ impl<'a> WorkContext<'a> {
         let (sample, train, design) = (&prepared.sample, &prepared.train, self.design.clone());
         let found = procedure.search(sample, train, Some(design), Instant::now(), &mut *monitor)?;
         let watcher = StageMonitor::new(monitor);
-        if found.best.picked.searched.path.stop_reason.is_partial() || watcher.stopped().is_some() {
+        if found.picked.searched.path.stop_reason.is_partial() || watcher.stopped().is_some() {
             return Ok(None);
         }
         if !share.knows(SEARCH) {
             share.keep(SEARCH, "true");
         }
-        Ok(Some(found.best))
+        Ok(Some(found))
     }
 
     /// Assists the search of another process until it is complete.
@@ -161,7 +161,7 @@ impl<'a> WorkContext<'a> {
     /// Repeats the search as evaluations need, after the search on all rows or independently of it.
     fn repeat(&self, found: Option<&SearchOnDesign>, share: &ShardJournal, watcher: &StageMonitor<'_>) -> Result<()> {
         let (settings, untuned) = (self.pipeline.settings(), self.pipeline.selector());
-        let searched = found.map(|SearchOnDesign { selector, design, picked }| SearchedRows {
+        let searched = found.map(|SearchOnDesign { selector, design, picked, .. }| SearchedRows {
             selector,
             chosen: &picked.chosen,
             columns: design.names().len(),

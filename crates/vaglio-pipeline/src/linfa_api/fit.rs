@@ -153,7 +153,7 @@ impl ValidPipeline {
         }
         let procedure = Procedure { selector: &selector, tune: self.0.tune.as_ref() };
         let found = procedure.search(sample, &problem, Some(design), start, monitor)?;
-        let SearchOnDesign { selector, design, picked } = found.best;
+        let SearchOnDesign { selector, design, picked, .. } = found;
         let selection = selector.fit_on(&problem, &design, picked, monitor)?;
         let design = design.at_lambda(selection.chosen.walk_lambda());
         let watcher = StageMonitor::new(monitor);

@@ -192,7 +192,7 @@ impl ValidNested {
         let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
         let loss = mean(&tallies)?;
         let interval =
-            OuterFoldLosses::new(&tallies, repeats).bounded(&*measure, None, 0.0, LEVEL).map(|found| found.interval);
+            OuterFoldLosses::new(&tallies, repeats).bounded(&*measure, None, 0.0, LEVEL).map(|(_, interval)| interval);
         let standard_error = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?.error(&*measure, repeats);
         let empty_loss = mean(&empties)?;
         // Dataset index of each row of the sample, with or without the rows of weight 0.

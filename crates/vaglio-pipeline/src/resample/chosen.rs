@@ -97,8 +97,7 @@ impl SizeChoice {
     /// `loss` is the loss that made the choice. Returns `None` without cross-validation.
     pub fn interval(&self, loss: &dyn Loss, level: f64) -> Option<[f64; 2]> {
         let losses = self.losses.as_ref()?;
-        let taken = losses.at(self.size)?;
-        let bounded = taken.judged(losses.repeats).bounded(loss, None, losses.gained(loss, taken), level);
-        bounded.map(|bounded| bounded.interval)
+        let bounded = losses.at(self.size)?.bounded(loss, None, losses.gained(loss, self.size), level);
+        bounded.map(|(_, interval)| interval)
     }
 }

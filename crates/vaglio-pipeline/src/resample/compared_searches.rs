@@ -4,6 +4,7 @@ use super::choice::{ChosenSearch, select};
 use super::sample::Sample;
 use crate::search::Search;
 use crate::selector::ValidSelector;
+use crate::tune::TuningResult;
 use std::time::Instant;
 use vaglio_core::{AnyResampling, Design, Error, Loss, Monitor, Problem, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
@@ -17,6 +18,8 @@ pub struct SearchOnDesign {
     pub design: Design,
     /// The search with its choice.
     pub picked: ChosenSearch,
+    /// Record of the tuned settings, if there are any.
+    pub tuned: Option<TuningResult>,
 }
 
 /// Cross-validates the search of a selector and others, and takes the first unless another loses less by more than one
@@ -34,7 +37,7 @@ pub(super) fn best_search(
     let loss = first.selector.loss(sample.task());
     let (mut all, mut stopped) = (vec![first], None);
     for (place, search) in others.iter().enumerate() {
-        let SearchOnDesign { selector: own, design, picked } = &all[0];
+        let SearchOnDesign { selector: own, design, picked, .. } = &all[0];
         if picked.chosen.cell.is_none() || picked.searched.path.stop_reason.is_partial() {
             break;
         }
@@ -54,12 +57,13 @@ pub(super) fn best_search(
             let message = "searches are compared on the same folds; give all of them the same `choose`";
             return Err(under(Error::setting("choose", message)));
         }
-        all.push(SearchOnDesign { selector, design, picked: other });
+        all.push(SearchOnDesign { selector, design, picked: other, tuned: None });
     }
     let won = winner(&*loss, &all);
     let compared = |(place, of): (usize, &SearchOnDesign)| compared(of, place == won);
     let searches = if all.len() > 1 { all.iter().enumerate().map(compared).collect() } else { Vec::new() };
-    let mut best = all.swap_remove(won);
+    let tuned = all[0].tuned.take();
+    let mut best = SearchOnDesign { tuned, ..all.swap_remove(won) };
     best.picked.seconds += all.iter().map(|other| other.picked.seconds + other.picked.searched.seconds).sum::<f64>();
     best.picked.searches = searches;
     if let Some(other) = stopped {
@@ -79,11 +83,11 @@ fn winner(loss: &dyn Loss, all: &[SearchOnDesign]) -> usize {
     let value = |place: usize| all[place].picked.chosen.cell.map_or(f64::INFINITY, |cell| cell.loss);
     let losses = |place: usize| {
         let chosen = &all[place].picked.chosen;
-        chosen.losses().and_then(|losses| losses.at(chosen.size).map(|of| (of, losses.repeats)))
+        chosen.losses().and_then(|losses| losses.at(chosen.size))
     };
     let mut winner = 0;
     for place in 1..all.len() {
-        let error = losses(0).zip(losses(place)).and_then(|((a, _), (b, repeats))| a.difference(loss, b, repeats));
+        let error = losses(0).zip(losses(place)).and_then(|(a, b)| a.difference(loss, &b));
         let least = error.unwrap_or(0.0).max(SCORE_ROUNDING * value(place).abs());
         if value(0) - value(place) > least && value(place) < value(winner) {
             winner = place;

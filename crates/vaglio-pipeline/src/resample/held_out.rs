@@ -13,9 +13,6 @@ use ndarray::Array2;
 use vaglio_core::{Model, Result};
 use vaglio_search::CrossValidation;
 
-/// Held-out rows of a fold: targets and predictions in the user's units, weights, and clusters.
-type FoldPredictions = (Array2<f64>, Array2<f64>, Option<Vec<f64>>, Vec<u32>);
-
 /// Train/test splits of the first repeat of the cross-validated search.
 ///
 /// # Errors
@@ -25,7 +22,7 @@ pub fn chosen_parts(
     sample: &Sample,
     how: &CrossValidation,
 ) -> Result<Vec<super::split_rule::TrainTestSplit>> {
-    dealt(selector, sample, &parting(selector, sample, how, true)?, 0)
+    Ok(dealt(selector, sample, &parting(selector, sample, how, true)?, 0)?.all().collect())
 }
 
 /// Held-out predictions for the first repeat's folds, by the subset that each fold's search reached. Returns `None` if:
@@ -50,7 +47,7 @@ pub fn held_out(
         let fold = Fold::new(selector, sample, &deal[number], None).map_err(|error| said_of_fold(error, number))?;
         let held = fold.held();
         let found = predicted_in_fold(selector, &fold, chosen, number, watcher)?;
-        let part = found.map(|(model, predictions)| -> FoldPredictions {
+        let part = found.map(|(model, predictions)| {
             let weights = held.compare(&model, &predictions, |compared| compared.weights.map(<[f64]>::to_vec));
             (held.problem.targets().as_ref().clone(), predictions, weights, fold.clusters.clone())
         });
@@ -60,7 +57,7 @@ pub fn held_out(
     if watcher.stopped().is_some() {
         return Ok(None);
     }
-    let parts: Vec<FoldPredictions> = parts.into_iter().flatten().collect();
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
     Pooled::new(parts.iter().map(|(targets, predictions, weights, clusters)| TargetsAndPredictions {
         targets: targets.view(),
         predictions: predictions.view(),

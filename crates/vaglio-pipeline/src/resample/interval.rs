@@ -28,13 +28,6 @@ pub struct OuterFoldLosses<'t> {
     pub repeats: usize,
 }
 
-/// A mean loss, or a mean difference of losses, with its interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct IntervalEstimate {
-    pub mean: f64,
-    pub interval: [f64; 2],
-}
-
 impl<'t> OuterFoldLosses<'t> {
     /// Losses of folds from a slice.
     pub fn new(outer: &'t [LossSums], repeats: usize) -> Self {
@@ -50,7 +43,7 @@ impl<'t> OuterFoldLosses<'t> {
         less: Option<&OuterFoldLosses<'t>>,
         gained: f64,
         level: f64,
-    ) -> Option<IntervalEstimate> {
+    ) -> Option<(f64, [f64; 2])> {
         let others = less.map(|less| &less.outer[..]);
         let mean_of = |folds: &[&LossSums]| LossSums::mean(loss, folds).ok();
         let mean = mean_of(&self.outer)? - others.map_or(Some(0.0), mean_of)?;
@@ -68,7 +61,12 @@ impl<'t> OuterFoldLosses<'t> {
         let [least, most] = loss.traits().range;
         let [least, most] = if less.is_some() { [least - most, most - least] } else { [least, most] };
         let within = |end: f64| end.max(least).min(most);
-        (low.is_finite() && high.is_finite()).then(|| IntervalEstimate { mean, interval: [within(low), within(high)] })
+        (low.is_finite() && high.is_finite()).then(|| (mean, [within(low), within(high)]))
+    }
+
+    /// Standard error of the difference to losses on the same folds.
+    pub(super) fn difference(&self, loss: &dyn Loss, other: &OuterFoldLosses<'_>) -> Option<f64> {
+        LossSums::difference(loss, &self.outer, &other.outer, self.repeats)
     }
 
     /// p-value of the hypothesis that these losses are not below those of `other` on the same rows, by inverting the
@@ -76,7 +74,7 @@ impl<'t> OuterFoldLosses<'t> {
     pub fn chance_below(&self, loss: &dyn Loss, other: &OuterFoldLosses<'t>) -> Option<f64> {
         let is_passed = |level: f64| {
             let bounded = self.bounded(loss, Some(other), 0.0, 1.0 - 2.0 * level);
-            bounded.map(|bounded| bounded.interval[1] < 0.0)
+            bounded.map(|(_, [_, high])| high < 0.0)
         };
         let (mut passed, mut failed) = (0.5, LEAST_P);
         if !is_passed(passed)? {

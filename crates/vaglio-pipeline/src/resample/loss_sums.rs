@@ -61,20 +61,10 @@ pub struct TargetsAndPredictions<'a> {
     pub clusters: Option<&'a [u32]>,
 }
 
-/// Loss of a row, or of rows evaluated together.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LossUnit {
-    /// First row of the unit.
-    pub row: usize,
-    /// Weight of the unit.
-    pub weight: f64,
-    /// Loss of the unit.
-    pub loss: f64,
-}
-
 impl TargetsAndPredictions<'_> {
-    /// Calls `then` with every unit of positive weight, in order, for a mean loss.
-    pub fn each_unit(&self, loss: &dyn Loss, mut then: impl FnMut(LossUnit)) {
+    /// Calls `then` with the first row, the weight and the loss of every unit of positive weight, in order, for a mean
+    /// loss.
+    pub fn each_unit(&self, loss: &dyn Loss, mut then: impl FnMut(usize, f64, f64)) {
         let TargetsAndPredictions { targets, predictions, weights, units, .. } = *self;
         let (mut target, mut prediction) = (vec![0.0; targets.nrows()], vec![0.0; targets.nrows()]);
         let alone = match targets.nrows() {
@@ -103,7 +93,7 @@ impl TargetsAndPredictions<'_> {
             let total: f64 = (row..end).map(weight).sum();
             if total > 0.0 {
                 let mean = (row..end).map(|row| weight(row) * of_row(row)).sum::<f64>() / total;
-                then(LossUnit { row, weight: total, loss: mean });
+                then(row, total, mean);
             }
             row = end;
         }
@@ -129,15 +119,13 @@ impl LossSums {
             return summed(loss, of, most);
         }
         let mut units = Vec::with_capacity(targets.ncols());
-        of.each_unit(loss, |unit| units.push(unit));
+        of.each_unit(loss, |row, weight, lost| {
+            units.push(ClusterSum { cluster: cluster(row), weight, sum: weight * lost });
+        });
         let weight: f64 = units.iter().map(|unit| unit.weight).sum();
-        let sum: f64 = units.iter().map(|unit| unit.weight * unit.loss).sum();
+        let sum: f64 = units.iter().map(|unit| unit.sum).sum();
         let mean = if units.is_empty() { 0.0 } else { sum / weight };
-        let sum = |unit: LossUnit| {
-            let LossUnit { row, weight, loss } = unit;
-            ClusterSum { cluster: cluster(row), weight, sum: weight * loss }
-        };
-        let clusters = joined(units.into_iter().map(sum), most);
+        let clusters = joined(units.into_iter(), most);
         LossSums::Mean { weight, mean, most, clusters }
     }
 
@@ -244,12 +232,12 @@ impl LossSums {
 fn summed(loss: &dyn Loss, of: TargetsAndPredictions<'_>, most: u32) -> LossSums {
     let mut clusters = vec![(0.0, 0.0); most as usize];
     let (mut weight, mut sum) = (0.0, 0.0);
-    of.each_unit(loss, |unit| {
-        let lost = unit.weight * unit.loss;
-        (weight, sum) = (weight + unit.weight, sum + lost);
-        let cluster = of.clusters.map_or(unit.row as u32, |clusters| clusters[unit.row]);
+    of.each_unit(loss, |row, own, lost| {
+        let lost = own * lost;
+        (weight, sum) = (weight + own, sum + lost);
+        let cluster = of.clusters.map_or(row as u32, |clusters| clusters[row]);
         let of_cluster = &mut clusters[(cluster % most) as usize];
-        *of_cluster = (of_cluster.0 + unit.weight, of_cluster.1 + lost);
+        *of_cluster = (of_cluster.0 + own, of_cluster.1 + lost);
     });
     let mean = if weight > 0.0 { sum / weight } else { 0.0 };
     let sums = (0..most).zip(clusters).filter(|(_, (weight, _))| *weight > 0.0);

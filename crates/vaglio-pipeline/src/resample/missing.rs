@@ -34,19 +34,15 @@ impl FilledCells {
     }
 }
 
-/// Candidate columns that depend on means refitted in each fold.
-#[derive(Debug)]
-pub(crate) enum RefitDependents {
-    /// There are none, or refitting is optional and impossible.
-    None,
-    /// Later maps leave the columns unchanged, or shift and scale them.
-    To(Requirement, MissingMask),
-    /// Refitting is required, but later maps transform the columns.
-    Lost,
-}
-
-/// Tracks filled cells to the columns `names`, in the rows of `table`.
-pub fn follow(filled: &[FilledCells], maps: &[Box<dyn FittedMap>], names: &[String], table: &Table) -> RefitDependents {
+/// Tracks filled cells to the columns `names`, in the rows of `table`: the mask of the cells whose means are refitted in
+/// each fold, where later maps at most shift and scale the columns. Returns `None` if refitting is required, but later maps
+/// transform the columns.
+pub fn follow(
+    filled: &[FilledCells],
+    maps: &[Box<dyn FittedMap>],
+    names: &[String],
+    table: &Table,
+) -> Option<(Requirement, MissingMask)> {
     let places: HashMap<usize, usize> = (0..table.rows()).map(|row| (table.origin(row), row)).collect();
     let (mut found, mut strongest) = (Vec::new(), Requirement::Possible);
     for one in filled.iter().filter(|one| !one.columns.is_empty()) {
@@ -65,13 +61,12 @@ pub fn follow(filled: &[FilledCells], maps: &[Box<dyn FittedMap>], names: &[Stri
                     let rows = one.columns[source].iter().filter_map(|origin| places.get(origin).copied());
                     found.push((feature, rows.collect()));
                 }
-                (false, Requirement::Possible) => return RefitDependents::None,
-                (false, Requirement::Required) => return RefitDependents::Lost,
+                (false, Requirement::Possible) => return Some((one.need, MissingMask::new(table.rows(), Vec::new()))),
+                (false, Requirement::Required) => return None,
             }
         }
     }
-    let mask = MissingMask::new(table.rows(), found);
-    if mask.is_empty() { RefitDependents::None } else { RefitDependents::To(strongest, mask) }
+    Some((strongest, MissingMask::new(table.rows(), found)))
 }
 
 #[cfg(test)]
@@ -89,9 +84,6 @@ mod tests {
         Arc::new(Impute { scope, ..Impute::default() })
     }
 
-    /// Imputation requirement, and the masks of columns with missing cells.
-    type ImputationMasks = (Requirement, Vec<(usize, Vec<f64>)>);
-
     fn fitted(maps: Vec<Arc<dyn Map>>) -> Problem {
         let column = |values: [f64; 4]| Cells::Numbers(Numbers::from(values.to_vec()));
         let table = Table::new(vec![
@@ -105,7 +97,8 @@ mod tests {
         Sample::new(rows, Arc::new(recipe), false).unwrap().fitted().unwrap().problem
     }
 
-    fn made(maps: Vec<Arc<dyn Map>>) -> Option<ImputationMasks> {
+    /// Imputation requirement, and the masks of columns with missing cells.
+    fn made(maps: Vec<Arc<dyn Map>>) -> Option<(Requirement, Vec<(usize, Vec<f64>)>)> {
         let problem = fitted(maps);
         let PerFoldPreprocessing::Formulas { missing: Some((need, mask)), .. } = problem.in_folds() else {
             return None;

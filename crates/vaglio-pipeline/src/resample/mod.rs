@@ -58,7 +58,7 @@ pub use jobs::Jobs;
 pub use loss_sums::LossSums;
 pub use pool::StageMonitor;
 pub use pooled::Pooled;
-pub use procedure::{OuterFoldFit, Procedure, ProcedureSearch, outer};
+pub use procedure::{OuterFoldFit, Procedure, outer};
 pub use rows::{LabeledTable, Preprocessing};
 pub use sample::{FittedProblem, Sample};
 pub use scales::TargetMapping;

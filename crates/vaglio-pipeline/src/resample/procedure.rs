@@ -13,7 +13,7 @@ use crate::all_rows::FitFrom;
 use crate::pipeline::OuterFolds;
 use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
-use crate::tune::{Tune, Tuning, TuningResult};
+use crate::tune::{Tune, Tuning};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -32,14 +32,6 @@ pub struct Procedure<'p> {
     pub tune: Option<&'p Tune>,
 }
 
-/// Result of tuning and searching.
-pub struct ProcedureSearch {
-    /// The search that is taken, with the tuned selector and its design.
-    pub best: SearchOnDesign,
-    /// Record of the tuned settings, if there are any.
-    pub tuned: Option<TuningResult>,
-}
-
 /// Result of one repetition.
 pub struct ProcedureFit {
     /// Result of fitting maps on its rows.
@@ -55,11 +47,11 @@ impl Procedure<'_> {
     ///
     /// # Errors
     /// Returns the errors of every step.
-    pub fn on(&self, sample: &Sample, mut member: SubTask<'_, '_>) -> Result<Option<ProcedureFit>> {
+    pub fn fit(&self, sample: &Sample, mut member: SubTask<'_, '_>) -> Result<Option<ProcedureFit>> {
         let (fitted, watcher) = (sample.fitted()?, member.watcher());
         let monitor = &mut member.monitor();
-        let ProcedureSearch { best, .. } = self.search(sample, &fitted.problem, None, Instant::now(), monitor)?;
-        let SearchOnDesign { selector, design, picked } = best;
+        let found = self.search(sample, &fitted.problem, None, Instant::now(), monitor)?;
+        let SearchOnDesign { selector, design, picked, .. } = found;
         if watcher.stopped().is_some() {
             return Ok(None);
         }
@@ -79,7 +71,7 @@ impl Procedure<'_> {
         known: Option<Design>,
         start: Instant,
         monitor: &mut Monitor<'_>,
-    ) -> Result<ProcedureSearch> {
+    ) -> Result<SearchOnDesign> {
         let (selector, tuned) = match self.tune {
             Some(tune) => tune.tune(self.selector.clone(), problem, monitor)?,
             None => (self.selector.clone(), None),
@@ -89,9 +81,8 @@ impl Procedure<'_> {
             None => selector.design(problem)?.stopping_at(StopSign::default()),
         };
         let picked = select(&selector, sample, &design, start, monitor)?;
-        let first = SearchOnDesign { selector, design, picked };
-        let others = self.tune.map_or(&[][..], |tune| &tune.search);
-        Ok(ProcedureSearch { best: best_search(first, others, sample, problem, monitor)?, tuned })
+        let first = SearchOnDesign { selector, design, picked, tuned };
+        best_search(first, self.tune.map_or(&[], |tune| &tune.search), sample, problem, monitor)
     }
 }
 
@@ -257,29 +248,18 @@ impl<'s> OuterSplits<'s> {
         self.parting.dealt(self.sample, stream(self.selector.seed, OUTER, repeat as u64))
     }
 
-    /// One fold.
+    /// Split of one fold of one repeat.
     ///
     /// # Errors
     /// Returns the errors of [`OuterSplits::new`].
-    pub fn fold(&self, job: usize) -> Result<OuterSplit> {
-        let (repeat, fold) = (job / self.folds, job % self.folds);
-        Ok(OuterSplit { repeat, fold, part: self.repeat(repeat)?.part(fold) })
+    pub fn split(&self, job: usize) -> Result<TrainTestSplit> {
+        Ok(self.repeat(job / self.folds)?.part(job % self.folds))
     }
 
     /// Jobs of all folds.
     pub fn jobs(&self) -> Jobs {
         Jobs::new(Jobs::NESTED, self.folds * self.repeats)
     }
-}
-
-/// One outer fold.
-pub struct OuterSplit {
-    /// Index of the repeat.
-    pub repeat: usize,
-    /// Index of the fold in its repeat.
-    pub fold: usize,
-    /// Training and held-out rows.
-    pub part: TrainTestSplit,
 }
 
 /// Runs the procedure on the training rows of outer folds. Returns `None` if stopped, or if another process works on
@@ -295,16 +275,17 @@ pub fn outer(
 ) -> Result<Option<Vec<OuterFoldFit>>> {
     let under = |error: Error| error.under("evaluate.nested");
     let splits = OuterSplits::new(whole.selector, sample, how).map_err(under)?;
-    let jobs = splits.jobs();
+    let (jobs, number) = (splits.jobs(), |job: usize| (job / splits.folds, job % splits.folds));
     let done = jobs.run("nested", &whole.selector.room, watcher, |job, member| {
-        let split = splits.fold(job).map_err(under)?;
-        let _outer = tracing::debug_span!("nested", repeat = split.repeat + 1, fold = split.fold + 1).entered();
+        let ((repeat, fold), split) = (number(job), splits.split(job).map_err(under)?);
+        let _outer = tracing::debug_span!("nested", repeat = repeat + 1, fold = fold + 1).entered();
         let outer = outer_fold(whole, sample, &split, member);
-        outer.map_err(|error| said_of(error, &format!("outer fold {}", split.fold + 1)))
+        let outer = outer.map_err(|error| said_of(error, &format!("outer fold {}", fold + 1)))?;
+        Ok(outer.map(|outer| OuterFoldFit { repeat, fold, ..outer }))
     })?;
     for (job, outer) in done.iter().flatten().enumerate() {
-        let OuterSplit { repeat, fold, part: TrainTestSplit { held, .. } } = splits.fold(job).map_err(under)?;
-        let is_placed = (outer.repeat, outer.fold) == (repeat, fold);
+        let held = splits.split(job).map_err(under)?.held;
+        let is_placed = (outer.repeat, outer.fold) == number(job);
         if !is_placed || outer.rows != held || !outer.held.are_alike(held.len()) {
             let key = jobs.key(job);
             let message = format!("`{key}` of the journal is not of this fold's rows; run without --resume");
@@ -314,23 +295,21 @@ pub fn outer(
     Ok(done)
 }
 
-/// Runs the procedure in one outer fold.
+/// Runs the procedure on the training rows of a split, and predicts the others; the result is numbered as fold 0.
 ///
 /// # Errors
 /// Returns the errors of the procedure.
 pub fn outer_fold(
     whole: Procedure<'_>,
     sample: &Sample,
-    OuterSplit { repeat, fold, part }: &OuterSplit,
+    TrainTestSplit { training, held: rows }: &TrainTestSplit,
     member: SubTask<'_, '_>,
 ) -> Result<Option<OuterFoldFit>> {
-    let Some(repeated) = whole.on(&sample.select(&part.training)?, member)? else { return Ok(None) };
-    let rows = part.held.clone();
-    let held = HeldOutRows::new(&repeated, sample, &rows)?;
+    let Some(repeated) = whole.fit(&sample.select(training)?, member)? else { return Ok(None) };
+    let held = HeldOutRows::new(&repeated, sample, rows)?;
     let ProcedureFit { fitted, selection, .. } = repeated;
     let (taken, columns) = (FoldSelection::from_selection(&selection), fitted.problem.names().to_vec());
     let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
-    let (maps, model) = (fitted.maps, selection.predictor().clone());
-    let (repeat, fold) = (*repeat, *fold);
-    Ok(Some(OuterFoldFit { repeat, fold, taken, maps, target_units, columns, model, rows, held }))
+    let (maps, model, rows) = (fitted.maps, selection.predictor().clone(), rows.clone());
+    Ok(Some(OuterFoldFit { repeat: 0, fold: 0, taken, maps, target_units, columns, model, rows, held }))
 }

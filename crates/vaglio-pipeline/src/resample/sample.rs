@@ -1,7 +1,7 @@
 //! Rows before fitting, and the problems made of them.
 
 use super::folds::FoldAssignment;
-use super::missing::{RefitDependents, follow};
+use super::missing::follow;
 use super::numeric::numeric;
 use super::refit::{RefittedMaps, first_that_may};
 use super::rows::{FittedPreprocessing, LabeledTable, Preprocessing};
@@ -246,16 +246,10 @@ impl Sample {
         let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
         let problem = recipe.with_bias(recipe.in_precision(problem)?.with_blocks(blocks))?;
         let followed = match recipe.refit_from {
-            Some(_) => RefitDependents::Lost,
+            Some(_) => None,
             None => follow(&filled, &maps, problem.names(), &rows.table),
         };
-        let by_formula = match followed {
-            RefitDependents::None => Some(PerFoldPreprocessing::formulas(None, recipe.standardize)),
-            RefitDependents::To(need, mask) => {
-                Some(PerFoldPreprocessing::formulas(Some((need, mask)), recipe.standardize))
-            }
-            RefitDependents::Lost => None,
-        };
+        let by_formula = followed.map(|missing| PerFoldPreprocessing::formulas(Some(missing), recipe.standardize));
         let first = recipe.refit_from.or_else(|| first_that_may(&recipe.maps));
         let problem = match (by_formula, first) {
             (Some(in_folds), _) => rows.complete(problem.fitted_in_folds(in_folds))?,

@@ -122,7 +122,8 @@ mod tests {
             let picked = select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
             let found = picked.chosen.sizes.unwrap();
             let parting = parting(&selector, &sample, &how, true).unwrap();
-            let of_repeat = |repeat: usize| dealt(&selector, &sample, &parting, repeat).unwrap();
+            let of_repeat =
+                |repeat: usize| dealt(&selector, &sample, &parting, repeat).unwrap().all().collect::<Vec<_>>();
             let squares: Vec<Vec<f64>> =
                 (0..repeats).flat_map(of_repeat).map(|part| squares(&selector, &sample, &part)).collect();
             let best = |kept: &dyn Fn(usize) -> bool| {

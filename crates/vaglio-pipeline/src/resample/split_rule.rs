@@ -56,50 +56,38 @@ impl SplitRule {
     /// # Errors
     /// Returns the errors of [`SplitRule::parts`].
     pub fn dealt<'s>(&self, sample: &'s Sample, seed: u64) -> Result<LazySplits<'s>> {
-        let by_splits = |splits: &AnyResampling| rounds(splits, &sample.labelled()?, seed);
-        let deal = match self {
+        let (rounds, overlaps) = match self {
             SplitRule::Folds(assignment, folds) => {
-                let of_row = assignment.folds(*folds, seed)?;
+                let of_row = assignment.folds(*folds, seed)?.into_iter().map(Some).collect();
                 let overlaps = matches!(assignment, FoldAssignment::Blocks { .. }) && sample.reach().is_some();
-                SplitAssignment::Folds { of_row, folds: *folds, overlaps }
+                (vec![Round::new(of_row)], overlaps)
             }
-            SplitRule::Splits(splits, written) => SplitAssignment::Rounds(
-                by_splits(splits).map_err(|error| if *written { error.under("splits") } else { error })?,
-            ),
+            SplitRule::Splits(splits, written) => {
+                let rounds = sample.labelled().and_then(|problem| rounds(splits, &problem, seed));
+                (rounds.map_err(|error| if *written { error.under("splits") } else { error })?, false)
+            }
         };
-        Ok(LazySplits { sample, deal })
+        Ok(LazySplits { sample, rounds, overlaps })
     }
 }
 
 /// Lazily built train/test splits; the list of many rows is as large as a column.
 pub struct LazySplits<'s> {
     sample: &'s Sample,
-    deal: SplitAssignment,
-}
-
-#[derive(PartialEq)]
-enum SplitAssignment {
-    /// Fold of each row; with `overlaps`, training rows are dropped whose later targets are among the held-out ones.
-    Folds {
-        of_row: Vec<u32>,
-        folds: usize,
-        overlaps: bool,
-    },
-    Rounds(Vec<Round>),
+    rounds: Vec<Round>,
+    /// Whether training rows are dropped whose later targets are among the held-out ones.
+    overlaps: bool,
 }
 
 impl LazySplits<'_> {
     /// Number of splits.
     pub fn count(&self) -> usize {
-        match &self.deal {
-            SplitAssignment::Folds { folds, .. } => *folds,
-            SplitAssignment::Rounds(rounds) => rounds.iter().map(Round::count).sum(),
-        }
+        self.rounds.iter().map(Round::count).sum()
     }
 
     /// Whether two lists of splits of the same rows are equal.
     pub fn equals(&self, other: &LazySplits<'_>) -> bool {
-        self.deal == other.deal
+        self.rounds == other.rounds
     }
 
     /// All splits in order.
@@ -107,55 +95,34 @@ impl LazySplits<'_> {
         (0..self.count()).map(|place| self.part(place))
     }
 
-    /// Fold of each row, if every split holds out one fold and trains on all others.
-    pub fn folds(&self) -> Option<&[u32]> {
-        match &self.deal {
-            SplitAssignment::Folds { of_row, overlaps: false, .. } => Some(of_row),
-            _ => None,
-        }
-    }
-
-    /// Training rows of one split. Cost O(rows).
-    pub fn training(&self, place: usize) -> Vec<usize> {
-        match self.folds() {
-            Some(folds) => chosen_rows(folds, |fold| fold != place),
-            None => self.part(place).training,
-        }
-    }
-
-    /// One split. Cost O(rows).
+    /// One split; empty beyond the last. Cost O(rows).
     pub fn part(&self, place: usize) -> TrainTestSplit {
-        match &self.deal {
-            SplitAssignment::Folds { of_row, overlaps, .. } => {
-                let rows = |is_held: bool| chosen_rows(of_row, |fold| (fold == place) == is_held);
-                let mut part = TrainTestSplit { training: rows(false), held: rows(true) };
-                if *overlaps {
-                    self.sample.leave_overlap(&mut part.training, &part.held);
-                }
-                part
-            }
-            SplitAssignment::Rounds(rounds) => {
-                let mut before = 0;
-                let round = rounds.iter().find(|round| {
-                    let is_there = place < before + round.count();
-                    before += if is_there { 0 } else { round.count() };
-                    is_there
-                });
-                let of = |round: &Round| TrainTestSplit {
-                    training: round.training(place - before),
-                    held: round.held_out(place - before).collect(),
-                };
-                round.map_or_else(|| TrainTestSplit { training: Vec::new(), held: Vec::new() }, of)
-            }
+        let mut fold = place;
+        let round = self.rounds.iter().find(|round| {
+            let count = round.count();
+            let is_there = fold < count;
+            fold -= if is_there { 0 } else { count };
+            is_there
+        });
+        let Some(round) = round else { return TrainTestSplit { training: Vec::new(), held: Vec::new() } };
+        let rows = |is_held: bool| chosen_rows(round, |own| (own == Some(fold as u32)) == is_held);
+        let training = match round.trainings() {
+            Some(trainings) => trainings[fold].clone(),
+            None => rows(false),
+        };
+        let mut part = TrainTestSplit { training, held: rows(true) };
+        if self.overlaps {
+            self.sample.leave_overlap(&mut part.training, &part.held);
         }
+        part
     }
 }
 
 /// Rows of some folds.
-fn chosen_rows(of_row: &[u32], is_chosen: impl Fn(usize) -> bool) -> Vec<usize> {
-    let is_own = |fold: u32| is_chosen(fold as usize);
-    let mut rows = Vec::with_capacity(of_row.iter().filter(|of| is_own(**of)).count());
-    rows.extend((0..of_row.len()).filter(|&row| is_own(of_row[row])));
+fn chosen_rows(round: &Round, is_chosen: impl Fn(Option<u32>) -> bool) -> Vec<usize> {
+    let of_row = round.fold_of_rows();
+    let mut rows = Vec::with_capacity(of_row.iter().filter(|fold| is_chosen(**fold)).count());
+    rows.extend((0..of_row.len()).filter(|&row| is_chosen(of_row[row])));
     rows
 }
 

@@ -44,10 +44,10 @@ pub fn parting(
 /// [`Error::Setting`] for invalid folds.
 pub fn unvalidated(selector: &ValidSelector, sample: &Sample) -> Result<Option<Warning>> {
     let Some((how, is_written)) = cross_validation(selector) else { return Ok(None) };
-    let parts = dealt_parts(selector, sample, &parting(selector, sample, &how, is_written)?, 0)?;
+    let parts = dealt(selector, sample, &parting(selector, sample, &how, is_written)?, 0)?;
     let problem = sample.labelled()?;
     let fault = (0..parts.count()).find_map(|place| {
-        let training = problem.view_rows(&parts.training(place));
+        let training = problem.view_rows(&parts.part(place).training);
         bare(&training).and_then(|design| selector.criterion().folds(&design)).err()
     });
     Ok(fault.map(|error| not_validated(&error)))
@@ -68,7 +68,7 @@ pub(super) fn deals(
     }
     let checked = check_repeated_rows(repeats, sample.rows(), MOST_ROWS);
     checked.map_err(|error| error.under("search.choose"))?;
-    let deal = |repeat: usize| dealt(selector, sample, parting, repeat);
+    let deal = |repeat: usize| Ok(dealt(selector, sample, parting, repeat)?.all().collect());
     let mut all: Vec<Vec<TrainTestSplit>> = (0..repeats).map(deal).collect::<Result<_>>()?;
     if all.iter().all(|parts| *parts == all[0]) {
         all.truncate(1);
@@ -76,35 +76,17 @@ pub(super) fn deals(
     Ok(all)
 }
 
-/// Seed of one repeat.
-pub fn seed_of(selector: &ValidSelector, repeat: usize) -> u64 {
-    stream(selector.seed, ROUND, repeat as u64)
-}
-
 /// Train/test splits of one repeat.
 ///
 /// # Errors
 /// [`Error::Setting`] for invalid splits.
-pub fn dealt(
-    selector: &ValidSelector,
-    sample: &Sample,
-    parting: &SplitRule,
-    repeat: usize,
-) -> Result<Vec<TrainTestSplit>> {
-    Ok(dealt_parts(selector, sample, parting, repeat)?.all().collect())
-}
-
-/// Like [`dealt`], but makes each split when it is needed.
-///
-/// # Errors
-/// Returns the errors of [`dealt`].
-pub fn dealt_parts<'s>(
+pub fn dealt<'s>(
     selector: &ValidSelector,
     sample: &'s Sample,
     parting: &SplitRule,
     repeat: usize,
 ) -> Result<LazySplits<'s>> {
-    parting.dealt(sample, seed_of(selector, repeat)).map_err(|error| error.under("search.choose"))
+    parting.dealt(sample, stream(selector.seed, ROUND, repeat as u64)).map_err(|error| error.under("search.choose"))
 }
 
 /// Fold of each row by repeat, if rows are split into folds.

@@ -15,7 +15,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
     plan: |plan| planned(plan.selector, plan.prepared, plan.design, plan.evaluate()),
     ..Evaluation::new("fdr", |run, found, watcher| {
         let (selector, design, selection) = (run.selector, run.design, run.selection);
-        let chosen = selection.chosen.confirmed();
+        let chosen = selection.chosen.confirmed.as_ref();
         let discoveries = match (run.evaluate().fdr, chosen) {
             (Some(rate), chosen) if chosen.is_none_or(|chosen| chosen.rate != rate) => {
                 let _entered = tracing::debug_span!("fdr").entered();

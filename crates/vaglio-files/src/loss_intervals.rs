@@ -16,7 +16,7 @@ pub(super) struct LossIntervals {
 
 /// Computes [`LossIntervals`]; `None` if the search was not cross-validated.
 pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &SizeChoice) -> Option<LossIntervals> {
-    let (how, losses) = (chosen.folds.as_ref()?, chosen.losses()?);
+    let (how, losses) = (chosen.folds.as_ref()?, chosen.losses.as_ref()?);
     let loss = &*selector.loss(task);
     let level = how.interval.unwrap_or(LEVEL);
     let (own, gained) = (losses.at(chosen.size)?, losses.gained(loss, chosen.size));

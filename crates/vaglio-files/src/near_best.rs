@@ -74,7 +74,7 @@ impl SubsetSources<'_> {
             if let Some(listing) =
                 listing(selector, asked).filter(|search| search.check(&**selector.criterion(), design).is_ok())
             {
-                let listing = selector.by_search(listing);
+                let listing = selector.with_search(listing);
                 return by_all_subsets(&listing, design, watcher);
             }
             watcher.stage("alternatives", 1);

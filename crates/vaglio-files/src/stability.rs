@@ -84,7 +84,7 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job.is_multiple_of(2))).collect();
         let fitted = sample.select(&rows)?.fitted()?;
         let design: Design = selector.design(&fitted.problem)?.at_lambda(chosen.walk_lambda());
-        let path = selector.search_on(&design, Instant::now(), chosen.until(), &mut member.monitor())?.path;
+        let path = selector.search_on(&design, Instant::now(), chosen.until, &mut member.monitor())?.path;
         if path.stop_reason.is_partial() {
             return Ok(None);
         }

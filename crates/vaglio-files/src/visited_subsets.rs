@@ -16,7 +16,7 @@ pub(super) fn visited_in_folds(
     sample: &Sample,
     chosen: &SizeChoice,
 ) -> Result<Vec<Vec<String>>> {
-    let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries().is_empty()) else { return Ok(Vec::new()) };
+    let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries.is_empty()) else { return Ok(Vec::new()) };
     let parts = chosen_parts(selector, sample, how)?;
     let of_fold = |(part, entry): (&TrainTestSplit, &PathEntry)| {
         // Warnings of maps were already given on all rows.
@@ -26,5 +26,5 @@ pub(super) fn visited_in_folds(
             Ok(entry.subset.iter().filter_map(|&feature| design.names().get(feature).cloned()).collect())
         })
     };
-    parts.iter().zip(chosen.fold_entries()).map(of_fold).collect()
+    parts.iter().zip(&chosen.fold_entries).map(of_fold).collect()
 }

@@ -120,12 +120,6 @@ impl ValidSelector {
         ValidSelector { room, ..self }
     }
 
-    /// A copy with another search.
-    #[doc(hidden)]
-    pub fn by_search(&self, search: Search) -> Self {
-        ValidSelector { search, ..self.clone() }
-    }
-
     /// Learner trained on the selected columns; it replaces `learner` in predictions and evaluation.
     #[doc(hidden)]
     pub fn model(&self) -> Option<&FinalModel> {
@@ -204,7 +198,8 @@ impl ValidSelector {
     }
 
     /// The selection with another search.
-    pub(crate) fn with_search(&self, search: Search) -> Self {
+    #[doc(hidden)]
+    pub fn with_search(&self, search: Search) -> Self {
         ValidSelector { search, ..self.clone() }
     }
 

@@ -66,8 +66,8 @@ fn subsets_met_are_those_of_steps_folds_and_exchanges() {
     assert_eq!(met[0], chosen);
     let is_met = |subset: &[Feature]| met.contains(&sorted(subset));
     assert!(is_met(&[]) && selection.path.entries.iter().all(|entry| is_met(&entry.subset)));
-    assert!(!selection.chosen.fold_entries().is_empty());
-    assert!(selection.chosen.fold_entries().iter().all(|entry| is_met(&entry.subset)));
+    assert!(!selection.chosen.fold_entries.is_empty());
+    assert!(selection.chosen.fold_entries.iter().all(|entry| is_met(&entry.subset)));
     for column in &chosen {
         let rest: Vec<Feature> = chosen.iter().copied().filter(|other| other != column).collect();
         assert!(is_met(&rest));

@@ -225,7 +225,7 @@ impl Validation<'_, '_> {
             of_path: found.lambdas.len() > 1 && whole.is_none() || takes_lambda_of_all(design),
             until: *end,
             sizes,
-            of_folds: matched.entries(cell.size, how.folds),
+            fold_entries: matched.entries(cell.size, how.folds),
             losses: Some(FoldLosses::new(&matched, cell.size, by_others)),
             declined,
             test,

@@ -34,23 +34,27 @@ pub struct SizeChoice {
     /// Whether λ belongs to the whole path: there was a path for each λ, or λ was chosen for all columns first.
     pub of_path: bool,
     /// Size at which the paths at that λ were ended early in all folds, if they were.
+    #[doc(hidden)]
     #[serde(skip)]
-    pub(crate) until: Option<usize>,
+    pub until: Option<usize>,
     /// Variation of the size with the split into folds, if known.
     pub sizes: Option<SizeSpread>,
     /// Models of the first repeat's folds at the chosen size and λ.
+    #[doc(hidden)]
     #[serde(skip)]
-    pub(crate) of_folds: Vec<PathEntry>,
+    pub fold_entries: Vec<PathEntry>,
     /// Losses of the folds at the chosen size and near it.
+    #[doc(hidden)]
     #[serde(skip)]
-    pub(crate) losses: Option<FoldLosses>,
+    pub losses: Option<FoldLosses>,
     /// Columns that the rule chose but the test of gain rejected.
     pub declined: Option<RejectedColumns>,
     /// Test whether columns improve on none, if it was made.
     pub test: Option<GainTest>,
     /// False-discovery results, if they made the choice.
+    #[doc(hidden)]
     #[serde(skip)]
-    pub(crate) confirmed: Option<Discoveries>,
+    pub confirmed: Option<Discoveries>,
 }
 
 /// Columns that were rejected.
@@ -63,30 +67,6 @@ pub struct RejectedColumns {
 }
 
 impl SizeChoice {
-    /// Size at which the paths at that λ were ended early in all folds, if they were.
-    #[doc(hidden)]
-    pub fn until(&self) -> Option<usize> {
-        self.until
-    }
-
-    /// Models of the first repeat's folds at the chosen size and λ.
-    #[doc(hidden)]
-    pub fn fold_entries(&self) -> &[PathEntry] {
-        &self.of_folds
-    }
-
-    /// Losses of the folds at the chosen size and near it.
-    #[doc(hidden)]
-    pub fn losses(&self) -> Option<&FoldLosses> {
-        self.losses.as_ref()
-    }
-
-    /// False-discovery results, if they made the choice.
-    #[doc(hidden)]
-    pub fn confirmed(&self) -> Option<&Discoveries> {
-        self.confirmed.as_ref()
-    }
-
     /// λ of the whole path, unless each subset has its own.
     #[doc(hidden)]
     pub fn walk_lambda(&self) -> Option<f64> {

@@ -36,7 +36,7 @@ pub fn held_out(
     chosen: &SizeChoice,
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<Pooled>> {
-    let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.of_folds.is_empty()) else { return Ok(None) };
+    let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries.is_empty()) else { return Ok(None) };
     let deal = chosen_parts(selector, sample, how)?;
     watcher.stage("held out", deal.len());
     let parts = repeated(&selector.room, deal.len(), |number| {
@@ -80,7 +80,7 @@ fn predicted_in_fold(
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<(Model, Array2<f64>)>> {
     let design = &fold.design.at_lambda(chosen.walk_lambda());
-    let entry = &chosen.of_folds[number];
+    let entry = &chosen.fold_entries[number];
     let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
     let models = PathModels { design, entries, empty_lambda: entry.score.lambda, reduced: None };
     // The empty subset comes first and is replaced by the entry, if there is one.

@@ -86,7 +86,7 @@ pub(crate) fn by_score(path: &Path, rule: Rule) -> SizeChoice {
         of_path: false,
         until: None,
         sizes: None,
-        of_folds: Vec::new(),
+        fold_entries: Vec::new(),
         losses: None,
         declined: None,
         test: None,

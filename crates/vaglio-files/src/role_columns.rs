@@ -7,7 +7,7 @@ use super::targets::{encode, task};
 use ndarray::Array2;
 use std::sync::Arc;
 use vaglio_core::{Cells, Error, Result, Table, Task};
-use vaglio_pipeline::resample::LabeledTable;
+use vaglio_pipeline::preprocess::LabeledTable;
 
 /// A table split into role columns and the rest.
 pub(super) struct RoleColumns {

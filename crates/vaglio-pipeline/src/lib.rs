@@ -15,6 +15,7 @@ pub mod learners;
 mod linfa_api;
 pub mod maps;
 pub mod pipeline;
+pub mod preprocess;
 mod progress;
 pub mod resample;
 pub mod selector;

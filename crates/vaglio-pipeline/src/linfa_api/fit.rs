@@ -6,6 +6,7 @@ use super::rows::{DatasetParts, Rows, TableRecords};
 use super::targets::TargetValue;
 use super::{FitError, FittedSelector, in_rust};
 use crate::pipeline::{Observed, Pipeline, SavedModel, ValidPipeline, pool};
+use crate::preprocess::LabeledTable;
 use crate::resample::{self, FittedProblem, Procedure, Sample, SearchOnDesign, StageMonitor};
 use crate::selector::{Selection, Selector, ValidSelector};
 use linfa::dataset::{AsTargets, DatasetBase};
@@ -109,7 +110,7 @@ impl ValidPipeline {
     /// Like [`ValidPipeline::sample`], from rows and the names of outputs.
     pub(super) fn sample_of_rows(
         &self,
-        rows: resample::LabeledTable,
+        rows: LabeledTable,
         task: Task,
         outputs: Vec<String>,
     ) -> Result<(Sample, FittedProblem)> {

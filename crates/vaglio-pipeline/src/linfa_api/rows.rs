@@ -1,7 +1,7 @@
 //! Groups, folds, series and times of the rows of a dataset.
 
 use super::targets::{EncodedTargets, TargetValue};
-use crate::resample;
+use crate::preprocess::LabeledTable;
 use linfa::Float;
 use linfa::dataset::{AsTargets, DatasetBase, Records};
 use ndarray::{Array2, ArrayBase, Data, Ix2};
@@ -110,7 +110,7 @@ impl Rows {
         mut table: Table,
         targets: Array2<f64>,
         weights: Option<Vec<f64>>,
-    ) -> Result<resample::LabeledTable> {
+    ) -> Result<LabeledTable> {
         self.check(table.rows())?;
         if let Some(count) = weights.as_ref().map(Vec::len).filter(|count| *count != table.rows()) {
             return Err(Error::Shape(format!("{count} weights for {} rows", table.rows())));
@@ -123,15 +123,7 @@ impl Rows {
         }
         let (groups, assignment, time) = (self.groups.clone(), self.folds.clone(), self.times.clone());
         let targets = Arc::new(targets);
-        let rows = resample::LabeledTable {
-            table,
-            targets,
-            weights,
-            groups,
-            assignment,
-            time,
-            ..resample::LabeledTable::default()
-        };
+        let rows = LabeledTable { table, targets, weights, groups, assignment, time, ..LabeledTable::default() };
         Ok(match self.order(rows.table.rows())? {
             Some(order) => rows.select(&order),
             None => rows,
@@ -174,7 +166,7 @@ fn numbered<G: Eq + Hash>(labels: impl IntoIterator<Item = G>) -> Vec<u32> {
 
 /// A dataset split into the inputs of a pipeline.
 pub(super) struct DatasetParts<E> {
-    pub rows: resample::LabeledTable,
+    pub rows: LabeledTable,
     /// Names of the columns.
     pub columns: Vec<String>,
     pub task: Task,

@@ -35,8 +35,8 @@ pub use vaglio_tables::disk::write_file;
 pub use vaglio_tables::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText};
 
 use crate::document::Document;
+use crate::preprocess::{Preprocessing, TargetMapping};
 use crate::resample::memory_slots::MemorySlots;
-use crate::resample::{Preprocessing, TargetMapping};
 use crate::selector::ValidSelector;
 use linfa::ParamGuard;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -1,8 +1,8 @@
 //! Held-out predictions of all models of a path, from one reduction of the training rows.
 
 use super::loss_sums::TargetsAndPredictions;
-use super::rows::in_units;
 use crate::all_rows::FitFrom;
+use crate::preprocess::in_units;
 use crate::train::{coefficients_by_output, normal_equations, rescaled_coefficients, train, train_entry};
 use ndarray::Array2;
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! Permutation of targets among rows, which removes any association with columns.
 
-use super::rows::LabeledTable;
 use super::sample::{Sample, SampleSource};
+use crate::preprocess::LabeledTable;
 use crate::selector::ValidSelector;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,11 +1,10 @@
 //! Rows before fitting, and the problems made of them.
 
 use super::folds::FoldAssignment;
-use super::missing::follow;
-use super::numeric::numeric;
-use super::refit::{RefittedMaps, first_that_may};
-use super::rows::{FittedPreprocessing, LabeledTable, Preprocessing};
 use crate::maps::MapChain;
+use crate::preprocess::{
+    FittedPreprocessing, LabeledTable, Preprocessing, RefittedMaps, first_that_may, follow, numeric,
+};
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

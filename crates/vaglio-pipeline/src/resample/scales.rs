@@ -3,21 +3,9 @@
 use super::gain::paired_p;
 use super::lockstep::LambdaPaths;
 use super::validated::{CrossValidated, Validation};
-use std::sync::Arc;
-use vaglio_core::{Result, TargetMap};
+use vaglio_core::Result;
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_search::Judge;
-
-/// A map of targets, with its settings.
-#[derive(Debug, Clone)]
-pub struct TargetMapping {
-    /// The map.
-    pub map: Arc<dyn TargetMap>,
-    /// Whether predictions are smeared.
-    pub is_smeared: bool,
-    /// Scale of the losses that choose.
-    pub judge: Judge,
-}
 
 /// Size chosen by losses on the other scale of a mapped target; `None` without a map.
 ///

@@ -7,8 +7,8 @@
 mod sentences;
 
 use super::folds::FoldAssignment;
-use super::rows::{LabeledTable, Preprocessing};
 use super::sample::{Sample, SampleSource};
+use crate::preprocess::{LabeledTable, Preprocessing};
 use crate::selector::ValidSelector;
 use std::sync::Arc;
 use vaglio_core::{AnyResampling, Columns, Design, Problem, Readout, Result, Round};

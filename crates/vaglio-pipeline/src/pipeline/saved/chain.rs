@@ -1,7 +1,7 @@
 //! Prediction by a saved model: fitted maps, then the model, then the units of the target.
 
 use crate::maps::MapChain;
-use crate::resample::{in_units, numeric, unless_too_large};
+use crate::preprocess::{in_units, numeric, unless_too_large};
 use ndarray::Array2;
 use std::collections::HashMap;
 use vaglio_core::select_rows;

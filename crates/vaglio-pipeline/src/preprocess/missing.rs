@@ -73,7 +73,8 @@ pub fn follow(
 mod tests {
     use super::*;
     use crate::maps::{Clip, Impute, Interactions, Log1p, Scope, Standardize};
-    use crate::resample::{LabeledTable, Preprocessing, Sample};
+    use crate::preprocess::{LabeledTable, Preprocessing};
+    use crate::resample::Sample;
     use ndarray::array;
     use std::sync::Arc;
     use vaglio_core::{Cells, Map, Numbers, PerFoldPreprocessing, Problem, Task};

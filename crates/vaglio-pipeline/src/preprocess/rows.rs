@@ -3,7 +3,6 @@
 use super::missing::FilledCells;
 use super::numeric::{numeric, unless_too_large};
 use super::refit::first_refitted;
-use super::scales::TargetMapping;
 use crate::maps::moments;
 use crate::pipeline::Precision;
 use ndarray::Array2;
@@ -12,9 +11,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::select_rows;
 use vaglio_core::{
-    Error, FittedMap, Map, MapFit, Problem, RefitScope, Requirement, Result, Role, Table, TargetUnits, Task,
+    Error, FittedMap, Map, MapFit, Problem, RefitScope, Requirement, Result, Role, Table, TargetMap, TargetUnits, Task,
     TrainingRows,
 };
+use vaglio_search::Judge;
 use vaglio_tables::budget::Budget;
 
 /// A table with the labels of its rows.
@@ -121,9 +121,20 @@ fn taken<T: Copy>(of_rows: &Option<Vec<T>>, rows: &[usize]) -> Option<Vec<T>> {
     of_rows.as_ref().map(|of_rows| rows.iter().map(|&row| of_rows[row]).collect())
 }
 
+/// A map of targets, with its settings.
+#[derive(Debug, Clone)]
+pub struct TargetMapping {
+    /// The map.
+    pub map: Arc<dyn TargetMap>,
+    /// Whether predictions are smeared.
+    pub is_smeared: bool,
+    /// Scale of the losses that choose.
+    pub judge: Judge,
+}
+
 /// Result of fitting maps on rows.
 #[derive(Debug)]
-pub(super) struct FittedPreprocessing {
+pub(crate) struct FittedPreprocessing {
     /// Fitted maps.
     pub maps: Vec<Box<dyn FittedMap>>,
     /// Maps and scales of the targets, if any.
@@ -236,7 +247,7 @@ impl Preprocessing {
     }
 
     /// Fits and applies the map of targets, and then each map on the output of the maps before it.
-    pub(super) fn fit(&self, rows: &mut LabeledTable) -> Result<FittedPreprocessing> {
+    pub(crate) fn fit(&self, rows: &mut LabeledTable) -> Result<FittedPreprocessing> {
         let units = self.map_targets(rows)?;
         let learned = self.fit_from(0, rows)?;
         let units = match (units, learned.units) {
@@ -252,7 +263,7 @@ impl Preprocessing {
     ///
     /// # Errors
     /// [`Error::Shape`] for a target that it cannot transform, with row and column.
-    pub(super) fn map_targets(&self, rows: &mut LabeledTable) -> Result<Option<Vec<TargetUnits>>> {
+    pub(crate) fn map_targets(&self, rows: &mut LabeledTable) -> Result<Option<Vec<TargetUnits>>> {
         let Some(TargetMapping { map, is_smeared, .. }) = &self.target_map else { return Ok(None) };
         let LabeledTable { targets, weights, table, .. } = rows;
         let weights = weights.as_deref();
@@ -282,7 +293,7 @@ impl Preprocessing {
     }
 
     /// Fits and applies the maps in a range.
-    pub(super) fn fit_between(&self, some: Range<usize>, rows: &mut LabeledTable) -> Result<FittedPreprocessing> {
+    pub(crate) fn fit_between(&self, some: Range<usize>, rows: &mut LabeledTable) -> Result<FittedPreprocessing> {
         let (mut maps, mut units): (Vec<Box<dyn FittedMap>>, Option<Vec<TargetUnits>>) = (Vec::new(), None);
         let mut filled = Vec::new();
         for index in some {

@@ -3,7 +3,8 @@
 use crate::criteria::{KFold, Loo};
 use crate::learners::Rls;
 use crate::maps::{Clip, Impute, ImputeStrategy, LearnedOn, OneHot, Polynomial, Scope, Standardize, TargetEncode};
-use crate::resample::{LabeledTable, Preprocessing, Sample};
+use crate::preprocess::{LabeledTable, Preprocessing};
+use crate::resample::Sample;
 use crate::search::Greedy;
 use crate::{Selector, ValidSelector};
 use linfa::ParamGuard;

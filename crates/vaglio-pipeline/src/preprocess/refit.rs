@@ -9,7 +9,7 @@ use vaglio_core::{Columns, Error, FittedMap, Map, Numbers, Problem, RefitColumns
 
 /// Rows with the maps that are refitted on part of them.
 #[derive(Debug)]
-pub(super) struct RefittedMaps {
+pub(crate) struct RefittedMaps {
     /// Rows of the problem, after the earlier maps.
     rows: LabeledTable,
     recipe: Arc<Preprocessing>,
@@ -91,7 +91,7 @@ pub(super) fn first_refitted(maps: &[Arc<dyn Map>]) -> Option<usize> {
 }
 
 /// Index of the first map with anything to refit in folds.
-pub(super) fn first_that_may(maps: &[Arc<dyn Map>]) -> Option<usize> {
+pub(crate) fn first_that_may(maps: &[Arc<dyn Map>]) -> Option<usize> {
     maps.iter().position(|map| map.traits().in_folds != RefitScope::No)
 }
 

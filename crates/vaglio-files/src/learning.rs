@@ -48,8 +48,7 @@ fn shares(input: &RepetitionInput<'_>) -> &'static [f64] {
 }
 
 fn jobs(input: &RepetitionInput<'_>, folds: usize) -> Jobs {
-    let shares = shares(input).len();
-    Jobs { inner: Some(shares), ..Jobs::new(PREFIX, folds * shares) }
+    Jobs::new(PREFIX, folds * shares(input).len())
 }
 
 /// Outer folds of the curve, if it is asked for.

@@ -105,11 +105,10 @@ mod tests {
 
     #[test]
     fn every_unit_is_of_one_index_and_phases_are_shared_evenly() {
-        let learning = Jobs { inner: Some(3), ..Jobs::new("learning/", 15) };
         let units = WorkUnits(vec![
             Jobs::new(SEARCH, 1),
             Jobs::new(Jobs::NESTED, 5),
-            learning,
+            Jobs::new("learning/", 15),
             Jobs::new("permutations/", 100),
         ]);
         for of in 1..9 {
@@ -125,8 +124,8 @@ mod tests {
                 assert!(own.iter().all(|key| units.number(key).unwrap() % of == index));
             }
         }
-        assert_eq!(units.number("learning/4/2"), Some(20));
-        for other in ["nested/5", "nested/1/path", "learning/5/0", "search/", "walk/0/path", "permutations/-1"] {
+        assert_eq!(units.number("learning/14"), Some(20));
+        for other in ["nested/5", "nested/1/path", "learning/15", "search/", "walk/0/path", "permutations/-1"] {
             assert_eq!(units.number(other), None, "{other}");
         }
         assert!(units.is_inside("nested/1/path") && !units.is_inside("walk/0/path"));

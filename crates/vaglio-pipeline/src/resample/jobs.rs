@@ -14,9 +14,6 @@ pub struct Jobs {
     pub prefix: String,
     /// Number of jobs.
     pub count: usize,
-    /// Number of jobs per first number of a two-number key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub inner: Option<usize>,
 }
 
 impl Jobs {
@@ -25,16 +22,12 @@ impl Jobs {
 
     /// Jobs with these keys.
     pub fn new(prefix: &str, count: usize) -> Self {
-        Jobs { prefix: prefix.into(), count, inner: None }
+        Jobs { prefix: prefix.into(), count }
     }
 
     /// Key of a job.
     pub fn key(&self, number: usize) -> String {
-        match self.inner {
-            _ if !self.prefix.ends_with('/') => self.prefix.clone(),
-            None => format!("{}{number}", self.prefix),
-            Some(inner) => format!("{}{}/{}", self.prefix, number / inner, number % inner),
-        }
+        if self.prefix.ends_with('/') { format!("{}{number}", self.prefix) } else { self.prefix.clone() }
     }
 
     /// Number of the job with a key, if there is one.
@@ -42,15 +35,7 @@ impl Jobs {
         if !self.prefix.ends_with('/') {
             return (key == self.prefix).then_some(0);
         }
-        let rest = key.strip_prefix(&*self.prefix)?;
-        let number = match self.inner {
-            None => rest.parse().ok(),
-            Some(inner) => {
-                let (first, second) = rest.split_once('/')?;
-                Some(first.parse::<usize>().ok()? * inner + second.parse::<usize>().ok()?)
-            }
-        };
-        number.filter(|number| *number < self.count)
+        key.strip_prefix(&*self.prefix)?.parse().ok().filter(|number| *number < self.count)
     }
 
     /// Runs the jobs as the stage `what`, as many at once as memory allows. What a job returns is kept in the journal.

@@ -6,51 +6,58 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Number of repetitions of a search, each with its own rows and engine data, that fit in memory at once. All
 /// repetitions share it; results do not depend on it.
-#[derive(Clone, Default)]
-pub struct MemorySlots(Option<Arc<AtomicUsize>>);
-
-/// Occupied slots, released on drop.
-pub struct OccupiedSlots(Option<(Arc<AtomicUsize>, usize)>);
+#[derive(Default)]
+pub struct MemorySlots {
+    /// Number of free slots; `None` if unlimited.
+    free: Option<Arc<AtomicUsize>>,
+    /// Number of slots occupied here, which become free on drop.
+    taken: usize,
+}
 
 impl MemorySlots {
     /// Slots for repetitions of `each` bytes in `bytes`.
     pub fn new(bytes: f64, each: f64) -> Self {
         let count = (bytes / each).max(0.0);
-        if count < 1e9 { MemorySlots(Some(Arc::new(AtomicUsize::new(count as usize)))) } else { MemorySlots(None) }
+        let free = (count < 1e9).then(|| Arc::new(AtomicUsize::new(count as usize)));
+        MemorySlots { free, taken: 0 }
     }
 
     /// Occupies `count` slots, or none if fewer are free.
-    pub fn all(&self, count: usize) -> Option<OccupiedSlots> {
-        let Some(left) = &self.0 else { return Some(OccupiedSlots(None)) };
-        let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(count));
-        taken.ok().map(|_| OccupiedSlots(Some((Arc::clone(left), count))))
+    pub fn all(&self, count: usize) -> Option<MemorySlots> {
+        let taken = |free: &Arc<AtomicUsize>| {
+            free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(count)).is_ok()
+        };
+        self.free.as_ref().is_none_or(taken).then(|| MemorySlots { free: self.free.clone(), taken: count })
     }
 
     /// Occupies up to `count` slots; allows at least one repetition.
-    pub fn some(&self, count: usize) -> (usize, OccupiedSlots) {
-        let Some(left) = &self.0 else { return (count, OccupiedSlots(None)) };
-        let mut taken = 0;
-        let take = |left: usize| {
-            taken = left.min(count);
-            Some(left - taken)
-        };
+    pub fn some(&self, count: usize) -> (usize, MemorySlots) {
+        let occupied = |taken: usize| MemorySlots { free: self.free.clone(), taken };
+        let Some(free) = &self.free else { return (count, occupied(count)) };
         // The closure never fails.
-        let _ = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
-        (taken.max(1), OccupiedSlots(Some((Arc::clone(left), taken))))
+        let left = free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left - left.min(count)));
+        let taken = left.unwrap_or_default().min(count);
+        (taken.max(1), occupied(taken))
     }
 }
 
-impl Drop for OccupiedSlots {
+impl Clone for MemorySlots {
+    fn clone(&self) -> Self {
+        MemorySlots { free: self.free.clone(), taken: 0 }
+    }
+}
+
+impl Drop for MemorySlots {
     fn drop(&mut self) {
-        if let Some((left, count)) = &self.0 {
-            left.fetch_add(*count, Ordering::Relaxed);
+        if let Some(free) = &self.free {
+            free.fetch_add(self.taken, Ordering::Relaxed);
         }
     }
 }
 
 impl fmt::Debug for MemorySlots {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Room").field(&self.0.as_ref().map(|left| left.load(Ordering::Relaxed))).finish()
+        f.debug_tuple("Room").field(&self.free.as_ref().map(|free| free.load(Ordering::Relaxed))).finish()
     }
 }
 

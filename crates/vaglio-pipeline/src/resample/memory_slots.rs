@@ -1,12 +1,11 @@
 //! Memory slots for concurrent repetitions of a search.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Number of repetitions of a search, each with its own rows and engine data, that fit in memory at once. All
 /// repetitions share it; results do not depend on it.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct MemorySlots {
     /// Number of free slots; `None` if unlimited.
     free: Option<Arc<AtomicUsize>>,
@@ -52,12 +51,6 @@ impl Drop for MemorySlots {
         if let Some(free) = &self.free {
             free.fetch_add(self.taken, Ordering::Relaxed);
         }
-    }
-}
-
-impl fmt::Debug for MemorySlots {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Room").field(&self.free.as_ref().map(|free| free.load(Ordering::Relaxed))).finish()
     }
 }
 

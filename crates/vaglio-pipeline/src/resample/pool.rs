@@ -150,8 +150,8 @@ impl<'o> StageMonitor<'o> {
         });
     }
 
-    /// Finishes one piece.
-    pub(super) fn end_piece(&self, piece: usize) {
+    /// Finishes one piece, by its index in the stage.
+    pub fn end_piece(&self, piece: usize) {
         self.advance_piece(piece, 1.0);
         self.show(&Event::Piece);
     }
@@ -213,8 +213,8 @@ impl<'o> StageMonitor<'o> {
         &self.journal
     }
 
-    /// Observer of the search of one piece, with its part of the journal.
-    pub(super) fn member(&self, journal: Journal, piece: usize) -> SubTask<'_, 'o> {
+    /// Observer of the search of one piece, by its index in the stage, with its part of the journal.
+    pub fn member(&self, journal: Journal, piece: usize) -> SubTask<'_, 'o> {
         SubTask { piece: Some(piece), ..self.leader(journal) }
     }
 

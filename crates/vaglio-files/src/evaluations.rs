@@ -10,7 +10,7 @@ use super::{discoveries, drop_column, held_out_rows, intervals, learning, near_b
 use super::{stability, verify};
 use vaglio_core::{Result, StopReason};
 use vaglio_pipeline::pipeline::{Calibration, Evaluate, SavedIntervals};
-use vaglio_pipeline::resample::{Jobs, OuterFoldFit, Pooled, Procedure, Sample, SizeChoice, StageMonitor};
+use vaglio_pipeline::resample::{Choice, Jobs, OuterFoldFit, Pooled, Procedure, Sample, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{PredictionRows, Record, Status, Warning, WarningKind};
 
@@ -85,7 +85,7 @@ pub(super) struct RepetitionInput<'r> {
 pub(super) struct SearchedRows<'r> {
     /// The selector after tuning.
     pub selector: &'r ValidSelector,
-    pub chosen: &'r SizeChoice,
+    pub chosen: &'r Choice,
     /// Number of candidates.
     pub columns: usize,
 }

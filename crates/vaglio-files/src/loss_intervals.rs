@@ -2,7 +2,7 @@
 //! columns.
 
 use vaglio_core::Task;
-use vaglio_pipeline::resample::{LEVEL, SizeChoice};
+use vaglio_pipeline::resample::{Choice, LEVEL};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ComparisonColumns, LossDifference};
 
@@ -15,7 +15,7 @@ pub(super) struct LossIntervals {
 }
 
 /// Computes [`LossIntervals`]; `None` if the search was not cross-validated.
-pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &SizeChoice) -> Option<LossIntervals> {
+pub(super) fn certainty(selector: &ValidSelector, task: &Task, chosen: &Choice) -> Option<LossIntervals> {
     let (how, losses) = (chosen.folds.as_ref()?, chosen.losses.as_ref()?);
     let loss = &*selector.loss(task);
     let level = how.interval.unwrap_or(LEVEL);

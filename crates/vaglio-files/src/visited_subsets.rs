@@ -3,7 +3,7 @@
 use vaglio_core::{PathEntry, Result};
 use vaglio_pipeline::resample::held_out::chosen_parts;
 use vaglio_pipeline::resample::split_rule::TrainTestSplit;
-use vaglio_pipeline::resample::{Sample, SizeChoice};
+use vaglio_pipeline::resample::{Choice, Sample};
 use vaglio_pipeline::selector::ValidSelector;
 
 /// Columns chosen in each fold of the first repeat at the selected size; empty if the search was not cross-validated.
@@ -11,11 +11,7 @@ use vaglio_pipeline::selector::ValidSelector;
 ///
 /// # Errors
 /// Returns the errors of the maps and of the designs.
-pub(super) fn visited_in_folds(
-    selector: &ValidSelector,
-    sample: &Sample,
-    chosen: &SizeChoice,
-) -> Result<Vec<Vec<String>>> {
+pub(super) fn visited_in_folds(selector: &ValidSelector, sample: &Sample, chosen: &Choice) -> Result<Vec<Vec<String>>> {
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries.is_empty()) else { return Ok(Vec::new()) };
     let parts = chosen_parts(selector, sample, how)?;
     let of_fold = |(part, entry): (&TrainTestSplit, &PathEntry)| {

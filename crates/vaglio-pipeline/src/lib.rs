@@ -34,6 +34,6 @@ pub use linfa_api::{
 };
 pub use pipeline::{Pipeline, ValidPipeline};
 pub use progress::{Progress, ProgressUpdate, StageShare};
-pub use resample::SizeChoice;
+pub use resample::Choice;
 pub use selector::{Selection, Selector, ValidSelector};
 use vaglio_search as search;

@@ -62,8 +62,8 @@ pub use vaglio_files as files;
 pub use vaglio_pipeline::SparseRecords;
 #[doc(inline)]
 pub use vaglio_pipeline::{
-    FinalModel, FitError, FittedFinalModel, FittedPipeline, FittedSelector, NamedRows, Nested, NestedFold,
-    NestedResult, OriginalScale, Pipeline, Progress, ProgressUpdate, Rows, Selection, Selector, SizeChoice, StageShare,
+    Choice, FinalModel, FitError, FittedFinalModel, FittedPipeline, FittedSelector, NamedRows, Nested, NestedFold,
+    NestedResult, OriginalScale, Pipeline, Progress, ProgressUpdate, Rows, Selection, Selector, StageShare,
     TargetValue, TargetedTable, ValidNested, ValidPipeline, ValidSelector, criteria, learners, maps, problem,
     target_maps, tune,
 };

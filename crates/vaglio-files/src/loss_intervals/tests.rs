@@ -17,7 +17,7 @@ fn selector(choose: CrossValidation) -> ValidSelector {
     Selector::params(Loo::default(), search, Rls::default()).seed(4).check().unwrap()
 }
 
-fn chosen(selector: &ValidSelector, problem: &Problem) -> SizeChoice {
+fn chosen(selector: &ValidSelector, problem: &Problem) -> Choice {
     let design = selector.design(problem).unwrap();
     let sample = Sample::plain(problem.clone(), false);
     select(selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap().chosen

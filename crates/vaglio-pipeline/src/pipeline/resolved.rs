@@ -1,7 +1,7 @@
 //! Resolved settings of a pipeline, for records and journals.
 
 use super::{OuterFolds, Precision, ValidPipeline};
-use crate::resample::SizeChoice;
+use crate::resample::Choice;
 use crate::resample::split_rule::PIECES;
 use vaglio_core::{LambdaScope, Result};
 use vaglio_search::Choose;
@@ -12,7 +12,7 @@ impl ValidPipeline {
     /// # Errors
     /// [`vaglio_core::Error::Failed`] if the settings cannot be serialized.
     #[doc(hidden)]
-    pub fn resolved(&self, chosen: &SizeChoice) -> Result<Self> {
+    pub fn resolved(&self, chosen: &Choice) -> Result<Self> {
         let mut copy = self.clone();
         let is_compared = copy.0.tune.as_ref().is_some_and(|tune| !tune.search.is_empty());
         let choose = &mut copy.0.search.settings.choose;

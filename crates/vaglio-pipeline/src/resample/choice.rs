@@ -1,6 +1,6 @@
 //! Choice of the size and λ of a selection.
 
-use super::chosen::{RejectedColumns, SizeChoice};
+use super::chosen::{Choice, RejectedColumns};
 use super::fdr_choice::confirmed;
 use super::fold_losses::FoldLosses;
 use super::full_model;
@@ -26,7 +26,7 @@ pub struct ChosenSearch {
     /// Result of the search.
     pub searched: SearchResult,
     /// Choice of size and λ.
-    pub chosen: SizeChoice,
+    pub chosen: Choice,
     pub(crate) warnings: Vec<Warning>,
     /// Seconds of the searches in folds.
     pub seconds: f64,
@@ -36,7 +36,7 @@ pub struct ChosenSearch {
 
 impl ChosenSearch {
     /// A choice without comparison to other searches, in no time.
-    pub(super) fn new(searched: SearchResult, chosen: SizeChoice, warnings: Vec<Warning>) -> Self {
+    pub(super) fn new(searched: SearchResult, chosen: Choice, warnings: Vec<Warning>) -> Self {
         ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() }
     }
 }
@@ -211,7 +211,7 @@ impl Validation<'_, '_> {
         let searched = selector.taking(searched, entry, design)?;
         let (LambdaPaths { end, whole, .. }, lambda) = (&found.walks[place], found.lambdas[place]);
         let score = searched.path.result().map_or(searched.path.empty, |entry| entry.score);
-        let chosen = SizeChoice {
+        let chosen = Choice {
             by: ChosenBy::CrossValidation,
             folds: Some(how.clone()),
             penalty: lambda.filter(|_| whole.is_some()),

@@ -10,7 +10,7 @@ use vaglio_search::{CrossValidation, Rule};
 /// How the result of a selection was chosen from its path.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct SizeChoice {
+pub struct Choice {
     /// Method of the choice: cross-validation, the score, the user or false discoveries.
     pub by: ChosenBy,
     /// Rule that compared sizes, if any.
@@ -66,7 +66,7 @@ pub struct RejectedColumns {
     pub subset: Vec<Feature>,
 }
 
-impl SizeChoice {
+impl Choice {
     /// λ of the whole path, unless each subset has its own.
     #[doc(hidden)]
     pub fn walk_lambda(&self) -> Option<f64> {

@@ -127,7 +127,7 @@ pub(super) fn paired_p(loss: &dyn Loss, by_others: &[LossSums], walk: &PooledFol
 mod tests {
     use super::*;
     use crate::learners::Rls;
-    use crate::resample::{SizeChoice, select};
+    use crate::resample::{Choice, select};
     use crate::search::{Greedy, Search};
     use crate::selector::{Selector, ValidSelector};
     use linfa::ParamGuard;
@@ -154,7 +154,7 @@ mod tests {
         Sample::plain(problem.with_targets(targets).unwrap(), false)
     }
 
-    fn chosen(selector: &ValidSelector, sample: &Sample) -> SizeChoice {
+    fn chosen(selector: &ValidSelector, sample: &Sample) -> Choice {
         let design = selector.design(&sample.fitted().unwrap().problem).unwrap();
         select(selector, sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap().chosen
     }

@@ -1,6 +1,6 @@
 //! Held-out predictions of the cross-validated search, at the chosen size and λ.
 
-use super::chosen::SizeChoice;
+use super::chosen::Choice;
 use super::loss_sums::TargetsAndPredictions;
 use super::path_predictions::PathModels;
 use super::pool::{StageMonitor, repeated};
@@ -33,7 +33,7 @@ pub fn chosen_parts(
 pub fn held_out(
     selector: &ValidSelector,
     sample: &Sample,
-    chosen: &SizeChoice,
+    chosen: &Choice,
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<Pooled>> {
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.fold_entries.is_empty()) else { return Ok(None) };
@@ -75,7 +75,7 @@ pub fn held_out(
 fn predicted_in_fold(
     selector: &ValidSelector,
     fold: &Fold,
-    chosen: &SizeChoice,
+    chosen: &Choice,
     number: usize,
     watcher: &StageMonitor<'_>,
 ) -> Result<Option<(Model, Array2<f64>)>> {

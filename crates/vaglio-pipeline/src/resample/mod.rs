@@ -45,7 +45,7 @@ pub mod validated;
 pub mod walks;
 
 pub use choice::{ChosenSearch, select};
-pub use chosen::SizeChoice;
+pub use chosen::Choice;
 pub use compared_searches::SearchOnDesign;
 pub use folds::FoldAssignment;
 pub use held_out::held_out;

@@ -1,7 +1,7 @@
 //! Choice of size and λ by the score, without held-out rows.
 
 use super::choice::{ChosenSearch, walk_lambdas};
-use super::chosen::SizeChoice;
+use super::chosen::Choice;
 use super::pool::{StageMonitor, in_turn};
 use crate::selector::{SearchResult, ValidSelector, takes_lambda_of_all};
 use std::time::Instant;
@@ -44,7 +44,7 @@ pub(super) fn plain(
         }
     };
     let mut chosen =
-        SizeChoice { of_path: lambdas.len() > 1 || takes_lambda_of_all(design), ..by_score(&searched.path, rule) };
+        Choice { of_path: lambdas.len() > 1 || takes_lambda_of_all(design), ..by_score(&searched.path, rule) };
     if matches!(choose, Choose::Last | Choose::Size(_)) {
         (chosen.by, chosen.rule) = (ChosenBy::Setting, None);
     }
@@ -70,9 +70,9 @@ pub(super) fn plain(
     Ok(ChosenSearch::new(searched, chosen, warnings))
 }
 
-pub(crate) fn by_score(path: &Path, rule: Rule) -> SizeChoice {
+pub(crate) fn by_score(path: &Path, rule: Rule) -> Choice {
     let (size, lambda) = path.result().map_or((0, path.empty.lambda), |e| (e.subset.len(), e.score.lambda));
-    SizeChoice {
+    Choice {
         by: ChosenBy::Score,
         rule: Some(rule),
         folds: None,
@@ -95,7 +95,7 @@ pub(crate) fn by_score(path: &Path, rule: Rule) -> SizeChoice {
 }
 
 /// Warns of a λ at an end of the grid, and of one chosen per subset with more columns than rows.
-pub(super) fn edge(design: &Design, chosen: &SizeChoice, warnings: &mut Vec<Warning>) {
+pub(super) fn edge(design: &Design, chosen: &Choice, warnings: &mut Vec<Warning>) {
     let Some(readout) = design.readout() else { return };
     let (Some(first), Some(last), Some(lambda)) = (readout.lambdas.first(), readout.lambdas.last(), chosen.lambda)
     else {

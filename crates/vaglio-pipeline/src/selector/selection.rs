@@ -1,7 +1,7 @@
 //! Result of a selection.
 
 use crate::final_model::FittedFinalModel;
-use crate::resample::SizeChoice;
+use crate::resample::Choice;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Instant;
@@ -15,7 +15,7 @@ pub struct Selection {
     /// Search path: its steps and the best subset of each size.
     pub path: Path,
     /// Choice of size and λ.
-    pub chosen: SizeChoice,
+    pub chosen: Choice,
     /// Searches that were compared on the same folds, if there are several; the path is the winner's.
     pub searches: Vec<ComparedSearch>,
     /// Warnings about results to distrust.

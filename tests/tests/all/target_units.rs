@@ -171,7 +171,7 @@ fn a_model_is_saved_with_what_was_done_to_its_target() {
 fn means_are_smeared_for_the_squared_error_alone() {
     let (x, y) = data(200, 11);
     let dataset = Dataset::new(x, y.clone());
-    let of = |criterion: Loo, map: Log| {
+    let of = |criterion: Loo, map: LogTarget| {
         let pipeline = Pipeline::new(criterion, All::default(), learner()).target_map(map);
         let found: Array1<f64> = pipeline.fit(&dataset).unwrap().predict(&dataset);
         found.sum()

@@ -31,7 +31,6 @@ use std::sync::Arc;
 use vaglio_core::{Criterion, Design, Loss, Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::GainTest;
-use vaglio_search::CrossValidation;
 use vaglio_search::shuffle::stream;
 
 const SHUFFLE: u64 = 4;
@@ -134,7 +133,7 @@ mod tests {
     use ndarray::Array2;
     use std::time::Instant;
     use vaglio_core::{Correlation, Geometry, Monitor, Problem, Silent};
-    use vaglio_search::Choose;
+    use vaglio_search::{Choose, CrossValidation};
     use vaglio_testkit::{SplitMix64, data};
 
     const ROWS: usize = 18;

@@ -24,7 +24,7 @@ use crate::selector::ResumableSearch;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Instant;
-use vaglio_core::{AtPenalty, Design, Error, Journal, Loss, Monitor, Path, Result, SearchExtent};
+use vaglio_core::{AtPenalty, Design, Error, Journal, Loss, Path, Result, SearchExtent};
 
 /// First checkpoint of a choice.
 pub(super) const FIRST: usize = 20;

@@ -52,7 +52,7 @@ pub struct Fold {
     /// Scale of the losses that choose, if targets are mapped.
     pub judge: Option<Judge>,
     /// Final models of the training rows.
-    known: FinalModelCache,
+    pub(super) known: FinalModelCache,
 }
 
 impl Fold {
@@ -249,7 +249,9 @@ impl FoldPath {
     fn decoded(&self, place: usize) -> PathEntry {
         let (size, entry) = &self.entries[place];
         let subset = if entry.subset.is_empty() { self.order[..*size].to_vec() } else { entry.subset.clone() };
-        PathEntry { subset, ..entry.clone() }
+        let mut entry = entry.clone();
+        entry.subset = subset;
+        entry
     }
 
     /// Largest size that the path covers; unbounded if it reached its full subset.

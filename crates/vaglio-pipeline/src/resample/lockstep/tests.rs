@@ -12,7 +12,7 @@ use crate::selector::{Selector, ValidSelector};
 use linfa::ParamGuard;
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_core::{Columns, Lambda, Problem, Silent, Squared, Task};
+use vaglio_core::{Columns, Lambda, Monitor, Problem, Silent, Squared, Task};
 use vaglio_report::record::{Cell, LossTable};
 use vaglio_search::{Choose, CrossValidation};
 use vaglio_testkit::SplitMix64;

@@ -9,10 +9,9 @@ use ndarray::Array2;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
-use vaglio_core::select_rows;
 use vaglio_core::{
     Error, FittedMap, Map, MapFit, Problem, RefitScope, Requirement, Result, Role, Table, TargetMap, TargetUnits, Task,
-    TrainingRows,
+    TrainingRows, select_rows,
 };
 use vaglio_search::Judge;
 use vaglio_tables::budget::Budget;
@@ -386,11 +385,10 @@ impl Preprocessing {
         let (names, target_names) = (names.to_vec(), self.target_names.clone());
         let problem = Problem::new(columns.select(&order), names, targets, target_names, self.task.clone())?;
         // Rows of weight 0 are not in the problem.
-        let (counting, clusters) = (rows.counting(), rows.clusters.take());
-        let clusters = clusters.map(|all| match &counting {
-            Some(rows) => rows.iter().map(|&row| all[row]).collect(),
-            None => all,
-        });
+        let clusters = match rows.counting() {
+            Some(counting) => taken(&rows.clusters, &counting),
+            None => rows.clusters.take(),
+        };
         Ok((rows.complete(problem)?, clusters))
     }
 }

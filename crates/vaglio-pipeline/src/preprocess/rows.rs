@@ -381,9 +381,8 @@ impl Preprocessing {
         let places: HashMap<&String, usize> = found.iter().enumerate().map(|(place, name)| (name, place)).collect();
         let order: Vec<usize> =
             names.iter().map(|name| places.get(name).copied().ok_or_else(|| missing(name))).collect::<Result<_>>()?;
-        let targets = std::mem::take(&mut rows.targets);
-        let (names, target_names) = (names.to_vec(), self.target_names.clone());
-        let problem = Problem::new(columns.select(&order), names, targets, target_names, self.task.clone())?;
+        let (targets, target_names) = (std::mem::take(&mut rows.targets), self.target_names.clone());
+        let problem = Problem::new(columns.select(&order), names.to_vec(), targets, target_names, self.task.clone())?;
         // Rows of weight 0 are not in the problem.
         let clusters = match rows.counting() {
             Some(counting) => taken(&rows.clusters, &counting),

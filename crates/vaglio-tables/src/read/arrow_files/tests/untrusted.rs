@@ -11,9 +11,7 @@ use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, NullArray
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, root_as_footer};
 use parquet::arrow::ArrowWriter;
-use parquet::file::metadata::{
-    ColumnChunkMetaData, FileMetaData, ParquetMetaData, ParquetMetaDataReader, ParquetMetaDataWriter, RowGroupMetaData,
-};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaDataReader, ParquetMetaDataWriter, RowGroupMetaData};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -213,26 +211,29 @@ fn a_footer_with_fields_of_other_kinds_is_refused_before_it_is_read() {
     assert!(!error.ends_with(refused) && error.len() < 300, "{error}");
 }
 
-/// Replaces the row count of a file in its footer, and that of its row groups by `group_rows`.
-fn claim(path: &Path, rows: i64, group_rows: i64) {
+/// Replaces the row count of a file, 40, in its footer by another number in Thrift's compact form.
+fn claim_file_rows(path: &Path, rows: &[u8]) {
+    let mut bytes = std::fs::read(path).unwrap();
+    let (start, mut footer) = footer(&bytes);
+    // A field's delta and type, then a zigzag varint.
+    let at = footer.windows(2).position(|bytes| bytes == [0x16, 80]).unwrap() + 1;
+    footer.splice(at..at + 1, rows.iter().copied());
+    bytes.truncate(start);
+    bytes.extend([&footer[..], &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat());
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// Replaces the row count everywhere in the footer.
+fn claim_rows(path: &Path, rows: i64) {
     let mut bytes = std::fs::read(path).unwrap();
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes::Bytes::from(bytes.clone())).unwrap();
-    let file = metadata.file_metadata();
-    let claim = FileMetaData::new(
-        file.version(),
-        rows,
-        file.created_by().map(str::to_owned),
-        file.key_value_metadata().cloned(),
-        file.schema_descr_ptr(),
-        file.column_orders().cloned(),
-    );
     let group = |group: &RowGroupMetaData| {
-        let column =
-            |column: &ColumnChunkMetaData| column.clone().into_builder().set_num_values(group_rows).build().unwrap();
+        let column = |column: &ColumnChunkMetaData| column.clone().into_builder().set_num_values(rows).build().unwrap();
         let columns = group.columns().iter().map(column).collect();
-        group.clone().into_builder().set_column_metadata(columns).set_num_rows(group_rows).build().unwrap()
+        group.clone().into_builder().set_column_metadata(columns).set_num_rows(rows).build().unwrap()
     };
-    let claims = ParquetMetaData::new(claim, metadata.row_groups().iter().map(group).collect());
+    let groups = metadata.row_groups().iter().map(group).collect();
+    let claims = metadata.into_builder().set_row_groups(groups).build();
     bytes.truncate(footer(&bytes).0);
     ParquetMetaDataWriter::new(&mut bytes, &claims).finish().unwrap();
     std::fs::write(path, bytes).unwrap();
@@ -241,14 +242,17 @@ fn claim(path: &Path, rows: i64, group_rows: i64) {
 #[test]
 fn a_footer_that_lies_about_its_rows_is_refused() {
     let [path, _] = write("lies", &batch(vec![("x", doubles())]));
-    for rows in [1_000_000_000_000, 39, -1] {
-        claim(&path, rows, 40);
+    let sound = std::fs::read(&path).unwrap();
+    for (rows, written) in [(1_000_000_000_000i64, &[128, 192, 168, 202, 154, 58][..]), (39, &[78]), (-1, &[1])] {
+        std::fs::write(&path, &sound).unwrap();
+        claim_file_rows(&path, written);
         let expected = format!("is damaged: its footer says {rows} rows, and its groups have 40");
         assert!(damage(&path).ends_with(&expected), "{}", damage(&path));
     }
-    claim(&path, 100_000, 100_000);
+    std::fs::write(&path, &sound).unwrap();
+    claim_rows(&path, 100_000);
     assert!(damage(&path).ends_with("is damaged: its footer says 100000 rows, and it holds 40"), "{}", damage(&path));
-    claim(&path, 1_000_000_000_000, 1_000_000_000_000);
+    claim_rows(&path, 1_000_000_000_000);
     let error = read(&path, budget(1 << 28)).unwrap_err().to_string();
     assert!(error.contains("1000000000000 rows of 1 columns, as its footer says, would take about 1.0 TB"), "{error}");
 }

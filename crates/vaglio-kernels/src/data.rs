@@ -228,7 +228,7 @@ impl<'d> Data<'d> {
     }
 
     /// ‖x_i‖² of a column, scaled and centered.
-    pub fn squares(&self, column: usize) -> f64 {
+    pub(crate) fn squares(&self, column: usize) -> f64 {
         self.gram.squares[column]
     }
 

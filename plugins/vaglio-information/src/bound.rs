@@ -2,7 +2,6 @@
 
 use crate::data::CenteredData;
 use ndarray::{Array1, Array2};
-use std::sync::Arc;
 use vaglio_core::Feature;
 use vaglio_kernels::linalg;
 use vaglio_kernels::tolerance::{EIGENVALUE_ROUNDING, TRAINING_ROUNDING};
@@ -18,12 +17,12 @@ const MOST: usize = 64;
 /// along these directions, and ‖e‖ is at least √J₀ of the others less that. With λ, the penalized error J = ‖e‖² +
 /// λ‖w‖² falls with every column, and ‖e‖² = λ² yᵀ(K + λ)⁻²y ≥ (λ yᵀ(K + λ)⁻¹y)²/‖y‖² = J²/‖y‖² for the kernel matrix K
 /// of any subset.
-pub(crate) fn lowest(data: &CenteredData<'_>, members: &[Feature], lambdas: &[f64]) -> Option<Vec<f64>> {
+pub(crate) fn lowest(data: &CenteredData, members: &[Feature], lambdas: &[f64]) -> Option<Vec<f64>> {
     let size = members.len();
     if size > MOST {
         return None;
     }
-    let products = data.products(members);
+    let products: Vec<_> = members.iter().map(|&feature| data.products(feature)).collect();
     let a = Array2::from_shape_fn((size, size), |(i, k)| products[i.min(k)][members[i.max(k)]]);
     let (values, vectors) = linalg::eigh(a.view()).ok()?;
     let largest = values.iter().copied().fold(0.0, f64::max);
@@ -31,13 +30,13 @@ pub(crate) fn lowest(data: &CenteredData<'_>, members: &[Feature], lambdas: &[f6
     let lost = values.iter().filter(|value| !is_kept(**value)).map(|value| value.abs()).fold(0.0, f64::max);
     let lost =
         if values.iter().all(|value| is_kept(*value)) { 0.0 } else { 2.0 * lost + EIGENVALUE_ROUNDING * largest };
-    let explained = |along: &Arc<[f64]>, lambda: f64| -> f64 {
+    let explained = |along: &Vec<f64>, lambda: f64| -> f64 {
         let b: Array1<f64> = members.iter().map(|&feature| along[feature]).collect();
         let terms = vectors.t().dot(&b).into_iter().zip(&values).filter(|(_, value)| lambda > 0.0 || is_kept(**value));
         terms.map(|(z, value)| z * z / (value.max(0.0) + lambda)).sum()
     };
     let of_lambda = |&lambda: &f64| -> f64 {
-        let of_output = |(along, &square): (&Arc<[f64]>, &f64)| {
+        let of_output = |(along, &square): (&Vec<f64>, &f64)| {
             let left = (square - explained(along, 0.0)).max(0.0).sqrt() - (square * lost / (4.0 * lambda)).sqrt();
             let least = left.max(0.0).powi(2);
             let penalized = (square - explained(along, lambda)).max(0.0);

@@ -1,80 +1,106 @@
-//! Columns and targets as fits see them, with products that all λ share.
+//! Centered columns and targets, with cached products.
 
-use std::sync::Arc;
-use vaglio_core::{Cache, Design, Feature};
-use vaglio_kernels::sums::sum_of;
-use vaglio_kernels::{Data, DataInput, GramCache, Level};
+use crate::definition::prepared;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use vaglio_core::{Cache, Column, Columns, Design, Feature};
+use vaglio_kernels::parallel;
 
 /// Columns and targets, rows scaled by the roots of their weights and centered if there is an intercept.
-pub(crate) struct CenteredData<'d> {
-    rows: Data<'d>,
+pub(crate) struct CenteredData {
+    columns: Vec<Option<Vec<f64>>>,
+    /// Columns of the design, some of which are computed on reading.
+    source: Columns,
+    weights: Option<Vec<f64>>,
+    intercept: bool,
     pub targets: Vec<Vec<f64>>,
+    /// xᵢᵀxᵢ.
+    pub squares: Vec<f64>,
     /// xᵢᵀyₒ, outputs × columns.
-    pub along: Vec<Arc<[f64]>>,
+    pub along: Vec<Vec<f64>>,
     /// yₒᵀyₒ.
     pub target_squares: Vec<f64>,
+    /// Products of each selected column with all others.
+    products: Mutex<HashMap<Feature, Arc<[f64]>>>,
 }
 
-/// The products of a design that were computed so far.
-#[derive(Default)]
-struct KnownProducts(Cache<GramCache>);
-
-impl<'d> CenteredData<'d> {
-    /// Data of a design; `None` if squares over- or underflow. Cost O(mn).
-    pub fn from_design(design: &'d Design) -> Option<Arc<Self>> {
-        let (session, columns) = (design.session::<KnownProducts>(), design.columns());
+impl CenteredData {
+    /// Data of a design, shared by all λ. Cost O(mn), memory 8mn bytes without columns computed on reading.
+    pub fn from_design(design: &Design) -> Arc<Self> {
+        let session = design.session::<Cache<CenteredData>>();
+        if let Some(known) = session.get() {
+            return known;
+        }
         let intercept = design.readout().is_some_and(|readout| readout.intercept);
-        // Nothing is left of the other columns.
-        let is_left =
-            |feature: Feature| !columns.is_constant(feature) || !intercept && columns.column(feature).get(0) != 0.0;
-        let targets: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|y| y.to_vec()).collect();
-        let input = DataInput {
-            level: Level::best(),
-            entries: columns.into(),
-            active: (0..design.features()).map(is_left).collect(),
-            targets: &targets.iter().map(Vec::as_slice).collect::<Vec<_>>(),
-            weights: design.weights(),
-            intercept,
-            gram: session.0.get(),
+        let scaled = |values: &[f64]| prepared(values, design.weights(), intercept);
+        let stored = |feature: Feature| match design.column(feature) {
+            Column::Product(_) => None,
+            stored => Some(scaled(&stored.values())),
         };
-        let rows = Data::from_input(input).ok()?;
-        session.0.set(Arc::clone(rows.gram()));
-        let targets = rows.fitted_targets();
-        let along = (0..targets.len()).map(|output| rows.with_target(output)).collect();
+        let columns: Vec<Option<Vec<f64>>> = parallel::map(design.features(), stored);
+        let targets: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|y| scaled(&y.to_vec())).collect();
         let target_squares = targets.iter().map(|y| dot(y, y)).collect();
-        Some(Arc::new(CenteredData { rows, targets, along, target_squares }))
+        let data = CenteredData {
+            columns,
+            source: design.columns().clone(),
+            weights: design.weights().map(<[f64]>::to_vec),
+            intercept,
+            targets,
+            squares: Vec::new(),
+            along: Vec::new(),
+            target_squares,
+            products: Mutex::default(),
+        };
+        let of_column = |feature: Feature| {
+            let x = data.column(feature);
+            (dot(&x, &x), data.targets.iter().map(|y| dot(&x, y)).collect::<Vec<f64>>())
+        };
+        let (squares, with): (Vec<f64>, Vec<Vec<f64>>) = parallel::map(data.len(), of_column).into_iter().unzip();
+        let along = (0..data.targets.len()).map(|output| with.iter().map(|with| with[output]).collect()).collect();
+        let data = Arc::new(CenteredData { squares, along, ..data });
+        session.set(Arc::clone(&data));
+        data
     }
 
     /// Number of columns.
     pub fn len(&self) -> usize {
-        self.rows.columns()
+        self.columns.len()
     }
 
-    /// xᵢᵀxᵢ.
-    pub fn squares(&self, feature: Feature) -> f64 {
-        self.rows.squares(feature)
+    /// A column. Cost O(m) if it is computed on reading.
+    pub fn column(&self, feature: Feature) -> Cow<'_, [f64]> {
+        match &self.columns[feature] {
+            Some(stored) => Cow::Borrowed(stored),
+            None => {
+                let values = self.source.column(feature).values();
+                Cow::Owned(prepared(&values, self.weights.as_deref(), self.intercept))
+            }
+        }
     }
 
-    /// Some columns. Cost O(m) each.
-    pub fn columns(&self, features: &[Feature]) -> Vec<Vec<f64>> {
-        let mut columns = self.rows.fitted_columns(features);
-        let nothing = columns.iter_mut().zip(features).filter(|(_, feature)| !self.rows.is_active(**feature));
-        nothing.for_each(|(column, _)| column.fill(0.0));
-        columns
-    }
-
-    /// xᵢᵀx of every column i with each of some, cached. Cost O(mn) for each at first use.
-    pub fn products(&self, features: &[Feature]) -> Vec<Arc<[f64]>> {
-        let is_active = |feature: &&Feature| self.rows.is_active(**feature);
-        let active: Vec<Feature> = features.iter().filter(is_active).copied().collect();
-        let mut found = self.rows.with_columns(&active, Vec::new).into_iter();
-        let of = |feature: &Feature| if is_active(&feature) { found.next() } else { None };
-        let none = || vec![0.0; self.len()].into();
-        features.iter().map(of).map(|products| products.unwrap_or_else(none)).collect()
+    /// xᵢᵀx of every column i with a given one, cached. Cost O(mn) at first use.
+    pub fn products(&self, feature: Feature) -> Arc<[f64]> {
+        let known = self.products.lock().unwrap_or_else(PoisonError::into_inner).get(&feature).cloned();
+        if let Some(known) = known {
+            return known;
+        }
+        let x = self.column(feature);
+        let of = |other: Feature| dot(&self.column(other), &x);
+        let found: Arc<[f64]> = parallel::map(self.len(), of).into();
+        let mut all = self.products.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(all.entry(feature).or_insert(found))
     }
 }
 
 /// Σ xⱼ yⱼ, in eight parallel sums.
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
-    sum_of(x, y, |x, y| x * y)
+    let mut sums = [0.0; 8];
+    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
+    let rest: f64 = xs.remainder().iter().zip(ys.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in xs.zip(ys) {
+        sums.iter_mut().zip(x.iter().zip(y)).for_each(|(sum, (x, y))| *sum += x * y);
+    }
+    let [a, b, c, d, e, f, g, h] = sums;
+    ((a + e) + (b + f)) + ((c + g) + (d + h)) + rest
 }

@@ -13,7 +13,7 @@ use vaglio_kernels::parallel;
 #[derive(Clone)]
 pub(crate) struct InformationEvaluator<'d> {
     definition: Definition<'d>,
-    data: Arc<CenteredData<'d>>,
+    data: Arc<CenteredData>,
     lambdas: Vec<f64>,
     /// Sum of weights times number of outputs, in the units of the data.
     divisor: f64,
@@ -22,14 +22,13 @@ pub(crate) struct InformationEvaluator<'d> {
 }
 
 impl<'d> InformationEvaluator<'d> {
-    /// Starts at the empty subset; `None` if squares over- or underflow. Cost O(mn).
-    pub fn new(definition: Definition<'d>) -> Option<Self> {
+    /// Starts at the empty subset. Cost O(mn).
+    pub fn new(definition: Definition<'d>) -> Self {
         let lambdas = definition.design.lambdas().into_iter().flatten().collect();
         let design = definition.design;
         let rows = design.weights().map_or(design.rows() as f64, |w| w.iter().sum());
         let divisor = rows * design.targets().nrows() as f64;
-        let data = CenteredData::from_design(design)?;
-        Some(InformationEvaluator { data, definition, lambdas, divisor, states: None })
+        InformationEvaluator { data: CenteredData::from_design(design), definition, lambdas, divisor, states: None }
     }
 
     fn states(&mut self, subset: &[Feature]) -> &mut Vec<LambdaFit> {
@@ -140,7 +139,8 @@ impl Evaluator for InformationEvaluator<'_> {
             };
             lambdas.iter().map(of_lambda).fold(f64::INFINITY, f64::min)
         };
-        let (columns, targets, score) = (self.data.columns(columns), self.data.targets.clone(), Box::new(score));
+        let columns = columns.iter().map(|&feature| self.data.column(feature).into_owned()).collect();
+        let (targets, score) = (self.data.targets.clone(), Box::new(score));
         Ok(Some(SquaresBound { columns, targets, held_out: None, score }))
     }
 

@@ -146,6 +146,7 @@ impl Criterion for Information {
         }
         let pass = 2.0 * rows * columns * if extent.start > 0 { columns } else { size };
         let step = 6.0 * columns * size + 4.0 * size * size;
+        let stored = (columns - design.columns().made() as f64).max(0.0);
         // A search of all subsets scores about a quarter of them, each with its own state and an eigenvalue bound.
         let of_tree = if extent.steps == 0 && extent.start < extent.largest { 0.5 * size * size * size } else { 0.0 };
         let estimate = Estimate {
@@ -154,12 +155,10 @@ impl Criterion for Information {
             flops: once
                 + pass
                 + lambdas * (steps * step + extent.trials * (10.0 + 6.0 * outputs + 2.0 * size + of_tree)),
-            bytes: 8.0 * (rows * size + columns * size * (1.0 + lambdas)),
+            bytes: 8.0 * (rows * stored + columns * size * (1.0 + lambdas)),
         };
         Plan::by_engine(estimate, move || {
-            let evaluator = InformationEvaluator::new(Definition::new(*self, design)?);
-            let by_definition = || EngineEvaluator::by_definition(self, design);
-            Ok(evaluator.map_or_else(by_definition, |evaluator| EngineEvaluator::new(ENGINE, evaluator)))
+            Ok(EngineEvaluator::new(ENGINE, InformationEvaluator::new(Definition::new(*self, design)?)))
         })
     }
 }

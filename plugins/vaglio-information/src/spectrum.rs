@@ -7,35 +7,33 @@
 use crate::data::{CenteredData, dot};
 use crate::state::SubsetFit;
 use ndarray::{Array1, Array2};
-use std::sync::Arc;
 use vaglio_core::Feature;
 use vaglio_kernels::linalg;
 use vaglio_kernels::tolerance::{EIGENVALUE_OF_ROWS, ERROR_LEFT, UNLIKE_COLUMNS};
 
 /// Fits a subset; `None` if too few digits remain. Cost O(s³ + m·s·small).
-pub(crate) fn fit(data: &CenteredData<'_>, subset: &[Feature], lambda: f64) -> Option<SubsetFit> {
+pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Option<SubsetFit> {
     let size = subset.len();
-    let squares = subset.iter().map(|&feature| data.squares(feature));
+    let squares = subset.iter().map(|&feature| data.squares[feature]);
     let (least, most) = squares.fold((f64::INFINITY, 0.0f64), |(least, most), s| (least.min(s), most.max(s)));
     if size == 0 || most > UNLIKE_COLUMNS * least || !most.is_finite() {
         return None;
     }
-    let products = data.products(subset);
+    let products: Vec<_> = subset.iter().map(|&feature| data.products(feature)).collect();
     let a = Array2::from_shape_fn((size, size), |(i, k)| products[i.min(k)][subset[i.max(k)]]);
     let (values, vectors) = linalg::eigh(a.view()).ok()?;
     let largest = values.iter().copied().fold(0.0, f64::max);
     let (small, large): (Vec<usize>, Vec<usize>) = (0..size).partition(|&k| values[k] <= EIGENVALUE_OF_ROWS * largest);
     let mut found = DirectionSums { squares: data.target_squares.iter().sum(), freedom: 0.0 };
     for &k in &large {
-        let along = |of_output: &Arc<[f64]>| subset.iter().zip(vectors.column(k)).map(|(&f, v)| of_output[f] * v).sum();
+        let along = |of_output: &Vec<f64>| subset.iter().zip(vectors.column(k)).map(|(&f, v)| of_output[f] * v).sum();
         found.take(values[k], data.along.iter().map(along), lambda);
     }
     if !small.is_empty() {
-        let columns = data.columns(subset);
         let direction = |&k: &usize| {
             let mut out = vec![0.0; data.targets.first().map_or(0, Vec::len)];
-            for (column, v) in columns.iter().zip(vectors.column(k)) {
-                out.iter_mut().zip(column).for_each(|(out, x)| *out += v * x);
+            for (&feature, v) in subset.iter().zip(vectors.column(k)) {
+                out.iter_mut().zip(&*data.column(feature)).for_each(|(out, x)| *out += v * x);
             }
             out
         };

@@ -8,7 +8,7 @@
 
 use crate::data::{CenteredData, dot};
 use ndarray::Array2;
-use std::sync::Arc;
+use std::borrow::Cow;
 use vaglio_core::Feature;
 use vaglio_kernels::linalg;
 use vaglio_kernels::parallel;
@@ -60,11 +60,11 @@ pub(crate) struct SubsetFit {
 
 impl LambdaFit {
     /// Fits a subset. Cost O(s³), and O(m·n) for every column selected for the first time.
-    pub fn new(data: &CenteredData<'_>, lambda: f64, subset: &[Feature]) -> Self {
-        let products = data.products(subset);
+    pub fn new(data: &CenteredData, lambda: f64, subset: &[Feature]) -> Self {
+        let products: Vec<_> = subset.iter().map(|&feature| data.products(feature)).collect();
         let size = subset.len();
         // Equilibrates columns of unlike scale, which would look rank-deficient otherwise.
-        let scale: Vec<f64> = subset.iter().map(|&f| 1.0 / (data.squares(f) + lambda).sqrt()).collect();
+        let scale: Vec<f64> = subset.iter().map(|&f| 1.0 / (data.squares[f] + lambda).sqrt()).collect();
         let a = Array2::from_shape_fn((size, size), |(i, k)| match i == k {
             true => 1.0,
             false => products[i.min(k)][subset[i.max(k)]] * scale[i] * scale[k],
@@ -91,10 +91,10 @@ impl LambdaFit {
 
     /// Computes weights and errors by P, and refines them from the rows if the errors have few digits. Cost O(s²), else
     /// O(m·s), per output.
-    fn fit(&mut self, data: &CenteredData<'_>) {
+    fn fit(&mut self, data: &CenteredData) {
         let size = self.selected.len();
         self.trace = (0..size).map(|i| self.inverse[i][i]).sum();
-        let inflation = |i: usize| (data.squares(self.selected[i]) + self.lambda) * self.inverse[i][i];
+        let inflation = |i: usize| (data.squares[self.selected[i]] + self.lambda) * self.inverse[i][i];
         self.inflation = (0..size).map(inflation).fold(1.0, worse);
         let fitted = |output: usize| {
             let b: Vec<f64> = self.selected.iter().map(|&f| data.along[output][f]).collect();
@@ -114,17 +114,18 @@ impl LambdaFit {
     }
 
     /// Weights after one step of refinement, with the error from the rows.
-    fn refined(&self, data: &CenteredData<'_>, output: usize, mut w: Vec<f64>) -> (Vec<f64>, f64) {
-        let columns = data.columns(&self.selected);
+    fn refined(&self, data: &CenteredData, output: usize, mut w: Vec<f64>) -> (Vec<f64>, f64) {
+        let selected: Vec<Cow<'_, [f64]>> = self.selected.iter().map(|&f| data.column(f)).collect();
+        let columns = || selected.iter();
         let residuals = |w: &[f64]| {
             let mut e = data.targets[output].clone();
-            for (x, w) in columns.iter().zip(w) {
-                e.iter_mut().zip(x).for_each(|(e, x)| *e -= w * x);
+            for (x, w) in columns().zip(w) {
+                e.iter_mut().zip(x.iter()).for_each(|(e, x)| *e -= w * x);
             }
             e
         };
         let e = residuals(&w);
-        let missing: Vec<f64> = columns.iter().zip(&w).map(|(x, w)| dot(x, &e) - self.lambda * w).collect();
+        let missing: Vec<f64> = columns().zip(&w).map(|(x, w)| dot(x, &e) - self.lambda * w).collect();
         w.iter_mut().zip(self.solved(&missing)).for_each(|(w, step)| *w += step);
         let e = residuals(&w);
         (w, dot(&e, &e))
@@ -138,27 +139,26 @@ impl LambdaFit {
     }
 
     /// Fits with each of some unselected columns added. Cost O(s · outputs) each, and O(s²) the first time.
-    pub fn additions(&mut self, data: &CenteredData<'_>, features: &[Feature]) -> Vec<SubsetFit> {
+    pub fn additions(&mut self, data: &CenteredData, features: &[Feature]) -> Vec<SubsetFit> {
         let candidates = self.candidates.take().unwrap_or_else(|| self.all(data));
         let found = features.iter().map(|&j| self.addition(data, &candidates[j], j)).collect();
         self.candidates = Some(candidates);
         found
     }
 
-    fn all(&self, data: &CenteredData<'_>) -> Vec<Candidate> {
-        let products = data.products(&self.selected);
-        parallel::map(data.len(), |j| self.candidate(data, &products, j))
+    fn all(&self, data: &CenteredData) -> Vec<Candidate> {
+        parallel::map(data.len(), |j| self.candidate(data, j))
     }
 
-    fn candidate(&self, data: &CenteredData<'_>, products: &[Arc<[f64]>], j: Feature) -> Candidate {
-        let c: Vec<f64> = products.iter().map(|products| products[j]).collect();
+    fn candidate(&self, data: &CenteredData, j: Feature) -> Candidate {
+        let c: Vec<f64> = self.selected.iter().map(|&feature| data.products(feature)[j]).collect();
         let on_selected: Vec<f64> = self.inverse.iter().map(|p| dot(p, &c)).collect();
-        let diagonal = data.squares(j) + self.lambda - dot(&c, &on_selected);
+        let diagonal = data.squares[j] + self.lambda - dot(&c, &on_selected);
         let along = data.along.iter().zip(&self.weights).map(|(b, w)| b[j] - dot(&c, w)).collect();
         Candidate { on_selected, diagonal, along }
     }
 
-    fn addition(&self, data: &CenteredData<'_>, candidate: &Candidate, j: Feature) -> SubsetFit {
+    fn addition(&self, data: &CenteredData, candidate: &Candidate, j: Feature) -> SubsetFit {
         let Candidate { on_selected, diagonal, along } = candidate;
         let norm = 1.0 + dot(on_selected, on_selected);
         let mut squares = 0.0;
@@ -168,14 +168,14 @@ impl LambdaFit {
                 + delta * delta * (diagonal - self.lambda * norm);
         }
         let trace = self.trace + norm / diagonal;
-        let own = (data.squares(j) + self.lambda) / diagonal;
+        let own = (data.squares[j] + self.lambda) / diagonal;
         let grown = self
             .selected
             .iter()
             .zip(&self.inverse)
             .zip(on_selected)
             .enumerate()
-            .map(|(i, ((&f, p), d))| (data.squares(f) + self.lambda) * (p[i] + d * d / diagonal));
+            .map(|(i, ((&f, p), d))| (data.squares[f] + self.lambda) * (p[i] + d * d / diagonal));
         let inflation = grown.fold(worse(self.inflation, own), worse);
         self.trial(squares, self.selected.len() + 1, trace, inflation)
     }
@@ -221,14 +221,14 @@ impl LambdaFit {
     }
 
     /// Adds a column. Cost O(n·s), and O(m·n) if it is selected for the first time.
-    pub fn add(&mut self, data: &CenteredData<'_>, feature: Feature) {
+    pub fn add(&mut self, data: &CenteredData, feature: Feature) {
         let entering = match &self.candidates {
             Some(candidates) => candidates[feature].clone(),
-            None => self.candidate(data, &data.products(&self.selected), feature),
+            None => self.candidate(data, feature),
         };
         let Candidate { on_selected: d, diagonal, along } = entering;
         if let Some(candidates) = &mut self.candidates {
-            let products = &data.products(&[feature])[0];
+            let products = data.products(feature);
             let c: Vec<f64> = self.selected.iter().map(|&selected| products[selected]).collect();
             parallel::each_mut(candidates, |j, candidate| {
                 let shared = products[j] - dot(&c, &candidate.on_selected);
@@ -249,7 +249,7 @@ impl LambdaFit {
     }
 
     /// Removes a column. Cost O(n·s).
-    pub fn remove(&mut self, data: &CenteredData<'_>, feature: Feature) {
+    pub fn remove(&mut self, data: &CenteredData, feature: Feature) {
         let Some(place) = self.place(feature) else { return };
         let is_lost = self.inflation * self.cancelled(place) > LOST_DIGITS;
         let p = self.inverse.remove(place);
@@ -275,14 +275,14 @@ impl LambdaFit {
         self.followed(data);
         // The removed column is recomputed, free of rounding.
         if self.candidates.is_some() {
-            let own = self.candidate(data, &data.products(&self.selected), feature);
+            let own = self.candidate(data, feature);
             if let Some(candidates) = &mut self.candidates {
                 candidates[feature] = own;
             }
         }
     }
 
-    fn followed(&mut self, data: &CenteredData<'_>) {
+    fn followed(&mut self, data: &CenteredData) {
         self.changes += 1;
         self.fit(data);
         let is_long = self.changes > 2 * self.selected.len() + LONG;

@@ -14,7 +14,7 @@ impl Data<'_> {
     ///
     /// A cache miss costs one read of the data. The read also prefetches `likely` columns, more of them when the last
     /// prefetch was useful. Cost O(m·n) for each column once.
-    pub fn with_columns(&self, columns: &[usize], likely: impl FnOnce() -> Vec<usize>) -> Vec<Arc<[f64]>> {
+    pub(crate) fn with_columns(&self, columns: &[usize], likely: impl FnOnce() -> Vec<usize>) -> Vec<Arc<[f64]>> {
         let row = |&column: &usize| self.gram.row(GramRow::Column(column));
         let is_unknown = |column: &usize| row(column).is_none();
         let mut wanted: Vec<usize> = columns.iter().copied().filter(is_unknown).collect();
@@ -45,7 +45,7 @@ impl Data<'_> {
     }
 
     /// x_iᵀy for every column i and an output's residuals of the empty subset. Cost O(m·n) once.
-    pub fn with_target(&self, output: usize) -> Arc<[f64]> {
+    pub(crate) fn with_target(&self, output: usize) -> Arc<[f64]> {
         let of = GramRow::Target(output);
         self.gram.row(of).unwrap_or_else(|| Arc::clone(&self.read_gram(&[of])[0]))
     }

@@ -11,7 +11,9 @@ use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, NullArray
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, root_as_footer};
 use parquet::arrow::ArrowWriter;
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaDataReader, ParquetMetaDataWriter, RowGroupMetaData};
+use parquet::file::metadata::{
+    ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, ParquetMetaDataWriter, RowGroupMetaData,
+};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

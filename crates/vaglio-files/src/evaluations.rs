@@ -43,17 +43,17 @@ pub(super) struct Evaluation {
 /// Repetitions of the search for an evaluation, which threads or processes share.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Repetitions {
-    /// Prefix of their journal keys.
+    /// Prefix of the journal keys.
     pub prefix: &'static str,
     /// Name in lists of units.
     pub units: &'static str,
-    /// Words before and after their number in a plan.
+    /// Words before and after the number of repetitions in a plan.
     pub planned: [&'static str; 2],
     /// Whether each is one search with the settings chosen on all rows, rather than the whole procedure.
     pub is_one_search: bool,
-    /// Their jobs; none unless the settings ask for them.
+    /// Jobs of the repetitions; none unless the settings ask for them.
     pub jobs: fn(&RepetitionInput<'_>) -> Result<Jobs>,
-    /// Performs those of this process, which the journal keeps.
+    /// Performs the jobs of this process, which the journal keeps.
     pub repeat: fn(&RepetitionInput<'_>, &StageMonitor<'_>) -> Result<()>,
 }
 
@@ -104,7 +104,7 @@ pub(super) struct Evaluations {
 }
 
 impl Evaluations {
-    /// Only the record of a selection.
+    /// Starts with the record of a selection.
     pub fn new(record: Record) -> Self {
         Evaluations {
             record,

@@ -9,7 +9,6 @@ use ndarray::ArrayView2;
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::{Calibration, CalibrationSource};
 use vaglio_pipeline::resample::held_out::chosen_parts;
-use vaglio_pipeline::resample::path_predictions::FoldTestRows;
 use vaglio_pipeline::resample::{self, OuterFoldFit, Pooled};
 use vaglio_report::record::{Figures, PredictionRows, ShownPredictions, class_of};
 
@@ -82,10 +81,10 @@ impl Evaluations {
     fn shown(&self, run: Run<'_>) -> Result<Option<ShownPredictions>> {
         let Run { prepared, selection, .. } = run;
         let held_out = self.held_out.as_ref();
-        if let (Some(test), true) = (&prepared.test, held_out.is_none_or(|(from, _)| *from != PredictionRows::Nested)) {
-            let held = FoldTestRows::new(test, prepared.target_units.as_deref(), &prepared.train);
-            let predictions = held.predicted(selection.predictor())?;
-            return Ok(Some(shown(PredictionRows::Test, prepared, test.targets().view(), predictions.view())));
+        let is_nested = held_out.is_some_and(|(from, _)| *from == PredictionRows::Nested);
+        if let Some(test) = prepared.test_rows().filter(|_| !is_nested) {
+            let (targets, predictions) = (test.problem.targets(), test.predicted(selection.predictor())?);
+            return Ok(Some(shown(PredictionRows::Test, prepared, targets.view(), predictions.view())));
         }
         let of = |(from, pooled): &(PredictionRows, Pooled)| {
             shown(*from, prepared, pooled.targets.view(), pooled.predictions.view())

@@ -25,8 +25,7 @@ const PREFIX: &str = "learning/";
 pub(super) const EVALUATION: Evaluation = Evaluation {
     plan: |plan| {
         // The outer folds are described already.
-        let how = plan.evaluate().learning_folds().filter(|_| plan.evaluate().outer_folds().is_none());
-        how.map(|how| Ok(how.parting(plan.selector, &plan.prepared.sample)?.sentence())).transpose()
+        plan.split_sentence(plan.evaluate().learning_folds().filter(|_| plan.evaluate().outer_folds().is_none()))
     },
     repetitions: Some(Repetitions {
         prefix: PREFIX,

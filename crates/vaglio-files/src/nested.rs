@@ -12,10 +12,7 @@ use vaglio_report::record::{ComparisonColumns, Figures, Frequency, LossDifferenc
 
 /// Nested cross-validation, which prediction intervals need as well.
 pub(super) const EVALUATION: Evaluation = Evaluation {
-    plan: |plan| {
-        let how = plan.evaluate().outer_folds();
-        how.map(|how| Ok(how.parting(plan.selector, &plan.prepared.sample)?.sentence())).transpose()
-    },
+    plan: |plan| plan.split_sentence(plan.evaluate().outer_folds()),
     repetitions: Some(Repetitions {
         prefix: Jobs::NESTED,
         units: "outer folds",

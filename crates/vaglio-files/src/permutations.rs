@@ -2,7 +2,6 @@
 
 use super::evaluations::{Evaluation, RepetitionInput, Repetitions};
 use vaglio_core::Result;
-use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::resample::procedure::FoldSelection;
 use vaglio_pipeline::resample::walks::said_of;
 use vaglio_pipeline::resample::{Jobs, StageMonitor};
@@ -19,7 +18,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
         units: "shuffles",
         planned: ["the same on ", " shuffled targets"],
         is_one_search: false,
-        jobs: |input| Ok(jobs(input.evaluate)),
+        jobs: |input| Ok(Jobs::new(PREFIX, input.evaluate.permutations.unwrap_or(0))),
         repeat: |input, watcher| shuffles(input, watcher).map(drop),
     }),
     ..Evaluation::new("permutations", |run, found, watcher| {
@@ -44,20 +43,14 @@ pub(super) const EVALUATION: Evaluation = Evaluation {
     })
 };
 
-fn jobs(evaluate: &Evaluate) -> Jobs {
-    Jobs::new(PREFIX, evaluate.permutations.unwrap_or(0))
-}
-
 /// Selections on shuffled targets; `None` if they are not asked for, if stopped, or if some belong to another process.
 ///
 /// # Errors
 /// Returns the errors of the selection.
 fn shuffles(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<FoldSelection>>> {
-    if input.evaluate.permutations.is_none() {
-        return Ok(None);
-    }
+    let Some(count) = input.evaluate.permutations else { return Ok(None) };
     let selector = input.procedure.selector;
-    jobs(input.evaluate).run("permutations", selector.room(), watcher, |number, member| {
+    Jobs::new(PREFIX, count).run("permutations", selector.room(), watcher, |number, member| {
         let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
         let seed = stream(selector.seed(), SHUFFLE, number as u64);
         let repeated = input.procedure.fit(&input.sample.shuffled(selector.goes_forward(), seed)?, member);

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use vaglio_core::{
     Criterion, Design, Error, Estimate, HeldOut, Result, SearchExtent, StopSign, counted, short, shown, significant,
 };
-use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
+use vaglio_pipeline::pipeline::{Evaluate, OuterFolds, ValidPipeline};
 use vaglio_pipeline::resample::choice::cross_validation;
 use vaglio_pipeline::resample::validated::{parting, unvalidated};
 use vaglio_pipeline::selector::needs::data_bytes;
@@ -113,6 +113,14 @@ impl<'p> RunPlan<'p> {
 
     pub fn evaluate(&self) -> &Evaluate {
         self.pipeline.settings().evaluation()
+    }
+
+    /// Describes the splits of outer folds.
+    ///
+    /// # Errors
+    /// Returns the errors of the splits.
+    pub fn split_sentence(&self, how: Option<OuterFolds>) -> Result<Option<String>> {
+        how.map(|how| Ok(how.parting(self.selector, &self.prepared.sample)?.sentence())).transpose()
     }
 
     /// Assumed size of the result.

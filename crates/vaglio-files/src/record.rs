@@ -316,9 +316,7 @@ impl TrainTest {
     /// # Errors
     /// Returns the errors of [`Model::predict`]; [`Error::Shape`] if no test row has positive weight.
     pub fn figures(&self, model: &Model, loss: &dyn Loss) -> Result<Option<Figures>> {
-        let Some(test) = &self.test else { return Ok(None) };
-        let clusters = Some(&self.test_clusters[..]);
-        let held = FoldTestRows { clusters, ..FoldTestRows::new(test, self.target_units.as_deref(), &self.train) };
+        let Some(held) = self.test_rows() else { return Ok(None) };
         let predictions = held.predicted(model)?;
         held.compare(model, &predictions, |c| {
             if c.weights.is_some_and(|counts| counts.iter().all(|count| *count == 0.0)) {
@@ -326,8 +324,14 @@ impl TrainTest {
             }
             let classes = self.train.class_order();
             let figures = Pooled::new(std::iter::once(c))?.figures(classes.as_ref(), loss, 1);
-            Ok(Some(figures.with_output_names(test.target_names())))
+            Ok(Some(figures.with_output_names(held.problem.target_names())))
         })
+    }
+
+    /// The test rows, if there are any.
+    pub(super) fn test_rows(&self) -> Option<FoldTestRows<'_>> {
+        let held = FoldTestRows::new(self.test.as_ref()?, self.target_units.as_deref(), &self.train);
+        Some(FoldTestRows { clusters: Some(&self.test_clusters), ..held })
     }
 
     /// Whether targets are numeric.

@@ -9,7 +9,6 @@ use vaglio_core::select_rows;
 use vaglio_core::{Model, Result};
 use vaglio_pipeline::pipeline::{Calibration, CalibrationSource};
 use vaglio_pipeline::resample::Pooled;
-use vaglio_pipeline::resample::path_predictions::FoldTestRows;
 use vaglio_report::record::{PredictionRows, ReliabilityRecord, brier};
 
 /// Calibration of held-out predictions; `None` for a single fold, and if no maps can be fitted.
@@ -40,8 +39,7 @@ pub(super) fn reliability(from: PredictionRows, pooled: &Pooled) -> Option<Relia
 /// # Errors
 /// Returns the errors of [`Model::predict`].
 pub(super) fn test_brier_score(prepared: &TrainTest, maps: Option<&Calibration>, model: &Model) -> Result<Option<f64>> {
-    let (Some(test), Some(maps)) = (&prepared.test, maps) else { return Ok(None) };
-    let held = FoldTestRows::new(test, prepared.target_units.as_deref(), &prepared.train);
+    let (Some(held), Some(maps)) = (prepared.test_rows(), maps) else { return Ok(None) };
     let predictions = held.predicted(model)?;
     let score =
         held.compare(model, &predictions, |c| brier(c.targets, maps.probabilities(c.predictions).view(), c.weights));

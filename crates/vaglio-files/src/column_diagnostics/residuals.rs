@@ -8,7 +8,6 @@ use super::cells::{ColumnValues, ReadCells};
 use ndarray::ArrayView2;
 use vaglio_core::{Design, Feature, Result};
 use vaglio_pipeline::resample::Pooled;
-use vaglio_pipeline::resample::path_predictions::FoldTestRows;
 use vaglio_pipeline::resample::sample::SampleSource;
 use vaglio_report::record::{DrawnColumn, PredictionRows, ResidualsRecord, WorstRow, class_of};
 
@@ -187,15 +186,15 @@ fn trend(x: &[f64], residuals: &[f64], weights: &[f64]) -> Vec<[f64; 2]> {
 /// Returns the errors of [`vaglio_core::Model::predict`].
 pub(crate) fn largest(run: Run<'_>, found: &Evaluations) -> Result<Option<(PredictionRows, Vec<WorstRow>)>> {
     let (prepared, held) = (run.prepared, found.held_out_rows());
-    if let (Some(test), true) = (&prepared.test, held.as_ref().is_none_or(|(from, ..)| *from != PredictionRows::Nested))
-    {
-        let Some(numbers) = prepared.test_numbers.as_ref().filter(|numbers| numbers.len() == test.rows()) else {
+    let is_nested = held.as_ref().is_some_and(|(from, _)| *from == PredictionRows::Nested);
+    if let Some(test) = prepared.test_rows().filter(|_| !is_nested) {
+        let targets = test.problem.targets();
+        let Some(numbers) = prepared.test_numbers.as_ref().filter(|numbers| numbers.len() == targets.ncols()) else {
             return Ok(None);
         };
-        let of_test = FoldTestRows::new(test, prepared.target_units.as_deref(), &prepared.train);
-        let predictions = of_test.predicted(run.selection.predictor())?;
+        let predictions = test.predicted(run.selection.predictor())?;
         let number = |place: usize| numbers[place] + 1;
-        return Ok(Some((PredictionRows::Test, worst(prepared, test.targets().view(), predictions.view(), number))));
+        return Ok(Some((PredictionRows::Test, worst(prepared, targets.view(), predictions.view(), number))));
     }
     Ok(held.map(|(from, Pooled { targets, predictions, places, .. })| {
         let number = |place: usize| prepared.row_number(places[place] as usize);

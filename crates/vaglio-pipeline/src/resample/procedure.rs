@@ -222,7 +222,7 @@ pub struct OuterSplits<'s> {
     /// Number of folds in each repeat.
     pub folds: usize,
     /// Number of different repeats.
-    pub repeats: usize,
+    repeats: usize,
 }
 
 impl<'s> OuterSplits<'s> {

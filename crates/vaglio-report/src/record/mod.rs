@@ -224,9 +224,9 @@ pub struct Seconds {
     pub search: f64,
     /// Cross-validation that chose size and λ.
     pub choose: f64,
-    /// Nested runs, permutations and stability.
+    /// Evaluations of the result, such as nested cross-validation and drop-column importance.
     pub evaluate: f64,
-    /// The final fit, and the figures of each column.
+    /// The final fit, and the figures of the path and of each column.
     pub fit: f64,
     /// The whole run.
     pub total: f64,

@@ -2,8 +2,8 @@
 
 use super::table_parts::{interval_text, level_text};
 use super::{
-    ComparedSearch, ComparisonColumns, DeclinedColumns, Figures, LossDifference, PartNames, Record, SizeSpread, Status,
-    Verified, left_out_rows,
+    AlternativesRecord, ComparedSearch, ComparisonColumns, DeclinedColumns, Figures, LearningCurve, LossDifference,
+    PartNames, Record, SharesRecord, SizeSpread, Status, Verified, left_out_rows,
 };
 use crate::record::ChosenBy;
 use serde_json::Value;
@@ -69,15 +69,12 @@ impl Record {
         if let Some(certificate) = &self.certificate {
             out.push_str(&format!("{}\n", proven(certificate)));
         }
-        if let Some(alternatives) = &self.alternatives {
-            out.push_str(&format!("{}\n", alternatives.sentence()));
-        }
-        if let Some(shares) = &self.shares {
-            out.push_str(&format!("{}\n", shares.sentence()));
-        }
-        if let Some(curve) = &self.learning_curve {
-            out.push_str(&format!("{}\n", curve.sentence()));
-        }
+        let sentences = [
+            self.alternatives.as_ref().map(AlternativesRecord::sentence),
+            self.shares.as_ref().map(SharesRecord::sentence),
+            self.learning_curve.as_ref().map(LearningCurve::sentence),
+        ];
+        sentences.iter().flatten().for_each(|sentence| out.push_str(&format!("{sentence}\n")));
         if let Some(diagnostics) = self.numerics.filter(|diagnostics| diagnostics.remade > 0) {
             let Diagnostics { conditioning, remade, rows_kept_out, .. } = diagnostics;
             out.push_str(&format!(

@@ -229,7 +229,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         searches: Vec<FoldSearch<'d>>,
         until: Option<usize>,
     ) -> Result<Vec<FoldSearch<'d>>> {
-        let Validation { watcher, .. } = *self.validation;
+        let Validation { selector, watcher, .. } = *self.validation;
         watcher.check()?;
         let in_fold = |error| self.validation.in_fold(error, job);
         let rebuilt = if self.folds.is_empty() { Some(self.validation.fold(job, self.lambdas)?) } else { None };
@@ -237,14 +237,14 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let threads = rayon::current_num_threads();
         // A rebuilt fold has one search in memory at a time.
         let walked = each(if rebuilt.is_some() { 1 } else { threads }, searches, |_, mut own| {
-            let design = self.design(fold, own.place)?;
-            let (path, is_paused) = match &mut own.search {
-                Some(search) => self.walk(job, own.place, search, until)?,
+            let (design, (path, is_paused)) = match &mut own.search {
+                Some(search) => (search.design().clone(), self.walk(job, own.place, search, until)?),
                 None => {
-                    let mut member = self.member(job, own.place);
+                    let (design, mut member) = (self.design(fold, own.place)?, self.member(job, own.place));
                     let monitor = member.monitor();
-                    let search = ResumableSearch::open(self.validation.selector, &design, Instant::now(), monitor);
-                    self.walk(job, own.place, &mut search.map_err(in_fold)?, until)?
+                    let search = ResumableSearch::open(selector, &design, Instant::now(), monitor);
+                    let walked = self.walk(job, own.place, &mut search.map_err(in_fold)?, until)?;
+                    (design, walked)
                 }
             };
             Ok((FoldSearch { is_paused, ..own }, design, path))

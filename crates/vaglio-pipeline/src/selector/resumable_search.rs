@@ -76,6 +76,11 @@ impl<'a> ResumableSearch<'a> {
         known.or(self.path.as_ref()).ok_or_else(|| Error::Shape("a search has no path".into()))
     }
 
+    /// Design that is searched.
+    pub fn design(&self) -> &'a Design {
+        self.design
+    }
+
     /// Whether the search can continue.
     pub fn is_paused(&self) -> bool {
         self.known.is_none() && self.context.is_paused()

@@ -4,8 +4,8 @@ use crate::run::Bench;
 use ndarray::Axis;
 use std::path::Path;
 use vaglio::files::prepare;
-use vaglio_pipeline::pipeline::load;
 use vaglio_core::{Columns, Feature, Loss, Problem, Result, Squared, ZeroOne};
+use vaglio_pipeline::pipeline::load;
 use vaglio_testkit::SplitMix64;
 
 impl Bench<'_> {
@@ -62,7 +62,8 @@ pub fn test_figures(
     let x = train.columns().matrix(subset);
     let ridge = vaglio_kernels::ridge::Ridge::new(x.view(), train.targets().view(), None, intercept).map_err(failed)?;
     let (weights, intercept) = ridge.coefficients(lambda).map_err(failed)?;
-    let predictions = vaglio_core::Coefficients { weights, intercept }.predict_columns(&test.columns().select(subset))?;
+    let predictions =
+        vaglio_core::Coefficients { weights, intercept }.predict_columns(&test.columns().select(subset))?;
     Ok([&Squared as &dyn Loss, &ZeroOne].map(|loss| loss.mean(test.targets().view(), predictions.view(), None)))
 }
 

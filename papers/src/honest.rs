@@ -4,9 +4,9 @@ use crate::markdown::{MarkdownTable, number, seconds};
 use crate::run::Bench;
 use std::time::Instant;
 use vaglio::files::{RunOptions, run};
+use vaglio_core::{Error, Result, Silent};
 use vaglio_pipeline::pipeline::load;
 use vaglio_report::record::Record;
-use vaglio_core::{Error, Result, Silent};
 
 /// Names, files and tasks; targets of several classes are ±1 for each.
 const SETS: [(&str, &str, &str); 5] = [

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 use vaglio::Selection;
 use vaglio::files::prepare;
-use vaglio_pipeline::pipeline::load;
 use vaglio_core::{Columns, Feature, Problem, Result, Silent, Task};
+use vaglio_pipeline::pipeline::load;
 use vaglio_testkit::SplitMix64;
 
 /// Rows and columns of the p53 mutants and of the part that the paper trains on, and how many columns are chosen.

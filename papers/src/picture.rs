@@ -1,7 +1,7 @@
 //! Line charts as SVG files, side by side, drawn as in the report.
 
-use vaglio_report::report::{Chart, ChartScale, Mark, ScaleKind};
 use vaglio_core::{Error, Result};
+use vaglio_report::report::{Chart, ChartScale, Mark, ScaleKind};
 
 /// More points than these are thinned out, the first ones kept.
 const MOST_POINTS: usize = 160;

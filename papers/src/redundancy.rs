@@ -10,9 +10,9 @@ use crate::picture::{self, Line, Panel};
 use crate::run::{Bench, Judge, mean};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use vaglio::files::{TrainTest, prepare};
-use vaglio_pipeline::pipeline::{ValidPipeline, load};
 use vaglio_core::{Error, Feature, Problem, Result, Silent, Task};
 use vaglio_kernels::linalg;
+use vaglio_pipeline::pipeline::{ValidPipeline, load};
 
 /// Files and the redundancy that the paper's N³LARS reports.
 const SETS: [(&str, &str, f64); 5] = [

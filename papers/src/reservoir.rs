@@ -4,9 +4,9 @@ use crate::markdown::{MarkdownTable, number, seconds};
 use crate::pair::deviation;
 use crate::run::{Bench, median};
 use std::time::Instant;
+use vaglio_core::{Columns, Problem, Result, Silent, Task};
 use vaglio_pipeline::pipeline::load;
 use vaglio_report::record::Figures;
-use vaglio_core::{Columns, Problem, Result, Silent, Task};
 use vaglio_testkit::SplitMix64;
 
 pub fn tables(bench: &Bench<'_>) -> Result<String> {

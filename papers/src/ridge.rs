@@ -6,9 +6,9 @@ use crate::run::{Bench, median};
 use ndarray::{Array1, Array2};
 use std::time::Instant;
 use vaglio::files::prepare;
+use vaglio_core::{Result, Silent};
 use vaglio_pipeline::pipeline::load;
 use vaglio_report::record::Figures;
-use vaglio_core::{Result, Silent};
 
 /// A set, its file, all rows, the training rows of the paper, and its errors × 10: RR, FFS, BFS, LARS, OP-LR, OP-RR.
 struct Set {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 use vaglio::Selection;
 use vaglio::files::prepare;
+use vaglio_core::{Problem, Result, Silent};
 use vaglio_pipeline::pipeline::load;
 use vaglio_report::record::Figures;
-use vaglio_core::{Problem, Result, Silent};
 
 /// What judges chosen columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

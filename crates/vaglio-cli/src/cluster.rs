@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Command, Output};
-use vaglio::core::Error;
+use vaglio::core::{Cause, Error};
 use vaglio_pipeline::pipeline::Cluster;
 
 /// Environment variable with the Python interpreter, and the default interpreter.
@@ -44,12 +44,12 @@ pub fn run(arguments: &RunArguments, set: &[String], out: &Path, cluster: Cluste
 #[cfg(unix)]
 fn replaced(mut command: Command, cluster: Cluster<'_>) -> Result<Exit, Error> {
     use std::os::unix::process::CommandExt as _;
-    Err(not_started(cluster, &command.exec()))
+    Err(not_started(cluster, command.exec()))
 }
 
 #[cfg(not(unix))]
 fn replaced(mut command: Command, cluster: Cluster<'_>) -> Result<Exit, Error> {
-    let ended = command.status().map_err(|error| not_started(cluster, &error))?;
+    let ended = command.status().map_err(|error| not_started(cluster, error))?;
     Ok(ended.code().and_then(|code| u8::try_from(code).ok()).map_or(Exit::FAILURE, Exit::from))
 }
 
@@ -61,7 +61,7 @@ pub fn workers(pipeline: &Path, set: &[String], cluster: Cluster<'_>) -> Result<
     check(cluster)?;
     let mut command = Command::new(python());
     command.args(["-m", MODULE, "workers"]).arg(pipeline).args(set.iter().flat_map(|set| ["--set", set]));
-    let Output { stdout, stderr, .. } = command.output().map_err(|error| not_started(cluster, &error))?;
+    let Output { stdout, stderr, .. } = command.output().map_err(|error| not_started(cluster, error))?;
     let said: Value = serde_json::from_slice(&stdout).unwrap_or_default();
     match (said["workers"].as_str(), said["error"].as_str()) {
         (Some(workers), _) => Ok(format!("{:<12}{workers}\n", "workers")),
@@ -77,7 +77,7 @@ pub fn workers(pipeline: &Path, set: &[String], cluster: Cluster<'_>) -> Result<
 /// Checks that the interpreter has the package in this version.
 fn check(cluster: Cluster<'_>) -> Result<(), Error> {
     let own = env!("CARGO_PKG_VERSION");
-    let found = Command::new(python()).args(["-c", VERSION]).output().map_err(|error| not_started(cluster, &error))?;
+    let found = Command::new(python()).args(["-c", VERSION]).output().map_err(|error| not_started(cluster, error))?;
     let version = String::from_utf8_lossy(&found.stdout).trim().to_owned();
     let message = match found.status.success() {
         true if version == own => return Ok(()),
@@ -87,22 +87,23 @@ fn check(cluster: Cluster<'_>) -> Result<(), Error> {
         ),
         false => format!("has no package `vaglio`: install `vaglio[{}]=={own}`", cluster.kind),
     };
-    Err(refused(cluster, &message))
+    Err(refused(cluster, message.into()))
 }
 
-fn not_started(cluster: Cluster<'_>, error: &std::io::Error) -> Error {
-    match error.kind() {
-        ErrorKind::NotFound => refused(cluster, "is not there"),
-        _ => refused(cluster, &format!("cannot be started: {error}")),
-    }
+fn not_started(cluster: Cluster<'_>, error: std::io::Error) -> Error {
+    let what = match error.kind() {
+        ErrorKind::NotFound => Cause::new("is not there", error),
+        _ => Cause::after("cannot be started", error),
+    };
+    refused(cluster, what)
 }
 
 /// Error for an interpreter without the package or version.
-fn refused(cluster: Cluster<'_>, what: &str) -> Error {
+fn refused(cluster: Cluster<'_>, what: Cause) -> Error {
     let (kind, python) = (cluster.kind, python());
     let python = python.to_string_lossy();
-    Error::setting(
-        "engine.kind",
-        format!("`{kind}` is reached by Python, and `{python}` {what}; {PYTHON} names another interpreter"),
-    )
+    let whole = |what: &str| {
+        format!("`{kind}` is reached by Python, and `{python}` {what}; {PYTHON} names another interpreter")
+    };
+    Error::setting("engine.kind", what.reworded(whole))
 }

@@ -22,7 +22,6 @@ mod loaded_pipeline;
 mod manual;
 #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
 mod memory;
-#[doc(hidden)]
 pub mod messages;
 mod new_plugin;
 mod progress;
@@ -69,14 +68,12 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 /// Lets this process keep freed memory for later use, if its allocator supports that.
-#[doc(hidden)]
 pub fn keep_memory() {
     #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
     memory::keep_memory();
 }
 
 /// Lets runs in this process use scratch space, where its allocator has some.
-#[doc(hidden)]
 pub fn offer_scratch_space() {
     #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
     vaglio::files::allocate_by(&file_heap::FILE_HEAP);

@@ -1,6 +1,6 @@
 //! Values that parts report besides scores and models.
 
-use crate::{Error, Result};
+use crate::{Cause, Error, Result};
 use erased_serde::Serialize as Erased;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -57,7 +57,7 @@ impl PartOutputs {
         let written = |(name, value): &(&'static str, Box<dyn Erased + Send + Sync>)| match serde_json::to_value(value)
         {
             Ok(value) => Ok(((*name).to_owned(), value)),
-            Err(error) => Err(Error::setting("found", format!("`{name}` cannot be written: {error}"))),
+            Err(error) => Err(Error::setting("found", Cause::after(&format!("`{name}` cannot be written"), error))),
         };
         self.0.iter().map(written).collect()
     }

@@ -249,7 +249,7 @@ pub(super) struct TestRowsMade {
 }
 
 /// Row numbers in the file, from 1, in increasing order.
-pub(super) fn numbers_in_file(table: &Table) -> Vec<usize> {
+fn numbers_in_file(table: &Table) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..table.rows()).map(|row| table.origin(row) + 1).collect();
     rows.sort_unstable();
     rows
@@ -259,7 +259,7 @@ pub(super) fn numbers_in_file(table: &Table) -> Vec<usize> {
 ///
 /// # Errors
 /// Returns the errors of the rows, with the file and the position.
-pub(super) fn prepare_test(
+fn prepare_test(
     parts: &ProblemParts<'_>,
     side: RowsWithLags,
     is_kept: bool,
@@ -315,7 +315,7 @@ fn lagged(pipeline: &ValidPipeline) -> Result<Vec<String>> {
 
 /// Reads test rows with the columns and types of the training rows. Role columns may be missing, except those that
 /// order the rows.
-pub(super) fn read_test(
+fn read_test(
     roles: &Roles<'_>,
     source: &TableSource,
     train_header: &[String],

@@ -3,7 +3,7 @@
 use super::series::places_of;
 use std::collections::HashSet;
 use vaglio_core::{Cells, Error, MapTraits, Numbers, Result, Table};
-use vaglio_pipeline::inside::Settings;
+use vaglio_pipeline::pipeline::Settings;
 
 /// Lags and horizons of a pipeline.
 pub(super) struct LagSpec {

@@ -80,9 +80,7 @@ use prepare::prepare_sample;
 pub use run::{RunOptions, RunOutcome, run};
 pub use shard::{ShardCount, ShardLead, ShardProgress, ShardState, Shards, build};
 pub use stream::Sink;
-#[doc(hidden)]
 pub use vaglio_tables::budget::released_by;
 pub use vaglio_tables::disk::check_apart;
-#[doc(hidden)]
 pub use vaglio_tables::scratch::{FileAllocator, allocate_by};
 pub use write::check_apart_from_tables;

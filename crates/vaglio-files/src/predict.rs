@@ -5,9 +5,9 @@ use super::predictions::{Predictions, classes};
 use super::series::SeriesOrder;
 use ndarray::s;
 use vaglio_core::{AnyLoss, Cells, Error, Result, Squared, Table, Task, ZeroOne};
-use vaglio_pipeline::inside::TablePredictions;
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::Observed;
+use vaglio_pipeline::pipeline::TablePredictions;
 
 impl FileModel<'_> {
     /// The targets to compare predictions with. Models of earlier versions do not name them; the outputs serve instead.

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{AnyLoss, Design, Error, ErrorClass, Monitor, Result, StopSign};
 use vaglio_pipeline::document::to_yaml;
-use vaglio_pipeline::pipeline::{Evaluate, Names, Observed, SavedModel, ScratchSpec, ValidPipeline};
+use vaglio_pipeline::pipeline::{Evaluate, Names, Observed, SavedModel, ScratchSpec, Settings, ValidPipeline};
 use vaglio_pipeline::resample::path_predictions::smeared;
 use vaglio_pipeline::resample::{Procedure, SearchOnDesign, StageMonitor};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
@@ -102,8 +102,8 @@ struct RunRequest<'r> {
 #[derive(Clone, Copy)]
 pub(super) struct Run<'r> {
     pub pipeline: &'r ValidPipeline,
-    /// The pipeline with all defaults.
-    pub resolved: &'r ValidPipeline,
+    /// The settings with all defaults.
+    pub resolved: &'r Settings,
     pub prepared: &'r TrainTest,
     /// The procedure before tuning.
     pub procedure: Procedure<'r>,
@@ -191,7 +191,7 @@ fn completed(
     let SearchOnDesign { selector, design: whole, picked, tuned } = found;
     let selection = selector.fit_on(&prepared.train, &whole, picked, monitor)?;
     let design = whole.at_lambda(selection.chosen.walk_lambda()).stopping_at(monitor.stop.at_the_end());
-    let resolved = pipeline.resolved(&selection.chosen)?;
+    let resolved = pipeline.settings().resolved(&selection.chosen)?;
     let run = Run {
         pipeline,
         resolved: &resolved,
@@ -294,7 +294,7 @@ fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
 
 /// Opens the journal of a run. Waits for a pending hash of the data only to resume.
 fn begun(RunRequest { pipeline, options }: RunRequest<'_>, prepared: &TrainTest) -> Result<RunJournal> {
-    let (data, configuration) = (&prepared.digest, pipeline.configuration()?);
+    let (data, configuration) = (&prepared.digest, pipeline.settings().configuration()?);
     if !options.resume && !data.is_known() {
         return Ok(RunJournal::begin_behind(&options.out, data.clone(), configuration));
     }
@@ -335,16 +335,16 @@ fn saved(
 }
 
 /// The settings as a file, with paths relative to the output folder.
-pub(super) fn portable(pipeline: &ValidPipeline, options: &RunOptions) -> Result<String> {
-    let mut copy = pipeline.clone();
+pub(super) fn portable(settings: &Settings, options: &RunOptions) -> Result<String> {
+    let mut copy = settings.clone();
     let moved = |path: &mut String| *path = relative(&options.folder.join(&*path), &options.out);
-    if let Some(ledger) = copy.settings_mut().engine.ledger_mut() {
+    if let Some(ledger) = copy.engine.ledger_mut() {
         moved(ledger);
         // The path of the ledger to itself is empty.
         let is_here = ledger.is_empty();
         ledger.push_str(if is_here { "." } else { "" });
     }
-    if let Some(data) = &mut copy.settings_mut().data {
+    if let Some(data) = &mut copy.data {
         target_file::named(data).into_iter().for_each(moved);
         if let ScratchSpec::Folder(folder) = &mut data.scratch {
             moved(folder);

@@ -1,7 +1,7 @@
 //! Scratch space for runs that do not fit the memory.
 
 use std::path::Path;
-use vaglio_core::{Error, Result};
+use vaglio_core::{Cause, Error, Result};
 use vaglio_pipeline::pipeline::{ScratchSpec, ValidPipeline};
 use vaglio_tables::budget::release;
 use vaglio_tables::scratch::{Scratch, default_folder};
@@ -22,7 +22,7 @@ pub(super) fn with_scratch<T>(
             let path = folder.join(path);
             let scratch = Scratch::open(&path);
             let scratch =
-                scratch.map_err(|why| Error::setting("data.scratch", format!("{}: {why}", path.display())))?;
+                scratch.map_err(|e| Error::setting("data.scratch", Cause::after(&path.display().to_string(), e)))?;
             Ok((work()?, Some(scratch)))
         }
         ScratchSpec::Auto => {

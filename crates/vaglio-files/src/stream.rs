@@ -6,9 +6,9 @@ use ndarray::{Array2, Axis, concatenate};
 use std::ops::ControlFlow;
 use std::path::Path;
 use vaglio_core::{Error, Result, Table};
-use vaglio_pipeline::inside::TablePredictions;
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::IntervalEnds;
+use vaglio_pipeline::pipeline::TablePredictions;
 use vaglio_tables::read::{Batch, Batches, Hint};
 
 /// Receives the predictions of some rows; may end the prediction.

@@ -291,7 +291,7 @@ impl<'d> Data<'d> {
     }
 
     /// Like [`Data::scaled`], but borrows a stored column that needs no change.
-    pub(crate) fn scaled_or_stored(&self, column: usize) -> Cow<'d, [f64]> {
+    fn scaled_or_stored(&self, column: usize) -> Cow<'d, [f64]> {
         match self.column(column) {
             (Column::Double(x), 0.0) if self.unit.is_none() && self.root().is_none() => Cow::Borrowed(x),
             _ => self.scaled(column).into(),

@@ -335,7 +335,7 @@ fn stacked(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Array2<f6
 }
 
 /// R⁻¹Z for [R Z] with R in the upper left features × features block.
-pub(crate) fn back_substituted(reduced: ArrayView2<f64>, features: usize) -> Array2<f64> {
+fn back_substituted(reduced: ArrayView2<f64>, features: usize) -> Array2<f64> {
     let mut weights = reduced.slice(s![..features, features..]).to_owned();
     for mut column in weights.columns_mut() {
         for k in (0..features).rev() {

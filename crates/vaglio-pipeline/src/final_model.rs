@@ -164,7 +164,6 @@ impl FinalModel {
     ///
     /// # Errors
     /// Errors of the learner, its criterion and tuning, under `model`.
-    #[doc(hidden)]
     pub fn train(
         &self,
         selector: &ValidSelector,
@@ -283,7 +282,6 @@ pub struct PredictionContext<'k> {
 
 impl ValidSelector {
     /// Whether rows are expected in time order.
-    #[doc(hidden)]
     pub fn needs_order(&self) -> bool {
         self.learner.needs_order() || self.model.as_ref().is_some_and(|model| model.learner.needs_order())
     }
@@ -293,7 +291,6 @@ impl ValidSelector {
     ///
     /// # Errors
     /// Returns the errors of [`predictions_along`] and [`FinalModel::train`].
-    #[doc(hidden)]
     pub fn predictions(
         &self,
         models: PathModels<'_>,

@@ -10,7 +10,6 @@ pub mod criteria;
 pub mod document;
 pub mod fdr;
 pub mod final_model;
-pub mod inside;
 pub mod learners;
 mod linfa_api;
 pub mod maps;

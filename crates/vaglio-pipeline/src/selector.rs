@@ -103,25 +103,21 @@ impl Default for Selector {
 
 impl ValidSelector {
     /// The seed, which determines every random choice.
-    #[doc(hidden)]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
     /// Memory slots for concurrent repetitions of the search.
-    #[doc(hidden)]
     pub fn room(&self) -> &MemorySlots {
         &self.room
     }
 
     /// Sets the memory slots.
-    #[doc(hidden)]
     pub fn in_room(self, room: MemorySlots) -> Self {
         ValidSelector { room, ..self }
     }
 
     /// Learner trained on the selected columns; it replaces `learner` in predictions and evaluation.
-    #[doc(hidden)]
     pub fn model(&self) -> Option<&FinalModel> {
         self.model.as_ref()
     }
@@ -151,7 +147,6 @@ impl ValidSelector {
 
     /// Loss that compares selections: the criterion's, or else the squared error for numbers and the zero-one loss for
     /// classes.
-    #[doc(hidden)]
     pub fn loss(&self, task: &Task) -> AnyLoss {
         let own = || if *task == Task::Regression { Squared.into() } else { ZeroOne.into() };
         self.criterion.traits().loss.unwrap_or_else(own)
@@ -169,7 +164,6 @@ impl ValidSelector {
     ///
     /// # Errors
     /// Returns the errors of [`ValidSelector::design`].
-    #[doc(hidden)]
     pub fn design_at(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
         problem.sign().ends(|| self.designed(problem, whole))
     }
@@ -197,8 +191,7 @@ impl ValidSelector {
         self.fitted_in_folds(design, problem)
     }
 
-    /// The selection with another search.
-    #[doc(hidden)]
+    /// A copy with another search.
     pub fn with_search(&self, search: Search) -> Self {
         ValidSelector { search, ..self.clone() }
     }
@@ -241,7 +234,7 @@ impl ValidSelector {
     }
 
     /// Like [`ValidSelector::select`], from the sample that the problem was made of, so that folds repeat the maps.
-    pub(crate) fn select_of(&self, sample: &Sample, problem: &Problem, monitor: &mut Monitor<'_>) -> Result<Selection> {
+    fn select_of(&self, sample: &Sample, problem: &Problem, monitor: &mut Monitor<'_>) -> Result<Selection> {
         let start = Instant::now();
         let design = self.design(problem)?;
         let picked = resample::select(self, sample, &design, start, monitor)?;
@@ -273,7 +266,6 @@ impl ValidSelector {
     }
 
     /// Searches on a design whose preparation began at `start`, up to the size `until` if given.
-    #[doc(hidden)]
     pub fn search_on(
         &self,
         design: &Design,
@@ -309,7 +301,6 @@ impl ValidSelector {
     }
 
     /// Trains on the selected subset and all rows of a problem's design.
-    #[doc(hidden)]
     pub fn fit_on(
         &self,
         problem: &Problem,

@@ -4,6 +4,6 @@ mod logs;
 mod power;
 mod rank;
 
-pub use logs::{FittedLog, FittedLog1pTarget, Log1pTarget, LogTarget};
-pub use power::{FittedPowerTarget, PowerTarget};
-pub use rank::{FittedRank, RankTarget, Scores};
+pub use logs::{FittedLog, Log1pTarget, LogTarget};
+pub use power::PowerTarget;
+pub use rank::{RankTarget, Scores};

@@ -12,10 +12,10 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use vaglio_pipeline::document::Document;
-use vaglio_pipeline::pipeline::{Pipeline, ReadSpec, SavedModel, SavedReadOptions};
 use vaglio::{FitError, Rows, Selection, TargetValue, TargetedTable};
 use vaglio_core::{Error, Result, Task};
+use vaglio_pipeline::document::Document;
+use vaglio_pipeline::pipeline::{Pipeline, ReadSpec, SavedModel, SavedReadOptions};
 
 /// Targets and roles of a table's rows.
 #[derive(FromPyObject)]
@@ -120,7 +120,9 @@ fn fitted<E: TargetValue, I: TargetDim>(
 /// Results of a selection besides its model, as JSON.
 fn found(selection: &Selection) -> Result<Value> {
     let Selection { path, chosen, warnings, engine, approximation, alpha, names, .. } = selection;
-    let cell = |cell: &Option<vaglio_report::record::Cell>| cell.map_or(Value::Null, |cell| json!([cell.loss, cell.standard_error]));
+    let cell = |cell: &Option<vaglio_report::record::Cell>| {
+        cell.map_or(Value::Null, |cell| json!([cell.loss, cell.standard_error]))
+    };
     let coefficients = selection.coefficients().map(|own| {
         let rows: Vec<Vec<f64>> = own.weights.rows().into_iter().map(|row| row.to_vec()).collect();
         json!({"weights": rows, "intercept": own.intercept})

@@ -10,9 +10,9 @@ use pyo3::types::PyBytes;
 use std::path::Path;
 use std::sync::Arc;
 use vaglio::files::{ModelFiles, PredictOptions};
+use vaglio_core::{Error, Task};
 use vaglio_pipeline::pipeline::{ReadSpec, SavedModel};
 use vaglio_tables::read::TableSource;
-use vaglio_core::{Error, Task};
 
 /// A fitted model: the content of a `model.json`.
 #[pyclass(name = "Model", module = "vaglio._vaglio", frozen)]

@@ -7,12 +7,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use vaglio_report::comparison::Comparison;
 use vaglio::core::{Monitor, StopSign};
-use vaglio_pipeline::document::{Document, to_yaml as yaml_of};
 use vaglio::files::{self, ExportTo, InitOptions, Language, RunOptions, TaskOption, TestOption};
-use vaglio_pipeline::pipeline::{Pipeline, component_fields, component_list, load, pipeline_schema};
 use vaglio_core::{Error, Journal, Result};
+use vaglio_pipeline::document::{Document, to_yaml as yaml_of};
+use vaglio_pipeline::pipeline::{Pipeline, component_fields, component_list, load, pipeline_schema};
+use vaglio_report::comparison::Comparison;
 
 /// Runs a pipeline in YAML or JSON, with paths relative to `folder`; returns the text of `selection.json`.
 #[pyfunction]

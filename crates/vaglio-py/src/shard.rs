@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use vaglio::files::{self, RunOptions, ShardCount, ShardLead, ShardProgress, Shards};
-use vaglio_pipeline::pipeline::load;
 use vaglio_core::{Error, Event, Journal, Monitor, Observer, StopReason, StopSign};
+use vaglio_pipeline::pipeline::load;
 
 /// Ledger of a run.
 #[pyclass(name = "Shards", module = "vaglio._vaglio", frozen)]

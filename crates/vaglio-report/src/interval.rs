@@ -25,7 +25,7 @@ pub struct StandardizedMoments {
     /// Number of observations.
     pub count: usize,
     /// Third central moment over the cube of the standard deviation.
-    pub skewness: f64,
+    skewness: f64,
     /// Fourth central moment over the squared variance; 3 for a normal distribution.
     pub kurtosis: f64,
 }

@@ -67,12 +67,7 @@ impl Space<'_> {
     ///
     /// # Errors
     /// [`Error::Setting`] if the score has no λ and the readout has several.
-    pub(crate) fn keeps_signs(
-        &self,
-        subset: &mut SubsetScorer<'_>,
-        features: &[Feature],
-        score: Score,
-    ) -> Result<bool> {
+    fn keeps_signs(&self, subset: &mut SubsetScorer<'_>, features: &[Feature], score: Score) -> Result<bool> {
         Ok(self.wrong_signs(subset, features, score)?.is_empty())
     }
 

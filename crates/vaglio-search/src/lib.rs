@@ -92,5 +92,4 @@ pub use size_choice::{Choose, CrossValidation, MOST_FOLDS, MOST_REPEATS, Rule, W
 pub use space::Space;
 pub use strategy::{Moves, SearchStrategy, StrategyTraits, UnusedSettings, registered};
 pub use subset_scorer::SubsetScorer;
-pub use vaglio_core as core;
 pub use walk::{Patience, Walk, WalkEnd, WalkResult, if_any};

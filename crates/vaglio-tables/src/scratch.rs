@@ -27,7 +27,6 @@ pub trait FileAllocator: Sync {
 static ALLOCATOR: OnceLock<&dyn FileAllocator> = OnceLock::new();
 
 /// Names the allocator of the program. The first one counts.
-#[doc(hidden)]
 pub fn allocate_by(allocator: &'static dyn FileAllocator) {
     let _ = ALLOCATOR.set(allocator);
 }

@@ -83,7 +83,7 @@ pub fn row_order(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResul
 }
 
 /// [`Loss::mean`] is the mean of [`Loss::row_loss`] if the loss declares a mean over rows.
-pub fn mean_of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
+fn mean_of_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("of_rows");
     if loss.traits().measure != Measure::Rows {
         return Ok(());

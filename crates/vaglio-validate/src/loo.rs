@@ -46,7 +46,6 @@ pub struct Loo {
     pub loss: AnyLoss,
     /// Tries every candidate at every step, even those that are proven worse; the result is the same.
     #[serde(skip)]
-    #[doc(hidden)]
     pub full_pass: bool,
 }
 

@@ -6,8 +6,8 @@ use crate::picture::{self, Line, Panel};
 use crate::run::Bench;
 use std::time::Instant;
 use vaglio::files::prepare;
-use vaglio_pipeline::pipeline::load;
 use vaglio_core::{Answer, Event, Observer, Result};
+use vaglio_pipeline::pipeline::load;
 
 /// MNIST without the last four pixels, which are never lit, as in LIBSVM's copy; squared errors on ±1.
 const MNIST: &str = "version: 1\ndata: {train: mnist_train.parquet, test: mnist_test.parquet, target: target, task: binary, \

@@ -4,8 +4,8 @@ use crate::markdown::{MarkdownTable, number};
 use crate::picture::{self, Line, Panel};
 use crate::run::Bench;
 use ndarray::Array2;
-use vaglio_pipeline::pipeline::load;
 use vaglio_core::{Action, Columns, Feature, Problem, Result, Silent, Step, Task};
+use vaglio_pipeline::pipeline::load;
 use vaglio_testkit::SplitMix64;
 
 const ROWS: usize = 300;

@@ -3,8 +3,8 @@
 use crate::markdown::{MarkdownTable, seconds};
 use crate::run::Bench;
 use ndarray::Array2;
-use vaglio_pipeline::pipeline::load;
 use vaglio_core::{Columns, Problem, Result, Silent, Task};
+use vaglio_pipeline::pipeline::load;
 
 /// Rows and columns of the timed paths.
 const ROWS: [usize; 3] = [100, 300, 1000];

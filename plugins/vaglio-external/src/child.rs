@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use vaglio_core::{CancelToken, Cause, Error, Result};
 
 /// Version of the messages.
-pub(crate) const PROTOCOL: u32 = 1;
+const PROTOCOL: u32 = 1;
 
 /// Maximum length of an answer, in bytes.
 const LONGEST: u64 = 1 << 30;

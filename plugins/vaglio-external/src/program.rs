@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vaglio_core::schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use vaglio_core::{Error, Result};
+use vaglio_core::{Cause, Error, Result};
 
 /// Whether programs may be run.
 static ALLOWED: AtomicBool = AtomicBool::new(false);
@@ -70,7 +70,7 @@ impl ExternalProgram {
                  or leave `digest` out and begin anew",
                 self.digest
             )),
-            Err(error) => refused(error),
+            Err(error) => Err(Error::setting("program", error)),
         }
     }
 }
@@ -82,7 +82,7 @@ impl std::fmt::Display for ExternalProgram {
 }
 
 /// Hash of the words, each with the content of the file that it names, if any.
-fn digest(command: &[String]) -> Result<String, String> {
+fn digest(command: &[String]) -> Result<String, Cause> {
     let mut hasher = blake3::Hasher::new();
     for (number, word) in command.iter().enumerate() {
         hasher.update(&(word.len() as u64).to_le_bytes());
@@ -91,7 +91,7 @@ fn digest(command: &[String]) -> Result<String, String> {
         // The first word is searched for like a program, unless it is a path.
         let is_path = number > 0 || path.components().count() > 1;
         if is_path && path.metadata().is_ok_and(|found| found.is_file()) {
-            let held = file(path).map_err(|error| format!("cannot read `{word}`: {error}"))?;
+            let held = file(path).map_err(|error| Cause::after(&format!("cannot read `{word}`"), error))?;
             hasher.update(&(held.len() as u64).to_le_bytes());
             hasher.update(&held);
         }

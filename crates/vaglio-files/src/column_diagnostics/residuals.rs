@@ -27,7 +27,7 @@ const WORST: usize = 10;
 const OUTPUTS: usize = 12;
 
 /// Stride of the rows whose residuals are computed.
-pub(crate) fn residual_stride(rows: usize) -> usize {
+fn residual_stride(rows: usize) -> usize {
     stride(rows, COMPUTED)
 }
 
@@ -246,7 +246,7 @@ impl TrainTest {
     }
 
     /// Row number in the training data, from 1, of a position in the sample.
-    pub(crate) fn row_number(&self, place: usize) -> usize {
+    fn row_number(&self, place: usize) -> usize {
         1 + match &self.sample.source {
             SampleSource::Mapped(rows, _) => rows.table.origin(place),
             SampleSource::Plain(_) => self.origins.as_ref().map_or(place, |origins| origins[place]),

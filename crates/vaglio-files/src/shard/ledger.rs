@@ -224,7 +224,7 @@ impl Shards {
 
     /// Header of every file of the ledger.
     pub(super) fn header(&self) -> Result<JournalHeader> {
-        let pipeline = self.pipeline.configuration()?;
+        let pipeline = self.pipeline.settings().configuration()?;
         let configuration = json!({"build": self.plan.build, "indexes": self.plan.of, "pipeline": pipeline});
         Ok(JournalHeader::new(&self.plan.data, configuration).remedied(REMEDY))
     }

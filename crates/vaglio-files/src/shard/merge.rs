@@ -51,7 +51,11 @@ impl Shards {
 
     fn end(&self, pieces: &BTreeMap<String, String>, options: &RunOptions, monitor: Monitor<'_>) -> Result<RunOutcome> {
         let claim = RunFolder::new(&options.out)?;
-        RunJournal::put(&options.out, &JournalHeader::new(&self.plan.data, self.pipeline.configuration()?), pieces)?;
+        RunJournal::put(
+            &options.out,
+            &JournalHeader::new(&self.plan.data, self.pipeline.settings().configuration()?),
+            pieces,
+        )?;
         drop(claim);
         let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };
         run_here(&self.pipeline, &options, monitor, pieces.contains_key(SEARCH))

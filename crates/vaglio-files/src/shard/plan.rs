@@ -55,7 +55,7 @@ pub(super) struct ShardPlan {
 
 /// Hash digits that identify a run by build, data and settings.
 pub(super) fn key(pipeline: &ValidPipeline, prepared: &TrainTest) -> Result<String> {
-    let of = json!([build()?, prepared.digest.written()?, pipeline.configuration()?]);
+    let of = json!([build()?, prepared.digest.written()?, pipeline.settings().configuration()?]);
     Ok(blake3::hash(of.to_string().as_bytes()).to_hex()[..16].to_owned())
 }
 
@@ -80,7 +80,14 @@ impl ShardPlan {
         let units = if is_in_parts { units.in_parts(processes) } else { units };
         let of = count.of.or(there.map(|there| there.of)).unwrap_or_else(|| units.count().min(MOST));
         let (build, data) = (build()?, prepared.digest.written()?);
-        Ok(ShardPlan { format: FORMAT.into(), build, of, data, units, pipeline: portable(pipeline, options)? })
+        Ok(ShardPlan {
+            format: FORMAT.into(),
+            build,
+            of,
+            data,
+            units,
+            pipeline: portable(pipeline.settings(), options)?,
+        })
     }
 
     /// Writes the plan unless one exists, which must be the same except for the places of its files and engine.
@@ -113,7 +120,8 @@ impl ShardPlan {
         } else if there.of != self.of {
             Some("another number of indexes")
         } else if there.units != self.units
-            || there.pipeline(folder)?.configuration()? != self.pipeline(folder)?.configuration()?
+            || there.pipeline(folder)?.settings().configuration()?
+                != self.pipeline(folder)?.settings().configuration()?
         {
             Some("another pipeline")
         } else {

@@ -123,7 +123,6 @@ impl DataSpec {
     }
 
     /// Whether the training files hold labels before the features.
-    #[doc(hidden)]
     pub fn has_labels(&self) -> bool {
         matches!(self.first_extension().as_str(), "svm" | "libsvm" | "svmlight")
     }
@@ -133,7 +132,6 @@ impl DataSpec {
     }
 
     /// The file of the targets, if it differs from the data file.
-    #[doc(hidden)]
     pub fn target_file(&self) -> Option<&String> {
         let is_table =
             |name: &str| matches!(&*extension(name), "csv" | "tsv" | "txt" | "parquet" | "arrow" | "feather");

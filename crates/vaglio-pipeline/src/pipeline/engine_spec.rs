@@ -153,7 +153,6 @@ impl EngineSpec {
     }
 
     /// Mutable access to the ledger folder that workers share.
-    #[doc(hidden)]
     pub fn ledger_mut(&mut self) -> Option<&mut String> {
         self.ledger.as_mut()
     }
@@ -162,7 +161,6 @@ impl EngineSpec {
     ///
     /// # Errors
     /// [`Error::Setting`] on `engine.kind`.
-    #[doc(hidden)]
     pub fn check_is_here(&self) -> Result<()> {
         match self.cluster() {
             None => Ok(()),

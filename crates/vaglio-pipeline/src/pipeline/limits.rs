@@ -33,7 +33,6 @@ impl Limits {
 
 impl ValidPipeline {
     /// Time limit of a run or a fit.
-    #[doc(hidden)]
     pub fn most_time(&self) -> Option<Duration> {
         self.0.limits.time.map(|span| span.0)
     }

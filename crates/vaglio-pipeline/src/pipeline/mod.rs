@@ -23,14 +23,14 @@ pub use limits::Limits;
 pub use load::{by_default, load};
 pub use row_filter::{Labels, RowFilter, RowFilters, TestRows};
 pub use saved::{
-    Calibration, CalibrationSource, FoldModel, History, IntervalEnds, Observed, PlattScaling, SavedIntervals,
-    SavedModel, SavedReadOptions,
+    Calibration, CalibrationSource, FoldModel, History, IntervalEnds, Observed, SavedIntervals, SavedModel,
+    SavedReadOptions, TablePredictions, bounds,
 };
 pub use schema::{component_list, pipeline_schema};
 pub use threads::{check_environment, check_threads, pool};
 pub use time_span::TimeSpan;
 
-pub(crate) use settings::Settings;
+pub use settings::Settings;
 pub use vaglio_tables::disk::write_file;
 pub use vaglio_tables::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText};
 
@@ -97,15 +97,8 @@ impl ParamGuard for Pipeline {
 
 impl ValidPipeline {
     /// The settings.
-    #[doc(hidden)]
     pub fn settings(&self) -> &Settings {
         &self.0
-    }
-
-    /// Mutable access to the settings.
-    #[doc(hidden)]
-    pub fn settings_mut(&mut self) -> &mut Settings {
-        &mut self.0
     }
 
     pub(crate) fn check_settings(&self) -> Result<()> {
@@ -116,7 +109,6 @@ impl ValidPipeline {
     ///
     /// # Errors
     /// [`Error::Setting`] for a map that requests what only the last map can have.
-    #[doc(hidden)]
     pub fn recipe(&self, task: Task, target_names: Vec<String>) -> Result<Preprocessing> {
         let loss = self.selector().loss(&task);
         let recipe = Preprocessing::new(self.0.preprocess.clone(), task, target_names)?;
@@ -140,7 +132,6 @@ impl ValidPipeline {
     }
 
     /// The selections with other searches that `tune` compares with this one, by their index in its list.
-    #[doc(hidden)]
     pub fn compared_searches(&self) -> Vec<(usize, ValidSelector)> {
         let searches = self.0.tune.iter().flat_map(|tune| &tune.search).enumerate();
         let others = searches.filter(|(_, search)| **search != self.0.search);

@@ -68,7 +68,6 @@ pub struct RejectedColumns {
 
 impl Choice {
     /// λ of the whole path, unless each subset has its own.
-    #[doc(hidden)]
     pub fn walk_lambda(&self) -> Option<f64> {
         self.of_path.then_some(self.lambda).flatten()
     }

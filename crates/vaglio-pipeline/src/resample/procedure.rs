@@ -88,7 +88,6 @@ impl Procedure<'_> {
 
 impl OuterFolds {
     /// Kind of split of the outer folds.
-    #[doc(hidden)]
     pub fn parting(&self, selector: &ValidSelector, sample: &Sample) -> Result<SplitRule> {
         let within = usize::from(cross_validation(selector).is_some());
         sample.parting(selector, self.splits.as_ref(), self.folds, within)

@@ -28,7 +28,7 @@ impl<'t> PooledFolds<'t> {
     }
 
     /// Matching size in a fold.
-    pub fn key_in_fold(&self, size: usize) -> usize {
+    fn key_in_fold(&self, size: usize) -> usize {
         if self.everything == Some(size) { usize::MAX } else { size }
     }
 

@@ -9,7 +9,6 @@ impl ValidSelector {
     ///
     /// # Errors
     /// Returns the errors of [`Search::extent`](vaglio_search::Search::extent).
-    #[doc(hidden)]
     pub fn extent_and_estimate(&self, design: &Design, lambdas: usize) -> Result<(SearchExtent, Estimate)> {
         let one = design.lambdas()[0].filter(|_| lambdas > 1);
         let all = design.lambdas();

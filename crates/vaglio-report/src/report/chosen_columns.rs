@@ -60,7 +60,7 @@ pub fn chosen_columns(view: &RecordView<'_>) -> Option<Section> {
 }
 
 /// How to read the equation.
-pub fn equation_note(view: &RecordView<'_>) -> String {
+fn equation_note(view: &RecordView<'_>) -> String {
     let decision = match view.record.data.classes.as_deref() {
         _ if view.record.equation.is_empty() => return String::new(),
         Some([negative, positive]) => format!(" A row is `{positive}` where the score is above 0, else `{negative}`."),

@@ -136,11 +136,6 @@ impl<'a> DummyPath<'a> {
         &self.entered
     }
 
-    /// Whether nothing is left to enter.
-    pub fn has_ended(&self) -> bool {
-        self.has_ended
-    }
-
     /// Moves to the entry of the next column.
     fn next(&mut self) -> Option<NextEntry> {
         match self.stepping {

@@ -173,11 +173,11 @@ fn a_path_ends_where_columns_span_the_rows_and_where_it_is_stopped() {
     for stepping in [Stepping::LeastAngle, Stepping::Greedy] {
         let mut path = DummyPath::new(Level::best(), data, stepping, 40, 7);
         path.until(1, &|| true);
-        assert!(!path.has_ended() && path.entered() == [None; 3]);
+        assert!(!path.has_ended && path.entered() == [None; 3]);
         path.until(40, &|| false);
-        assert!(path.has_ended(), "{stepping:?}");
+        assert!(path.has_ended, "{stepping:?}");
     }
     let empty = PathData { targets: &[], ..data };
-    assert!(DummyPath::new(Level::best(), empty, Stepping::Greedy, 3, 1).has_ended());
+    assert!(DummyPath::new(Level::best(), empty, Stepping::Greedy, 3, 1).has_ended);
     assert!((0.0..1.0).contains(&NormalRng::new(1).uniform()));
 }

@@ -8,19 +8,16 @@ static RELEASE: OnceLock<fn()> = OnceLock::new();
 
 /// Registers the function that releases the allocator's cached memory, so that a run does not fail for lack of it. The
 /// first registration counts.
-#[doc(hidden)]
 pub fn released_by(release: fn()) {
     RELEASE.get_or_init(|| release);
 }
 
 /// Releases the allocator's cached memory, after large data were freed.
-#[doc(hidden)]
 pub fn release() {
     RELEASE.get().iter().for_each(|release| release());
 }
 
 /// Resident bytes of the process; if above a limit, measured after cached memory was released.
-#[doc(hidden)]
 pub fn resident_within(limit: u64) -> Option<u64> {
     let held = resident()?;
     match RELEASE.get().filter(|_| held > limit) {

@@ -51,7 +51,7 @@ pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<FileKind> {
 }
 
 /// Whether a path is not a regular file, so that its bytes can be read only once.
-pub(super) fn is_stream(path: &Path) -> bool {
+fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 

@@ -283,7 +283,7 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
 
 /// Maximum levels of a class column; text with more levels, or with more than [`FEW`] and a quarter of the rows, is not
 /// a class.
-pub const MOST_LEVELS: usize = 50;
+const MOST_LEVELS: usize = 50;
 const FEW: usize = 10;
 
 fn done(name: &str, cells: Cells, hint: Hint, missing: MissingCells, note: Option<String>) -> (Cells, ColumnProfile) {

@@ -10,7 +10,7 @@ pub(super) struct Singles(Option<Arc<HashSet<String>>>);
 
 impl Singles {
     /// All columns but these.
-    pub fn all_but(names: &HashSet<String>) -> Self {
+    fn all_but(names: &HashSet<String>) -> Self {
         Singles(Some(Arc::new(names.clone())))
     }
 

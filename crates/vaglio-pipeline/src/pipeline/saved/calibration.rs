@@ -153,7 +153,6 @@ impl ValidSelector {
     /// folds uses leave-one-out, or stratified folds if each needs a fit of its own (a final model, refitted
     /// preprocessing). Returns `None` if: predictions are averaged over rows; leave-one-out is needed but single rows
     /// are not independent; the work was stopped. Cost: one fit per fold.
-    #[doc(hidden)]
     pub fn subset_calibration(
         &self,
         sample: &Sample,
@@ -198,7 +197,6 @@ impl ValidSelector {
 impl Calibration {
     /// Fits the calibration on targets (±1, classes in outputs) and held-out predictions, outputs × rows. Returns
     /// `None` if no row has weight or a prediction is not finite.
-    #[doc(hidden)]
     pub fn new(
         from: CalibrationSource,
         targets: ArrayView2<'_, f64>,
@@ -221,7 +219,6 @@ impl Calibration {
     }
 
     /// Fits the calibration on pooled held-out predictions of all folds.
-    #[doc(hidden)]
     pub fn from_held_out(from: CalibrationSource, pooled: &Pooled) -> Option<Self> {
         Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights)
     }

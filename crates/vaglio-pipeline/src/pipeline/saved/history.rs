@@ -42,7 +42,6 @@ impl HistoryCells {
 
 impl History {
     /// Copies the cells of columns.
-    #[doc(hidden)]
     pub fn new(columns: impl Iterator<Item = (String, Cells)>) -> Self {
         History { columns: columns.map(|(name, cells)| (name, HistoryCells::from_cells(&cells))).collect() }
     }
@@ -51,7 +50,6 @@ impl History {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Shape`] for columns of different lengths.
-    #[doc(hidden)]
     pub fn table(&self) -> Result<Table> {
         Table::new(self.columns.iter().map(|(name, kept)| (name.clone(), kept.cells())).collect())
     }

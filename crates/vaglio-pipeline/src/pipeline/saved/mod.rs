@@ -1,17 +1,18 @@
 //! Model files: plain data with version and checksum.
 
 mod calibration;
-pub(crate) mod chain;
+mod chain;
 mod history;
-pub(crate) mod intervals;
+mod intervals;
 mod origin;
 mod read_options;
 
-pub use calibration::{Calibration, CalibrationSource, PlattScaling};
-pub(crate) use chain::PredictionChain;
+pub use calibration::{Calibration, CalibrationSource};
+use chain::PredictionChain;
+pub use chain::TablePredictions;
 use chain::needed_maps;
 pub use history::History;
-pub use intervals::{FoldModel, IntervalEnds, SavedIntervals};
+pub use intervals::{FoldModel, IntervalEnds, SavedIntervals, bounds};
 pub use origin::ModelOrigin;
 pub use read_options::SavedReadOptions;
 
@@ -172,7 +173,6 @@ impl SavedModel {
 
     /// Records the parts of the selection that made the model.
     #[must_use]
-    #[doc(hidden)]
     pub fn made_by(mut self, selector: &ValidSelector) -> Self {
         let ValidSelector { criterion, search, learner, model, .. } = selector;
         let loss = criterion.traits().loss;
@@ -195,7 +195,6 @@ impl SavedModel {
 
     /// Records the features of a selection.
     #[must_use]
-    #[doc(hidden)]
     pub fn selecting(self, selection: &Selection) -> Self {
         let indices = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
         let names = indices.iter().filter_map(|&feature| selection.names.get(feature).cloned()).collect();
@@ -334,7 +333,7 @@ impl SavedModel {
         }
     }
 
-    #[doc(hidden)]
+    /// Maps and model in a row, from columns to predictions.
     pub fn chain(&self) -> PredictionChain<'_> {
         let SavedModel { maps, inputs, model, target_scales, outputs, .. } = self;
         PredictionChain { maps, inputs, model, units: target_scales.as_deref(), outputs: outputs.len() }

@@ -4,24 +4,24 @@
 //! some 5 ms; `vaglio explain` computes them then.
 
 pub(super) mod cells;
-pub(super) mod near;
-pub(super) mod over_folds;
+pub(super) mod fold_weights;
 pub(super) mod residuals;
 pub(super) mod span;
+pub(super) mod step_trials;
 
 use super::TrainTest;
 use super::drop_column::{LEAST_WORK, PART};
 use super::evaluations::Evaluations;
 use super::run::Run;
 use cells::{ReadCells, histogram};
-use near::StepTrials;
-use over_folds::constant_in;
+use fold_weights::constant_in;
 use span::ColumnSpan;
+use step_trials::StepTrials;
 use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_pipeline::pipeline::{Evaluate, OuterFolds};
-use vaglio_pipeline::resample::held_out::chosen_parts;
-use vaglio_pipeline::resample::procedure::OuterSplits;
-use vaglio_pipeline::resample::split_rule::TrainTestSplit;
+use vaglio_pipeline::resampling::held_out_predictions::chosen_parts;
+use vaglio_pipeline::resampling::procedure::OuterSplits;
+use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ConstantIn, OutsideRecord, Record, SimilarColumn};
 use vaglio_search::CrossValidation;
@@ -50,10 +50,10 @@ pub(super) fn record_columns(run: Run<'_>, found: &mut Evaluations) -> Result<()
 fn record_scores(run: Run<'_>, record: &mut Record, chosen: &[Feature]) -> Result<()> {
     let Run { prepared, selector, design, .. } = run;
     let mut budget = PART * run.budget;
-    let steps = [chosen.len() + 1, 1].into_iter().find(|&steps| near::flops(selector, design, steps) <= budget);
+    let steps = [chosen.len() + 1, 1].into_iter().find(|&steps| step_trials::flops(selector, design, steps) <= budget);
     let walked = match steps {
         Some(steps) => {
-            budget -= near::flops(selector, design, steps);
+            budget -= step_trials::flops(selector, design, steps);
             Some(StepTrials::new(selector, design, chosen, steps)?)
         }
         None => None,

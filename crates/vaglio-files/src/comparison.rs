@@ -8,10 +8,10 @@ use super::series::numbers_of;
 use super::targets::encode;
 use vaglio_pipeline::pipeline::IntervalEnds;
 use vaglio_pipeline::pipeline::TablePredictions;
-use vaglio_pipeline::resample::Pooled;
-use vaglio_pipeline::resample::loss_sums::TargetsAndPredictions;
-use vaglio_pipeline::resample::path_predictions::weighing;
-use vaglio_pipeline::resample::sample::clusters;
+use vaglio_pipeline::resampling::Pooled;
+use vaglio_pipeline::resampling::loss_sums::TargetsAndPredictions;
+use vaglio_pipeline::resampling::path_predictions::weighing;
+use vaglio_pipeline::resampling::sample::clusters;
 
 use ndarray::Array2;
 use std::collections::HashMap;

@@ -4,7 +4,7 @@ use super::run::Run;
 use ndarray::Array2;
 use vaglio_core::{Error, Loss, Measure, Model, PathEntry, Result, Squared, Task, ZeroOne};
 use vaglio_pipeline::final_model::{FinalModelCache, PredictionContext};
-use vaglio_pipeline::resample::path_predictions::{FoldTestRows, PathModels};
+use vaglio_pipeline::resampling::path_predictions::{FoldTestRows, PathModels};
 use vaglio_report::record::{EntryRecord, SizePoint, variance};
 
 /// Budget of predicting training rows by every model, in multiply-adds.

@@ -3,11 +3,11 @@
 //! Columns are screened on a sample of the rows and judged on all of them; the cost is that of a few passes over the
 //! table. No check fails the run.
 
+mod cell_checks;
 mod copies;
 mod leaks;
 mod order;
 pub(super) mod steps;
-mod written;
 
 use super::holdout::classes_of_rows;
 use super::roles::Roles;
@@ -38,16 +38,16 @@ const NAMED: usize = 5;
 /// All warnings, in a fixed order. Cost O(rows · columns).
 pub(super) fn findings(read: TableWithRoles<'_>, budget: Budget) -> Vec<Warning> {
     let (mut found, given) = leaks::given_away(read);
-    found.extend(written::left_out(read));
+    found.extend(cell_checks::left_out(read));
     if read.train.rows() < FEWEST {
         return found;
     }
     found.extend(order::ordering(read, &given));
     found.extend(copies::copies(read, budget));
     found.extend(copies::groups_on_both_sides(read));
-    found.extend(written::codes(read));
-    found.extend(written::levels(read));
-    found.extend(written::leading_zeros(read));
+    found.extend(cell_checks::codes(read));
+    found.extend(cell_checks::levels(read));
+    found.extend(cell_checks::leading_zeros(read));
     found
 }
 

@@ -12,7 +12,7 @@ use super::run::Run;
 use exchanges::{Exchanges, Removals, exchange_flops, exchanges, removal_flops, work};
 use vaglio_core::{Design, Feature, Path, Result, SearchExtent};
 use vaglio_pipeline::pipeline::DropColumnBudget;
-use vaglio_pipeline::resample::StageMonitor;
+use vaglio_pipeline::resampling::StageMonitor;
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{SelectedRecord, Substitute, WorthRecord};
 

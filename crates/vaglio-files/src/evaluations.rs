@@ -3,30 +3,33 @@
 //! Each is a value in a file of its own. It does nothing unless the settings ask for it, and writes its part of the
 //! record.
 
-use super::column_diagnostics::over_folds::OuterWeights;
+use super::column_diagnostics::fold_weights::OuterWeights;
 use super::plan::RunPlan;
 use super::run::Run;
-use super::{discoveries, drop_column, held_out_rows, intervals, learning, near_best, nested, permutations, shapley};
-use super::{stability, verify};
+use super::{
+    discoveries, drop_column, held_out_rows, intervals, learning_curve, near_best_subsets, nested_validation,
+    permutations, shapley,
+};
+use super::{stability, verification};
 use vaglio_core::{Result, StopReason};
 use vaglio_pipeline::pipeline::{Calibration, Evaluate, SavedIntervals};
-use vaglio_pipeline::resample::{Choice, Jobs, OuterFoldFit, Pooled, Procedure, Sample, StageMonitor};
+use vaglio_pipeline::resampling::{Choice, Jobs, OuterFoldFit, Pooled, Procedure, Sample, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{PredictionRows, Record, Status, Warning, WarningKind};
 
 /// All evaluations, in the order in which they are computed.
 pub(super) const EVALUATIONS: [Evaluation; 11] = [
-    nested::EVALUATION,
+    nested_validation::EVALUATION,
     permutations::EVALUATION,
-    learning::EVALUATION,
+    learning_curve::EVALUATION,
     stability::EVALUATION,
     shapley::EVALUATION,
     discoveries::EVALUATION,
     held_out_rows::EVALUATION,
     intervals::EVALUATION,
-    verify::EVALUATION,
+    verification::EVALUATION,
     drop_column::EVALUATION,
-    near_best::EVALUATION,
+    near_best_subsets::EVALUATION,
 ];
 
 /// A result that a run computes besides its selection.

@@ -2,8 +2,8 @@
 
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::Pairs;
-use vaglio_pipeline::resample::split_rule::{PIECES, SplitRule, TrainTestSplit};
-use vaglio_pipeline::resample::{FoldAssignment, Sample};
+use vaglio_pipeline::resampling::split_rule::{PIECES, SplitRule, TrainTestSplit};
+use vaglio_pipeline::resampling::{FoldAssignment, Sample};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::shuffle::shuffled;
 

@@ -8,8 +8,8 @@ use super::run::Run;
 use ndarray::ArrayView2;
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::{Calibration, CalibrationSource};
-use vaglio_pipeline::resample::held_out::chosen_parts;
-use vaglio_pipeline::resample::{self, OuterFoldFit, Pooled};
+use vaglio_pipeline::resampling::held_out_predictions::chosen_parts;
+use vaglio_pipeline::resampling::{self, OuterFoldFit, Pooled};
 use vaglio_report::record::{Figures, PredictionRows, ShownPredictions, class_of};
 
 /// Limit on the rows whose predictions a record holds.
@@ -26,7 +26,7 @@ pub(super) const EVALUATION: Evaluation = Evaluation::new("held out", |run, foun
         pooled.placed(first.iter().map(|fold| &fold.rows));
         Some((PredictionRows::Nested, pooled))
     } else if classes || prepared.test.is_none() {
-        let mut pooled = resample::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
+        let mut pooled = resampling::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
         if let (Some(pooled), Some(how)) = (&mut pooled, &selection.chosen.folds) {
             let parts = chosen_parts(selector, &prepared.sample, how)?;
             pooled.placed(parts.iter().map(|part| &part.held));

@@ -10,8 +10,8 @@ use vaglio_core::{Error, Problem, Result, Task};
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::pipeline::bounds;
 use vaglio_pipeline::pipeline::{FoldModel, SavedIntervals};
-use vaglio_pipeline::resample::OuterFoldFit;
-use vaglio_pipeline::resample::path_predictions::FoldTestRows;
+use vaglio_pipeline::resampling::OuterFoldFit;
+use vaglio_pipeline::resampling::path_predictions::FoldTestRows;
 use vaglio_report::record::Intervals;
 
 /// Limit on rows whose interval widths are computed.

@@ -2,7 +2,7 @@
 //! columns.
 
 use vaglio_core::Task;
-use vaglio_pipeline::resample::{Choice, LEVEL};
+use vaglio_pipeline::resampling::{Choice, LEVEL};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_report::record::{ComparisonColumns, LossDifference};
 

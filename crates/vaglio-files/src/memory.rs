@@ -4,9 +4,9 @@ use super::TrainTest;
 use super::plan::walks::SearchCounts;
 use vaglio_core::{Design, Error, Estimate, Result, SearchExtent};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
-use vaglio_pipeline::resample::memory_slots::MemorySlots;
+use vaglio_pipeline::resampling::memory_slots::MemorySlots;
 use vaglio_pipeline::selector::ValidSelector;
-use vaglio_pipeline::selector::needs::{data_bytes, fit_bytes};
+use vaglio_pipeline::selector::resource_estimates::{data_bytes, fit_bytes};
 use vaglio_tables::budget::{Budget, shown};
 
 /// Peak memory of a run, in bytes.

@@ -1,7 +1,7 @@
 //! Source columns of candidates that maps made.
 
 use super::TrainTest;
-use super::nested::frequency;
+use super::nested_validation::frequency;
 use std::collections::{HashMap, HashSet};
 use std::slice::from_ref;
 use vaglio_core::Design;

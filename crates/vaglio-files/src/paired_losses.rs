@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::Loss;
-use vaglio_pipeline::resample::OuterFoldFit;
+use vaglio_pipeline::resampling::OuterFoldFit;
 use vaglio_report::record::PairedLosses;
 
 /// Maximum number of rows whose losses a record holds.

@@ -2,9 +2,9 @@
 
 use super::evaluations::{Evaluation, RepetitionInput, Repetitions};
 use vaglio_core::Result;
-use vaglio_pipeline::resample::procedure::FoldSelection;
-use vaglio_pipeline::resample::walks::said_of;
-use vaglio_pipeline::resample::{Jobs, StageMonitor};
+use vaglio_pipeline::resampling::procedure::FoldSelection;
+use vaglio_pipeline::resampling::walks::said_of;
+use vaglio_pipeline::resampling::{Jobs, StageMonitor};
 use vaglio_report::record::{NullFigure, Permutations};
 use vaglio_search::shuffle::stream;
 

@@ -9,7 +9,7 @@ pub(super) mod walks;
 use super::TrainTest;
 use super::drop_column;
 use super::evaluations::EVALUATIONS;
-use super::held_out::single_rows;
+use super::hold_out_warnings::single_rows;
 use super::memory::PeakMemory;
 use super::prepare_sample;
 use super::scratch::with_scratch;
@@ -22,9 +22,9 @@ use vaglio_core::{
     Criterion, Design, Error, Estimate, HeldOut, Result, SearchExtent, StopSign, counted, short, shown, significant,
 };
 use vaglio_pipeline::pipeline::{Evaluate, OuterFolds, ValidPipeline};
-use vaglio_pipeline::resample::choice::cross_validation;
-use vaglio_pipeline::resample::validated::{parting, unvalidated};
-use vaglio_pipeline::selector::needs::data_bytes;
+use vaglio_pipeline::resampling::choice::cross_validation;
+use vaglio_pipeline::resampling::validation::{parting, unvalidated};
+use vaglio_pipeline::selector::resource_estimates::data_bytes;
 use vaglio_pipeline::selector::{ValidSelector, takes_lambda_of_all};
 use vaglio_pipeline::tune::ScoredSelection;
 use vaglio_report::record::{Warning, left_out_rows};

@@ -4,19 +4,19 @@ use super::TrainTest;
 use super::correlations::ColumnCorrelations;
 use super::costs;
 use super::curve::curve;
-use super::held_out::{single_rows, without_gap};
+use super::hold_out_warnings::{single_rows, without_gap};
 use super::loss_intervals::certainty;
 use super::run::Run;
 use super::single_precision;
 use super::step_figures::step_figures;
 use vaglio_core::{Design, Error, Feature, Loss, Model, Result, Stage, Task, counted};
 use vaglio_pipeline::all_rows::FitFrom;
+use vaglio_pipeline::final_fit::train;
 use vaglio_pipeline::final_model::FittedFinalModel;
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_pipeline::resample::Pooled;
-use vaglio_pipeline::resample::path_predictions::FoldTestRows;
+use vaglio_pipeline::resampling::Pooled;
+use vaglio_pipeline::resampling::path_predictions::FoldTestRows;
 use vaglio_pipeline::selector::Selection;
-use vaglio_pipeline::train::train;
 use vaglio_pipeline::tune::TuningResult;
 use vaglio_report::record::{
     AlternativesRecord, Cell, ChartData, ChosenRecord, DataRecord, DeclinedColumns, EntryRecord, ExcludedRecord,

@@ -8,7 +8,7 @@ use ndarray::Array2;
 use vaglio_core::select_rows;
 use vaglio_core::{Model, Result};
 use vaglio_pipeline::pipeline::{Calibration, CalibrationSource};
-use vaglio_pipeline::resample::Pooled;
+use vaglio_pipeline::resampling::Pooled;
 use vaglio_report::record::{PredictionRows, ReliabilityRecord, brier};
 
 /// Calibration of held-out predictions; `None` for a single fold, and if no maps can be fitted.
@@ -49,7 +49,7 @@ pub(super) fn test_brier_score(prepared: &TrainTest, maps: Option<&Calibration>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_pipeline::resample::loss_sums::TargetsAndPredictions;
+    use vaglio_pipeline::resampling::loss_sums::TargetsAndPredictions;
     use vaglio_testkit::SplitMix64;
 
     #[test]

@@ -11,13 +11,13 @@
 
 use super::evaluations::{Evaluation, RepetitionInput, Repetitions, SearchedRows};
 use super::half_samples::{HalfSamples, halves};
-use super::nested::frequency;
+use super::nested_validation::frequency;
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use vaglio_core::{Design, Path, Result};
-use vaglio_pipeline::resample::pool::SubTask;
-use vaglio_pipeline::resample::walks::said_of;
-use vaglio_pipeline::resample::{Jobs, StageMonitor};
+use vaglio_pipeline::resampling::pool::SubTask;
+use vaglio_pipeline::resampling::walks::said_of;
+use vaglio_pipeline::resampling::{Jobs, StageMonitor};
 use vaglio_report::record::{Stability, StableColumn};
 use vaglio_search::shuffle::stream;
 

@@ -14,8 +14,8 @@ use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Readout, Re
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::all_rows::FitFrom;
-use vaglio_pipeline::resample::path_predictions::FoldTestRows;
-use vaglio_pipeline::train::train;
+use vaglio_pipeline::final_fit::train;
+use vaglio_pipeline::resampling::path_predictions::FoldTestRows;
 use vaglio_report::record::{EntryRecord, variance};
 
 /// Maximum number of columns of a subset with degrees of freedom.

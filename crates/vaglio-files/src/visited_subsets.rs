@@ -1,9 +1,9 @@
 //! Column names of the subsets that the searches in folds reached.
 
 use vaglio_core::{PathEntry, Result};
-use vaglio_pipeline::resample::held_out::chosen_parts;
-use vaglio_pipeline::resample::split_rule::TrainTestSplit;
-use vaglio_pipeline::resample::{Choice, Sample};
+use vaglio_pipeline::resampling::held_out_predictions::chosen_parts;
+use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
+use vaglio_pipeline::resampling::{Choice, Sample};
 use vaglio_pipeline::selector::ValidSelector;
 
 /// Columns chosen in each fold of the first repeat at the selected size; empty if the search was not cross-validated.

@@ -4,16 +4,16 @@
 //! The table is restricted to the selected columns, in table order. The learner is trained on them like a pipeline of
 //! these columns with `search: all`: settings are tuned and λ is chosen by its own criterion, on the same rows.
 
-mod on_columns;
-mod written;
+mod serialization;
+mod subset_model;
 
 use crate::all_rows::FitFrom;
 use crate::criteria::{HeldOutPredictions, Loo};
-use crate::resample::path_predictions::{FoldTestRows, PathModels, predictions_along};
-use crate::resample::{self, Sample, StageMonitor};
+use crate::final_fit::train;
+use crate::resampling::path_predictions::{FoldTestRows, PathModels, predictions_along};
+use crate::resampling::{self, Sample, StageMonitor};
 use crate::search::{All, Search};
 use crate::selector::ValidSelector;
-use crate::train::train;
 use crate::tune::{Tune, Tuning, TuningResult};
 use ndarray::{Array2, Axis};
 use std::collections::HashMap;
@@ -188,7 +188,7 @@ impl FinalModel {
             Form::Refit(_) => (design.train(&(0..sorted.len()).collect::<Vec<_>>(), None).map_err(of_model)?, None),
             Form::Linear(_) => {
                 let sample = Sample::plain(cut.clone(), own.learner.needs_order());
-                let picked = resample::select(&own, &sample, &design, Instant::now(), monitor).map_err(of_model)?;
+                let picked = resampling::select(&own, &sample, &design, Instant::now(), monitor).map_err(of_model)?;
                 let score = picked.searched.path.result().map(|entry| entry.score.loss);
                 (own.fit_on(&cut, &design, picked, monitor).map_err(of_model)?.model, score)
             }
@@ -205,7 +205,7 @@ impl FinalModel {
             }),
             lambda: trained.lambda(),
             score: score.or_else(|| tuned.as_ref().map(|tuned| tuned.trials[tuned.best].score)),
-            model: on_columns::on_all_columns(trained, &sorted)?,
+            model: subset_model::on_all_columns(trained, &sorted)?,
             learner: own.learner,
             criterion: own.criterion.typetag_name(),
             tuned,

@@ -9,6 +9,7 @@ pub mod all_rows;
 pub mod criteria;
 pub mod document;
 pub mod fdr;
+pub mod final_fit;
 pub mod final_model;
 pub mod learners;
 mod linfa_api;
@@ -16,10 +17,9 @@ pub mod maps;
 pub mod pipeline;
 pub mod preprocess;
 mod progress;
-pub mod resample;
+pub mod resampling;
 pub mod selector;
 pub mod target_maps;
-pub mod train;
 pub mod tune;
 
 pub use final_model::{FinalModel, FittedFinalModel};
@@ -33,6 +33,6 @@ pub use linfa_api::{
 };
 pub use pipeline::{Pipeline, ValidPipeline};
 pub use progress::{Progress, ProgressUpdate, StageShare};
-pub use resample::Choice;
+pub use resampling::Choice;
 pub use selector::{Selection, Selector, ValidSelector};
 use vaglio_search as search;

@@ -6,7 +6,7 @@ mod columns;
 mod constant;
 mod date_parts;
 #[cfg(test)]
-mod fitting;
+mod fit_helpers;
 mod impute;
 mod levels;
 mod log1p;

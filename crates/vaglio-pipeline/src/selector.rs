@@ -1,18 +1,18 @@
 //! Selection of columns of a problem by a criterion, a search and a learner.
 
-mod in_folds;
-pub mod needs;
+mod fold_preprocessing;
 mod range;
+pub mod resource_estimates;
 mod resumable_search;
 mod selection;
 
 use crate::all_rows::FitFrom;
+use crate::final_fit::{train, train_entry};
 use crate::final_model::FinalModel;
 use crate::learners::Rls;
-use crate::resample::memory_slots::MemorySlots;
-use crate::resample::{self, ChosenSearch, Sample, by_score};
+use crate::resampling::memory_slots::MemorySlots;
+use crate::resampling::{self, ChosenSearch, Sample, by_score};
 use crate::search::Search;
-use crate::train::{train, train_entry};
 pub(crate) use resumable_search::ResumableSearch;
 use selection::UNTRAINED;
 pub use selection::{SearchResult, Selection};
@@ -237,7 +237,7 @@ impl ValidSelector {
     fn select_of(&self, sample: &Sample, problem: &Problem, monitor: &mut Monitor<'_>) -> Result<Selection> {
         let start = Instant::now();
         let design = self.design(problem)?;
-        let picked = resample::select(self, sample, &design, start, monitor)?;
+        let picked = resampling::select(self, sample, &design, start, monitor)?;
         self.fit_on(problem, &design, picked, monitor)
     }
 

@@ -3,16 +3,16 @@
 //! Every law uses the non-constant columns, at least three of them. `tolerance` is relative, with a millionth of the
 //! empty subset's score as the floor.
 
-use crate::broken::{Law, laws};
-pub use again::{bytes, drift, other_thread};
+use crate::law_violation::{Law, laws};
 pub use few_rows::few_rows;
 pub use forks::forks;
-pub use held_out::held_out;
+pub use held_out_rows::held_out;
+pub use repeated_scores::{bytes, drift, other_thread};
 
-mod again;
 mod few_rows;
 mod forks;
-mod held_out;
+mod held_out_rows;
+mod repeated_scores;
 use crate::traces::traces;
 use crate::trial::{Subject, commit};
 use crate::variation::{duplicates_tie, lambdas, permutation, row_weights};
@@ -36,7 +36,7 @@ const FEWER_CALLS: usize = 50;
 
 fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usize) -> LawResult {
     Law("check").ran(|| "the design".into(), || criterion.check(design))?;
-    let first = again::first(criterion, design);
+    let first = repeated_scores::first(criterion, design);
     let own = laws! {
         never_nan(criterion, design);
         any_order(criterion, design, tolerance);
@@ -53,7 +53,7 @@ fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usiz
         held_out(criterion, design, tolerance);
         other_thread(criterion, design);
     };
-    let drift = Law("drift").tried(|| again::since(first?, criterion, design, calls));
+    let drift = Law("drift").tried(|| repeated_scores::since(first?, criterion, design, calls));
     if design.readout().is_none() {
         return LawViolation::among([own, drift]);
     }

@@ -1,13 +1,13 @@
 //! Laws of a learner: weights count rows, coefficients give the predictions, and a model survives saving.
 
-use crate::broken::{Law, Tolerance, laws};
-use crate::{LawResult, data, rebuild};
+use crate::law_violation::{Law, Tolerance, laws};
+use crate::{LawResult, data, design_copies};
 use ndarray::{Array2, s};
 use serde_json::Value;
-pub use unselected::{few_rows, group_numbers_unseen, names_unseen, outside_unseen};
+pub use unseen_data::{few_rows, group_numbers_unseen, names_unseen, outside_unseen};
 use vaglio_core::{Columns, Design, Error, Feature, Form, Learner, Model, Problem};
 
-mod unselected;
+mod unseen_data;
 
 /// Checks all laws of a learner on a problem.
 ///
@@ -109,7 +109,8 @@ pub fn retrained(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> La
 /// A learner passes if its [`Learner::check_problem`] rejects row weights.
 pub fn whole_weights(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("whole_weights");
-    let (weighted, repeated) = law.ran(|| "weights from 1 to 3".into(), || rebuild::whole_weights(problem, 31))?;
+    let (weighted, repeated) =
+        law.ran(|| "weights from 1 to 3".into(), || design_copies::whole_weights(problem, 31))?;
     if matches!(learner.check_problem(&weighted), Err(Error::Setting { .. })) {
         return Ok(());
     }
@@ -170,8 +171,8 @@ pub fn targets_unseen(learner: &dyn Learner, problem: &Problem) -> LawResult {
 /// Predictions are finite with duplicate columns, fewer rows than columns, the empty subset, and a default λ.
 pub fn degenerate(learner: &dyn Learner, problem: &Problem) -> LawResult {
     let law = Law("degenerate");
-    let doubled = law.ran(|| "duplicate columns".into(), || rebuild::doubled(problem))?;
-    let wide = rebuild::wide(problem);
+    let doubled = law.ran(|| "duplicate columns".into(), || design_copies::doubled(problem))?;
+    let wide = design_copies::wide(problem);
     for (what, problem, all) in [
         ("duplicate columns", &doubled, true),
         ("fewer rows than columns", &wide, true),

@@ -16,14 +16,14 @@
 //! # Ok::<(), vaglio_testkit::LawViolation>(())
 //! ```
 
-mod broken;
 pub mod criterion;
 pub mod data;
+pub mod design_copies;
+mod law_violation;
 pub mod learner;
 pub mod loss;
 pub mod map;
 mod random;
-pub mod rebuild;
 pub mod registry;
 mod replay;
 pub mod resampling;
@@ -34,8 +34,8 @@ pub mod traces;
 mod trial;
 pub mod variation;
 
-pub use broken::{LawResult, LawViolation, Tolerance};
 pub use criterion::{check_criterion, check_criterion_on_standard_data};
+pub use law_violation::{LawResult, LawViolation, Tolerance};
 pub use learner::{check_learner, check_learner_on_standard_data};
 pub use loss::{check_loss, check_loss_on_standard_data};
 pub use map::{check_map, check_map_on_standard_data};

@@ -1,7 +1,7 @@
 //! Laws of a loss: rows count by their weights, and the declared properties hold.
 
-use crate::broken::{Law, Tolerance, laws};
-use crate::{LawResult, SplitMix64, data, rebuild};
+use crate::law_violation::{Law, Tolerance, laws};
+use crate::{LawResult, SplitMix64, data, design_copies};
 use ndarray::{Array2, ArrayView1, Axis};
 use vaglio_core::{Loss, Measure, Problem, Task};
 
@@ -60,7 +60,7 @@ pub fn never_nan(loss: &dyn Loss, problem: &Problem) -> LawResult {
 pub fn repeated_rows(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> LawResult {
     let law = Law("repeated_rows");
     let (targets, predictions) = (problem.targets(), predicted(problem));
-    let (weights, rows) = rebuild::weights_and_rows(problem.rows());
+    let (weights, rows) = design_copies::weights_and_rows(problem.rows());
     let on = || "weights from 1 to 3".to_owned();
     let by_weight = law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), Some(&weights))))?;
     let (y, p) = (targets.select(Axis(1), &rows), predictions.select(Axis(1), &rows));

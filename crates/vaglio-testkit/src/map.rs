@@ -1,7 +1,7 @@
 //! Laws of a map: `fit` fixes its state, and each output depends on its declared sources only.
 
-use crate::broken::{Law, Tolerance, laws};
-use crate::{LawResult, SplitMix64, data, rebuild};
+use crate::law_violation::{Law, Tolerance, laws};
+use crate::{LawResult, SplitMix64, data, design_copies};
 use std::collections::HashSet;
 use vaglio_core::{Cells, FittedMap, Map, MapFit, Numbers, Result as Made, Table, TrainingRows};
 
@@ -224,7 +224,7 @@ pub fn saved(map: &dyn Map, table: &Table) -> LawResult {
 /// duplicating every row changes its outputs.
 pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult {
     let law = Law("whole_weights");
-    let (weights, repeats) = rebuild::weights_and_rows(table.rows());
+    let (weights, repeats) = design_copies::weights_and_rows(table.rows());
     let every: Vec<usize> = (0..table.rows()).collect();
     let made = |of: &[usize], weights: Option<&[f64]>| {
         let own = law.ran(|| "repeated rows".into(), || rows(table, of))?;

@@ -3,7 +3,7 @@
 //! A component is built from `{"kind": …}` alone, with defaults for other settings. If a kind has required settings,
 //! pass them as values such as `json!({"kind": "window", "lags": [0, 1]})`, which replace the default of that kind.
 
-use crate::broken::Law;
+use crate::law_violation::Law;
 use crate::{LawResult, LawViolation};
 use serde_json::Value;
 pub use serde_json::json;

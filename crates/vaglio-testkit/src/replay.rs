@@ -1,7 +1,7 @@
 //! Subsets along the steps of a path.
 
 use crate::LawResult;
-use crate::broken::Law;
+use crate::law_violation::Law;
 use vaglio_core::{Action, Design, Feature, Path, Score, Step};
 
 /// A subset on a search path.

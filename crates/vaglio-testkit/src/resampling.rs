@@ -4,8 +4,8 @@
 //! meaning is the author's decision: rows held out because of their targets are no sample of new rows, so their loss
 //! estimates the loss on such rows only.
 
-use crate::broken::{Law, laws};
-use crate::{LawResult, data, rebuild};
+use crate::law_violation::{Law, laws};
+use crate::{LawResult, data, design_copies};
 use vaglio_core::{Design, Error, Resampling, Split};
 
 /// Checks all laws of a resampling on a design.
@@ -77,7 +77,7 @@ pub fn repeatable(resampling: &dyn Resampling, design: &Design) -> LawResult {
 pub fn few_rows(resampling: &dyn Resampling, design: &Design) -> LawResult {
     let law = Law("few_rows");
     for count in 1..=design.rows().min(4) {
-        let Ok(few) = rebuild::with_rows(design, &(0..count).collect::<Vec<_>>()) else { return Ok(()) };
+        let Ok(few) = design_copies::with_rows(design, &(0..count).collect::<Vec<_>>()) else { return Ok(()) };
         law.calm(|| format!("the first {count} rows"), || splits(resampling, &few))?.ok();
     }
     Ok(())

@@ -5,26 +5,26 @@
 //! steps, such as one of all subsets, is tested by its entries, and must emit [`Event::Visited`] before each part of
 //! its work.
 
-use crate::broken::{Law, laws};
+use crate::law_violation::{Law, laws};
 use crate::replay::replay;
 use crate::trial::Subject;
 use crate::{InPool, LawResult, data};
 pub use constants::{constants, lacking, no_candidates};
-pub use constrained::constraints;
+pub use constraints::constraints;
 pub use few_rows::few_rows;
 pub use pauses::pauses;
-pub use shared::settings;
+pub use shared_settings::settings;
 pub use ties::ties;
 use vaglio_core::{Answer, Criterion, Design, Event, Observer, Path, Step, StopReason};
 use vaglio_search::{Search, SearchContext, SubsetScorer};
 
 mod constants;
-mod constrained;
+mod constraints;
+mod empty_results;
 mod few_rows;
-mod named;
 mod pauses;
-mod shared;
-mod stays;
+mod serialized_settings;
+mod shared_settings;
 mod ties;
 
 const SEED: u64 = 7;
@@ -38,8 +38,8 @@ const SEED: u64 = 7;
 /// # Errors
 /// Fails with every violated law.
 pub fn check_search(search: &Search, criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
-    let own = Law("check").tried(|| stays::instead(search, criterion, design))?;
-    let criterion = if own { &stays::RetrainedLeaveOneOut {} } else { criterion };
+    let own = Law("check").tried(|| empty_results::instead(search, criterion, design))?;
+    let criterion = if own { &empty_results::RetrainedLeaveOneOut {} } else { criterion };
     laws! {
         steps(search, criterion, design, tolerance);
         entries(search, criterion, design, tolerance);

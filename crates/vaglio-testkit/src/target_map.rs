@@ -1,7 +1,7 @@
 //! Laws of a target map: it increases, has a consistent inverse, weights repeat rows, and it survives saving.
 
-use crate::broken::{Law, Tolerance, laws};
-use crate::{LawResult, SplitMix64, rebuild};
+use crate::law_violation::{Law, Tolerance, laws};
+use crate::{LawResult, SplitMix64, design_copies};
 use vaglio_core::{FittedTargetMap, TargetMap};
 
 /// Number of target rows in the tests.
@@ -54,7 +54,7 @@ pub fn increasing(map: &dyn TargetMap, target: &[f64]) -> LawResult {
 /// A row of weight 2 equals that row given twice.
 pub fn whole_weights(map: &dyn TargetMap, target: &[f64], tolerance: f64) -> LawResult {
     let law = Law("whole_weights");
-    let (weights, rows) = rebuild::weights_and_rows(target.len());
+    let (weights, rows) = design_copies::weights_and_rows(target.len());
     let repeated: Vec<f64> = rows.into_iter().map(|row| target[row]).collect();
     let (by_weight, by_rows) = (fitted(law, map, target, Some(&weights))?, fitted(law, map, &repeated, None)?);
     let near = Tolerance { tolerance, least: 1e-6 };

@@ -1,6 +1,6 @@
 //! Trials of columns, with the checks that every law needs.
 
-use crate::broken::{Law, Tolerance};
+use crate::law_violation::{Law, Tolerance};
 use crate::{LawResult, SplitMix64};
 use vaglio_core::{Criterion, Design, Feature, Score, SearchExtent, SubsetChange};
 use vaglio_search::SubsetScorer;

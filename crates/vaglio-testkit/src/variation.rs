@@ -1,8 +1,8 @@
 //! Laws of a criterion between a design and a changed copy of it; the design needs a ridge readout.
 
-use crate::broken::Law;
+use crate::law_violation::Law;
 use crate::trial::{Subject, whole};
-use crate::{LawResult, LawViolation, SplitMix64, data, rebuild};
+use crate::{LawResult, LawViolation, SplitMix64, data, design_copies};
 use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, Score, SubsetChange, Winner};
 
 /// Copies of a column tie bit for bit as additions; the lowest index wins, and `tied` lists the others.
@@ -12,7 +12,8 @@ use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, Score, Su
 pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     let subject = Subject::new("duplicates_tie", criterion, design);
     let (law, steps, count) = (subject.law, subject.trail(3, 0)?.len(), design.features());
-    let twice = made(law, || rebuild::with_columns(design, &(0..count).chain((0..count).rev()).collect::<Vec<_>>()))?;
+    let twice =
+        made(law, || design_copies::with_columns(design, &(0..count).chain((0..count).rev()).collect::<Vec<_>>()))?;
     let sets = data::duplicates(&twice);
     let subject = subject.with_design(&twice).within(tolerance);
     let shortcut = criterion.plan(&twice, &whole(&twice)).has_engine();
@@ -56,7 +57,7 @@ pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
     // Column `order[k]` of the design is column k of the other: `moved` is the inverse.
     let mut moved = vec![0; order.len()];
     order.iter().enumerate().for_each(|(to, &from)| moved[from] = to);
-    let other = made(subject.law, || rebuild::renamed(&rebuild::with_columns(design, &order)?))?;
+    let other = made(subject.law, || design_copies::renamed(&design_copies::with_columns(design, &order)?))?;
     same_scores(subject, &other, &moved)
 }
 
@@ -70,7 +71,7 @@ pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
 pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     let law = Law("row_weights");
     scaled(law, criterion, design, tolerance, 1.0)?;
-    let (weighted, _) = made(law, || rebuild::repeated_rows(design, 31))?;
+    let (weighted, _) = made(law, || design_copies::repeated_rows(design, 31))?;
     if criterion.check(&weighted).is_err() {
         return Ok(());
     }
@@ -94,7 +95,7 @@ pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
 
 /// Tests whether weights from 1 to 3 change a score; also true if all scores are equal, which is inconclusive.
 fn weights_matter(subject: Subject<'_>, weighted: &Design) -> LawResult<bool> {
-    let plain = made(subject.law, || rebuild::without_row_weights(subject.design))?;
+    let plain = made(subject.law, || design_copies::without_row_weights(subject.design))?;
     let (trail, plain) = (subject.trail(3, 24)?, subject.with_design(&plain));
     let (empty, mut is_flat) = (plain.evaluate(&[])?, true);
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {
@@ -110,7 +111,7 @@ fn weights_matter(subject: Subject<'_>, weighted: &Design) -> LawResult<bool> {
 /// A row of weight 2 equals the row given twice.
 pub fn repeated_rows(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
     let subject = Subject::new("repeated_rows", criterion, design).within(tolerance);
-    let (weighted, repeated) = made(subject.law, || rebuild::repeated_rows(design, 31))?;
+    let (weighted, repeated) = made(subject.law, || design_copies::repeated_rows(design, 31))?;
     let still: Vec<Feature> = (0..design.features()).collect();
     same_scores(subject.with_design(&repeated), &weighted, &still)
         .map_err(|broken| broken.within("weights from 1 to 3"))
@@ -123,7 +124,7 @@ pub fn scaled_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64
 
 fn scaled(law: Law, criterion: &dyn Criterion, design: &Design, tolerance: f64, by: f64) -> LawResult {
     let still: Vec<Feature> = (0..design.features()).collect();
-    let other = made(law, || rebuild::with_weights_scaled(design, by))?;
+    let other = made(law, || design_copies::with_weights_scaled(design, by))?;
     same_scores(Subject::new(law.0, criterion, design).within(tolerance), &other, &still)
         .map_err(|broken| broken.within(&format!("weights and lambdas times {by}")))
 }
@@ -136,7 +137,7 @@ pub fn lambdas(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> La
     let (law, near, trail) = (subject.law, subject.near, subject.trail(3, 22)?);
     let middle = design.lambdas().first().copied().flatten().unwrap_or(1.0);
     let grid = [1e-2 * middle, middle, 1e2 * middle];
-    let over = |lambdas: &[f64]| made(law, || rebuild::with_lambdas(design, lambdas.to_vec()));
+    let over = |lambdas: &[f64]| made(law, || design_copies::with_lambdas(design, lambdas.to_vec()));
     let (joint, singles) = (over(&grid)?, [over(&grid[..1])?, over(&grid[1..2])?, over(&grid[2..])?]);
     let joint = subject.with_design(&joint);
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {

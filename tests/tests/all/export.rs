@@ -2,7 +2,7 @@
 
 mod data;
 mod evaluator;
-mod refused;
+mod refusals;
 mod report;
 mod runners;
 
@@ -114,7 +114,7 @@ fn mapped_targets_come_back() {
         let yaml = pipeline("positive", &lines);
         match name {
             // One formula would have more points than a spreadsheet takes.
-            "rank" => refused::rank(&yaml),
+            "rank" => refusals::rank(&yaml),
             _ => same_everywhere(name, &yaml),
         }
     }

@@ -3,7 +3,7 @@
 use super::super::TrainTest;
 use vaglio_core::{Cells, Design, Feature, Table};
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
-use vaglio_pipeline::resample::sample::SampleSource;
+use vaglio_pipeline::resampling::sample::SampleSource;
 use vaglio_report::record::Histogram;
 
 /// Number of histogram bins.

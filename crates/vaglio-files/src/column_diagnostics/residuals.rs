@@ -7,8 +7,8 @@ use super::super::run::Run;
 use super::cells::{ColumnValues, ReadCells};
 use ndarray::ArrayView2;
 use vaglio_core::{Design, Feature, Result};
-use vaglio_pipeline::resample::Pooled;
-use vaglio_pipeline::resample::sample::SampleSource;
+use vaglio_pipeline::resampling::Pooled;
+use vaglio_pipeline::resampling::sample::SampleSource;
 use vaglio_report::record::{DrawnColumn, PredictionRows, ResidualsRecord, WorstRow, class_of};
 
 /// Number of columns with a residual plot.

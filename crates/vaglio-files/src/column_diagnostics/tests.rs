@@ -1,6 +1,6 @@
 //! Tests column diagnostics against plain refits.
 
-use super::over_folds::OuterWeights;
+use super::fold_weights::OuterWeights;
 use super::*;
 use linfa::ParamGuard;
 use ndarray::{Array1, Array2, Axis};
@@ -9,7 +9,7 @@ use vaglio_kernels::linalg;
 use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::pipeline::OuterFolds;
-use vaglio_pipeline::resample::{OuterFoldFit, Procedure, Sample, StageMonitor, outer};
+use vaglio_pipeline::resampling::{OuterFoldFit, Procedure, Sample, StageMonitor, outer};
 use vaglio_pipeline::selector::Selector;
 use vaglio_report::record::PerOutput;
 use vaglio_search::Greedy;

@@ -1,8 +1,8 @@
 //! Detects the order and grouping of an undescribed table's rows.
 
-mod nested;
+mod nesting;
 
-pub use nested::{Nesting, nesting};
+pub use nesting::{Nesting, nesting};
 
 use super::super::series::{moments, numbers_of};
 use std::borrow::Cow;

@@ -4,9 +4,9 @@ use crate::evaluations::{RepetitionInput, Repetitions, repetitions};
 use std::fmt;
 use vaglio_core::Design;
 use vaglio_pipeline::pipeline::Evaluate;
-use vaglio_pipeline::resample::choice::{cross_validation, walk_lambdas};
-use vaglio_pipeline::resample::validated::parting;
-use vaglio_pipeline::resample::{Procedure, Sample};
+use vaglio_pipeline::resampling::choice::{cross_validation, walk_lambdas};
+use vaglio_pipeline::resampling::validation::parting;
+use vaglio_pipeline::resampling::{Procedure, Sample};
 use vaglio_pipeline::selector::ValidSelector;
 
 /// Numbers of searches in a run.

@@ -6,7 +6,7 @@ use super::units::{PARTS, name, waits_for_search};
 use super::work::WorkStart;
 use crate::TrainTest;
 use crate::journal::{JournalContent, JournalHeader, NAME, read};
-use crate::prepare::prepare;
+use crate::preparation::prepare;
 use crate::run::RunOptions;
 use crate::run_folder::{RunFolder, is_claimed};
 use serde_json::json;

@@ -5,8 +5,8 @@ use crate::evaluations::{RepetitionInput, repetitions};
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_pipeline::resample::Jobs;
-use vaglio_pipeline::resample::procedure::Procedure;
+use vaglio_pipeline::resampling::Jobs;
+use vaglio_pipeline::resampling::procedure::Procedure;
 
 /// Key of the search on all rows, with the choice of its result.
 pub(super) const SEARCH: &str = "search";

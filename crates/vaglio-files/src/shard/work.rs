@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{Design, Error, Journal, JournalStore, Monitor, ProcessGroup, Result, StopReason, StopSign};
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_pipeline::resample::{self, Procedure, SearchOnDesign, StageMonitor};
+use vaglio_pipeline::resampling::{self, Procedure, SearchOnDesign, StageMonitor};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_tables::budget::resident;
 use vaglio_tables::scratch::Scratch;
@@ -66,7 +66,7 @@ impl WorkStart {
 
     /// Whether several processes may perform the search on all rows; tuning is not distributed.
     pub fn is_in_parts(&self, pipeline: &ValidPipeline) -> bool {
-        pipeline.settings().tune.is_none() && resample::is_in_parts(&pipeline.selector(), &self.design)
+        pipeline.settings().tune.is_none() && resampling::is_in_parts(&pipeline.selector(), &self.design)
     }
 }
 
@@ -149,7 +149,7 @@ impl<'a> WorkContext<'a> {
         };
         let selector = self.in_room(self.pipeline.selector());
         let beside = &mut Monitor { observer: &mut *monitor.observer, journal, stop };
-        match resample::accompany(&selector, &self.prepared.sample, &self.design, beside) {
+        match resampling::accompany(&selector, &self.prepared.sample, &self.design, beside) {
             Err(Error::Stopped(_)) | Ok(()) if monitor.stop.reason().is_none() => {
                 share.give_parts();
                 Ok(())

@@ -8,6 +8,6 @@ mod loo_forks;
 mod loo_walks;
 mod moments;
 mod moments_by_columns;
-mod refined;
+mod refinement;
 mod sample;
 mod spectrum;

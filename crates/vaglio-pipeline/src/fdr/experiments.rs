@@ -3,7 +3,7 @@
 use super::rates::{Occurrences, VotingLevel, is_beyond};
 use super::unit::UnitColumns;
 use super::{DUMMIES, EXPERIMENTS};
-use crate::resample::StageMonitor;
+use crate::resampling::StageMonitor;
 use crate::selector::ValidSelector;
 use ndarray::Array2;
 use rayon::prelude::*;

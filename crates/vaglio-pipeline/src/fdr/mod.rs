@@ -16,7 +16,7 @@ mod rivals;
 mod tests;
 mod unit;
 
-use crate::resample::StageMonitor;
+use crate::resampling::StageMonitor;
 use crate::selector::ValidSelector;
 use experiments::{Experiments, Voted};
 use rates::{at_rate, rates};

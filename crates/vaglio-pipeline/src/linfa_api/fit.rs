@@ -1,13 +1,13 @@
 //! Fits pipelines and selectors on linfa datasets.
 
-use super::fitted::FittedPipeline;
+use super::fitted_pipeline::FittedPipeline;
 use super::limits::check_memory;
 use super::rows::{DatasetParts, Rows, TableRecords};
 use super::targets::TargetValue;
 use super::{FitError, FittedSelector, in_rust};
 use crate::pipeline::{Observed, Pipeline, SavedModel, ValidPipeline, pool};
 use crate::preprocess::LabeledTable;
-use crate::resample::{self, FittedProblem, Procedure, Sample, SearchOnDesign, StageMonitor};
+use crate::resampling::{self, FittedProblem, Procedure, Sample, SearchOnDesign, StageMonitor};
 use crate::selector::{Selection, Selector, ValidSelector};
 use linfa::dataset::{AsTargets, DatasetBase};
 use linfa::traits::Fit;
@@ -168,7 +168,7 @@ impl ValidPipeline {
             horizons: Vec::new(),
             loss: selector.loss(&task),
         };
-        let units = resample::path_predictions::smeared(units.as_deref(), &problem, selection.predictor())?;
+        let units = resampling::path_predictions::smeared(units.as_deref(), &problem, selection.predictor())?;
         let saved = SavedModel::new(task, outputs, units, maps, inputs, selection.predictor().clone());
         let saved = SavedModel {
             observed: Some(observed),

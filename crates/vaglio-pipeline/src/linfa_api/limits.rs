@@ -1,8 +1,8 @@
 //! Memory check of a fit, before its search.
 
-use crate::resample::choice::{cross_validation, walk_lambdas};
+use crate::resampling::choice::{cross_validation, walk_lambdas};
 use crate::selector::ValidSelector;
-use crate::selector::needs::{data_bytes, fit_bytes};
+use crate::selector::resource_estimates::{data_bytes, fit_bytes};
 use vaglio_core::{Design, Problem, Result};
 use vaglio_tables::budget::{Budget, shown};
 

@@ -1,28 +1,28 @@
 //! linfa's traits for selections and pipelines: `ParamGuard`, `Fit`, `Predict`, `Transformer`.
 
 mod fit;
-mod fitted;
+mod fitted_pipeline;
 mod limits;
 mod monitor;
-mod nested;
-mod of_problem;
-mod of_table;
-mod original;
-mod predicting;
+mod nested_validation;
+mod original_scale;
+mod prediction;
+mod problem_fit;
 mod rows;
 #[cfg(feature = "sprs")]
 mod sparse_records;
+mod table_fit;
 mod targets;
 
-pub use fitted::{FittedPipeline, FittedSelector};
+pub use fitted_pipeline::{FittedPipeline, FittedSelector};
 pub(crate) use monitor::{SharedMonitor, SharedObserver};
-pub use nested::{Nested, NestedFold, NestedResult, ValidNested};
-pub use of_table::TargetedTable;
-pub use original::OriginalScale;
-pub use predicting::NamedRows;
+pub use nested_validation::{Nested, NestedFold, NestedResult, ValidNested};
+pub use original_scale::OriginalScale;
+pub use prediction::NamedRows;
 pub use rows::{Rows, problem};
 #[cfg(feature = "sprs")]
 pub use sparse_records::SparseRecords;
+pub use table_fit::TargetedTable;
 pub use targets::TargetValue;
 
 use vaglio_core::Error;

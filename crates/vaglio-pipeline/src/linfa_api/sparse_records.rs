@@ -1,7 +1,7 @@
 //! Datasets with sparse matrices as records, such as those of linfa's `CountVectorizer`.
 
-use super::fitted::FittedPipeline;
-use super::predicting::NamedRows;
+use super::fitted_pipeline::FittedPipeline;
+use super::prediction::NamedRows;
 use super::rows::{Rows, TableRecords};
 use super::targets::TargetValue;
 use super::{FitError, FittedSelector};

@@ -130,7 +130,7 @@ impl FittedMap for FittedClip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::fitting::{fit_weighted, values};
+    use crate::maps::fit_helpers::{fit_weighted, values};
     use vaglio_core::{Cells, Numbers, Table};
 
     fn table(values: &[f64]) -> Table {

@@ -113,7 +113,7 @@ impl FittedMap for FittedDateParts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::fitting::{fit, values};
+    use crate::maps::fit_helpers::{fit, values};
     use vaglio_core::{Numbers, Table};
 
     const LEAP_DAY: f64 = 951_782_400.0;

@@ -60,7 +60,7 @@ impl FittedMap for FittedLog1p {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::fitting::fit_map;
+    use crate::maps::fit_helpers::fit_map;
     use vaglio_core::{Cells, Numbers, Table};
 
     fn table(values: &[f64]) -> Table {

@@ -142,7 +142,7 @@ fn refusal(places: &BTreeMap<String, usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::fitting::fit;
+    use crate::maps::fit_helpers::fit;
     use vaglio_core::{Numbers, Table};
 
     fn text(cells: &[&str]) -> Cells {

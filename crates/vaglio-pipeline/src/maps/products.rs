@@ -202,7 +202,7 @@ mod tests {
     }
 
     fn fit(json: &str) -> Result<Box<dyn FittedMap>> {
-        crate::maps::fitting::fit(json, &table())
+        crate::maps::fit_helpers::fit(json, &table())
     }
 
     fn first(table: &Table) -> Vec<(String, String)> {

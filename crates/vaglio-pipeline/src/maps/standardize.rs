@@ -114,7 +114,7 @@ const SMALLEST: f64 = f64::MIN_POSITIVE / (1u64 << 21) as f64;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::fitting::fit_map;
+    use crate::maps::fit_helpers::fit_map;
     use vaglio_core::{Numbers, Table};
 
     fn standardized(values: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {

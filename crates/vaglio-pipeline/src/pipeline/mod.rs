@@ -1,15 +1,15 @@
 //! Pipelines, read from YAML files or built in code.
 
-mod building;
+mod builder;
 mod data_spec;
 mod engine_spec;
-mod evaluate;
+mod evaluation;
 mod fields;
 mod limits;
-mod load;
-mod resolved;
+mod loading;
+mod resolved_settings;
 mod row_filter;
-pub(crate) mod saved;
+pub(crate) mod saved_model;
 mod schema;
 pub(crate) mod settings;
 mod threads;
@@ -17,12 +17,12 @@ mod time_span;
 
 pub use data_spec::{ColumnType, DataSpec, Files, MissingTarget, Names, ScratchSpec, TargetFile, TargetSpec, TaskKind};
 pub use engine_spec::{Cluster, EngineSpec, Precision};
-pub use evaluate::{DropColumnBudget, Evaluate, OuterFolds, Pairs};
+pub use evaluation::{DropColumnBudget, Evaluate, OuterFolds, Pairs};
 pub use fields::component_fields;
 pub use limits::Limits;
-pub use load::{by_default, load};
+pub use loading::{by_default, load};
 pub use row_filter::{Labels, RowFilter, RowFilters, TestRows};
-pub use saved::{
+pub use saved_model::{
     Calibration, CalibrationSource, FoldModel, History, IntervalEnds, Observed, SavedIntervals, SavedModel,
     SavedReadOptions, TablePredictions, bounds,
 };
@@ -36,7 +36,7 @@ pub use vaglio_tables::{DateOrder, Decimal, Delimiter, ReadSpec, SettingText};
 
 use crate::document::Document;
 use crate::preprocess::{Preprocessing, TargetMapping};
-use crate::resample::memory_slots::MemorySlots;
+use crate::resampling::memory_slots::MemorySlots;
 use crate::selector::ValidSelector;
 use linfa::ParamGuard;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -1,6 +1,6 @@
 //! Maps refitted on the training rows of each fold.
 
-use super::numeric::numeric;
+use super::numeric_columns::numeric;
 use super::rows::{LabeledTable, Preprocessing};
 use crate::pipeline::Precision;
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! Rows with labels, and their preprocessing to a problem and back to the units of the target.
 
-use super::missing::FilledCells;
-use super::numeric::{numeric, unless_too_large};
+use super::filled_cells::FilledCells;
+use super::numeric_columns::{numeric, unless_too_large};
 use super::refit::first_refitted;
 use crate::maps::moments;
 use crate::pipeline::Precision;
@@ -88,10 +88,8 @@ impl LabeledTable {
     /// Adds series, groups, folds and weights of these rows to a problem.
     pub(crate) fn complete(&self, problem: Problem) -> Result<Problem> {
         let problem = self.labelled(problem)?;
-        match &self.weights {
-            Some(weights) => problem.with_weights(weights.clone()),
-            None => Ok(problem),
-        }
+        let Some(weights) = &self.weights else { return Ok(problem) };
+        problem.with_weights(weights.clone())
     }
 
     /// Like [`LabeledTable::complete`], without weights.

@@ -1,7 +1,7 @@
 //! Result of a selection.
 
 use crate::final_model::FittedFinalModel;
-use crate::resample::Choice;
+use crate::resampling::Choice;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Instant;

@@ -1,7 +1,7 @@
 //! Tuning of the learner's settings by the criterion, before the search.
 //!
 //! [`Tune`] is the `tune` block of a pipeline. Points of the unit cube map to settings of the learner (`setting`), each
-//! is scored once (`ledger`), and argmin's solvers choose the points (`solve`).
+//! is scored once (`ledger`), and argmin's solvers choose the points (`solvers`).
 //!
 //! # Example
 //! ```
@@ -19,7 +19,7 @@
 
 mod ledger;
 mod setting;
-mod solve;
+mod solvers;
 
 pub use vaglio_report::record::{Bounds, Method, Scale, ScoredSelection, ScoredSettings, Tune, TuningResult};
 
@@ -153,8 +153,8 @@ fn search(
     let paths: Vec<&str> = tune.parameters.keys().map(String::as_str).collect();
     let ledger = CachedCriterion::new(&paths, &bounds, tune.budget, evaluate);
     match tune.method {
-        Method::NelderMead => solve::nelder_mead(&ledger, &start)?,
-        Method::ParticleSwarm => solve::particle_swarm(&ledger, &start, selector.seed)?,
+        Method::NelderMead => solvers::nelder_mead(&ledger, &start)?,
+        Method::ParticleSwarm => solvers::particle_swarm(&ledger, &start, selector.seed)?,
     }
     let (trials, failure) = ledger.into_trials();
     let lowest = |best: Option<usize>, k: usize| match best {

@@ -85,7 +85,8 @@ pub(super) fn settle(name: &str, growing: ColumnBuilder, hint: Hint, rules: &Cel
                     let row = (0..dates.len()).find(|&row| !dates.is_missing(row));
                     let clocks = row.and_then(|row| Some((row, dates.label(row), zoned?)));
                     let notation = TimeZonePresence::default().among(clocks.into_iter(), rules)?;
-                    Ok(Some(with_notation(done(name, dates, hint, missing, None), notation)))
+                    let (cells, profile) = done(name, dates, hint, missing, None);
+                    Ok(Some((cells, ColumnProfile { notation: Some(notation), ..profile })))
                 }
             }
         }
@@ -164,17 +165,13 @@ fn infer_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &CellS
     let (missing, is_truth) = (column.missing.clone(), column.is_truth);
     let note = if is_truth { Some(TRUTH.to_owned()) } else { notation.words() };
     let cells = Cells::Numbers(column.finish());
-    Ok(Some(with_notation(done(name, cells, hint, missing, note), notation)))
+    let (cells, profile) = done(name, cells, hint, missing, note);
+    Ok(Some((cells, ColumnProfile { notation: Some(notation), ..profile })))
 }
 
 /// Whether whole numbers beyond double precision are rounded: only if the settings declare the column numeric.
 pub(super) fn rounds(hint: Hint, rules: &CellSyntax) -> bool {
     hint == Hint::Number && rules.known.is_none_or(|known| known.rounded)
-}
-
-fn with_notation(mut column: (Cells, ColumnProfile), found: Notation) -> (Cells, ColumnProfile) {
-    column.1.notation = Some(found);
-    column
 }
 
 /// Counts of the kinds of cells in a text column.

@@ -1,8 +1,8 @@
 //! The law of designs with very few rows.
 
-use crate::broken::Law;
+use crate::law_violation::Law;
 use crate::trial::whole;
-use crate::{LawResult, rebuild};
+use crate::{LawResult, design_copies};
 use vaglio_core::{Criterion, Design, Feature};
 use vaglio_search::SubsetScorer;
 
@@ -15,7 +15,7 @@ pub fn few_rows(criterion: &dyn Criterion, design: &Design) -> LawResult {
     for count in 1..=last.min(4) {
         for rows in [0..count, last - count..last] {
             let on = || format!("rows {} to {}", rows.start + 1, rows.end);
-            let few = law.ran(on, || rebuild::with_rows(design, &rows.clone().collect::<Vec<_>>()))?;
+            let few = law.ran(on, || design_copies::with_rows(design, &rows.clone().collect::<Vec<_>>()))?;
             let checked = || format!("{}, `check`", on());
             if law.calm(checked, || criterion.check(&few))?.is_err() {
                 continue;

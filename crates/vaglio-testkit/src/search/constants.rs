@@ -1,17 +1,17 @@
 //! Laws of constant columns.
 
-use super::named::named;
+use super::serialized_settings::named;
 use super::{RecordingObserver, full, run};
-use crate::broken::Law;
+use crate::law_violation::Law;
 use crate::replay::moved;
-use crate::{LawResult, rebuild};
+use crate::{LawResult, design_copies};
 use vaglio_core::{Criterion, Design, Feature};
 use vaglio_search::Search;
 
 /// A constant column is never selected.
 pub fn constants(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
     let law = Law("constants");
-    let more = || rebuild::with_constants(design, &[0.0, -3.5, 7.0]);
+    let more = || design_copies::with_constants(design, &[0.0, -3.5, 7.0]);
     let more = law.ran(|| "the design with constant columns".into(), more)?;
     let (path, _) = full(law, search, criterion, &more)?;
     let constant = more.constant();
@@ -28,7 +28,7 @@ pub fn lacking(search: &Search, criterion: &dyn Criterion, design: &Design) -> L
     let law = Law("lacking");
     let (path, _) = full(law, search, criterion, design)?;
     let Some(all) = path.everything(design.candidates().len()) else { return Ok(()) };
-    let more = || rebuild::with_constants(design, &[0.0, -3.5, 7.0]);
+    let more = || design_copies::with_constants(design, &[0.0, -3.5, 7.0]);
     let more = law.ran(|| "the design with constant columns".into(), more)?;
     let (found, _) = full(law, search, criterion, &more)?;
     let on = || "the design with constant columns".to_owned();
@@ -45,8 +45,8 @@ pub fn lacking(search: &Search, criterion: &dyn Criterion, design: &Design) -> L
 pub fn no_candidates(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
     let law = Law("no_candidates");
     let none = |values: &[f64]| {
-        let bare = rebuild::with_columns(design, &[])?;
-        rebuild::with_constants(&bare, values)
+        let bare = design_copies::with_columns(design, &[])?;
+        design_copies::with_constants(&bare, values)
     };
     let constants: Vec<f64> = (0..design.features()).map(|k| k as f64).collect();
     let may_refuse = !named(search, design).is_empty();

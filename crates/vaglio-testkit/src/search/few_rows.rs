@@ -1,7 +1,7 @@
 //! The law of designs with very few rows.
 
-use crate::broken::Law;
-use crate::{LawResult, rebuild};
+use crate::law_violation::Law;
+use crate::{LawResult, design_copies};
 use vaglio_core::{Criterion, Design, Silent};
 use vaglio_search::{Search, SearchContext, SubsetScorer};
 
@@ -10,7 +10,7 @@ pub fn few_rows(search: &Search, criterion: &dyn Criterion, design: &Design) -> 
     let law = Law("few_rows");
     for count in 1..=design.rows().min(4) {
         let on = || format!("the first {count} rows");
-        let few = law.ran(on, || rebuild::with_rows(design, &(0..count).collect::<Vec<_>>()))?;
+        let few = law.ran(on, || design_copies::with_rows(design, &(0..count).collect::<Vec<_>>()))?;
         let searched = || {
             criterion.check(&few)?;
             search.check(criterion, &few)?;

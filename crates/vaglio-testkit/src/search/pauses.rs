@@ -2,7 +2,7 @@
 
 use super::{RecordingObserver, SEED, full, same_path};
 use crate::LawResult;
-use crate::broken::Law;
+use crate::law_violation::Law;
 use vaglio_core::{Criterion, Design};
 use vaglio_search::{Search, SearchContext, SubsetScorer};
 

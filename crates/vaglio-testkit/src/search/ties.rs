@@ -1,11 +1,11 @@
 //! The law of equal columns.
 
 use super::full;
-use super::named::named;
-use crate::broken::Law;
+use super::serialized_settings::named;
+use crate::law_violation::Law;
 use crate::replay::{moved, replay};
 use crate::trial::Subject;
-use crate::{LawResult, data, rebuild};
+use crate::{LawResult, data, design_copies};
 use vaglio_core::{Action, Criterion, Design, Feature, Path, Step};
 use vaglio_search::Search;
 
@@ -23,7 +23,7 @@ pub fn ties(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawR
     let most = if named.is_empty() { 2 } else { usize::MAX };
     let columns: Vec<Feature> = subject.free(&named).into_iter().take(most).collect();
     let all: Vec<Feature> = (0..design.features()).chain(columns.into_iter().rev()).collect();
-    let copied = law.ran(|| "the design with copies".into(), || rebuild::with_columns(design, &all))?;
+    let copied = law.ran(|| "the design with copies".into(), || design_copies::with_columns(design, &all))?;
     let mut sets = data::duplicates(&copied);
     sets.iter_mut().for_each(|set| set.retain(|f| !named.contains(f)));
     let (path, _) = full(law, search, criterion, &copied)?;

@@ -1,7 +1,7 @@
 //! Seeded data are reproducible and match their recipe.
 
 use vaglio_core::{Column, Task};
-use vaglio_testkit::{data, rebuild};
+use vaglio_testkit::{data, design_copies};
 
 fn norm(column: Column<'_>) -> f64 {
     column.values().iter().map(|v| v * v).sum::<f64>().sqrt()
@@ -55,7 +55,7 @@ fn classes_and_groups_are_all_there() {
 
 #[test]
 fn whole_weights_say_how_often_rows_are_repeated() {
-    let (weighted, repeated) = rebuild::whole_weights(&data::binary(8, 3, 1).weighted().problem(), 1).unwrap();
+    let (weighted, repeated) = design_copies::whole_weights(&data::binary(8, 3, 1).weighted().problem(), 1).unwrap();
     assert_eq!(weighted.weights().unwrap().iter().sum::<f64>() as usize, repeated.rows());
     assert!(repeated.weights().is_none() && repeated.rows() > weighted.rows());
     assert_eq!(repeated.targets()[[0, repeated.rows() - 1]], weighted.targets()[[0, 7]]);
@@ -63,7 +63,7 @@ fn whole_weights_say_how_often_rows_are_repeated() {
 
 #[test]
 fn few_rows_keep_every_class() {
-    let problem = rebuild::wide(&data::multiclass(30, 8, 3, 2).problem());
+    let problem = design_copies::wide(&data::multiclass(30, 8, 3, 2).problem());
     assert_eq!(problem.rows(), 4);
     assert!(problem.targets().rows().into_iter().all(|output| output.iter().any(|y| *y == 1.0)));
 }

@@ -11,7 +11,7 @@ use vaglio::criteria::Loo;
 use vaglio::learners::{Lambda, Rls};
 use vaglio::search::{Greedy, SearchContext, SubsetScorer};
 use vaglio_tables::read::{ColumnFilter, read_table};
-use vaglio_testkit::{Tolerance, data, rebuild};
+use vaglio_testkit::{Tolerance, data, design_copies};
 
 /// Scores of a search are compared with plain retraining at this relative tolerance.
 const TOLERANCE: f64 = 1e-10;
@@ -197,7 +197,7 @@ fn the_order_of_columns_changes_no_bit() {
     for seed in 0..20 {
         let design = data::regression(18, 7, seed).design(&[0.1], true);
         let order: Vec<Feature> = (0..7).map(|k| (k + 1 + seed as usize % 6) % 7).collect();
-        let turned = rebuild::with_columns(&design, &order).unwrap();
+        let turned = design_copies::with_columns(&design, &order).unwrap();
         let steps = |design| greedy(&Loo::default(), design, 5).steps;
         for (a, b) in steps(&design).iter().zip(steps(&turned)) {
             assert_eq!((a.feature, a.score.loss.to_bits()), (order[b.feature], b.score.loss.to_bits()));

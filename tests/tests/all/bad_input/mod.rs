@@ -6,8 +6,8 @@
 mod columns;
 mod edges;
 mod folds;
-mod found;
 mod orders;
+mod regressions;
 mod settings;
 mod values;
 mod weights;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::maps::fitting::{fit, fit_weighted};
+use crate::maps::fit_helpers::{fit, fit_weighted};
 use vaglio_core::{Numbers, Table};
 
 const GONE: f64 = f64::NAN;

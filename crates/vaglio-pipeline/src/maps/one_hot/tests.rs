@@ -1,5 +1,5 @@
 use super::*;
-use crate::maps::fitting::{self, fit_map, values};
+use crate::maps::fit_helpers::{self, fit_map, values};
 use vaglio_core::{Numbers, Table};
 
 fn text(cells: &[&str]) -> Cells {
@@ -24,7 +24,7 @@ fn fit(json: &str) -> Box<dyn FittedMap> {
 }
 
 fn fit_on(json: &str, table: &Table) -> Box<dyn FittedMap> {
-    fitting::fit(json, table).unwrap()
+    fit_helpers::fit(json, table).unwrap()
 }
 
 #[test]

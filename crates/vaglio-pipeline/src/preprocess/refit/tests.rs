@@ -4,7 +4,7 @@ use crate::criteria::{KFold, Loo};
 use crate::learners::Rls;
 use crate::maps::{Clip, Impute, ImputeStrategy, LearnedOn, OneHot, Polynomial, Scope, Standardize, TargetEncode};
 use crate::preprocess::{LabeledTable, Preprocessing};
-use crate::resample::Sample;
+use crate::resampling::Sample;
 use crate::search::Greedy;
 use crate::{Selector, ValidSelector};
 use linfa::ParamGuard;

@@ -1,5 +1,5 @@
-mod in_batches;
-mod untrusted;
+mod batches;
+mod untrusted_files;
 
 use super::super::digest::Digest;
 use super::super::tests::folder_of;

@@ -2,8 +2,8 @@
 
 use super::super::cell::{CellSyntax, DateForm, has_zone};
 use super::super::column_builder::RawColumn;
-use super::{Counts, Hint, InvalidCell, Outcome, done, with_notation};
-use crate::{Notation, quoted};
+use super::{Counts, Hint, InvalidCell, Outcome, done};
+use crate::{ColumnProfile, Notation, quoted};
 use vaglio_core::Cells;
 
 /// Number of cells by which a column is taken for dates.
@@ -53,7 +53,8 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
         DateForm::MonthFirst(_) => Some(MONTH_FIRST.to_owned()),
         _ => None,
     };
-    Ok(Some(with_notation(done(name, Cells::Dates(seconds), hint, counts.missing.clone(), note), notation)))
+    let (cells, profile) = done(name, Cells::Dates(seconds), hint, counts.missing.clone(), note);
+    Ok(Some((cells, ColumnProfile { notation: Some(notation), ..profile })))
 }
 
 /// Whether the times of day seen so far have a time zone.

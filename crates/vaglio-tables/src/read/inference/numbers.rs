@@ -2,8 +2,8 @@
 
 use super::super::cell::{CellSyntax, plain};
 use super::super::column_builder::{NumberColumn, RawColumn};
-use super::{Counts, Hint, InvalidCell, Outcome, done, is_beyond, ordered_levels, rounds, with_notation};
-use crate::{Notation, quoted};
+use super::{Counts, Hint, InvalidCell, Outcome, done, is_beyond, ordered_levels, rounds};
+use crate::{ColumnProfile, Notation, quoted};
 use vaglio_core::Cells;
 
 /// Reads a column of numbers that are not all plain.
@@ -37,7 +37,8 @@ pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &CellSy
     }
     let missing = numbers.missing.clone();
     let cells = Cells::Numbers(numbers.finish());
-    Ok(Some(with_notation(done(name, cells, hint, missing, notation.words()), notation)))
+    let (cells, profile) = done(name, cells, hint, missing, notation.words());
+    Ok(Some((cells, ColumnProfile { notation: Some(notation), ..profile })))
 }
 
 /// Fault of a cell among numbers; `counts`: cells that are none, and all that are not missing.

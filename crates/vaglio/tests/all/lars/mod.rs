@@ -6,4 +6,4 @@ mod paths;
 mod penalties;
 mod rank;
 mod settings;
-mod several;
+mod several_outputs;

@@ -6,7 +6,7 @@ use vaglio::core::{Criterion, Design, Measure, Path, Readout, Silent, Task};
 use vaglio::criteria::Mrmr;
 use vaglio::criteria::{KFold, Loo, Nhsic};
 use vaglio::search::{Greedy, Lars, Search, SearchContext, SubsetScorer};
-use vaglio_testkit::{SplitMix64, rebuild, search};
+use vaglio_testkit::{SplitMix64, design_copies, search};
 
 /// Five columns, the bias among them, and one other that is constant; targets that are far from 0.
 fn design(seed: u64, lambdas: &[f64], weighted: bool, value: f64) -> Design {
@@ -96,7 +96,7 @@ fn searches_keep_their_laws_beside_a_bias() {
 fn a_forced_bias_of_a_large_value_is_an_intercept() {
     let with_bias = design(5, &[1.0], true, 1e6);
     let readout = Readout::new(vec![1.0], true).unwrap();
-    let problem = rebuild::problem_of(&with_bias).unwrap();
+    let problem = design_copies::problem_of(&with_bias).unwrap();
     assert_eq!(problem.bias(), None);
     let with_intercept = Design::identity(&problem, readout);
     for criterion in criteria() {

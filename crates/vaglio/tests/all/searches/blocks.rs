@@ -3,7 +3,7 @@
 use super::common::{NEAR, by_definition, designs, fast, loss, named, refs};
 use vaglio::core::{Design, Silent, Step, StopReason};
 use vaglio::search::{Backward, BlockOrigin, Blocks, Exhaustive, Floating, Greedy, Search};
-use vaglio_testkit::{data, rebuild};
+use vaglio_testkit::{data, design_copies};
 
 #[test]
 fn blocks_of_one_column_change_nothing() {
@@ -31,7 +31,7 @@ fn blocks_of_one_column_change_nothing() {
 fn blocks_move_in_one_step() {
     let plain = data::regression(16, 7, 36).constants(1).design(&[0.3], true);
     // Columns 7 and 8 are copies of 0 and 1; 9 is constant.
-    let design = rebuild::with_columns(&plain, &[0, 1, 2, 3, 4, 5, 6, 0, 1, 7]).unwrap();
+    let design = design_copies::with_columns(&plain, &[0, 1, 2, 3, 4, 5, 6, 0, 1, 7]).unwrap();
     let blocks = named(&[("first", &[1, 0]), ("copies", &[7, 8, 9])]);
     let greedy = Search::new(Greedy {}).blocks(blocks.clone());
     for path in [fast(&greedy, &design, &mut Silent), by_definition(&greedy, &design)] {

@@ -2,10 +2,10 @@
 
 mod bias;
 mod blocks;
-mod bounded;
+mod bounded_tree;
 mod common;
 mod constraints;
-mod empty;
+mod empty_subset;
 mod random;
 mod settings;
 mod subsets;

@@ -1,0 +1,80 @@
+//! Column diagnostics over outer folds and the folds of the search: weights, and constant columns.
+
+use std::collections::HashMap;
+use vaglio_core::{Design, Feature};
+use vaglio_pipeline::maps::MapChain;
+use vaglio_pipeline::resampling::OuterFoldFit;
+use vaglio_pipeline::resampling::split_rule::TrainTestSplit;
+use vaglio_report::record::{PerOutput, WeightSpread};
+
+/// Weights of one outer model by column name, per output: on the learner's scale, and per unit of the original column
+/// if available.
+type WeightsByName = HashMap<String, (Vec<f64>, Option<Vec<f64>>)>;
+
+/// Weights of the models of all outer folds; empty if they are not linear in the columns.
+#[derive(Default)]
+pub(crate) struct OuterWeights(Vec<WeightsByName>);
+
+impl OuterWeights {
+    pub fn new(outer: &[OuterFoldFit]) -> Self {
+        OuterWeights(outer.iter().filter_map(from_fold).collect())
+    }
+
+    /// Range of a column's weights over folds, compared with its own in the result; `None` if no fold chose it.
+    pub fn spread(&self, name: &str, own: &PerOutput) -> Option<WeightSpread> {
+        let known: Vec<&(Vec<f64>, Option<Vec<f64>>)> = self.0.iter().filter_map(|model| model.get(name)).collect();
+        let outputs = own.values().len();
+        if known.is_empty() || known.iter().any(|(weights, _)| weights.len() != outputs) {
+            return None;
+        }
+        let ends = |of: &[&Vec<f64>]| {
+            let end = |fold: fn(f64, f64) -> f64| {
+                let of_output = |o: usize| of.iter().map(|weights| weights[o]).reduce(fold).unwrap_or(f64::NAN);
+                PerOutput::new((0..outputs).map(of_output).collect())
+            };
+            (end(f64::min), end(f64::max))
+        };
+        let (low, high) = ends(&known.iter().map(|(weights, _)| weights).collect::<Vec<_>>());
+        let original: Option<Vec<&Vec<f64>>> = known.iter().map(|(_, original)| original.as_ref()).collect();
+        let original = original.map(|of| ends(&of));
+        let changes =
+            |o: usize| low.values()[o].min(own.values()[o]) < 0.0 && high.values()[o].max(own.values()[o]) > 0.0;
+        let changes_sign = (0..outputs).any(changes);
+        let (original_low, original_high) = original.unzip();
+        Some(WeightSpread { folds: known.len(), low, high, original_low, original_high, changes_sign })
+    }
+}
+
+fn from_fold(fold: &OuterFoldFit) -> Option<WeightsByName> {
+    let readout = fold.model.coefficients()?;
+    if readout.weights.nrows() != fold.taken.selected.len() {
+        return None;
+    }
+    let chain = MapChain::new(&fold.maps);
+    let of_column = |(k, name): (usize, &String)| {
+        let weights = readout.weights.row(k).to_vec();
+        let divisor = match chain.scaled(name) {
+            Ok(scaled) => Some(scaled.divisor),
+            Err((_, divisor)) => divisor,
+        };
+        // A feature that the learner made is not an output of the maps.
+        let divisor = divisor.filter(|_| fold.columns.contains(name));
+        let scale = |o: usize| fold.target_units.as_ref().map_or(1.0, |units| units[o].scale.scale);
+        let original =
+            divisor.map(|divisor| weights.iter().enumerate().map(|(o, weight)| weight * scale(o) / divisor).collect());
+        (name.clone(), (weights, original))
+    };
+    Some(fold.taken.selected.iter().enumerate().map(of_column).collect())
+}
+
+/// Folds, from 1, with constant training values of a column. Cost at most O(rows · folds); the first rows of a
+/// varying column decide.
+pub(crate) fn constant_in(design: &Design, parts: &[TrainTestSplit], feature: Feature) -> Vec<usize> {
+    let column = design.column(feature);
+    let is_constant = |part: &TrainTestSplit| {
+        let mut values = part.training.iter().filter(|row| **row < design.rows()).map(|&row| column.get(row));
+        let first = values.next();
+        values.all(|value| Some(value) == first)
+    };
+    (1..).zip(parts).filter(|(_, part)| is_constant(part)).map(|(number, _)| number).collect()
+}

@@ -1,0 +1,253 @@
+//! Learning curve: held-out loss of the whole procedure against the number of training rows.
+//!
+//! A quarter, a half, three quarters and all of each outer fold's training rows are used, each subset within the next.
+//! They consist of whole groups or series, stratified by class, in random order; time-ordered rows are taken nearest to
+//! the held-out rows first. All subsets are tested on the same rows.
+
+use super::evaluations::{Evaluation, RepetitionInput, Repetitions};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use vaglio_core::{ErrorClass, Loss, Result};
+use vaglio_pipeline::resampling::procedure::{OuterSplits, outer_fold};
+use vaglio_pipeline::resampling::split_rule::{SplitRule, TrainTestSplit};
+use vaglio_pipeline::resampling::walks::said_of;
+use vaglio_pipeline::resampling::{Jobs, LossSums, OuterFoldFit, Sample, StageMonitor};
+use vaglio_report::record::{LearningCurve, LearningPoint};
+use vaglio_search::shuffle::{shuffled, stream};
+
+/// Shares of the training rows.
+const SHARES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
+
+const PARTS: u64 = 23;
+const PREFIX: &str = "learning/";
+
+/// Learning curve over outer folds. Cost: 1.5 procedures per fold, 2.5 without nested cross-validation.
+pub(super) const EVALUATION: Evaluation = Evaluation {
+    plan: |plan| {
+        // The outer folds are described already.
+        plan.split_sentence(plan.evaluate().learning_folds().filter(|_| plan.evaluate().outer_folds().is_none()))
+    },
+    repetitions: Some(Repetitions {
+        prefix: PREFIX,
+        units: "points of the learning curve",
+        planned: ["the same on ", " parts of their training rows"],
+        is_one_search: false,
+        jobs: |input| Ok(jobs(input, splits(input)?.map_or(0, |splits| splits.folds))),
+        repeat: |input, watcher| learned(input, watcher).map(drop),
+    }),
+    ..Evaluation::new("learning", |run, found, watcher| {
+        found.record.learning_curve = learning_curve(&run.repetition_input(), &found.outer, watcher)?;
+        Ok(())
+    })
+};
+
+/// Shares that are not those of nested cross-validation.
+fn shares(input: &RepetitionInput<'_>) -> &'static [f64] {
+    &SHARES[..SHARES.len() - usize::from(input.evaluate.outer_folds().is_some())]
+}
+
+fn jobs(input: &RepetitionInput<'_>, folds: usize) -> Jobs {
+    Jobs::new(PREFIX, folds * shares(input).len())
+}
+
+/// Outer folds of the curve, if it is asked for.
+fn splits<'s>(input: &RepetitionInput<'s>) -> Result<Option<OuterSplits<'s>>> {
+    let splits = |how| OuterSplits::new(input.procedure.selector, input.sample, &how);
+    let splits = input.evaluate.learning_folds().map(splits).transpose();
+    splits.map_err(|error| error.under("evaluate.learning_curve"))
+}
+
+/// Held-out loss of the procedure on a subset of a fold's training rows.
+#[derive(Serialize, Deserialize)]
+enum LearningCurvePoint {
+    Judged {
+        tally: LossSums,
+        size: usize,
+        rows: usize,
+    },
+    /// The procedure fails on so few rows, with the reason.
+    Refused {
+        message: String,
+        rows: usize,
+    },
+}
+
+/// Held-out losses for the shares of every fold's training rows, fold by fold. `None` if they are not asked for, if
+/// stopped, or if some belong to another process.
+///
+/// # Errors
+/// [`vaglio_core::Error::Setting`] for impossible folds; errors of the procedure on all training rows of a fold.
+fn learned(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<LearningCurvePoint>>> {
+    let RepetitionInput { procedure, sample, .. } = *input;
+    let (selector, loss) = (procedure.selector, &*procedure.selector.loss(sample.task()));
+    let Some(splits) = splits(input)? else { return Ok(None) };
+    let (shares, parts) = (shares(input), splits.repeat(0)?);
+    let jobs = jobs(input, splits.folds);
+    jobs.run("learning curve", selector.room(), watcher, |job, member| {
+        let (fold, share) = (job / shares.len(), shares[job % shares.len()]);
+        let mut part = parts.part(fold);
+        let order = order(sample, &splits.parting, &part, stream(selector.seed(), PARTS, fold as u64));
+        part.training = first_of(sample, order, share);
+        let rows = part.training.len();
+        match outer_fold(procedure, sample, &part, member) {
+            Ok(outer) => Ok(outer.map(|outer| LearningCurvePoint::Judged {
+                tally: outer.held.tally(loss),
+                size: outer.taken.size,
+                rows,
+            })),
+            Err(error) if share < 1.0 && error.class() != ErrorClass::Numerical => {
+                Ok(Some(LearningCurvePoint::Refused { message: error.to_string(), rows }))
+            }
+            Err(error) => Err(said_of(error, &format!("fold {} of the learning curve", fold + 1))),
+        }
+    })
+}
+
+/// Learning curve; the outer folds of nested cross-validation serve for the full share. `None` if it is not asked for,
+/// or if stopped.
+///
+/// # Errors
+/// Returns the errors of [`learned`].
+fn learning_curve(
+    input: &RepetitionInput<'_>,
+    outer: &[OuterFoldFit],
+    watcher: &StageMonitor<'_>,
+) -> Result<Option<LearningCurve>> {
+    let loss = &*input.procedure.selector.loss(input.sample.task());
+    let Some(done) = learned(input, watcher)? else { return Ok(None) };
+    let Some(splits) = splits(input)? else { return Ok(None) };
+    let (shares, parts) = (shares(input), splits.repeat(0)?);
+    let mut of_share: Vec<Vec<LearningCurvePoint>> = SHARES.iter().map(|_| Vec::new()).collect();
+    done.into_iter().enumerate().for_each(|(job, learned)| of_share[job % shares.len()].push(learned));
+    for outer in outer.iter().filter(|fold| fold.repeat == 0) {
+        let rows = parts.part(outer.fold).training.len();
+        let (tally, size) = (outer.held.tally(loss), outer.taken.size);
+        of_share[SHARES.len() - 1].push(LearningCurvePoint::Judged { tally, size, rows });
+    }
+    let folds = splits.folds;
+    let splits = splits.parting.splits().map(|splits| splits.sentence());
+    Ok(Some(LearningCurve { folds, splits, points: judged(loss, &of_share)? }))
+}
+
+/// Curve points, each with the decrease in loss from the previous point.
+fn judged(loss: &dyn Loss, of_share: &[Vec<LearningCurvePoint>]) -> Result<Vec<LearningPoint>> {
+    let mut before: Option<(f64, Vec<&LossSums>)> = None;
+    let mut points = Vec::new();
+    for (share, folds) in SHARES.into_iter().zip(of_share) {
+        let count = folds.len().max(1) as f64;
+        let rows = folds.iter().map(|of| match of {
+            LearningCurvePoint::Judged { rows, .. } | LearningCurvePoint::Refused { rows, .. } => *rows as f64,
+        });
+        let refused = folds.iter().find_map(|of| match of {
+            LearningCurvePoint::Refused { message, .. } => Some(message.clone()),
+            LearningCurvePoint::Judged { .. } => None,
+        });
+        let own = folds.iter().filter_map(|of| match of {
+            LearningCurvePoint::Judged { tally, size, .. } => Some((tally, *size as f64)),
+            LearningCurvePoint::Refused { .. } => None,
+        });
+        let mut point = LearningPoint {
+            share,
+            rows: rows.sum::<f64>() / count,
+            size: None,
+            loss: None,
+            standard_error: None,
+            gain: None,
+            gain_error: None,
+            refused,
+        };
+        if point.refused.is_none() {
+            let (tallies, sizes): (Vec<&LossSums>, Vec<f64>) = own.unzip();
+            let (value, error) = LossSums::pooled(loss, &tallies, 1)?;
+            (point.loss, point.standard_error) = (Some(value), error);
+            point.size = Some(sizes.iter().sum::<f64>() / count);
+            if let Some((earlier, of_earlier)) = &before {
+                point.gain = Some(earlier - value).filter(|gain| gain.is_finite());
+                point.gain_error = LossSums::difference(loss, of_earlier, &tallies, 1);
+            }
+            before = Some((value, tallies));
+        }
+        points.push(point);
+    }
+    Ok(points)
+}
+
+/// Training rows in the order of use, in units that stay together.
+fn order(sample: &Sample, parting: &SplitRule, part: &TrainTestSplit, seed: u64) -> Vec<Vec<usize>> {
+    let training = &part.training;
+    let is_forward = parting.splits().is_some_and(|splits| splits.around_search(1).is_some());
+    if sample.is_ordered() || is_forward {
+        return nearest(sample, part);
+    }
+    if let Some(labels) = sample.labels() {
+        let mut units: Vec<Vec<usize>> = Vec::new();
+        let mut places = HashMap::new();
+        for &row in training {
+            let next = units.len();
+            let place = *places.entry(labels[row]).or_insert(next);
+            if place == next {
+                units.push(Vec::new());
+            }
+            units[place].push(row);
+        }
+        return shuffled(units.len(), seed).into_iter().map(|unit| std::mem::take(&mut units[unit])).collect();
+    }
+    let drawn: Vec<usize> = shuffled(training.len(), seed).into_iter().map(|place| training[place]).collect();
+    let Some(classes) = sample.classes() else { return drawn.into_iter().map(|row| vec![row]).collect() };
+    // The rows of each class are evenly spaced.
+    let mut counts: HashMap<usize, usize> = HashMap::new();
+    drawn.iter().for_each(|&row| *counts.entry(classes[row]).or_default() += 1);
+    let mut seen: HashMap<usize, usize> = HashMap::new();
+    let place = |row: &usize| {
+        let seen = seen.entry(classes[*row]).or_default();
+        *seen += 1;
+        (*seen as f64 - 0.5) / counts[&classes[*row]] as f64
+    };
+    let places: Vec<f64> = drawn.iter().map(place).collect();
+    let mut order: Vec<usize> = (0..drawn.len()).collect();
+    order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
+    order.into_iter().map(|at| vec![drawn[at]]).collect()
+}
+
+/// Time-ordered rows, nearest to the held-out rows first; series take turns.
+fn nearest(sample: &Sample, part: &TrainTestSplit) -> Vec<Vec<usize>> {
+    let label = |row: usize| sample.labels().map_or(0, |labels| labels[row]);
+    let mut held: HashMap<u32, (usize, usize)> = HashMap::new();
+    for &row in &part.held {
+        let ends = held.entry(label(row)).or_insert((row, row));
+        *ends = (ends.0.min(row), ends.1.max(row));
+    }
+    let mut of_label: HashMap<u32, Vec<(usize, usize)>> = HashMap::new();
+    for &row in &part.training {
+        let last = || *part.training.last().unwrap_or(&row);
+        let (first, end) = held.get(&label(row)).copied().unwrap_or_else(|| (last() + 1, last() + 1));
+        let distance = first.saturating_sub(row).max(row.saturating_sub(end));
+        of_label.entry(label(row)).or_default().push((distance, row));
+    }
+    let mut all: Vec<(f64, usize)> = Vec::new();
+    for rows in of_label.values_mut() {
+        rows.sort_unstable();
+        let count = rows.len() as f64;
+        all.extend(rows.iter().enumerate().map(|(rank, (_, row))| ((rank as f64 + 0.5) / count, *row)));
+    }
+    all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    all.into_iter().map(|(_, row)| vec![row]).collect()
+}
+
+/// Rows of the first units up to a share of all rows, at least one unit, sorted.
+fn first_of(sample: &Sample, units: Vec<Vec<usize>>, share: f64) -> Vec<usize> {
+    let rows: usize = units.iter().map(Vec::len).sum();
+    let wanted = (share * rows as f64).ceil().max(1.0) as usize;
+    let mut taken: Vec<usize> = Vec::with_capacity(wanted.min(sample.rows()));
+    for unit in units {
+        if taken.len() >= wanted {
+            break;
+        }
+        taken.extend(unit);
+    }
+    taken.sort_unstable();
+    taken
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,279 @@
+//! Near-best subsets: those as good as the chosen one.
+//!
+//! An `exhaustive` search counts all of them by its bounds. For any other search, the subsets that it visited are
+//! scored again on all rows: those after every step, in every fold at the chosen size and in every outer fold. So is
+//! the chosen subset with each column removed or replaced. A subset is as good if its score is at most one standard
+//! error above that of the chosen one, or a given share. The standard error is that of their difference on the same
+//! held-out rows.
+
+use super::drop_column::exchanges::SwapDesign;
+use super::evaluations::Evaluation;
+use super::visited_subsets::visited_in_folds;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Instant;
+use vaglio_core::select_rows;
+use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Result, SearchExtent};
+use vaglio_pipeline::resampling::loss_sums::{EVERY, TargetsAndPredictions};
+use vaglio_pipeline::resampling::pool::in_turn;
+use vaglio_pipeline::resampling::{LossSums, Sample, StageMonitor};
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_report::record::{AlternativeRecord, AlternativesRecord, NestedEvaluation, SelectedRecord};
+use vaglio_search::{Alternatives, Exhaustive, ScoreMargin, Search, SubsetScorer};
+use vaglio_validate::predicted_held_out;
+
+/// Maximum number of subsets that are scored, those with sizes nearest to the chosen one.
+const MOST: usize = 400;
+/// Subsets of more than twice the chosen columns plus this number are left out.
+const BEYOND: usize = 20;
+/// Number of subsets that one job scores.
+const OF_JOB: usize = 16;
+
+/// Near-best subsets.
+pub(super) const EVALUATION: Evaluation = Evaluation {
+    plan: |plan| Ok(plan.evaluate().alternatives.map(|_| sentence(plan.selector.search()))),
+    ..Evaluation::new("as good", |run, found, watcher| {
+        let Some(asked) = &run.evaluate().alternatives else { return Ok(()) };
+        let sources = SubsetSources {
+            selector: run.selector,
+            sample: &run.prepared.sample,
+            design: run.design,
+            selection: run.selection,
+            selected: &found.record.selected,
+            nested: found.record.nested.as_ref(),
+        };
+        if let Some(near) = sources.near_best(asked, watcher)? {
+            found.record.alternatives = Some(near);
+        }
+        Ok(())
+    })
+};
+
+/// A selection with the sources of other subsets.
+#[derive(Clone, Copy)]
+struct SubsetSources<'a> {
+    selector: &'a ValidSelector,
+    sample: &'a Sample,
+    design: &'a Design,
+    selection: &'a Selection,
+    /// The chosen columns with their substitutes.
+    selected: &'a [SelectedRecord],
+    nested: Option<&'a NestedEvaluation>,
+}
+
+impl SubsetSources<'_> {
+    /// Finds the near-best subsets; `None` if stopped.
+    ///
+    /// # Errors
+    /// Returns the errors of the criterion's scores and of the maps. Returns [`Error::Setting`] for
+    /// `evaluate.alternatives.within` if a standard error is asked for and not available.
+    fn near_best(self, asked: &Alternatives, watcher: &StageMonitor<'_>) -> Result<Option<AlternativesRecord>> {
+        let design = &self.design.stopping_at(watcher.sign().clone());
+        let (sources, selector) = (SubsetSources { design, ..self }, self.selector);
+        watcher.journal().once("alternatives", || {
+            if let Some(listing) =
+                listing(selector, asked).filter(|search| search.check(&**selector.criterion(), design).is_ok())
+            {
+                let listing = selector.with_search(listing);
+                return by_all_subsets(&listing, design, watcher);
+            }
+            watcher.stage("alternatives", 1);
+            let record = sources.by_visited_subsets(sources.visited()?, asked, watcher);
+            watcher.piece();
+            record
+        })
+    }
+
+    /// Subsets that the search visited, sorted, the chosen one first.
+    fn visited(&self) -> Result<Vec<Vec<Feature>>> {
+        let SubsetSources { selector, sample, design, selection, selected, nested } = *self;
+        let path = &selection.path;
+        let chosen = path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
+        let mut all: Vec<Vec<Feature>> = vec![Vec::new()];
+        all.extend(path.entries.iter().map(|entry| entry.subset.clone()));
+        let most = 2 * chosen.len() + BEYOND;
+        let mut subset = path.start();
+        for step in &path.steps {
+            step.follow(&mut subset);
+            if subset.len() <= most {
+                all.push(subset.clone());
+            }
+        }
+        let places: HashMap<&String, Feature> = design.names().iter().zip(0..).collect();
+        let named =
+            |names: &Vec<String>| names.iter().map(|name| places.get(name).copied()).collect::<Option<Vec<_>>>();
+        all.extend(visited_in_folds(selector, sample, &selection.chosen)?.iter().filter_map(named));
+        all.extend(nested.iter().flat_map(|nested| &nested.per_fold).filter_map(|fold| named(&fold.selected)));
+        for column in selected {
+            let rest: Vec<Feature> = chosen.iter().copied().filter(|feature| *feature != column.index).collect();
+            let others = column.substitutes.iter().flatten().map(|other| [&rest[..], &[other.index]].concat());
+            all.extend(others.chain([rest.clone()]));
+        }
+        let sorted = |mut subset: Vec<Feature>| {
+            subset.sort_unstable();
+            subset
+        };
+        let candidates: BTreeSet<Feature> = design.candidates().into_iter().collect();
+        let own = sorted(chosen);
+        let is_taken =
+            |subset: &Vec<Feature>| subset.len() <= most && subset.iter().all(|feature| candidates.contains(feature));
+        let unique: BTreeSet<Vec<Feature>> =
+            all.into_iter().map(sorted).filter(is_taken).filter(|s| *s != own).collect();
+        let mut others: Vec<Vec<Feature>> = unique.into_iter().collect();
+        others.sort_by_key(|subset| subset.len().abs_diff(own.len()));
+        others.truncate(MOST - 1);
+        Ok([vec![own], others].concat())
+    }
+
+    /// Finds near-best subsets among those visited; the chosen one comes first.
+    fn by_visited_subsets(
+        &self,
+        met: Vec<Vec<Feature>>,
+        asked: &Alternatives,
+        watcher: &StageMonitor<'_>,
+    ) -> Result<Option<AlternativesRecord>> {
+        let SubsetSources { selector, sample, design, .. } = *self;
+        let is_paired = matches!(asked.within, ScoreMargin::Rule(_)) && design.decisions().is_none();
+        let held_out = if is_paired { selector.criterion().folds(design)? } else { HeldOut::Nothing };
+        let by = Scoring { selector, clusters: &clusters(sample, design), held_out: &held_out };
+        let jobs = in_turn(met.len().div_ceil(OF_JOB), |job| {
+            if watcher.stopped().is_some() {
+                return Ok(None);
+            }
+            let of_job = &met[job * OF_JOB..met.len().min((job + 1) * OF_JOB)];
+            by.scored(design, of_job).map(Some)
+        })?;
+        let Some(jobs) = jobs.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let scored: Vec<ScoredSubset> = jobs.into_iter().flatten().collect();
+        let Some(own) = scored.first() else { return Ok(None) };
+        let loss = &*selector.loss(sample.task());
+        let limit = match asked.within {
+            ScoreMargin::Part(part) => Some(own.loss + part * own.loss.abs()),
+            ScoreMargin::Rule(_) if own.tally.is_some() => None,
+            ScoreMargin::Rule(_) => Some(own.loss + own.standard_error.ok_or_else(no_error)?),
+        };
+        let mut near = Vec::new();
+        for (place, (subset, found)) in met.iter().zip(&scored).enumerate() {
+            let difference = found.loss - own.loss;
+            let tallies = own.tally.as_ref().zip(found.tally.as_ref());
+            let error = tallies.filter(|_| place > 0).and_then(|(a, b)| LossSums::difference(loss, &[b], &[a], 1));
+            let is_near = match limit {
+                Some(limit) => found.loss <= limit,
+                None => error.is_some_and(|error| difference <= error),
+            };
+            if place == 0 || is_near {
+                near.push(AlternativeRecord {
+                    columns: subset.iter().map(|&feature| design.names()[feature].clone()).collect(),
+                    score: found.loss,
+                    difference: (place > 0 && difference.is_finite()).then_some(difference),
+                    difference_error: error,
+                });
+            }
+        }
+        let candidates = design.candidates().into_iter().map(|feature| design.names()[feature].clone());
+        Ok(Some(AlternativesRecord::from_visited(near, met.len(), asked.count, limit, candidates)))
+    }
+}
+
+/// Describes the subsets that are counted, for people.
+fn sentence(search: &Search) -> String {
+    match search.kind() {
+        "exhaustive" => "all subsets near the best, counted by one more walk on all rows".into(),
+        _ => format!("at most {MOST} subsets that the search meets, each scored again on all rows"),
+    }
+}
+
+/// The exhaustive search with counting of near-best subsets, or `None` for another search.
+fn listing(selector: &ValidSelector, asked: &Alternatives) -> Option<Search> {
+    let mut search = selector.search().clone();
+    if search.kind() != "exhaustive" {
+        return None;
+    }
+    search.strategy = Arc::new(Exhaustive { alternatives: Some(*asked) });
+    Some(search)
+}
+
+/// Counts near-best subsets by an exhaustive search.
+fn by_all_subsets(
+    selector: &ValidSelector,
+    design: &Design,
+    watcher: &StageMonitor<'_>,
+) -> Result<Option<AlternativesRecord>> {
+    watcher.stage("alternatives", 1);
+    let mut member = watcher.member(watcher.journal().within("alternatives"), 0);
+    let path = selector.search_on(design, Instant::now(), None, &mut member.monitor())?.path;
+    watcher.end_piece(0);
+    if path.stop_reason.is_partial() {
+        return Ok(None);
+    }
+    let entries = path.entries.iter().map(|entry| (&entry.subset[..], entry.score.loss));
+    let record = |near: &NearBest| AlternativesRecord::new(near, entries, |feature| design.names()[feature].clone());
+    Ok(path.alternatives.as_ref().map(record))
+}
+
+/// A scored subset.
+struct ScoredSubset {
+    loss: f64,
+    standard_error: Option<f64>,
+    /// Losses of held-out rows, if they are predicted one by one.
+    tally: Option<LossSums>,
+}
+
+fn no_error() -> Error {
+    Error::setting(
+        "evaluate.alternatives.within",
+        "the score of the chosen columns has no standard error here; give a number, a part of the score",
+    )
+}
+
+/// Cluster of each row of the design; each row is its own if the learner leaves rows out.
+fn clusters(sample: &Sample, design: &Design) -> Vec<u32> {
+    let known = sample.clusters();
+    if known.len() == design.rows() { known } else { (0..design.rows() as u32).collect() }
+}
+
+/// Context for scoring subsets.
+struct Scoring<'a> {
+    selector: &'a ValidSelector,
+    clusters: &'a [u32],
+    held_out: &'a HeldOut,
+}
+
+impl Scoring<'_> {
+    /// Scores subsets, on a design of their columns if that suffices.
+    fn scored(&self, design: &Design, subsets: &[Vec<Feature>]) -> Result<Vec<ScoredSubset>> {
+        let largest = subsets.iter().map(Vec::len).max().unwrap_or(0);
+        let extent = SearchExtent { start: 0, largest, trials: subsets.len() as f64, steps: largest };
+        let flops = |design: &Design| self.selector.criterion().plan(design, &extent).estimate.flops;
+        let columns = subsets.iter().flatten().copied();
+        let (place, _) = SwapDesign::cheapest(self.selector, design, columns, flops);
+        let mut open = SubsetScorer::open(&**self.selector.criterion(), &place.design, &extent)?;
+        let mut of = |subset: &Vec<Feature>| -> Result<ScoredSubset> {
+            let own = place.places(subset);
+            open.reset(&own)?;
+            let (score, standard_error) = (open.score()?, open.standard_error()?);
+            Ok(ScoredSubset { loss: score.loss, standard_error, tally: self.tally(&place.design, &own, score.lambda)? })
+        };
+        subsets.iter().map(&mut of).collect()
+    }
+
+    /// Losses of the rows that the criterion holds out in its first round.
+    fn tally(&self, design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Option<LossSums>> {
+        let Some(found) = predicted_held_out(design, self.held_out, subset, lambda)? else { return Ok(None) };
+        let targets = select_rows(design.targets(), &found.rows);
+        let weights: Option<Vec<f64>> = design.weights().map(|all| found.rows.iter().map(|&row| all[row]).collect());
+        let clusters: Vec<u32> = found.rows.iter().map(|&row| self.clusters[row]).collect();
+        let compared = TargetsAndPredictions {
+            targets: targets.view(),
+            predictions: found.predictions.view(),
+            weights: weights.as_deref(),
+            units: None,
+            clusters: Some(&clusters),
+        };
+        let loss = self.selector.criterion().traits().loss;
+        Ok(loss.map(|loss| LossSums::new(&*loss, compared, EVERY)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Nested cross-validation: repeats the whole selection in outer folds.
+
+use super::column_diagnostics::fold_weights::OuterWeights;
+use super::evaluations::{Evaluation, RepetitionInput, Repetitions};
+use super::paired_losses::paired;
+use super::run::Run;
+use std::collections::{HashMap, HashSet};
+use vaglio_core::Result;
+use vaglio_pipeline::resampling::procedure::OuterSplits;
+use vaglio_pipeline::resampling::{Jobs, LEVEL, LossSums, OuterFoldFit, OuterFoldLosses, Pooled, StageMonitor, outer};
+use vaglio_report::record::{ComparisonColumns, Figures, Frequency, LossDifference, NestedEvaluation, OuterFold};
+
+/// Nested cross-validation, which prediction intervals need as well.
+pub(super) const EVALUATION: Evaluation = Evaluation {
+    plan: |plan| plan.split_sentence(plan.evaluate().outer_folds()),
+    repetitions: Some(Repetitions {
+        prefix: Jobs::NESTED,
+        units: "outer folds",
+        planned: ["the same in ", " outer folds"],
+        is_one_search: false,
+        jobs: |input| match input.evaluate.outer_folds() {
+            Some(how) => Ok(OuterSplits::new(input.procedure.selector, input.sample, &how)?.jobs()),
+            None => Ok(Jobs::new(Jobs::NESTED, 0)),
+        },
+        repeat: |input, watcher| outer_folds(input, watcher).map(drop),
+    }),
+    ..Evaluation::new("nested", |run, found, watcher| {
+        let Some(folds) = outer_folds(&run.repetition_input(), watcher)? else { return Ok(()) };
+        found.outer_weights = OuterWeights::new(&folds);
+        found.record.nested = Some(nested(run, &folds)?);
+        found.outer = folds;
+        Ok(())
+    })
+};
+
+fn outer_folds(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result<Option<Vec<OuterFoldFit>>> {
+    match input.evaluate.outer_folds() {
+        Some(how) => outer(input.procedure, input.sample, &how, watcher),
+        None => Ok(None),
+    }
+}
+
+/// Record of the outer folds.
+///
+/// # Errors
+/// [`vaglio_core::Error::Shape`] if no held-out row has positive weight.
+fn nested(run: Run<'_>, outer: &[OuterFoldFit]) -> Result<NestedEvaluation> {
+    let (sample, how) = (&run.prepared.sample, run.evaluate().outer_folds().unwrap_or_default());
+    let selector = run.procedure.selector;
+    let splits = how.parting(selector, sample)?.splits().map(|splits| splits.sentence());
+    let loss = &*selector.loss(sample.task());
+    let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.held.tally(loss)).collect();
+    let empties: Vec<LossSums> = outer.iter().map(|fold| fold.held.empty_tally(loss)).collect();
+    let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
+    let (value, standard_error) = LossSums::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats)?;
+    let empty_loss = LossSums::mean(loss, &empties.iter().collect::<Vec<_>>())?;
+    let (judged, none) = (OuterFoldLosses::new(&tallies, repeats), OuterFoldLosses::new(&empties, repeats));
+    let level = how.interval.unwrap_or(LEVEL);
+    let bounded = judged.bounded(loss, None, 0.0, level);
+    let less = judged.bounded(loss, Some(&none), 0.0, level);
+    let against = ComparisonColumns::Empty;
+    let less = less.map(|(mean, interval)| LossDifference { against, size: 0, mean, interval });
+    let pooled = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?;
+    let figures = pooled.figures(sample.class_order().as_ref(), loss, repeats).with_output_names(sample.target_names());
+    let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
+        // AUC and balanced error are undefined on a fold without one of the classes.
+        let of = |tally: &LossSums| LossSums::mean(loss, &[tally]).unwrap_or(f64::INFINITY);
+        OuterFold {
+            fold: fold.fold + 1,
+            repeat: fold.repeat + 1,
+            rows: fold.held.targets.ncols(),
+            loss: of(tally),
+            empty_loss: of(empty),
+            size: fold.taken.size,
+            lambda: fold.model.lambda(),
+            score: fold.taken.score,
+            cross_validated: fold.taken.cross_validated.map(|cell| cell.loss),
+            selected: fold.taken.selected.clone(),
+        }
+    });
+    let sets: Vec<HashSet<String>> = outer.iter().map(|fold| fold.taken.selected.iter().cloned().collect()).collect();
+    Ok(NestedEvaluation {
+        folds: outer.iter().map(|fold| fold.fold + 1).max().unwrap_or(0),
+        repeats,
+        loss: value,
+        standard_error,
+        empty_loss,
+        figures: Figures { loss: value, standard_error, empty_loss: Some(empty_loss), ..figures },
+        per_fold: per_fold.collect(),
+        frequency: frequency(&sets, run.origins.names),
+        by_source: run.origins.frequency(&sets),
+        jaccard: jaccard(&sets),
+        intervals: None,
+        paired: Some(paired(outer, loss)),
+        splits,
+        interval: bounded.map(|(_, interval)| interval),
+        level: bounded.map(|_| level),
+        difference: less,
+    })
+}
+
+/// Selection frequency of each name over the sets, most frequent first, then in candidate order.
+pub(super) fn frequency(sets: &[HashSet<String>], names: &[String]) -> Vec<Frequency> {
+    let places: HashMap<&String, usize> = names.iter().enumerate().map(|(place, name)| (name, place)).collect();
+    let mut counts: HashMap<&String, usize> = HashMap::new();
+    sets.iter().flatten().for_each(|name| *counts.entry(name).or_default() += 1);
+    let mut counted: Vec<(usize, Option<usize>, &String)> =
+        counts.into_iter().map(|(name, count)| (count, places.get(name).copied(), name)).collect();
+    counted.sort_by(|a, b| {
+        b.0.cmp(&a.0).then(a.1.unwrap_or(usize::MAX).cmp(&b.1.unwrap_or(usize::MAX))).then(a.2.cmp(b.2))
+    });
+    let frequency = |(count, index, name): (usize, Option<usize>, &String)| Frequency {
+        index,
+        name: name.clone(),
+        share: count as f64 / sets.len() as f64,
+    };
+    counted.into_iter().map(frequency).collect()
+}
+
+/// Mean Jaccard index |A ∩ B| / |A ∪ B| over pairs; two empty sets are equal.
+fn jaccard(sets: &[HashSet<String>]) -> Option<f64> {
+    let pairs = sets.iter().enumerate().flat_map(|(k, a)| sets[..k].iter().map(move |b| (a, b)));
+    let likeness = pairs.map(|(a, b)| {
+        let either = a.union(b).count();
+        if either == 0 { 1.0 } else { a.intersection(b).count() as f64 / either as f64 }
+    });
+    let (sum, count) = likeness.fold((0.0, 0usize), |(sum, count), likeness| (sum + likeness, count + 1));
+    (count > 0).then(|| sum / count as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(names: &[&str]) -> HashSet<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn likeness_is_the_mean_over_pairs() {
+        assert_eq!(
+            jaccard(&[set(&["a", "b"]), set(&["b", "c"]), set(&["a", "b"])]),
+            Some((1.0 / 3.0 + 1.0 + 1.0 / 3.0) / 3.0)
+        );
+        assert_eq!(jaccard(&[set(&[]), set(&[])]), Some(1.0));
+        assert_eq!(jaccard(&[set(&["a"])]), None);
+    }
+
+    #[test]
+    fn columns_are_counted_the_most_frequent_first() {
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let counted = frequency(&[set(&["c", "b"]), set(&["b", "a"])], &names);
+        let told: Vec<(&str, f64)> = counted.iter().map(|f| (f.name.as_str(), f.share)).collect();
+        assert_eq!(told, [("b", 1.0), ("a", 0.5), ("c", 0.5)]);
+        assert_eq!(counted[0].index, Some(1));
+    }
+}

@@ -1,0 +1,124 @@
+//! Verifies scores of a search by plain retraining.
+
+use super::evaluations::Evaluation;
+use super::run::Run;
+use vaglio_core::{EntryFit, Error, Feature, Result};
+use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
+use vaglio_pipeline::resampling::StageMonitor;
+use vaglio_pipeline::resampling::pool::in_turn;
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_report::record::Verified;
+use vaglio_search::shuffle::{shuffled, stream};
+
+const PURPOSE: u64 = 9;
+/// Losses that depend on residuals only.
+const OF_RESIDUALS: [&str; 4] = ["squared", "absolute", "huber", "pinball"];
+
+/// A score to recompute.
+struct ScoreToVerify {
+    /// Step, from 1, or size of an entry.
+    number: usize,
+    subset: Vec<Feature>,
+    loss: f64,
+}
+
+/// Recomputes the scores of random steps of the search by plain retraining.
+pub(super) const EVALUATION: Evaluation = Evaluation::new("verify", |run, found, watcher| {
+    if let Some(count) = run.verify {
+        found.record.verify = verified(run, count, watcher)?;
+    }
+    Ok(())
+});
+
+/// Recomputes the scores of `count` random steps of the search by [`vaglio_core::Criterion::evaluate`]; `None` if
+/// stopped.
+///
+/// Cost of each: retraining for every held-out row or fold.
+///
+/// # Errors
+/// [`Error::Numerical`] for a score that is off by more than 1e-6; [`Error::Setting`] if entries have coefficients of
+/// their own.
+fn verified(run: Run<'_>, count: usize, watcher: &StageMonitor<'_>) -> Result<Option<Verified>> {
+    let Run { selector, design, selection, .. } = run;
+    let path = &selection.path;
+    if path.entries.iter().any(|entry| matches!(entry.fit, EntryFit::Coefficients(_))) {
+        let message = "the scores of a least-angle path with `coefficients: path` are of its own coefficients, which no retraining gives; leave it out";
+        return Err(Error::setting("--verify", message));
+    }
+    let told = drawn(count, selector, selection);
+    watcher.stage("verify", told.len());
+    let empty = path.empty.loss;
+    let loss = selector.criterion().traits().loss;
+    let is_of_residuals = loss.is_some_and(|loss| OF_RESIDUALS.contains(&loss.name()));
+    let design = &if is_of_residuals { design.centered() } else { design.clone() };
+    let errors = in_turn(told.len(), |at| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let defined = selector.criterion().evaluate(design, &told[at].subset)?.loss;
+        watcher.piece();
+        Ok(Some((relative(told[at].loss, defined, empty), defined)))
+    })?;
+    let Some(errors) = errors.into_iter().collect::<Option<Vec<(f64, f64)>>>() else { return Ok(None) };
+    let worst = (0..errors.len()).max_by(|&a, &b| errors[a].0.total_cmp(&errors[b].0));
+    let Some(worst) = worst else { return Ok(Some(Verified { steps: 0, max_relative_error: 0.0 })) };
+    let (error, defined) = errors[worst];
+    if error > VERIFIED_ERROR {
+        let ScoreToVerify { number, loss, .. } = told[worst];
+        let what = if path.steps.is_empty() { "the subset of size" } else { "step" };
+        return Err(Error::Numerical(format!(
+            "{what} {number}: the score {loss:e} is {defined:e} by plain retraining, which is off by {error:.1e}"
+        )));
+    }
+    Ok(Some(Verified { steps: errors.len(), max_relative_error: error }))
+}
+
+/// Random steps, or entries if there are no steps, in order.
+fn drawn(count: usize, selector: &ValidSelector, selection: &Selection) -> Vec<ScoreToVerify> {
+    let path = &selection.path;
+    let all = if path.steps.is_empty() { path.entries.len() } else { path.steps.len() };
+    let mut places = shuffled(all, stream(selector.seed(), PURPOSE, 0));
+    places.truncate(count);
+    places.sort_unstable();
+    if path.steps.is_empty() {
+        let told = |place: usize| {
+            let entry = &path.entries[place];
+            ScoreToVerify { number: entry.subset.len(), subset: entry.subset.clone(), loss: entry.score.loss }
+        };
+        return places.into_iter().map(told).collect();
+    }
+    let (mut subset, mut told) = (path.start(), Vec::with_capacity(places.len()));
+    for (place, step) in path.steps.iter().enumerate() {
+        step.follow(&mut subset);
+        if places.binary_search(&place).is_ok() {
+            told.push(ScoreToVerify { number: place + 1, subset: subset.clone(), loss: step.score.loss });
+        }
+    }
+    told
+}
+
+/// Relative error of a score.
+fn relative(loss: f64, defined: f64, empty: f64) -> f64 {
+    if loss == defined {
+        return 0.0;
+    }
+    let scale = if empty.is_finite() { defined.abs().max(VERIFIED_SCALE * empty.abs()) } else { defined.abs() };
+    let error = (loss - defined).abs() / scale;
+    if error.is_nan() { f64::INFINITY } else { error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_parts_of_the_score_or_of_what_rounding_leaves() {
+        assert_eq!(relative(1.0, 1.0, 2.0), 0.0);
+        assert_eq!(relative(f64::INFINITY, f64::INFINITY, 1.0), 0.0);
+        assert_eq!(relative(1.5, 1.0, 2.0), 0.5);
+        assert!((relative(2e-30, 1e-30, 1.0) - 1e-20).abs() < 1e-30);
+        for (loss, defined) in [(f64::NAN, 1.0), (f64::INFINITY, 1.0), (1.0, f64::INFINITY)] {
+            assert!(relative(loss, defined, 1.0) > VERIFIED_ERROR, "{loss} {defined}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Nested cross-validation of a whole pipeline, as linfa parameters.
+
+use super::FitError;
+use super::limits::check_memory;
+use super::rows::{DatasetParts, Rows};
+use super::targets::TargetValue;
+use crate::pipeline::{OuterFolds, Pipeline, ValidPipeline};
+use crate::resampling::{self, LEVEL, LossSums, OuterFoldFit, OuterFoldLosses, Pooled, Procedure, StageMonitor};
+use linfa::dataset::{AsTargets, DatasetBase};
+use linfa::traits::Fit;
+use linfa::{Float, ParamGuard};
+use ndarray::{Array2, ArrayBase, Data, Ix2};
+use serde::Serialize;
+use std::fmt;
+use vaglio_core::{AnyLoss, Error, Monitor, Result, counted, short};
+
+/// Nested cross-validation of a pipeline. The whole procedure, from the maps to the choice of size and λ, is repeated
+/// on the training rows of outer folds and evaluated on the held-out rows. Fitting returns a [`NestedResult`].
+///
+/// | name | default | purpose | range |
+/// |---|---|---|---|
+/// | `folds` | 5 | outer folds, of groups where rows have them | 2 up |
+/// | `repeats` | 1 | number of random splits into folds | 1 up |
+///
+/// Results equal those of `evaluate: {nested: {folds, repeats}}` in a pipeline file. Cost: a fit for each fold and
+/// repeat.
+///
+/// # Errors
+/// `check` gives [`Error::Setting`] for too few folds and for settings that the pipeline refuses.
+///
+/// # Example
+/// ```
+/// use linfa::prelude::*;
+/// use ndarray::{Array1, Array2};
+/// use vaglio::{Pipeline, criteria::Loo, learners::Rls, search::Greedy};
+///
+/// let x = Array2::from_shape_fn((40, 4), |(row, column)| ((row * (7 + 3 * column)) % 11) as f64);
+/// let y = Array1::from_shape_fn(40, |row| 2.0 * x[[row, 1]] + (row % 3) as f64);
+/// let pipeline = Pipeline::new(Loo::default(), Greedy::new(2), Rls::default());
+/// let worth = pipeline.nested(5).fit(&Dataset::new(x, y))?;
+/// assert!(worth.loss < worth.empty_loss && worth.folds.len() == 5);
+/// assert!(worth.folds.iter().all(|fold| fold.selected.contains(&"feature-1".to_owned())));
+/// # Ok::<(), vaglio::FitError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Nested(ValidNested);
+
+/// Nested cross-validation with checked settings.
+#[derive(Debug, Clone)]
+pub struct ValidNested {
+    pipeline: ValidPipeline,
+    how: OuterFolds,
+}
+
+/// Nested cross-validation results of a pipeline. `Display` prints one line: loss, interval and baseline.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct NestedResult {
+    /// Loss function: the criterion's, or the readout's if the criterion has none.
+    pub measure: AnyLoss,
+    /// Pooled loss of all held-out rows.
+    pub loss: f64,
+    /// Standard error of the loss, if known: the larger of those between clusters of rows and between folds.
+    pub standard_error: Option<f64>,
+    /// 95 % confidence interval of the loss on new rows, selection included; `None` for too few rows or folds.
+    pub interval: Option<[f64; 2]>,
+    /// Loss of the baseline without features, by the same folds.
+    pub empty_loss: f64,
+    /// All outer folds, repeat by repeat.
+    pub folds: Vec<NestedFold>,
+}
+
+impl fmt::Display for NestedResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "nested error {}", short(self.loss))?;
+        if let Some([low, high]) = self.interval {
+            write!(f, " (95 % interval {} to {})", short(low), short(high))?;
+        }
+        write!(f, "; without features {}; {}", short(self.empty_loss), counted(self.folds.len(), "outer fold"))
+    }
+}
+
+/// Result of one outer fold. `Debug` leaves rows and predictions out.
+#[derive(Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct NestedFold {
+    /// Held-out rows, by their index in the dataset.
+    pub rows: Vec<usize>,
+    /// Decision values of the held-out rows, rows × outputs.
+    pub predictions: Array2<f64>,
+    /// Loss of the held-out rows; +∞ if a class is missing that the loss needs.
+    pub loss: f64,
+    /// Names of the features selected on the training rows, in order of entry.
+    pub selected: Vec<String>,
+    /// Penalty λ of the model.
+    pub lambda: Option<f64>,
+}
+
+impl fmt::Debug for NestedFold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NestedFold { loss, selected, lambda, .. } = self;
+        let mut shown = f.debug_struct("NestedFold");
+        shown.field("loss", loss).field("selected", selected).field("lambda", lambda).finish_non_exhaustive()
+    }
+}
+
+impl Pipeline {
+    /// Nested cross-validation of a copy of the pipeline, with `folds` outer folds.
+    pub fn nested(&self, folds: usize) -> Nested {
+        Nested(ValidNested { pipeline: self.unchecked().clone(), how: OuterFolds { folds, ..OuterFolds::default() } })
+    }
+}
+
+impl Nested {
+    /// Sets the number of random splits into folds.
+    #[must_use]
+    pub fn repeats(mut self, repeats: usize) -> Self {
+        self.0.how.repeats = repeats;
+        self
+    }
+
+    /// Evaluates on a dataset with groups, folds or series of rows: see [`ValidNested::fit_with`].
+    ///
+    /// # Errors
+    /// Returns the errors of the settings and of [`ValidNested::fit_with`].
+    pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
+        &self,
+        dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+        rows: &Rows,
+    ) -> Result<NestedResult, FitError> {
+        self.check_ref()?.fit_with(dataset, rows)
+    }
+}
+
+impl ParamGuard for Nested {
+    type Checked = ValidNested;
+    type Error = Error;
+
+    fn check_ref(&self) -> Result<&ValidNested> {
+        self.0.how.check().map_err(|error| error.under("nested"))?;
+        self.0.pipeline.check_settings()?;
+        Ok(&self.0)
+    }
+
+    fn check(self) -> Result<ValidNested> {
+        self.check_ref()?;
+        Ok(self.0)
+    }
+}
+
+impl ValidNested {
+    /// Evaluates on a dataset with groups, folds or series of rows.
+    ///
+    /// # Errors
+    /// Returns the errors of [`ValidPipeline::fit_with`], also for a fold; [`Error::Stopped`] if the observer ended it.
+    pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
+        &self,
+        dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+        rows: &Rows,
+    ) -> Result<NestedResult, FitError> {
+        let mut taken = DatasetParts::from_dataset(dataset, rows)?;
+        let places: Vec<usize> = (0..taken.rows.table.rows()).map(|row| taken.rows.table.origin(row)).collect();
+        // Rows of weight 0 are dropped and belong to no fold.
+        let weights = taken.rows.weights.as_deref().unwrap_or_default();
+        let counts = |row: &usize| weights.get(*row).is_none_or(|weight| *weight > 0.0);
+        let counting: Vec<usize> = (0..places.len()).filter(counts).map(|row| places[row]).collect();
+        let places = [places, counting];
+        Ok(self.pipeline.alone(|monitor| self.evaluate(&mut taken, &places, monitor))?)
+    }
+
+    fn evaluate<E: TargetValue>(
+        &self,
+        taken: &mut DatasetParts<E>,
+        places: &[Vec<usize>; 2],
+        monitor: &mut Monitor<'_>,
+    ) -> Result<NestedResult> {
+        let (sample, fitted) = self.pipeline.sample(taken)?;
+        let selector = self.pipeline.selector();
+        if let (Some(most), problem) = (self.pipeline.most_memory(), &fitted.problem) {
+            check_memory(&selector, problem, &selector.design(problem)?, Some(most))?;
+        }
+        let whole = Procedure { selector: &selector, tune: self.pipeline.0.tune.as_ref() };
+        let watcher = StageMonitor::new(monitor);
+        let outer = resampling::outer(whole, &sample, &self.how, &watcher)?;
+        let Some(outer) = outer else {
+            return Err(Error::Stopped(watcher.stopped().unwrap_or(vaglio_core::StopReason::Interrupted)));
+        };
+        let measure = selector.loss(sample.task());
+        let mean = |tallies: &[LossSums]| LossSums::mean(&*measure, &tallies.iter().collect::<Vec<_>>());
+        let tallies: Vec<LossSums> = outer.iter().map(|fold| fold.held.tally(&*measure)).collect();
+        let empties: Vec<LossSums> = outer.iter().map(|fold| fold.held.empty_tally(&*measure)).collect();
+        let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
+        let loss = mean(&tallies)?;
+        let interval =
+            OuterFoldLosses::new(&tallies, repeats).bounded(&*measure, None, 0.0, LEVEL).map(|(_, interval)| interval);
+        let standard_error = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?.error(&*measure, repeats);
+        let empty_loss = mean(&empties)?;
+        // Dataset index of each row of the sample, with or without the rows of weight 0.
+        let [all, counting] = places;
+        let places = if sample.rows() == counting.len() { counting } else { all };
+        let of_fold = |(fold, tally): (OuterFoldFit, &LossSums)| NestedFold {
+            loss: mean(std::slice::from_ref(tally)).unwrap_or(f64::INFINITY),
+            rows: fold.rows.into_iter().map(|row| places[row]).collect(),
+            predictions: fold.held.predictions.reversed_axes(),
+            selected: fold.taken.selected,
+            lambda: fold.model.lambda(),
+        };
+        let folds = outer.into_iter().zip(&tallies).map(of_fold).collect();
+        Ok(NestedResult { measure, loss, standard_error, interval, empty_loss, folds })
+    }
+}
+
+impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<ArrayBase<D, Ix2>, T, FitError>
+    for ValidNested
+{
+    type Object = NestedResult;
+
+    fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> Result<Self::Object, FitError> {
+        self.fit_with(dataset, &Rows::new())
+    }
+}

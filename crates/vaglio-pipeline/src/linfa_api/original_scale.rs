@@ -1,0 +1,89 @@
+//! Coefficients on the original scale of the data.
+
+use super::fitted_pipeline::FittedPipeline;
+use crate::maps::MapChain;
+use ndarray::Array2;
+use serde::Serialize;
+use std::fmt;
+use vaglio_core::{Cells, Error, Result, Table, short};
+
+/// A fitted pipeline as a formula of the data. Σ coefficient · column + intercept is the prediction, or the decision
+/// value for classes. `Display` prints one formula for each output.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OriginalScale {
+    /// Names of the data columns, in the order of [`FittedPipeline::selected`], without a bias added by a map.
+    pub columns: Vec<String>,
+    /// Coefficients, columns × outputs.
+    pub coefficients: Array2<f64>,
+    /// Intercept of each output.
+    pub intercept: Vec<f64>,
+}
+
+impl fmt::Display for OriginalScale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (output, intercept) in self.intercept.iter().enumerate() {
+            let separator = if output == 0 { "" } else { "\n" };
+            write!(f, "{separator}{}", short(*intercept))?;
+            for (name, weights) in self.columns.iter().zip(self.coefficients.rows()) {
+                let sign = if weights[output] < 0.0 { '-' } else { '+' };
+                write!(f, " {sign} {}·{name}", short(weights[output].abs()))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<E, I> FittedPipeline<E, I> {
+    /// Coefficients on the scale of the data, if the maps only shift and divide the selected columns. The formula does
+    /// not cover rows with missing cells that a map fills.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] naming the map that does more (`log1p`, `one_hot`, `window`, …), or the learner if it has no
+    /// coefficients or makes features of its own.
+    pub fn original_scale(&self) -> Result<OriginalScale> {
+        let saved = &self.saved;
+        let refused = |field: String, what: String| {
+            Err(Error::setting(field, format!("{what}, so there are no coefficients on the scale of the data")))
+        };
+        if let Some(map) = saved.target_scales.iter().flatten().find_map(|units| units.map.as_ref()) {
+            return refused("target_map".into(), format!("`{}` maps the target", map.typetag_name()));
+        }
+        let Some(coefficients) = saved.model.coefficients().filter(|_| saved.model.takes_rows_alone()) else {
+            let message = "it has no coefficients, or makes columns of its own".into();
+            return refused("learner".into(), message);
+        };
+        let chain = MapChain::new(&saved.maps);
+        let renaming = |name: &str| chain.0.iter().rposition(|map| map.sources(name) != [name]).unwrap_or_default();
+        let (mut columns, mut rows) = (Vec::new(), Vec::new());
+        for (row, name) in saved.inputs.iter().enumerate() {
+            let found = chain.scaled(name).map_err(|(place, _)| place).and_then(|found| match &found.source {
+                // A different name means a derived column, such as a lag or a level of text.
+                Some(source) if source != name => Err(renaming(name)),
+                _ => Ok(found),
+            });
+            let found = match found {
+                Ok(found) => found,
+                Err(place) => {
+                    let map = saved.maps[place].typetag_name();
+                    let message = format!("`{map}` does more for `{name}` than shift and divide");
+                    return refused(format!("preprocess[{place}]"), message);
+                }
+            };
+            if let Some(source) = found.source {
+                columns.push(source);
+                rows.push((row, found.divisor));
+            }
+        }
+        let scale = |output: usize| saved.target_scales.as_ref().map_or(1.0, |units| units[output].scale.scale);
+        let of = |(k, output): (usize, usize)| coefficients.weights[[rows[k].0, output]] * scale(output) / rows[k].1;
+        let outputs = coefficients.weights.ncols();
+        // The intercept is the prediction at zero columns.
+        let zeros = saved.sources.iter().map(|name| (name.clone(), Cells::Numbers(vec![0.0].into())));
+        let zeros = match saved.sources.is_empty() {
+            true => std::iter::once((String::new(), Cells::Numbers(vec![0.0].into()))).collect(),
+            false => zeros.collect(),
+        };
+        let intercept = saved.chain().predict(Table::new(zeros)?)?.0.values.column(0).to_vec();
+        Ok(OriginalScale { coefficients: Array2::from_shape_fn((columns.len(), outputs), of), columns, intercept })
+    }
+}

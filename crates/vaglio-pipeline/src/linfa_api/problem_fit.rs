@@ -1,0 +1,129 @@
+//! Fits pipelines on a [`Problem`], whose columns need not be arrays: byte counts, blocks, a bias.
+
+use super::FitError;
+use super::fit::ColumnNames;
+use super::fitted_pipeline::FittedPipeline;
+use super::targets::{TargetValue, classes_for};
+use crate::pipeline::{Pipeline, ValidPipeline};
+use crate::preprocess::LabeledTable;
+use crate::resampling::{FittedProblem, Sample};
+use linfa::ParamGuard;
+use linfa::dataset::TargetDim;
+use std::sync::Arc;
+use vaglio_core::{Cells, Error, Numbers, Problem, Result, Table, Task};
+
+impl Pipeline {
+    /// Fits on a problem: see [`ValidPipeline::fit_problem`].
+    ///
+    /// # Errors
+    /// Returns the errors of the settings and of [`ValidPipeline::fit_problem`].
+    pub fn fit_problem<E: TargetValue, I: TargetDim>(
+        &self,
+        problem: &Problem,
+    ) -> Result<FittedPipeline<E, I>, FitError> {
+        self.check_ref()?.fit_problem(problem)
+    }
+}
+
+impl ValidPipeline {
+    /// Fits on a problem instead of a dataset. Columns keep their storage, such as counts at one byte per cell; names,
+    /// weights, groups, series, times, blocks and a bias are used.
+    ///
+    /// Targets are numbers (`E` is `f64` or `f32`) or class labels (`String`, …), in one column (`I` is `Ix1`) or
+    /// several (`Ix2`), like in [`FittedPipeline::load`]. The pipeline's seed is used.
+    ///
+    /// # Errors
+    /// [`FitError::Vaglio`] for: targets of another type; maps in the pipeline if the problem's columns were made by
+    /// maps already. Also the errors of [`ValidPipeline::fit_with`].
+    ///
+    /// # Example
+    /// Counts of words, most of them 0, from compressed columns (those of a `CsMat`):
+    /// ```
+    /// use vaglio::core::{Columns, Problem};
+    /// use vaglio::prelude::*;
+    ///
+    /// let (rows, ends) = (6, [0, 3, 5, 8]);
+    /// let (places, counts) = ([0, 2, 4, 1, 3, 2, 4, 5], [1u8, 2, 3, 1, 1, 4, 2, 7]);
+    /// let mut columns = Columns::new(rows);
+    /// for of in ends.windows(2) {
+    ///     let mut column = vec![0u8; rows];
+    ///     (of[0]..of[1]).for_each(|at| column[places[at]] = counts[at]);
+    ///     columns.push(column);
+    /// }
+    /// let names = ["good", "so", "bad"].map(String::from).to_vec();
+    /// let targets = ndarray::array![[1.0, 0.1, 2.1, 0.0, 2.9, 0.0]];
+    /// let problem = Problem::new(columns, names, targets, vec!["stars".into()], Task::Regression)?;
+    /// let fitted: FittedPipeline<f64, Ix1> =
+    ///     Pipeline::new(Loo::default(), Greedy::new(1), Rls::new(0.1)).fit_problem(&problem)?;
+    /// assert_eq!(fitted.selected(), ["good"]);
+    /// # Ok::<(), vaglio::FitError>(())
+    /// ```
+    pub fn fit_problem<E: TargetValue, I: TargetDim>(
+        &self,
+        problem: &Problem,
+    ) -> Result<FittedPipeline<E, I>, FitError> {
+        let refused = |why: String| Error::setting("targets", why);
+        let classes = classes_for::<E, I>(problem.task(), problem.targets().nrows()).map_err(refused)?;
+        let named = ColumnNames { columns: problem.names().to_vec(), targets: targets(problem) };
+        let (saved, selection) = self.alone(|monitor| {
+            let sample = self.sample_of(problem)?;
+            let fitted = sample.fitted()?;
+            refuse_dropped(problem, &fitted)?;
+            self.fit_sample(&sample, fitted, named, monitor)
+        })?;
+        Ok(FittedPipeline::new(saved, classes, selection))
+    }
+
+    /// The rows of a problem, before the maps of the pipeline.
+    fn sample_of(&self, problem: &Problem) -> Result<Sample> {
+        let is_ordered = problem.time().is_some() || self.selector().needs_order();
+        if self.0.preprocess.is_empty() && self.0.target_map.is_none() {
+            let recipe = self.recipe(problem.task().clone(), problem.target_names().to_vec())?;
+            return Ok(Sample::plain(recipe.in_precision(problem.clone())?, is_ordered));
+        }
+        let in_folds = problem.in_folds();
+        let is_mapped = in_folds.is_by_maps() || in_folds.is_standardized() || in_folds.missing().is_some();
+        if is_mapped || problem.bias().is_some() || !problem.blocks().is_empty() {
+            let message = "the columns of the problem have blocks or a bias, or were made by maps; leave the maps of the pipeline out";
+            return Err(Error::setting("preprocess", message));
+        }
+        let recipe = Arc::new(self.recipe(problem.task().clone(), problem.target_names().to_vec())?);
+        let columns = problem.names().iter().cloned().zip(problem.columns().iter());
+        let cells = columns.map(|(name, column)| (name, Cells::Numbers(Numbers::from(column)))).collect();
+        let mut table = Table::new(cells)?;
+        if let Some(series) = problem.series() {
+            table = table.with_series(series.to_vec())?;
+        }
+        let numbers = |of: Option<&Arc<[u32]>>| of.map(|numbers| numbers.to_vec());
+        let rows = LabeledTable {
+            table,
+            targets: Arc::clone(problem.targets()),
+            weights: problem.weights().map(|weights| weights.to_vec()),
+            groups: numbers(problem.groups()),
+            assignment: numbers(problem.assignment()),
+            time: numbers(problem.time()),
+            known: numbers(problem.known()),
+            ..LabeledTable::default()
+        };
+        Sample::new(rows, recipe, is_ordered)
+    }
+}
+
+/// Names of the target columns: a single one for classes, invented if there are several classes.
+fn targets(problem: &Problem) -> Vec<String> {
+    match problem.task() {
+        Task::Multiclass { .. } => vec!["target-0".into()],
+        Task::Regression | Task::Binary { .. } => problem.target_names().to_vec(),
+    }
+}
+
+/// Refuses maps that drop rows.
+fn refuse_dropped(problem: &Problem, fitted: &FittedProblem) -> Result<()> {
+    match fitted.problem.rows() == problem.rows() {
+        true => Ok(()),
+        false => Err(Error::setting(
+            "preprocess",
+            "rows are dropped, which predictions cannot follow; use `vaglio::files::run`",
+        )),
+    }
+}

@@ -1,0 +1,113 @@
+//! Fits pipelines on tables, whose columns may be text and dates.
+
+use super::FitError;
+use super::fit::ColumnNames;
+use super::fitted_pipeline::FittedPipeline;
+use super::rows::Rows;
+use super::targets::{TargetValue, classes_for};
+use crate::pipeline::{Pipeline, ValidPipeline};
+use linfa::ParamGuard;
+use linfa::dataset::TargetDim;
+use ndarray::Array2;
+use vaglio_core::{Error, Result, Table, Task};
+
+/// A table with targets, to fit a pipeline without linfa datasets.
+#[derive(Debug, Clone)]
+pub struct TargetedTable {
+    /// Columns of numbers, text and dates; NaN for missing numbers. Text and dates need maps in the pipeline.
+    pub table: Table,
+    /// Targets, outputs × rows. Two classes have one output, ±1; more have one each, 1 for rows of the class and −1 for
+    /// others.
+    pub targets: Array2<f64>,
+    /// Prediction task, with the labels of classes.
+    pub task: Task,
+    /// Names of the target columns; a single one for classes.
+    pub names: Vec<String>,
+    /// Weight of each row; a row with weight 0 is ignored.
+    pub weights: Option<Vec<f64>>,
+    /// Groups, folds, series and times of rows.
+    pub rows: Rows,
+}
+
+impl TargetedTable {
+    /// Refuses targets that do not fit the task.
+    fn check(&self) -> Result<()> {
+        let (outputs, rows) = self.targets.dim();
+        let expected = match &self.task {
+            Task::Regression => self.names.len(),
+            Task::Binary { .. } => 1,
+            Task::Multiclass { labels } => labels.len(),
+        };
+        if self.task != Task::Regression && self.names.len() != 1 {
+            return Err(Error::Shape(format!("classes are one target column, and {} are named", self.names.len())));
+        }
+        if outputs != expected || outputs == 0 {
+            return Err(Error::Shape(format!("{outputs} rows of targets, and the task has {expected}")));
+        }
+        match self.table.rows() {
+            0 => Err(Error::Shape("the data have no rows".into())),
+            all if all != rows => Err(Error::Shape(format!("the columns have {all} rows and the targets {rows}"))),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Pipeline {
+    /// Fits on a table: see [`ValidPipeline::fit_table`].
+    ///
+    /// # Errors
+    /// Returns the errors of the settings and of [`ValidPipeline::fit_table`].
+    pub fn fit_table<E: TargetValue, I: TargetDim>(
+        &self,
+        given: TargetedTable,
+    ) -> Result<FittedPipeline<E, I>, FitError> {
+        self.check_ref()?.fit_table(given)
+    }
+}
+
+impl ValidPipeline {
+    /// Fits maps, tunes, searches and trains on a table. Like [`ValidPipeline::fit_with`], but with weights in double
+    /// precision, and with text and date columns if the pipeline has maps for them. The types of targets are those of
+    /// [`ValidPipeline::fit_problem`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`ValidPipeline::fit_problem`], and of text and dates that no map uses.
+    ///
+    /// # Example
+    /// ```
+    /// use ndarray::array;
+    /// use vaglio::core::{Cells, Table, Task};
+    /// use vaglio::{Rows, TargetedTable, files::ModelFiles, prelude::*};
+    ///
+    /// let kinds = ["oak", "elm", "oak", "elm", "oak", "elm"].map(String::from).to_vec();
+    /// let heights = vec![3.0, 1.0, 4.0, 1.5, 5.0, 9.0];
+    /// let table = Table::new(vec![("kind".into(), Cells::Text(kinds)), ("height".into(), Cells::Numbers(heights.into()))])?;
+    /// let targets = array![[1.0, 0.1, 1.1, 0.0, 0.9, 0.1]];
+    /// let (task, names, weights) = (Task::Regression, vec!["shade".into()], None);
+    /// let pipeline = Pipeline::from_yaml("version: 1\npreprocess: [one_hot]\nsearch: {kind: greedy, max_features: 1}\n")?;
+    /// let given = TargetedTable { table: table.clone(), targets, task, names, weights, rows: Rows::new() };
+    /// let fitted: FittedPipeline<f64, Ix1> = pipeline.fit_table(given)?;
+    /// assert_eq!(fitted.saved().sources, ["kind"]);
+    /// assert!(fitted.saved().predict(table)?.values[[0, 0]] > 0.8);
+    /// # Ok::<(), vaglio::FitError>(())
+    /// ```
+    pub fn fit_table<E: TargetValue, I: TargetDim>(
+        &self,
+        given: TargetedTable,
+    ) -> Result<FittedPipeline<E, I>, FitError> {
+        given.check()?;
+        let TargetedTable { table, targets, task, names, weights, rows } = given;
+        let classes = classes_for::<E, I>(&task, targets.nrows()).map_err(|why| Error::setting("targets", why))?;
+        let columns = table.names().map(str::to_owned).collect();
+        let outputs = match &task {
+            Task::Multiclass { labels } => labels.clone(),
+            Task::Regression | Task::Binary { .. } => names.clone(),
+        };
+        let (saved, selection) = self.alone(|monitor| {
+            let rows = rows.with_sorted_rows(table, targets, weights)?;
+            let (sample, fitted) = self.sample_of_rows(rows, task, outputs)?;
+            self.fit_sample(&sample, fitted, ColumnNames { columns, targets: names }, monitor)
+        })?;
+        Ok(FittedPipeline::new(saved, classes, selection))
+    }
+}

@@ -1,0 +1,341 @@
+//! Class probabilities by Platt scaling of held-out predictions.
+
+use crate::criteria::{HeldOutPredictions, KFold, predicted_held_out};
+use crate::resampling::{Pooled, Sample, StageMonitor, held_out};
+use crate::selector::{Selection, ValidSelector};
+use ndarray::{Array2, ArrayView2, Axis};
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Problem, Result, Round, Task, relative_weights};
+use vaglio_kernels::tolerance::SUFFICIENT_FALL;
+
+/// Calibration of class probabilities: a logistic map per class, normalized over classes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// Source of the held-out predictions that it was fitted on.
+    pub from: CalibrationSource,
+    /// Number of these predictions.
+    pub rows: usize,
+    /// Map of each output; two classes have one, for the positive class.
+    pub maps: Vec<PlattScaling>,
+}
+
+/// Source of held-out predictions for a calibration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CalibrationSource {
+    /// Outer folds: the whole procedure is repeated without each.
+    Nested,
+    /// Folds of the cross-validated search.
+    CrossValidation,
+    /// Folds of the criterion: the final subset is trained without each.
+    Folds,
+    /// Leave-one-out predictions of the final subset.
+    LeaveOneOut,
+}
+
+/// p = 1 / (1 + exp(−(slope · prediction + intercept))).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlattScaling {
+    /// Coefficient of the prediction.
+    pub slope: f64,
+    /// The logit at prediction 0.
+    pub intercept: f64,
+}
+
+/// Largest number of Newton steps.
+const MOST_STEPS: usize = 200;
+
+impl PlattScaling {
+    /// The probability for a prediction.
+    pub fn probability(&self, prediction: f64) -> f64 {
+        sigmoid(self.slope * prediction + self.intercept)
+    }
+
+    /// Maximum-likelihood map, by Newton's method; steps are halved until the likelihood rises.
+    ///
+    /// Rows of the class have target (N₊ + 1)/(N₊ + 2), the others 1/(N₋ + 2), so that no probability is 0 or 1. N₊ and
+    /// N₋ count the rows of each side by weight over mean weight. Cost O(rows) per step.
+    ///
+    /// # Reference
+    /// J. Platt, *Probabilistic outputs for support vector machines*, 1999; H.-T. Lin, C.-J. Lin, R. C. Weng, *A note
+    /// on Platt's probabilistic outputs for support vector machines*, Machine Learning 68, 2007.
+    fn fitted(predictions: &[f64], is_of_class: &[bool], weights: &[f64]) -> Self {
+        let weights = &relative_weights(weights, weights.iter().filter(|weight| **weight > 0.0).count() as f64)[..];
+        let side = |of_class: bool| -> f64 {
+            is_of_class.iter().zip(weights).filter(|(c, _)| **c == of_class).map(|(_, w)| w).sum()
+        };
+        let (positive, negative) = (side(true), side(false));
+        let (high, low) = ((positive + 1.0) / (positive + 2.0), 1.0 / (negative + 2.0));
+        let target = |row: usize| if is_of_class[row] { high } else { low };
+        let rows = 0..predictions.len();
+        let loss = |map: &PlattScaling| -> f64 {
+            let of_row = |row: usize| {
+                let logit = map.slope * predictions[row] + map.intercept;
+                // −t·log p − (1 − t)·log(1 − p), without overflow on either side.
+                weights[row] * (logit.max(0.0) - target(row) * logit + (-logit.abs()).exp().ln_1p())
+            };
+            rows.clone().map(of_row).sum()
+        };
+        let mut map = PlattScaling { slope: 0.0, intercept: ((positive + 1.0) / (negative + 1.0)).ln() };
+        let mut lowest = loss(&map);
+        for _ in 0..MOST_STEPS {
+            // A small ridge on the second derivatives handles equal predictions.
+            let (mut aa, mut ab, mut bb, mut a, mut b) = (1e-12, 0.0, 1e-12, 0.0, 0.0);
+            for row in rows.clone() {
+                let (x, p) = (predictions[row], map.probability(predictions[row]));
+                let (first, second) = (weights[row] * (p - target(row)), weights[row] * p * (1.0 - p));
+                (aa, ab, bb) = (aa + second * x * x, ab + second * x, bb + second);
+                (a, b) = (a + first * x, b + first);
+            }
+            let determinant = aa * bb - ab * ab;
+            let (by_slope, by_intercept) = ((bb * a - ab * b) / determinant, (aa * b - ab * a) / determinant);
+            let descent = a * by_slope + b * by_intercept;
+            if descent.is_nan() || descent <= 1e-14 * lowest.max(1e-300) {
+                break;
+            }
+            let at = |step: f64| PlattScaling {
+                slope: map.slope - step * by_slope,
+                intercept: map.intercept - step * by_intercept,
+            };
+            let tried = (0..40).map(|halvings| 0.5f64.powi(halvings)).map(|step| (step, at(step)));
+            let found = tried
+                .map(|(step, map)| (step, loss(&map), map))
+                .find(|(step, value, _)| *value <= lowest - SUFFICIENT_FALL * step * descent);
+            let Some((_, value, better)) = found else { break };
+            (lowest, map) = (value, better);
+        }
+        map
+    }
+}
+
+/// Stratified folds of the rows.
+fn stratified(design: &Design) -> Option<Vec<Round>> {
+    let folds = Some(design.rows().min(10));
+    let kfold = KFold { folds, shuffle: true, stratified: true, ..KFold::default() };
+    match kfold.folds(design).ok()? {
+        HeldOut::Folds(rounds) => Some(rounds),
+        _ => None,
+    }
+}
+
+fn sigmoid(logit: f64) -> f64 {
+    match logit >= 0.0 {
+        true => 1.0 / (1.0 + (-logit).exp()),
+        false => logit.exp() / (1.0 + logit.exp()),
+    }
+}
+
+impl ValidSelector {
+    /// Fits the calibration of class probabilities on held-out predictions: of the cross-validated search if there are
+    /// any, else of the criterion for the final subset. Returns `None` for numbers and without held-out predictions.
+    pub(crate) fn calibration(
+        &self,
+        sample: &Sample,
+        problem: &Problem,
+        design: &Design,
+        selection: &Selection,
+        watcher: &StageMonitor<'_>,
+    ) -> Result<Option<Calibration>> {
+        if *sample.task() == Task::Regression || selection.path.stop_reason.is_partial() {
+            return Ok(None);
+        }
+        let held_out = held_out(self, sample, &selection.chosen, watcher)?;
+        Ok(match held_out {
+            _ if watcher.stopped().is_some() => None,
+            Some(pooled) => Calibration::from_held_out(CalibrationSource::CrossValidation, &pooled),
+            None => self.subset_calibration(sample, problem, design, selection, watcher),
+        })
+    }
+
+    /// Fits the calibration on held-out predictions of the final subset, by the criterion's folds. A criterion without
+    /// folds uses leave-one-out, or stratified folds if each needs a fit of its own (a final model, refitted
+    /// preprocessing). Returns `None` if: predictions are averaged over rows; leave-one-out is needed but single rows
+    /// are not independent; the work was stopped. Cost: one fit per fold.
+    pub fn subset_calibration(
+        &self,
+        sample: &Sample,
+        problem: &Problem,
+        design: &Design,
+        selection: &Selection,
+        watcher: &StageMonitor<'_>,
+    ) -> Option<Calibration> {
+        if design.decisions().is_some() {
+            return None;
+        }
+        let entry = selection.path.result();
+        if let (Some(_), Some(last), Some(entry)) = (&selection.final_model, &self.model, entry) {
+            let held_out = match self.criterion().folds(design).ok()? {
+                HeldOut::Folds(rounds) => rounds,
+                _ if !sample.has_single_rows() => return None,
+                _ => stratified(design)?,
+            };
+            let found = last.predicted_held_out(self, problem, held_out.first()?, &entry.subset, watcher).ok()??;
+            return Calibration::from_rows(CalibrationSource::Folds, design, &found);
+        }
+        if entry.is_some_and(|entry| entry.fit != EntryFit::Readout) {
+            return None;
+        }
+        // A failed computation gives `None`; asking for probabilities later explains it.
+        let held_out = match self.criterion().folds(design).ok()? {
+            HeldOut::Nothing if design.in_folds().is_by_formula() => HeldOut::Folds(stratified(design)?),
+            HeldOut::Nothing => HeldOut::EachRow,
+            held_out => held_out,
+        };
+        let is_of_rows = held_out == HeldOut::EachRow;
+        if is_of_rows && !sample.has_single_rows() {
+            return None;
+        }
+        let (subset, lambda) = entry.map_or((&[][..], None), |entry| (&entry.subset[..], entry.score.lambda));
+        let found = predicted_held_out(design, &held_out, subset, lambda.or(selection.model.lambda()));
+        let from = if is_of_rows { CalibrationSource::LeaveOneOut } else { CalibrationSource::Folds };
+        Calibration::from_rows(from, design, &found.ok().flatten()?)
+    }
+}
+
+impl Calibration {
+    /// Fits the calibration on targets (±1, classes in outputs) and held-out predictions, outputs × rows. Returns
+    /// `None` if no row has weight or a prediction is not finite.
+    pub fn new(
+        from: CalibrationSource,
+        targets: ArrayView2<'_, f64>,
+        predictions: ArrayView2<'_, f64>,
+        weights: &[f64],
+    ) -> Option<Self> {
+        let rows: Vec<usize> = (0..targets.ncols()).filter(|&row| weights[row] > 0.0).collect();
+        if rows.is_empty() || predictions.iter().any(|p| !p.is_finite()) {
+            return None;
+        }
+        let weights: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
+        let map = |output: usize| {
+            let predictions: Vec<f64> = rows.iter().map(|&row| predictions[[output, row]]).collect();
+            let is_of_class: Vec<bool> = rows.iter().map(|&row| targets[[output, row]] > 0.0).collect();
+            PlattScaling::fitted(&predictions, &is_of_class, &weights)
+        };
+        let maps: Vec<PlattScaling> = (0..targets.nrows()).map(map).collect();
+        let is_finite = maps.iter().all(|map| map.slope.is_finite() && map.intercept.is_finite());
+        is_finite.then_some(Calibration { from, rows: rows.len(), maps })
+    }
+
+    /// Fits the calibration on pooled held-out predictions of all folds.
+    pub fn from_held_out(from: CalibrationSource, pooled: &Pooled) -> Option<Self> {
+        Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights)
+    }
+
+    /// Fits the calibration on predictions for rows of a design.
+    fn from_rows(from: CalibrationSource, design: &Design, found: &HeldOutPredictions) -> Option<Self> {
+        let HeldOutPredictions { rows, predictions } = found;
+        let weights: Vec<f64> = rows.iter().map(|&row| design.weights().map_or(1.0, |all| all[row])).collect();
+        Calibration::new(from, design.targets().select(Axis(1), rows).view(), predictions.view(), &weights)
+    }
+
+    /// Class probabilities, classes × rows, from predictions, outputs × rows; the negative of two classes comes first.
+    pub fn probabilities(&self, predictions: ArrayView2<'_, f64>) -> Array2<f64> {
+        let (outputs, rows) = predictions.dim();
+        if outputs == 1 {
+            let positive = |row: usize| self.maps[0].probability(predictions[[0, row]]);
+            return Array2::from_shape_fn(
+                (2, rows),
+                |(class, row)| {
+                    if class == 1 { positive(row) } else { 1.0 - positive(row) }
+                },
+            );
+        }
+        let mut all =
+            Array2::from_shape_fn((outputs, rows), |(o, row)| self.maps[o].probability(predictions[[o, row]]));
+        for mut of_row in all.columns_mut() {
+            let sum = of_row.sum();
+            of_row.mapv_inplace(|p| if sum > 0.0 { p / sum } else { 1.0 / outputs as f64 });
+        }
+        all
+    }
+
+    /// Refuses a calibration that does not fit the task.
+    pub(crate) fn check(&self, task: &Task, outputs: usize) -> Result<(), String> {
+        if *task == Task::Regression || self.maps.len() != outputs {
+            return Err(format!("{} maps to probabilities for {outputs} outputs", self.maps.len()));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vaglio_testkit::SplitMix64;
+
+    fn loss(map: &PlattScaling, predictions: &[f64], is_of_class: &[bool], weights: &[f64]) -> f64 {
+        let mean = weights.iter().sum::<f64>() / weights.len() as f64;
+        let weights: &[f64] = &weights.iter().map(|weight| weight / mean).collect::<Vec<f64>>();
+        let of = |side: bool| is_of_class.iter().zip(weights).filter(|(c, _)| **c == side).map(|(_, w)| w).sum::<f64>();
+        let (high, low) = ((of(true) + 1.0) / (of(true) + 2.0), 1.0 / (of(false) + 2.0));
+        (0..predictions.len())
+            .map(|row| {
+                let (t, p) = (if is_of_class[row] { high } else { low }, map.probability(predictions[row]));
+                -weights[row] * (t * p.ln() + (1.0 - t) * (1.0 - p).ln())
+            })
+            .sum()
+    }
+
+    #[test]
+    fn the_fit_is_the_lowest_of_a_grid_that_closes_in() {
+        let mut random = SplitMix64::new(9);
+        for (rows, shift, spread) in [(40, 0.0, 1.0), (200, 0.4, 0.3), (30, -2.0, 5.0), (12, 3.0, 0.0)] {
+            let is_of_class: Vec<bool> = (0..rows).map(|_| random.uniform() < 0.4).collect();
+            let signal = |of_class: bool| if of_class { 1.0 } else { -1.0 };
+            let predictions: Vec<f64> =
+                is_of_class.iter().map(|&c| shift + spread * (0.7 * signal(c) + random.normal())).collect();
+            let weights: Vec<f64> = (0..rows).map(|_| 0.5 + random.uniform()).collect();
+            let map = PlattScaling::fitted(&predictions, &is_of_class, &weights);
+            let of = |map: &PlattScaling| loss(map, &predictions, &is_of_class, &weights);
+            // Grid descent around the best point so far; the grid is halved if no point on it improves.
+            let (mut best, mut width) = (PlattScaling { slope: 0.0, intercept: 0.0 }, 4.0);
+            while width > 1e-9 {
+                let around = (-2..=2).flat_map(|i| (-2..=2).map(move |j| (f64::from(i), f64::from(j))));
+                let tried = around.map(|(i, j)| PlattScaling {
+                    slope: best.slope + i * width,
+                    intercept: best.intercept + j * width,
+                });
+                let lowest = tried.min_by(|a, b| of(a).total_cmp(&of(b))).unwrap();
+                if of(&lowest) < of(&best) { best = lowest } else { width /= 2.0 }
+            }
+            assert!(of(&map) <= of(&best) + 1e-11, "{rows}: {map:?} {best:?}");
+            if spread > 0.0 {
+                assert!((map.slope - best.slope).abs() < 1e-5 && (map.intercept - best.intercept).abs() < 1e-5);
+            }
+        }
+    }
+
+    #[test]
+    fn classes_that_are_parted_keep_finite_maps() {
+        let predictions = [-1.0, -0.9, -1.1, 1.0, 0.8];
+        let is_of_class = [false, false, false, true, true];
+        let map = PlattScaling::fitted(&predictions, &is_of_class, &[1.0; 5]);
+        assert!(map.slope > 0.5 && map.slope.is_finite());
+        // Two rows at each end reach their smoothed targets there.
+        let map = PlattScaling::fitted(&[-1.0, -1.0, 1.0], &[false, false, true], &[1.0; 3]);
+        assert!(
+            (map.probability(-1.0) - 0.25).abs() < 1e-6 && (map.probability(1.0) - 2.0 / 3.0).abs() < 1e-6,
+            "{map:?}"
+        );
+    }
+
+    #[test]
+    fn probabilities_add_up() {
+        let maps = vec![
+            PlattScaling { slope: 2.0, intercept: 0.1 },
+            PlattScaling { slope: 1.0, intercept: -1.0 },
+            PlattScaling { slope: 900.0, intercept: 0.0 },
+        ];
+        let several = Calibration { from: CalibrationSource::Nested, rows: 9, maps: maps.clone() };
+        let predictions = Array2::from_shape_fn((3, 4), |(o, row)| o as f64 - row as f64);
+        for of_row in several.probabilities(predictions.view()).columns() {
+            assert!((of_row.sum() - 1.0).abs() < 1e-15 && of_row.iter().all(|p| (0.0..=1.0).contains(p)));
+        }
+        let two = Calibration { maps: maps[..1].to_vec(), ..several };
+        let found = two.probabilities(ndarray::array![[0.3]].view());
+        assert!((found[[1, 0]] - 1.0 / (1.0 + (-0.7f64).exp())).abs() < 1e-15);
+        assert!((found[[0, 0]] + found[[1, 0]] - 1.0).abs() < 1e-15);
+    }
+}

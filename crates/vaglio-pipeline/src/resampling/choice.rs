@@ -1,0 +1,331 @@
+//! Choice of the size and λ of a selection.
+
+use super::fdr_choice::confirmed;
+use super::fold_losses::FoldLosses;
+use super::full_model;
+use super::lockstep::{FIRST, LambdaPaths};
+use super::pool::StageMonitor;
+use super::sample::Sample;
+use super::scales::{scales_differ, size_on_other_scale};
+use super::score_choice::{by_score, edge, interrupted, not_validated, plain};
+use super::size_choice::{Choice, RejectedColumns};
+use super::size_stability;
+use super::table::{self, PooledFolds};
+use super::validation::{CrossValidated, Validation, deals, parting, shared_design};
+use crate::fdr::check_design;
+use crate::selector::{ResumableSearch, SearchResult, ValidSelector, takes_lambda_of_all};
+use std::time::{Duration, Instant};
+use vaglio_core::{
+    Design, Error, ErrorClass, Journal, LambdaScope, Monitor, Path, Result, Silent, StopReason, StopSign,
+};
+use vaglio_report::record::{Cell, ChosenBy, ComparedSearch, GainTest, LossTable, Warning, WarningKind};
+use vaglio_search::{Choose, CrossValidation, Rule};
+
+/// A search with its chosen result.
+pub struct ChosenSearch {
+    /// Result of the search.
+    pub searched: SearchResult,
+    /// Choice of size and λ.
+    pub chosen: Choice,
+    pub(crate) warnings: Vec<Warning>,
+    /// Seconds of the searches in folds.
+    pub seconds: f64,
+    /// Searches that were compared on the same folds, if there are several.
+    pub searches: Vec<ComparedSearch>,
+}
+
+impl ChosenSearch {
+    /// A choice without comparison to other searches, in no time.
+    pub(super) fn new(searched: SearchResult, chosen: Choice, warnings: Vec<Warning>) -> Self {
+        ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() }
+    }
+}
+
+/// Cross-validation that chooses the result, if any, and whether the user asked for it.
+pub fn cross_validation(selector: &ValidSelector) -> Option<(CrossValidation, bool)> {
+    match selector.search().size_choice() {
+        Choose::CrossValidated(how) => Some((how, true)),
+        Choose::Auto => selector.criterion().traits().loss.map(|_| (CrossValidation::default(), false)),
+        _ => None,
+    }
+}
+
+/// Values of λ with a search path each: those of the readout if λ belongs to the path, else a single `None`.
+pub fn walk_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Option<f64>> {
+    let Some(readout) = design.readout() else { return vec![None] };
+    let of_path = match readout.per {
+        Some(per) => per == LambdaScope::Path,
+        None => is_cross_validated,
+    };
+    match of_path && !readout.refine && readout.lambdas.len() > 1 {
+        true => design.lambdas(),
+        false => vec![None],
+    }
+}
+
+/// Searches the design of all rows of the sample, and chooses a size and λ. A search that is stopped before its first
+/// score takes no columns.
+///
+/// # Errors
+/// Errors of the search and the fits; [`vaglio_core::Error::Setting`] for invalid folds.
+pub fn select(
+    selector: &ValidSelector,
+    sample: &Sample,
+    design: &Design,
+    start: Instant,
+    monitor: &mut Monitor<'_>,
+) -> Result<ChosenSearch> {
+    match chosen_search(selector, sample, design, start, monitor) {
+        Err(Error::Stopped(reason)) => {
+            let searched = SearchResult::stopped(reason, start);
+            let chosen = by_score(&searched.path, Rule::Best);
+            let message = "the run was stopped before the search had a score, so no column is taken";
+            Ok(ChosenSearch::new(searched, chosen, vec![Warning::new(WarningKind::Interrupted, message)]))
+        }
+        picked => picked,
+    }
+}
+
+fn chosen_search(
+    selector: &ValidSelector,
+    sample: &Sample,
+    design: &Design,
+    start: Instant,
+    monitor: &mut Monitor<'_>,
+) -> Result<ChosenSearch> {
+    if let Choose::FalseDiscoveries(rate) = selector.search().size_choice() {
+        check_design(design, sample.is_ordered()).map_err(|error| error.under("search.choose"))?;
+        return confirmed(selector, design, rate, start, monitor);
+    }
+    let Some((how, is_written)) = cross_validation(selector) else {
+        return plain(selector, design, start, monitor, Vec::new());
+    };
+    let (lambdas, parting) = (walk_lambdas(design, true), parting(selector, sample, &how, is_written)?);
+    let (deals, fault) = match deals(selector, sample, &parting, how.repeats) {
+        Ok(deals) => (deals, None),
+        Err(error) => (Vec::new(), Some(error)),
+    };
+    let (folds, repeats) = (deals.first().map_or(how.folds, Vec::len), deals.len());
+    let how = &CrossValidation { folds, repeats, splits: parting.splits().cloned(), ..how };
+    let design = &shared_design(design, sample, &parting, &deals);
+    let fitted = selector.at_penalties(design)?;
+    let selector = fitted.as_ref().unwrap_or(selector);
+    let watcher = &StageMonitor::new(&mut *monitor);
+    // A single search begins before the folds, so that an interruption finds its results.
+    let alone = design.at_lambda(lambdas[0]).stopping_at(watcher.sign().clone());
+    let alone = if lambdas.len() == 1 { selector.at_lambda_of_all(&alone)? } else { alone };
+    let alone = alone.with_run(|run| run.process_group = watcher.journal().process_group());
+    let extent = selector.search().extent(design);
+    let leader = watcher.leader(watcher.journal().under("walk/0"));
+    let mut leader = leader.over(extent.as_ref().ok().copied(), how.patience);
+    let mut first = match lambdas.len() {
+        1 => Some(ResumableSearch::open(selector, &alone, start, leader.monitor())?),
+        _ => None,
+    };
+    let begins = how.patience.map(|_| FIRST);
+    let path = first.as_mut().map(|walking| walking.to(begins).cloned()).transpose()?;
+    let everything = match path.as_ref().and_then(|path| path.everything(design.candidates().len())) {
+        Some(everything) => everything,
+        None => extent.map_err(|error| error.under("search"))?.largest,
+    };
+    let path = path.as_ref().filter(|_| fitted.is_some());
+    let (loss, deals) = (&*selector.loss(sample.task()), &deals[..]);
+    let validation = &Validation { selector, sample, design, watcher, loss, how, deals, everything, path };
+    let begun = Instant::now();
+    let found = match fault.map_or_else(|| watcher.ends(|| validation.over_grid(lambdas)), Err) {
+        Ok(found) => found,
+        Err(error) if !is_written && fitted.is_none() && error.class() != ErrorClass::Numerical => {
+            let warnings = vec![not_validated(&error)];
+            drop(first);
+            return plain(selector, design, start, monitor, warnings);
+        }
+        Err(error) => return Err(error),
+    };
+    let seconds = begun.elapsed().as_secs_f64();
+    let Some(found) = found else { return Ok(ChosenSearch { seconds, ..validation.cut_short(first)? }) };
+    let choice = validation.choice(found, is_written)?;
+    let Some(test) = watcher.ends(|| validation.test_gain(&choice))? else {
+        return Ok(ChosenSearch { seconds, ..validation.cut_short(first)? });
+    };
+    Ok(ChosenSearch { seconds, ..validation.finish(choice, test, first)? })
+}
+
+/// Chosen size and λ of a cross-validated search.
+pub(super) struct CellChoice {
+    pub found: CrossValidated,
+    pub table: LossTable,
+    /// Index of the λ.
+    pub place: usize,
+    pub cell: Cell,
+    /// The search on all rows, if its score chose λ.
+    pub scored: Option<SearchResult>,
+}
+
+impl Validation<'_, '_> {
+    /// Chooses size and λ by the rule.
+    fn choice(&self, found: CrossValidated, is_written: bool) -> Result<CellChoice> {
+        let table = self.table(&found.lambdas, &found.walks)?;
+        let (place, cell, scored) = match self.by_score_alone(&table, is_written)? {
+            Some((place, cell, searched)) => (place, cell, Some(searched)),
+            None => table.pick(self.how.wanted()).map(|(place, cell)| (place, cell, None))?,
+        };
+        Ok(CellChoice { found, table, place, cell, scored })
+    }
+
+    /// Finishes the search on all rows at the chosen λ, and takes its result.
+    ///
+    /// # Errors
+    /// Returns the errors of the search and the fits.
+    fn finish(
+        &self,
+        mut choice: CellChoice,
+        test: Option<GainTest>,
+        first: Option<ResumableSearch<'_>>,
+    ) -> Result<ChosenSearch> {
+        let Validation { selector, design, loss, how, everything, .. } = *self;
+        let sizes = size_stability::spread(self, &choice)?;
+        let searched = self.final_search(&mut choice, first)?;
+        let CellChoice { found, mut table, place, cell, .. } = choice;
+        let everything = searched.path.everything(design.candidates().len()).unwrap_or(everything);
+        let matched = found.walks[place].pooled(everything, how.repeats);
+        let by_others = match how.wanted().is_lowest() {
+            true => self.by_others(&table, &self.pooled_each(&found.walks), cell),
+            false => Vec::new(),
+        };
+        let picked = match searched.path.stop_reason.is_partial() {
+            true => None,
+            false => self.cell_on_path(&mut table, &searched.path, &matched, place, cell)?,
+        };
+        let Some(picked) = picked else { return Ok(unmatched(design, searched)) };
+        let is_rejected = test.is_some_and(|test| !test.passes());
+        let cell = if is_rejected { matched.empty(loss)? } else { picked };
+        let mut warnings: Vec<Warning> =
+            full_model::compared(self, &found, cell, &matched.parts(cell.size))?.into_iter().collect();
+        let other = size_on_other_scale(self, &found, test.is_some())?.filter(|size| *size != cell.size);
+        warnings.extend(other.map(|size| scales_differ(how.judge, cell.size, size)));
+        let position = |size: usize| searched.path.entries.iter().position(|entry| entry.subset.len() == size);
+        let subset = |at: usize| searched.path.entries[at].subset.clone();
+        let declined = (picked.size > cell.size)
+            .then(|| RejectedColumns { cell: picked, subset: position(picked.size).map_or(Vec::new(), subset) });
+        let entry = position(cell.size);
+        let searched = selector.taking(searched, entry, design)?;
+        let (LambdaPaths { end, whole, .. }, lambda) = (&found.walks[place], found.lambdas[place]);
+        let score = searched.path.result().map_or(searched.path.empty, |entry| entry.score);
+        let chosen = Choice {
+            by: ChosenBy::CrossValidation,
+            folds: Some(how.clone()),
+            penalty: lambda.filter(|_| whole.is_some()),
+            lambda: lambda.or(score.lambda),
+            cell: Some(cell),
+            empty: match whole {
+                Some(_) => Some(matched.empty(loss)?),
+                None => table.losses_at(place).first().filter(|cell| cell.size == 0).copied(),
+            },
+            place,
+            of_path: found.lambdas.len() > 1 && whole.is_none() || takes_lambda_of_all(design),
+            until: *end,
+            sizes,
+            fold_entries: matched.entries(cell.size, how.folds),
+            losses: Some(FoldLosses::new(&matched, cell.size, by_others)),
+            declined,
+            test,
+            table: Some(table),
+            size: cell.size,
+            ..by_score(&searched.path, how.rule)
+        };
+        edge(design, &chosen, &mut warnings);
+        Ok(ChosenSearch::new(searched, chosen, warnings))
+    }
+
+    /// The chosen cell of the table, for a subset on the path of all rows. If the path lacks the chosen size, the rule
+    /// chooses among the sizes of the path at the same λ.
+    fn cell_on_path(
+        &self,
+        table: &mut LossTable,
+        path: &Path,
+        matched: &PooledFolds<'_>,
+        place: usize,
+        cell: Cell,
+    ) -> Result<Option<Cell>> {
+        let (loss, wanted) = (self.loss, self.how.wanted());
+        let sizes = || path.entries.iter().map(|entry| entry.subset.len());
+        if matched.has(cell.size) && (cell.size == 0 || sizes().any(|size| size == cell.size)) {
+            return Ok(Some(cell));
+        }
+        let cells = matched.cells(loss, sizes().chain([0]))?;
+        if cells.is_empty() {
+            return Ok(None);
+        }
+        let mut of_lambda = LossTable { lambdas: vec![table.lambdas[place]], cells: vec![cells] };
+        table::compare(loss, &mut of_lambda, std::slice::from_ref(matched), wanted.at_most)?;
+        let (_, cell) = of_lambda.pick(wanted)?;
+        table.cells[place] = of_lambda.cells.swap_remove(0);
+        Ok(Some(cell))
+    }
+
+    /// Finishes the search on all rows at the chosen λ. Sizes beyond those of the folds cannot be the result.
+    fn final_search(&self, choice: &mut CellChoice, first: Option<ResumableSearch<'_>>) -> Result<SearchResult> {
+        let CellChoice { found: CrossValidated { lambdas, walks, .. }, place, scored, .. } = choice;
+        let LambdaPaths { end, whole, .. } = walks[*place];
+        let mut searched = match (scored.take(), first) {
+            (Some(searched), _) => searched,
+            (None, Some(mut walking)) => {
+                walking.to(end)?;
+                walking.searched()?
+            }
+            (None, None) if whole.is_some() => self.walk(None, 0, None)?,
+            (None, None) => self.walk(lambdas[*place], *place, end)?,
+        };
+        if let (Some(_), Some(penalty)) = (whole, lambdas[*place]) {
+            searched.path = searched.path.taking(penalty);
+        }
+        Ok(searched)
+    }
+
+    /// Searches at one λ, whose index is `place`, up to the size `until` if given.
+    pub fn walk(&self, lambda: Option<f64>, place: usize, until: Option<usize>) -> Result<SearchResult> {
+        let Validation { selector, design, watcher, .. } = *self;
+        let leader = watcher.leader(watcher.journal().under(format_args!("walk/{place}")));
+        let mut leader = leader.over(selector.search().extent(design).ok(), None);
+        selector.search_on(&design.at_lambda(lambda), Instant::now(), until, &mut leader.monitor())
+    }
+
+    /// Result after an interruption of the folds, chosen by the score. Uses the search on all rows so far, or as much
+    /// of one at the middle λ as half a second allows.
+    ///
+    /// # Errors
+    /// Returns the errors of the search.
+    fn cut_short(&self, first: Option<ResumableSearch<'_>>) -> Result<ChosenSearch> {
+        let Validation { selector, design, watcher, how, .. } = *self;
+        let mut searched = match first {
+            Some(first) => first.so_far()?,
+            None => {
+                let (lambdas, stop) = (walk_lambdas(design, true), StopSign::default().or_after(Instant::now(), LAST));
+                let monitor = &mut Monitor { observer: &mut Silent, journal: Journal::default(), stop };
+                let (lambda, until) = (lambdas[lambdas.len() / 2], how.patience.map(|_| FIRST));
+                selector.search_on(&design.at_lambda(lambda), Instant::now(), until, monitor)?
+            }
+        };
+        // A finished search without a cross-validated choice also counts as interrupted.
+        searched.path.stop_reason = watcher.stopped().unwrap_or(StopReason::Interrupted);
+        let chosen = by_score(&searched.path, Rule::Best);
+        Ok(ChosenSearch::new(searched, chosen, vec![interrupted()]))
+    }
+}
+
+/// Takes the result by the score, since no size was reached on all rows and in every fold.
+fn unmatched(design: &Design, searched: SearchResult) -> ChosenSearch {
+    let (chosen, mut warnings) = (by_score(&searched.path, Rule::Best), Vec::new());
+    if !searched.path.stop_reason.is_partial() {
+        let message = "no size of the search on all rows was reached in every fold, so the score chose the size, which is optimistic";
+        warnings.push(Warning::new(WarningKind::NotCrossValidated, message));
+    }
+    edge(design, &chosen, &mut warnings);
+    ChosenSearch::new(searched, chosen, warnings)
+}
+
+/// Time for a search on all rows after an interruption of the folds.
+const LAST: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests;

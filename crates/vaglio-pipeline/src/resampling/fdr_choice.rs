@@ -1,0 +1,84 @@
+//! Choice of the columns confirmed at a false discovery rate.
+
+use super::choice::{ChosenSearch, walk_lambdas};
+use super::pool::StageMonitor;
+use super::score_choice::{by_score, plain};
+use crate::fdr::{Discoveries, among, discoveries};
+use crate::selector::{SearchResult, ValidSelector};
+use std::collections::HashSet;
+use std::time::Instant;
+use vaglio_core::{Design, Feature, Monitor, Path, Result, StopReason};
+use vaglio_report::record::{ChosenBy, Warning, WarningKind};
+use vaglio_search::{All, Choose, Rule, Search, SubsetScorer};
+
+/// The model of the confirmed columns, limited to the search's largest size; the empty model if there are none.
+///
+/// # Errors
+/// Errors of [`discoveries`], under `search.choose`, and of the fits.
+pub(super) fn confirmed(
+    selector: &ValidSelector,
+    design: &Design,
+    rate: f64,
+    start: Instant,
+    monitor: &mut Monitor<'_>,
+) -> Result<ChosenSearch> {
+    let mut warnings = Vec::new();
+    let begun = Instant::now();
+    let (found, reason) = {
+        let watcher = StageMonitor::new(&mut *monitor);
+        let among = among(selector, design);
+        let found = watcher.journal().once("fdr", || discoveries(selector, design, rate, &among, &watcher));
+        (found.map_err(|error| error.under("search.choose"))?, watcher.stopped().unwrap_or(StopReason::Interrupted))
+    };
+    let seconds = begun.elapsed().as_secs_f64();
+    let most = selector.search().extent(design).map_err(|error| error.under("search"))?.largest;
+    let mut kept = found.as_ref().map_or_else(Vec::new, Discoveries::confirmed);
+    kept.truncate(most);
+    let mut picked = match kept.is_empty() {
+        true => without_columns(selector, design, start)?,
+        false => {
+            let kept: HashSet<Feature> = kept.iter().copied().collect();
+            let is_left = |feature: &Feature| !kept.contains(feature);
+            let excluded = (0..design.features()).filter(is_left);
+            let search = Search::new(All {}).excluded(excluded).choose(Choose::Last);
+            plain(&ValidSelector { search, ..selector.clone() }, design, start, monitor, Vec::new())?
+        }
+    };
+    picked.chosen.rule = None;
+    picked.chosen.by = ChosenBy::FalseDiscoveries;
+    match &found {
+        None => {
+            picked.searched.path.stop_reason = reason;
+            let message = "the run was stopped before any column was confirmed";
+            warnings.push(Warning::new(WarningKind::Interrupted, message));
+        }
+        Some(_) if kept.is_empty() => {
+            let message =
+                format!("no column is confirmed at a false discovery rate of {rate}, so the empty subset is taken");
+            warnings.push(Warning::new(WarningKind::NothingConfirmed, message));
+        }
+        Some(_) => {}
+    }
+    warnings.append(&mut picked.warnings);
+    picked.chosen.confirmed = found;
+    Ok(ChosenSearch { warnings, seconds, ..picked })
+}
+
+/// The empty subset, scored by definition.
+fn without_columns(selector: &ValidSelector, design: &Design, start: Instant) -> Result<ChosenSearch> {
+    let lambdas = walk_lambdas(design, false);
+    let design = design.at_lambda(lambdas[lambdas.len() / 2]);
+    let mut subset = SubsetScorer::by_definition(&**selector.criterion(), &design);
+    let path = Path::stopped(subset.score()?, StopReason::NoCandidates);
+    let engine = subset.engine();
+    let searched = SearchResult {
+        path,
+        engine: engine.name.into(),
+        approximation: None,
+        alpha: None,
+        has_moments: false,
+        seconds: start.elapsed().as_secs_f64(),
+    };
+    let chosen = by_score(&searched.path, Rule::Best);
+    Ok(ChosenSearch::new(searched, chosen, Vec::new()))
+}

@@ -1,0 +1,157 @@
+//! Losses of the model with all columns, which a search with more columns than rows never reaches.
+
+use super::loss_sums::LossSums;
+use super::path_predictions::{FoldTestRows, PathModels, PathReduction, predictions_along};
+use super::validation::{CrossValidated, Validation};
+use super::walks::most_clusters;
+use crate::selector::ValidSelector;
+use vaglio_core::{Design, Loss, PathEntry, Result, Score, short};
+use vaglio_report::record::{Cell, LossTable};
+use vaglio_report::record::{Warning, WarningKind};
+use vaglio_search::Rule;
+
+/// Largest work of these fits over all folds and λ, in multiply-adds.
+const MOST_WORK: f64 = 3e10;
+
+/// Values of λ for fits of all columns in `folds` folds. Empty if: these fits take too long; the search itself reaches
+/// all columns.
+pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -> Vec<Option<f64>> {
+    // A backward search has the full model on its path.
+    if selector.search().extent(design).is_ok_and(|search_extent| search_extent.start >= design.candidates().len()) {
+        return Vec::new();
+    }
+    let (rows, columns) = (design.rows() as f64, design.candidates().len() as f64);
+    let lambdas = design.lambdas();
+    let work = (folds * lambdas.len()) as f64 * rows * rows * columns;
+    // A final model is not comparable with the readout of all columns.
+    let is_judged = selector.model.is_none() && design.readout().is_some();
+    match is_judged && columns > rows && work <= MOST_WORK {
+        true => lambdas,
+        false => Vec::new(),
+    }
+}
+
+/// Held-out losses of the model with all columns for each λ, from one reduction of the rows. Cost O(rows² · columns)
+/// per λ.
+///
+/// # Errors
+/// Returns the errors of the fits.
+pub(super) fn full(
+    design: &Design,
+    lambdas: &[Option<f64>],
+    held: &FoldTestRows<'_>,
+    loss: &dyn Loss,
+) -> Result<Vec<LossSums>> {
+    let (mut tallies, most) = (Vec::with_capacity(lambdas.len()), most_clusters(lambdas.len()));
+    let candidates = design.candidates();
+    let reduced = if lambdas.is_empty() { None } else { PathReduction::once(design, &candidates)? };
+    for &lambda in lambdas {
+        let all = [PathEntry::new(candidates.clone(), Score { loss: f64::NAN, lambda })];
+        let models = PathModels { design, entries: &all, empty_lambda: lambda, reduced: reduced.as_ref() };
+        predictions_along(models, held, |index, model, predictions| {
+            if index.is_some() {
+                tallies.push(held.compare(model, &predictions, |compared| LossSums::new(loss, compared, most)));
+            }
+            Ok(())
+        })?;
+    }
+    Ok(tallies)
+}
+
+/// Warns if all columns are better than the chosen ones by more than a standard error of the paired difference. The
+/// losses `of_taken` are those of the chosen columns by fold.
+///
+/// # Errors
+/// [`vaglio_core::Error::Shape`] if no held-out row has weight.
+pub(super) fn compared(
+    validation: &Validation<'_, '_>,
+    CrossValidated { full_lambdas: lambdas, full: folds, .. }: &CrossValidated,
+    taken: Cell,
+    of_taken: &[&LossSums],
+) -> Result<Option<Warning>> {
+    let (Validation { design, loss, .. }, repeats) = (*validation, validation.how.repeats);
+    if lambdas.is_empty() {
+        return Ok(None);
+    }
+    let size = design.candidates().len();
+    let of_place = |at: usize| folds.iter().map(|fold| &fold[at]).collect::<Vec<&LossSums>>();
+    let of_lambda = |at: usize| -> Result<Vec<Cell>> {
+        let (loss, standard_error) = LossSums::pooled(loss, &of_place(at), repeats)?;
+        Ok(vec![Cell { size, loss, standard_error, difference_error: None }])
+    };
+    let cells = (0..lambdas.len()).map(of_lambda).collect::<Result<_>>()?;
+    let (place, best) = LossTable { lambdas: lambdas.to_vec(), cells }.pick(Rule::Best)?;
+    let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));
+    // A loss that is not a number is not better.
+    let is_better = || {
+        LossSums::difference(loss, &of_place(place), of_taken, repeats).is_none_or(|error| lowest + error < taken.loss)
+    };
+    if !(lowest < taken.loss && is_better()) {
+        return Ok(None);
+    }
+    let at = lambdas[place].map_or_else(String::new, |lambda| format!(" at lambda {}", short(lambda)));
+    let message = format!(
+        "all {size} columns together have a cross-validated loss of {} ± {}{at}, and the {} that were taken one of {}; where \
+         columns cost nothing, `search: all` predicts better",
+        short(lowest),
+        short(error),
+        taken.size,
+        short(taken.loss)
+    );
+    Ok(Some(Warning::new(WarningKind::AllColumns, message)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::criteria::Loo;
+    use crate::learners::Rls;
+    use crate::resampling::{Sample, select};
+    use crate::search::{All, Greedy, Search};
+    use crate::selector::Selector;
+    use linfa::ParamGuard;
+    use ndarray::Array2;
+    use std::time::Instant;
+    use vaglio_core::{Columns, Lambda, Monitor, Problem, Silent, Task};
+    use vaglio_testkit::SplitMix64;
+
+    /// 40 rows of 60 columns of noise; the target is the sum of two, or affects every column weakly.
+    fn problem(is_sparse: bool) -> Problem {
+        let mut random = SplitMix64::new(11);
+        let hidden: Vec<f64> = (0..40).map(|_| random.normal()).collect();
+        let part = if is_sparse { 0.0 } else { 0.3 };
+        let columns: Vec<Vec<f64>> =
+            (0..60).map(|_| hidden.iter().map(|h| part * h + random.normal()).collect()).collect();
+        let target = |row: usize| if is_sparse { columns[0][row] + columns[1][row] } else { hidden[row] };
+        let y: Vec<f64> = (0..40).map(target).collect();
+        let mut all = Columns::new(40);
+        columns.into_iter().for_each(|column| all.push(column));
+        let names = (0..60).map(|k| format!("x{k}")).collect();
+        let targets = Array2::from_shape_vec((1, 40), y).unwrap();
+        Problem::new(all, names, targets, vec!["y".into()], Task::Regression).unwrap()
+    }
+
+    #[test]
+    fn it_is_said_that_all_columns_do_better() {
+        let lambda: Lambda = serde_json::from_str(r#"{"values": [1.0, 10.0]}"#).unwrap();
+        let picked = |search: Box<dyn Fn(Rls) -> Selector>, problem: &Problem| {
+            let selector = search(Rls { lambda: lambda.clone(), ..Rls::default() }).check().unwrap();
+            let design = selector.design(problem).unwrap();
+            let sample = Sample::plain(problem.clone(), false);
+            select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap()
+        };
+        fn by(search: Search) -> Box<dyn Fn(Rls) -> Selector> {
+            Box::new(move |learner| Selector::params(Loo::default(), search.clone(), learner))
+        }
+        let said = |problem: &Problem| {
+            let warnings = picked(by(Greedy {}.into()), problem).warnings;
+            warnings.into_iter().find(|warning| warning.kind == WarningKind::AllColumns)
+        };
+        assert_eq!(said(&problem(true)), None);
+        let dense = problem(false);
+        let found = said(&dense).unwrap().message;
+        let expected = picked(by(All {}.into()), &dense).chosen.cell.unwrap();
+        let figures = format!("{} ± {}", short(expected.loss), short(expected.standard_error.unwrap()));
+        assert!(found.contains(&figures) && found.contains("all 60 columns"), "{found} without {figures}");
+    }
+}

@@ -1,0 +1,197 @@
+//! Test whether columns predict the target better than none.
+//!
+//! The lowest of many cross-validated losses is below the baseline's even on noise. So columns are only taken if their
+//! association with the target exceeds chance, whatever the search, criterion, loss and rule. The evidence for a few
+//! columns among many is compared with that on shuffled targets. On noise all of these have the same distribution, so
+//! the level is the share of noise tables from which columns are taken. The test ends early once enough shuffles have
+//! as much evidence to exclude the level.
+//!
+//! Evidence is Σ log(1 + π(B − 1)) over columns and outputs. B is the approximate Bayes factor of one column for an
+//! effect with variance τ² times its squared standard error: B = (1 + τ²)^(−1/2) exp(m r²/2 · τ²/(1 + τ²)), for a
+//! correlation r over m rows. π, the prior share of columns with an effect, is 1/√columns. The test finds one strong
+//! column among a thousand, and many weak ones among twenty.
+//!
+//! A clear gain needs no shuffles. Each fold is evaluated at the size and λ that the other folds choose; an interval
+//! for the paired difference to the baseline gives the p-value of the gain. This is the whole test if shuffles would be
+//! expensive and rows are many.
+//!
+//! # Reference
+//! J. Wakefield, *Bayes factors for genome-wide association studies: comparison with P-values*, Genetic Epidemiology 33
+//! (2009); J. J. Goeman et al., *A global test for groups of genes*, Bioinformatics 20 (2004); J. Besag, P. Clifford,
+//! *Sequential Monte Carlo p-values*, Biometrika 78 (1991).
+
+use super::choice::CellChoice;
+use super::interval::OuterFoldLosses;
+use super::loss_sums::LossSums;
+use super::sample::Sample;
+use super::table::PooledFolds;
+use super::validation::Validation;
+use crate::criteria::Loo;
+use std::sync::Arc;
+use vaglio_core::{Criterion, Design, Loss, Measure, Result};
+use vaglio_kernels::tolerance::SCORE_ROUNDING;
+use vaglio_report::record::GainTest;
+use vaglio_search::shuffle::stream;
+
+const SHUFFLE: u64 = 4;
+
+/// Fraction of the level at which the interval decides without shuffles; few noise tables in a thousand pass it.
+const CERTAIN: f64 = 0.1;
+/// Smallest number of observations for an interval.
+const FEWEST: usize = 20;
+/// Largest number of rows, and of table cells, for shuffles.
+const MOST: usize = 2000;
+const MOST_CELLS: usize = 2_000_000;
+/// Number of shuffles with as much evidence as the data that ends the test.
+const ENOUGH: usize = 10;
+/// Prior effect variance τ², in squared standard errors.
+const EFFECT: f64 = 5.0;
+
+impl Validation<'_, '_> {
+    /// Tests the columns that were taken. Returns `None` if: no test is requested; no column was chosen; the
+    /// settings exclude the empty subset; too little is known. Cost O(rows · columns) per shuffle, plus the maps.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Stopped`]; errors of the maps.
+    pub fn test_gain(&self, of: &CellChoice) -> Result<Option<GainTest>> {
+        let Validation { selector, sample, watcher, loss, how, .. } = *self;
+        let Some(level) = how.require_gain.level() else { return Ok(None) };
+        // If columns are required, the empty subset is no alternative.
+        let walks = self.pooled_each(&of.found.walks);
+        if of.cell.size == 0 || !walks.iter().any(|walk| walk.has(0)) {
+            return Ok(None);
+        }
+        let others = self.by_others(&of.table, &walks, of.cell);
+        let p = paired_p(loss, &others, &walks[of.place], of.cell.size);
+        let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
+        // Losses of ranks are biased: predictions of folds with different means are ranked together.
+        let leans = matches!(loss.traits().measure, Measure::Auc | Measure::Whole);
+        if !leans && p.is_some_and(|p| p <= CERTAIN * level) || !self.may_shuffle() {
+            return Ok(by_losses);
+        }
+        let (own, count) = (self.evidence(sample)?, (ENOUGH as f64 / level - 1e-9).ceil() as usize - 1);
+        watcher.stage("gain", count);
+        let (mut as_much, mut made) = (0, 0);
+        while made < count && as_much < ENOUGH {
+            watcher.check()?;
+            let seed = stream(selector.seed(), SHUFFLE, made as u64);
+            let evidence = self.evidence(&sample.shuffled(selector.goes_forward(), seed)?)?;
+            as_much += usize::from(evidence >= own - SCORE_ROUNDING * own.abs());
+            made += 1;
+            watcher.piece();
+        }
+        let p = if as_much < ENOUGH { (as_much + 1) as f64 / (count + 1) as f64 } else { ENOUGH as f64 / made as f64 };
+        Ok(Some(GainTest { p, level, shuffles: Some(made) }))
+    }
+
+    /// Whether shuffling targets is valid, and cheap compared with the choice.
+    fn may_shuffle(&self) -> bool {
+        let (sample, columns) = (self.sample, self.design.candidates().len());
+        let is_small = sample.rows() <= MOST && sample.rows() * columns <= MOST_CELLS;
+        is_small && sample.has_shuffles()
+    }
+
+    /// Evidence for an association of columns and targets.
+    ///
+    /// # Errors
+    /// Returns the errors of the maps.
+    fn evidence(&self, sample: &Sample) -> Result<f64> {
+        // Skips the criterion's checks, since folds belong to the data and not to shuffles.
+        let problem = sample.fitted()?.problem.clone().seeded(self.selector.seed());
+        let design = Design::from_problem(&problem, Arc::clone(self.selector.learner()))?;
+        let correlations = Loo::default().geometry(&design)?.relevances()?.concat();
+        let few = 1.0 / (design.candidates().len() as f64).sqrt();
+        let of_column = |r: f64| {
+            let log = 0.5 * (sample.rows() as f64 * r * r * EFFECT / (1.0 + EFFECT) - (1.0 + EFFECT).ln());
+            // Avoids overflow of the exponential for large B.
+            if log > 30.0 { few.ln() + log } else { (few * log.exp_m1()).ln_1p() }
+        };
+        Ok(correlations.into_iter().map(of_column).sum())
+    }
+}
+
+/// p-value of paired losses: each fold at the size and λ that the others choose, against its baseline. A size of the
+/// path stands in for no choice of the others. Returns `None` for few observations.
+pub(super) fn paired_p(loss: &dyn Loss, by_others: &[LossSums], walk: &PooledFolds<'_>, size: usize) -> Option<f64> {
+    let outer = if by_others.is_empty() { walk.parts(size) } else { by_others.iter().collect() };
+    if LossSums::shape(&outer, None).count < FEWEST {
+        return None;
+    }
+    let own = OuterFoldLosses { outer, repeats: walk.repeats };
+    let none = OuterFoldLosses { outer: walk.empties(), repeats: walk.repeats };
+    own.chance_below(loss, &none)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learners::Rls;
+    use crate::resampling::{Choice, select};
+    use crate::search::{Greedy, Search};
+    use crate::selector::{Selector, ValidSelector};
+    use linfa::ParamGuard;
+    use ndarray::Array2;
+    use std::time::Instant;
+    use vaglio_core::{Correlation, Geometry, Monitor, Problem, Silent};
+    use vaglio_search::{Choose, CrossValidation};
+    use vaglio_testkit::{SplitMix64, data};
+
+    const ROWS: usize = 18;
+
+    fn selector() -> ValidSelector {
+        let how = CrossValidation { folds: 4, ..CrossValidation::default() };
+        let search = Search::new(Greedy {}).choose(Choose::CrossValidated(how));
+        Selector::params(Loo::default(), search, Rls::default()).seed(5).check().unwrap()
+    }
+
+    /// A sample whose target depends on its first column, with too few rows for the interval to decide.
+    fn sample(seed: u64, slope: f64) -> Sample {
+        let problem: Problem = data::regression(ROWS, 4, seed).problem();
+        let mut random = SplitMix64::new(seed + 100);
+        let x = problem.columns().column(0).values().to_vec();
+        let targets = Array2::from_shape_fn((1, ROWS), |(_, row)| slope * x[row] + random.normal());
+        Sample::plain(problem.with_targets(targets).unwrap(), false)
+    }
+
+    fn chosen(selector: &ValidSelector, sample: &Sample) -> Choice {
+        let design = selector.design(&sample.fitted().unwrap().problem).unwrap();
+        select(selector, sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap().chosen
+    }
+
+    /// Product of 1 + π(B − 1) over the columns, by definition.
+    fn evidence(selector: &ValidSelector, sample: &Sample) -> f64 {
+        let design = selector.design(&sample.fitted().unwrap().problem).unwrap();
+        let correlations = Correlation::new(&design).unwrap().relevance().unwrap();
+        let factor = |r: f64| (ROWS as f64 * r * r / 2.0 * 5.0 / 6.0).exp() / 6.0_f64.sqrt();
+        correlations.into_iter().map(|r| 0.5 + 0.5 * factor(r)).product()
+    }
+
+    #[test]
+    fn columns_are_taken_where_few_shuffles_have_as_much_evidence() {
+        let (selector, mut taken, mut tested) = (selector(), 0, 0);
+        for seed in 0..40 {
+            let sample = sample(seed, 0.6);
+            let found = chosen(&selector, &sample);
+            let Some(test) = found.test.filter(|test| test.shuffles.is_some()) else { continue };
+            let own = evidence(&selector, &sample);
+            let shuffled = |number: u64| sample.shuffled(false, stream(5, SHUFFLE, number)).unwrap();
+            let as_much = (0..199).filter(|&number| evidence(&selector, &shuffled(number)) >= own).count();
+            match as_much {
+                0..10 => assert_eq!((test.p, test.shuffles), ((as_much + 1) as f64 / 200.0, Some(199)), "{seed}"),
+                _ => assert!(test.p == 10.0 / test.shuffles.unwrap() as f64 && test.p > 0.05, "{seed}: {test:?}"),
+            }
+            assert_eq!((found.size > 0, found.declined.is_some()), (as_much < 10, as_much >= 10));
+            tested += 1;
+            taken += usize::from(found.size > 0);
+        }
+        assert!((1..tested).contains(&taken), "{taken} of {tested}");
+    }
+
+    #[test]
+    fn noise_passes_as_often_as_the_level_says() {
+        let selector = selector();
+        let taken = (0..400).filter(|&seed| chosen(&selector, &sample(1000 + seed, 0.0)).size > 0).count();
+        // 20 of 400 plus or minus three standard errors.
+        assert!((4..=33).contains(&taken), "{taken} of 400");
+    }
+}

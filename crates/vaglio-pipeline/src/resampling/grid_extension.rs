@@ -1,0 +1,151 @@
+//! Extension of a λ grid whose end has the lowest loss.
+
+use super::full_model;
+use super::validation::{CrossValidated, Validation};
+use crate::selector::{SearchResult, ValidSelector};
+use vaglio_core::{Design, Error, ErrorClass, Result};
+use vaglio_kernels::tolerance::LEAST_PENALTY;
+use vaglio_report::record::{Cell, LossTable};
+use vaglio_search::Rule;
+
+/// Number of values added beyond an end at once.
+const STEP: usize = 4;
+/// Largest number of extensions of an end.
+const MOST: usize = 4;
+/// Smallest relative fall of the loss from the neighbor to the end that justifies an extension.
+const LEAST_FALL: f64 = 1e-3;
+
+impl Validation<'_, '_> {
+    /// Held-out losses of a search over a grid of λ. An automatic grid is extended beyond the end with the lowest loss
+    /// until the loss stops falling. Every extension has its own part of the journal.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Validation::at`].
+    pub fn over_grid(&self, lambdas: Vec<Option<f64>>) -> Result<CrossValidated> {
+        let Validation { selector, design, how, .. } = *self;
+        if lambdas.len() > 1 {
+            // Data that all folds share is cached before they begin.
+            selector.opened(&design.at_lambda(lambdas[0]))?;
+        }
+        let full_lambdas = full_model::lambdas(selector, design, how.folds * how.repeats);
+        let journal = self.watcher.journal();
+        let mut found = self.at(lambdas, full_lambdas, &[], journal)?;
+        if let (Some(path), [walks]) = (self.path, &found.walks[..]) {
+            (found.lambdas, found.walks) = walks.to_penalties(path);
+            let message = "the path of all rows ends above them, or has fewer columns there than `min_features`";
+            return match found.lambdas.is_empty() {
+                true => Err(Error::setting("search.penalties", message)),
+                false => Ok(found),
+            };
+        }
+        let may_extend = design.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
+        for round in 1..=if may_extend { MOST } else { 0 } {
+            let table = self.table(&found.lambdas, &found.walks)?;
+            let Some((beyond, is_below)) = beyond(&table)? else { break };
+            tracing::debug!(?beyond, "lambda");
+            let of_all = if found.full_lambdas.is_empty() { Vec::new() } else { beyond.clone() };
+            let more = match self.at(beyond, of_all, &found.walks, &journal.under(format_args!("extend/{round}"))) {
+                Err(stopped @ Error::Stopped(_)) => return Err(stopped),
+                // A λ that the criterion cannot score ends the extension.
+                Err(error) if error.class() == ErrorClass::Numerical => break,
+                more => more?,
+            };
+            insert(&mut found.lambdas, more.lambdas, is_below);
+            insert(&mut found.full_lambdas, more.full_lambdas, is_below);
+            insert(&mut found.walks, more.walks, is_below);
+            found.full.iter_mut().zip(more.full).for_each(|(fold, more)| insert(fold, more, is_below));
+        }
+        Ok(found)
+    }
+
+    /// The λ with the lowest score, by index, with its cell and search, for an automatic grid if all columns are kept and the
+    /// user did not ask for folds. Without a search, the score has no selection bias, and all rows are more accurate than
+    /// folds.
+    ///
+    /// # Errors
+    /// Returns the errors of the search.
+    pub fn by_score_alone(&self, table: &LossTable, is_written: bool) -> Result<Option<(usize, Cell, SearchResult)>> {
+        let Validation { selector, design, .. } = *self;
+        let is_fitted = design.readout().is_some_and(|readout| readout.auto.is_some());
+        if is_written || !is_fitted || !keeps_all(selector, design)? || table.lambdas.len() < 2 {
+            return Ok(None);
+        }
+        let mut best: Option<(f64, usize, SearchResult)> = None;
+        for (place, &lambda) in table.lambdas.iter().enumerate() {
+            let searched = self.walk(lambda, place, None)?;
+            let path = &searched.path;
+            let Some(entry) = path.entries.last().filter(|_| !path.stop_reason.is_partial()) else { return Ok(None) };
+            let loss = entry.score.loss;
+            if best.as_ref().is_none_or(|(lowest, ..)| loss < *lowest) {
+                best = Some((loss, place, searched));
+            }
+        }
+        Ok(best.and_then(|(_, place, searched)| Some((place, *table.cells[place].last()?, searched))))
+    }
+}
+
+/// Whether every column is kept, so that only λ is chosen.
+fn keeps_all(selector: &ValidSelector, design: &Design) -> Result<bool> {
+    Ok(selector.search().extent(design)?.keeps_all())
+}
+
+fn insert<T>(all: &mut Vec<T>, more: Vec<T>, is_below: bool) {
+    let at = if is_below { 0 } else { all.len() };
+    all.splice(at..at, more);
+}
+
+/// Values of λ beyond the end of a table with a falling, lowest loss, and whether that is the smaller end.
+fn beyond(table: &LossTable) -> Result<Option<(Vec<Option<f64>>, bool)>> {
+    let lambdas: Vec<f64> = table.lambdas.iter().flatten().copied().collect();
+    let ([first, second, ..], [.., before, last]) = (&lambdas[..], &lambdas[..]) else { return Ok(None) };
+    let (place, best) = table.pick(Rule::Best)?;
+    let (is_below, is_above) = (place == 0, place + 1 == table.lambdas.len());
+    // The empty subset does not depend on λ.
+    if !(is_below || is_above) || best.size == 0 {
+        return Ok(None);
+    }
+    let neighbour = table.cells[if is_below { 1 } else { place - 1 }].iter().find(|cell| cell.size == best.size);
+    if neighbour.is_some_and(|cell| cell.loss - best.loss <= LEAST_FALL * best.loss.abs()) {
+        return Ok(None);
+    }
+    let (end, towards) = if is_below { (first, second) } else { (last, before) };
+    let (end, step) = (end.log10(), end.log10() - towards.log10());
+    // Exponents as round as those of the grid.
+    let value = |place: usize| 10f64.powf(((end + place as f64 * step) * 1e9).round() / 1e9);
+    let mut values: Vec<f64> =
+        (1..=STEP).map(value).filter(|lambda| lambda.is_normal() && *lambda >= LEAST_PENALTY * last).collect();
+    values.sort_by(f64::total_cmp);
+    let values: Vec<Option<f64>> = values.into_iter().map(Some).collect();
+    Ok((!values.is_empty()).then_some((values, is_below)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(losses: &[f64]) -> LossTable {
+        let cell = |loss: &f64| vec![Cell { size: 3, loss: *loss, standard_error: None, difference_error: None }];
+        let lambdas = (0..losses.len()).map(|place| Some(10f64.powi(place as i32))).collect();
+        LossTable { lambdas, cells: losses.iter().map(cell).collect() }
+    }
+
+    #[test]
+    fn an_end_is_extended_while_the_loss_falls() {
+        let values = |losses: &[f64]| beyond(&table(losses)).unwrap();
+        assert_eq!(values(&[1.0, 2.0, 3.0]), Some((vec![Some(1e-4), Some(1e-3), Some(1e-2), Some(1e-1)], true)));
+        assert_eq!(values(&[3.0, 2.0, 1.0]), Some((vec![Some(1e3), Some(1e4), Some(1e5), Some(1e6)], false)));
+        assert_eq!(values(&[3.0, 1.0, 2.0]), None);
+        assert_eq!(values(&[1.0, 1.0, 1.0]), None);
+        assert_eq!(values(&[3.0, 2.0, 1.9999]), None);
+        assert_eq!(values(&[1.0]), None);
+        let wide = LossTable { lambdas: vec![Some(1e-12), Some(1e-11), Some(1.0)], ..table(&[1.0, 2.0, 3.0]) };
+        assert_eq!(beyond(&wide).unwrap(), Some((vec![Some(1e-13)], true)));
+    }
+
+    #[test]
+    fn lambda_of_the_empty_subset_is_left() {
+        let mut table = table(&[3.0, 2.0, 1.0, 0.5]);
+        table.cells.iter_mut().flatten().for_each(|cell| cell.size = 0);
+        assert_eq!(beyond(&table).unwrap(), None);
+    }
+}

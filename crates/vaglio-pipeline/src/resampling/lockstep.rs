@@ -1,0 +1,327 @@
+//! Searches of all folds in lockstep, with early stopping by their pooled loss.
+//!
+//! Sizes are chosen by the loss pooled over folds, so paths beyond the size with the lowest loss are useless. The
+//! searches of every fold and λ pause at the same sizes, the checkpoints: 20, then every 5, and from 50 on every 10 %.
+//! At a checkpoint c the searches at a λ end if
+//!
+//! * its lowest loss is at a size `patience` or more below c, or
+//! * its lowest loss exceeds the lowest of any λ, over sizes up to c, by five standard errors of the difference on
+//!   the same rows, or
+//! * all of them have ended by themselves.
+//!
+//! The rules only use losses of sizes up to c, so neither threads nor the journal change where searches end. The
+//! number of λ searched together follows from the estimated memory; later ones are compared with those that have ended.
+//! A search that cannot pause, such as a backward one, runs to its end. If memory cannot hold all folds, each is rebuilt
+//! and searched from the start at every checkpoint, with the same result.
+
+use super::memory_slots::MemorySlots;
+use super::path_predictions::PathReduction;
+use super::pool::{SubTask, each};
+use super::table::PooledFolds;
+use super::validation::Validation;
+use super::walks::{Fold, FoldPath, most_clusters};
+use crate::selector::ResumableSearch;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::time::Instant;
+use vaglio_core::{AtPenalty, Design, Error, Journal, Loss, Path, Result, SearchExtent};
+
+/// First checkpoint of a choice.
+pub(super) const FIRST: usize = 20;
+/// Approximate memory limit of the searches held at once, in bytes.
+const MOST_HELD: f64 = 1e9;
+/// Standard errors above the lowest loss at which a λ is abandoned.
+const HOPELESS: f64 = 5.0;
+
+/// Expected number of sizes of a cross-validated path, for a search of up to `largest` columns: one checkpoint more
+/// than a typical size of the lowest loss.
+pub(super) fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
+    patience.map_or(largest, |patience| largest.min(patience.saturating_mul(2).saturating_add(FIRST)))
+}
+
+fn next(checkpoint: usize) -> usize {
+    checkpoint + (checkpoint / 10).max(5)
+}
+
+/// Search paths of all folds at one λ.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct LambdaPaths {
+    /// Losses along the path of every fold.
+    pub trails: Vec<FoldPath>,
+    /// Checkpoint at which the searches were ended; `None` if all ended by themselves.
+    pub end: Option<usize>,
+    /// Size of the path on all rows at this λ, if λ is a penalty of a least-angle path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<usize>,
+}
+
+impl LambdaPaths {
+    /// Pools the folds; `everything` is the size of the full subset on all rows.
+    pub(super) fn pooled(&self, everything: usize, repeats: usize) -> PooledFolds<'_> {
+        PooledFolds::new(&self.trails, self.whole.unwrap_or(everything), repeats)
+    }
+
+    /// Copies the paths with losses on the other scale of mapped targets, if any.
+    pub(super) fn on_other_scale(&self) -> Option<LambdaPaths> {
+        let trails = self.trails.iter().map(|trail| trail.other.as_deref().cloned()).collect::<Option<_>>()?;
+        Some(LambdaPaths { trails, ..*self })
+    }
+
+    /// Splits one path per fold into models at each penalty at which the path of all rows has an allowed model.
+    pub(crate) fn to_penalties(&self, path: &Path) -> (Vec<Option<f64>>, Vec<LambdaPaths>) {
+        let to = |at: &AtPenalty| LambdaPaths {
+            trails: self.trails.iter().map(|trail| trail.to_penalty(at.lambda)).collect(),
+            end: None,
+            whole: Some(at.entry.subset.len()),
+        };
+        let allowed = path.at_penalties.iter().filter(|at| path.allowed.contains(&at.entry.subset.len()));
+        allowed.map(|at| (Some(at.lambda), to(at))).unzip()
+    }
+}
+
+/// Searches of all folds at some λ.
+pub(super) struct Lockstep<'a, 'o> {
+    pub validation: &'a Validation<'a, 'o>,
+    /// Folds with their designs; empty if each is rebuilt at every checkpoint.
+    folds: &'a [Fold],
+    lambdas: &'a [Option<f64>],
+    journal: &'a Journal,
+    /// Extent of one search.
+    extent: SearchExtent,
+    /// Number of λ searched together.
+    together: usize,
+    /// Number of clusters kept per loss sum.
+    pub most: u32,
+}
+
+/// Search of one fold at one λ.
+struct FoldSearch<'d> {
+    /// Index of the λ.
+    place: usize,
+    /// The open search, unless the fold is rebuilt.
+    search: Option<ResumableSearch<'d>>,
+    /// Losses up to the last checkpoint.
+    path: Option<FoldPath>,
+    is_paused: bool,
+}
+
+impl<'a, 'o> Lockstep<'a, 'o> {
+    /// Prepares the searches. As many λ run together as memory holds, by the criterion's estimate.
+    ///
+    /// # Errors
+    /// Returns the errors of the maps and of the search's extent.
+    pub fn new(
+        validation: &'a Validation<'a, 'o>,
+        folds: &'a [Fold],
+        lambdas: &'a [Option<f64>],
+        journal: &'a Journal,
+    ) -> Result<Self> {
+        let rebuilt = if folds.is_empty() { Some(validation.fold(0, lambdas)?) } else { None };
+        let first = folds.first().or(rebuilt.as_ref()).ok_or_else(|| Error::Shape("there is no fold".into()))?;
+        let (selector, design) = (validation.selector, first.design.at_lambda(lambdas[0]));
+        let extent = selector.search().extent(&design)?;
+        let bytes = match extent.is_unscored(&design) {
+            true => 0.0,
+            false => selector.criterion().plan(&design, &extent).estimate.bytes,
+        };
+        let (bytes, count) = (bytes * validation.count() as f64, lambdas.len());
+        let together = if bytes > 0.0 { (MOST_HELD / bytes) as usize } else { count };
+        let most = most_clusters(count * (expected_sizes(extent.largest, validation.how.patience) + 1));
+        Ok(Lockstep { validation, folds, lambdas, journal, extent, together: together.clamp(1, count), most })
+    }
+
+    /// Runs the searches at each λ, some of which are known; `before` are those at other λ.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`]; errors of the search and the fits, on the training rows of the fold.
+    pub fn walks(&self, before: &[LambdaPaths], known: Vec<Option<LambdaPaths>>) -> Result<Vec<LambdaPaths>> {
+        let mut all = known;
+        let places: Vec<usize> = (0..self.lambdas.len()).collect();
+        for group in places.chunks(self.together) {
+            if group.iter().all(|&place| all[place].is_some()) {
+                group.iter().for_each(|&place| self.end(place));
+                continue;
+            }
+            // Losses depend bitwise on the triangle of all λ that run together, so an incomplete group is searched
+            // again.
+            group.iter().for_each(|&place| all[place] = None);
+            let begun = Instant::now();
+            let found = self.group(group, &before.iter().chain(all.iter().flatten()).collect::<Vec<_>>())?;
+            for (&place, walks) in group.iter().zip(found) {
+                self.journal.keep_worth(begun, format_args!("choose/walk/{place}"), &walks);
+                all[place] = Some(walks);
+            }
+        }
+        Ok(all.into_iter().flatten().collect())
+    }
+
+    /// Runs the searches at some λ, given by index; `others` have ended.
+    fn group(&self, places: &[usize], others: &[&LambdaPaths]) -> Result<Vec<LambdaPaths>> {
+        let Validation { selector, watcher, how, .. } = *self.validation;
+        let (count, threads) = (self.validation.count(), rayon::current_num_threads());
+        let held = || (0..self.folds.len()).flat_map(|fold| places.iter().map(move |&place| (fold, place)));
+        let designs: Vec<Design> =
+            held().map(|(fold, place)| self.design(&self.folds[fold], place)).collect::<Result<_>>()?;
+        let mut members: Vec<SubTask<'_, '_>> = held().map(|(fold, place)| self.member(fold, place)).collect();
+        let monitors = members.iter_mut().map(SubTask::monitor);
+        let mut open = each(threads, monitors, |job, monitor| {
+            let opened = ResumableSearch::open(selector, &designs[job], Instant::now(), monitor);
+            opened.map_err(|error| self.validation.in_fold(error, job / places.len()))
+        })?
+        .into_iter();
+        let mut search = |&place: &usize| FoldSearch { place, search: open.next(), path: None, is_paused: false };
+        let mut searches: Vec<Vec<FoldSearch<'_>>> =
+            (0..count).map(|_| places.iter().map(&mut search).collect()).collect();
+        let mut done: BTreeMap<usize, LambdaPaths> = BTreeMap::new();
+        let mut checkpoint = FIRST;
+        while done.len() < places.len() {
+            let until = how.patience.map(|_| checkpoint);
+            let (workers, _occupied) = match self.folds.is_empty() {
+                true => selector.room.some(threads.min(count)),
+                false => MemorySlots::default().some(threads),
+            };
+            searches = each(workers, searches, |fold, own| self.advance(fold, own, until))?;
+            if selector.model.is_some() {
+                // Interrupted training of final models leaves sizes without losses.
+                watcher.check()?;
+            }
+            self.settle(&mut searches, &mut done, others, checkpoint)?;
+            checkpoint = next(checkpoint);
+        }
+        Ok(done.into_values().collect())
+    }
+
+    /// Ends the searches that stop at a checkpoint.
+    fn settle(
+        &self,
+        searches: &mut [Vec<FoldSearch<'_>>],
+        done: &mut BTreeMap<usize, LambdaPaths>,
+        others: &[&LambdaPaths],
+        checkpoint: usize,
+    ) -> Result<()> {
+        let validation = self.validation;
+        let places: Vec<usize> = searches.first().into_iter().flatten().map(|search| search.place).collect();
+        let mut active: Vec<LambdaPaths> = Vec::new();
+        for k in 0..places.len() {
+            let is_paused = searches.iter().any(|of_fold| of_fold[k].is_paused);
+            let trails = searches.iter_mut().filter_map(|of_fold| of_fold[k].path.take()).collect();
+            active.push(LambdaPaths { trails, end: is_paused.then_some(checkpoint), whole: None });
+        }
+        let own: Vec<_> = active.iter().map(|walks| (validation.pooled(walks), walks.end.is_some())).collect();
+        let ended: Vec<_> = others.iter().copied().chain(done.values()).map(|walks| validation.pooled(walks)).collect();
+        let ends = ends(validation.loss, validation.how.patience, &own, &ended, checkpoint)?;
+        for (k, (walks, ends)) in active.into_iter().zip(ends).enumerate() {
+            if ends {
+                self.end(places[k]);
+                done.insert(places[k], walks);
+            } else {
+                searches.iter_mut().zip(walks.trails).for_each(|(of_fold, path)| of_fold[k].path = Some(path));
+            }
+        }
+        searches.iter_mut().for_each(|of_fold| of_fold.retain(|search| search.path.is_some()));
+        Ok(())
+    }
+
+    /// Continues the searches of a fold to a size, and evaluates their new entries.
+    fn advance<'d>(
+        &self,
+        job: usize,
+        searches: Vec<FoldSearch<'d>>,
+        until: Option<usize>,
+    ) -> Result<Vec<FoldSearch<'d>>> {
+        let Validation { selector, watcher, .. } = *self.validation;
+        watcher.check()?;
+        let in_fold = |error| self.validation.in_fold(error, job);
+        let rebuilt = if self.folds.is_empty() { Some(self.validation.fold(job, self.lambdas)?) } else { None };
+        let fold = self.folds.get(job).or(rebuilt.as_ref()).ok_or_else(|| Error::Shape("a fold was lost".into()))?;
+        let threads = rayon::current_num_threads();
+        // A rebuilt fold has one search in memory at a time.
+        let walked = each(if rebuilt.is_some() { 1 } else { threads }, searches, |_, mut own| {
+            let (design, (path, is_paused)) = match &mut own.search {
+                Some(search) => (search.design().clone(), self.walk(job, own.place, search, until)?),
+                None => {
+                    let (design, mut member) = (self.design(fold, own.place)?, self.member(job, own.place));
+                    let monitor = member.monitor();
+                    let search = ResumableSearch::open(selector, &design, Instant::now(), monitor);
+                    let walked = self.walk(job, own.place, &mut search.map_err(in_fold)?, until)?;
+                    (design, walked)
+                }
+            };
+            Ok((FoldSearch { is_paused, ..own }, design, path))
+        })?;
+        let _judged = tracing::debug_span!("losses", fold = job + 1, walks = walked.len()).entered();
+        let paths: Vec<_> = walked.iter().map(|(_, _, path)| &path.entries[..]).collect();
+        let shared = PathReduction::shared(&fold.design, &paths)?;
+        let evaluated = each(threads, walked, |_, (own, design, path)| {
+            let path = self.evaluate(fold, &design, shared.as_ref(), path, own.path)?;
+            Ok(FoldSearch { path: Some(path), ..own })
+        });
+        evaluated.map_err(in_fold)
+    }
+
+    /// Continues one search to a size. Returns its path and whether it can continue.
+    fn walk(
+        &self,
+        job: usize,
+        place: usize,
+        search: &mut ResumableSearch<'_>,
+        until: Option<usize>,
+    ) -> Result<(Path, bool)> {
+        self.validation.watcher.check()?;
+        let (fold, lambda) = (job + 1, self.lambdas[place]);
+        let span = tracing::debug_span!("walk", fold, lambda, size = tracing::field::Empty).entered();
+        let path = search.to(until).map_err(|error| self.validation.in_fold(error, job))?.clone();
+        span.record("size", path.entries.last().map_or(0, |entry| entry.subset.len()));
+        match path.stop_reason.is_partial() {
+            true => Err(Error::Stopped(path.stop_reason)),
+            false => Ok((path, search.is_paused())),
+        }
+    }
+
+    /// Design of a fold at a λ.
+    fn design(&self, fold: &Fold, place: usize) -> Result<Design> {
+        let Validation { selector, watcher, .. } = *self.validation;
+        selector.at_lambda_of_all(&fold.design.at_lambda(self.lambdas[place]).stopping_at(watcher.sign().clone()))
+    }
+
+    /// Monitor of one search, with its part of the journal.
+    fn member(&self, fold: usize, place: usize) -> SubTask<'a, 'o> {
+        let Validation { watcher, how, .. } = *self.validation;
+        let journal = self.journal.within(format_args!("choose/{fold}/walk/{place}"));
+        watcher.member(journal, fold * self.lambdas.len() + place).over(Some(self.extent), how.patience)
+    }
+
+    /// Marks the searches at a λ as finished.
+    fn end(&self, place: usize) {
+        let pieces = (0..self.validation.count()).map(|fold| fold * self.lambdas.len() + place);
+        pieces.for_each(|piece| self.validation.watcher.end_piece(piece));
+    }
+}
+
+/// Whether the searches of each active λ end at a checkpoint; `ended` are those that have ended before.
+fn ends(
+    loss: &dyn Loss,
+    patience: Option<usize>,
+    active: &[(PooledFolds<'_>, bool)],
+    ended: &[PooledFolds<'_>],
+    checkpoint: usize,
+) -> Result<Vec<bool>> {
+    let Some(patience) = patience else { return Ok(vec![true; active.len()]) };
+    let all: Vec<&PooledFolds<'_>> = active.iter().map(|(matched, _)| matched).chain(ended).collect();
+    let lowest = all.iter().map(|matched| matched.lowest(loss, checkpoint));
+    let lowest: Vec<Option<(usize, f64)>> = lowest.collect::<Result<_>>()?;
+    let known = lowest.iter().zip(&all).filter_map(|(lowest, matched)| lowest.map(|lowest| (lowest, *matched)));
+    let best = known.min_by(|((_, a), _), ((_, b), _)| a.total_cmp(b));
+    let ends = |((matched, is_paused), lowest): (&(PooledFolds<'_>, bool), &Option<(usize, f64)>)| {
+        let (Some((size, own)), Some(((of_best, least), best))) = (*lowest, best) else { return !is_paused };
+        let is_hopeless = || {
+            let error = matched.difference(loss, size, best, of_best);
+            error.is_some_and(|error| own - least > HOPELESS * error)
+        };
+        !is_paused || size.saturating_add(patience) <= checkpoint || (own > least && is_hopeless())
+    };
+    Ok(active.iter().zip(&lowest).map(ends).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! Cross-validation of the whole procedure, to choose size and λ and to evaluate the result.
+//!
+//! A [`Sample`] holds rows before anything is learned from them. [`Sample::fitted`] turns training rows into a problem,
+//! maps included, and held-out rows into the problem that tests it. A [`FoldPath`](walks::FoldPath) holds the held-out losses
+//! of one search path by size. Paths of one λ are pooled over folds into a row of a `LossTable`, from which size and λ are
+//! chosen. Every repetition has an index of its own, a fold and a λ, and no result depends on the order of execution.
+//!
+//! An estimate is biased if held-out rows contributed to the model. So maps, search, λ and fit are repeated on the
+//! training rows of every fold: for the choice of size and λ, for `nested`, `permutations` and `stability`. By default
+//! λ belongs to the search path, not to the subset: with more columns than rows, a λ chosen by the score of each subset
+//! falls until noise is fitted. All models of a path use one triangular reduction of its columns. Designs of one fold
+//! at several λ share what does not depend on λ; folds share one pass over the columns (`vaglio_kernels::BlockSums`) or
+//! the moments of cells. Rows that no map changes are viewed, not copied.
+
+pub mod choice;
+mod compared_searches;
+mod fdr_choice;
+pub mod fold_losses;
+mod folds;
+mod full_model;
+mod gain;
+mod grid_extension;
+pub mod held_out_predictions;
+mod interval;
+mod jobs;
+mod lockstep;
+pub mod loss_sums;
+pub mod memory_slots;
+pub mod path_predictions;
+mod permutation;
+#[cfg(test)]
+mod plain_ridge;
+pub mod pool;
+mod pooled_predictions;
+pub mod procedure;
+pub mod sample;
+mod scales;
+mod score_choice;
+mod search_worker;
+mod size_choice;
+mod size_stability;
+pub mod split_rule;
+mod table;
+pub mod validation;
+pub mod walks;
+
+pub use choice::{ChosenSearch, select};
+pub use compared_searches::SearchOnDesign;
+pub use folds::FoldAssignment;
+pub use held_out_predictions::held_out;
+pub use interval::{LEVEL, OuterFoldLosses};
+pub use jobs::Jobs;
+pub use loss_sums::LossSums;
+pub use pool::StageMonitor;
+pub use pooled_predictions::Pooled;
+pub use procedure::{OuterFoldFit, Procedure, outer};
+pub use sample::{FittedProblem, Sample};
+pub use search_worker::{accompany, is_in_parts};
+pub use size_choice::Choice;
+
+pub(crate) use score_choice::by_score;

@@ -1,0 +1,352 @@
+//! Held-out predictions of all models of a path, from one reduction of the training rows.
+
+use super::loss_sums::TargetsAndPredictions;
+use crate::all_rows::FitFrom;
+use crate::final_fit::{coefficients_by_output, normal_equations, rescaled_coefficients, train, train_entry};
+use crate::preprocess::in_units;
+use ndarray::Array2;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+use vaglio_core::{
+    Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, Problem, Readout, Result, TargetUnits,
+    Trained,
+};
+use vaglio_kernels::Column;
+use vaglio_kernels::linalg::FactorizationError;
+use vaglio_kernels::ridge::Ridge;
+
+/// Held-out rows, with the units of their targets.
+pub struct FoldTestRows<'p> {
+    /// Held-out rows, with targets in the user's units.
+    pub problem: &'p Problem,
+    /// Maps and scales of the training targets, if any.
+    pub units: Option<&'p [TargetUnits]>,
+    /// Training rows, whose residuals smear predictions; `None` if `units` hold the residuals.
+    pub training: Option<&'p Problem>,
+    /// Features that the learner made of the held-out rows, if they equal those that the model takes.
+    pub made: Option<&'p Columns>,
+    /// Cluster of each row, if known.
+    pub clusters: Option<&'p [u32]>,
+}
+
+impl<'p> FoldTestRows<'p> {
+    /// Held-out rows, with their training rows.
+    pub fn new(problem: &'p Problem, units: Option<&'p [TargetUnits]>, training: &'p Problem) -> Self {
+        FoldTestRows { problem, units, training: Some(training), made: None, clusters: None }
+    }
+
+    /// Predictions of a model, outputs × rows, in the user's units.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Model::predict`].
+    pub fn predicted(&self, model: &Model) -> Result<Array2<f64>> {
+        let mut predictions = model.predict(&self.inputs(model), self.series())?;
+        let smeared = self.smearing().map(|training| smeared(self.units, training, model)).transpose()?.flatten();
+        in_units(&mut predictions, smeared.as_deref().or(self.units));
+        Ok(predictions)
+    }
+
+    /// Predictions of another readout on the model's features, or on the first of them, in the user's units. `training`
+    /// are the features of the training rows, for smearing.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Model::predict_with`].
+    pub fn predicted_with(
+        &self,
+        model: &Model,
+        readout: &Coefficients,
+        features: &Columns,
+        training: Option<&Columns>,
+    ) -> Result<Array2<f64>> {
+        let mut predictions = model.predict_with(readout, features, self.series())?;
+        let smeared = match (self.units, self.training, training) {
+            (Some(units), Some(training), Some(own)) => {
+                let fitted = model.predict_with(readout, own, series_of(training))?;
+                Some(by_residuals(units, training, model, &fitted))
+            }
+            _ => None,
+        };
+        in_units(&mut predictions, smeared.as_deref().or(self.units));
+        Ok(predictions)
+    }
+
+    /// The training rows, if their residuals smear predictions.
+    pub fn smearing(&self) -> Option<&'p Problem> {
+        self.training.filter(|_| self.units.is_some_and(|units| units.iter().any(|units| units.is_smeared)))
+    }
+
+    fn inputs(&self, model: &Model) -> Columns {
+        self.problem.columns().select(model.inputs())
+    }
+
+    fn series(&self) -> Option<&[u32]> {
+        series_of(self.problem)
+    }
+
+    /// Calls `then` with targets, predictions and weights. If a model averages its predictions over a series, the
+    /// series is one observation.
+    pub fn compare<T>(
+        &self,
+        model: &Model,
+        predictions: &Array2<f64>,
+        then: impl FnOnce(TargetsAndPredictions<'_>) -> T,
+    ) -> T {
+        let counts = model.counts(self.problem.rows(), self.series());
+        let units = self.series().filter(|_| counts.is_some());
+        let weights = counting(self.problem, counts);
+        let (targets, predictions) = (self.problem.targets().view(), predictions.view());
+        then(TargetsAndPredictions {
+            targets,
+            predictions,
+            weights: weights.as_deref(),
+            units,
+            clusters: self.clusters,
+        })
+    }
+}
+
+fn series_of(problem: &Problem) -> Option<&[u32]> {
+    problem.series().map(|series| &series[..])
+}
+
+/// Units of the targets, with the residuals of a model on its training rows if predictions are smeared.
+///
+/// # Errors
+/// Returns the errors of [`Model::predict`].
+pub fn smeared(units: Option<&[TargetUnits]>, training: &Problem, model: &Model) -> Result<Option<Vec<TargetUnits>>> {
+    let Some(units) = units else { return Ok(None) };
+    if !units.iter().any(|units| units.is_smeared) {
+        return Ok(Some(units.to_vec()));
+    }
+    let fitted = model.predict(&training.columns().select(model.inputs()), series_of(training))?;
+    Ok(Some(by_residuals(units, training, model, &fitted)))
+}
+
+fn by_residuals(units: &[TargetUnits], training: &Problem, model: &Model, fitted: &Array2<f64>) -> Vec<TargetUnits> {
+    let weights = counting(training, model.counts(training.rows(), series_of(training)));
+    let of_output = |(output, units): (usize, &TargetUnits)| {
+        let (targets, fitted) = (training.targets().row(output), fitted.row(output));
+        let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
+        units.smeared_by((0..targets.len()).map(|row| [weight(row), targets[row] - fitted[row]]))
+    };
+    units.iter().enumerate().map(of_output).collect()
+}
+
+/// Weight of each row of a problem in error figures: its own, times that given by the model.
+pub fn counting(problem: &Problem, counts: Option<Vec<f64>>) -> Option<Vec<f64>> {
+    weighing(problem.weights().map(|w| w.to_vec()), counts)
+}
+
+/// Product of weights and counts, if either is given.
+pub fn weighing(weights: Option<Vec<f64>>, counts: Option<Vec<f64>>) -> Option<Vec<f64>> {
+    match (weights, counts) {
+        (Some(weights), Some(counts)) => Some(weights.iter().zip(counts).map(|(w, c)| w * c).collect()),
+        (weights, counts) => weights.or(counts),
+    }
+}
+
+/// Models of the empty subset and of some entries of a path, trained on one design.
+#[derive(Clone, Copy)]
+pub struct PathModels<'p> {
+    /// Design of the training rows.
+    pub design: &'p Design,
+    /// Entries of the path.
+    pub entries: &'p [PathEntry],
+    /// λ of the empty model.
+    pub empty_lambda: Option<f64>,
+    /// Triangular reduction of the rows that covers the columns of all entries, if available.
+    pub reduced: Option<&'p PathReduction>,
+}
+
+/// Calls `each` with the model of each entry and its predictions, outputs × rows. The index `None` means the empty
+/// subset.
+///
+/// With a readout, the columns of all entries are reduced to one triangle; nested subsets use its leading blocks. Cost
+/// O(rows · columns² + held-out rows · Σ sizes).
+///
+/// # Errors
+/// [`Error::Numerical`] on overflow; errors of the learner.
+pub(crate) fn predictions_along(
+    models: PathModels<'_>,
+    held: &FoldTestRows<'_>,
+    mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
+) -> Result<()> {
+    let PathModels { design, entries, empty_lambda, reduced } = models;
+    let Some(readout) = design.readout() else {
+        let model = train(design, &[], empty_lambda, FitFrom::Rows)?;
+        each(None, &model, held.predicted(&model)?)?;
+        for (index, entry) in entries.iter().enumerate() {
+            let model = train_entry(design, entry, None, FitFrom::Rows)?;
+            each(Some(index), &model, held.predicted(&model)?)?;
+        }
+        return Ok(());
+    };
+    let order = order(entries.iter().flat_map(|entry| &entry.subset));
+    let PathReduction { ridge, place, solved } = match reduced {
+        Some(reduced) => reduced.restricted(&order)?,
+        None => PathReduction::new(design, readout, &order)?,
+    };
+    let first = readout.lambdas[0];
+    let lambdas: Vec<f64> = entries.iter().map(|entry| entry.score.lambda.unwrap_or(first)).collect();
+
+    let empty_lambda = empty_lambda.unwrap_or(first);
+    let coefficients = |(weights, intercept): (Array2<f64>, Vec<f64>)| Coefficients { weights, intercept };
+    let none = coefficients(ridge.coefficients_of(&[], empty_lambda).map_err(failed)?);
+    let zeros = Coefficients {
+        weights: Array2::zeros((order.len(), design.targets().nrows())),
+        intercept: none.intercept.clone(),
+    };
+    let model = design.model(&order, Trained { lambda: empty_lambda, coefficients: zeros })?;
+    let features = match held.made {
+        Some(made) => made.select(&order),
+        None => model.features(&held.inputs(&model), held.series())?.into_owned(),
+    };
+    let features_of = |training: &Problem| -> Result<Columns> {
+        let inputs = training.columns().select(model.inputs());
+        Ok(model.features(&inputs, series_of(training))?.into_owned())
+    };
+    let training = held.smearing().map(features_of).transpose()?;
+    let predicted = |readout: &Coefficients, places: Option<&[usize]>| -> Result<Array2<f64>> {
+        if !readout.is_finite() {
+            return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
+        }
+        let Some(places) = places else { return held.predicted_with(&model, readout, &features, training.as_ref()) };
+        let own = training.as_ref().map(|training| training.select(places));
+        held.predicted_with(&model, readout, &features.select(places), own.as_ref())
+    };
+    each(None, &model, predicted(&none, None)?)?;
+    let mut prefixes = HashMap::new();
+    for (index, (entry, &lambda)) in entries.iter().zip(&lambdas).enumerate() {
+        let places: Vec<usize> = entry.subset.iter().filter_map(|feature| place.get(feature).copied()).collect();
+        let count = places.len();
+        let is_first = places.iter().all(|&place| place < count);
+        let own = match &entry.fit {
+            EntryFit::Coefficients(own) => rescaled_coefficients(design, &entry.subset, own),
+            fit => {
+                let lambdas = if let EntryFit::Lambdas(lambdas) = fit { &lambdas[..] } else { &[lambda] };
+                coefficients_by_output(lambdas, |lambda| {
+                    if let Some(known) = solved.get(&lambda.to_bits()) {
+                        return Ok(known.clone());
+                    }
+                    // A single subset has no nested ones.
+                    if is_first && entries.len() == 1 && count == order.len() {
+                        return Ok(coefficients(ridge.coefficients(lambda).map_err(failed)?));
+                    }
+                    if !is_first {
+                        return Ok(coefficients(ridge.coefficients_of(&places, lambda).map_err(failed)?));
+                    }
+                    let triangle = match prefixes.entry(lambda.to_bits()) {
+                        Entry::Occupied(known) => known.into_mut(),
+                        Entry::Vacant(new) => new.insert(ridge.prefixes(lambda).map_err(failed)?),
+                    };
+                    Ok(coefficients(triangle.coefficients(count).map_err(failed)?))
+                })?
+            }
+        };
+        let is_refitted = !matches!(entry.fit, EntryFit::Coefficients(_));
+        let predictions = match is_first && is_refitted {
+            true => predicted(&own, None)?,
+            false => predicted(&own, Some(&places))?,
+        };
+        each(Some(index), &model, predictions)?;
+    }
+    Ok(())
+}
+
+/// Triangular reduction of columns of a design and its targets.
+#[derive(Debug)]
+pub struct PathReduction {
+    ridge: Ridge,
+    place: HashMap<Feature, usize>,
+    /// Known coefficients of all the columns, by the bits of λ.
+    solved: Arc<HashMap<u64, Coefficients>>,
+}
+
+fn failed(failure: FactorizationError) -> Error {
+    Error::Numerical(format!("a fit failed: {failure}; rescale or standardize the columns"))
+}
+
+impl PathReduction {
+    fn new(design: &Design, readout: &Readout, order: &[Feature]) -> Result<Self> {
+        let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
+        let columns: Vec<Column<'_>> = order.iter().map(|&feature| design.columns().column(feature)).collect();
+        let ridge = Ridge::from_columns(&columns, design.targets(), weights.as_deref(), readout.intercept);
+        Ok(PathReduction { ridge: ridge.map_err(failed)?, place: places(order), solved: Arc::default() })
+    }
+
+    /// Reduces some features, in their order.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] on overflow.
+    pub fn once(design: &Design, order: &[Feature]) -> Result<Option<Self>> {
+        design.readout().map(|readout| PathReduction::new(design, readout, order)).transpose()
+    }
+
+    /// Reduces all features of several paths on one design, if this is cheaper than one reduction per path.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] on overflow.
+    pub fn shared(design: &Design, walks: &[&[PathEntry]]) -> Result<Option<Self>> {
+        let Some(readout) = design.readout() else { return Ok(None) };
+        let orders: Vec<Vec<Feature>> =
+            walks.iter().map(|entries| order(entries.iter().flat_map(|entry| &entry.subset))).collect();
+        let all = order(orders.iter().flatten());
+        let cost = |columns: usize| (columns + design.targets().nrows()).pow(2);
+        let is_less = cost(all.len()) < orders.iter().map(|order| cost(order.len())).sum();
+        if !is_less {
+            return Ok(None);
+        }
+        let solved = solved(design, &all, walks).unwrap_or_default();
+        // The triangle is not needed if all λ are solved already.
+        let reduced = PathReduction::new(design, readout, if solved.len() == walks.len() { &[] } else { &all })?;
+        Ok(Some(PathReduction { place: places(&all), solved: Arc::new(solved), ..reduced }))
+    }
+
+    fn restricted(&self, order: &[Feature]) -> Result<Self> {
+        let own: Vec<usize> = order.iter().map(|feature| self.place[feature]).collect();
+        let (solved, place) = (Arc::clone(&self.solved), self.place.clone());
+        if own.iter().copied().eq(0..self.place.len()) {
+            return Ok(PathReduction { ridge: self.ridge.clone(), place, solved });
+        }
+        Ok(PathReduction {
+            ridge: self.ridge.restrict(&own).map_err(failed)?,
+            place: places(order),
+            solved: Arc::default(),
+        })
+    }
+}
+
+/// Coefficients of paths whose only subset is `columns`, by the bits of their λ, solved together.
+fn solved(design: &Design, columns: &[Feature], walks: &[&[PathEntry]]) -> Option<HashMap<u64, Coefficients>> {
+    let lambda = |entries: &&[PathEntry]| match entries {
+        [PathEntry { subset, score, fit: EntryFit::Readout, .. }] if subset == columns => score.lambda,
+        _ => None,
+    };
+    let lambdas: Vec<f64> = walks.iter().map(lambda).collect::<Option<_>>()?;
+    if lambdas.len() == 1 || design.in_units().is_some() {
+        return None;
+    }
+    let solved = normal_equations(design, columns, FitFrom::Search)?.at_lambdas(&lambdas);
+    let known = lambdas.iter().zip(solved).filter_map(|(lambda, solved)| {
+        let (weights, intercept) = solved?;
+        Some((lambda.to_bits(), Coefficients { weights, intercept }))
+    });
+    Some(known.collect())
+}
+
+fn places(order: &[Feature]) -> HashMap<Feature, usize> {
+    order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect()
+}
+
+/// Features in order of first appearance, from the smallest entries of a path to the largest.
+pub(super) fn order<'f>(features: impl Iterator<Item = &'f Feature>) -> Vec<Feature> {
+    let mut order = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for &feature in features {
+        if seen.insert(feature) {
+            order.push(feature);
+        }
+    }
+    order
+}

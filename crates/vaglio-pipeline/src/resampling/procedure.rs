@@ -1,0 +1,314 @@
+//! The whole procedure on some rows: maps, tuning, search, choice of size and λ, final fit.
+
+use super::choice::{cross_validation, select};
+use super::compared_searches::{SearchOnDesign, best_search};
+use super::jobs::Jobs;
+use super::loss_sums::{EVERY, LossSums, TargetsAndPredictions};
+use super::path_predictions::{FoldTestRows, smeared};
+use super::pool::{StageMonitor, SubTask};
+use super::sample::{FittedProblem, Sample};
+use super::split_rule::{LazySplits, SplitRule, TrainTestSplit};
+use super::walks::{held_by, said_of};
+use crate::all_rows::FitFrom;
+use crate::final_fit::train;
+use crate::pipeline::OuterFolds;
+use crate::selector::{Selection, ValidSelector};
+use crate::tune::{Tune, Tuning};
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+use vaglio_core::{Design, Error, FittedMap, Loss, Model, Monitor, Problem, Result, StopSign, TargetUnits};
+use vaglio_report::record::Cell;
+use vaglio_search::shuffle::stream;
+
+const OUTER: u64 = 2;
+
+/// The procedure to repeat.
+#[derive(Clone, Copy)]
+pub struct Procedure<'p> {
+    /// Selector before tuning.
+    pub selector: &'p ValidSelector,
+    /// Settings of the learner and searches to tune, if any.
+    pub tune: Option<&'p Tune>,
+}
+
+/// Result of one repetition.
+pub struct ProcedureFit {
+    /// Result of fitting maps on its rows.
+    pub fitted: FittedProblem,
+    pub(crate) design: Design,
+    /// Result of the selection.
+    pub selection: Selection,
+}
+
+impl Procedure<'_> {
+    /// Runs the procedure on all rows of a sample, with the observer and journal of `member`. Returns `None` if
+    /// stopped.
+    ///
+    /// # Errors
+    /// Returns the errors of every step.
+    pub fn fit(&self, sample: &Sample, mut member: SubTask<'_, '_>) -> Result<Option<ProcedureFit>> {
+        let (fitted, watcher) = (sample.fitted()?, member.watcher());
+        let monitor = &mut member.monitor();
+        let found = self.search(sample, &fitted.problem, None, Instant::now(), monitor)?;
+        let SearchOnDesign { selector, design, picked, .. } = found;
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let selection = selector.fit_on(&fitted.problem, &design, picked, monitor)?;
+        Ok(Some(ProcedureFit { fitted, design, selection }))
+    }
+
+    /// Tunes, searches, and chooses size and λ on the problem of a sample. `known` is the design before tuning, if it
+    /// was made; the clock began at `start`.
+    ///
+    /// # Errors
+    /// Returns the errors of tuning, of the design and of the search.
+    pub fn search(
+        &self,
+        sample: &Sample,
+        problem: &Problem,
+        known: Option<Design>,
+        start: Instant,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<SearchOnDesign> {
+        let (selector, tuned) = match self.tune {
+            Some(tune) => tune.tune(self.selector.clone(), problem, monitor)?,
+            None => (self.selector.clone(), None),
+        };
+        let design = match known.filter(|_| tuned.is_none()) {
+            Some(design) => design,
+            None => selector.design(problem)?.stopping_at(StopSign::default()),
+        };
+        let picked = select(&selector, sample, &design, start, monitor)?;
+        let first = SearchOnDesign { selector, design, picked, tuned };
+        best_search(first, self.tune.map_or(&[], |tune| &tune.search), sample, problem, monitor)
+    }
+}
+
+impl OuterFolds {
+    /// Kind of split of the outer folds.
+    pub fn parting(&self, selector: &ValidSelector, sample: &Sample) -> Result<SplitRule> {
+        let within = usize::from(cross_validation(selector).is_some());
+        sample.parting(selector, self.splits.as_ref(), self.folds, within)
+    }
+}
+
+/// Result of one outer fold: the selection on its training rows, and its held-out predictions.
+#[derive(Serialize, Deserialize)]
+pub struct OuterFoldFit {
+    /// Index of the repeat.
+    pub repeat: usize,
+    /// Index of the fold in its repeat.
+    pub fold: usize,
+    /// Summary of the selection.
+    pub taken: FoldSelection,
+    /// Maps fitted on the training rows.
+    pub maps: Vec<Box<dyn FittedMap>>,
+    /// Maps and scales of the targets, with the residuals of the model, if any.
+    pub target_units: Option<Vec<TargetUnits>>,
+    /// Names of the columns that the maps make.
+    pub columns: Vec<String>,
+    /// The model.
+    pub model: Model,
+    /// Held-out rows, as indices in the sample.
+    pub rows: Vec<usize>,
+    /// Held-out predictions.
+    pub held: HeldOutRows,
+}
+
+/// Held-out rows of a procedure, with its predictions.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct HeldOutRows {
+    /// Targets in the user's units, outputs × rows.
+    pub targets: Array2<f64>,
+    /// Predictions in the user's units, outputs × rows.
+    pub predictions: Array2<f64>,
+    /// Predictions of the empty model in the user's units, outputs × rows.
+    pub empty: Array2<f64>,
+    /// Weight of each row; equal if absent.
+    pub weights: Option<Vec<f64>>,
+    /// Unit of each row, if rows are evaluated in groups.
+    pub units: Option<Vec<u32>>,
+    /// Cluster of each row.
+    pub clusters: Vec<u32>,
+}
+
+/// Summary of a selection.
+#[derive(Serialize, Deserialize)]
+pub struct FoldSelection {
+    /// Names of the features, in order of entry.
+    pub selected: Vec<String>,
+    /// Number of features.
+    pub size: usize,
+    /// Score of the subset.
+    #[serde(with = "vaglio_core::exact_float")]
+    pub score: f64,
+    /// Cross-validated loss, if any.
+    pub cross_validated: Option<Cell>,
+}
+
+impl FoldSelection {
+    /// Summarizes a selection.
+    pub fn from_selection(selection: &Selection) -> Self {
+        FoldSelection {
+            selected: selected(selection),
+            size: selection.chosen.size,
+            score: selection.path.result().map_or(selection.path.empty, |entry| entry.score).loss,
+            cross_validated: selection.chosen.cell,
+        }
+    }
+}
+
+impl HeldOutRows {
+    /// Predicts held-out rows of a sample by a repetition on other rows.
+    ///
+    /// # Errors
+    /// Returns the errors of the maps and the models.
+    pub fn new(repeated: &ProcedureFit, sample: &Sample, held: &[usize]) -> Result<Self> {
+        let ProcedureFit { fitted, design, selection } = repeated;
+        let (problem, clusters) = held_by(sample, fitted, held)?;
+        let held = FoldTestRows::new(&problem, fitted.units.as_deref(), &fitted.problem);
+        let predictions = held.predicted(selection.predictor())?;
+        let empty = held.predicted(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
+        let owned = |c: TargetsAndPredictions<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
+        let (weights, units) = held.compare(selection.predictor(), &predictions, owned);
+        Ok(HeldOutRows { targets: problem.targets().as_ref().clone(), predictions, empty, weights, units, clusters })
+    }
+
+    /// Whether all parts have the same number of rows, at most `most`, which a journal does not guarantee. Rows of
+    /// weight 0 are dropped.
+    fn are_alike(&self, most: usize) -> bool {
+        let (outputs, rows) = self.targets.dim();
+        let shape = (outputs, rows.min(most));
+        let is_whole = |all: Option<usize>| all.is_none_or(|count| count == rows);
+        let are_alike = [&self.targets, &self.predictions, &self.empty].iter().all(|matrix| matrix.dim() == shape);
+        let counts =
+            [self.weights.as_ref().map(Vec::len), self.units.as_ref().map(Vec::len), Some(self.clusters.len())];
+        are_alike && counts.into_iter().all(is_whole)
+    }
+
+    /// Losses of the predictions.
+    pub fn tally(&self, loss: &dyn Loss) -> LossSums {
+        LossSums::new(loss, self.compared(), EVERY)
+    }
+
+    /// Losses of the empty model.
+    pub fn empty_tally(&self, loss: &dyn Loss) -> LossSums {
+        LossSums::new(loss, TargetsAndPredictions { predictions: self.empty.view(), ..self.compared() }, EVERY)
+    }
+
+    /// Targets and predictions to compare.
+    pub fn compared(&self) -> TargetsAndPredictions<'_> {
+        let (targets, predictions) = (self.targets.view(), self.predictions.view());
+        let (weights, units) = (self.weights.as_deref(), self.units.as_deref());
+        TargetsAndPredictions { targets, predictions, weights, units, clusters: Some(&self.clusters) }
+    }
+}
+
+/// Names of the features that a selection chose, in order of entry.
+fn selected(selection: &Selection) -> Vec<String> {
+    let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
+    subset.iter().filter_map(|&feature| selection.names.get(feature).cloned()).collect()
+}
+
+/// Outer folds, split when they are needed.
+pub struct OuterSplits<'s> {
+    selector: &'s ValidSelector,
+    sample: &'s Sample,
+    /// Kind of split.
+    pub parting: SplitRule,
+    /// Number of folds in each repeat.
+    pub folds: usize,
+    /// Number of different repeats.
+    repeats: usize,
+}
+
+impl<'s> OuterSplits<'s> {
+    /// # Errors
+    /// [`Error::Setting`] for invalid folds, with the path inside these settings.
+    pub fn new(selector: &'s ValidSelector, sample: &'s Sample, how: &OuterFolds) -> Result<Self> {
+        let parting = how.parting(selector, sample)?;
+        let mut splits = OuterSplits { selector, sample, parting, folds: 0, repeats: how.repeats };
+        let first = splits.repeat(0)?;
+        splits.folds = first.count();
+        // Splits by time are equal in every repeat.
+        if how.repeats > 1 && splits.repeat(1)?.equals(&first) {
+            splits.repeats = 1;
+        }
+        Ok(splits)
+    }
+
+    /// The splits of one repeat.
+    ///
+    /// # Errors
+    /// Returns the errors of [`OuterSplits::new`].
+    pub fn repeat(&self, repeat: usize) -> Result<LazySplits<'s>> {
+        self.parting.dealt(self.sample, stream(self.selector.seed, OUTER, repeat as u64))
+    }
+
+    /// Split of one fold of one repeat.
+    ///
+    /// # Errors
+    /// Returns the errors of [`OuterSplits::new`].
+    pub fn split(&self, job: usize) -> Result<TrainTestSplit> {
+        Ok(self.repeat(job / self.folds)?.part(job % self.folds))
+    }
+
+    /// Jobs of all folds.
+    pub fn jobs(&self) -> Jobs {
+        Jobs::new(Jobs::NESTED, self.folds * self.repeats)
+    }
+}
+
+/// Runs the procedure on the training rows of outer folds. Returns `None` if stopped, or if another process works on
+/// some.
+///
+/// # Errors
+/// [`Error::Setting`] for invalid folds; errors of the procedure, with the fold.
+pub fn outer(
+    whole: Procedure<'_>,
+    sample: &Sample,
+    how: &OuterFolds,
+    watcher: &StageMonitor<'_>,
+) -> Result<Option<Vec<OuterFoldFit>>> {
+    let under = |error: Error| error.under("evaluate.nested");
+    let splits = OuterSplits::new(whole.selector, sample, how).map_err(under)?;
+    let (jobs, number) = (splits.jobs(), |job: usize| (job / splits.folds, job % splits.folds));
+    let done = jobs.run("nested", &whole.selector.room, watcher, |job, member| {
+        let ((repeat, fold), split) = (number(job), splits.split(job).map_err(under)?);
+        let _outer = tracing::debug_span!("nested", repeat = repeat + 1, fold = fold + 1).entered();
+        let outer = outer_fold(whole, sample, &split, member);
+        let outer = outer.map_err(|error| said_of(error, &format!("outer fold {}", fold + 1)))?;
+        Ok(outer.map(|outer| OuterFoldFit { repeat, fold, ..outer }))
+    })?;
+    for (job, outer) in done.iter().flatten().enumerate() {
+        let held = splits.split(job).map_err(under)?.held;
+        let is_placed = (outer.repeat, outer.fold) == number(job);
+        if !is_placed || outer.rows != held || !outer.held.are_alike(held.len()) {
+            let key = jobs.key(job);
+            let message = format!("`{key}` of the journal is not of this fold's rows; run without --resume");
+            return Err(Error::Shape(message));
+        }
+    }
+    Ok(done)
+}
+
+/// Runs the procedure on the training rows of a split, and predicts the others; the result is numbered as fold 0.
+///
+/// # Errors
+/// Returns the errors of the procedure.
+pub fn outer_fold(
+    whole: Procedure<'_>,
+    sample: &Sample,
+    TrainTestSplit { training, held: rows }: &TrainTestSplit,
+    member: SubTask<'_, '_>,
+) -> Result<Option<OuterFoldFit>> {
+    let Some(repeated) = whole.fit(&sample.select(training)?, member)? else { return Ok(None) };
+    let held = HeldOutRows::new(&repeated, sample, rows)?;
+    let ProcedureFit { fitted, selection, .. } = repeated;
+    let (taken, columns) = (FoldSelection::from_selection(&selection), fitted.problem.names().to_vec());
+    let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
+    let (maps, model, rows) = (fitted.maps, selection.predictor().clone(), rows.clone());
+    Ok(Some(OuterFoldFit { repeat: 0, fold: 0, taken, maps, target_units, columns, model, rows, held }))
+}

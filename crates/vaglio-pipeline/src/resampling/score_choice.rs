@@ -1,0 +1,181 @@
+//! Choice of size and λ by the score, without held-out rows.
+
+use super::choice::{ChosenSearch, walk_lambdas};
+use super::pool::{StageMonitor, in_turn};
+use super::size_choice::Choice;
+use crate::selector::{SearchResult, ValidSelector, takes_lambda_of_all};
+use std::time::Instant;
+use vaglio_core::{Design, Error, Monitor, Path, PathEntry, Result, counted, is_lower, short};
+use vaglio_report::record::{Cell, ChosenBy, Warning, WarningKind};
+use vaglio_search::{Choose, Rule};
+
+/// Chooses by the score, from one path or one path per λ.
+pub(super) fn plain(
+    selector: &ValidSelector,
+    design: &Design,
+    start: Instant,
+    monitor: &mut Monitor<'_>,
+    mut warnings: Vec<Warning>,
+) -> Result<ChosenSearch> {
+    let choose = selector.search().size_choice();
+    let rule = if choose == Choose::OneSe { Rule::OneSe } else { Rule::Best };
+    let lambdas = walk_lambdas(design, false);
+    let design = &design.shared_by(&lambdas);
+    let searched = match &lambdas[..] {
+        [lambda] => {
+            let (process_group, journal) = (monitor.journal.process_group(), monitor.journal.under("walk/0"));
+            let design = design.at_lambda(*lambda).with_run(|run| run.process_group = process_group);
+            selector.search_on(&design, start, None, &mut monitor.with_journal(journal))?
+        }
+        several => {
+            let watcher = StageMonitor::new(monitor);
+            watcher.stage("walks", several.len());
+            let extent = selector.search().extent(design).ok();
+            let walks = in_turn(several.len(), |at| {
+                let _walk = tracing::debug_span!("walk", lambda = several[at]).entered();
+                let mut member =
+                    watcher.member(watcher.journal().under(format_args!("walk/{at}")), at).over(extent, None);
+                let searched =
+                    selector.search_on(&design.at_lambda(several[at]), start, None, &mut member.monitor())?;
+                watcher.end_piece(at);
+                Ok(searched)
+            })?;
+            best_walk(walks, rule)?
+        }
+    };
+    let mut chosen =
+        Choice { of_path: lambdas.len() > 1 || takes_lambda_of_all(design), ..by_score(&searched.path, rule) };
+    if matches!(choose, Choose::Last | Choose::Size(_)) {
+        (chosen.by, chosen.rule) = (ChosenBy::Setting, None);
+    }
+    if choose == Choose::Last {
+        chosen.penalty = searched.path.at_penalties.first().map(|at| at.lambda);
+    }
+    if let Choose::Size(asked) = choose
+        && chosen.size < asked
+        && !searched.path.stop_reason.is_partial()
+    {
+        let message = format!("{} asked for, and the search ended at {}", counted(asked, "column"), chosen.size);
+        warnings.push(Warning::new(WarningKind::FewerColumns, message));
+    }
+    let (columns, rows) = (design.features(), design.rows());
+    if choose == Choose::Best && selector.criterion().traits().loss.is_some() && columns > rows / 5 {
+        let message = format!(
+            "`choose: best` took the lowest score among those of {columns} candidate columns on {rows} rows, which makes \
+             the score far too low and the subset too large; leave `choose` out, and the search is cross-validated"
+        );
+        warnings.push(Warning::new(WarningKind::ManyCandidates, message));
+    }
+    edge(design, &chosen, &mut warnings);
+    Ok(ChosenSearch::new(searched, chosen, warnings))
+}
+
+pub(crate) fn by_score(path: &Path, rule: Rule) -> Choice {
+    let (size, lambda) = path.result().map_or((0, path.empty.lambda), |e| (e.subset.len(), e.score.lambda));
+    Choice {
+        by: ChosenBy::Score,
+        rule: Some(rule),
+        folds: None,
+        size,
+        lambda,
+        penalty: None,
+        cell: None,
+        empty: None,
+        table: None,
+        place: 0,
+        of_path: false,
+        until: None,
+        sizes: None,
+        fold_entries: Vec::new(),
+        losses: None,
+        declined: None,
+        test: None,
+        confirmed: None,
+    }
+}
+
+/// Warns of a λ at an end of the grid, and of one chosen per subset with more columns than rows.
+pub(super) fn edge(design: &Design, chosen: &Choice, warnings: &mut Vec<Warning>) {
+    let Some(readout) = design.readout() else { return };
+    let (Some(first), Some(last), Some(lambda)) = (readout.lambdas.first(), readout.lambdas.last(), chosen.lambda)
+    else {
+        return;
+    };
+    if readout.lambdas.len() < 2 || chosen.size == 0 {
+        return;
+    }
+    // If other λ do as well, an end of the grid does not suggest extending it.
+    let is_alone = chosen.table.as_ref().zip(chosen.cell).is_none_or(|(table, best)| {
+        let is_near = |cells: &&Vec<Cell>| cells.iter().any(|cell| cell.is_near(best.loss));
+        table.cells.iter().filter(is_near).count() <= 1
+    });
+    let end = if lambda == *first { Some(("smallest", "below")) } else { None };
+    let end = end.or(if lambda == *last { Some(("largest", "above")) } else { None });
+    let warns = readout.auto.is_none() && (is_alone || chosen.rule == Some(Rule::OneSe));
+    if let Some((end, beyond)) = end.filter(|_| warns) {
+        let message = format!("lambda {} is the {end} that was tried; extend the grid {beyond} it", short(lambda));
+        warnings.push(Warning::new(WarningKind::LambdaEdge, message));
+    }
+    let per_subset = walk_lambdas(design, chosen.by == ChosenBy::CrossValidation).len() == 1;
+    if per_subset && !takes_lambda_of_all(design) && design.features() > design.rows() {
+        let message = format!(
+            "lambda was chosen for every subset by its score, with {} columns on {} rows, which lets it fall too low; \
+             `per: path` takes one for the whole walk",
+            design.features(),
+            design.rows()
+        );
+        warnings.push(Warning::new(WarningKind::LambdaPerSubset, message));
+    }
+}
+
+/// Warning that the score chose the size, since folds are impossible.
+pub(super) fn not_validated(error: &Error) -> Warning {
+    let message = format!(
+        "the search could not be cross-validated ({error}), so the score chose the size, which is optimistic; give test rows, \
+         or write `choose: best` to say that this is meant"
+    );
+    Warning::new(WarningKind::NotCrossValidated, message)
+}
+
+/// Warning that the score chose the size, since the run was stopped.
+pub(super) fn interrupted() -> Warning {
+    let message = "the run was stopped while the search was cross-validated; the size is by the score alone";
+    Warning::new(WarningKind::Interrupted, message)
+}
+
+/// Chooses among paths at increasing λ: the lowest score, ties by fewest features and then smallest λ. The
+/// one-standard-error rule takes the fewest features and the largest λ.
+fn best_walk(mut walks: Vec<SearchResult>, rule: Rule) -> Result<SearchResult> {
+    let result = |walk: &SearchResult| {
+        walk.path.result().map_or((walk.path.empty.loss, None, 0), |e| (e.score.loss, e.standard_error, e.subset.len()))
+    };
+    let lower = |a: &&SearchResult, b: &&SearchResult| {
+        let ((x, _, s), (y, _, t)) = (result(a), result(b));
+        x.total_cmp(&y).then(s.cmp(&t))
+    };
+    let Some(lowest) = walks.iter().min_by(lower) else { return Err(Error::Shape("there is no lambda".into())) };
+    let equal = walks.iter().filter(|walk| !is_lower(result(lowest).0, result(walk).0));
+    let best = equal.min_by_key(|walk| result(walk).2).unwrap_or(lowest);
+    let taken = match rule {
+        Rule::Best => walks.iter().position(|walk| std::ptr::eq(walk, best)).map(|l| (l, best.path.chosen)),
+        Rule::OneSe => {
+            let bound = result(best).0 + result(best).1.unwrap_or(0.0);
+            let near = |walk: &SearchResult| {
+                let is_near =
+                    |entry: &PathEntry| entry.score.loss <= bound && walk.path.allowed.contains(&entry.subset.len());
+                let takes_none = walk.path.chosen.is_none() && walk.path.empty.loss <= bound;
+                if takes_none { Some(None) } else { walk.path.entries.iter().position(is_near).map(Some) }
+            };
+            let all = walks.iter().enumerate().filter_map(|(l, walk)| near(walk).map(|at| (l, at)));
+            let size = |l: usize, at: Option<usize>| at.map_or(0, |at| walks[l].path.entries[at].subset.len());
+            let simpler = |&(l, at): &(usize, Option<usize>), &(k, other): &(usize, Option<usize>)| {
+                size(l, at).cmp(&size(k, other)).then(k.cmp(&l))
+            };
+            all.min_by(simpler)
+        }
+    };
+    let Some((place, entry)) = taken else { return Err(Error::Shape("no subset was reached".into())) };
+    let mut walk = walks.swap_remove(place);
+    walk.path.chosen = entry;
+    Ok(walk)
+}

@@ -1,0 +1,40 @@
+//! The search on all rows in a worker process that shares its trials with the main process.
+
+use super::choice::{cross_validation, walk_lambdas};
+use super::sample::Sample;
+use super::validation::{deals, parting, shared_design};
+use crate::selector::{ResumableSearch, ValidSelector};
+use std::time::Instant;
+use vaglio_core::{Design, Monitor, Result};
+use vaglio_search::Choose;
+
+/// Whether [`super::select`] makes a single search on all rows whose trials can be divided among processes by columns.
+pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
+    let is_validated = cross_validation(selector).is_some();
+    let is_one = walk_lambdas(design, is_validated).len() == 1;
+    let is_plain = !matches!(selector.search().size_choice(), Choose::FalseDiscoveries(_));
+    is_one && is_plain && selector.criterion().is_in_parts(design)
+}
+
+/// Runs the search on all rows to its end.
+///
+/// # Errors
+/// Returns the errors of [`super::select`].
+pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, monitor: &mut Monitor<'_>) -> Result<()> {
+    let how = cross_validation(selector);
+    let design = &match &how {
+        Some((how, is_written)) => {
+            let parting = parting(selector, sample, how, *is_written)?;
+            let deals = deals(selector, sample, &parting, how.repeats);
+            shared_design(design, sample, &parting, deals.as_deref().unwrap_or_default())
+        }
+        None => design.clone(),
+    };
+    let fitted = if how.is_some() { selector.at_penalties(design)? } else { None };
+    let selector = fitted.as_ref().unwrap_or(selector);
+    let lambda = walk_lambdas(design, how.is_some())[0];
+    let alone = selector.at_lambda_of_all(&design.at_lambda(lambda).stopping_at(monitor.stop.clone()))?;
+    let alone = alone.with_run(|run| run.process_group = monitor.journal.process_group());
+    let journal = monitor.journal.under("walk/0");
+    ResumableSearch::open(selector, &alone, Instant::now(), monitor.with_journal(journal))?.to(None).map(drop)
+}

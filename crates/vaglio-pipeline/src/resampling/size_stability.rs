@@ -1,0 +1,146 @@
+//! Variation of the chosen size with the split into folds.
+
+use super::choice::CellChoice;
+use super::loss_sums::LossSums;
+use super::table::PooledFolds;
+use super::validation::Validation;
+use vaglio_core::Result;
+use vaglio_report::record::{Cell, LossTable, SizeSpread, SizeSpreadSource};
+use vaglio_search::{Rule, Wanted};
+
+/// Sizes that the rule chooses from each repeat alone, or, with one repeat, without each of its folds in turn; no
+/// further search is needed. Returns `None` for losses that are no mean over rows, and if no size was reached.
+///
+/// Cost O(λ · sizes · folds) for each.
+///
+/// # Errors
+/// [`vaglio_core::Error::Shape`] if no held-out row has weight.
+pub(super) fn spread(validation: &Validation<'_, '_>, of: &CellChoice) -> Result<Option<SizeSpread>> {
+    let (Validation { loss, how, .. }, walks) = (*validation, &of.found.walks);
+    let all = walks.first().map_or(0, |walks| walks.trails.len());
+    if !loss.traits().measure.is_of_rows() || all < 3 || how.folds * how.repeats != all {
+        return Ok(None);
+    }
+    // If the score chose λ, sizes are compared at that λ.
+    let places = if of.scored.is_some() { of.place..of.place + 1 } else { 0..walks.len() };
+    let matched = validation.pooled_each(&walks[places.clone()]);
+    let (over, kept): (SizeSpreadSource, Vec<Vec<usize>>) = match how.repeats {
+        1 => (SizeSpreadSource::Folds, (0..all).map(|out| (0..all).filter(|fold| *fold != out).collect()).collect()),
+        repeats => {
+            let of_repeat = |repeat: usize| (repeat * how.folds..(repeat + 1) * how.folds).collect();
+            (SizeSpreadSource::Repeats, (0..repeats).map(of_repeat).collect())
+        }
+    };
+    let lambdas = &of.found.lambdas[places];
+    let of_some = |kept: &Vec<usize>| size_in_folds(validation, &matched, lambdas, kept);
+    let sizes: Option<Vec<usize>> = kept.iter().map(of_some).collect::<Result<_>>()?;
+    Ok(sizes.map(|sizes| SizeSpread { over, sizes }))
+}
+
+/// Size that the rule chooses from some of the folds.
+fn size_in_folds(
+    Validation { loss, how, .. }: &Validation<'_, '_>,
+    matched: &[PooledFolds<'_>],
+    lambdas: &[Option<f64>],
+    kept: &[usize],
+) -> Result<Option<usize>> {
+    let parts = |place: usize, size: usize| -> Vec<&LossSums> {
+        let all = matched[place].parts(size);
+        kept.iter().map(|&fold| all[fold]).collect()
+    };
+    let cell = |place: usize, size: usize| -> Result<Cell> {
+        let loss = LossSums::mean(*loss, &parts(place, size))?;
+        Ok(Cell { size, loss, standard_error: Some(0.0), difference_error: None })
+    };
+    let of_place = |place: usize| -> Result<Vec<Cell>> {
+        matched[place].sizes().into_iter().map(|size| cell(place, size)).collect()
+    };
+    let cells = (0..matched.len()).map(of_place).collect::<Result<_>>()?;
+    let mut table = LossTable { lambdas: lambdas.to_vec(), cells };
+    if table.cells.iter().all(Vec::is_empty) {
+        return Ok(None);
+    }
+    let wanted = how.wanted();
+    if wanted.rule == Rule::OneSe {
+        let (best, lowest) = table.pick(Wanted { rule: Rule::Best, ..wanted })?;
+        let of_best = parts(best, lowest.size);
+        for (place, cells) in table.cells.iter_mut().enumerate() {
+            for cell in cells {
+                cell.difference_error = LossSums::difference(*loss, &parts(place, cell.size), &of_best, 1);
+            }
+        }
+    }
+    table.pick(wanted).map(|(_, cell)| Some(cell.size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::choice::select;
+    use super::super::split_rule::TrainTestSplit;
+    use super::super::validation::{dealt, parting};
+    use super::super::{Sample, plain_ridge};
+    use super::*;
+    use crate::criteria::Loo;
+    use crate::learners::Rls;
+    use crate::search::{Greedy, Search};
+    use crate::selector::{Selector, ValidSelector};
+    use linfa::ParamGuard;
+    use std::time::Instant;
+    use vaglio_core::{Monitor, Silent};
+    use vaglio_search::{Choose, CrossValidation};
+    use vaglio_testkit::data;
+
+    const COLUMNS: usize = 7;
+
+    /// Squared held-out errors of one split for every size, by a search and refits on its training rows.
+    fn squares(selector: &ValidSelector, sample: &Sample, part: &TrainTestSplit) -> Vec<f64> {
+        let problem = sample.select(&part.training).unwrap().fitted().unwrap().problem;
+        let design = selector.design(&problem).unwrap();
+        let path = selector.search_on(&design, Instant::now(), None, &mut Monitor::from(&mut Silent)).unwrap().path;
+        let whole = sample.fitted().unwrap().problem;
+        let (y, rows) = (whole.targets().row(0).to_vec(), part.held.len() as f64);
+        let of_size = |size: usize| {
+            let subset = path.entries.iter().find(|entry| entry.subset.len() == size).map(|entry| entry.subset.clone());
+            let columns =
+                subset.unwrap_or_default().iter().map(|&f| whole.columns().column(f).values().to_vec()).collect();
+            let columns: Vec<Vec<f64>> = if size == 0 { vec![vec![0.0; y.len()]] } else { columns };
+            rows * plain_ridge::held_out(&columns, &y, std::slice::from_ref(part), 1.0)
+        };
+        (0..=COLUMNS).map(of_size).collect()
+    }
+
+    #[test]
+    fn sizes_of_repeats_and_without_folds_are_those_of_refits() {
+        let mut differ = 0;
+        for (seed, repeats) in [(1, 1), (2, 1), (3, 1), (1, 4), (2, 4)] {
+            let how = CrossValidation { folds: 5, repeats, ..CrossValidation::default() };
+            let search = Search::new(Greedy {}).choose(Choose::CrossValidated(how.clone()));
+            let selector = Selector::params(Loo::default(), search, Rls::default()).seed(seed).check().unwrap();
+            let problem = data::regression(30, COLUMNS, seed).problem();
+            let sample = Sample::plain(problem.clone(), false);
+            let design = selector.design(&problem).unwrap();
+            let picked = select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
+            let found = picked.chosen.sizes.unwrap();
+            let parting = parting(&selector, &sample, &how, true).unwrap();
+            let of_repeat =
+                |repeat: usize| dealt(&selector, &sample, &parting, repeat).unwrap().all().collect::<Vec<_>>();
+            let squares: Vec<Vec<f64>> =
+                (0..repeats).flat_map(of_repeat).map(|part| squares(&selector, &sample, &part)).collect();
+            let best = |kept: &dyn Fn(usize) -> bool| {
+                let sum = |size: usize| {
+                    let of_fold = squares.iter().enumerate().filter(|(fold, _)| kept(*fold));
+                    of_fold.map(|(_, squares)| squares[size]).sum::<f64>()
+                };
+                (0..=COLUMNS).min_by(|a, b| sum(*a).total_cmp(&sum(*b))).unwrap()
+            };
+            let expected: Vec<usize> = match repeats {
+                1 => (0..5).map(|out| best(&|fold| fold != out)).collect(),
+                _ => (0..repeats).map(|repeat| best(&|fold| fold / 5 == repeat)).collect(),
+            };
+            assert_eq!(found.over, if repeats == 1 { SizeSpreadSource::Folds } else { SizeSpreadSource::Repeats });
+            assert_eq!(found.sizes, expected);
+            differ += usize::from(expected.iter().any(|size| *size != expected[0]));
+        }
+        assert!(differ > 1);
+    }
+}

@@ -1,0 +1,185 @@
+//! Choice and nested cross-validation by splitters agree with plain loops over rows.
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::criteria::KFold;
+use crate::learners::Rls;
+use crate::pipeline::OuterFolds;
+use crate::resampling::{OuterFoldFit, Pooled, Procedure, StageMonitor, outer, plain_ridge, select};
+use crate::search::{All, Search};
+use crate::selector::Selector;
+use linfa::ParamGuard;
+use ndarray::Array2;
+use std::time::Instant;
+use vaglio_core::{Monitor, Silent, Task};
+use vaglio_search::shuffle::stream;
+use vaglio_search::{Choose, CrossValidation};
+use vaglio_testkit::SplitMix64;
+use vaglio_validate::splits::{Forward, MonteCarlo};
+
+const LAMBDA: f64 = 0.7;
+const TIMES: usize = 60;
+
+/// Three columns and a target of `units` series, with a row of each at every time.
+struct Panel {
+    units: usize,
+    columns: Vec<Vec<f64>>,
+    y: Vec<f64>,
+}
+
+impl Panel {
+    fn new(units: usize) -> Self {
+        let mut random = SplitMix64::new(3);
+        let columns: Vec<Vec<f64>> = (0..3).map(|_| (0..units * TIMES).map(|_| random.normal()).collect()).collect();
+        let of_row = |row: usize| columns[0][row] - columns[1][row] + 0.05 * (row % TIMES) as f64;
+        let y = (0..units * TIMES).map(|row| of_row(row) + random.normal()).collect();
+        Panel { units, columns, y }
+    }
+
+    fn sample(&self, has_groups: bool) -> Sample {
+        let rows = self.y.len();
+        let mut all = Columns::new(rows);
+        self.columns.iter().for_each(|column| all.push(column.clone()));
+        let targets = Array2::from_shape_vec((1, rows), self.y.clone()).unwrap();
+        let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let problem = Problem::new(all, names, targets, vec!["y".into()], Task::Regression).unwrap();
+        let labels: Vec<u32> = (0..rows).map(|row| (row / TIMES) as u32).collect();
+        let problem = problem.with_time((0..rows).map(|row| (row % TIMES) as u32).collect()).unwrap();
+        Sample::plain(
+            match has_groups {
+                true => problem.with_groups(labels).unwrap(),
+                false => problem.with_series(labels).unwrap(),
+            },
+            true,
+        )
+    }
+
+    /// Forward splits by plain loops: the rows of each block of time, and the rows before it.
+    fn forward(&self, folds: usize, gap: usize, window: usize) -> Vec<TrainTestSplit> {
+        let size = TIMES / (folds + 1);
+        let of_block = |fold: usize| {
+            let start = TIMES - (folds - fold) * size;
+            let (mut training, mut held) = (Vec::new(), Vec::new());
+            for row in 0..self.units * TIMES {
+                let time = row % TIMES;
+                if time >= start && time < start + size {
+                    held.push(row);
+                }
+                if time + gap < start && time + gap + window >= start {
+                    training.push(row);
+                }
+            }
+            TrainTestSplit { training, held }
+        };
+        (0..folds).map(of_block).collect()
+    }
+
+    /// Cross-validated loss of all columns, and that of outer folds with their rows.
+    fn losses(
+        &self,
+        sample: &Sample,
+        criterion: KFold,
+        choose: Choose,
+        how: &OuterFolds,
+    ) -> (Option<f64>, f64, Vec<Vec<usize>>) {
+        let search = Search::new(All {}).choose(choose);
+        let selector = Selector::params(criterion, search, Rls::new(LAMBDA)).seed(4).check().unwrap();
+        let design = selector.design(&sample.fitted().unwrap().problem).unwrap();
+        let picked = select(&selector, sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
+        let whole = Procedure { selector: &selector, tune: None };
+        let found: Vec<OuterFoldFit> = outer(whole, sample, how, &StageMonitor::new(&mut Silent)).unwrap().unwrap();
+        let pooled = Pooled::new(found.iter().map(|fold| fold.held.compared())).unwrap();
+        let squares = (&pooled.targets - &pooled.predictions).mapv(|error| error * error);
+        let rows = found.iter().map(|fold| fold.rows.clone()).collect();
+        (picked.chosen.cell.map(|cell| cell.loss), squares.mean().unwrap(), rows)
+    }
+
+    fn agrees(&self, found: f64, parts: &[TrainTestSplit]) {
+        let expected = plain_ridge::held_out(&self.columns, &self.y, parts, LAMBDA);
+        assert!((found - expected).abs() < 1e-10 * expected, "{found} is not {expected}");
+    }
+}
+
+fn rows(parts: &[TrainTestSplit]) -> Vec<Vec<usize>> {
+    parts.iter().map(|part| part.held.clone()).collect()
+}
+
+#[test]
+fn splits_forward_in_time_are_forward_around_the_search() {
+    // One series, and a panel with blocks of time across all series.
+    for units in [1, 3] {
+        let panel = Panel::new(units);
+        let sample = panel.sample(false);
+        for (gap, window) in [(0, None), (1, None), (1, Some(20))] {
+            let splits = Forward { folds: 3, gap, window };
+            let (cross, nested, held) = panel.losses(
+                &sample,
+                KFold::with_splits(splits),
+                Choose::Auto,
+                &OuterFolds { folds: 4, ..OuterFolds::default() },
+            );
+            let window = window.unwrap_or(TIMES);
+            panel.agrees(cross.unwrap(), &panel.forward(5, gap, window));
+            let expected = panel.forward(4, gap, window);
+            panel.agrees(nested, &expected);
+            assert_eq!(held, rows(&expected));
+        }
+    }
+}
+
+#[test]
+fn splits_that_are_written_take_the_place_of_those_of_the_criterion() {
+    let panel = Panel::new(3);
+    let sample = panel.sample(false);
+    let splits = || Some(Forward { folds: 2, gap: 3, window: Some(9) }.into());
+    let choose = Choose::from(CrossValidation { splits: splits(), ..CrossValidation::default() });
+    let how = OuterFolds { splits: splits(), ..OuterFolds::default() };
+    let (cross, nested, _) = panel.losses(&sample, KFold::new(5), choose, &how);
+    panel.agrees(cross.unwrap(), &panel.forward(2, 3, 9));
+    panel.agrees(nested, &panel.forward(2, 3, 9));
+    // Rows held out several times or never.
+    let written: AnyResampling = MonteCarlo { repeats: 7, fraction: 0.4 }.into();
+    let single = Panel::new(1);
+    let sample = single.sample(false);
+    let choose = Choose::from(CrossValidation { splits: Some(written.clone()), ..CrossValidation::default() });
+    let how = OuterFolds { splits: Some(written.clone()), ..OuterFolds::default() };
+    let (cross, nested, _) = single.losses(&sample, KFold::new(5), choose, &how);
+    let parts = |round: u64| SplitRule::Splits(written.clone(), true).parts(&sample, stream(4, round, 0)).unwrap();
+    single.agrees(cross.unwrap(), &parts(1));
+    single.agrees(nested, &parts(2));
+}
+
+#[test]
+fn groups_and_series_are_held_out_whole_unless_splits_go_forward() {
+    for has_groups in [true, false] {
+        let panel = Panel::new(6);
+        let sample = panel.sample(has_groups);
+        let how = OuterFolds { folds: 3, ..OuterFolds::default() };
+        let choose = Choose::from(CrossValidation::new(3));
+        let (cross, nested, held) = panel.losses(&sample, KFold::new(5), choose, &how);
+        let parts =
+            |round: u64| SplitRule::Folds(sample.fold_assignment(), 3).parts(&sample, stream(4, round, 0)).unwrap();
+        panel.agrees(cross.unwrap(), &parts(1));
+        panel.agrees(nested, &parts(2));
+        for rows in held {
+            let units: std::collections::HashSet<usize> = rows.iter().map(|row| row / TIMES).collect();
+            assert_eq!(rows.len(), units.len() * TIMES);
+        }
+    }
+}
+
+#[test]
+fn blocks_are_fewer_where_the_first_past_is_too_short() {
+    let panel = Panel::new(1);
+    let sample = panel.sample(false);
+    let selector = |folds| {
+        Selector::params(KFold::with_splits(Forward::new(folds)), All::default(), Rls::new(LAMBDA)).check().unwrap()
+    };
+    let folds = |criterion: usize, within: usize| {
+        sample.parting(&selector(criterion), None, 5, within).unwrap().parts(&sample, 0).unwrap().len()
+    };
+    // The first of f blocks has 60 − f·⌊60/(f + 1)⌋ points before it, and k folds need k + 1.
+    assert_eq!((folds(9, 0), folds(10, 0), folds(14, 0), folds(29, 0)), (5, 4, 3, 1));
+    // Nested splits need as many points in half of these.
+    assert_eq!((folds(4, 1), folds(9, 1)), (5, 2));
+}

@@ -1,0 +1,309 @@
+//! Searches of one fold: run on its training rows at each λ, evaluated on its held-out rows.
+
+use super::lockstep::Lockstep;
+use super::loss_sums::LossSums;
+use super::path_predictions::{FoldTestRows, PathModels, PathReduction, order};
+use super::sample::{FittedProblem, Sample};
+use super::split_rule::TrainTestSplit;
+use super::validation::Validation;
+use crate::final_model::{FinalModelCache, PredictionContext};
+use crate::selector::ValidSelector;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
+use vaglio_core::{
+    AtPenalty, Design, Error, Feature, Path, PathEntry, Problem, Result, Score, StopReason, StopSign, TargetUnits,
+};
+use vaglio_search::Judge;
+
+/// Held-out losses of one search path, by size.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct FoldPath {
+    /// Loss of the empty subset.
+    pub empty: LossSums,
+    /// Sizes that the path reached, in increasing order, with their losses.
+    pub sizes: Vec<(usize, LossSums)>,
+    /// Models at penalties with their losses, if the path is evaluated at penalties.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    penalties: Vec<(AtPenalty, LossSums)>,
+    empty_score: Score,
+    allowed: RangeInclusive<usize>,
+    /// Size of the last entry, if the path reached its full subset.
+    everything: Option<usize>,
+    /// Features in order of entry.
+    order: Vec<Feature>,
+    /// Entries by size. A subset that consists of the first features of the order is left empty.
+    entries: Vec<(usize, PathEntry)>,
+    /// Losses on the other scale, if targets are mapped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) other: Option<Box<FoldPath>>,
+}
+
+/// A fold: training rows with the result of fitting, and held-out rows.
+pub struct Fold {
+    /// Result of fitting on the training rows.
+    pub fitted: FittedProblem,
+    /// Design of the training rows.
+    pub design: Design,
+    /// Problem of the held-out rows.
+    pub held: Problem,
+    /// Cluster of each held-out row.
+    pub clusters: Vec<u32>,
+    /// Scale of the losses that choose, if targets are mapped.
+    pub judge: Option<Judge>,
+    /// Final models of the training rows.
+    pub(super) known: FinalModelCache,
+}
+
+impl Fold {
+    /// Builds a fold from a split of a sample. The design of all rows, if given, provides the grid of λ and data that
+    /// folds share.
+    ///
+    /// # Errors
+    /// Returns the errors of the maps and of the design.
+    pub fn new(
+        selector: &ValidSelector,
+        sample: &Sample,
+        TrainTestSplit { training, held }: &TrainTestSplit,
+        whole: Option<&Design>,
+    ) -> Result<Self> {
+        // Warnings of maps were given when they were fitted on all rows.
+        let (fitted, held, clusters) =
+            tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
+                let fitted = sample.select(training)?.fitted()?;
+                let (held, clusters) = held_by(sample, &fitted, held)?;
+                Ok::<_, Error>((fitted, held, clusters))
+            })?;
+        let design = selector.design_at(&fitted.problem, whole)?;
+        let design = whole.map_or_else(|| design.clone(), |whole| design.as_subset_of(whole, training));
+        Ok(Fold { fitted, design, held, clusters, judge: sample.judge(), known: FinalModelCache::default() })
+    }
+
+    /// The held-out rows, with the units of their targets.
+    pub fn held(&self) -> FoldTestRows<'_> {
+        let held = FoldTestRows::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem);
+        FoldTestRows { clusters: Some(&self.clusters), ..held }
+    }
+
+    /// Context for predictions of models of the training rows.
+    pub(super) fn context<'f>(&'f self, stop: &'f StopSign) -> PredictionContext<'f> {
+        PredictionContext { problem: &self.fitted.problem, known: &self.known, stop }
+    }
+
+    /// Calls `then` with the held-out rows on the scale of the losses that choose.
+    ///
+    /// # Errors
+    /// Returns the errors of `then`.
+    pub(super) fn judged<T>(&self, then: impl FnOnce(&FoldTestRows<'_>) -> Result<T>) -> Result<T> {
+        self.on_scale(self.judge.unwrap_or_default(), then)
+    }
+
+    fn on_scale<T>(&self, judge: Judge, then: impl FnOnce(&FoldTestRows<'_>) -> Result<T>) -> Result<T> {
+        let Some(units) = self.fitted.units.as_ref().filter(|_| judge == Judge::Mapped) else {
+            return then(&self.held());
+        };
+        let mut targets = self.held.targets().as_ref().clone();
+        for (mut target, units) in targets.rows_mut().into_iter().zip(units) {
+            target.mapv_inplace(|y| units.map.as_ref().map_or(y, |map| map.map(y)));
+        }
+        let problem = self.held.with_targets(targets)?;
+        let units: Vec<TargetUnits> = units.iter().map(|units| units.scale.into()).collect();
+        then(&FoldTestRows { problem: &problem, units: Some(&units), ..self.held() })
+    }
+}
+
+/// Held-out rows after fitted maps, with the cluster of each.
+pub(super) fn held_by(sample: &Sample, fitted: &FittedProblem, held: &[usize]) -> Result<(Problem, Vec<u32>)> {
+    let all = sample.clusters();
+    let clusters = held.iter().map(|&row| all[row]).collect();
+    sample.select(held)?.apply(fitted, clusters)
+}
+
+/// Adds a description of the rows to a setting error.
+pub fn said_of(error: Error, rows: &str) -> Error {
+    match error {
+        Error::Setting { field, message, place, from_root } => {
+            let message = message.reworded(|message| format!("on the training rows of {rows}: {message}"));
+            Error::Setting { field, message, place, from_root }
+        }
+        other => other,
+    }
+}
+
+/// Approximate limit of the number of sums kept for one fold.
+const MOST_SUMS: usize = 1 << 15;
+
+/// Number of clusters that each of a fold's tallies keeps.
+pub(super) fn most_clusters(tallies: usize) -> u32 {
+    let most = (MOST_SUMS / tallies.max(1)).clamp(32, 256);
+    1 << most.ilog2()
+}
+
+impl Lockstep<'_, '_> {
+    /// Losses of a fold's search after it continued to `path`; entries evaluated before are not fitted again.
+    ///
+    /// # Errors
+    /// Returns the errors of the fits.
+    pub fn evaluate(
+        &self,
+        fold: &Fold,
+        design: &Design,
+        reduced: Option<&PathReduction>,
+        path: Path,
+        mut before: Option<FoldPath>,
+    ) -> Result<FoldPath> {
+        let Validation { selector, loss, watcher, .. } = *self.validation;
+        let losses = |path: Path, before: Option<FoldPath>, held: &FoldTestRows<'_>| -> Result<FoldPath> {
+            let at_penalties = path.at_penalties.clone();
+            let is_known = |entry: &PathEntry| before.as_ref().is_some_and(|before| before.has(entry));
+            let new: Vec<PathEntry> = match at_penalties.is_empty() {
+                true => path.entries.iter().filter(|entry| !is_known(entry)).cloned().collect(),
+                false => at_penalties.iter().map(|at| at.entry.clone()).collect(),
+            };
+            let trail = FoldPath::new(path, design.candidates().len());
+            let (mut empty, known) = before.map_or((None, Vec::new()), |trail| (Some(trail.empty), trail.sizes));
+            let mut sizes: BTreeMap<usize, LossSums> = known.into_iter().collect();
+            let mut penalties = Vec::with_capacity(at_penalties.len());
+            let models = PathModels { design, entries: &new, empty_lambda: trail.empty_score.lambda, reduced };
+            selector.predictions(models, fold.context(watcher.sign()), held, |index, model, predictions| {
+                let tally = held.compare(model, &predictions, |compared| LossSums::new(loss, compared, self.most));
+                match index {
+                    None => empty = Some(tally),
+                    Some(index) if at_penalties.is_empty() => drop(sizes.insert(new[index].subset.len(), tally)),
+                    Some(index) => penalties.push((at_penalties[index].clone(), tally)),
+                }
+                Ok(())
+            })?;
+            let empty = empty.unwrap_or_else(LossSums::none);
+            Ok(FoldPath { empty, sizes: sizes.into_iter().collect(), penalties, ..trail })
+        };
+        let Some(judge) = fold.judge else { return losses(path, before, &fold.held()) };
+        let other = before.as_mut().and_then(|trail| trail.other.take()).map(|trail| *trail);
+        let other = fold.on_scale(judge.other(), |held| losses(path.clone(), other, held))?;
+        let trail = fold.on_scale(judge, |held| losses(path, before, held))?;
+        Ok(FoldPath { other: Some(Box::new(other)), ..trail })
+    }
+}
+
+impl FoldPath {
+    /// Encodes the subsets of a path, without losses.
+    fn new(path: Path, candidates: usize) -> Self {
+        let (everything, allowed) = (path.everything(candidates), path.allowed.clone());
+        let order = order(path.entries.iter().flat_map(|entry| &entry.subset));
+        let place: HashMap<Feature, usize> =
+            order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect();
+        let own = |mut entry: PathEntry| {
+            let size = entry.subset.len();
+            entry.standard_error = None;
+            if entry.subset.iter().all(|feature| place[feature] < size) {
+                entry.subset = Vec::new();
+            }
+            (size, entry)
+        };
+        FoldPath {
+            empty: LossSums::none(),
+            sizes: Vec::new(),
+            penalties: Vec::new(),
+            empty_score: path.empty,
+            allowed,
+            everything,
+            entries: path.entries.into_iter().map(own).collect(),
+            order,
+            other: None,
+        }
+    }
+
+    /// The path cut at one lasso penalty: a single model that counts as the full subset, or none if the path stopped
+    /// before it.
+    pub(crate) fn to_penalty(&self, lambda: f64) -> FoldPath {
+        let found = self.penalties.iter().find(|(at, _)| at.lambda == lambda);
+        let size = found.map_or(0, |(at, _)| at.entry.subset.len());
+        // An impossible size marks a path without a model.
+        let only = if found.is_some() { size } else { usize::MAX };
+        let own = found.filter(|_| size > 0);
+        let entries: Vec<PathEntry> = own.iter().map(|(at, _)| at.entry.clone()).collect();
+        let mut path = Path::stopped(self.empty_score, StopReason::Penalty);
+        (path.entries, path.allowed) = (entries, only..=only);
+        FoldPath {
+            empty: self.empty.clone(),
+            sizes: own.iter().map(|(_, tally)| (size, tally.clone())).collect(),
+            everything: found.map(|_| size),
+            other: self.other.as_ref().map(|other| Box::new(other.to_penalty(lambda))),
+            ..FoldPath::new(path, size)
+        }
+    }
+
+    /// Loss of the largest subset of at most `size` features.
+    pub fn at(&self, size: usize) -> &LossSums {
+        self.place(size).map_or(&self.empty, |place| &self.sizes[place].1)
+    }
+
+    /// Largest subset of at most `size` features.
+    pub fn entry(&self, size: usize) -> PathEntry {
+        match self.place(size) {
+            Some(place) => self.decoded(place),
+            None => PathEntry::new(Vec::new(), self.empty_score),
+        }
+    }
+
+    fn decoded(&self, place: usize) -> PathEntry {
+        let (size, entry) = &self.entries[place];
+        let subset = if entry.subset.is_empty() { self.order[..*size].to_vec() } else { entry.subset.clone() };
+        let mut entry = entry.clone();
+        entry.subset = subset;
+        entry
+    }
+
+    /// Largest size that the path covers; unbounded if it reached its full subset.
+    pub(crate) fn reach(&self) -> usize {
+        let largest = self.sizes.last().map_or(0, |(size, _)| *size);
+        self.everything().map_or(largest, |_| usize::MAX)
+    }
+
+    /// Size of the last subset, if it is the full one.
+    pub(crate) fn everything(&self) -> Option<usize> {
+        self.everything
+    }
+
+    /// Sizes that may be the result.
+    pub(crate) fn allowed(&self) -> &RangeInclusive<usize> {
+        &self.allowed
+    }
+
+    /// Whether the path already has this entry.
+    fn has(&self, entry: &PathEntry) -> bool {
+        let own = self.entries.binary_search_by_key(&entry.subset.len(), |(size, _)| *size);
+        own.is_ok_and(|place| self.decoded(place).subset == entry.subset)
+    }
+
+    fn place(&self, size: usize) -> Option<usize> {
+        self.sizes.partition_point(|(reached, _)| *reached <= size).checked_sub(1)
+    }
+}
+
+#[cfg(test)]
+impl FoldPath {
+    /// A path that adds one feature after another up to a size, given the row losses of every size from 0.
+    pub(crate) fn from_losses(sizes: usize, losses: impl Fn(usize) -> Vec<f64>) -> Self {
+        let tally = |size: usize| {
+            let roots: Vec<f64> = losses(size).into_iter().map(f64::sqrt).collect();
+            let predictions = ndarray::Array2::from_shape_fn((1, roots.len()), |(_, row)| roots[row]);
+            let targets = ndarray::Array2::zeros((1, roots.len()));
+            let (targets, predictions) = (targets.view(), predictions.view());
+            let of = super::loss_sums::TargetsAndPredictions {
+                targets,
+                predictions,
+                weights: None,
+                units: None,
+                clusters: None,
+            };
+            LossSums::new(&vaglio_core::Squared, of, super::loss_sums::EVERY)
+        };
+        let score = Score { loss: 1.0, lambda: None };
+        let entry = |size: usize| PathEntry::new((0..size).collect(), score);
+        let mut path = Path::stopped(score, vaglio_core::StopReason::Patience);
+        (path.entries, path.allowed) = ((1..=sizes).map(entry).collect(), 0..=sizes + 1);
+        let sizes = (1..=sizes).map(|size| (size, tally(size))).collect();
+        FoldPath { empty: tally(0), sizes, ..FoldPath::new(path, usize::MAX) }
+    }
+}

@@ -1,0 +1,89 @@
+//! Laws of repeated scores: after many calls, on another thread, and with another column storage.
+
+use crate::trial::{Subject, whole};
+use crate::{LawResult, design_copies};
+use vaglio_core::{Criterion, Design, Feature, Score};
+
+/// A subset's score has equal bits after `calls` others, by the definition and by the trials of one evaluator.
+pub fn drift(criterion: &dyn Criterion, design: &Design, calls: usize) -> LawResult {
+    since(first(criterion, design)?, criterion, design, calls)
+}
+
+/// Returns the law with the subset that is scored first and last.
+fn watched<'d>(criterion: &'d dyn Criterion, design: &'d Design) -> LawResult<(Subject<'d>, Vec<Feature>)> {
+    let subject = Subject::new("drift", criterion, design);
+    Ok((subject, subject.trail(3, 26)?[..2].to_vec()))
+}
+
+/// Scores the watched subset for the first time.
+pub(super) fn first(criterion: &dyn Criterion, design: &Design) -> LawResult<Score> {
+    let (subject, subset) = watched(criterion, design)?;
+    subject.evaluate(&subset)
+}
+
+/// Checks that a score is unchanged after `calls` others.
+pub(super) fn since(first: Score, criterion: &dyn Criterion, design: &Design, calls: usize) -> LawResult {
+    let (subject, subset) = watched(criterion, design)?;
+    let law = subject.law;
+    law.must(calls > 0, || "the calls".into(), "at least one", calls)?;
+    let on = || format!("subset {subset:?} after {calls} calls");
+    for call in 0..calls {
+        subject.evaluate(&subset[..call % 2])?;
+    }
+    law.bits(on, first, subject.evaluate(&subset)?)?;
+    if !criterion.plan(design, &whole(design)).has_engine() {
+        // Without an engine, trials call the definition, checked above.
+        return Ok(());
+    }
+    let mut evaluator = subject.walked(&subset)?;
+    let candidates = subject.free(&subset);
+    let first = subject.additions(&mut evaluator, &candidates)?;
+    for _ in 0..calls / candidates.len().max(1) {
+        subject.additions(&mut evaluator, &candidates)?;
+    }
+    let last = subject.additions(&mut evaluator, &candidates)?;
+    for ((candidate, first), last) in candidates.iter().zip(first).zip(last) {
+        law.bits(|| format!("the addition of {candidate} to {}", on()), first, last)?;
+    }
+    Ok(())
+}
+
+/// The definition and a trial give equal bits on another thread.
+pub fn other_thread(criterion: &dyn Criterion, design: &Design) -> LawResult {
+    let subject = Subject::new("other_thread", criterion, design);
+    let (law, trail) = (subject.law, subject.trail(3, 27)?);
+    let trace = || -> LawResult<[Score; 2]> {
+        let added = subject.additions(&mut subject.reset(&trail[..2])?, &trail[2..3])?;
+        Ok([subject.evaluate(&trail[..2])?, added[0]])
+    };
+    let here = trace()?;
+    let there = std::thread::scope(|scope| scope.spawn(trace).join());
+    let there = there.unwrap_or_else(|_| Err(law.broken("another thread", "a result", "a panic")))?;
+    for (what, (here, there)) in ["the definition on", "a trial beside"].iter().zip(here.into_iter().zip(there)) {
+        law.bits(|| format!("{what} subset {:?} on another thread", &trail[..2]), here, there)?;
+    }
+    Ok(())
+}
+
+/// Integers from 0 to 255 give equal scores stored as bytes and as doubles. The design needs a ridge readout.
+pub fn bytes(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> LawResult {
+    let law = Subject::new("bytes", criterion, design).law;
+    let stored = || design_copies::as_bytes_and_doubles(design);
+    let (bytes, doubles) = law.ran(|| "the design with whole numbers".into(), stored)?;
+    let refuses = |design: &Design| law.calm(|| "a check".into(), || criterion.check(design)).map(|made| made.is_err());
+    if refuses(&bytes)? || refuses(&doubles)? {
+        return Ok(());
+    }
+    let doubles = Subject::new("bytes", criterion, &doubles).within(tolerance);
+    let bytes = doubles.with_design(&bytes);
+    let trail = bytes.trail(3, 28)?;
+    for subset in (0..=trail.len()).map(|size| &trail[..size]) {
+        let on = || format!("subset {subset:?} stored in bytes");
+        doubles.is_defined(on, subset, bytes.evaluate(subset)?)?;
+        let scored = |subject: Subject<'_>| subject.additions(&mut subject.walked(subset)?, &subject.free(subset));
+        for (expected, found) in scored(doubles)?.into_iter().zip(scored(bytes)?) {
+            law.same(doubles.near, || format!("an addition to {}", on()), expected, found)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! Reports of violated laws, and the assertions that make them.
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use vaglio_core::serde::{Serialize, de::DeserializeOwned};
+use vaglio_core::{Criterion, Design, Score};
+
+/// A violated law: its name, the test data, and the expected and actual result. After a run of several laws, `others`
+/// has the further violations.
+#[derive(Clone, PartialEq, Eq)]
+pub struct LawViolation {
+    /// Name of the law: its function.
+    pub law: &'static str,
+    /// Data, subset and candidate on which it failed.
+    pub on: String,
+    /// Expected result.
+    pub expected: String,
+    /// Actual result.
+    pub found: String,
+    /// Further violated laws.
+    pub others: Vec<LawViolation>,
+}
+
+/// Outcome of a law.
+pub type LawResult<T = ()> = Result<T, LawViolation>;
+
+/// Prints one sentence per law, each on its own line.
+impl std::fmt::Display for LawViolation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the law `{}` fails on {}: expected {}, found {}", self.law, self.on, self.expected, self.found)?;
+        self.others.iter().try_for_each(|other| write!(f, "\n{other}"))
+    }
+}
+
+/// Prints like [`Display`](std::fmt::Display), since a test that returns this error prints it with `Debug`.
+impl std::fmt::Debug for LawViolation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl std::error::Error for LawViolation {}
+
+impl LawViolation {
+    /// Adds the data set or component in which the law failed.
+    #[must_use]
+    pub fn within(mut self, what: &str) -> Self {
+        self.on = format!("{what}, {}", self.on);
+        self.others = self.others.into_iter().map(|other| other.within(what)).collect();
+        self
+    }
+
+    /// Returns the first violation of each law.
+    pub(crate) fn among(outcomes: impl IntoIterator<Item = LawResult>) -> LawResult {
+        let mut known = HashSet::new();
+        Self::gathered(outcomes.into_iter().flat_map(LawViolation::each).filter(|broken| known.insert(broken.law)))
+    }
+
+    /// Returns all violations.
+    pub(crate) fn first_of(outcomes: impl IntoIterator<Item = LawResult>) -> LawResult {
+        Self::gathered(outcomes.into_iter().flat_map(LawViolation::each))
+    }
+
+    fn each(outcome: LawResult) -> impl Iterator<Item = LawViolation> {
+        let mut first = outcome.err();
+        let others = first.as_mut().map(|first| std::mem::take(&mut first.others));
+        first.into_iter().chain(others.into_iter().flatten())
+    }
+
+    fn gathered(mut all: impl Iterator<Item = LawViolation>) -> LawResult {
+        match all.next() {
+            Some(first) => Err(LawViolation { others: all.collect(), ..first }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Runs laws, each a call of the function of that name, and reports the first violation of each.
+macro_rules! laws {
+    ($($law:ident($($argument:expr),*);)*) => {
+        $crate::LawViolation::among([$($crate::law_violation::Law(stringify!($law)).tried(|| $law($($argument),*))),*])
+    };
+}
+pub(crate) use laws;
+
+/// A named law; its methods assert conditions and report violations.
+#[derive(Clone, Copy)]
+pub(crate) struct Law(pub(crate) &'static str);
+
+impl Law {
+    /// Builds a violation report.
+    pub(crate) fn broken(
+        self,
+        on: impl Into<String>,
+        expected: impl ToString,
+        found: impl std::fmt::Display,
+    ) -> LawViolation {
+        LawViolation {
+            law: self.0,
+            on: on.into(),
+            expected: expected.to_string(),
+            found: found.to_string(),
+            others: Vec::new(),
+        }
+    }
+
+    /// Fails unless `holds`, with `found` in debug format.
+    pub(crate) fn must(
+        self,
+        holds: bool,
+        on: impl FnOnce() -> String,
+        expected: impl ToString,
+        found: impl std::fmt::Debug,
+    ) -> LawResult {
+        self.unless(holds, on, expected, format_args!("{found:?}"))
+    }
+
+    /// Fails unless `holds`, with `found` in display format.
+    pub(crate) fn unless(
+        self,
+        holds: bool,
+        on: impl FnOnce() -> String,
+        expected: impl ToString,
+        found: impl std::fmt::Display,
+    ) -> LawResult {
+        if holds { Ok(()) } else { Err(self.broken(on(), expected, found)) }
+    }
+
+    /// Fails unless the two values are equal.
+    pub(crate) fn equal<T: PartialEq + std::fmt::Debug + ?Sized>(
+        self,
+        on: impl FnOnce() -> String,
+        expected: &T,
+        found: &T,
+    ) -> LawResult {
+        self.must(expected == found, on, format!("{expected:?}"), found)
+    }
+
+    /// Runs a call that must succeed, and returns its value.
+    pub(crate) fn ran<T>(self, on: impl Fn() -> String, call: impl FnOnce() -> vaglio_core::Result<T>) -> LawResult<T> {
+        match catch_unwind(AssertUnwindSafe(call)) {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) => Err(self.broken(on(), "a result", format!("the error `{error}`"))),
+            Err(_) => Err(self.broken(on(), "a result", "a panic")),
+        }
+    }
+
+    /// Runs a call that may fail but must not panic.
+    pub(crate) fn calm<T>(
+        self,
+        on: impl FnOnce() -> String,
+        call: impl FnOnce() -> vaglio_core::Result<T>,
+    ) -> LawResult<vaglio_core::Result<T>> {
+        catch_unwind(AssertUnwindSafe(call)).map_err(|_| self.broken(on(), "a result or an error", "a panic"))
+    }
+
+    /// Runs a whole law; a panic of the law or the component counts as a violation.
+    pub(crate) fn tried<T>(self, law: impl FnOnce() -> LawResult<T>) -> LawResult<T> {
+        match catch_unwind(AssertUnwindSafe(law)) {
+            Ok(outcome) => outcome,
+            Err(_) => Err(self.broken("the part", "an outcome", "a panic")),
+        }
+    }
+
+    /// Runs the laws of a part on each standard data set that `accepts` it.
+    pub(crate) fn on_each<D>(
+        self,
+        all: Vec<(&'static str, D)>,
+        mut accepts: impl FnMut(&D) -> LawResult<bool>,
+        mut check: impl FnMut(&D) -> LawResult,
+    ) -> LawResult {
+        let mut taken = Vec::new();
+        for (name, data) in all {
+            taken.extend(accepts(&data).map_err(|broken| broken.within(name))?.then_some((name, data)));
+        }
+        self.must(!taken.is_empty(), || "the standard data".into(), "a data set that is accepted", 0)?;
+        LawViolation::among(taken.iter().map(|(name, data)| check(data).map_err(|broken| broken.within(name))))
+    }
+
+    /// Saves a value as JSON and loads it again.
+    pub(crate) fn reloaded<T: Serialize + DeserializeOwned>(self, on: impl Fn() -> String, value: &T) -> LawResult<T> {
+        let text = serde_json::to_string(value).map_err(|e| self.broken(on(), "to be saved", e))?;
+        serde_json::from_str(&text).map_err(|e| self.broken(on(), "to be loaded", e))
+    }
+
+    /// Fails unless two numbers are equal within a tolerance.
+    pub(crate) fn near(self, near: Tolerance, on: impl FnOnce() -> String, expected: f64, found: f64) -> LawResult {
+        self.must(near.holds(expected, found), on, format!("{expected:?} to {:e}", near.tolerance), found)
+    }
+
+    /// Fails unless two scores are equal within a tolerance and both or neither have a λ.
+    pub(crate) fn same(self, near: Tolerance, on: impl Fn() -> String, expected: Score, found: Score) -> LawResult {
+        self.near(near, &on, expected.loss, found.loss)?;
+        let both = expected.lambda.is_some() == found.lambda.is_some();
+        self.must(both, on, format!("lambda {:?}", expected.lambda), found.lambda)
+    }
+
+    /// Fails unless two scores have equal bits.
+    pub(crate) fn bits(self, on: impl FnOnce() -> String, expected: Score, found: Score) -> LawResult {
+        let same = expected.loss.to_bits() == found.loss.to_bits() && expected.lambda == found.lambda;
+        self.must(same, on, format!("{expected:?} bit for bit"), found)
+    }
+
+    /// Fails on NaN.
+    pub(crate) fn number(self, on: impl FnOnce() -> String, found: f64) -> LawResult {
+        self.must(!found.is_nan(), on, "a number", found)
+    }
+}
+
+/// A relative tolerance, with a floor for the size that it is relative to.
+#[derive(Debug, Clone, Copy)]
+pub struct Tolerance {
+    /// Tolerance relative to the larger of two numbers.
+    pub tolerance: f64,
+    /// Floor: smaller numbers are treated as this large.
+    pub least: f64,
+}
+
+impl Tolerance {
+    /// Creates a purely relative tolerance.
+    pub const fn relative(tolerance: f64) -> Self {
+        Tolerance { tolerance, least: 0.0 }
+    }
+
+    /// Creates a tolerance for scores, with a millionth of the empty subset's score as the floor.
+    pub(crate) fn scores(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Self {
+        // A failure or panic here recurs under the law itself, which reports it.
+        let empty = catch_unwind(AssertUnwindSafe(|| criterion.evaluate(design, &[])));
+        let empty = empty.ok().and_then(Result::ok).map_or(0.0, |score| score.loss.abs());
+        Tolerance { tolerance, least: if empty.is_finite() { 1e-6 * empty } else { 0.0 } }
+    }
+
+    /// Widens the tolerance to at least 1e−6, for statistics reported with a score.
+    pub(crate) fn loosely(self) -> Self {
+        Tolerance { tolerance: self.tolerance.max(1e-6), ..self }
+    }
+
+    /// Tests whether two numbers are equal within the tolerance; infinities equal themselves, NaN equals nothing.
+    pub fn holds(self, a: f64, b: f64) -> bool {
+        a == b || (a - b).abs() <= self.tolerance * a.abs().max(b.abs()).max(self.least) && (a - b).is_finite()
+    }
+
+    /// Panics unless two numbers are equal within the tolerance.
+    #[track_caller]
+    pub fn assert(self, expected: f64, found: f64, on: impl std::fmt::Display) {
+        assert!(self.holds(expected, found), "{on}: {found} is not {expected} to {:e}", self.tolerance);
+    }
+}

@@ -1,0 +1,82 @@
+//! The law of searches with the setting `constraints`.
+
+use super::{RecordingObserver, SEED};
+use crate::law_violation::Law;
+use crate::replay::replay;
+use crate::trial::Subject;
+use crate::{LawResult, SplitMix64};
+use vaglio_core::{Criterion, Design, Feature, Score, serde_json};
+use vaglio_search::{Constraints, Search, SearchContext, Sign, SubsetScorer};
+
+/// Every subset on the path and every entry satisfies the constraints: groups, costs and signs of weights. A search
+/// passes if it lacks the setting `constraints` or rejects its value.
+pub fn constraints(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
+    let law = Law("constraints");
+    for given in asked(design) {
+        let on = || format!("the constraints {}", given.sentence());
+        let Some(search) = with(search, &given) else { continue };
+        if law.calm(on, || search.check(criterion, design))?.is_err() {
+            continue;
+        }
+        let rules = law.ran(on, || search.rules(design))?;
+        let Some(rules) = rules else { return Err(law.broken(on(), "`Search::rules` that says them", "none")) };
+        let subset = law.ran(on, || SubsetScorer::open(criterion, design, &search.extent(design)?))?;
+        let mut witness = RecordingObserver::default();
+        let mut context = SearchContext::new(criterion, design, subset, &mut witness, SEED);
+        let path = law.ran(on, || search.run(&mut context))?;
+        let visits = replay(law, design, &path)?.into_iter().map(|visit| (visit.subset, visit.score));
+        let entries = path.entries.iter().map(|entry| (entry.subset.clone(), Some(entry.score)));
+        for (subset, score) in visits.chain(entries) {
+            let of = || format!("{}, subset {subset:?}", on());
+            law.must(rules.allows(&subset), of, "that it keeps them", &subset)?;
+            let score = match score {
+                Some(score) => score,
+                None => Subject::new(law.0, criterion, design).evaluate(&subset)?,
+            };
+            let others = other_signs(law, &rules, design, &subset, score)?;
+            law.must(others.is_empty(), of, "weights of the signs that are asked", &others)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns columns of a trained subset with a weight of the wrong sign.
+fn other_signs(
+    law: Law,
+    rules: &vaglio_search::Rules,
+    design: &Design,
+    subset: &[Feature],
+    score: Score,
+) -> LawResult<Vec<Feature>> {
+    if !rules.has_signs() || subset.is_empty() {
+        return Ok(Vec::new());
+    }
+    let model = law.ran(|| format!("training on {subset:?}"), || design.train(subset, score.lambda))?;
+    let weights = model.coefficients().map_or_else(Vec::new, |of| of.weights.column(0).to_vec());
+    // Weights within rounding of 0 have no sign.
+    let largest = weights.iter().fold(0.0, |most: f64, weight| most.max(weight.abs()));
+    let rounded = weights.into_iter().map(|weight| if weight.abs() <= 1e-9 * largest { 0.0 } else { weight });
+    Ok(rules.wrong_signs(subset, rounded))
+}
+
+/// Returns constraints on the columns of a design.
+fn asked(design: &Design) -> Vec<Constraints> {
+    let names = design.names();
+    let mut random = SplitMix64::new(SEED);
+    let half = names.iter().step_by(2).map(String::as_str);
+    let groups =
+        Constraints::default().at_most_of("half", half, 1).at_most_of("all", names.iter().map(String::as_str), 3);
+    let costs =
+        names.iter().fold(Constraints::default().budget(3.0), |given, name| given.cost(name, random.uniform() * 2.0));
+    let mut asked = vec![groups, costs];
+    if design.readout().is_some() && design.targets().nrows() == 1 {
+        let sign = |k: usize| if k.is_multiple_of(2) { Sign::Positive } else { Sign::Negative };
+        asked.push(names.iter().enumerate().fold(Constraints::default(), |given, (k, name)| given.sign(name, sign(k))));
+    }
+    asked
+}
+
+/// Sets the constraints of a search; `None` if it lacks the setting.
+fn with(search: &Search, given: &Constraints) -> Option<Search> {
+    super::serialized_settings::with(search, &[("constraints", serde_json::to_value(given).ok()?)])
+}

@@ -1,0 +1,235 @@
+//! The law of settings that searches share.
+
+use super::serialized_settings::{named, with};
+use super::{RecordingObserver, run};
+use crate::LawResult;
+use crate::law_violation::Law;
+use crate::replay::{moved, replay};
+use crate::trial::free;
+use serde_json::{Value, json};
+use vaglio_core::{Action, Criterion, Design, Feature, Path, Step};
+use vaglio_search::{Choose, Search};
+
+/// A search obeys each shared setting that it has, tested one by one.
+///
+/// * `forced` columns are in every entry, `excluded` ones in none.
+/// * Sizes lie between `min_features` and `max_features`, and `blocks` are whole.
+/// * A `tolerance` that no step reaches ends the search after `patience` + 1 steps.
+/// * The result is the one that `choose` names, also in [`Search::size_choice`].
+///
+/// A search passes if it lacks a setting or rejects it, in [`Search::check`] or [`Search::check_settings`].
+pub fn settings(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {
+    let law = Law("settings");
+    let all = free(design, &[]).len();
+    law.must(all >= 3, || "the design".into(), "three columns that are not constant", all)?;
+    let columns = free(design, &named(search, design));
+    let tried = Tried { law, search, criterion, design, all, columns };
+    if tried.columns.len() >= 3 {
+        tried.forced()?;
+        tried.excluded()?;
+        tried.blocks()?;
+    }
+    tried.sizes()?;
+    tried.tolerance()?;
+    tried.choose()
+}
+
+struct Tried<'a> {
+    law: Law,
+    search: &'a Search,
+    criterion: &'a dyn Criterion,
+    design: &'a Design,
+    /// Number of non-constant columns.
+    all: usize,
+    /// Non-constant columns that the search's own settings do not name.
+    columns: Vec<Feature>,
+}
+
+/// A search with changed settings, and its path.
+struct WithSettings {
+    settings: String,
+    search: Search,
+    path: Path,
+}
+
+impl WithSettings {
+    /// Returns the subset size after the last step.
+    fn last_size(&self) -> usize {
+        let largest = self.path.entries.last().map_or(0, |entry| entry.subset.len());
+        self.path.steps.last().map_or(largest, |step| step.size)
+    }
+}
+
+impl Tried<'_> {
+    /// Runs the search with changed settings; `None` if it rejects them.
+    fn taken(&self, given: &[(&str, Value)]) -> LawResult<Option<WithSettings>> {
+        let settings: Vec<String> = given.iter().map(|(key, value)| format!("`{key}: {value}`")).collect();
+        let settings = settings.join(" and ");
+        let polish = [("polish", json!("none"))];
+        let unpolished = with(self.search, &[given, &polish].concat());
+        let Some(search) = unpolished.or_else(|| with(self.search, given)) else { return Ok(None) };
+        let checks = || search.check_settings().and_then(|()| search.check(self.criterion, self.design));
+        if self.law.calm(|| settings.clone(), checks)?.is_err() {
+            return Ok(None);
+        }
+        let path = run(self.law, &search, self.criterion, self.design, &mut RecordingObserver::default());
+        Ok(Some(WithSettings { path: path.map_err(|broken| broken.within(&settings))?, settings, search }))
+    }
+
+    /// Returns subsets of the steps and of the entries.
+    fn subsets(&self, path: &Path) -> LawResult<Vec<Vec<Feature>>> {
+        let visits = replay(self.law, self.design, path)?.into_iter().map(|visit| visit.subset);
+        Ok(visits.chain(path.entries.iter().map(|entry| entry.subset.clone())).collect())
+    }
+
+    fn name(&self, place: usize) -> &str {
+        &self.design.names()[self.columns[place]]
+    }
+
+    fn forced(&self) -> LawResult {
+        let places = [self.columns.len() - 1, 1];
+        let Some(taken) = self.taken(&[("forced", json!(places.map(|place| self.name(place))))])? else {
+            return Ok(());
+        };
+        let forced = places.map(|place| self.columns[place]);
+        for subset in self.subsets(&taken.path)? {
+            let on = || format!("{}, subset {subset:?}", taken.settings);
+            // Forced columns enter one by one, so initial subsets may have some of them only.
+            let has = forced.iter().all(|f| subset.contains(f)) || subset.iter().all(|f| forced.contains(f));
+            self.law.must(has, on, format!("columns {forced:?}"), &subset)?;
+        }
+        let least = *taken.path.allowed.start();
+        self.law.must(least >= 2, || taken.settings.clone(), "results of at least 2 columns", &taken.path.allowed)
+    }
+
+    fn excluded(&self) -> LawResult {
+        let places = [0, 2];
+        let Some(taken) = self.taken(&[("excluded", json!(places.map(|place| self.name(place))))])? else {
+            return Ok(());
+        };
+        let excluded = places.map(|place| self.columns[place]);
+        for subset in self.subsets(&taken.path)? {
+            let on = || format!("{}, subset {subset:?}", taken.settings);
+            let has_none = excluded.iter().all(|f| !subset.contains(f));
+            self.law.must(has_none, on, format!("none of columns {excluded:?}"), &subset)?;
+        }
+        Ok(())
+    }
+
+    fn blocks(&self) -> LawResult {
+        let Some(taken) = self.taken(&[("blocks", json!({"pair": [self.name(0), self.name(1)]}))])? else {
+            return Ok(());
+        };
+        let pair = [self.columns[0], self.columns[1]];
+        for subset in self.subsets(&taken.path)? {
+            let on = || format!("{}, subset {subset:?}", taken.settings);
+            let is_whole = subset.contains(&pair[0]) == subset.contains(&pair[1]);
+            self.law.must(is_whole, on, format!("both of columns {pair:?}, or none"), &subset)?;
+        }
+        Ok(())
+    }
+
+    fn sizes(&self) -> LawResult {
+        let endless = json!(self.beyond()?);
+        // The search's own settings may allow fewer than 3 columns.
+        let own = self.base()?.allowed;
+        let least = ("min_features", json!(3));
+        for given in [&[least.clone()][..], &[least, ("tolerance", endless), ("patience", Value::Null)]] {
+            let Some(taken) = self.taken(given)?.filter(|_| *own.end() >= 3) else { continue };
+            self.result_within(&taken, 3..=usize::MAX)?;
+            let short = taken.last_size() < 3 && is_for_want_of_gain(&taken.path);
+            let ended = taken.path.stop_reason.sentence();
+            self.law.unless(!short, || taken.settings.clone(), "no stop below 3 columns", ended)?;
+        }
+        let Some(taken) = self.taken(&[("max_features", json!(2))])?.filter(|_| *own.start() <= 2) else {
+            return Ok(());
+        };
+        self.result_within(&taken, 0..=2)?;
+        if taken.path.steps.first().is_some_and(|step| step.action == Action::Add) {
+            let largest = taken.path.steps.iter().map(|step| step.size).max().unwrap_or(0);
+            self.law.must(largest <= 2, || taken.settings.clone(), "steps to at most 2 columns", largest)?;
+        }
+        Ok(())
+    }
+
+    /// Fails if the result, or an allowed size, is outside a range.
+    fn result_within(&self, taken: &WithSettings, sizes: std::ops::RangeInclusive<usize>) -> LawResult {
+        let WithSettings { settings, path, .. } = taken;
+        let on = || settings.clone();
+        let all = self.all;
+        let allowed = [*path.allowed.start().min(&all), *path.allowed.end().min(&all)];
+        let is_within = allowed.iter().all(|size| sizes.contains(size));
+        self.law.must(is_within, on, "the sizes that the settings allow in `allowed`", &path.allowed)?;
+        let size = path.chosen.map(|chosen| path.entries[chosen].subset.len());
+        self.law.must(size.is_none_or(|size| sizes.contains(&size)), on, "a result of such a size", size)?;
+        let fits = path.entries.iter().find(|e| path.allowed.contains(&e.subset.len()) && e.score.loss < f64::INFINITY);
+        let none = path.allowed.contains(&0) && self.criterion.traits().compares_with_empty;
+        let missing = size.is_none() && fits.is_some() && !none;
+        self.law.must(!missing, on, "a result, since an entry has such a size", size)
+    }
+
+    /// Runs the search with its own settings.
+    fn base(&self) -> LawResult<Path> {
+        run(self.law, self.search, self.criterion, self.design, &mut RecordingObserver::default())
+    }
+
+    /// Returns a score improvement that no step reaches.
+    fn beyond(&self) -> LawResult<f64> {
+        let path = self.base()?;
+        let scores = path.steps.iter().map(|step| step.score.loss).chain([path.empty.loss]);
+        let largest = scores.filter(|loss| loss.is_finite()).fold(1.0, |largest: f64, loss| largest.max(loss.abs()));
+        Ok(1e3 * largest)
+    }
+
+    fn tolerance(&self) -> LawResult {
+        let beyond = self.beyond()?;
+        for (patience, steps) in [(Value::Null, 1), (json!(1), 2)] {
+            let Some(taken) = self.taken(&[("tolerance", json!(beyond)), ("patience", patience)])? else { continue };
+            let WithSettings { settings, path, .. } = &taken;
+            let Some(first) = path.steps.first() else { continue };
+            // If the empty subset is not comparable, the first steps have no baseline to improve on.
+            let free = if self.criterion.traits().compares_with_empty { 0 } else { first.size };
+            let begun = if first.action == Action::Add { free.max(*path.allowed.start()) } else { 0 };
+            let gone = match first.action {
+                Action::Add => path.steps.iter().map(|step| step.size).max().unwrap_or(0),
+                // Removals go on while the subset is larger than the result may be.
+                Action::Remove => path.steps.iter().filter(|step| is_removed_below(step, *path.allowed.end())).count(),
+            };
+            let expected = format!("to end within {steps} steps, none of which lowers the score by as much");
+            self.law.must(gone <= begun + steps, || settings.clone(), expected, gone)?;
+        }
+        Ok(())
+    }
+
+    fn choose(&self) -> LawResult {
+        for choose in [Choose::Best, Choose::Last, Choose::Size(2)] {
+            let Ok(value) = serde_json::to_value(&choose) else { continue };
+            let Some(taken) = self.taken(&[("choose", value)])? else { continue };
+            let WithSettings { settings, path, search } = &taken;
+            let on = || settings.clone();
+            self.law.equal(|| format!("{settings}, in `Search::size_choice`"), &choose, &search.size_choice())?;
+            let last = path.entries.partition_point(|entry| entry.subset.len() < taken.last_size());
+            let expected = choose.pick(&path.entries, last, &path.allowed);
+            let expected = expected.filter(|entry| path.entries[*entry].score.loss < f64::INFINITY);
+            let none =
+                choose == Choose::Best && path.allowed.contains(&0) && self.criterion.traits().compares_with_empty;
+            if path.chosen.is_none() && none {
+                continue;
+            }
+            let subset = |entry: Option<usize>| entry.and_then(|entry| path.entries.get(entry)).map(|e| &e.subset);
+            self.law.equal(on, &subset(expected), &subset(path.chosen))?;
+        }
+        Ok(())
+    }
+}
+
+/// Tests whether a step removes columns from a subset of at most `most`.
+fn is_removed_below(step: &Step, most: usize) -> bool {
+    step.action == Action::Remove && step.size + moved(step).count() <= most
+}
+
+/// Tests whether a search ended because no step improved the score enough.
+fn is_for_want_of_gain(path: &Path) -> bool {
+    use vaglio_core::StopReason::{NoImprovement, Patience, Tolerance};
+    matches!(path.stop_reason, NoImprovement | Patience | Tolerance)
+}

@@ -109,7 +109,9 @@ impl<'m> Assembly<'m> {
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());
         }
-        let Some(expression) = self.formulas.0[before].expression(name) else {
+        // A map of other rows leaves rows out, whatever column is asked for.
+        let formulas = &self.formulas.0[before];
+        let Some(expression) = formulas.expression(name).filter(|_| formulas.takes_rows_alone()) else {
             let kind = self.model.maps[before].typetag_name();
             let what = format!("the map `{kind}`, which makes the column `{}`", shown(name));
             return Err((self.refusal)(&what));

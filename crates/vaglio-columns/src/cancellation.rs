@@ -1,4 +1,5 @@
-//! Cooperative cancellation: long loops call [`checkpoint`], which unwinds to [`CancelToken::within`] after cancellation.
+//! Cooperative cancellation: long loops call [`checkpoint`], which after cancellation unwinds to
+//! [`CancelToken::within`].
 
 use std::cell::RefCell;
 use std::fmt;
@@ -23,12 +24,12 @@ impl CancelToken {
         CancelToken(Some(Arc::new(is_due)))
     }
 
-    /// The token of this thread.
+    /// The current token of this thread.
     pub fn current() -> Self {
         CURRENT.with_borrow(CancelToken::clone)
     }
 
-    /// Runs `work`, which ends at a [`checkpoint`] after cancellation; returns `None` then.
+    /// Runs `work` under this token. Returns `None` if `work` was cancelled and ended at a [`checkpoint`].
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         let entered = self.enter();
         let done = catch_unwind(AssertUnwindSafe(work));
@@ -46,12 +47,12 @@ impl CancelToken {
         CancelGuard(CURRENT.replace(self.clone()))
     }
 
-    /// Whether work is cancelled.
+    /// Whether the token is cancelled.
     pub fn is_due(&self) -> bool {
         self.0.as_ref().is_some_and(|is_due| is_due())
     }
 
-    /// Unwinds out of the enclosing work if it is cancelled.
+    /// Unwinds to the enclosing [`CancelToken::within`] if this token is cancelled.
     pub fn check(&self) {
         if self.is_due() {
             resume_unwind(Box::new(CancelledPanic));
@@ -79,7 +80,7 @@ impl Drop for CancelGuard {
     }
 }
 
-/// Unwinds out of this thread's work if it is cancelled. Takes less than a microsecond.
+/// Unwinds to the enclosing [`CancelToken::within`] if this thread's token is cancelled. Takes under a microsecond.
 pub fn checkpoint() {
     if CURRENT.with_borrow(CancelToken::is_due) {
         resume_unwind(Box::new(CancelledPanic));

@@ -59,7 +59,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// The entries from `start` to `end`.
+    /// The entries of rows `start..end`.
     ///
     /// # Panics
     /// If there are no such rows.

@@ -320,7 +320,7 @@ impl Columns {
         self.stores.iter().filter(|store| matches!(store.whole.view(), Column::Product(_))).count()
     }
 
-    /// Share of all entries that is stored, 1 without sparse columns; of selected rows, that of the longer columns.
+    /// Share of all entries that is stored, 1 without sparse columns; for selected rows, over the longer columns.
     pub fn share_stored(&self) -> f64 {
         let of_store = |store: &RowView| store.whole.view().share_stored();
         self.stores.iter().map(of_store).sum::<f64>() / self.stores.len().max(1) as f64

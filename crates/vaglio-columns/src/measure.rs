@@ -1,6 +1,6 @@
-//! Losses known by name to both the numerics and the traits.
+//! Losses that numerical engines know by name.
 
-/// A loss over held-out rows: those with a method of their own in engines, and two general forms.
+/// Form of a loss over held-out rows: losses that engines compute directly, and two general forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// Squared error over rows and outputs.
@@ -44,7 +44,7 @@ pub const TIED_PREDICTION: f64 = 1e-12;
 /// Relative difference below which losses are equal up to rounding.
 pub const LOSS_ROUNDING: f64 = 1e-12;
 
-/// Classes that tie for the largest prediction of a row, for targets of ±`unit`.
+/// Classes that tie for the largest prediction of a row, to rounding, for targets of ±`unit`.
 ///
 /// A single output is the prediction of the second of two classes; the first has prediction 0.
 pub fn tied_classes(outputs: usize, prediction: impl Fn(usize) -> f64, unit: f64) -> impl Iterator<Item = usize> {

@@ -120,7 +120,7 @@ impl<'a> ProductColumn<'a> {
         self.start
     }
 
-    /// Largest magnitude of an entry of the whole column; 255 if it would be stored as bytes.
+    /// Largest magnitude of an entry of the whole column: 255 for bytes, NaN if a cell is missing.
     pub fn largest(&self) -> f64 {
         match self.of {
             ProductNumbers { is_byte: true, .. } => f64::from(u8::MAX),
@@ -150,7 +150,7 @@ impl<'a> ProductColumn<'a> {
         self.of.scale.map_or(x, |[shift, divisor]| (x - shift) / divisor)
     }
 
-    /// The rows from `start` to `end`.
+    /// The rows `start..end`.
     ///
     /// # Panics
     /// If there are no such rows.

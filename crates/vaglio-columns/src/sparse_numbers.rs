@@ -232,7 +232,7 @@ impl<'a> SparseColumn<'a> {
         }
     }
 
-    /// The rows from `start` to `end`. Cost O(log entries).
+    /// The rows `start..end`. Cost O(log entries).
     ///
     /// # Panics
     /// If there are no such rows.

@@ -19,7 +19,7 @@ struct BrentPoint {
 /// Returns the errors of `f`.
 ///
 /// # Reference
-/// R. P. Brent, *Algorithms for minimization without derivatives*, Prentice-Hall 1973, section 5.8, procedure `localmin`.
+/// R. P. Brent, *Algorithms for minimization without derivatives*, Prentice-Hall 1973, section 5.8, `localmin`.
 pub fn minimize(
     mut low: f64,
     mut high: f64,

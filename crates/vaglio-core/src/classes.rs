@@ -54,7 +54,7 @@ impl ClassOrder {
         ClassOrder(order)
     }
 
-    /// Predicted class of a row, from its predictions by output.
+    /// Predicted class of a row, given one prediction per output; ties go to the first class in this order.
     pub fn class_of(&self, predictions: ArrayView1<'_, f64>) -> usize {
         let tied = tied(predictions);
         let named = self.0.iter().find(|class| tied.contains(class)).or(tied.first());

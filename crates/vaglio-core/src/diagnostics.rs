@@ -1,4 +1,4 @@
-//! Numerical diagnostics of a search: what rounding asked of it.
+//! Numerical diagnostics of a search: cancellation, repeated trials and rebuilt states.
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct Diagnostics {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SingleRounding {
-    /// Largest rounding of an entry of a selected column, as a share of the column's standard deviation. Covers all
+    /// Largest rounding error of an entry of a selected column, in standard deviations of the column. Covers all
     /// columns if the learner maps them.
     pub rounding: f64,
     /// Relative change of the score when the entries of the selected columns move at random within their rounding

@@ -235,7 +235,7 @@ impl Error {
         }
     }
 
-    /// Moves the error below `prefix`: field `lambda` becomes `learner.lambda`.
+    /// Adds `prefix` to the field of an error about a setting, unless it is final: `lambda` becomes `learner.lambda`.
     #[must_use]
     pub fn under(mut self, prefix: &str) -> Self {
         if let Error::Setting { field, from_root: false, .. } | Error::UnknownName { field, from_root: false, .. } =
@@ -251,8 +251,8 @@ impl Error {
         self
     }
 
-    /// Names a criterion, search or learner as the source, unless the error has one already. A setting gets the part's
-    /// place as its final prefix; a numerical failure gets the part's name.
+    /// Names a criterion, search or learner of word `kind` as the source, unless the error has one already. The field
+    /// of a setting gets the role as its final prefix; a numerical failure gets the part's name.
     #[must_use]
     pub fn from_part(self, role: Role, kind: &str) -> Self {
         let mut error = self.under(role.name()).named(role, kind);
@@ -273,7 +273,7 @@ impl Error {
         Error::Failed { part: Some(format!("{} `{kind}`", role.name())), subset: None, message }
     }
 
-    /// Adds the subset of columns to a part's failure, unless it has one.
+    /// Adds the subset of columns, described by `words`, to a part's failure, unless it has one.
     #[must_use]
     pub fn on(mut self, words: impl FnOnce() -> String) -> Self {
         if let Error::Failed { part: Some(_), subset: subset @ None, .. } = &mut self {
@@ -282,7 +282,7 @@ impl Error {
         self
     }
 
-    /// Adds the place, unless the error has one or the text has no file.
+    /// Adds the place to an error about a setting or syntax, unless it has one or `found` names no file.
     #[must_use]
     pub fn at(mut self, found: Option<SourceLocation>) -> Self {
         let found = found.filter(|found| !found.file.is_empty());
@@ -297,7 +297,7 @@ impl Error {
         self
     }
 
-    /// Adds the file to an error about data.
+    /// Adds the data file to an [`Error::NonFinite`] without one, or to an [`Error::Shape`].
     #[must_use]
     pub fn in_file(self, path: &Path) -> Self {
         match self {

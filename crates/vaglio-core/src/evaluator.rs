@@ -99,7 +99,7 @@ pub trait Evaluator: Send {
         Ok(())
     }
 
-    /// The best of these changes with its ties, exactly as [`Winner::among`] finds it in [`Evaluator::scores`].
+    /// The best candidate to change, with its ties, exactly as [`Winner::among`] finds it in [`Evaluator::scores`].
     /// Evaluators may override it to rule candidates out without scoring them. `None` without candidates, or when all
     /// score +∞.
     fn best(&mut self, change: SubsetChange, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Winner>> {
@@ -108,10 +108,10 @@ pub trait Evaluator: Send {
         winner(change, candidates, &scores)
     }
 
-    /// The effect of trials on later answers. Unless it is [lasting](Trace::Lasting), answers may come from an earlier
-    /// run or in parts from other processes. Then only some candidates are tried here.
+    /// The effect of trials on later answers. Unless it is [lasting](CacheEffect::Lasting), answers may come from an
+    /// earlier run or from other processes. Then only some candidates are tried here.
     ///
-    /// The result may depend on the trials: it is requested after them, and stored with their answers.
+    /// Searches call this after the trials, since the effect may depend on them, and store it with the answers.
     fn trace(&self, _trials: Trials<'_>) -> CacheEffect {
         CacheEffect::Lasting
     }

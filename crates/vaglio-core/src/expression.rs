@@ -186,8 +186,8 @@ fn between(points: &[[f64; 2]], x: f64) -> f64 {
 }
 
 impl Expression {
-    /// The value in a row, given its cells as numbers: NaN for a missing one, and dates in seconds since the beginning of
-    /// 1970. Texts and levels are missing.
+    /// The value in a row, given its cells as numbers: NaN for a missing one, and dates in seconds since the beginning
+    /// of 1970. Texts and levels are missing.
     pub fn value(&self, cell: &dyn Fn(&str) -> f64) -> f64 {
         match self {
             Expression::Column(name) => cell(name),

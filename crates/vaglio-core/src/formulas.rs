@@ -1,4 +1,4 @@
-//! Formulas of the columns that a fitted map makes, and what follows from them.
+//! Formulas of the columns that a fitted map makes, with their sources, levels and memory.
 
 mod evaluation;
 mod levels;
@@ -36,9 +36,9 @@ pub struct ColumnFormula {
     pub sources: Vec<String>,
     /// Unit of the values.
     pub unit: OutputUnit,
-    /// Whether the column is in a block with the other columns made from its source, as the levels of a text column are.
+    /// Whether the column is in a block with the other columns made from its source, as levels of a text column are.
     pub is_block: bool,
-    /// Number of rows between the row and the earlier row that is read.
+    /// How many rows before its own the value is read; 0 unless it is a lag.
     pub lag: usize,
 }
 
@@ -117,7 +117,7 @@ impl MapFormulas {
         MapFormulas { levels, ..self }
     }
 
-    /// Sets the error message for a cell without a value, in which `{}` is the cell.
+    /// Sets the error message for a cell outside the map's domain; `{}` stands for the cell.
     #[must_use]
     pub fn with_domain(self, domain: &'static str) -> Self {
         MapFormulas { domain, ..self }
@@ -149,7 +149,7 @@ impl MapFormulas {
         Some(expression)
     }
 
-    /// Whether the map keeps every row and transforms it independently of others. Large files are then mapped in chunks.
+    /// Whether the map keeps every row and transforms it independently of others, so that files can be read in chunks.
     pub fn takes_rows_alone(&self) -> bool {
         self.made.iter().all(|formula| formula.expression.is_some())
     }
@@ -217,8 +217,8 @@ impl MapFormulas {
     }
 }
 
-/// Estimated memory, in bytes, of columns made from the levels of the cells. Working memory lists the rows of each level.
-/// At most a few levels have too many rows for a sparse column.
+/// Estimated memory, in bytes, of columns made from the levels of the cells. Working memory lists the rows of each
+/// level. At most a few levels have too many rows for a sparse column.
 fn growth_by_levels(cells: &Cells, columns: usize) -> f64 {
     let rows = cells.len();
     let dense = |columns: usize, bytes: usize| (size_of::<usize>() + columns * bytes) as f64 * rows as f64;

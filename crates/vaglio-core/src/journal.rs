@@ -83,7 +83,7 @@ impl JournalPath {
 }
 
 impl Journal {
-    /// The whole of a store.
+    /// Creates a view of a whole store.
     pub fn new(keeper: Arc<dyn JournalStore>) -> Self {
         Journal(Some(JournalPath { keeper, path: String::new(), begun: Instant::now(), is_top: true }))
     }
@@ -107,7 +107,7 @@ impl Journal {
         all.and_then(|below| below.keeper.process_group())
     }
 
-    /// The prefix of the keys.
+    /// Prefix of this view's keys in the store; empty for the whole store.
     pub fn path(&self) -> &str {
         self.0.as_ref().map_or("", |below| &below.path)
     }
@@ -133,7 +133,7 @@ impl Journal {
         self.keep_if(key, piece, |_, _| true);
     }
 
-    /// Stores a piece whose work began at `begun`, unless repeating it is cheaper than its bytes.
+    /// Stores a piece whose work began at `begun`, unless the work was short for the piece's bytes.
     pub fn keep_of<T: Serialize + ?Sized>(&self, begun: Instant, key: impl fmt::Display, piece: &T) {
         let took = begun.elapsed();
         self.keep_if(key, piece, |below, bytes| {
@@ -142,7 +142,7 @@ impl Journal {
         });
     }
 
-    /// Stores a piece whose work began at `begun`, if it is worth a line and its bytes.
+    /// Stores a piece whose work began at `begun`, if it took long enough; see [`Journal::is_worth`].
     pub fn keep_worth<T: Serialize + ?Sized>(&self, begun: Instant, key: impl fmt::Display, piece: &T) {
         if self.is_worth(begun, 1) {
             self.keep_of(begun, key, piece);
@@ -164,7 +164,7 @@ impl Journal {
         }
     }
 
-    /// Whether work begun at `begun` is worth `lines`, in multiples of a short line.
+    /// Whether work since `begun` took long enough to store a result as long as `lines` short lines.
     pub fn is_worth(&self, begun: Instant, lines: usize) -> bool {
         let least = |below: &JournalPath| {
             below.least().max(Duration::from_micros(5) * u32::try_from(lines).unwrap_or(u32::MAX))

@@ -1,8 +1,8 @@
 //! The traits of vaglio, and everything that the author of a plug-in reads.
 //!
 //! A [`Criterion`] scores subsets of columns, a [`Learner`] gives them meaning; searches, which walk subsets, are in
-//! `vaglio-search`. Each is a trait; an implementation is a plain struct whose fields are its settings, made known to pipeline files
-//! by [`#[part(Trait, "word")]`](part).
+//! `vaglio-search`. Each is a trait; an implementation is a plain struct whose fields are its settings, registered for
+//! pipeline files by [`#[part(Trait, "word")]`](part).
 //!
 //! Data come as a [`Problem`] (what the user gave, checked once) and are searched as a [`Design`] (the learner's
 //! columns with the readout that is fitted on them). Lower scores are better everywhere.

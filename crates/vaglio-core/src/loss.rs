@@ -21,9 +21,9 @@ pub use vaglio_columns::Measure;
 
 /// A loss of predictions against targets; its fields are its settings.
 ///
-/// A mean over rows implements [`Loss::row_loss`] and nothing else. A loss of all rows together, such as the area under a
-/// curve, implements [`Loss::mean`] and declares so in [`LossTraits::measure`]. Every engine that holds rows out accepts
-/// any loss. Bounds and moments are for [`Squared`] alone.
+/// A mean over rows implements [`Loss::row_loss`] and nothing else. A loss of all rows together, such as the area under
+/// a curve, implements [`Loss::mean`] and sets [`LossTraits::measure`]. Every engine that holds rows out accepts any
+/// loss. Bounds and moments are for [`Squared`] alone.
 ///
 /// # Example
 /// ```
@@ -61,8 +61,8 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
 
     /// The mean loss of predictions: the definition for tests of every shortcut.
     ///
-    /// `targets` and `predictions` are outputs × rows, `weights` one per row (all 1 when absent). A row of weight 2 counts
-    /// as two equal rows. Cost O(rows · outputs); O(rows · log rows) for [`Auc`].
+    /// `targets` and `predictions` are outputs × rows, `weights` one per row (all 1 when absent). A row of weight 2
+    /// counts as two equal rows. Cost O(rows · outputs); O(rows · log rows) for [`Auc`].
     fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
         let (sum, total) = each_row(targets, predictions, weights)
             .fold((0.0, 0.0), |(sum, total), (y, p, weight)| (sum + weight * self.row_loss(&y, &p), total + weight));
@@ -70,10 +70,11 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
     }
 
     /// The standard error of [`Loss::mean`] over parts of the rows, such as folds, whose rows share their model; over
-    /// single rows if `parts` is absent. `None` for fewer than 2 rows, and where the loss is not defined without a part.
+    /// single rows if `parts` is absent. `None` for fewer than 2 rows, and where the loss is not defined without a
+    /// part.
     ///
-    /// For a mean over single rows it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). With c_k the contribution of part k to the
-    /// mean and p_k its share of the weight, it is √(K/(K−1)·Σ_k (c_k − p_k·Σc)²) over K parts. Losses of all rows
+    /// For a mean over single rows it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). With c_k the contribution of part k to
+    /// the mean and p_k its share of the weight, it is √(K/(K−1)·Σ_k (c_k − p_k·Σc)²) over K parts. Losses of all rows
     /// together have the jackknife √((K − 1)/K · Σ_k (θ_k − θ̄)²) with θ_k the loss without part k; without `parts`, a
     /// loss without its own jackknife leaves out at most 100 interleaved parts. For shapes see [`Loss::mean`].
     fn standard_error(
@@ -161,12 +162,12 @@ impl LossTraits {
         LossTraits { range: [0.0, f64::INFINITY], ..LossTraits::default() }
     }
 
-    /// Traits of a loss between 0 and 1 that does not change when targets and predictions are multiplied by a number.
+    /// Traits of a loss between 0 and 1 that a common factor of targets and predictions does not change.
     pub fn share() -> Self {
         LossTraits { range: [0.0, 1.0], degree: Some(0), ..LossTraits::default() }
     }
 
-    /// Whether the loss is of classes.
+    /// Whether the loss is defined for classes only.
     pub fn needs_classes(&self) -> bool {
         matches!(self.tasks, LossTasks::Classes | LossTasks::TwoClasses)
     }

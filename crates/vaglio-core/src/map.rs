@@ -95,8 +95,8 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
     /// Formulas of the columns that the map makes.
     fn formulas(&self) -> MapFormulas;
 
-    /// Forgets what the map learned of columns that are not `needed`: neither an output of use nor the source of one. The
-    /// outputs of use must be the same bits.
+    /// Forgets what the map learned of columns that are not `needed`: neither a used output nor the source of one. Used
+    /// outputs must keep their bits.
     fn retain(&mut self, _needed: &HashSet<String>) {}
 
     /// Applies the map. The table may have fewer columns than the training table.

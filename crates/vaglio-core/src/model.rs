@@ -144,7 +144,7 @@ impl Model {
         Ok(self)
     }
 
-    /// Findings of the training.
+    /// Findings of the training, for the report.
     pub fn found(&self) -> PartOutputs {
         self.0.found()
     }

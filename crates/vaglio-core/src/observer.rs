@@ -88,7 +88,7 @@ pub struct Monitor<'o> {
 }
 
 impl Monitor<'_> {
-    /// Sends an event to the observer. Returns its answer, or that of the stop sign if the observer continues.
+    /// Sends an event to the observer. Returns the observer's answer, or the stop sign's if the observer continues.
     pub fn show(&mut self, event: &Event<'_>) -> Answer {
         match self.observer.observe(event) {
             Answer::Continue => self.stop.reason().map_or(Answer::Continue, Answer::Stop),

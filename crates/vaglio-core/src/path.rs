@@ -239,8 +239,8 @@ pub struct Certificate {
     /// Upper bound of how much an unvisited subset could lower the best score. 0 when optimal, `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
-    /// The source of the bounds that ruled subsets out, in a word ([`crate::EngineDescription::bound`]). `None` if every subset
-    /// was scored.
+    /// Word for the bounds that ruled subsets out ([`crate::EngineDescription::bound`]). `None` if every subset was
+    /// scored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Cow<'static, str>>,
 }

@@ -19,7 +19,7 @@ pub struct PredictionUnits {
 }
 
 impl PredictionUnits {
-    /// Creates the units from a label for each row.
+    /// Creates the units from a label for each row; rows of a unit must have equal targets.
     pub(crate) fn new(units: &[u32], targets: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> Result<Self> {
         if units.len() != targets.ncols() {
             return Err(Error::Shape(format!("{} units for {} rows", units.len(), targets.ncols())));
@@ -66,7 +66,7 @@ impl PredictionUnits {
         self.targets.view()
     }
 
-    /// The weight of each unit, if rows have weights.
+    /// Mean row weight of each unit; `None` if rows have no weights.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }

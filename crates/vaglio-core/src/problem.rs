@@ -46,8 +46,8 @@ impl Problem {
     /// `targets` is outputs × rows.
     ///
     /// # Errors
-    /// [`Error::Shape`] when lengths differ, there is no row, or a name is listed twice; [`Error::NonFinite`] for NaN or an
-    /// infinite value.
+    /// [`Error::Shape`] when lengths differ, there is no row, or a name is listed twice; [`Error::NonFinite`] for NaN
+    /// or an infinite value.
     ///
     /// # Example
     /// ```

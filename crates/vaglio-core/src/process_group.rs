@@ -10,8 +10,8 @@ use std::ops::Range;
 
 /// One process's view of the processes that share a search.
 pub trait ProcessGroup: Debug + Send + Sync {
-    /// Collects the numbers of `count` items in parts, in the order of the items, from any process. `compute` returns
-    /// those of a range of items, the same on every process.
+    /// Collects the numbers of `count` items from all processes, in the order of the items. `compute` returns the
+    /// numbers of a range of items, equal on every process.
     ///
     /// # Errors
     /// Returns an error of `compute`, or [`crate::Error::Stopped`].

@@ -47,8 +47,8 @@ pub struct Description {
     pub role: Role,
     /// Word in pipeline files.
     pub kind: &'static str,
-    /// Name for people: a noun for a search (`greedy search`) and for a loss (`squared error`), the word before the
-    /// loss or the word score for a criterion (`leave-one-out`).
+    /// Name in reports: a noun for a search (`greedy search`) or a loss (`squared error`). For a criterion, the words
+    /// that precede its loss or "score" (`leave-one-out`).
     pub title: &'static str,
     /// Summary of one line.
     pub summary: &'static str,

@@ -45,8 +45,8 @@ pub trait Resampling: registered::Resampling + Debug + Send + Sync {
         None
     }
 
-    /// The allowed words in that column, in the order of their numbers in [`Design::assignment`]. If empty, its values
-    /// are numbered as they appear.
+    /// The words allowed in that column; [`Design::assignment`] gives a row the index of its word. If empty, values are
+    /// numbered in order of appearance.
     fn assignment_words(&self) -> &'static [&'static str] {
         &[]
     }

@@ -62,7 +62,7 @@ struct BlockRun {
 const MOST_BLOCKS: usize = 32;
 /// Minimum rows per block: the sums of a column then take little memory beside the column.
 const ROWS_OF_BLOCK: usize = 512;
-/// Stored rows per tile: those of four columns stay in the first-level cache.
+/// Stored rows per tile: four columns of them stay in the first-level cache.
 const TILE: usize = 1 << 10;
 
 impl BlockSums {

@@ -4,10 +4,10 @@
 //! of moments round a product and a sum once (`F64x8::mul_add`) at every level; all other kernels round twice. The
 //! baseline of x86-64 has no fused instruction and calls the C library, some twenty times slower.
 //!
-//! Long kernels use `SimdF64x8`, whose width is explicit, since the compiler breaks `F64x8` into single doubles there. Loops
-//! over single entries are written plainly, or reach their eights through `opaque`. Otherwise the compiler gathers
-//! across eights: a greedy search of 100 columns then takes 2.0 s instead of 1.6 s (`objdump -d` of the program shows
-//! no `vgather`).
+//! Long kernels use `SimdF64x8`, whose width is explicit, since the compiler breaks `F64x8` into single doubles there.
+//! Loops over single entries are written plainly, or reach their eights through `opaque`. Otherwise the compiler
+//! gathers across eights: a greedy search of 100 columns then takes 2.0 s instead of 1.6 s (`objdump -d` of the program
+//! shows no `vgather`).
 
 use std::ops::{Add, Div, Mul, Sub};
 
@@ -45,7 +45,7 @@ pub fn opaque<T>(place: &T) -> &T {
     std::hint::black_box(place)
 }
 
-/// Eight doubles.
+/// Vector of eight doubles; arithmetic is lane by lane.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub struct F64x8([f64; F64x8::WIDTH]);
@@ -86,7 +86,7 @@ impl F64x8 {
         F64x8(std::array::from_fn(|l| chunk[l].double()))
     }
 
-    /// Loads fewer than eight entries and fills up the other lanes.
+    /// Loads fewer than eight entries; the other lanes are `fill`.
     #[inline(always)]
     pub fn part<E: ToF64>(rest: &[E], fill: f64) -> F64x8 {
         F64x8(std::array::from_fn(|l| rest.get(l).map_or(fill, |entry| entry.double())))

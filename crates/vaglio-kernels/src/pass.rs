@@ -97,8 +97,8 @@ impl PassVectors<'_> {
     }
 }
 
-/// c ← c − step·c_b, then the loss and smallest divisor of (a − f c)/(d − c²·inverse). A candidate that is not behind keeps
-/// its c.
+/// c ← c − step·c_b, then the loss and smallest divisor of (a − f c)/(d − c²·inverse). A candidate with all updates
+/// keeps its c.
 pub(crate) fn alone(
     level: Level,
     candidate: PassCandidate<'_>,

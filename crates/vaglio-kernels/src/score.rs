@@ -137,7 +137,7 @@ pub struct Scorer {
 #[derive(Debug, Clone)]
 pub(crate) struct Tally {
     lanes: F64x8,
-    /// Weights of misclassified rows of one output, ties counted half: those of class −1, then of class 1.
+    /// Weights of misclassified rows of one output, ties counted half: of class −1, then of class 1.
     sides: [F64x8; 2],
     /// Misclassified weight by class, for several outputs.
     wrong: Vec<f64>,

@@ -144,7 +144,7 @@ const MOST: usize = 4;
 pub(crate) const PANEL: usize = 32;
 /// Rows per step with few vectors; long, since memory is read fastest in long runs.
 const SWEEP: usize = 1 << 16;
-/// Rows of product columns computed at a time: those of four columns and their factors fit the second-level cache.
+/// Rows of product columns computed at a time: four columns of them, with factors, fit the second-level cache.
 const MADE: usize = 1 << 10;
-/// Rows per step with many vectors: those of four columns fit the first-level cache, those of all columns the second.
+/// Rows per step with many vectors: four columns of them fit the first-level cache, all columns the second.
 const TILE: usize = 1 << 9;

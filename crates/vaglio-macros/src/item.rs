@@ -25,8 +25,10 @@ enum Preset {
 }
 
 impl Item {
+    /// Parses an item and removes its helper attributes.
+    ///
     /// # Errors
-    /// Fails if the item is not a struct or enum, and for malformed helper attributes.
+    /// Fails if the tokens are no struct, enum or union, and for malformed helper attributes.
     pub fn new(tokens: TokenStream) -> syn::Result<Self> {
         let mut input: DeriveInput = syn::parse2(tokens)?;
         let mut settings = Vec::new();
@@ -39,7 +41,7 @@ impl Item {
         Ok(Item { input, settings, derived, serde })
     }
 
-    /// Derives a trait before all other attributes, unless the item already derives it; returns whether it did.
+    /// Derives a trait before all other attributes, unless the item derives it already; returns whether it was added.
     pub fn derive(&mut self, name: &str, path: TokenStream) -> bool {
         let lacks = !self.derived.iter().any(|own| own == name);
         if lacks {
@@ -58,7 +60,7 @@ impl Item {
         self.serde.iter().any(|own| own == word)
     }
 
-    /// Whether it is a struct with named fields.
+    /// Whether the item is a struct with named fields.
     pub fn has_fields(&self) -> bool {
         matches!(&self.input.data, Data::Struct(data) if matches!(data.fields, Fields::Named(_)))
     }
@@ -67,17 +69,17 @@ impl Item {
         matches!(self.input.data, Data::Enum(_))
     }
 
-    /// Whether a field is required.
+    /// Whether some field has `#[required]`.
     pub fn has_required(&self) -> bool {
         self.settings.iter().any(|setting| matches!(setting.kind, Preset::Required))
     }
 
-    /// Whether a field has a default of its own.
+    /// Whether some field has `#[default(…)]`.
     pub fn has_defaults(&self) -> bool {
         self.settings.iter().any(|setting| matches!(setting.kind, Preset::Default(_)))
     }
 
-    /// `impl Default` with the defaults of the fields.
+    /// Returns an `impl Default` with the defaults of the fields.
     pub fn default_impl(&self) -> TokenStream {
         let Data::Struct(data) = &self.input.data else { return TokenStream::new() };
         let value = |(at, field): (usize, &Field)| {
@@ -100,7 +102,7 @@ impl Item {
         }
     }
 
-    /// For structs with required fields: a function for each default of a field, named in its `#[serde(default)]`.
+    /// Adds `#[serde(default)]` to each field that is not required, and returns the functions that it names.
     pub fn field_defaults(&mut self) -> TokenStream {
         let Data::Struct(data) = &mut self.input.data else { return TokenStream::new() };
         let item = &self.input.ident;
@@ -171,7 +173,7 @@ fn doc(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// Default or requirement of a field; its attribute is removed.
+/// Removes `#[default(…)]` or `#[required]` from a field and returns it.
 fn setting(field: &mut Field) -> syn::Result<Option<Preset>> {
     let mut found = None;
     let mut kept = Vec::new();
@@ -200,7 +202,7 @@ fn listed(attributes: &[Attribute], name: &str) -> Vec<String> {
     words
 }
 
-/// Whether the fields are named, or there are none.
+/// Whether the item is not a tuple struct.
 pub(crate) fn is_plain(input: &DeriveInput) -> bool {
     !matches!(&input.data, Data::Struct(data) if matches!(data.fields, Fields::Unnamed(_)))
 }

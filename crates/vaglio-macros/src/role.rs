@@ -6,9 +6,9 @@ use proc_macro2::Ident;
 pub(crate) struct PartRole {
     /// Variant of `vaglio_core::Role`.
     pub name: &'static str,
-    /// Text before and after the word in a pipeline file.
+    /// Text before and after the word in the default example.
     pub example: [&'static str; 2],
-    /// Noun after the word in the name for people.
+    /// Noun that follows the word in the default title; empty for none.
     pub noun: &'static str,
 }
 
@@ -25,7 +25,7 @@ const ROLES: [(&str, PartRole); 7] = [
 /// Finds the role of a trait.
 ///
 /// # Errors
-/// Lists the traits of parts if this is none of them.
+/// Fails for any other trait; the message lists the traits of parts.
 pub(crate) fn role(of: &Ident) -> syn::Result<&'static PartRole> {
     let found = ROLES.iter().find(|(name, _)| of == name);
     let names = || ROLES.map(|(name, _)| name).join(", ");

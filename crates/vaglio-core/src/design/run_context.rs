@@ -10,7 +10,7 @@ pub struct RunContext {
     pub stop: StopSign,
     /// Processes that search the design together and share work on all columns.
     pub process_group: Option<Arc<dyn ProcessGroup>>,
-    /// λ of the walks that share what is computed, one for each; empty for a single walk.
+    /// The λ of each of the walks that share caches; empty for a single walk.
     pub shared_lambdas: Arc<[f64]>,
     /// Whether entries of paths have standard errors; they need none if the walks are judged on other rows.
     pub has_errors: bool,
@@ -26,7 +26,7 @@ impl Default for RunContext {
 }
 
 impl RunContext {
-    /// Number of walks that share what is computed.
+    /// Number of walks that share caches.
     pub fn walks(&self) -> usize {
         self.shared_lambdas.len().max(1)
     }

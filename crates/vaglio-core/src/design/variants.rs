@@ -47,7 +47,7 @@ impl Design {
         })
     }
 
-    /// A copy with changes of the run, which share what is computed.
+    /// A copy with changes of the run that shares the caches.
     #[must_use]
     pub fn with_run(&self, change: impl FnOnce(&mut RunContext)) -> Design {
         self.sharing(|data| change(&mut data.run))
@@ -111,7 +111,7 @@ impl Design {
     }
 
     /// Design of these columns alone, numbered in their order, for criteria whose scores are
-    /// [of a subset alone](crate::CriterionTraits::is_of_subset_alone); models are those of the whole design.
+    /// [of a subset alone](crate::CriterionTraits::is_of_subset_alone); models refer to the whole design.
     ///
     /// Returns `None` if the learner is trained by its own `fit`, or maps are refitted in folds.
     pub fn restrict_columns(&self, columns: &[Feature]) -> Option<Design> {
@@ -220,8 +220,8 @@ impl Design {
         })))
     }
 
-    /// Designs of [`Design::refitted`] for several lists of training rows. Returns `None` if no maps are refitted, or others
-    /// were asked for before.
+    /// Designs of [`Design::refitted`] for several lists of training rows. Returns `None` if no maps are refitted, or
+    /// other lists were requested before.
     ///
     /// # Errors
     /// See [`Design::refitted`].

@@ -13,7 +13,7 @@ impl MapFormulas {
     /// the training rows had none.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a cell unlike any in training, [`Error::Numerical`] for an overflow, both with row and column.
+    /// [`Error::Shape`] for a cell unlike any in training; [`Error::Numerical`] for an overflow. Both name the cell.
     pub fn evaluate(&self, mut table: Table) -> Result<Table> {
         let columns = table.take_columns();
         let columns = if self.are_added { self.add(columns, &table) } else { self.replace(columns, &table) };

@@ -119,7 +119,7 @@ impl<'a> ScoredRows<'a> {
         jackknife(&self.parts(usize::MAX).iter().map(without).collect::<Option<Vec<_>>>()?)
     }
 
-    /// Jackknife of the share of wrongly ordered pairs of a row of each class, ties counted half; `None` if a part holds
+    /// Jackknife of the share of wrongly ordered pairs of a row of each class, ties counted half; `None` if a part has
     /// all rows of a class.
     pub fn error_of_pairs(&self) -> Option<f64> {
         let (order, starts) = tied(&self.predictions.row(0).to_vec());
@@ -161,8 +161,8 @@ struct RankedPairs {
 }
 
 impl RankedPairs {
-    /// Calls `visitor` for each row outside a class with the weight of the rows of the class before it, ties counted half.
-    /// Returns the weight of the class. Rows are in ascending or descending order of rank.
+    /// Calls `visitor` for each row outside a class with the weight of the class before it, ties counted half. Returns
+    /// the weight of the class. Rows are in ascending or descending order of rank.
     fn visit(&self, rows: &[(usize, f64)], class: bool, mut visitor: impl FnMut((usize, f64), f64)) -> f64 {
         let mut before = 0.0;
         for tied in rows.chunk_by(|a, b| self.ranks[a.0] == self.ranks[b.0]) {

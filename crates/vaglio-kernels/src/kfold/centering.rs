@@ -11,15 +11,15 @@ use super::training::SplitProducts;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProductLayout {
     pub columns: usize,
-    /// Columns, masks, targets and the ones-vector, rounded up.
+    /// Number of columns, masks, targets and the ones-vector, rounded up.
     pub side: usize,
     /// Whether products of columns with each other are included.
     pub is_whole: bool,
 }
 
 impl ProductLayout {
-    /// Index of the product of i with j ≤ i. If products of columns with each other are left out, columns have i = j
-    /// only, and the squares come last.
+    /// Index of the product of i with j ≤ i. Without products of two columns, a column i has j = i only, and the
+    /// squares come last.
     pub fn at(self, i: usize, j: usize) -> usize {
         match (self.is_whole, i.checked_sub(self.columns)) {
             (true, _) => i * self.side + j,

@@ -73,8 +73,8 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     /// Held-out residuals of `folds`, scaled like the rows: outputs × rows in original order, 0 elsewhere; and their
     /// conditioning, for [`is_unreliable`].
     ///
-    /// The conditioning is the least eigenvalue of any G_vv, times that of the singular values. Single-row folds of
-    /// leverage near 1 are refitted here. Cost O(Σ_v m_v·s·(min(m_v, s) + outputs)).
+    /// The conditioning is the least eigenvalue of any G_vv times the singular values' conditioning. Single-row folds
+    /// of leverage near 1 are refitted here. Cost O(Σ_v m_v·s·(min(m_v, s) + outputs)).
     pub fn residuals(&self, lambda: f64, folds: &[usize]) -> (Vec<Vec<f64>>, f64) {
         let shrunk = self.shrunk(lambda);
         let mut out = vec![vec![0.0; self.rows.folds.rows()]; self.rows.data.outputs()];

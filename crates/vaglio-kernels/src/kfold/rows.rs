@@ -43,7 +43,7 @@ impl<'d> FoldedRows<'d> {
     }
 
     /// Balances classes in losses: squares of the rows of class c are multiplied by W/(C·W_c). W is the weight of the
-    /// rows held out by the first `held_out` folds, W_c the weight of those of class c, and C the number of classes
+    /// rows held out by the first `held_out` folds, W_c their weight in class c, and C the number of classes
     /// among them.
     #[must_use]
     pub fn scoring(self, classes: Vec<usize>, held_out: usize) -> Self {

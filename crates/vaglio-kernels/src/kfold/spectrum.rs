@@ -1,9 +1,9 @@
 //! Losses of one subset for every λ, from a tridiagonal form of each fold.
 //!
 //! The book, *Cross-validation without refitting*, "Moments: backward"; G. Golub and C. Van Loan, *Matrix
-//! Computations*, 8.3. Faster than [`super::BackwardMoments`] in the search for λ: 50 λ for 400 columns of 16 281 rows in 10
-//! folds take 0.15 s (`cargo bench -p vaglio-kernels --bench kfold -- spectrum`); eigenvectors would cost four times as
-//! much.
+//! Computations*, 8.3. Faster than [`super::BackwardMoments`] in the search for λ: 50 λ for 400 columns of 16 281 rows
+//! in 10 folds take 0.15 s (`cargo bench -p vaglio-kernels --bench kfold -- spectrum`); eigenvectors would cost four
+//! times as much.
 
 use super::Moments;
 use crate::Level;

@@ -131,7 +131,7 @@ pub(super) fn ranges(sums: &[Vec<FoldSums>]) -> Vec<Vec<(f64, f64)>> {
     behind
 }
 
-/// Widens the range of each column by those of other rows.
+/// Widens the range of each column to include its range in other rows.
 pub(super) fn widen(ranges: &mut [(f64, f64)], others: &[(f64, f64)]) {
     for (range, other) in ranges.iter_mut().zip(others) {
         *range = (range.0.min(other.0), range.1.max(other.1));

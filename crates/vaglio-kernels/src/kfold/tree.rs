@@ -20,8 +20,8 @@ pub struct MomentTree {
     pairs: Vec<f64>,
 }
 
-/// Places of the values of one λ and fold: the loss, its conditioning, T and Q from the diagonal of each row on, g and h
-/// output after output, and the scales of the diagonal.
+/// Places of the values of one λ and fold: the loss, its conditioning, T and Q from the diagonal of each row on, g and
+/// h output after output, and the scales of the diagonal.
 #[derive(Debug, Clone, Copy)]
 struct TreeShape {
     outputs: usize,
@@ -170,7 +170,7 @@ impl TreePair<'_> {
         out[to.scale..].copy_from_slice(&values[shape.scale + b + 1..]);
     }
 
-    /// T_ii as a share of what it was a difference from, 0 for what is not a number.
+    /// T_ii as a share of the diagonal's scale before subtraction; 0 for NaN.
     #[inline(always)]
     fn share(self, i: usize) -> f64 {
         (self.values[T + self.shape.row(i)] / self.values[self.shape.scale + i]).max(0.0)

@@ -5,9 +5,9 @@ use crate::sums::sum_of;
 use crate::tolerance::ILL_CONDITIONED;
 use ndarray::ArrayView2;
 
-/// Power iterations for the largest eigenvalue.
+/// Number of power iterations for the largest eigenvalue, and of factors s that [`separable`] tries.
 pub const POWERS: usize = 30;
-/// Factor of the inverse of the largest eigenvalue that is tried first.
+/// Factor s that [`separable`] tries first, as a share of the inverse of the largest eigenvalue.
 pub const PART_TRIED: f64 = 0.97;
 
 /// Inverts a Gram matrix of unit columns and bounds its condition number; returns `None` if the bound is too large.

@@ -92,7 +92,7 @@ impl Tridiagonal {
     }
 }
 
-/// Reduces a symmetric matrix to tridiagonal form. Cost O(n³), with faer a quarter of [`super::eigh`].
+/// Reduces a symmetric matrix to tridiagonal form. Cost O(n³); with faer a quarter of the time of [`super::eigh`].
 ///
 /// # Errors
 /// [`FactorizationError::NoConvergence`] if entries are not finite or overflow.

@@ -152,7 +152,7 @@ impl<'d> RidgeState<'d> {
         self.updates.push(Arc::new(update));
     }
 
-    /// Remaining share of the columns after adding one, given λ + xᵀG x.
+    /// Remaining share of the columns after adding one, given its λ + xᵀG x, `tau`.
     pub(super) fn left_with(&self, feature: usize, tau: f64) -> f64 {
         left_with(self.left, tau / (self.lambda + self.data.squares(feature)))
     }
@@ -236,8 +236,8 @@ impl<'d> RidgeState<'d> {
 
     /// Removes a column: a ← a + C_b w_b/H_bb, d ← d + C_b∘C_b/H_bb. Cost O(m·s).
     ///
-    /// Returns false if the state must be rebuilt: the subset is empty, so that no rounding may remain; there were many
-    /// updates; or columns are nearly dependent.
+    /// Returns false if the state must be rebuilt: the subset is now empty; there were many updates; or columns are
+    /// nearly dependent.
     #[must_use]
     pub fn remove(&mut self, feature: usize) -> bool {
         self.prepare();

@@ -24,7 +24,7 @@ pub(super) struct CachedProduct {
 const TOGETHER: usize = 4;
 /// Updates applied at once.
 const AT_ONCE: usize = 4;
-/// Rows per tile: those of the candidates stay in the first-level cache.
+/// Rows per tile: the candidates' entries stay in the first-level cache.
 const TILE: usize = 512;
 
 /// Tiles of rows of several candidates.

@@ -131,7 +131,7 @@ impl CandidateColumn {
         judged(trial(basis, scorer, &self.c, &self.t, inverse), left)
     }
 
-    /// 1/(λ + s), and the remaining share of the columns with this one.
+    /// 1/(λ + s), and the remaining share of the columns after adding this candidate.
     pub fn judgement(&self, basis: &RidgeState<'_>, feature: usize) -> (f64, f64) {
         let tau = basis.lambda + self.s;
         (1.0 / tau, basis.left_with(feature, tau))

@@ -23,11 +23,11 @@ pub(super) struct NormInterval {
 
 /// Quantities of an update that change the intervals of candidates.
 pub(super) struct IntervalShift {
-    /// ‖a∘c_p‖ over all outputs.
+    /// ‖a∘c_p‖ over all outputs, with a after the update.
     with_residuals: f64,
     /// ‖c_p‖₄.
     fourth: f64,
-    /// Change of a by the update, as a multiple of c_p: t_p/τ_p of each output.
+    /// φ, the change of a by the update as a multiple of c_p: t_p/τ_p of each output.
     gone: Vec<f64>,
 }
 
@@ -38,10 +38,11 @@ impl NormInterval {
         NormInterval { least: norm * INTERVAL_LEFT, fourth }
     }
 
-    /// Interval after an update that subtracts `share` times its c from this one's, and moves f from `before` to
-    /// `after`, by output.
+    /// Interval after an update with vector c_p: c ← c − ω·c_p with ω = `share`, and f of each output moves from
+    /// `before` to f′, `after`.
     ///
-    /// Without subscripts, r∘c changes by −ω·a∘c_p + (2f′ω − φ)·c∘c_p + (f − f′)·c∘c − f′ω²·c_p∘c_p.
+    /// With a after the update and its change φ·c_p, r∘c changes by −ω·a∘c_p + (2f′ω − φ)·c∘c_p + (f − f′)·c∘c −
+    /// f′ω²·c_p∘c_p.
     pub fn after(self, shift: &IntervalShift, share: f64, before: &[f64], after: &[f64]) -> Self {
         let norm = |of: &dyn Fn(usize) -> f64| (0..after.len()).map(|o| of(o) * of(o)).sum::<f64>().sqrt();
         let moved = share.abs() * shift.with_residuals

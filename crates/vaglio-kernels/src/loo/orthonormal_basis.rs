@@ -1,7 +1,7 @@
 //! Orthonormal directions of nearly dependent columns.
 //!
-//! Adding the columns one after the other, as [`super::RidgeState::add`] does, loses digits by the square of their condition
-//! number: xᵀG x of a near copy is a difference of numbers 1/δ² times as large. With [X; √λI] = QR and Q₁ the rows of Q
+//! Adding columns one by one, as [`super::RidgeState::add`] does, loses digits by the square of their condition number:
+//! xᵀG x of a near copy is a difference of numbers 1/δ² times as large. With [X; √λI] = QR and Q₁ the rows of Q
 //! that belong to X, G = I − v̂v̂ᵀ − Q₁Q₁ᵀ. Orthogonalizing twice keeps Q orthonormal to rounding, so that only the
 //! condition number itself is lost.
 //!

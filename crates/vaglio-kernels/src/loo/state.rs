@@ -34,8 +34,8 @@ impl<'d> LooState<'d> {
         LooState::new(RidgeState::for_removals(data, lambda, features))
     }
 
-    /// A copy that caches G x of these candidates alone; with any, the state caches all from then on. Cost
-    /// O(m · (candidates + outputs)), at first that of [`LooState::trials`].
+    /// A copy that caches G x of these candidates alone. Unless there are none, this state then caches G x of all. Cost
+    /// O(m · (candidates + outputs)); the first call also costs a [`LooState::trials`].
     #[must_use]
     pub fn fork(&mut self, candidates: &[usize]) -> Self {
         let basis = &self.basis;
@@ -112,14 +112,14 @@ impl<'d> LooState<'d> {
         Some((bounds.features(), found))
     }
 
-    /// Amount by which earlier trials raise the candidates' bounds; depends on which candidates were tried. Cost O(n +
-    /// m).
+    /// Amounts by which earlier trials raise the candidates' bounds; they depend on which candidates were tried. Cost
+    /// O(n + m).
     pub fn sharper(&self, scorer: &Scorer) -> Vec<f64> {
         self.bounds.as_ref().map_or_else(Vec::new, |bounds| bounds.sharper(&self.basis, scorer))
     }
 
-    /// Exact trials of some candidates, by their places in [`LooState::bounds`]. Cost O(m·(s + outputs)) each, O(m) for one
-    /// that was tried in the step before.
+    /// Exact trials of some candidates, by their places in [`LooState::bounds`]. Cost O(m·(s + outputs)) each, O(m) if
+    /// tried in the step before.
     pub fn bounded_trials(&mut self, scorer: &Scorer, places: &[usize]) -> Vec<Trial> {
         self.bounds.as_mut().map_or_else(Vec::new, |bounds| bounds.trials(&self.basis, scorer, places))
     }

@@ -68,7 +68,7 @@ impl UpdateChain {
         self.updates.iter().map(|update| update.conditioning).fold(1.0, worse)
     }
 
-    /// Smallest share that a column had at its addition, times that of the next one: errors of the two multiply.
+    /// Conditioning with one more column, which keeps the share `part`; errors of this and the smallest share multiply.
     fn low_with(&self, part: f64) -> f64 {
         let smallest = self.updates.iter().map(|update| update.part).fold(1.0, worse);
         worse(smallest * part, self.conditioning())

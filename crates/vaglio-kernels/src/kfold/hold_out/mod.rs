@@ -177,7 +177,7 @@ impl<'d> HoldOut<'d> {
         self.cut(0);
     }
 
-    /// A copy that keeps the residuals of these columns alone, from the time that they were tried. Cost O(m · (candidates + s)).
+    /// A copy that keeps the cached residuals of `columns` only. Cost O(m · (columns + s)).
     #[must_use]
     pub fn fork(&self, columns: &[usize]) -> Self {
         let mut candidates = vec![None; self.open.len()];

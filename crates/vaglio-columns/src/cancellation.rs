@@ -1,5 +1,4 @@
-//! Cooperative cancellation: long loops call [`checkpoint`], which after cancellation unwinds to
-//! [`CancelToken::within`].
+//! Cooperative cancellation: long loops call [`checkpoint`], which unwinds to [`CancelToken::within`] once cancelled.
 
 use std::cell::RefCell;
 use std::fmt;

@@ -11,8 +11,8 @@ struct BrentPoint {
 
 /// Finds a local minimum of `f` between `low` and `high`, to within 3·`tolerance`·(1 + |x|).
 ///
-/// Makes at most 1 + `most` evaluations. The bracket shrinks by the golden section, or by the parabola through the
-/// three lowest points if its step stays inside the bracket and is less than half of the step before the last. A value
+/// Makes at most 1 + `most` evaluations. The bracket shrinks by the parabola through the three lowest points if its
+/// step stays inside the bracket and is less than half of the step before the last; else by the golden section. A value
 /// of −∞ ends the search.
 ///
 /// # Errors

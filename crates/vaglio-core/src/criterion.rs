@@ -47,7 +47,7 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
         Ok(Box::new(Correlation::new(design)?))
     }
 
-    /// Rows that are held out together; a map with `scope: fold` is refitted on the others.
+    /// Rows that are held out together; maps with `scope: fold` are refitted on each fold's training rows.
     ///
     /// A row of weight 2 is the row given twice, both held out together.
     ///
@@ -73,9 +73,9 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
         Ok(())
     }
 
-    /// Whether several processes gain by sharing one search of the design. They do if trials that bounds do not skip
-    /// take most of its work and leave no lasting [`CacheEffect`](crate::CacheEffect), or if the work goes through
-    /// [`RunContext::process_group`](crate::RunContext::process_group).
+    /// Whether several processes gain by sharing one search of the design. They do if the work goes through
+    /// [`RunContext::process_group`](crate::RunContext::process_group), or if most of it is trials that bounds do not
+    /// skip and that leave no lasting [`CacheEffect`](crate::CacheEffect).
     fn is_in_parts(&self, _design: &Design) -> bool {
         false
     }
@@ -95,7 +95,7 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
 pub struct CriterionTraits {
     /// The loss that the score is a mean of.
     pub loss: Option<AnyLoss>,
-    /// Splits that hold rows out, unless every row is held out exactly once.
+    /// Resampling that holds rows out; `None` if the criterion holds out each row once, or no row.
     pub splits: Option<AnyResampling>,
     /// The column of the data that gives every row its fold; it is no feature.
     pub assignment: Option<String>,

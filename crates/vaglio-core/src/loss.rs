@@ -70,8 +70,7 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
     }
 
     /// The standard error of [`Loss::mean`] over parts of the rows, such as folds, whose rows share their model; over
-    /// single rows if `parts` is absent. `None` for fewer than 2 rows, and where the loss is not defined without a
-    /// part.
+    /// single rows if `parts` is absent. `None` for fewer than 2 rows, or if the loss is undefined without a part.
     ///
     /// For a mean over single rows it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). With c_k the contribution of part k to
     /// the mean and p_k its share of the weight, it is √(K/(K−1)·Σ_k (c_k − p_k·Σc)²) over K parts. Losses of all rows

@@ -96,7 +96,7 @@ impl Monitor<'_> {
         }
     }
 
-    /// A copy with another journal.
+    /// Borrows this monitor, with another journal.
     pub fn with_journal(&mut self, journal: Journal) -> Monitor<'_> {
         Monitor { observer: self.observer, journal, stop: self.stop.clone() }
     }

@@ -214,9 +214,9 @@ pub struct Path {
 pub struct NearBest {
     /// Largest score that counts as near.
     pub limit: f64,
-    /// Number of such subsets that were counted.
+    /// Number of counted subsets with a score up to `limit`.
     pub count: u64,
-    /// Whether all of them were counted.
+    /// Whether all subsets up to `limit` were counted.
     pub is_whole: bool,
     /// Columns in all counted subsets.
     pub in_all: Vec<Feature>,

@@ -167,7 +167,7 @@ impl TargetUnits {
         }
     }
 
-    /// Adds the residuals of a model on training rows, as pairs of weight and residual.
+    /// Adds the training residuals of a model, as pairs of weight and residual, if predictions are smeared.
     ///
     /// # Reference
     /// N. Duan, *Smearing estimate: a nonparametric retransformation method*, JASA 78(383), 1983.

@@ -68,7 +68,7 @@ const TILE: usize = 1 << 10;
 impl BlockSums {
     /// Computes sums of the `active` columns; each row has a block label. One read of the columns, cost O(m·n).
     ///
-    /// Returns `None` if there are too many blocks or numbers overflow.
+    /// Returns `None` if there are too many blocks, too few rows per block, or numbers overflow.
     pub fn new(
         level: Level,
         entries: &ColumnEntries<'_>,

@@ -381,7 +381,7 @@ impl<'d> Data<'d> {
         }
     }
 
-    /// v/‖v‖ if there is an intercept.
+    /// Direction v/‖v‖ that centering removes, if there is an intercept.
     pub(crate) fn unit(&self) -> Option<&[f64]> {
         self.unit.as_deref()
     }

@@ -45,9 +45,9 @@ pub(crate) struct ExclusionFit<'e> {
     triangle: Array2<f64>,
 }
 
-/// A scaled column, shifted by one of its entries if there is an intercept: by that of a row that outweighs all others,
-/// else by one that leaves zeros where most rows are equal. So a column that only the excluded rows carry becomes
-/// exactly 0 elsewhere.
+/// A scaled column, shifted by one of its entries if there is an intercept: the entry of a row that outweighs all
+/// others, else one that leaves zeros where most rows are equal. So a column that is constant but for the excluded rows
+/// becomes exactly 0 elsewhere.
 fn shifted(data: &Data<'_>, feature: usize, heaviest: Option<usize>) -> Vec<f64> {
     let (column, shift) = match heaviest {
         Some(row) => {

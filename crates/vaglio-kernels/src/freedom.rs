@@ -3,13 +3,13 @@
 use crate::linalg::{self, FactorizationError};
 use ndarray::{Array2, ArrayView2};
 
-/// d = Σ σᵢ²/(σᵢ² + λ) over the singular values of a matrix with at least as many rows as columns, or with λ > 0.
+/// Degrees of freedom d = Σ σᵢ²/(σᵢ² + λ), with σᵢ the singular values of `x`. Needs λ > 0, or rows ≥ columns.
 ///
 /// With Q R = (X over √λ I), the rows of √λ I have the part Q₂ = √λ R⁻¹, and d = s − ‖Q₂‖². Columns are scaled to one
 /// length first, so that short ones are not lost to rounding. Cost O((m + s) s²).
 ///
 /// # Errors
-/// Fails if the factorization fails.
+/// [`FactorizationError::NoConvergence`] if entries are not finite.
 ///
 /// # Reference
 /// T. Hastie, R. Tibshirani, J. Friedman, *The Elements of Statistical Learning*, 2009, equation 3.50.

@@ -123,7 +123,7 @@ impl Item {
         quote!(impl #item { #functions })
     }
 
-    /// First sentence of the documentation without its period, to follow a colon.
+    /// First sentence of the documentation, to follow a colon: no period, and the first letter in lower case.
     ///
     /// # Errors
     /// Fails for an item without documentation.

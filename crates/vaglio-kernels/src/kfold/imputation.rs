@@ -21,13 +21,13 @@ pub(super) struct Imputation {
 }
 
 impl Imputation {
-    /// `side` is the side of the products of `features` and their masks.
+    /// Prepares the imputation of `features`; their products, with masks, have the side `side`.
     pub fn new(rows: &FoldedRows<'_>, features: &[usize], side: usize) -> Self {
         let fills = if rows.missing.is_empty() { Vec::new() } else { fills(rows, features) };
         Imputation { columns: features.len(), outputs: rows.data.outputs(), fills, side }
     }
 
-    /// Whether a column has missing cells.
+    /// Whether some column has missing cells.
     pub fn is_needed(&self) -> bool {
         !self.fills.is_empty()
     }
@@ -45,7 +45,7 @@ impl Imputation {
         self.columns + self.fills.len() + self.outputs
     }
 
-    /// Imputes the products of one fold; `ranges` are those of its training rows. Cost O(n²).
+    /// Imputes the products of one fold; `ranges` are the columns' ranges in its training rows. Cost O(n²).
     pub fn filled(&self, split: SplitProducts, ranges: &[(f64, f64)]) -> SplitProducts {
         if !self.is_needed() {
             return split;

@@ -8,9 +8,8 @@
 //!
 //! 1. Moments, for squared losses. [`Moments`] are products over the training and held-out rows of every fold. They
 //!    take one read of the rows; nothing after it depends on the number of rows. [`ForwardMoments`] and
-//!    [`BackwardMoments`] try every one-column change of one subset for several λ, [`MomentTree`] all subsets depth
-//!    first, [`Spectrum`] many λ of one subset. [`Refinement`] takes residuals from the rows for λ at which moments
-//!    have lost digits.
+//!    [`BackwardMoments`] try every one-column change of a subset for several λ, [`MomentTree`] all subsets depth
+//!    first, [`Spectrum`] many λ of one subset. [`Refinement`] refines from the rows where moments have lost digits.
 //! 2. Held-out rows. [`hold_out`] tries every one-column change in O(m) for any loss and one λ.
 //! 3. One decomposition per subset. [`Decomposition`] predicts held-out rows for any λ, and for every column removed.
 //!    [`SubsetRefit`] refits each fold from the rows, for cases where cancellation makes a closed form unreliable.

@@ -91,8 +91,8 @@ impl Moments {
         Moments::from_sums(rows, features, duplicates, &sums, side, Some(entries))
     }
 
-    /// Computes the rows of A_t and A_v of some columns, unless present; `rows` must be those of the moments. Cost
-    /// O(entries + K·n) for eight of them.
+    /// Computes the rows of A_t and A_v of some columns, unless present; `rows` are the rows of the moments. Cost
+    /// O(entries + K·n) for eight columns.
     pub fn read(&self, rows: &FoldedRows<'_>, columns: &[usize]) {
         self.read_ahead(rows, columns, &[]);
     }

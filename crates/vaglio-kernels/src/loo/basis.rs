@@ -198,7 +198,7 @@ impl<'d> RidgeState<'d> {
         self.add_residual(feature, c);
     }
 
-    /// The subset with one more column. Cost O(m·s), or O(m·s²) if it is nearly dependent.
+    /// A copy with one more column. Cost O(m·s), or O(m·s²) if it is nearly dependent.
     pub(super) fn with(&self, feature: usize) -> Self {
         let mut basis = self.without_updates();
         basis.add_residual(feature, self.residual(feature));

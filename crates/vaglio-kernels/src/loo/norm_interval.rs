@@ -27,7 +27,7 @@ pub(super) struct IntervalShift {
     with_residuals: f64,
     /// ‖c_p‖₄.
     fourth: f64,
-    /// φ, the change of a by the update as a multiple of c_p: t_p/τ_p of each output.
+    /// φ = t_p/τ_p of each output: the update subtracts φ·c_p from a.
     gone: Vec<f64>,
 }
 
@@ -38,11 +38,9 @@ impl NormInterval {
         NormInterval { least: norm * INTERVAL_LEFT, fourth }
     }
 
-    /// Interval after an update with vector c_p: c ← c − ω·c_p with ω = `share`, and f of each output moves from
-    /// `before` to f′, `after`.
+    /// Interval after the update c ← c − ω·c_p, ω = `share`, with f of each output moved from `before` to f′, `after`.
     ///
-    /// With a after the update and its change φ·c_p, r∘c changes by −ω·a∘c_p + (2f′ω − φ)·c∘c_p + (f − f′)·c∘c −
-    /// f′ω²·c_p∘c_p.
+    /// With a after the update, r∘c changes by −ω·a∘c_p + (2f′ω − φ)·c∘c_p + (f − f′)·c∘c − f′ω²·c_p∘c_p.
     pub fn after(self, shift: &IntervalShift, share: f64, before: &[f64], after: &[f64]) -> Self {
         let norm = |of: &dyn Fn(usize) -> f64| (0..after.len()).map(|o| of(o) * of(o)).sum::<f64>().sqrt();
         let moved = share.abs() * shift.with_residuals

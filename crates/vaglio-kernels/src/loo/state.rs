@@ -112,8 +112,7 @@ impl<'d> LooState<'d> {
         Some((bounds.features(), found))
     }
 
-    /// Amounts by which earlier trials raise the candidates' bounds; they depend on which candidates were tried. Cost
-    /// O(n + m).
+    /// Amounts by which earlier trials raise the bounds; depend on which candidates were tried. Cost O(n + m).
     pub fn sharper(&self, scorer: &Scorer) -> Vec<f64> {
         self.bounds.as_ref().map_or_else(Vec::new, |bounds| bounds.sharper(&self.basis, scorer))
     }

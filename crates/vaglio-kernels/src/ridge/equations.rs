@@ -6,9 +6,9 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 /// Cholesky solution of (XᵀX + λI)W = XᵀY, improved by iterative refinement.
 ///
-/// The factor leaves a relative error of about ε·κ, where κ is the condition number of the matrix scaled to a diagonal
-/// of ones, the square of the condition that reflections suffer from. Each correction by residuals from the rows
-/// shrinks the error by a factor of about ε·κ, down to the rounding of the residuals, which reflections leave too.
+/// The factor leaves a relative error of about ε·κ. κ is the condition number of the matrix scaled to a unit diagonal:
+/// the square of the rows' condition, which reflections depend on. Each correction by residuals from the rows shrinks
+/// the error by a factor of about ε·κ, down to the rounding of the residuals, which reflections leave too.
 ///
 /// # Reference
 /// Å. Björck, *Stability analysis of the method of seminormal equations for linear least squares problems*, Linear

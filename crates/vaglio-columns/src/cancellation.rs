@@ -66,7 +66,7 @@ impl CancelToken {
 
 impl fmt::Debug for CancelToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Halt").field(&self.is_due()).finish()
+        f.debug_tuple("CancelToken").field(&self.is_due()).finish()
     }
 }
 

@@ -29,7 +29,7 @@ macro_rules! setters {
     }) => {
         impl $part {
             $(
-                #[doc = concat!("The same with this [`", stringify!($field), "`](#structfield.", stringify!($field), ").")]
+                #[doc = concat!("Sets [`", stringify!($field), "`](#structfield.", stringify!($field), ").")]
                 #[must_use]
                 pub fn $field(mut self, $field: $type) -> Self {
                     self.$field = $field;
@@ -37,7 +37,7 @@ macro_rules! setters {
                 }
             )*
             $(
-                #[doc = concat!("The same with this [`", stringify!($becoming), "`](#structfield.", stringify!($becoming), ").")]
+                #[doc = concat!("Sets [`", stringify!($becoming), "`](#structfield.", stringify!($becoming), ").")]
                 #[must_use]
                 pub fn $becoming(mut self, $becoming: impl Into<$wide>) -> Self {
                     self.$becoming = $becoming.into();
@@ -45,7 +45,7 @@ macro_rules! setters {
                 }
             )*
             $(
-                #[doc = concat!("The same with these [`", stringify!($list), "`](#structfield.", stringify!($list), ").")]
+                #[doc = concat!("Sets [`", stringify!($list), "`](#structfield.", stringify!($list), ").")]
                 #[must_use]
                 pub fn $list(mut self, $list: impl IntoIterator<Item = impl Into<$item>>) -> Self {
                     self.$list = $list.into_iter().map(Into::into).collect::<Vec<$item>>().into();

@@ -33,8 +33,8 @@ impl CrossProducts {
         of_search.or_else(|| Some(CrossProducts::Own(session.normal_equations.get()?)).filter(has))
     }
 
-    /// Like [`CrossProducts::known`], but computes missing products from `data`, the rows of the design, at cost O(rows ·
-    /// columns²). Returns `None` if the products overflow.
+    /// Like [`CrossProducts::known`], but computes missing products from `data`, the rows of the design. Cost
+    /// O(rows · columns²). Returns `None` if the products overflow.
     pub fn new(design: &Design, data: &Arc<Data<'_>>, subset: &[Feature], from: FitFrom) -> Option<Self> {
         CrossProducts::known(design, subset, from).or_else(|| {
             let intercept = design.readout().is_some_and(|readout| readout.intercept);

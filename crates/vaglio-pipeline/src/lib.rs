@@ -1,7 +1,7 @@
 //! Selection, resampling, tuning, maps and pipelines of vaglio, and linfa's traits on them.
 //!
 //! Programs name these parts through the crate `vaglio`, which re-exports its public API. The other public items of
-//! `resample`, `selector` and the modules below serve `vaglio-files`, which repeats a selection piece by piece.
+//! `resampling`, `selector` and the modules below serve `vaglio-files`, which repeats a selection piece by piece.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -83,8 +83,8 @@ impl StageShare {
 /// An observer that reports progress.
 ///
 /// A fit has several stages, each from 0 to 1. They are tuning, the folds that choose the size, and the search. The
-/// folds are called `choose` (`choose 2` for an extended grid of λ) and usually take longest. The share follows the sizes
-/// that the search of each fold has reached.
+/// folds are called `choose` (`choose 2` for an extended grid of λ) and usually take longest. The share follows the
+/// sizes that the search of each fold has reached.
 ///
 /// # Example
 /// ```

@@ -196,7 +196,7 @@ impl ValidSelector {
         ValidSelector { search, ..self.clone() }
     }
 
-    /// The design of a problem, whose design for another search is known.
+    /// Like [`ValidSelector::design`], but reuses the design `known` for the search `other` if possible.
     ///
     /// # Errors
     /// Returns the errors of [`ValidSelector::design`].
@@ -208,7 +208,7 @@ impl ValidSelector {
         Ok(if self.search.takes_lambda() { known.clone() } else { range::with_one_lambda(known.clone()) })
     }
 
-    /// The selection with penalties fitted to a design, if its search is evaluated at several penalties.
+    /// A copy with penalties fitted to a design, if the search is evaluated at several penalties.
     ///
     /// # Errors
     /// Returns the errors of [`SearchStrategy::at_penalties`].

@@ -65,7 +65,7 @@ impl Budget {
         self.limit
     }
 
-    /// Bytes that may be taken in all, of memory and of scratch space.
+    /// Bytes that may be taken, memory and scratch space together.
     pub fn limit(&self) -> u64 {
         self.limit.saturating_add(scratch::bytes().map_or(0, |[used, free]| used + free))
     }

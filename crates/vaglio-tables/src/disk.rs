@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Cause, Error, Result};
 
-/// Turns a system error about a file into one with a sentence.
+/// Turns a system error about a file into [`Error::Unreadable`] with a full sentence.
 pub fn system(path: &Path, error: std::io::Error) -> Error {
     let message = match error.kind() {
         std::io::ErrorKind::NotFound => match previous(path) {
@@ -22,10 +22,10 @@ pub fn system(path: &Path, error: std::io::Error) -> Error {
     Error::unreadable(path, Cause::new(message, error))
 }
 
-/// Age of a result that another replaced.
+/// Word in the name of a result that a later run replaced, as in `selection.previous.json`.
 pub const PREVIOUS: &str = "previous";
 
-/// File name of a result of an age: `selection.json` as `selection.previous.json`.
+/// File name with the word `age` before the extension: `selection.json` as `selection.previous.json`.
 pub fn named(file: &str, age: &str) -> String {
     if age.is_empty() {
         return file.to_owned();

@@ -45,7 +45,7 @@ impl InferredType {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Notation {
-    /// All numbers have a percent sign.
+    /// Whether all numbers have a percent sign.
     pub percent: bool,
     /// Currency sign of some numbers.
     pub currency: Option<char>,

@@ -1,47 +1,47 @@
-//! Scratch space: a file on a disk in which large vectors lie that do not fit the memory.
+//! Scratch space: a file on disk that holds large vectors that do not fit in memory.
 //!
-//! The allocator of a program makes the space, since whatever is large then lies there: columns, copies of their rows, and what
-//! an engine keeps. Nothing that computes knows of it, so results have the same bits as in memory. The file has no name, so it is
-//! gone with the process, however that ends.
+//! The program's allocator opens the space, so every large vector lies there: columns, copies of rows, data of an
+//! engine. Computations do not know of it, so results have the same bits as in memory. The file has no name, so it
+//! disappears with the process, however that ends.
 
 use std::fmt;
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// An allocator that takes large blocks out of a file while scratch space is open.
+/// An allocator that places large blocks in a file while scratch space is open.
 pub trait FileAllocator: Sync {
-    /// Opens the space, in a folder if it is not open.
+    /// Opens the space in a folder, unless it is already open. Each call needs a [`FileAllocator::close`].
     ///
     /// # Errors
-    /// Errors of the system.
+    /// Returns the errors of the system.
     fn open(&self, folder: &Path) -> Result<()>;
 
-    /// Takes new blocks out of memory again, once for every time that the space was opened.
+    /// Undoes one [`FileAllocator::open`]; after the last, new blocks come from memory again.
     fn close(&self);
 
-    /// Bytes that are in use, and bytes that are free; `None` where the space is not open.
+    /// Used and free bytes of the space; `None` if it is not open.
     fn bytes(&self) -> Option<[u64; 2]>;
 }
 
 static ALLOCATOR: OnceLock<&dyn FileAllocator> = OnceLock::new();
 
-/// Names the allocator of the program. The first one counts.
+/// Registers the allocator of the program; only the first call has an effect.
 pub fn allocate_by(allocator: &'static dyn FileAllocator) {
     let _ = ALLOCATOR.set(allocator);
 }
 
-/// Bytes in use and free of the open space.
+/// Used and free bytes of the scratch space; `None` if it is not open.
 pub(crate) fn bytes() -> Option<[u64; 2]> {
     ALLOCATOR.get()?.bytes()
 }
 
-/// The folder of large temporary files: `TMPDIR`, or `/var/tmp`, which is on a disk where `/tmp` may be in memory.
+/// Folder for large temporary files: `TMPDIR`, else `/var/tmp`, which is on disk even if `/tmp` is in memory.
 pub fn default_folder() -> PathBuf {
     std::env::var_os("TMPDIR").map_or_else(|| "/var/tmp".into(), PathBuf::from)
 }
 
-/// Scratch space, open until this is dropped.
+/// Scratch space that is open until dropped.
 #[derive(Debug)]
 pub struct Scratch {
     folder: PathBuf,
@@ -51,7 +51,7 @@ impl Scratch {
     /// Opens scratch space in a folder.
     ///
     /// # Errors
-    /// Errors of the system; [`ErrorKind::Unsupported`] where the allocator of the program has none.
+    /// Errors of the system; [`ErrorKind::Unsupported`] if the program registered no [`FileAllocator`].
     pub fn open(folder: &Path) -> Result<Self> {
         let unsupported =
             || Error::new(ErrorKind::Unsupported, "this program has no scratch space, as `vaglio` on Linux");
@@ -66,7 +66,7 @@ impl Drop for Scratch {
     }
 }
 
-/// `a file in /var/tmp, where 20.1 GB are free`
+/// Formats the place: `a file in /var/tmp, where 20.1 GB are free`.
 impl fmt::Display for Scratch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [_, free] = bytes().unwrap_or_default();

@@ -3,8 +3,8 @@
 use super::{Document, MappingEntry, Node, NodeValue, route::Segment};
 
 impl Document {
-    /// Reads `search: {kind: race, of: […]}` as `tune: {search: […]}`, and takes the first of these as `search` if there
-    /// is none.
+    /// Reads `search: {kind: race, of: […]}` as `tune: {search: […]}`. If `search` is missing, it becomes the first of
+    /// the compared searches.
     pub(crate) fn compare_searches(&mut self) {
         if self.kind("search").is_some_and(|(kind, _)| kind == "race") {
             tracing::warn!("`search: {{kind: race}}` is written `tune: {{search: [...]}}` now");

@@ -151,7 +151,7 @@ impl Node {
         Node { place: self.place.clone(), value }
     }
 
-    /// Whether the value is absent or `null`.
+    /// Whether the value is `null`, `~` or empty.
     pub fn is_null(&self) -> bool {
         matches!(&self.value, NodeValue::Scalar(scalar) if scalar.meaning() == Meaning::Null)
     }

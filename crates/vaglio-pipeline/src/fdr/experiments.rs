@@ -52,6 +52,8 @@ enum ExperimentPath<'a> {
 }
 
 impl<'a> Experiments<'a> {
+    /// Experiments on the columns `unit` of a design.
+    ///
     /// # Errors
     /// Returns the errors of [`Criterion::geometry`].
     pub fn new(selector: &'a ValidSelector, design: &'a Design, unit: &'a UnitColumns) -> Result<Self> {

@@ -55,9 +55,9 @@ pub struct Discovery {
     pub feature: Feature,
     /// Smallest rate that takes the column, if at most twice the requested one.
     pub q: Option<f64>,
-    /// Share of experiments in which the column entered before the number of dummies that the rate uses.
+    /// Share of experiments in which the column entered before the last dummy.
     pub votes: f64,
-    /// The column that the data cannot distinguish from it at the requested rate.
+    /// Other column that the data cannot distinguish from this one at the requested rate.
     pub rival: Option<Feature>,
 }
 

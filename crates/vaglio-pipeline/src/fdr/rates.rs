@@ -10,7 +10,7 @@ use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 
 /// Entry of columns into the paths of all experiments.
 pub(crate) struct Occurrences<'a> {
-    /// Number of dummies that entered before each column, by experiment.
+    /// Number of dummies that entered before each column, by experiment; `None` if the column did not enter.
     pub entered: Vec<&'a [Option<u32>]>,
     /// Dummies of each experiment.
     pub dummies: usize,
@@ -35,7 +35,7 @@ impl Occurrences<'_> {
         (columns, relative)
     }
 
-    /// Φ of every column for this number of dummies.
+    /// Φ_T of every column, T = `dummies`: the share of experiments in which it entered before the T-th dummy.
     pub fn votes(&self, dummies: u32) -> Vec<f64> {
         let features = self.entered.first().map_or(0, |entered| entered.len());
         (0..features).map(|column| self.share(column, dummies)).collect()
@@ -78,7 +78,7 @@ impl Occurrences<'_> {
     }
 }
 
-/// Whether a rate takes nothing more from further dummies.
+/// Whether the strictest voting level exceeds a rate, so that further dummies add no columns at that rate.
 pub(crate) fn is_beyond(levels: &[VotingLevel], rate: f64) -> bool {
     levels.last().is_some_and(|strictest| strictest.false_share > rate)
 }

@@ -27,7 +27,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Independent rows, without any of these.
+    /// Independent rows, without groups, folds, series and times.
     pub fn new() -> Self {
         Rows::default()
     }

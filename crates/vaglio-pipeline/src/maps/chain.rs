@@ -16,7 +16,7 @@ pub struct ColumnScale {
 }
 
 impl MapChain {
-    /// The formulas of these maps.
+    /// Collects the formulas of maps, in their order.
     pub fn new(maps: &[Box<dyn FittedMap>]) -> Self {
         MapChain(maps.iter().map(|map| map.formulas()).collect())
     }
@@ -30,11 +30,11 @@ impl MapChain {
         })
     }
 
-    /// Source and scale of the column `name` after the maps. If some map did more than shift and divide, returns the index
-    /// of the last such map; if that map made a code, also the divisor applied to it afterwards.
+    /// Source and scale of the column `name` after the maps.
     ///
     /// # Errors
-    /// Fails with the index of that map.
+    /// The index of the last map that does more than shift and divide. If that map makes a code, also the divisor that
+    /// later maps apply to it.
     pub fn scaled(&self, name: &str) -> Result<ColumnScale, (usize, Option<f64>)> {
         let (mut name, mut divisor) = (name.to_owned(), 1.0);
         for (place, formulas) in self.0.iter().enumerate().rev() {

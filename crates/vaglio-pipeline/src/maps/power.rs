@@ -231,8 +231,8 @@ impl PowerFamily {
         Ok((lambda * GRAIN).round() / GRAIN)
     }
 
-    /// Negative weighted normal log-likelihood up to a constant: ½ ln of the variance minus the mean of (λ − 1) ln of the
-    /// slope.
+    /// Negative weighted normal log-likelihood up to a constant: ½ ln of the variance, minus (λ − 1) times `slope`, the
+    /// mean logarithm of the slope.
     fn cost(self, rows: &[(f64, f64)], slope: f64, lambda: f64) -> f64 {
         let rows: Vec<(f64, f64)> = rows.iter().map(|(w, x)| (*w, self.transform(*x, lambda))).collect();
         let mean = weights::mean_of(&rows, |y| y);

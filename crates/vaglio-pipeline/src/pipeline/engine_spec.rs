@@ -91,7 +91,7 @@ pub struct Cluster<'a> {
     pub setting: &'static str,
     /// The folder of the ledger, relative to the pipeline file.
     pub ledger: &'a str,
-    /// Threads of a unit; 0 for one.
+    /// Number of threads for each work unit; 0 means one.
     pub threads: usize,
 }
 

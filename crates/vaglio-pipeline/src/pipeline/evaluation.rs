@@ -79,6 +79,8 @@ impl Default for OuterFolds {
 }
 
 impl OuterFolds {
+    /// Checks the numbers of folds and repeats, and the confidence level.
+    ///
     /// # Errors
     /// [`Error::Setting`] with the path of the field.
     pub(crate) fn check(&self) -> Result<()> {

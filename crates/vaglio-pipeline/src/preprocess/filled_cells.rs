@@ -34,9 +34,9 @@ impl FilledCells {
     }
 }
 
-/// Tracks filled cells to the columns `names`, in the rows of `table`: the mask of the cells whose means are refitted in
-/// each fold, where later maps at most shift and scale the columns. Returns `None` if refitting is required, but later maps
-/// transform the columns.
+/// Tracks filled cells to the columns `names`, in the rows of `table`. Returns the mask of the cells whose means are
+/// refitted in each fold; later maps may only shift and scale their columns. Returns `None` if refitting is required,
+/// but later maps do more.
 pub fn follow(
     filled: &[FilledCells],
     maps: &[Box<dyn FittedMap>],

@@ -35,7 +35,7 @@ pub struct ChosenSearch {
 }
 
 impl ChosenSearch {
-    /// A choice without comparison to other searches, in no time.
+    /// Choice of a single search, with no seconds spent in folds.
     pub(super) fn new(searched: SearchResult, chosen: Choice, warnings: Vec<Warning>) -> Self {
         ChosenSearch { searched, chosen, warnings, seconds: 0.0, searches: Vec::new() }
     }

@@ -74,7 +74,7 @@ impl FoldAssignment {
     /// Fold of each row, by the seed. Cost O(rows · log rows + groups · folds · classes).
     ///
     /// # Errors
-    /// [`Error::Setting`] on `folds` for fewer groups than folds.
+    /// [`Error::Setting`] on `folds` for fewer than two folds, or more than [`FoldAssignment::most`].
     pub fn folds(&self, folds: usize, seed: u64) -> Result<Vec<u32>> {
         if folds < 2 {
             return Err(Error::setting("folds", format!("{folds} is too few; 2 is the least")));

@@ -110,8 +110,8 @@ impl Validation<'_, '_> {
     }
 }
 
-/// p-value of paired losses: each fold at the size and λ that the others choose, against its baseline. A size of the
-/// path stands in for no choice of the others. Returns `None` for few observations.
+/// p-value of paired losses: each fold at the size and λ that the others choose, against its baseline. If `by_others`
+/// is empty, the losses at `size` are used. Returns `None` for fewer than [`FEWEST`] observations.
 pub(super) fn paired_p(loss: &dyn Loss, by_others: &[LossSums], walk: &PooledFolds<'_>, size: usize) -> Option<f64> {
     let outer = if by_others.is_empty() { walk.parts(size) } else { by_others.iter().collect() };
     if LossSums::shape(&outer, None).count < FEWEST {

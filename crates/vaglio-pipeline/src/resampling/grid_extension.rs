@@ -58,9 +58,9 @@ impl Validation<'_, '_> {
         Ok(found)
     }
 
-    /// The λ with the lowest score, by index, with its cell and search, for an automatic grid if all columns are kept and the
-    /// user did not ask for folds. Without a search, the score has no selection bias, and all rows are more accurate than
-    /// folds.
+    /// Index of the λ with the lowest score, with its cell and search. Returns `None` unless the grid is automatic, all
+    /// columns are kept, and the user did not ask for folds. A score without selection has no bias, and all rows are
+    /// more accurate than folds.
     ///
     /// # Errors
     /// Returns the errors of the search.

@@ -20,7 +20,7 @@ impl Jobs {
     /// Outer folds of nested cross-validation.
     pub const NESTED: &str = "nested/";
 
-    /// Jobs with these keys.
+    /// Jobs whose keys begin with `prefix`.
     pub fn new(prefix: &str, count: usize) -> Self {
         Jobs { prefix: prefix.into(), count }
     }
@@ -38,8 +38,8 @@ impl Jobs {
         key.strip_prefix(&*self.prefix)?.parse().ok().filter(|number| *number < self.count)
     }
 
-    /// Runs the jobs as the stage `what`, as many at once as memory allows. What a job returns is kept in the journal.
-    /// Returns `None` if stopped, or if another process does some.
+    /// Runs the jobs as the stage `what`, as many at once as memory allows. The journal records their results.
+    /// Returns `None` if stopped, or if another process runs some of the jobs.
     ///
     /// # Errors
     /// Returns the error of the failed job with the lowest number, among those begun.

@@ -11,8 +11,8 @@
 //!
 //! The rules only use losses of sizes up to c, so neither threads nor the journal change where searches end. The
 //! number of λ searched together follows from the estimated memory; later ones are compared with those that have ended.
-//! A search that cannot pause, such as a backward one, runs to its end. If memory cannot hold all folds, each is rebuilt
-//! and searched from the start at every checkpoint, with the same result.
+//! A search that cannot pause, such as a backward one, runs to its end. If memory cannot hold all folds, each is
+//! rebuilt and searched from the start at every checkpoint, with the same result.
 
 use super::memory_slots::MemorySlots;
 use super::path_predictions::PathReduction;
@@ -130,7 +130,8 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         Ok(Lockstep { validation, folds, lambdas, journal, extent, together: together.clamp(1, count), most })
     }
 
-    /// Runs the searches at each λ, some of which are known; `before` are those at other λ.
+    /// Runs the searches of all folds at each λ, a group of λ at a time, unless the whole group is `known`. Early
+    /// stopping also compares with `before`, the paths at other λ.
     ///
     /// # Errors
     /// [`Error::Stopped`]; errors of the search and the fits, on the training rows of the fold.

@@ -11,7 +11,7 @@ use vaglio_core::select_rows;
 use vaglio_core::{Error, Loss, Measure, Result};
 use vaglio_report::{ClusterSum, MeanVariances, StandardizedMoments};
 
-/// Number of clusters that keeps every cluster apart.
+/// Number of clusters for sums that join none.
 pub const EVERY: u32 = 1 << 31;
 /// Largest number of clusters joined by direct indexing.
 const FEW: u32 = 1 << 10;
@@ -28,7 +28,7 @@ pub enum LossSums {
         /// Mean loss of the units.
         #[serde(with = "vaglio_core::exact_float")]
         mean: f64,
-        /// Cluster numbers are modulo this power of two.
+        /// Largest number of clusters, a power of two; cluster numbers are modulo this.
         most: u32,
         /// Sums by cluster.
         clusters: Vec<ClusterSum>,
@@ -134,7 +134,7 @@ impl LossSums {
         LossSums::Mean { weight: 0.0, mean: 0.0, most: EVERY, clusters: Vec::new() }
     }
 
-    /// Pooled mean loss of several tallies, given by fold and repeat, with its standard error.
+    /// Mean loss pooled over the folds of all repeats, with its standard error.
     ///
     /// # Errors
     /// [`Error::Shape`] if no row has weight.
@@ -144,7 +144,7 @@ impl LossSums {
         Ok((value, spread.and_then(|spread| spread.error())))
     }
 
-    /// Pooled mean loss of several tallies.
+    /// Mean loss pooled over folds.
     ///
     /// # Errors
     /// [`Error::Shape`] if no row has weight.
@@ -245,13 +245,13 @@ fn summed(loss: &dyn Loss, of: TargetsAndPredictions<'_>, most: u32) -> LossSums
     LossSums::Mean { weight, mean, most, clusters }
 }
 
-/// Smallest number of clusters kept by any of them.
+/// Smallest largest number of clusters among the folds.
 fn fewest(parts: &[&LossSums]) -> u32 {
     let most = |part: &&LossSums| if let LossSums::Mean { most, .. } = part { *most } else { EVERY };
     parts.iter().map(most).min().unwrap_or(EVERY)
 }
 
-/// Sums of clusters modulo `most`, in order of their numbers.
+/// Adds up sums of equal cluster number modulo `most`; the result is in order of these numbers.
 pub(super) fn joined(sums: impl Iterator<Item = ClusterSum>, most: u32) -> Vec<ClusterSum> {
     if most <= FEW || sums.size_hint().0 >= most as usize {
         let mut all = vec![ClusterSum { cluster: 0, weight: 0.0, sum: 0.0 }; most as usize];

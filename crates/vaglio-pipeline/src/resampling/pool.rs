@@ -253,7 +253,7 @@ impl<'w, 'o> SubTask<'w, 'o> {
         SubTask { start, sizes: Some(start.abs_diff(end).max(1) as f64), ..self }
     }
 
-    /// The shared watcher.
+    /// Monitor that the searches share.
     pub(super) fn watcher(&self) -> &'w StageMonitor<'o> {
         self.watcher
     }

@@ -23,11 +23,13 @@ pub struct Pooled {
     clusters: Vec<u32>,
     /// Index of each row among all rows; empty if unknown.
     pub places: Vec<u32>,
-    /// End of each fold.
+    /// End of the rows of each fold.
     pub ends: Vec<usize>,
 }
 
 impl Pooled {
+    /// Concatenates the held-out rows of folds.
+    ///
     /// # Errors
     /// [`Error::Shape`] for folds with different outputs, which do not occur.
     pub fn new<'a>(parts: impl Iterator<Item = TargetsAndPredictions<'a>>) -> Result<Self> {

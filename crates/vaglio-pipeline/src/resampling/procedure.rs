@@ -23,7 +23,7 @@ use vaglio_search::shuffle::stream;
 
 const OUTER: u64 = 2;
 
-/// The procedure to repeat.
+/// The procedure to repeat: tuning, search, choice of size and λ, and fit.
 #[derive(Clone, Copy)]
 pub struct Procedure<'p> {
     /// Selector before tuning.
@@ -32,7 +32,7 @@ pub struct Procedure<'p> {
     pub tune: Option<&'p Tune>,
 }
 
-/// Result of one repetition.
+/// Result of the procedure on the rows of a sample.
 pub struct ProcedureFit {
     /// Result of fitting maps on its rows.
     pub fitted: FittedProblem,
@@ -59,8 +59,8 @@ impl Procedure<'_> {
         Ok(Some(ProcedureFit { fitted, design, selection }))
     }
 
-    /// Tunes, searches, and chooses size and λ on the problem of a sample. `known` is the design before tuning, if it
-    /// was made; the clock began at `start`.
+    /// Tunes, searches, and chooses size and λ on the problem of a sample. `known` is the design before tuning, if
+    /// available. Seconds of the search count from `start`.
     ///
     /// # Errors
     /// Returns the errors of tuning, of the design and of the search.
@@ -87,7 +87,10 @@ impl Procedure<'_> {
 }
 
 impl OuterFolds {
-    /// Kind of split of the outer folds.
+    /// Rule that splits the rows into outer folds.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Sample::parting`].
     pub fn parting(&self, selector: &ValidSelector, sample: &Sample) -> Result<SplitRule> {
         let within = usize::from(cross_validation(selector).is_some());
         sample.parting(selector, self.splits.as_ref(), self.folds, within)
@@ -117,7 +120,7 @@ pub struct OuterFoldFit {
     pub held: HeldOutRows,
 }
 
-/// Held-out rows of a procedure, with its predictions.
+/// Held-out rows, with the predictions of a procedure fitted on other rows.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct HeldOutRows {
     /// Targets in the user's units, outputs × rows.
@@ -134,7 +137,7 @@ pub struct HeldOutRows {
     pub clusters: Vec<u32>,
 }
 
-/// Summary of a selection.
+/// Summary of the selection in one outer fold.
 #[derive(Serialize, Deserialize)]
 pub struct FoldSelection {
     /// Names of the features, in order of entry.
@@ -161,7 +164,7 @@ impl FoldSelection {
 }
 
 impl HeldOutRows {
-    /// Predicts held-out rows of a sample by a repetition on other rows.
+    /// Predicts the rows `held` of a sample by the procedure fitted on other rows.
     ///
     /// # Errors
     /// Returns the errors of the maps and the models.
@@ -216,7 +219,7 @@ fn selected(selection: &Selection) -> Vec<String> {
 pub struct OuterSplits<'s> {
     selector: &'s ValidSelector,
     sample: &'s Sample,
-    /// Kind of split.
+    /// Rule that splits the rows.
     pub parting: SplitRule,
     /// Number of folds in each repeat.
     pub folds: usize,
@@ -225,8 +228,10 @@ pub struct OuterSplits<'s> {
 }
 
 impl<'s> OuterSplits<'s> {
+    /// Outer folds by the settings `how`.
+    ///
     /// # Errors
-    /// [`Error::Setting`] for invalid folds, with the path inside these settings.
+    /// [`Error::Setting`] for invalid folds, with the path inside `how`.
     pub fn new(selector: &'s ValidSelector, sample: &'s Sample, how: &OuterFolds) -> Result<Self> {
         let parting = how.parting(selector, sample)?;
         let mut splits = OuterSplits { selector, sample, parting, folds: 0, repeats: how.repeats };
@@ -247,7 +252,7 @@ impl<'s> OuterSplits<'s> {
         self.parting.dealt(self.sample, stream(self.selector.seed, OUTER, repeat as u64))
     }
 
-    /// Split of one fold of one repeat.
+    /// Split of fold `job % folds` of repeat `job / folds`.
     ///
     /// # Errors
     /// Returns the errors of [`OuterSplits::new`].

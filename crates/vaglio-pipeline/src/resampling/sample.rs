@@ -351,7 +351,7 @@ pub fn clusters(rows: usize, groups: Option<&[u32]>, series: Option<&[u32]>, is_
     }
 }
 
-/// Drops the series of which the maps leave no row.
+/// Drops each series that would lose all of its rows in the maps.
 fn with_rows_left(rows: LabeledTable, recipe: &Preprocessing) -> Result<LabeledTable> {
     let Some(series) = rows.table.series().map(<[u32]>::to_vec) else { return Ok(rows) };
     let mut mapped = rows.clone();

@@ -7,7 +7,7 @@ use vaglio_core::{Feature, Loss, PathEntry};
 use vaglio_report::record::{Cell, ChosenBy, GainTest, LossTable, SizeSpread};
 use vaglio_search::{CrossValidation, Rule};
 
-/// How the result of a selection was chosen from its path.
+/// Chosen size and λ of a selection, with the losses that decided.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Choice {

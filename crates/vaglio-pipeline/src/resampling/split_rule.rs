@@ -1,6 +1,6 @@
 //! Splits of rows around a search: folds that are held out once each, or the splits of a splitter.
 //!
-//! The splitter is that of the settings. Without one, it is that of the criterion if the search must not train on rows
+//! The settings may name a splitter. Otherwise the criterion's splitter is used if the search must not train on rows
 //! after the held-out ones. Forward chaining uses fewer blocks if the first training rows would be too few for the
 //! criterion.
 
@@ -25,7 +25,7 @@ pub struct TrainTestSplit {
 /// Default number of blocks in time.
 pub const PIECES: usize = 10;
 
-/// Kind of split.
+/// Rule that splits rows for training and testing.
 #[derive(Debug, Clone)]
 pub enum SplitRule {
     /// Folds of rows, and their number.
@@ -137,9 +137,9 @@ pub fn bare(problem: &Problem) -> Result<Design> {
 }
 
 impl Sample {
-    /// Chooses the kind of split: a splitter that was `written`, else the criterion's splitter for searches, else
-    /// `folds` folds. Forward splits use fewer folds if their first training rows are too few for the criterion;
-    /// `within` levels of nested splits are also checked.
+    /// Chooses the rule that splits rows: the splitter `written` in the settings, else the criterion's splitter for
+    /// searches, else `folds` folds. Forward splits use fewer folds if their first training rows are too few for the
+    /// criterion; `within` levels of nested splits are also checked.
     ///
     /// # Errors
     /// Returns the errors of [`Problem::new`].
@@ -171,7 +171,7 @@ impl Sample {
         training.retain(|&row| known[row] <= first || time[row] >= last);
     }
 
-    /// Targets and labels of the rows, without columns and weights, for splitters.
+    /// Problem for splitters, which read targets and labels. With maps, it has neither columns nor weights.
     pub fn labelled(&self) -> Result<Problem> {
         match &self.source {
             SampleSource::Plain(problem) => Ok(Problem::clone(problem)),

@@ -140,8 +140,8 @@ impl Validation<'_, '_> {
     }
 
     /// Loss of each fold, repeat by repeat, at the size and λ with the lowest loss in the other folds of its repeat. It
-    /// estimates the loss of the chosen cell without selection bias. Empty if a fold has no others, or these have no row
-    /// with weight.
+    /// estimates the loss of the chosen cell without selection bias. Empty if a fold has no others, or these have no
+    /// weight.
     pub fn by_others(&self, table: &LossTable, matched: &[PooledFolds<'_>], best: Cell) -> Vec<LossSums> {
         let (loss, at_most) = (self.loss, self.how.at_most);
         let fits = |cell: &&Cell| {

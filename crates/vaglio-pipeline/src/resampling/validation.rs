@@ -21,7 +21,11 @@ const ROUND: u64 = 1;
 /// Largest number of rows over all repeats; each takes 64 bits in every fold.
 const MOST_ROWS: usize = 1 << 26;
 
-/// Kind of split of the rows. A default number of folds is limited by the number of groups.
+/// Rule that splits the rows to choose size and λ. Unless the user set the folds (`is_written`), there are at most as
+/// many as groups of rows.
+///
+/// # Errors
+/// Returns the errors of [`Sample::parting`].
 pub fn parting(
     selector: &ValidSelector,
     sample: &Sample,

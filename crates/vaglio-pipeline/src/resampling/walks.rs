@@ -133,7 +133,7 @@ pub fn said_of(error: Error, rows: &str) -> Error {
 /// Approximate limit of the number of sums kept for one fold.
 const MOST_SUMS: usize = 1 << 15;
 
-/// Number of clusters that each of a fold's tallies keeps.
+/// Number of clusters in each of the `tallies` loss sums of a fold.
 pub(super) fn most_clusters(tallies: usize) -> u32 {
     let most = (MOST_SUMS / tallies.max(1)).clamp(32, 256);
     1 << most.ilog2()

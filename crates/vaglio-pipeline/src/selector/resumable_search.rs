@@ -24,7 +24,7 @@ impl<'a> ResumableSearch<'a> {
     /// Opens a search on a design with the monitor's stop sign; the clock began at `start`.
     ///
     /// # Errors
-    /// Returns the errors of the search's search_extent and of the criterion.
+    /// Returns the errors of [`Search::extent`](vaglio_search::Search::extent) and of the criterion.
     pub fn open(
         selector: &'a ValidSelector,
         design: &'a Design,

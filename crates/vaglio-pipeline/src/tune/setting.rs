@@ -9,7 +9,7 @@ use vaglio_core::{Error, Learner, Result};
 /// Prefix of paths of a learner's settings.
 const PREFIX: &str = "learner.";
 
-/// A learner's settings, defaults included.
+/// A learner's settings as JSON; some with default values may be missing.
 pub(super) fn written(learner: &dyn Learner) -> Result<Value> {
     Ok(serde_json::to_value(learner)?)
 }
@@ -24,7 +24,7 @@ pub(super) fn value(settings: &Value, path: &str) -> Option<f64> {
     settings.pointer(&pointer(path)?).and_then(Value::as_f64)
 }
 
-/// Sets the number at a path. Returns whether the path exists.
+/// Sets the number at a path; the last key of the path may be missing. Returns whether the rest of the path exists.
 pub(super) fn set(settings: &mut Value, path: &str, number: Value) -> bool {
     let Some(pointer) = pointer(path) else { return false };
     if let Some(place) = settings.pointer_mut(&pointer) {

@@ -9,14 +9,14 @@ pub(super) fn memory() -> Option<u64> {
     *MEMORY.get_or_init(|| memory_below(Path::new("/")))
 }
 
-/// The bytes of the process that are in memory, without pages of files, which the system takes back where it needs memory.
+/// Resident bytes of the process, without pages of files, which the system can reclaim.
 pub fn resident() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     Some(kib(&text, "VmRSS:")?.saturating_sub(kib(&text, "RssFile:").unwrap_or(0)))
 }
 
 #[cfg(feature = "text")]
-/// The most bytes that the process had in memory, without the pages of files that it has now.
+/// Peak of the resident bytes of the process, minus its present pages of files.
 pub fn peak() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     Some(kib(&text, "VmHWM:")?.saturating_sub(kib(&text, "RssFile:").unwrap_or(0)))
@@ -50,7 +50,7 @@ fn memory_below(root: &Path) -> Option<u64> {
     whole.into_iter().chain(of_groups).chain(space).min()
 }
 
-/// Least limit of a group and its ancestors. In a container the group may be the host's, of which only the root is
+/// Lowest limit of a control group and its ancestors. In a container the path may be the host's, and only its root
 /// visible.
 fn least(mount: &Path, group: &str, file: &str) -> Option<u64> {
     let group = Path::new(group.trim_start_matches('/'));

@@ -1,4 +1,4 @@
-//! Tables whose rows are read some at a time, where all is known of the columns that are wanted.
+//! Tables read in batches of rows, if the types of the wanted columns are known before.
 
 mod schema;
 mod text;
@@ -80,21 +80,22 @@ impl Batches {
         Ok(Some(Batches { path, reader, before, rules, known, gathered, notations, most: 1, first: 0 }))
     }
 
-    /// The names of the columns.
+    /// Names of the columns, in file order.
     pub fn names(&self) -> &[String] {
         self.reader.file().names()
     }
 
-    /// Whether the format of the file says what its columns hold.
+    /// Whether the file format gives the column types.
     pub fn is_typed(&self) -> bool {
         self.reader.file().is_typed()
     }
 
-    /// Reads columns in batches of at most `rows` rows, and gathers others on the way; those of known notation are written so
-    /// in the training rows. `None` where some column can be told only by all its cells.
+    /// Starts reading `columns` in batches of at most `rows` rows. The columns `gathered` are collected meanwhile, for
+    /// [`Batches::gathered`]. `notations` are those of the training rows. Returns `None` if the type of a column
+    /// depends on all of its cells.
     ///
     /// # Errors
-    /// A file of types that is damaged, or has columns of another type.
+    /// Fails for a Parquet or Arrow file that is damaged or has a column of an unsupported type.
     pub fn start(
         mut self,
         columns: &[(String, Hint)],

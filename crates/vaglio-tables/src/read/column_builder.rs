@@ -238,7 +238,7 @@ impl NumberColumn {
         &mut self.numbers
     }
 
-    /// Appends bytes.
+    /// Appends numbers given as bytes.
     pub fn extend_bytes(&mut self, values: impl ExactSizeIterator<Item = u8>) {
         self.rows += values.len();
         match &mut self.numbers {
@@ -299,7 +299,7 @@ impl NumberColumn {
         digits
     }
 
-    /// Bytes of an entry that does not fit a byte.
+    /// Bytes taken by a number that does not fit one byte.
     pub fn width(&self) -> usize {
         if self.is_single { size_of::<f32>() } else { size_of::<f64>() }
     }
@@ -309,7 +309,7 @@ impl NumberColumn {
         self.rows
     }
 
-    /// Number of plain numbers. Cost O(rows).
+    /// Number of cells that are plain numbers, neither missing nor odd. Cost O(rows).
     pub fn plain(&self) -> usize {
         match &self.numbers {
             Numbers::Byte(bytes) => bytes.len(),

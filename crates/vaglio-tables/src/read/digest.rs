@@ -41,8 +41,8 @@ impl Digest {
         self.0.found.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// The hash as `blake3:` and hexadecimal digits. A waiting thread of a pool takes part in the pool's
-    /// work, since all of its threads may wait.
+    /// Waits for the hash, `blake3:` and hexadecimal digits. A waiting thread of a pool takes part in the pool's work,
+    /// since all of its threads may wait.
     ///
     /// # Errors
     /// [`Error::Unreadable`] if a file cannot be read or was modified since it was opened.

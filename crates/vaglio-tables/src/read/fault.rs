@@ -16,20 +16,20 @@ pub struct InvalidCell {
     pub count: usize,
     /// Description of the fault; `None` for an infinity.
     pub wrong: Option<String>,
-    /// Remedy.
+    /// Advice on how to fix the data or the settings.
     pub remedy: String,
     /// Whether nearly all other cells are numbers.
     pub among_numbers: bool,
 }
 
 impl InvalidCell {
-    /// An infinity.
+    /// An infinite cell.
     pub fn infinite(row: usize, value: &str, count: usize) -> Self {
         let (value, remedy) = (value.to_owned(), String::new());
         InvalidCell { row, value, count, wrong: None, remedy, among_numbers: false }
     }
 
-    /// A cell that is not what it should be.
+    /// The first of `count` cells with the fault `wrong`.
     pub fn new(row: usize, value: &str, count: usize, wrong: impl Into<String>, remedy: impl Into<String>) -> Self {
         let (wrong, remedy) = (Some(wrong.into()), remedy.into());
         InvalidCell { wrong, remedy, ..InvalidCell::infinite(row, value, count) }

@@ -23,7 +23,7 @@ pub(super) enum FileHead {
     Stored(FileKind),
 }
 
-/// Bytes by which each file is judged; `None` if the files are small enough to read whole.
+/// Sample size of each file in bytes; `None` if the files are small enough to read whole, or one is a pipe.
 pub(super) fn share(paths: &[PathBuf]) -> Option<u64> {
     let sizes: Option<Vec<u64>> = paths
         .iter()
@@ -82,7 +82,7 @@ impl FileStart {
         Some(FileStart { bytes: Vec::new(), codec, is_whole: false, rest, taken })
     }
 
-    /// Reads some more bytes.
+    /// Reads up to `more` further bytes; fewer mean the end of the file. Returns `None` on a read error.
     pub fn read(&mut self, more: usize) -> Option<()> {
         let read = self.rest.by_ref().take(more as u64).read_to_end(&mut self.bytes).ok()?;
         self.is_whole = read < more;
@@ -104,7 +104,7 @@ impl Read for CountingFile {
     }
 }
 
-/// Length of the lines that end in these bytes outside of quoted cells.
+/// Length in bytes up to the last line break outside of quoted cells, if there is one.
 fn whole_lines(bytes: &[u8], quote: u8) -> Option<usize> {
     let (mut is_open, mut end) = (false, None);
     for at in memchr::memchr2_iter(b'\n', quote, bytes) {

@@ -4,7 +4,7 @@ use super::TableSource;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Columns stored in single precision while they are read: none, or all but some.
+/// Columns stored in single precision while they are read: none, or all except some.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Singles(Option<Arc<HashSet<String>>>);
 

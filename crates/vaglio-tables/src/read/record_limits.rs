@@ -45,8 +45,9 @@ impl<R: Read> Read for RecordLimitReader<R> {
 #[derive(Default)]
 pub(super) struct LineWatch {
     is_text: Option<bool>,
-    /// Bytes of whole pieces without a line end, and of nothing but line ends.
+    /// Bytes of the last whole pieces, if none has a line end.
     long: usize,
+    /// Bytes of the last whole pieces, if they are nothing but line ends.
     empty: usize,
     /// Start of a cell whose quote is still open.
     open: Option<usize>,
@@ -55,8 +56,8 @@ pub(super) struct LineWatch {
 }
 
 impl LineWatch {
-    /// Rejects a text whose last pieces, one of which begins at `from`, are a line, a quoted cell or empty lines beyond
-    /// the limit.
+    /// Rejects a text with a line, a quoted cell or a run of empty lines beyond the limit. Bytes before `from` were
+    /// checked earlier.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Unreadable`] with the line.

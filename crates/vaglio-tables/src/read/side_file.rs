@@ -15,15 +15,18 @@ use vaglio_core::Result;
 #[derive(Debug)]
 pub(super) struct SideFile {
     file: TableFile,
-    /// Names of its columns in the file, and in the table.
+    /// Name of each column in the file, and in the table.
     names: Vec<(String, String)>,
 }
 
-/// Reason that its columns are not features.
+/// Reason that columns of the additional file are not features.
 pub const IS_BESIDE: &str = "it stands in the file of the target";
 
 impl SideFile {
-    /// Opens a file in addition to columns of these names.
+    /// Opens a file in addition to the columns `others` of the table.
+    ///
+    /// # Errors
+    /// Returns the errors of [`TableFile::open`], and fails if a prefixed name is also in `others`.
     pub fn open(path: &Path, how: ReadOptions<'_>, others: &[String]) -> Result<Self> {
         let file = TableFile::open(path.to_owned(), false, how)?;
         let others: HashSet<&String> = others.iter().collect();
@@ -55,13 +58,13 @@ impl SideFile {
         self.names.iter().find(|(_, shown)| shown == name).map(|(own, _)| own.as_str())
     }
 
-    /// Rules for parsing its cells.
+    /// Rules for parsing the cells of the file.
     pub fn rules(&self, spec: &ReadSpec) -> CellSyntax {
         let reader = &self.file.reader;
         reader.rules(spec).filter(|_| !reader.is_typed()).unwrap_or_else(|| CellSyntax::new(spec))
     }
 
-    /// Sets whether each of its columns looks numeric.
+    /// Sets in `all` whether each column of the file looks numeric; entries of other columns stay.
     pub fn looks_like_numbers(&self, names: &[&str], rules: &CellSyntax, all: &mut [bool]) {
         for (name, looks) in names.iter().zip(all).filter(|_| !self.file.reader.is_typed()) {
             if let Some(own) = self.own(name) {
@@ -70,7 +73,7 @@ impl SideFile {
         }
     }
 
-    /// Reads its columns and, by `of_data`, those of the data.
+    /// Reads columns of the file and, by `of_data`, columns of the data, in the order of `names`.
     ///
     /// # Errors
     /// Fails if the numbers of rows differ, and forwards errors of reading both.

@@ -36,7 +36,7 @@ pub struct ReadRequest {
     pub filter: ColumnFilter,
     /// Known types of some columns.
     pub hints: HashMap<String, Hint>,
-    /// Notations of some columns in the training rows: others are rejected.
+    /// Notations of columns in the training rows; numbers in another notation are rejected.
     pub notations: Notations,
 }
 
@@ -69,8 +69,8 @@ impl TableSource {
         TableSource::opened(paths, ReadOptions { spec, budget }, false)
     }
 
-    /// Like [`TableSource::open`], but opens a sample of large files: their header, an estimate of the number of rows, and
-    /// some of these. Small files are read whole.
+    /// Like [`TableSource::open`], but reads only some rows of large files and estimates their number. Small files are
+    /// read whole.
     ///
     /// # Errors
     /// Returns the errors of [`TableSource::open`].
@@ -130,11 +130,11 @@ impl TableSource {
         self
     }
 
-    /// Adds a file with additional columns, one row per row of the table. Its columns are read on request. A column
-    /// with a name of the table gets the name of its file and a point as prefix.
+    /// Adds a file with additional columns for the same rows, which are read on request. If the table already has a
+    /// column of that name, the added one becomes `file.column`.
     ///
     /// # Errors
-    /// Returns the errors of [`TableSource::open`].
+    /// Returns the errors of [`TableSource::open`]; [`Error::Unreadable`] if the table also has `file.column`.
     pub fn with_beside(mut self, path: &Path) -> Result<Self> {
         let how = ReadOptions { spec: &self.spec, budget: self.budget };
         let beside = SideFile::open(path, how, &self.names)?;
@@ -146,7 +146,7 @@ impl TableSource {
         Ok(self)
     }
 
-    /// Columns of the additional file: their names there, and in the table.
+    /// Columns of the additional file: each name in the file, and in the table.
     pub fn names_beside(&self) -> &[(String, String)] {
         self.beside.as_ref().map_or(&[], SideFile::names)
     }
@@ -156,7 +156,7 @@ impl TableSource {
         &self.names
     }
 
-    /// Unnamed columns that are read only on request, with the reason.
+    /// Columns that are read only on request, with the reason.
     pub fn aside(&self) -> &[(String, &'static str)] {
         &self.aside
     }
@@ -171,7 +171,7 @@ impl TableSource {
         self.parts.first().map_or_else(|| self.spec.clone(), |part| part.reader.detected(&self.spec))
     }
 
-    /// Estimated number of rows per row read; `None` if all are read.
+    /// Estimated number of all rows divided by the rows read; `None` if all were read.
     pub fn times(&self, profile: &TableProfile) -> Option<f64> {
         let rows = profile.files.iter().map(|(_, rows)| *rows as f64);
         let all: f64 = rows.clone().zip(&self.parts).map(|(rows, part)| rows * part.times).sum();
@@ -179,8 +179,8 @@ impl TableSource {
         is_sample.then(|| all / rows.sum::<f64>().max(1.0))
     }
 
-    /// Hash of the file, `blake3:` and hexadecimal digits; for several files, the hash of their
-    /// concatenated hashes. Cost O(bytes).
+    /// Hash of the file, `blake3:` and hexadecimal digits; for several files, the hash of their concatenated hashes.
+    /// Cost O(bytes).
     ///
     /// # Errors
     /// Fails if a Parquet file cannot be read or was modified since it was opened.
@@ -214,8 +214,8 @@ impl TableSource {
         all.map(|part| part.reader.hash_steps()).collect()
     }
 
-    /// Reads like [`TableSource::read`] and hashes like [`TableSource::digest`]. With a second thread and files on disk, the hash
-    /// is computed in the background while the table is used.
+    /// Reads like [`TableSource::read`] and hashes like [`TableSource::digest`]. With several threads and files on
+    /// disk, the hash is computed in the background while the table is used.
     ///
     /// # Errors
     /// Returns the errors of [`TableSource::read`] and [`TableSource::digest`].
@@ -289,7 +289,7 @@ impl TableSource {
         self.budget.need(bytes, "columns of text, each cell by itself,", remedy)
     }
 
-    /// Rules for reading cells: those of the first file, or else of the additional one.
+    /// Rules for parsing cells, by the first file, or by the additional one if the first has none.
     fn rules(&self) -> CellSyntax {
         let own = self.parts.first().and_then(|part| part.reader.rules(&self.spec));
         let beside =

@@ -14,7 +14,7 @@ use vaglio_kernels::tolerance::SUFFICIENT_FALL;
 pub struct Calibration {
     /// Source of the held-out predictions that it was fitted on.
     pub from: CalibrationSource,
-    /// Number of these predictions.
+    /// Number of held-out predictions.
     pub rows: usize,
     /// Map of each output; two classes have one, for the positive class.
     pub maps: Vec<PlattScaling>,
@@ -34,7 +34,7 @@ pub enum CalibrationSource {
     LeaveOneOut,
 }
 
-/// p = 1 / (1 + exp(−(slope · prediction + intercept))).
+/// Logistic map from a prediction to a probability: p = 1 / (1 + exp(−(slope · prediction + intercept))).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlattScaling {

@@ -5,7 +5,7 @@ use super::{Hint, Outcome, as_text, done, kind_fault};
 use crate::InferredType;
 use vaglio_core::{Cells, Column, SparseNumbers};
 
-/// Cells of a column without missing ones.
+/// Cells of a sparse column with their type; no cell is missing.
 pub(super) fn settle_sparse(name: &str, column: SparseNumbers, hint: Hint) -> Outcome {
     let cells = Cells::Numbers(column.into());
     let cells = match hint {
@@ -16,7 +16,7 @@ pub(super) fn settle_sparse(name: &str, column: SparseNumbers, hint: Hint) -> Ou
     Ok(Some(done(name, cells, hint, MissingCells::default(), None)))
 }
 
-/// Inferred type. Cost O(entries).
+/// Inferred type of a sparse column. Cost O(entries).
 pub(super) fn taken_sparse(column: &SparseNumbers) -> InferredType {
     match Column::Sparse(column.view()).is_constant() {
         true => InferredType::Constant,

@@ -11,8 +11,8 @@ const MIXED: &str = "some rows have a `qid:` and others have none";
 
 /// Reads the rows of a text, with their labels and, if present, queries.
 ///
-/// Columns are named by their index, starting with x0 or x1; if unknown, the file decides whether 0 is an index. Absent
-/// columns are all zeros. Cost O(bytes).
+/// Columns are named by their index, starting with x0 or x1. The first index is `known`, or else 0 if some row has that
+/// index. Absent columns are all zeros. Cost O(bytes).
 ///
 /// # Errors
 /// [`vaglio_core::Error::Unreadable`] with the line for an invalid pair of index and number, indices that do not

@@ -82,13 +82,13 @@ impl FinalModel {
         FinalModel { learner: learner.into().into(), criterion: None, tune: None }
     }
 
-    /// Sets a criterion of its own.
+    /// Sets the criterion that chooses λ and settings, in place of the pipeline's.
     #[must_use]
     pub fn criterion(self, criterion: impl Into<AnyCriterion>) -> Self {
         FinalModel { criterion: Some(criterion.into().into()), ..self }
     }
 
-    /// Sets how settings are tuned, by its criterion.
+    /// Tunes settings of the learner by the criterion that also chooses λ.
     #[must_use]
     pub fn tune(self, tune: Tune) -> Self {
         FinalModel { tune: Some(tune), ..self }

@@ -52,7 +52,7 @@ impl Budget {
         Budget { limit, by: LimitSource::Setting }
     }
 
-    /// 80 % of the memory of this machine, or of the process's control group; no limit if neither is known.
+    /// 80 % of the memory of this machine, or of a lower limit of the process; no limit if neither is known.
     pub fn for_machine() -> Self {
         match machine::memory() {
             Some(memory) => Budget { limit: memory / 5 * 4, by: LimitSource::Machine(memory) },

@@ -85,6 +85,7 @@ pub(crate) fn check_rate(rate: f64) -> Result<()> {
 }
 
 /// Refuses designs on which dummies do not behave like useless columns, such as rows ordered in time.
+///
 /// # Errors
 /// [`Error::Setting`] with the reason.
 pub fn check_design(design: &Design, is_ordered: bool) -> Result<()> {
@@ -120,6 +121,7 @@ pub fn among(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
 }
 
 /// Computes the columns of `among` that each rate up to twice `rate` takes. Returns `None` if stopped.
+///
 /// # Errors
 /// Returns the errors of [`Criterion::geometry`](vaglio_core::Criterion::geometry).
 pub fn discoveries(

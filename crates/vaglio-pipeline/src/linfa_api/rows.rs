@@ -176,6 +176,8 @@ pub(super) struct DatasetParts<E> {
 }
 
 impl<E: TargetValue> DatasetParts<E> {
+    /// Splits a dataset into parts, with targets as numbers.
+    ///
     /// # Errors
     /// [`Error::Shape`] for lists of another length, negative weights and a dataset without rows; errors of
     /// [`EncodedTargets::from_targets`].

@@ -83,6 +83,8 @@ pub(super) struct EncodedTargets<E> {
 }
 
 impl<E: TargetValue> EncodedTargets<E> {
+    /// Encodes the targets of a dataset, and infers the task.
+    ///
     /// # Errors
     /// [`Error::Setting`] for a single class, too many classes, or classes in several columns.
     pub fn from_targets<T: AsTargets<Elem = E>>(targets: &T) -> Result<Self> {

@@ -390,7 +390,7 @@ impl Preprocessing {
     }
 }
 
-/// Converts predictions to the units of the data, with the smearing of `units`.
+/// Converts predictions, outputs × rows, to the units of the data; smeared if `units` hold residuals.
 pub fn in_units(predictions: &mut Array2<f64>, units: Option<&[TargetUnits]>) {
     for (mut row, units) in predictions.rows_mut().into_iter().zip(units.unwrap_or_default()) {
         row.mapv_inplace(|p| units.prediction(p));

@@ -50,7 +50,8 @@ pub fn cross_validation(selector: &ValidSelector) -> Option<(CrossValidation, bo
     }
 }
 
-/// Values of λ with a search path each: those of the readout if λ belongs to the path, else a single `None`.
+/// Values of λ that each get a search path: the readout's if λ belongs to the path, else a single `None`. Unless the
+/// readout says so (`per`), λ belongs to the path if the search `is_cross_validated`.
 pub fn walk_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Option<f64>> {
     let Some(readout) = design.readout() else { return vec![None] };
     let of_path = match readout.per {

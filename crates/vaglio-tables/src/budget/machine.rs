@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Memory of this machine, or the limit of the process's control groups if lower.
+/// Memory of this machine in bytes, or the limit of the control groups or of the address space if lower.
 pub(super) fn memory() -> Option<u64> {
     static MEMORY: OnceLock<Option<u64>> = OnceLock::new();
     *MEMORY.get_or_init(|| memory_below(Path::new("/")))
@@ -28,7 +28,7 @@ fn kib(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// Memory according to the process information below a root of the file system.
+/// Like [`memory`], from the files below another root of the file system.
 fn memory_below(root: &Path) -> Option<u64> {
     let whole = std::fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| kib(&text, "MemTotal:"));
     let groups = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();

@@ -34,7 +34,7 @@ pub struct Batches {
     first: usize,
 }
 
-/// Some rows of a table.
+/// Consecutive rows of a table.
 pub struct Batch {
     /// Index in the table of the first row, from 0.
     pub first: usize,

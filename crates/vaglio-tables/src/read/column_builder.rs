@@ -94,7 +94,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Bytes of the cells as separate strings, if they are text.
+    /// Bytes of the cells as separate strings if they are text, else 0.
     pub fn bytes_as_text(&self) -> f64 {
         match self {
             // A string, plus the minimum overhead of its allocation.

@@ -59,7 +59,8 @@ impl TableFile {
         Ok(TableFile { path, reader, fixed, digest, times: 1.0 })
     }
 
-    /// Opens the first `most` bytes of a file.
+    /// Opens a sample of a file: about `most` bytes of text, or the first rows of Parquet and Arrow. Opens the whole
+    /// file if it cannot be sampled.
     pub fn sampled(path: PathBuf, is_partitioned: bool, how: ReadOptions<'_>, most: u64) -> Result<Self> {
         let ReadOptions { spec, budget } = how;
         let sample: Option<(Box<dyn FileReader>, f64)> = match head(&path, spec, most) {
@@ -75,6 +76,7 @@ impl TableFile {
         Ok(TableFile { path, reader, fixed, digest: None, times })
     }
 
+    /// Names of the columns: of the file, then of its folders.
     pub fn names(&self) -> Vec<String> {
         self.reader.names().iter().chain(self.fixed.iter().map(|(name, _)| name)).cloned().collect()
     }
@@ -83,7 +85,7 @@ impl TableFile {
         self.digest.map_or_else(|| self.reader.digest(), Ok)
     }
 
-    /// Reads the columns of these names, including those of its folders.
+    /// Reads the columns `names` of the file and its folders. Also returns the number of rows.
     pub fn read(
         &self,
         names: &[&str],

@@ -117,7 +117,7 @@ impl FileBytes {
         }
     }
 
-    /// A reader from a position on.
+    /// A reader that starts at byte `at`.
     pub fn from(&self, at: u64) -> FilePosition {
         FilePosition { kept: self.clone(), at }
     }

@@ -41,8 +41,7 @@ pub struct Discoveries {
     pub dummies: usize,
     /// Whether dummies were stored rather than virtual.
     pub stored: bool,
-    /// Columns that some rate up to twice the requested one takes, or that experiments voted for. No rate takes the
-    /// others.
+    /// Columns with votes of experiments. No rate takes the others.
     pub columns: Vec<Discovery>,
     /// Columns that equal another, each with the first column of its group, which represents all.
     pub equal: Vec<(Feature, Feature)>,
@@ -120,7 +119,7 @@ pub fn among(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
     design.candidates().into_iter().filter(|feature| !is_excluded(*feature)).collect()
 }
 
-/// Computes the columns of `among` that each rate up to twice `rate` takes. Returns `None` if stopped.
+/// Computes votes and q-values of the columns `among`, for rates up to twice `rate`. Returns `None` if stopped.
 ///
 /// # Errors
 /// Returns the errors of [`Criterion::geometry`](vaglio_core::Criterion::geometry).

@@ -53,7 +53,7 @@ impl MapChain {
         Ok(ColumnScale { source: Some(name), divisor })
     }
 
-    /// The column before the maps that has a block with the column `name`, if there is one.
+    /// Column before the maps whose block contains the column `name`, if there is one.
     pub fn block_of(&self, name: &str) -> Option<String> {
         let (mut source, mut is_block) = (name.to_owned(), false);
         for formulas in self.0.iter().rev() {

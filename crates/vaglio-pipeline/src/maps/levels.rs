@@ -17,7 +17,7 @@ pub(super) fn listed<'l>(levels: impl Iterator<Item = &'l String>) -> String {
 pub struct UnseenLevels(BTreeMap<String, BTreeMap<String, usize>>);
 
 impl UnseenLevels {
-    /// Counts levels of a table, before the maps, that are unknown to these maps.
+    /// Counts the levels that the maps do not know, in a table before the maps.
     pub fn count(&mut self, maps: &[Box<dyn FittedMap>], table: &Table) {
         for (index, map) in maps.iter().enumerate() {
             for known in &map.formulas().levels {

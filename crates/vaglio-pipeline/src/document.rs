@@ -119,8 +119,7 @@ impl Document {
         error.at(place)
     }
 
-    /// The place of the value at a dotted path. An absent value gets the place of the nearest key above it, or else of
-    /// the file.
+    /// Place of the value at a dotted path; if absent, of the nearest key above it, or else of the file.
     pub fn place(&self, path: &str) -> Option<SourceLocation> {
         let segments: Vec<Segment> = route::segments(path).ok()?;
         let whole = self.root.place.without_line();

@@ -128,8 +128,7 @@ impl FinalModel {
         if self.is_learner_alone() { error } else { error.under("learner") }
     }
 
-    /// Refuses targets and rows that the learner does not accept, and selections that do not choose columns of the
-    /// table.
+    /// Refuses targets and rows that the learner does not accept, and selections of features that are not columns.
     ///
     /// # Errors
     /// [`Error::Setting`].

@@ -145,8 +145,7 @@ impl ValidSelector {
         check_parts(&*self.criterion, &self.search, &*self.learner, self.model.as_ref())
     }
 
-    /// Loss that compares selections: the criterion's, or else the squared error for numbers and the zero-one loss for
-    /// classes.
+    /// Loss that compares selections: the criterion's, else the squared error or, for classes, the zero-one loss.
     pub fn loss(&self, task: &Task) -> AnyLoss {
         let own = || if *task == Task::Regression { Squared.into() } else { ZeroOne.into() };
         self.criterion.traits().loss.unwrap_or_else(own)

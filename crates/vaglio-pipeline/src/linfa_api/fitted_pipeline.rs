@@ -101,8 +101,7 @@ impl<E, I> FittedPipeline<E, I> {
         self.saved.model.coefficients().map(|coefficients| &coefficients.weights)
     }
 
-    /// Intercept of each output, on the scale of [`coefficients`](FittedPipeline::coefficients); 0 if the learner has
-    /// none.
+    /// Intercept of each output, on the scale of [`coefficients`](FittedPipeline::coefficients); 0 if there is none.
     pub fn intercept(&self) -> Option<&[f64]> {
         self.saved.model.coefficients().map(|coefficients| &coefficients.intercept[..])
     }

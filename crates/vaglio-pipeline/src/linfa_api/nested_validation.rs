@@ -22,8 +22,7 @@ use vaglio_core::{AnyLoss, Error, Monitor, Result, counted, short};
 /// | `folds` | 5 | outer folds, of groups where rows have them | 2 up |
 /// | `repeats` | 1 | number of random splits into folds | 1 up |
 ///
-/// Results equal those of `evaluate: {nested: {folds, repeats}}` in a pipeline file. Cost: a fit for each fold and
-/// repeat.
+/// Equals `evaluate: {nested: {folds, repeats}}` in a pipeline file. Cost: a fit for each fold and repeat.
 ///
 /// # Errors
 /// `check` gives [`Error::Setting`] for too few folds and for settings that the pipeline refuses.

@@ -32,8 +32,7 @@ impl Rows {
         Rows::default()
     }
 
-    /// Sets the group of each row. Rows of a group are held out together, in `KFold` and in every repetition on parts
-    /// of the rows.
+    /// Sets the group of each row. Rows of a group are held out together, in `KFold` and in repetitions of the search.
     #[must_use]
     pub fn groups<G: Eq + Hash>(self, of_row: impl IntoIterator<Item = G>) -> Self {
         Rows { groups: Some(numbered(of_row)), ..self }

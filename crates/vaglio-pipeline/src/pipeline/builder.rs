@@ -92,8 +92,7 @@ impl Pipeline {
         self
     }
 
-    /// Sets the number of threads of `fit`; 0, the default, uses the current rayon pool. The result does not depend on
-    /// it.
+    /// Sets the number of threads of `fit`; 0, the default, uses the current rayon pool. It changes no result.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.settings().engine.threads = threads;

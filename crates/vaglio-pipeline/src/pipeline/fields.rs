@@ -4,8 +4,7 @@ use super::schema::own_schema;
 use serde_json::{Map, Value, json};
 use vaglio_core::{Role, descriptions};
 
-/// Settings of a component: name, type, default, whether required, and description. Returns `None` if the role and kind
-/// are unknown.
+/// Settings of a component: name, type, default, whether required, description; `None` for an unknown role or kind.
 pub fn component_fields(role: &str, kind: &str) -> Option<Value> {
     let description = descriptions().into_iter().find(|d| d.role.name() == role && d.kind == kind)?;
     let (schema, definitions) = own_schema(description);

@@ -65,8 +65,7 @@ pub fn pipeline_schema() -> Value {
     schema
 }
 
-/// Schema of a role's component: a bare word if every required setting has a default, or an object with `kind` and
-/// settings.
+/// Schema of a role's component: a bare word if no setting is required, or an object with `kind` and settings.
 fn role_schema(role: Role, generator: &mut SchemaGenerator) -> Value {
     let parts: Vec<(&str, Value)> = descriptions()
         .into_iter()

@@ -78,8 +78,7 @@ impl RefitColumns for RefittedMaps {
     }
 }
 
-/// Index of the first map refitted in each fold; all later ones are refitted too. `None` if all required refits have a
-/// closed form.
+/// Index of the first map refitted in each fold, with all later ones; `None` if all required refits have a closed form.
 pub(super) fn first_refitted(maps: &[Arc<dyn Map>]) -> Option<usize> {
     let must = |(at, map): (usize, &Arc<dyn Map>)| match map.traits().in_folds {
         RefitScope::Maps => true,

@@ -11,8 +11,7 @@ use vaglio_core::Loss;
 pub struct FoldLosses {
     /// Losses by size of the path of all rows.
     sizes: BTreeMap<usize, Vec<LossSums>>,
-    /// Loss of each fold at the size and λ that the others of its repeat choose; empty unless the lowest loss was
-    /// chosen.
+    /// Loss of each fold at the choice of the others of its repeat; empty unless the rule takes the lowest loss.
     pub(crate) by_others: Vec<LossSums>,
     /// Number of random splits into folds.
     repeats: usize,

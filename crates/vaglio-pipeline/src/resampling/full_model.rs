@@ -13,8 +13,7 @@ use vaglio_search::Rule;
 /// Largest work of these fits over all folds and λ, in multiply-adds.
 const MOST_WORK: f64 = 3e10;
 
-/// Values of λ for fits of all columns in `folds` folds. Empty if: these fits take too long; the search itself reaches
-/// all columns.
+/// Values of λ for fits of all columns in `folds` folds. Empty if: fits take too long; the search reaches all columns.
 pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -> Vec<Option<f64>> {
     // A backward search has the full model on its path.
     if selector.search().extent(design).is_ok_and(|search_extent| search_extent.start >= design.candidates().len()) {
@@ -31,8 +30,7 @@ pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -
     }
 }
 
-/// Held-out losses of the model with all columns for each λ, from one reduction of the rows. Cost O(rows² · columns)
-/// per λ.
+/// Held-out losses of the model with all columns for each λ, from one reduction. Cost O(rows² · columns) per λ.
 ///
 /// # Errors
 /// Returns the errors of the fits.

@@ -62,8 +62,7 @@ pub struct TargetsAndPredictions<'a> {
 }
 
 impl TargetsAndPredictions<'_> {
-    /// Calls `then` with the first row, the weight and the loss of every unit of positive weight, in order, for a mean
-    /// loss.
+    /// Calls `then` with first row, weight and loss of every unit of positive weight, in order, for a mean loss.
     pub fn each_unit(&self, loss: &dyn Loss, mut then: impl FnMut(usize, f64, f64)) {
         let TargetsAndPredictions { targets, predictions, weights, units, .. } = *self;
         let (mut target, mut prediction) = (vec![0.0; targets.nrows()], vec![0.0; targets.nrows()]);

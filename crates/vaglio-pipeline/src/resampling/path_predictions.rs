@@ -159,8 +159,7 @@ pub struct PathModels<'p> {
     pub reduced: Option<&'p PathReduction>,
 }
 
-/// Calls `each` with the model of each entry and its predictions, outputs × rows. The index `None` means the empty
-/// subset.
+/// Calls `each` with index, model and predictions (outputs × rows) of each entry; `None` means the empty subset.
 ///
 /// With a readout, the columns of all entries are reduced to one triangle; nested subsets use its leading blocks. Cost
 /// O(rows · columns² + held-out rows · Σ sizes).

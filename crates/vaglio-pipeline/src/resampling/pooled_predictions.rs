@@ -7,8 +7,7 @@ use vaglio_report::record::Figures;
 
 /// Largest number of rows for which standard errors keep every cluster.
 const MOST_ROWS: usize = 1 << 20;
-/// Number of clusters per fold for more rows; the relative error of the standard error is at most 1/√(2·2¹⁶), or 0.28
-/// %.
+/// Number of clusters per fold for more rows; the standard error is off by at most 1/√(2·2¹⁶), or 0.28 %.
 const MOST_CLUSTERS: u32 = 1 << 16;
 
 /// Targets, predictions and weights of the held-out rows of all folds.

@@ -42,8 +42,7 @@ pub struct ProcedureFit {
 }
 
 impl Procedure<'_> {
-    /// Runs the procedure on all rows of a sample, with the observer and journal of `member`. Returns `None` if
-    /// stopped.
+    /// Runs the procedure on a sample, with the observer and journal of `member`. Returns `None` if stopped.
     ///
     /// # Errors
     /// Returns the errors of every step.
@@ -266,8 +265,7 @@ impl<'s> OuterSplits<'s> {
     }
 }
 
-/// Runs the procedure on the training rows of outer folds. Returns `None` if stopped, or if another process works on
-/// some.
+/// Runs the procedure on the training rows of outer folds; `None` if stopped, or if another process works on some.
 ///
 /// # Errors
 /// [`Error::Setting`] for invalid folds; errors of the procedure, with the fold.

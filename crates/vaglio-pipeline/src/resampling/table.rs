@@ -80,8 +80,7 @@ impl<'t> PooledFolds<'t> {
         sizes
     }
 
-    /// Size of at most `most` features with the lowest loss, the first of ties, and that loss; `None` if there is no
-    /// such size.
+    /// Size with the lowest loss among those up to `most`, the first of ties, and that loss; `None` if there is none.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Shape`] if no held-out row has weight.

@@ -41,8 +41,7 @@ pub fn parting(
     })
 }
 
-/// Warning that a search cannot be cross-validated, since the criterion cannot split the training rows of a fold. Cost
-/// O(rows · folds).
+/// Warning if the criterion cannot split the training rows of a fold of a cross-validation. Cost O(rows · folds).
 ///
 /// # Errors
 /// [`Error::Setting`] for invalid folds.

@@ -56,8 +56,7 @@ pub struct Fold {
 }
 
 impl Fold {
-    /// Builds a fold from a split of a sample. The design of all rows, if given, provides the grid of λ and data that
-    /// folds share.
+    /// Builds a fold from a split of a sample. The design of all rows, if given, provides λ and data that folds share.
     ///
     /// # Errors
     /// Returns the errors of the maps and of the design.
@@ -213,8 +212,7 @@ impl FoldPath {
         }
     }
 
-    /// The path cut at one lasso penalty: a single model that counts as the full subset, or none if the path stopped
-    /// before it.
+    /// Path cut at one lasso penalty: a single model that counts as the full subset, or none if the path ended before.
     pub(crate) fn to_penalty(&self, lambda: f64) -> FoldPath {
         let found = self.penalties.iter().find(|(at, _)| at.lambda == lambda);
         let size = found.map_or(0, |(at, _)| at.entry.subset.len());

@@ -50,8 +50,7 @@ fn memory_below(root: &Path) -> Option<u64> {
     whole.into_iter().chain(of_groups).chain(space).min()
 }
 
-/// Lowest limit of a control group and its ancestors. In a container the path may be the host's, and only its root
-/// visible.
+/// Lowest limit of a control group and its ancestors. In a container, only the root of the path may be visible.
 fn least(mount: &Path, group: &str, file: &str) -> Option<u64> {
     let group = Path::new(group.trim_start_matches('/'));
     let limits = group.ancestors().filter_map(|above| {

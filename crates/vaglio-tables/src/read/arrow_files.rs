@@ -239,8 +239,7 @@ impl ColumnarFile {
         }
     }
 
-    /// Reads columns in the order of `indices`, which may differ from the file's; those decoded to arrays a few at a
-    /// time.
+    /// Reads columns in the order of `indices`; columns that are decoded to arrays are read a few at a time.
     fn parquet(
         &self,
         metadata: &ArrowReaderMetadata,

@@ -34,8 +34,7 @@ pub(super) fn share(paths: &[PathBuf]) -> Option<u64> {
     (sizes.iter().sum::<u64>() > WHOLE).then(|| (SAMPLE / sizes.len() as u64).max(LEAST))
 }
 
-/// Reads the beginning of a file; `None` if the file is no larger, cannot be cut, or has a fault, which reading it
-/// reports.
+/// Reads the beginning of a file; `None` if the file is no larger, cannot be cut, or has a fault to report later.
 pub(super) fn head(path: &Path, spec: &ReadSpec, most: u64) -> Option<FileHead> {
     let mut start = FileStart::open(path)?;
     start.read(most as usize)?;

@@ -73,8 +73,7 @@ pub(super) trait FileReader: Debug + Send + Sync {
         None
     }
 
-    /// Reads the columns of these names, as numbers or as text if the format leaves it open. Cost O(bytes), on all
-    /// threads.
+    /// Reads columns by name, as numbers or text if the format leaves it open. Cost O(bytes), on all threads.
     ///
     /// # Errors
     /// Fails for a damaged file, a ragged row, and a column of an unsupported type.

@@ -56,8 +56,7 @@ pub(super) struct LineWatch {
 }
 
 impl LineWatch {
-    /// Rejects a text with a line, a quoted cell or a run of empty lines beyond the limit. Bytes before `from` were
-    /// checked earlier.
+    /// Rejects a line, a quoted cell or a run of empty lines beyond the limit; bytes before `from` were checked.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Unreadable`] with the line.

@@ -74,8 +74,7 @@ impl FileBytes {
         check_unchanged(path, &disk.before, &after, disk.before.len())
     }
 
-    /// Hashes pages of a file on disk as they are read in order, while they are in cache; useful if no other thread can
-    /// hash.
+    /// Hashes pages of a file on disk as they are read, while they are in cache; useful if no other thread can hash.
     pub fn hash_along(&self) {
         if let FileBytes::Disk(disk) = self
             && let Ok(mut along) = disk.along.lock()

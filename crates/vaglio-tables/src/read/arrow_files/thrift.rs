@@ -260,8 +260,7 @@ impl<R: Read> Thrift<'_, R> {
         }
     }
 
-    /// Reads the element type and length of a list. Each element takes at least a byte, so a false length ends with the
-    /// bytes.
+    /// Reads element type and length of a list. An element takes at least a byte, so false lengths end with the bytes.
     fn list(&mut self) -> Outcome<(u8, u64)> {
         let head = self.byte()?;
         let (element, few) = (head & 15, head >> 4);

@@ -30,8 +30,7 @@ enum NumberNotation {
 type SettledRows = Result<(Cells, ColumnProfile), InvalidCell>;
 
 impl TypedColumn {
-    /// Creates a column from the first cells of a text file, or from the types in a file. Returns `None` if its type
-    /// depends on all cells.
+    /// Creates a column from first cells of text, or from types in a file; `None` if its type depends on all cells.
     pub fn new(name: &str, hint: Hint, sample: Option<&[&str]>, rules: &CellSyntax) -> Option<Self> {
         // Columns of text files with nothing known are assumed to be numbers.
         let is_numbers = hint == Hint::Number || hint == Hint::Auto && sample.is_some();

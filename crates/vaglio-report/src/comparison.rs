@@ -1,4 +1,4 @@
-//! Several runs beside each other: their figures, curves and columns, and what their outer losses differ by.
+//! Comparison of several runs: figures, curves, columns, and paired differences of their outer losses.
 
 mod page;
 mod pair;
@@ -13,26 +13,26 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result, short, shown, significant};
 
-/// A run by its name.
+/// A run with its name.
 #[derive(Debug)]
 pub struct NamedRun {
-    /// The name of its folder, or the folder as it was given where others have that name.
+    /// Name of the folder, or its path as given if several folders have that name.
     pub name: String,
     /// Result.
     pub record: Record,
 }
 
-/// Runs beside each other, with what each pair of them differs by.
+/// Several runs, with the difference of each pair.
 #[derive(Debug)]
 pub struct Comparison {
-    /// The runs, in the order in which they were given.
+    /// The runs, in the given order.
     pub runs: Vec<NamedRun>,
-    /// Each pair of them, by their places.
+    /// Positions of the two runs of each pair, and their difference.
     pub pairs: Vec<(usize, usize, Difference)>,
 }
 
 impl NamedRun {
-    /// The loss by which the run was made, or judged where its criterion has none.
+    /// Name of the criterion's loss, or of the loss of its figures if it has none.
     pub fn loss(&self) -> LossName {
         self.record.loss()
     }
@@ -43,13 +43,13 @@ impl NamedRun {
         format!("{} on {}, {}{then}", parts.search, parts.criterion, parts.learner)
     }
 
-    /// The error of an origin with its interval.
+    /// Held-out error from one source, with its interval.
     fn error(&self, origin: PredictionRows) -> Option<(f64, Option<[f64; 2]>)> {
         let error = self.record.held_out_errors().into_iter().find(|error| error.origin == origin)?;
         Some((error.loss, error.interval.map(|(ends, _)| ends)))
     }
 
-    /// The RMSE of numbers by the most trustworthy error.
+    /// RMSE by the most trustworthy held-out error, for regression.
     fn rmse(&self) -> Option<f64> {
         self.record.held_out_errors().first().and_then(|error| self.record.rmse(error))
     }
@@ -58,7 +58,7 @@ impl NamedRun {
         self.record.selected.iter().map(|column| column.name.as_str()).collect()
     }
 
-    /// The cross-validated loss of every size, or the score where the search was not cross-validated; and which.
+    /// Cross-validated loss of every size, or else the score; and whether it is the former.
     fn curve(&self) -> (BTreeMap<usize, f64>, bool) {
         let path = &self.record.path;
         let of_size = |value: fn(&crate::record::EntryRecord) -> Option<f64>| -> BTreeMap<usize, f64> {
@@ -99,7 +99,7 @@ impl Comparison {
         Ok(Comparison { runs, pairs })
     }
 
-    /// A table of the runs, losses with their 95 % intervals, and below it the differences of nested errors of each pair.
+    /// Formats a table of the runs and their losses with 95 % intervals, then each pair's difference of nested errors.
     pub fn table(&self) -> String {
         let cell = |error: Option<(f64, Option<[f64; 2]>)>| match error {
             Some((value, interval)) => {

@@ -31,12 +31,12 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D:
     Ok(optional::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
 }
 
-/// Reads a number that is absent where it was not computed, so that null is +∞.
+/// Reads a number whose key is absent if it was not computed; null is +∞.
 pub fn where_computed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     deserialize(deserializer).map(Some)
 }
 
-/// Numbers that may not have been computed, which is null as well.
+/// Optional numbers; `None` is null as well.
 pub mod optional {
     use super::{Deserialize, Deserializer, NumberOrInfinity, Serialize, Serializer};
 

@@ -19,7 +19,7 @@ pub fn has_width(mean: f64, error: f64) -> bool {
     error > 1e-9 * mean.abs()
 }
 
-/// Shape of the distribution of the observations behind a mean.
+/// Number, skewness and kurtosis of the observations behind a mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StandardizedMoments {
     /// Number of observations.

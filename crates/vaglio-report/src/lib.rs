@@ -1,6 +1,6 @@
-//! The result of a run: a typed record, as `selection.json` holds it, the page that shows it, and several runs beside each other.
+//! The result of a run: the record in `selection.json`, its HTML report, and comparisons of several runs.
 //!
-//! The feature `page` draws; without it the record is written and read alone.
+//! The feature `page` adds the report and comparisons; without it, records are only written and read.
 
 mod clusters;
 #[cfg(feature = "page")]

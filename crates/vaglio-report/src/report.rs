@@ -1,7 +1,7 @@
 //! The report: one self-contained HTML page that says what was chosen, what it is worth, and how far to trust it.
 //!
-//! A record becomes a [`Page`] of sections, which are data (`sections`); `page.html` lays out any page, and `draw` draws its
-//! charts. Nothing is fetched and no script runs when the page is opened.
+//! The module `sections` turns a record into a [`Page`]. The template `page.html` lays out any page, and `drawing`
+//! draws its charts. Nothing is fetched and no script runs when the page is opened.
 
 mod answer;
 mod axis;
@@ -42,10 +42,10 @@ use vaglio_core::{Error, Result, shown};
 /// The style sheet of pages, and of drawings.
 pub const STYLE: &str = include_str!("report/style.css");
 
-/// The page of a record as HTML, headed by a title, with the resolved configuration as YAML.
+/// Renders the report of a record as HTML, with a title and the resolved configuration as YAML.
 ///
 /// # Errors
-/// [`Error::Failed`] when the template cannot be filled, which no record leads to.
+/// [`Error::Failed`] if the template cannot be filled, which happens for no record.
 pub fn render(record: &Record, title: &str, configuration: &str) -> Result<String> {
     page(record, title, configuration).html()
 }
@@ -57,10 +57,10 @@ pub fn heading(folder: &Path) -> String {
 }
 
 impl Page {
-    /// The page as HTML. All text is escaped, control characters included.
+    /// Renders the page as HTML. All text is escaped, including control characters.
     ///
     /// # Errors
-    /// [`Error::Failed`] when the template cannot be filled.
+    /// [`Error::Failed`] if the template cannot be filled.
     pub fn html(&self) -> Result<String> {
         fill(self).map_err(|e| Error::failed("the page cannot be written", e))
     }

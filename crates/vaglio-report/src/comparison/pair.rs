@@ -11,36 +11,36 @@ const LEVEL: f64 = 0.95;
 /// Paired difference of the outer losses of two runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Difference {
-    /// The loss of the first less that of the second.
+    /// Loss of the first run minus that of the second.
     Of {
         /// Mean.
         mean: f64,
-        /// The standard error of the mean: over rows or clusters, or over folds, the larger.
+        /// Standard error of the mean: the larger of that over rows or clusters and that over folds.
         standard_error: Option<f64>,
-        /// Between what the truth lies, at the level of 0.95.
+        /// 95 % confidence interval.
         interval: Option<[f64; 2]>,
-        /// Units that were paired.
+        /// Kind of the pairs.
         by: PairedBy,
-        /// How many pairs.
+        /// Number of pairs.
         pairs: usize,
     },
-    /// The runs are not comparable, because of this.
+    /// Reason why the runs are not comparable.
     None(String),
 }
 
 /// Units by which two runs are paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PairedBy {
-    /// Rows that were held out.
+    /// Held-out rows.
     Rows,
-    /// Groups, series or stretches of time that were held out.
+    /// Held-out groups, series or stretches of time.
     Clusters,
     /// Outer folds, weighted by their rows.
     Folds,
 }
 
 impl Difference {
-    /// How many of what were paired, or why there is no difference.
+    /// Number and kind of the pairs, or the reason why there is no difference.
     pub fn pairing(&self) -> String {
         match self {
             Difference::None(why) => why.clone(),
@@ -64,7 +64,7 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// The paired difference, where both runs held out the same rows in the same folds.
+/// Paired difference, if both runs held out the same rows in the same folds.
 pub(super) fn difference(a: &NamedRun, b: &NamedRun) -> Difference {
     match matching(a, b) {
         Err(why) => Difference::None(why),
@@ -76,7 +76,7 @@ pub(super) fn difference(a: &NamedRun, b: &NamedRun) -> Difference {
 
 type PairedFolds<'r> = (&'r NestedEvaluation, &'r NestedEvaluation, &'r PairedLosses, &'r PairedLosses);
 
-/// The outer figures of both, or why they are of other things.
+/// Outer folds of both runs, or the reason why they do not match.
 fn matching<'r>(a: &'r NamedRun, b: &'r NamedRun) -> Result<PairedFolds<'r>, String> {
     let nested = |run: &'r NamedRun| {
         let lacks = || format!("{} has no outer folds; run it with `--nested 5`", run.name);
@@ -146,7 +146,7 @@ fn fold_differences(first: &NestedEvaluation, second: &NestedEvaluation) -> Vec<
     (0..).zip(first.per_fold.iter().zip(&second.per_fold)).map(pair).collect()
 }
 
-/// The weighted mean of differences, with what is printed after ±.
+/// Weighted mean of the differences, with its standard error and interval.
 fn mean_difference(pairs: &[ClusterSum], spread: MeanVariances, by: PairedBy, count: usize) -> Option<Difference> {
     let (weight, sum) = pairs.iter().fold((0.0, 0.0), |(w, s), pair| (w + pair.weight, s + pair.sum));
     let mean = sum / weight;

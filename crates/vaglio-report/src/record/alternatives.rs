@@ -1,33 +1,33 @@
-//! Subsets as good as the best, or as the chosen one.
+//! Subsets nearly as good as the best or the chosen one.
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Feature, NearBest, short, shown};
 
-/// The subsets whose scores are near the lowest of all, or near that of the chosen subset, by the names of their columns.
+/// Near subsets: those with a score close to the lowest of all, or to that of the chosen subset.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AlternativesRecord {
-    /// The score up to which a subset is near; absent where that depends on the subset.
+    /// Largest score of a near subset; absent if the limit depends on the subset.
     pub limit: Option<f64>,
-    /// How many subsets the search met and were scored, the chosen one among them; absent where all subsets were asked.
+    /// Number of subsets that the search scored, including the chosen one; absent for a search of all subsets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub met: Option<u64>,
-    /// How many are near, as far as they were counted.
+    /// Number of near subsets, as far as they were counted.
     pub count: u64,
-    /// Whether every one of all subsets was counted.
+    /// Whether `count` includes every near subset.
     pub is_whole: bool,
-    /// Columns that are in all that were counted.
+    /// Columns that are in all counted subsets.
     pub in_all: Vec<String>,
-    /// Columns that are in none of them.
+    /// Columns that are in no counted subset.
     pub in_none: Vec<String>,
-    /// The best of them, the lowest score first.
+    /// The best near subsets, in increasing order of score.
     pub subsets: Vec<AlternativeRecord>,
-    /// Near subsets of the fewest columns: the smallest first, of one size the lowest score.
+    /// Near subsets with the fewest columns, in increasing order of size, then of score.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub smallest: Vec<AlternativeRecord>,
 }
 
-/// One of them.
+/// A near subset.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AlternativeRecord {
     /// Columns, in the order of the candidates.
@@ -35,17 +35,17 @@ pub struct AlternativeRecord {
     /// Score.
     #[serde(with = "infinity")]
     pub score: f64,
-    /// How much higher that is than the score of the chosen subset, where that was compared.
+    /// Score minus that of the chosen subset, if compared on the same held-out rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<f64>,
-    /// The standard error of that difference, on the same rows held out.
+    /// Standard error of the difference, on the same held-out rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference_error: Option<f64>,
 }
 
-/// Names that a sentence lists.
+/// Largest number of names listed in a sentence.
 const LISTED: usize = 10;
-/// Subsets that are kept of those with the fewest columns.
+/// Largest number of subsets in `smallest`.
 const SMALLEST: usize = 10;
 
 impl AlternativesRecord {
@@ -84,8 +84,8 @@ impl AlternativesRecord {
         }
     }
 
-    /// Of those that a search met and that are near the chosen one, of so many; `count` are listed. Columns are those of all
-    /// candidates.
+    /// Creates the record from the `near` ones of `met` scored subsets, and lists the best `count`. `candidates` are
+    /// the names of all candidates.
     pub fn from_visited(
         mut near: Vec<AlternativeRecord>,
         met: usize,
@@ -117,7 +117,7 @@ impl AlternativesRecord {
         }
     }
 
-    /// How many there are, and what they share.
+    /// Sentence with their number and the columns that they share.
     pub fn sentence(&self) -> String {
         let AlternativesRecord { limit, met, count, is_whole, in_all, in_none, smallest, .. } = self;
         let listed = |names: &[String]| match names {
@@ -151,7 +151,7 @@ impl AlternativesRecord {
     }
 }
 
-/// Subsets of the fewest columns, of one size the lowest score first.
+/// The [`SMALLEST`] subsets with the fewest columns, in increasing order of size, then of score.
 fn smallest(mut all: Vec<AlternativeRecord>) -> Vec<AlternativeRecord> {
     all.sort_by(|a, b| a.columns.len().cmp(&b.columns.len()).then(a.score.total_cmp(&b.score)));
     all.truncate(SMALLEST);

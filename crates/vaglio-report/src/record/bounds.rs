@@ -52,7 +52,7 @@ impl Bounds {
         Bounds { integer: true, ..self }
     }
 
-    /// Refuses bounds without room between them.
+    /// Rejects bounds without a range between them.
     ///
     /// # Errors
     /// [`Error::Setting`] on `from` or `to`.
@@ -77,7 +77,7 @@ impl Bounds {
         Ok(())
     }
 
-    /// The value at a place of \[0, 1\]; places outside are moved to the nearest end.
+    /// Value at a position in \[0, 1\]; positions outside are clamped.
     pub fn at(&self, place: f64) -> f64 {
         // In powers of ten, so that round bounds give round values.
         let value = match (place, self.scale) {
@@ -90,7 +90,7 @@ impl Bounds {
         value.clamp(self.from, self.to)
     }
 
-    /// The place of a value; the middle where it is none, or outside.
+    /// Position of a value in \[0, 1\]; 0.5 for no value, or one outside the bounds.
     pub fn place(&self, value: Option<f64>) -> f64 {
         let Some(value) = value.filter(|v| (self.from..=self.to).contains(v)) else { return 0.5 };
         // Halves, so that a difference does not overflow.
@@ -101,7 +101,7 @@ impl Bounds {
         }
     }
 
-    /// The smallest distance of places that differ: of whole numbers one over their count.
+    /// Smallest distance of distinct positions; for whole numbers, one over their count.
     pub fn grain(&self) -> f64 {
         match (self.integer, self.scale) {
             (false, _) => 0.0,
@@ -110,7 +110,7 @@ impl Bounds {
         }
     }
 
-    /// A value as the learner's settings hold it.
+    /// Converts a value to JSON for the learner's settings.
     pub fn number(&self, value: f64) -> Value {
         if self.integer { json!(value as i64) } else { json!(value) }
     }

@@ -1,50 +1,51 @@
-//! Losses of whole selections by size and λ, the pair that is taken, and by what.
+//! Cross-validated losses by size and λ, and the choice between them.
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, Result, counted, is_lower, short};
 use vaglio_search::{Rule, Wanted};
 
-/// The cross-validated loss of one size at one λ of the walk.
+/// Cross-validated loss of the selection with one size at one λ.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
-    /// The size that walks were cut at.
+    /// Number of columns.
     pub size: usize,
-    /// The loss, pooled over all rows held out, in the units of the target.
+    /// Loss pooled over all held-out rows, in the units of the target.
     #[serde(with = "crate::infinity")]
     pub loss: f64,
     /// Standard error.
     pub standard_error: Option<f64>,
-    /// The standard error of what it and the lowest loss of all sizes and λ differ by, on the same rows.
+    /// Standard error of the difference to the lowest loss of the table, on the same rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference_error: Option<f64>,
 }
 
 impl Cell {
-    /// Whether its loss is within one standard error of their difference of the lowest.
+    /// Whether the loss exceeds `lowest` by at most one standard error of the difference.
     pub fn is_near(&self, lowest: f64) -> bool {
         self.loss - lowest <= self.difference_error.unwrap_or(0.0)
     }
 }
 
-/// Cross-validated losses of a whole selection: for each λ of the walk by size, in increasing order.
+/// Cross-validated losses of the selection for each λ and size, in increasing order.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LossTable {
-    /// The λ of the walks; one `None` where λ is chosen for every subset, or there is none.
+    /// Values of λ with separate searches; one `None` if λ is chosen for each subset, or there is none.
     pub lambdas: Vec<Option<f64>>,
-    /// For each λ the sizes that every fold reached, the empty subset among them where it may be the result.
+    /// Sizes that every fold reached, for each λ. Includes the empty subset if it may be the result.
     pub cells: Vec<Vec<Cell>>,
 }
 
 impl LossTable {
-    /// The place of the λ and the cell that a rule takes: the lowest loss, of equals to rounding the fewest features and then the
-    /// smallest λ; of those whose difference to it is within one standard error of that difference the fewest features and
-    /// then the largest λ; of those within a share of it the fewest features and then the lowest loss.
+    /// Picks a cell, and returns it after the position of its λ:
+    /// - [`Rule::Best`]: the lowest loss; of ties up to rounding, the fewest features, then the smallest λ.
+    /// - [`Rule::OneSe`]: of the cells with [`Cell::is_near`], the fewest features, then the largest λ.
+    /// - `within`: of the losses at most this share above the lowest, the fewest features, then the lowest loss.
     ///
     /// # Errors
-    /// [`Error::Setting`] for one standard error where there is none; [`Error::Shape`] for an empty table.
+    /// [`Error::Setting`] for `OneSe` without a standard error; [`Error::Shape`] if no cell has an allowed size.
     pub fn pick(&self, wanted: impl Into<Wanted>) -> Result<(usize, Cell)> {
         let Wanted { rule, within, at_most } = wanted.into();
         let fits = move |cell: &&Cell| at_most.is_none_or(|most| cell.size <= most);
@@ -76,7 +77,7 @@ impl LossTable {
         Ok(all().filter(|(_, cell)| cell.is_near(best.1.loss)).min_by(simpler).unwrap_or(best))
     }
 
-    /// The losses of one λ, by its place.
+    /// Cells of the λ at a position; empty if the position does not exist.
     pub fn losses_at(&self, place: usize) -> &[Cell] {
         self.cells.get(place).map_or(&[], Vec::as_slice)
     }
@@ -86,65 +87,65 @@ impl LossTable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChosenBy {
-    /// Cross-validation of the whole search.
+    /// Cross-validation of the search.
     CrossValidation,
     /// The criterion's score.
     Score,
-    /// The user, by a number or as the last that was reached.
+    /// The user: a fixed number of columns, or the last size reached.
     Setting,
-    /// A rate of false discoveries.
+    /// Control of the false discovery rate.
     FalseDiscoveries,
 }
 
-/// How the result was taken from the path.
+/// Choice of the result from the path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChosenRecord {
-    /// By what.
+    /// Way in which the size was chosen.
     pub by: ChosenBy,
-    /// The rule, where sizes were compared.
+    /// Rule, if sizes were compared.
     pub rule: Option<Rule>,
     /// Number of columns.
     pub size: usize,
-    /// The λ of the walk, or of the subset.
+    /// λ of the search, or of the subset.
     pub lambda: Option<f64>,
-    /// The λ of a least-angle path at which its model was taken, where that was judged at some.
+    /// λ at which the model is taken from a least-angle path, if several were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub penalty: Option<f64>,
-    /// Whether its losses are on the scale of the mapped target, and not in the units of the data.
+    /// Whether the losses are on the scale of the mapped target, not in the units of the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mapped: bool,
-    /// The cross-validated loss of the whole selection, in the units of the target.
+    /// Cross-validated loss of the selection, in the units of the target.
     #[serde(default, with = "infinity::optional")]
     pub cross_validated: Option<f64>,
     /// Standard error.
     pub standard_error: Option<f64>,
-    /// The cross-validated loss without any column.
+    /// Cross-validated loss without features.
     #[serde(default, with = "infinity::optional")]
     pub empty_loss: Option<f64>,
     /// Folds of the cross-validated search.
     pub folds: Option<usize>,
-    /// How often rows were dealt into folds.
+    /// Number of repeated fold assignments.
     pub repeats: Option<usize>,
-    /// How rows are parted, where that is not into folds.
+    /// Description of the splits, if they are not plain folds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub splits: Option<String>,
-    /// Between what the loss on new rows of a selection made like this lies, at the level of `level`.
+    /// Confidence interval of the expected loss on new rows, selection included, at `level`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// The share of repetitions in which an interval is to hold the truth.
+    /// Confidence level of the intervals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<f64>,
-    /// Difference of the losses of the chosen columns and of others, on the same rows.
+    /// Loss of the chosen columns minus that of others, on the same rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<LossDifference>,
-    /// The columns that the rule takes, where no column was taken in their place.
+    /// Columns that the rule picks, if they failed the test and none are chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declined: Option<DeclinedColumns>,
-    /// The test of what columns gain over none.
+    /// Test whether the columns predict better than none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gain_test: Option<GainTest>,
-    /// How much the size hangs on how rows were dealt into folds.
+    /// Variation of the size with the split into folds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SizeSpread>,
 }
@@ -163,49 +164,49 @@ pub enum ComparisonColumns {
     All,
 }
 
-/// Difference of the losses of the chosen columns and of others, on the same rows.
+/// Loss of the chosen columns minus that of others, on the same rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LossDifference {
-    /// Than which.
+    /// Columns of comparison.
     pub against: ComparisonColumns,
-    /// How many these are.
+    /// Number of columns of comparison.
     pub size: usize,
-    /// Mean: below 0 where the chosen columns lose less.
+    /// Mean difference, below 0 if the chosen columns have the lower loss.
     pub mean: f64,
-    /// Between what the truth lies.
+    /// Confidence interval of the difference.
     pub interval: [f64; 2],
 }
 
 impl LossDifference {
-    /// Whether it may be nothing.
+    /// Whether the interval contains 0.
     pub fn may_be_nothing(&self) -> bool {
         self.interval[0] <= 0.0 && self.interval[1] >= 0.0
     }
 }
 
-/// The smallest p-value that an interval gives: farther out nothing is known of the losses.
+/// Smallest p-value from an interval; farther out the distribution of the losses is unknown.
 pub const LEAST_P: f64 = 0.0001;
 
-/// A test of what columns gain over none.
+/// Result of a test whether columns predict better than none.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GainTest {
-    /// How often columns of noise say as much of the target, at most.
+    /// P-value: probability that noise columns gain as much.
     pub p: f64,
-    /// The largest `p` at which columns are taken.
+    /// Significance level: largest `p` at which columns are chosen.
     pub level: f64,
-    /// How often the target was shuffled; `null` where the interval of paired losses decided.
+    /// Number of shuffles of the target; `null` if the interval of paired losses decided.
     pub shuffles: Option<usize>,
 }
 
 impl GainTest {
-    /// Whether columns are taken.
+    /// Whether `p` is at most the level, so that columns are chosen.
     pub fn passes(&self) -> bool {
         self.p <= self.level
     }
 
-    /// `p = 0.005, 199 shuffles of the target`.
+    /// The test in words: `p = 0.005, 199 shuffles of the target`.
     pub fn text(&self) -> String {
         let by = match self.shuffles {
             Some(count) => format!("{} of the target", counted(count, "shuffle")),
@@ -216,29 +217,29 @@ impl GainTest {
     }
 }
 
-/// Columns that were not taken, since what they gain over none did not pass the test.
+/// Columns that were not chosen, since their gain over none failed the test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeclinedColumns {
-    /// How many.
+    /// Number of columns.
     pub size: usize,
-    /// Their names, in order of entry.
+    /// Names of the columns, in order of entry.
     pub columns: Vec<String>,
-    /// Their cross-validated loss.
+    /// Cross-validated loss with these columns.
     pub cross_validated: f64,
 }
 
-/// The sizes that parts of the cross-validated losses would have chosen.
+/// Sizes that subsets of the folds would have chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SizeSpread {
-    /// Which parts.
+    /// Subsets of the folds.
     pub over: SizeSpreadSource,
-    /// The size of each.
+    /// Size that each subset of folds chooses.
     pub sizes: Vec<usize>,
 }
 
-/// From which parts of the cross-validated losses sizes are known.
+/// Subsets of the folds that each choose a size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SizeSpreadSource {
@@ -249,7 +250,7 @@ pub enum SizeSpreadSource {
 }
 
 impl SizeSpread {
-    /// Between which sizes the choice moves.
+    /// Range of the sizes in words, including the size `chosen`.
     pub fn sentence(&self, chosen: usize) -> String {
         let (least, most) = self.sizes.iter().fold((chosen, chosen), |(l, m), &size| (l.min(size), m.max(size)));
         let each = match self.over {

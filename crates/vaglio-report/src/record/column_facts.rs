@@ -5,26 +5,26 @@ use crate::infinity;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Feature;
 
-/// The weights of a chosen column in the models of the outer folds that chose it.
+/// Range of a chosen column's weights in the models of the outer folds that chose it.
 ///
-/// They say how the weight moves when the selection is repeated on other rows. They are no confidence interval and no test: the
-/// folds share most of their rows, and a fold that left the column out has no weight.
+/// The range shows how the weight varies over repeated selections. It is no confidence interval and no test: the folds
+/// share most of their rows, and a fold without the column has no weight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WeightSpread {
-    /// Outer folds that chose the column, over all repeats.
+    /// Number of outer folds that chose the column, over all repeats.
     pub folds: usize,
-    /// The lowest weight among them, of each output.
+    /// Lowest weight, for each output.
     pub low: PerOutput,
-    /// The highest.
+    /// Highest weight, for each output.
     pub high: PerOutput,
-    /// The lowest weight for one unit of the column as it was read, where `original_weight` is known.
+    /// Lowest weight per unit of the column as read, if `original_weight` is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original_low: Option<PerOutput>,
-    /// The highest of these.
+    /// Highest weight per unit of the column as read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original_high: Option<PerOutput>,
-    /// Whether weights of one output, that of the result among them, have both signs.
+    /// Whether some output has weights of both signs, including the weight in the result.
     pub changes_sign: bool,
 }
 
@@ -36,7 +36,7 @@ pub struct OutsideRecord {
     pub index: Feature,
     /// Name.
     pub name: String,
-    /// The score of the column alone.
+    /// Score of the column alone.
     #[serde(
         default,
         serialize_with = "infinity::optional::serialize",
@@ -44,52 +44,52 @@ pub struct OutsideRecord {
         skip_serializing_if = "Option::is_none"
     )]
     pub alone: Option<f64>,
-    /// Rank by that among all candidates, from 1.
+    /// Rank of the column alone among all candidates, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank_alone: Option<usize>,
-    /// Where it came nearest to being chosen.
+    /// Step at which it came nearest to being chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nearest: Option<NearestStep>,
-    /// The share of its variance that least squares on the chosen columns explain.
+    /// Share of the variance explained by least squares on the chosen columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explained: Option<f64>,
-    /// The chosen column with which it correlates most.
+    /// Chosen column with the largest absolute correlation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_alike: Option<SimilarColumn>,
-    /// The folds in whose training rows it is constant.
+    /// Folds in whose training rows the column is constant.
     #[serde(default, skip_serializing_if = "ConstantIn::is_empty")]
     pub constant_in: ConstantIn,
-    /// The share of training rows in which it, or a column that it is made of, is missing.
+    /// Share of training rows with a missing value in a source of the column.
     pub missing: f64,
 }
 
-/// Where a column came nearest to being chosen.
+/// Step at which a column came nearest to being chosen.
 ///
-/// Step k tries it beside the first k − 1 chosen columns, in their order of entry; the step after the last is that of the whole
+/// Step k adds the column to the first k − 1 chosen columns, in order of entry. The step after the last adds it to the
 /// result.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NearestStep {
-    /// The step at which its rank was lowest, the first of equals, from 1.
+    /// Step with the best rank, the first of ties, from 1.
     pub step: usize,
-    /// Rank there by the score, among the candidates that were not chosen before, from 1.
+    /// Rank of the score at that step, among the candidates not chosen before, from 1.
     pub rank: usize,
-    /// By how much its score was above that of the column that was chosen there, or after the last step above that of the
-    /// result; below where it is negative.
+    /// Score minus the score of the column chosen at that step; after the last step, minus the score of the result. May
+    /// be negative.
     pub above: f64,
 }
 
-/// A chosen column like one that was not chosen.
+/// Chosen column that correlates with one that was not chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SimilarColumn {
     /// The candidate column, from 0.
     pub index: Feature,
-    /// Their correlation over the training rows.
+    /// Correlation of the two columns over the training rows.
     pub correlation: f64,
 }
 
-/// Folds in whose training rows a column is constant, from 1.
+/// Numbers, from 1, of the folds in whose training rows a column is constant.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConstantIn {
@@ -102,12 +102,12 @@ pub struct ConstantIn {
 }
 
 impl ConstantIn {
-    /// Whether it varies in every fold.
+    /// Whether the column varies in every fold.
     pub fn is_empty(&self) -> bool {
         self.choose.is_empty() && self.nested.is_empty()
     }
 
-    /// `constant in fold 3 of the search and in outer folds 1 and 2`; nothing where it varies in every fold.
+    /// Description, or `None` if empty: `constant in fold 3 of the search and in outer folds 1 and 2`.
     pub fn sentence(&self) -> Option<String> {
         let list = |folds: &[usize]| {
             let numbers: Vec<String> = folds.iter().map(usize::to_string).collect();

@@ -4,45 +4,45 @@ use serde::{Deserialize, Serialize};
 use vaglio_core::Feature;
 use vaglio_tables::InferredType;
 
-/// Candidates that were made of the same columns of the data: the levels of a factor, the parts of a date, powers.
+/// Candidates made of the same columns of the data, such as levels of a factor, parts of a date, or powers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MadeColumns {
-    /// The names of these columns.
+    /// Names of the source columns.
     pub of: Vec<String>,
-    /// The candidates, from 0.
+    /// Indexes of the candidates, from 0.
     pub columns: Vec<Feature>,
 }
 
-/// Type of neighboring columns that are alike.
+/// Type and role of a run of similar neighboring columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnRun {
-    /// The name of the first of them.
+    /// Name of the first column.
     pub name: String,
-    /// The name of the last, where there are several.
+    /// Name of the last column, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// How many there are.
+    /// Number of columns.
     pub columns: usize,
-    /// Inferred type; none if they were not read.
+    /// Inferred type; `None` if the columns were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<InferredType>,
-    /// Role, if they are no features: `target`, `weights`, `groups`, `series`, `time`, `folds` or
+    /// Role, if the columns are no features: `target`, `weights`, `groups`, `series`, `time`, `folds` or
     /// `left out`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// The rows whose cell is missing, of the column that has most.
+    /// Largest number of missing cells in a column.
     pub missing: usize,
-    /// The distinct texts of a class.
+    /// Number of levels of a class column.
     pub levels: usize,
-    /// How cells are written where that is not plain, or why columns are left out.
+    /// Unusual notation of the cells, or the reason for leaving the columns out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 impl ColumnRun {
-    /// The columns in words, such as `p0 … p779 (780)`.
+    /// Names in short, such as `p0 … p779 (780)`.
     pub fn names(&self) -> String {
         match &self.to {
             Some(last) => format!("{} … {last} ({})", self.name, self.columns),

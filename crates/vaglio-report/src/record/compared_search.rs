@@ -1,34 +1,34 @@
-//! Searches that were compared, and the loss that costs of columns buy.
+//! Compared searches, and the lowest loss for each cost of columns.
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
 
-/// A search that was cross-validated on the same folds as others.
+/// A search cross-validated on the same folds as others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ComparedSearch {
     /// Word of the search; of a chain, the words of its stages.
     pub search: String,
-    /// Whether its result is taken.
+    /// Whether the result of this search is the result of the run.
     pub won: bool,
-    /// Number of columns that it chooses.
+    /// Chosen number of columns.
     pub size: usize,
-    /// The λ that it chooses, if there is one.
+    /// Chosen λ, if any.
     pub lambda: Option<f64>,
-    /// The loss, pooled over all rows held out.
+    /// Loss pooled over all held-out rows.
     #[serde(with = "infinity")]
     pub loss: f64,
     /// Standard error of the loss.
     pub standard_error: Option<f64>,
 }
 
-/// The lowest loss for a cost of columns.
+/// Point of the frontier of loss and cost of columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FrontierPoint {
     /// Number of columns.
     pub size: usize,
-    /// The loss, pooled over all rows held out if the search was cross-validated.
+    /// Loss pooled over all held-out rows if the search was cross-validated, else the score.
     #[serde(with = "infinity")]
     pub loss: f64,
     /// Standard error.

@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataRecord {
-    /// Training rows as read.
+    /// Number of training rows of positive weight, before preprocessing.
     pub rows: usize,
-    /// Candidate columns.
+    /// Number of candidate columns.
     pub features: usize,
-    /// Outputs: targets, or classes.
+    /// Number of outputs: targets, or classes.
     pub outputs: usize,
     /// Names of the targets.
     pub targets: Vec<String>,
-    /// The labels of classes, in the order of outputs; of two classes the negative one first.
+    /// Labels of the classes, in the order of outputs; for two classes, the negative one first.
     pub classes: Option<Vec<String>>,
-    /// The hash of the training files: `blake3:` and hexadecimal digits. Older results call it `sha256`.
+    /// Hash of the training files: `blake3:` and hexadecimal digits. Older results call it `sha256`.
     #[serde(alias = "sha256")]
     pub digest: String,
-    /// Rows of the training file that were set aside as test rows, from 1.
+    /// Row numbers, from 1, of the training file that were split off as test rows.
     pub test_rows: Option<Vec<usize>>,
-    /// Rows that take no part, by why.
+    /// Rows left out, by reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOutRows>,
     /// Types of the columns of the training file.
     #[serde(default)]
     pub columns: Vec<ColumnRun>,
-    /// Candidates that preprocessing made of columns under other names, those of the same columns together.
+    /// Candidates that preprocessing made under new names, grouped by their source columns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<MadeColumns>,
 }

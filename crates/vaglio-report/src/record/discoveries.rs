@@ -1,4 +1,4 @@
-//! Which columns are no false discoveries.
+//! Selection of columns with control of the false discovery rate.
 
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Feature, counted};
@@ -7,17 +7,17 @@ use vaglio_core::{Feature, counted};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FalseDiscoveries {
-    /// The share of false discoveries among confirmed columns, on average at most.
+    /// Bound on the expected share of false discoveries among confirmed columns.
     pub rate: f64,
-    /// Experiments, each with dummies of its own.
+    /// Number of experiments, each with new dummies.
     pub experiments: usize,
-    /// Dummies of an experiment.
+    /// Number of dummies of an experiment.
     pub dummies: usize,
-    /// Whether only what paths ask of dummies was drawn.
+    /// Whether dummies are virtual: only their inner products were drawn, not their rows.
     pub are_virtual: bool,
-    /// Columns that are confirmed.
+    /// Number of confirmed columns.
     pub confirmed: usize,
-    /// Columns that are tentative.
+    /// Number of tentative columns.
     pub tentative: usize,
     /// Every candidate column.
     pub columns: Vec<ColumnVerdict>,
@@ -31,16 +31,16 @@ pub struct ColumnVerdict {
     pub index: Feature,
     /// Name.
     pub name: String,
-    /// Whether it is confirmed.
+    /// Verdict.
     pub verdict: Verdict,
-    /// The smallest rate at which it is taken; null where that is more than twice the one that was asked for.
+    /// Q-value: smallest rate at which the column is taken; null above twice the requested rate.
     pub q: Option<f64>,
-    /// The share of experiments in which it entered before the dummies.
+    /// Share of experiments in which the column entered before the dummies.
     pub votes: f64,
-    /// The column from which the data do not tell it apart, which keeps it from being confirmed.
+    /// Column that the data do not distinguish from this one, which is therefore not confirmed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rival: Option<String>,
-    /// The column that it equals but for its units, which stands for both.
+    /// Column that equals this one up to units and represents both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
 }
@@ -51,14 +51,14 @@ pub struct ColumnVerdict {
 pub enum Verdict {
     /// Q-value is at most the rate.
     Confirmed,
-    /// Q-value is at most twice the rate, or it is not told from a rival.
+    /// Q-value is at most twice the rate, or a rival explains the same.
     Tentative,
     /// Neither.
     Rejected,
 }
 
 impl Verdict {
-    /// Word.
+    /// Word for the verdict.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Confirmed => "confirmed",
@@ -68,7 +68,7 @@ impl Verdict {
     }
 }
 
-/// Columns that are named at most.
+/// Largest number of columns named in a sentence.
 const NAMED: usize = 12;
 
 impl FalseDiscoveries {
@@ -79,7 +79,7 @@ impl FalseDiscoveries {
         Some(format!("{}{}", column.verdict.word(), q.unwrap_or_default()))
     }
 
-    /// Columns of a verdict, the smallest q-value first, then the most votes.
+    /// Columns with a verdict, in increasing order of q-value, then in decreasing order of votes.
     pub fn with_verdict(&self, verdict: Verdict) -> Vec<&ColumnVerdict> {
         let mut of: Vec<&ColumnVerdict> = self.columns.iter().filter(|column| column.verdict == verdict).collect();
         let q = |column: &ColumnVerdict| column.q.unwrap_or(f64::INFINITY);
@@ -87,12 +87,12 @@ impl FalseDiscoveries {
         of
     }
 
-    /// The verdict on a column, by its index.
+    /// Verdict on a column, by its index.
     pub fn verdict(&self, index: Feature) -> Option<&ColumnVerdict> {
         self.columns.iter().find(|column| column.index == index)
     }
 
-    /// In words: how many are confirmed at the rate, and which; how many are tentative.
+    /// Sentence with the confirmed and tentative columns.
     pub fn sentence(&self) -> String {
         let names = |of: &[&ColumnVerdict]| {
             let shown: Vec<&str> = of.iter().take(NAMED).map(|column| column.name.as_str()).collect();

@@ -1,50 +1,50 @@
-//! Evaluations of the whole selection: outer folds, shuffled targets, halves of the rows.
+//! Evaluations of the selection procedure: outer folds, shuffled targets, half-samples.
 
 use super::{Figures, LossDifference};
 use crate::infinity;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Feature;
 
-/// The whole selection, choice of size and λ included, repeated on the training rows of outer folds.
+/// Nested cross-validation: the selection, with the choice of size and λ, is repeated in outer folds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NestedEvaluation {
-    /// Outer folds.
+    /// Number of outer folds per repeat.
     pub folds: usize,
-    /// How often rows were dealt into them.
+    /// Number of repeated fold assignments.
     pub repeats: usize,
-    /// The loss of all rows held out, pooled.
+    /// Loss pooled over all held-out rows.
     #[serde(with = "infinity")]
     pub loss: f64,
     /// Standard error.
     pub standard_error: Option<f64>,
-    /// The loss without any column, by the same folds.
+    /// Loss without features, in the same folds.
     #[serde(with = "infinity")]
     pub empty_loss: f64,
-    /// All figures of the rows held out, pooled.
+    /// Figures pooled over all held-out rows.
     pub figures: Figures,
     /// Each outer fold.
     pub per_fold: Vec<OuterFold>,
-    /// The share of outer folds that selected each column; columns that none selected are left out.
+    /// Share of outer folds that selected each column; columns that none selected are left out.
     pub frequency: Vec<Frequency>,
-    /// The share of outer folds that selected something made of each column of the data, where candidates are made.
+    /// Share of outer folds that selected a candidate made of each column of the data, if maps make candidates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_source: Vec<Frequency>,
-    /// Mean over pairs of folds of the share of columns that both selected among those that either did.
+    /// Mean Jaccard index of the selected columns over pairs of folds: |A ∩ B| / |A ∪ B|.
     pub jaccard: Option<f64>,
-    /// Prediction intervals by the outer folds, if they were asked for.
+    /// Prediction intervals from the outer folds, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Intervals>,
-    /// Key and losses that pair these figures with another run.
+    /// Losses for a paired comparison with another run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paired: Option<PairedLosses>,
-    /// How rows are parted, where that is not into folds.
+    /// Description of the splits, if they are not plain folds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub splits: Option<String>,
-    /// Between what the loss on new rows of a selection made like this lies, at the level of `level`.
+    /// Confidence interval of the expected loss on new rows, selection included, at `level`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// The share of repetitions in which an interval is to hold the truth.
+    /// Confidence level of the intervals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<f64>,
     /// Difference to the loss without features, on the same rows.
@@ -52,19 +52,18 @@ pub struct NestedEvaluation {
     pub difference: Option<LossDifference>,
 }
 
-/// Key and losses that pair the figures of two runs.
+/// Losses of held-out rows for a paired comparison of two runs, with a hash of rows and folds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PairedLosses {
-    /// Hash of the rows held out by each fold, with their targets and weights: equal where rows and folds are.
+    /// Hash of each fold's held-out rows, with their targets and weights.
     #[serde(alias = "sha256")]
     pub digest: String,
-    /// The losses of the rows, in their order, as means over repeats; absent where there are many, and of a loss that is no
-    /// mean over rows.
+    /// Loss of each row in order, as a mean over repeats. Absent for many rows, or if the loss is no mean over rows.
     pub losses: Option<Vec<f64>>,
-    /// The weights of these rows, where they differ.
+    /// Weights of these rows, if they differ.
     pub weights: Option<Vec<f64>>,
-    /// The clusters of these rows, where several share one.
+    /// Clusters of these rows, if some share one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<Vec<u32>>,
 }
@@ -77,105 +76,105 @@ pub struct OuterFold {
     pub fold: usize,
     /// Repeat, from 1.
     pub repeat: usize,
-    /// Rows held out.
+    /// Number of held-out rows.
     pub rows: usize,
-    /// Their loss.
+    /// Loss of the held-out rows.
     #[serde(with = "infinity")]
     pub loss: f64,
-    /// The loss without any column.
+    /// Loss of the held-out rows without features.
     #[serde(with = "infinity")]
     pub empty_loss: f64,
-    /// Columns that were selected.
+    /// Number of selected columns.
     pub size: usize,
-    /// The λ of the model.
+    /// λ of the model.
     pub lambda: Option<f64>,
     /// The criterion's score of the selection.
     #[serde(with = "infinity")]
     pub score: f64,
-    /// The cross-validated loss by which size and λ were chosen.
+    /// Cross-validated loss of the chosen size and λ.
     #[serde(default, with = "infinity::optional")]
     pub cross_validated: Option<f64>,
-    /// Names of the columns, in order of entry.
+    /// Names of the selected columns, in order of entry.
     pub selected: Vec<String>,
 }
 
-/// How often a column was selected.
+/// Selection frequency of a column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frequency {
-    /// The candidate column, from 0; absent where the run on all rows has no such column.
+    /// Index of the candidate column, from 0; absent if the run on all rows has no such column.
     pub index: Option<Feature>,
     /// Name.
     pub name: String,
-    /// The share of the selections that hold it.
+    /// Share of the repeated selections that contain the column.
     pub share: f64,
 }
 
-/// Prediction intervals by the models of outer folds (CV+).
+/// Prediction intervals from the models of outer folds (CV+).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Intervals {
-    /// The share of new rows that they are to cover.
+    /// Nominal coverage of new rows.
     pub level: f64,
-    /// Their median width on the rows held out, or on test rows where there are any; one number for each output.
+    /// Median width of each output's intervals, on the test rows if any, else on the held-out rows.
     pub width: Vec<f64>,
-    /// The share of test rows that they cover, for each output.
+    /// Share of test rows covered, for each output.
     pub test_coverage: Option<Vec<f64>>,
 }
 
-/// Losses of the whole selection on shuffled targets.
+/// Figures of the selection procedure on shuffled targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Permutations {
-    /// How often targets were shuffled.
+    /// Number of shuffles.
     pub count: usize,
     /// The criterion's score of the selection.
     pub score: NullFigure,
-    /// The cross-validated loss by which size and λ were chosen.
+    /// Cross-validated loss of the chosen size and λ.
     pub cross_validated: Option<NullFigure>,
 }
 
-/// A figure on shuffled targets.
+/// Null distribution of a figure, from shuffled targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NullFigure {
     /// Mean over the shuffled targets.
     #[serde(with = "infinity")]
     pub mean: f64,
-    /// (1 + the number of shuffled targets on which it was at most that of the data) / (1 + their number).
+    /// P-value (1 + m) / (1 + n), where m of the n shuffles have a figure at most that of the data.
     pub p: f64,
-    /// Every value, in order of the shuffles.
+    /// Value of each shuffle, in order.
     pub values: Vec<f64>,
 }
 
-/// How often columns are selected on complementary halves of the rows.
+/// Stability selection: selection frequencies on complementary half-samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stability {
-    /// Pairs of halves.
+    /// Number of pairs of half-samples.
     pub pairs: usize,
-    /// Mean number of columns selected on a half.
+    /// Mean number of columns selected on a half-sample.
     pub size: f64,
-    /// The share of halves on which each column was selected; columns that none selected are left out.
+    /// Share of half-samples that selected each column; columns that none selected are left out.
     pub frequency: Vec<Frequency>,
-    /// The share of halves on which something made of each column of the data was selected, where candidates are made.
+    /// Share of half-samples that selected a candidate made of each column of the data, if maps make candidates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_source: Vec<Frequency>,
-    /// Columns above thresholds, and how many of them are expected to be selected by no more than chance; in older records.
+    /// Error bounds for columns above thresholds, in records of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<StabilityBound>,
-    /// Stability paths are integrated over so many sizes, from 1 on.
+    /// Largest size up to which stability paths are integrated, from 1.
     #[serde(default)]
     pub sizes: usize,
-    /// Columns by their integrated stability paths, the highest score first; those of no score are left out.
+    /// Columns with a positive score, the highest first.
     #[serde(default)]
     pub columns: Vec<StableColumn>,
-    /// Unit that stays whole in the halves, if it is neither a row nor a group.
+    /// Description of the units that are not split between halves, if they are neither rows nor groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub splits: Option<String>,
 }
 
-/// A column by its integrated stability path.
+/// Column with the score of its integrated stability path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StableColumn {
@@ -183,35 +182,34 @@ pub struct StableColumn {
     pub index: Feature,
     /// Name.
     pub name: String,
-    /// The mean over sizes of (2π − 1)³, where its share π of the halves is above one half.
+    /// Mean over sizes of (2π − 1)³, or 0 for π below ½, where π is the share of half-samples that select the column.
     pub score: f64,
-    /// A bound on the expected number of columns of so high a score that are selected by no more than chance.
+    /// Bound on the expected number of chance columns with at least this score.
     pub expected_false: f64,
-    /// The smallest share of such columns, by that bound, among those of a score at most as high.
+    /// Q-value: lowest bound on the share of chance columns, over all thresholds at or below this score.
     pub q: f64,
 }
 
-/// Columns selected on at least so many halves.
+/// Error bound for the columns that at least a share of half-samples selected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StabilityBound {
-    /// The share of halves.
+    /// Share of half-samples.
     pub threshold: f64,
-    /// How many columns reach it.
+    /// Number of columns that reach the threshold.
     pub columns: usize,
-    /// A bound on the expected number of them that are selected with at most the mean probability.
+    /// Bound on the expected number of these columns whose selection probability is at most average.
     pub expected_false: f64,
-    /// A bound for unimodal selection frequencies; absent outside of the range in which that bound is
-    /// proven.
+    /// Sharper bound for unimodal selection frequencies; absent outside its proven range.
     pub unimodal: Option<f64>,
 }
 
-/// Scores that were recomputed by plain retraining, the criterion's definition.
+/// Scores recomputed by plain retraining, the criterion's definition.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verified {
-    /// How many steps, drawn at random; of a search without steps, entries of the path.
+    /// Number of random steps that were recomputed; entries of the path for a search without steps.
     pub steps: usize,
-    /// The largest difference, as a part of the score, or of 1e-10 of the score of the empty subset where that is more.
+    /// Largest difference, relative to the score or to 1e-10 of the empty subset's score, whichever is larger.
     pub max_relative_error: f64,
 }

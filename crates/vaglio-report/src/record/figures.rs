@@ -1,4 +1,4 @@
-//! Figures of predictions on rows that the model had not seen.
+//! Figures of predictions on rows that the model was not trained on.
 
 use super::LossName;
 use crate::infinity;
@@ -7,16 +7,16 @@ use ndarray::{ArrayView1, ArrayView2, s};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, is_tie, short, shown};
 
-/// How a model does on rows; what has no meaning for the task is absent.
+/// Figures of predictions; those without a meaning for the task are absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figures {
     /// Number of rows.
     pub rows: usize,
-    /// The criterion's loss; of a criterion without one the squared error, or the error rate of classes.
+    /// Mean of the criterion's loss; for a criterion without one, of the squared error, or the error rate of classes.
     #[serde(with = "infinity")]
     pub loss: f64,
-    /// The loss without any column.
+    /// Loss without features.
     #[serde(default, with = "infinity::optional")]
     pub empty_loss: Option<f64>,
     /// Mean squared error over rows and outputs, in the units of the target (±1 for classes).
@@ -32,28 +32,28 @@ pub struct Figures {
     pub balanced_error_rate: Option<f64>,
     /// Area under the ROC curve, for two classes.
     pub auc: Option<f64>,
-    /// The Brier score of the probabilities of classes, where there are any: of rows held out by maps fitted on the other folds.
+    /// Brier score of class probabilities, if any; on held-out rows, by maps fitted on the other folds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brier: Option<f64>,
-    /// The standard error of the loss.
+    /// Standard error of the loss.
     pub standard_error: Option<f64>,
-    /// The standard error of the error rate.
+    /// Standard error of the error rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_rate_error: Option<f64>,
-    /// Rows of each class (first index) that were given each class (second), in the order of `data.classes`.
+    /// Confusion matrix: number of rows per observed (first index) and predicted class, in the order of `data.classes`.
     pub confusion: Option<Vec<Vec<usize>>>,
-    /// Rows whose largest prediction several classes share: the error rates count a guess, `confusion` the label.
+    /// Number of rows with ties for the largest prediction. The error rates count a guess, `confusion` the label.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ties: usize,
-    /// Error rate of the most frequent class of these rows as the only answer.
+    /// Baseline of always predicting the most frequent class of these rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always: Option<ConstantAnswerError>,
-    /// Figures of each of several outputs of numbers.
+    /// Figures of each output, for regression with several outputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_output: Vec<OutputFigures>,
 }
 
-/// How one of several outputs is predicted.
+/// Figures of one of several outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutputFigures {
@@ -66,21 +66,21 @@ pub struct OutputFigures {
     pub r2: Option<f64>,
 }
 
-/// The error rate of one answer for every row.
+/// Error rate of predicting one class for every row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConstantAnswerError {
-    /// The class, by its place in `data.classes`.
+    /// Position of the class in `data.classes`.
     pub class: usize,
-    /// The share of rows of other classes.
+    /// Share of rows of other classes.
     pub error_rate: f64,
 }
 
 impl Figures {
-    /// The figures of predictions, outputs × rows, in the units of `targets`; the standard error is that of rows that do not
-    /// depend on each other.
+    /// Computes the figures of predictions and targets, both outputs × rows in the same units. The standard error
+    /// assumes independent rows.
     ///
-    /// Of classes with the order that decides ties, else of numbers.
+    /// `classes` holds the order that decides ties, for classification; `None` means regression.
     pub fn new(
         classes: Option<&ClassOrder>,
         loss: &dyn Loss,
@@ -125,7 +125,7 @@ impl Figures {
 }
 
 impl Figures {
-    /// Error rate of the most frequent class as the only answer; in records of earlier versions by the counts of rows.
+    /// Baseline of always predicting the most frequent class; from row counts in records of earlier versions.
     pub fn always(&self) -> Option<ConstantAnswerError> {
         let of_rows = |confusion: &Vec<Vec<usize>>| {
             most_frequent(confusion.iter().map(|row| row.iter().sum::<usize>() as f64).collect())
@@ -133,7 +133,7 @@ impl Figures {
         self.always.or_else(|| self.confusion.as_ref().and_then(of_rows))
     }
 
-    /// Classes of these rows that no row is called.
+    /// Observed classes that are never predicted, as positions in `data.classes`.
     pub fn never_called(&self) -> Vec<usize> {
         let Some(confusion) = &self.confusion else { return Vec::new() };
         let is_observed = |class: &usize| confusion[*class].iter().any(|rows| *rows > 0);
@@ -143,7 +143,7 @@ impl Figures {
 }
 
 impl Figures {
-    /// The figures as a short table: the loss first, and the confusion matrix with its classes.
+    /// Formats a short table: the loss first, then other figures and the confusion matrix.
     pub fn table(&self, loss: &LossName, classes: &[String]) -> String {
         let error = self.standard_error.map(|error| format!(" ± {}", short(error))).unwrap_or_default();
         let mut lines = vec![("rows", self.rows.to_string()), (loss.title(), format!("{}{error}", short(self.loss)))];
@@ -190,7 +190,7 @@ impl Figures {
     }
 }
 
-/// The class of a row of targets.
+/// Class of a row of targets, as its position.
 pub fn class_of(targets: ArrayView1<f64>) -> usize {
     ClassOrder::default().class_of(targets)
 }
@@ -199,7 +199,7 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// The position of the largest prediction, the first among equals.
+/// Position of the largest prediction, the first of ties.
 pub fn largest(predictions: &[f64]) -> usize {
     let better = |best: usize, k: usize| if predictions[k] > predictions[best] { k } else { best };
     (0..predictions.len()).fold(0, better)
@@ -232,7 +232,7 @@ fn always(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<ConstantA
     most_frequent(of_class)
 }
 
-/// The largest of the weights of classes, the first among equals.
+/// Baseline of the class with the largest total weight, the first of ties.
 fn most_frequent(of_class: Vec<f64>) -> Option<ConstantAnswerError> {
     let (all, class) = (of_class.iter().sum::<f64>(), largest(&of_class));
     (all > 0.0).then(|| ConstantAnswerError { class, error_rate: 1.0 - of_class[class] / all })

@@ -1,32 +1,32 @@
-//! The model that was trained on the chosen columns.
+//! The final model, trained on the chosen columns.
 
 use super::TunedSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use vaglio_core::short;
 
-/// The model that was trained on the chosen columns in place of the learner of the selection; weights and intercept of the
-/// result are its own, where it is linear in the columns.
+/// Final model, trained on the chosen columns instead of the learner of the selection. The weights and intercept of the
+/// record belong to it, if it is linear.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FinalModelRecord {
-    /// The word of its learner.
+    /// Kind of the learner.
     pub kind: String,
-    /// The settings of its learner, tuned, with every default.
+    /// Settings of the learner after tuning, with every default.
     pub settings: Value,
-    /// The word of the criterion that chose λ or settings, where anything was chosen.
+    /// Kind of the criterion that chose λ or settings, if any were chosen.
     pub criterion: Option<String>,
-    /// The penalty that it was trained with, if it has one.
+    /// Penalty of the training, if any.
     pub lambda: Option<f64>,
-    /// The score of that criterion on all training rows.
+    /// Score of `criterion` on all training rows.
     pub score: Option<f64>,
-    /// The settings that tuning found, if it was asked for.
+    /// Settings found by tuning, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuned: Option<TunedSettings>,
 }
 
 impl FinalModelRecord {
-    /// Learner with what was chosen for it: `elm, lambda 0.1 by loo`.
+    /// Learner and chosen settings in words: `elm, lambda 0.1 by loo`.
     pub fn words(&self) -> String {
         let lambda = self.lambda.map(|lambda| format!(", lambda {}", short(lambda))).unwrap_or_default();
         let by = self.criterion.as_ref().map(|criterion| format!(" by {criterion}")).unwrap_or_default();

@@ -7,7 +7,7 @@ use vaglio_core::{Auc, Squared, ZeroOne, counted, short, shown, significant};
 /// The mean loss on rows that the selection has not seen.
 #[derive(Debug)]
 pub struct HeldOutError<'r> {
-    /// Where the rows come from.
+    /// Source of the rows.
     pub origin: PredictionRows,
     /// The mean loss.
     pub loss: f64,
@@ -19,9 +19,9 @@ pub struct HeldOutError<'r> {
     pub difference: Option<&'r LossDifference>,
     /// All figures of the predictions, where these were kept.
     pub figures: Option<&'r Figures>,
-    /// How often each row was held out.
+    /// Number of times that each row was held out.
     pub repeats: usize,
-    /// How the rows were held out: `5 outer folds that repeat everything`.
+    /// Description of how the rows were held out: `5 outer folds that repeat everything`.
     pub how: String,
 }
 
@@ -31,7 +31,7 @@ impl Record {
         [self.nested_error(), self.test_error(), self.cross_validated_error()].into_iter().flatten().collect()
     }
 
-    /// The recorded interval, or that of the standard error.
+    /// The recorded interval, or one from the standard error.
     fn interval(&self, recorded: Option<([f64; 2], f64)>, loss: f64, error: Option<f64>) -> Option<([f64; 2], f64)> {
         let error = error.filter(|error| has_width(loss, *error));
         recorded.or_else(|| error.map(|error| (self.loss().around(loss, error), 0.95)))
@@ -109,7 +109,7 @@ impl Record {
         Some(format!("always {}: {}", shown(class), short(always.error_rate)))
     }
 
-    /// The loss with its interval, RMSE and baselines: `2888.5, 95 % interval 2449 to 3423 (RMSE 53.7; without features 5963)`.
+    /// Loss with interval, RMSE and baselines: `2888.5, 95 % interval 2449 to 3423 (RMSE 53.7; without features 5963)`.
     pub(super) fn error_text(&self, error: &HeldOutError<'_>) -> String {
         const NO_INTERVAL: &str = ", no interval (rows are too few or err alike, or one has nearly all the weight)";
         let interval =
@@ -123,7 +123,7 @@ impl Record {
         format!("{}{interval}{notes}{scale}{}", short(error.loss), self.other_errors(error))
     }
 
-    /// The error rate or the mean squared error of an origin, if it is not the loss itself.
+    /// Error rate or mean squared error, if it is not the loss itself.
     fn other_errors(&self, error: &HeldOutError<'_>) -> String {
         let Some(figures) = error.figures else { return String::new() };
         let rate = figures.error_rate.filter(|_| !self.loss().is(&ZeroOne)).map(|rate| {
@@ -151,7 +151,7 @@ impl HeldOutError<'_> {
         Some((rate, [rate - 1.96 * error, rate + 1.96 * error].map(|end| end.clamp(0.0, 1.0))))
     }
 
-    /// The area under the ROC curve with its 95 % interval: of the loss, or by Hanley and McNeil.
+    /// Area under the ROC curve with its 95 % interval, from the loss or by Hanley and McNeil.
     ///
     /// # Reference
     /// J. A. Hanley and B. J. McNeil, *The meaning and use of the area under a receiver operating characteristic (ROC)

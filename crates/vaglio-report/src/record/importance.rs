@@ -7,14 +7,14 @@ use vaglio_core::Feature;
 /// earlier versions wrote are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WorthRecord {
-    /// Chosen columns without which no score was computed.
+    /// Chosen columns whose drop-column score was not computed.
     pub no_without: Vec<Feature>,
-    /// Chosen columns in the place of which no others were tried.
+    /// Chosen columns whose substitutes were not tried.
     pub no_substitutes: Vec<Feature>,
 }
 
 impl WorthRecord {
-    /// Which figures of chosen columns there are not, and how to have them; `None` where each column has both.
+    /// Sentence with the missing figures and how to compute them; `None` if there are none.
     pub fn sentence(&self) -> Option<String> {
         let of = |columns: usize| {
             if columns == 1 { "one chosen column".into() } else { format!("{columns} chosen columns") }

@@ -1,4 +1,4 @@
-//! The record as text, and back.
+//! Writes records as JSON, and reads and checks them.
 
 use super::TuningResult;
 use super::{ChartData, Record, SCHEMA, Status};
@@ -11,10 +11,10 @@ use vaglio_core::{Cause, Error, Feature, Result};
 use vaglio_tables::disk::{regular, shortened};
 
 impl Record {
-    /// The text of `selection.json`.
+    /// Writes the text of `selection.json`.
     ///
     /// # Errors
-    /// [`Error::Numerical`] when a number cannot be written.
+    /// [`Error::Failed`] if the record cannot be written.
     pub fn to_text(&self) -> Result<String> {
         let mut text = Vec::new();
         self.serialize(&mut Serializer::with_formatter(&mut text, RecordFormatter::default()))?;
@@ -22,7 +22,7 @@ impl Record {
         String::from_utf8(text).map_err(|e| Error::failed("the result cannot be written", e))
     }
 
-    /// Reads the text of `selection.json`; the error says what is wrong with it.
+    /// Reads and checks the text of `selection.json`; the error describes the fault.
     pub fn from_text(text: &str) -> Result<Self, Cause> {
         #[derive(Deserialize)]
         struct SchemaHeader {
@@ -41,7 +41,7 @@ impl Record {
         Ok(record)
     }
 
-    /// Refuses parts that were not made together.
+    /// Rejects a record whose parts do not fit together.
     fn check(&self) -> Result<(), String> {
         let features = self.data.features;
         let known = |columns: &[Feature]| columns.iter().all(|&column| column < features);
@@ -79,10 +79,10 @@ impl Record {
         Ok(())
     }
 
-    /// Reads `selection.json`.
+    /// Reads and checks `selection.json`.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] when it is missing, damaged, of another version, or its parts do not fit together.
+    /// [`Error::Unreadable`] if it is missing, damaged or of another version, or its parts do not fit together.
     pub fn read(path: &Path) -> Result<Self> {
         let refused = |message: Cause| Error::unreadable(path, message);
         let bytes = regular(path, LARGEST)?.ok_or_else(|| refused("it is larger than any result".into()))?;
@@ -91,10 +91,10 @@ impl Record {
     }
 }
 
-/// A larger file is no result of ours.
+/// Largest size of a result, in bytes; larger files are rejected.
 const LARGEST: u64 = 1 << 30;
 
-/// Every key of the outermost object on a line of its own, and every object of a list below it.
+/// Writes each key of the outermost object on its own line, and each object of a list below it.
 #[derive(Default)]
 struct RecordFormatter {
     depth: usize,

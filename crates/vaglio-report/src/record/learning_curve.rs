@@ -1,48 +1,48 @@
-//! The loss on rows held out by how many rows the procedure is trained on.
+//! Learning curve: held-out loss over the number of training rows.
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
 use vaglio_core::short;
 
-/// The whole procedure repeated on parts of the training rows of outer folds.
+/// Learning curve: the selection is repeated on shares of the training rows of outer folds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LearningCurve {
-    /// Outer folds.
+    /// Number of outer folds.
     pub folds: usize,
-    /// How rows are parted, where that is not into folds.
+    /// Description of the splits, if they are not plain folds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub splits: Option<String>,
-    /// By the share of the training rows, in increasing order.
+    /// Points in increasing order of the share.
     pub points: Vec<LearningPoint>,
 }
 
-/// A share of the training rows of every fold.
+/// Result for one share of the training rows of every fold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LearningPoint {
-    /// The share.
+    /// Share of the training rows.
     pub share: f64,
-    /// How many rows that is, as a mean over folds.
+    /// Number of training rows, as a mean over folds.
     pub rows: f64,
-    /// Columns that were selected, as a mean over folds.
+    /// Number of selected columns, as a mean over folds.
     pub size: Option<f64>,
-    /// The loss of all rows held out, pooled; absent where the procedure cannot be made on so few rows.
+    /// Loss pooled over all held-out rows; absent if the selection fails on so few rows.
     #[serde(default, with = "infinity::optional")]
     pub loss: Option<f64>,
-    /// Standard error.
+    /// Standard error of the loss.
     pub standard_error: Option<f64>,
-    /// How much lower the loss is than that of the point before.
+    /// Decrease of the loss from the previous point.
     pub gain: Option<f64>,
-    /// The standard error of that difference, on the same rows.
+    /// Standard error of the decrease, on the same rows.
     pub gain_error: Option<f64>,
-    /// Why there is no loss.
+    /// Reason why there is no loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
 impl LearningCurve {
-    /// Whether more rows help, by the last step of the curve.
+    /// Sentence that says whether more rows would help, by the last two points.
     pub fn sentence(&self) -> String {
         let known: Vec<&LearningPoint> = self.points.iter().filter(|point| point.loss.is_some()).collect();
         let [.., before, last] = known[..] else {

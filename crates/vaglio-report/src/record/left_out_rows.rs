@@ -2,25 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Rows that were left out for one reason; each is counted once, by the first that holds.
+/// Number of rows left out for one reason. A row counts once, under the first reason that holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOutRows {
-    /// Why.
+    /// Reason.
     pub reason: LeftOutReason,
-    /// The column whose cells say so.
+    /// Column with the decisive cells.
     pub column: String,
     /// Condition of the filter, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
-    /// Rows of the training file.
+    /// Number of rows of the training file.
     pub rows: usize,
-    /// Rows of the files of test rows.
+    /// Number of rows of the files of test rows.
     #[serde(default)]
     pub test_rows: usize,
 }
 
-/// Why rows are left out.
+/// Reason for leaving rows out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOutReason {
@@ -33,7 +33,7 @@ pub enum LeftOutReason {
 }
 
 impl LeftOutRows {
-    /// How many, and why, in words.
+    /// Number and reason in words.
     pub fn words(&self) -> String {
         let count = |rows: usize, what: &str| format!("{rows} {what}{}", if rows == 1 { "" } else { "s" });
         let how_many = match self.test_rows {
@@ -50,7 +50,7 @@ impl LeftOutRows {
     }
 }
 
-/// All of them in words.
+/// Numbers and reasons of all rows left out, in words.
 pub fn left_out_rows(rows: &[LeftOutRows]) -> String {
     rows.iter().map(LeftOutRows::words).collect::<Vec<_>>().join("; ")
 }

@@ -1,10 +1,10 @@
-//! Losses by what results call them.
+//! Names of losses in results.
 
 use super::Record;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{AnyLoss, Loss, Role, Squared, ZeroOne, title};
 
-/// A loss by what it is called in results: its word, or of AUC, which is a figure, `1 - auc`.
+/// Name of a loss in results: the word of the loss, or `1 - auc`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LossName(String);
@@ -16,22 +16,22 @@ impl From<&dyn Loss> for LossName {
 }
 
 impl LossName {
-    /// Whether it is that of a loss.
+    /// Whether this is the name of `loss`.
     pub fn is(&self, loss: &dyn Loss) -> bool {
         self.0 == loss.label()
     }
 
-    /// As results have it.
+    /// Name as written in results.
     pub fn told(&self) -> &str {
         &self.0
     }
 
-    /// Name of the loss for people.
+    /// Display name of the loss.
     pub fn title(&self) -> &str {
         title(Role::Loss, self.word())
     }
 
-    /// The 95 % interval of a mean by its standard error, as far as the loss goes.
+    /// 95 % interval of a mean loss from its standard error, clipped to the range of the loss.
     pub(crate) fn around(&self, mean: f64, error: f64) -> [f64; 2] {
         let loss = serde_json::from_value::<AnyLoss>(self.word().into());
         let [least, most] = loss.map_or([f64::NEG_INFINITY, f64::INFINITY], |loss| loss.traits().range);
@@ -44,7 +44,7 @@ impl LossName {
 }
 
 impl Record {
-    /// The loss by which the run was made, or judged where its criterion has none: the squared error, or the error rate.
+    /// Name of the criterion's loss. For a criterion without one: the squared error, or the error rate of classes.
     pub fn loss(&self) -> LossName {
         let own: &dyn Loss = if self.data.classes.is_some() { &ZeroOne } else { &Squared };
         self.pipeline.loss.clone().unwrap_or_else(|| own.into())

@@ -1,4 +1,4 @@
-//! How a run was made, as a paragraph with its figures, and the items of the REFORMS checklist that a run can answer.
+//! Methods of a run: a paragraph with its figures, and the items of the REFORMS checklist that a run can answer.
 
 use super::{ChosenBy, Record, Seconds, left_out_rows};
 use serde::Serialize;
@@ -6,38 +6,38 @@ use serde_json::Value;
 use vaglio_core::{Role, counted, short, shown, title};
 use vaglio_search::Rule;
 
-/// How a run was made.
+/// Description of a run's methods.
 ///
 /// # Reference
-/// S. Kapoor et al., *REFORMS: consensus-based recommendations for machine-learning-based science*, Science Advances 10(18),
-/// eadk3452, 2024, table 1.
+/// S. Kapoor et al., *REFORMS: consensus-based recommendations for machine-learning-based science*, Science Advances
+/// 10(18), eadk3452, 2024, table 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Methods {
     /// A paragraph with the figures of the run.
     pub paragraph: String,
-    /// The items of REFORMS that it answers, in their order.
+    /// Items of REFORMS that the run answers, in their order.
     pub reforms: Vec<ReformsItem>,
 }
 
-/// An item of the REFORMS checklist with what a run says of it.
+/// An item of the REFORMS checklist with the answer of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReformsItem {
-    /// Number: `3e`.
+    /// Number of the item: `3e`.
     pub number: &'static str,
-    /// Question, in short.
+    /// Short form of the question.
     pub asks: &'static str,
     /// Answer of the run.
     pub answer: String,
 }
 
-/// Items that are about the study and not the run.
+/// Items about the study, which a run cannot answer.
 const OF_THE_STUDY: &str = "1a to 1c, 2d, 3a to 3c, 3f, 3g, 4b, 5b, 6c, 8a and 8b";
 
-/// Names that are listed, at most.
+/// Largest number of listed names.
 const LISTED: usize = 20;
 
 impl Methods {
-    /// As text of several lines.
+    /// Formats the paragraph and the items as lines of text.
     pub fn text(&self) -> String {
         let mut text = format!(
             "{}\n\nREFORMS checklist (Kapoor et al., Science Advances 2024), as far as the run answers it\n",
@@ -50,7 +50,7 @@ impl Methods {
     }
 }
 
-/// Names in backticks, of many the first.
+/// Names in backticks, the first ones of many.
 fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let all: Vec<&str> = names.collect();
     let shown: Vec<String> = all.iter().take(LISTED).map(|name| format!("`{}`", shown(name))).collect();
@@ -59,7 +59,7 @@ fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
 }
 
 impl Record {
-    /// How the run was made.
+    /// Describes the methods of the run.
     pub fn methods(&self) -> Methods {
         let sentences = [self.data_sentence(), self.search_sentence(), self.size_sentence(), self.held_out_sentences()];
         let [data, search, size, held_out] = sentences;
@@ -146,7 +146,7 @@ impl Record {
         }
     }
 
-    /// How rows are parted by the cross-validation of the search.
+    /// Phrase for the splits of the cross-validated search.
     fn folds(&self) -> String {
         let repeats = self
             .chosen

@@ -85,15 +85,15 @@ pub struct Record {
     pub version: String,
     /// The seed from which every random choice follows.
     pub seed: u64,
-    /// Reasons for care, each with advice.
+    /// Warnings, each with advice.
     pub warnings: Vec<Warning>,
     /// The parts of the run.
     pub pipeline: PartNames,
-    /// The settings that tuning found, if it was asked for.
+    /// Settings found by tuning, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuned: Option<TunedSettings>,
-    /// The model that was trained on the chosen columns, if the pipeline has a `model`: all figures but the
-    /// score are of it.
+    /// Model trained on the chosen columns, if the pipeline has a `model`. All figures except the score are
+    /// those of this model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<FinalModelRecord>,
     /// Description of the data.
@@ -105,50 +105,50 @@ pub struct Record {
     pub empty_score: f64,
     /// Every step of the search.
     pub steps: Vec<StepRecord>,
-    /// The best subset of each size, in the order in which the search came to them.
+    /// The best subset of each size, in the order in which the search reached them.
     pub path: Vec<EntryRecord>,
-    /// Results of the searches before the last one, in a chain of searches; steps and path are of the last.
+    /// Results of the earlier searches in a chain; `steps` and `path` belong to the last search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageRecord>,
-    /// How the result was taken from the path.
+    /// Choice of the result from the path.
     pub chosen: ChosenRecord,
-    /// The searches that were compared, if there are several; steps and path are those of the one that won.
+    /// Compared searches, if there are several; `steps` and `path` belong to the winner.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<ComparedSearch>,
-    /// Entries of the path that lose less than all that cost as much or less, if columns have costs.
+    /// Entries of the path with a lower loss than all entries of equal or lower cost, if columns have costs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frontier: Vec<FrontierPoint>,
-    /// The result, in order of entry.
+    /// The selected columns, in order of entry.
     pub selected: Vec<SelectedRecord>,
-    /// Figures of the chosen columns that were not computed, since that would take long.
+    /// Drop-column figures that were not computed, since that would take long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worth: Option<WorthRecord>,
-    /// The columns that were not chosen, those of the best score alone first; of very many the first 1000.
+    /// Columns that were not chosen, in order of their scores alone; at most 1000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<OutsideRecord>,
-    /// Score.
+    /// Score of the selected columns.
     #[serde(with = "infinity")]
     pub score: f64,
-    /// The penalty that its model was trained with, where outputs share one.
+    /// Penalty of the model, if outputs share one.
     pub lambda: Option<f64>,
-    /// The penalty of each output, where each has its own.
+    /// Penalty of each output, if outputs have separate ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lambdas: Option<Vec<f64>>,
-    /// The intercept of its model, if that is linear.
+    /// Intercept of the model, if it is linear.
     pub intercept: Option<PerOutput>,
-    /// The model as one equation for each output, in the units of the data, with five digits of each number; none of a model that is
-    /// no expression.
+    /// Equation of the model for each output, in the units of the data, with five digits per number. Empty if the model
+    /// is no expression.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub equation: Vec<String>,
     /// Columns that could not be selected.
     pub excluded: Vec<ExcludedRecord>,
-    /// Mean absolute correlation of pairs of selected columns; of results by dependence or by a least-angle path.
+    /// Mean absolute correlation of pairs of selected columns, for results by dependence or a least-angle path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<f64>,
     /// Certificate of a search of all subsets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
-    /// Subsets nearly as good as the best, where they were asked for.
+    /// Subsets nearly as good as the best, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alternatives: Option<AlternativesRecord>,
     /// Effects of rounding on the search, if the engine of the criterion reports them.
@@ -159,48 +159,48 @@ pub struct Record {
     pub found: FoundRecord,
     /// Figures on test rows, if there are any.
     pub test: Option<Figures>,
-    /// Figures of the whole selection repeated in outer folds.
+    /// Nested cross-validation, if requested.
     pub nested: Option<NestedEvaluation>,
-    /// The figures that the selection reaches on shuffled targets.
+    /// Figures of the selection on shuffled targets, if requested.
     pub permutations: Option<Permutations>,
-    /// How often columns are selected on halves of the rows.
+    /// Stability selection on half-samples, if requested.
     pub stability: Option<Stability>,
-    /// Which columns are no false discoveries, where that was asked for.
+    /// Verdicts on columns with control of the false discovery rate, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fdr: Option<FalseDiscoveries>,
-    /// The share of each chosen column in what the score falls by, if that was asked for.
+    /// Shapley values of the chosen columns, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<SharesRecord>,
-    /// The loss on rows held out by how many rows the procedure is trained on, if that was asked for.
+    /// Held-out loss over the number of training rows, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learning_curve: Option<LearningCurve>,
-    /// Probabilities of classes on rows held out, beside what came about.
+    /// Calibration of class probabilities on held-out rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<ReliabilityRecord>,
-    /// Steps that were recomputed by plain retraining, where that was asked for.
+    /// Comparison of scores with plain retraining, if requested.
     pub verify: Option<Verified>,
     /// Wall-clock seconds.
     pub seconds: Seconds,
-    /// The process's peak resident set, where the system tells.
+    /// Peak resident set of the process, if the system reports it.
     pub peak_memory_bytes: Option<u64>,
     /// Data of the charts of the report.
     pub report: ChartData,
 }
 
-/// A search that another followed among the columns that this one took.
+/// Result of a search in a chain, whose columns are the candidates of the next search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StageRecord {
     /// The search's kind.
     pub search: String,
-    /// The columns that it took, by index, in order of entry.
+    /// Indexes of the columns that it selected, in order of entry.
     pub taken: Vec<Feature>,
-    /// Their score.
+    /// Score of these columns.
     #[serde(with = "infinity")]
     pub score: f64,
     /// The λ of that score, if it has one.
     pub lambda: Option<f64>,
-    /// Why it ended.
+    /// Reason why it ended.
     pub stop_reason: StopReason,
 }
 
@@ -232,27 +232,27 @@ pub struct Seconds {
     pub total: f64,
 }
 
-/// One selected column. Keys that earlier versions wrote are ignored.
+/// A selected column. Keys of earlier versions are ignored.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct SelectedRecord {
     /// The candidate column, from 0.
     pub index: Feature,
     /// Name.
     pub name: String,
-    /// Weight in the model, if that is linear.
+    /// Weight in the model, if it is linear.
     pub weight: Option<PerOutput>,
-    /// Weight for one unit of the column as it was read, where preprocessing only shifts and divides it; of a place in an
-    /// order (`ordinal`) or a part of a date for one step of that code.
+    /// Weight per unit of the column as read, if preprocessing only shifts and divides it. For `ordinal` levels and
+    /// parts of dates, the weight per step of the code.
     pub original_weight: Option<PerOutput>,
-    /// The score of the selection without it.
+    /// Score of the selection without this column.
     #[serde(default, with = "infinity::optional")]
     pub without: Option<f64>,
-    /// The columns that cost least in its place.
+    /// Other columns that raise the score least in place of this one.
     pub substitutes: Option<Vec<Substitute>>,
     /// The criterion's own coefficient, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// The score of the column alone.
+    /// Score of the column alone.
     #[serde(
         default,
         serialize_with = "infinity::optional::serialize",
@@ -260,7 +260,7 @@ pub struct SelectedRecord {
         skip_serializing_if = "Option::is_none"
     )]
     pub alone: Option<f64>,
-    /// Variance inflation factor 1/(1 − R²), R² being the share of its variance that the other chosen columns explain.
+    /// Variance inflation factor 1/(1 − R²), where R² is the share of variance explained by the other chosen columns.
     #[serde(
         default,
         serialize_with = "infinity::optional::serialize",
@@ -268,13 +268,13 @@ pub struct SelectedRecord {
         skip_serializing_if = "Option::is_none"
     )]
     pub vif: Option<f64>,
-    /// The share of training rows in which it, or a column that it is made of, is missing.
+    /// Share of training rows with a missing value in a source of the column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<f64>,
-    /// Weights in the models of outer folds.
+    /// Range of the weights in the models of outer folds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_folds: Option<WeightSpread>,
-    /// How its values lie.
+    /// Histogram of the values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
 }
@@ -287,7 +287,7 @@ pub struct Substitute {
     pub index: Feature,
     /// Name.
     pub name: String,
-    /// The score with it.
+    /// Score of the selection with this column in that place.
     #[serde(with = "infinity")]
     pub score: f64,
 }
@@ -300,11 +300,11 @@ pub struct ExcludedRecord {
     pub index: Feature,
     /// Name.
     pub name: String,
-    /// Why: `constant`.
+    /// Reason: `constant`.
     pub reason: String,
 }
 
-/// A number of a model with one output, or one for each output.
+/// One number for each output of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum PerOutput {
@@ -320,16 +320,16 @@ pub enum PerOutput {
 pub struct ChartData {
     /// Error rates of the models along the path, for classes.
     pub curve: Vec<SizePoint>,
-    /// The cross-validated losses of all sizes and λ of the walk.
+    /// Cross-validated losses of all sizes and λ.
     pub table: Option<LossTable>,
-    /// Rows predicted by models that had not seen them.
+    /// Predictions of rows that the model was not trained on.
     pub predictions: Option<ShownPredictions>,
-    /// The figures of rows held out in the folds of the search, where there are no others.
+    /// Figures of the rows held out in the folds of the search, if there are no other held-out figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figures: Option<Figures>,
-    /// Correlations of each selected column with those before it, in order of entry; none where they are many.
+    /// Correlations of each selected column with earlier ones, in order of entry; empty for many columns.
     pub correlations: Vec<Vec<Option<f64>>>,
-    /// How the learner was tuned, if it was.
+    /// Result of tuning, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuning: Option<TuningResult>,
     /// Residuals against the chosen columns and time.
@@ -349,22 +349,22 @@ pub struct SizePoint {
     pub test_error: Option<f64>,
 }
 
-/// Observed and predicted targets of rows that the model had not seen; a sample where they are many.
+/// Observed and predicted targets of rows that the model was not trained on; a sample of many rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShownPredictions {
-    /// Where they come from.
+    /// Source of the predictions.
     pub from: PredictionRows,
-    /// How many rows there were.
+    /// Number of rows before sampling.
     pub rows: usize,
-    /// Observed targets in the target's units (classes: the number of the class in `data.classes`), one list for each
-    /// target; one for classes.
+    /// Observed targets in the target's units, one list per target. For classes, one list of positions in
+    /// `data.classes`.
     pub observed: Vec<Vec<f64>>,
     /// Predictions, one list for each output.
     pub predicted: Vec<Vec<f64>>,
 }
 
-/// On which rows predictions were made.
+/// Source of predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PredictionRows {
@@ -377,7 +377,7 @@ pub enum PredictionRows {
 }
 
 impl PerOutput {
-    /// One number, or a list of any other length.
+    /// Creates [`PerOutput::One`] from a single number, else [`PerOutput::Several`].
     pub fn new(values: Vec<f64>) -> Self {
         match values[..] {
             [value] => PerOutput::One(value),
@@ -385,7 +385,7 @@ impl PerOutput {
         }
     }
 
-    /// The number of each output.
+    /// Numbers in the order of outputs.
     pub fn values(&self) -> &[f64] {
         match self {
             PerOutput::One(value) => std::slice::from_ref(value),

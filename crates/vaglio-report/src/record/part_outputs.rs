@@ -3,23 +3,23 @@
 use serde::{Deserialize, Serialize};
 use vaglio_core::Figures;
 
-/// Findings of each part of a run, by name: any values.
+/// Named findings of each part of a run, as JSON values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FoundRecord {
-    /// By the criterion, of the chosen subset.
+    /// Findings of the criterion on the chosen subset.
     #[serde(skip_serializing_if = "Figures::is_empty")]
     pub criterion: Figures,
-    /// By the search.
+    /// Findings of the search.
     #[serde(skip_serializing_if = "Figures::is_empty")]
     pub search: Figures,
-    /// By the learner of the selection.
+    /// Findings of the learner of the selection.
     #[serde(skip_serializing_if = "Figures::is_empty")]
     pub learner: Figures,
-    /// By the learner of the final model.
+    /// Findings of the learner of the final model.
     #[serde(skip_serializing_if = "Figures::is_empty")]
     pub model: Figures,
-    /// By maps that found anything, in order.
+    /// Findings of the maps that have any, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preprocess: Vec<FoundByMap>,
 }
@@ -28,11 +28,11 @@ pub struct FoundRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FoundByMap {
-    /// Place among the maps, from 0.
+    /// Position among the maps, from 0.
     pub place: usize,
-    /// Word.
+    /// Kind of the map.
     pub kind: String,
-    /// Findings.
+    /// Named findings, as JSON values.
     pub found: Figures,
 }
 

@@ -1,47 +1,47 @@
-//! How far probabilities of classes are right.
+//! Calibration of class probabilities.
 
 use super::PredictionRows;
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
-/// Probabilities of rows held out beside what came about, each by a logistic map that was fitted on the other folds.
+/// Reliability of held-out class probabilities, each by a logistic map fitted on the other folds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReliabilityRecord {
     /// Source of the rows held out.
     pub from: PredictionRows,
-    /// How many rows these are.
+    /// Number of held-out rows.
     pub rows: usize,
-    /// Their Brier score: the mean of (p − y)², of more than two classes of Σ (p − y)² over classes.
+    /// Brier score: the mean of (p − y)² for two classes, of Σ (p − y)² over classes for more.
     pub brier: f64,
-    /// Brier score of the frequencies of the classes as probabilities of every row.
+    /// Brier score if every row gets the class frequencies as probabilities.
     pub base: f64,
-    /// Rows of like probability, the lowest first: of two classes that of the positive one, of more that of the class that
-    /// the row is given.
+    /// Bins of rows with similar probability, the lowest first. The probability is that of the positive of two classes,
+    /// else of the predicted class.
     pub bins: Vec<ReliabilityBin>,
 }
 
-/// Rows of like probability.
+/// Bin of rows with similar probability.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReliabilityBin {
-    /// How many.
+    /// Number of rows.
     pub rows: usize,
-    /// Their mean probability.
+    /// Mean probability of the rows.
     pub predicted: f64,
-    /// The share of them of which it came true.
+    /// Share of the rows that belong to the class.
     pub observed: f64,
-    /// The standard error of that share.
+    /// Standard error of the observed share.
     pub error: f64,
 }
 
-/// Bins of rows, at most.
+/// Largest number of bins.
 const BINS: usize = 10;
-/// Rows of a bin, at least.
+/// Smallest number of rows per bin.
 const ROWS: usize = 5;
 
-/// The mean over rows of the squared differences of probabilities, classes × rows, and classes (±1 of outputs × rows); of two
-/// classes that of the positive one alone. Cost O(rows · classes).
+/// Brier score of probabilities, classes × rows, for ±1 targets, outputs × rows: the weighted mean over rows of
+/// Σ (p − y)². One output counts only the positive class. Cost O(rows · classes).
 ///
 /// # Reference
 /// G. W. Brier, *Verification of forecasts expressed in terms of probability*, Monthly Weather Review 78 (1950).
@@ -59,7 +59,7 @@ pub fn brier(targets: ArrayView2<f64>, probabilities: ArrayView2<f64>, weights: 
 }
 
 impl ReliabilityRecord {
-    /// Of probabilities, classes × rows, and targets, outputs × rows.
+    /// Computes scores and bins from ±1 targets, outputs × rows, and probabilities, classes × rows.
     pub fn new(
         from: PredictionRows,
         targets: ArrayView2<f64>,

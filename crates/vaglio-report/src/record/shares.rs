@@ -1,26 +1,26 @@
-//! The share of each chosen column in what the loss falls by.
+//! Shapley values of the chosen columns.
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Feature, clip, short, shown};
 
-/// Shapley values of the chosen columns in the criterion's score: they add up to what it falls by from no column to all of them.
+/// Shapley values of the chosen columns. Their sum is the criterion's score without features minus that of all of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SharesRecord {
-    /// How many subsets of the chosen columns were scored, where all were.
+    /// Number of subsets of the chosen columns, if all were scored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subsets: Option<u64>,
-    /// How many orders of the columns were drawn, where not all subsets were scored.
+    /// Number of random orders of the columns, if not all subsets were scored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permutations: Option<usize>,
-    /// The score without any column.
+    /// Score without features.
     #[serde(with = "infinity")]
     pub empty: f64,
-    /// The score of all chosen columns.
+    /// Score of all chosen columns.
     #[serde(with = "infinity")]
     pub all: f64,
-    /// The folds without each of which shares were computed again; 0 where the columns cannot be scored there.
+    /// Number of folds left out in turn to recompute the values; 0 if the columns cannot be scored without one.
     pub folds: usize,
     /// The chosen columns, in order of entry.
     pub columns: Vec<ShareRecord>,
@@ -34,31 +34,31 @@ pub struct ShareRecord {
     pub index: Feature,
     /// Name.
     pub name: String,
-    /// Fall of the score when it enters, as a mean over all orders of the columns.
+    /// Shapley value: mean decrease of the score when the column enters, over all orders of the columns.
     pub share: f64,
-    /// The value as a part of the whole fall, if there is one.
+    /// Shapley value as a fraction of the sum of all, if this is positive.
     pub part: Option<f64>,
-    /// The standard error of that mean, where orders were drawn.
+    /// Standard error of the mean over random orders, if orders were drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
-    /// The share on the rows without each fold; 0 where the column is constant there.
+    /// Shapley value on the rows without each fold; 0 if the column is constant there.
     pub without_fold: Vec<f64>,
-    /// The standard error of the share by the folds left out in turn (the jackknife).
+    /// Jackknife standard error from the folds left out in turn.
     pub fold_error: Option<f64>,
 }
 
-/// Columns that a sentence lists.
+/// Largest number of columns listed in a sentence.
 const LISTED: usize = 5;
 
 impl SharesRecord {
-    /// The columns by their shares, the largest first, of equals the first to enter.
+    /// Columns in decreasing order of their values; ties in order of entry.
     pub fn ranked(&self) -> Vec<&ShareRecord> {
         let mut ranked: Vec<&ShareRecord> = self.columns.iter().collect();
         ranked.sort_by(|a, b| b.share.total_cmp(&a.share));
         ranked
     }
 
-    /// How they were computed: `all 64 subsets`.
+    /// Method of computation in words: `all 64 subsets`.
     pub fn method(&self) -> String {
         match (self.subsets, self.permutations) {
             (Some(subsets), _) => format!("all {subsets} subsets"),
@@ -66,7 +66,7 @@ impl SharesRecord {
         }
     }
 
-    /// The largest of them.
+    /// Sentence with the largest values.
     pub fn sentence(&self) -> String {
         let of = |column: &&ShareRecord| {
             let part = column.part.map_or_else(|| short(column.share), |part| format!("{:.0} %", 100.0 * part));

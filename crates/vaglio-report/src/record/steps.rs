@@ -1,4 +1,4 @@
-//! The steps of a search, and the subsets that they lead to.
+//! Steps of a search, and the best subset of each size.
 
 use super::Record;
 use crate::infinity;
@@ -13,28 +13,28 @@ pub struct StepRecord {
     pub step: usize,
     /// Addition or removal.
     pub action: Action,
-    /// To which column; to the first of a block.
+    /// Index of the column, or of the first of a block.
     pub index: Feature,
-    /// The name of the column.
+    /// Name of the column.
     pub name: String,
-    /// The columns of a block that moved together; empty for a column alone.
+    /// Columns of a block that moved together; empty for a single column.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<Feature>,
-    /// The score after the step.
+    /// Score after the step.
     #[serde(with = "infinity")]
     pub score: f64,
-    /// The standard error of the score of the best subset of its size, where this step led to it.
+    /// Standard error of the score, if this step led to the best subset of its size.
     pub standard_error: Option<f64>,
-    /// Λ.
+    /// λ of the score.
     pub lambda: Option<f64>,
-    /// The size after the step.
+    /// Size after the step.
     pub size: usize,
-    /// Other columns that would have given exactly this score.
+    /// Other columns with exactly this score at this step.
     pub tied: Vec<Feature>,
-    /// How far the common correlation of a least-angle path falls until the next step.
+    /// Decrease of the common correlation of a least-angle path until the next step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mu: Option<f64>,
-    /// The coefficients of a least-angle path at the next step, in order of entry.
+    /// Coefficients of a least-angle path at the next step, in order of entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<Vec<f64>>,
 }
@@ -43,57 +43,57 @@ pub struct StepRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EntryRecord {
-    /// Size.
+    /// Number of columns.
     pub size: usize,
-    /// The step after which it stood; 0 for the subset that the walk started from.
+    /// Step that led to the subset; 0 for the starting subset of the search.
     pub step: Option<usize>,
-    /// Columns, where no step leads to it.
+    /// Columns of the subset, if no step led to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subset: Option<Vec<Feature>>,
-    /// Score.
+    /// Score of the subset.
     #[serde(with = "infinity")]
     pub score: f64,
-    /// The standard error of the score, where it has one.
+    /// Standard error of the score, if it has one.
     pub standard_error: Option<f64>,
-    /// Λ.
+    /// λ of the score.
     pub lambda: Option<f64>,
-    /// The λ of each output, where each has its own.
+    /// λ of each output, if outputs have separate ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lambdas: Option<Vec<f64>>,
-    /// The cross-validated loss of the whole selection cut at this size.
+    /// Cross-validated loss of the selection with this size.
     #[serde(default, with = "infinity::optional")]
     pub cross_validated: Option<f64>,
-    /// Standard error.
+    /// Standard error of the cross-validated loss.
     pub cross_validated_error: Option<f64>,
-    /// The standard error of what it and the lowest of all sizes and λ differ by, on the same rows.
+    /// Standard error of the difference to the lowest cross-validated loss, on the same rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference_error: Option<f64>,
-    /// The loss of its model on the training rows.
+    /// Loss of the model on the training rows.
     #[serde(default, with = "infinity::optional")]
     pub train: Option<f64>,
-    /// The mean squared error of its model on the training rows, in the units of the data, for numbers.
+    /// Mean squared error on the training rows, in the units of the data, for regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mse: Option<f64>,
-    /// R² of its model on the training rows, for numbers.
+    /// R² on the training rows, for regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r2: Option<f64>,
-    /// 1 − (1 − R²)·(n − 1)/(n − size − 1) of its model on the n training rows, for numbers: every column counts whole, also
-    /// where λ shrinks it.
+    /// Adjusted R² = 1 − (1 − R²)·(n − 1)/(n − size − 1) on the n training rows, for regression. Shrinkage by λ is not
+    /// considered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted_r2: Option<f64>,
-    /// The effective degrees of freedom d of its model, that of an intercept included, for numbers by a ridge readout.
+    /// Effective degrees of freedom d, intercept included, for regression by a ridge readout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freedom: Option<f64>,
-    /// Akaike's criterion for few rows: N ln E + 2kN/(N − k − 1) with E the mean squared error, k = d + 1 and N training rows.
+    /// AICc: N ln E + 2kN/(N − k − 1), with the mean squared error E, k = d + 1 and N training rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aicc: Option<f64>,
-    /// Schwarz's criterion: N ln E + k ln N.
+    /// BIC: N ln E + k ln N.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bic: Option<f64>,
-    /// Mallows's Cp in the units of the error: E + 2 σ̂² d/N with σ̂² of the model of all candidate columns.
+    /// Mallows's Cp in the units of E: E + 2 σ̂² d/N, with σ̂² from the model of all candidate columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cp: Option<f64>,
-    /// The loss of its model on the test rows.
+    /// Loss of the model on the test rows.
     #[serde(default, with = "infinity::optional")]
     pub test: Option<f64>,
     /// Total cost of the columns, if columns have costs.
@@ -102,7 +102,7 @@ pub struct EntryRecord {
 }
 
 impl StepRecord {
-    /// Step `number`, from 1, that moved the column of that name.
+    /// Creates the record of step `number`, from 1, whose column is called `name`.
     pub fn new(number: usize, step: &Step, name: String) -> Self {
         StepRecord {
             step: number,
@@ -120,14 +120,14 @@ impl StepRecord {
         }
     }
 
-    /// The columns that moved.
+    /// Columns that were added or removed.
     pub fn moved(&self) -> &[Feature] {
         if self.columns.is_empty() { std::slice::from_ref(&self.index) } else { &self.columns }
     }
 }
 
-/// The steps and the entries of a path, each entry by the step that led to it; in the order in which the walk came to
-/// them. Cost O(steps · size).
+/// Records of the steps and entries of a path, in the order of the search; an entry refers to the step that led to it.
+/// Cost O(steps · size).
 pub fn recorded(path: &Path, name: impl Fn(Feature) -> String) -> (Vec<StepRecord>, Vec<EntryRecord>) {
     let mut steps: Vec<StepRecord> =
         (1..).zip(&path.steps).map(|(number, step)| StepRecord::new(number, step, name(step.feature))).collect();
@@ -183,7 +183,7 @@ impl EntryRecord {
 }
 
 impl Record {
-    /// The columns of each entry of `path`, in order of entry. Cost O(steps · size).
+    /// Columns of each entry of `path`, in order of entry. Cost O(steps · size).
     pub fn subsets(&self) -> Vec<Vec<Feature>> {
         let mut subsets: Vec<Vec<Feature>> =
             self.path.iter().map(|entry| entry.subset.clone().unwrap_or_default()).collect();

@@ -1,4 +1,4 @@
-//! The result as a short table for people.
+//! The result as a short text table.
 
 use super::table_parts::{interval_text, level_text};
 use super::{
@@ -10,15 +10,15 @@ use serde_json::Value;
 use vaglio_core::{Certificate, Diagnostics, counted, is_lower, short, shown};
 use vaglio_search::Rule;
 
-/// Rows from which on half of another loss is no chance.
+/// Number of rows from which halving another loss is no chance.
 const ROWS: usize = 40;
-/// Characters of equations that are printed, at most.
+/// Largest number of characters of printed equations.
 const READABLE: usize = 400;
-/// Columns that a sentence names, at most.
+/// Largest number of columns named in a sentence.
 const NAMED: usize = 6;
 
 impl Record {
-    /// A short table for people: the chosen columns with their weights, and the figures.
+    /// Formats a short table: the chosen columns with their weights, and the figures.
     pub fn table(&self) -> String {
         let mut out = self.may_be_chance().map_or_else(String::new, |sentence| format!("{sentence}.\n"));
         out.push_str(&self.target_line());
@@ -104,7 +104,7 @@ impl Record {
         out
     }
 
-    /// Sentence that says what the intervals are of.
+    /// Sentence that explains the intervals.
     pub(crate) fn interval_meaning(&self) -> Option<String> {
         let nested = self.nested.as_ref().and_then(|nested| nested.interval);
         self.chosen.interval.or(nested)?;
@@ -113,7 +113,7 @@ impl Record {
         Some(format!("{} intervals for the mean {loss} on new rows, selection included", level_text(level)))
     }
 
-    /// Sentence that the columns may predict no better than none, or were not taken because of that.
+    /// Sentence that the columns may predict no better than none, or were not chosen for that reason.
     pub(crate) fn may_be_chance(&self) -> Option<String> {
         let chosen = &self.chosen;
         if let Some(DeclinedColumns { size, columns, cross_validated }) = &chosen.declined {
@@ -144,8 +144,8 @@ impl Record {
         Some(format!("The columns may be no better than none: they {change}{scale} on new rows"))
     }
 
-    /// Whether the columns are better than none beyond the noise of a few folds: they passed the test of their gain, are better on
-    /// test rows, or halve the loss.
+    /// Whether the columns are clearly better than none: they passed the test of their gain, are better on test rows,
+    /// or halve the loss.
     fn gains(&self) -> bool {
         let chosen = &self.chosen;
         let passes = |test: &Figures| Some(test.loss + 3.0 * test.standard_error? < test.empty_loss?);
@@ -163,7 +163,7 @@ impl Record {
         format!("{verb} the {} by {} ({interval})", self.loss().title(), short(of.mean.abs()))
     }
 
-    /// The equations, where they are few and short enough to be read.
+    /// Equations, if they are few and short enough to read.
     fn equation_lines(&self, out: &mut String) {
         let is_short = self.equation.iter().map(|line| line.chars().count()).sum::<usize>() <= READABLE;
         let lines = self.equation.iter().filter(|_| is_short && !self.selected.is_empty());
@@ -173,7 +173,7 @@ impl Record {
         }
     }
 
-    /// Sentence that the columns lower no score, or why none is taken.
+    /// Sentence that the columns lower no score, or the reason why none is chosen.
     fn nothing_gained(&self) -> Option<String> {
         if self.chosen.declined.is_some() {
             return None;
@@ -203,7 +203,7 @@ impl Record {
         Some(format!("No column is taken: {why}"))
     }
 
-    /// Errors on rows that the selection has not seen, the most trustworthy last.
+    /// Held-out errors, the most trustworthy last.
     fn held_out_lines(&self, out: &mut String) {
         let splits = |splits: &Option<String>| splits.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
         let chosen = &self.chosen;
@@ -268,7 +268,7 @@ impl PartNames {
     }
 }
 
-/// Sentence that says whether a search of all subsets has proven its result, and by which bound.
+/// Sentence that says whether a search of all subsets proved its result, with the bound.
 pub fn proven(certificate: &Certificate) -> String {
     let Certificate { optimal, visited, pruned, bound, .. } = certificate;
     let proven = if *optimal { "the best subset of every size is proven" } else { "not proven to be the best" };

@@ -1,4 +1,4 @@
-//! The parts of the short table: the target, the chosen columns, and each error beside its baselines.
+//! Parts of the short table: the target, the chosen columns, and each error with its baselines.
 
 use super::{
     ChosenRecord, Figures, OutputFigures, PerOutput, Record, SelectedRecord, Warning, WarningKind, WeightSpread,
@@ -6,11 +6,11 @@ use super::{
 use std::collections::HashMap;
 use vaglio_core::{Action, Feature, aligned, clip, short, shown, significant};
 
-/// Chosen columns that are listed without a cut, at most.
+/// Largest number of chosen columns that are all listed.
 const FEW_COLUMNS: usize = 30;
-/// Chosen columns that are listed after a cut.
+/// Number of chosen columns that are listed out of more.
 const LISTED: usize = 20;
-/// Outputs whose weights are listed, at most; else the norm is.
+/// Largest number of outputs with separate weights; for more, the norm is listed.
 const FEW_OUTPUTS: usize = 4;
 
 impl ChosenRecord {
@@ -21,18 +21,18 @@ impl ChosenRecord {
     }
 }
 
-/// `95 % interval 2531 to 3480.1`.
+/// Formats an interval with its level: `95 % interval 2531 to 3480.1`.
 pub fn interval_text([low, high]: [f64; 2], level: f64) -> String {
     format!("{} interval {} to {}", level_text(level), short(low), short(high))
 }
 
-/// `95 %`.
+/// Formats a level between 0 and 1: `95 %`.
 pub fn level_text(level: f64) -> String {
     format!("{} %", (level * 1e4).round() / 1e2)
 }
 
 impl Record {
-    /// The target with its classes.
+    /// Line with the names of the targets and classes; empty without targets.
     pub(super) fn target_line(&self) -> String {
         let names = |names: &[String]| {
             let listed = names.iter().take(FEW_OUTPUTS).map(|name| shown(name).into_owned()).collect::<Vec<_>>();
@@ -54,7 +54,7 @@ impl Record {
         names.iter().map(String::as_str).collect()
     }
 
-    /// The chosen columns with their weights, those of one column of the data below each other.
+    /// Appends the chosen columns with their weights, grouped by source column.
     pub(super) fn weights_table(&self, out: &mut String) {
         let outputs = self.data.outputs;
         let (rows, note) = self.listed();
@@ -87,7 +87,7 @@ impl Record {
         }
     }
 
-    /// The weights of the only output over outer folds.
+    /// Range of a single output's weights over outer folds.
     fn spread_text(&self, spread: &WeightSpread) -> String {
         let folds = self.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
         let end = |end: &PerOutput| end.values().first().map_or_else(|| "-".into(), |weight| short(*weight));
@@ -95,9 +95,9 @@ impl Record {
         format!("  {} to {} in {} of {folds}{mark}", end(&spread.low), end(&spread.high), spread.folds)
     }
 
-    /// The chosen columns that are listed, each with its place, and what to say of the others.
+    /// Chosen columns to list, each with its position, and a note on the others.
     ///
-    /// Of many the first to enter are listed, or the largest weights where columns did not enter one by one.
+    /// Of many columns, lists the first to enter, or the largest weights if columns did not enter one by one.
     fn listed(&self) -> (Vec<(usize, &SelectedRecord)>, Option<String>) {
         let mut rows: Vec<(usize, &SelectedRecord)> = self.selected.iter().enumerate().collect();
         let more = rows.len().saturating_sub(LISTED);
@@ -116,10 +116,10 @@ impl Record {
         (self.grouped(rows), note)
     }
 
-    /// Chosen columns with those of one source below each other, each with its place.
+    /// Chosen columns grouped by source column, each with its position.
     pub(crate) fn grouped<'r>(&self, rows: Vec<(usize, &'r SelectedRecord)>) -> Vec<(usize, &'r SelectedRecord)> {
         let places = self.sources();
-        // Those of one source stand where the first of them does.
+        // A group is placed at its first column.
         let mut first: HashMap<usize, usize> = HashMap::new();
         let key: Vec<usize> = rows
             .iter()
@@ -131,13 +131,13 @@ impl Record {
         order.into_iter().map(|at| rows[at]).collect()
     }
 
-    /// For each candidate that was made of columns of the data its place in `data.made`.
+    /// Position in `data.made` of each candidate made of columns of the data.
     pub(crate) fn sources(&self) -> HashMap<Feature, usize> {
         let made = self.data.made.iter().enumerate();
         made.flat_map(|(place, made)| made.columns.iter().map(move |&index| (index, place))).collect()
     }
 
-    /// Of how many columns of the data these candidates are made.
+    /// Number of columns of the data that these candidates are made of.
     pub(crate) fn source_count(&self, columns: impl Iterator<Item = Feature>) -> usize {
         let sources = self.sources();
         let mut names: Vec<&str> = Vec::new();
@@ -152,13 +152,13 @@ impl Record {
         names.len()
     }
 
-    /// Of how many columns of the data the chosen ones are made, where these are fewer.
+    /// Number of columns of the data that the chosen ones are made of, if smaller.
     pub(super) fn source_note(&self) -> String {
         let (count, chosen) = (self.source_count(self.selected.iter().map(|s| s.index)), self.selected.len());
         if self.data.made.is_empty() || count == chosen { String::new() } else { format!(" (of {count} in the data)") }
     }
 
-    /// How each of several outputs is predicted.
+    /// Figures of each of several outputs.
     pub(super) fn outputs_line(&self) -> String {
         let Some((figures, rows)) = self.trusted().filter(|(figures, _)| !figures.by_output.is_empty()) else {
             return String::new();
@@ -173,14 +173,14 @@ impl Record {
         format!("squared error of each target on {rows}: {}{more}\n", listed.join(", "))
     }
 
-    /// The most trustworthy figures of predictions, with the rows they are of: nested, test, cross-validated.
+    /// Most trustworthy figures of predictions, with their source: nested, test, cross-validated.
     pub(crate) fn trusted(&self) -> Option<(&Figures, &'static str)> {
         let nested = self.nested.as_ref().map(|nested| (&nested.figures, "rows held out in outer folds"));
         let of_search = self.report.figures.as_ref().map(|of| (of, "rows held out in the folds of the search"));
         nested.or(self.test.as_ref().map(|test| (test, "test rows"))).or(of_search)
     }
 
-    /// Warning that the model gives a class to no row, by the most trustworthy figures.
+    /// Warning about classes that are never predicted, by the most trustworthy figures.
     pub fn never_called(&self) -> Option<Warning> {
         let (figures, rows) = self.trusted()?;
         let (classes, confusion) = (self.data.classes.as_ref()?, figures.confusion.as_ref()?);

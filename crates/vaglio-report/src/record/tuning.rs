@@ -1,4 +1,4 @@
-//! Settings of a learner that were tuned: what was asked for, what was tried, and what it scored.
+//! Tuning of a learner's settings: the request, the trials, and their scores.
 
 pub use super::bounds::{Bounds, Scale};
 

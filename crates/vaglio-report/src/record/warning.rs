@@ -4,13 +4,13 @@ use super::{PerOutput, Record};
 use serde::{Deserialize, Serialize};
 use vaglio_core::shown;
 
-/// Something that a user should know of a result.
+/// Warning about a result, with advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Warning {
     /// Subject.
     pub kind: WarningKind,
-    /// A sentence, with what to do.
+    /// Sentence with the problem and a remedy.
     pub message: String,
 }
 
@@ -19,7 +19,7 @@ pub struct Warning {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// The search could not be cross-validated, and the score chose.
+    /// The search could not be cross-validated, so the size was chosen by the score.
     NotCrossValidated,
     /// The run was stopped before everything was computed.
     Interrupted,
@@ -27,44 +27,44 @@ pub enum WarningKind {
     ManyCandidates,
     /// λ was chosen for every subset by its score, with more columns than rows.
     LambdaPerSubset,
-    /// The λ that was taken is the first or last of those that were tried.
+    /// The chosen λ is the first or last of the tried values.
     LambdaEdge,
-    /// From some step on several columns gave the same score.
+    /// Several columns have equal scores from some step on.
     Indistinguishable,
     /// Settings were tuned on the rows that a figure was computed on.
     Tuned,
-    /// Columns were standardized by all training rows, since anew in each fold would have taken much longer.
+    /// Columns were standardized once by all training rows, since standardizing in each fold would take much longer.
     StandardizedOnce,
-    /// Missing cells were filled by means of all training rows, since anew in each fold would have taken much longer, or a fold has no
-    /// value of a column to train on.
+    /// Missing cells were filled once with means of all training rows: imputing in each fold would take much longer, or
+    /// a fold has no value of a column.
     ImputedOnce,
-    /// All columns together predict rows held out better than those that were taken.
+    /// All columns together predict held-out rows better than the chosen ones.
     AllColumns,
     /// Some subset of the chosen columns has no finite score.
     NoShares,
-    /// A class that no row is given.
+    /// No row is predicted to be of some class.
     NeverCalled,
     /// The two scales of a mapped target choose different numbers of columns.
     ScalesDiffer,
-    /// Single rows are held out under a loss of orders or classes, which leans against them.
+    /// Single rows are held out under a ranking or classification loss, which biases the loss upwards.
     SingleRowsHeldOut,
-    /// Targets are predicted some steps ahead, and folds are trained on targets that are not known by then.
+    /// Targets are predicted some steps ahead, but folds train on targets that are not known at that time.
     NoGap,
     /// The search reached fewer columns than were asked for.
     FewerColumns,
     /// More columns are allowed than there are.
     MaxFeatures,
-    /// No column is confirmed at the rate of false discoveries that was to choose.
+    /// No column is confirmed at the false discovery rate that chooses the size.
     NothingConfirmed,
-    /// A column, or two together, say the target.
+    /// A column, or two together, determine the target.
     TargetGivenAway,
     /// Training rows are exact copies of others.
     CopiedRows,
-    /// Copies of rows would take more memory to find than there is.
+    /// Finding copies of rows would take more memory than available.
     CopiesNotCounted,
     /// Test rows are exact copies of training rows.
     TestRowsInTraining,
-    /// Rows of a group are both trained on and tested.
+    /// A group has both training and test rows.
     GroupsOnBothSides,
     /// A column numbers the rows in the order of the target.
     IdentifierInOrder,
@@ -76,11 +76,11 @@ pub enum WarningKind {
     LeadingZeros,
     /// Columns are left out, since they have no value or only number the rows.
     ColumnsLeftOut,
-    /// Rows without a target are left out, and steps back in time are counted over the others.
+    /// Rows without a target are left out, so lags count only the other rows.
     StepsOverGaps,
     /// Series are dropped that have no row with all its lags.
     SeriesDropped,
-    /// Columns of the row that is predicted stand beside lags of others.
+    /// Some columns are of the predicted row itself, while others are lags.
     PresentColumns,
     /// Numbers of the result are not finite, and null in its file.
     NotFinite,
@@ -89,14 +89,14 @@ pub enum WarningKind {
 }
 
 impl Warning {
-    /// A warning of this kind.
+    /// Creates a warning.
     pub fn new(kind: WarningKind, message: impl Into<String>) -> Self {
         Warning { kind, message: message.into() }
     }
 }
 
 impl Record {
-    /// Why numbers of the result are not finite, where some are not: they are null in the file.
+    /// Warning that some numbers of the result are not finite, and null in the file; `None` if all are finite.
     pub fn not_finite(&self) -> Option<Warning> {
         let infinite = |number: f64| !number.is_finite();
         let has_no_number = |of: &Option<PerOutput>| of.iter().any(|of| of.values().iter().any(|x| infinite(*x)));

@@ -8,13 +8,13 @@ use super::section::{ContentBlock, Section, TextStyle};
 use crate::record::{HeldOutError, PredictionRows, Status, interval_text};
 use vaglio_core::{Absolute, Role, Squared, shown, title};
 
-/// The error on a new row, in the unit of the target, beside that of the mean; then what was chosen.
+/// Sentences with the error on a new row, compared with the baseline, and the choice of columns.
 pub fn answer(view: &RecordView<'_>, errors: &[HeldOutError<'_>]) -> String {
     let worth = errors.first().map_or_else(|| unknown_error(view), |error| expected_error(view, error));
     format!("{worth} {}", choice(view))
 }
 
-/// Which columns were chosen, and by what.
+/// Sentence with the chosen columns and the way they were chosen.
 fn choice(view: &RecordView<'_>) -> String {
     let record = view.record;
     let by = format!("by {} with the {}", title(Role::Search, &record.pipeline.search), score_title(view));
@@ -73,7 +73,7 @@ fn digits([low, high]: [f64; 2], level: f64) -> String {
     format!("{level} interval {} to {}", significant(low, 3), significant(high, 3))
 }
 
-/// The median size of the errors of the drawn rows of an origin, of one target.
+/// Median absolute error of the recorded predictions from a source, for a single target.
 fn median_error(view: &RecordView<'_>, origin: PredictionRows) -> Option<f64> {
     let drawn = view.record.report.predictions.as_ref().filter(|drawn| drawn.from == origin)?;
     let ([observed], [predicted]) = (&drawn.observed[..], &drawn.predicted[..]) else { return None };
@@ -88,7 +88,7 @@ fn median_error(view: &RecordView<'_>, origin: PredictionRows) -> Option<f64> {
     }
 }
 
-/// Hits and false alarms of a hundred rows of two classes, or wrong rows of a hundred, with the AUC.
+/// Sentence with hits and false alarms per hundred rows of two classes, or else errors per hundred rows, and the AUC.
 fn hits(view: &RecordView<'_>, error: &HeldOutError<'_>, classes: &[String]) -> Option<String> {
     let of_hundred = |share: f64| significant(100.0 * share, 2);
     let auc = error.auc(&view.loss()).map(|(auc, interval)| {
@@ -128,7 +128,7 @@ fn mean_loss(view: &RecordView<'_>, error: &HeldOutError<'_>) -> String {
     format!("On new rows the {title} is {}{interval}{gain}", significant(error.loss, 4))
 }
 
-/// Warnings, then each error with what it is compared with.
+/// Section with warnings, then each error with its baselines.
 pub fn trust(view: &RecordView<'_>, errors: &[HeldOutError<'_>]) -> Section {
     let record = view.record;
     let mut section = Section::new("worth", "How far to trust it");
@@ -150,7 +150,7 @@ pub fn trust(view: &RecordView<'_>, errors: &[HeldOutError<'_>]) -> Section {
         .note(optimism(view))
 }
 
-/// Why a gain over no features is in doubt, where it was not tested.
+/// Reason to doubt a gain over no features that was not tested.
 fn gain_in_doubt(error: &HeldOutError<'_>) -> &'static str {
     let (Some(baseline), Some(([low, high], _)), None) = (error.baseline, error.interval, error.difference) else {
         return "";
@@ -180,7 +180,7 @@ fn null_sentence(view: &RecordView<'_>) -> String {
     )
 }
 
-/// Why the score of the search is too good.
+/// Sentence that explains why the score of the search is optimistic.
 fn optimism(view: &RecordView<'_>) -> String {
     let who = if view.record.tuned.is_some() { "Tuning and selection" } else { "The selection" };
     match view.record.pipeline.loss {
@@ -223,7 +223,7 @@ fn warnings(view: &RecordView<'_>) -> Vec<String> {
     out
 }
 
-/// A row of the comparison: an error with its interval, its baseline, and smaller values around it.
+/// Row of the comparison: an error with its interval, its baseline and related values.
 struct ComparedError {
     name: &'static str,
     class: &'static str,
@@ -233,7 +233,7 @@ struct ComparedError {
     parts: Vec<f64>,
 }
 
-/// All errors on one axis, each beside its baseline; scores only in the units of the losses.
+/// Chart of all errors with their baselines; includes the score if it has the units of the losses.
 pub fn comparison(view: &RecordView<'_>, errors: &[HeldOutError<'_>]) -> Option<Chart> {
     let null = shuffled(view).filter(|(_, is_cross_validated)| *is_cross_validated || view.comparable);
     let null = null.and_then(|(null, _)| Some((finite(null.mean)?, null.values.clone())));

@@ -1,4 +1,4 @@
-//! Axes: places on the page for values, and round numbers to label.
+//! Axes: positions of values on the page, and ticks at round numbers.
 
 use super::chart::ScaleKind;
 use super::number::significant;
@@ -6,21 +6,21 @@ use super::number::significant;
 /// Ratio of the largest to the smallest value from which on [`ScaleKind::Auto`] shows logarithms.
 const FAR_APART: f64 = 60.0;
 
-/// An axis: from data to the page.
+/// Maps values to positions on the page.
 pub struct Axis {
     /// Ends of the axis, or their logarithms.
     from: f64,
     to: f64,
-    /// Place of the first end on the page, and the way to the other end.
+    /// Position of the first end on the page, before the distance to the other end.
     pub start: f64,
     pub length: f64,
     pub is_logarithmic: bool,
-    /// Labelled values.
+    /// Values with their labels.
     pub ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
-    /// An axis that shows all values from `low` to `high`, with about `wanted` ticks; `None` for ends that are not finite.
+    /// Creates an axis from `low` to `high` with about `wanted` ticks; `None` if an end is not finite.
     pub fn new(kind: &ScaleKind, [low, high]: [f64; 2], wanted: usize) -> Option<Self> {
         let is_logarithmic = match kind {
             ScaleKind::Log => true,
@@ -54,24 +54,24 @@ impl Axis {
         Some(Axis { from, to, start: 0.0, length: 1.0, is_logarithmic, ticks })
     }
 
-    /// Lays the axis on the page.
+    /// Sets the position and length of the axis on the page.
     pub fn placed(self, start: f64, length: f64) -> Self {
         Axis { start, length, ..self }
     }
 
-    /// Where a value lies on the page; values beyond the axis lie at its end.
+    /// Position of a value on the page; values beyond the axis are clamped to its ends.
     pub fn at(&self, value: f64) -> f64 {
         let value = if self.is_logarithmic { value.log10() } else { value };
         self.start + self.length * ((value - self.from) / (self.to - self.from)).clamp(0.0, 1.0)
     }
 
-    /// Whether the axis reaches a value.
+    /// Whether a value lies on the axis.
     pub fn reaches(&self, value: f64) -> bool {
         let value = if self.is_logarithmic { value.log10() } else { value };
         (self.from..=self.to).contains(&value)
     }
 
-    /// Characters of the longest label.
+    /// Number of characters of the longest label.
     pub fn longest_label(&self) -> usize {
         self.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0)
     }
@@ -90,7 +90,7 @@ fn ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     inside.map(|t| if t.abs() < step * 1e-9 { 0.0 } else { t }).collect()
 }
 
-/// Powers of ten inside `low..=high`, with twice and five times those where there is room for them.
+/// Powers of ten inside `low..=high`, with twice and five times each if there are few.
 fn log_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let (low, high) = (low * (1.0 - 1e-9), high * (1.0 + 1e-9));
     let powers = low.log10().floor() as i32..=high.log10().ceil() as i32;
@@ -103,7 +103,7 @@ fn log_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     all.into_iter().step_by(stride).collect()
 }
 
-/// Round whole numbers, about `wanted` of them; all where they are few.
+/// Round whole numbers, about `wanted` of them; all if they are few.
 fn whole_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let span = high - low;
     if span <= wanted as f64 {

@@ -40,11 +40,11 @@ pub enum ChartShape {
 pub struct ChartScale {
     /// Words along the axis.
     pub title: String,
-    /// How values are spread.
+    /// Spacing of the values.
     pub kind: ScaleKind,
 }
 
-/// How values are spread along an axis.
+/// Spacing of values along an axis.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScaleKind {
@@ -61,7 +61,7 @@ pub enum ScaleKind {
     Names(Vec<String>),
 }
 
-/// A mark of a chart; `class` is its class in the style sheet, a `name` stands in the legend.
+/// A mark of a chart; `class` is a class of the style sheet, and `name` appears in the legend.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
@@ -128,14 +128,14 @@ pub enum Mark {
 }
 
 impl ChartScale {
-    /// A scale of a kind.
+    /// Creates a scale with a title.
     pub fn new(title: impl Into<String>, kind: ScaleKind) -> Self {
         ChartScale { title: title.into(), kind }
     }
 }
 
 impl Chart {
-    /// A wide chart without marks.
+    /// Creates a wide chart without marks.
     pub fn new(label: impl Into<String>, x: ChartScale, y: ChartScale) -> Self {
         Chart { label: label.into(), x, y, ..Chart::default() }
     }
@@ -173,7 +173,7 @@ impl Mark {
         Mark::Line { name: name.into(), class: class.into(), points, dots: true }
     }
 
-    /// A line without dots.
+    /// A line without dots or gaps.
     pub fn stroke(name: &str, class: &str, points: Vec<[f64; 2]>) -> Self {
         let points = points.into_iter().map(Some).collect();
         Mark::Line { name: name.into(), class: class.into(), points, dots: false }
@@ -194,12 +194,12 @@ impl Mark {
         Mark::Bars { class: class.into(), bars, tips }
     }
 
-    /// A level across the chart.
+    /// A horizontal rule at the value `at`.
     pub fn level(name: impl Into<String>, class: &str, at: f64) -> Self {
         Mark::Rule { name: name.into(), class: format!("level {class}"), at, upright: false, label: String::new() }
     }
 
-    /// An upright line with words above it.
+    /// A vertical rule at the chosen value, with a label above it.
     pub fn chosen(at: f64, label: impl Into<String>) -> Self {
         Mark::Rule { name: String::new(), class: "chosen".into(), at, upright: true, label: label.into() }
     }

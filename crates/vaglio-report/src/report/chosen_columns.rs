@@ -1,4 +1,4 @@
-//! The chosen columns: weights, equation, and how much each is worth.
+//! The chosen columns: weights, equation, and importance.
 
 use super::chart::{Chart, ChartScale, Mark, ScaleKind};
 use super::number::{counted, percent, short, significant};
@@ -10,7 +10,7 @@ use crate::record::{
 };
 use std::collections::HashMap;
 
-/// Outputs with a column of weights each; of more the norm of the weights is shown.
+/// Largest number of outputs with a column of weights each; for more, the norm is shown.
 const FEW_OUTPUTS: usize = 4;
 /// Columns and outputs of a map of weights, at most.
 const MOST_WEIGHTS: [usize; 2] = [100, 60];
@@ -59,7 +59,7 @@ pub fn chosen_columns(view: &RecordView<'_>) -> Option<Section> {
     record.equation.iter().fold(section, |section, line| section.styled(TextStyle::Formula, line)).non_empty()
 }
 
-/// How to read the equation.
+/// Note on how to read the equation.
 fn equation_note(view: &RecordView<'_>) -> String {
     let decision = match view.record.data.classes.as_deref() {
         _ if view.record.equation.is_empty() => return String::new(),
@@ -81,7 +81,7 @@ fn norm(weight: &Option<PerOutput>) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().map(|w| w * w).sum::<f64>().sqrt())
 }
 
-/// Adds the weights of each output, or of many their norm.
+/// Adds the weights of each output, or their norm for many outputs.
 fn weights<'a, 'r>(view: &RecordView<'_>, table: TableBuilder<'a, Selected<'r>>) -> TableBuilder<'a, Selected<'r>> {
     let outputs = view.outputs();
     if outputs.len() > FEW_OUTPUTS {
@@ -146,7 +146,7 @@ fn weights_note(view: &RecordView<'_>) -> String {
     out.join(" ")
 }
 
-/// How much each chosen column is worth: alone, beside the others, and which could replace it.
+/// Table of the importance of each chosen column: score alone, score without it, and substitutes.
 pub fn column_worth(view: &RecordView<'_>) -> Option<Section> {
     let record = view.record;
     let selected = &record.selected;

@@ -7,7 +7,7 @@ use super::section::Section;
 use super::table::{ColumnStyle, TableBuilder, TableCell};
 use crate::record::{PredictionRows, ReliabilityBin, ShownPredictions};
 
-/// Classes of a drawn confusion matrix, at most.
+/// Largest number of classes of a drawn confusion matrix.
 const MOST_CLASSES: usize = 60;
 
 /// The errors of one class.
@@ -18,7 +18,7 @@ struct ClassErrors {
     taken_for: String,
 }
 
-/// The errors of each class; `None` for numbers, or without predictions of rows held out.
+/// Section with the errors of each class; `None` for regression, or without held-out predictions.
 pub fn classes(view: &RecordView<'_>) -> Option<Section> {
     let names = view.record.data.classes.as_ref()?;
     let (figures, rows) = view.record.trusted()?;
@@ -114,7 +114,7 @@ fn roc(predictions: &ShownPredictions, positive: &str) -> Option<Chart> {
     Some(chart.caption(format!("ROC curve on {}: rows of “{positive}” that are found.", predictions.from.rows())))
 }
 
-/// How far the probabilities of classes are right.
+/// Section with the calibration of class probabilities.
 pub fn calibration(view: &RecordView<'_>) -> Option<Section> {
     let (calibration, classes) = (view.record.calibration.as_ref()?, view.record.data.classes.as_ref()?);
     let what = match &classes[..] {

@@ -8,22 +8,22 @@ use super::number::{escape, short};
 use super::svg::{self, marker, path, place, px};
 use std::fmt::Write;
 
-/// Room above and below the axes.
+/// Margin above and below the axes, in pixels.
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 46.0;
 /// Height of the row of a name.
 const ROW: f64 = 27.0;
-/// Characters of a name beside the chart, at most.
+/// Largest number of characters of a name beside the chart.
 pub(super) const LETTERS: usize = 24;
-/// Points of a cloud in a small chart, at most; of more every second, third, … is drawn.
+/// Largest number of points of a cloud in a small chart; of more, every second, third, … is drawn.
 const MOST_SMALL: usize = 200;
-/// Tooltips along a line, at most.
+/// Largest number of tooltips along a line.
 const MOST_TIPS: usize = 600;
 /// Lines that are named at their ends, at most, and lines that a tooltip lists.
 const NAMED: usize = 12;
 
 impl Chart {
-    /// The legend and the drawings, one for each width of the screen; `None` without a finite place.
+    /// Renders the legend and the drawings for each screen width; `None` without a finite point.
     pub fn html(&self) -> Option<String> {
         if let Some(Mark::Cells { values, words }) = self.marks.first() {
             return self.cells(values, words);
@@ -88,7 +88,7 @@ impl Chart {
         self.lines().map(|(name, _)| name.chars().count()).max().unwrap_or(0)
     }
 
-    /// The lowest and the highest value of the marks along an axis; bands and rules far from the others do not stretch it.
+    /// Range of the marks along an axis (0: x, 1: y), without bands and rules far from the others.
     fn range(&self, axis: usize) -> Option<[f64; 2]> {
         let kind = [&self.x.kind, &self.y.kind][axis];
         if let ScaleKind::Names(names) = kind {
@@ -132,7 +132,7 @@ impl Chart {
         svg::upright(out, "axis-label", [14.0, (TOP + floor) / 2.0], "middle", &self.y.title);
     }
 
-    /// Names at the right ends of the lines that end farthest from zero, one below the other.
+    /// Draws names at the right ends of the lines that end farthest from zero, without overlaps.
     fn draw_names(&self, out: &mut String, x: &Axis, y: &Axis) {
         let end = |points: &[Option<[f64; 2]>]| points.iter().rev().flatten().next().map(|point| point[1]);
         let mut ends: Vec<(f64, &str)> = self.lines().filter_map(|(name, points)| Some((end(points)?, name))).collect();
@@ -234,7 +234,7 @@ impl Chart {
     }
 }
 
-/// A range that holds a value too.
+/// Widens a range to include a value.
 fn widened(range: Option<[f64; 2]>, value: f64) -> Option<[f64; 2]> {
     Some(range.map_or([value; 2], |[low, high]| [low.min(value), high.max(value)]))
 }

@@ -6,7 +6,7 @@ use super::section::Card;
 use crate::record::{HeldOutError, NullFigure, interval_text};
 use vaglio_core::{Auc, Squared, ZeroOne};
 
-/// The null distribution to compare with, and whether it is of the cross-validated loss in place of the score.
+/// Null distribution from shuffled targets, and whether it is of the cross-validated loss instead of the score.
 pub fn shuffled<'r>(view: &RecordView<'r>) -> Option<(&'r NullFigure, bool)> {
     let permutations = view.record.permutations.as_ref()?;
     match &permutations.cross_validated {
@@ -15,7 +15,7 @@ pub fn shuffled<'r>(view: &RecordView<'r>) -> Option<(&'r NullFigure, bool)> {
     }
 }
 
-/// Errors in large type, then shuffled targets, then the optimistic score.
+/// Cards of the errors, then of shuffled targets, then of the optimistic score.
 pub fn cards(view: &RecordView<'_>, errors: &[HeldOutError<'_>]) -> Vec<Card> {
     let mut cards: Vec<Card> = errors.iter().flat_map(|error| error_cards(view, error)).collect();
     if let Some((null, is_cross_validated)) = shuffled(view).filter(|(null, _)| null.mean.is_finite()) {

@@ -9,10 +9,10 @@ use crate::record::{Cell, FrontierPoint, LearningPoint, LossName, PredictionRows
 use vaglio_core::ZeroOne;
 use vaglio_search::Rule;
 
-/// Sizes go by their logarithms from so many on, if the chosen size is below a tenth of the largest.
+/// Number of sizes from which the axis is logarithmic, if the chosen size is below a tenth of the largest.
 const MANY_SIZES: usize = 100;
 
-/// The error over the number of columns, with the fewest columns that suffice.
+/// Chart of the error over the number of columns, with the fewest columns that suffice.
 pub fn error_by_size(view: &RecordView<'_>) -> Option<Section> {
     let sizes = view.record.chosen.sizes.as_ref();
     let sizes = sizes.map(|sizes| format!("{}.", capital(&sizes.sentence(view.record.selected.len()))));
@@ -157,7 +157,7 @@ fn error_rates(view: &RecordView<'_>) -> Chart {
     }
 }
 
-/// The λ of every subset, where they differ.
+/// Chart of the λ of every subset, if they differ.
 fn penalties(view: &RecordView<'_>) -> Option<Chart> {
     let mut known = view.path.iter().filter_map(|entry| entry.lambda);
     let first = known.next()?;
@@ -284,7 +284,7 @@ pub fn searches(view: &RecordView<'_>) -> Option<Section> {
     Some(Section::new("searches", "Compared searches").lead(lead).table(table))
 }
 
-/// The error that each cost of columns buys; `None` where columns have no costs.
+/// Chart of the lowest error for each cost of columns; `None` if columns have no costs.
 pub fn costs(view: &RecordView<'_>) -> Option<Section> {
     let points: &[FrontierPoint] = &view.record.frontier;
     if points.is_empty() {

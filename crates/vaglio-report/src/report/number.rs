@@ -1,18 +1,18 @@
-//! Numbers as a reader wants them: few digits in the text, all of them in the tooltip.
+//! Formats numbers: few digits in the text, all of them in the tooltip.
 
 use vaglio_core::shown;
 
-/// A number with five significant digits; a dash where it is not finite.
+/// Formats a number with five significant digits; a dash if not finite.
 pub fn short(x: f64) -> String {
     typeset(x, &vaglio_core::short(x))
 }
 
-/// A number with so many significant digits, without trailing zeros; powers of ten below 10⁻⁴ and from 10⁷ on.
+/// Formats a number with `digits` significant digits and no trailing zeros; with powers of ten below 10⁻⁴ and from 10⁷.
 pub fn significant(x: f64, digits: usize) -> String {
     typeset(x, &vaglio_core::significant(x, digits))
 }
 
-/// A number as it is printed on a terminal, with signs and powers of ten as they are set; a dash where it is not finite.
+/// Typesets the minus sign and power of ten of a number printed as `text`; a dash if `x` is not finite.
 fn typeset(x: f64, text: &str) -> String {
     if !x.is_finite() {
         return "–".into();
@@ -26,12 +26,12 @@ fn typeset(x: f64, text: &str) -> String {
     }
 }
 
-/// Like [`short`], but with trailing zeros, so that numbers stand under each other.
+/// Like [`short`], but with trailing zeros, so that numbers in a column align.
 pub fn aligned(x: f64) -> String {
     typeset(x, &vaglio_core::aligned(x))
 }
 
-/// A share in whole percent, or with two digits below one.
+/// Formats a share as percent: whole, or with two digits below 1 %.
 pub fn percent(share: f64) -> String {
     match 100.0 * share {
         percent if percent.abs() < 1.0 => format!("{} %", significant(percent, 2)),
@@ -39,12 +39,12 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// Every digit, in the shortest form that reads back exactly; a dash where it is not finite.
+/// Formats all digits, in the shortest form that parses to the same number; a dash if not finite.
 pub fn full(x: f64) -> String {
     if x.is_finite() { format!("{x:?}") } else { "–".into() }
 }
 
-/// A whole number with thin spaces between thousands, from five digits on.
+/// Formats a whole number with thin spaces between thousands, from five digits on.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     if digits.len() < 5 {
@@ -65,7 +65,7 @@ pub fn counted(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", count(n)) }
 }
 
-/// A duration in the unit that suits it.
+/// Formats a duration in seconds with a suitable unit.
 pub fn duration(seconds: f64) -> String {
     match seconds {
         s if !s.is_finite() => "–".into(),
@@ -76,7 +76,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A size in the binary unit that suits it.
+/// Formats a number of bytes with a suitable binary unit.
 pub fn bytes(n: f64) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
     let (mut value, mut unit) = (n, 0);

@@ -12,7 +12,7 @@ pub struct PathEntryView<'r> {
     pub score: Option<f64>,
     pub lambda: Option<f64>,
     pub standard_error: Option<f64>,
-    /// The cross-validated loss of the whole selection cut at this size.
+    /// Cross-validated loss of the selection with this size.
     pub cross: Option<f64>,
     pub train: Option<f64>,
     pub figures: &'r EntryRecord,
@@ -21,7 +21,7 @@ pub struct PathEntryView<'r> {
     pub rates: SizePoint,
 }
 
-/// A record, and its path in increasing size.
+/// A record with its path in order of increasing size.
 pub struct RecordView<'r> {
     pub record: &'r Record,
     pub path: Vec<PathEntryView<'r>>,
@@ -48,7 +48,7 @@ impl<'r> RecordView<'r> {
         };
         let mut path: Vec<PathEntryView<'r>> = record.path.iter().zip(record.subsets()).map(entry).collect();
         path.sort_by_key(|entry| entry.size);
-        // Records of before have no `standardized_target`.
+        // Records of earlier versions have no `standardized_target`.
         let maps = record.pipeline.settings["preprocess"].as_array();
         let is_scaled = maps.into_iter().flatten().any(|map| map["target"] == true);
         let additions = record.steps.iter().filter(|step| step.action == Action::Add);
@@ -61,13 +61,13 @@ impl<'r> RecordView<'r> {
         }
     }
 
-    /// The name of a column, or its index where no name is known.
+    /// Name of a column, or its index if no name is known.
     pub fn name(&self, index: usize) -> String {
         let known = self.record.candidates.get(index).filter(|name| !name.is_empty());
         known.map_or_else(|| format!("column {index}"), Clone::clone)
     }
 
-    /// The loss of predictions: the criterion's, else the squared error, or the error rate of classes.
+    /// Name of the loss of predictions: the criterion's, else the squared error, or the error rate of classes.
     pub fn loss(&self) -> LossName {
         self.record.loss()
     }
@@ -104,13 +104,13 @@ impl<'r> RecordView<'r> {
         self.path.iter().find(|entry| entry.size == self.record.selected.len())
     }
 
-    /// The entry of the lowest value, the smallest among equals.
+    /// Entry with the lowest value; of ties, the smallest subset.
     pub fn lowest(&self, value: fn(&PathEntryView<'r>) -> Option<f64>) -> Option<&PathEntryView<'r>> {
         let known = self.path.iter().filter_map(|entry| Some((value(entry)?, entry)));
         known.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.size.cmp(&b.1.size))).map(|(_, entry)| entry)
     }
 
-    /// The entry of the lowest score, the smallest among equals.
+    /// Entry with the lowest score; of ties, the smallest subset.
     pub fn best_entry(&self) -> Option<&PathEntryView<'r>> {
         self.lowest(|entry| entry.score)
     }
@@ -127,7 +127,7 @@ impl<'r> RecordView<'r> {
 }
 
 impl PredictionRows {
-    /// The word before a figure.
+    /// Title of the figures from this source.
     pub fn title(self) -> &'static str {
         match self {
             PredictionRows::Nested => "nested",
@@ -145,7 +145,7 @@ impl PredictionRows {
         }
     }
 
-    /// The rows that were predicted.
+    /// Words for the predicted rows.
     pub(crate) fn rows(self) -> &'static str {
         match self {
             PredictionRows::Nested => "rows held out in outer folds",
@@ -162,7 +162,7 @@ pub fn score_title(view: &RecordView<'_>) -> String {
     format!("{criterion} {}{}", parts.loss.as_ref().map_or("score", LossName::title), parts.scale())
 }
 
-/// A loss along an axis.
+/// Title of an axis that shows this loss.
 pub fn vertical(loss: &LossName) -> String {
     match loss {
         _ if loss.is(&Squared) => "mean squared error".into(),
@@ -171,13 +171,13 @@ pub fn vertical(loss: &LossName) -> String {
     }
 }
 
-/// A text with a capital first letter.
+/// Capitalizes the first letter of a text.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Names with commas between them; of many the first, with the number of the others.
+/// Joins up to `most` names with commas, and adds the number of the others.
 pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>, most: usize) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     let more = match names.len().saturating_sub(most) {
@@ -187,7 +187,7 @@ pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>, most: usize) -> Stri
     names[..names.len().min(most)].join(", ") + &more
 }
 
-/// The number, unless it is +∞ or no number.
+/// Returns the number if it is finite.
 pub fn finite(number: f64) -> Option<f64> {
     Some(number).filter(|number| number.is_finite())
 }

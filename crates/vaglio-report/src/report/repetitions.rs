@@ -9,12 +9,12 @@ use std::collections::{HashMap, HashSet};
 
 /// Rates of false discoveries for which stable columns are counted.
 const RATES: [f64; 2] = [0.1, 0.2];
-/// Columns whose frequencies are listed, at most.
+/// Largest number of columns with listed frequencies.
 const FREQUENT: usize = 25;
-/// Verdicts that are listed, at most.
+/// Largest number of listed verdicts.
 const VERDICTS: usize = 60;
 
-/// Every outer fold.
+/// Table of the outer folds.
 pub fn outer_folds(view: &RecordView<'_>) -> Option<Section> {
     let nested = view.record.nested.as_ref()?;
     let mut table = TableBuilder::new("Outer folds", "“nested.per_fold”", &nested.per_fold);
@@ -35,7 +35,7 @@ pub fn outer_folds(view: &RecordView<'_>) -> Option<Section> {
     Section::new("folds", "Outer folds").table(table).non_empty()
 }
 
-/// How often columns come back in outer folds and in halves of the rows.
+/// Selection frequencies of columns in outer folds and half-samples.
 pub fn frequencies(view: &RecordView<'_>) -> Option<Section> {
     let (nested, stability) = (&view.record.nested, &view.record.stability);
     let selected: HashSet<String> = view.selected().into_iter().map(|index| view.name(index)).collect();
@@ -109,7 +109,7 @@ fn repetitions(view: &RecordView<'_>) -> String {
     out.join(" ")
 }
 
-/// The columns that are confirmed or tentative at a rate of false discoveries.
+/// Columns that are confirmed or tentative at a false discovery rate.
 pub fn discoveries(view: &RecordView<'_>) -> Option<Section> {
     let fdr = view.record.fdr.as_ref()?;
     let mut rows = [fdr.with_verdict(Verdict::Confirmed), fdr.with_verdict(Verdict::Tentative)].concat();

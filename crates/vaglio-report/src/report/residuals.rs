@@ -53,7 +53,7 @@ pub fn predictions(view: &RecordView<'_>) -> Option<Section> {
     (!section.blocks.is_empty()).then(|| section.note(note))
 }
 
-/// How each of several targets is predicted, on the most trustworthy rows.
+/// Table of the figures of each of several targets, on the most trustworthy rows.
 pub fn targets(view: &RecordView<'_>) -> Option<Section> {
     let (figures, rows) = view.record.trusted().filter(|(figures, _)| !figures.by_output.is_empty())?;
     let table = TableBuilder::new("Each target", "“by_output”", &figures.by_output)
@@ -66,7 +66,7 @@ pub fn targets(view: &RecordView<'_>) -> Option<Section> {
     Some(Section::new("targets", "Each target").lead(lead).table(table))
 }
 
-/// The rows predicted worst.
+/// Table of the rows with the largest errors.
 pub fn worst_rows(view: &RecordView<'_>) -> Option<Section> {
     let record = view.record.report.residuals.as_ref()?;
     let from = record.largest_from?;
@@ -92,7 +92,7 @@ pub fn worst_rows(view: &RecordView<'_>) -> Option<Section> {
     Section::new("worst", "Rows predicted worst").table(table).non_empty().map(|section| section.note(note))
 }
 
-/// The part of each chosen column in the predictions, and residuals against time.
+/// Charts of each chosen column's contribution to the predictions, and of residuals against time.
 pub fn components(view: &RecordView<'_>) -> Option<Section> {
     let record = view.record.report.residuals.as_ref()?;
     let (residuals, rows) = match record.from {

@@ -1,4 +1,4 @@
-//! How the run went: key figures, steps of the search, sizes, tuning, methods, configuration.
+//! Details of the run: key figures, steps of the search, sizes, tuning, methods, configuration.
 
 use super::chart::{Chart, ChartScale, Mark, ScaleKind};
 use super::number::{bytes, count, counted, duration, short};
@@ -16,7 +16,7 @@ const COLORS: usize = 6;
 type Fact = (&'static str, TableCell);
 type TunedRow<'t> = (&'t String, &'t Bounds, f64);
 
-/// Figures that stand nowhere else.
+/// Section with figures that no other section has.
 pub fn key_figures(view: &RecordView<'_>) -> Section {
     let record = view.record;
     let mut facts: Vec<Fact> = Vec::new();
@@ -120,7 +120,7 @@ struct SelectedStretch {
     entered: bool,
 }
 
-/// The stays of the columns that were ever in the subset, and these columns in order of first entry.
+/// Columns that were ever in the subset, in order of first entry, and their stretches.
 fn stays(view: &RecordView<'_>) -> (Vec<usize>, Vec<SelectedStretch>) {
     let steps = &view.record.steps;
     let last = steps.len() as f64 + 0.5;
@@ -152,7 +152,7 @@ fn stays(view: &RecordView<'_>) -> (Vec<usize>, Vec<SelectedStretch>) {
     (columns, stays)
 }
 
-/// Which column was in the subset at which step; `None` without steps or with more than fit.
+/// Chart of the columns in the subset at each step; `None` without steps, or with too many.
 fn entries(view: &RecordView<'_>) -> Option<Chart> {
     let steps = view.record.steps.len();
     let (columns, stays) = stays(view);
@@ -290,7 +290,7 @@ pub fn tuning(tuned: &TuningResult) -> Section {
     Section::new("tuning", "Tuned settings").lead(lead).table(table).chart(Some(chart))
 }
 
-/// How the run was made, in a paragraph.
+/// Section with a paragraph on the methods of the run.
 pub fn methods(view: &RecordView<'_>) -> Section {
     let note = "vaglio export --to methods adds the REFORMS checklist.";
     Section::new("methods", "Methods").lead(view.record.methods().paragraph).note(note)

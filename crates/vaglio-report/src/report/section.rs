@@ -38,7 +38,7 @@ pub struct Section {
 pub enum ContentBlock {
     /// A paragraph.
     Text {
-        /// How it is set.
+        /// Style of the paragraph.
         style: TextStyle,
         /// Words.
         text: String,
@@ -49,11 +49,11 @@ pub enum ContentBlock {
     Table(PageTable),
     /// A chart.
     Chart(Chart),
-    /// A section that is shut until its heading is clicked.
+    /// A section that is collapsed until its heading is clicked.
     Fold(Section),
 }
 
-/// How a paragraph is set.
+/// Style of a paragraph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TextStyle {
@@ -61,7 +61,7 @@ pub enum TextStyle {
     Plain,
     /// An explanation in small type.
     Note,
-    /// A box that asks for care.
+    /// A warning box.
     Warning,
     /// One formula, whose further lines are indented.
     Formula,
@@ -80,14 +80,14 @@ pub struct Card {
     pub full: String,
     /// Interval; may be empty.
     pub interval: String,
-    /// Where it comes from.
+    /// Source of the figure.
     pub note: String,
     /// Class in the style sheet.
     pub class: String,
 }
 
 impl Section {
-    /// A section without content.
+    /// Creates a section without content.
     pub fn new(id: &str, title: &str) -> Self {
         Section { id: id.into(), title: title.into(), ..Section::default() }
     }
@@ -141,14 +141,14 @@ impl Section {
         }
     }
 
-    /// Appends sections that are shut until their headings are clicked.
+    /// Appends sections that are collapsed until their headings are clicked.
     #[must_use]
     pub fn folds(mut self, sections: impl IntoIterator<Item = Section>) -> Self {
         self.blocks.extend(sections.into_iter().map(ContentBlock::Fold));
         self
     }
 
-    /// The section, if it says anything.
+    /// Returns the section if it has content.
     pub fn non_empty(self) -> Option<Self> {
         (!self.lead.is_empty() || !self.blocks.is_empty()).then_some(self)
     }

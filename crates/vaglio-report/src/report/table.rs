@@ -15,7 +15,7 @@ pub struct PageTable {
     pub heads: Vec<TableHead>,
     /// The rows.
     pub rows: Vec<TableRow>,
-    /// Where the rows are that were cut; may be empty.
+    /// Note on where to find the rows that were cut; may be empty.
     pub more: String,
 }
 
@@ -24,11 +24,11 @@ pub struct PageTable {
 pub struct TableHead {
     /// Words.
     pub text: String,
-    /// How the cells below it are set.
+    /// Alignment and style of the cells.
     pub style: ColumnStyle,
 }
 
-/// How the cells of a column are set.
+/// Alignment and style of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnStyle {
@@ -45,7 +45,7 @@ pub enum ColumnStyle {
 /// A row.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TableRow {
-    /// Whether it stands out.
+    /// Whether the row is highlighted.
     pub marked: bool,
     /// One cell for each column.
     pub cells: Vec<TableCell>,
@@ -68,7 +68,7 @@ pub struct TableCell {
     /// Heights of a histogram in place of words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub histogram: Vec<usize>,
-    /// Whether it asks for care.
+    /// Whether the cell is a warning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warns: bool,
 }
@@ -84,7 +84,7 @@ impl TableCell {
         TableCell { full: number::full(value), ..TableCell::text(number::short(value)) }
     }
 
-    /// A number with trailing zeros, so that numbers stand under each other.
+    /// A number with trailing zeros, so that numbers in a column align.
     pub fn aligned(value: f64) -> Self {
         TableCell { full: number::full(value), ..TableCell::text(number::aligned(value)) }
     }
@@ -110,7 +110,7 @@ impl TableCell {
 /// The cell that a column shows for a row, if any.
 type CellOf<'a, T> = Box<dyn Fn(&T) -> Option<TableCell> + 'a>;
 
-/// A table in the making: rows, and columns that show them. Columns that are empty in all rows are left out.
+/// Builds a table from rows and the columns that show them. Columns that are empty in all rows are left out.
 pub struct TableBuilder<'a, T> {
     label: String,
     key: String,
@@ -120,7 +120,7 @@ pub struct TableBuilder<'a, T> {
 }
 
 impl<'a, T> TableBuilder<'a, T> {
-    /// A table without columns; `key` names the place of all rows in `selection.json`.
+    /// Creates a table without columns; `key` is the path of the rows in `selection.json`.
     pub fn new(label: impl Into<String>, key: &str, rows: &'a [T]) -> Self {
         let (label, key) = (label.into(), key.into());
         TableBuilder { label, key, rows, columns: Vec::new(), is_marked: Box::new(|_| false) }
@@ -133,14 +133,14 @@ impl<'a, T> TableBuilder<'a, T> {
         self
     }
 
-    /// Adds numbers that stand under each other.
+    /// Adds a column of numbers with trailing zeros.
     #[must_use]
     pub fn number(self, head: &str, value: impl Fn(&T) -> Option<f64> + 'a) -> Self {
         let cell = move |row: &T| value(row).filter(|v| v.is_finite()).map(TableCell::aligned);
         self.cells(head, ColumnStyle::Number, cell)
     }
 
-    /// Adds numbers without trailing zeros.
+    /// Adds a column of numbers without trailing zeros.
     #[must_use]
     pub fn short(self, head: &str, value: impl Fn(&T) -> Option<f64> + 'a) -> Self {
         let cell = move |row: &T| value(row).filter(|v| v.is_finite()).map(TableCell::number);
@@ -172,13 +172,13 @@ impl<'a, T> TableBuilder<'a, T> {
         self.cells(head, ColumnStyle::Share, move |row| value(row).map(TableCell::percent))
     }
 
-    /// Lets rows stand out; these are never cut.
+    /// Highlights rows, which are then never cut.
     #[must_use]
     pub fn marked(self, is_marked: impl Fn(&T) -> bool + 'a) -> Self {
         TableBuilder { is_marked: Box::new(is_marked), ..self }
     }
 
-    /// The table.
+    /// Builds the table.
     pub fn build(self) -> PageTable {
         let TableBuilder { label, key, rows, columns, is_marked } = self;
         let is_short = rows.len() <= MOST_ROWS + 20;

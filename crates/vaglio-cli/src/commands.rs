@@ -198,7 +198,7 @@ pub fn report(folder: &Path) -> Done {
     Ok(Exit::SUCCESS)
 }
 
-/// Prints the schema.
+/// Prints the JSON schema of pipeline files.
 pub fn schema() -> Done {
     pretty(&pipeline::pipeline_schema())
 }

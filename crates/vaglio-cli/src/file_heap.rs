@@ -1,7 +1,7 @@
 //! A heap in a mapped file, for large blocks while scratch space is open.
 //!
-//! Blocks that were freed are given out again before the file grows, and the disk promises what the file grows by, so that a
-//! disk that is full ends in blocks of memory and not in a signal. The file is gone when the space is closed and no block of it
+//! Freed blocks are reused before the file grows. Disk space is reserved as the file grows, so a full disk leads to
+//! blocks of memory, not to a signal. The file is gone when the space is closed and no block of it
 //! is left, or with the process.
 
 use std::alloc::Layout;
@@ -68,7 +68,7 @@ impl FileHeap {
         layout.size() >= LEAST && layout.align() <= UNIT && self.is_open.load(Ordering::Acquire)
     }
 
-    /// Whether a block is one of these.
+    /// Whether a block lies in this heap.
     pub fn holds(&self, block: *mut u8) -> bool {
         (self.start.load(Ordering::Acquire)..self.end.load(Ordering::Acquire)).contains(&block.addr())
     }

@@ -10,7 +10,7 @@ use vaglio_pipeline::pipeline;
 
 /// A pipeline with its text.
 pub struct LoadedPipeline {
-    /// The pipeline's settings.
+    /// The checked pipeline.
     pub pipeline: ValidPipeline,
     /// Folder that paths in the pipeline are relative to.
     pub folder: PathBuf,

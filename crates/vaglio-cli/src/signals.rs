@@ -16,8 +16,8 @@ static ENDED: AtomicBool = AtomicBool::new(false);
 /// Exit code after an interruption.
 pub const INTERRUPTED: u8 = 130;
 
-/// Installs the handler. A computing run finishes its step after the first interruption and ends at once after the
-/// second; anything else ends at the first.
+/// Installs the handler of interruptions (Ctrl-C). A computing run finishes its step after the first one and ends at
+/// once after the second; anything else ends at the first.
 pub fn listen() {
     let listen = ctrlc::set_handler(|| {
         if !RUNNING.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {

@@ -88,7 +88,7 @@ pub(crate) fn by_arithmetic(
     (parts.made, value)
 }
 
-/// Number for each level of a number, as nested choices.
+/// Nested conditions that map the numeric levels of a column to their numbers; `None` if a level is no number.
 pub(crate) fn by_choices(levels: &LevelValues) -> Option<Expression> {
     use vaglio_core::Condition;
     let mut value = Expression::Number(levels.other);

@@ -16,7 +16,7 @@ use vaglio_pipeline::pipeline::SavedModel;
 use vaglio_report::record::Record;
 use vaglio_tables::disk::{Destination, check_apart, check_regular, write_file};
 
-/// Target of an export.
+/// Content and language of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportTo {
     /// The model, in a language.

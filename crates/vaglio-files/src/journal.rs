@@ -18,7 +18,7 @@ use vaglio_core::{Error, JournalStore, Result};
 use vaglio_tables::disk::{fresh, write_file};
 use vaglio_tables::read::Digest;
 
-/// File names of a run's journal and of the previous one.
+/// File name of a run's journal; `PREVIOUS` is that of the journal before.
 pub(super) const NAME: &str = "journal.jsonl";
 const PREVIOUS: &str = "journal.previous.jsonl";
 /// Time that a line waits to be written together with others.
@@ -67,7 +67,7 @@ pub(super) struct RunJournal {
     remedy: &'static str,
 }
 
-/// Which pieces are kept, set by an environment variable for tests and benchmarks.
+/// Kinds of pieces to keep, set by an environment variable for tests and benchmarks.
 #[derive(PartialEq)]
 pub(super) enum JournalFilter {
     Worthwhile,

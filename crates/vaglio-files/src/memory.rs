@@ -65,7 +65,7 @@ impl PeakMemory {
         Ok(PeakMemory::new(prepared, design, &extent, &estimate).repeated(&walks))
     }
 
-    /// The memory of the largest of the search and those that `tune` compares with it, which are checked.
+    /// Raises each part to its largest over the search and those that `tune` compares with it, and checks the latter.
     ///
     /// # Errors
     /// Returns the errors of the searches, under `tune.search`.
@@ -88,7 +88,7 @@ impl PeakMemory {
         PeakMemory { program: (held - self.data).max(0.0), ..self }
     }
 
-    /// A copy with the repetitions of these walks.
+    /// A copy with the number of parallel repetitions for these searches.
     pub fn repeated(self, walks: &SearchCounts) -> Self {
         // Folds run in parallel, as do repetitions of all folds.
         let around = walks.around().min(rayon::current_num_threads());

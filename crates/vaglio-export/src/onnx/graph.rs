@@ -86,7 +86,7 @@ impl Graph {
         name
     }
 
-    /// Index of each text among `keys`, or their number if it is not among them.
+    /// Index of each text among `keys`, or `keys.len()` if it is not among them.
     pub fn place(&mut self, of: Tensor, keys: &[&str]) -> Tensor {
         let places: Vec<i64> = (0..keys.len() as i64).collect();
         let own = [

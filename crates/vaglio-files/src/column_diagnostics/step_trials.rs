@@ -25,8 +25,8 @@ pub(crate) fn flops(selector: &ValidSelector, design: &Design, steps: usize) -> 
 }
 
 impl StepTrials {
-    /// Tries all candidates added to the first 0, 1, … columns of the result. `steps` is one more than the result has
-    /// columns, or fewer.
+    /// Adds each candidate to the first 0, 1, … columns of the result, for `steps` prefixes: at most one more than the
+    /// result has columns. `nearest` is empty for fewer.
     ///
     /// # Errors
     /// Returns the errors of the criterion's scores.

@@ -47,7 +47,7 @@ pub enum TestSource {
     None,
     Share(f64),
     Column(TestColumn),
-    /// Another table.
+    /// Path of another table.
     File(String),
 }
 

@@ -51,7 +51,7 @@ impl ShardJournal {
         self.recall(key).is_some()
     }
 
-    /// Marks the own parts of the search on all rows as done.
+    /// Marks this index's parts of the search on all rows as done.
     pub fn give_parts(&self) {
         let missing = self.missing();
         missing.iter().filter(|key| key.starts_with(PARTS)).for_each(|key| self.keep(key, NOTHING));

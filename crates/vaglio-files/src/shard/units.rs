@@ -78,7 +78,7 @@ impl WorkUnits {
         })
     }
 
-    /// Keys of the units of an index, of `of` indexes.
+    /// Keys of the units of one index out of `of`.
     pub fn keys_at(&self, index: usize, of: usize) -> Vec<String> {
         let keys = self.0.iter().flat_map(|phase| (0..phase.count).map(|number| phase.key(number)));
         keys.enumerate().filter(|(number, _)| number % of == index).map(|(_, key)| key).collect()

@@ -71,7 +71,7 @@ impl WorkStart {
 }
 
 impl<'a> WorkContext<'a> {
-    /// The work of this process, based on its present memory. Caches of the design are dropped with it.
+    /// Prepares the work of this process, based on its present memory. Dropping it drops the caches of the design.
     ///
     /// # Errors
     /// Returns the errors of [`WorkStart::new`].
@@ -84,8 +84,8 @@ impl<'a> WorkContext<'a> {
         Ok(WorkContext { pipeline, prepared, design, memory: *memory, held: resident().unwrap_or(0) as f64 })
     }
 
-    /// Computes and keeps what it can of an index: first the search if it belongs to this index, last the units that wait
-    /// for it. `refresh` reads others' pieces.
+    /// Computes and stores the possible units of an index: first the search, if it belongs to this index; last the units
+    /// that wait for it. `refresh` reads the pieces of others.
     ///
     /// # Errors
     /// Returns the errors of the computations.

@@ -16,21 +16,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 use vaglio::files::FileAllocator;
 
-/// Bytes from which blocks are given out: columns of tables with few rows are of some kilobytes.
+/// Smallest block in the file, in bytes; columns of small tables have a few kilobytes.
 const LEAST: usize = 16 << 10;
-/// Blocks are of a multiple of so many bytes, and begin at one.
+/// Unit of the lengths and offsets of blocks, in bytes.
 const UNIT: usize = 4 << 10;
-/// Bytes by which the file grows at least.
+/// Smallest growth of the file, in bytes.
 const GROWTH: usize = 64 << 20;
-/// Bytes of the file at most, which file systems and address spaces allow.
+/// Largest size of the file, in bytes, within the limits of file systems and address spaces.
 const MOST: u64 = 1 << 43;
 
-/// Blocks of the program's scratch space.
+/// Heap of the program's scratch space.
 pub(crate) struct FileHeap {
     heap: Mutex<Option<Heap>>,
-    /// Whether new blocks are given out.
+    /// Whether new blocks are allocated.
     is_open: AtomicBool,
-    /// Where the mapped file begins and ends in memory; 0 where there is none.
+    /// First address of the mapped file, and `end` after its last; 0 without a file.
     start: AtomicUsize,
     end: AtomicUsize,
 }
@@ -46,12 +46,12 @@ struct Heap {
     file: File,
     start: *mut u8,
     capacity: usize,
-    /// Bytes of the file so far.
+    /// Present size of the file, in bytes.
     size: usize,
     used: usize,
-    /// Lengths of the free ranges by where they begin in the file; no two touch.
+    /// Lengths of the free ranges by their offsets in the file; no two ranges touch.
     free: BTreeMap<usize, usize>,
-    /// How often the space is open.
+    /// Number of users that have the space open.
     users: usize,
 }
 
@@ -63,7 +63,7 @@ impl FileHeap {
         self.heap.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether new blocks of a layout are given out.
+    /// Whether new blocks of a layout are allocated in this heap.
     pub fn takes(&self, layout: Layout) -> bool {
         layout.size() >= LEAST && layout.align() <= UNIT && self.is_open.load(Ordering::Acquire)
     }
@@ -73,7 +73,7 @@ impl FileHeap {
         (self.start.load(Ordering::Acquire)..self.end.load(Ordering::Acquire)).contains(&block.addr())
     }
 
-    /// A new block; `None` where there is no space.
+    /// Allocates a block; `None` if there is no space.
     pub fn alloc(&self, bytes: usize) -> Option<*mut u8> {
         let mut heap = self.lock();
         let heap = heap.as_mut()?;
@@ -81,7 +81,7 @@ impl FileHeap {
         Some(heap.start.wrapping_add(offset))
     }
 
-    /// Takes back a block of so many bytes.
+    /// Frees a block that was allocated with this number of bytes.
     pub fn dealloc(&self, block: *mut u8, bytes: usize) {
         let mut slot = self.lock();
         if let Some(heap) = slot.as_mut() {
@@ -101,7 +101,7 @@ impl FileHeap {
     }
 }
 
-/// Bytes that a block takes.
+/// Rounds the size of a block up to a multiple of `UNIT`.
 pub(crate) fn rounded(bytes: usize) -> usize {
     bytes.next_multiple_of(UNIT)
 }
@@ -137,7 +137,7 @@ impl FileAllocator for FileHeap {
 }
 
 impl Heap {
-    /// Makes a file in a folder, and takes its name away at once.
+    /// Creates a file in a folder, and removes its name at once.
     fn new(folder: &Path) -> Result<Self> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
         let path = folder.join(format!(".vaglio-{}-{now}.scratch", std::process::id()));
@@ -154,7 +154,7 @@ impl Heap {
         Ok(Heap { file, start: start.cast(), capacity, size: 0, used: 0, free: BTreeMap::new(), users: 0 })
     }
 
-    /// The beginning of a range that was free: the first that is long enough.
+    /// Takes the first free range that is long enough, and returns its offset; grows the file if there is none.
     fn take(&mut self, bytes: usize) -> Option<usize> {
         let fits = |(_, length): &(&usize, &usize)| **length >= bytes;
         let (&offset, &length) = match self.free.iter().find(fits) {
@@ -172,7 +172,7 @@ impl Heap {
         Some(offset)
     }
 
-    /// Makes a range free, with those beside it.
+    /// Frees a range, and joins it with adjacent free ranges.
     fn give(&mut self, mut offset: usize, mut length: usize) {
         if let Some(after) = self.free.remove(&(offset + length)) {
             length += after;
@@ -185,7 +185,7 @@ impl Heap {
         self.free.insert(offset, length);
     }
 
-    /// Lets the file grow by so many bytes at least, which the disk has then.
+    /// Grows the file by at least this number of bytes, and reserves them on the disk; `None` if there is no space.
     fn grow(&mut self, bytes: usize) -> Option<()> {
         let growth = bytes.max(GROWTH).min(self.capacity - self.size);
         if growth < bytes {
@@ -203,7 +203,7 @@ impl Heap {
     }
 }
 
-/// Bytes that are free on the disk of a file, of which a tenth is left to others.
+/// Bytes to use on the disk of a file: nine tenths of the free ones.
 fn free_on_disk(file: &File) -> Result<u64> {
     // SAFETY: all-zero bytes are a value of this struct of numbers.
     let mut found: libc::statvfs = unsafe { std::mem::zeroed() };

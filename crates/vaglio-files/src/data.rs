@@ -291,7 +291,7 @@ fn test_rows_made(parts: &ProblemParts<'_>, side: RowsWithLags, is_kept: bool) -
     Ok(TestRowsMade { problem, clusters, numbers, source, unseen })
 }
 
-/// Names of targets of which a map takes lags.
+/// Names of the targets whose lags a map takes.
 ///
 /// # Errors
 /// [`Error::Setting`] if an earlier map would see the present value.

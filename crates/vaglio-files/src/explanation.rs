@@ -73,7 +73,7 @@ pub enum ColumnWorth {
         in_place_of: Option<(String, f64)>,
         /// The constraint of the search that adding the column would break.
         barred: Option<String>,
-        /// How near it came, and how far the chosen columns explain it.
+        /// Step at which it came nearest to being chosen, its correlation with the chosen columns, and other figures.
         line: Box<OutsideRecord>,
         /// The chosen columns that explain most of it, in greedy order, each with the cumulative share of its variance.
         explained_by: Vec<(String, f64)>,

@@ -148,19 +148,19 @@ impl Comparison {
     /// One self-contained HTML page: the table, pairs, curves over each other and shared columns.
     ///
     /// # Errors
-    /// [`Error::Shape`] when the template cannot be filled, which no record leads to.
+    /// [`Error::Failed`] if the template cannot be filled, which happens for no record.
     pub fn html(&self) -> Result<String> {
         self.page().html()
     }
 }
 
-/// Of two sets the share of what is in both among what is in either; two empty sets are equal.
+/// Jaccard index |a ∩ b| / |a ∪ b|; 1 for two empty sets.
 fn likeness(a: &HashSet<&str>, b: &HashSet<&str>) -> f64 {
     let either = a.union(b).count();
     if either == 0 { 1.0 } else { a.intersection(b).count() as f64 / either as f64 }
 }
 
-/// How often the outer folds selected a column.
+/// Share of outer folds that selected a column; `None` without outer folds.
 fn share(nested: Option<&NestedEvaluation>, name: &str) -> Option<f64> {
     let found = nested?.frequency.iter().find(|of_column| of_column.name == name);
     Some(found.map_or(0.0, |of_column| of_column.share))

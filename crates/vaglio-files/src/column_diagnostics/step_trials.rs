@@ -1,4 +1,4 @@
-//! How near columns came to being chosen: each column's score alone, and its rank at every step of the result.
+//! Trials of every column alone and at every step of the result, to find where it came nearest to being chosen.
 
 use super::super::drop_column::exchanges::work;
 use vaglio_core::{Design, Feature, Result, Score, SearchExtent};

@@ -84,7 +84,7 @@ impl<'a> WorkContext<'a> {
         Ok(WorkContext { pipeline, prepared, design, memory: *memory, held: resident().unwrap_or(0) as f64 })
     }
 
-    /// Computes and stores the possible units of an index: first the search, if it belongs to this index; last the units
+    /// Computes and stores the possible units of an index: first the search, if it belongs to this index; last those
     /// that wait for it. `refresh` reads the pieces of others.
     ///
     /// # Errors

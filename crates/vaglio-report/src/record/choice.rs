@@ -63,7 +63,7 @@ impl LossTable {
         let simpler = |(a, x): &(usize, Cell), (b, y): &(usize, Cell)| x.size.cmp(&y.size).then(b.cmp(a));
         if let Some(within) = within {
             let limit = best.1.loss + within * best.1.loss.abs();
-            // Of equal sizes the λ that loses least.
+            // Ties in size go to the λ with the lowest loss.
             let fewest = |a: &(usize, Cell), b: &(usize, Cell)| a.1.size.cmp(&b.1.size).then(lower(a, b));
             return Ok(all().filter(|(_, cell)| cell.loss <= limit).min_by(fewest).unwrap_or(best));
         }

@@ -68,7 +68,7 @@ use vaglio_core::{Certificate, Diagnostics, Feature, StopReason};
 
 /// The version of the format that this program writes and reads.
 pub const SCHEMA: &str = "vaglio.selection/2";
-/// Selected columns of which a record holds the correlations, at most.
+/// Largest number of selected columns whose correlations a record holds.
 pub const MOST_CORRELATED: usize = 60;
 
 /// The content of `selection.json`, in the order of its keys.
@@ -79,7 +79,7 @@ pub struct Record {
     pub schema: String,
     /// Whether the search was cut short.
     pub status: Status,
-    /// Why the search ended.
+    /// Reason why the search ended.
     pub stop_reason: StopReason,
     /// The version of the program.
     pub version: String,

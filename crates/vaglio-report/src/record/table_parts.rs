@@ -61,7 +61,7 @@ impl Record {
         let names: Vec<_> = rows.iter().map(|(_, chosen)| shown(&chosen.name)).collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
         let heads: Vec<String> = match outputs {
-            // Of a model that is not linear in its columns.
+            // The model is not linear in its columns.
             _ if !rows.is_empty() && rows.iter().all(|(_, chosen)| chosen.weight.is_none()) => Vec::new(),
             0 | 1 => vec!["weight".into()],
             2..=FEW_OUTPUTS => self.output_names().iter().map(|name| clip(&shown(name), 12).into_owned()).collect(),

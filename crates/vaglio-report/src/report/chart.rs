@@ -65,7 +65,7 @@ pub enum ScaleKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
-    /// A line through points, broken where there is none.
+    /// A line through points, with gaps at `None`.
     Line {
         /// In the legend and in tooltips.
         name: String,
@@ -120,7 +120,7 @@ pub enum Mark {
         class: String,
         /// Place on its scale.
         at: f64,
-        /// Whether it stands upright.
+        /// Whether the rule is vertical.
         upright: bool,
         /// Words at its upper end.
         label: String,

@@ -321,7 +321,7 @@ fn draw_mark(out: &mut String, mark: &Mark, x: &Axis, y: &Axis) {
     }
 }
 
-/// A path through points of the page, broken where there is none; points that fall on the one before are passed over.
+/// SVG path through points of the page, with gaps at `None`; skips points that coincide with the one before.
 fn line(points: &[Option<[f64; 2]>]) -> String {
     let mut out = String::new();
     for stretch in points.split(Option::is_none).filter(|stretch| stretch.len() > 1) {

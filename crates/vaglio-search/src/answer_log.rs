@@ -87,7 +87,7 @@ impl fmt::Display for TrialKey {
 struct Kept<T> {
     asked: String,
     answer: T,
-    /// Whether the trials must be made again because they leave a lasting trace in the evaluator.
+    /// Whether the trials must be repeated because they leave a lasting trace in the evaluator.
     again: bool,
     #[serde(default, rename = "health", skip_serializing_if = "Option::is_none")]
     diagnostics: Option<Diagnostics>,
@@ -171,7 +171,7 @@ impl AnswerLog {
         }
     }
 
-    /// Key of the most recent trials.
+    /// Key of `trials` at the subset `selected`, the most recent trials of the search.
     pub fn key(&self, selected: &[Feature], trials: Trials<'_>) -> TrialKey {
         let size = match trials {
             Trials::Additions(candidates) | Trials::Removals(candidates) => candidates.len(),

@@ -230,7 +230,7 @@ impl<'a> BoundedTree<'a> {
         }
     }
 
-    /// The columns that may be in a subset.
+    /// Columns that subsets may contain, forced ones included.
     pub fn free(&self) -> &[Feature] {
         &self.bounds.columns
     }

@@ -35,7 +35,7 @@ impl Space<'_> {
         Ok(scores)
     }
 
-    /// Best of the groups to add that keeps the constraints; ties go to the lowest first feature. `None` if all score +∞.
+    /// Best group to add that keeps the constraints; ties go to the lowest first feature. `None` if all score +∞.
     ///
     /// # Errors
     /// See [`SubsetScorer::score`].
@@ -43,10 +43,10 @@ impl Space<'_> {
         self.best_kept(subset, groups, Action::Add)
     }
 
-    /// Best of the groups to remove that keeps the constraints.
+    /// Best group to remove that keeps the constraints.
     ///
-    /// Among duplicates only the first is tried: the remaining subsets differ only in order, so their scores would differ
-    /// only by rounding.
+    /// Among duplicates only the first is tried: removing another leaves equal columns in another order, whose score
+    /// differs only by rounding.
     ///
     /// # Errors
     /// See [`SubsetScorer::score`].
@@ -63,7 +63,7 @@ impl Space<'_> {
         Ok(rules.allows(features) && self.keeps_signs(subset, features, score)?)
     }
 
-    /// Whether the weights of a subset have the required signs at the λ of its score. Cost O(m·s²) if a sign is required.
+    /// Whether a subset's weights have the required signs at the λ of its score. Cost O(m·s²) if a sign is required.
     ///
     /// # Errors
     /// [`Error::Setting`] if the score has no λ and the readout has several.

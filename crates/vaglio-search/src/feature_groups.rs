@@ -39,7 +39,7 @@ impl FeatureGroups {
         Ok(FeatureGroups { blocks, of, constant, barred })
     }
 
-    /// Blocks with their names.
+    /// Named blocks of the partition.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
@@ -53,7 +53,7 @@ impl FeatureGroups {
         self.of[feature].map(|block| &self.blocks[block])
     }
 
-    /// Refuses an excluded feature in the block of a forced one, and a forced feature that cannot be selected.
+    /// Refuses an excluded feature in the block of a forced one, and a forced single feature that cannot be selected.
     pub fn refuse(&self, forced: &[Feature], excluded: &[Feature], names: &[String]) -> Result<()> {
         for &out in excluded {
             let Some(block) = self.block(out) else { continue };
@@ -73,7 +73,7 @@ impl FeatureGroups {
         }
     }
 
-    /// Adds to the features the others of their blocks that can be selected; in order, each once.
+    /// Completes features to whole blocks, without block members that cannot be selected; in order, each once.
     pub fn whole(&self, features: &[Feature]) -> Vec<Feature> {
         let mut whole = Vec::new();
         let mut seen = vec![false; self.of.len()];

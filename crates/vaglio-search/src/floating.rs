@@ -33,7 +33,7 @@ impl Floating {
 }
 
 impl SearchStrategy for Floating {
-    /// The steps are a bound, by the number of removals; the trials are an estimate, three times those of additions.
+    /// Bounds the steps by the number of removals, and estimates three times the trials of greedy search.
     fn extent(&self, space: &Space<'_>) -> Result<SearchExtent> {
         let forward = SearchExtent::forward(space.features(), space.most);
         let steps = forward.largest + 2 * most_removals(space);

@@ -33,7 +33,7 @@ impl Space<'_> {
         Ok(groups.iter().filter_map(next).collect())
     }
 
-    /// Scores of the subset with each of the groups removed, in their order. Among duplicates only the first is tried.
+    /// Scores of the subset with each of the groups removed, in their order. Duplicates get the score of the first.
     ///
     /// # Errors
     /// See [`SubsetScorer::score`].

@@ -9,7 +9,7 @@ pub(crate) struct TreeOrder {
     pub forced: Vec<Feature>,
     /// Features of all groups, one group after another.
     pub features: Vec<Feature>,
-    /// Where each group starts in `features`, and the end.
+    /// Start of each group in `features`, and the end.
     starts: Vec<usize>,
     /// At `p` and `c`: subsets of the groups from place p on with c features in total.
     ways: Vec<Vec<u64>>,
@@ -67,7 +67,7 @@ impl TreeOrder {
         (least.max(self.least)..=self.most).filter(is_made)
     }
 
-    /// Number of results made of `size` features and at least `least_groups` of the groups that `is_free` admits.
+    /// Number of results with `size` given features and at least `least_groups` of the groups that `is_free` admits.
     pub fn count_of(&self, size: usize, least_groups: usize, is_free: impl Fn(&[Feature]) -> bool) -> u64 {
         let room = self.most.saturating_sub(size);
         let mut starts = vec![0];

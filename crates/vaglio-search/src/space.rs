@@ -99,7 +99,7 @@ impl<'d> Space<'d> {
 
     /// Entry that is the result of a walk that reached the entry `last` last.
     ///
-    /// Returns `None` if the chosen entry scores +∞, or no entry lowers the score of the `empty` subset by the tolerance.
+    /// Returns `None` if the chosen entry scores +∞, or no entry lowers the score of the `empty` subset enough.
     /// `empty` is `None` if the empty subset cannot be the result or does not compare with others.
     pub fn result(&self, empty: Option<Score>, entries: &[PathEntry], last: usize) -> Option<usize> {
         let (choose, allowed) = (&self.settings.choose, self.allowed());
@@ -137,7 +137,7 @@ impl<'d> Space<'d> {
         self.groups.binary_search_by_key(&first, |group| group[0]).ok()
     }
 
-    /// For each group the first group with equal columns, bit for bit. Cost O(rows · features), once.
+    /// Index of the first group with equal columns, bit for bit, of each group. Cost O(rows · features), once.
     pub fn originals(&self) -> &[usize] {
         self.originals.get_or_init(|| duplicates::originals(&self.groups, self.design))
     }

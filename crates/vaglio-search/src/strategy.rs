@@ -17,7 +17,7 @@ pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
     /// does everything except the steps.
     ///
     /// # Errors
-    /// The criterion's errors.
+    /// Errors of the criterion.
     fn run(&self, space: &Space<'_>, context: &mut SearchContext<'_>) -> Result<Path>;
 
     /// The extent of the search in a space. Criteria choose their engine by it; `plan` and progress use it too.

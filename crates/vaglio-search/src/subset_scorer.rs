@@ -303,7 +303,7 @@ impl<'d> SubsetScorer<'d> {
         self.asked(Question::StandardError, ask)
     }
 
-    /// The subset as an entry of a path, with a score that a trial or [`SubsetScorer::score`] gave; with its standard error,
+    /// Entry of a path for the subset, with a `score` from a trial or [`SubsetScorer::score`]. Has a standard error
     /// unless the design does [without](vaglio_core::RunContext::has_errors).
     pub fn entry(&mut self, score: Score) -> Result<PathEntry> {
         let standard_error = if self.has_errors { self.standard_error()? } else { None };
@@ -328,7 +328,7 @@ impl<'d> SubsetScorer<'d> {
         Ok(score)
     }
 
-    /// Lends the evaluator at the subset, to be moved to others. The scorer resets it before its next use.
+    /// Lends the evaluator at the subset. Callers may move it; the scorer resets it before its next use.
     pub fn lend(&mut self) -> Result<&mut (dyn Evaluator + 'd)> {
         self.log.keep_no_more()?;
         self.evaluator()?;

@@ -28,7 +28,7 @@ const ASK_EVERY: u64 = 4096;
 const SUBTREES: u64 = 1024;
 const LEAST_SUBTREE: u64 = 64;
 
-/// The search and its position.
+/// Search of all subsets by a tree, with its position.
 pub(crate) struct SubsetTree<'a> {
     order: &'a TreeOrder,
     space: &'a Space<'a>,

@@ -67,7 +67,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// Starts at the context's subset, which is empty.
     ///
     /// # Errors
-    /// Errors of the criterion's scores, as of all methods.
+    /// [`vaglio_core::Error::Setting`] if `choose` needs a standard error that scores lack; errors of scores.
     pub fn new(space: &'w Space<'w>, context: &'w mut SearchContext<'c>) -> Result<Self> {
         space.has_what_it_chooses_by(&mut context.subset)?;
         let empty = context.subset.score()?;
@@ -218,9 +218,8 @@ impl<'w, 'c> Walk<'w, 'c> {
         self.moved(Action::Remove, features, chosen.score, chosen.tied)
     }
 
-    /// Goes to a subset of whole groups and known score in at most two steps: first the features that it lacks are
-    /// removed, then the missing ones are added. If the common part breaks a constraint, all but the forced features are
-    /// removed.
+    /// Goes to the subset `selected` of whole groups in at most two steps: removes the other features, then adds the
+    /// missing ones. If the common part breaks a constraint, the first step removes all but the forced features.
     ///
     /// # Errors
     /// See [`Walk::step`].
@@ -332,12 +331,12 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Starts to count, by `tolerance` and `patience` of the settings.
+    /// Starts the count with the settings' `tolerance` and `patience`.
     pub fn new(settings: &SearchSettings) -> Self {
         Patience { tolerance: settings.tolerance, patience: settings.patience, misses: 0 }
     }
 
-    /// Allows a step that lowers the score by `drop`. A step that does not count is always allowed and resets the counter.
+    /// Allows a step that lowers the score by `drop`. Resets the count if the drop suffices or `counts` is false.
     ///
     /// # Errors
     /// [`StopReason::Tolerance`] or [`StopReason::Patience`] if it is one step too many.

@@ -20,7 +20,7 @@ use crate::{InPool, LawResult, LawViolation, SplitMix64, data};
 use vaglio_core::{Criterion, Design, Feature, Score, SearchExtent, SubsetChange, Winner};
 use vaglio_search::SubsetScorer;
 
-/// Checks all laws of a criterion on a design: this module's and, with a ridge readout, those of [`variation`].
+/// Checks all laws of a criterion on a design: of this module and, with a ridge readout, of [`variation`].
 ///
 /// # Errors
 /// Fails with every violated law.
@@ -247,8 +247,8 @@ fn best(subject: Subject<'_>, trial: SubsetChange) -> LawResult {
     Ok(())
 }
 
-/// The engine of a search is the planned one. The cost estimate is unknown, or finite and non-negative in work and memory; it
-/// always has a reason.
+/// The engine of a search is the planned one. Its estimate of work and memory is unknown, or finite and non-negative,
+/// and has a reason.
 pub fn estimates(criterion: &dyn Criterion, design: &Design) -> LawResult {
     let subject = Subject::new("estimates", criterion, design);
     let (law, largest) = (subject.law, subject.trail(usize::MAX, 0)?.len());

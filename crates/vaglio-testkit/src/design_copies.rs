@@ -23,7 +23,7 @@ pub fn with_columns(design: &Design, features: &[Feature]) -> Result<Design> {
     })
 }
 
-/// Appends constant columns.
+/// Appends a constant column of each value.
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.

@@ -9,9 +9,9 @@ use vaglio_core::{Criterion, Design, Score};
 /// has the further violations.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LawViolation {
-    /// Name of the law: its function.
+    /// Name of the law's function.
     pub law: &'static str,
-    /// Data, subset and candidate on which it failed.
+    /// Data, subset and candidate on which the law failed.
     pub on: String,
     /// Expected result.
     pub expected: String,

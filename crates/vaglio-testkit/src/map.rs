@@ -189,7 +189,7 @@ pub fn own_target(map: &dyn Map, table: &Table) -> LawResult {
     Ok(())
 }
 
-/// On the first one to four rows of a table, a map is fitted and transforms the table, or fails, but never panics.
+/// Fitting a map on the first one to four rows and transforming the table never panics; either may fail.
 pub fn few_rows(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("few_rows");
     for count in 1..=table.rows().min(4) {

@@ -53,7 +53,7 @@ where
     known.into_iter().map(|d| Ok((d.kind, one(d)?))).collect()
 }
 
-/// Returns a component's settings; if parts of two roles share a kind, those that its own role can parse.
+/// Returns the first of `settings` of a component, else its bare kind. If roles share a kind, its role must parse it.
 fn settings_of(description: &Description, settings: &[Value]) -> Value {
     let is_shared = descriptions().iter().filter(|d| d.kind == description.kind).count() > 1;
     let is_read = |given: &&Value| !is_shared || rewritten(description.role, Value::clone(given)).is_ok();

@@ -57,7 +57,7 @@ pub fn check_search(search: &Search, criterion: &dyn Criterion, design: &Design,
     }
 }
 
-/// Checks all laws of a search with a criterion on those of [`data::standard_designs`] that both accept, with at most
+/// Checks all laws of a search with a criterion on each of [`data::standard_designs`] that both accept, with at most
 /// ten columns so that a search of all subsets can run too.
 ///
 /// # Errors

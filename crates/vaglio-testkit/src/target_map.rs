@@ -7,7 +7,7 @@ use vaglio_core::{FittedTargetMap, TargetMap};
 /// Number of target rows in the tests.
 const ROWS: usize = 60;
 
-/// Checks all laws of a target map on targets over orders of magnitude, with ties, all positive for maps that need it.
+/// Checks all laws of a target map on positive targets with ties, over orders of magnitude.
 ///
 /// # Errors
 /// Fails with every violated law.

@@ -28,7 +28,7 @@ impl JournalStore for AnswerTrace {
     }
 }
 
-/// Which candidates were tried changes no later bit, if [`vaglio_core::Evaluator::trace`] says so.
+/// Tried candidates change no later bit, if [`vaglio_core::Evaluator::trace`] says so.
 ///
 /// * A walk of additions and removals gives equal bits after any number of recalled answers of an earlier walk.
 /// * The same holds for a walk with trials shared by processes, where another process makes half of them.

@@ -16,14 +16,14 @@ pub(super) struct FoldGroupWeights {
 }
 
 impl FoldGroupWeights {
-    /// The training weight of every row; `None` if it is r_j. Cost O(m).
+    /// Training weight of every row; `None` without balanced classes, when it is the row weight. Cost O(m).
     pub fn weights(&self, design: &Design) -> Option<Vec<f64>> {
         let (totals, classes) = (self.totals.as_ref()?, classes_of(design)?);
         Some(classes.of_row.iter().enumerate().map(|(row, &class)| weight(design, row) / totals[class]).collect())
     }
 }
 
-/// The classes of a design with a balanced readout.
+/// Classes of a design; `None` unless the readout balances them.
 pub(super) fn classes_of(design: &Design) -> Option<Classes> {
     design.classes().filter(|_| design.readout().is_some_and(|readout| readout.balanced))
 }

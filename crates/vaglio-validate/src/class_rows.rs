@@ -25,7 +25,7 @@ impl ClassRows {
         Some(ClassRows { of_row, parts, weightings })
     }
 
-    /// The class sums of a subset. Cost O(m·s²).
+    /// Class sums of a subset; `None` if targets differ within a class. Cost O(m·s²).
     pub fn sums<'r, 'd>(&self, data: &'r Data<'d>, subset: &[usize]) -> Option<ClassSums<'r, 'd>> {
         ClassSums::new(data, &self.of_row, subset)
     }

@@ -235,7 +235,7 @@ impl<'d> SubsetFits<'d> {
         Ok(is_reliable.then_some(scored))
     }
 
-    /// Whether a subset is one decomposition, which can also try removals.
+    /// Whether one decomposition of a subset serves all folds; it can also try removals.
     pub fn are_whole(&self) -> bool {
         matches!(self.parts(), [part] if part.is_whole) && !self.rows.is_made_in_folds()
     }

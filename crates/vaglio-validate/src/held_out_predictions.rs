@@ -89,7 +89,7 @@ mod tests {
     use vaglio_core::{Criterion, PerFoldPreprocessing};
     use vaglio_testkit::data;
 
-    /// A plain loop over what is held out.
+    /// Predicts held-out rows by a plain loop over folds or rows.
     fn by_hand(design: &Design, held_out: &HeldOut, subset: &[Feature], lambda: f64) -> (Vec<usize>, Array2<f64>) {
         let folds: Vec<(Vec<usize>, Vec<usize>)> = match held_out {
             HeldOut::Nothing => Vec::new(),

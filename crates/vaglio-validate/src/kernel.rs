@@ -139,7 +139,7 @@ fn from_blocks(design: &Design, rows: &DesignRows<'_>, intercept: bool) -> Optio
     GramCache::from_blocks(&parts, &rows.entries, &rows.active, &targets)
 }
 
-/// The root of a design with its row for each row, if columns, targets and weights are the root's.
+/// Root of a design, and the root's row of each row. `None` unless columns, targets and weights are equal.
 pub(super) fn stored_root(design: &Design) -> Option<(&Design, &[usize])> {
     let (root, own) = design.root()?;
     let (targets, all) = (design.targets(), root.targets());

@@ -116,7 +116,7 @@ pub(super) fn check(loss: &dyn Loss, design: &Design) -> Result<()> {
     design.check_targets(loss.traits().degree.unwrap_or(0))
 }
 
-/// Scores a subset by the definition, which applies to rescaled designs with one λ for all outputs.
+/// Scores by `definition` on the rescaled design; if outputs have their own λ, averages their scores.
 ///
 /// # Errors
 /// Returns an error of `definition`, or [`vaglio_core::Error::Numerical`] if scores are out of range in the design's

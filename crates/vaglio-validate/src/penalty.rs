@@ -8,7 +8,7 @@ use vaglio_kernels::tolerance::{DEPENDENT_LENGTH, NO_PENALTY};
 /// Refuses a negligible λ if columns are dependent or outnumber the training rows. Predictions of such subsets have no
 /// correct digits.
 ///
-/// Cost O(columns) for every λ that is not as small, else O(rows · columns²).
+/// Cost O(columns) unless the smallest λ may be negligible, then O(rows · columns²).
 ///
 /// # Errors
 /// Returns [`Error::Numerical`] for such a λ.

@@ -2,7 +2,7 @@
 
 use vaglio_core::Estimate;
 
-/// Identifier of an engine.
+/// Engine that scores subsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EngineId {
     /// Leave-one-out states: leverages and residuals of a subset, updated by one column.
@@ -18,7 +18,7 @@ pub(super) enum EngineId {
 }
 
 impl EngineId {
-    /// The identifier in results.
+    /// Word for the engine in results.
     pub fn name(self) -> &'static str {
         match self {
             EngineId::States => "states",

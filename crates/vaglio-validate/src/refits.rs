@@ -38,7 +38,7 @@ impl SubsetScore {
 pub(super) struct TrialRefits {
     /// Losses, each with the indices of its λ and subset.
     pub losses: Vec<(usize, usize, f64)>,
-    /// Residuals of the lowest loss of a subset, each with the same indices.
+    /// Residuals of the lowest loss of a subset, with the indices of its λ and subset.
     pub residuals: Vec<(usize, usize, Vec<Residuals>)>,
     /// Largest number of rows that a refit excluded.
     pub rows_kept_out: usize,
@@ -62,8 +62,9 @@ pub(super) struct ScoresWithRefits {
     pub scored: Vec<SubsetScore>,
     /// The lowest conditioning of each subset.
     pub conditioning: Vec<f64>,
-    /// Number of refitted trials, and the largest number of rows that a refit excluded.
+    /// Number of refitted trials.
     pub remade: usize,
+    /// Largest number of rows that a refit excluded.
     pub rows_kept_out: usize,
 }
 
@@ -106,11 +107,10 @@ pub(super) fn settle(
     Ok(ScoresWithRefits { scored, conditioning, remade: losses.len(), rows_kept_out })
 }
 
-/// Scores candidates, given as pairs of lower bound and index, in the order of their bounds. Batches have `first`,
-/// twice as many, … candidates. Stops when the next bound is above the best score. `None` if more than `most` would be
-/// scored.
-///
-/// `settle` receives the indices of a batch and the best score so far.
+/// Scores candidates, pairs of lower bound and index, in batches in the order of their bounds. The first batch has
+/// `first` candidates; each next batch has twice as many, up to [`ROUND`]. `settle` receives a batch's indices and the
+/// best score so far. Stops when the next bound is above the best score. Returns `None` if another batch is needed
+/// after `most` scores.
 pub(super) fn in_order_of_bounds(
     mut candidates: Vec<(f64, usize)>,
     most: usize,

@@ -51,7 +51,7 @@ impl<'d> Rounds<'d> {
         self.shares.as_deref()
     }
 
-    /// The stop sign; loops over many subsets check it before each.
+    /// Stop sign; loops over many subsets check it before each.
     pub fn sign(&self) -> &StopSign {
         &self.design.run().stop
     }

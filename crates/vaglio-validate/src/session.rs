@@ -14,7 +14,7 @@ pub struct Session {
     pub gram: Cache<GramCache>,
     /// Sums over the blocks of rows that searched subsets of the design share.
     pub blocks: Cache<BlockSums>,
-    /// Products over the cells of rows that folds of such subsets share, with the cell of each row.
+    /// Products over the cells of rows that folds of searched subsets share, and the cell of each row.
     pub cells: Cache<(CellProducts, Vec<u32>)>,
     /// Normal equations of columns over all rows, from the last final fit.
     pub normal_equations: Cache<NormalEquations>,
@@ -49,7 +49,7 @@ impl Session {
         all.iter().find(is_known).map(|(_, known)| Arc::clone(known))
     }
 
-    /// Caches the moments in folds, unless another walk was faster; returns the cached ones.
+    /// Caches the moments in folds, unless another walk already did; returns the cached ones.
     pub fn keep_moments(&self, folds: &Folds, moments: Moments) -> Arc<KnownMoments> {
         let known = self.moments_in(folds, moments.counts_classes_alike(), moments.are_by_columns());
         known.unwrap_or_else(|| {

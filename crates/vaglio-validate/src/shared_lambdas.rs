@@ -7,7 +7,7 @@ use vaglio_core::{ByKey, Cache, Criterion, Design, Feature, Result, Score};
 /// Cached values of subsets at each of several λ, by the columns in order of entry and the bits of the λ.
 pub type KnownSubsets<T> = ByKey<(Vec<Feature>, Vec<u64>), Arc<Vec<T>>>;
 
-/// The λ of a design among those of all walks that share it.
+/// λ of a design, and of all walks that share the design.
 #[derive(Debug)]
 pub struct SharedLambdas {
     own: Vec<f64>,
@@ -24,7 +24,7 @@ impl SharedLambdas {
         SharedLambdas { own, all }
     }
 
-    /// The design's own λ only, without those of other walks.
+    /// Only the design's own λ.
     pub fn without_others(&self) -> Self {
         SharedLambdas { own: self.own.clone(), all: self.own.clone() }
     }

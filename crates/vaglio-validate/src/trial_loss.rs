@@ -21,7 +21,7 @@ pub(super) struct TrialLoss {
 }
 
 impl TrialLoss {
-    /// An unknown loss.
+    /// Loss of a trial that must be refitted: +∞, without a lower bound.
     pub const UNKNOWN: TrialLoss =
         TrialLoss { loss: f64::INFINITY, is_unreliable: true, lower_bound: f64::NEG_INFINITY, conditioning: 1.0 };
 
@@ -58,7 +58,7 @@ impl TrialLoss {
     /// Creates a mean of squares that was computed as a difference of sums of squares. `empty` is the mean for the
     /// empty subset.
     ///
-    /// If the difference is almost 0, its digits are limited by the conditioning.
+    /// A difference of almost 0 is marked unreliable; rounding gives its lower bound.
     pub fn from_difference(loss: f64, conditioning: f64, empty: f64) -> Self {
         let trial = TrialLoss::from_squares(loss, conditioning, || empty);
         if trial.is_unreliable || loss * conditioning >= DIFFERENCE_LEFT * empty {

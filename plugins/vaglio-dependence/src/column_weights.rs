@@ -7,7 +7,7 @@ use vaglio_core::{
 };
 use vaglio_kernels::duplicates::first_equal;
 
-/// A criterion whose score is −Σ wᵢ over a subset, with weights computed from all columns together.
+/// Criterion that scores a subset by −Σ wᵢ, with weights computed from all columns together.
 pub(crate) trait ColumnWeighting: Criterion + Copy + PartialEq + 'static {
     /// Weights of all columns, non-negative; 0 for constant ones.
     fn weights(&self, design: &Design) -> Result<Vec<f64>>;
@@ -110,7 +110,7 @@ impl Originals {
         Originals { features, of }
     }
 
-    /// Weights of all columns; copies get those of their originals.
+    /// Weights of all columns; copies get the weights of their originals.
     pub fn spread(&self, weights: &[f64]) -> Vec<f64> {
         self.of.iter().map(|place| place.map_or(0.0, |place| weights[place])).collect()
     }

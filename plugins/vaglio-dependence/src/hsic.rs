@@ -99,14 +99,14 @@ pub enum Estimator {
 }
 
 impl Hsic {
-    /// −1/2σ² for a subset with this many non-constant columns.
+    /// Factor −1/(2σ²) of squared distances, for a subset with this many non-constant columns.
     pub(crate) fn scale(&self, columns: usize) -> f64 {
         self.kernel.scale(columns)
     }
 }
 
 impl HsicKernel {
-    /// −1/2σ² for a subset with this many non-constant columns.
+    /// Factor −1/(2σ²) of squared distances, for a subset with this many non-constant columns.
     fn scale(&self, columns: usize) -> f64 {
         let columns = if self.adapt { columns.max(1) } else { 1 };
         -0.5 / (self.bandwidth * self.bandwidth * columns as f64)

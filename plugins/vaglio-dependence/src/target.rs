@@ -44,8 +44,8 @@ pub(crate) fn thin(rows: usize) -> usize {
 const LEAST_THIN: usize = 256;
 
 impl TargetMatrix<'_> {
-    /// <K̄, L̄> of each factor, and ‖L̄‖²; with `normalize` for L̄/‖L̄‖. Cost O(m·rank·Σ ranks), or O(m²·(targets + Σ
-    /// ranks)) for a full-rank matrix.
+    /// <K̄, L̄> of each factor, and ‖L̄‖²; `normalize` replaces L̄ by L̄/‖L̄‖. Cost O(m·rank·Σ ranks), for a
+    /// full-rank matrix O(m²·(targets + Σ ranks)).
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -135,7 +135,7 @@ impl Target {
         })
     }
 
-    /// Kernel of two rows. Cost O(outputs).
+    /// Kernel L_jk of the targets of rows j and k. Cost O(outputs).
     pub fn kernel(&self, j: usize, k: usize) -> f64 {
         match self {
             Target::Numbers(targets, bandwidth) => {

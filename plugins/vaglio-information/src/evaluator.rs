@@ -9,7 +9,7 @@ use std::sync::Arc;
 use vaglio_core::{Evaluator, Feature, Result, Score, Squared, SquaresBound, SubsetChange};
 use vaglio_kernels::parallel;
 
-/// The evaluator of [`crate::Information`].
+/// Evaluator of [`crate::Information`].
 #[derive(Clone)]
 pub(crate) struct InformationEvaluator<'d> {
     definition: Definition<'d>,

@@ -11,7 +11,7 @@ use vaglio_core::Feature;
 use vaglio_kernels::linalg;
 use vaglio_kernels::tolerance::{EIGENVALUE_OF_ROWS, ERROR_LEFT, UNLIKE_COLUMNS};
 
-/// Fits a subset; `None` if too few digits remain. Cost O(s³ + m·s·small).
+/// Fits a subset; `None` if too few digits remain. Cost O(s³ + m·s·k) with k small eigenvalues.
 pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Option<SubsetFit> {
     let size = subset.len();
     let squares = subset.iter().map(|&feature| data.squares[feature]);

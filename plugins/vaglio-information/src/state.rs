@@ -131,7 +131,7 @@ impl LambdaFit {
         (w, dot(&e, &e))
     }
 
-    /// Fit of the current subset.
+    /// Squares and degrees of freedom of the current subset.
     pub fn current(&self) -> SubsetFit {
         let squares = self.errors.iter().sum();
         let freedom = self.selected.len() as f64 - self.lambda * self.trace;

@@ -89,8 +89,8 @@ pub(crate) fn inputs(problem: &Problem, subset: &[Feature]) -> (Vec<Feature>, Ar
 /// Fits one model per output; also returns the columns that the models read, in the order they read them.
 ///
 /// # Errors
-/// Fails if [`check_problem`] does, with [`Error::Shape`] if all rows of an output are in one class, and with
-/// [`Error::Failed`] if `fit` fails, and [`Error::Numerical`] if it panics.
+/// Errors of [`check_problem`]; [`Error::Shape`] if all rows of an output are in one class; [`Error::Failed`] if `fit`
+/// fails; [`Error::Numerical`] if it panics.
 pub fn fit_each<M, E: Into<Box<dyn OutsideError + Send + Sync>>>(
     word: &str,
     takes: TargetKinds,
@@ -184,10 +184,10 @@ pub(crate) fn guarded_fit<T, E: Into<Box<dyn OutsideError + Send + Sync>>>(
 
 /// Makes a model of linfa a learner: one model per output, refitted for every subset, saved by serde.
 ///
-/// The settings are a struct with `#[part(Learner, "word")]`. `fit` takes them, the rows as a matrix and an [`OutputTargets`],
-/// and returns linfa's result. `predict` takes the fitted model and a matrix, and returns an array with one number per
-/// row: a class as ±1, or a probability P as 2P − 1. `check |own| …;` before `fit` checks settings. `saved as` names
-/// the struct that is saved and its word.
+/// The settings are a struct with `#[part(Learner, "word")]`. `fit` takes them, the rows as a matrix and an
+/// [`OutputTargets`], and returns linfa's result. `predict` takes the fitted model and a matrix, and returns an array
+/// with one number per row: a class as ±1, or a probability P as 2P − 1. `check |own| …;` before `fit` checks settings.
+/// `saved as` names the struct that is saved and its word.
 ///
 /// # Example
 /// ```

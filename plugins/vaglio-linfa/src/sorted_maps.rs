@@ -1,7 +1,7 @@
 //! Serialization with sorted map keys, so that equal models are equal text.
 //!
-//! For `#[serde(with = "vaglio_linfa::sorted_maps")]`: linfa stores classes in hash maps, whose order changes from run to
-//! run.
+//! For `#[serde(with = "vaglio_linfa::sorted_maps")]`: linfa stores classes in hash maps, whose order changes from run
+//! to run.
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;

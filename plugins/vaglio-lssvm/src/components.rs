@@ -28,8 +28,8 @@ pub(crate) struct ComponentMap {
     spectrum: Vec<f64>,
 }
 
-/// Decomposes the landmarks' kernel matrix K̃ = C·D·Cᵀ and scales each column of C; does nothing without scaling. Cost
-/// O(N²·inputs + N³).
+/// Decomposes the landmarks' kernel matrix K̃ = C·D·Cᵀ and scales each column of C. Cost O(N²·inputs + N³).
+/// With [`Scaling::None`] the features are the landmarks' kernels.
 ///
 /// # Errors
 /// [`Error::Numerical`] for kernels that overflow or are all 0.

@@ -23,7 +23,7 @@ pub(crate) struct LandmarkSelection {
     pub rows: Vec<usize>,
     /// Swaps made, as pairs of the removed and the added row.
     pub swaps: Vec<(usize, usize)>,
-    /// Number of proposed rows.
+    /// Number of proposals; a row may be proposed several times.
     pub proposals: usize,
     /// Entropy −log(1/N² Σ_ij k(u_i, u_j)); +∞ if the sum is 0, NaN if it overflows.
     pub entropy: f64,
@@ -33,8 +33,8 @@ pub(crate) struct LandmarkSelection {
 ///
 /// Starts with the first `count` rows. The others are proposed in order, and again from the first. Each replaces the
 /// landmark whose exchange lowers S = Σ_ij k(u_i, u_j) most, if S falls. Stops when every row was proposed in vain
-/// since the last swap, or three times. With the row sums s_i = Σ_j k(u_i, u_j), a swap of r for c lowers S by 2s_r −
-/// k_rr + 2k_cr − 2Σ_j k_cj − k_cc.
+/// since the last swap, or after three passes. With the row sums s_i = Σ_j k(u_i, u_j), a swap of r for c lowers S by
+/// 2s_r − k_rr + 2k_cr − 2Σ_j k_cj − k_cc.
 ///
 /// Cost O(N·n) for the kernels of a row and O(N) for its proposal; memory 8·N² bytes.
 ///

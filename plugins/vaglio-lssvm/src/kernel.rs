@@ -196,7 +196,7 @@ pub(crate) enum ResolvedKernel {
 }
 
 impl ResolvedKernel {
-    /// Whether its parameters are valid settings.
+    /// Whether the parameters are valid settings.
     pub fn is_valid(self) -> bool {
         match self {
             ResolvedKernel::Rbf { bandwidth } => fitting(bandwidth).is_ok(),
@@ -204,7 +204,7 @@ impl ResolvedKernel {
         }
     }
 
-    /// Converts to the numerics' kernel.
+    /// Converts to the function that computes kernels.
     pub fn kernel(self) -> KernelFunction {
         match self {
             ResolvedKernel::Rbf { bandwidth } => KernelFunction::Gaussian { bandwidth },

@@ -37,7 +37,7 @@ impl KernelInputs {
     /// kernel ignores them.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Numerical`] if the median distance has no square.
+    /// [`vaglio_core::Error::Numerical`] if the square of the median distance over- or underflows.
     pub fn select(settings: &KernelSettings, seed: u64, columns: &Columns, among: &[Feature]) -> Result<Self> {
         let is_rbf = settings.kind == crate::KernelKind::Rbf;
         let is_seen = |f: &Feature| !(is_rbf && columns.column(*f).is_constant());

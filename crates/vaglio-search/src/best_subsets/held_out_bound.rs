@@ -14,13 +14,13 @@ use vaglio_kernels::tolerance::LEAST_COMPLEMENT;
 /// Rows held out together, and the fits to all others.
 #[derive(Debug)]
 pub struct HeldOutFits {
-    /// Part of each row, counted from 0.
+    /// Index of the part that holds out each row, from 0.
     pub parts: Vec<u32>,
     /// Number of parts.
     pub count: usize,
     /// Unit vector of the intercept, if there is one.
     pub unit: Option<Vec<f64>>,
-    /// Largest λ, at which M is smallest.
+    /// Largest λ of the search; M is smallest there.
     pub lambda: f64,
 }
 

@@ -87,8 +87,8 @@ impl SubsetSquares {
         self
     }
 
-    /// Flops and peak bytes of a search over `columns` columns with subsets of at most `most`: those of
-    /// [`SubsetSquares::new`], given the columns, and of one descent on each thread.
+    /// Flops and peak bytes of [`SubsetSquares::new`] and of one descent per thread, for subsets of at most `most`
+    /// columns. Reading the columns is not counted.
     pub fn needs(rows: usize, columns: usize, most: usize, threads: usize) -> [f64; 2] {
         let (m, n) = (rows as f64, columns as f64);
         let flops = m * n * n + n * n * n;
@@ -123,7 +123,7 @@ impl SubsetSquares {
         (limit + self.rounding * self.total) / (1.0 - BOUND_ROUNDING)
     }
 
-    /// Lower end of a computed bound, after rounding.
+    /// Lower bound of the exact value of `squares`, which was computed with rounding errors.
     pub fn lowest(&self, squares: f64) -> f64 {
         (squares * (1.0 - BOUND_ROUNDING) - self.rounding * self.total).max(0.0)
     }

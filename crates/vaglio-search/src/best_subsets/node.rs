@@ -324,12 +324,12 @@ impl<'s> SubtreeNode<'s> {
         self.sizes().any(|size| self.is_open(size))
     }
 
-    /// Whether only subsets with two more columns remain.
+    /// Whether only subsets with two more columns remain. False with blocks or held-out bounds.
     pub fn is_last(&self) -> bool {
         self.lift.is_none() && !self.of.has_blocks() && !self.sizes().skip(1).any(|size| self.is_open(size))
     }
 
-    /// Free column to branch on.
+    /// Free column with the largest D_j v_j², on which to branch; `None` without free columns.
     pub fn branch(&self) -> Option<usize> {
         let dearest = |a: &usize, b: &usize| {
             let by_cost = self.cost(*a).total_cmp(&self.cost(*b));

@@ -15,7 +15,7 @@ pub(super) struct NodeFit {
     pub squares: f64,
 }
 
-/// Memory to extend a fit in: a fit, and the levels, of which those below the subset are overwritten.
+/// Buffers for an extended fit: a fit, and the levels. Levels below the subset are overwritten.
 pub(super) struct FitRoom<'r> {
     pub fit: &'r mut NodeFit,
     pub levels: &'r mut Vec<LevelRows>,

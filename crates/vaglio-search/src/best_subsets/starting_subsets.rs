@@ -22,7 +22,7 @@ impl SubsetSquares {
         }
     }
 
-    /// The block, of those that fit, whose addition to a subset gives the smallest residual sum of squares.
+    /// Block admitted by `fits` whose addition gives the smallest residual sum of squares, after this sum.
     fn best<'s>(&'s self, subset: &[&'s [usize]], fits: impl Fn(&[usize]) -> bool) -> Option<(f64, &'s [usize])> {
         checkpoint();
         let (mut fit, mut levels) = (NodeFit::new(&self.along, self.total), Vec::<LevelRows>::new());
@@ -36,7 +36,7 @@ impl SubsetSquares {
         worths.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)))
     }
 
-    /// Exchanges blocks for others of their size, except the fixed columns, while that lowers the residual sum of squares.
+    /// Exchanges blocks, except the fixed columns, for others of equal size while the residual sum of squares falls.
     fn exchange<'s>(&'s self, subset: &mut [&'s [usize]], mut squares: f64) {
         for _ in 0..PASSES {
             let mut exchanged = false;

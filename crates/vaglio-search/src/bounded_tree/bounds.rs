@@ -16,7 +16,7 @@ const HALVINGS: usize = 100;
 pub(crate) struct SubsetBounds {
     pub squares: SubsetSquares,
     score: ScoreOfSquares,
-    /// The columns by their indices in the squares.
+    /// Design columns in increasing order; `squares` numbers columns by their places here.
     pub columns: Vec<Feature>,
 }
 
@@ -52,9 +52,9 @@ impl SubsetBounds {
         self.squares.root(order.forced.iter().map(place).collect())
     }
 
-    /// Explores several subtrees side by side. Returns the subsets that are not ruled out, best bound first, and the subtrees left.
+    /// Explores subtrees in parallel. Returns the subsets not ruled out, best bound first, and unexplored subtrees.
     pub fn explored(&self, next: &[OpenSubtree], limits: &[f64], rules: Option<&Rules>) -> SearchOutcome {
-        // Where nothing is known of a size everything is a candidate.
+        // Every subset of a size without a limit is a candidate.
         let budget = if limits.contains(&f64::INFINITY) { PART_WITHOUT_LIMIT } else { self.squares.part() };
         let may = rules.map(|rules| {
             move |fixed: &[usize], free: &[usize]| {
@@ -84,7 +84,7 @@ impl SubsetBounds {
         (self.score)(self.squares.lowest(squares), size, self.squares.least_eigenvalue())
     }
 
-    /// The squares above which a subset of a size scores above a threshold.
+    /// Residual sum of squares above which every subset of a size scores above `threshold`; −∞ if all do.
     pub fn limit(&self, size: usize, threshold: f64) -> f64 {
         let is_below = |squares: f64| (self.score)(squares, size, self.squares.least_eigenvalue()) <= threshold;
         let (mut below, mut above) = (0.0, self.squares.total().max(f64::MIN_POSITIVE));

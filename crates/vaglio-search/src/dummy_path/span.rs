@@ -46,7 +46,7 @@ impl Outer {
         self.vectors.iter().map(|f| dot(level, f, vector)).collect()
     }
 
-    /// Coefficients of Σ_i ρ_i f_i in the original vectors.
+    /// Coefficients of Σ_i ρ_i f_i in the original vectors, with basis vectors f_i and ρ = `along`.
     pub fn weights(&self, along: &[f64]) -> Vec<f64> {
         let count = self.made_of.first().map_or(0, Vec::len);
         (0..count).map(|place| self.made_of.iter().zip(along).map(|(of, along)| of[place] * along).sum()).collect()

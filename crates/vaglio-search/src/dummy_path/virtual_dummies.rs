@@ -28,7 +28,7 @@ impl VirtualDummies {
         VirtualDummies { products, outside, dimensions: dimensions.saturating_sub(targets) }
     }
 
-    /// Coordinates of a dummy in the basis of the residuals, and its squared norm outside of these and the path.
+    /// Coordinates of dummy `index` in the basis of the residuals, and its squared norm outside basis and path.
     pub fn coordinates(&self, index: usize, outer: &Outer) -> (Vec<f64>, f64) {
         let of = &self.products;
         let products: Vec<f64> = of

@@ -11,8 +11,8 @@ use vaglio_search::Search;
 
 /// Among copies of a column, the lowest index enters first, and its step lists the others as tied.
 ///
-/// Tested on the design with copies of its first two non-constant columns at the end, or of all columns that the
-/// settings do not name if they name any. A search must add at least one copied column, unless it starts with a removal
+/// Tested on the design with copies of its first two non-constant columns at the end. If the settings name columns, all
+/// other columns are copied. A search must add at least one copied column, unless it starts with a removal
 /// or its settings name columns. Re-entries and blocks are ignored. A search without steps reports no ties; its entries
 /// must not contain a copy without those of lower index.
 pub fn ties(search: &Search, criterion: &dyn Criterion, design: &Design) -> LawResult {

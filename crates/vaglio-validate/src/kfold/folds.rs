@@ -9,8 +9,8 @@ use vaglio_search::shuffle::shuffled;
 const FOLDS: usize = 10;
 
 impl KFold {
-    /// The fold of each row, counted from 0, in every round, checked. No fold is empty, and none would be predicted
-    /// from a single class. A row without a fold is in every training set.
+    /// Assigns rows to folds, counted from 0, in every round. No fold is empty. Each class that a fold holds out is in
+    /// its training rows too. A row without a fold is in every training set, unless the splits list training rows.
     ///
     /// # Errors
     /// [`Error::Setting`] on the faulty setting, with fold and class; folds count from 1 in messages.

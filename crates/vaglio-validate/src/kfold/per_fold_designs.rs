@@ -7,7 +7,7 @@ use crate::rounds::IndependentFolds;
 use rayon::prelude::*;
 use vaglio_core::{Design, Loss, Result};
 
-/// Rounds with their designs, and the rounds they came from if each is a fold.
+/// Rounds with their designs. If each is a single fold, also the rounds of these folds.
 pub(super) type OfDesigns<'d> = (Vec<(&'d Design, RepeatFolds)>, Option<IndependentFolds<'d>>);
 
 /// Every round of the design, or every fold of each with its refitted design. `None` if refitted designs differ in

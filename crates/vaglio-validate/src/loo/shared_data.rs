@@ -56,7 +56,7 @@ impl<'d> LooShared<'d> {
         self.each(|data, lambda| RidgeState::with_columns(data, lambda, subset.iter().copied()))
     }
 
-    /// Calls `make` for each λ and group.
+    /// Calls `make` with the data of each group and each λ; groups vary fastest.
     pub fn each<T>(&self, make: impl Fn(Arc<Data<'d>>, f64) -> T) -> Vec<T> {
         let parts = self.fits.parts();
         let of_lambda = |&lambda: &f64| parts.iter().map(move |part| (Arc::clone(part.rows.data()), lambda));

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use vaglio_core::{Classes, Error, Result};
 
-/// Assigns rows to folds in the order that `order` gives for their number; each class separately if `classes` are
-/// given.
+/// Assigns rows to `count` folds in the order `order(rows)`, a permutation; class by class if `classes` are given. Fold
+/// sizes differ by at most one row.
 ///
 /// # Errors
 /// [`Error::Setting`] on `folds` for more folds than rows.

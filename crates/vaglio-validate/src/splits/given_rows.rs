@@ -18,7 +18,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// Uses the rows that this column names. For a linfa dataset, uses `Rows::folds`, whatever the name.
+    /// Holds out the rows that `column` calls `validation`. In code, `Rows::folds` gives them, whatever the name.
     pub fn new(column: impl Into<String>) -> Self {
         Given { column: column.into() }
     }

@@ -10,7 +10,7 @@ use vaglio_kernels::parallel;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
 
-/// Standardized columns and outputs.
+/// Fisher's z test on standardized columns and outputs.
 pub(super) struct FisherTest {
     level: Level,
     /// Number of rows, whatever their weights.

@@ -52,7 +52,8 @@ impl<'d> Ascent<'d> {
         (pairs.total() + self.weights.own, parallel::map_slice(&self.columns, slope))
     }
 
-    /// Weights of a local maximum, starting from equal ones. Cost O(nm²) per step, including its line search.
+    /// Weights of a local maximum, starting from equal weights, which are kept if the slopes there are 0 or not finite.
+    /// Cost O(nm²) per step, including its line search.
     ///
     /// # Errors
     /// [`Error::Numerical`] if the dependence is not finite, or [`Error::Stopped`].

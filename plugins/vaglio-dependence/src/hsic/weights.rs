@@ -6,7 +6,7 @@ use crate::target::Target;
 use vaglio_core::Design;
 use vaglio_kernels::Level;
 
-/// W of the dependence Σ_jk W_jk K_jk of a subset with kernel matrix K.
+/// Weights W of the dependence Σ_jk W_jk K_jk of a subset with kernel matrix K.
 pub(crate) struct PairWeights {
     /// 2 W_jk of every pair, W being symmetric.
     pub pairs: RowPairs,
@@ -15,7 +15,7 @@ pub(crate) struct PairWeights {
 }
 
 impl PairWeights {
-    /// Computes the weights. Cost O(m²).
+    /// Computes the weights from the target; `shares` are the p_j. Cost O(m²).
     pub fn new(hsic: &Hsic, level: Level, design: &Design, shares: &[f64]) -> Self {
         let rows = design.rows();
         let target = Target::new(hsic.kernel.output, hsic.kernel.bandwidth, design, shares);

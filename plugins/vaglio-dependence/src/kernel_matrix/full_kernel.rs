@@ -28,9 +28,9 @@ impl<'k> FullKernel<'k> {
         FullKernel { roots, coordinates, scale: -0.5 / (bandwidth * bandwidth) }
     }
 
-    /// <K̄, L̄> of each factor, and ‖L̄‖²_F.
+    /// Returns <K̄, L̄> for the kernel matrix K̄ of each factor, and ‖L̄‖²_F.
     ///
-    /// With M = P^{½}LP^{½} and v = P^{½}1, ‖v‖ = 1: factors are centered, so the first is tr(FᵀMF); and ‖L̄‖² = ‖M‖² −
+    /// With M = P^{½}LP^{½} and v = P^{½}1, ‖v‖ = 1: factors are centered, so <K̄, L̄> is tr(FᵀMF); and ‖L̄‖² = ‖M‖² −
     /// 2‖Mv‖² + (vᵀMv)². Cost O(m²·(coordinates + Σ rank)), memory O(m) beside the factors.
     ///
     /// # Errors

@@ -240,8 +240,8 @@ impl LevelColumn {
         self.places.iter().enumerate().map(entry).collect()
     }
 
-    /// P = ΓZF in the eigenvectors of FᵀZᵀΓZF, divided by ‖K̄‖^½ with `normalize`; omits eigenvalues that sum to less
-    /// than 1e-8 of the norm. Cost O(m·columns).
+    /// Rows of ΓZF in the eigenvectors of FᵀZᵀΓZF, divided by ‖K̄‖^½ with `normalize`. Eigenvalues that sum to less
+    /// than 1e-8 of the norm are omitted. Cost O(m·columns).
     ///
     /// # Errors
     /// Returns the errors of [`eigh`].

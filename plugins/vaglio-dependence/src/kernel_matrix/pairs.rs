@@ -90,7 +90,7 @@ impl RowPairs {
         }
     }
 
-    /// Adds (u_j − u_k)². Cost O(m²).
+    /// Adds (u_j − u_k)² of a column u to every entry. Cost O(m²).
     pub fn add_distances(&mut self, level: Level, column: &Padded) {
         level.call(
             #[inline(always)]

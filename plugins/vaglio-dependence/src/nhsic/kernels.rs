@@ -12,7 +12,7 @@ use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 
-/// Lazily computed kernel matrices K̄ of columns, divided by their norm if `normalize` is set.
+/// Lazily computed kernel matrices K̃ of columns: K̄, divided by its norm if `normalize` is set.
 pub(crate) struct Kernels {
     nhsic: Nhsic,
     design: Design,
@@ -24,12 +24,12 @@ pub(crate) struct Kernels {
 
 enum KernelColumns {
     Thin(Option<Landmarks>, Vec<OnceLock<ThinFactor>>),
-    /// Quantized columns, `None` if constant. Memory two bytes per entry.
+    /// Quantized columns, `None` if constant. Memory one or two bytes per entry.
     Levels(CommonLevels, Vec<OnceLock<Option<LevelColumn>>>),
 }
 
 impl Kernels {
-    /// Prepares the kernels of some columns without computing any.
+    /// Prepares the kernels of `features` without computing any; `shares` are the p_j.
     ///
     /// # Errors
     /// [`Error::Numerical`] if the points' kernel matrix cannot be decomposed.
@@ -107,7 +107,8 @@ impl Kernels {
         })
     }
 
-    /// <K̃_i, K̃_k> of column k `with` and each of `others`. Cost O(m·rank²) each, by levels O(m·rank).
+    /// <K̃_i, K̃_k> for k = `with` and each i in `others`, by place in the list. Cost O(m·rank²) each, by levels
+    /// O(m·rank).
     ///
     /// # Errors
     /// [`Error::Stopped`], and [`Error::Numerical`] if a decomposition fails.
@@ -131,7 +132,7 @@ impl Kernels {
         }
     }
 
-    /// <K̃_i, L̃> of some columns, and ‖L̃‖².
+    /// <K̃_i, L̃> of the columns at the places `of`, and ‖L̃‖².
     ///
     /// # Errors
     /// [`Error::Stopped`].

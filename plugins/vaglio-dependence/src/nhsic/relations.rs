@@ -16,7 +16,7 @@ pub(super) const NARROW: usize = 512;
 
 /// Kernels of all columns, c_i = <K̃_i, L̃> of each, and the requested columns of Q_ij = <K̃_i, K̃_j>.
 ///
-/// Memory: that of the kernels, and 8 bytes per requested entry of Q. Processes that search together each compute the
+/// Memory: the kernels, and 8 bytes per requested entry of Q. Processes that search together each compute the
 /// numbers and kernels of some of the columns.
 pub(super) struct Relations {
     kernels: Kernels,
@@ -95,12 +95,12 @@ impl Relations {
         &self.relevance
     }
 
-    /// c_i.
+    /// Relevance c_i; 0 for an unknown column.
     pub(super) fn relevance(&self, feature: Feature) -> f64 {
         self.relevance.get(feature).copied().unwrap_or(0.0)
     }
 
-    /// Q_ii.
+    /// Q_ii; 0 for an unknown column.
     pub(super) fn own(&self, feature: Feature) -> f64 {
         self.own.get(feature).copied().unwrap_or(0.0)
     }

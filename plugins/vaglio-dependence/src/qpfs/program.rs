@@ -17,7 +17,7 @@ pub(super) struct SimplexQuadraticProgram {
 }
 
 impl SimplexQuadraticProgram {
-    /// Prepares the program. Cost O(n²), for an approximation O(nr log n).
+    /// Prepares the program. Cost O(n²), for an approximation of rank r O(nr log n).
     pub fn new(similarities: Similarities, alpha: f64) -> Self {
         let Similarities { mut matrix, relevance, equal } = similarities;
         let alike = matrix.alike(equal);

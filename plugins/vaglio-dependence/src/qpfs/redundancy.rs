@@ -34,7 +34,7 @@ impl Redundancy {
         })
     }
 
-    /// Q_ik. Cost O(1), or O(r).
+    /// Q_ik. Cost O(1), for GGᵀ O(r).
     pub fn entry(&self, i: usize, k: usize) -> f64 {
         match self {
             Redundancy::Whole(rows) => rows[i][k],
@@ -70,7 +70,7 @@ impl Redundancy {
         }
     }
 
-    /// Adds `x` times column i. Cost O(n), or O(nr).
+    /// Adds `x` times column i to `sums`. Cost O(n), for GGᵀ O(nr).
     pub fn add(&self, i: usize, x: f64, sums: &mut [f64]) {
         match self {
             Redundancy::Whole(rows) => sums.iter_mut().zip(&rows[i]).for_each(|(sum, q)| *sum += q * x),
@@ -81,7 +81,7 @@ impl Redundancy {
         }
     }
 
-    /// Adds `step` times the difference of columns `to` and `from`. Cost O(n), or O(nr).
+    /// Adds `step` times column `to` minus column `from` to `sums`. Cost O(n), for GGᵀ O(nr).
     pub fn exchange(&self, step: f64, to: usize, from: usize, sums: &mut [f64]) {
         match self {
             Redundancy::Whole(rows) => {

@@ -7,7 +7,7 @@ use vaglio_kernels::Level;
 use vaglio_kernels::f64x8::F64x8;
 use vaglio_kernels::simd_f64x8::SimdF64x8;
 
-/// P = P^{½}F of a centered kernel matrix F·Fᵀ, row by row in strips of up to 24 columns.
+/// Rows of P^{½}F for a centered kernel matrix F·Fᵀ, in strips of up to 24 columns.
 #[derive(Debug, Default)]
 pub struct FactorRows(Vec<Strip>);
 
@@ -56,7 +56,7 @@ impl FactorRows {
         FactorRows::from_columns(matrix.columns().into_iter().map(scaled))
     }
 
-    /// <K̄_k, K̄> of each column; each column's sums have their own order. Cost O(m·rank) each.
+    /// Sets `products` to <K̄_k, K̄> of each column k, whatever the other columns. Cost O(m·rank) each.
     pub fn products(&self, level: Level, columns: &[&LevelColumn], products: &mut [f64]) {
         products.fill(0.0);
         for strip in &self.0 {

@@ -28,11 +28,9 @@ fn ridge(x: &Array2<f64>, z: &[f64], rows: &[usize]) -> Vec<f64> {
     let design = |row: usize, k: usize| if k < columns { x[[row, k]] } else { 1.0 };
     let mut a = vec![vec![0.0; columns + 2]; columns + 1];
     for (&row, z) in rows.iter().zip(z) {
-        for i in 0..=columns {
-            for j in 0..=columns {
-                a[i][j] += design(row, i) * design(row, j);
-            }
-            a[i][columns + 1] += design(row, i) * z;
+        for (i, equation) in a.iter_mut().enumerate() {
+            (0..=columns).for_each(|j| equation[j] += design(row, i) * design(row, j));
+            equation[columns + 1] += design(row, i) * z;
         }
     }
     (0..columns).for_each(|i| a[i][i] += LAMBDA);

@@ -192,7 +192,7 @@ fn first_unfit(column: Column<'_>, is_missing: impl Fn(usize) -> bool) -> Option
         Column::Product(product) => product.numbers().first_infinite(),
         _ => {
             let values = column.values();
-            (0..values.len()).find(|&row| !values[row].is_finite() && !(values[row].is_nan() && is_missing(row)))
+            (0..values.len()).find(|&row| !(values[row].is_finite() || values[row].is_nan() && is_missing(row)))
         }
     }
 }

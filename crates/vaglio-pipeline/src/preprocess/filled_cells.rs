@@ -98,8 +98,10 @@ mod tests {
         Sample::new(rows, Arc::new(recipe), false).unwrap().fitted().unwrap().problem
     }
 
+    type ImputationMasks = (Requirement, Vec<(usize, Vec<f64>)>);
+
     /// Imputation requirement, and the masks of columns with missing cells.
-    fn made(maps: Vec<Arc<dyn Map>>) -> Option<(Requirement, Vec<(usize, Vec<f64>)>)> {
+    fn made(maps: Vec<Arc<dyn Map>>) -> Option<ImputationMasks> {
         let problem = fitted(maps);
         let PerFoldPreprocessing::Formulas { missing: Some((need, mask)), .. } = problem.in_folds() else {
             return None;

@@ -285,7 +285,7 @@ impl FileReader for CsvFile {
             let mut columns = empty();
             let first_check = if part.len() > SMALL { 0 } else { usize::MAX };
             let mut records = RecordReader::new(self.dialect, &self.bytes()[part.clone()], first_check);
-            let rows = records.read(usize::MAX, &self.names, &held, |record| {
+            let rows = records.read(usize::MAX, &self.names, held, |record| {
                 for (column, (index, rules)) in columns.iter_mut().zip(&sources) {
                     column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
                 }

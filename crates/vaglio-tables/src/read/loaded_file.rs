@@ -147,7 +147,7 @@ mod tests {
         assert!(message.contains("large.csv would take about 1.1 TB beside the "), "{message}");
         assert!(message.ends_with("and the limit is 8.6 GB; read a smaller file, or raise the limit"), "{message}");
         if cfg!(target_os = "linux") {
-            let error = load(Path::new("/dev/zero"), Budget::new(200_000_000)).err().unwrap().to_string();
+            let error = load(Path::new("/dev/zero"), Budget::new(60_000_000)).err().unwrap().to_string();
             assert!(error.contains("/dev/zero, read or decompressed, would take about 16.8 MB beside the "), "{error}");
         }
     }

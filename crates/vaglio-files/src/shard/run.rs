@@ -158,7 +158,8 @@ impl Shards {
             write_file(&self.done_file(index), &written(header, pieces)?)?;
         }
         self.attempts(index).iter().rev().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
-        if index == self.searching() {
+        // A process that was late may have written parts after the search ended.
+        if self.done_file(self.searching()).exists() {
             let _ = std::fs::remove_dir_all(parts::folder(&self.folder));
         }
         Ok(())

@@ -140,7 +140,7 @@ fn from_blocks(design: &Design, rows: &DesignRows<'_>, intercept: bool) -> Optio
 }
 
 /// Root of a design, and the root's row of each row. `None` unless columns, targets and weights are equal.
-pub(super) fn stored_root(design: &Design) -> Option<(&Design, &[usize])> {
+fn stored_root(design: &Design) -> Option<(&Design, &[usize])> {
     let (root, own) = design.root()?;
     let (targets, all) = (design.targets(), root.targets());
     let weight = |design: &Design, row: usize| design.weights().map_or(1.0, |weights| weights[row]);

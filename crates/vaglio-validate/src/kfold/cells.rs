@@ -3,11 +3,10 @@
 use super::{FoldBy, KFold};
 use crate::balance;
 use crate::fits::failed;
-use crate::kernel::stored_root;
 use crate::session::Session;
 use crate::splits::assignment::renumbered;
 use std::sync::Arc;
-use vaglio_core::{Criterion, Design, Result};
+use vaglio_core::{Column, Criterion, Design, Feature, Result};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{CellProducts, FoldedRows, Moments};
 
@@ -27,10 +26,7 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
     }
     let every: Vec<usize>;
     let (whole, own) = match design.root() {
-        Some(_) => match stored_root(design) {
-            Some(part) => part,
-            None => return Ok(None),
-        },
+        Some(part) => part,
         None => {
             every = (0..design.rows()).collect();
             (design, &every[..])
@@ -40,6 +36,9 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
     let Some(folds) = folds(&of_row, own, rows.folds()).filter(|_| rows.folds().is_of_others()) else {
         return Ok(None);
     };
+    if !are_alike(design, whole, own) {
+        return Ok(None);
+    }
     let session = Session::for_design(whole);
     let known = match session.cells.get().filter(|known| known.1 == of_row) {
         Some(known) => known,
@@ -86,13 +85,34 @@ fn folds(of_row: &[u32], own: &[usize], folds: &Folds) -> Option<Vec<Option<usiz
     out.iter().zip(missing).all(|(fold, missing)| fold.is_none() || missing == 0).then_some(out)
 }
 
+/// Whether columns, targets and weights of a subset equal those of the root in its rows. Cost O(m·n).
+fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
+    if std::ptr::eq(part, whole) {
+        return true;
+    }
+    let column = |feature: Feature| match (part.column(feature), whole.column(feature)) {
+        (Column::Double(x), Column::Double(all)) => x.iter().zip(own).all(|(x, &row)| *x == all[row]),
+        (Column::Single(x), Column::Single(all)) => x.iter().zip(own).all(|(x, &row)| *x == all[row]),
+        (Column::Byte(x), Column::Byte(all)) => x.iter().zip(own).all(|(x, &row)| *x == all[row]),
+        (x, all) => own.iter().enumerate().all(|(at, &row)| x.get(at) == all.get(row)),
+    };
+    let (targets, all) = (part.targets(), whole.targets());
+    let mut same = targets.rows().into_iter().zip(all.rows());
+    let weight = |design: &Design, row: usize| design.weights().map_or(1.0, |w| w[row]);
+    part.features() == whole.features()
+        && targets.nrows() == all.nrows()
+        && same.all(|(y, all)| own.iter().enumerate().all(|(at, &row)| y[at] == all[row]))
+        && own.iter().enumerate().all(|(at, &row)| weight(part, at) == weight(whole, row))
+        && part.candidates().into_iter().all(column)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::kfold::Engine;
     use crate::round::RepeatFolds;
     use crate::splits::Given;
-    use vaglio_core::{Feature, PerFoldPreprocessing, Problem, Readout, Score, SearchExtent};
+    use vaglio_core::{PerFoldPreprocessing, Problem, Readout, Score, SearchExtent};
     use vaglio_search::SubsetScorer;
     use vaglio_testkit::data::{binary, regression};
 
@@ -143,7 +163,7 @@ mod tests {
                 if anew { design.fitted_in_folds(PerFoldPreprocessing::standardize()) } else { design }
             };
             for criterion in [&by_groups, &few, &given, &validation] {
-                let found = have_cells(criterion, &of(&problem), |rows| of(&problem.view_rows(rows)));
+                let found = have_cells(criterion, &of(&problem), |rows| of(&problem.select_rows(rows)));
                 assert_eq!(found, [true; 3], "{criterion:?}");
             }
         }
@@ -154,7 +174,7 @@ mod tests {
         let criterion = KFold { by: Some(FoldBy::Groups), ..KFold::default() };
         let problem = binary(200, 6, 5).groups(7).problem();
         let of = |problem: &Problem| design(problem, true, true);
-        assert_eq!(have_cells(&criterion, &of(&problem), |rows| of(&problem.view_rows(rows))), [true; 3]);
+        assert_eq!(have_cells(&criterion, &of(&problem), |rows| of(&problem.select_rows(rows))), [true; 3]);
     }
 
     #[test]
@@ -163,11 +183,11 @@ mod tests {
         let by_groups = KFold { by: Some(FoldBy::Groups), ..KFold::default() };
         let problem = regression(120, 6, 7).groups(6).problem();
         // Folds are dealt anew in every part.
-        let anew = have_cells(&KFold::default(), &of(&problem), |rows| of(&problem.view_rows(rows)));
+        let anew = have_cells(&KFold::default(), &of(&problem), |rows| of(&problem.select_rows(rows)));
         assert_eq!(anew, [false; 3]);
         // Targets are scaled in every part.
         let scaled = |rows: &[usize]| {
-            let part = problem.view_rows(rows);
+            let part = problem.select_rows(rows);
             of(&part.with_targets(part.targets().mapv(|y| 3.0 * y)).unwrap())
         };
         assert_eq!(have_cells(&by_groups, &of(&problem), scaled), [false; 3]);
@@ -191,7 +211,7 @@ mod tests {
         let rows: Vec<usize> = (0..120).filter(|&row| groups[row] % 3 != 2).collect();
         let parts: Vec<usize> = groups.iter().map(|group| *group as usize % 3).collect();
         let whole = design(&problem, true, false).with_subsets(&[parts]);
-        let part = design(&problem.view_rows(&rows), true, false).as_subset_of(&whole, &rows);
+        let part = design(&problem.select_rows(&rows), true, false).as_subset_of(&whole, &rows);
         let criterion = KFold { by: Some(FoldBy::Groups), engine: Engine::Moments, ..KFold::default() };
         let mut subset = SubsetScorer::open(&criterion, &part, &SearchExtent::forward(6, 3)).unwrap();
         let mut scores = [Score::WORST; 2];

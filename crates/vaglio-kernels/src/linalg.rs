@@ -21,7 +21,7 @@ pub(crate) use inverse_factor::InverseFactor;
 pub use lower_factor::LowerFactor;
 use ndarray::{Array1, Array2, ArrayView2};
 pub use pivoted_cholesky::pivoted;
-pub use separable_bound::{PART_TRIED, POWERS, inverse_of_unit, separable, separable_part};
+pub use separable_bound::{POWERS, inverse_of_unit, largest_factor, separable, separable_part};
 pub use tridiagonal::{Tridiagonal, tridiagonal};
 
 /// A factorization that failed.

@@ -5,10 +5,10 @@ use crate::sums::sum_of;
 use crate::tolerance::ILL_CONDITIONED;
 use ndarray::ArrayView2;
 
-/// Number of power iterations for the largest eigenvalue, and of factors s that [`separable`] tries.
+/// Number of power iterations for the largest eigenvalue, and of factors s that [`largest_factor`] tries.
 pub const POWERS: usize = 30;
-/// Factor s that [`separable`] tries first, as a share of the inverse of the largest eigenvalue.
-pub const PART_TRIED: f64 = 0.97;
+/// Factor s that [`largest_factor`] tries first, as a share of the inverse of the largest eigenvalue.
+const PART_TRIED: f64 = 0.97;
 
 /// Inverts a Gram matrix of unit columns and bounds its condition number; returns `None` if the bound is too large.
 ///
@@ -67,16 +67,28 @@ pub fn separable(gram: &[f64], inverse: &[f64], size: usize) -> Vec<f64> {
         largest = norm / before;
         v = next.into_iter().map(|v| v / norm).collect();
     }
-    let mut part = PART_TRIED / largest;
-    for _ in 0..POWERS {
+    let is_below = |part: f64| {
         let mut rest = gram.to_vec();
         (0..size).for_each(|k| rest[k * size + k] -= part * own[k]);
-        if is_definite(&rest, size) {
-            return own.into_iter().map(|own| part * own).collect();
+        is_definite(&rest, size)
+    };
+    match largest_factor(largest, is_below) {
+        Some(part) => own.iter().map(|own| part * own).collect(),
+        None => vec![0.0; size],
+    }
+}
+
+/// Tries factors s in decreasing order, from a little below 1/`largest` on, and returns the first that `is_below`
+/// verifies; `None` if it verifies none.
+pub fn largest_factor(largest: f64, mut is_below: impl FnMut(f64) -> bool) -> Option<f64> {
+    let mut part = PART_TRIED / largest;
+    for _ in 0..POWERS {
+        if is_below(part) {
+            return Some(part);
         }
         part *= 0.9;
     }
-    vec![0.0; size]
+    None
 }
 
 fn is_definite(a: &[f64], size: usize) -> bool {

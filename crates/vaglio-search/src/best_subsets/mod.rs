@@ -23,7 +23,7 @@ pub use subtree_search::{OpenSubtree, PruneTest, SearchOutcome};
 
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_kernels::linalg::{self, PART_TRIED, POWERS, inverse_of_unit, separable};
+use vaglio_kernels::linalg::{self, POWERS, inverse_of_unit, largest_factor, separable};
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
 use vaglio_kernels::{Level, checkpoint};
@@ -192,13 +192,9 @@ fn least_eigenvalue(gram: &[f64], size: usize) -> Option<f64> {
         v = factor.solve(v.view());
         largest = norm(&v);
     }
-    let mut part = PART_TRIED / largest;
-    for _ in 0..POWERS {
+    let least = largest_factor(largest, |part| {
         shifted.diag_mut().fill(1.0 - part);
-        if linalg::Cholesky::new(shifted.view()).is_ok() {
-            return (part > 0.0).then_some(part);
-        }
-        part *= 0.9;
-    }
-    None
+        linalg::Cholesky::new(shifted.view()).is_ok()
+    });
+    least.filter(|part| *part > 0.0)
 }

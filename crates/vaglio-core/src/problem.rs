@@ -161,13 +161,14 @@ impl Problem {
     /// # Errors
     /// [`Error::Shape`] for a wrong length, or rows of one series that are not contiguous.
     pub fn with_series(self, series: Vec<u32>) -> Result<Self> {
+        let labelled = self.labelled(series, "series", |labels| &mut labels.series)?;
         let mut seen = std::collections::HashSet::new();
-        for run in series.chunk_by(|a, b| a == b) {
+        for run in labelled.labels.series.iter().flat_map(|series| series.chunk_by(|a, b| a == b)) {
             if !seen.insert(run[0]) {
                 return Err(Error::Shape(format!("the rows of series {} do not stand together", run[0])));
             }
         }
-        self.labelled(series, "series", |labels| &mut labels.series)
+        Ok(labelled)
     }
 
     /// Adds the time of each row: its rank among all times, from 0. To be called before [`Problem::with_weights`].

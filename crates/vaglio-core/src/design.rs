@@ -14,6 +14,7 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView2};
 pub use run_context::RunContext;
+use std::any::Any;
 use std::sync::Arc;
 
 /// The columns that a search walks, with targets, row weights and the way to train on them.
@@ -192,6 +193,17 @@ impl Design {
 
     pub(crate) fn own(&self) -> &OwnCaches<Design> {
         &self.own
+    }
+
+    /// Cached value of a criterion, by its type: initially the default, and shared by all λ. It must follow from
+    /// columns, targets and weights alone.
+    pub fn session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
+        self.shared.sessions.state()
+    }
+
+    /// The run that the design is searched in.
+    pub fn run(&self) -> &RunContext {
+        &self.data.run
     }
 
     /// A copy with the seed of every random choice.

@@ -6,21 +6,9 @@ use crate::{
     Trained, times_power,
 };
 use ndarray::{Array2, ArrayView2, s};
-use std::any::Any;
 use std::sync::Arc;
 
 impl Design {
-    /// Cached value of a criterion, by its type: initially the default, and shared by all λ. It must follow from
-    /// columns, targets and weights alone.
-    pub fn session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
-        self.shared.sessions.state()
-    }
-
-    /// The run that the design is searched in.
-    pub fn run(&self) -> &RunContext {
-        &self.data.run
-    }
-
     /// A copy with one λ instead of the readout's own; unchanged without a readout.
     #[must_use]
     pub fn at_lambda(&self, lambda: Option<f64>) -> Design {

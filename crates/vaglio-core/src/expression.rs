@@ -122,9 +122,7 @@ impl DatePart {
             DatePart::Minute => "minute",
         }
     }
-}
 
-impl DatePart {
     /// The part of a moment in seconds since the beginning of 1970; NaN for a missing one and outside of the calendar.
     fn value(self, seconds: f64) -> f64 {
         let whole = seconds.floor();

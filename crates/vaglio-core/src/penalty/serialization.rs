@@ -16,7 +16,7 @@ enum Grid {
 }
 
 impl<'de> Deserialize<'de> for Grid {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(GridVisitor)
     }
 }
@@ -30,11 +30,11 @@ impl<'de> Visitor<'de> for GridVisitor {
         f.write_str("`auto` or {from, to, points}")
     }
 
-    fn visit_str<E: de::Error>(self, word: &str) -> std::result::Result<Grid, E> {
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<Grid, E> {
         AutoGridKeyword::deserialize(word.into_deserializer()).map(Grid::Auto)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Grid, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Grid, A::Error> {
         Ends::deserialize(MapAccessDeserializer::new(map)).map(Grid::Ends)
     }
 }
@@ -110,7 +110,7 @@ impl From<&Lambda> for Several {
 }
 
 impl Serialize for Lambda {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Lambda::Fixed(value) => serializer.serialize_f64(*value),
             _ => Several::from(self).serialize(serializer),
@@ -119,7 +119,7 @@ impl Serialize for Lambda {
 }
 
 impl<'de> Deserialize<'de> for Lambda {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(LambdaVisitor)
     }
 }
@@ -133,19 +133,19 @@ impl<'de> Visitor<'de> for LambdaVisitor {
         f.write_str("a number, {grid: auto}, {grid: {from, to, points}}, {values: [...]} or {search: {from, to}}")
     }
 
-    fn visit_f64<E: de::Error>(self, value: f64) -> std::result::Result<Lambda, E> {
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Lambda, E> {
         Ok(Lambda::Fixed(value))
     }
 
-    fn visit_i64<E: de::Error>(self, value: i64) -> std::result::Result<Lambda, E> {
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Lambda, E> {
         Ok(Lambda::Fixed(value as f64))
     }
 
-    fn visit_u64<E: de::Error>(self, value: u64) -> std::result::Result<Lambda, E> {
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Lambda, E> {
         Ok(Lambda::Fixed(value as f64))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Lambda, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Lambda, A::Error> {
         let several = Several::deserialize(MapAccessDeserializer::new(map))?;
         if several.outputs == Some(Outputs::Each) {
             if matches!(several.per, Some(LambdaScope::Path | LambdaScope::All)) {
@@ -159,7 +159,7 @@ impl<'de> Visitor<'de> for LambdaVisitor {
 
 impl Several {
     /// The penalty that outputs share or that each has.
-    fn lambda<E: de::Error>(self) -> std::result::Result<Lambda, E> {
+    fn lambda<E: de::Error>(self) -> Result<Lambda, E> {
         match self {
             Several { grid: Some(Grid::Auto(_)), values: None, search: None, points, extend, per, .. } => {
                 Ok(Lambda::Auto(AutoGrid { points, extend: extend.unwrap_or(true), per }))

@@ -97,20 +97,20 @@ impl PassVectors<'_> {
     }
 }
 
-/// c ← c − step·c_b, then the loss and smallest divisor of (a − f c)/(d − c²·inverse). A candidate with all updates
-/// keeps its c.
+/// c ← c − step·c_b if the candidate has an update to apply, then the loss and smallest divisor of
+/// (a − f c)/(d − c²·inverse).
 pub(crate) fn alone(
     level: Level,
     candidate: PassCandidate<'_>,
     shared: PassVectors<'_>,
-    is_behind: bool,
+    has_update: bool,
     pass: PassLoss<'_>,
 ) -> PassResult {
     let mut running = [PassSums::NONE; 2];
     if let PassLoss::Squares = pass {
         let [running, _] = running.each_mut();
         let running = std::array::from_mut(running);
-        match is_behind {
+        match has_update {
             true => run_kind::<1, true, SQUARES, false>(level, [candidate], shared, pass, running),
             false => run_kind::<1, false, SQUARES, false>(level, [candidate], shared, pass, running),
         }
@@ -121,7 +121,7 @@ pub(crate) fn alone(
         for (k, c) in c.chunks_mut(TILE).enumerate() {
             let rows = k * TILE..k * TILE + c.len();
             let zero = PassCandidate { c: &mut zeros[..c.len()], step: 0.0, f: 0.0, inverse: 0.0 };
-            let own = PassCandidate { c, step: if is_behind { step } else { 0.0 }, f, inverse };
+            let own = PassCandidate { c, step: if has_update { step } else { 0.0 }, f, inverse };
             two(level, [own, zero], shared.rows(rows.clone()), pass.rows(rows), &mut running);
         }
     }

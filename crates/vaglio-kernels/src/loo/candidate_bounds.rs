@@ -222,7 +222,7 @@ impl CandidateBounds {
     /// outputs)).
     pub fn near(&mut self, basis: &RidgeState<'_>, scorer: &Scorer) -> Option<Vec<f64>> {
         let weighing = RowWeights::new(basis);
-        let (mean, apart, part) = weighing.apart();
+        let (mean, deviations, part) = weighing.deviations();
         let is_near = part <= NEAR * NEAR;
         if !is_near {
             return None;
@@ -232,7 +232,7 @@ impl CandidateBounds {
         let gone = scalars.with_updates(&self.features, &self.with_residuals);
         Some(self.each(basis, &weighing, scorer, |at, output, f| {
             let along = mean * (scalars.t(at)[output] - gone[output][at]);
-            along + f.signum() * apart[output] * scalars.q[at].max(0.0).sqrt()
+            along + f.signum() * deviations[output] * scalars.q[at].max(0.0).sqrt()
         }))
     }
 

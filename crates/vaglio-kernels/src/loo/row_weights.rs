@@ -37,7 +37,7 @@ impl RowWeights {
 
     /// The mean w̄ of w weighted by a² over all outputs, an upper bound of ‖(w − w̄)∘a‖ for each output, and the sum of
     /// these squares relative to Σ a².
-    pub fn apart(&self) -> (f64, Vec<f64>, f64) {
+    pub fn deviations(&self) -> (f64, Vec<f64>, f64) {
         let total: f64 = self.outputs.iter().map(|sums| sums.squares).sum();
         let mean = self.outputs.iter().map(|sums| sums.above).sum::<f64>() / total;
         let of = |sums: &WeightedSums| {
@@ -111,7 +111,7 @@ mod tests {
                     let (squares, weighted) = (sum(&|a, w| w * a * a), sum(&|a, _| a * a));
                     near(weighing.squares(), squares.iter().sum(), 1e-13);
                     assert_eq!(weighing.least, w.iter().copied().fold(f64::INFINITY, f64::min));
-                    let (mean, apart, part) = weighing.apart();
+                    let (mean, apart, part) = weighing.deviations();
                     near(mean, squares.iter().sum::<f64>() / weighted.iter().sum::<f64>(), 1e-13);
                     let expected = sum(&|a, w| (a * (w - mean)).powi(2));
                     near(part, expected.iter().sum::<f64>() / weighted.iter().sum::<f64>(), 1e-5);

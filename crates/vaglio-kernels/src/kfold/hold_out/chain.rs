@@ -4,7 +4,7 @@
 
 use super::HoldOutRows;
 use super::fold_products::{ColumnState, FoldProduct, PendingColumnUpdate, held_out, squares, take_in, tiles};
-use super::fold_scaling::{apart, products};
+use super::fold_scaling::{centered_by_fold, products};
 use crate::sums::{TILE, axpy, dot};
 use crate::trial::PartialLoss;
 use crate::trial::worse;
@@ -108,7 +108,7 @@ impl Residual {
     /// Residual for the empty subset.
     fn new(rows: &HoldOutRows<'_>, feature: usize, x: &[f64]) -> Self {
         match rows.is_standardized() {
-            true => Residual::OfFolds(apart(rows, feature, x)),
+            true => Residual::OfFolds(centered_by_fold(rows, feature, x)),
             false => Residual::OfAll { c: x.to_vec(), tau: 0.0 },
         }
     }

@@ -9,7 +9,7 @@ use super::fold_products::with_each;
 use crate::sums::center;
 
 /// Column over each fold's training rows, about its mean there, and 0 in the fold: folds × rows. Cost O(K·m).
-pub(super) fn apart(rows: &HoldOutRows<'_>, feature: usize, x: &[f64]) -> Vec<f64> {
+pub(super) fn centered_by_fold(rows: &HoldOutRows<'_>, feature: usize, x: &[f64]) -> Vec<f64> {
     let means = rows.training_means(x);
     let mut out = Vec::with_capacity(x.len() * means.len());
     for (fold, mean) in means.iter().enumerate() {
@@ -25,8 +25,8 @@ pub(super) fn apart(rows: &HoldOutRows<'_>, feature: usize, x: &[f64]) -> Vec<f6
 }
 
 /// Products of a column with an update's residual over each fold's training rows. Cost O(K·m).
-pub(super) fn products(rows: &HoldOutRows<'_>, feature: usize, x: &[f64], apart: &[f64]) -> Vec<f64> {
-    let mut h = with_each(rows.level(), x, apart);
+pub(super) fn products(rows: &HoldOutRows<'_>, feature: usize, x: &[f64], residuals: &[f64]) -> Vec<f64> {
+    let mut h = with_each(rows.level(), x, residuals);
     rows.flat(feature).iter().for_each(|&fold| h[fold] = 0.0);
     h
 }

@@ -1,4 +1,4 @@
-//! The text of a failure with the outside error behind it.
+//! Messages of failures with the errors that caused them.
 
 use std::error::Error as OutsideError;
 use std::sync::Arc;
@@ -11,24 +11,24 @@ pub struct Cause {
 }
 
 impl Cause {
-    /// A text of our own for an outside error.
+    /// Creates a cause with its own text and an outside error as the source.
     pub fn new(text: impl Into<String>, source: impl Into<Box<dyn OutsideError + Send + Sync>>) -> Self {
         Cause { text: text.into(), source: Some(source.into().into()) }
     }
 
-    /// An outside error with its own text.
+    /// Creates a cause from an outside error, with the text of that error.
     pub fn from_error(source: impl Into<Box<dyn OutsideError + Send + Sync>>) -> Self {
         let source = source.into();
         Cause::new(source.to_string(), source)
     }
 
-    /// An outside error after a text of our own and a colon.
+    /// Creates a cause from an outside error, with `text`, a colon and the text of that error.
     pub fn after(text: &str, source: impl Into<Box<dyn OutsideError + Send + Sync>>) -> Self {
         let source = source.into();
         Cause::new(format!("{text}: {source}"), source)
     }
 
-    /// Replaces the text by what a function makes of it.
+    /// Replaces the text by a function of it.
     #[must_use]
     pub fn reworded(mut self, words: impl FnOnce(&str) -> String) -> Self {
         self.text = words(&self.text);

@@ -1,7 +1,7 @@
 //! Conversion between designs and the data of the kernels.
 
 use super::session::Session;
-use ndarray::ArrayView2;
+use ndarray::{ArrayView1, ArrayView2};
 use std::sync::Arc;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, times_power};
 use vaglio_kernels::{
@@ -132,22 +132,18 @@ fn from_blocks(design: &Design, rows: &DesignRows<'_>, intercept: bool) -> Optio
         Session::for_design(design).blocks.set(Arc::clone(&parts));
         return GramCache::from_blocks(&parts, &rows.entries, &rows.active, &targets);
     }
-    let (whole, _) = stored_root(design)?;
-    whole.subset_labels()?;
+    let (whole, own) = design.root()?;
+    whole.subset_labels().filter(|_| whole.weights().is_none())?;
+    let has_targets = |(all, own_targets): (ArrayView1<'_, f64>, &&[f64])| {
+        own_targets.len() == own.len() && own.iter().zip(*own_targets).all(|(&row, y)| all[row] == *y)
+    };
+    let are_stored = rows.entries.are_stored_with(&whole.columns().into());
+    if !are_stored || !whole.targets().rows().into_iter().zip(&targets).all(has_targets) {
+        return None;
+    }
     let of_whole = || Session::for_design(whole).blocks.get().filter(|parts| parts.has_intercept() == intercept);
     let parts = of_whole().or_else(|| kernel_data(whole, intercept).ok().and_then(|_| of_whole()))?;
     GramCache::from_blocks(&parts, &rows.entries, &rows.active, &targets)
-}
-
-/// Root of a design, and the root's row of each row. `None` unless columns, targets and weights are equal.
-fn stored_root(design: &Design) -> Option<(&Design, &[usize])> {
-    let (root, own) = design.root()?;
-    let (targets, all) = (design.targets(), root.targets());
-    let weight = |design: &Design, row: usize| design.weights().map_or(1.0, |weights| weights[row]);
-    let is_same =
-        |at: usize, row: usize| weight(design, at) == weight(root, row) && targets.column(at) == all.column(row);
-    let are_stored = ColumnEntries::from(design.columns()).are_stored_with(&root.columns().into());
-    (are_stored && own.iter().enumerate().all(|(at, &row)| is_same(at, row))).then_some((root, own))
 }
 
 fn explain(error: DataError, names: &[String]) -> Error {

@@ -91,7 +91,11 @@ impl ModelData for ExternalModel {
 
 impl ExternalModel {
     fn values(&self) -> Result<(Map<String, Value>, Value)> {
-        Ok((serde_json::from_str(&self.settings)?, serde_json::from_str(&self.learned)?))
+        let failed = |error: serde_json::Error| Error::failed("no JSON", error);
+        Ok((
+            serde_json::from_str(&self.settings).map_err(failed)?,
+            serde_json::from_str(&self.learned).map_err(failed)?,
+        ))
     }
 }
 

@@ -28,10 +28,12 @@ pub enum Scheme {
 trait Dependence: Send + Sync {
     /// Redundancy below which all columns are constant.
     const NOTHING: f64;
-    /// Identifier of the shortcut in `selection.json` and in plans, and its reason there.
-    const ENGINE: [&'static str; 2];
-    /// Operations of each entry to prepare it, with an output and with another column; and its bytes.
-    const COSTS: [f64; 4];
+    /// Identifier of the shortcut in `selection.json` and in plans.
+    const ENGINE: &'static str;
+    /// Reason for the shortcut in `selection.json` and in plans.
+    const REASON: &'static str;
+    /// Cost of the shortcut per entry of a column.
+    const COSTS: EntryCosts;
 
     /// Number of columns.
     fn columns(&self) -> usize;
@@ -60,6 +62,18 @@ trait Dependence: Send + Sync {
         };
         PartOutputs::new("columns", subset.iter().enumerate().map(of).collect::<Vec<_>>())
     }
+}
+
+/// Cost per entry of a column.
+struct EntryCosts {
+    /// Flops to prepare the entry.
+    prepare: f64,
+    /// Flops of the dependence on one output.
+    output: f64,
+    /// Flops of the dependence on another column.
+    pair: f64,
+    /// Bytes of the prepared entry.
+    bytes: f64,
 }
 
 /// A column's relevance to the target, and its mean redundancy with the other selected ones.
@@ -93,20 +107,20 @@ fn plan<'d, D: Dependence + 'd>(
     of_columns: impl FnOnce(&[Feature]) -> D + 'd,
 ) -> Plan<'d> {
     let SearchExtent { largest, trials, .. } = *extent;
-    let ([engine, reason], [own, output, pair, bytes]) = (D::ENGINE, D::COSTS);
+    let EntryCosts { prepare, output, pair, bytes } = D::COSTS;
     let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
     // A search that tries every column at each step takes trials / features steps.
     let passes = (trials / features.max(1.0)).max(largest as f64).min(features);
-    let once = (own + output * design.targets().nrows() as f64) * rows * features;
+    let once = (prepare + output * design.targets().nrows() as f64) * rows * features;
     let estimate = Estimate {
-        engine,
-        reason: reason.into(),
+        engine: D::ENGINE,
+        reason: D::REASON.into(),
         flops: once + pair * rows * features * passes + trials * largest as f64,
         bytes: features * (bytes * rows + 8.0 * passes),
     };
     Plan::by_engine(estimate, move || {
         let all: Vec<Feature> = (0..design.features()).collect();
-        Ok(EngineEvaluator::new(engine, PairSums::new(scheme, of_columns(&all))))
+        Ok(EngineEvaluator::new(D::ENGINE, PairSums::new(scheme, of_columns(&all))))
     })
 }
 

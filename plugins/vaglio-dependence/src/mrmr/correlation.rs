@@ -1,6 +1,6 @@
 //! mRMR by correlations.
 
-use super::{Dependence, Scheme, check, plan};
+use super::{Dependence, EntryCosts, Scheme, check, plan};
 use vaglio_core::{
     Criterion, CriterionTraits, Design, Feature, PartOutputs, Plan, Result, Score, SearchExtent, part, standardized,
 };
@@ -65,8 +65,9 @@ impl Correlations {
 impl Dependence for Correlations {
     /// Each non-constant column contributes at least its own |ρᵢᵢ| = 1, so half of that allows for rounding.
     const NOTHING: f64 = 0.5;
-    const ENGINE: [&'static str; 2] = ["correlation", "correlations with the selected columns are kept"];
-    const COSTS: [f64; 4] = [8.0, 2.0, 2.0, 8.0];
+    const ENGINE: &'static str = "correlation";
+    const REASON: &'static str = "correlations with the selected columns are kept";
+    const COSTS: EntryCosts = EntryCosts { prepare: 8.0, output: 2.0, pair: 2.0, bytes: 8.0 };
 
     fn columns(&self) -> usize {
         self.columns.len()

@@ -1,6 +1,6 @@
 //! mRMR by mutual information.
 
-use super::{Dependence, Scheme, check, plan};
+use super::{Dependence, EntryCosts, Scheme, check, plan};
 use crate::bins::{Binned, Binning, Bins};
 use vaglio_core::{Criterion, CriterionTraits, Design, Feature, PartOutputs, Plan, Result, Score, SearchExtent, part};
 use vaglio_kernels::parallel;
@@ -68,8 +68,9 @@ impl BinnedData {
 impl Dependence for BinnedData {
     /// Sum of entropies below which it is rounding.
     const NOTHING: f64 = ENTROPY_ROUNDING;
-    const ENGINE: [&'static str; 2] = ["information", "informations with the selected columns are kept"];
-    const COSTS: [f64; 4] = [20.0, 8.0, 8.0, 4.0];
+    const ENGINE: &'static str = "information";
+    const REASON: &'static str = "informations with the selected columns are kept";
+    const COSTS: EntryCosts = EntryCosts { prepare: 20.0, output: 8.0, pair: 8.0, bytes: 4.0 };
 
     fn columns(&self) -> usize {
         self.columns.len()

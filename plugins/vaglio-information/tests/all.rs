@@ -18,7 +18,7 @@ const MEASURES: [InformationMeasure; 6] = [
     InformationMeasure::Bic,
 ];
 
-fn of(measure: InformationMeasure) -> Information {
+fn information(measure: InformationMeasure) -> Information {
     // With few rows the full model has no variance estimate.
     Information { measure, variance: (measure == InformationMeasure::Cp).then_some(0.5) }
 }
@@ -32,14 +32,15 @@ fn holds(measure: InformationMeasure, outcome: Result<(), LawViolation>) {
 
 #[test]
 fn every_law_holds_on_the_standard_data() {
-    holds(InformationMeasure::Training, check_criterion_on_standard_data(&of(InformationMeasure::Training), 1e-9));
+    let training = information(InformationMeasure::Training);
+    holds(InformationMeasure::Training, check_criterion_on_standard_data(&training, 1e-9));
     for (measure, (_, design)) in
         MEASURES.iter().flat_map(|&m| data::standard_designs().into_iter().map(move |d| (m, d)))
     {
         // The law needs finite scores, and AICc is infinite with too few rows.
         let is_short = measure == InformationMeasure::Aicc && design.rows() < design.features() + 4;
-        if !is_short && of(measure).check(&design).is_ok() {
-            holds(measure, check_criterion(&of(measure), &design, 1e-9));
+        if !is_short && information(measure).check(&design).is_ok() {
+            holds(measure, check_criterion(&information(measure), &design, 1e-9));
         }
     }
 }
@@ -48,7 +49,7 @@ fn every_law_holds_on_the_standard_data() {
 fn every_law_holds_on_columns_that_are_nearly_dependent() {
     for measure in MEASURES {
         let design = data::regression(30, 8, 1).weighted().condition(1e12).design(&[1e-6, 1.0], true);
-        holds(measure, check_criterion(&of(measure), &design, 1e-9));
+        holds(measure, check_criterion(&information(measure), &design, 1e-9));
     }
 }
 
@@ -76,7 +77,7 @@ fn with_both_levels(is_standardized: bool, lambdas: &[f64]) -> Design {
 fn dependent_columns_are_scored_and_bounded_as_by_the_definition() {
     for (measure, is_standardized) in MEASURES.iter().flat_map(|m| [(*m, true), (*m, false)]) {
         for lambda in [1e-8, 1e-4, 0.1] {
-            let (criterion, design) = (of(measure), with_both_levels(is_standardized, &[lambda]));
+            let (criterion, design) = (information(measure), with_both_levels(is_standardized, &[lambda]));
             holds(measure, criterion::walk(&criterion, &design, 60, 3, 1e-9));
             let extent = SearchExtent { start: 0, largest: 8, trials: 256.0, steps: 0 };
             let mut subset = SubsetScorer::open(&criterion, &design, &extent).unwrap();
@@ -100,7 +101,7 @@ fn dependent_columns_are_scored_and_bounded_as_by_the_definition() {
 fn long_walks_stay_on_the_definition() {
     for measure in MEASURES {
         let design = data::multiclass(30, 12, 3, 2).weighted().collinear(1e-3).design(&[0.01, 1.0], true);
-        holds(measure, criterion::walk(&of(measure), &design, 300, 3, 1e-9));
+        holds(measure, criterion::walk(&information(measure), &design, 300, 3, 1e-9));
     }
 }
 
@@ -135,7 +136,7 @@ fn the_values_are_those_of_the_formulas() {
             (InformationMeasure::Aicc, 6.0 * error.ln() + 2.0 * k + 2.0 * k * (k + 1.0) / (6.0 - k - 1.0)),
             (InformationMeasure::Bic, 6.0 * error.ln() + k * 6f64.ln()),
         ] {
-            let found = of(measure).evaluate(&design, &[0]).unwrap().loss;
+            let found = information(measure).evaluate(&design, &[0]).unwrap().loss;
             Tolerance { tolerance: 1e-13, least: 1e-3 }.assert(expected, found, measure.name());
         }
         // Without `variance`, Cp estimates it from the full model.
@@ -167,7 +168,7 @@ fn what_a_measure_lacks_is_refused() {
 fn bounds_are_below_all_scores() {
     for (measure, rows, lambdas) in MEASURES.iter().flat_map(|m| [(*m, 20, [0.5, 8.0]), (*m, 5, [1e-3, 3.0])]) {
         let design = data::regression(rows, 7, 5).weighted().design(&lambdas, true);
-        let criterion = of(measure);
+        let criterion = information(measure);
         let extent = SearchExtent { start: 0, largest: 7, trials: 200.0, steps: 0 };
         let mut subset = SubsetScorer::open(&criterion, &design, &extent).unwrap();
         for (inside, later) in [(&[][..], &[0, 1, 2, 3, 4, 5, 6][..]), (&[2], &[3, 4, 6]), (&[1, 5], &[0, 6])] {

@@ -17,10 +17,10 @@ struct Problem {
 
 impl Problem {
     fn new(seed: u64) -> Self {
-        Problem::of(seed, 24, 7)
+        Problem::with_size(seed, 24, 7)
     }
 
-    fn of(seed: u64, rows: usize, columns: usize) -> Self {
+    fn with_size(seed: u64, rows: usize, columns: usize) -> Self {
         let mut random = SplitMix64::new(seed);
         let outputs = 1 + seed as usize % 2;
         let mut x: Vec<Vec<f64>> = (0..columns).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
@@ -205,7 +205,7 @@ fn nothing_within_the_limits_is_ruled_out() {
 #[test]
 fn nothing_among_many_columns_is_ruled_out() {
     for seed in [0, 2] {
-        let mut problem = Problem::of(seed, 150, 132);
+        let mut problem = Problem::with_size(seed, 150, 132);
         problem.lambda = 1.0;
         let count = ruled_out(&problem, 2, &[20, 100_000]);
         assert!(count > 5000, "{seed}: {count}");

@@ -117,8 +117,8 @@ impl<'d> LooShared<'d> {
         Ok(settled.noted(&self.recorder).into_iter().map(|scored| scored.score).collect())
     }
 
-    /// The held-out residuals after every change, each row from the state of its group, scaled by √r_j: outputs × rows.
-    /// Also the largest number of rows that a change excluded from its fit.
+    /// Returns the held-out residuals after every change, outputs × rows, each row from the state of its group and scaled
+    /// by √r_j. Also returns the largest number of rows that a change excluded from its fit.
     pub fn residuals_after(&self, bases: &[&RidgeState<'_>], changes: &[ColumnChange]) -> (Vec<Residuals>, usize) {
         let (mut all, mut most) = (Vec::new(), 0);
         for (basis, part) in bases.iter().zip(self.fits.parts()) {

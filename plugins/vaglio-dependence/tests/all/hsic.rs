@@ -6,12 +6,12 @@ use vaglio_dependence::{Estimator, Hsic, HsicKernel, Output};
 use vaglio_search::SubsetScorer;
 use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, criterion, data};
 
-fn of(bandwidth: f64, adapt: bool, estimator: Estimator) -> Hsic {
+fn with_kernel(bandwidth: f64, adapt: bool, estimator: Estimator) -> Hsic {
     Hsic { kernel: HsicKernel { bandwidth, adapt, output: Output::Auto }, estimator }
 }
 
 fn kinds() -> [Hsic; 3] {
-    [Hsic::default(), of(1.5, false, Estimator::Biased), of(1.0, true, Estimator::Unbiased)]
+    [Hsic::default(), with_kernel(1.5, false, Estimator::Biased), with_kernel(1.0, true, Estimator::Unbiased)]
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn the_values_are_those_worked_out_by_hand() {
     let both = (1.0 + far(4.0, 2.0) - far(4.0, 2.0) - far(8.0, 2.0)) / 4.0;
     near(score(&hsic, &problem, &[0, 1]), -both);
     let fixed = (1.0 - far(8.0, 1.0)) / 4.0;
-    near(score(&of(1.0, false, Estimator::Biased), &problem, &[1, 0]), -fixed);
+    near(score(&with_kernel(1.0, false, Estimator::Biased), &problem, &[1, 0]), -fixed);
 }
 
 /// A product of two columns is independent of each, and determined by both.
@@ -96,7 +96,7 @@ fn the_unbiased_estimate_is_about_nothing_where_there_is_nothing() {
         let (a, b, y) = (draw(), draw(), draw());
         let problem = data::given(&[&a, &b], &[&y], Task::Regression).unwrap();
         for (sum, estimator) in total.iter_mut().zip([Estimator::Biased, Estimator::Unbiased]) {
-            *sum -= score(&of(1.0, true, estimator), &problem, &[0, 1]) / 40.0;
+            *sum -= score(&with_kernel(1.0, true, estimator), &problem, &[0, 1]) / 40.0;
         }
     }
     assert!(total[0] > 0.01 && total[1].abs() < 0.1 * total[0], "{total:?}");
@@ -106,11 +106,11 @@ fn the_unbiased_estimate_is_about_nothing_where_there_is_nothing() {
 fn what_cannot_be_measured_is_refused() {
     let problem = data::regression(12, 3, 3).problem();
     let refused = |hsic: Hsic| hsic.check(&design(&problem)).unwrap_err().to_string();
-    assert!(refused(of(0.0, true, Estimator::Biased)).contains("0 is not a positive number up to 1000"));
+    assert!(refused(with_kernel(0.0, true, Estimator::Biased)).contains("0 is not a positive number up to 1000"));
     let kernel = HsicKernel { output: Output::Delta, ..HsicKernel::default() };
     assert!(refused(Hsic { kernel, ..Hsic::default() }).contains("the target is numeric and has no classes"));
     let heavy = data::regression(3, 3, 3).problem().with_weights(vec![2.0; 3]).unwrap();
-    let found = of(1.0, true, Estimator::Unbiased).check(&design(&heavy)).unwrap_err().to_string();
+    let found = with_kernel(1.0, true, Estimator::Unbiased).check(&design(&heavy)).unwrap_err().to_string();
     assert!(found.contains("`unbiased` needs more than 3 rows"), "{found}");
     let many: Vec<f64> = (0..20_001).map(f64::from).collect();
     let many = data::given(&[&many], &[&many], Task::Regression).unwrap();

@@ -28,11 +28,13 @@ impl MapFormulas {
         }
         let mut out = Vec::new();
         for (name, cells) in columns {
-            let Some(formulas) = by_source.get(&*name) else {
+            let known = self.levels_of(&name);
+            let formulas = by_source.get(&*name).map(Vec::as_slice).unwrap_or_default();
+            // A column whose training rows had no level is dropped.
+            if formulas.is_empty() && known.is_none() {
                 out.extend(self.get(&name).is_none().then_some((name, cells)));
                 continue;
-            };
-            let known = self.levels_of(&name);
+            }
             let rows = known.map(|known| RowsByLevel::new(known, &cells));
             if let Some((refusal, rows)) = known.and_then(|known| known.refusal.as_ref()).zip(rows.as_ref())
                 && let Some(&row) = rows.others().first()

@@ -123,6 +123,13 @@ fn a_missing_cell_leaves_its_indicators_missing() {
 }
 
 #[test]
+fn a_column_without_levels_is_dropped() {
+    let training = table(vec![("c", text(&["", ""])), ("a", numbers(&[1.0, 2.0]))]);
+    let out = fit_map(&OneHot::default(), &training, None).unwrap().transform(training).unwrap();
+    assert_eq!(out.names().collect::<Vec<_>>(), ["a"]);
+}
+
+#[test]
 fn columns_that_are_named_may_hold_numbers() {
     let training = table(vec![("c", numbers(&[3.0, 10.0, f64::NAN])), ("d", text(&["p", "q", "p"]))]);
     let map = OneHot { columns: Some(vec!["c".into()]), ..OneHot::default() };

@@ -52,10 +52,10 @@ pub fn follow(
         let chain = MapChain::new(&maps[one.map + 1..]);
         for (feature, name) in names.iter().enumerate() {
             let sources = chain.sources(std::slice::from_ref(name));
-            let is_scaled = chain.scaled(name).is_ok_and(|scaled| scaled.source.as_ref() == Some(name));
             let Some(source) = sources.iter().filter(|source| one.columns.contains_key(*source)).min() else {
                 continue;
             };
+            let is_scaled = chain.scaled(name).is_ok_and(|scaled| scaled.source.as_ref() == Some(name));
             match (is_scaled, one.need) {
                 (true, _) => {
                     let rows = one.columns[source].iter().filter_map(|origin| places.get(origin).copied());

@@ -24,8 +24,8 @@ impl RefittedMaps {
     /// # Errors
     /// [`Error::Setting`] if a later map drops rows or needs ordered rows.
     pub fn new(rows: LabeledTable, recipe: &Arc<Preprocessing>, first: usize, problem: &Problem) -> Result<Self> {
-        let rows = match rows.weights.as_ref().filter(|weights| weights.contains(&0.0)) {
-            Some(weights) => rows.select(&(0..weights.len()).filter(|&row| weights[row] > 0.0).collect::<Vec<_>>()),
+        let rows = match rows.counting() {
+            Some(counting) => rows.select(&counting),
             None => rows,
         };
         let ordered = recipe.maps[first..].iter().position(|map| map.traits().needs_order);

@@ -1,8 +1,9 @@
 //! Reads the tree into types and notes each failure with its place.
 //!
 //! Trait objects are read through erased deserializers, which hand errors on as text. So an
-//! [`InnermostError`] notes the innermost failure as it occurs, and the error that arrives at the top is ignored. For
-//! the same reason `kind` comes first in every map: typetag then reads the rest from the tree, and places stay exact.
+//! [`InnermostError`] notes the innermost failure as it occurs, and the error that arrives at the top is ignored.
+//!
+//! Every map yields its `kind` first. Typetag then reads the other keys directly from the tree, and places stay exact.
 
 use super::fault::{TypeMismatch, join};
 use super::label::{LABEL, from_scalar};

@@ -44,13 +44,13 @@ impl Serialize for FinalModel {
 
 impl<'de> Deserialize<'de> for FinalModel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(WRITTEN, WrittenVisitor)
+        deserializer.deserialize_newtype_struct(WRITTEN, FinalModelVisitor)
     }
 }
 
-struct WrittenVisitor;
+struct FinalModelVisitor;
 
-impl<'de> Visitor<'de> for WrittenVisitor {
+impl<'de> Visitor<'de> for FinalModelVisitor {
     type Value = FinalModel;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

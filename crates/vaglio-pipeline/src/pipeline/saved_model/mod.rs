@@ -209,7 +209,7 @@ impl SavedModel {
     /// Serializes the model file.
     ///
     /// # Errors
-    /// [`Error::Numerical`] if a number cannot be written.
+    /// [`Error::Failed`] if the model cannot be serialized.
     pub fn to_text(&self) -> Result<String> {
         Ok(wrap(SCHEMA, &serde_json::to_string(self)?))
     }

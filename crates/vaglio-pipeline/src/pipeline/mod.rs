@@ -121,8 +121,8 @@ impl ValidPipeline {
             let is_smeared = map.smear().unwrap_or(is_squared);
             TargetMapping { map: Arc::clone(map), is_smeared, judge }
         };
-        let recipe = recipe.mapping(self.0.target_map.as_ref().map(mapping))?;
-        Ok(recipe.seeded(self.0.seed).within(self.budget()).keeping(self.0.engine.precision))
+        let recipe = recipe.with_target_map(self.0.target_map.as_ref().map(mapping))?;
+        Ok(recipe.seeded(self.0.seed).within(self.budget()).with_precision(self.0.engine.precision))
     }
 
     /// The selection that the pipeline makes on its preprocessed data.

@@ -210,7 +210,7 @@ impl Preprocessing {
     ///
     /// # Errors
     /// [`Error::Setting`] for classes.
-    pub(crate) fn mapping(self, target_map: Option<TargetMapping>) -> Result<Self> {
+    pub(crate) fn with_target_map(self, target_map: Option<TargetMapping>) -> Result<Self> {
         if target_map.is_some() && self.task != Task::Regression {
             let message = format!("it is of numbers, and the task is {}; leave it out", self.task.name());
             return Err(Error::setting("target_map", message));
@@ -220,7 +220,7 @@ impl Preprocessing {
 
     /// Sets the precision of columns.
     #[must_use]
-    pub(crate) fn keeping(self, precision: Precision) -> Self {
+    pub(crate) fn with_precision(self, precision: Precision) -> Self {
         Preprocessing { precision, ..self }
     }
 

@@ -236,8 +236,12 @@ impl<'s> OuterSplits<'s> {
         let mut splits = OuterSplits { selector, sample, parting, folds: 0, repeats: how.repeats };
         let first = splits.repeat(0)?;
         splits.folds = first.count();
+        let mut equal = 1;
+        while equal < how.repeats && splits.repeat(equal)?.equals(&first) {
+            equal += 1;
+        }
         // Splits by time are equal in every repeat.
-        if how.repeats > 1 && splits.repeat(1)?.equals(&first) {
+        if equal == how.repeats {
             splits.repeats = 1;
         }
         Ok(splits)

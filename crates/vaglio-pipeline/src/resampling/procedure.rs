@@ -255,14 +255,6 @@ impl<'s> OuterSplits<'s> {
         self.parting.dealt(self.sample, stream(self.selector.seed, OUTER, repeat as u64))
     }
 
-    /// Split of fold `job % folds` of repeat `job / folds`.
-    ///
-    /// # Errors
-    /// Returns the errors of [`OuterSplits::new`].
-    pub fn split(&self, job: usize) -> Result<TrainTestSplit> {
-        Ok(self.repeat(job / self.folds)?.part(job % self.folds))
-    }
-
     /// Jobs of all folds.
     pub fn jobs(&self) -> Jobs {
         Jobs::new(Jobs::NESTED, self.folds * self.repeats)
@@ -281,17 +273,19 @@ pub fn outer(
 ) -> Result<Option<Vec<OuterFoldFit>>> {
     let under = |error: Error| error.under("evaluate.nested");
     let splits = OuterSplits::new(whole.selector, sample, how).map_err(under)?;
+    let repeats = (0..splits.repeats).map(|repeat| splits.repeat(repeat)).collect::<Result<Vec<_>>>().map_err(under)?;
     let (jobs, number) = (splits.jobs(), |job: usize| (job / splits.folds, job % splits.folds));
     let done = jobs.run("nested", &whole.selector.room, watcher, |job, member| {
-        let ((repeat, fold), split) = (number(job), splits.split(job).map_err(under)?);
+        let (repeat, fold) = number(job);
         let _outer = tracing::debug_span!("nested", repeat = repeat + 1, fold = fold + 1).entered();
-        let outer = outer_fold(whole, sample, &split, member);
+        let outer = outer_fold(whole, sample, &repeats[repeat].part(fold), member);
         let outer = outer.map_err(|error| said_of(error, &format!("outer fold {}", fold + 1)))?;
         Ok(outer.map(|outer| OuterFoldFit { repeat, fold, ..outer }))
     })?;
     for (job, outer) in done.iter().flatten().enumerate() {
-        let held = splits.split(job).map_err(under)?.held;
-        let is_placed = (outer.repeat, outer.fold) == number(job);
+        let (repeat, fold) = number(job);
+        let held = repeats[repeat].part(fold).held;
+        let is_placed = (outer.repeat, outer.fold) == (repeat, fold);
         if !is_placed || outer.rows != held || !outer.held.are_alike(held.len()) {
             let key = jobs.key(job);
             let message = format!("`{key}` of the journal is not of this fold's rows; run without --resume");

@@ -83,7 +83,11 @@ impl Round {
     pub fn training(&self, fold: usize) -> Vec<usize> {
         match &self.training {
             Some(training) => training.get(fold).cloned().unwrap_or_default(),
-            None => (0..self.of_row.len()).filter(|&row| self.of_row[row] != Some(fold as u32)).collect(),
+            None => {
+                let mut rows = Vec::with_capacity(self.of_row.len() - self.held_out(fold).count());
+                rows.extend((0..self.of_row.len()).filter(|&row| self.of_row[row] != Some(fold as u32)));
+                rows
+            }
         }
     }
 

@@ -105,25 +105,14 @@ impl LazySplits<'_> {
             is_there
         });
         let Some(round) = round else { return TrainTestSplit { training: Vec::new(), held: Vec::new() } };
-        let rows = |is_held: bool| chosen_rows(round, |own| (own == Some(fold as u32)) == is_held);
-        let training = match round.trainings() {
-            Some(trainings) => trainings[fold].clone(),
-            None => rows(false),
-        };
-        let mut part = TrainTestSplit { training, held: rows(true) };
+        let mut held = Vec::with_capacity(round.held_out(fold).count());
+        held.extend(round.held_out(fold));
+        let mut part = TrainTestSplit { training: round.training(fold), held };
         if self.overlaps {
             self.sample.leave_overlap(&mut part.training, &part.held);
         }
         part
     }
-}
-
-/// Rows of some folds.
-fn chosen_rows(round: &Round, is_chosen: impl Fn(Option<u32>) -> bool) -> Vec<usize> {
-    let of_row = round.fold_of_rows();
-    let mut rows = Vec::with_capacity(of_row.iter().filter(|fold| is_chosen(**fold)).count());
-    rows.extend((0..of_row.len()).filter(|&row| is_chosen(of_row[row])));
-    rows
 }
 
 fn rounds(splits: &AnyResampling, problem: &Problem, seed: u64) -> Result<Vec<Round>> {

@@ -213,7 +213,7 @@ impl ValidSelector {
     /// Returns the errors of [`SearchStrategy::at_penalties`].
     pub(crate) fn at_penalties(&self, design: &Design) -> Result<Option<ValidSelector>> {
         let fitted = self.search.at_penalties(&*self.criterion, design).map_err(|error| self.in_search(error))?;
-        Ok(fitted.map(|search| ValidSelector { search, ..self.clone() }))
+        Ok(fitted.map(|search| self.with_search(search)))
     }
 
     /// Attributes an error to the search, unless it belongs to another part.
@@ -228,16 +228,12 @@ impl ValidSelector {
     /// # Errors
     /// Errors of [`ValidSelector::design`], the criterion and the final fit.
     pub fn select<'m>(&self, problem: &Problem, monitor: impl Into<Monitor<'m>>) -> Result<Selection> {
+        let mut monitor: Monitor<'m> = monitor.into();
         let sample = Sample::plain(problem.clone(), self.needs_order());
-        self.select_of(&sample, problem, &mut monitor.into())
-    }
-
-    /// Like [`ValidSelector::select`], from the sample that the problem was made of, so that folds repeat the maps.
-    fn select_of(&self, sample: &Sample, problem: &Problem, monitor: &mut Monitor<'_>) -> Result<Selection> {
         let start = Instant::now();
         let design = self.design(problem)?;
-        let picked = resampling::select(self, sample, &design, start, monitor)?;
-        self.fit_on(problem, &design, picked, monitor)
+        let picked = resampling::select(self, &sample, &design, start, &mut monitor)?;
+        self.fit_on(problem, &design, picked, &mut monitor)
     }
 
     /// The design at the λ that the criterion chooses for all columns, if the learner asks for it (`per: all`).

@@ -241,7 +241,8 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let (design, (path, is_paused)) = match &mut own.search {
                 Some(search) => (search.design().clone(), self.walk(job, own.place, search, until)?),
                 None => {
-                    let (design, mut member) = (self.design(fold, own.place)?, self.member(job, own.place));
+                    let design = self.design(fold, own.place).map_err(in_fold)?;
+                    let mut member = self.member(job, own.place);
                     let monitor = member.monitor();
                     let search = ResumableSearch::open(selector, &design, Instant::now(), monitor);
                     let walked = self.walk(job, own.place, &mut search.map_err(in_fold)?, until)?;

@@ -11,7 +11,7 @@ use vaglio_core::select_rows;
 use vaglio_core::{Error, Loss, Measure, Result};
 use vaglio_report::{ClusterSum, MeanVariances, StandardizedMoments};
 
-/// Number of clusters for sums that join none.
+/// Limit on the number of clusters that joins none of them.
 pub const EVERY: u32 = 1 << 31;
 /// Largest number of clusters joined by direct indexing.
 const FEW: u32 = 1 << 10;
@@ -244,7 +244,7 @@ fn summed(loss: &dyn Loss, of: TargetsAndPredictions<'_>, most: u32) -> LossSums
     LossSums::Mean { weight, mean, most, clusters }
 }
 
-/// Smallest largest number of clusters among the folds.
+/// Smallest limit on the number of clusters among the folds.
 fn fewest(parts: &[&LossSums]) -> u32 {
     let most = |part: &&LossSums| if let LossSums::Mean { most, .. } = part { *most } else { EVERY };
     parts.iter().map(most).min().unwrap_or(EVERY)

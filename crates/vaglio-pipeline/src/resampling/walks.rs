@@ -74,7 +74,10 @@ impl Fold {
                 Ok::<_, Error>((fitted, held, clusters))
             })?;
         let design = selector.design_at(&fitted.problem, whole)?;
-        let design = whole.map_or_else(|| design.clone(), |whole| design.as_subset_of(whole, training));
+        let design = match whole {
+            Some(whole) => design.as_subset_of(whole, training),
+            None => design,
+        };
         Ok(Fold { fitted, design, held, clusters, judge: sample.judge(), known: FinalModelCache::default() })
     }
 

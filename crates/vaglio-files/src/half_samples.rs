@@ -1,5 +1,6 @@
 //! Complementary half-samples of the rows.
 
+use super::series::numbered;
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::Pairs;
 use vaglio_pipeline::resampling::split_rule::{PIECES, SplitRule, TrainTestSplit};
@@ -66,13 +67,7 @@ fn pieces(parts: &[TrainTestSplit], rows: usize) -> Vec<u32> {
     for (number, part) in parts.iter().enumerate() {
         part.held.iter().for_each(|&row| held[row].push(number));
     }
-    let mut numbers = std::collections::HashMap::new();
-    held.into_iter()
-        .map(|of_row| {
-            let next = numbers.len() as u32;
-            *numbers.entry(of_row).or_insert(next)
-        })
-        .collect()
+    numbered(held)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::periods::periods;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::hash::Hash;
 use vaglio_core::{Cells, Error, Result, Table};
 
 /// Columns that order the rows.
@@ -116,13 +117,38 @@ pub(super) fn whole_numbers(text: &[String]) -> Option<Vec<Option<i128>>> {
     text.iter().map(|cell| if cell.is_empty() { Some(None) } else { cell.parse().ok().map(Some) }).collect()
 }
 
-/// Numbers labels from 0 by first appearance.
+/// Numbers the labels of cells from 0 by first appearance.
 pub(super) fn numbers_of(cells: &Cells) -> Vec<u32> {
+    // Two numbers have one label if they have the same bits, or are both zero or both missing.
+    let bits = |value: &f64| if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() };
+    match cells {
+        Cells::Numbers(numbers) => numbered(numbers.view().values().iter().map(bits)),
+        Cells::Text(text) => numbered(text),
+        Cells::Dates(_) => numbered((0..cells.len()).map(|row| cells.label(row))),
+    }
+}
+
+/// Numbers labels from 0 by first appearance.
+pub(super) fn numbered<L: Eq + Hash>(labels: impl IntoIterator<Item = L>) -> Vec<u32> {
     let mut numbers = HashMap::new();
-    (0..cells.len())
-        .map(|row| {
-            let next = numbers.len() as u32;
-            *numbers.entry(cells.label(row)).or_insert(next)
-        })
-        .collect()
+    let number = |label| {
+        let next = numbers.len() as u32;
+        *numbers.entry(label).or_insert(next)
+    };
+    labels.into_iter().map(number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_labels_have_equal_numbers() {
+        let numbers = vec![2.5, f64::NAN, 0.0, -0.0, 2.5, -f64::NAN, 1e300];
+        let text = ["b", "", "a", "a", "b", "", "c"].map(str::to_owned).to_vec();
+        let dates = vec![86400.0, f64::NAN, 0.0, -0.0, 86400.0, f64::NAN, 0.5];
+        for cells in [Cells::Numbers(numbers.into()), Cells::Text(text), Cells::Dates(dates)] {
+            assert_eq!(numbers_of(&cells), [0, 1, 2, 2, 0, 1, 3], "{}", cells.what());
+        }
+    }
 }

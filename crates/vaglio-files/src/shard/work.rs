@@ -34,8 +34,8 @@ pub(super) struct WorkContext<'a> {
     pipeline: &'a ValidPipeline,
     prepared: &'a TrainTest,
     design: Design,
-    memory: PeakMemory,
-    held: f64,
+    /// The selector before tuning, limited to as many folds at once as fit in memory.
+    selector: ValidSelector,
 }
 
 /// Journal of an assisting search: keeps nothing.
@@ -81,7 +81,9 @@ impl<'a> WorkContext<'a> {
         WorkStart { design, memory, .. }: &WorkStart,
     ) -> Result<Self> {
         let design = pipeline.selector().design_at(&prepared.train, Some(design))?.stopping_at(StopSign::default());
-        Ok(WorkContext { pipeline, prepared, design, memory: *memory, held: resident().unwrap_or(0) as f64 })
+        let memory = memory.in_process(resident().unwrap_or(0) as f64);
+        let selector = pipeline.selector().in_room(memory.room(pipeline.budget()));
+        Ok(WorkContext { pipeline, prepared, design, selector })
     }
 
     /// Computes and stores the possible units of an index: first the search, if it belongs to this index; last those
@@ -114,18 +116,15 @@ impl<'a> WorkContext<'a> {
         }
     }
 
-    /// A selector limited to as many folds at once as fit in memory.
-    fn in_room(&self, selector: ValidSelector) -> ValidSelector {
-        selector.in_room(self.memory.in_process(self.held).room(self.pipeline.budget()))
+    /// The procedure before tuning.
+    fn procedure(&self) -> Procedure<'_> {
+        Procedure { selector: &self.selector, tune: self.pipeline.settings().tune.as_ref() }
     }
 
     /// Performs the search on all rows and keeps it; `None` if stopped.
     fn search(&self, share: &ShardJournal, monitor: &mut Monitor<'_>) -> Result<Option<SearchOnDesign>> {
-        let WorkContext { pipeline, prepared, .. } = *self;
-        let untuned = self.in_room(pipeline.selector());
-        let procedure = Procedure { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
-        let (sample, train, design) = (&prepared.sample, &prepared.train, self.design.clone());
-        let found = procedure.search(sample, train, Some(design), Instant::now(), &mut *monitor)?;
+        let (sample, train, design) = (&self.prepared.sample, &self.prepared.train, self.design.clone());
+        let found = self.procedure().search(sample, train, Some(design), Instant::now(), &mut *monitor)?;
         let watcher = StageMonitor::new(monitor);
         if found.picked.searched.path.stop_reason.is_partial() || watcher.stopped().is_some() {
             return Ok(None);
@@ -147,9 +146,8 @@ impl<'a> WorkContext<'a> {
             let process_group = Arc::clone(process_group);
             monitor.stop.clone().or(move || process_group.is_over().then_some(StopReason::Interrupted))
         };
-        let selector = self.in_room(self.pipeline.selector());
         let beside = &mut Monitor { observer: &mut *monitor.observer, journal, stop };
-        match resampling::accompany(&selector, &self.prepared.sample, &self.design, beside) {
+        match resampling::accompany(&self.selector, &self.prepared.sample, &self.design, beside) {
             Err(Error::Stopped(_)) | Ok(()) if monitor.stop.reason().is_none() => {
                 share.give_parts();
                 Ok(())
@@ -160,15 +158,13 @@ impl<'a> WorkContext<'a> {
 
     /// Repeats the search as evaluations need, after the search on all rows or independently of it.
     fn repeat(&self, found: Option<&SearchOnDesign>, share: &ShardJournal, watcher: &StageMonitor<'_>) -> Result<()> {
-        let (settings, untuned) = (self.pipeline.settings(), self.pipeline.selector());
         let searched = found.map(|SearchOnDesign { selector, design, picked, .. }| SearchedRows {
             selector,
             chosen: &picked.chosen,
             columns: design.names().len(),
         });
-        let procedure = Procedure { selector: &untuned, tune: settings.tune.as_ref() };
-        let (evaluate, sample) = (settings.evaluation(), &self.prepared.sample);
-        let input = RepetitionInput { evaluate, procedure, sample, searched };
+        let (evaluate, sample) = (self.pipeline.settings().evaluation(), &self.prepared.sample);
+        let input = RepetitionInput { evaluate, procedure: self.procedure(), sample, searched };
         for repetitions in repetitions().filter(|repetitions| repetitions.is_one_search == found.is_some()) {
             if share.lacks(repetitions.prefix) && watcher.stopped().is_none() {
                 (repetitions.repeat)(&input, watcher)?;

@@ -77,8 +77,9 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
     let Some(how) = &input.evaluate.stability else { return Ok(None) };
     let (sample, untuned) = (input.sample, input.procedure.selector);
     let halves = halves(how, untuned, sample)?;
+    let integrable = input.searched.map_or(0, |searched| sizes(how.pairs, searched.columns));
     let walked = |job: usize, mut member: SubTask<'_, '_>| -> Result<Option<Vec<Vec<String>>>> {
-        let Some(SearchedRows { selector, chosen, columns }) = input.searched else { return Ok(None) };
+        let Some(SearchedRows { selector, chosen, .. }) = input.searched else { return Ok(None) };
         let _half = tracing::debug_span!("half", pair = job / 2 + 1).entered();
         let half = halves.first(stream(selector.seed(), HALVES, (job / 2) as u64))?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job.is_multiple_of(2))).collect();
@@ -94,7 +95,7 @@ fn half_walks(input: &RepetitionInput<'_>, watcher: &StageMonitor<'_>) -> Result
             let subset = cut(&path, size).map_or(&[][..], |at| &path.entries[at].subset);
             subset.iter().map(|&feature| design.names()[feature].clone()).collect()
         };
-        let most = size.max(sizes(how.pairs, columns)).min(reached.max(size));
+        let most = size.max(integrable).min(reached.max(size));
         Ok(Some((1..=most).map(of_size).collect()))
     };
     Jobs::new(PREFIX, 2 * how.pairs).run("stability", untuned.room(), watcher, |job, member| {

@@ -128,7 +128,7 @@ impl SubsetSources<'_> {
     /// Finds near-best subsets among those visited; the chosen one comes first.
     fn by_visited_subsets(
         &self,
-        met: Vec<Vec<Feature>>,
+        visited: Vec<Vec<Feature>>,
         asked: &Alternatives,
         watcher: &StageMonitor<'_>,
     ) -> Result<Option<AlternativesRecord>> {
@@ -136,11 +136,11 @@ impl SubsetSources<'_> {
         let is_paired = matches!(asked.within, ScoreMargin::Rule(_)) && design.decisions().is_none();
         let held_out = if is_paired { selector.criterion().folds(design)? } else { HeldOut::Nothing };
         let by = Scoring { selector, clusters: &clusters(sample, design), held_out: &held_out };
-        let jobs = in_turn(met.len().div_ceil(OF_JOB), |job| {
+        let jobs = in_turn(visited.len().div_ceil(OF_JOB), |job| {
             if watcher.stopped().is_some() {
                 return Ok(None);
             }
-            let of_job = &met[job * OF_JOB..met.len().min((job + 1) * OF_JOB)];
+            let of_job = &visited[job * OF_JOB..visited.len().min((job + 1) * OF_JOB)];
             by.scored(design, of_job).map(Some)
         })?;
         let Some(jobs) = jobs.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
@@ -153,7 +153,7 @@ impl SubsetSources<'_> {
             ScoreMargin::Rule(_) => Some(own.loss + own.standard_error.ok_or_else(no_error)?),
         };
         let mut near = Vec::new();
-        for (place, (subset, found)) in met.iter().zip(&scored).enumerate() {
+        for (place, (subset, found)) in visited.iter().zip(&scored).enumerate() {
             let difference = found.loss - own.loss;
             let tallies = own.tally.as_ref().zip(found.tally.as_ref());
             let error = tallies.filter(|_| place > 0).and_then(|(a, b)| LossSums::difference(loss, &[b], &[a], 1));
@@ -171,7 +171,7 @@ impl SubsetSources<'_> {
             }
         }
         let candidates = design.candidates().into_iter().map(|feature| design.names()[feature].clone());
-        Ok(Some(AlternativesRecord::from_visited(near, met.len(), asked.count, limit, candidates)))
+        Ok(Some(AlternativesRecord::from_visited(near, visited.len(), asked.count, limit, candidates)))
     }
 }
 

@@ -103,10 +103,10 @@ impl<'a> CodedColumn<'a> {
         self.values.as_ref().map_or(f64::NAN, |values| values[row])
     }
 
-    /// Whether the values of any two neighbors are so, in the order of the file or from its end.
-    fn is_ordered(&self, is_so: fn(f64, f64) -> bool) -> bool {
+    /// Whether `is_before` holds for all neighboring values, in file order or in reverse.
+    fn is_ordered(&self, is_before: fn(f64, f64) -> bool) -> bool {
         let mut pairs = (1..self.rows()).map(|row| (self.value(row - 1), self.value(row)));
-        pairs.clone().all(|(a, b)| is_so(a, b)) || pairs.all(|(a, b)| is_so(b, a))
+        pairs.clone().all(|(a, b)| is_before(a, b)) || pairs.all(|(a, b)| is_before(b, a))
     }
 
     /// Whether it can only be time: dates, and text of months or quarters.

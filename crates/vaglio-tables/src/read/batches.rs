@@ -70,7 +70,7 @@ impl Batches {
     /// Header, delimiter and decimal mark are detected as in [`super::TableSource`].
     ///
     /// # Errors
-    /// [`Error::Setting`] for an unknown encoding.
+    /// [`vaglio_core::Error::Setting`] for an unknown encoding.
     pub fn open(path: &Path, spec: &ReadSpec) -> Result<Option<Self>> {
         check_encoding(spec)?;
         let Some(before) = std::fs::metadata(path).ok().filter(Metadata::is_file) else { return Ok(None) };

@@ -207,9 +207,7 @@ impl CsvFile {
         let (line, row) = (self.line(fault.byte), before + fault.row + 1);
         let place = format!("line {line} (data row {row})");
         match fault.what {
-            RecordFaultKind::Unreadable(error) => {
-                unreadable(&self.path, Cause::after("", error).reworded(|message| place + message))
-            }
+            RecordFaultKind::Unreadable(error) => unreadable(&self.path, Cause::after(&place, error)),
             RecordFaultKind::Odd(message) => unreadable(&self.path, place + &message),
             RecordFaultKind::TooLarge(error) => error,
         }

@@ -28,7 +28,7 @@ impl Digest {
     }
 
     /// Starts hashing in the background, file by file.
-    pub(super) fn behind(files: Vec<HashSteps>) -> Self {
+    pub(super) fn in_background(files: Vec<HashSteps>) -> Self {
         let digest = Digest(Arc::default());
         let coming =
             BackgroundDigest { files: files.into_iter(), under_way: None, done: Vec::new(), digest: digest.clone() };
@@ -45,7 +45,7 @@ impl Digest {
     /// since all of its threads may wait.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] if a file cannot be read or was modified since it was opened.
+    /// [`vaglio_core::Error::Unreadable`] if a file cannot be read or was modified since it was opened.
     pub fn written(&self) -> Result<String> {
         loop {
             let found = self.0.found.lock().unwrap_or_else(PoisonError::into_inner);

@@ -224,7 +224,7 @@ impl TableSource {
             && let Some(files) = self.hash_steps()
         {
             let (table, profile) = self.read(wanted)?;
-            return Ok((table, profile, Digest::behind(files)));
+            return Ok((table, profile, Digest::in_background(files)));
         }
         if rayon::current_num_threads() == 1 {
             self.parts.iter().for_each(|part| part.reader.hash_along());

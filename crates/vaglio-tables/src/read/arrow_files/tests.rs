@@ -370,8 +370,8 @@ fn the_hash_that_comes_behind_is_that_of_the_files() {
     let source = TableSource::open(&paths[..1], &ReadSpec::default()).unwrap();
     source.read(&ReadRequest::default()).unwrap();
     File::options().append(true).open(&paths[0]).unwrap().write_all(b"more").unwrap();
-    let behind = threads(2).install(|| Digest::behind(source.hash_steps().unwrap()));
-    let message = behind.written().unwrap_err().to_string();
+    let hashed = threads(2).install(|| Digest::in_background(source.hash_steps().unwrap()));
+    let message = hashed.written().unwrap_err().to_string();
     assert!(message.ends_with("it was changed while it was read; try again when nothing writes to it"), "{message}");
     assert_eq!(source.digest().unwrap_err().to_string(), message);
 }

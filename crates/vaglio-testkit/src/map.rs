@@ -110,7 +110,8 @@ pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
     Ok(())
 }
 
-/// A map that [retains](FittedMap::retain) some outputs only computes equal bits from their sources alone.
+/// A map that [retains](FittedMap::retain) some outputs only computes equal bits from their sources alone, also after
+/// saving and loading.
 pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("outputs");
     let fitted = fitted(law, map, table)?;
@@ -122,6 +123,7 @@ pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
         let needed: HashSet<String> = names.iter().chain(&sources).cloned().collect();
         let mut own = self::fitted(law, map, table)?;
         own.retain(&needed);
+        let own = law.reloaded(on, &own)?;
         let kept = table.columns().iter().filter(|(input, _)| sources.contains(input)).cloned().collect();
         let out = transformed(law, &*own, &law.ran(on, || table.clone().with_columns(kept))?)?;
         for name in &names {

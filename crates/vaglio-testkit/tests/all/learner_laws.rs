@@ -14,11 +14,12 @@ use vaglio_core::{
 use vaglio_testkit::{check_learner, check_learner_on_standard_data, data, learner};
 
 /// Faults with the law that finds each.
-const FAULTS: [(Fault, &str); 26] = [
+const FAULTS: [(Fault, &str); 27] = [
     (Fault::IgnoresWeights, "retrained"),
     (Fault::IgnoresWeights, "whole_weights"),
     (Fault::LosesADigit, "saved"),
     (Fault::WrongRows, "saved"),
+    (Fault::Nan, "saved"),
     (Fault::OtherLambda, "retrained"),
     (Fault::ShiftedPredictions, "coefficients"),
     (Fault::NoCoefficients, "coefficients"),

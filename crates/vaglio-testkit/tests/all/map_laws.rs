@@ -29,6 +29,7 @@ enum Fault {
     NeedsAll,
     MixesColumns,
     DropsAColumn,
+    Renames,
     CountsRows,
     Sorts,
     KeepsTooFew,
@@ -44,7 +45,7 @@ enum Fault {
     ZeroForMissing,
 }
 
-const FAULTS: [(Fault, &str); 19] = [
+const FAULTS: [(Fault, &str); 20] = [
     (Fault::Random, "repeatable"),
     (Fault::Nan, "repeatable"),
     (Fault::Panics, "repeatable"),
@@ -57,6 +58,7 @@ const FAULTS: [(Fault, &str); 19] = [
     (Fault::NeedsAll, "sources"),
     (Fault::MixesColumns, "sources"),
     (Fault::DropsAColumn, "sources"),
+    (Fault::Renames, "sources"),
     (Fault::KeepsTooFew, "outputs"),
     (Fault::CountsRows, "rowwise"),
     (Fault::Sorts, "rowwise"),
@@ -181,7 +183,8 @@ impl FittedMap for Centered {
         let center = |(name, cells): &(String, Cells)| {
             let at = self.means.iter().position(|(known, _)| known == name);
             let values = at.and_then(|at| self.values(at, cells, first));
-            (name.clone(), values.map_or_else(|| cells.clone(), |values| Cells::Numbers(Numbers::from(values))))
+            let name = if self.fault == Fault::Renames { format!("{name} centered") } else { name.clone() };
+            (name, values.map_or_else(|| cells.clone(), |values| Cells::Numbers(Numbers::from(values))))
         };
         let mut columns: Vec<(String, Cells)> = table.columns().iter().map(center).collect();
         if self.fault == Fault::DropsAColumn {

@@ -25,6 +25,7 @@ pub enum Fault {
     AnyFile,
     PanicsOnFile,
     WrongRows,
+    Nan,
     OddSettings,
     /// No fault; this one and those below have no linear form.
     Refitted,
@@ -171,6 +172,7 @@ impl ReadoutMap for WrongModel {
             Fault::PanicsOnFile => values + 0.0 * self.rounded[0],
             Fault::ShiftedPredictions => values + 1e-3,
             Fault::WrongRows => values.reversed_axes(),
+            Fault::Nan => values * f64::NAN,
             _ => values,
         })
     }

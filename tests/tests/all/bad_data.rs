@@ -1,7 +1,7 @@
-//! Files that are no tables, and test rows, new rows and weights that the training rows do not allow. Bad training rows are
-//! in `bad_input`.
+//! Files that are no tables, constant columns, single rows, and test rows, new rows and weights that the training rows do
+//! not allow. Other bad training rows are in `bad_input`.
 
-use crate::common::{Folder, names, pipeline, timeless};
+use crate::common::{Folder, names, pipeline, table, timeless};
 
 /// Runs a pipeline on `train.csv` and expects a refusal with these words, which leaves an earlier result as it is.
 fn refused(folder: &Folder, yaml: &str, code: i32, words: &[&str]) {
@@ -51,6 +51,25 @@ fn files_that_are_no_table_are_refused_with_their_line() {
     refused(&folder, &pipeline("").replace("csv", "parquet"), 3, &["train.parquet: "]);
     folder.write("train.csv", "a,y\n1,2\n3,4\n2,2\n");
     refused(&folder, &with("test: nowhere.csv"), 3, &["nowhere.csv: there is no such file"]);
+}
+
+#[test]
+fn a_constant_column_is_excluded_by_number_name_and_reason() {
+    let folder = Folder::new("constant");
+    folder.write("train.csv", table(15, 4, &[("k", &|_, _| "7".into())]));
+    let done = folder.run(&pipeline(""));
+    assert_eq!(done["excluded"], serde_json::json!([{"index": 4, "name": "k", "reason": "constant"}]));
+    assert_eq!(done["data"]["features"], 5);
+}
+
+#[test]
+fn one_row_is_learned_without_an_intercept_alone() {
+    let folder = Folder::new("one-row");
+    folder.write("train.csv", "a,b,y\n1,2,3\n");
+    refused(&folder, &pipeline(""), 2, &["leaving one row out of one leaves none to estimate the intercept"]);
+    let done = folder.run(&pipeline("learner: {kind: rls, intercept: false}"));
+    assert_eq!(done["data"]["rows"], 1);
+    assert!(done["score"].as_f64().unwrap().is_finite());
 }
 
 #[test]

@@ -21,9 +21,9 @@ fn predictions(folder: &Folder, data: &str) -> Vec<f64> {
 #[test]
 fn the_bias_is_selected_saved_and_never_asked_for() {
     let folder = folder("bias");
-    for (criterion, search) in
-        [("loo", "{kind: greedy, choose: best}"), ("{kind: kfold, folds: 5}", "{kind: exhaustive, choose: one_se}")]
-    {
+    let searches = ["{kind: greedy, choose: best}", "{kind: floating}", "{kind: exhaustive, choose: one_se}"];
+    let criteria = ["loo", "{kind: kfold, folds: 5}"];
+    for (criterion, search) in criteria.iter().flat_map(|criterion| searches.map(|search| (criterion, search))) {
         let selection = folder.run(&pipeline(&format!("{BIASED}criterion: {criterion}\nsearch: {search}")));
         assert!(names(&selection).contains(&"constant"), "{search}");
         assert_eq!((&selection["intercept"], &selection["excluded"][0]["name"]), (&0.0.into(), &"same".into()));

@@ -6,7 +6,7 @@
 
 use crate::common::Folder;
 use vaglio::ValidSelector;
-use vaglio::core::{Columns, Design, Error, Model, Path, Problem, Role, Score, Silent, descriptions};
+use vaglio::core::{Columns, Design, Error, Model, Path, Problem, Role, Score, SearchExtent, Silent, descriptions};
 use vaglio::files::prepare;
 use vaglio::pipeline::load;
 use vaglio::search::{SearchContext, SubsetScorer};
@@ -277,4 +277,28 @@ fn every_learner_has_its_cells() {
     learners.sort_unstable();
     assert_eq!(linked(Role::Learner), learners);
     assert!(criteria().len() >= 8 && searches().len() >= 9, "{:?} {:?}", criteria(), searches());
+}
+
+/// One thread or two, the same bits for every learner.
+#[test]
+fn the_number_of_threads_changes_no_learner() {
+    let folder = Folder::new("cells-threads");
+    tables(&folder);
+    for (kind, ..) in LEARNERS {
+        let (data, learner) = settings(kind);
+        for criterion in ["loo", "{kind: kfold, by: groups}", "nhsic", "hsic"] {
+            let on = format!("{kind} x {criterion}");
+            let bits = |threads: usize| {
+                vaglio_pipeline::pipeline::pool(threads).unwrap().install(|| {
+                    let cell = Cell::new(&folder, data, &learner, criterion, "floating");
+                    let scores: Vec<u64> = cell.path.entries.iter().map(|e| e.score.loss.to_bits()).collect();
+                    let open =
+                        SubsetScorer::open(&**cell.selector.criterion(), &cell.design, &SearchExtent::forward(5, 5));
+                    let open = open.unwrap().score().unwrap();
+                    (scores, open.loss.to_bits(), serde_json::to_string(&cell.model).unwrap())
+                })
+            };
+            assert_eq!(bits(1), bits(2), "{on}");
+        }
+    }
 }

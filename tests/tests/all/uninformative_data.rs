@@ -29,11 +29,12 @@ fn no_column_is_taken_and_a_sentence_says_so() {
         ("{rule: best, folds: 4}", "no size has a lower cross-validated loss"),
     ];
     let lambdas = ["1.0", "{values: [0.1, 1.0, 10.0], per: path}", "{values: [0.1, 1.0, 10.0], per: subset}"];
+    let criteria = ["loo", "{kind: kfold, folds: 8}"];
+    let learned: Vec<(&str, &str)> = lambdas.iter().flat_map(|lambda| criteria.map(|c| (*lambda, c))).collect();
     let kinds = ["greedy", "floating", "exhaustive", "rank", "random", "beam"];
-    // Every search with every rule, and by turns the others.
-    for ((choose, why), kind, turn) in rules.iter().flat_map(|rule| (0..6).map(move |turn| (*rule, kinds[turn], turn)))
-    {
-        let (lambda, criterion) = (lambdas[turn % 3], ["loo", "{kind: kfold, folds: 8}"][turn / 3]);
+    let searched: Vec<_> = kinds.iter().flat_map(|kind| rules.map(|(choose, why)| (kind, choose, why))).collect();
+    let cases = learned.iter().flat_map(|learner| searched.iter().map(move |search| (learner, search)));
+    for ((lambda, criterion), (kind, choose, why)) in cases {
         let lines = format!(
             "criterion: {criterion}\nlearner: {{kind: rls, lambda: {lambda}}}\n\
              search: {{kind: {kind}, choose: {choose}, max_features: 3}}"

@@ -14,14 +14,16 @@ fn verified(folder: &Folder, lines: &str, count: &str) -> Value {
 fn steps_of_every_search_and_criterion_are_those_of_plain_retraining() {
     let folder = Folder::new("verify");
     folder.write("train.csv", table(30, 5, &[]));
-    for (criterion, search) in [
-        ("loo", "{kind: greedy, max_features: 4}"),
-        ("loo", "backward"),
-        ("{kind: kfold, folds: 5}", "floating"),
-        ("{kind: kfold, folds: 5}", "{kind: exhaustive, max_features: 3}"),
-        ("nhsic", "{kind: greedy, blocks: {p: [x0, x3]}}"),
-        ("{kind: information, measure: bic}", "[{kind: rank, max_features: 4}, backward]"),
-    ] {
+    let searches = [
+        "{kind: greedy, max_features: 4}",
+        "backward",
+        "floating",
+        "{kind: exhaustive, max_features: 3}",
+        "{kind: greedy, blocks: {p: [x0, x3]}}",
+        "[{kind: rank, max_features: 4}, backward]",
+    ];
+    let criteria = ["loo", "{kind: kfold, folds: 5}", "nhsic", "{kind: information, measure: bic}"];
+    for (criterion, search) in criteria.iter().flat_map(|criterion| searches.map(|search| (criterion, search))) {
         let lines = format!("criterion: {criterion}\nsearch: {search}");
         let found = verified(&folder, &lines, "1000");
         let told = match found["steps"].as_array().unwrap().len() {

@@ -45,6 +45,18 @@ fn the_page_is_that_of_the_run_byte_for_byte() {
 }
 
 #[test]
+fn a_result_that_calls_its_digests_sha256_is_read() {
+    let folder = made("report-sha256", "y", "");
+    let (page, result) = (folder.read("out/report.html"), folder.read("out/selection.json"));
+    let older = result.replace("\"digest\":", "\"sha256\":");
+    assert!(older != result);
+    folder.write("out/selection.json", older);
+    let ran = folder.vaglio(&["report", "out"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(folder.read("out/report.html") == page, "the page is another");
+}
+
+#[test]
 fn every_search_says_why_it_ended_and_what_it_is_called() {
     for (name, lines, sentences) in [
         ("all", "search: exhaustive", ["every subset was scored or proven worse", "exhaustive search"]),

@@ -21,6 +21,8 @@ pub struct MapFormulas {
     /// The columns with learned levels.
     pub levels: Vec<LearnedLevels>,
     domain: &'static str,
+    /// Setting of the map that decides the names.
+    named_by: &'static str,
     /// Findings of the fit of the map, for the report.
     pub found: PartOutputs,
 }
@@ -123,6 +125,12 @@ impl MapFormulas {
         MapFormulas { domain, ..self }
     }
 
+    /// Sets the setting of the map that decides the names, for the error of a column that is made twice.
+    #[must_use]
+    pub fn named_by(self, setting: &'static str) -> Self {
+        MapFormulas { named_by: setting, ..self }
+    }
+
     /// The formula of the column `name`; `None` for a column that the map leaves as it is.
     pub fn get(&self, name: &str) -> Option<&ColumnFormula> {
         self.places.get(name).map(|&place| &self.made[place])
@@ -162,7 +170,7 @@ impl MapFormulas {
     /// Refuses a map that makes a column twice from a table, or a column that the table has already.
     ///
     /// # Errors
-    /// [`Error::Setting`] with the column.
+    /// [`Error::Setting`] at the setting that decides the names.
     pub fn check(&self, table: &Table) -> Result<()> {
         let replaced: HashSet<&String> =
             self.made.iter().filter(|_| !self.are_added).flat_map(|formula| &formula.sources).collect();
@@ -170,7 +178,10 @@ impl MapFormulas {
         let mut names: Vec<&String> = kept.chain(self.made.iter().map(|formula| &formula.name)).collect();
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(twice) => Err(Error::setting("", format!("a second column `{}` would be made; rename one", twice[0]))),
+            Some(twice) => {
+                let message = format!("a second column `{}` would be made; rename one", twice[0]);
+                Err(Error::setting(self.named_by, message))
+            }
             None => Ok(()),
         }
     }

@@ -98,7 +98,7 @@ fn a_bias_that_has_no_meaning_is_refused() {
             "use `rls`, or leave it out",
         ),
         (format!("preprocess: [constant, standardize]\n{free}"), "`preprocess[0]`", "move it to the end"),
-        (format!("preprocess: [{{kind: constant, name: x1}}]\n{free}"), "`preprocess[0]`", "a second column `x1`"),
+        (format!("preprocess: [{{kind: constant, name: x1}}]\n{free}"), "`preprocess[0].name`", "a second column `x1`"),
         (format!("preprocess: [{{kind: constant, value: 0}}]\n{free}"), "`preprocess[0].value`", "0 is no bias"),
         (format!("preprocess: [constant]\n{free}\ncriterion: nhsic"), "criterion", "the bias `constant` has no spread"),
         (format!("preprocess: [constant]\n{free}\nsearch: lars"), "search", "the bias `constant` has no spread"),

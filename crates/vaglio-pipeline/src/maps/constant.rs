@@ -65,6 +65,6 @@ impl Map for Constant {
 impl FittedMap for FittedConstant {
     fn formulas(&self) -> MapFormulas {
         let value = ColumnFormula::new(&self.name, Expression::Number(self.value)).in_unit(OutputUnit::Divided(1.0));
-        MapFormulas::from_iter([value]).added()
+        MapFormulas::from_iter([value]).added().named_by("name")
     }
 }

@@ -102,7 +102,8 @@ impl FittedMap for FittedDateParts {
             })
         });
         let formulas = formulas.map(|(name, value)| ColumnFormula::new(name, value).in_unit(OutputUnit::Code));
-        formulas.collect::<MapFormulas>().with_domain("{} seconds since 1970 is no date that a calendar has")
+        let formulas: MapFormulas = formulas.collect();
+        formulas.named_by("parts").with_domain("{} seconds since 1970 is no date that a calendar has")
     }
 
     fn retain(&mut self, needed: &HashSet<String>) {

@@ -193,7 +193,7 @@ impl FittedMap for FittedImpute {
             let indicator = fill.indicator.then(|| ColumnFormula::new(format!("{name}_missing"), is_missing));
             [ColumnFormula::new(name, filled).in_unit(OutputUnit::Divided(1.0))].into_iter().chain(indicator)
         };
-        self.columns.iter().flat_map(formulas).collect()
+        self.columns.iter().flat_map(formulas).collect::<MapFormulas>().named_by("indicator")
     }
 
     fn retain(&mut self, needed: &HashSet<String>) {

@@ -158,6 +158,7 @@ impl FittedMap for FittedProducts {
             .map(|product| ColumnFormula::new(name(product), expression(product)))
             .collect::<MapFormulas>()
             .added()
+            .named_by("columns")
     }
 
     fn retain(&mut self, needed: &HashSet<String>) {

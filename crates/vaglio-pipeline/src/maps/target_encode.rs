@@ -202,7 +202,8 @@ impl FittedMap for FittedTargetEncode {
             levels: means.levels.keys().cloned().collect(),
             refusal: None,
         };
-        formulas.collect::<MapFormulas>().with_levels(self.columns.iter().map(levels).collect())
+        let levels = self.columns.iter().map(levels).collect();
+        formulas.collect::<MapFormulas>().named_by("columns").with_levels(levels)
     }
 
     fn retain(&mut self, needed: &HashSet<String>) {

@@ -184,7 +184,7 @@ impl FittedMap for FittedWindow {
         let formulas = self.columns.iter().flat_map(|name| {
             self.lags_of(name).iter().map(move |&lag| ColumnFormula::from_rows(lagged(name, lag), name, lag))
         });
-        formulas.collect()
+        formulas.collect::<MapFormulas>().named_by("lags")
     }
 
     fn transform(&self, mut table: Table) -> Result<Table> {

@@ -90,7 +90,7 @@ fn an_indicator_follows_each_column_that_had_missing_cells() {
     assert!(fitted.formulas().get("a_missing").is_some_and(|formula| !formula.is_block));
     let clash = table(vec![("a", numbers(&[1.0, GONE])), ("a_missing", numbers(&[1.0, 0.0]))]);
     let error = fit(r#"{"kind": "impute", "indicator": true}"#, &clash).unwrap_err();
-    assert!(error.to_string().contains("a second column `a_missing` would be made"), "{error}");
+    assert!(error.to_string().contains("`indicator`: a second column `a_missing` would be made"), "{error}");
 }
 
 #[test]

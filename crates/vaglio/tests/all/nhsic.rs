@@ -143,6 +143,31 @@ fn it_finds_what_a_product_of_exponentials_depends_on() {
 }
 
 #[test]
+fn a_weight_is_the_row_repeated() {
+    let times: Vec<usize> = (0..20).map(|j| 1 + j % 3).collect();
+    let repeated: Vec<usize> = (0..20).flat_map(|j| std::iter::repeat_n(j, times[j])).collect();
+    let rows: Vec<usize> = (0..20).collect();
+    for problem in [data::regression(20, 5, 3).problem(), data::multiclass(21, 5, 3, 4).problem().select_rows(&rows)] {
+        let readout = || Readout::new(vec![1.0], true).unwrap();
+        let weights: Vec<f64> = times.iter().map(|&t| t as f64).collect();
+        let weighted = Design::identity(&problem.clone().with_weights(weights).unwrap(), readout());
+        let plain = Design::identity(&problem.select_rows(&repeated), readout());
+        for approximation in [Approximation::Exact, Approximation::Nystrom] {
+            for normalize in [true, false] {
+                let criterion = with(approximation, Output::Auto, normalize);
+                let (mut a, mut b) = (criterion.open_for(&weighted), criterion.open_for(&plain));
+                for subset in [&[][..], &[1], &[0, 3], &[4, 2, 1, 0, 3]] {
+                    a.reset(subset).unwrap();
+                    b.reset(subset).unwrap();
+                    let (a, b) = (a.score().unwrap().loss, b.score().unwrap().loss);
+                    assert!((a - b).abs() < 1e-11 * b.max(1e-3), "{a} is not {b}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn least_angle_searches_get_the_inner_products_of_the_score() {
     let design = data::regression(30, 6, 2).constants(1).design(&[1.0], true);
     let criterion = exact();

@@ -8,7 +8,7 @@ use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_dat
 
 const BINS: [Bins; 3] = [Bins::Deviation, Bins::Width(4), Bins::Frequency(3)];
 
-fn kinds() -> impl Iterator<Item = Fcbf> {
+pub fn kinds() -> impl Iterator<Item = Fcbf> {
     BINS.into_iter().flat_map(|bins| [0.0, 0.1].map(|threshold| Fcbf { bins, threshold }))
 }
 

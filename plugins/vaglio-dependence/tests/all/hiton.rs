@@ -5,7 +5,7 @@ use vaglio_core::{Criterion, Task};
 use vaglio_dependence::{Bins, HitonPc, Independence};
 use vaglio_testkit::{SplitMix64, Tolerance, check_criterion_on_standard_data, data};
 
-fn kinds() -> impl Iterator<Item = HitonPc> {
+pub fn kinds() -> impl Iterator<Item = HitonPc> {
     let of = |test| [0.05, 0.5].map(|level| HitonPc { test, level, ..HitonPc::default() });
     [Independence::FisherZ, Independence::GSquared].into_iter().flat_map(of)
 }

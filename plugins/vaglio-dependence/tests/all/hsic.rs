@@ -10,7 +10,7 @@ fn with_kernel(bandwidth: f64, adapt: bool, estimator: Estimator) -> Hsic {
     Hsic { kernel: HsicKernel { bandwidth, adapt, output: Output::Auto }, estimator }
 }
 
-fn kinds() -> [Hsic; 3] {
+pub fn kinds() -> [Hsic; 3] {
     [Hsic::default(), with_kernel(1.5, false, Estimator::Biased), with_kernel(1.0, true, Estimator::Unbiased)]
 }
 

@@ -9,6 +9,7 @@ mod hsic;
 mod mrmr_correlation;
 mod mrmr_information;
 mod qpfs;
+mod row_weights;
 mod spam;
 
 use vaglio_core::{Criterion, Design, Feature, Problem, Readout};

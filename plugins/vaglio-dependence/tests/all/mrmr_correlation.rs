@@ -5,7 +5,7 @@ use vaglio_core::{Criterion, Feature, Problem, Task};
 use vaglio_dependence::{Mrmr, Scheme};
 use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_data, criterion, data};
 
-const SCHEMES: [Mrmr; 2] = [Mrmr { scheme: Scheme::Difference }, Mrmr { scheme: Scheme::Quotient }];
+pub const SCHEMES: [Mrmr; 2] = [Mrmr { scheme: Scheme::Difference }, Mrmr { scheme: Scheme::Quotient }];
 
 fn score(mrmr: Mrmr, problem: &Problem, subset: &[Feature]) -> f64 {
     mrmr.evaluate(&design(problem), subset).unwrap().loss

@@ -9,7 +9,7 @@ use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_dat
 const SCHEMES: [Scheme; 2] = [Scheme::Difference, Scheme::Quotient];
 const BINS: [Bins; 3] = [Bins::Deviation, Bins::Width(4), Bins::Frequency(3)];
 
-fn kinds() -> impl Iterator<Item = MrmrInformation> {
+pub fn kinds() -> impl Iterator<Item = MrmrInformation> {
     SCHEMES.into_iter().flat_map(|scheme| BINS.map(|bins| MrmrInformation { scheme, bins }))
 }
 

@@ -7,7 +7,7 @@ use vaglio_testkit::{Tolerance, check_criterion, check_criterion_on_standard_dat
 
 const SIMILARITIES: [Similarity; 3] = [Similarity::MutualInformation, Similarity::Correlation, Similarity::Nhsic];
 
-fn kinds() -> impl Iterator<Item = Qpfs> {
+pub fn kinds() -> impl Iterator<Item = Qpfs> {
     let alphas = [Alpha::Rule(AlphaRule::Auto), Alpha::Value(0.3), Alpha::Value(0.0)];
     let of = move |similarity| alphas.map(|alpha| Qpfs { similarity, alpha, ..Qpfs::default() });
     SIMILARITIES.into_iter().flat_map(of)

@@ -206,12 +206,6 @@ impl Design {
         &self.data.run
     }
 
-    /// A copy with the seed of every random choice.
-    #[must_use]
-    pub fn seeded(self, seed: u64) -> Self {
-        self.derived(|data| data.seed = seed)
-    }
-
     /// A copy that averages predictions over the rows of each unit, and losses over units.
     ///
     /// # Errors
@@ -219,14 +213,6 @@ impl Design {
     pub fn averaging_over(self, units: &[u32]) -> Result<Self> {
         let decisions = PredictionUnits::new(units, self.targets(), self.weights())?;
         Ok(self.derived(|data| data.decisions = Some(Arc::new(decisions))))
-    }
-
-    /// A copy that selects from these columns alone; all columns keep their indices.
-    #[must_use]
-    pub fn among(&self, columns: &[Feature]) -> Self {
-        let mut among = columns.to_vec();
-        among.sort_unstable();
-        self.derived(|data| data.among = Some(among.into()))
     }
 
     /// A copy with preprocessing that is refitted on the training rows of each fold. Maps make all columns of the

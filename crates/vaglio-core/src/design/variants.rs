@@ -9,6 +9,20 @@ use ndarray::{Array2, ArrayView2, s};
 use std::sync::Arc;
 
 impl Design {
+    /// A copy with the seed of every random choice.
+    #[must_use]
+    pub fn seeded(self, seed: u64) -> Self {
+        self.derived(|data| data.seed = seed)
+    }
+
+    /// A copy that selects from these columns alone; all columns keep their indices.
+    #[must_use]
+    pub fn among(&self, columns: &[Feature]) -> Self {
+        let mut among = columns.to_vec();
+        among.sort_unstable();
+        self.derived(|data| data.among = Some(among.into()))
+    }
+
     /// A copy with one λ instead of the readout's own; unchanged without a readout.
     #[must_use]
     pub fn at_lambda(&self, lambda: Option<f64>) -> Design {

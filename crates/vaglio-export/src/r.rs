@@ -2,23 +2,32 @@
 
 use crate::identifiers::identifiers;
 use crate::infix::{Syntax, ascii_literal};
-use crate::{CellKind, Formulas, LabelRule, Language};
+use crate::{Formulas, LABEL, LabelRule};
 use std::collections::HashMap;
 use vaglio_core::{DatePart, Expression, LevelValues, Result};
 
 /// Reserved words, and names that the function uses.
 const RESERVED: &str = "if else repeat while function for next break true false null inf nan na in c data exp expm1 log log1p sin cos \
-    tanh floor choose level filled missing date_part number text date approx predictions rows names match is t f";
+    tanh floor choose level filled missing date_part refused checked number text date approx predictions rows names match is t f";
 
 /// Helper functions inside the function.
 const HELPERS: &str = r#"  rows <- nrow(data)
-  number <- function(name) as.numeric(data[[name]])
+  refused <- logical(rows)
+  checked <- function(cells, x) {
+    refused[is.na(x) & !is.nan(x) & !is.na(cells) & cells != ""] <<- TRUE
+    x
+  }
+  number <- function(name) {
+    x <- data[[name]]
+    if (is.factor(x)) x <- as.character(x)
+    checked(x, as.numeric(x))
+  }
   text <- function(name) { x <- as.character(data[[name]]); x[!is.na(x) & x == ""] <- NA; x }
   date <- function(name) {
     x <- data[[name]]
     if (inherits(x, "Date")) return(as.numeric(x) * 86400)
     if (inherits(x, "POSIXct")) return(as.numeric(x))
-    x <- trimws(as.character(x))
+    x <- cells <- trimws(as.character(x))
     day <- "^([0-9]{4}-[0-9]{2}-[0-9]{2})"
     clock <- "([T ]([0-9]{2}:[0-9]{2})(:[0-9]{2}([.,][0-9]+)?)? *(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?$"
     x[!grepl(paste0(day, clock), x)] <- NA
@@ -31,7 +40,7 @@ const HELPERS: &str = r#"  rows <- nrow(data)
     digits <- substr(paste0(sub(":", "", substring(zone, 2)), "0000"), 1, 4)
     ahead <- as.numeric(substr(digits, 1, 2)) * 3600 + as.numeric(substr(digits, 3, 4)) * 60
     moment <- as.numeric(as.POSIXct(strptime(moment, "%Y-%m-%d %H:%M:%OS", tz = "UTC")))
-    ifelse(substr(zone, 1, 1) == "-", moment + ahead, moment - ahead)
+    checked(cells, ifelse(substr(zone, 1, 1) == "-", moment + ahead, moment - ahead))
   }
   choose <- function(condition, then, otherwise) {
     condition[is.na(condition)] <- FALSE
@@ -58,19 +67,10 @@ struct R<'f> {
 
 /// Writes the file with the function.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
-    if let Some(text) = formulas.texts().find(|text| text.contains('\0')) {
-        return Err(Language::R.refusal(&format!("the text {text:?}, which has a character 0")));
-    }
-    let inputs = formulas.inputs.iter().map(|input| input.name.as_str());
-    let steps = formulas.steps.iter().map(|step| step.name.as_str());
-    let mut r = R { formulas, names: identifiers(inputs.chain(steps), RESERVED) };
+    let mut r = R { formulas, names: identifiers(formulas, RESERVED) };
     let mut body = String::from(HELPERS);
     for input in &formulas.inputs {
-        let read = match input.holds {
-            CellKind::Number => "number",
-            CellKind::Text => "text",
-            CellKind::Date => "date",
-        };
+        let read = input.holds.name();
         body += &format!("  {} <- {read}({})\n", r.names[input.name.as_str()], quoted(&input.name));
     }
     for step in &formulas.steps {
@@ -81,7 +81,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     let mut columns = Vec::new();
     for output in &formulas.outputs {
         let text = r.text(&output.formula)?;
-        columns.push(format!("    rep_len({text}, rows)"));
+        columns.push(format!("    replace(rep_len({text}, rows), refused, NA)"));
     }
     let names: Vec<String> = formulas.outputs.iter().map(|output| quoted(&output.name)).collect();
     body += &format!("{}\n  )\n  names(predictions) <- c({})\n", columns.join(",\n"), names.join(", "));
@@ -108,7 +108,7 @@ fn label(formulas: &Formulas) -> String {
             format!("c({})[apply({values}, 1, {first})]", labels.join(", "))
         }
     };
-    format!("  predictions[[{}]] <- {rule}\n", quoted(formulas.label_name()))
+    format!("  predictions[[{}]] <- {rule}\n", quoted(LABEL))
 }
 
 impl Syntax for R<'_> {

@@ -1,7 +1,7 @@
 //! SQL export: a query of one table, in standard SQL except for date functions, which are SQLite's.
 
 use crate::infix::Syntax;
-use crate::{CellKind, Formulas, LabelRule, Language, NamedFormula};
+use crate::{CellKind, Formulas, InputColumn, LABEL, LabelRule, NamedFormula};
 use std::collections::HashMap;
 use vaglio_core::{DatePart, Expression, LevelValues, Result};
 
@@ -9,14 +9,8 @@ struct Sql<'f> {
     formulas: &'f Formulas,
 }
 
-/// Largest number of points of [`Expression::Between`].
-const POINTS: usize = 500;
-
 /// Writes the query.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
-    if let Some(text) = formulas.texts().find(|text| text.contains('\0')) {
-        return Err(Language::Sql.refusal(&format!("the text {text:?}, which has a character 0")));
-    }
     let mut sql = Sql { formulas };
     let mut from = "\"data\"".to_owned();
     for (place, steps) in stages(&formulas.steps).into_iter().enumerate() {
@@ -26,17 +20,19 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
         }
         from = format!("(\nSELECT *{columns}\nFROM {from}\n) AS \"step_{}\"", place + 1);
     }
+    let refused: String = formulas.inputs.iter().filter_map(unreadable).collect();
     let mut query = String::new();
     for output in &formulas.outputs {
-        query += &format!(",\n  {} AS {}", sql.text(&output.formula)?, identifier(&output.name));
+        let formula = match (sql.text(&output.formula)?, &*refused) {
+            (formula, "") => formula,
+            (formula, _) => format!("CASE{refused}\n    ELSE {formula}\n  END"),
+        };
+        query += &format!(",\n  {formula} AS {}", identifier(&output.name));
     }
     query = format!("SELECT *{query}\nFROM {from}");
     if let Some(rule) = &formulas.label {
         let label = sql.label(rule);
-        query = format!(
-            "SELECT *,\n  {label} AS {}\nFROM (\n{query}\n) AS \"predicted\"",
-            identifier(formulas.label_name())
-        );
+        query = format!("SELECT *,\n  {label} AS {}\nFROM (\n{query}\n) AS \"predicted\"", identifier(LABEL));
     }
     let about = format!(
         "-- {}\n-- It reads the table \"data\". A row that the model cannot take has no prediction: NULL.\n",
@@ -141,10 +137,6 @@ impl Syntax for Sql<'_> {
     }
 
     fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
-        if points.len() > POINTS {
-            let what = format!("the target map, which has {} points: a query has {POINTS} at most", points.len());
-            return Err(Language::Sql.refusal(&what));
-        }
         let Some([_, last]) = points.last() else { return Ok(Self::MISSING.into()) };
         let mut text =
             format!("CASE WHEN {of} IS NULL THEN NULL WHEN {of} < {:?} THEN {:?}", points[0][0], points[0][1]);
@@ -154,6 +146,20 @@ impl Syntax for Sql<'_> {
         }
         Ok(format!("{text} ELSE {last:?} END"))
     }
+}
+
+/// Case of a cell that is neither missing nor of the input's type. SQLite allows such cells, and its dates are text.
+fn unreadable(input: &InputColumn) -> Option<String> {
+    let name = identifier(&input.name);
+    let condition = match input.holds {
+        CellKind::Number => format!("{name} <> CAST({name} AS DOUBLE PRECISION)"),
+        CellKind::Text => return None,
+        CellKind::Date => {
+            let day = format!("SUBSTR({name}, 1, 10)");
+            format!("{name} <> '' AND (STRFTIME('%s', {name}) IS NULL OR {day} <> DATE({day}, '+0 days'))")
+        }
+    };
+    Some(format!("\n    WHEN {condition} THEN NULL"))
 }
 
 fn identifier(name: &str) -> String {

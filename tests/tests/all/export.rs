@@ -44,13 +44,17 @@ fn fitted(name: &str, yaml: &str) -> (Folder, PredictedColumns) {
 /// Runs a pipeline, exports its model in every language, and compares predictions of new rows to 1e-12 of their size.
 fn same_everywhere(name: &str, yaml: &str) {
     let (folder, expected) = fitted(name, yaml);
-    for format in FORMATS {
-        let ran = folder.vaglio(&["export", "out", "--to", format, "--out", &format!("model.{format}")]);
-        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{name} as {format}");
-    }
+    export(&folder, &FORMATS);
     for format in FORMATS {
         let Some(runner) = Runner::of(format) else { continue };
         compare(&format!("{name} as {format}"), &runner.run(&folder, "new.csv"), &expected);
+    }
+}
+
+fn export(folder: &Folder, formats: &[&str]) {
+    for format in ["python", "sql", "r"] {
+        let ran = folder.vaglio(&["export", "out", "--to", format, "--out", &format!("model.{format}")]);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{format}");
     }
 }
 
@@ -137,6 +141,31 @@ fn hidden_layers() {
     }
 }
 
+#[test]
+fn cells_of_another_type_are_not_imputed() {
+    let folder = Folder::new("refused-cells");
+    let row = |row: usize| format!("{},{},2024-{:02}-{:02}\n", row * 7 % 11, row * 5 % 7, 1 + row % 12, 1 + row % 28);
+    folder.write("train.csv", format!("y,x,when\n{}1,,\n", (0..48).map(row).collect::<String>()));
+    folder.write("new.csv", "x,when\n3,2024-03-04\n,\n");
+    let refused = ["abc,2024-03-04", "3,soon", "3,now", "3,2024", "3,2024-02-31"];
+    folder.write("all.csv", format!("{}{}\n", folder.read("new.csv"), refused.join("\n")));
+    folder.run(
+        "version: 1\ndata: {train: train.csv, target: y}\nsearch: all\npreprocess: [date_parts, {kind: impute, how: mean}]\n",
+    );
+    for row in refused {
+        folder.write("one.csv", format!("x,when\n3,2024-03-04\n{row}\n"));
+        let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "one.csv"]);
+        assert_eq!(ran.code, Some(3), "{row}");
+    }
+    let mut expected = predicted(&folder, "new.csv");
+    expected.get_mut("prediction").unwrap().extend(refused.map(|_| None));
+    export(&folder, &["json", "python", "sql", "r"]);
+    for format in ["python", "sql", "r"] {
+        let Some(runner) = Runner::of(format) else { continue };
+        compare(format, &runner.run(&folder, "all.csv"), &expected);
+    }
+}
+
 /// The same moments with an offset, without a colon or minutes in it too, which SQLite does not read.
 #[test]
 fn offsets_of_moments_are_taken_to_greenwich() {
@@ -156,13 +185,10 @@ fn offsets_of_moments_are_taken_to_greenwich() {
     folder.run(
         "version: 1\ndata: {train: train.csv, target: y}\nsearch: all\npreprocess: [{kind: date_parts, parts: [days, hour, minute]}]\n",
     );
+    export(&folder, &["json", "python", "sql", "r"]);
     for (data, formats) in [("colons.csv", &["python", "sql", "r"][..]), ("short.csv", &["python", "r"])] {
         let expected = predicted(&folder, data);
-        for format in ["json"].iter().chain(formats) {
-            let ran = folder.vaglio(&["export", "out", "--to", format, "--out", &format!("model.{format}")]);
-            assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{format}");
-        }
-        for format in formats {
+        for format in ["python", "sql", "r"] {
             let Some(runner) = Runner::of(format) else { continue };
             compare(&format!("{data} as {format}"), &runner.run(&folder, data), &expected);
         }

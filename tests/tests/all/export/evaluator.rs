@@ -31,11 +31,6 @@ fn rows(text: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// The names of the columns of a CSV text.
-pub fn header(text: &str) -> Vec<String> {
-    rows(text).swap_remove(0)
-}
-
 /// The predictions of the rows of a CSV text.
 pub fn evaluated(model: &Value, text: &str) -> PredictedColumns {
     assert_eq!(model["schema"], "vaglio.formulas/1");

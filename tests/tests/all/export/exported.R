@@ -1,8 +1,7 @@
-# usage: Rscript exported.R MODEL DATA.csv OUT.csv TYPES   (TYPES: one letter a column of the data: n, t or d)
+# usage: Rscript exported.R MODEL DATA.csv OUT.csv
 given <- commandArgs(trailingOnly = TRUE)
 source(given[1], encoding = "UTF-8")
-kinds <- c(n = "numeric", t = "character", d = "character")[strsplit(given[4], "")[[1]]]
-data <- read.csv(given[2], check.names = FALSE, colClasses = unname(kinds), na.strings = "", encoding = "UTF-8")
+data <- read.csv(given[2], check.names = FALSE, colClasses = "character", na.strings = "", encoding = "UTF-8")
 found <- predict_rows(data)
 cells <- lapply(found, function(x) if (is.numeric(x)) ifelse(is.na(x), "", sprintf("%.17g", x)) else ifelse(is.na(x), "", enc2utf8(x)))
 names(cells) <- enc2utf8(names(found))

@@ -22,7 +22,10 @@ def rows_of(path, columns):
 def typed(text, holds):
     if text == "":
         return None
-    return float(text) if holds == "number" else text
+    try:
+        return float(text) if holds == "number" else text
+    except ValueError:
+        return text
 
 
 def seconds(text):

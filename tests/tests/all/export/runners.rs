@@ -45,7 +45,7 @@ impl Runner {
         let described = folder.json("model.json");
         match self.format {
             "json" => evaluated(&described, &folder.read(data)),
-            "r" => by_r(folder, data, &described),
+            "r" => by_r(folder, data),
             format => {
                 let model = format!("model.{format}");
                 let mut command = Command::new(python());
@@ -64,16 +64,9 @@ impl Runner {
     }
 }
 
-fn by_r(folder: &Folder, data: &str, described: &Value) -> PredictedColumns {
-    let header = super::evaluator::header(&folder.read(data));
-    let inputs = described["inputs"].as_array().unwrap();
-    let kind = |name: &String| match inputs.iter().find(|input| input["name"] == **name) {
-        Some(input) => input["holds"].as_str().unwrap()[..1].to_owned(),
-        None => "t".into(),
-    };
-    let kinds: String = header.iter().map(kind).collect();
+fn by_r(folder: &Folder, data: &str) -> PredictedColumns {
     let mut command = Command::new("Rscript");
-    command.current_dir(&folder.0).args(["--encoding=UTF-8", R_SCRIPT, "model.r", data, "found", &kinds]);
+    command.current_dir(&folder.0).args(["--encoding=UTF-8", R_SCRIPT, "model.r", data, "found"]);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let found = folder.read("found");

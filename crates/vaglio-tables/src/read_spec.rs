@@ -1,5 +1,6 @@
 //! Settings for reading text files.
 
+use crate::quoted;
 use schemars::JsonSchema;
 use serde::de::{Deserializer, Error as _, Visitor};
 use serde::{Deserialize, Serialize};
@@ -55,6 +56,11 @@ impl Default for ReadSpec {
             first_index: None,
         }
     }
+}
+
+/// List of words in YAML.
+pub fn word_list<'w>(words: impl Iterator<Item = &'w String>) -> String {
+    format!("[{}]", words.map(|word| quoted(word)).collect::<Vec<_>>().join(", "))
 }
 
 /// Delimiter of cells.

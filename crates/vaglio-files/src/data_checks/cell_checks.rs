@@ -4,33 +4,39 @@ use super::{TableWithRoles, listed, named, numbers};
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Cells, Column, counted};
 use vaglio_report::record::{Warning, WarningKind};
-use vaglio_tables::quoted;
 use vaglio_tables::read::{IS_BESIDE, InferredType, LEADING_ZEROS};
+use vaglio_tables::{quoted, word_list};
 
 /// Numbers that often encode a missing value.
 const CODES: [f64; 6] = [-9.0, -99.0, -999.0, -9999.0, 999.0, 9999.0];
 
 /// Warns of numbers that seem to encode missing values.
 pub(super) fn codes(read: TableWithRoles<'_>) -> Option<Warning> {
-    let mut found = Vec::new();
+    let (mut found, mut words) = (Vec::new(), BTreeSet::new());
     for (name, cells) in read.features().chain(read.targets()) {
         // Byte columns cannot hold them.
         if cells.numbers().is_none_or(|column| matches!(column, Column::Byte(_) | Column::Sparse(_))) {
             continue;
         }
-        let codes = numbers(cells).map(|values| codes_among(&values)).unwrap_or_default();
-        found.extend(
-            codes.into_iter().map(|(code, count)| format!("{code} in {} of {}", counted(count, "row"), named(name))),
-        );
+        for (code, count) in numbers(cells).map(|values| codes_among(&values)).unwrap_or_default() {
+            found.push(format!("{code} in {} of {}", counted(count, "row"), named(name)));
+            words.insert(code.to_string());
+        }
     }
     if found.is_empty() {
         return None;
     }
     let remedy = match read.profile.is_typed {
-        true => "if they are codes of missing cells, write these cells as missing",
-        false => "if they are codes of missing cells, add them to `data.read.na`",
+        true => "write these cells as missing".to_owned(),
+        false => {
+            let known = read.roles.spec.read.na.iter().map(|word| &word.0);
+            format!("set data.read.na: {} (the list replaces the default one)", word_list(known.chain(&words)))
+        }
     };
-    let message = format!("{} lie far from all other values; {remedy}", listed(&found, " columns"));
+    let message = format!(
+        "{} lie far from all other values; if they are codes of missing cells, {remedy}",
+        listed(&found, " columns")
+    );
     Some(Warning::new(WarningKind::MissingCodes, message))
 }
 

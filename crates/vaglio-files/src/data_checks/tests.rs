@@ -251,6 +251,10 @@ fn codes_of_missing_cells_are_told() {
         let message = only(&warnings, WarningKind::MissingCodes);
         let expected = format!("{code} in 3 rows of `age` lie far from all other values; if they are codes");
         assert!(message.starts_with(&expected), "{message}");
+        assert!(
+            message
+                .contains(&format!("set data.read.na: [\"\", NA, \"N/A\", NaN, \"null\", \"?\", \"-\", \"{code}\"] ("))
+        );
     }
     nothing(&of("-999", 1));
     nothing(&of("-998", 3));

@@ -1,12 +1,13 @@
 //! Parsing of one text cell.
 
-use crate::{DateOrder, Decimal, Notation, ReadSpec, SettingText};
+use super::fault::CORRECT;
+use crate::{DateOrder, Decimal, Notation, ReadSpec, SettingText, quoted, word_list};
 use chrono::{NaiveDate, NaiveDateTime};
 use std::collections::HashMap;
 use vaglio_core::numerals::holds;
 
 /// Rules for parsing text cells, with the decimal mark resolved.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct CellSyntax {
     /// Whether the decimal mark is a comma, else a point.
     pub comma: bool,
@@ -18,6 +19,8 @@ pub(super) struct CellSyntax {
     pub dates: DateOrder,
     /// Rules of columns with their own words for missing cells.
     of_columns: HashMap<String, CellSyntax>,
+    /// Whether the words are those of one column.
+    is_own: bool,
     /// Notation of the column in the training rows, if they were read before.
     pub known: Option<Notation>,
     /// Whether the file gives column types, so that numbers have no notation.
@@ -26,8 +29,8 @@ pub(super) struct CellSyntax {
 
 impl CellSyntax {
     pub fn new(spec: &ReadSpec) -> Self {
-        let own = |(name, na): (&String, &Vec<SettingText>)| (name.clone(), CellSyntax::with_words(na, spec.dates));
-        let of_columns = spec.na_by_column.iter().map(own).collect();
+        let own = |na: &Vec<SettingText>| CellSyntax { is_own: true, ..CellSyntax::with_words(na, spec.dates) };
+        let of_columns = spec.na_by_column.iter().map(|(name, na)| (name.clone(), own(na))).collect();
         CellSyntax { of_columns, ..CellSyntax::with_words(&spec.na, spec.dates) }
             .with_comma(spec.decimal == Decimal::Comma)
     }
@@ -41,9 +44,7 @@ impl CellSyntax {
     fn with_words(na: &[SettingText], dates: DateOrder) -> Self {
         let na: Vec<String> = na.iter().map(|word| word.0.trim().to_owned()).collect();
         let longest = na.iter().map(String::len).max().unwrap_or(0);
-        let (na_numbers, of_columns) = (Vec::new(), HashMap::new());
-        CellSyntax { comma: false, na, na_numbers, longest, dates, of_columns, known: None, is_stored: false }
-            .with_comma(false)
+        CellSyntax { na, longest, dates, ..CellSyntax::default() }.with_comma(false)
     }
 
     /// Rules for a column with its notation in the training rows.
@@ -81,6 +82,17 @@ impl CellSyntax {
     /// A cell that represents a missing value.
     pub fn missing(&self) -> &str {
         self.na.iter().min_by_key(|word| word.len()).map_or("", String::as_str)
+    }
+
+    /// Remedy for a cell that is not like others of its column.
+    pub fn remedy(&self, name: &str, cell: &str) -> String {
+        if self.known.is_some() || self.is_stored {
+            return CORRECT.into();
+        }
+        let (name, words) = (quoted(name), word_list(self.na.iter().chain([&cell.to_owned()])));
+        let list = if self.is_own { format!("na_by_column: {{{name}: {words}}}") } else { format!("na: {words}") };
+        let missing = "if it is a missing cell (the list replaces the default one)";
+        format!("correct it, set data.read.{list} {missing}, or set data.types: {{{name}: text}}")
     }
 
     /// Whether a cell is missing.

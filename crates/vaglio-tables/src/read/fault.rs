@@ -5,6 +5,9 @@ use crate::TableProfile;
 use std::path::PathBuf;
 use vaglio_core::Error;
 
+/// Remedy for a cell that is not like the training rows.
+pub(super) const CORRECT: &str = "correct it, or leave it empty if it is missing";
+
 /// An invalid cell of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InvalidCell {

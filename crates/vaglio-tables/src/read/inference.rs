@@ -231,16 +231,13 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
     let numbers = counts.plain + counts.dressed;
     let finish = |cells: Cells, note: Option<String>| Ok(Some(done(name, cells, hint, counts.missing.clone(), note)));
     let text = |cell: &str| if is_missing(cell) { String::new() } else { cell.to_owned() };
+    let texts = |note: Option<String>| finish(Cells::Text(cells.clone().map(text).collect()), note);
     if present == 0 && !is_typed {
         return finish(Cells::Numbers(Numbers::from(vec![f64::NAN; column.rows()])), None);
     }
     match hint {
-        Hint::Class | Hint::Text | Hint::Written | Hint::Stored => {
-            return finish(Cells::Text(cells.map(text).collect()), None);
-        }
-        Hint::Label if counts.plain < present && counts.truth < present => {
-            return finish(Cells::Text(cells.map(text).collect()), None);
-        }
+        Hint::Class | Hint::Text | Hint::Written | Hint::Stored => return texts(None),
+        Hint::Label if counts.plain < present && counts.truth < present => return texts(None),
         Hint::Date => return dates(name, column, hint, rules, &counts),
         Hint::Auto | Hint::Target | Hint::Number | Hint::Label => {}
     }
@@ -254,7 +251,7 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
     }
     if hint == Hint::Auto && counts.plain == present && are_codes(cells.clone().filter(|cell| !rules.is_missing(cell)))
     {
-        return finish(Cells::Text(cells.map(text).collect()), Some(LEADING_ZEROS.to_owned()));
+        return texts(Some(LEADING_ZEROS.to_owned()));
     }
     if counts.beyond > 0 && counts.plain == present && hint != Hint::Number {
         let digits =
@@ -275,7 +272,7 @@ fn settle_text(name: &str, column: &RawColumn, hint: Hint, rules: &CellSyntax) -
             return dates(name, column, hint, rules, &counts);
         }
     }
-    finish(Cells::Text(cells.map(text).collect()), None)
+    texts(None)
 }
 
 /// Maximum levels of a class column; text with more levels, or with more than [`FEW`] and a quarter of the rows, is not

@@ -124,10 +124,14 @@ fn a_few_words_among_numbers_are_bad_cells() {
         (0..40).map(|k| format!("{k},{}\n", if k == 7 { ">40".into() } else { k.to_string() })).collect();
     assert_eq!(
         read_text("bad", format!("a,BMI\n{rows}")),
-        "row 8, column `BMI`: `>40` is not a number, and 39 of the column's 40 cells are (1 such cell); correct it, add it \
-         to data.read.na if it is a missing cell, or set data.types: {BMI: text}; ordered answers are read with data.types: \
+        "row 8, column `BMI`: `>40` is not a number, and 39 of the column's 40 cells are (1 such cell); correct it, set \
+         data.read.na: [\"\", NA, \"N/A\", NaN, \"null\", \"?\", \"-\", \">40\"] if it is a missing cell (the list replaces the \
+         default one), or set data.types: {BMI: text}; ordered answers are read with data.types: \
          {BMI: class} and {kind: ordinal, order: {BMI: […]}} in preprocess"
     );
+    let own = ReadSpec { na_by_column: [("b".into(), vec![SettingText("none".into())])].into(), ..ReadSpec::default() };
+    let found = read_as(&csv("own", "a,b\n1,2\n2,none\n3,4\n4,5\n5,odd\n"), &own, &[]).unwrap_err().to_string();
+    assert!(found.contains("set data.read.na_by_column: {b: [none, odd]} if"), "{found}");
     // Also if the first of them comes after the rows used for inference.
     let rows: String =
         (0..5000).map(|k| format!("{k},{}\n", if k == 4000 { "high".into() } else { k.to_string() })).collect();

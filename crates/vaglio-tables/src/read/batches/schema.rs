@@ -2,7 +2,7 @@
 
 use super::super::cell::{CellSyntax, DateForm, has_zone, plain};
 use super::super::column_builder::{ColumnBuilder, MissingCells, NumberColumn, RawColumn};
-use super::super::fault::InvalidCell;
+use super::super::fault::{CORRECT, InvalidCell};
 use super::super::inference::{Hint, TimeZonePresence, is_beyond, is_infinite, other_notation, rounds, settle, truth};
 use crate::{ColumnProfile, InferredType, Notation};
 use vaglio_core::Cells;
@@ -98,9 +98,8 @@ impl TypedColumn {
                     Some(NumberNotation::AsPercent) => "is no percentage, and the cells before it are",
                     _ => "is not a number, and in the rows that the model was trained on it was one",
                 };
-                let remedy = "correct it, or leave it empty if it is missing";
                 let (wrong, remedy) =
-                    other_notation(cell, &self.rules).unwrap_or_else(|| (wrong.to_owned(), remedy.to_owned()));
+                    other_notation(cell, &self.rules).unwrap_or_else(|| (wrong.to_owned(), CORRECT.to_owned()));
                 Err(InvalidCell::new(row, cell, count, wrong, remedy))
             }
         }
@@ -142,9 +141,7 @@ impl TypedColumn {
                 continue;
             }
             let Some(date) = self.dates.and_then(|form| form.seconds(cell)) else {
-                let wrong = "is not a date as the cells before it are";
-                let remedy = "correct it, or leave it empty if it is missing";
-                return Err(InvalidCell::new(row, cell, 1, wrong, remedy));
+                return Err(InvalidCell::new(row, cell, 1, "is not a date as the cells before it are", CORRECT));
             };
             seconds.push(date);
         }

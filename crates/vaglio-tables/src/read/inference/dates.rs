@@ -30,20 +30,18 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
     }
     let most = forms.iter().map(|(_, count)| *count).max().unwrap_or(0);
     let best: Vec<DateForm> = forms.iter().filter(|(_, count)| *count == most).map(|(form, _)| *form).collect();
-    let as_text = format!("data.types: {{{}: text}}", quoted(name));
     let [form] = best[..] else {
         if best.is_empty() {
-            let remedy = format!("correct it, or set {as_text}");
-            return Err(InvalidCell::new(first, example, present, "is no date", remedy));
+            return Err(InvalidCell::new(first, example, present, "is no date", rules.remedy(name, example)));
         }
         let wrong = "may begin with the day or with the month, as all dates of the column";
+        let as_text = format!("data.types: {{{}: text}}", quoted(name));
         let remedy = format!("set data.read.dates: day_first or month_first, or {as_text}");
         return Err(InvalidCell::new(first, example, present, wrong, remedy));
     };
     if let Some((row, value)) = cells().find(|(_, cell)| form.seconds(cell).is_none()) {
         let wrong = format!("is not a date as {most} of the column's {present} cells are");
-        let remedy = format!("correct it, add it to data.read.na if it is a missing cell, or set {as_text}");
-        return Err(InvalidCell::new(row, value, present - most, wrong, remedy));
+        return Err(InvalidCell::new(row, value, present - most, wrong, rules.remedy(name, value)));
     }
     let clocks = cells().filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
     let notation = TimeZonePresence::default().among(clocks, rules)?;

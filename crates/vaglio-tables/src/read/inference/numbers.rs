@@ -2,8 +2,9 @@
 
 use super::super::cell::{CellSyntax, plain};
 use super::super::column_builder::{NumberColumn, RawColumn};
+use super::super::fault::CORRECT;
 use super::{Counts, Hint, InvalidCell, Outcome, done, is_beyond, ordered_levels, rounds};
-use crate::{ColumnProfile, Notation, quoted};
+use crate::{ColumnProfile, Notation};
 use vaglio_core::Cells;
 
 /// Reads a column of numbers that are not all plain.
@@ -46,14 +47,11 @@ pub(super) fn no_number(name: &str, row: usize, value: &str, counts: [usize; 2],
     let [count, present] = counts;
     let (wrong, remedy) = other_notation(value, rules).unwrap_or_else(|| {
         let other = if rules.comma { "." } else { "," };
-        let remedy = match plain(value, !rules.comma).is_some() {
-            true => format!("correct it, or set data.read.decimal: \"{other}\""),
-            false => format!(
-                "correct it, add it to data.read.na if it is a missing cell, or set data.types: {{{}: text}}",
-                quoted(name)
-            ),
+        let remedy = match plain(value, !rules.comma) {
+            _ if rules.known.is_some() => CORRECT.to_owned(),
+            Some(_) => format!("correct it, or set data.read.decimal: \"{other}\""),
+            None => rules.remedy(name, value) + &ordered_levels::remedy(value, name),
         };
-        let remedy = remedy + &ordered_levels::remedy(value, name);
         (format!("is not a number, and {} of the column's {present} cells are", present - count), remedy)
     });
     InvalidCell { among_numbers: true, ..InvalidCell::new(row, value, count, wrong, remedy) }

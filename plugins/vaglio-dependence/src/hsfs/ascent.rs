@@ -42,29 +42,36 @@ impl<'d> Ascent<'d> {
     }
 
     /// Dependence at weights w, and its gradient. Cost O(nm²).
-    pub fn at(&self, w: &[f64]) -> (f64, Vec<f64>) {
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] if one of them is not finite.
+    fn at(&self, w: &[f64]) -> Result<(f64, Vec<f64>)> {
         let mut distances = RowPairs::zeros(self.weights.pairs.rows());
         for (column, w) in self.columns.iter().zip(w).filter(|(_, w)| **w > 0.0) {
             distances.add_distances(self.level, &column.times(w.sqrt()));
         }
         let pairs = self.weights.pairs.times_exp(self.level, &distances, self.scale);
         let slope = |column: &Padded| self.scale * pairs.sum_of_distances(self.level, column);
-        (pairs.total() + self.weights.own, parallel::map_slice(&self.columns, slope))
+        let (value, slopes) = (pairs.total() + self.weights.own, parallel::map_slice(&self.columns, slope));
+        match value.is_finite() && slopes.iter().all(|slope| slope.is_finite()) {
+            true => Ok((value, slopes)),
+            false => Err(Error::Numerical("`hsfs`: the dependence is no number".into())),
+        }
     }
 
-    /// Weights of a local maximum, starting from equal weights, which are kept if the slopes there are 0 or not finite.
-    /// Cost O(nm²) per step, including its line search.
+    /// Weights of a local maximum, starting from equal weights, which are kept if the slopes there are 0. Cost O(nm²) per
+    /// step, including its line search.
     ///
     /// # Errors
-    /// [`Error::Numerical`] if the dependence is not finite, or [`Error::Stopped`].
+    /// Returns the errors of [`Ascent::at`], and [`Error::Stopped`].
     pub fn maximum(&self, steps: u64) -> Result<Vec<f64>> {
         let count = self.columns.len();
         if count < 2 {
             return Ok(vec![1.0; count]);
         }
         let start = vec![1.0; count];
-        let size = self.at(&simplex(&start)).1.iter().fold(0.0, |most: f64, slope| most.max(slope.abs()));
-        if size == 0.0 || !size.is_finite() {
+        let size = self.at(&simplex(&start))?.1.iter().fold(0.0, |most: f64, slope| most.max(slope.abs()));
+        if size == 0.0 {
             return Ok(simplex(&start));
         }
         let seen =
@@ -113,18 +120,13 @@ impl AscentObjective<'_, '_> {
         {
             return Ok((*value, gradient.clone()));
         }
-        if let Err(error) = self.ascent.design.run().stop.check() {
-            self.seen.borrow_mut().stopped = Some(error);
-            return Err(argmin::core::Error::msg("stopped"));
-        }
         let (w, total) = (simplex(u), u.iter().map(|u| u * u).sum::<f64>());
-        let (value, slopes) = self.ascent.at(&w);
-        if !value.is_finite() || slopes.iter().any(|slope| !slope.is_finite()) {
-            let error = Error::Numerical("`hsfs`: the dependence is no number".into());
-            self.seen.borrow_mut().stopped = Some(error);
-            return Err(argmin::core::Error::msg("no number"));
-        }
+        let found = self.ascent.design.run().stop.check().and_then(|()| self.ascent.at(&w));
         let mut seen = self.seen.borrow_mut();
+        let (value, slopes) = found.map_err(|error| {
+            seen.stopped = Some(error);
+            argmin::core::Error::msg("stopped")
+        })?;
         if value > seen.value {
             (seen.u, seen.value) = (u.to_vec(), value);
         }

@@ -125,7 +125,8 @@ impl Kernels {
                 let Some(column) = columns[with].get().and_then(Option::as_ref) else {
                     return Ok(vec![0.0; others.len()]);
                 };
-                let failed = |failure| Error::Numerical(format!("the kernel matrix of column {}: {failure}", with + 1));
+                let name = &self.design.names()[self.features[with]];
+                let failed = |failure| Error::Numerical(format!("the kernel matrix of column `{name}`: {failure}"));
                 let rows = column.factor_rows(&self.shares, self.nhsic.normalize).map_err(failed)?;
                 self.along(&rows, &columns[others])
             }

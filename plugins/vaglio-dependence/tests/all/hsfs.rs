@@ -83,4 +83,7 @@ fn what_cannot_be_is_refused() {
     assert!(found.contains("`kernel.adapt`"), "{found}");
     let found = refused(Hsfs { steps: 0, ..Hsfs::default() });
     assert!(found.contains("`steps`: 0 steps"), "{found}");
+    let narrow = kernel(HsicKernel { bandwidth: 1e-160, ..HsicKernel::default() });
+    let found = narrow.evaluate(&design(&problem), &[0, 1]).unwrap_err();
+    assert!(matches!(found, Error::Numerical(_)), "{found}");
 }

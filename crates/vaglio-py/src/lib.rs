@@ -30,6 +30,7 @@ fn _vaglio(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(program::plan, module)?)?;
     module.add_function(wrap_pyfunction!(program::init, module)?)?;
     module.add_function(wrap_pyfunction!(program::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(program::error_line, module)?)?;
     module.add_function(wrap_pyfunction!(program::export, module)?)?;
     module.add_function(wrap_pyfunction!(program::explain, module)?)?;
     module.add_function(wrap_pyfunction!(program::check, module)?)?;

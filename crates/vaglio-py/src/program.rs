@@ -13,6 +13,7 @@ use vaglio_core::{Error, Journal, Result};
 use vaglio_pipeline::document::{Document, to_yaml as yaml_of};
 use vaglio_pipeline::pipeline::{Pipeline, component_fields, component_list, load, pipeline_schema};
 use vaglio_report::comparison::Comparison;
+use vaglio_report::record::Record;
 
 /// Runs a pipeline in YAML or JSON, with paths relative to `folder`; returns the text of `selection.json`.
 #[pyfunction]
@@ -102,6 +103,12 @@ pub fn compare(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, Strin
         Ok((comparison.table(), comparison.html()?))
     });
     compared.map_err(|error| raised(py, error))
+}
+
+/// The most trustworthy error of a `selection.json` in words, if it has one.
+#[pyfunction]
+pub fn error_line(py: Python<'_>, path: PathBuf) -> PyResult<Option<String>> {
+    Record::read(&path).map(|record| record.error_line()).map_err(|error| raised(py, error))
 }
 
 /// Exports the model of a run to another language, or describes its method.

@@ -115,6 +115,7 @@ def test_a_run_of_a_frame_is_that_of_its_file(tmp_path):
     assert (of_frame.model.predict(frame) == of_file.model.predict(pa.Table.from_pandas(frame))).all()
     assert of_file.selection.nested.folds == 3 and len(of_file.path) == len(of_file.selection.path)
     assert "<iframe" in of_file._repr_html_() and of_file.report(open=False).is_file()
+    assert "nested error " in repr(of_file) and "RMSE " in repr(of_file)
     assert "age" in vaglio.explain(of_file, "age")
     assert "SELECT" in vaglio.export(of_file, "sql").upper()
     assert vaglio.compare(of_file, of_frame, out=tmp_path / "both.html").count("\n") > 3

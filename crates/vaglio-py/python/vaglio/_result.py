@@ -280,4 +280,6 @@ class Run:
         chosen = self.selection.chosen
         names = ", ".join(column.name for column in self.selection.selected[:8])
         more = ", …" if len(self.selection.selected) > 8 else ""
-        return f"<vaglio run in {self.folder}: {chosen.size} columns ({names}{more})>"
+        error = _vaglio.error_line(self.folder / "selection.json")
+        error = f", {error}" if error else ""
+        return f"<vaglio run in {self.folder}: {chosen.size} columns ({names}{more}){error}>"

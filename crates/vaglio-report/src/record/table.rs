@@ -3,7 +3,7 @@
 use super::table_parts::{interval_text, level_text};
 use super::{
     AlternativesRecord, ComparedSearch, ComparisonColumns, DeclinedColumns, Figures, LearningCurve, LossDifference,
-    PartNames, Record, SharesRecord, SizeSpread, Status, Verified, left_out_rows,
+    PartNames, Record, SharesRecord, Status, Verified, WorthRecord, left_out_rows,
 };
 use crate::record::ChosenBy;
 use serde_json::Value;
@@ -36,19 +36,18 @@ impl Record {
             parts.loss.as_ref().map(|loss| format!(" ({})", loss.told())).unwrap_or_default(),
             parts.learner,
         ));
-        if let Some(model) = &self.model {
-            out.push_str(&format!("model on these columns: {}; all figures but the score are of it\n", model.words()));
-        }
-        if !self.data.left_out.is_empty() {
-            out.push_str(&format!("left out: {}\n", shown(&left_out_rows(&self.data.left_out))));
-        }
-        if let Some(tuned) = &self.tuned {
+        let model = self.model.as_ref();
+        let model = model
+            .map(|model| format!("model on these columns: {}; all figures but the score are of it", model.words()));
+        let left_out = &self.data.left_out;
+        let left_out = (!left_out.is_empty()).then(|| format!("left out: {}", shown(&left_out_rows(left_out))));
+        let tuned = self.tuned.as_ref().map(|tuned| {
             let text = |value: &Value| value.as_f64().map_or_else(|| value.to_string(), short);
             let values: Vec<String> =
                 tuned.parameters.iter().map(|(path, value)| format!("{path} = {}", text(value))).collect();
             let (method, count) = (tuned.method.name(), tuned.evaluations);
-            out.push_str(&format!("tuned by {method}, {}: {}\n", counted(count, "evaluation"), values.join(", ")));
-        }
+            format!("tuned by {method}, {}: {}", counted(count, "evaluation"), values.join(", "))
+        });
         let lambda = match &self.lambdas {
             Some(lambdas) => {
                 let each: Vec<String> = lambdas.iter().map(|lambda| short(*lambda)).collect();
@@ -59,48 +58,40 @@ impl Record {
         let (score, empty) = (short(self.score), short(self.empty_score));
         let scale = self.pipeline.scale();
         let penalty = self.chosen.penalty.map(|l| format!(", penalty {}", short(l))).unwrap_or_default();
-        out.push_str(&format!("score {score} (without features {empty}){scale}{lambda}{penalty}\n"));
-        self.held_out_lines(&mut out);
-        if let Some(winner) = self.searches.iter().find(|search| search.won) {
+        let score = format!("score {score} (without features {empty}){scale}{lambda}{penalty}");
+        let compared = self.searches.iter().find(|search| search.won).map(|winner| {
             let result = |s: &ComparedSearch| format!("{} {} ({})", s.search, short(s.loss), counted(s.size, "column"));
             let all: Vec<String> = self.searches.iter().map(result).collect();
-            out.push_str(&format!("{} is taken; cross-validated: {}\n", winner.search, all.join(", ")));
-        }
-        if let Some(certificate) = &self.certificate {
-            out.push_str(&format!("{}\n", proven(certificate)));
-        }
-        let sentences = [
+            format!("{} is taken; cross-validated: {}", winner.search, all.join(", "))
+        });
+        let numerics = self.numerics.filter(|diagnostics| diagnostics.remade > 0).map(|diagnostics| {
+            let Diagnostics { conditioning, remade, rows_kept_out, .. } = diagnostics;
+            format!(
+                "trials refitted from the rows: {remade} (conditioning {conditioning:.1e} at worst; rows of leverage near 1 left out: \
+                 {rows_kept_out})"
+            )
+        });
+        let verified = self.verify.as_ref().map(|Verified { steps, max_relative_error }| {
+            let what = counted(*steps, "score");
+            format!("{what} recomputed by plain retraining: off by {max_relative_error:.1e} at most")
+        });
+        let is_partial = self.status == Status::Partial;
+        let lines = [model, left_out, tuned, Some(score)].into_iter().chain(self.held_out_lines()).chain([
+            compared,
+            self.certificate.as_ref().map(proven),
             self.alternatives.as_ref().map(AlternativesRecord::sentence),
             self.shares.as_ref().map(SharesRecord::sentence),
             self.learning_curve.as_ref().map(LearningCurve::sentence),
-        ];
-        sentences.iter().flatten().for_each(|sentence| out.push_str(&format!("{sentence}\n")));
-        if let Some(diagnostics) = self.numerics.filter(|diagnostics| diagnostics.remade > 0) {
-            let Diagnostics { conditioning, remade, rows_kept_out, .. } = diagnostics;
-            out.push_str(&format!(
-                "trials refitted from the rows: {remade} (conditioning {conditioning:.1e} at worst; rows of leverage near 1 left out: \
-                 {rows_kept_out})\n"
-            ));
-        }
-        if let Some(Verified { steps, max_relative_error }) = &self.verify {
-            let what = counted(*steps, "score");
-            out.push_str(&format!("{what} recomputed by plain retraining: off by {max_relative_error:.1e} at most\n"));
-        }
-        if let Some(fdr) = &self.fdr {
-            out.push_str(&format!("{}\n", shown(&fdr.sentence())));
-        }
-        if let Some(worth) = &self.worth {
-            out.push_str(&worth.sentence().map_or_else(String::new, |sentence| format!("{sentence}\n")));
-        }
-        if self.status == Status::Partial {
-            out.push_str("The search was cut short; this is the valid result so far.\n");
-        }
-        for warning in &self.warnings {
-            out.push_str(&format!("warning: {}\n", shown(&warning.message)));
-        }
-        if let Some(sentence) = self.nothing_gained() {
-            out.push_str(&format!("{sentence}.\n"));
-        }
+            numerics,
+            verified,
+            self.fdr.as_ref().map(|fdr| shown(&fdr.sentence()).into_owned()),
+            self.worth.as_ref().and_then(WorthRecord::sentence),
+            is_partial.then(|| "The search was cut short; this is the valid result so far.".to_owned()),
+        ]);
+        let warnings = self.warnings.iter().map(|warning| Some(format!("warning: {}", shown(&warning.message))));
+        let nothing = self.nothing_gained().map(|sentence| format!("{sentence}."));
+        let lines = lines.chain(warnings).chain([nothing]).flatten();
+        lines.for_each(|line| out.extend([&*line, "\n"]));
         out
     }
 
@@ -203,48 +194,48 @@ impl Record {
         Some(format!("No column is taken: {why}"))
     }
 
-    /// Held-out errors, the most trustworthy last.
-    fn held_out_lines(&self, out: &mut String) {
+    /// The most trustworthy held-out error in words.
+    pub fn error_line(&self) -> Option<String> {
+        self.error_lines().into_iter().flatten().next_back()
+    }
+
+    /// The errors of cross-validation, test rows and outer folds.
+    fn error_lines(&self) -> [Option<String>; 3] {
         let splits = |splits: &Option<String>| splits.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
         let chosen = &self.chosen;
-        if let (Some(error), Some(folds)) = (self.cross_validated_error(), chosen.folds) {
-            out.push_str(&format!("{folds}-fold error {}{}\n", self.error_text(&error), splits(&chosen.splits)));
-        }
-        if let Some(sentence) = chosen.gain_sentence() {
-            out.push_str(&format!("{sentence}\n"));
-        }
-        let varies = |sizes: &&SizeSpread| sizes.sizes.iter().any(|size| *size != chosen.size);
-        if let Some(sizes) = chosen.sizes.as_ref().filter(varies) {
-            out.push_str(&format!("size  {}\n", sizes.sentence(chosen.size)));
-        }
-        if let Some(error) = self.test_error() {
-            out.push_str(&format!("test error {}, {}\n", self.error_text(&error), error.how));
-        }
-        if let (Some(error), Some(nested)) = (self.nested_error(), &self.nested) {
+        let cross_validated = self
+            .cross_validated_error()
+            .zip(chosen.folds)
+            .map(|(error, folds)| format!("{folds}-fold error {}{}", self.error_text(&error), splits(&chosen.splits)));
+        let test = self.test_error().map(|error| format!("test error {}, {}", self.error_text(&error), error.how));
+        let nested = self.nested_error().zip(self.nested.as_ref()).map(|(error, nested)| {
             let shared = nested.jaccard.map(|j| format!(", mean Jaccard index {j:.2}")).unwrap_or_default();
             let (folds, splits) = (nested.folds, splits(&nested.splits));
-            out.push_str(&format!("nested error {}, {folds} outer folds{splits}{shared}\n", self.error_text(&error)));
-        }
-        if let Some(sentence) = self.interval_meaning() {
-            out.push_str(&format!("{sentence}\n"));
-        }
-        out.push_str(&self.outputs_line());
-        if let Some(permutations) = &self.permutations {
+            format!("nested error {}, {folds} outer folds{splits}{shared}", self.error_text(&error))
+        });
+        [cross_validated, test, nested]
+    }
+
+    /// Lines on held-out errors, the most trustworthy last.
+    fn held_out_lines(&self) -> [Option<String>; 9] {
+        let chosen = &self.chosen;
+        let [cross_validated, test, nested] = self.error_lines();
+        let sizes = chosen.sizes.as_ref().filter(|sizes| sizes.sizes.iter().any(|size| *size != chosen.size));
+        let sizes = sizes.map(|sizes| format!("size  {}", sizes.sentence(chosen.size)));
+        let shuffled = self.permutations.as_ref().map(|permutations| {
             let figure = permutations.cross_validated.as_ref().unwrap_or(&permutations.score);
-            let count = permutations.count;
-            out.push_str(&format!(
-                "shuffled targets {}, p = {} ({})\n",
-                short(figure.mean),
-                short(figure.p),
-                counted(count, "permutation")
-            ));
-        }
-        if chosen.cross_validated.is_none() && self.test.is_none() && self.nested.is_none() {
+            let count = counted(permutations.count, "permutation");
+            format!("shuffled targets {}, p = {} ({count})", short(figure.mean), short(figure.p))
+        });
+        let is_optimistic = chosen.cross_validated.is_none() && self.test.is_none() && self.nested.is_none();
+        let optimistic = is_optimistic.then(|| {
             let who = if self.tuned.is_some() { "tuning and selection" } else { "the selection" };
-            out.push_str(&format!(
-                "The score is optimistic: {who} minimized it on these rows. Test data or `--nested 5` give the error on new rows.\n"
-            ));
-        }
+            format!(
+                "The score is optimistic: {who} minimized it on these rows. Test data or `--nested 5` give the error on new rows."
+            )
+        });
+        let (gain, meaning) = (chosen.gain_sentence(), self.interval_meaning());
+        [cross_validated, gain, sizes, test, nested, meaning, self.outputs_line(), shuffled, optimistic]
     }
 }
 

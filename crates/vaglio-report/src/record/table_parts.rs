@@ -159,10 +159,8 @@ impl Record {
     }
 
     /// Figures of each of several outputs.
-    pub(super) fn outputs_line(&self) -> String {
-        let Some((figures, rows)) = self.trusted().filter(|(figures, _)| !figures.by_output.is_empty()) else {
-            return String::new();
-        };
+    pub(super) fn outputs_line(&self) -> Option<String> {
+        let (figures, rows) = self.trusted().filter(|(figures, _)| !figures.by_output.is_empty())?;
         let told = |output: &OutputFigures| {
             let r2 = output.r2.map(|r2| format!("; R² {}", significant(r2, 4))).unwrap_or_default();
             format!("{} {} (RMSE {}{r2})", shown(&output.name), short(output.mse), significant(output.mse.sqrt(), 4))
@@ -170,7 +168,7 @@ impl Record {
         let listed: Vec<String> = figures.by_output.iter().take(FEW_OUTPUTS).map(told).collect();
         let count = figures.by_output.len();
         let more = if count > listed.len() { format!(", … ({count})") } else { String::new() };
-        format!("squared error of each target on {rows}: {}{more}\n", listed.join(", "))
+        Some(format!("squared error of each target on {rows}: {}{more}", listed.join(", ")))
     }
 
     /// Most trustworthy figures of predictions, with their source: nested, test, cross-validated.

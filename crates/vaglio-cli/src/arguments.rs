@@ -58,7 +58,7 @@ pub enum Command {
     },
     /// Export the model of a run to another language, or the tables and methods of its report.
     Export {
-        /// The folder of the run.
+        /// The folder of the run, or its model.json.
         folder: PathBuf,
         /// Format: `sql`, `python`, `r`, `excel`, `onnx`, `pmml` or `json` for the model; `csv` or `methods` for the
         /// report.
@@ -204,7 +204,7 @@ pub enum ExportFormat {
 /// Arguments of `vaglio predict`.
 #[derive(Debug, Args)]
 pub struct PredictArguments {
-    /// The model.json of a run.
+    /// The model.json of a run, or the folder of the run.
     #[arg(long)]
     pub model: PathBuf,
     /// The new rows: .csv, .parquet or .arrow.

@@ -114,6 +114,7 @@ pub fn predict(arguments: PredictArguments) -> Done {
     let PredictArguments { model, data, out, keep, proba, interval, evaluate, raw } = arguments;
     let beside =
         PredictOptions { keep, evaluate, probabilities: proba, intervals: interval, raw, ..PredictOptions::default() };
+    let model = files::model_file(&model);
     if let Some(out) = &out {
         files::check_apart(out, [("the model", &model)])?;
     }

@@ -207,7 +207,7 @@ impl Error {
     ) -> Self {
         let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
         let suggestion = nearest(name, known.iter().map(String::as_str));
-        let known = if known.len() <= 12 { known } else { Vec::new() };
+        let known = if known.len() <= 20 { known } else { Vec::new() };
         let (field, name) = (field.into(), name.to_owned());
         Error::UnknownName { field, what, name, suggestion, known, place: None, from_root: false }
     }

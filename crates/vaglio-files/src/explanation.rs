@@ -108,7 +108,8 @@ const EXPLAINING: usize = 3;
 ///
 /// # Errors
 /// Returns [`Error::Unreadable`] if: a file is missing; the files are not of one run; the table is not that of the run.
-/// Returns [`Error::UnknownName`] for a column that was no candidate, and the errors of the data and of the criterion.
+/// Returns [`Error::UnknownName`] for a column that was no candidate, [`Error::Setting`] for one that maps replaced, and
+/// the errors of the data and of the criterion.
 pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
     let path = folder.join("selection.json");
     let record = Record::read(&path)?;
@@ -152,10 +153,15 @@ fn asked(record: &Record, names: &[String]) -> Result<Vec<Feature>> {
         return Ok(record.selected.iter().map(|column| column.index).collect());
     }
     let known = || record.candidates.iter().map(String::as_str);
-    let index = |name: &String| {
-        let found = known().position(|candidate| candidate == name);
-        found.ok_or_else(|| Error::unknown("COLUMN", "candidate column", name, known()))
+    let unknown = |name: &String| {
+        let made = record.data.made.iter().filter(|made| made.of.contains(name));
+        let made: Vec<&str> = made.flat_map(|made| &made.columns).filter_map(|&index| known().nth(index)).collect();
+        match made.is_empty() {
+            true => Error::unknown("COLUMN", "candidate column", name, known()),
+            false => Error::setting("COLUMN", format!("name a column made of `{name}`: {}", made.join(", "))),
+        }
     };
+    let index = |name: &String| known().position(|candidate| candidate == name).ok_or_else(|| unknown(name));
     names.iter().map(index).collect()
 }
 

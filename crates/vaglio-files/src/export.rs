@@ -8,7 +8,7 @@ pub use vaglio_export::Language;
 use super::model_files::{FileModel, ModelFiles};
 use assembly::Assembly;
 use ndarray::ArrayView1;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result, Task};
 use vaglio_export::{Formulas, LabelRule, equations};
 use vaglio_kernels::tolerance::TIED_PREDICTION;
@@ -25,20 +25,31 @@ pub enum ExportTo {
     Methods,
 }
 
-/// Exports the model of the run in `folder` to another language, or describes its method.
+/// Model file of a run, given by its folder or by the file.
+pub fn model_file(run: &Path) -> PathBuf {
+    if run.is_dir() { run.join("model.json") } else { run.to_owned() }
+}
+
+/// Result file of a run, given by its folder or by another file in it.
+fn record_file(run: &Path) -> PathBuf {
+    if run.is_file() { run.with_file_name("selection.json") } else { run.join("selection.json") }
+}
+
+/// Exports the model of a run to another language, or describes its method. The run is given by its folder or by its
+/// `model.json`.
 ///
 /// # Errors
 /// Fails if `model.json` or `selection.json` cannot be read. Returns [`Error::Setting`] for a part of the model that
 /// the language cannot express.
-pub fn export(folder: &Path, to: ExportTo) -> Result<Vec<u8>> {
+pub fn export(run: &Path, to: ExportTo) -> Result<Vec<u8>> {
     match to {
         ExportTo::Model(language) => {
-            let path = folder.join("model.json");
+            let path = model_file(run);
             check_regular(&path)?;
             let model = SavedModel::read(&path)?;
             language.write(&model.formulas(language)?)
         }
-        ExportTo::Methods => Ok(Record::read(&folder.join("selection.json"))?.methods().text().into_bytes()),
+        ExportTo::Methods => Ok(Record::read(&record_file(run))?.methods().text().into_bytes()),
     }
 }
 
@@ -46,9 +57,9 @@ pub fn export(folder: &Path, to: ExportTo) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// Returns the errors of [`export`]; [`Error::Unwritable`]; [`Error::Setting`] if `out` is a file of the run.
-pub fn export_to_file(folder: &Path, to: ExportTo, out: &Path) -> Result<()> {
-    check_apart(out, ["model.json", "selection.json"].map(|file| ("of the run,", folder.join(file))))?;
-    let bytes = export(folder, to)?;
+pub fn export_to_file(run: &Path, to: ExportTo, out: &Path) -> Result<()> {
+    check_apart(out, [model_file(run), record_file(run)].map(|file| ("of the run,", file)))?;
+    let bytes = export(run, to)?;
     let mut file = Destination::open(out)?;
     let _goes_on = file.put(&bytes)?;
     file.finish()
@@ -58,8 +69,8 @@ pub fn export_to_file(folder: &Path, to: ExportTo, out: &Path) -> Result<()> {
 ///
 /// # Errors
 /// Fails if `selection.json` cannot be read. Returns [`Error::Unwritable`] if a file cannot be written.
-pub fn export_tables(folder: &Path, out: &Path) -> Result<Vec<String>> {
-    let record = Record::read(&folder.join("selection.json"))?;
+pub fn export_tables(run: &Path, out: &Path) -> Result<Vec<String>> {
+    let record = Record::read(&record_file(run))?;
     std::fs::create_dir_all(out).map_err(|e| Error::unwritable(out, e))?;
     let tables = tables::tables(&record)?;
     tables.into_iter().map(|(name, text)| write_file(&out.join(&name), &text).map(|()| name)).collect()

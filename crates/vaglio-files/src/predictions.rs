@@ -6,7 +6,7 @@ use super::model_files::FileModel;
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use vaglio_core::{Cells, Error, Result, Task, short};
+use vaglio_core::{Cells, Error, Result, SourceLocation, Task, short};
 use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::IntervalEnds;
 use vaglio_tables::read::{ColumnFilter, Hint, Notations, ReadRequest, TableProfile, TableSource};
@@ -88,7 +88,7 @@ impl FileModel<'_> {
     ) -> Result<Predictions> {
         let header = source.names();
         self.check_beside(beside, header)?;
-        let (wanted, hints) = self.wanted(header, beside)?;
+        let (wanted, hints) = self.wanted(path, header, beside)?;
         let in_file = |error: Error| error.in_file(path);
         let notations = self.notations(&wanted);
         let (mut table, profile) =
@@ -126,9 +126,10 @@ impl FileModel<'_> {
         self.reads(beside).is_empty()
     }
 
-    /// Columns that are read from a file with this header, with their types.
+    /// Columns that are read from the file `path` with this header, with their types.
     pub(super) fn wanted(
         &self,
+        path: &Path,
         header: &[String],
         beside: &PredictOptions,
     ) -> Result<(Vec<String>, HashMap<String, Hint>)> {
@@ -138,7 +139,8 @@ impl FileModel<'_> {
         let lagged = self.lagged_targets();
         wanted.retain(|name| there.contains(name) || self.is_ahead() || !lagged.contains(name));
         if let Some(missing) = wanted.iter().find(|name| !there.contains(name)) {
-            return Err(Error::unknown("data", "column", missing, header.iter().map(String::as_str)));
+            let unknown = Error::unknown("data", "column", missing, header.iter().map(String::as_str));
+            return Err(unknown.at(Some(SourceLocation { file: path.display().to_string(), line: 0, column: 0 })));
         }
         let mut hints = self.hints(&wanted);
         // A model without columns still predicts every row.

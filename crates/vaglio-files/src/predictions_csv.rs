@@ -26,19 +26,15 @@ impl Predictions {
     }
 
     fn csv(&self, with_header: bool) -> Result<String> {
-        let failed = |e: csv::Error| Error::failed("predictions cannot be written", e);
-        let mut writer = csv::Writer::from_writer(Vec::new());
         let numbered = self.is_numbered();
         let safe = |text: String| if self.raw { text } else { unless_formula(text) };
-        if with_header {
-            writer.write_record(self.names().into_iter().map(safe)).map_err(failed)?;
-        }
+        let header = with_header.then(|| self.names().into_iter().map(safe).collect());
         let number = |value: &f64| serde_json::json!(value).to_string();
         let cell = |cells: &Cells, row: usize| match cells {
             Cells::Text(text) => safe(text[row].clone()),
             Cells::Numbers(_) | Cells::Dates(_) => cells.label(row),
         };
-        for (row, column) in self.values.columns().into_iter().enumerate() {
+        let records = self.values.columns().into_iter().enumerate().map(|(row, column)| {
             let mut record: Vec<String> = self.before().map(|(_, cells)| cell(cells, row)).collect();
             record.extend(self.rows.get(row).filter(|_| numbered).map(|row| (row + 1).to_string()));
             record.extend(column.iter().map(number));
@@ -48,11 +44,21 @@ impl Predictions {
             if let Some(IntervalEnds { lower, upper, .. }) = &self.intervals {
                 record.extend((0..lower.nrows()).flat_map(|o| [number(&lower[[o, row]]), number(&upper[[o, row]])]));
             }
-            writer.write_record(&record).map_err(failed)?;
-        }
-        let bytes = writer.into_inner().map_err(|e| failed(e.into_error().into()))?;
-        String::from_utf8(bytes).map_err(|e| Error::failed("predictions cannot be written", e))
+            record
+        });
+        csv_text(header.into_iter().chain(records))
     }
+}
+
+/// Records as CSV.
+pub(super) fn csv_text(records: impl Iterator<Item = Vec<String>>) -> Result<String> {
+    let failed = |e: csv::Error| Error::failed("CSV cannot be written", e);
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for record in records {
+        writer.write_record(record).map_err(failed)?;
+    }
+    let bytes = writer.into_inner().map_err(|e| failed(e.into_error().into()))?;
+    String::from_utf8(bytes).map_err(|e| Error::failed("CSV cannot be written", e))
 }
 
 /// Prefixes text with an apostrophe if a spreadsheet would run it. Numbers, also with a percent sign or a decimal

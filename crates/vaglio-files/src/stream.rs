@@ -70,7 +70,7 @@ impl FileModel<'_> {
         let Some(batches) = Batches::open(path, &read)? else { return Ok(None) };
         let header = batches.names();
         self.check_beside(beside, header)?;
-        let (wanted, hints) = self.wanted(header, beside)?;
+        let (wanted, hints) = self.wanted(path, header, beside)?;
         let hint = |name: &String| hints.get(name).copied().unwrap_or_default();
         let wanted = header.iter().filter(|name| wanted.contains(name)).map(|name| (name.clone(), hint(name)));
         let kept = beside.keep.iter().map(|name| (name.clone(), self.kept_hint(name, beside, batches.is_typed())));

@@ -4,6 +4,7 @@ use ndarray::Array2;
 use vaglio_core::numerals::{numeral, place_of_label, same_label};
 use vaglio_core::{Cells, Error, Result, Task};
 use vaglio_pipeline::pipeline::{DataSpec, TaskKind};
+use vaglio_tables::quoted;
 
 /// Task of the targets, with class labels.
 pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task> {
@@ -81,9 +82,15 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
         }
         TaskKind::Multiclass => match labels.as_slice() {
             [only] => Err(single_class(name, only)),
-            _ if labels.len() > 1000 => Err(Error::setting(
-                "data.task",
-                format!("`{name}` has {} labels; at most 1000 are taken as classes", labels.len()),
+            _ if labels.len() > (cells.len() / 2).clamp(2, 1000) => Err(Error::setting(
+                "data.target",
+                format!(
+                    "`{name}` has {} labels in {} rows: at most 1000, and one for every two rows, are taken as classes; for numbers \
+                     set data.types: {{{}: number}}, else name another target",
+                    labels.len(),
+                    cells.len(),
+                    quoted(name)
+                ),
             )),
             _ => Ok(Task::Multiclass { labels }),
         },

@@ -104,6 +104,8 @@ fn unknown_names_are_refused_with_their_place_and_what_was_meant() {
                 &["p.yaml:3:21", "no map `standardise`; did you mean `standardize`?"],
             ),
             ("criterion: {kind: loo, loss: squred}", &["p.yaml:3:30", "no loss `squred`; did you mean `squared`?"]),
+            ("criterion: entropy", &["p.yaml:3:12", "no criterion `entropy`; there are: ", "loo", PLUG_IN]),
+            ("learner: forest", &["p.yaml:3:10", "no learner `forest`; there are: ", "rls", PLUG_IN]),
             ("criterion: {kind: loo, loss: power}", &["p.yaml:3:30", "no loss `power`; there are: ", PLUG_IN]),
             ("criterion: {kind: loo, loss: {kind: power, by: 3}}", &["p.yaml:3:37", "no loss `power`", PLUG_IN]),
             (
@@ -182,6 +184,7 @@ fn data_settings_that_do_not_fit_the_data_are_refused() {
             vec!["there is no value `classification`; there are: regression, binary, multiclass"],
         ),
         (with("test_fraction: 2"), vec!["p.yaml:2:52: `data.test_fraction`: it must lie between 0 and 1"]),
+        (target("y", ", types: {y: text}, test_fraction: 0.25"), vec!["`data.target`: `y` has ", "{\"y\": number}"]),
         (with("test_fraction: 0.01"), vec!["0.01 of 12 rows leaves one side empty"]),
         (with("test: train.csv, test_fraction: 0.5"), vec!["it cannot be combined with `test`; give one of them"]),
         (with("weight: 1"), vec!["did you mean `weights`?"]),

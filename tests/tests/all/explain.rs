@@ -91,6 +91,12 @@ fn what_cannot_be_explained_is_refused() {
     assert_eq!(ran.code, Some(2), "{}", ran.err);
     assert!(ran.err.contains("there is no candidate column `X1`; did you mean `x1`?"), "{}", ran.err);
     assert_eq!(folder.vaglio(&["explain", "nowhere"]).code, Some(3));
+    folder.write("train.csv", table(40, 6, &[("k", &side)]));
+    folder.write("p.yaml", pipeline("preprocess: [one_hot]"));
+    folder.run_with(&[]);
+    let ran = folder.vaglio(&["explain", "out", "k"]);
+    let words = "error: `COLUMN`: name a column made of `k`: k=";
+    assert!(ran.code == Some(2) && ran.err.starts_with(words), "{ran:?}");
     folder.write("train.csv", table(41, 6, &[]));
     let ran = folder.vaglio(&["explain", "out"]);
     assert!(ran.code == Some(3) && ran.err.contains("whose digest is another"), "{ran:?}");

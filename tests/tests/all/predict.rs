@@ -39,6 +39,13 @@ fn predictions_are_those_of_the_weights_by_name() {
     assert_eq!(folder.read("p.csv"), ran.out);
     let nowhere = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "other.csv", "--out", "no/p.csv"]);
     assert_eq!((nowhere.code, nowhere.out.as_str()), (Some(3), ""));
+    let of_folder = folder.vaglio(&["predict", "--model", "out", "--data", "other.csv"]);
+    assert_eq!((of_folder.code, of_folder.out.as_str()), (Some(0), ran.out.as_str()));
+    let lost = folder.vaglio(&["predict", "--model", "out", "--data", "other.csv", "--out", "out/model.json"]);
+    assert!(lost.code == Some(2) && lost.err.contains("out/model.json is the model"), "{}", lost.err);
+    folder.write("few.csv", "y\n1\n");
+    let few = folder.vaglio(&["predict", "--model", "out", "--data", "few.csv"]);
+    assert!(few.code == Some(2) && few.err.starts_with("error: few.csv: `data`: there is no column `"), "{}", few.err);
     let missing = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "nowhere.csv"]);
     assert_eq!((missing.code, missing.err.as_str()), (Some(3), "error: nowhere.csv: there is no such file\n"));
     let missing = folder.vaglio(&["predict", "--model", "none.json", "--data", "other.csv"]);

@@ -1,8 +1,8 @@
 //! Tables of a record as CSV: every list of objects in `selection.json`.
 
-use crate::predictions_csv::unless_formula;
+use crate::predictions_csv::{csv_text, unless_formula};
 use serde_json::Value;
-use vaglio_core::{Error, Result};
+use vaglio_core::Result;
 use vaglio_report::record::Record;
 
 /// File names and texts, named by the path of each list: `path.csv`, `nested.per_fold.csv`.
@@ -33,20 +33,18 @@ fn csv(rows: &[Value]) -> Result<String> {
     for row in rows {
         let mut cells = Vec::new();
         flatten("", row, &mut cells);
-        header.extend(
-            cells.iter().filter(|(name, _)| !header.contains(name)).map(|(name, _)| name.clone()).collect::<Vec<_>>(),
-        );
+        for (name, _) in &cells {
+            if !header.contains(name) {
+                header.push(name.clone());
+            }
+        }
         flat.push(cells);
     }
-    let failed = |e: csv::Error| Error::failed("the table cannot be written", e);
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(&header).map_err(failed)?;
-    for cells in flat {
-        let cell = |name: &String| cells.iter().find(|(own, _)| own == name).map_or("", |(_, cell)| cell);
-        writer.write_record(header.iter().map(cell)).map_err(failed)?;
-    }
-    let bytes = writer.into_inner().map_err(|e| failed(e.into_error().into()))?;
-    String::from_utf8(bytes).map_err(|e| Error::failed("the table cannot be written", e))
+    let records = flat.iter().map(|cells| {
+        let cell = |name: &String| cells.iter().find(|(own, _)| own == name).map(|(_, cell)| cell.clone());
+        header.iter().map(|name| cell(name).unwrap_or_default()).collect()
+    });
+    csv_text([header.clone()].into_iter().chain(records))
 }
 
 fn flatten(name: &str, value: &Value, cells: &mut Vec<(String, String)>) {

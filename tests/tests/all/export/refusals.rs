@@ -89,7 +89,12 @@ fn a_model_of_no_column_and_slips() {
     let ran = folder.vaglio(&["export", "out", "--to", "perl"]);
     assert_eq!(ran.code, Some(2), "{}", ran.err);
     let ran = folder.vaglio(&["export", "nowhere", "--to", "sql"]);
-    assert_eq!((ran.code, ran.err.as_str()), (Some(3), "error: nowhere/model.json: there is no such file\n"));
+    assert_eq!((ran.code, ran.err.as_str()), (Some(3), "error: nowhere: there is no such file\n"));
+    let by_file = |to: &str| folder.vaglio(&["export", "out/model.json", "--to", to]);
+    let by_folder = |to: &str| folder.vaglio(&["export", "out", "--to", to]);
+    for to in ["sql", "methods"] {
+        assert_eq!((by_file(to).code, by_file(to).out), (Some(0), by_folder(to).out), "{to}");
+    }
     let ran = folder.vaglio(&["export", "out", "--to", "csv"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("tables are several files; name the folder to write"), "{}", ran.err);

@@ -1,7 +1,7 @@
 //! Spreadsheet export: a header and a row of formulas, as CSV.
 
 use crate::infix::Syntax;
-use crate::{CellKind, Formulas, LABEL, LabelRule, Language};
+use crate::{CellKind, Formulas, LabelRule, Language};
 use std::collections::HashMap;
 use vaglio_core::{DatePart, Error, Expression, LevelValues, Result};
 
@@ -20,6 +20,8 @@ const MOST: usize = 8192;
 const MOST_OF_TEXT: usize = 255;
 /// Largest number of columns of a sheet.
 const COLUMNS: usize = 16_384;
+/// Largest number of points of [`Expression::Between`], each of which nests a choice.
+const POINTS: usize = 60;
 
 /// Writes the header and the row of formulas.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
@@ -35,7 +37,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     }
     if let Some(rule) = &formulas.label {
         let label = excel.label(rule, &outputs[formulas.steps.len()..])?;
-        excel.add(LABEL, label)?;
+        excel.add(formulas.label_name(), label)?;
     }
     let names =
         formulas.inputs.iter().map(|input| input.name.as_str()).chain(excel.made.iter().map(|(name, _)| &**name));
@@ -69,7 +71,7 @@ impl Excel<'_> {
             }
             LabelRule::Largest { within, labels } => {
                 // Nested choices from the last label to the first, continued in other cells when long.
-                let largest = format!("MAX({})", cells.join(","));
+                let largest = format!("MAX({})", range(cells));
                 let mut text = literal(labels.last().map_or("", |(_, label)| label))?;
                 for (place, label) in labels.iter().rev().skip(1) {
                     let cell = &cells[*place];
@@ -78,6 +80,15 @@ impl Excel<'_> {
                 Ok(text)
             }
         }
+    }
+}
+
+/// Argument list of cells.
+fn range(cells: &[String]) -> String {
+    match cells {
+        [] => String::new(),
+        [one] => one.clone(),
+        _ => cells.join(","),
     }
 }
 
@@ -159,6 +170,10 @@ impl Syntax for Excel<'_> {
     }
 
     fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
+        if points.len() > POINTS {
+            let what = format!("the target map, which has {} points: {POINTS} are the most", points.len());
+            return Err(Language::Excel.refusal(&what));
+        }
         let Some([_, last]) = points.last() else { return Ok(Self::MISSING.into()) };
         let mut text = self.number(*last);
         for pair in points.windows(2).rev() {

@@ -21,9 +21,6 @@ pub use equation::equations;
 use serde::Serialize;
 use vaglio_core::{Error, Expression, Result};
 
-/// Name of the label column.
-const LABEL: &str = "label";
-
 /// A model as formulas. Column names are distinct.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Formulas {
@@ -59,16 +56,6 @@ pub enum CellKind {
     Text,
     /// Dates.
     Date,
-}
-
-impl CellKind {
-    fn name(self) -> &'static str {
-        match self {
-            CellKind::Number => "number",
-            CellKind::Text => "text",
-            CellKind::Date => "date",
-        }
-    }
 }
 
 /// A computed column.
@@ -143,7 +130,6 @@ impl Language {
         if formulas.inputs.is_empty() && matches!(self, Language::Onnx | Language::Pmml) {
             return Err(self.refusal("a model without columns, since its inputs say how many rows there are"));
         }
-        self.check(formulas)?;
         let text = match self {
             Language::Sql => sql::write(formulas),
             Language::Python => python::write(formulas),
@@ -154,32 +140,6 @@ impl Language {
             Language::Json => json::write(formulas),
         };
         text.map(String::into_bytes)
-    }
-
-    /// Rejects texts and target maps that the language cannot express.
-    fn check(self, formulas: &Formulas) -> Result<()> {
-        let is_refused = |text: &&str| match self {
-            Language::Sql | Language::R => text.contains('\0'),
-            Language::Onnx => text.is_empty(),
-            Language::Pmml => text.chars().any(|c| c.is_control() && !"\t\n\r".contains(c)),
-            _ => false,
-        };
-        if let Some(text) = formulas.texts().find(is_refused) {
-            return Err(self.refusal(&format!("the text {text:?}")));
-        }
-        let most = match self {
-            Language::Excel => 60,
-            Language::Sql => 500,
-            Language::Pmml => 2000,
-            _ => usize::MAX,
-        };
-        let points = |part: &Expression| if let Expression::Between(points, _) = part { points.len() } else { 0 };
-        match formulas.expressions().map(points).find(|points| *points > most) {
-            Some(points) => {
-                Err(self.refusal(&format!("the target map, which has {points} points: {most} are the most")))
-            }
-            None => Ok(()),
-        }
     }
 
     /// Error that the language cannot express something.
@@ -202,30 +162,30 @@ impl Formulas {
         }
     }
 
-    /// All formulas and their parts.
-    fn expressions(&self) -> impl Iterator<Item = &Expression> {
-        self.steps.iter().chain(&self.outputs).flat_map(|named| with_parts(&named.formula))
+    /// Name of the label column.
+    fn label_name(&self) -> &'static str {
+        "label"
     }
 
     /// All texts: names, labels and levels.
     fn texts(&self) -> impl Iterator<Item = &str> {
         let names = self.inputs.iter().map(|input| input.name.as_str());
+        let computed = || self.steps.iter().chain(&self.outputs);
         let labels: Vec<&str> = match &self.label {
             None => Vec::new(),
             Some(LabelRule::Threshold { above, below, .. }) => vec![above, below],
             Some(LabelRule::Largest { labels, .. }) => labels.iter().map(|(_, label)| label.as_str()).collect(),
         };
-        let levels = self.expressions().filter_map(|part| match part {
-            Expression::Level(levels) => Some(levels.levels.iter().map(|(level, _)| level.as_str())),
-            _ => None,
-        });
-        let levels = levels.flatten();
-        let computed = self.steps.iter().chain(&self.outputs).map(|named| named.name.as_str());
-        names.chain(computed).chain(labels).chain(levels)
+        let levels = computed().flat_map(|named| levels(&named.formula));
+        names.chain(computed().map(|named| named.name.as_str())).chain(labels).chain(levels)
     }
 }
 
-/// An expression and all its parts.
-fn with_parts(expression: &Expression) -> Vec<&Expression> {
-    [expression].into_iter().chain(expression.parts().into_iter().flat_map(with_parts)).collect()
+/// Levels that occur in an expression.
+fn levels(expression: &Expression) -> Vec<&str> {
+    let own = match expression {
+        Expression::Level(levels) => levels.levels.iter().map(|(level, _)| level.as_str()).collect(),
+        _ => Vec::new(),
+    };
+    own.into_iter().chain(expression.parts().into_iter().flat_map(levels)).collect()
 }

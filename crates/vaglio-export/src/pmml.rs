@@ -2,8 +2,11 @@
 //! ones and the label are output fields.
 
 use crate::calendar::{by_arithmetic, by_choices};
-use crate::{CellKind, Formulas, LABEL, LabelRule, Language};
+use crate::{CellKind, Formulas, LabelRule, Language};
 use vaglio_core::{Condition, Expression, LevelValues, Result};
+
+/// Largest number of points of [`Expression::Between`].
+const POINTS: usize = 2000;
 
 struct Pmml<'f> {
     formulas: &'f Formulas,
@@ -14,6 +17,9 @@ struct Pmml<'f> {
 
 /// Writes the document. Dates are read as seconds since the beginning of 1970.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
+    if let Some(text) = formulas.texts().find(|text| text.chars().any(|c| c.is_control() && !"\t\n\r".contains(c))) {
+        return Err(Language::Pmml.refusal(&format!("the text {text:?}, since XML has none of its characters")));
+    }
     let mut pmml = Pmml { formulas, before: String::new(), count: 0 };
     let mut derived = String::new();
     for step in &formulas.steps {
@@ -41,7 +47,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     }
     if let Some(rule) = &formulas.label {
         let label = label(rule, &computed);
-        let name = quoted(LABEL);
+        let name = quoted(formulas.label_name());
         outputs += &format!(
             "      <OutputField name={name} feature=\"transformedValue\" optype=\"categorical\" dataType=\"string\">{label}</OutputField>\n"
         );
@@ -169,11 +175,12 @@ impl Pmml<'_> {
         let Expression::Column(name) = &levels.of else {
             return Err(Language::Pmml.refusal("levels of text that is computed"));
         };
+        let number = |number: f64| if number.is_nan() { String::new() } else { format!("{number:?}") };
         let named =
             |word: &str, value: f64| if value.is_nan() { String::new() } else { format!(" {word}=\"{value:?}\"") };
         let rows = levels.levels.iter().filter(|(_, value)| !value.is_nan());
         let row = |(level, value): &(String, f64)| {
-            format!("<row><level>{}</level><value>{value:?}</value></row>", escaped(level))
+            format!("<row><level>{}</level><value>{}</value></row>", escaped(level), number(*value))
         };
         let rows: String = rows.map(row).collect();
         Ok(format!(
@@ -186,6 +193,10 @@ impl Pmml<'_> {
     }
 
     fn between(&mut self, points: &[[f64; 2]], of: &Expression) -> Result<String> {
+        if points.len() > POINTS {
+            let what = format!("the target map, which has {} points: {POINTS} are the most", points.len());
+            return Err(Language::Pmml.refusal(&what));
+        }
         self.count += 1;
         let field = format!("vaglio:mapped {}", self.count);
         let mapped = self.derived(&field, of)?;

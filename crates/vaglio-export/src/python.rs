@@ -2,7 +2,7 @@
 
 use crate::identifiers::identifiers;
 use crate::infix::{Syntax, ascii_literal};
-use crate::{Formulas, LABEL, LabelRule};
+use crate::{CellKind, Formulas, LabelRule};
 use std::collections::HashMap;
 use vaglio_core::{DatePart, Expression, LevelValues, Result};
 
@@ -67,11 +67,18 @@ struct Python<'f> {
 
 /// Writes the module.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
-    let mut python = Python { formulas, names: identifiers(formulas, RESERVED) };
+    let inputs = formulas.inputs.iter().map(|input| input.name.as_str());
+    let steps = formulas.steps.iter().map(|step| step.name.as_str());
+    let names = identifiers(inputs.chain(steps), RESERVED);
+    let mut python = Python { formulas, names };
     let mut body = String::new();
     for input in &formulas.inputs {
-        let read = input.holds.name();
-        body += &format!("    {} = _{read}(row, {})\n", python.names[input.name.as_str()], quoted(&input.name));
+        let read = match input.holds {
+            CellKind::Number => "_number",
+            CellKind::Text => "_text",
+            CellKind::Date => "_date",
+        };
+        body += &format!("    {} = {read}(row, {})\n", python.names[input.name.as_str()], quoted(&input.name));
     }
     for step in &formulas.steps {
         let text = python.text(&step.formula)?;
@@ -104,7 +111,7 @@ fn label(formulas: &Formulas) -> String {
             format!("next(label for name, label in [{}] if {is_largest})", pairs.join(", "))
         }
     };
-    format!("    predictions[{}] = {rule}\n", quoted(LABEL))
+    format!("    predictions[{}] = {rule}\n", quoted(formulas.label_name()))
 }
 
 fn module(formulas: &Formulas, body: &str) -> String {

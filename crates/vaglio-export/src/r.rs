@@ -2,7 +2,7 @@
 
 use crate::identifiers::identifiers;
 use crate::infix::{Syntax, ascii_literal};
-use crate::{Formulas, LABEL, LabelRule};
+use crate::{CellKind, Formulas, LabelRule, Language};
 use std::collections::HashMap;
 use vaglio_core::{DatePart, Expression, LevelValues, Result};
 
@@ -67,10 +67,19 @@ struct R<'f> {
 
 /// Writes the file with the function.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
-    let mut r = R { formulas, names: identifiers(formulas, RESERVED) };
+    if let Some(text) = formulas.texts().find(|text| text.contains('\0')) {
+        return Err(Language::R.refusal(&format!("the text {text:?}, which has a character 0")));
+    }
+    let inputs = formulas.inputs.iter().map(|input| input.name.as_str());
+    let steps = formulas.steps.iter().map(|step| step.name.as_str());
+    let mut r = R { formulas, names: identifiers(inputs.chain(steps), RESERVED) };
     let mut body = String::from(HELPERS);
     for input in &formulas.inputs {
-        let read = input.holds.name();
+        let read = match input.holds {
+            CellKind::Number => "number",
+            CellKind::Text => "text",
+            CellKind::Date => "date",
+        };
         body += &format!("  {} <- {read}({})\n", r.names[input.name.as_str()], quoted(&input.name));
     }
     for step in &formulas.steps {
@@ -108,7 +117,7 @@ fn label(formulas: &Formulas) -> String {
             format!("c({})[apply({values}, 1, {first})]", labels.join(", "))
         }
     };
-    format!("  predictions[[{}]] <- {rule}\n", quoted(LABEL))
+    format!("  predictions[[{}]] <- {rule}\n", quoted(formulas.label_name()))
 }
 
 impl Syntax for R<'_> {

@@ -1,7 +1,7 @@
 //! SQL export: a query of one table, in standard SQL except for date functions, which are SQLite's.
 
 use crate::infix::Syntax;
-use crate::{CellKind, Formulas, InputColumn, LABEL, LabelRule, NamedFormula};
+use crate::{CellKind, Formulas, InputColumn, LabelRule, Language, NamedFormula};
 use std::collections::HashMap;
 use vaglio_core::{DatePart, Expression, LevelValues, Result};
 
@@ -9,8 +9,14 @@ struct Sql<'f> {
     formulas: &'f Formulas,
 }
 
+/// Largest number of points of [`Expression::Between`].
+const POINTS: usize = 500;
+
 /// Writes the query.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
+    if let Some(text) = formulas.texts().find(|text| text.contains('\0')) {
+        return Err(Language::Sql.refusal(&format!("the text {text:?}, which has a character 0")));
+    }
     let mut sql = Sql { formulas };
     let mut from = "\"data\"".to_owned();
     for (place, steps) in stages(&formulas.steps).into_iter().enumerate() {
@@ -32,7 +38,10 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     query = format!("SELECT *{query}\nFROM {from}");
     if let Some(rule) = &formulas.label {
         let label = sql.label(rule);
-        query = format!("SELECT *,\n  {label} AS {}\nFROM (\n{query}\n) AS \"predicted\"", identifier(LABEL));
+        query = format!(
+            "SELECT *,\n  {label} AS {}\nFROM (\n{query}\n) AS \"predicted\"",
+            identifier(formulas.label_name())
+        );
     }
     let about = format!(
         "-- {}\n-- It reads the table \"data\". A row that the model cannot take has no prediction: NULL.\n",
@@ -137,6 +146,10 @@ impl Syntax for Sql<'_> {
     }
 
     fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
+        if points.len() > POINTS {
+            let what = format!("the target map, which has {} points: a query has {POINTS} at most", points.len());
+            return Err(Language::Sql.refusal(&what));
+        }
         let Some([_, last]) = points.last() else { return Ok(Self::MISSING.into()) };
         let mut text =
             format!("CASE WHEN {of} IS NULL THEN NULL WHEN {of} < {:?} THEN {:?}", points[0][0], points[0][1]);

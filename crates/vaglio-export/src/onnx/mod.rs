@@ -7,16 +7,22 @@ mod graph;
 mod messages;
 
 use crate::calendar::{by_arithmetic, by_choices};
-use crate::{CellKind, Formulas, LABEL, LabelRule, Language, NamedFormula};
+use crate::{CellKind, Formulas, LabelRule, Language, NamedFormula};
 use graph::{Graph, Tensor};
 use std::collections::HashMap;
 use vaglio_core::{Condition, Expression, Function, LevelValues, Result};
 
 /// Writes the model as protocol buffers.
 pub(crate) fn write(formulas: &Formulas) -> Result<Vec<u8>> {
-    let inputs = formulas.inputs.iter().map(|input| input.name.clone());
-    let values = inputs.clone().map(|name| (name.clone(), name)).collect();
-    let mut onnx = Onnx { graph: Graph::new(inputs), values, formulas };
+    if formulas.texts().any(|text| text.is_empty()) {
+        return Err(Language::Onnx.refusal("a column, label or level without a name"));
+    }
+    let inputs = formulas.inputs.iter();
+    let mut onnx =
+        Onnx { graph: Graph::new(inputs.clone().map(|input| input.name.clone())), values: HashMap::new(), formulas };
+    for input in inputs {
+        onnx.values.insert(input.name.clone(), input.name.clone());
+    }
     for step in &formulas.steps {
         let value = onnx.value(&step.formula)?;
         onnx.values.insert(step.name.clone(), value);
@@ -32,7 +38,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<Vec<u8>> {
     }
     if let Some(rule) = &formulas.label {
         let label = onnx.label(rule, &outputs);
-        named.push((onnx.graph.output(LABEL, &label), true));
+        named.push((onnx.graph.output(formulas.label_name(), &label), true));
     }
     let inputs: Vec<(String, bool)> =
         formulas.inputs.iter().map(|input| (input.name.clone(), input.holds == CellKind::Text)).collect();

@@ -147,10 +147,6 @@ impl<'de> Deserialize<'de> for SettingText {
                 Ok(SettingText("null".into()))
             }
 
-            fn visit_none<E>(self) -> Result<SettingText, E> {
-                Ok(SettingText("null".into()))
-            }
-
             fn visit_bool<E>(self, value: bool) -> Result<SettingText, E> {
                 Ok(SettingText(value.to_string()))
             }

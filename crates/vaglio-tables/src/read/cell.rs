@@ -148,15 +148,10 @@ pub(super) fn plain(cell: &str, comma: bool) -> Option<f64> {
     {
         return Some(f64::from(cell.bytes().fold(0u32, |sum, digit| 10 * sum + u32::from(digit - b'0'))));
     }
-    if !comma {
-        return cell.parse().ok();
-    }
-    if cell.contains('.') {
-        return None;
-    }
-    match cell.contains(',') {
-        true => cell.replacen(',', ".", 1).parse().ok(),
+    match comma && cell.contains([',', '.']) {
         false => cell.parse().ok(),
+        true if cell.contains('.') => None,
+        true => cell.replacen(',', ".", 1).parse().ok(),
     }
 }
 
@@ -224,8 +219,7 @@ impl DateForm {
     /// Seconds since 1970 of a cell.
     pub fn seconds(self, cell: &str) -> Option<f64> {
         if let DateForm::Word(format) = self {
-            let date = NaiveDate::parse_from_str(cell, format).ok()?;
-            return Some(date.and_time(Default::default()).and_utc().timestamp() as f64);
+            return NaiveDate::parse_from_str(cell, format).ok().map(midnight);
         }
         let (date, time) = match cell.find(['T', ' ']) {
             Some(at) => (&cell[..at], Some(&cell[at + 1..])),
@@ -251,17 +245,19 @@ impl DateForm {
             _ => return None,
         };
         let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
-        let midnight = date.and_time(Default::default()).and_utc().timestamp() as f64;
-        time.map_or(Some(0.0), seconds_of_day).map(|seconds| midnight + seconds)
+        time.map_or(Some(0.0), seconds_of_day).map(|seconds| midnight(date) + seconds)
     }
+}
+
+/// Seconds from 1970 to the beginning of a day.
+fn midnight(date: NaiveDate) -> f64 {
+    date.and_time(Default::default()).and_utc().timestamp() as f64
 }
 
 /// Half-open interval of seconds since 1970 covered by a text: a year, a day, or one moment. Returns `None` for text
 /// that is not a date, or whose order of day and month is ambiguous.
 pub fn date_span(text: &str, order: DateOrder) -> Option<[f64; 2]> {
-    let day = |year: i32| {
-        NaiveDate::from_ymd_opt(year, 1, 1).map(|date| date.and_time(Default::default()).and_utc().timestamp() as f64)
-    };
+    let day = |year: i32| NaiveDate::from_ymd_opt(year, 1, 1).map(midnight);
     if text.len() == 4
         && let Ok(year) = text.parse::<i32>()
     {

@@ -17,19 +17,16 @@ pub(super) fn dates(name: &str, column: &RawColumn, hint: Hint, rules: &CellSynt
         let none = Cells::Dates(vec![f64::NAN; column.rows()]);
         return Ok(Some(done(name, none, hint, counts.missing.clone(), None)));
     };
-    let mut forms: Vec<(DateForm, usize)> = Vec::new();
-    for (_, cell) in cells().take(SAMPLE) {
-        for form in DateForm::matching(cell, rules.dates) {
-            if forms.iter().all(|(known, _)| *known != form) {
-                forms.push((form, 0));
-            }
+    let mut forms: Vec<DateForm> = Vec::new();
+    for form in cells().take(SAMPLE).flat_map(|(_, cell)| DateForm::matching(cell, rules.dates)) {
+        if !forms.contains(&form) {
+            forms.push(form);
         }
     }
-    for (form, count) in &mut forms {
-        *count = cells().filter(|(_, cell)| form.seconds(cell).is_some()).count();
-    }
-    let most = forms.iter().map(|(_, count)| *count).max().unwrap_or(0);
-    let best: Vec<DateForm> = forms.iter().filter(|(_, count)| *count == most).map(|(form, _)| *form).collect();
+    let count = |form: &DateForm| cells().filter(|(_, cell)| form.seconds(cell).is_some()).count();
+    let counts: Vec<usize> = forms.iter().map(count).collect();
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let best: Vec<DateForm> = forms.into_iter().zip(counts).filter(|fit| fit.1 == most).map(|fit| fit.0).collect();
     let [form] = best[..] else {
         if best.is_empty() {
             return Err(InvalidCell::new(first, example, present, "is no date", rules.remedy(name, example)));

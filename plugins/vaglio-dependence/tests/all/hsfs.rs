@@ -1,7 +1,7 @@
 //! Weights that maximize the dependence of one kernel on the target.
 
 use crate::{design, score, weights};
-use vaglio_core::{Criterion, Problem, Task};
+use vaglio_core::{Criterion, Error, Problem, Task};
 use vaglio_dependence::{Hsfs, Hsic, HsicKernel};
 use vaglio_testkit::{SplitMix64, Tolerance, check_criterion_on_standard_data, data};
 

@@ -21,7 +21,7 @@ impl Map for Template {
 
 impl FittedMap for FittedTemplate {
     fn formulas(&self) -> MapFormulas {
-        let square = |name: &String| ColumnFormula::new(name, Expression::column(name).times(Expression::column(name)));
+        let square = |name: &String| Expression::column(name).times(Expression::column(name)).named(name);
         self.columns.iter().map(square).collect()
     }
 }

@@ -234,6 +234,12 @@ impl Expression {
         Expression::Column(name.into())
     }
 
+    /// A number for each level of a column, and one for other levels; missing cells stay missing.
+    pub fn levels(column: impl Into<String>, levels: Vec<(String, f64)>, other: f64) -> Self {
+        let of = Expression::column(column);
+        Expression::Level(Box::new(LevelValues { of, levels, missing: f64::NAN, other }))
+    }
+
     /// The sum with another value.
     #[must_use]
     pub fn plus(self, other: impl Into<Expression>) -> Self {

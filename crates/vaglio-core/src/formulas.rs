@@ -17,6 +17,8 @@ pub struct MapFormulas {
     made: Vec<ColumnFormula>,
     /// Index of each formula by its name.
     places: HashMap<String, usize>,
+    /// Indices of the formulas of each source; those of constants are under the empty name.
+    by_source: HashMap<String, Vec<usize>>,
     are_added: bool,
     /// The columns with learned levels.
     pub levels: Vec<LearnedLevels>,
@@ -40,8 +42,8 @@ pub struct ColumnFormula {
     pub unit: OutputUnit,
     /// Whether the column is in a block with the other columns made from its source, as levels of a text column are.
     pub is_block: bool,
-    /// How many rows before its own the value is read; 0 unless it is a lag.
-    pub lag: usize,
+    /// How many rows before its own the value is read; only for a lag.
+    pub lag: Option<usize>,
 }
 
 /// Unit of the values of a column that a map made.
@@ -64,22 +66,49 @@ pub struct LearnedLevels {
     pub levels: Vec<String>,
     /// Error message for other levels, in which `{}` is the level; `None` if the formulas have values for them.
     pub refusal: Option<String>,
+    /// Index of each level.
+    places: HashMap<String, usize>,
+}
+
+impl LearnedLevels {
+    /// Levels of a column, with the error message for others if they are refused.
+    pub fn new(column: &str, levels: impl Iterator<Item = String>, refusal: Option<String>) -> Self {
+        let levels: Vec<String> = levels.collect();
+        let places = levels.iter().cloned().zip(0..).collect();
+        LearnedLevels { column: column.to_owned(), levels, refusal, places }
+    }
+}
+
+impl Expression {
+    /// Formula of a column with this value.
+    pub fn named(self, name: impl Into<String>) -> ColumnFormula {
+        let mut seen = HashSet::new();
+        let sources = self.columns().into_iter().filter(|name| seen.insert(*name)).map(str::to_owned).collect();
+        let unit = self.scaling().map_or(OutputUnit::Other, |scaling| OutputUnit::Divided(scaling.scale));
+        ColumnFormula { name: name.into(), expression: Some(self), sources, unit, is_block: false, lag: None }
+    }
 }
 
 impl ColumnFormula {
-    /// Formula of a value that depends on its own row only.
-    pub fn new(name: impl Into<String>, expression: Expression) -> Self {
-        let mut seen = HashSet::new();
-        let sources = expression.columns().into_iter().filter(|name| seen.insert(*name)).map(str::to_owned).collect();
-        let unit = expression.scaling().map_or(OutputUnit::Other, |scaling| OutputUnit::Divided(scaling.scale));
-        ColumnFormula { name: name.into(), expression: Some(expression), sources, unit, is_block: false, lag: 0 }
+    /// Formula of a value in the unit of its source that depends on other rows: the cell `lag` rows before, or a number
+    /// of several rows.
+    pub fn from_rows(name: impl Into<String>, source: &str, lag: Option<usize>) -> Self {
+        ColumnFormula { expression: None, lag, ..Expression::column(source).named(name) }
     }
 
-    /// Formula of a value in the unit of its source that depends on other rows: on the row `lag` rows before, or on the
-    /// rows of the same series.
-    pub fn from_rows(name: impl Into<String>, source: &str, lag: usize) -> Self {
-        let unit = OutputUnit::Divided(1.0);
-        ColumnFormula { expression: None, unit, lag, ..ColumnFormula::new(name, Expression::column(source)) }
+    fn source(&self) -> &str {
+        self.sources.first().map_or("", String::as_str)
+    }
+
+    /// Bytes of an entry, if an entry of the source takes `source` bytes. Columns of levels are counted together.
+    fn entry_bytes(&self, source: usize) -> usize {
+        match &self.expression {
+            Some(Expression::Level(_)) => 0,
+            // Bytes are never missing.
+            Some(Expression::Filled(_)) if source == 1 => source,
+            None if self.lag.is_some() => source,
+            _ => size_of::<f64>(),
+        }
     }
 
     /// Sets the unit.
@@ -98,8 +127,12 @@ impl ColumnFormula {
 impl FromIterator<ColumnFormula> for MapFormulas {
     fn from_iter<I: IntoIterator<Item = ColumnFormula>>(formulas: I) -> Self {
         let made: Vec<ColumnFormula> = formulas.into_iter().collect();
-        let places = made.iter().enumerate().map(|(place, formula)| (formula.name.clone(), place)).collect();
-        MapFormulas { made, places, domain: "the map has no value for {}", ..MapFormulas::default() }
+        let (mut places, mut by_source) = (HashMap::new(), HashMap::<String, Vec<usize>>::new());
+        for (place, formula) in made.iter().enumerate() {
+            places.insert(formula.name.clone(), place);
+            by_source.entry(formula.source().to_owned()).or_default().push(place);
+        }
+        MapFormulas { made, places, by_source, domain: "the map has no value for {}", ..MapFormulas::default() }
     }
 }
 
@@ -147,7 +180,7 @@ impl MapFormulas {
         let Some(formula) = self.get(name) else { return Some(Expression::column(name)) };
         let mut expression = formula.expression.clone()?;
         if let Expression::Level(values) = &mut expression
-            && let Some(known) = self.levels_of(formula.sources.first()?).filter(|known| known.refusal.is_some())
+            && let Some(known) = self.levels_of(formula.source()).filter(|known| known.refusal.is_some())
         {
             let listed: HashSet<String> = values.levels.iter().map(|(level, _)| level.clone()).collect();
             let others = known.levels.iter().filter(|level| !listed.contains(*level));
@@ -164,7 +197,7 @@ impl MapFormulas {
 
     /// Number of earlier rows that the map reads for a row.
     pub fn past(&self) -> usize {
-        self.made.iter().map(|formula| formula.lag).max().unwrap_or(0)
+        self.made.iter().filter_map(|formula| formula.lag).max().unwrap_or(0)
     }
 
     /// Refuses a map that makes a column twice from a table, or a column that the table has already.
@@ -195,25 +228,18 @@ impl MapFormulas {
             Cells::Numbers(numbers) if matches!(numbers.plain(), Numbers::Byte(_)) => 1,
             _ => size_of::<f64>(),
         };
-        let of_formula = |formula: &ColumnFormula| {
-            let source = formula.sources.first().and_then(|source| table.get(source)).map_or(0, bytes);
-            let is_double = source == size_of::<f64>() && formula.sources[0] == formula.name;
-            let bytes = match &formula.expression {
-                Some(Expression::Level(_)) => 0,
-                // Bytes are never missing.
-                Some(Expression::Filled(_)) if source == 1 => 0,
-                // The column takes the memory of its source.
-                _ if is_double && !self.are_added => 0,
-                Some(_) => size_of::<f64>(),
-                None => source,
-            };
-            bytes as f64 * table.rows() as f64
+        let growth = |formula: &ColumnFormula| {
+            let source = table.get(formula.source()).map_or(0, bytes);
+            let own = formula.entry_bytes(source);
+            // A column in place of one that is as large takes its memory.
+            let is_replaced = !self.are_added && formula.source() == formula.name && own == source;
+            if is_replaced { 0.0 } else { own as f64 * table.rows() as f64 }
         };
         let of_levels = self.levels.iter().filter_map(|known| {
-            let formulas = self.made.iter().filter(|formula| formula.sources.first() == Some(&known.column)).count();
+            let formulas = self.by_source.get(&known.column).map_or(0, Vec::len);
             Some(growth_by_levels(table.get(&known.column)?, formulas))
         });
-        self.made.iter().map(of_formula).chain(of_levels).sum()
+        self.made.iter().map(growth).chain(of_levels).sum()
     }
 
     fn levels_of(&self, column: &str) -> Option<&LearnedLevels> {

@@ -2,6 +2,7 @@
 
 use crate::{MapFormulas, RefitScope, Result, Table, registered};
 use ndarray::ArrayView2;
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Debug;
 
@@ -54,19 +55,64 @@ pub trait Map: registered::Map + Debug + Send + Sync {
     }
 }
 
-/// A fitted map, with the transformed training rows if they are not left to the map.
-#[derive(Debug)]
+/// A fitted map with its formulas, which are made at the fit and on loading. Files hold the map alone.
+#[derive(Debug, Deserialize)]
+#[serde(from = "Box<dyn FittedMap>")]
 pub struct MapFit {
-    /// The fitted map.
-    pub map: Box<dyn FittedMap>,
-    /// Transformed training rows, computed out of fold. Target encoders need them so that no row sees its own target.
-    /// They have the rows of the training table and the columns of the fitted map's output.
+    map: Box<dyn FittedMap>,
+    formulas: MapFormulas,
+    /// Transformed training rows, computed out of fold, until they are taken. Target encoders need them so that no row
+    /// sees its own target. They have the rows of the training table and the columns of the fitted map's output.
     pub training: Option<Table>,
+}
+
+impl From<Box<dyn FittedMap>> for MapFit {
+    fn from(map: Box<dyn FittedMap>) -> Self {
+        MapFit { formulas: map.formulas(), map, training: None }
+    }
 }
 
 impl<M: FittedMap + 'static> From<M> for MapFit {
     fn from(map: M) -> Self {
-        MapFit { map: Box::new(map), training: None }
+        MapFit::from(Box::new(map) as Box<dyn FittedMap>)
+    }
+}
+
+impl Serialize for MapFit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.map.serialize(serializer)
+    }
+}
+
+impl MapFit {
+    /// Adds the transformed training rows.
+    #[must_use]
+    pub fn with_training(self, training: Table) -> Self {
+        MapFit { training: Some(training), ..self }
+    }
+
+    /// Word of the map in files.
+    pub fn kind(&self) -> &'static str {
+        self.map.kind()
+    }
+
+    /// Formulas of the columns that the map makes.
+    pub fn formulas(&self) -> &MapFormulas {
+        &self.formulas
+    }
+
+    /// Applies the map.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FittedMap::transform`].
+    pub fn transform(&self, table: Table) -> Result<Table> {
+        self.map.transform(&self.formulas, table)
+    }
+
+    /// Keeps the map's state and formulas for some columns only; see [`FittedMap::retain`].
+    pub fn retain(&mut self, needed: &HashSet<String>) {
+        self.map.retain(needed);
+        self.formulas = self.map.formulas();
     }
 }
 
@@ -99,15 +145,15 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
     /// outputs must keep their bits.
     fn retain(&mut self, _needed: &HashSet<String>) {}
 
-    /// Applies the map. The table may have fewer columns than the training table.
+    /// Applies the map, given its formulas. The table may have fewer columns than the training table.
     ///
     /// A map of other rows than its own uses [`Table::with_columns`] and [`Table::select_rows`], so that the table
     /// remembers its series and the dropped rows.
     ///
     /// # Errors
     /// Returns an error with row and column for a cell unlike any in training.
-    fn transform(&self, table: Table) -> Result<Table> {
-        self.formulas().evaluate(table)
+    fn transform(&self, formulas: &MapFormulas, table: Table) -> Result<Table> {
+        formulas.evaluate(table)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Readable equations in the units of the data, with maps of columns folded into weights.
 
 use crate::Formulas;
-use crate::infix::Syntax;
+use crate::infix::{Binds, Syntax, Words, operand, text};
 use std::collections::HashMap;
-use vaglio_core::{DatePart, Expression, LevelValues, Result, short};
+use vaglio_core::{Condition, Expression, LevelValues, Result, short};
 
 /// Largest number of parts of an expression.
 const MOST_PARTS: usize = 20_000;
@@ -24,7 +24,7 @@ pub fn equations(formulas: &Formulas, names: &[String]) -> Option<Vec<String>> {
     let equation = |(name, output): (&String, &crate::NamedFormula)| {
         let formula = folded(inlined(&output.formula, &steps, &mut parts)?);
         is_finite(&formula).then_some(())?;
-        Some(format!("{name} = {}", EquationText.text(&formula).ok()?))
+        Some(format!("{name} = {}", text(&mut EquationText, &formula).ok()?))
     };
     names.iter().zip(&formulas.outputs).map(equation).collect()
 }
@@ -78,11 +78,18 @@ fn folded(expression: Expression) -> Expression {
             }
         }
         Expression::Filled(of) => folded(of[0].clone()),
+        Expression::If(Condition::Missing(of), values) if *values == [1.0.into(), 0.0.into()] => indicator(*of),
         other => match other.clone().try_map(|part| Ok::<_, ()>(folded(part))) {
             Ok(folded) => folded,
             Err(()) => other,
         },
     }
+}
+
+/// Indicator of a missing value, as a name.
+fn indicator(of: Expression) -> Expression {
+    let value = operand(&mut EquationText, &folded(of), Binds::Whole).unwrap_or_default();
+    Expression::Column(format!("[{value} missing]"))
 }
 
 /// Distinct values of a sum with their weights, and the constant.
@@ -135,32 +142,29 @@ fn affine(expression: &Expression) -> (Vec<(Expression, f64)>, f64) {
 struct EquationText;
 
 impl Syntax for EquationText {
-    const TIMES: &'static str = "·";
-    const MISSING: &'static str = "none";
-    const FUNCTIONS: [&'static str; 8] =
-        ["ln({})", "ln(1 + {})", "exp({})", "(exp({}) - 1)", "sin({})", "cos({})", "tanh({})", "floor({})"];
+    const WORDS: Words = Words {
+        number: short,
+        missing: "none",
+        times: "·",
+        functions: [
+            "ln({0})",
+            "ln(1 + {0})",
+            "exp({0})",
+            "(exp({0}) - 1)",
+            "sin({0})",
+            "cos({0})",
+            "tanh({0})",
+            "floor({0})",
+        ],
+        date_parts: &["{1}({0})"],
+        is_missing: "{0} missing",
+        filled: "{0}",
+        choice: "({1} if {0}, else {2})",
+        long_sum: None,
+    };
 
     fn column(&mut self, name: &str) -> String {
         name.to_owned()
-    }
-
-    fn number(&self, number: f64) -> String {
-        short(number)
-    }
-
-    fn is_missing(&self, _: &Expression, text: &str) -> String {
-        format!("{text} missing")
-    }
-
-    fn choice(&self, condition: &str, then: &str, otherwise: &str) -> String {
-        match (condition.strip_suffix(" missing"), then, otherwise) {
-            (Some(_), "1", "0") => format!("[{condition}]"),
-            _ => format!("({then} if {condition}, else {otherwise})"),
-        }
-    }
-
-    fn filled(&self, _: &Expression, text: &str, _: &str) -> String {
-        text.to_owned()
     }
 
     fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
@@ -177,10 +181,6 @@ impl Syntax for EquationText {
         })
     }
 
-    fn date_part(&self, part: DatePart, of: &str) -> String {
-        format!("{}({of})", part.name())
-    }
-
     fn between(&mut self, _: &[[f64; 2]], of: &str) -> Result<String> {
         Ok(format!("target of rank({of})"))
     }
@@ -190,7 +190,7 @@ impl Syntax for EquationText {
 mod tests {
     use super::*;
     use crate::{CellKind, InputColumn, NamedFormula};
-    use vaglio_core::{Condition, Function};
+    use vaglio_core::Function;
 
     fn equation(formula: Expression) -> String {
         let inputs = ["a", "b"].map(|name| InputColumn { name: name.into(), holds: CellKind::Number }).to_vec();

@@ -1,9 +1,9 @@
 //! Spreadsheet export: a header and a row of formulas, as CSV.
 
-use crate::infix::Syntax;
-use crate::{CellKind, Formulas, LabelRule, Language};
+use crate::infix::{Syntax, Words, number, text, with_arguments};
+use crate::{CellKind, Formulas, LABEL, LabelRule, Language};
 use std::collections::HashMap;
-use vaglio_core::{DatePart, Error, Expression, LevelValues, Result};
+use vaglio_core::{Expression, LevelValues, Result};
 
 struct Excel<'f> {
     formulas: &'f Formulas,
@@ -30,14 +30,14 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     let mut excel = Excel { formulas, cells, made: Vec::new() };
     let mut outputs = Vec::new();
     for named in formulas.steps.iter().chain(&formulas.outputs) {
-        let text = excel.text(&named.formula)?;
-        let cell = excel.add(&named.name, text)?;
+        let formula = text(&mut excel, &named.formula)?;
+        let cell = excel.add(&named.name, formula)?;
         excel.cells.insert(named.name.clone(), cell.clone());
         outputs.push(cell);
     }
     if let Some(rule) = &formulas.label {
         let label = excel.label(rule, &outputs[formulas.steps.len()..])?;
-        excel.add(formulas.label_name(), label)?;
+        excel.add(LABEL, label)?;
     }
     let names =
         formulas.inputs.iter().map(|input| input.name.as_str()).chain(excel.made.iter().map(|(name, _)| &**name));
@@ -93,9 +93,37 @@ fn range(cells: &[String]) -> String {
 }
 
 impl Syntax for Excel<'_> {
-    const MISSING: &'static str = "NA()";
-    const FUNCTIONS: [&'static str; 8] =
-        ["LN({})", "LN(1+({}))", "EXP({})", "(EXP({})-1)", "SIN({})", "COS({})", "TANH({})", "INT({})"];
+    const WORDS: Words = Words {
+        number: |number| format!("{number:?}").replace('e', "E"),
+        missing: "NA()",
+        times: " * ",
+        functions: [
+            "LN({0})",
+            "LN(1+({0}))",
+            "EXP({0})",
+            "(EXP({0})-1)",
+            "SIN({0})",
+            "COS({0})",
+            "TANH({0})",
+            "INT({0})",
+        ],
+        // Sheets count days from the end of 1899.
+        date_parts: &[
+            "(({0}-25569)*86400)",
+            "({0}-25569)",
+            "YEAR({0})",
+            "MONTH({0})",
+            "DAY({0})",
+            "WEEKDAY({0},2)",
+            "(INT({0})-DATE(YEAR({0}),1,1)+1)",
+            "HOUR({0})",
+            "MINUTE({0})",
+        ],
+        is_missing: "ISNA({0})",
+        filled: "IF(ISNA({0}),{1},{0})",
+        choice: "IF({0},{1},{2})",
+        long_sum: None,
+    };
 
     fn column(&mut self, name: &str) -> String {
         let cell = self.cells.get(name).cloned().unwrap_or_default();
@@ -106,10 +134,6 @@ impl Syntax for Excel<'_> {
         }
     }
 
-    fn number(&self, number: f64) -> String {
-        format!("{number:?}").replace('e', "E")
-    }
-
     fn is_missing(&self, of: &Expression, text: &str) -> String {
         match of {
             Expression::Column(name)
@@ -117,20 +141,17 @@ impl Syntax for Excel<'_> {
             {
                 format!("{}=\"\"", self.cells[name])
             }
-            _ => format!("ISNA({text})"),
+            _ => with_arguments(Self::WORDS.is_missing, &[text]),
         }
     }
 
-    fn choice(&self, condition: &str, then: &str, otherwise: &str) -> String {
-        format!("IF({condition},{then},{otherwise})")
-    }
-
     fn filled(&self, of: &Expression, text: &str, by: &str) -> String {
-        let value = match of {
-            Expression::Column(name) => self.cells.get(name).map_or(text, String::as_str),
-            _ => text,
-        };
-        format!("IF({},{by},{value})", self.is_missing(of, text))
+        match of {
+            Expression::Column(name) if self.cells.contains_key(name) => {
+                format!("IF({},{by},{})", self.is_missing(of, text), self.cells[name])
+            }
+            _ => with_arguments(Self::WORDS.filled, &[text, by]),
+        }
     }
 
     fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
@@ -139,34 +160,18 @@ impl Syntax for Excel<'_> {
         for (level, value) in &levels.levels {
             // `=` ignores case.
             let same = match level.parse::<f64>() {
-                Ok(number) if !is_text => format!("{of}={}", self.number(number)),
+                Ok(value) if !is_text => format!("{of}={}", number::<Self>(value)),
                 _ => format!("EXACT({of},{})", literal(level)?),
             };
             is_one.push((same, *value));
         }
-        let mut text = self.or_missing(levels.other);
+        let mut text = number::<Self>(levels.other);
         for (same, value) in is_one.into_iter().rev() {
-            text = self.kept(format!("IF({same},{},{text})", self.or_missing(value)))?;
+            text = self.kept(format!("IF({same},{},{text})", number::<Self>(value)))?;
         }
         let is_missing = self.is_missing(&levels.of, of);
-        let missing = self.or_missing(levels.missing);
+        let missing = number::<Self>(levels.missing);
         Ok(format!("IF({is_missing},{missing},{text})"))
-    }
-
-    fn date_part(&self, part: DatePart, of: &str) -> String {
-        // Sheets count days from the end of 1899.
-        let text = match part {
-            DatePart::Seconds => "(({}-25569)*86400)",
-            DatePart::Days => "({}-25569)",
-            DatePart::Year => "YEAR({})",
-            DatePart::Month => "MONTH({})",
-            DatePart::Day => "DAY({})",
-            DatePart::Weekday => "WEEKDAY({},2)",
-            DatePart::DayOfYear => "(INT({})-DATE(YEAR({}),1,1)+1)",
-            DatePart::Hour => "HOUR({})",
-            DatePart::Minute => "MINUTE({})",
-        };
-        text.replace("{}", of)
     }
 
     fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
@@ -174,16 +179,16 @@ impl Syntax for Excel<'_> {
             let what = format!("the target map, which has {} points: {POINTS} are the most", points.len());
             return Err(Language::Excel.refusal(&what));
         }
-        let Some([_, last]) = points.last() else { return Ok(Self::MISSING.into()) };
-        let mut text = self.number(*last);
+        let Some([_, last]) = points.last() else { return Ok(Self::WORDS.missing.into()) };
+        let mut text = number::<Self>(*last);
         for pair in points.windows(2).rev() {
             let ([a, from], [b, to]) = (pair[0], pair[1]);
-            let number = |x: f64| self.number(x);
+            let number = number::<Self>;
             let line = format!("{}+({of}-({}))/({})*({})", number(from), number(a), number(b - a), number(to - from));
             text = self.kept(format!("IF({of}<{},{line},{text})", number(b)))?;
         }
         let [first, value] = points[0];
-        Ok(format!("IF({of}<{},{},{text})", self.number(first), self.number(value)))
+        Ok(format!("IF({of}<{},{},{text})", number::<Self>(first), number::<Self>(value)))
     }
 
     fn kept(&mut self, text: String) -> Result<String> {
@@ -221,8 +226,8 @@ fn quoted(text: &str) -> String {
 /// String literal in a formula.
 fn literal(text: &str) -> Result<String> {
     if text.chars().count() > MOST_OF_TEXT || text.contains('\0') {
-        let message = format!("a spreadsheet cannot hold a text of {} characters in a formula", text.chars().count());
-        return Err(Error::setting("--to", format!("{message}; {MOST_OF_TEXT} are the most, and none of them 0")));
+        let what = format!("a text of {} characters in a formula", text.chars().count());
+        return Err(Language::Excel.refusal(&format!("{what}; {MOST_OF_TEXT} are the most, and none of them 0")));
     }
     Ok(format!("\"{}\"", text.replace('"', "\"\"")))
 }

@@ -4,6 +4,7 @@
 //! formulas, the predictions, and the rule for class labels. Each module writes one language; `infix` serves those with
 //! infix operators.
 
+mod assembly;
 mod calendar;
 mod equation;
 mod excel;
@@ -16,10 +17,14 @@ mod python;
 mod r;
 mod sql;
 
+pub use assembly::ModelSteps;
 pub use equation::equations;
 
 use serde::Serialize;
 use vaglio_core::{Error, Expression, Result};
+
+/// Name of the label column.
+const LABEL: &str = "label";
 
 /// A model as formulas. Column names are distinct.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -149,22 +154,9 @@ impl Language {
 }
 
 impl Formulas {
-    /// Type of an input; steps hold numbers.
-    pub fn holds(&self, name: &str) -> CellKind {
-        self.inputs.iter().find(|input| input.name == name).map_or(CellKind::Number, |input| input.holds)
-    }
-
     /// Type of the value of an [`Expression::Level`].
     fn holds_of(&self, of: &Expression) -> CellKind {
-        match of {
-            Expression::Column(name) => self.holds(name),
-            _ => CellKind::Number,
-        }
-    }
-
-    /// Name of the label column.
-    fn label_name(&self) -> &'static str {
-        "label"
+        cell_kind(&self.inputs, of)
     }
 
     /// All texts: names, labels and levels.
@@ -179,6 +171,12 @@ impl Formulas {
         let levels = computed().flat_map(|named| levels(&named.formula));
         names.chain(computed().map(|named| named.name.as_str())).chain(labels).chain(levels)
     }
+}
+
+/// Type of a value; steps hold numbers.
+fn cell_kind(inputs: &[InputColumn], of: &Expression) -> CellKind {
+    let Expression::Column(name) = of else { return CellKind::Number };
+    inputs.iter().find(|input| input.name == *name).map_or(CellKind::Number, |input| input.holds)
 }
 
 /// Levels that occur in an expression.

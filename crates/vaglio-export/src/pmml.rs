@@ -2,7 +2,7 @@
 //! ones and the label are output fields.
 
 use crate::calendar::{by_arithmetic, by_choices};
-use crate::{CellKind, Formulas, LabelRule, Language};
+use crate::{CellKind, Formulas, LABEL, LabelRule, Language};
 use vaglio_core::{Condition, Expression, LevelValues, Result};
 
 /// Largest number of points of [`Expression::Between`].
@@ -47,7 +47,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     }
     if let Some(rule) = &formulas.label {
         let label = label(rule, &computed);
-        let name = quoted(formulas.label_name());
+        let name = quoted(LABEL);
         outputs += &format!(
             "      <OutputField name={name} feature=\"transformedValue\" optype=\"categorical\" dataType=\"string\">{label}</OutputField>\n"
         );
@@ -175,12 +175,11 @@ impl Pmml<'_> {
         let Expression::Column(name) = &levels.of else {
             return Err(Language::Pmml.refusal("levels of text that is computed"));
         };
-        let number = |number: f64| if number.is_nan() { String::new() } else { format!("{number:?}") };
         let named =
             |word: &str, value: f64| if value.is_nan() { String::new() } else { format!(" {word}=\"{value:?}\"") };
         let rows = levels.levels.iter().filter(|(_, value)| !value.is_nan());
         let row = |(level, value): &(String, f64)| {
-            format!("<row><level>{}</level><value>{}</value></row>", escaped(level), number(*value))
+            format!("<row><level>{}</level><value>{value:?}</value></row>", escaped(level))
         };
         let rows: String = rows.map(row).collect();
         Ok(format!(

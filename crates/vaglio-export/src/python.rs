@@ -1,10 +1,10 @@
 //! Python export: a module for Python 3.8 and later, with the standard library only.
 
 use crate::identifiers::identifiers;
-use crate::infix::{Syntax, ascii_literal};
-use crate::{CellKind, Formulas, LabelRule};
+use crate::infix::{Syntax, Words, ascii_literal, coordinates, level_key, number, text};
+use crate::{CellKind, Formulas, LABEL, LabelRule};
 use std::collections::HashMap;
-use vaglio_core::{DatePart, Expression, LevelValues, Result};
+use vaglio_core::{LevelValues, Result};
 
 /// Reserved words, and names that the module uses.
 const RESERVED: &str = "all and as assert async await break class continue def del elif else except false finally for from global if \
@@ -81,12 +81,12 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
         body += &format!("    {} = {read}(row, {})\n", python.names[input.name.as_str()], quoted(&input.name));
     }
     for step in &formulas.steps {
-        let text = python.text(&step.formula)?;
-        body += &format!("    {} = {text}\n", python.names[step.name.as_str()]);
+        let value = text(&mut python, &step.formula)?;
+        body += &format!("    {} = {value}\n", python.names[step.name.as_str()]);
     }
     body += "    predictions = {\n";
     for output in &formulas.outputs {
-        body += &format!("        {}: {},\n", quoted(&output.name), python.text(&output.formula)?);
+        body += &format!("        {}: {},\n", quoted(&output.name), text(&mut python, &output.formula)?);
     }
     body += "    }\n    if not all(math.isfinite(value) for value in predictions.values()):\n        raise ValueError(\"no prediction: a cell is missing, or holds what the model cannot take\")\n";
     body += &label(formulas);
@@ -111,7 +111,7 @@ fn label(formulas: &Formulas) -> String {
             format!("next(label for name, label in [{}] if {is_largest})", pairs.join(", "))
         }
     };
-    format!("    predictions[{}] = {rule}\n", quoted(formulas.label_name()))
+    format!("    predictions[{}] = {rule}\n", quoted(LABEL))
 }
 
 fn module(formulas: &Formulas, body: &str) -> String {
@@ -139,55 +139,44 @@ fn module(formulas: &Formulas, body: &str) -> String {
 }
 
 impl Syntax for Python<'_> {
-    const MISSING: &'static str = "math.nan";
-    const FUNCTIONS: [&'static str; 8] = [
-        "_ln({})",
-        "_ln1p({})",
-        "math.exp({})",
-        "math.expm1({})",
-        "math.sin({})",
-        "math.cos({})",
-        "math.tanh({})",
-        "math.floor({})",
-    ];
+    const WORDS: Words = Words {
+        number: |number| format!("{number:?}"),
+        missing: "math.nan",
+        times: " * ",
+        functions: [
+            "_ln({0})",
+            "_ln1p({0})",
+            "math.exp({0})",
+            "math.expm1({0})",
+            "math.sin({0})",
+            "math.cos({0})",
+            "math.tanh({0})",
+            "math.floor({0})",
+        ],
+        date_parts: &["_part({0}, \"{1}\")"],
+        is_missing: "_missing({0})",
+        filled: "_filled({0}, {1})",
+        choice: "({1} if {0} else {2})",
+        long_sum: Some("math.fsum([{0}\n        ])"),
+    };
 
     fn column(&mut self, name: &str) -> String {
         self.names.get(name).cloned().unwrap_or_default()
     }
 
-    fn is_missing(&self, _: &Expression, text: &str) -> String {
-        format!("_missing({text})")
-    }
-
-    fn choice(&self, condition: &str, then: &str, otherwise: &str) -> String {
-        format!("({then} if {condition} else {otherwise})")
-    }
-
-    fn filled(&self, _: &Expression, text: &str, by: &str) -> String {
-        format!("_filled({text}, {by})")
-    }
-
     fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
         let holds = self.formulas.holds_of(&levels.of);
-        let key = |level: &String| self.level_key(holds, level, quoted);
-        let pairs: Vec<String> =
-            levels.levels.iter().map(|(level, value)| format!("{}: {}", key(level), self.or_missing(*value))).collect();
-        let (missing, other) = (self.or_missing(levels.missing), self.or_missing(levels.other));
+        let pair = |(level, value): &(String, f64)| {
+            format!("{}: {}", level_key::<Self>(holds, level, quoted), number::<Self>(*value))
+        };
+        let pairs: Vec<String> = levels.levels.iter().map(pair).collect();
+        let (missing, other) = (number::<Self>(levels.missing), number::<Self>(levels.other));
         Ok(format!("_level({of}, {{{}}}, {missing}, {other})", pairs.join(", ")))
     }
 
-    fn date_part(&self, part: DatePart, of: &str) -> String {
-        format!("_part({of}, \"{}\")", part.name())
-    }
-
     fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
-        let list = |axis: usize| self.listed(points, axis);
+        let list = |axis| coordinates::<Self>(points, axis);
         Ok(format!("_between({of}, [{}], [{}])", list(0), list(1)))
-    }
-
-    fn long_sum(&self, terms: &[String]) -> Option<String> {
-        let lines: String = terms.iter().map(|term| format!("\n            {term},")).collect();
-        Some(format!("math.fsum([{lines}\n        ])"))
     }
 }
 

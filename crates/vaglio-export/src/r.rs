@@ -1,10 +1,10 @@
 //! R export: a function of a data frame, in base R.
 
 use crate::identifiers::identifiers;
-use crate::infix::{Syntax, ascii_literal};
-use crate::{CellKind, Formulas, LabelRule, Language};
+use crate::infix::{Syntax, Words, ascii_literal, coordinates, level_key, number, text};
+use crate::{CellKind, Formulas, LABEL, LabelRule, Language};
 use std::collections::HashMap;
-use vaglio_core::{DatePart, Expression, LevelValues, Result};
+use vaglio_core::{LevelValues, Result};
 
 /// Reserved words, and names that the function uses.
 const RESERVED: &str = "if else repeat while function for next break true false null inf nan na in c data exp expm1 log log1p sin cos \
@@ -83,14 +83,13 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
         body += &format!("  {} <- {read}({})\n", r.names[input.name.as_str()], quoted(&input.name));
     }
     for step in &formulas.steps {
-        let text = r.text(&step.formula)?;
-        body += &format!("  {} <- {text}\n", r.names[step.name.as_str()]);
+        let value = text(&mut r, &step.formula)?;
+        body += &format!("  {} <- {value}\n", r.names[step.name.as_str()]);
     }
     body += "  predictions <- list(\n";
     let mut columns = Vec::new();
     for output in &formulas.outputs {
-        let text = r.text(&output.formula)?;
-        columns.push(format!("    replace(rep_len({text}, rows), refused, NA)"));
+        columns.push(format!("    replace(rep_len({}, rows), refused, NA)", text(&mut r, &output.formula)?));
     }
     let names: Vec<String> = formulas.outputs.iter().map(|output| quoted(&output.name)).collect();
     body += &format!("{}\n  )\n  names(predictions) <- c({})\n", columns.join(",\n"), names.join(", "));
@@ -117,48 +116,51 @@ fn label(formulas: &Formulas) -> String {
             format!("c({})[apply({values}, 1, {first})]", labels.join(", "))
         }
     };
-    format!("  predictions[[{}]] <- {rule}\n", quoted(formulas.label_name()))
+    format!("  predictions[[{}]] <- {rule}\n", quoted(LABEL))
 }
 
 impl Syntax for R<'_> {
-    const MISSING: &'static str = "NA_real_";
-    const FUNCTIONS: [&'static str; 8] =
-        ["log({})", "log1p({})", "exp({})", "expm1({})", "sin({})", "cos({})", "tanh({})", "floor({})"];
+    const WORDS: Words = Words {
+        number: |number| format!("{number:?}"),
+        missing: "NA_real_",
+        times: " * ",
+        functions: [
+            "log({0})",
+            "log1p({0})",
+            "exp({0})",
+            "expm1({0})",
+            "sin({0})",
+            "cos({0})",
+            "tanh({0})",
+            "floor({0})",
+        ],
+        date_parts: &["date_part({0}, \"{1}\")"],
+        is_missing: "is.na({0})",
+        filled: "filled({0}, {1})",
+        choice: "choose({0}, {1}, {2})",
+        long_sum: None,
+    };
 
     fn column(&mut self, name: &str) -> String {
         self.names.get(name).cloned().unwrap_or_default()
     }
 
-    fn is_missing(&self, _: &Expression, text: &str) -> String {
-        format!("is.na({text})")
-    }
-
-    fn choice(&self, condition: &str, then: &str, otherwise: &str) -> String {
-        format!("choose({condition}, {then}, {otherwise})")
-    }
-
-    fn filled(&self, _: &Expression, text: &str, by: &str) -> String {
-        format!("filled({text}, {by})")
-    }
-
     fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
         let holds = self.formulas.holds_of(&levels.of);
-        let key = |level: &String| self.level_key(holds, level, quoted);
-        let keys: Vec<String> = levels.levels.iter().map(|(level, _)| key(level)).collect();
-        let values: Vec<String> = levels.levels.iter().map(|(_, value)| self.or_missing(*value)).collect();
-        let (missing, other) = (self.or_missing(levels.missing), self.or_missing(levels.other));
-        Ok(format!("level({of}, c({}), c({}), {missing}, {other})", keys.join(", "), values.join(", ")))
-    }
-
-    fn date_part(&self, part: DatePart, of: &str) -> String {
-        format!("date_part({of}, \"{}\")", part.name())
+        let listed = |text: &dyn Fn(&(String, f64)) -> String| {
+            format!("c({})", levels.levels.iter().map(text).collect::<Vec<_>>().join(", "))
+        };
+        let keys = listed(&|(level, _)| level_key::<Self>(holds, level, quoted));
+        let values = listed(&|(_, value)| number::<Self>(*value));
+        let (missing, other) = (number::<Self>(levels.missing), number::<Self>(levels.other));
+        Ok(format!("level({of}, {keys}, {values}, {missing}, {other})"))
     }
 
     fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
         if let [[_, only]] = points {
-            return Ok(format!("choose(is.na({of}), NA_real_, {})", self.number(*only)));
+            return Ok(format!("choose(is.na({of}), NA_real_, {})", number::<Self>(*only)));
         }
-        let list = |axis: usize| self.listed(points, axis);
+        let list = |axis| coordinates::<Self>(points, axis);
         Ok(format!("approx(c({}), c({}), {of}, rule = 2)$y", list(0), list(1)))
     }
 }

@@ -1,9 +1,9 @@
 //! SQL export: a query of one table, in standard SQL except for date functions, which are SQLite's.
 
-use crate::infix::Syntax;
-use crate::{CellKind, Formulas, InputColumn, LabelRule, Language, NamedFormula};
+use crate::infix::{Syntax, Words, level_key, number, text, with_arguments};
+use crate::{CellKind, Formulas, InputColumn, LABEL, LabelRule, Language, NamedFormula};
 use std::collections::HashMap;
-use vaglio_core::{DatePart, Expression, LevelValues, Result};
+use vaglio_core::{Expression, LevelValues, Result};
 
 struct Sql<'f> {
     formulas: &'f Formulas,
@@ -22,14 +22,14 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     for (place, steps) in stages(&formulas.steps).into_iter().enumerate() {
         let mut columns = String::new();
         for step in steps {
-            columns += &format!(",\n  {} AS {}", sql.text(&step.formula)?, identifier(&step.name));
+            columns += &format!(",\n  {} AS {}", text(&mut sql, &step.formula)?, identifier(&step.name));
         }
         from = format!("(\nSELECT *{columns}\nFROM {from}\n) AS \"step_{}\"", place + 1);
     }
     let refused: String = formulas.inputs.iter().filter_map(unreadable).collect();
     let mut query = String::new();
     for output in &formulas.outputs {
-        let formula = match (sql.text(&output.formula)?, &*refused) {
+        let formula = match (text(&mut sql, &output.formula)?, &*refused) {
             (formula, "") => formula,
             (formula, _) => format!("CASE{refused}\n    ELSE {formula}\n  END"),
         };
@@ -38,10 +38,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     query = format!("SELECT *{query}\nFROM {from}");
     if let Some(rule) = &formulas.label {
         let label = sql.label(rule);
-        query = format!(
-            "SELECT *,\n  {label} AS {}\nFROM (\n{query}\n) AS \"predicted\"",
-            identifier(formulas.label_name())
-        );
+        query = format!("SELECT *,\n  {label} AS {}\nFROM (\n{query}\n) AS \"predicted\"", identifier(LABEL));
     }
     let about = format!(
         "-- {}\n-- It reads the table \"data\". A row that the model cannot take has no prediction: NULL.\n",
@@ -93,9 +90,37 @@ impl Sql<'_> {
 }
 
 impl Syntax for Sql<'_> {
-    const MISSING: &'static str = "NULL";
-    const FUNCTIONS: [&'static str; 8] =
-        ["LN({})", "LN(1.0 + ({}))", "EXP({})", "(EXP({}) - 1.0)", "SIN({})", "COS({})", "TANH({})", "FLOOR({})"];
+    const WORDS: Words = Words {
+        number: |number| format!("{number:?}"),
+        missing: "NULL",
+        times: " * ",
+        functions: [
+            "LN({0})",
+            "LN(1.0 + ({0}))",
+            "EXP({0})",
+            "(EXP({0}) - 1.0)",
+            "SIN({0})",
+            "COS({0})",
+            "TANH({0})",
+            "FLOOR({0})",
+        ],
+        date_parts: &[
+            "(CAST(STRFTIME('%s', {0}) AS REAL) + CAST(STRFTIME('%f', {0}) AS REAL) - CAST(STRFTIME('%S', {0}) AS REAL))",
+            "((CAST(STRFTIME('%s', {0}) AS REAL) + CAST(STRFTIME('%f', {0}) AS REAL) - CAST(STRFTIME('%S', {0}) AS REAL)) / 86400.0)",
+            "CAST(STRFTIME('%Y', {0}) AS REAL)",
+            "CAST(STRFTIME('%m', {0}) AS REAL)",
+            "CAST(STRFTIME('%d', {0}) AS REAL)",
+            // Weekdays count from Sunday, 0.
+            "((CAST(STRFTIME('%w', {0}) AS INTEGER) + 6) % 7 + 1.0)",
+            "CAST(STRFTIME('%j', {0}) AS REAL)",
+            "CAST(STRFTIME('%H', {0}) AS REAL)",
+            "CAST(STRFTIME('%M', {0}) AS REAL)",
+        ],
+        is_missing: "{0} IS NULL",
+        filled: "COALESCE({0}, {1})",
+        choice: "CASE WHEN {0} THEN {1} ELSE {2} END",
+        long_sum: None,
+    };
 
     fn column(&mut self, name: &str) -> String {
         identifier(name)
@@ -104,45 +129,19 @@ impl Syntax for Sql<'_> {
     fn is_missing(&self, of: &Expression, text: &str) -> String {
         match self.formulas.holds_of(of) {
             CellKind::Text => format!("{text} IS NULL OR {text} = ''"),
-            _ => format!("{text} IS NULL"),
+            _ => with_arguments(Self::WORDS.is_missing, &[text]),
         }
-    }
-
-    fn choice(&self, condition: &str, then: &str, otherwise: &str) -> String {
-        format!("CASE WHEN {condition} THEN {then} ELSE {otherwise} END")
-    }
-
-    fn filled(&self, _: &Expression, text: &str, by: &str) -> String {
-        format!("COALESCE({text}, {by})")
     }
 
     fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
         let holds = self.formulas.holds_of(&levels.of);
-        let key = |level: &String| self.level_key(holds, level, literal);
-        let mut text =
-            format!("CASE WHEN {} THEN {}", self.is_missing(&levels.of, of), self.or_missing(levels.missing));
+        let is_missing = self.is_missing(&levels.of, of);
+        let mut text = format!("CASE WHEN {is_missing} THEN {}", number::<Self>(levels.missing));
         for (level, value) in &levels.levels {
-            text += &format!(" WHEN {of} = {} THEN {}", key(level), self.or_missing(*value));
+            let key = level_key::<Self>(holds, level, literal);
+            text += &format!(" WHEN {of} = {key} THEN {}", number::<Self>(*value));
         }
-        Ok(format!("{text} ELSE {} END", self.or_missing(levels.other)))
-    }
-
-    fn date_part(&self, part: DatePart, of: &str) -> String {
-        const SECONDS: &str =
-            "(CAST(STRFTIME('%s', {}) AS REAL) + CAST(STRFTIME('%f', {}) AS REAL) - CAST(STRFTIME('%S', {}) AS REAL))";
-        let format = match part {
-            DatePart::Seconds => return SECONDS.replace("{}", of),
-            DatePart::Days => return format!("({} / 86400.0)", SECONDS.replace("{}", of)),
-            // Weekdays count from Sunday, 0.
-            DatePart::Weekday => return format!("((CAST(STRFTIME('%w', {of}) AS INTEGER) + 6) % 7 + 1.0)"),
-            DatePart::Year => "%Y",
-            DatePart::Month => "%m",
-            DatePart::Day => "%d",
-            DatePart::DayOfYear => "%j",
-            DatePart::Hour => "%H",
-            DatePart::Minute => "%M",
-        };
-        format!("CAST(STRFTIME('{format}', {of}) AS REAL)")
+        Ok(format!("{text} ELSE {} END", number::<Self>(levels.other)))
     }
 
     fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
@@ -150,7 +149,7 @@ impl Syntax for Sql<'_> {
             let what = format!("the target map, which has {} points: a query has {POINTS} at most", points.len());
             return Err(Language::Sql.refusal(&what));
         }
-        let Some([_, last]) = points.last() else { return Ok(Self::MISSING.into()) };
+        let Some([_, last]) = points.last() else { return Ok(Self::WORDS.missing.into()) };
         let mut text =
             format!("CASE WHEN {of} IS NULL THEN NULL WHEN {of} < {:?} THEN {:?}", points[0][0], points[0][1]);
         for pair in points.windows(2) {

@@ -14,8 +14,8 @@ use super::target_file;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vaglio_core::{Error, FittedMap, Problem, Result, Table, TargetUnits, Task};
-use vaglio_pipeline::maps::{MapChain, UnseenLevels};
+use vaglio_core::{Error, MapFit, Problem, Result, Table, TargetUnits, Task};
+use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::SavedReadOptions;
 use vaglio_pipeline::pipeline::{Files, ReadSpec, ValidPipeline};
 use vaglio_pipeline::preprocess::{LabeledTable, Preprocessing};
@@ -33,9 +33,7 @@ pub struct TrainTest {
     /// Test rows with the same candidate columns, if any; targets in the user's units.
     pub test: Option<Problem>,
     /// The maps, fitted on the training rows.
-    pub maps: Vec<Box<dyn FittedMap>>,
-    /// Their formulas.
-    pub formulas: MapChain,
+    pub maps: Vec<MapFit>,
     /// Map and scale of each target, if any.
     pub target_units: Option<Vec<TargetUnits>>,
     /// Training rows of positive weight.
@@ -202,7 +200,6 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
         train,
         test,
         test_clusters,
-        formulas: MapChain::new(&maps),
         maps,
         target_units: units,
         rows,
@@ -230,7 +227,7 @@ pub(super) struct ProblemParts<'p> {
     pub roles: &'p Roles<'p>,
     pub recipe: &'p Arc<Preprocessing>,
     /// Fitted on the training rows.
-    pub maps: &'p [Box<dyn FittedMap>],
+    pub maps: &'p [MapFit],
     /// The candidate columns.
     pub names: &'p [String],
     pub ordered: bool,

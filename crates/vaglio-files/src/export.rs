@@ -1,18 +1,17 @@
 //! Exports a model to other languages, and the tables and methods of its run.
 
-mod assembly;
 mod tables;
 
 pub use vaglio_export::Language;
 
 use super::model_files::{FileModel, ModelFiles};
-use assembly::Assembly;
+use super::predictions::{PredictOptions, classes};
 use ndarray::ArrayView1;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result, Task};
-use vaglio_export::{Formulas, LabelRule, equations};
+use vaglio_export::{CellKind, Formulas, InputColumn, LabelRule, ModelSteps, equations};
 use vaglio_kernels::tolerance::TIED_PREDICTION;
-use vaglio_pipeline::pipeline::SavedModel;
+use vaglio_pipeline::pipeline::{ColumnType, SavedModel};
 use vaglio_report::record::Record;
 use vaglio_tables::disk::{Destination, check_apart, check_regular, write_file};
 
@@ -77,18 +76,38 @@ pub fn export_tables(run: &Path, out: &Path) -> Result<Vec<String>> {
 }
 
 impl FileModel<'_> {
-    /// Implements [`ModelFiles::formulas`].
+    /// Formulas of the model.
     ///
     /// # Errors
-    /// Returns the errors of [`ModelFiles::formulas`].
-    pub(super) fn formulas(&self, language: Language) -> Result<Formulas> {
-        self.formulas_or(&|what| language.refusal(what))
+    /// Names the part of the model that is no expression.
+    pub(super) fn formulas(&self) -> Result<Formulas, String> {
+        let types = self.reading.as_ref().map(|reading| &reading.types);
+        let column = |name: &String| {
+            let holds = match types.and_then(|types| types.get(name)) {
+                Some(ColumnType::Class | ColumnType::Text) => CellKind::Text,
+                Some(ColumnType::Date) => CellKind::Date,
+                _ => CellKind::Number,
+            };
+            InputColumn { name: name.clone(), holds }
+        };
+        let mut outputs = self.header(&PredictOptions::default());
+        outputs.truncate(self.outputs.len());
+        let steps = ModelSteps {
+            columns: self.sources.iter().map(column).collect(),
+            maps: &self.maps,
+            inputs: &self.inputs,
+            model: &self.model,
+            units: self.target_scales.as_deref().unwrap_or_default(),
+            outputs,
+        };
+        Formulas::new(&steps, self.label_rule())
     }
 
-    fn formulas_or(&self, refusal: &dyn Fn(&str) -> Error) -> Result<Formulas> {
-        let labels = super::predictions::classes(&self.task);
+    /// Rule for the class label; `None` for numbers.
+    fn label_rule(&self) -> Option<LabelRule> {
+        let labels = classes(&self.task);
         let class = |scores: &[f64]| self.class_order.class_of(ArrayView1::from(scores));
-        let labels = match (&self.task, &labels[..]) {
+        match (&self.task, &labels[..]) {
             (Task::Binary { .. }, [negative, positive]) => {
                 let at = if class(&[0.0]) == 1 { -TIED_PREDICTION } else { TIED_PREDICTION };
                 Some(LabelRule::Threshold { at, above: positive.clone(), below: negative.clone() })
@@ -100,21 +119,16 @@ impl FileModel<'_> {
                 Some(LabelRule::Largest { within: TIED_PREDICTION, labels })
             }
             _ => None,
-        };
-        let (inputs, steps, outputs) = Assembly::new(self, refusal).formulas()?;
-        let version = env!("CARGO_PKG_VERSION");
-        Ok(Formulas { about: format!("A model of vaglio {version}."), inputs, steps, outputs, label: labels })
+        }
     }
 
     /// The equation of each output in the data's units, for people; empty if a part of the model is no expression.
     pub(super) fn equations(&self) -> Vec<String> {
-        let refusal = |what: &str| Error::Shape(what.to_owned());
-        let names = match (&self.task, &self.observed) {
-            (Task::Regression, _) => self.outputs.clone(),
-            (Task::Multiclass { labels }, _) => labels.iter().map(|label| format!("score of {label}")).collect(),
-            (Task::Binary { positive, .. }, _) => vec![format!("score of {positive}")],
+        let names = match &self.task {
+            Task::Regression => self.outputs.clone(),
+            Task::Multiclass { labels } => labels.iter().map(|label| format!("score of {label}")).collect(),
+            Task::Binary { positive, .. } => vec![format!("score of {positive}")],
         };
-        let formulas = self.formulas_or(&refusal).ok();
-        formulas.and_then(|formulas| equations(&formulas, &names)).unwrap_or_default()
+        self.formulas().ok().and_then(|formulas| equations(&formulas, &names)).unwrap_or_default()
     }
 }

@@ -108,7 +108,7 @@ impl ModelFiles for SavedModel {
     }
 
     fn formulas(&self, language: Language) -> Result<Formulas> {
-        FileModel(self).formulas(language)
+        FileModel(self).formulas().map_err(|part| language.refusal(&part))
     }
 }
 

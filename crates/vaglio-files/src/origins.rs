@@ -12,13 +12,13 @@ use vaglio_report::record::{Frequency, MadeColumns};
 pub(super) struct Origins<'p> {
     pub names: &'p [String],
     /// `None` if no map made candidates under new names, or if the learner makes its own features.
-    chain: Option<&'p MapChain>,
+    chain: Option<MapChain<'p>>,
 }
 
 impl<'p> Origins<'p> {
     /// Cost O(candidates · columns made by maps).
     pub fn new(prepared: &'p TrainTest, design: &'p Design) -> Self {
-        let chain = &prepared.formulas;
+        let chain = MapChain(&prepared.maps);
         let is_made = |name: &String| chain.sources(from_ref(name)) != [&**name];
         let may_be_made = !prepared.maps.is_empty() && design.has_columns_of(&prepared.train);
         let is_made = may_be_made && design.names().iter().any(is_made);

@@ -1,7 +1,7 @@
 //! Outputs that parts of a run report besides scores and models.
 
 use super::run::Run;
-use vaglio_core::{Error, FittedMap, Journal, Result, Role};
+use vaglio_core::{Error, Journal, MapFit, Result, Role};
 use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{FoundByMap, FoundRecord};
 
@@ -17,11 +17,10 @@ pub(super) fn found(run: Run<'_>, journal: &Journal) -> Result<FoundRecord> {
         None => Ok(None),
     });
     let of_criterion = |error: Error| error.from_part(Role::Criterion, selector.criterion().typetag_name());
-    let of_map = |(place, map): (usize, &dyn FittedMap)| -> Result<FoundByMap> {
-        Ok(FoundByMap { place, kind: map.typetag_name().into(), found: map.formulas().found.written()? })
+    let of_map = |(place, map): (usize, &MapFit)| -> Result<FoundByMap> {
+        Ok(FoundByMap { place, kind: map.kind().into(), found: map.formulas().found.written()? })
     };
-    let maps: Vec<FoundByMap> =
-        prepared.maps.iter().map(|map| &**map).enumerate().map(of_map).collect::<Result<_>>()?;
+    let maps: Vec<FoundByMap> = prepared.maps.iter().enumerate().map(of_map).collect::<Result<_>>()?;
     let mut learner = design.found().written()?;
     learner.extend(model.found().written()?);
     Ok(FoundRecord {

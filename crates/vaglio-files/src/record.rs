@@ -13,6 +13,7 @@ use vaglio_core::{Design, Error, Feature, Loss, Model, Result, Stage, Task, coun
 use vaglio_pipeline::all_rows::FitFrom;
 use vaglio_pipeline::final_fit::train;
 use vaglio_pipeline::final_model::FittedFinalModel;
+use vaglio_pipeline::maps::MapChain;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resampling::Pooled;
 use vaglio_pipeline::resampling::path_predictions::FoldTestRows;
@@ -239,11 +240,7 @@ fn selected(run: Run<'_>) -> Vec<SelectedRecord> {
     let record = |(k, &index): (usize, &Feature)| {
         let name = selection.name(index);
         let weights = coefficients.map(|c| c.weights.row(k).to_vec());
-        let divisor = || match prepared.formulas.scaled(&name) {
-            Ok(scaled) => Some(scaled.divisor),
-            Err((_, divisor)) => divisor,
-        };
-        let divisor = if is_own { divisor() } else { None };
+        let divisor = if is_own { MapChain(&prepared.maps).scaled(&name).divisor } else { None };
         let original_weight = weights.as_ref().zip(divisor).map(|(weights, divisor)| {
             let scale = |output: usize| prepared.target_scale(output);
             PerOutput::new(weights.iter().enumerate().map(|(o, weight)| weight * scale(o) / divisor).collect())

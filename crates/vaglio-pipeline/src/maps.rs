@@ -5,8 +5,6 @@ mod clip;
 mod columns;
 mod constant;
 mod date_parts;
-#[cfg(test)]
-mod fit_helpers;
 mod impute;
 mod levels;
 mod log1p;
@@ -17,6 +15,8 @@ mod products;
 mod scope;
 mod standardize;
 mod target_encode;
+#[cfg(test)]
+mod tests;
 mod weights;
 mod window;
 mod within;

@@ -3,7 +3,7 @@
 use crate::law_violation::{Law, Tolerance, laws};
 use crate::{LawResult, SplitMix64, data, design_copies};
 use std::collections::HashSet;
-use vaglio_core::{Cells, FittedMap, Map, MapFit, Numbers, Result as Made, Table, TrainingRows};
+use vaglio_core::{Cells, Map, MapFit, Numbers, Result as Made, Table, TrainingRows};
 
 /// Checks all laws of a map on a table of at least eight rows.
 ///
@@ -44,7 +44,7 @@ pub fn check_map_on_standard_data(map: &dyn Map, tolerance: f64) -> LawResult {
 pub fn repeatable(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("repeatable");
     let first = fitted(law, map, table)?;
-    let out = transformed(law, &*first, table)?;
+    let out = transformed(law, &first, table)?;
     law.must(out.names().next().is_some(), || "the table".into(), "at least one output column", out.rows())?;
     let formulas = first.formulas();
     for (name, cells) in out.columns() {
@@ -60,8 +60,8 @@ pub fn repeatable(map: &dyn Map, table: &Table) -> LawResult {
             return Err(law.broken(format!("output column `{name}`, row {}", row + 1), "finite numbers", values[row]));
         }
     }
-    same(law, "a second transform", &out, &transformed(law, &*first, table)?)?;
-    same(law, "a second fit", &out, &transformed(law, &*fitted(law, map, table)?, table)?)
+    same(law, "a second transform", &out, &transformed(law, &first, table)?)?;
+    same(law, "a second fit", &out, &transformed(law, &fitted(law, map, table)?, table)?)
 }
 
 /// Later rows or series change no earlier row: the map's state comes from training rows only.
@@ -69,7 +69,7 @@ pub fn fixed(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("fixed");
     law.must(table.rows() >= 8, || "the table".into(), "at least eight rows", table.rows())?;
     let fitted = fitted(law, map, table)?;
-    let whole = transformed(law, &*fitted, table)?;
+    let whole = transformed(law, &fitted, table)?;
     let mut compared = 0;
     let runs: Vec<_> = table.runs().collect();
     let counts = match &runs[..] {
@@ -78,7 +78,7 @@ pub fn fixed(map: &dyn Map, table: &Table) -> LawResult {
     };
     for count in counts {
         let part = law.ran(|| format!("the first {count} rows"), || rows(table, &(0..count).collect::<Vec<_>>()))?;
-        let part = transformed(law, &*fitted, &part)?;
+        let part = transformed(law, &fitted, &part)?;
         let kept: Vec<usize> = (0..part.rows().min(whole.rows())).collect();
         compared += kept.len();
         let expected = law.ran(|| format!("the first {count} rows"), || rows(&whole, &kept))?;
@@ -92,7 +92,7 @@ pub fn fixed(map: &dyn Map, table: &Table) -> LawResult {
 pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("sources");
     let fitted = fitted(law, map, table)?;
-    let whole = transformed(law, &*fitted, table)?;
+    let whole = transformed(law, &fitted, table)?;
     for (name, cells) in whole.columns() {
         let on = || format!("output column `{name}`");
         let sources = fitted.formulas().sources(name);
@@ -101,7 +101,7 @@ pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
         let known = sources.iter().all(|source| table.get(source).is_some());
         law.must(known, on, "columns of the input", &sources)?;
         let kept = table.columns().iter().filter(|(input, _)| sources.contains(input)).cloned().collect();
-        let out = transformed(law, &*fitted, &law.ran(on, || table.clone().with_columns(kept))?)?;
+        let out = transformed(law, &fitted, &law.ran(on, || table.clone().with_columns(kept))?)?;
         let Some(found) = out.get(name) else {
             return Err(law.broken(on(), format!("to be made of {sources:?} alone"), "no such column"));
         };
@@ -110,12 +110,12 @@ pub fn sources(map: &dyn Map, table: &Table) -> LawResult {
     Ok(())
 }
 
-/// A map that [retains](FittedMap::retain) some outputs only computes equal bits from their sources alone, also after
+/// A map that [retains](MapFit::retain) some outputs only computes equal bits from their sources alone, also after
 /// saving and loading.
 pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("outputs");
     let fitted = fitted(law, map, table)?;
-    let whole = transformed(law, &*fitted, table)?;
+    let whole = transformed(law, &fitted, table)?;
     for stride in 1..=whole.names().count() {
         let names: Vec<String> = whole.names().skip(stride - 1).step_by(stride).map(str::to_owned).collect();
         let on = || format!("what is kept for {names:?}");
@@ -125,13 +125,13 @@ pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
         own.retain(&needed);
         let own = law.reloaded(on, &own)?;
         let kept = table.columns().iter().filter(|(input, _)| sources.contains(input)).cloned().collect();
-        let out = transformed(law, &*own, &law.ran(on, || table.clone().with_columns(kept))?)?;
+        let out = transformed(law, &own, &law.ran(on, || table.clone().with_columns(kept))?)?;
         for name in &names {
             let Some((cells, found)) = whole.get(name).zip(out.get(name)) else {
                 return Err(law.broken(on(), format!("a column `{name}`"), "no such column"));
             };
             same_cells(law, &format!("`{name}` of what is kept for {names:?}"), cells, found)?;
-            same_sources(law, name, &*fitted, &*own)?;
+            same_sources(law, name, &fitted, &own)?;
         }
     }
     Ok(())
@@ -142,7 +142,7 @@ pub fn outputs(map: &dyn Map, table: &Table) -> LawResult {
 pub fn rowwise(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("rowwise");
     let fitted = fitted(law, map, table)?;
-    let whole = transformed(law, &*fitted, table)?;
+    let whole = transformed(law, &fitted, table)?;
     if map.traits().needs_order || whole.origins().is_some() {
         let alone = fitted.formulas().takes_rows_alone();
         return law.must(
@@ -154,7 +154,7 @@ pub fn rowwise(map: &dyn Map, table: &Table) -> LawResult {
     }
     let reversed: Vec<usize> = (0..table.rows()).rev().collect();
     let on = || "the rows in reverse".to_owned();
-    let found = transformed(law, &*fitted, &law.ran(on, || rows(table, &reversed))?)?;
+    let found = transformed(law, &fitted, &law.ran(on, || rows(table, &reversed))?)?;
     same(law, &on(), &law.ran(on, || rows(&whole, &reversed))?, &found)
 }
 
@@ -164,9 +164,9 @@ pub fn own_target(map: &dyn Map, table: &Table) -> LawResult {
     let law = Law("own_target");
     let target = made_up(table.rows());
     let becomes = |target: &[f64]| -> LawResult<(bool, Table)> {
-        let MapFit { map: fitted, training } = fitted_to(law, map, table, target, None)?;
-        let made = transformed(law, &*fitted, table)?;
-        let Some(training) = training else { return Ok((false, made)) };
+        let mut fitted = fitted_to(law, map, table, target, None)?;
+        let made = transformed(law, &fitted, table)?;
+        let Some(training) = fitted.training.take() else { return Ok((false, made)) };
         law.equal(|| "the training rows".into(), &names(&made), &names(&training))?;
         law.must(training.rows() == table.rows(), || "the training rows".into(), table.rows(), training.rows())?;
         Ok((true, training))
@@ -199,7 +199,7 @@ pub fn few_rows(map: &dyn Map, table: &Table) -> LawResult {
         let few = law.ran(on, || rows(table, &(0..count).collect::<Vec<_>>()))?;
         let target = made_up(count);
         let made = || {
-            let fitted = map.fit(&training_rows(&few, &target, None))?.map;
+            let fitted = map.fit(&training_rows(&few, &target, None))?;
             fitted.transform(few.clone())?;
             fitted.transform(table.clone()).map(drop)
         };
@@ -214,10 +214,10 @@ pub fn saved(map: &dyn Map, table: &Table) -> LawResult {
     let fitted = fitted(law, map, table)?;
     let on = || "the fitted map".to_owned();
     let loaded = law.reloaded(on, &fitted)?;
-    let out = transformed(law, &*fitted, table)?;
-    same(law, "the loaded map", &out, &transformed(law, &*loaded, table)?)?;
+    let out = transformed(law, &fitted, table)?;
+    same(law, "the loaded map", &out, &transformed(law, &loaded, table)?)?;
     for name in out.names() {
-        same_sources(law, name, &*fitted, &*loaded)?;
+        same_sources(law, name, &fitted, &loaded)?;
     }
     Ok(())
 }
@@ -230,7 +230,7 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult 
     let every: Vec<usize> = (0..table.rows()).collect();
     let made = |of: &[usize], weights: Option<&[f64]>| {
         let own = law.ran(|| "repeated rows".into(), || rows(table, of))?;
-        transformed(law, &*learned(law, map, &own, of, weights)?.map, table)
+        transformed(law, &learned(law, map, &own, of, weights)?, table)
     };
     let alike = |on: &str, expected: &Table, found: &Table| {
         law.equal(|| on.to_owned(), &names(expected), &names(found))?;
@@ -250,8 +250,8 @@ pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> LawResult 
     if counts_rows { Ok(()) } else { alike("weights from 1 to 3", &made(&repeats, None)?, &by_weight) }
 }
 
-fn fitted(law: Law, map: &dyn Map, table: &Table) -> LawResult<Box<dyn FittedMap>> {
-    Ok(learned(law, map, table, &(0..table.rows()).collect::<Vec<_>>(), None)?.map)
+fn fitted(law: Law, map: &dyn Map, table: &Table) -> LawResult<MapFit> {
+    learned(law, map, table, &(0..table.rows()).collect::<Vec<_>>(), None)
 }
 
 /// Fits the map to a table with rows `of` of a larger one, with targets; also returns the transformed training rows.
@@ -271,7 +271,7 @@ fn training_rows<'a>(table: &'a Table, target: &'a [f64], weights: Option<&'a [f
     TrainingRows { table, targets, outputs: &[], lagged: &[], weights, groups: None, seed: 0 }
 }
 
-fn same_sources(law: Law, name: &str, a: &dyn FittedMap, b: &dyn FittedMap) -> LawResult {
+fn same_sources(law: Law, name: &str, a: &MapFit, b: &MapFit) -> LawResult {
     law.equal(|| format!("the sources of `{name}`"), &a.formulas().sources(name), &b.formulas().sources(name))
 }
 
@@ -281,7 +281,7 @@ fn made_up(rows: usize) -> Vec<f64> {
     (0..rows).map(|_| 5.0 + 2.0 * random.normal()).collect()
 }
 
-fn transformed(law: Law, map: &dyn FittedMap, table: &Table) -> LawResult<Table> {
+fn transformed(law: Law, map: &MapFit, table: &Table) -> LawResult<Table> {
     let on = || format!("a table of {} rows and columns {:?}", table.rows(), names(table));
     law.ran(on, || map.transform(table.clone()))
 }

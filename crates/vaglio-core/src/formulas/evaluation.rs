@@ -21,15 +21,10 @@ impl MapFormulas {
     }
 
     fn replace(&self, columns: Vec<(String, Cells)>, table: &Table) -> Result<Vec<(String, Cells)>> {
-        let mut by_source: HashMap<&str, Vec<&ColumnFormula>> = HashMap::new();
-        for formula in &self.made {
-            let source = formula.sources.first().map_or("", String::as_str);
-            by_source.entry(source).or_default().push(formula);
-        }
         let mut out = Vec::new();
         for (name, cells) in columns {
             let known = self.levels_of(&name);
-            let formulas = by_source.get(&*name).map(Vec::as_slice).unwrap_or_default();
+            let formulas = self.by_source.get(&name).map(Vec::as_slice).unwrap_or_default();
             // A column whose training rows had no level is dropped.
             if formulas.is_empty() && known.is_none() {
                 out.extend(self.get(&name).is_none().then_some((name, cells)));
@@ -42,7 +37,7 @@ impl MapFormulas {
                 let message = refusal.replacen("{}", &cells.text(row), 1);
                 return Err(Error::Shape(format!("row {}, column `{name}`: {message}", table.origin(row) + 1)));
             }
-            for formula in formulas {
+            for formula in formulas.iter().map(|&place| &self.made[place]) {
                 let made = match (&formula.expression, &rows) {
                     (Some(Expression::Level(values)), Some(rows)) => Cells::Numbers(rows.values(values)),
                     (Some(expression), None) => self.evaluate_column(expression, &name, &cells, table)?,

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// The rows of each level of a column. A cell has the level of an equal text, or else the first level that is the same
 /// number.
 pub struct RowsByLevel<'l> {
-    places: HashMap<&'l str, usize>,
+    known: &'l LearnedLevels,
     /// Rows by level; the last list is of other levels.
     rows: Vec<Vec<usize>>,
     missing: Vec<usize>,
@@ -19,14 +19,13 @@ pub struct RowsByLevel<'l> {
 impl<'l> RowsByLevel<'l> {
     /// Finds the rows of all levels of some cells.
     pub fn new(known: &'l LearnedLevels, cells: &Cells) -> Self {
-        let levels = || known.levels.iter().enumerate();
-        let places: HashMap<&str, usize> = levels().map(|(place, level)| (level.as_str(), place)).collect();
         // Levels by number, found for the first label without an equal text.
         let mut numbers: Option<HashMap<Cow<'static, str>, usize>> = None;
         let mut by_number = |label: &str| {
             let number = normalized(label)?;
             let numbers = numbers.get_or_insert_with(|| {
-                levels().rev().filter_map(|(place, level)| Some((normalized(level)?, place))).collect()
+                let levels = known.levels.iter().enumerate().rev();
+                levels.filter_map(|(place, level)| Some((normalized(level)?, place))).collect()
             });
             numbers.get(&number).copied()
         };
@@ -38,10 +37,10 @@ impl<'l> RowsByLevel<'l> {
                 continue;
             }
             let label = cells.text(row);
-            let place = places.get(&*label).copied().or_else(|| by_number(&label));
+            let place = known.places.get(&*label).copied().or_else(|| by_number(&label));
             rows[place.unwrap_or(others)].push(row);
         }
-        RowsByLevel { places, rows, missing, len: cells.len() }
+        RowsByLevel { known, rows, missing, len: cells.len() }
     }
 
     /// The rows of other levels.
@@ -52,7 +51,7 @@ impl<'l> RowsByLevel<'l> {
     /// Values of a formula. Indicators of few of many rows are sparse.
     pub(super) fn values(&self, of: &LevelValues) -> Numbers {
         let listed = of.levels.iter();
-        let listed = listed.filter_map(|(level, value)| Some((&self.rows[*self.places.get(&**level)?][..], *value)));
+        let listed = listed.filter_map(|(level, value)| Some((&self.rows[*self.known.places.get(level)?][..], *value)));
         let others = (self.others(), of.other);
         let mut given: Vec<(&[usize], f64)> = listed.chain([others]).collect();
         let is_zero_else = of.other == 0.0 || given.len() == self.rows.len();

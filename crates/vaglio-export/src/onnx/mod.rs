@@ -7,7 +7,7 @@ mod graph;
 mod messages;
 
 use crate::calendar::{by_arithmetic, by_choices};
-use crate::{CellKind, Formulas, LabelRule, Language, NamedFormula};
+use crate::{CellKind, Formulas, LABEL, LabelRule, Language, NamedFormula};
 use graph::{Graph, Tensor};
 use std::collections::HashMap;
 use vaglio_core::{Condition, Expression, Function, LevelValues, Result};
@@ -38,7 +38,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<Vec<u8>> {
     }
     if let Some(rule) = &formulas.label {
         let label = onnx.label(rule, &outputs);
-        named.push((onnx.graph.output(formulas.label_name(), &label), true));
+        named.push((onnx.graph.output(LABEL, &label), true));
     }
     let inputs: Vec<(String, bool)> =
         formulas.inputs.iter().map(|input| (input.name.clone(), input.holds == CellKind::Text)).collect();

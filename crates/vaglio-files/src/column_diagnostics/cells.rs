@@ -3,6 +3,7 @@
 use super::super::TrainTest;
 use vaglio_core::{Cells, Design, Feature, Table};
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
+use vaglio_pipeline::maps::{ColumnScale, MapChain};
 use vaglio_pipeline::resampling::sample::SampleSource;
 use vaglio_report::record::Histogram;
 
@@ -39,8 +40,11 @@ impl<'p> ReadCells<'p> {
     pub fn missing(&self, name: &str) -> f64 {
         // Rows without maps have no missing cells.
         let Some(table) = self.table.filter(|table| table.rows() > 0) else { return 0.0 };
-        let cells: Vec<&Cells> =
-            self.prepared.formulas.sources(&[name.to_owned()]).iter().filter_map(|source| table.get(source)).collect();
+        let cells: Vec<&Cells> = MapChain(&self.prepared.maps)
+            .sources(&[name.to_owned()])
+            .iter()
+            .filter_map(|source| table.get(source))
+            .collect();
         let count = match &cells[..] {
             [] => 0,
             [one] => one.missing().map_or(0, |missing| missing.count),
@@ -57,10 +61,10 @@ impl<'p> ReadCells<'p> {
             return made();
         };
         let Some(table) = self.table else { return ColumnValues { as_read: true, ..made() } };
-        let Ok(scaled) = self.prepared.formulas.scaled(name) else { return made() };
-        let cells = scaled.source.as_ref().and_then(|source| table.get(source)?.numbers());
-        match cells.filter(|cells| cells.len() == design.rows()) {
-            Some(cells) => ColumnValues { values: cells.values().into_owned(), as_read: true, divisor: scaled.divisor },
+        let ColumnScale { source, divisor } = MapChain(&self.prepared.maps).scaled(name);
+        let cells = source.ok().flatten().and_then(|source| table.get(&source)?.numbers());
+        match cells.filter(|cells| cells.len() == design.rows()).zip(divisor) {
+            Some((cells, divisor)) => ColumnValues { values: cells.values().into_owned(), as_read: true, divisor },
             None => made(),
         }
     }

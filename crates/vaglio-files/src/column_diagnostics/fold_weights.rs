@@ -50,15 +50,11 @@ fn from_fold(fold: &OuterFoldFit) -> Option<WeightsByName> {
     if readout.weights.nrows() != fold.taken.selected.len() {
         return None;
     }
-    let chain = MapChain::new(&fold.maps);
+    let chain = MapChain(&fold.maps);
     let of_column = |(k, name): (usize, &String)| {
         let weights = readout.weights.row(k).to_vec();
-        let divisor = match chain.scaled(name) {
-            Ok(scaled) => Some(scaled.divisor),
-            Err((_, divisor)) => divisor,
-        };
         // A feature that the learner made is not an output of the maps.
-        let divisor = divisor.filter(|_| fold.columns.contains(name));
+        let divisor = chain.scaled(name).divisor.filter(|_| fold.columns.contains(name));
         let scale = |o: usize| fold.target_units.as_ref().map_or(1.0, |units| units[o].scale.scale);
         let original =
             divisor.map(|divisor| weights.iter().enumerate().map(|(o, weight)| weight * scale(o) / divisor).collect());

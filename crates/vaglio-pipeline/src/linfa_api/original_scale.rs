@@ -1,11 +1,11 @@
 //! Coefficients on the original scale of the data.
 
 use super::fitted_pipeline::FittedPipeline;
-use crate::maps::MapChain;
+use crate::maps::{ColumnScale, MapChain};
 use ndarray::Array2;
 use serde::Serialize;
 use std::fmt;
-use vaglio_core::{Cells, Error, Result, Table, short};
+use vaglio_core::{Cells, Error, MapFit, Result, Table, short};
 
 /// A fitted pipeline as a formula of the data. Σ coefficient · column + intercept is the prediction, or the decision
 /// value for classes. `Display` prints one formula for each output.
@@ -52,26 +52,25 @@ impl<E, I> FittedPipeline<E, I> {
             let message = "it has no coefficients, or makes columns of its own".into();
             return refused("learner".into(), message);
         };
-        let chain = MapChain::new(&saved.maps);
-        let renaming = |name: &str| chain.0.iter().rposition(|map| map.sources(name) != [name]).unwrap_or_default();
+        let chain = MapChain(&saved.maps);
+        let renames = |map: &MapFit, name: &str| map.formulas().sources(name) != [name];
+        let renaming = |name: &str| saved.maps.iter().rposition(|map| renames(map, name)).unwrap_or_default();
         let (mut columns, mut rows) = (Vec::new(), Vec::new());
         for (row, name) in saved.inputs.iter().enumerate() {
-            let found = chain.scaled(name).map_err(|(place, _)| place).and_then(|found| match &found.source {
+            let ColumnScale { source, divisor } = chain.scaled(name);
+            match source {
+                Ok(None) => {}
+                Ok(Some(source)) if source == *name => {
+                    columns.push(source);
+                    rows.push((row, divisor.unwrap_or(1.0)));
+                }
                 // A different name means a derived column, such as a lag or a level of text.
-                Some(source) if source != name => Err(renaming(name)),
-                _ => Ok(found),
-            });
-            let found = match found {
-                Ok(found) => found,
-                Err(place) => {
-                    let map = saved.maps[place].typetag_name();
-                    let message = format!("`{map}` does more for `{name}` than shift and divide");
+                more => {
+                    let place = more.err().unwrap_or_else(|| renaming(name));
+                    let message =
+                        format!("`{}` does more for `{name}` than shift and divide", saved.maps[place].kind());
                     return refused(format!("preprocess[{place}]"), message);
                 }
-            };
-            if let Some(source) = found.source {
-                columns.push(source);
-                rows.push((row, found.divisor));
             }
         }
         let scale = |output: usize| saved.target_scales.as_ref().map_or(1.0, |units| units[output].scale.scale);

@@ -1,29 +1,30 @@
 //! Formulas of maps that are applied one after another.
 
 use std::collections::HashSet;
-use vaglio_core::{ColumnFormula, FittedMap, MapFormulas, OutputUnit};
+use vaglio_core::{ColumnFormula, MapFit, MapFormulas, OutputUnit};
 
-/// Formulas of fitted maps, in order.
-#[derive(Debug, Default)]
-pub struct MapChain(pub Vec<MapFormulas>);
+/// Fitted maps, in order.
+#[derive(Debug, Clone, Copy)]
+pub struct MapChain<'m>(pub &'m [MapFit]);
 
-/// Scale of a numeric column after maps.
+/// Scale of a column after maps.
 pub struct ColumnScale {
-    /// Source column in the data; `None` if the values depend on no column.
-    pub source: Option<String>,
-    /// Number that the values were divided by.
-    pub divisor: f64,
+    /// Source column in the data, `None` if the values depend on no column; or the index of the last map that does more
+    /// than shift and divide.
+    pub source: Result<Option<String>, usize>,
+    /// Number that the maps after it divided the values by; `None` if the values have no unit.
+    pub divisor: Option<f64>,
 }
 
-impl MapChain {
-    /// Collects the formulas of maps, in their order.
-    pub fn new(maps: &[Box<dyn FittedMap>]) -> Self {
-        MapChain(maps.iter().map(|map| map.formulas()).collect())
+impl<'m> MapChain<'m> {
+    /// Formulas of the maps, from the last map to the first.
+    fn backwards(self) -> impl Iterator<Item = &'m MapFormulas> {
+        self.0.iter().rev().map(MapFit::formulas)
     }
 
     /// Distinct columns before the maps from which the columns `names` are made.
-    pub fn sources(&self, names: &[String]) -> Vec<String> {
-        self.0.iter().rev().fold(names.to_vec(), |names, formulas| {
+    pub fn sources(self, names: &[String]) -> Vec<String> {
+        self.backwards().fold(names.to_vec(), |names, formulas| {
             let mut seen = HashSet::new();
             let sources = names.iter().flat_map(|name| formulas.sources(name));
             sources.filter(|name| seen.insert(name.clone())).collect()
@@ -31,32 +32,27 @@ impl MapChain {
     }
 
     /// Source and scale of the column `name` after the maps.
-    ///
-    /// # Errors
-    /// The index of the last map that does more than shift and divide. If that map makes a code, also the divisor that
-    /// later maps apply to it.
-    pub fn scaled(&self, name: &str) -> Result<ColumnScale, (usize, Option<f64>)> {
+    pub fn scaled(self, name: &str) -> ColumnScale {
         let (mut name, mut divisor) = (name.to_owned(), 1.0);
-        for (place, formulas) in self.0.iter().enumerate().rev() {
-            let Some(ColumnFormula { sources, unit, .. }) = formulas.get(&name) else { continue };
-            match unit {
-                OutputUnit::Divided(by) => divisor *= by,
-                OutputUnit::Code => return Err((place, Some(divisor))),
-                OutputUnit::Other => return Err((place, None)),
-            }
-            match &sources[..] {
-                [] => return Ok(ColumnScale { source: None, divisor }),
-                [source] => name.clone_from(source),
-                _ => return Err((place, None)),
+        for (place, map) in self.0.iter().enumerate().rev() {
+            let Some(ColumnFormula { sources, unit, .. }) = map.formulas().get(&name) else { continue };
+            match (unit, &sources[..]) {
+                (OutputUnit::Divided(by), []) => return ColumnScale { source: Ok(None), divisor: Some(divisor * by) },
+                (OutputUnit::Divided(by), [source]) => {
+                    divisor *= by;
+                    name.clone_from(source);
+                }
+                (OutputUnit::Code, _) => return ColumnScale { source: Err(place), divisor: Some(divisor) },
+                _ => return ColumnScale { source: Err(place), divisor: None },
             }
         }
-        Ok(ColumnScale { source: Some(name), divisor })
+        ColumnScale { source: Ok(Some(name)), divisor: Some(divisor) }
     }
 
     /// Column before the maps whose block contains the column `name`, if there is one.
-    pub fn block_of(&self, name: &str) -> Option<String> {
+    pub fn block_of(self, name: &str) -> Option<String> {
         let (mut source, mut is_block) = (name.to_owned(), false);
-        for formulas in self.0.iter().rev() {
+        for formulas in self.backwards() {
             let Some(formula) = formulas.get(&source) else { continue };
             let [from] = &formula.sources[..] else { break };
             is_block |= formula.is_block && *from != source;

@@ -5,8 +5,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
-    ColumnFormula, Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows,
-    part, saved,
+    Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows, part, saved,
 };
 
 /// Clips values of numeric columns to a lower and an upper bound.
@@ -117,7 +116,7 @@ impl FittedMap for FittedClip {
             let lowered =
                 bounds.upper.map_or(value.clone(), |upper| value.clone().if_above(upper, upper, value.clone()));
             let bounded = bounds.lower.map_or(lowered.clone(), |lower| value.if_below(lower, lower, lowered));
-            ColumnFormula::new(name, bounded).in_unit(OutputUnit::Other)
+            bounded.named(name).in_unit(OutputUnit::Other)
         };
         self.columns.iter().map(formula).collect()
     }
@@ -130,7 +129,7 @@ impl FittedMap for FittedClip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::fit_helpers::{fit_weighted, values};
+    use crate::maps::tests::{fit_weighted, values};
     use vaglio_core::{Cells, Numbers, Table};
 
     fn table(values: &[f64]) -> Table {

@@ -54,6 +54,14 @@ pub(super) fn chosen<'t>(
     columns.iter().enumerate().map(named).collect()
 }
 
+/// Columns of text, or the columns that are named, whose values are levels.
+///
+/// # Errors
+/// Returns the errors of [`chosen`].
+pub(super) fn levels<'t>(table: &'t Table, columns: Option<&[String]>) -> Result<Vec<(&'t str, &'t Cells)>> {
+    chosen(table, columns, "columns of text", |cells| columns.is_some() || matches!(cells, Cells::Text(_)))
+}
+
 /// Numeric columns, converted to doubles one by one. If columns are named, each must be numeric.
 ///
 /// # Errors

@@ -1,8 +1,7 @@
 //! A constant column, as a selectable bias.
 
 use vaglio_core::{
-    ColumnFormula, Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows,
-    part, saved,
+    Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows, part, saved,
 };
 
 /// Adds a constant column that may be selected although it is constant: a bias, penalized like the other columns.
@@ -64,7 +63,7 @@ impl Map for Constant {
 
 impl FittedMap for FittedConstant {
     fn formulas(&self) -> MapFormulas {
-        let value = ColumnFormula::new(&self.name, Expression::Number(self.value)).in_unit(OutputUnit::Divided(1.0));
+        let value = Expression::Number(self.value).named(&self.name).in_unit(OutputUnit::Divided(1.0));
         MapFormulas::from_iter([value]).added().named_by("name")
     }
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::f64::consts::TAU;
 pub use vaglio_core::DatePart;
 use vaglio_core::{
-    Cells, ColumnFormula, Error, Expression, FittedMap, Function, Map, MapFit, MapFormulas, OutputUnit, Result,
-    TrainingRows, part, saved,
+    Cells, Error, Expression, FittedMap, Function, Map, MapFit, MapFormulas, OutputUnit, Result, TrainingRows, part,
+    saved,
 };
 
 /// Replaces date columns by numeric columns: `when` becomes `when_days`, `when_year`, `when_month` and so on.
@@ -101,7 +101,7 @@ impl FittedMap for FittedDateParts {
                 vec![wave("sin", Function::Sin), wave("cos", Function::Cos)]
             })
         });
-        let formulas = formulas.map(|(name, value)| ColumnFormula::new(name, value).in_unit(OutputUnit::Code));
+        let formulas = formulas.map(|(name, value): (String, Expression)| value.named(name).in_unit(OutputUnit::Code));
         let formulas: MapFormulas = formulas.collect();
         formulas.named_by("parts").with_domain("{} seconds since 1970 is no date that a calendar has")
     }
@@ -114,7 +114,7 @@ impl FittedMap for FittedDateParts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::fit_helpers::{fit, values};
+    use crate::maps::tests::{fit, values};
     use vaglio_core::{Numbers, Table};
 
     const LEAP_DAY: f64 = 951_782_400.0;

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
-    Cells, ColumnFormula, Condition, Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit,
-    RefitScope, Result, TrainingRows, part, saved,
+    Cells, Condition, Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit, RefitScope,
+    Result, TrainingRows, part, saved,
 };
 
 /// Fills the missing cells of each column with one value, learned from the training rows.
@@ -190,8 +190,8 @@ impl FittedMap for FittedImpute {
             };
             let filled = Expression::Filled(Box::new([value.clone(), by]));
             let is_missing = Expression::If(Condition::Missing(Box::new(value)), Box::new([1.0.into(), 0.0.into()]));
-            let indicator = fill.indicator.then(|| ColumnFormula::new(format!("{name}_missing"), is_missing));
-            [ColumnFormula::new(name, filled).in_unit(OutputUnit::Divided(1.0))].into_iter().chain(indicator)
+            let indicator = fill.indicator.then(|| is_missing.named(format!("{name}_missing")));
+            [filled.named(name).in_unit(OutputUnit::Divided(1.0))].into_iter().chain(indicator)
         };
         self.columns.iter().flat_map(formulas).collect::<MapFormulas>().named_by("indicator")
     }

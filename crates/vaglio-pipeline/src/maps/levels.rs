@@ -1,7 +1,7 @@
 //! Levels of new rows that are missing in the training rows.
 
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, FittedMap, RowsByLevel, Table};
+use vaglio_core::{Cells, MapFit, RowsByLevel, Table};
 
 /// The first levels, for a message.
 pub(super) fn listed<'l>(levels: impl Iterator<Item = &'l String>) -> String {
@@ -18,7 +18,7 @@ pub struct UnseenLevels(BTreeMap<String, BTreeMap<String, usize>>);
 
 impl UnseenLevels {
     /// Counts the levels that the maps do not know, in a table before the maps.
-    pub fn count(&mut self, maps: &[Box<dyn FittedMap>], table: &Table) {
+    pub fn count(&mut self, maps: &[MapFit], table: &Table) {
         for (index, map) in maps.iter().enumerate() {
             for known in &map.formulas().levels {
                 // Earlier maps may have changed numbers, so only text is compared.

@@ -2,9 +2,7 @@
 
 use super::columns;
 use std::collections::{BTreeSet, HashSet};
-use vaglio_core::{
-    ColumnFormula, Expression, FittedMap, Function, Map, MapFit, MapFormulas, Result, TrainingRows, part, saved,
-};
+use vaglio_core::{Expression, FittedMap, Function, Map, MapFit, MapFormulas, Result, TrainingRows, part, saved};
 
 /// Replaces numeric columns by ln(1 + x), for counts, prices and other values that span orders of magnitude.
 ///
@@ -46,7 +44,7 @@ impl Map for Log1p {
 
 impl FittedMap for FittedLog1p {
     fn formulas(&self) -> MapFormulas {
-        let formula = |name: &String| ColumnFormula::new(name, Expression::column(name).apply(Function::Ln1p));
+        let formula = |name: &String| Expression::column(name).apply(Function::Ln1p).named(name);
         self.columns.iter().map(formula).collect::<MapFormulas>().with_domain(
             "log1p takes numbers above -1, and this is {}; name the other columns in its `columns`, or take {kind: power}",
         )
@@ -60,7 +58,7 @@ impl FittedMap for FittedLog1p {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::fit_helpers::fit_map;
+    use crate::maps::tests::fit_map;
     use vaglio_core::{Cells, Numbers, Table};
 
     fn table(values: &[f64]) -> Table {

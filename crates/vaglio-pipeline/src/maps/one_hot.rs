@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
-    Cells, ColumnFormula, Error, Expression, FittedMap, LearnedLevels, LevelValues, Map, MapFit, MapFormulas,
-    MapTraits, OutputUnit, Result, TrainingRows, part, saved,
+    Cells, ColumnFormula, Error, Expression, FittedMap, LearnedLevels, Map, MapFit, MapFormulas, MapTraits, OutputUnit,
+    Result, TrainingRows, part, saved,
 };
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, in sorted order. All levels are kept,
@@ -95,8 +95,7 @@ const RARE: &str = "(rare)";
 impl Map for OneHot {
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
         let TrainingRows { table, weights, .. } = *rows;
-        let takes = |cells: &Cells| self.columns.is_some() || matches!(cells, Cells::Text(_));
-        let chosen = columns::chosen(table, self.columns.as_deref(), "columns of text", takes)?;
+        let chosen = columns::levels(table, self.columns.as_deref())?;
         let levels = |(name, cells): (&str, &Cells)| self.levels(name, cells, weights);
         let columns = chosen.into_iter().map(levels).collect::<Result<_>>()?;
         Ok(FittedOneHot { columns, unknown: self.unknown }.into())
@@ -137,13 +136,13 @@ impl OneHot {
 impl FittedMap for FittedOneHot {
     fn formulas(&self) -> MapFormulas {
         let formulas: MapFormulas = self.columns.iter().flat_map(|known| known.formulas(self.unknown)).collect();
-        let levels = |known: &ColumnLevels| LearnedLevels {
-            column: known.column.clone(),
-            levels: known.levels.iter().chain(&known.rare).chain(&known.dropped).cloned().collect(),
-            refusal: (self.unknown == Unknown::Error).then(|| {
+        let levels = |known: &ColumnLevels| {
+            let refusal = (self.unknown == Unknown::Error).then(|| {
                 let levels = listed(known.dropped.iter().chain(&known.levels));
                 format!("`{{}}` is none of the levels of the training rows: {levels}")
-            }),
+            });
+            let levels = known.levels.iter().chain(&known.rare).chain(&known.dropped).cloned();
+            LearnedLevels::new(&known.column, levels, refusal)
         };
         formulas.with_levels(self.columns.iter().map(levels).collect())
     }
@@ -168,8 +167,8 @@ impl ColumnLevels {
 
     /// Formula of the column `column=level`.
     fn indicator(&self, level: &str, levels: Vec<(String, f64)>, other: f64) -> ColumnFormula {
-        let values = LevelValues { of: Expression::column(&self.column), levels, missing: f64::NAN, other };
-        ColumnFormula::new(format!("{}={level}", self.column), Expression::Level(Box::new(values)))
+        Expression::levels(&self.column, levels, other)
+            .named(format!("{}={level}", self.column))
             .in_unit(OutputUnit::Divided(1.0))
             .in_block()
     }

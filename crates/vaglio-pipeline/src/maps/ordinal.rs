@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use vaglio_core::{
-    Cells, ColumnFormula, Error, Expression, FittedMap, LearnedLevels, LevelValues, Map, MapFit, MapFormulas,
-    MapTraits, OutputUnit, Result, TrainingRows, part, saved,
+    Error, Expression, FittedMap, LearnedLevels, Map, MapFit, MapFormulas, MapTraits, OutputUnit, Result, TrainingRows,
+    part, saved,
 };
 
 /// Replaces text columns by numbers: the position of each level in an order, from 0.
@@ -70,9 +70,8 @@ impl Map for Ordinal {
         }
         let ordered: Vec<String> = self.order.keys().cloned().collect();
         let named = self.columns.as_deref().or((!ordered.is_empty()).then_some(&ordered[..]));
-        let takes = |cells: &Cells| named.is_some() || matches!(cells, Cells::Text(_));
         let mut columns = BTreeMap::new();
-        for (name, cells) in columns::chosen(table, named, "columns of text", takes)? {
+        for (name, cells) in columns::levels(table, named)? {
             let levels: Vec<String> = match self.order.get(name) {
                 Some(order) => order.iter().map(Value::label).collect(),
                 None => {
@@ -114,13 +113,11 @@ impl FittedMap for FittedOrdinal {
     fn formulas(&self) -> MapFormulas {
         let formula = |(name, places): (&String, &BTreeMap<String, usize>)| {
             let levels = places.iter().map(|(level, place)| (level.clone(), *place as f64)).collect();
-            let values = LevelValues { of: Expression::column(name), levels, missing: f64::NAN, other: f64::NAN };
-            ColumnFormula::new(name, Expression::Level(Box::new(values))).in_unit(OutputUnit::Code)
+            Expression::levels(name, levels, f64::NAN).named(name).in_unit(OutputUnit::Code)
         };
-        let levels = |(column, places): (&String, &BTreeMap<String, usize>)| LearnedLevels {
-            column: column.clone(),
-            levels: places.keys().cloned().collect(),
-            refusal: (self.unknown == UnknownLevel::Error).then(|| refusal(places)),
+        let levels = |(column, places): (&String, &BTreeMap<String, usize>)| {
+            let refusal = (self.unknown == UnknownLevel::Error).then(|| refusal(places));
+            LearnedLevels::new(column, places.keys().cloned(), refusal)
         };
         let formulas: MapFormulas = self.columns.iter().map(formula).collect();
         formulas.with_levels(self.columns.iter().map(levels).collect())
@@ -142,8 +139,8 @@ fn refusal(places: &BTreeMap<String, usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::fit_helpers::fit;
-    use vaglio_core::{Numbers, Table};
+    use crate::maps::tests::fit;
+    use vaglio_core::{Cells, Numbers, Table};
 
     fn text(cells: &[&str]) -> Cells {
         Cells::Text(cells.iter().map(|&c| c.to_owned()).collect())

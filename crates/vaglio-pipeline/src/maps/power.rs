@@ -4,10 +4,9 @@ use super::{LearnedOn, columns, weights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
-use vaglio_core::minimize;
 use vaglio_core::{
-    ColumnFormula, Error, Expression, FittedMap, Function, Map, MapFit, MapFormulas, MapTraits, OutputUnit,
-    PartOutputs, Result, TrainingRows, part, saved,
+    Error, Expression, FittedMap, Function, Map, MapFit, MapFormulas, MapTraits, OutputUnit, PartOutputs, Result,
+    TrainingRows, minimize, part, saved,
 };
 
 /// Replaces numeric columns by powers that are closer to a normal distribution.
@@ -248,7 +247,7 @@ impl FittedMap for FittedPower {
     fn formulas(&self) -> MapFormulas {
         let formula = |(name, lambda): (&String, &f64)| {
             let unit = if *lambda == 1.0 { OutputUnit::Divided(1.0) } else { OutputUnit::Other };
-            ColumnFormula::new(name, self.method.expression(&Expression::column(name), *lambda)).in_unit(unit)
+            self.method.expression(&Expression::column(name), *lambda).named(name).in_unit(unit)
         };
         let mut formulas = self.columns.iter().map(formula).collect::<MapFormulas>().with_domain(BOX_COX);
         formulas.found = PartOutputs::new("exponents", self.columns.clone());
@@ -263,7 +262,7 @@ impl FittedMap for FittedPower {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::fit_helpers::{fit_weighted, values};
+    use crate::maps::tests::{fit_weighted, values};
     use vaglio_core::{Cells, Numbers, Table};
 
     fn table(values: &[f64]) -> Table {

@@ -3,9 +3,7 @@
 use super::columns;
 use std::collections::HashSet;
 use std::sync::Arc;
-use vaglio_core::{
-    ColumnFormula, Error, Expression, FittedMap, Map, MapFit, MapFormulas, Result, TrainingRows, part, saved,
-};
+use vaglio_core::{Error, Expression, FittedMap, Map, MapFit, MapFormulas, Result, TrainingRows, part, saved};
 
 /// Adds the products of all pairs of the named numeric columns, called `a*b`.
 ///
@@ -155,7 +153,7 @@ impl FittedMap for FittedProducts {
     fn formulas(&self) -> MapFormulas {
         self.products
             .iter()
-            .map(|product| ColumnFormula::new(name(product), expression(product)))
+            .map(|product| expression(product).named(name(product)))
             .collect::<MapFormulas>()
             .added()
             .named_by("columns")
@@ -191,7 +189,7 @@ fn expression(product: &Product) -> Expression {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_core::{Cells, Numbers, Table};
+    use vaglio_core::{Cells, MapFit, Numbers, Table};
 
     fn numbers(values: &[f64]) -> Cells {
         Cells::Numbers(Numbers::from(values.to_vec()))
@@ -202,8 +200,8 @@ mod tests {
         Table::new(columns.into_iter().map(|(name, values)| (name.to_owned(), numbers(&values))).collect()).unwrap()
     }
 
-    fn fit(json: &str) -> Result<Box<dyn FittedMap>> {
-        crate::maps::fit_helpers::fit(json, &table())
+    fn fit(json: &str) -> Result<MapFit> {
+        crate::maps::tests::fit(json, &table())
     }
 
     fn first(table: &Table) -> Vec<(String, String)> {
@@ -235,7 +233,7 @@ mod tests {
     #[test]
     fn what_is_saved_multiplies_alike_and_fewer_columns_are_enough() {
         let fitted = fit(r#"{"kind": "polynomial", "columns": ["a", "b"]}"#).unwrap();
-        let loaded: Box<dyn FittedMap> = serde_json::from_str(&serde_json::to_string(&fitted).unwrap()).unwrap();
+        let loaded: MapFit = serde_json::from_str(&serde_json::to_string(&fitted).unwrap()).unwrap();
         assert_eq!(first(&loaded.transform(table()).unwrap()), first(&fitted.transform(table()).unwrap()));
         let fewer = Table::new(vec![("b".into(), numbers(&[3.0])), ("a*b".into(), numbers(&[0.0]))]).unwrap();
         assert_eq!(fitted.transform(fewer).unwrap().names().collect::<Vec<_>>(), ["b", "b^2"]);

@@ -7,8 +7,8 @@ use super::weights::{center, counting, extremes, mean_over, total, unit};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
-    Cells, Column, ColumnFormula, Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, RefitScope,
-    Result, TargetScale, TrainingRows, part, saved,
+    Cells, Column, Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, RefitScope, Result, TargetScale,
+    TrainingRows, part, saved,
 };
 
 /// Subtracts the weighted mean of numeric columns and divides by the population standard deviation. Constant columns
@@ -66,9 +66,8 @@ impl Map for Standardize {
 
 impl FittedMap for FittedStandardize {
     fn formulas(&self) -> MapFormulas {
-        let value = |(name, by): (&String, &TargetScale)| {
-            ColumnFormula::new(name, Expression::column(name).plus(-by.shift).over(by.scale))
-        };
+        let value =
+            |(name, by): (&String, &TargetScale)| Expression::column(name).plus(-by.shift).over(by.scale).named(name);
         self.columns.iter().map(value).collect()
     }
 
@@ -114,7 +113,7 @@ const SMALLEST: f64 = f64::MIN_POSITIVE / (1u64 << 21) as f64;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::fit_helpers::fit_map;
+    use crate::maps::tests::fit_map;
     use vaglio_core::{Numbers, Table};
 
     fn standardized(values: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {

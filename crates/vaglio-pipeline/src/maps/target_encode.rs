@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
-    Cells, ColumnFormula, Error, Expression, FittedMap, LearnedLevels, LevelValues, Map, MapFit, MapFormulas,
-    MapTraits, Numbers, Result, Table, TrainingRows, part, saved,
+    Cells, Error, Expression, FittedMap, LearnedLevels, Map, MapFit, MapFormulas, MapTraits, Numbers, Result, Table,
+    TrainingRows, part, saved,
 };
 
 /// Replaces every level of text columns by the mean target of its training rows, shrunk towards the overall mean: (Σ w
@@ -77,11 +77,10 @@ struct LevelMeans {
 impl Map for TargetEncode {
     fn fit(&self, rows: &TrainingRows<'_>) -> Result<MapFit> {
         let folds = self.folds_of(rows)?;
-        let takes = |cells: &Cells| self.columns.is_some() || matches!(cells, Cells::Text(_));
         let mut columns = BTreeMap::new();
         let mut encoded = BTreeMap::new();
         let outputs = if rows.targets.nrows() > 1 { rows.outputs.to_vec() } else { Vec::new() };
-        for (name, cells) in columns::chosen(rows.table, self.columns.as_deref(), "columns of text", takes)? {
+        for (name, cells) in columns::levels(rows.table, self.columns.as_deref())? {
             let levels = RowLevels::new(cells);
             let means = levels.means(rows.targets, rows.weights, self.smoothing, |_| true);
             let mut own = vec![vec![f64::NAN; cells.len()]; rows.targets.nrows()];
@@ -98,8 +97,8 @@ impl Map for TargetEncode {
             encoded.insert(name.to_owned(), own);
         }
         let fitted = FittedTargetEncode { columns, outputs };
-        let training = Some(fitted.replaced(rows.table.clone(), encoded)?);
-        Ok(MapFit { training, ..fitted.into() })
+        let training = fitted.replaced(rows.table.clone(), encoded)?;
+        Ok(MapFit::from(fitted).with_training(training))
     }
 
     fn traits(&self) -> MapTraits {
@@ -192,16 +191,11 @@ impl FittedMap for FittedTargetEncode {
                 // A damaged model may lack outputs.
                 let mean = |means: &[f64]| means.get(output).copied().unwrap_or(f64::NAN);
                 let levels = means.levels.iter().map(|(level, means)| (level.clone(), mean(means))).collect();
-                let (of, other) = (Expression::column(column), mean(&means.all));
-                let values = LevelValues { of, levels, missing: f64::NAN, other };
-                ColumnFormula::new(name, Expression::Level(Box::new(values))).in_block()
+                Expression::levels(column, levels, mean(&means.all)).named(name).in_block()
             })
         });
-        let levels = |(column, means): (&String, &LevelMeans)| LearnedLevels {
-            column: column.clone(),
-            levels: means.levels.keys().cloned().collect(),
-            refusal: None,
-        };
+        let levels =
+            |(column, means): (&String, &LevelMeans)| LearnedLevels::new(column, means.levels.keys().cloned(), None);
         let levels = self.columns.iter().map(levels).collect();
         formulas.collect::<MapFormulas>().named_by("columns").with_levels(levels)
     }
@@ -240,6 +234,7 @@ impl FittedTargetEncode {
 mod tests {
     use super::*;
     use ndarray::{Array2, array};
+    use vaglio_core::MapFit;
 
     fn table(levels: &[&str]) -> Table {
         Table::new(vec![("c".into(), Cells::Text(levels.iter().map(|&level| level.to_owned()).collect()))]).unwrap()
@@ -258,7 +253,7 @@ mod tests {
         let (table, y) = (table(&["a", "b", "a", "", "b", "b"]), array![[1.0, 2.0, 3.0, 10.0, 4.0, 4.0]]);
         let names = ["y".to_owned()];
         let map = TargetEncode { smoothing: 2.0, ..TargetEncode::default() };
-        let fitted = map.fit(&rows(&table, &y, &names)).unwrap().map;
+        let fitted = map.fit(&rows(&table, &y, &names)).unwrap();
         let new = self::table(&["a", "b", "z", ""]);
         let out = values(&fitted.transform(new).unwrap(), "c");
         // The overall mean is 4.
@@ -266,7 +261,7 @@ mod tests {
         assert!(out[3].is_nan());
         let mut twice = rows(&table, &y, &names);
         twice.weights = Some(&[2.0, 1.0, 0.0, 0.0, 1.0, 1.0]);
-        let fitted = map.fit(&twice).unwrap().map;
+        let fitted = map.fit(&twice).unwrap();
         // The overall mean is 12 / 5, and two rows of mean weight weigh 2.5.
         assert_eq!(values(&fitted.transform(self::table(&["a"])).unwrap(), "c"), [(2.0 + 2.5 * 2.4) / 4.5]);
     }
@@ -316,10 +311,10 @@ mod tests {
         let (table, y) = (table(&["a", "b", "a", "b"]), array![[1.0, -1.0, 1.0, -1.0], [-1.0, 1.0, -1.0, 1.0]]);
         let names = ["p".to_owned(), "q".to_owned()];
         let map = TargetEncode { smoothing: 0.0, ..TargetEncode::default() };
-        let MapFit { map: fitted, training } = map.fit(&rows(&table, &y, &names)).unwrap();
+        let fitted = map.fit(&rows(&table, &y, &names)).unwrap();
         let out = fitted.transform(table.clone()).unwrap();
         assert_eq!(out.names().collect::<Vec<_>>(), ["c_p", "c_q"]);
-        assert_eq!(training.unwrap().names().collect::<Vec<_>>(), ["c_p", "c_q"]);
+        assert_eq!(fitted.training.as_ref().unwrap().names().collect::<Vec<_>>(), ["c_p", "c_q"]);
         assert_eq!(
             (values(&out, "c_p"), values(&out, "c_q")),
             (vec![1.0, -1.0, 1.0, -1.0], vec![-1.0, 1.0, -1.0, 1.0])
@@ -330,7 +325,7 @@ mod tests {
         );
         assert_eq!(fitted.formulas().get("c_q").map(|formula| formula.unit), Some(vaglio_core::OutputUnit::Other));
         let saved = serde_json::to_string(&fitted).unwrap();
-        let loaded: Box<dyn FittedMap> = serde_json::from_str(&saved).unwrap();
+        let loaded: MapFit = serde_json::from_str(&saved).unwrap();
         assert_eq!(values(&loaded.transform(table).unwrap(), "c_p"), values(&out, "c_p"));
     }
 

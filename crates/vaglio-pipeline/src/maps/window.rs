@@ -182,12 +182,13 @@ impl Window {
 impl FittedMap for FittedWindow {
     fn formulas(&self) -> MapFormulas {
         let formulas = self.columns.iter().flat_map(|name| {
-            self.lags_of(name).iter().map(move |&lag| ColumnFormula::from_rows(lagged(name, lag), name, lag))
+            let formula = |&lag| ColumnFormula::from_rows(lagged(name, lag), name, Some(lag));
+            self.lags_of(name).iter().map(formula)
         });
         formulas.collect::<MapFormulas>().named_by("lags")
     }
 
-    fn transform(&self, mut table: Table) -> Result<Table> {
+    fn transform(&self, _: &MapFormulas, mut table: Table) -> Result<Table> {
         let kept = self.kept(&table);
         let (rows, longest) = (table.rows(), self.longest());
         if kept.is_empty() && rows > 0 {

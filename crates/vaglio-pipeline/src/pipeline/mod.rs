@@ -108,11 +108,14 @@ impl ValidPipeline {
     /// The preprocessing that turns rows of a table into a problem.
     ///
     /// # Errors
-    /// [`Error::Setting`] for a map that requests what only the last map can have.
+    /// [`Error::Setting`] for a map of targets that are classes, and for a map that requests what only the last map can
+    /// have.
     pub fn recipe(&self, task: Task, target_names: Vec<String>) -> Result<Preprocessing> {
-        let loss = self.selector().loss(&task);
-        let recipe = Preprocessing::new(self.0.preprocess.clone(), task, target_names)?;
-        let is_squared = loss.traits().measure == Measure::Squared;
+        if self.0.target_map.is_some() && task != Task::Regression {
+            let message = format!("it is of numbers, and the task is {}; leave it out", task.name());
+            return Err(Error::setting("target_map", message));
+        }
+        let is_squared = self.selector().loss(&task).traits().measure == Measure::Squared;
         let judge = match self.0.search.size_choice() {
             Choose::CrossValidated(how) => how.judge,
             _ => Judge::Original,
@@ -121,8 +124,13 @@ impl ValidPipeline {
             let is_smeared = map.smear().unwrap_or(is_squared);
             TargetMapping { map: Arc::clone(map), is_smeared, judge }
         };
-        let recipe = recipe.with_target_map(self.0.target_map.as_ref().map(mapping))?;
-        Ok(recipe.seeded(self.0.seed).within(self.budget()).with_precision(self.0.engine.precision))
+        Ok(Preprocessing {
+            target_map: self.0.target_map.as_ref().map(mapping),
+            seed: self.0.seed,
+            budget: self.budget(),
+            precision: self.0.engine.precision,
+            ..Preprocessing::new(self.0.preprocess.clone(), task, target_names)?
+        })
     }
 
     /// The selection that the pipeline makes on its preprocessed data.

@@ -2,7 +2,7 @@
 
 use crate::maps::MapChain;
 use std::collections::HashMap;
-use vaglio_core::{FittedMap, MissingMask, Requirement, Table};
+use vaglio_core::{MapFit, MissingMask, Requirement, Table};
 
 /// Missing cells that one map filled.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl FilledCells {
 /// but later maps do more.
 pub fn follow(
     filled: &[FilledCells],
-    maps: &[Box<dyn FittedMap>],
+    maps: &[MapFit],
     names: &[String],
     table: &Table,
 ) -> Option<(Requirement, MissingMask)> {
@@ -49,13 +49,13 @@ pub fn follow(
         if one.need == Requirement::Required {
             strongest = Requirement::Required;
         }
-        let chain = MapChain::new(&maps[one.map + 1..]);
+        let chain = MapChain(&maps[one.map + 1..]);
         for (feature, name) in names.iter().enumerate() {
             let sources = chain.sources(std::slice::from_ref(name));
             let Some(source) = sources.iter().filter(|source| one.columns.contains_key(*source)).min() else {
                 continue;
             };
-            let is_scaled = chain.scaled(name).is_ok_and(|scaled| scaled.source.as_ref() == Some(name));
+            let is_scaled = chain.scaled(name).source.is_ok_and(|source| source.as_ref() == Some(name));
             match (is_scaled, one.need) {
                 (true, _) => {
                     let rows = one.columns[source].iter().filter_map(|origin| places.get(origin).copied());

@@ -5,7 +5,7 @@ use super::rows::{LabeledTable, Preprocessing};
 use crate::pipeline::Precision;
 use std::collections::HashMap;
 use std::sync::Arc;
-use vaglio_core::{Columns, Error, FittedMap, Map, Numbers, Problem, RefitColumns, RefitScope, Requirement, Result};
+use vaglio_core::{Columns, Error, Map, Numbers, Problem, RefitColumns, RefitScope, Requirement, Result};
 
 /// Rows with the maps that are refitted on part of them.
 #[derive(Debug)]
@@ -44,10 +44,10 @@ impl RefitColumns for RefittedMaps {
         training.iter().for_each(|&row| is_training[row] = true);
         let held_out: Vec<usize> = (0..is_training.len()).filter(|&row| !is_training[row]).collect();
         let mut own = self.rows.select(training);
-        let learned = self.recipe.fit_from(self.first, &mut own)?;
+        let learned = self.recipe.fit_between(self.first..self.recipe.maps.len(), &mut own)?;
         let mut others = self.rows.select(&held_out);
         for map in &learned.maps {
-            others.map(&**map as &dyn FittedMap)?;
+            others.map(map)?;
         }
         let (own, own_names) = numeric(&mut own.table)?;
         let (others, others_names) = numeric(&mut others.table)?;

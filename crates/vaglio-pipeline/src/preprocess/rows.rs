@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
-    Error, FittedMap, Map, MapFit, Problem, RefitScope, Requirement, Result, Role, Table, TargetMap, TargetUnits, Task,
+    Error, Map, MapFit, Problem, RefitScope, Requirement, Result, Role, Table, TargetMap, TargetUnits, Task,
     TrainingRows, select_rows,
 };
 use vaglio_search::Judge;
@@ -39,7 +39,7 @@ pub struct LabeledTable {
 
 impl LabeledTable {
     /// Applies a map to the table, and keeps the labels of the remaining rows.
-    pub fn map(&mut self, map: &dyn FittedMap) -> Result<()> {
+    pub fn map(&mut self, map: &MapFit) -> Result<()> {
         let before: Vec<usize> = (0..self.table.rows()).map(|row| self.table.origin(row)).collect();
         self.table = map.transform(std::mem::take(&mut self.table))?;
         let after = (0..self.table.rows()).map(|row| self.table.origin(row));
@@ -133,7 +133,7 @@ pub struct TargetMapping {
 #[derive(Debug)]
 pub(crate) struct FittedPreprocessing {
     /// Fitted maps.
-    pub maps: Vec<Box<dyn FittedMap>>,
+    pub maps: Vec<MapFit>,
     /// Maps and scales of the targets, if any.
     pub units: Option<Vec<TargetUnits>>,
     /// Filled cells whose means are to be refitted in each fold.
@@ -196,32 +196,9 @@ impl Preprocessing {
         }
     }
 
-    /// Sets the seed of random choices in maps.
-    pub fn seeded(self, seed: u64) -> Self {
-        Preprocessing { seed, ..self }
-    }
-
     /// Whether a map needs ordered rows.
     pub fn needs_order(&self) -> bool {
         self.maps.iter().any(|map| map.traits().needs_order)
-    }
-
-    /// Sets the map of targets.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] for classes.
-    pub(crate) fn with_target_map(self, target_map: Option<TargetMapping>) -> Result<Self> {
-        if target_map.is_some() && self.task != Task::Regression {
-            let message = format!("it is of numbers, and the task is {}; leave it out", self.task.name());
-            return Err(Error::setting("target_map", message));
-        }
-        Ok(Preprocessing { target_map, ..self })
-    }
-
-    /// Sets the precision of columns.
-    #[must_use]
-    pub(crate) fn with_precision(self, precision: Precision) -> Self {
-        Preprocessing { precision, ..self }
     }
 
     /// Converts the columns of a problem to this precision.
@@ -237,16 +214,10 @@ impl Preprocessing {
         }
     }
 
-    /// Sets the memory budget.
-    #[must_use]
-    pub fn within(self, budget: Budget) -> Self {
-        Preprocessing { budget, ..self }
-    }
-
     /// Fits and applies the map of targets, and then each map on the output of the maps before it.
     pub(crate) fn fit(&self, rows: &mut LabeledTable) -> Result<FittedPreprocessing> {
         let units = self.map_targets(rows)?;
-        let learned = self.fit_from(0, rows)?;
+        let learned = self.fit_between(0..self.maps.len(), rows)?;
         let units = match (units, learned.units) {
             (Some(mapped), Some(scaled)) => {
                 Some(mapped.into_iter().zip(scaled).map(|(mapped, scaled)| mapped.scaled(scaled.scale)).collect())
@@ -284,14 +255,9 @@ impl Preprocessing {
         Ok(Some(all))
     }
 
-    /// Fits and applies the maps from `first` on.
-    pub(super) fn fit_from(&self, first: usize, rows: &mut LabeledTable) -> Result<FittedPreprocessing> {
-        self.fit_between(first..self.maps.len(), rows)
-    }
-
     /// Fits and applies the maps in a range.
     pub(crate) fn fit_between(&self, some: Range<usize>, rows: &mut LabeledTable) -> Result<FittedPreprocessing> {
-        let (mut maps, mut units): (Vec<Box<dyn FittedMap>>, Option<Vec<TargetUnits>>) = (Vec::new(), None);
+        let (mut maps, mut units): (Vec<MapFit>, Option<Vec<TargetUnits>>) = (Vec::new(), None);
         let mut filled = Vec::new();
         for index in some {
             let map = &self.maps[index];
@@ -305,18 +271,18 @@ impl Preprocessing {
                 groups: rows.groups.as_deref(),
                 seed: self.seed,
             };
-            let MapFit { map: fitted, training } = map.fit(&training).map_err(under)?;
+            let mut fitted = map.fit(&training).map_err(under)?;
             fitted.formulas().check(&rows.table).map_err(under)?;
             let traits = map.traits();
             let gone = match traits.in_folds {
                 RefitScope::Impute(need) => Some(FilledCells::before(index, need, &rows.table)),
                 _ => None,
             };
-            match training {
+            match fitted.training.take() {
                 Some(table) => rows.table = table,
                 None => {
-                    unless_too_large(&*fitted, &rows.table, self.budget)?;
-                    rows.map(&*fitted).map_err(under)?;
+                    unless_too_large(&fitted, &rows.table, self.budget)?;
+                    rows.map(&fitted).map_err(under)?;
                 }
             }
             if self.maps.iter().rposition(|map| map.traits().needs_order) == Some(index) {
@@ -364,12 +330,12 @@ impl Preprocessing {
     pub fn apply(
         &self,
         mut rows: LabeledTable,
-        maps: &[Box<dyn FittedMap>],
+        maps: &[MapFit],
         names: &[String],
     ) -> Result<(Problem, Option<Vec<u32>>)> {
         for map in maps {
-            unless_too_large(&**map, &rows.table, self.budget)?;
-            rows.map(&**map)?;
+            unless_too_large(map, &rows.table, self.budget)?;
+            rows.map(map)?;
         }
         if self.needs_order() {
             rows.leave_past();

@@ -17,7 +17,7 @@ use crate::tune::{Tune, Tuning};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::{Design, Error, FittedMap, Loss, Model, Monitor, Problem, Result, StopSign, TargetUnits};
+use vaglio_core::{Design, Error, Loss, MapFit, Model, Monitor, Problem, Result, StopSign, TargetUnits};
 use vaglio_report::record::Cell;
 use vaglio_search::shuffle::stream;
 
@@ -106,7 +106,7 @@ pub struct OuterFoldFit {
     /// Summary of the selection.
     pub taken: FoldSelection,
     /// Maps fitted on the training rows.
-    pub maps: Vec<Box<dyn FittedMap>>,
+    pub maps: Vec<MapFit>,
     /// Maps and scales of the targets, with the residuals of the model, if any.
     pub target_units: Option<Vec<TargetUnits>>,
     /// Names of the columns that the maps make.

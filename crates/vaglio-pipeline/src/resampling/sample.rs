@@ -8,9 +8,7 @@ use crate::preprocess::{
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use vaglio_core::{
-    Block, Cells, ClassOrder, FittedMap, PerFoldPreprocessing, Problem, Result, Table, TargetUnits, Task,
-};
+use vaglio_core::{Block, Cells, ClassOrder, MapFit, PerFoldPreprocessing, Problem, Result, Table, TargetUnits, Task};
 use vaglio_search::Judge;
 
 /// A problem fitted on training rows, with the maps for other rows.
@@ -19,7 +17,7 @@ pub struct FittedProblem {
     /// Problem of the training rows.
     pub problem: Problem,
     /// Maps fitted on the training rows.
-    pub maps: Vec<Box<dyn FittedMap>>,
+    pub maps: Vec<MapFit>,
     /// Maps and scales of the targets, if any.
     pub units: Option<Vec<TargetUnits>>,
 }
@@ -240,7 +238,7 @@ impl Sample {
         let mut rows = LabeledTable::clone(before);
         let FittedPreprocessing { maps, units, filled } = recipe.fit(&mut rows)?;
         let (columns, names) = numeric(&mut rows.table)?;
-        let blocks = blocks(&MapChain::new(&maps), &names);
+        let blocks = blocks(MapChain(&maps), &names);
         let targets = std::mem::take(&mut rows.targets);
         let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
         let problem = recipe.with_bias(recipe.in_precision(problem)?.with_blocks(blocks))?;
@@ -284,7 +282,7 @@ impl Sample {
     ///
     /// # Errors
     /// Returns the errors of the maps.
-    pub fn apply_maps(&self, maps: &[Box<dyn FittedMap>], names: &[String]) -> Result<Problem> {
+    pub fn apply_maps(&self, maps: &[MapFit], names: &[String]) -> Result<Problem> {
         match &self.source {
             SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
             SampleSource::Mapped(rows, recipe) => {
@@ -319,7 +317,7 @@ fn shared(mut table: Table) -> Result<Table> {
 }
 
 /// Blocks: columns that the maps made from one column.
-fn blocks(chain: &MapChain, names: &[String]) -> Vec<Block> {
+fn blocks(chain: MapChain<'_>, names: &[String]) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for (index, name) in names.iter().enumerate() {

@@ -111,14 +111,13 @@ impl Map for Center {
         }
         let mut columns: Vec<(String, Vec<f64>)> = rows.table.names().map(|name| (name.into(), Vec::new())).collect();
         for row in 0..rows.table.rows() {
-            let own = fitted(Some(row)).transform(rows.table.select_rows(&[row]))?;
+            let own = fitted(Some(row)).transform(&MapFormulas::default(), rows.table.select_rows(&[row]))?;
             for ((_, values), (_, cells)) in columns.iter_mut().zip(own.columns()) {
                 values.extend(cells.numbers().map(|numbers| numbers.get(0)));
             }
         }
         let columns = columns.into_iter().map(|(name, values)| (name, Cells::Numbers(Numbers::from(values))));
-        let training = Some(Table::new(columns.collect())?);
-        Ok(MapFit { training, ..fitted(None).into() })
+        Ok(MapFit::from(fitted(None)).with_training(Table::new(columns.collect())?))
     }
 }
 
@@ -171,7 +170,7 @@ impl Centered {
 }
 
 impl FittedMap for Centered {
-    fn transform(&self, table: Table) -> Result<Table> {
+    fn transform(&self, _: &MapFormulas, table: Table) -> Result<Table> {
         assert!(self.fault != Fault::Panics, "an index is out of bounds");
         if self.fault == Fault::NeedsAll && self.means.iter().any(|(name, _)| table.get(name).is_none()) {
             return Err(Error::Shape("a column is missing".into()));
@@ -197,10 +196,10 @@ impl FittedMap for Centered {
 
     fn formulas(&self) -> MapFormulas {
         let formula = |(name, mean): &(String, f64)| {
-            let value = |source: &str| ColumnFormula::new(name, Expression::column(source).plus(self.shift - mean));
+            let value = |source: &str| Expression::column(source).plus(self.shift - mean).named(name);
             match self.fault {
-                Fault::DropsARow => ColumnFormula::from_rows(name, name, 0),
-                Fault::SourcesMissing => ColumnFormula::new(name, Expression::from(1.0)),
+                Fault::DropsARow => ColumnFormula::from_rows(name, name, None),
+                Fault::SourcesMissing => Expression::from(1.0).named(name),
                 Fault::SourcesUnknown => value(&format!("{name}?")),
                 _ => value(name),
             }

@@ -49,7 +49,7 @@ fn problem(table: &Table, of: &Problem, rows: &[usize]) -> Problem {
 }
 
 fn transformed(map: &dyn Map, training: &Table, weights: Option<&[f64]>, table: Table) -> Table {
-    map.fit(&TrainingRows::from_table(training, weights)).unwrap().map.transform(table).unwrap()
+    map.fit(&TrainingRows::from_table(training, weights)).unwrap().transform(table).unwrap()
 }
 
 fn imputed(table: &Table, training: &Table, weights: Option<&[f64]>) -> Table {

@@ -1,6 +1,6 @@
 use super::*;
-use crate::maps::fit_helpers::{fit, fit_weighted};
-use vaglio_core::{Numbers, Table};
+use crate::maps::tests::{fit, fit_weighted};
+use vaglio_core::{MapFit, Numbers, Table};
 
 const GONE: f64 = f64::NAN;
 
@@ -108,11 +108,11 @@ fn what_is_saved_fills_with_the_same_bits() {
     for json in [r#"{"kind": "impute"}"#, r#"{"kind": "impute", "how": "most_frequent"}"#] {
         let fitted = fit(json, &training).unwrap();
         let saved = serde_json::to_string(&fitted).unwrap();
-        let loaded: Box<dyn FittedMap> = serde_json::from_str(&saved).unwrap();
-        let bits = |map: &dyn FittedMap| {
+        let loaded: MapFit = serde_json::from_str(&saved).unwrap();
+        let bits = |map: &MapFit| {
             map.transform(training.clone()).unwrap().get("a").unwrap().numbers().unwrap().get(3).to_bits()
         };
-        assert_eq!(bits(&*fitted), bits(&*loaded));
+        assert_eq!(bits(&fitted), bits(&loaded));
         // Text that looks like a number stays text.
         assert!(matches!(loaded.transform(training.clone()).unwrap().get("t"), Some(Cells::Text(_))));
     }

@@ -1,6 +1,6 @@
 use super::*;
-use crate::maps::fit_helpers::{self, fit_map, values};
-use vaglio_core::{Numbers, Table};
+use crate::maps::tests::{self, fit_map, values};
+use vaglio_core::{MapFit, Numbers, Table};
 
 fn text(cells: &[&str]) -> Cells {
     Cells::Text(cells.iter().map(|&c| c.to_owned()).collect())
@@ -14,17 +14,17 @@ fn table(columns: Vec<(&str, Cells)>) -> Table {
     Table::new(columns.into_iter().map(|(name, cells)| (name.to_owned(), cells)).collect()).unwrap()
 }
 
-fn fitted() -> Box<dyn FittedMap> {
+fn fitted() -> MapFit {
     fit(r#"{"kind": "one_hot", "unknown": "error"}"#)
 }
 
-fn fit(json: &str) -> Box<dyn FittedMap> {
+fn fit(json: &str) -> MapFit {
     let (c, d) = (text(&["y", "x", "1"]), text(&["p", "p", "p"]));
     fit_on(json, &table(vec![("a", numbers(&[1.0, 2.0, 3.0])), ("c", c), ("d", d)]))
 }
 
-fn fit_on(json: &str, table: &Table) -> Box<dyn FittedMap> {
-    fit_helpers::fit(json, table).unwrap()
+fn fit_on(json: &str, table: &Table) -> MapFit {
+    tests::fit(json, table).unwrap()
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn columns_that_are_named_may_hold_numbers() {
 #[test]
 fn what_was_saved_before_there_was_a_choice_refuses_unknown_levels() {
     let json = r#"{"kind": "one_hot", "columns": [{"column": "c", "levels": ["x", "y"]}]}"#;
-    let fitted: Box<dyn FittedMap> = serde_json::from_str(json).unwrap();
+    let fitted: MapFit = serde_json::from_str(json).unwrap();
     assert!(fitted.transform(table(vec![("c", text(&["z"]))])).is_err());
     assert_eq!(values(&fitted.transform(table(vec![("c", text(&["y"]))])).unwrap(), "c=y"), [1.0]);
 }

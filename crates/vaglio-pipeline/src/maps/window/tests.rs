@@ -1,5 +1,5 @@
 use super::*;
-use crate::maps::fit_helpers::{fit, values};
+use crate::maps::tests::{fit, values};
 use vaglio_core::Numbers;
 
 fn numbers(values: &[f64]) -> Cells {

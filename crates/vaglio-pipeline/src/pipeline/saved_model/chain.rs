@@ -5,13 +5,13 @@ use crate::preprocess::{in_units, numeric, unless_too_large};
 use ndarray::Array2;
 use std::collections::HashMap;
 use vaglio_core::select_rows;
-use vaglio_core::{Cells, Columns, Error, FittedMap, Model, Result, Table, TargetUnits};
+use vaglio_core::{Cells, Columns, Error, MapFit, Model, Result, Table, TargetUnits};
 use vaglio_tables::budget::Budget;
 
 /// Prediction chain: fitted maps, the model's inputs among their outputs, and target units.
 pub struct PredictionChain<'m> {
     /// Fitted maps, in order.
-    pub maps: &'m [Box<dyn FittedMap>],
+    pub maps: &'m [MapFit],
     pub(crate) inputs: &'m [String],
     /// The model.
     pub model: &'m Model,
@@ -29,10 +29,10 @@ pub struct TablePredictions {
 }
 
 /// Reduces fitted maps to those that make these columns.
-pub(super) fn needed_maps(mut maps: Vec<Box<dyn FittedMap>>, inputs: &[String]) -> Vec<Box<dyn FittedMap>> {
+pub(super) fn needed_maps(mut maps: Vec<MapFit>, inputs: &[String]) -> Vec<MapFit> {
     let mut names = inputs.to_vec();
     for place in (0..maps.len()).rev() {
-        let sources = MapChain::new(&maps[place..=place]).sources(&names);
+        let sources = MapChain(&maps[place..=place]).sources(&names);
         maps[place].retain(&names.iter().chain(&sources).cloned().collect());
         names = sources;
     }
@@ -42,7 +42,7 @@ pub(super) fn needed_maps(mut maps: Vec<Box<dyn FittedMap>>, inputs: &[String]) 
 impl PredictionChain<'_> {
     /// Columns of a data file that the inputs are made from.
     pub fn sources(&self) -> Vec<String> {
-        MapChain::new(self.maps).sources(self.inputs)
+        MapChain(self.maps).sources(self.inputs)
     }
 
     /// Refuses parts that do not fit each other.
@@ -77,7 +77,7 @@ impl PredictionChain<'_> {
     /// Fails for a missing column and for a cell that the maps cannot handle.
     pub(crate) fn inputs_of(&self, mut table: Table) -> Result<(Columns, Table)> {
         for map in self.maps {
-            unless_too_large(&**map, &table, Budget::for_machine())?;
+            unless_too_large(map, &table, Budget::for_machine())?;
             table = map.transform(table)?;
         }
         let names: Vec<String> = table.names().map(str::to_owned).collect();

@@ -3,7 +3,7 @@
 use super::chain::{PredictionChain, needed_maps};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, FittedMap, Model, Result, Table, TargetUnits};
+use vaglio_core::{Error, MapFit, Model, Result, Table, TargetUnits};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 
@@ -33,7 +33,7 @@ pub struct FoldModel {
     /// Maps and scales of the targets, if any.
     pub target_scales: Option<Vec<TargetUnits>>,
     /// Maps fitted on the fold's training rows.
-    pub maps: Vec<Box<dyn FittedMap>>,
+    pub maps: Vec<MapFit>,
     /// Candidate columns that the model takes, in its order.
     pub inputs: Vec<String>,
     /// Model selected on the training rows.
@@ -117,7 +117,7 @@ impl FoldModel {
     /// A fold's model with the maps that make its inputs.
     pub fn new(
         target_scales: Option<Vec<TargetUnits>>,
-        maps: Vec<Box<dyn FittedMap>>,
+        maps: Vec<MapFit>,
         inputs: Vec<String>,
         model: Model,
         residuals: Vec<Vec<f64>>,

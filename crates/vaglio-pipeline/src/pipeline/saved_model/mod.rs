@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::path::Path;
 use vaglio_core::{
-    AnyLoss, Cause, ClassOrder, Error, Feature, FittedMap, Model, Path as SearchPath, Result, TargetUnits, Task,
+    AnyLoss, Cause, ClassOrder, Error, Feature, MapFit, Model, Path as SearchPath, Result, TargetUnits, Task,
 };
 use vaglio_tables::budget::Budget;
 use vaglio_tables::disk::{bounded, shortened, write_file};
@@ -59,7 +59,7 @@ pub struct SavedModel {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<ModelOrigin>,
     /// Fitted maps, in order.
-    pub maps: Vec<Box<dyn FittedMap>>,
+    pub maps: Vec<MapFit>,
     /// Candidate columns that the model takes, in its order.
     pub inputs: Vec<String>,
     /// The trained model.
@@ -136,7 +136,7 @@ impl SavedModel {
         task: Task,
         outputs: Vec<String>,
         target_scales: Option<Vec<TargetUnits>>,
-        maps: Vec<Box<dyn FittedMap>>,
+        maps: Vec<MapFit>,
         inputs: Vec<String>,
         model: Model,
     ) -> Self {
@@ -163,7 +163,7 @@ impl SavedModel {
             history: None,
         };
         saved.sources = saved.chain().sources();
-        let maps = saved.maps.iter().map(|map| ("FittedMap", map.typetag_name()));
+        let maps = saved.maps.iter().map(|map| ("FittedMap", map.kind()));
         let of_targets = saved.target_scales.iter().flatten().filter_map(|units| units.map.as_ref());
         let of_targets = of_targets.map(|map| ("FittedTargetMap", map.typetag_name()));
         let of_models = saved.model.kinds().into_iter().map(|kind| ("ModelData", kind));

@@ -1,22 +1,22 @@
 //! Test helpers that fit maps to tables without targets.
 
-use vaglio_core::{FittedMap, Map, Result, Table, TrainingRows};
+use vaglio_core::{Map, MapFit, Result, Table, TrainingRows};
 
 /// Fits the map of these settings, given as in pipeline files.
-pub(super) fn fit(json: &str, table: &Table) -> Result<Box<dyn FittedMap>> {
+pub(super) fn fit(json: &str, table: &Table) -> Result<MapFit> {
     fit_weighted(json, table, None)
 }
 
 /// Like [`fit`], with weights.
-pub(super) fn fit_weighted(json: &str, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
+pub(super) fn fit_weighted(json: &str, table: &Table, weights: Option<&[f64]>) -> Result<MapFit> {
     let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
     map.check()?;
     fit_map(&*map, table, weights)
 }
 
 /// Fits a map.
-pub(super) fn fit_map(map: &dyn Map, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-    let fitted = map.fit(&TrainingRows::from_table(table, weights))?.map;
+pub(super) fn fit_map(map: &dyn Map, table: &Table, weights: Option<&[f64]>) -> Result<MapFit> {
+    let fitted = map.fit(&TrainingRows::from_table(table, weights))?;
     fitted.formulas().check(table)?;
     Ok(fitted)
 }

@@ -1,0 +1,197 @@
+//! Formulas of a fitted model, from its predictions back to the columns of the data.
+
+use crate::{CellKind, Formulas, InputColumn, LabelRule, NamedFormula, cell_kind};
+use std::collections::{HashMap, HashSet};
+use vaglio_core::{Condition, Expression, LevelValues, MapFit, Model, TargetUnits, shown};
+
+/// A fitted model with the steps before and after it.
+pub struct ModelSteps<'m> {
+    /// Columns of the data from which the inputs are made.
+    pub columns: Vec<InputColumn>,
+    /// Fitted maps, in order.
+    pub maps: &'m [MapFit],
+    /// Columns that the model takes, in its order.
+    pub inputs: &'m [String],
+    /// The model.
+    pub model: &'m Model,
+    /// Maps and scales of the targets, if any.
+    pub units: &'m [TargetUnits],
+    /// Names of the predictions.
+    pub outputs: Vec<String>,
+}
+
+/// Formulas of the columns that are needed so far.
+struct Assembly<'m> {
+    steps: &'m ModelSteps<'m>,
+    inputs: Vec<InputColumn>,
+    shared: Vec<NamedFormula>,
+    /// Expressions of columns after a number of maps.
+    known: HashMap<(usize, String), Expression>,
+    /// Names of columns of the data, shared formulas and predictions.
+    taken: HashSet<String>,
+}
+
+/// Size limit of a smeared prediction, in parts and points.
+const MOST_SMEARED: usize = 100_000;
+
+impl Formulas {
+    /// Formulas of a model, with the rule for its class label.
+    ///
+    /// # Errors
+    /// Names the part of the model that is no expression.
+    pub fn new(steps: &ModelSteps<'_>, label: Option<LabelRule>) -> Result<Self, String> {
+        let taken = steps.columns.iter().map(|column| &column.name).chain(&steps.outputs).cloned().collect();
+        let mut assembly = Assembly { steps, inputs: Vec::new(), shared: Vec::new(), known: HashMap::new(), taken };
+        let is_shared = steps.outputs.len() > 1 || !steps.model.takes_rows_alone();
+        let mut inputs = Vec::with_capacity(steps.inputs.len());
+        for name in steps.inputs {
+            let value = assembly.column(name, steps.maps.len())?;
+            inputs.push(if is_shared { assembly.share(name, value) } else { value });
+        }
+        let predictions = steps.model.expressions(&inputs);
+        let predictions = predictions.ok_or_else(|| format!("the model `{}`", steps.model.kind()))?;
+        let mut outputs = Vec::with_capacity(predictions.len());
+        for (place, (prediction, name)) in predictions.into_iter().zip(&steps.outputs).enumerate() {
+            let formula = match steps.units.get(place) {
+                Some(units) => assembly.in_units(prediction, units, name)?,
+                None => prediction,
+            };
+            outputs.push(NamedFormula { name: name.clone(), formula });
+        }
+        let Assembly { inputs, shared, .. } = assembly;
+        if let Some(named) = shared.iter().chain(&outputs).find(|named| holds_text(&named.formula)) {
+            return Err(format!("the text from which `{}` is made where it stands", shown(&named.name)));
+        }
+        let about = format!("A model of vaglio {}.", env!("CARGO_PKG_VERSION"));
+        Ok(Formulas { about, inputs, steps: shared, outputs, label })
+    }
+}
+
+impl Assembly<'_> {
+    /// Converts a prediction to the units of the data.
+    fn in_units(&mut self, prediction: Expression, units: &TargetUnits, name: &str) -> Result<Expression, String> {
+        let TargetUnits { scale, map, residuals, .. } = units;
+        let scaled = if scale.scale == 1.0 { prediction } else { prediction.times(scale.scale) };
+        let mapped = if scale.shift == 0.0 { scaled } else { scaled.plus(scale.shift) };
+        let Some(map) = map else { return Ok(mapped) };
+        let what = format!("the target map `{}`", map.typetag_name());
+        let mapped = self.share(&format!("{name} by {}", map.typetag_name()), mapped);
+        let inverse = |mapped: Expression| map.inverse_expression(mapped).ok_or_else(|| what.clone());
+        let value = inverse(mapped.clone())?;
+        if residuals.is_empty() {
+            return Ok(value);
+        }
+        if size(&value).saturating_mul(residuals.len()) > MOST_SMEARED {
+            let count = residuals.len();
+            return Err(format!(
+                "{what} smeared by {count} residuals, which is too long; `smear: false` predicts without"
+            ));
+        }
+        let smeared = residuals.iter().map(|[share, residual]| {
+            let value = inverse(mapped.clone().plus(*residual))?;
+            Ok(if *share == 1.0 { value } else { value.times(*share) })
+        });
+        Ok(Expression::Sum(smeared.collect::<Result<_, String>>()?))
+    }
+
+    /// Expression of a column after a number of maps.
+    fn column(&mut self, name: &str, maps: usize) -> Result<Expression, String> {
+        let Some(before) = maps.checked_sub(1) else { return Ok(self.input(name)) };
+        let key = (maps, name.to_owned());
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.clone());
+        }
+        let map = &self.steps.maps[before];
+        // A map of other rows leaves rows out, whatever column is asked for.
+        let expression = map.formulas().expression(name).filter(|_| map.formulas().takes_rows_alone());
+        let no_expression = || format!("the map `{}`, which makes the column `{}`", map.kind(), shown(name));
+        let expression = expression.ok_or_else(no_expression)?;
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        expression.columns().into_iter().for_each(|column| *counts.entry(column.to_owned()).or_default() += 1);
+        let placed = self.placed(expression, before, &counts)?;
+        self.known.insert(key, placed.clone());
+        Ok(placed)
+    }
+
+    /// Puts the expressions of columns after a number of maps in place of their names; `counts` says how often each
+    /// name occurs.
+    fn placed(
+        &mut self,
+        expression: Expression,
+        maps: usize,
+        counts: &HashMap<String, usize>,
+    ) -> Result<Expression, String> {
+        if let Expression::Column(name) = &expression {
+            let value = self.column(name, maps)?;
+            let is_text = matches!(&value, Expression::Filled(of) if matches!(of[1], Expression::Text(_)));
+            return Ok(if counts[name] > 1 && !is_text { self.share(name, value) } else { value });
+        }
+        Ok(match expression.try_map(|part| self.placed(part, maps, counts))? {
+            Expression::Level(levels) => self.levels(*levels)?,
+            // Filled values are never missing.
+            Expression::If(Condition::Missing(of), values) if matches!(*of, Expression::Filled(_)) => values[1].clone(),
+            Expression::Filled(of) if matches!(of[0], Expression::Filled(_)) => of[0].clone(),
+            other => other,
+        })
+    }
+
+    fn input(&mut self, name: &str) -> Expression {
+        if self.inputs.iter().all(|input| input.name != name) {
+            let known = self.steps.columns.iter().find(|column| column.name == name);
+            let number = || InputColumn { name: name.to_owned(), holds: CellKind::Number };
+            self.inputs.push(known.cloned().unwrap_or_else(number));
+        }
+        Expression::column(name)
+    }
+
+    /// Gives a value a name of its own, unless it is a column or a number.
+    fn share(&mut self, name: &str, value: Expression) -> Expression {
+        if matches!(value, Expression::Column(_) | Expression::Number(_)) {
+            return value;
+        }
+        if let Some(known) = self.shared.iter().find(|known| known.formula == value) {
+            return Expression::column(&known.name);
+        }
+        let mut own = format!("{name} as used");
+        while !self.taken.insert(own.clone()) {
+            own.push('\'');
+        }
+        self.shared.push(NamedFormula { name: own.clone(), formula: value });
+        Expression::Column(own)
+    }
+
+    /// Maps levels of a value. Filled text keeps the levels of the original text, with the filling's level for missing
+    /// values; numbers keep the numeric levels.
+    fn levels(&self, levels: LevelValues) -> Result<Expression, String> {
+        let LevelValues { of, levels, missing, other } = levels;
+        if let Expression::Filled(parts) = &of
+            && let [inner, Expression::Text(text)] = &**parts
+        {
+            let filled = levels.iter().find(|(level, _)| level == text).map_or(other, |(_, value)| *value);
+            return self.levels(LevelValues { of: inner.clone(), levels, missing: filled, other });
+        }
+        let is_known = |level: &str| level.parse::<f64>().is_ok_and(|x| x.is_finite() && x.to_string() == level);
+        let levels = match cell_kind(&self.inputs, &of) {
+            CellKind::Date => {
+                return Err(format!("levels of the dates of `{}`", shown(&of.columns().join("`, `"))));
+            }
+            CellKind::Text => levels,
+            CellKind::Number => levels.into_iter().filter(|(level, _)| is_known(level)).collect(),
+        };
+        Ok(Expression::Level(Box::new(LevelValues { of, levels, missing, other })))
+    }
+}
+
+/// Number of parts and points of an expression.
+fn size(expression: &Expression) -> usize {
+    let own = match expression {
+        Expression::Between(points, _) => points.len(),
+        _ => 1,
+    };
+    own + expression.parts().into_iter().map(size).sum::<usize>()
+}
+
+/// Whether text occurs in a place for numbers.
+fn holds_text(expression: &Expression) -> bool {
+    matches!(expression, Expression::Text(_)) || expression.parts().into_iter().any(holds_text)
+}

@@ -15,7 +15,7 @@ mod tridiagonal;
 use crate::tolerance::CONDITIONING_SPARE;
 use crate::trial::worse;
 use cancellation::{interruptible, is_interruptible, pass_flops};
-pub use cholesky::Cholesky;
+pub use cholesky::{Cholesky, solve};
 pub(crate) use definite_system::solve_by_rows;
 pub(crate) use inverse_factor::InverseFactor;
 pub use lower_factor::LowerFactor;
@@ -186,17 +186,6 @@ pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Factorizat
         return Ok((Array1::zeros(0), Array2::zeros((0, 0))));
     }
     interruptible(a, pass_flops(&a, 9.0), backend::eigh)
-}
-
-/// Solves A·X = B for a symmetric positive definite A. Cost O(n³ + n²·k).
-///
-/// # Errors
-/// Returns the errors of [`Cholesky::new`].
-pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
-    if b.is_empty() {
-        return Ok(Array2::zeros(b.dim()));
-    }
-    Ok(Cholesky::new(a)?.solve(b))
 }
 
 /// The inverse of a symmetric positive definite matrix. Cost O(n³).

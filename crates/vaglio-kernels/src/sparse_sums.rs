@@ -3,46 +3,8 @@
 //! Shifting, and so centering and standardizing, changes the fill alone. Sums run over the entries in row order.
 
 use crate::parallel;
-use crate::sums::{LaneSums, TILE, add_products};
+use crate::sums::{sparse_product, sum};
 use crate::{Level, SparseColumn};
-
-/// Σ_j v_j. Cost O(m).
-pub(crate) fn sum(level: Level, v: &[f64]) -> f64 {
-    let ones = [1.0; TILE];
-    let mut sums = [LaneSums::ZERO];
-    for v in v.chunks(TILE) {
-        add_products(level, [v], [0.0], [&ones[..v.len()]], &mut sums);
-    }
-    sums[0].total()[0]
-}
-
-/// Σ_j (x_j − shift)·v_j. Cost O(entries), or O(m) if the fill differs from the shift.
-pub(crate) fn product(level: Level, x: SparseColumn<'_>, shift: f64, v: &[f64]) -> f64 {
-    let rest = x.fill() - shift;
-    own(x, v) + if rest == 0.0 { 0.0 } else { rest * sum(level, v) }
-}
-
-/// Σ_j (x_j − fill)·v_j.
-fn own(x: SparseColumn<'_>, v: &[f64]) -> f64 {
-    let (fill, mut sum) = (x.fill(), 0.0);
-    x.for_each(|row, value| sum += (value - fill) * v[row]);
-    sum
-}
-
-/// out_j ← scale_j·(x_j − shift), with the bits of a dense column; scales are 1 if absent. Cost O(m).
-pub(crate) fn scaled(x: SparseColumn<'_>, shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
-    let rest = x.fill() - shift;
-    match scale {
-        None => {
-            out.fill(rest);
-            x.for_each(|row, value| out[row] = value - shift);
-        }
-        Some(scale) => {
-            out.iter_mut().zip(scale).for_each(|(out, scale)| *out = rest * scale);
-            x.for_each(|row, value| out[row] = (value - shift) * scale[row]);
-        }
-    }
-}
 
 /// Σ_j w_j·(x_j − shift)² for weights w_j = root_j² that add up to `total`; all 1 if absent. Cost O(entries).
 ///
@@ -64,8 +26,7 @@ pub(crate) fn squares(x: SparseColumn<'_>, shift: f64, root: Option<&[f64]>, tot
 /// A sparse column with its place in the result and its shift.
 pub(crate) type PlacedSparse<'d> = (usize, SparseColumn<'d>, f64);
 
-/// Returns the products of each column with every vector, like [`product`] up to the order of terms. A column's bits do
-/// not depend on the other columns.
+/// Products of each column with every vector. A column's bits do not depend on the other columns.
 ///
 /// Several vectors are laid out row by row, so that an entry finds all their values in one place. Cost O(entries ·
 /// vectors + m · vectors), memory 8·m·vectors.
@@ -88,7 +49,8 @@ pub(crate) fn products(level: Level, columns: &[PlacedSparse<'_>], vectors: &[&[
         };
         return parallel::flat_map_chunks(columns, AT_LEAST, |some| some.iter().map(of).collect::<Vec<_>>());
     };
-    let of = |&(place, x, shift): &PlacedSparse<'_>| (place, vec![own(x, one) + (x.fill() - shift) * sums[0]]);
+    let of =
+        |&(place, x, shift): &PlacedSparse<'_>| (place, vec![sparse_product(x, one) + (x.fill() - shift) * sums[0]]);
     parallel::flat_map_chunks(columns, AT_LEAST, |some| some.iter().map(of).collect::<Vec<_>>())
 }
 
@@ -108,7 +70,8 @@ const AT_LEAST: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Column, sums};
+    use crate::Column::{Double, Sparse};
+    use crate::sums::{TILE, product, scaled};
     use vaglio_columns::SparseNumbers;
 
     #[test]
@@ -127,11 +90,11 @@ mod tests {
             for x in [plain.clone(), plain.map(|x| x / 3.0 - 0.25)] {
                 let (x, dense) = (x.view(), x.view().to_vec());
                 for shift in [0.0, x.fill(), 0.4] {
-                    near(product(level, x, shift, &v), sums::product(level, Column::Double(&dense), shift, &v));
+                    near(product(level, Sparse(x), shift, &v), product(level, Double(&dense), shift, &v));
                     for scale in [None, Some(&root[..])] {
                         let (mut ours, mut theirs) = (vec![0.0; rows], vec![0.0; rows]);
-                        scaled(x, shift, scale, &mut ours);
-                        sums::scaled(level, Column::Double(&dense), shift, scale, &mut theirs);
+                        scaled(level, Sparse(x), shift, scale, &mut ours);
+                        scaled(level, Double(&dense), shift, scale, &mut theirs);
                         assert_eq!(ours, theirs);
                         let all = theirs.iter().map(|x| x * x).sum::<f64>();
                         near(squares(x, shift, scale, scale.map_or(rows as f64, |_| total)).unwrap(), all);
@@ -139,9 +102,9 @@ mod tests {
                     let alone = products(level, &[(3, x, shift)], &[&v]);
                     let together = products(level, &[(0, x, 0.1), (3, x, shift)], &[&u, &v, &w]);
                     assert_eq!((alone[0].0, together[1].0), (3, 3));
-                    near(alone[0].1[0], product(level, x, shift, &v));
+                    near(alone[0].1[0], product(level, Sparse(x), shift, &v));
                     for (found, with) in together[1].1.iter().zip([&u, &v, &w]) {
-                        near(*found, product(level, x, shift, with));
+                        near(*found, product(level, Sparse(x), shift, with));
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! Sums over one column, in lanes of fixed order.
 
 use crate::f64x8::{F64x8, ToF64};
-use crate::{Column, Level, sparse_sums};
+use crate::{Column, Level, SparseColumn};
 pub use vaglio_columns::center;
 
 /// Number of interleaved partial sums, added up in order at the end.
@@ -83,13 +83,16 @@ pub(crate) fn add_products<E: ToF64, const C: usize, const N: usize>(
     );
 }
 
-/// Σ_j (x_j − shift)·v_j. Cost O(m).
+/// Σ_j (x_j − shift)·v_j. Cost O(m), or O(entries) for a sparse column whose fill is the shift.
 pub fn product(level: Level, x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
     let mut sums = [LaneSums::ZERO];
     with_entries!(
         x,
         x => add_products(level, [x], [shift], [v], &mut sums),
-        x => return sparse_sums::product(level, x, shift, v),
+        x => {
+            let rest = x.fill() - shift;
+            return sparse_product(x, v) + if rest == 0.0 { 0.0 } else { rest * sum(level, v) };
+        },
         x => {
             let mut v = v;
             x.for_each_tile(|tile| {
@@ -101,6 +104,23 @@ pub fn product(level: Level, x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
         }
     );
     sums[0].total()[0]
+}
+
+/// Σ_j v_j. Cost O(m).
+pub(crate) fn sum(level: Level, v: &[f64]) -> f64 {
+    let ones = [1.0; TILE];
+    let mut sums = [LaneSums::ZERO];
+    for v in v.chunks(TILE) {
+        add_products(level, [v], [0.0], [&ones[..v.len()]], &mut sums);
+    }
+    sums[0].total()[0]
+}
+
+/// Σ_j (x_j − fill)·v_j. Cost O(entries).
+pub(crate) fn sparse_product(x: SparseColumn<'_>, v: &[f64]) -> f64 {
+    let (fill, mut sum) = (x.fill(), 0.0);
+    x.for_each(|row, value| sum += (value - fill) * v[row]);
+    sum
 }
 
 /// xᵀy. Cost O(m).
@@ -170,7 +190,11 @@ pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f6
     #[inline(always)]
     || scale_entries(x, shift, scale, out),
     ),
-            x => sparse_sums::scaled(x, shift, scale, out),
+            x => {
+                let (rest, factor) = (x.fill() - shift, |row: usize| scale.map_or(1.0, |scale| scale[row]));
+                out.iter_mut().enumerate().for_each(|(row, out)| *out = rest * factor(row));
+                x.for_each(|row, value| out[row] = (value - shift) * factor(row));
+            },
             x => {
                 let mut start = 0;
                 x.for_each_tile(|tile| {

@@ -3,8 +3,8 @@
 //! The book, *Cross-validation without refitting*, "Moments: backward"; after P. Buteneers, K. Caluwaerts, J. Dambre,
 //! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves again for every removal.
 
+use super::centering::FoldMoments;
 use super::downdates::DowndatedTriangles;
-use super::moments::FoldMoments;
 use super::{Moments, TrialLosses};
 use crate::Level;
 use crate::f64x8::F64x8;

@@ -4,7 +4,6 @@
 
 use super::FoldedRows;
 use super::imputation::Imputation;
-use super::moments::FoldMoments;
 use super::training::SplitProducts;
 
 /// Layout of products: of all pairs of columns, or only of their squares.
@@ -53,6 +52,23 @@ pub(super) struct MomentSource<'w> {
 /// Range up to which a column counts as constant: rounding if columns are standardized, else 0.
 pub(super) fn rounding(rows: &FoldedRows<'_>, feature: usize) -> f64 {
     if rows.standardize { rows.data.column(feature).0.rounding() } else { 0.0 }
+}
+
+/// Moments of one fold; matrices are symmetric, row-major.
+#[derive(Debug)]
+pub(super) struct FoldMoments {
+    /// A_t and A_v: columns × stride, or their diagonals only.
+    pub training: Vec<f64>,
+    pub held_out: Vec<f64>,
+    /// Distance of consecutive diagonal entries.
+    pub apart: usize,
+    /// B_t and B_v: outputs × stride.
+    pub training_targets: Vec<f64>,
+    pub held_out_targets: Vec<f64>,
+    /// c_v, summed over outputs.
+    pub squares: f64,
+    /// The minuend of (A_t)_ii, relative to which the digits of a Schur complement are judged.
+    pub scale: Vec<f64>,
 }
 
 /// Means, deviations and sums that center and standardize the products of one fold v with training rows t.

@@ -3,8 +3,8 @@
 //! The book, *Cross-validation without refitting*, "Moments: forward"; after P. Buteneers, K. Caluwaerts, J. Dambre, D.
 //! Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves again for every candidate.
 
+use super::centering::FoldMoments;
 use super::forward_update::{ForwardPair, ForwardStep, apply};
-use super::moments::FoldMoments;
 use super::{Moments, TrialLosses};
 use crate::Level;
 use crate::f64x8::F64x8;

@@ -41,6 +41,7 @@ pub use backward_moments::BackwardMoments;
 pub use cells::CellProducts;
 pub use decomposition::Decomposition;
 pub use forward_moments::ForwardMoments;
+pub use moment_rows::{READ_AHEAD, ROWS_AT_ONCE};
 pub use moments::Moments;
 pub use refinement::Refinement;
 pub use refit::SubsetRefit;

@@ -10,7 +10,6 @@
 
 use super::FoldedRows;
 use super::centering::{Centering, ProductLayout};
-use super::moments::Moments;
 use super::products::{FoldSums, shifted_columns};
 use super::training::ClassTotals;
 use crate::f64x8::F64x8;
@@ -18,6 +17,11 @@ use crate::folds::FoldBlocks;
 use crate::parallel;
 use crate::{Column, Level};
 use std::sync::OnceLock;
+
+/// Columns whose rows of A_t and A_v one pass computes.
+pub const ROWS_AT_ONCE: usize = F64x8::WIDTH;
+/// Bytes of such rows up to which further ones are prefetched.
+pub const READ_AHEAD: usize = 1 << 24;
 
 /// Grouping of rows, and the columns to sum by their stored entries.
 #[derive(Debug)]
@@ -261,7 +265,7 @@ impl MomentRows {
         let mut wanted: Vec<usize> = places.iter().filter(is_new).copied().collect();
         let lanes = wanted.len().next_multiple_of(F64x8::WIDTH) - wanted.len();
         if lanes > 0 {
-            let room = Moments::READ_AHEAD / (2 * size_of::<f64>() * self.centering.len() * self.stride).max(1);
+            let room = READ_AHEAD / (2 * size_of::<f64>() * self.centering.len() * self.stride).max(1);
             let count = self.made.iter().filter(|made| made.get().is_some()).count();
             let free = room.saturating_sub(count + wanted.len());
             let more = likely.iter().filter(is_new).filter(|place| !places.contains(place));

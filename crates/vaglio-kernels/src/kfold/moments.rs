@@ -2,7 +2,7 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
-use super::centering::{Centering, MomentSource, ProductLayout, rounding};
+use super::centering::{Centering, FoldMoments, MomentSource, ProductLayout, rounding};
 use super::gram::SIDE;
 use super::imputation::Imputation;
 use super::moment_rows::{GroupedEntries, MomentRows};
@@ -10,7 +10,6 @@ use super::products::{FoldSums, sums};
 use super::training::{ClassTotals, range, ranges};
 use super::{CellProducts, FoldedRows};
 use crate::duplicates::first_equal;
-use crate::f64x8::F64x8;
 use crate::linalg::FactorizationError;
 use crate::normal_equations::NormalEquations;
 use crate::parallel;
@@ -43,29 +42,7 @@ pub struct Moments {
     counts_classes_alike: bool,
 }
 
-/// Moments of one fold; matrices are symmetric, row-major.
-#[derive(Debug)]
-pub(super) struct FoldMoments {
-    /// A_t and A_v: columns × stride, or their diagonals only.
-    pub training: Vec<f64>,
-    pub held_out: Vec<f64>,
-    /// Distance of consecutive diagonal entries.
-    pub apart: usize,
-    /// B_t and B_v: outputs × stride.
-    pub training_targets: Vec<f64>,
-    pub held_out_targets: Vec<f64>,
-    /// c_v, summed over outputs.
-    pub squares: f64,
-    /// The minuend of (A_t)_ii, relative to which the digits of a Schur complement are judged.
-    pub scale: Vec<f64>,
-}
-
 impl Moments {
-    /// Columns whose lazy rows of A_t and A_v one pass computes.
-    pub const AT_ONCE: usize = F64x8::WIDTH;
-    /// Bytes of such rows up to which further ones are prefetched.
-    pub const READ_AHEAD: usize = 1 << 24;
-
     /// Computes all moments in one read of the rows. Cost O(m·n² + K·n²).
     ///
     /// # Errors

@@ -4,7 +4,6 @@
 
 use super::FoldedRows;
 use super::gram::{SIDE, add_gram};
-use super::training::widen;
 use crate::f64x8::{F64x8, ToF64};
 use crate::parallel;
 use crate::sums::product;
@@ -65,6 +64,13 @@ impl FoldSums {
         }
         self.products.iter_mut().zip(&other.products).for_each(|(a, b)| *a += b);
         widen(&mut self.range, &other.range);
+    }
+}
+
+/// Widens the range of each column to include its range in other rows.
+pub(super) fn widen(ranges: &mut [(f64, f64)], others: &[(f64, f64)]) {
+    for (range, other) in ranges.iter_mut().zip(others) {
+        *range = (range.0.min(other.0), range.1.max(other.1));
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
-use super::products::FoldSums;
+use super::products::{FoldSums, widen};
 use crate::folds::FoldBlocks;
 
 /// Products over all rows of each class.
@@ -129,13 +129,6 @@ pub(super) fn ranges(sums: &[Vec<FoldSums>]) -> Vec<Vec<(f64, f64)>> {
         widen(&mut before, &of_fold(fold));
     }
     behind
-}
-
-/// Widens the range of each column to include its range in other rows.
-pub(super) fn widen(ranges: &mut [(f64, f64)], others: &[(f64, f64)]) {
-    for (range, other) in ranges.iter_mut().zip(others) {
-        *range = (range.0.min(other.0), range.1.max(other.1));
-    }
 }
 
 /// Least and greatest entry of each column over some of the folds or blocks.

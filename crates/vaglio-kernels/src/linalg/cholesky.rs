@@ -57,6 +57,17 @@ impl Cholesky {
 const TOGETHER: usize = 4;
 const MOST_STEPS: usize = 5;
 
+/// Solves A·X = B for a symmetric positive definite A. Cost O(n³ + n²·k).
+///
+/// # Errors
+/// Returns the errors of [`Cholesky::new`].
+pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, FactorizationError> {
+    if b.is_empty() {
+        return Ok(Array2::zeros(b.dim()));
+    }
+    Ok(Cholesky::new(a)?.solve(b))
+}
+
 /// Signs of the starting vectors: equal, alternating, alternating in pairs, and by the parity of the index's bits.
 fn sign(i: usize, k: usize) -> f64 {
     let is_below = match k {

@@ -13,7 +13,7 @@ use crate::session::Session;
 pub(crate) use decomposition::decomposed_parts;
 use decomposition::{can_decompose, is_light};
 use vaglio_core::{Column, Design, Estimate, Loss, Measure, SearchExtent};
-use vaglio_kernels::kfold::{BackwardMoments, Moments};
+use vaglio_kernels::kfold::{BackwardMoments, Moments, READ_AHEAD, ROWS_AT_ONCE};
 
 /// Sizes of a search, for estimates of cost.
 #[derive(Clone, Copy)]
@@ -296,8 +296,8 @@ impl CostFactors {
     fn bytes_of_moments(&self, extent: &SearchExtent) -> f64 {
         if self.by_columns.is_some() {
             let of_one = 16.0 * self.pairs * self.columns;
-            let ahead = (of_one * self.rows_read(extent)).min(Moments::READ_AHEAD as f64);
-            let pass = 8.0 * Moments::AT_ONCE as f64 * (self.rows + self.pairs * self.columns);
+            let ahead = (of_one * self.rows_read(extent)).min(READ_AHEAD as f64);
+            let pass = 8.0 * ROWS_AT_ONCE as f64 * (self.rows + self.pairs * self.columns);
             return of_one * (self.rows_read(extent) + 4.0 + self.outputs) + ahead + pass;
         }
         let side = (self.columns + self.gaps + self.outputs + 1.0) as usize;

@@ -2,7 +2,7 @@
 
 use super::{CostFactors, WRITTEN, moments};
 use vaglio_core::{Design, SearchExtent};
-use vaglio_kernels::kfold::Moments;
+use vaglio_kernels::kfold::ROWS_AT_ONCE;
 
 /// Largest share of stored entries at which moments are always computed from these.
 const MOST_STORED: f64 = 0.5;
@@ -27,7 +27,7 @@ impl CostFactors {
 
     /// Cost of the passes for lazy moments, in flops: passes that every search needs, and passes for entering columns.
     pub(super) fn passes(&self, extent: &SearchExtent, one: f64) -> f64 {
-        let at_once = Moments::AT_ONCE as f64;
+        let at_once = ROWS_AT_ONCE as f64;
         let begin = self.pass * (2.0 + ((self.outputs + 1.0) / at_once).ceil());
         let read = self.rows_read(extent);
         let part = if extent.steps == 0 { 1.0 / at_once } else { UNFORESEEN };

@@ -9,17 +9,15 @@ use super::decomposition_engine::DecompositionEvaluator;
 use super::fits::SubsetFits;
 use super::mean::{self, OutputEvaluator};
 use super::pearson::PearsonCorrelation;
-use super::plan::EngineId;
+use super::plan::{EngineChoice, EngineId};
 use super::rounds::Rounds;
 use super::shared_lambdas::SharedLosses;
-use cost::is_bounded;
-pub(super) use cost::plan;
 use evaluator::LooEvaluator;
 use ndarray::Array2;
 use shared_data::LooShared;
 pub(super) use shared_data::parts_of;
 use vaglio_core::{
-    AnyLoss, Criterion, CriterionTraits, Design, Error, Evaluator, Feature, Geometry, HeldOut, Plan, Recorder, Result,
+    AnyLoss, Criterion, CriterionTraits, Design, Error, Evaluator, Feature, Geometry, HeldOut, Measure, Plan, Recorder, Result,
     Score, SearchExtent, part,
 };
 
@@ -52,6 +50,16 @@ pub struct Loo {
 vaglio_core::setters!(Loo {; loss: AnyLoss; });
 
 impl Loo {
+    /// Whether bounds may rule candidates out, if one state covers all rows.
+    fn is_bounded(&self, design: &Design) -> bool {
+        self.loss.traits().measure == Measure::Squared && design.decisions().is_none() && !self.full_pass
+    }
+
+    /// Chooses the engine of a search on a design whose outputs share λ.
+    pub(super) fn decide(&self, design: &Design, extent: &SearchExtent) -> EngineChoice {
+        cost::plan(&*self.loss, self.is_bounded(design), design, extent)
+    }
+
     /// Scores a subset by the definition, on a design whose outputs share λ.
     fn retrained(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let (outputs, rows) = design.targets().dim();
@@ -83,7 +91,7 @@ impl Loo {
         let evaluator: Box<dyn Evaluator + 'd> = match engine {
             EngineId::States => Box::new(LooEvaluator::new(LooShared {
                 losses: SharedLosses::new(design, self, are_independent),
-                is_bounded: fits.are_whole() && is_bounded(self, design),
+                is_bounded: fits.are_whole() && self.is_bounded(design),
                 changes_once: extent.start == extent.largest && extent.steps == 1,
                 tries_once: extent.trials <= design.candidates().len() as f64,
                 fits,
@@ -105,13 +113,13 @@ impl Criterion for Loo {
     }
 
     fn plan<'d>(&'d self, design: &'d Design, extent: &SearchExtent) -> Plan<'d> {
-        let decide = |one: &Design| plan(self, one, extent);
+        let decide = |one: &Design| self.decide(one, extent);
         mean::planned(self, design, extent, decide, |one, engine, extent| self.engaged(one, engine, extent, true))
     }
 
     /// Without bounds, the trial of each column is independent of others.
     fn is_in_parts(&self, design: &Design) -> bool {
-        let is_bounded = cost::is_bounded(self, design) && balance::classes_of(design).is_none();
+        let is_bounded = self.is_bounded(design) && balance::classes_of(design).is_none();
         !is_bounded && design.single_outputs().is_none() && cost::has_states(design)
     }
 

@@ -1,6 +1,6 @@
 //! Moments of subsets of the rows from shared cells. A cell lies in a single fold of every subset, or outside of it.
 
-use super::{FoldBy, KFold};
+use super::settings::{FoldBy, KFold};
 use crate::balance;
 use crate::fits::failed;
 use crate::session::Session;

@@ -4,7 +4,8 @@ mod columns;
 mod decomposition;
 mod hold_out_engine;
 
-use super::{Engine, KFold, moments};
+use super::moments;
+use super::settings::{Engine, KFold};
 use crate::balance::{self, FoldGroupWeights};
 use crate::kernel::keeps_vectors;
 use crate::plan::EngineId;

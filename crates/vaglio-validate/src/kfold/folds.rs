@@ -1,6 +1,6 @@
 //! Assignment of rows to folds.
 
-use super::{FoldBy, KFold};
+use super::settings::{FoldBy, KFold};
 use crate::splits::assignment::{self, renumbered};
 use vaglio_core::{Classes, Design, Error, Measure, Result, Round, Task};
 use vaglio_search::shuffle::shuffled;

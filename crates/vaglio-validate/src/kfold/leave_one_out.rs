@@ -1,6 +1,6 @@
 //! Leave-one-out as k-fold cross-validation with folds of one row.
 
-use super::{Engine, KFold};
+use super::settings::{Engine, KFold};
 use crate::loo::Loo;
 use crate::round::RepeatFolds;
 use vaglio_core::Design;

@@ -1,8 +1,9 @@
 //! The engine of moments. See *Cross-validation without refitting*, "Moments: forward" and "Moments: backward", in the
 //! book.
 
+use super::cells;
 use super::engine::{FoldEngine, HeldOutErrors};
-use super::{KFold, cells};
+use super::settings::KFold;
 use crate::fits::failed;
 use crate::session::{KnownMoments, Session};
 use crate::shared_lambdas::SharedLambdas;

@@ -1,11 +1,10 @@
 //! Folds as separate rounds, for maps that are refitted on each fold's training rows.
 
-use super::KFold;
 use crate::fits::SubsetFits;
 use crate::round::RepeatFolds;
 use crate::rounds::IndependentFolds;
 use rayon::prelude::*;
-use vaglio_core::{Design, Loss, Result};
+use vaglio_core::{AnyLoss, Design, Loss, Result};
 
 /// Rounds with their designs. If each is a single fold, also the rounds of these folds.
 pub(super) type OfDesigns<'d> = (Vec<(&'d Design, RepeatFolds)>, Option<IndependentFolds<'d>>);
@@ -16,7 +15,7 @@ pub(super) type OfDesigns<'d> = (Vec<(&'d Design, RepeatFolds)>, Option<Independ
 /// # Errors
 /// Returns an error of the maps, or [`vaglio_core::Error::Numerical`] when squares over- or underflow.
 pub(super) fn for_designs<'d>(
-    criterion: &KFold,
+    loss: &AnyLoss,
     design: &'d Design,
     rounds: Vec<RepeatFolds>,
 ) -> Result<Option<OfDesigns<'d>>> {
@@ -35,7 +34,7 @@ pub(super) fn for_designs<'d>(
     let total: f64 = weights.iter().sum();
     let shares = weights.iter().map(|weight| weight / total).collect();
     let each = designs.iter().zip(rounds.iter().flat_map(RepeatFolds::each_fold)).collect();
-    let whole = |round: RepeatFolds| SubsetFits::from_folds(design, &criterion.loss, round, Vec::new());
+    let whole = |round: RepeatFolds| SubsetFits::from_folds(design, loss, round, Vec::new());
     let rounds = rounds.into_iter().map(whole).collect::<Result<_>>()?;
     Ok(Some((each, Some(IndependentFolds { shares, rounds }))))
 }

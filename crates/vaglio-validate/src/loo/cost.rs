@@ -1,16 +1,10 @@
 //! Choice of the engine of leave-one-out, and its cost.
 
-use super::Loo;
 use super::shared_data::{MOST_PARTS, parts_of};
 use crate::balance;
 use crate::kernel::keeps_vectors;
 use crate::plan::{EngineChoice, EngineId};
-use vaglio_core::{Design, Estimate, Measure, SearchExtent};
-
-/// Whether bounds may rule candidates out, if one state covers all rows.
-pub(super) fn is_bounded(criterion: &Loo, design: &Design) -> bool {
-    criterion.loss.traits().measure == Measure::Squared && design.decisions().is_none() && !criterion.full_pass
-}
+use vaglio_core::{Design, Estimate, Loss, SearchExtent};
 
 /// Whether a search on a design keeps a state for each λ.
 pub(super) fn has_states(design: &Design) -> bool {
@@ -18,8 +12,9 @@ pub(super) fn has_states(design: &Design) -> bool {
     design.readout().is_some_and(|readout| !readout.refine) && count.is_some_and(|count| count <= MOST_PARTS)
 }
 
-/// Chooses the engine of a search on a design whose outputs share λ.
-pub(crate) fn plan(criterion: &Loo, design: &Design, extent: &SearchExtent) -> EngineChoice {
+/// Chooses the engine of a search on a design whose outputs share λ. `is_bounded` says whether bounds may rule
+/// candidates out, if one state covers all rows.
+pub(super) fn plan(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &SearchExtent) -> EngineChoice {
     let count = parts_of(design).map(|parts| parts.len());
     let engine = match design.readout() {
         None => EngineId::Refit,
@@ -29,7 +24,8 @@ pub(crate) fn plan(criterion: &Loo, design: &Design, extent: &SearchExtent) -> E
     };
     let by_classes =
         count.filter(|_| balance::classes_of(design).is_some()).map(|count| class_sums_cost(design, extent, count));
-    let states = || state_cost(criterion, design, extent, count.unwrap_or(1));
+    let is_bounded = is_bounded && balance::classes_of(design).is_none();
+    let states = || state_cost(loss, is_bounded, design, extent, count.unwrap_or(1));
     let (engine, (reason, flops, bytes)) = match (engine, by_classes) {
         (EngineId::States, Some(sums)) if sums.1 < states().1 => (EngineId::Decomposition, sums),
         (EngineId::Decomposition, Some(sums)) => (engine, sums),
@@ -86,11 +82,10 @@ fn decomposition_cost(design: &Design, extent: &SearchExtent, parts: Option<usiz
     (reason.into(), flops, 8.0 * rows * 2.0 * size * parts.unwrap_or(1) as f64)
 }
 
-fn state_cost(criterion: &Loo, design: &Design, extent: &SearchExtent, parts: usize) -> Cost {
+fn state_cost(loss: &dyn Loss, is_bounded: bool, design: &Design, extent: &SearchExtent, parts: usize) -> Cost {
     let SearchExtent { start, largest, trials, steps } = *extent;
     let (rows, outputs) = (design.planned_rows() as f64, design.targets().nrows() as f64);
     let (size, active) = (largest as f64, design.candidates().len() as f64);
-    let is_bounded = is_bounded(criterion, design) && balance::classes_of(design).is_none();
     let made = design.columns().made();
     let is_made = !keeps_vectors(design) && (made > 0 || !is_bounded);
     // A state for each λ and group of rows.
@@ -137,7 +132,7 @@ fn state_cost(criterion: &Loo, design: &Design, extent: &SearchExtent, parts: us
     (
         format!(
             "leave-one-out in closed form; every candidate is tried in one pass a step for the loss `{}`",
-            criterion.loss.name()
+            loss.name()
         ),
         states * size * rows * active * (if is_made { 3.0 * size } else { 4.0 } + 6.0 * outputs),
         states * 8.0 * rows * (if is_made { KEPT } else { active } + 4.0 + 2.0 * outputs),

@@ -9,7 +9,7 @@ use vaglio::{
 };
 
 // ANCHOR: definition
-use vaglio_core::{Error, Result, prelude::*};
+use vaglio_core::{Error, Result, prelude::*, row_weights};
 
 /// Share of held-out pairs that are predicted in the wrong order: 1 − Harrell's C.
 #[part(Criterion, "concordance", summary = "how many pairs of rows held out are in the wrong order")]
@@ -58,7 +58,7 @@ impl Criterion for Concordance {
 
 impl Concordance {
     fn wrong(&self, design: &Design, y: &[f64], predicted: &[f64]) -> f64 {
-        let weight = |row: usize| design.weights().map_or(1.0, |weights| weights[row]);
+        let weight = row_weights(design.weights());
         let is_seen = |row: usize| self.event.is_none() || design.assignment().is_none_or(|event| event[row] == 1);
         let (mut wrong, mut pairs) = (0.0, 0.0);
         for (i, j) in (0..y.len()).flat_map(|i| (0..y.len()).map(move |j| (i, j))) {

@@ -1,6 +1,11 @@
-//! Centering by weighted means.
+//! Weights of rows, and centering by weighted means.
 
 use ndarray::ArrayViewMut1;
+
+/// Weight of a row by its index; 1 without weights.
+pub fn row_weights(weights: Option<&[f64]>) -> impl Fn(usize) -> f64 + Copy {
+    move |row| weights.map_or(1.0, |weights| weights[row])
+}
 
 /// Subtracts the weighted mean from values, in two passes, and returns both means. The second corrects the rounding of
 /// the first, which matters far from 0. `total` is the sum of the weights. Cost O(m).

@@ -1,6 +1,6 @@
 //! The classes of rows.
 
-use crate::{Design, Problem, Task};
+use crate::{Design, Problem, Task, row_weights};
 use ndarray::{ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 use vaglio_columns::tied_classes;
@@ -47,7 +47,7 @@ impl ClassOrder {
         let mut of_class = vec![0.0; targets.nrows() + first];
         for (row, target) in targets.columns().into_iter().enumerate() {
             let class = target.iter().position(|y| *y > 0.0).map_or(0, |output| output + first);
-            of_class[class] += weights.map_or(1.0, |weights| weights[row]);
+            of_class[class] += row_weights(weights)(row);
         }
         let mut order: Vec<usize> = (0..of_class.len()).collect();
         order.sort_by(|&a, &b| of_class[b].total_cmp(&of_class[a]));

@@ -1,8 +1,9 @@
 //! Criteria: how good a subset of columns is.
 
+use crate::part_setting::{any_part, registered_traits};
 use crate::{
     AnyLoss, AnyResampling, Correlation, Design, Estimate, Feature, Geometry, PartOutputs, Plan, Result, Round, Score,
-    SearchExtent, registered,
+    SearchExtent,
 };
 use std::fmt::Debug;
 
@@ -87,6 +88,12 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     fn found(&self, _design: &Design, _subset: &[Feature]) -> Result<PartOutputs> {
         Ok(PartOutputs::default())
     }
+}
+
+registered_traits! { Criterion "criterion" }
+any_part! {
+    /// Any criterion.
+    AnyCriterion = Criterion
 }
 
 /// Properties of a criterion that do not depend on the design. By default the score is no loss and has none of these

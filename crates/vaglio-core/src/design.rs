@@ -4,7 +4,7 @@ mod run_context;
 mod variants;
 
 use crate::labels::RowLabels;
-use crate::model::Identity;
+use crate::learner::Identity;
 use crate::power_of_two::{Magnitudes, largest};
 use crate::prediction_units::PredictionUnits;
 use crate::session::{OwnCaches, SharedCaches};

@@ -1,8 +1,6 @@
 //! Evaluators: caches that make the trials of a search cheap.
 
-use crate::criterion::definition_engine;
-use crate::retraining::RetrainingEvaluator;
-use crate::{Criterion, Design, Error, Feature, Geometry, Recorder, Result, Score, Winner};
+use crate::{Error, Feature, Geometry, Recorder, Result, Score, Winner};
 
 /// A change of a subset by one column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,11 +239,6 @@ impl<'d> EngineEvaluator<'d> {
     /// Wraps an evaluator at the empty subset, under the identifier of its engine.
     pub fn new(engine: &'static str, evaluator: impl Evaluator + 'd) -> Self {
         EngineEvaluator::from_boxed(engine, Box::new(evaluator))
-    }
-
-    /// Evaluates every trial by the criterion's definition.
-    pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
-        EngineEvaluator::new(definition_engine(criterion.folds(design)), RetrainingEvaluator { criterion, design })
     }
 
     /// Like [`EngineEvaluator::new`], but for a boxed evaluator.

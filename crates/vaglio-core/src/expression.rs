@@ -1,6 +1,5 @@
 //! Expressions over columns that describe fitted parts, so that other languages can compute them.
 
-use crate::TargetScale;
 use chrono::{DateTime, Datelike, Timelike};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -181,6 +180,15 @@ fn between(points: &[[f64; 2]], x: f64) -> f64 {
             from + (x - a) / (b - a) * (to - from)
         }
     }
+}
+
+/// Scaling of a target to (y − `shift`) / `scale`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TargetScale {
+    /// The number subtracted.
+    pub shift: f64,
+    /// The divisor.
+    pub scale: f64,
 }
 
 impl Expression {

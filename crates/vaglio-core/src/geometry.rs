@@ -1,6 +1,6 @@
 //! Relations of columns to the target and to each other, for least-angle searches.
 
-use crate::{Design, Feature, Result};
+use crate::{Design, Feature, Result, row_weights};
 
 /// Relevance and Gram matrix of the columns, read one column at a time.
 ///
@@ -108,7 +108,7 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 ///
 /// Empty for a constant column, so that its correlation with any is 0. No square or sum over- or underflows. Cost O(m).
 pub fn standardized(values: &[f64], weights: Option<&[f64]>) -> Vec<f64> {
-    let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
+    let weight = row_weights(weights);
     let Some(&first) = values.first() else { return Vec::new() };
     if values.iter().all(|v| *v == first) {
         return Vec::new();

@@ -1,6 +1,10 @@
 //! Learners: how a model is trained on a subset.
 
-use crate::{Coefficients, Design, Error, Feature, Model, PartOutputs, Problem, Readout, Result, registered};
+use crate::part_setting::{any_part, registered_traits};
+use crate::{
+    Coefficients, Design, Error, Feature, Model, ModelData, ModelParts, PartOutputs, Predictor, Problem, Readout,
+    Result,
+};
 use std::fmt::Debug;
 
 /// A way to train a model on some columns; its fields are its settings.
@@ -60,6 +64,12 @@ pub trait Learner: registered::Learner + Debug + Send + Sync {
     }
 }
 
+registered_traits! { Learner "learner" }
+any_part! {
+    /// Any learner.
+    AnyLearner = Learner
+}
+
 /// The form of a [`Learner`].
 pub enum Form<'l> {
     /// A feature map, row weights and a ridge readout: criteria have closed forms for it.
@@ -117,4 +127,30 @@ pub struct Trained {
     pub lambda: f64,
     /// Coefficients, features × outputs, in the order of the subset.
     pub coefficients: Coefficients,
+}
+
+/// A ridge readout of columns as they are.
+#[crate::saved(ModelData, "linear")]
+struct LinearModel {
+    inputs: Vec<Feature>,
+    lambda: f64,
+    coefficients: Coefficients,
+}
+
+impl ModelData for LinearModel {
+    fn parts(&self) -> ModelParts<'_> {
+        let LinearModel { inputs, lambda, coefficients } = self;
+        ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: None } }
+    }
+}
+
+/// The identity map: features are the columns themselves.
+#[derive(Debug)]
+pub(crate) struct Identity;
+
+impl FeatureMap for Identity {
+    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
+        let Trained { lambda, coefficients } = readout;
+        Model::new(LinearModel { inputs: subset.to_vec(), lambda, coefficients })
+    }
 }

@@ -75,6 +75,7 @@ mod score;
 mod search_extent;
 mod session;
 mod setters;
+mod stop_reason;
 mod stop_sign;
 mod table;
 mod target_map;
@@ -83,7 +84,7 @@ mod training;
 
 pub use brent::minimize;
 pub use classes::{ClassOrder, Classes, is_tie};
-pub use criterion::{Criterion, CriterionTraits, HeldOut};
+pub use criterion::{AnyCriterion, Criterion, CriterionTraits, HeldOut};
 pub use design::{Design, RunContext};
 pub use design_scaling::far_exponent;
 pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
@@ -92,28 +93,24 @@ pub use evaluator::{
     CacheEffect, EngineDescription, EngineEvaluator, Evaluator, RowsHeldOut, ScoreOfSquares, SquaresBound,
     SubsetChange, Trials, score_with, winner,
 };
-pub use expression::{Condition, DatePart, Expression, Function, LevelValues};
+pub use expression::{Condition, DatePart, Expression, Function, LevelValues, TargetScale};
 pub use formatting::{acts, aligned, clip, counted, short, shown, significant};
 pub use formulas::{ColumnFormula, LearnedLevels, MapFormulas, OutputUnit, RowsByLevel};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use journal::{Journal, JournalOwner, JournalStore};
 pub use labels::{relative_weights, select_rows};
-pub use learner::{FeatureMap, Form, Learner, LinearForm, Refit, Trained};
+pub use learner::{AnyLearner, FeatureMap, Form, Learner, LinearForm, Refit, Trained};
 pub use loss::{
-    Absolute, Auc, BalancedError, BalancedSquared, Concordance, Huber, LeftOut, LogLoss, Loss, LossTasks, LossTraits,
-    Measure, Pinball, Squared, ZeroOne, error_over_parts,
+    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Concordance, Huber, LeftOut, LogLoss, Loss, LossTasks,
+    LossTraits, Measure, Pinball, Squared, ZeroOne, error_over_parts,
 };
-pub use map::{FittedMap, Map, MapFit, MapTraits, TargetScale, TrainingRows};
+pub use map::{AnyMap, FittedMap, Map, MapFit, MapTraits, TrainingRows};
 pub use missing_mask::MissingMask;
 pub use model::{Model, ModelData, ModelParts, Predict, Predictor, ReadoutMap};
 pub use observer::{Answer, Event, Monitor, Observer, Silent};
 pub use part_outputs::{Figures, PartOutputs};
-#[doc(hidden)]
-pub use part_setting::registered;
-pub use part_setting::{
-    AnyCriterion, AnyLearner, AnyLoss, AnyMap, AnyResampling, AnyTargetMap, NamedPart, PartSetting,
-};
-pub use path::{Action, AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step, StopReason};
+pub use part_setting::{NamedPart, PartSetting};
+pub use path::{Action, AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step};
 pub use penalty::{AutoGrid, Lambda, LambdaScope, geometric};
 pub use per_fold_preprocessing::{GlobalFit, PerFoldPreprocessing, RefitColumns, RefitScope, Requirement};
 pub use plan::{Estimate, Plan};
@@ -123,20 +120,21 @@ pub use problem::{Block, Problem};
 pub use process_group::{Compute, ProcessGroup, WorkItem};
 pub use readout::Readout;
 pub use registry::{Description, Registration, Role, descriptions, registrations, title};
-pub use resampling::{Resampling, Split};
+pub use resampling::{AnyResampling, Resampling};
 pub use retraining::criterion_error;
 pub use ridge::Coefficients;
-pub use round::Round;
+pub use round::{Round, Split};
 pub use score::{Score, Winner, is_lower};
 pub use search_extent::SearchExtent;
 pub use session::{ByKey, Cache};
+pub use stop_reason::StopReason;
 pub use stop_sign::StopSign;
 pub use table::{Cells, Missing, Table};
-pub use target_map::{FittedTargetMap, TargetMap, TargetUnits};
+pub use target_map::{AnyTargetMap, FittedTargetMap, TargetMap, TargetUnits};
 pub use task::Task;
 pub use vaglio_columns::{
     CancelToken, Column, Columns, ForeignNumbers, Numbers, ProductColumn, ProductNumbers, SingleError, SingleNumbers,
-    SparseColumn, SparseNumbers, checkpoint, get_or_make, get_or_try_make,
+    SparseColumn, SparseNumbers, checkpoint, get_or_make, get_or_try_make, row_weights,
 };
 
 /// # Example
@@ -191,6 +189,19 @@ pub use vaglio_macros::saved;
 /// assert_eq!(serde_json::to_string(&Weights::InverseDistance).unwrap(), "\"inverse_distance\"");
 /// ```
 pub use vaglio_macros::setting;
+
+/// Registers parts and saved objects by their words.
+#[doc(hidden)]
+pub mod registered {
+    pub use crate::criterion::registered::*;
+    pub use crate::learner::registered::*;
+    pub use crate::loss::registered::*;
+    pub use crate::map::registered::*;
+    pub use crate::model::registered::*;
+    pub use crate::part_setting::WRITTEN;
+    pub use crate::resampling::registered::*;
+    pub use crate::target_map::registered::*;
+}
 
 /// Crates that fields of parts and the attributes use.
 pub use {ndarray, schemars, serde, serde_json};

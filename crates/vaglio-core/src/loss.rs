@@ -8,14 +8,15 @@ mod numbers;
 mod probability;
 mod standard_error;
 
-use crate::{Error, Result, Task, registered};
+use crate::part_setting::{any_part, registered_traits};
+use crate::{Error, Result, Task};
 pub use classes::{Auc, BalancedError, BalancedSquared, ZeroOne};
 pub use concordance::Concordance;
-use ndarray::{ArrayView2, Axis};
+use ndarray::ArrayView2;
 pub use numbers::{Absolute, Huber, Pinball, Squared};
 pub use probability::LogLoss;
-use standard_error::ScoredRows;
 pub use standard_error::{LeftOut, error_over_parts};
+use standard_error::{ScoredRows, each_row};
 use std::fmt::Debug;
 pub use vaglio_columns::Measure;
 
@@ -109,6 +110,12 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
     }
 }
 
+registered_traits! { Loss "loss" }
+any_part! {
+    /// Any loss, by default [`Squared`].
+    AnyLoss = Loss
+}
+
 /// Properties of a loss.
 #[derive(Debug, Clone)]
 pub struct LossTraits {
@@ -198,16 +205,4 @@ impl dyn Loss + '_ {
         };
         Err(Error::setting("", format!("`{}` {reason}", self.typetag_name())))
     }
-}
-
-/// Targets, predictions and weight of each row.
-fn each_row(
-    targets: ArrayView2<'_, f64>,
-    predictions: ArrayView2<'_, f64>,
-    weights: Option<&[f64]>,
-) -> impl Iterator<Item = (Vec<f64>, Vec<f64>, f64)> {
-    (0..targets.ncols()).map(move |row| {
-        let weight = weights.map_or(1.0, |w| w[row]);
-        (targets.index_axis(Axis(1), row).to_vec(), predictions.index_axis(Axis(1), row).to_vec(), weight)
-    })
 }

@@ -1,6 +1,7 @@
 //! Maps: preprocessing of the columns before the search, fitted on training rows only.
 
-use crate::{MapFormulas, RefitScope, Result, Table, registered};
+use crate::part_setting::{any_part, registered_traits};
+use crate::{MapFormulas, RefitScope, Result, Table};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, HashSet};
@@ -157,11 +158,8 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
     }
 }
 
-/// Scaling of a target to (y − `shift`) / `scale`.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct TargetScale {
-    /// The number subtracted.
-    pub shift: f64,
-    /// The divisor.
-    pub scale: f64,
+registered_traits! { Map "map" FittedMap "fitted map" }
+any_part! {
+    /// Any map of columns.
+    AnyMap = Map
 }

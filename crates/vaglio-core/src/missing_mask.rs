@@ -1,6 +1,6 @@
 //! Missing cells that were filled with the mean of their column.
 
-use crate::{Column, Columns, Feature};
+use crate::{Column, Columns, Feature, row_weights};
 use ndarray::Array2;
 
 /// Positions of cells that were missing and were filled with the weighted column mean. Folds can then use the mean of
@@ -70,7 +70,7 @@ impl MissingMask {
             let mask = self.mask(feature)?;
             let (mut sum, mut total) = (0.0, 0.0);
             for (j, &row) in rows.iter().enumerate().filter(|(_, row)| mask.get(**row) == 0.0) {
-                let weight = weights.map_or(1.0, |weights| weights[row]);
+                let weight = row_weights(weights)(row);
                 sum += weight * x[[k, j]];
                 total += weight;
             }

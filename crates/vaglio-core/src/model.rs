@@ -1,6 +1,6 @@
 //! Trained models, checked for consistency.
 
-use crate::{Coefficients, Columns, Error, Expression, Feature, FeatureMap, PartOutputs, Result, Trained, registered};
+use crate::{Coefficients, Columns, Error, Expression, Feature, PartOutputs, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
@@ -41,6 +41,8 @@ pub trait ModelData: registered::ModelData + Debug + Send + Sync {
         None
     }
 }
+
+crate::part_setting::registered_traits! { ModelData "model" }
 
 /// The parts of a model.
 #[derive(Debug)]
@@ -270,32 +272,6 @@ impl Model {
 impl<'de> Deserialize<'de> for Model {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Model(Box::<dyn ModelData>::deserialize(deserializer)?.into()).checked().map_err(serde::de::Error::custom)
-    }
-}
-
-/// A ridge readout of columns as they are.
-#[crate::saved(ModelData, "linear")]
-struct LinearModel {
-    inputs: Vec<Feature>,
-    lambda: f64,
-    coefficients: Coefficients,
-}
-
-impl ModelData for LinearModel {
-    fn parts(&self) -> ModelParts<'_> {
-        let LinearModel { inputs, lambda, coefficients } = self;
-        ModelParts { inputs, predictor: Predictor::Readout { lambda: *lambda, coefficients, map: None } }
-    }
-}
-
-/// The identity map: features are the columns themselves.
-#[derive(Debug)]
-pub(crate) struct Identity;
-
-impl FeatureMap for Identity {
-    fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
-        let Trained { lambda, coefficients } = readout;
-        Model::new(LinearModel { inputs: subset.to_vec(), lambda, coefficients })
     }
 }
 

@@ -1,9 +1,6 @@
 //! Parts by their word: as settings of other parts, and as objects that files hold.
 
-use crate::{
-    Criterion, FittedMap, FittedTargetMap, Learner, Loss, Map, ModelData, Resampling, Role, Squared, TargetMap, title,
-};
-use registered::WRITTEN;
+use crate::{Role, title};
 use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -16,7 +13,7 @@ use std::sync::Arc;
 ///
 /// Two are equal if they are written alike. A function of `impl Into<AnyLearner>` accepts a learner, `Box<dyn Learner>`
 /// and `Arc<dyn Learner>`; the other roles work alike.
-pub struct PartSetting<P: ?Sized>(Arc<P>);
+pub struct PartSetting<P: ?Sized>(pub(crate) Arc<P>);
 
 /// A trait of parts that are settings of others.
 pub trait NamedPart: fmt::Debug + Serialize {
@@ -28,9 +25,15 @@ pub trait NamedPart: fmt::Debug + Serialize {
 }
 
 /// Reads an object of a trait from a map with its `kind`, or from a word for the `kind` alone.
-struct PartVisitor<T: ?Sized> {
+pub(crate) struct PartVisitor<T: ?Sized> {
     noun: &'static str,
     object: PhantomData<Box<T>>,
+}
+
+impl<T: ?Sized> PartVisitor<T> {
+    pub fn new(noun: &'static str) -> Self {
+        PartVisitor { noun, object: PhantomData }
+    }
 }
 
 impl<'de, T: ?Sized> de::Visitor<'de> for PartVisitor<T>
@@ -56,16 +59,15 @@ where
     }
 }
 
+/// Name of the newtype as which objects of registered traits are read, so that a reader knows where one is wanted.
+pub const WRITTEN: &str = "vaglio_core::registered";
+
 /// Defines how objects of the traits are written and read.
-macro_rules! registered {
+macro_rules! registered_traits {
     ($($trait:ident $noun:literal)*) => {
         /// Registers objects of the traits by their words; [`part`](crate::part) and [`saved`](crate::saved)
         /// implement it.
-        #[doc(hidden)]
         pub mod registered {
-            /// Name of the newtype as which objects of the traits are read, so that a reader knows where one is wanted.
-            pub const WRITTEN: &str = "vaglio_core::registered";
-
             $(
                 #[typetag::serde(tag = "kind")]
                 #[diagnostic::on_unimplemented(
@@ -74,7 +76,7 @@ macro_rules! registered {
                     note = "put `#[vaglio_core::part(Trait, \"its_word\")]` on the struct, or `saved` for fitted state"
                 )]
                 pub trait $trait: Send + Sync {
-                    fn part(self: Box<Self>) -> Box<dyn crate::$trait>;
+                    fn part(self: Box<Self>) -> Box<dyn super::$trait>;
                 }
             )*
         }
@@ -87,42 +89,31 @@ macro_rules! registered {
                 }
             }
 
-            impl Serialize for dyn $trait + '_ {
-                fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                    (self as &dyn registered::$trait).serialize(serializer)
+            impl serde::Serialize for dyn $trait + '_ {
+                fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    serde::Serialize::serialize(self as &dyn registered::$trait, serializer)
                 }
             }
 
-            impl<'de> Deserialize<'de> for Box<dyn $trait> {
-                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                    let visitor = PartVisitor { noun: $noun, object: PhantomData::<Box<dyn registered::$trait>> };
-                    Ok(deserializer.deserialize_newtype_struct(WRITTEN, visitor)?.part())
+            impl<'de> serde::Deserialize<'de> for Box<dyn $trait> {
+                fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    let visitor = crate::part_setting::PartVisitor::<dyn registered::$trait>::new($noun);
+                    Ok(deserializer.deserialize_newtype_struct(crate::part_setting::WRITTEN, visitor)?.part())
                 }
             }
         )*
     };
 }
-
-registered! {
-    Criterion "criterion"
-    Learner "learner"
-    Map "map"
-    TargetMap "target_map"
-    Loss "loss"
-    Resampling "resampling"
-    ModelData "model"
-    FittedTargetMap "fitted target map"
-    FittedMap "fitted map"
-}
+pub(crate) use registered_traits;
 
 /// Defines the setting that holds any part of a trait.
-macro_rules! settings {
-    ($($(#[$about:meta])* $any:ident = $trait:ident;)*) => {$(
+macro_rules! any_part {
+    ($(#[$about:meta])* $any:ident = $trait:ident) => {
         $(#[$about])*
-        pub type $any = PartSetting<dyn $trait>;
+        pub type $any = crate::PartSetting<dyn $trait>;
 
-        impl NamedPart for dyn $trait {
-            const ROLE: Role = Role::$trait;
+        impl crate::NamedPart for dyn $trait {
+            const ROLE: crate::Role = crate::Role::$trait;
 
             fn word(&self) -> &'static str {
                 self.kind()
@@ -131,60 +122,40 @@ macro_rules! settings {
 
         impl<P: $trait + 'static> From<P> for $any {
             fn from(part: P) -> Self {
-                PartSetting(Arc::new(part))
+                crate::PartSetting(std::sync::Arc::new(part))
             }
         }
 
-        impl<P: $trait + 'static> From<Arc<P>> for $any {
-            fn from(part: Arc<P>) -> Self {
-                PartSetting(part)
+        impl<P: $trait + 'static> From<std::sync::Arc<P>> for $any {
+            fn from(part: std::sync::Arc<P>) -> Self {
+                crate::PartSetting(part)
             }
         }
 
-        impl From<Arc<dyn $trait>> for $any {
-            fn from(part: Arc<dyn $trait>) -> Self {
-                PartSetting(part)
+        impl From<std::sync::Arc<dyn $trait>> for $any {
+            fn from(part: std::sync::Arc<dyn $trait>) -> Self {
+                crate::PartSetting(part)
             }
         }
 
-        impl From<&Arc<dyn $trait>> for $any {
-            fn from(part: &Arc<dyn $trait>) -> Self {
-                PartSetting(Arc::clone(part))
+        impl From<&std::sync::Arc<dyn $trait>> for $any {
+            fn from(part: &std::sync::Arc<dyn $trait>) -> Self {
+                crate::PartSetting(std::sync::Arc::clone(part))
             }
         }
 
         impl From<Box<dyn $trait>> for $any {
             fn from(part: Box<dyn $trait>) -> Self {
-                PartSetting(part.into())
+                crate::PartSetting(part.into())
             }
         }
-    )*};
+    };
 }
-
-settings! {
-    /// Any criterion.
-    AnyCriterion = Criterion;
-    /// Any learner.
-    AnyLearner = Learner;
-    /// Any map of columns.
-    AnyMap = Map;
-    /// Any map of targets.
-    AnyTargetMap = TargetMap;
-    /// Any loss, by default [`Squared`].
-    AnyLoss = Loss;
-    /// Any way to hold rows out.
-    AnyResampling = Resampling;
-}
+pub(crate) use any_part;
 
 impl<P: ?Sized> From<PartSetting<P>> for Arc<P> {
     fn from(setting: PartSetting<P>) -> Self {
         setting.0
-    }
-}
-
-impl Default for AnyLoss {
-    fn default() -> Self {
-        Squared.into()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Paths: the steps and results of a search.
 
-use crate::{Diagnostics, Feature, Figures, Score};
+use crate::{Diagnostics, Feature, Figures, Score, StopReason};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -99,65 +99,6 @@ pub enum EntryFit {
     /// Fixed coefficients of the subset's columns, for columns and targets centered and divided by their norms. With
     /// several outputs row by row, columns × outputs.
     Coefficients(Vec<f64>),
-}
-
-/// The reason why a search ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum StopReason {
-    /// The largest size was reached.
-    MaxFeatures,
-    /// The smallest size was reached.
-    MinFeatures,
-    /// No column has a positive correlation with the residual of the target.
-    NoCorrelation,
-    /// The columns on the path depend on each other.
-    Singular,
-    /// The path reached the smallest penalty at which it is judged.
-    Penalty,
-    /// Every subset was scored or proven worse.
-    AllSubsets,
-    /// No step reached the tolerance.
-    Tolerance,
-    /// Too many steps in a row brought no improvement.
-    Patience,
-    /// No step lowered the score.
-    NoImprovement,
-    /// No candidate was left.
-    NoCandidates,
-    /// No change keeps the constraints.
-    Constraints,
-    /// The user interrupted; the result so far is valid.
-    Interrupted,
-    /// A limit was hit; the result so far is valid.
-    Limit,
-}
-
-impl StopReason {
-    /// Whether the search was cut short.
-    pub fn is_partial(self) -> bool {
-        matches!(self, StopReason::Interrupted | StopReason::Limit)
-    }
-
-    /// The reason as the rest of a sentence after "because".
-    pub fn sentence(self) -> &'static str {
-        match self {
-            StopReason::MaxFeatures => "the largest size was reached",
-            StopReason::MinFeatures => "the smallest size was reached",
-            StopReason::NoCorrelation => "no column is positively correlated with the residual of the target",
-            StopReason::Singular => "the columns on the path are linearly dependent",
-            StopReason::Penalty => "the smallest penalty was reached",
-            StopReason::AllSubsets => "every subset was scored or proven worse",
-            StopReason::Tolerance => "no step reached the tolerance",
-            StopReason::Patience => "too many steps in a row brought no improvement",
-            StopReason::NoImprovement => "no step lowered the score",
-            StopReason::NoCandidates => "no candidate was left",
-            StopReason::Constraints => "no change keeps the constraints",
-            StopReason::Interrupted => "it was interrupted",
-            StopReason::Limit => "a limit was hit",
-        }
-    }
 }
 
 /// A finished search of a chain; the next search continues with its result.
@@ -328,40 +269,5 @@ impl Path {
     /// The entry of the result.
     pub fn result(&self) -> Option<&PathEntry> {
         self.chosen.and_then(|index| self.entries.get(index))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The reason that follows in the order of the enum; a new reason does not compile without its place here.
-    fn next(reason: StopReason) -> Option<StopReason> {
-        Some(match reason {
-            StopReason::MaxFeatures => StopReason::MinFeatures,
-            StopReason::MinFeatures => StopReason::NoCorrelation,
-            StopReason::NoCorrelation => StopReason::Singular,
-            StopReason::Singular => StopReason::Penalty,
-            StopReason::Penalty => StopReason::AllSubsets,
-            StopReason::AllSubsets => StopReason::Tolerance,
-            StopReason::Tolerance => StopReason::Patience,
-            StopReason::Patience => StopReason::NoImprovement,
-            StopReason::NoImprovement => StopReason::NoCandidates,
-            StopReason::NoCandidates => StopReason::Constraints,
-            StopReason::Constraints => StopReason::Interrupted,
-            StopReason::Interrupted => StopReason::Limit,
-            StopReason::Limit => return None,
-        })
-    }
-
-    #[test]
-    fn every_stop_reason_has_a_sentence_of_its_own() {
-        let all: Vec<StopReason> =
-            std::iter::successors(Some(StopReason::MaxFeatures), |&reason| next(reason)).collect();
-        let sentences: std::collections::BTreeSet<&str> = all.iter().map(|reason| reason.sentence()).collect();
-        assert_eq!(sentences.len(), all.len());
-        for (reason, sentence) in all.iter().map(|reason| (reason, reason.sentence())) {
-            assert!(sentence.split(' ').count() >= 3 && !sentence.ends_with('.'), "{reason:?}: {sentence}");
-        }
     }
 }

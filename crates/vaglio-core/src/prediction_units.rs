@@ -1,6 +1,6 @@
 //! Units of several rows with one averaged prediction.
 
-use crate::{Error, Result};
+use crate::{Error, Result, row_weights};
 use ndarray::{Array2, ArrayView2, Axis};
 
 /// Units of rows, such as the steps of a series. Predictions are averaged over the rows of each unit, and losses are
@@ -40,7 +40,7 @@ impl PredictionUnits {
             }
             of_row.push(unit);
         }
-        let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+        let weight = row_weights(weights);
         let (mut totals, mut counts) = (vec![0.0; first.len()], vec![0.0; first.len()]);
         for (row, &unit) in of_row.iter().enumerate() {
             totals[unit] += weight(row);

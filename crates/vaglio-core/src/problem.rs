@@ -7,7 +7,6 @@ use crate::power_of_two::largest;
 use crate::{Columns, Error, Feature, PerFoldPreprocessing, Result, StopSign, Task};
 use ndarray::Array2;
 use rayon::prelude::*;
-use selection::in_rows;
 use std::sync::Arc;
 
 /// Columns, targets, row weights and groups, checked once: finite, of one length, with unique names.
@@ -354,6 +353,11 @@ impl Problem {
     pub fn in_folds(&self) -> &PerFoldPreprocessing {
         &self.in_folds
     }
+}
+
+/// Copies targets into standard layout, so that each output is contiguous.
+fn in_rows(targets: Arc<Array2<f64>>) -> Arc<Array2<f64>> {
+    if targets.is_standard_layout() { targets } else { Arc::new(targets.as_standard_layout().into_owned()) }
 }
 
 fn check_finite(name: &str, values: &[f64]) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Resampling: splits of rows into training and held-out rows.
 
-use crate::{AnyResampling, Classes, Design, Result, registered};
+use crate::part_setting::{any_part, registered_traits};
+use crate::{Classes, Design, Result, Split};
 use std::fmt::Debug;
 
 /// A way to hold rows out; its fields are its settings.
@@ -71,32 +72,8 @@ pub trait Resampling: registered::Resampling + Debug + Send + Sync {
     }
 }
 
-/// Rows that are held out together, and the training rows for them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Split {
-    pub(crate) held_out: Vec<usize>,
-    pub(crate) training: Option<Vec<usize>>,
-}
-
-impl Split {
-    /// Holds out rows, counted from 0, and trains on all others.
-    pub fn holding_out(rows: Vec<usize>) -> Self {
-        Split { held_out: rows, training: None }
-    }
-
-    /// The held-out rows.
-    pub fn held_out(&self) -> &[usize] {
-        &self.held_out
-    }
-
-    /// The training rows; `None` for all others.
-    pub fn training(&self) -> Option<&[usize]> {
-        self.training.as_deref()
-    }
-
-    /// Restricts training to these rows.
-    #[must_use]
-    pub fn training_on(self, rows: Vec<usize>) -> Self {
-        Split { training: Some(rows), ..self }
-    }
+registered_traits! { Resampling "resampling" }
+any_part! {
+    /// Any way to hold rows out.
+    AnyResampling = Resampling
 }

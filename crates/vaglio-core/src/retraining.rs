@@ -1,11 +1,22 @@
 //! Scores by the definition of a criterion, with errors that name it.
 
-use crate::{CacheEffect, Criterion, Design, Error, Evaluator, Feature, Result, Role, Score, SubsetChange, Trials};
+use crate::criterion::definition_engine;
+use crate::{
+    CacheEffect, Criterion, Design, EngineEvaluator, Error, Evaluator, Feature, Result, Role, Score, SubsetChange,
+    Trials,
+};
 
 /// The evaluator that retrains for every trial.
-pub(crate) struct RetrainingEvaluator<'d> {
-    pub criterion: &'d dyn Criterion,
-    pub design: &'d Design,
+struct RetrainingEvaluator<'d> {
+    criterion: &'d dyn Criterion,
+    design: &'d Design,
+}
+
+impl<'d> EngineEvaluator<'d> {
+    /// Evaluates every trial by the criterion's definition.
+    pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
+        EngineEvaluator::new(definition_engine(criterion.folds(design)), RetrainingEvaluator { criterion, design })
+    }
 }
 
 impl Evaluator for RetrainingEvaluator<'_> {

@@ -1,6 +1,6 @@
 //! Ridge regression by Householder reflections on the rows: the slow definition and test oracle.
 
-use crate::{Columns, Error, Result};
+use crate::{Columns, Error, Result, row_weights};
 use ndarray::{Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -132,7 +132,7 @@ pub fn ridge(
     if let Some(weights) = weights {
         order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
     }
-    let root = |row: usize| weights.map_or(1.0, |w| w[row].sqrt());
+    let root = |row: usize| row_weights(weights)(row).sqrt();
     let height = rows + features;
     // Column-major: each unknown's column, then each output's right-hand side.
     let mut columns: Vec<Vec<f64>> = Vec::with_capacity(unknowns + outputs);

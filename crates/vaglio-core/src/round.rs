@@ -1,6 +1,36 @@
 //! Rounds: partitions of rows into folds, held out in turn.
 
-use crate::{Error, Result, Split};
+use crate::{Error, Result};
+
+/// Rows that are held out together, and the training rows for them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    held_out: Vec<usize>,
+    training: Option<Vec<usize>>,
+}
+
+impl Split {
+    /// Holds out rows, counted from 0, and trains on all others.
+    pub fn holding_out(rows: Vec<usize>) -> Self {
+        Split { held_out: rows, training: None }
+    }
+
+    /// The held-out rows.
+    pub fn held_out(&self) -> &[usize] {
+        &self.held_out
+    }
+
+    /// The training rows; `None` for all others.
+    pub fn training(&self) -> Option<&[usize]> {
+        self.training.as_deref()
+    }
+
+    /// Restricts training to these rows.
+    #[must_use]
+    pub fn training_on(self, rows: Vec<usize>) -> Self {
+        Split { training: Some(rows), ..self }
+    }
+}
 
 /// Folds that hold out each row at most once. Each fold is predicted from all other rows, or from its own list of
 /// training rows.

@@ -1,6 +1,7 @@
 //! Maps of targets: learners see the mapped target, and predictions return to the units of the data.
 
-use crate::{Expression, Result, TargetScale, registered};
+use crate::part_setting::{any_part, registered_traits};
+use crate::{Expression, Result, TargetScale};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -51,6 +52,12 @@ pub trait FittedTargetMap: registered::FittedTargetMap + Debug + Send + Sync {
     fn smearing(&self, residuals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
         thinned(residuals)
     }
+}
+
+registered_traits! { TargetMap "target_map" FittedTargetMap "fitted target map" }
+any_part! {
+    /// Any map of targets.
+    AnyTargetMap = TargetMap
 }
 
 /// Largest number of residuals that are kept.

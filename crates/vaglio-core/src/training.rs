@@ -4,6 +4,7 @@ use crate::design::TrainingMethod;
 use crate::select_rows;
 use crate::{
     Columns, Design, Feature, Learner, Model, PerFoldPreprocessing, Problem, Result, Role, Squared, Trained, ridge,
+    row_weights,
 };
 use ndarray::Array2;
 use std::sync::Arc;
@@ -86,7 +87,7 @@ impl Design {
     /// The weight of each of `rows` in training on them alone: r_j. With a balanced readout, r_j / Σ r over the rows of
     /// its class among them. `None` if all are 1.
     pub fn training_weights(&self, rows: &[usize]) -> Option<Vec<f64>> {
-        let weight = |row: usize| self.weights().map_or(1.0, |w| w[row]);
+        let weight = row_weights(self.weights());
         let balanced = self.readout().is_some_and(|readout| readout.balanced);
         let Some(classes) = self.classes().filter(|_| balanced) else {
             return self.weights().map(|_| rows.iter().map(|&row| weight(row)).collect());
@@ -142,7 +143,7 @@ fn fitted(learner: &Arc<dyn Learner>, problem: &Problem, subset: &[Feature], lam
 /// Subtracts the weighted mean of each row of `x` from both arrays. If a row's entries in `x` are equal up to
 /// `rounding`, one entry is subtracted and `x` becomes 0.
 fn center(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>, rounding: &[f64]) {
-    let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
+    let weight = row_weights(weights);
     let total: f64 = (0..x.ncols()).map(weight).sum();
     for ((mut x, mut held), rounding) in x.rows_mut().into_iter().zip(held.rows_mut()).zip(rounding) {
         let Some(&first) = x.first() else { continue };
@@ -160,7 +161,7 @@ fn center(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>, 
 /// entries in `x`, up to rounding, is divided by 1.
 fn standardize(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: Option<&[f64]>, rounding: &[f64]) {
     center(x, held, weights, rounding);
-    let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
+    let weight = row_weights(weights);
     let total: f64 = (0..x.ncols()).map(weight).sum();
     for (mut x, mut held) in x.rows_mut().into_iter().zip(held.rows_mut()) {
         if x.iter().all(|v| *v == 0.0) {

@@ -1,7 +1,7 @@
 //! Correlations of the selected columns over the training rows.
 
 use ndarray::{Array2, Axis, ShapeBuilder};
-use vaglio_core::{Design, Feature};
+use vaglio_core::{Design, Feature, row_weights};
 use vaglio_pipeline::all_rows::{CrossProducts, FitFrom};
 use vaglio_report::record::MOST_CORRELATED;
 
@@ -32,7 +32,7 @@ impl ColumnCorrelations {
         if let Some(known) = known.and_then(|products| products.all_rows()?.correlations(subset)) {
             return ColumnCorrelations::from_matrix(known);
         }
-        let weight = |row: usize| design.weights().map_or(1.0, |w| w[row]);
+        let weight = row_weights(design.weights());
         let total: f64 = (0..rows).map(weight).sum();
         let mut scaled = Array2::zeros((rows, subset.len()).f());
         for (mut to, &feature) in scaled.columns_mut().into_iter().zip(subset) {

@@ -6,7 +6,7 @@ use super::series::{numbers_of, places_of};
 use super::targets::{encode, task};
 use ndarray::Array2;
 use std::sync::Arc;
-use vaglio_core::{Cells, Error, Result, Table, Task};
+use vaglio_core::{Cells, Error, Result, Table, Task, row_weights};
 use vaglio_pipeline::preprocess::LabeledTable;
 
 /// A table split into role columns and the rest.
@@ -79,7 +79,7 @@ impl RoleColumns {
                 let mut all_weights = vec![0.0; table.rows()];
                 for (place, &row) in rows.iter().enumerate() {
                     all.column_mut(row).assign(&own.column(place));
-                    all_weights[row] = weights.as_ref().map_or(1.0, |weights| weights[row]);
+                    all_weights[row] = row_weights(weights.as_deref())(row);
                 }
                 weights = Some(all_weights);
                 all

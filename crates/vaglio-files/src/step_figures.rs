@@ -10,7 +10,7 @@ use super::drop_column::{LEAST_WORK, PART};
 use super::run::Run;
 use ndarray::{Array2, s};
 use std::collections::HashMap;
-use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Readout, Result, Squared, Task};
+use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Readout, Result, Squared, Task, row_weights};
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::all_rows::FitFrom;
@@ -130,7 +130,7 @@ impl PathColumns {
         }
         *budget -= flops;
         let weights = design.training_weights(&(0..rows).collect::<Vec<_>>());
-        let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
+        let weight = row_weights(weights.as_deref());
         // Zero rows change nothing.
         let mut columns = Array2::zeros((rows.max(count), count));
         for (mut to, &feature) in columns.columns_mut().into_iter().zip(&order) {

@@ -4,7 +4,9 @@ use crate::all_rows::{CrossProducts, FitFrom, chosen_rows};
 use crate::criteria::Loo;
 use ndarray::Array2;
 use std::cell::OnceCell;
-use vaglio_core::{Coefficients, Design, EntryFit, Error, Feature, Model, PathEntry, Result, SearchExtent, Trained};
+use vaglio_core::{
+    Coefficients, Design, EntryFit, Error, Feature, Model, PathEntry, Result, SearchExtent, Trained, row_weights,
+};
 use vaglio_kernels::Column;
 use vaglio_kernels::linalg::FactorizationError;
 use vaglio_kernels::ridge::{NormalEquationRidge, Ridge, is_wide};
@@ -118,7 +120,7 @@ pub fn coefficients_by_output(
 /// Coefficients on the data's scale from those of a path on centered columns and targets of norm 1. The input holds a
 /// row of outputs for each column. Cost O(rows · columns).
 pub fn rescaled_coefficients(design: &Design, subset: &[Feature], coefficients: &[f64]) -> Coefficients {
-    let weight = |row: usize| design.weights().map_or(1.0, |w| w[row]);
+    let weight = row_weights(design.weights());
     let total: f64 = (0..design.rows()).map(weight).sum();
     let frame = |value: &dyn Fn(usize) -> f64| {
         let mean = (0..design.rows()).map(|row| weight(row) * value(row)).sum::<f64>() / total;

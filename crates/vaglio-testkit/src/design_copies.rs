@@ -1,7 +1,9 @@
 //! Copies of designs and problems, changed in one respect.
 
 use crate::SplitMix64;
-use vaglio_core::{Columns, Design, Error, Feature, Numbers, PerFoldPreprocessing, Problem, Readout, Result};
+use vaglio_core::{
+    Columns, Design, Error, Feature, Numbers, PerFoldPreprocessing, Problem, Readout, Result, row_weights,
+};
 
 /// Extracts candidate columns, targets, weights and groups of a design as a problem.
 ///
@@ -87,7 +89,7 @@ pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
     let old = readout(design)?;
     let by = if old.balanced { 1.0 } else { factor };
     changed(design, |parts| {
-        let weight = |row: usize| factor * design.weights().map_or(1.0, |w| w[row]);
+        let weight = |row: usize| factor * row_weights(design.weights())(row);
         parts.weights = Some((0..design.rows()).map(weight).collect());
         parts.lambdas = Some(old.lambdas.iter().map(|l| by * l).collect());
     })

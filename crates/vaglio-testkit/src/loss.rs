@@ -3,7 +3,7 @@
 use crate::law_violation::{Law, Tolerance, laws};
 use crate::{LawResult, SplitMix64, data, design_copies};
 use ndarray::{Array2, ArrayView1, Axis};
-use vaglio_core::{Loss, Measure, Problem, Task};
+use vaglio_core::{Loss, Measure, Problem, Task, row_weights};
 
 /// Checks all laws of a loss on a problem.
 ///
@@ -197,7 +197,7 @@ pub fn standard_error(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Law
 }
 
 fn error_of_rows(losses: &[f64], weights: Option<&[f64]>) -> f64 {
-    let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+    let weight = row_weights(weights);
     let rows = || 0..losses.len();
     let total: f64 = rows().map(weight).sum();
     let mean = rows().map(|row| weight(row) * losses[row]).sum::<f64>() / total;

@@ -3,7 +3,7 @@
 use super::kernel::kernel_data;
 use super::round::{RepeatFolds, is_held_out};
 use std::collections::HashMap;
-use vaglio_core::{AnyLoss, Classes, Design, Measure, MissingMask, Result};
+use vaglio_core::{AnyLoss, Classes, Design, Measure, MissingMask, Result, row_weights};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::FoldedRows;
 
@@ -19,7 +19,8 @@ impl FoldGroupWeights {
     /// Training weight of every row; `None` without balanced classes, when it is the row weight. Cost O(m).
     pub fn weights(&self, design: &Design) -> Option<Vec<f64>> {
         let (totals, classes) = (self.totals.as_ref()?, classes_of(design)?);
-        Some(classes.of_row.iter().enumerate().map(|(row, &class)| weight(design, row) / totals[class]).collect())
+        let weight = row_weights(design.weights());
+        Some(classes.of_row.iter().enumerate().map(|(row, &class)| weight(row) / totals[class]).collect())
     }
 }
 
@@ -49,10 +50,6 @@ pub(super) fn scored<'d>(rows: FoldedRows<'d>, design: &Design, loss: &AnyLoss, 
         Some(classes) => rows.scoring(classes.of_row, held_out),
         None => rows,
     }
-}
-
-fn weight(design: &Design, row: usize) -> f64 {
-    design.weights().map_or(1.0, |w| w[row])
 }
 
 /// Groups the folds by the class totals of their training rows; one group without balanced classes. Returns `None` if:
@@ -89,6 +86,7 @@ pub(super) fn parts(design: &Design, round: &RepeatFolds, most: usize) -> Option
 /// The total weight of each class among some rows; without classes, a single total.
 pub(super) fn totals(design: &Design, classes: Option<&Classes>, rows: impl Iterator<Item = usize>) -> Vec<f64> {
     let mut totals = vec![0.0; classes.map_or(1, |classes| classes.names.len())];
-    rows.for_each(|row| totals[classes.map_or(0, |classes| classes.of_row[row])] += weight(design, row));
+    let weight = row_weights(design.weights());
+    rows.for_each(|row| totals[classes.map_or(0, |classes| classes.of_row[row])] += weight(row));
     totals
 }

@@ -1,7 +1,7 @@
 //! Leave-one-out rows for a readout with balanced classes.
 
 use super::balance::{self, FoldGroupWeights};
-use vaglio_core::Design;
+use vaglio_core::{Design, row_weights};
 use vaglio_kernels::Data;
 use vaglio_kernels::loo::{ClassPart, ClassSums};
 
@@ -16,7 +16,7 @@ impl ClassRows {
     /// Groups the rows of leave-one-out; `None` without balanced classes.
     pub fn new(design: &Design, weightings: Vec<FoldGroupWeights>) -> Option<Self> {
         let of_row = balance::classes_of(design)?.of_row;
-        let weight = |row: usize| design.weights().map_or(1.0, |weights| weights[row]);
+        let weight = row_weights(design.weights());
         let part = |FoldGroupWeights { folds, .. }: &FoldGroupWeights| {
             let first = *folds.first()?;
             Some(ClassPart { class: of_row[first], weight: weight(first), rows: folds.clone() })

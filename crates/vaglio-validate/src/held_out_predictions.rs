@@ -5,7 +5,7 @@ use super::kfold::decomposed_parts;
 use super::loo::parts_of;
 use super::round::RepeatFolds;
 use ndarray::Array2;
-use vaglio_core::{Design, Feature, HeldOut, Result, Squared};
+use vaglio_core::{Design, Feature, HeldOut, Result, Squared, row_weights};
 
 /// Held-out rows, and the prediction of each by a model trained without it, outputs × rows.
 pub struct HeldOutPredictions {
@@ -46,7 +46,7 @@ pub fn predicted_held_out(
         }
     };
     let residuals = fits.fit(subset).residuals(lambda.unwrap_or_default())?;
-    let root = |row: usize| design.weights().map_or(1.0, |weights| weights[row].sqrt());
+    let root = |row: usize| row_weights(design.weights())(row).sqrt();
     let (targets, rows) = (design.targets(), rows_of(&round));
     let predicted =
         |(output, at): (usize, usize)| targets[[output, rows[at]]] - residuals[output][rows[at]] / root(rows[at]);

@@ -17,8 +17,8 @@ use ndarray::Array2;
 use shared_data::LooShared;
 pub(super) use shared_data::parts_of;
 use vaglio_core::{
-    AnyLoss, Criterion, CriterionTraits, Design, Error, Evaluator, Feature, Geometry, HeldOut, Measure, Plan, Recorder, Result,
-    Score, SearchExtent, part,
+    AnyLoss, Criterion, CriterionTraits, Design, Error, Evaluator, Feature, Geometry, HeldOut, Measure, Plan, Recorder,
+    Result, Score, SearchExtent, part,
 };
 
 /// The mean loss of every row predicted from all others.

@@ -2,7 +2,7 @@
 
 use crate::fits::SubsetFits;
 use ndarray::{Array2, Axis};
-use vaglio_core::{LeftOut, error_over_parts, times_power};
+use vaglio_core::{LeftOut, error_over_parts, row_weights, times_power};
 
 impl SubsetFits<'_> {
     /// Standard error of the mean loss over rows, or over folds, whose rows share their model. Designs with prediction
@@ -11,7 +11,7 @@ impl SubsetFits<'_> {
         let (design, folds) = (self.design, self.rows.folds());
         let mut rows: Vec<usize> = (0..self.held_out).flat_map(|fold| folds.held_out(fold)).copied().collect();
         rows.sort_unstable();
-        let weight = |row: usize| design.weights().map_or(1.0, |weights| weights[row]);
+        let weight = row_weights(design.weights());
         let error = |output: usize, row: usize| residuals[output][row] / weight(row).sqrt();
         let (of_row, mut targets, weights): (LeftOut, Array2<f64>, Option<Vec<f64>>) = match design.decisions() {
             Some(units) => (
@@ -43,7 +43,7 @@ impl SubsetFits<'_> {
 
     /// Like [`SubsetFits::standard_error`], but from each fold's sum of squared errors over rows and outputs.
     pub fn error_of_squares(&self, sums: &[f64]) -> f64 {
-        let weight = |row: usize| self.design.weights().map_or(1.0, |weights| weights[row]);
+        let weight = row_weights(self.design.weights());
         let part = |(fold, sum): (usize, &f64)| {
             let own: f64 = self.rows.folds().held_out(fold).iter().map(|&row| weight(row)).sum();
             (self.scorer.mean_of(*sum), own / self.weight())

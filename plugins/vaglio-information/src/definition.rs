@@ -3,7 +3,7 @@
 use crate::measure::DataScale;
 use crate::{Information, InformationMeasure};
 use ndarray::Array2;
-use vaglio_core::{Design, Error, Feature, PowerOfTwoScaling, Result, Score, Squared};
+use vaglio_core::{Design, Error, Feature, PowerOfTwoScaling, Result, Score, Squared, row_weights};
 use vaglio_kernels::freedom;
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::HIDDEN_ERROR;
@@ -102,7 +102,7 @@ impl<'d> Definition<'d> {
 
 /// √r_j (x_j − mean), with the weighted mean if `centered`. Cost O(m).
 pub(crate) fn prepared(values: &[f64], weights: Option<&[f64]>, centered: bool) -> Vec<f64> {
-    let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
+    let weight = row_weights(weights);
     let mut out = values.to_vec();
     if centered {
         let total: f64 = (0..values.len()).map(weight).sum();

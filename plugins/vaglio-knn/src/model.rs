@@ -3,7 +3,7 @@
 use crate::neighbours::each_nearest;
 use crate::{MOST, Weights};
 use ndarray::{Array1, Array2, ArrayView1};
-use vaglio_core::{Columns, Error, Feature, ModelData, ModelParts, Predict, Predictor, Result, saved};
+use vaglio_core::{Columns, Error, Feature, ModelData, ModelParts, Predict, Predictor, Result, row_weights, saved};
 
 /// Training rows with their targets.
 #[saved(ModelData, "neighbours")]
@@ -50,7 +50,7 @@ impl Predict for NeighboursModel {
 
 impl NeighboursModel {
     fn weight(&self, row: usize) -> f64 {
-        self.row_weights.as_ref().map_or(1.0, |weights| weights[row])
+        row_weights(self.row_weights.as_deref())(row)
     }
 
     /// Σ s v y / Σ s v for each output, over the first rows whose weights reach k.

@@ -1,9 +1,10 @@
 //! Losses of classes, coded ±1; with several classes each has its own output.
 
 use super::decision::{class_of, error, tied};
+use super::standard_error::each_row;
 use super::standard_error::{LeftOut, ScoredRows};
-use super::{Loss, LossTasks, LossTraits, Measure, Squared, each_row};
-use crate::part;
+use super::{Loss, LossTasks, LossTraits, Measure, Squared};
+use crate::{part, row_weights};
 use ndarray::ArrayView2;
 
 /// Share of rows on the wrong side: y·p < 0; with several classes, another than the own has the largest prediction.
@@ -106,7 +107,7 @@ impl Loss for BalancedSquared {
 
 impl Loss for Auc {
     fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
-        let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+        let weight = row_weights(weights);
         wrong_pairs(&targets.row(0).to_vec(), &predictions.row(0).to_vec(), weight)
     }
 
@@ -148,7 +149,7 @@ fn over_classes(
     };
     match targets.as_slice().zip(predictions.as_slice()).filter(|_| targets.nrows() == 1) {
         Some((y, p)) => {
-            (0..y.len()).for_each(|row| add(&y[row..=row], &p[row..=row], weights.map_or(1.0, |w| w[row])));
+            (0..y.len()).for_each(|row| add(&y[row..=row], &p[row..=row], row_weights(weights)(row)));
         }
         None => each_row(targets, predictions, weights).for_each(|(y, p, weight)| add(&y, &p, weight)),
     }

@@ -2,7 +2,7 @@
 
 use super::decision::tied_within;
 use super::{Loss, LossTasks, LossTraits, Measure};
-use crate::part;
+use crate::{part, row_weights};
 use ndarray::{ArrayView1, ArrayView2};
 use vaglio_columns::TIED_PREDICTION;
 
@@ -49,7 +49,7 @@ fn discordant(targets: ArrayView1<f64>, predictions: ArrayView1<f64>, weights: O
     if p.iter().any(|p| p.is_nan()) {
         return f64::NAN;
     }
-    let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+    let weight = row_weights(weights);
     let (rank, ranks) = ranks(&y);
     let mut of_ranks = vec![0.0; ranks];
     (0..y.len()).for_each(|row| of_ranks[rank[row]] += weight(row));
@@ -132,7 +132,7 @@ mod tests {
             let predictions = Array2::from_shape_fn((outputs, rows), |(o, j)| draw(3 * o + j, 11) / 3.0 - 1.0);
             let weights: Vec<f64> = (0..rows).map(|j| 1.0 + draw(j, 3)).collect();
             for weights in [None, Some(&weights[..])] {
-                let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
+                let weight = row_weights(weights);
                 let plain = |o: usize| {
                     let (mut wrong, mut all) = (0.0, 0.0);
                     for (i, j) in (0..rows).flat_map(|i| (0..rows).map(move |j| (i, j))) {

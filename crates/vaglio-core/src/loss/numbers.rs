@@ -1,7 +1,7 @@
 //! Losses of numbers, over rows and outputs.
 
 use super::{Loss, LossTraits, Measure};
-use crate::{Error, Result, part};
+use crate::{Error, Result, part, row_weights};
 use ndarray::ArrayView2;
 
 /// Mean of (y − p)² over rows and outputs.
@@ -85,7 +85,7 @@ fn over_all(
 ) -> f64 {
     let (mut sum, mut total) = (0.0, 0.0);
     for (row, (y, p)) in targets.columns().into_iter().zip(predictions.columns()).enumerate() {
-        let weight = weights.map_or(1.0, |w| w[row]);
+        let weight = row_weights(weights)(row);
         y.iter().zip(p).for_each(|(y, p)| sum += weight * of_error(y - p));
         total += weight;
     }

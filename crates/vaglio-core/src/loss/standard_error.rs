@@ -1,7 +1,7 @@
 //! Standard errors of losses over rows, or over parts of the rows.
 
 use super::decision::{class_of, tied};
-use super::each_row;
+use crate::row_weights;
 use ndarray::{ArrayView2, Axis};
 use std::borrow::Cow;
 
@@ -12,6 +12,18 @@ pub type LeftOut = Vec<(usize, f64)>;
 const PARTS: usize = 100;
 /// Share of the weight of a row or of a class below which the remainder is rounding.
 const WEIGHT_GONE: f64 = 1e-12;
+
+/// Targets, predictions and weight of each row.
+pub(super) fn each_row(
+    targets: ArrayView2<'_, f64>,
+    predictions: ArrayView2<'_, f64>,
+    weights: Option<&[f64]>,
+) -> impl Iterator<Item = (Vec<f64>, Vec<f64>, f64)> {
+    (0..targets.ncols()).map(move |row| {
+        let weight = row_weights(weights)(row);
+        (targets.index_axis(Axis(1), row).to_vec(), predictions.index_axis(Axis(1), row).to_vec(), weight)
+    })
+}
 
 /// Predictions of rows, and the parts that are left out in turn; single rows if absent.
 #[derive(Clone, Copy)]
@@ -37,7 +49,7 @@ impl<'a> ScoredRows<'a> {
     }
 
     fn weight(&self, row: usize) -> f64 {
-        self.weights.map_or(1.0, |w| w[row])
+        row_weights(self.weights)(row)
     }
 
     /// The given parts, or at most `most` interleaved parts of the rows.

@@ -1,6 +1,6 @@
 //! Selection of rows or columns of a problem, and replacement of its targets.
 
-use super::{Block, Problem, check_finite};
+use super::{Block, Problem, check_finite, in_rows};
 use crate::{Columns, Error, Feature, Result};
 use ndarray::Array2;
 use std::sync::Arc;
@@ -84,9 +84,4 @@ impl Problem {
             ..self.clone()
         })
     }
-}
-
-/// Copies targets into standard layout, so that each output is contiguous.
-pub(super) fn in_rows(targets: Arc<Array2<f64>>) -> Arc<Array2<f64>> {
-    if targets.is_standard_layout() { targets } else { Arc::new(targets.as_standard_layout().into_owned()) }
 }

@@ -6,7 +6,7 @@ use super::super::rows::stride;
 use super::super::run::Run;
 use super::cells::{ColumnValues, ReadCells};
 use ndarray::ArrayView2;
-use vaglio_core::{Design, Feature, Result};
+use vaglio_core::{Design, Feature, Result, row_weights};
 use vaglio_pipeline::resampling::Pooled;
 use vaglio_pipeline::resampling::sample::SampleSource;
 use vaglio_report::record::{DrawnColumn, PredictionRows, ResidualsRecord, WorstRow, class_of};
@@ -129,7 +129,7 @@ fn drawn_column(
     let of_row = |row: &usize| Some(values.values[*row]).filter(|value| value.is_finite()).map(rounded);
     let all = (0..training.rows).step_by(residual_stride(training.rows));
     let known: Vec<usize> = all.filter(|&row| values.values[row].is_finite()).collect();
-    let weight = |row: usize| training.weights.map_or(1.0, |weights| weights[row]);
+    let weight = row_weights(training.weights);
     let x: Vec<f64> = known.iter().map(|&row| values.values[row]).collect();
     let weights: Vec<f64> = known.iter().map(|&row| weight(row)).collect();
     let total: f64 = weights.iter().sum();

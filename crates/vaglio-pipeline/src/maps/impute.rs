@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
     Cells, Condition, Error, Expression, FittedMap, Map, MapFit, MapFormulas, MapTraits, OutputUnit, RefitScope,
-    Result, TrainingRows, part, saved,
+    Result, TrainingRows, part, row_weights, saved,
 };
 
 /// Fills the missing cells of each column with one value, learned from the training rows.
@@ -167,7 +167,7 @@ impl ImputeStrategy {
             let held = |(row, text): (usize, &String)| !text.is_empty() && weights::counts(weights, row);
             let mut rows: Vec<usize> = text.iter().enumerate().filter(|&cell| held(cell)).map(|(row, _)| row).collect();
             rows.sort_by(|&a, &b| text[a].cmp(&text[b]).then(a.cmp(&b)));
-            let weighed = rows.iter().map(|&row| (weights.map_or(1.0, |w| w[row]), &text[row]));
+            let weighed = rows.iter().map(|&row| (row_weights(weights)(row), &text[row]));
             return weights::most_frequent(weighed).cloned().map(Value::Text);
         }
         let values = cells.numbers()?.values();

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use vaglio_core::{
     Cells, Error, Expression, FittedMap, LearnedLevels, Map, MapFit, MapFormulas, MapTraits, Numbers, Result, Table,
-    TrainingRows, part, saved,
+    TrainingRows, part, row_weights, saved,
 };
 
 /// Replaces every level of text columns by the mean target of its training rows, shrunk towards the overall mean: (Σ w
@@ -160,7 +160,7 @@ impl<'c> RowLevels<'c> {
         let mut sums = vec![vec![0.0; outputs + 1]; self.names.len()];
         let (mut whole, mut rows) = (vec![0.0; outputs + 1], 0);
         for row in (0..self.of_row.len()).filter(|&row| trains(row)) {
-            let weight = weights.map_or(1.0, |weights| weights[row]);
+            let weight = row_weights(weights)(row);
             let add = |sums: &mut [f64]| {
                 sums.iter_mut().zip(targets.column(row)).for_each(|(sum, y)| *sum += weight * y);
                 sums[outputs] += weight;

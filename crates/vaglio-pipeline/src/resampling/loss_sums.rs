@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::select_rows;
-use vaglio_core::{Error, Loss, Measure, Result};
+use vaglio_core::{Error, Loss, Measure, Result, row_weights};
 use vaglio_report::{ClusterSum, MeanVariances, StandardizedMoments};
 
 /// Limit on the number of clusters that joins none of them.
@@ -82,7 +82,7 @@ impl TargetsAndPredictions<'_> {
             prediction.iter_mut().zip(predictions.column(row)).for_each(|(to, from)| *to = *from);
             loss.row_loss(&target, &prediction)
         };
-        let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+        let weight = row_weights(weights);
         let (mut row, rows) = (0, targets.ncols());
         while row < rows {
             let end = match units {

@@ -10,7 +10,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use vaglio_core::{
     Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, Problem, Readout, Result, TargetUnits,
-    Trained,
+    Trained, row_weights,
 };
 use vaglio_kernels::Column;
 use vaglio_kernels::linalg::FactorizationError;
@@ -127,7 +127,7 @@ fn by_residuals(units: &[TargetUnits], training: &Problem, model: &Model, fitted
     let weights = counting(training, model.counts(training.rows(), series_of(training)));
     let of_output = |(output, units): (usize, &TargetUnits)| {
         let (targets, fitted) = (training.targets().row(output), fitted.row(output));
-        let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
+        let weight = row_weights(weights.as_deref());
         units.smeared_by((0..targets.len()).map(|row| [weight(row), targets[row] - fitted[row]]))
     };
     units.iter().enumerate().map(of_output).collect()

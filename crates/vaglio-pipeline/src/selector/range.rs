@@ -5,7 +5,7 @@
 //! ends are rounded outward to powers of ten or their square roots, so that similar designs share a grid.
 
 use ndarray::Array2;
-use vaglio_core::{AutoGrid, Design, Feature, geometric};
+use vaglio_core::{AutoGrid, Design, Feature, geometric, row_weights};
 use vaglio_kernels::linalg::{eigh, gram};
 use vaglio_kernels::tolerance::COUNTED_EIGENVALUE;
 
@@ -112,5 +112,5 @@ fn gram_of(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> 
 /// Square roots of the training weights of rows.
 fn roots(design: &Design, rows: &[usize]) -> Vec<f64> {
     let all = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
-    rows.iter().map(|&row| all.as_ref().map_or(1.0, |weights| weights[row].sqrt())).collect()
+    rows.iter().map(|&row| row_weights(all.as_deref())(row).sqrt()).collect()
 }

@@ -1,6 +1,6 @@
 //! Ranks of targets.
 
-use vaglio_core::{Error, Expression, FittedTargetMap, Result, TargetMap, part, saved, setting};
+use vaglio_core::{Error, Expression, FittedTargetMap, Result, TargetMap, part, row_weights, saved, setting};
 use vaglio_report::normal_quantile;
 
 /// The rank of the target among the training targets, as a normal score or a share, so that outliers count by order
@@ -50,7 +50,7 @@ const MOST_KEPT: usize = 4096;
 impl TargetMap for RankTarget {
     fn fit(&self, target: &[f64], weights: Option<&[f64]>) -> Result<Box<dyn FittedTargetMap>> {
         let mut rows: Vec<(f64, f64)> =
-            target.iter().enumerate().map(|(row, y)| (*y, weights.map_or(1.0, |weights| weights[row]))).collect();
+            target.iter().enumerate().map(|(row, y)| (*y, row_weights(weights)(row))).collect();
         rows.retain(|(_, weight)| *weight > 0.0);
         rows.sort_by(|a, b| a.0.total_cmp(&b.0));
         let total: f64 = rows.iter().map(|(_, weight)| weight).sum();

@@ -5,7 +5,7 @@ use crate::infinity;
 use crate::is_alone;
 use ndarray::{ArrayView1, ArrayView2, s};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, is_tie, short, shown};
+use vaglio_core::{AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, is_tie, row_weights, short, shown};
 
 /// Figures of predictions; those without a meaning for the task are absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -227,7 +227,7 @@ fn by_output(targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Op
 fn always(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<ConstantAnswerError> {
     let mut of_class = vec![0.0; if targets.nrows() == 1 { 2 } else { targets.nrows() }];
     for (row, target) in targets.columns().into_iter().enumerate() {
-        of_class[class_of(target)] += weights.map_or(1.0, |weights| weights[row]);
+        of_class[class_of(target)] += row_weights(weights)(row);
     }
     most_frequent(of_class)
 }
@@ -240,7 +240,7 @@ fn most_frequent(of_class: Vec<f64>) -> Option<ConstantAnswerError> {
 
 /// Variance of the targets about the mean of each output, over rows and outputs.
 pub fn variance(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
-    let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+    let weight = row_weights(weights);
     let total: f64 = (0..targets.ncols()).map(weight).sum();
     let of_output = |y: ndarray::ArrayView1<f64>| {
         let mean = y.iter().enumerate().map(|(j, y)| weight(j) * y).sum::<f64>() / total;

@@ -3,6 +3,7 @@
 use super::PredictionRows;
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
+use vaglio_core::row_weights;
 
 /// Reliability of held-out class probabilities, each by a logistic map fitted on the other folds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,7 +47,7 @@ const ROWS: usize = 5;
 /// # Reference
 /// G. W. Brier, *Verification of forecasts expressed in terms of probability*, Monthly Weather Review 78 (1950).
 pub fn brier(targets: ArrayView2<f64>, probabilities: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
-    let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+    let weight = row_weights(weights);
     let of_row = |row: usize| -> f64 {
         let apart = |(output, target): (usize, &f64)| {
             let probability = probabilities[[if targets.nrows() == 1 { 1 } else { output }, row]];

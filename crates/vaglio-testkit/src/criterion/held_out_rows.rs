@@ -3,7 +3,9 @@
 use crate::LawResult;
 use crate::trial::Subject;
 use ndarray::{Array2, Axis, concatenate};
-use vaglio_core::{AnyLoss, Criterion, Design, Feature, HeldOut, PredictionUnits, Result as Made, Round, Score};
+use vaglio_core::{
+    AnyLoss, Criterion, Design, Feature, HeldOut, PredictionUnits, Result as Made, Round, Score, row_weights,
+};
 
 /// A criterion with [`Criterion::folds`] and [`vaglio_core::CriterionTraits::loss`] equals plain retraining by
 /// [`Design::retrain`].
@@ -107,7 +109,7 @@ impl BruteForceHoldOut<'_> {
         LossItems {
             targets: self.design.targets().select(Axis(1), &rows),
             predictions: predictions.select(Axis(1), &rows),
-            weights: rows.iter().map(|&row| self.design.weights().map_or(1.0, |w| w[row])).collect(),
+            weights: rows.iter().map(|&row| row_weights(self.design.weights())(row)).collect(),
             folds: (0..round.count()).map(|f| round.held_out(f).map(|row| (place(row), 1.0)).collect()).collect(),
         }
     }

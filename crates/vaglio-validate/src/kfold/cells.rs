@@ -6,7 +6,7 @@ use crate::fits::failed;
 use crate::session::Session;
 use crate::splits::assignment::renumbered;
 use std::sync::Arc;
-use vaglio_core::{Column, Criterion, Design, Feature, Result};
+use vaglio_core::{Column, Criterion, Design, Feature, Result, row_weights};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{CellProducts, FoldedRows, Moments};
 
@@ -98,11 +98,11 @@ fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
     };
     let (targets, all) = (part.targets(), whole.targets());
     let mut same = targets.rows().into_iter().zip(all.rows());
-    let weight = |design: &Design, row: usize| design.weights().map_or(1.0, |w| w[row]);
+    let (weight, weight_of_all) = (row_weights(part.weights()), row_weights(whole.weights()));
     part.features() == whole.features()
         && targets.nrows() == all.nrows()
         && same.all(|(y, all)| own.iter().enumerate().all(|(at, &row)| y[at] == all[row]))
-        && own.iter().enumerate().all(|(at, &row)| weight(part, at) == weight(whole, row))
+        && own.iter().enumerate().all(|(at, &row)| weight(at) == weight_of_all(row))
         && part.candidates().into_iter().all(column)
 }
 

@@ -4,7 +4,7 @@ use crate::fits::SubsetFits;
 use crate::round::RepeatFolds;
 use crate::rounds::IndependentFolds;
 use rayon::prelude::*;
-use vaglio_core::{AnyLoss, Design, Loss, Result};
+use vaglio_core::{AnyLoss, Design, Loss, Result, row_weights};
 
 /// Rounds with their designs. If each is a single fold, also the rounds of these folds.
 pub(super) type OfDesigns<'d> = (Vec<(&'d Design, RepeatFolds)>, Option<IndependentFolds<'d>>);
@@ -26,10 +26,10 @@ pub(super) fn for_designs<'d>(
     // Refits on all threads; the results are then in the cache.
     trainings.par_iter().try_for_each(|training| design.refitted(training).map(drop))?;
     let Some(designs) = design.refitted_each(&trainings)? else { return Ok(None) };
-    let weight = |row: &usize| design.weights().map_or(1.0, |weights| weights[*row]);
+    let weight = row_weights(design.weights());
     let weights: Vec<f64> = rounds
         .iter()
-        .flat_map(|round| (0..round.held_out).map(|fold| round.folds.held_out(fold).iter().map(weight).sum()))
+        .flat_map(|round| (0..round.held_out).map(|fold| round.folds.held_out(fold).iter().copied().map(weight).sum()))
         .collect();
     let total: f64 = weights.iter().sum();
     let shares = weights.iter().map(|weight| weight / total).collect();

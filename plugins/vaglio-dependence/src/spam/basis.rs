@@ -1,7 +1,7 @@
 //! Orthonormal spline basis of a column.
 
 use std::cmp::Ordering;
-use vaglio_core::magnitude;
+use vaglio_core::{magnitude, row_weights};
 use vaglio_kernels::tolerance::DEPENDENT_FUNCTION;
 
 /// Basis functions of a column by their values times the roots of the rows' weights: orthonormal, with mean 0.
@@ -11,7 +11,7 @@ impl BasisFunctions {
     /// Cubic splines with `knots` inner knots at quantiles: x, x², x³ and (x − κ)³₊ of each knot, orthogonalized in
     /// order; dependent functions are left out. Cost O(m·(log m + functions²)).
     pub fn new(values: &[f64], weights: Option<&[f64]>, knots: usize) -> Self {
-        let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+        let weight = row_weights(weights);
         let units = units(values);
         let mut basis = vec![unit((0..units.len()).map(|row| weight(row).sqrt()).collect())];
         let knots = quantiles(&units, &weight, knots);

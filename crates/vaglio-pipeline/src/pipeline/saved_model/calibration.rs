@@ -5,7 +5,7 @@ use crate::resampling::{Pooled, Sample, StageMonitor, held_out};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Problem, Result, Round, Task, relative_weights};
+use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Problem, Result, Round, Task, relative_weights, row_weights};
 use vaglio_kernels::tolerance::SUFFICIENT_FALL;
 
 /// Calibration of class probabilities: a logistic map per class, normalized over classes.
@@ -226,7 +226,7 @@ impl Calibration {
     /// Fits the calibration on predictions for rows of a design.
     fn from_rows(from: CalibrationSource, design: &Design, found: &HeldOutPredictions) -> Option<Self> {
         let HeldOutPredictions { rows, predictions } = found;
-        let weights: Vec<f64> = rows.iter().map(|&row| design.weights().map_or(1.0, |all| all[row])).collect();
+        let weights: Vec<f64> = rows.iter().map(|&row| row_weights(design.weights())(row)).collect();
         Calibration::new(from, design.targets().select(Axis(1), rows).view(), predictions.view(), &weights)
     }
 

@@ -1,6 +1,8 @@
 //! Weights, groups, folds, series and times of the rows.
 
 use ndarray::{Array2, ArrayView2};
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// Labels of the rows of a problem or design: weights, groups, folds, series and times, as far as given.
@@ -43,6 +45,23 @@ impl RowLabels {
             known: taken(&self.known, rows),
         }
     }
+}
+
+/// Numbers labels from 0 in order of first appearance, and counts the different ones.
+pub fn numbered<L: Eq + Hash>(labels: impl IntoIterator<Item = L>) -> (Vec<u32>, usize) {
+    let mut numbers = HashMap::new();
+    let number = |label| {
+        let next = numbers.len() as u32;
+        *numbers.entry(label).or_insert(next)
+    };
+    (labels.into_iter().map(number).collect(), numbers.len())
+}
+
+/// The rows of each label, for labels numbered from 0.
+pub fn rows_by_label(labels: &[u32]) -> Vec<Vec<usize>> {
+    let mut rows = vec![Vec::new(); labels.iter().max().map_or(0, |&label| label as usize + 1)];
+    labels.iter().enumerate().for_each(|(row, &label)| rows[label as usize].push(row));
+    rows
 }
 
 /// Some rows of outputs × rows, in this order and in standard layout. Cost O(rows · outputs).

@@ -1,7 +1,6 @@
 //! Complementary half-samples of the rows.
 
-use super::series::numbered;
-use vaglio_core::Result;
+use vaglio_core::{Result, numbered};
 use vaglio_pipeline::pipeline::Pairs;
 use vaglio_pipeline::resampling::split_rule::{PIECES, SplitRule, TrainTestSplit};
 use vaglio_pipeline::resampling::{FoldAssignment, Sample};
@@ -67,7 +66,7 @@ fn pieces(parts: &[TrainTestSplit], rows: usize) -> Vec<u32> {
     for (number, part) in parts.iter().enumerate() {
         part.held.iter().for_each(|&row| held[row].push(number));
     }
-    numbered(held)
+    numbered(held).0
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use super::evaluations::{Evaluation, RepetitionInput, Repetitions};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use vaglio_core::{ErrorClass, Loss, Result};
+use vaglio_core::{ErrorClass, Loss, Result, numbered, rows_by_label};
 use vaglio_pipeline::resampling::procedure::{OuterSplits, outer_fold};
 use vaglio_pipeline::resampling::split_rule::{SplitRule, TrainTestSplit};
 use vaglio_pipeline::resampling::walks::said_of;
@@ -180,17 +180,9 @@ fn order(sample: &Sample, parting: &SplitRule, part: &TrainTestSplit, seed: u64)
         return nearest(sample, part);
     }
     if let Some(labels) = sample.labels() {
-        let mut units: Vec<Vec<usize>> = Vec::new();
-        let mut places = HashMap::new();
-        for &row in training {
-            let next = units.len();
-            let place = *places.entry(labels[row]).or_insert(next);
-            if place == next {
-                units.push(Vec::new());
-            }
-            units[place].push(row);
-        }
-        return shuffled(units.len(), seed).into_iter().map(|unit| std::mem::take(&mut units[unit])).collect();
+        let units = rows_by_label(&numbered(training.iter().map(|&row| labels[row])).0);
+        let rows = |unit: usize| units[unit].iter().map(|&place| training[place]).collect();
+        return shuffled(units.len(), seed).into_iter().map(rows).collect();
     }
     let drawn: Vec<usize> = shuffled(training.len(), seed).into_iter().map(|place| training[place]).collect();
     let Some(classes) = sample.classes() else { return drawn.into_iter().map(|row| vec![row]).collect() };

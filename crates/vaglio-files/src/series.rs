@@ -2,9 +2,7 @@
 
 use super::periods::periods;
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::hash::Hash;
-use vaglio_core::{Cells, Error, Result, Table};
+use vaglio_core::{Cells, Error, Result, Table, numbered};
 
 /// Columns that order the rows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -121,21 +119,12 @@ pub(super) fn whole_numbers(text: &[String]) -> Option<Vec<Option<i128>>> {
 pub(super) fn numbers_of(cells: &Cells) -> Vec<u32> {
     // Two numbers have one label if they have the same bits, or are both zero or both missing.
     let bits = |value: &f64| if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() };
-    match cells {
+    let (numbers, _) = match cells {
         Cells::Numbers(numbers) => numbered(numbers.view().values().iter().map(bits)),
         Cells::Text(text) => numbered(text),
         Cells::Dates(_) => numbered((0..cells.len()).map(|row| cells.label(row))),
-    }
-}
-
-/// Numbers labels from 0 by first appearance.
-pub(super) fn numbered<L: Eq + Hash>(labels: impl IntoIterator<Item = L>) -> Vec<u32> {
-    let mut numbers = HashMap::new();
-    let number = |label| {
-        let next = numbers.len() as u32;
-        *numbers.entry(label).or_insert(next)
     };
-    labels.into_iter().map(number).collect()
+    numbers
 }
 
 #[cfg(test)]

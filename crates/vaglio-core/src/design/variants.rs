@@ -3,7 +3,7 @@
 use super::{FoldLineage, RunContext, TrainingMethod};
 use crate::{
     Design, Error, Feature, Loss, Model, PartOutputs, PerFoldPreprocessing, Problem, Readout, Result, StopSign, Task,
-    Trained, times_power,
+    Trained, numbered, times_power,
 };
 use ndarray::{Array2, ArrayView2, s};
 use std::sync::Arc;
@@ -103,13 +103,9 @@ impl Design {
         if subsets.is_empty() || !is_of_rows || self.in_folds().is_by_maps() {
             return self.clone();
         }
-        let mut numbers = std::collections::HashMap::new();
-        let label = |row: usize| {
-            let next = numbers.len() as u32;
-            *numbers.entry(subsets.iter().map(|part| part[row]).collect::<Vec<_>>()).or_insert(next)
-        };
-        let labels = (0..self.rows()).map(label).collect();
-        self.sharing(|data| data.lineage = FoldLineage::Root(labels))
+        let label = |row: usize| subsets.iter().map(|part| part[row]).collect::<Vec<_>>();
+        let (labels, _) = numbered((0..self.rows()).map(label));
+        self.sharing(|data| data.lineage = FoldLineage::Root(labels.into()))
     }
 
     /// Design of these columns alone, numbered in their order, for criteria whose scores are

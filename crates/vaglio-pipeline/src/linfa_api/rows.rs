@@ -5,10 +5,9 @@ use crate::preprocess::LabeledTable;
 use linfa::Float;
 use linfa::dataset::{AsTargets, DatasetBase, Records};
 use ndarray::{Array2, ArrayBase, Data, Ix2};
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
-use vaglio_core::{Cells, Columns, Error, Problem, Result, Table, Task};
+use vaglio_core::{Cells, Columns, Error, Problem, Result, Table, Task, numbered};
 
 /// Groups, folds, series and times of rows, one entry per row in the order of the dataset.
 ///
@@ -35,7 +34,7 @@ impl Rows {
     /// Sets the group of each row. Rows of a group are held out together, in `KFold` and in repetitions of the search.
     #[must_use]
     pub fn groups<G: Eq + Hash>(self, of_row: impl IntoIterator<Item = G>) -> Self {
-        Rows { groups: Some(numbered(of_row)), ..self }
+        Rows { groups: Some(numbered(of_row).0), ..self }
     }
 
     /// Sets the fold number of each row, for a `KFold` with an `assignment`, whatever column that names. For `given`
@@ -52,7 +51,7 @@ impl Rows {
     /// rows as one series.
     #[must_use]
     pub fn series<G: Eq + Hash>(self, of_row: impl IntoIterator<Item = G>) -> Self {
-        Rows { series: Some(numbered(of_row)), ..self }
+        Rows { series: Some(numbered(of_row).0), ..self }
     }
 
     /// Sets the time of each row, for learners with memory and for folds forward in time. Rows may be in any order; a
@@ -152,16 +151,6 @@ impl Rows {
 
 /// Marks a time that is not comparable.
 const NO_TIME: u32 = u32::MAX;
-
-/// Numbers labels from 0 in order of first appearance.
-fn numbered<G: Eq + Hash>(labels: impl IntoIterator<Item = G>) -> Vec<u32> {
-    let mut numbers = HashMap::new();
-    let number = |label| {
-        let next = numbers.len() as u32;
-        *numbers.entry(label).or_insert(next)
-    };
-    labels.into_iter().map(number).collect()
-}
 
 /// A dataset split into the inputs of a pipeline.
 pub(super) struct DatasetParts<E> {

@@ -3,10 +3,8 @@
 use super::sample::{Sample, SampleSource};
 use crate::preprocess::LabeledTable;
 use crate::selector::ValidSelector;
-use std::collections::HashMap;
 use std::sync::Arc;
-use vaglio_core::Result;
-use vaglio_core::select_rows;
+use vaglio_core::{Result, numbered, rows_by_label, select_rows};
 use vaglio_search::shuffle::{shuffled, stream};
 
 const SHUFFLE: u64 = 3;
@@ -94,7 +92,7 @@ impl Sample {
     /// Rows that stay together, as indices among those with weight.
     fn units(&self, counting: &[usize]) -> Vec<Vec<usize>> {
         match self.labels() {
-            Some(labels) => units(counting.iter().map(|&row| labels[row])),
+            Some(labels) => rows_by_label(&numbered(counting.iter().map(|&row| labels[row])).0),
             None if self.is_ordered() => vec![(0..counting.len()).collect()],
             None => (0..counting.len()).map(|row| vec![row]).collect(),
         }
@@ -105,19 +103,6 @@ impl Sample {
         let target = |row: usize| self.targets().column(counting[row]);
         units.iter().all(|unit| unit.iter().all(|&row| target(row) == target(unit[0])))
     }
-}
-
-/// Indices of each label, in order of first appearance.
-fn units(labels: impl Iterator<Item = u32>) -> Vec<Vec<usize>> {
-    let (mut units, mut numbers): (Vec<Vec<usize>>, _) = (Vec::new(), HashMap::new());
-    for (place, label) in labels.enumerate() {
-        let unit = *numbers.entry(label).or_insert(units.len());
-        if unit == units.len() {
-            units.push(Vec::new());
-        }
-        units[unit].push(place);
-    }
-    units
 }
 
 #[cfg(test)]

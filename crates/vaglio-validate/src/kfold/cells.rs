@@ -4,9 +4,8 @@ use super::settings::{FoldBy, KFold};
 use crate::balance;
 use crate::fits::failed;
 use crate::session::Session;
-use crate::splits::assignment::renumbered;
 use std::sync::Arc;
-use vaglio_core::{Column, Criterion, Design, Feature, Result, row_weights};
+use vaglio_core::{Column, Criterion, Design, Feature, Result, numbered, row_weights};
 use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::{CellProducts, FoldedRows, Moments};
 
@@ -61,7 +60,7 @@ impl KFold {
             (false, Some(FoldBy::Groups)) => design.groups()?,
             (false, None) => return None,
         };
-        let (of_row, count) = renumbered(design.subset_labels()?.iter().zip(given));
+        let (of_row, count) = numbered(design.subset_labels()?.iter().zip(given));
         let classes = balance::classes_of(design).map_or(1, |classes| classes.names.len());
         let bytes = CellProducts::bytes(count, classes, design.candidates().len(), design.targets().nrows());
         (bytes <= MOST && count * LEAST_ROWS <= design.rows()).then_some(of_row)

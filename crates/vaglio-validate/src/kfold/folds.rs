@@ -1,8 +1,8 @@
 //! Assignment of rows to folds.
 
 use super::settings::{FoldBy, KFold};
-use crate::splits::assignment::{self, renumbered};
-use vaglio_core::{Classes, Design, Error, Measure, Result, Round, Task};
+use crate::splits::assignment;
+use vaglio_core::{Classes, Design, Error, Measure, Result, Round, Task, numbered};
 use vaglio_search::shuffle::shuffled;
 
 /// Default number of folds, unless groups or an assignment determine it.
@@ -221,7 +221,7 @@ fn given(design: &Design, name: &str) -> Result<Vec<u32>> {
             format!("the data have no column `{name}` that gives rows their fold; in code, give them by `Rows::folds`"),
         ));
     };
-    let (folds, count) = renumbered(given);
+    let (folds, count) = numbered(given);
     if count < 2 {
         return Err(Error::setting(
             "assignment",

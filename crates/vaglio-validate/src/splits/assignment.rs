@@ -1,8 +1,6 @@
 //! Assignment of rows and groups to folds.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-use vaglio_core::{Classes, Error, Result};
+use vaglio_core::{Classes, Error, Result, numbered};
 
 /// Assigns rows to `count` folds in the order `order(rows)`, a permutation; class by class if `classes` are given. Fold
 /// sizes differ by at most one row.
@@ -42,7 +40,7 @@ pub(crate) fn rows(
 /// # Errors
 /// [`Error::Setting`] on `folds` for more folds than groups, on `by` for one group alone.
 pub(crate) fn groups(groups: &[u32], count: Option<usize>, order: impl Fn(usize) -> Vec<usize>) -> Result<Vec<u32>> {
-    let (groups, there) = renumbered(groups);
+    let (groups, there) = numbered(groups);
     let count = count.unwrap_or(there);
     if count > there {
         return Err(Error::setting(
@@ -58,13 +56,6 @@ pub(crate) fn groups(groups: &[u32], count: Option<usize>, order: impl Fn(usize)
     Ok(groups.iter().map(|&g| of_group[g as usize]).collect())
 }
 
-/// The rows of each fold.
-pub(super) fn members(folds: &[u32]) -> Vec<Vec<usize>> {
-    let mut members = vec![Vec::new(); folds.iter().max().map_or(0, |&fold| fold as usize + 1)];
-    folds.iter().enumerate().for_each(|(row, &fold)| members[fold as usize].push(row));
-    members
-}
-
 /// Splits `members` into contiguous pieces for `count` folds; longer pieces go to the folds from `first` on.
 fn deal(members: &[usize], count: usize, first: usize, folds: &mut [u32]) {
     let (least, more) = (members.len() / count, members.len() % count);
@@ -75,16 +66,4 @@ fn deal(members: &[usize], count: usize, first: usize, folds: &mut [u32]) {
         members[start..end].iter().for_each(|&member| folds[member] = fold as u32);
         start = end;
     }
-}
-
-/// Renumbers labels from 0 in order of appearance and counts them. Rows of weight 0 were dropped, perhaps with whole
-/// groups.
-pub(crate) fn renumbered<L: Eq + Hash>(labels: impl IntoIterator<Item = L>) -> (Vec<u32>, usize) {
-    let mut numbers = HashMap::new();
-    let mut renumbered = Vec::new();
-    for label in labels {
-        let next = numbers.len() as u32;
-        renumbered.push(*numbers.entry(label).or_insert(next));
-    }
-    (renumbered, numbers.len())
 }

@@ -1,7 +1,6 @@
 //! Forward chaining: later rows are predicted from earlier ones.
 
-use super::assignment::renumbered;
-use vaglio_core::{AnyResampling, Classes, Design, Error, Resampling, Result, Split, part};
+use vaglio_core::{AnyResampling, Classes, Design, Error, Resampling, Result, Split, numbered, part};
 
 /// Forward chaining: the time is parted into one block more than there are folds, and every block but the first is predicted
 /// from what came before it.
@@ -135,5 +134,5 @@ fn least_gap(design: &Design, of_row: &[usize]) -> usize {
 
 /// Whether the groups are the series, as by default.
 fn are_series(groups: &[u32], series: Option<&[u32]>) -> bool {
-    series.is_some_and(|series| renumbered(groups) == renumbered(series))
+    series.is_some_and(|series| numbered(groups) == numbered(series))
 }

@@ -1,8 +1,7 @@
 //! Monte Carlo cross-validation: random held-out rows, many times.
 
-use super::assignment::{members, renumbered};
 use super::check_repeats;
-use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
+use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, numbered, part, rows_by_label};
 use vaglio_search::MOST_REPEATS;
 use vaglio_search::shuffle::{shuffled, stream};
 
@@ -52,7 +51,7 @@ impl Resampling for MonteCarlo {
     fn splits(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<Split>> {
         check_repeats(self.repeats, design.rows())?;
         // Without groups, each row is a unit.
-        let units = design.groups().map(|groups| members(&renumbered(groups).0));
+        let units = design.groups().map(|groups| rows_by_label(&numbered(groups).0));
         let (count, what) = units.as_ref().map_or((design.rows(), "rows"), |units| (units.len(), "groups"));
         let split = |repeat: usize| -> Result<Split> {
             let order = shuffled(count, stream(design.seed(), REPEAT, repeat as u64));

@@ -1,7 +1,7 @@
 //! Repeated k-fold: shuffled folds, several times.
 
 use super::{assignment, check_repeats};
-use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
+use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part, rows_by_label};
 use vaglio_search::MOST_REPEATS;
 use vaglio_search::shuffle::{shuffled, stream};
 
@@ -48,7 +48,7 @@ impl Resampling for Repeated {
                 Some(groups) => assignment::groups(groups, Some(self.folds), order)?,
                 None => assignment::rows(design.rows(), classes, self.folds, order)?,
             };
-            splits.extend(assignment::members(&folds).into_iter().map(Split::holding_out));
+            splits.extend(rows_by_label(&folds).into_iter().map(Split::holding_out));
         }
         Ok(splits)
     }

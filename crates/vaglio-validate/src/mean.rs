@@ -108,11 +108,13 @@ impl ScoreScale {
     }
 }
 
-/// Refuses targets with a loss out of range.
+/// Refuses a loss without a meaning on a design, and targets whose loss is out of range.
 ///
 /// # Errors
-/// Returns [`vaglio_core::Error::Numerical`] for such targets.
-pub(super) fn check(loss: &dyn Loss, design: &Design) -> Result<()> {
+/// [`vaglio_core::Error::Setting`] on `loss`; [`vaglio_core::Error::Numerical`] for such targets.
+pub(super) fn check(loss: &AnyLoss, design: &Design) -> Result<()> {
+    loss.check(design.task()).map_err(|error| error.under("loss"))?;
+    penalty::check_outputs(design, loss)?;
     design.check_targets(loss.traits().degree.unwrap_or(0))
 }
 

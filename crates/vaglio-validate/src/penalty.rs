@@ -54,9 +54,7 @@ fn weights(design: &Design) -> Vec<f64> {
 
 /// The candidates, centered if there is an intercept, times the square root of the row weights: columns × rows.
 fn weighed(design: &Design, intercept: bool) -> Array2<f64> {
-    let candidates = design.candidates();
-    let every: Vec<usize> = (0..design.rows()).collect();
-    let mut columns = design.gather(&candidates, &every);
+    let mut columns = design.columns().matrix(&design.candidates()).reversed_axes();
     let weights = weights(design);
     let all: f64 = weights.iter().sum();
     for mut column in columns.rows_mut() {

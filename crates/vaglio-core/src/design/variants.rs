@@ -6,6 +6,7 @@ use crate::{
     Trained, numbered, times_power,
 };
 use ndarray::{Array2, ArrayView2, s};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 impl Design {
@@ -89,12 +90,6 @@ impl Design {
         })
     }
 
-    /// Weights over their mean, which add up to the number of rows; 1 without weights.
-    pub fn relative_weights(&self) -> Vec<f64> {
-        let relative = |weights: &[f64]| crate::labels::relative_weights(weights, self.rows() as f64);
-        self.weights().map_or_else(|| vec![1.0; self.rows()], relative)
-    }
-
     /// A copy whose subsets of rows are searched as well. Rows with equal entries in every list of `subsets` are in the
     /// same designs. Ignored if a list has another length than the rows, or maps are refitted in folds.
     #[must_use]
@@ -175,7 +170,7 @@ impl Design {
     }
 
     /// The entries of `subset` in `rows`, as features × rows.
-    pub fn gather(&self, subset: &[Feature], rows: &[usize]) -> Array2<f64> {
+    pub(crate) fn gather(&self, subset: &[Feature], rows: &[usize]) -> Array2<f64> {
         Array2::from_shape_fn((subset.len(), rows.len()), |(k, j)| self.column(subset[k]).get(rows[j]))
     }
 
@@ -196,7 +191,7 @@ impl Design {
     ///
     /// # Errors
     /// Errors of the maps; [`Error::Shape`] for columns of another shape.
-    pub fn refitted(&self, training: &[usize]) -> Result<Option<Design>> {
+    pub(crate) fn refitted(&self, training: &[usize]) -> Result<Option<Design>> {
         let PerFoldPreprocessing::Maps(by) = self.in_folds() else { return Ok(None) };
         let all = &self.shared().refitted;
         let (columns, shared) = match all.known(training) {
@@ -218,15 +213,15 @@ impl Design {
         })))
     }
 
-    /// Designs of [`Design::refitted`] for several lists of training rows. Returns `None` if no maps are refitted, or
-    /// other lists were requested before.
+    /// Designs with maps refitted on each of several lists of training rows, on all threads. Returns `None` if no maps
+    /// are refitted, or other lists were requested before.
     ///
     /// # Errors
-    /// See [`Design::refitted`].
+    /// Errors of the maps; [`Error::Shape`] for columns of another shape.
     pub fn refitted_each(&self, trainings: &[Vec<usize>]) -> Result<Option<&[Design]>> {
         let folds = &self.own().folds;
         if folds.get().is_none() {
-            let made = trainings.iter().map(|training| self.refitted(training));
+            let made = trainings.par_iter().map(|training| self.refitted(training));
             let Some(made) = made.collect::<Result<Option<Vec<Design>>>>()? else { return Ok(None) };
             let _ = folds.set((trainings.to_vec(), made));
         }

@@ -3,7 +3,6 @@
 use crate::fits::SubsetFits;
 use crate::round::RepeatFolds;
 use crate::rounds::IndependentFolds;
-use rayon::prelude::*;
 use vaglio_core::{AnyLoss, Design, Loss, Result, row_weights};
 
 /// Rounds with their designs. If each is a single fold, also the rounds of these folds.
@@ -23,8 +22,6 @@ pub(super) fn for_designs<'d>(
         return Ok(Some((rounds.into_iter().map(|round| (design, round)).collect(), None)));
     }
     let trainings: Vec<Vec<usize>> = rounds.iter().flat_map(RepeatFolds::trainings).collect();
-    // Refits on all threads; the results are then in the cache.
-    trainings.par_iter().try_for_each(|training| design.refitted(training).map(drop))?;
     let Some(designs) = design.refitted_each(&trainings)? else { return Ok(None) };
     let weight = row_weights(design.weights());
     let weights: Vec<f64> = rounds

@@ -1,5 +1,6 @@
 //! Definition of the criterion by m × m kernel matrices, as in the formulas.
 
+use super::weights::relative_weights;
 use super::{Estimator, Hsic};
 use crate::kernel_matrix::{shares, standardized};
 use crate::target::Target;
@@ -22,7 +23,7 @@ pub(super) fn evaluate(hsic: &Hsic, design: &Design, subset: &[Feature]) -> Resu
     let target = matrix(design.rows(), |j, k| target.kernel(j, k));
     let dependence = match hsic.estimator {
         Estimator::Biased => biased(&kernel, &target, &shares),
-        Estimator::Unbiased => unbiased(&kernel, &target, &design.relative_weights()),
+        Estimator::Unbiased => unbiased(&kernel, &target, &relative_weights(design)),
     };
     Score::new(-dependence).checked()
 }

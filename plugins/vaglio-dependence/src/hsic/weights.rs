@@ -23,9 +23,15 @@ impl PairWeights {
         let own: Vec<f64> = (0..rows).map(|j| target.kernel(j, j)).collect();
         match hsic.estimator {
             Estimator::Biased => biased(&kernels, &own, shares),
-            Estimator::Unbiased => unbiased(&kernels, &own, &design.relative_weights()),
+            Estimator::Unbiased => unbiased(&kernels, &own, &relative_weights(design)),
         }
     }
+}
+
+/// Weights of rows over their mean, which add up to the number of rows; 1 without weights.
+pub(super) fn relative_weights(design: &Design) -> Vec<f64> {
+    let rows = design.rows();
+    design.weights().map_or_else(|| vec![1.0; rows], |weights| vaglio_core::relative_weights(weights, rows as f64))
 }
 
 /// Σ_k r_k L_jk of every row j.

@@ -1,7 +1,7 @@
 //! Expressions over columns that describe fitted parts, so that other languages can compute them.
 
+use crate::setting;
 use chrono::{DateTime, Datelike, Timelike};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A value computed from the cells of one row.
@@ -83,8 +83,8 @@ pub enum Condition {
 }
 
 /// A number of a date.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Hash)]
 pub enum DatePart {
     /// Seconds since the beginning of 1970.
     Seconds,

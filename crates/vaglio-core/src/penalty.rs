@@ -3,9 +3,7 @@
 mod serialization;
 
 use crate::formatting::number;
-use crate::{Error, Result};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::{Error, Result, setting};
 
 /// The penalty λ: one value, or several among which the criterion selects.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,8 +60,8 @@ impl Default for AutoGrid {
 }
 
 /// For what one λ of several is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum LambdaScope {
     /// For a whole walk, which is repeated for each λ.
     Path,

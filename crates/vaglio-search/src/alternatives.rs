@@ -4,7 +4,7 @@ use crate::SubsetScorer;
 use crate::bounded_tree::BoundedTree;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Feature, NearBest, PathEntry, Result};
+use vaglio_core::{Error, Feature, NearBest, PathEntry, Result, setting};
 
 /// Which subsets are listed beside the best.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,8 +27,8 @@ pub enum ScoreMargin {
 }
 
 /// A distance that the rows tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum ScoreMarginRule {
     /// The standard error of the lowest score.
     OneSe,

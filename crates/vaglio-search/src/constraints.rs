@@ -10,7 +10,7 @@ use crate::FeatureRef;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, setting};
 
 /// Conditions on every subset of a search: signs of weights, numbers of columns of a group, heredity of products, and a
 /// budget for the cost of columns.
@@ -51,8 +51,8 @@ pub struct Constraints {
 }
 
 /// The sign of a weight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum Sign {
     /// Not below 0.
     Positive,
@@ -81,8 +81,8 @@ pub struct Listed {
 }
 
 /// Which factors a product comes with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum Heredity {
     /// One at least.
     Weak,

@@ -1,11 +1,10 @@
 //! Scale of the losses that choose size and λ.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use vaglio_core::setting;
 
 /// A scale of targets that are mapped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Judge {
     /// The units of the data.
     #[default]

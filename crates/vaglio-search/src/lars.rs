@@ -7,11 +7,9 @@ use crate::{
     Choose, Moves, Penalties, Search, SearchContext, SearchSettings, SearchStrategy, Space, StrategyTraits,
     UnusedSettings, Walk, WalkEnd, WalkResult, run,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use vaglio_core::{
     Action, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Path, PathEntry, Result, Score, SearchExtent,
-    Signs, Step, StopReason, part,
+    Signs, Step, StopReason, part, setting,
 };
 use vaglio_kernels::Level;
 
@@ -71,8 +69,8 @@ pub struct Lars {
 }
 
 /// Source of the coefficients of a least-angle path's model.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum PathCoefficients {
     /// The readout, trained on the columns that the path chose.
     #[default]

@@ -3,7 +3,7 @@
 use crate::{Choose, Constraints, FeatureRef, UnusedSettings};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, setting};
 
 /// Features that enter and leave together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -16,8 +16,8 @@ pub enum Blocks {
 }
 
 /// Origin of the features of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 #[schemars(rename = "Origin")]
 pub enum BlockOrigin {
     /// One-hot coding: a block holds the levels of a text column.
@@ -25,8 +25,8 @@ pub enum BlockOrigin {
 }
 
 /// Improvement of the result of a search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Polish {
     /// Nothing.
     #[default]

@@ -7,7 +7,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
-use vaglio_core::{AnyResampling, Error, PathEntry, Score, is_lower, setters};
+use vaglio_core::{AnyResampling, Error, PathEntry, Score, is_lower, setters, setting};
 
 /// The rule that picks the result from the entries of a path.
 ///
@@ -177,8 +177,8 @@ impl Wanted {
 setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize, require_gain: RequireGain, judge: Judge; within: Option<f64>, at_most: Option<usize>, patience: Option<usize>, splits: Option<AnyResampling>, interval: Option<f64>;});
 
 /// Rule that chooses among sizes with estimated losses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Rule {
     /// The lowest loss.
     #[default]

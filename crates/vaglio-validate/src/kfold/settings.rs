@@ -1,8 +1,6 @@
 //! Settings of k-fold cross-validation.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use vaglio_core::{AnyLoss, AnyResampling, part};
+use vaglio_core::{AnyLoss, AnyResampling, part, setting};
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
 ///
@@ -43,16 +41,16 @@ pub struct KFold {
 }
 
 /// Unit that folds are made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, PartialEq, Eq)]
 pub enum FoldBy {
     /// The groups of `data.groups`.
     Groups,
 }
 
 /// How the scores are computed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Engine {
     /// The cheapest by predicted cost.
     #[default]
